@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "headroom/base/export.hpp"
+
+namespace headroom {
+
+/// One environment variable that Headroom reads. The list of them is their documentation: `headroom --help` prints it.
+struct EnvironmentVariable {
+  const char* name;
+  std::string_view meaning;
+};
+
+inline constexpr EnvironmentVariable kNcclLibrary{"HEADROOM_NCCL_LIBRARY",
+                                                  "path of the NCCL library to load instead of libnccl.so.2"};
+inline constexpr EnvironmentVariable kCublasLibrary{"HEADROOM_CUBLAS_LIBRARY",
+                                                    "path of the cuBLAS library to load instead of libcublas.so"};
+inline constexpr EnvironmentVariable kCuptiLibrary{"HEADROOM_CUPTI_LIBRARY",
+                                                   "path of the CUPTI library to load instead of libcupti.so"};
+
+HEADROOM_API std::span<const EnvironmentVariable> environment_variables();
+
+/// The variable's value; absent when it is unset or empty.
+HEADROOM_API std::optional<std::string> read(const EnvironmentVariable& variable);
+
+}  // namespace headroom

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headroom/base/export.hpp"
+#include "headroom/base/result.hpp"
+#include "headroom/model/device_limits.hpp"
+#include "headroom/model/kernel_footprint.hpp"
+
+namespace headroom {
+
+/// A kernel of a communication library as one device runs it.
+struct CommKernel {
+  std::string name;  ///< "nccl-2.28:544", or "custom" for an explicit footprint
+  KernelFootprint footprint;
+  std::string source;
+};
+
+/// Names that find_comm_kernel knows on a device of this vendor.
+HEADROOM_API std::vector<std::string> comm_kernel_names(Vendor vendor);
+
+/// Finds `text` in the catalog, or reads an explicit footprint `threads,registers,static,dynamic,cluster`; the two sizes take
+/// suffixes as parse_size does. Sizes and cluster depend on the architecture. `invalid_input` for an unknown name (lists the
+/// valid ones), a library of the other vendor, and a malformed footprint; whether the block can run is occupancy's question.
+HEADROOM_API Result<CommKernel> find_comm_kernel(std::string_view text, const DeviceLimits& device);
+
+/// What an all-reduce of the vendor's library launches there when nothing is said: ring and Simple on NVIDIA.
+HEADROOM_API std::string_view default_comm_kernel(const DeviceLimits& device);
+
+}  // namespace headroom

@@ -1,0 +1,59 @@
+#include "headroom/backend/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "backend/leaves.hpp"
+
+namespace headroom {
+namespace {
+
+#ifndef HEADROOM_BUILD_HAS_CUDA_BACKEND
+Result<std::unique_ptr<Backend>> without_cuda(const BackendOptions&) {
+  return unavailable("this build has no cuda backend (no CUDA toolkit was found when it was configured)");
+}
+constexpr auto kOpenCuda = without_cuda;
+#else
+constexpr auto kOpenCuda = detail::open_cuda;
+#endif
+
+constexpr std::array kBackends{
+    BackendEntry{"cuda", "NVIDIA GPUs through CUDA and NCCL", kOpenCuda},
+};
+
+Result<std::unique_ptr<Backend>> open_first_usable(const BackendOptions& options) {
+  std::string reasons;
+  for (const BackendEntry& entry : kBackends) {
+    Result<std::unique_ptr<Backend>> backend = entry.open(options);
+    if (backend) {
+      if (options.notice) {
+        const std::string why = reasons.empty() ? "first usable of this build" : reasons;
+        options.notice(Severity::info, fmt::format("backend {}: {}", entry.name, why));
+      }
+      return backend;
+    }
+    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", entry.name, backend.error().message);
+  }
+  return unavailable(fmt::format("no usable backend ({})", reasons));
+}
+
+}  // namespace
+
+std::span<const BackendEntry> backends() { return kBackends; }
+
+Result<std::unique_ptr<Backend>> open_backend(std::string_view name, const BackendOptions& options) {
+  if (name == "auto") return open_first_usable(options);
+  std::string names = "auto";
+  for (const BackendEntry& entry : kBackends) {
+    if (entry.name == name) {
+      Result<std::unique_ptr<Backend>> backend = entry.open(options);
+      if (!backend) return Error{backend.error().kind, fmt::format("backend {}: {}", name, backend.error().message)};
+      return backend;
+    }
+    names += fmt::format(", {}", entry.name);
+  }
+  return invalid_input(fmt::format("backend: '{}', expected one of {}", name, names));
+}
+
+}  // namespace headroom

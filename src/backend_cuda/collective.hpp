@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backend_cuda/communicators.hpp"
+#include "backend_cuda/handles.hpp"
+#include "headroom/base/result.hpp"
+#include "headroom/model/scenario.hpp"
+
+namespace headroom::cuda {
+
+/// The scenario's collective with its buffers on devices 0..gpus-1: send buffers filled once, receive buffers free to poison.
+class CollectiveBuffers {
+ public:
+  static Result<CollectiveBuffers> make(const Collective& collective, int gpus, std::uint64_t seed);
+
+  /// Enqueues the collective on one stream per device. Does not wait.
+  [[nodiscard]] Status enqueue(const NcclLibrary& nccl, const Communicators& comms, const std::vector<cudaStream_t>& streams) const;
+
+  /// Fills every receive buffer with NaN and waits.
+  [[nodiscard]] Status poison();
+  /// Compares every received element on every device with its exact reference; waits.
+  [[nodiscard]] Status verify() const;
+
+  /// Device memory that a scenario's collective takes on each device.
+  static Bytes memory_per_device(const Collective& collective, int gpus);
+
+ private:
+  struct Rank {
+    DeviceMemory send;
+    DeviceMemory recv;
+  };
+  CollectiveBuffers(const Collective& collective, int gpus, std::uint64_t seed)
+      : collective_(collective), gpus_(gpus), seed_(seed) {}
+
+  Status enqueue_rank(const NcclLibrary& nccl, const Rank& rank, NcclComm comm, cudaStream_t stream) const;
+
+  Collective collective_;
+  int gpus_;
+  std::uint64_t seed_;
+  std::vector<Rank> ranks_;
+};
+
+}  // namespace headroom::cuda

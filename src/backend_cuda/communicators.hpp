@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "backend_cuda/nccl_library.hpp"
+#include "headroom/base/quantities.hpp"
+#include "headroom/base/result.hpp"
+
+namespace headroom::cuda {
+
+/// What a communicator can be told about its kernels. Fixed when it is made.
+struct CommBudget {
+  std::optional<Blocks> comm_blocks;  ///< absent: NCCL's own choice
+  std::optional<int> cluster;         ///< absent: NCCL's own choice
+  auto operator<=>(const CommBudget&) const = default;
+};
+
+/// One NCCL communicator per device 0..ranks-1, all driven by this process. Making one takes about a second.
+class Communicators {
+ public:
+  static Result<Communicators> make(const NcclLibrary& nccl, int ranks, const CommBudget& budget);
+  Communicators(Communicators&& other) noexcept = default;
+  Communicators& operator=(Communicators&&) = delete;
+  ~Communicators();
+
+  [[nodiscard]] NcclComm rank(int index) const { return comms_[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] int ranks() const { return static_cast<int>(comms_.size()); }
+
+  /// The first error that NCCL met after its calls had returned.
+  [[nodiscard]] Status asynchronous_error() const;
+
+  /// Ends all running collectives and gives the communicators up; the only call that helps against a hang.
+  void abort();
+
+ private:
+  explicit Communicators(const NcclLibrary& nccl) : nccl_(&nccl) {}
+
+  const NcclLibrary* nccl_;
+  std::vector<NcclComm> comms_;
+};
+
+}  // namespace headroom::cuda

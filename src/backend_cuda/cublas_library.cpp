@@ -1,0 +1,37 @@
+#include "backend_cuda/cublas_library.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "headroom/base/environment.hpp"
+
+namespace headroom::cuda {
+
+Result<CublasLibrary> CublasLibrary::load() {
+  std::vector<std::string> names{"libcublas.so.13", "libcublas.so.12", "libcublas.so"};
+  if (const auto chosen = read(kCublasLibrary)) names = {*chosen};
+  auto library = headroom::detail::DynamicLibrary::open(names);
+  if (!library) {
+    return unavailable(fmt::format("library_gemm: {}; set {} to its path", library.error().message, kCublasLibrary.name));
+  }
+  CublasLibrary cublas(std::move(*library));
+  for (const Status& bound : {
+           cublas.library_.bind("cublasCreate_v2", cublas.functions.create),
+           cublas.library_.bind("cublasDestroy_v2", cublas.functions.destroy),
+           cublas.library_.bind("cublasSetStream_v2", cublas.functions.set_stream),
+           cublas.library_.bind("cublasSetWorkspace_v2", cublas.functions.set_workspace),
+           cublas.library_.bind("cublasSetSmCountTarget", cublas.functions.set_sm_count_target),
+           cublas.library_.bind("cublasGemmEx", cublas.functions.gemm_ex),
+       }) {
+    if (!bound) return unavailable(fmt::format("library_gemm: {}", bound.error().message));
+  }
+  return cublas;
+}
+
+Status CublasLibrary::check(int code, const char* call) {
+  if (code == 0) return {};
+  return failed(fmt::format("{} failed: cuBLAS status {}", call, code));
+}
+
+}  // namespace headroom::cuda

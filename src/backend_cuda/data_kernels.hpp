@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "headroom/base/quantities.hpp"
+#include "headroom/base/result.hpp"
+#include "headroom/model/scenario.hpp"
+
+// Input data and reference checks. Every function enqueues on `stream` of the current device and returns at once.
+namespace headroom::cuda {
+
+/// `count` values uniform in [-1, 1), exact in f32 and bf16; the same for equal (seed, index) on every device.
+Status fill_uniform(void* data, std::int64_t count, DataType dtype, std::uint64_t seed, cudaStream_t stream);
+
+/// NaN in every element of either type, so that an element that nobody writes cannot pass a check.
+Status poison(void* data, Bytes size, cudaStream_t stream);
+
+/// The device-side outcome of a check; must be zeroed before.
+struct Mismatches {
+  unsigned long long count = 0;
+  unsigned long long first = ~0ull;  ///< least index that differs
+};
+
+/// Which buffers of a collective meet where: what rank `rank` of `ranks` must hold in its `count` received elements.
+struct CollectiveCheck {
+  CollectiveOp op = CollectiveOp::all_reduce;
+  DataType dtype = DataType::bf16;
+  int rank = 0;
+  int ranks = 2;
+  std::int64_t count = 0;  ///< received elements
+  std::uint64_t seed = 0;
+};
+
+/// Small whole numbers that depend on rank and index: sums over 8 ranks are exact in bf16, so the check is exact.
+Status fill_collective(void* data, std::int64_t count, DataType dtype, int rank, std::uint64_t seed, cudaStream_t stream);
+Status check_collective(const void* received, const CollectiveCheck& expected, Mismatches* out, cudaStream_t stream);
+
+/// out[i] == op(in[i]) for all elements, recomputed in f64.
+Status check_elementwise(const void* in, const void* out_data, const Elementwise& what, Mismatches* out, cudaStream_t stream);
+
+/// Freivalds' check of C = A * B over all elements: for a random vector x of +-1, row i of C x must equal A (B x) within
+/// `tolerance`. `work` needs k + m doubles. Mismatch indices are rows of C.
+struct GemmCheck {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  const void* c = nullptr;
+  std::int64_t m = 0, n = 0, k = 0;
+  DataType dtype_ab = DataType::f32;
+  DataType dtype_c = DataType::f32;
+  double tolerance = 0;
+  std::uint64_t seed = 0;
+};
+Status check_gemm(const GemmCheck& gemm, double* work, Mismatches* out, cudaStream_t stream);
+
+}  // namespace headroom::cuda

@@ -1,0 +1,79 @@
+#include "backend_cuda/gemm_operands.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "backend_cuda/checking.hpp"
+#include "backend_cuda/data_kernels.hpp"
+
+namespace headroom::cuda {
+namespace {
+
+/// How far a row's checksum may be off. Elements of C are sums of k products of values of variance 1/3, so their deviation is
+/// sqrt(k)/3; each carries a relative rounding error, and n of them add with random signs. Six deviations never fail by chance,
+/// and an element that is missing or foreign shifts the checksum by about sqrt(k)/3 itself.
+double tolerance(const GemmExtents& gemm) {
+  const double element = std::sqrt(static_cast<double>(gemm.k)) / 3;
+  const double rounding = gemm.dtype_c == DataType::f32 ? std::ldexp(1.0, -15) : std::ldexp(1.0, -9);
+  return 6 * element * rounding * std::sqrt(static_cast<double>(gemm.n)) + 1e-3;
+}
+
+}  // namespace
+
+Result<GemmOperands> GemmOperands::make(const GemmExtents& extents, int gpus, std::uint64_t seed) {
+  GemmOperands operands(extents, seed);
+  for (int device = 0; device < gpus; ++device) {
+    if (Status used = use_device(device); !used) return used.error();
+    OnDevice here;
+    for (const auto& [memory, size] : {std::pair{&here.a, extents.a()}, {&here.b, extents.b()}, {&here.c, extents.c()}}) {
+      Result<DeviceMemory> allocated = allocate(size);
+      if (!allocated) {
+        return Error{allocated.error().kind, fmt::format("compute.m, n, k on GPU {}: {}", device, allocated.error().message)};
+      }
+      *memory = std::move(*allocated);
+    }
+    for (const Status& filled : {fill_uniform(here.a.get(), extents.m * extents.k, extents.dtype_ab, 2 * seed, nullptr),
+                                 fill_uniform(here.b.get(), extents.k * extents.n, extents.dtype_ab, 2 * seed + 1, nullptr)}) {
+      if (!filled) return filled.error();
+    }
+    operands.devices_.push_back(std::move(here));
+  }
+  if (Status poisoned = operands.poison(); !poisoned) return poisoned.error();
+  return operands;
+}
+
+Status GemmOperands::poison() const {
+  for (std::size_t device = 0; device < devices_.size(); ++device) {
+    if (Status used = use_device(static_cast<int>(device)); !used) return used;
+    if (Status done = cuda::poison(devices_[device].c.get(), extents_.c(), nullptr); !done) return done;
+    if (Status idle = check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); !idle) return idle;
+  }
+  return {};
+}
+
+Status GemmOperands::verify() const {
+  for (std::size_t at = 0; at < devices_.size(); ++at) {
+    const int device = static_cast<int>(at);
+    if (Status used = use_device(device); !used) return used;
+    Result<DeviceMemory> work = allocate(Bytes((extents_.k + extents_.m) * static_cast<std::int64_t>(sizeof(double))));
+    if (!work) return work.error();
+    const GemmCheck gemm{.a = devices_[at].a.get(),
+                         .b = devices_[at].b.get(),
+                         .c = devices_[at].c.get(),
+                         .m = extents_.m,
+                         .n = extents_.n,
+                         .k = extents_.k,
+                         .dtype_ab = extents_.dtype_ab,
+                         .dtype_c = extents_.dtype_c,
+                         .tolerance = tolerance(extents_),
+                         .seed = seed_};
+    const Status verified = run_check(device, "matrix product", "rows", extents_.m, [&](Mismatches* out) {
+      return check_gemm(gemm, static_cast<double*>(work->get()), out, nullptr);
+    });
+    if (!verified) return verified;
+  }
+  return {};
+}
+
+}  // namespace headroom::cuda

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backend_cuda/handles.hpp"
+#include "headroom/base/result.hpp"
+#include "headroom/model/scenario.hpp"
+
+namespace headroom::cuda {
+
+struct GemmExtents {
+  std::int64_t m = 0, n = 0, k = 0;
+  DataType dtype_ab = DataType::f32;
+  DataType dtype_c = DataType::f32;
+
+  [[nodiscard]] Bytes a() const { return m * k * size_of(dtype_ab); }
+  [[nodiscard]] Bytes b() const { return k * n * size_of(dtype_ab); }
+  [[nodiscard]] Bytes c() const { return m * n * size_of(dtype_c); }
+};
+
+/// A, B and C of one product on each device; A and B hold the same random values everywhere.
+class GemmOperands {
+ public:
+  static Result<GemmOperands> make(const GemmExtents& extents, int gpus, std::uint64_t seed);
+
+  struct OnDevice {
+    DeviceMemory a, b, c;
+  };
+  [[nodiscard]] const OnDevice& on(int device) const { return devices_[static_cast<std::size_t>(device)]; }
+  [[nodiscard]] const GemmExtents& extents() const { return extents_; }
+
+  [[nodiscard]] Status poison() const;
+  /// Freivalds' check of every element of C on every device.
+  [[nodiscard]] Status verify() const;
+
+ private:
+  GemmOperands(const GemmExtents& extents, std::uint64_t seed) : extents_(extents), seed_(seed) {}
+
+  GemmExtents extents_;
+  std::uint64_t seed_;
+  std::vector<OnDevice> devices_;
+};
+
+}  // namespace headroom::cuda

@@ -1,0 +1,97 @@
+#include "backend_cuda/live_devices.hpp"
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+
+#include "backend_cuda/handles.hpp"
+#include "headroom/model/device_catalog.hpp"
+
+namespace headroom::cuda {
+namespace {
+
+/// The catalog's name for a marketing name: the entry whose name is a word of it ("NVIDIA H200" -> "h200"); else the
+/// architecture, so that figures of an unlisted device are never filed under a listed one.
+std::string catalog_name(const cudaDeviceProp& properties, const std::string& architecture) {
+  std::string word;
+  std::string name(properties.name);
+  name += ' ';
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      continue;
+    }
+    if (const Result<DeviceLimits> known = find_device(word); known && known->architecture == architecture) return word;
+    word.clear();
+  }
+  return architecture;
+}
+
+DeviceLimits limits_of(const cudaDeviceProp& properties) {
+  DeviceLimits limits;
+  limits.architecture = fmt::format("sm_{}{}", properties.major, properties.minor);
+  limits.name = catalog_name(properties, limits.architecture);
+  limits.title = properties.name;
+  limits.vendor = Vendor::nvidia;
+  limits.sms = Sms(properties.multiProcessorCount);
+  limits.warp = Threads(properties.warpSize);
+  limits.max_threads_per_block = Threads(properties.maxThreadsPerBlock);
+  limits.max_threads_per_sm = Threads(properties.maxThreadsPerMultiProcessor);
+  limits.max_blocks_per_sm = BlocksPerSm(properties.maxBlocksPerMultiProcessor);
+  limits.registers_per_sm = Registers(properties.regsPerMultiprocessor);
+  limits.shared_per_sm = Bytes(static_cast<std::int64_t>(properties.sharedMemPerMultiprocessor));
+  limits.shared_per_block = Bytes(static_cast<std::int64_t>(properties.sharedMemPerBlockOptin));
+  limits.shared_reserved_per_block = Bytes(static_cast<std::int64_t>(properties.reservedSharedMemPerBlock));
+  // No attribute tells these; they have been the same on every architecture since sm_70.
+  limits.partitions = 4;
+  limits.register_granule = Registers(256);
+  limits.max_registers_per_thread = Registers(255);
+  limits.shared_granule = Bytes(128);
+  limits.max_cluster = properties.major >= 9 ? 8 : 1;
+  limits.source = "read from the device";
+  return limits;
+}
+
+std::string dotted(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+}  // namespace
+
+Result<std::vector<DeviceInfo>> live_devices() {
+  int count = 0;
+  const cudaError_t asked = cudaGetDeviceCount(&count);
+  if (asked == cudaErrorInsufficientDriver || asked == cudaErrorNoDevice || (asked == cudaSuccess && count == 0)) {
+    return unavailable(
+        fmt::format("no NVIDIA GPU or driver ({})", cudaGetErrorString(asked == cudaSuccess ? cudaErrorNoDevice : asked)));
+  }
+  if (asked != cudaSuccess) return unavailable(check(asked, "cudaGetDeviceCount").error().message);
+
+  std::vector<DeviceInfo> devices;
+  for (int index = 0; index < count; ++index) {
+    cudaDeviceProp properties{};
+    if (Status read = check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties"); !read) {
+      return unavailable(read.error().message);
+    }
+    devices.push_back({index, properties.name, limits_of(properties), Bytes(static_cast<std::int64_t>(properties.totalGlobalMem))});
+  }
+  return devices;
+}
+
+std::vector<std::pair<std::string, std::string>> live_versions() {
+  std::vector<std::pair<std::string, std::string>> versions;
+  int runtime = 0;
+  if (cudaRuntimeGetVersion(&runtime) == cudaSuccess) versions.emplace_back("cuda", dotted(runtime));
+  // "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build ...": the first word that is a version.
+  std::ifstream module("/proc/driver/nvidia/version");
+  for (std::string word; module >> word;) {
+    if (std::isdigit(static_cast<unsigned char>(word.front())) != 0 && word.find('.') != std::string::npos) {
+      versions.emplace_back("driver", word);
+      break;
+    }
+  }
+  return versions;
+}
+
+}  // namespace headroom::cuda

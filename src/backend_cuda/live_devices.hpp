@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headroom/backend/backend.hpp"
+#include "headroom/base/result.hpp"
+
+namespace headroom::cuda {
+
+/// Every device the runtime shows, with limits read from it. `unavailable` says why there is none.
+Result<std::vector<DeviceInfo>> live_devices();
+
+/// CUDA runtime and driver, as {"cuda", "13.0"}, {"driver", "580.159.04"}.
+std::vector<std::pair<std::string, std::string>> live_versions();
+
+}  // namespace headroom::cuda

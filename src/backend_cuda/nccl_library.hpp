@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <climits>
+#include <cstddef>
+#include <string>
+
+#include "backend/dynamic_library.hpp"
+#include "headroom/base/result.hpp"
+
+// NCCL's C interface as far as Headroom calls it, declared here because the library is found at run time and its header may not
+// be there when Headroom is built. Source: nccl.h of NCCL 2.18 to 2.28; a test compares these with the toolkit's own header.
+namespace headroom::cuda {
+
+struct NcclUniqueId {
+  char internal[128];
+};
+
+using NcclComm = struct NcclCommOpaque*;
+
+/// The layout of 2.18; later libraries accept it by its size and version.
+struct NcclConfig {
+  static constexpr int kUndefined = INT_MIN;
+  std::size_t size = sizeof(NcclConfig);
+  unsigned int magic = 0xcafebeef;
+  unsigned int version = 21800;
+  int blocking = kUndefined;
+  int cga_cluster_size = kUndefined;
+  int min_ctas = kUndefined;
+  int max_ctas = kUndefined;
+  const char* net_name = nullptr;
+  int split_share = kUndefined;
+};
+
+inline constexpr int kNcclSuccess = 0;
+inline constexpr int kNcclInProgress = 7;
+inline constexpr int kNcclSum = 0;
+inline constexpr int kNcclFloat32 = 7;
+inline constexpr int kNcclBfloat16 = 9;
+
+/// A loaded NCCL; `functions` are valid while this lives.
+class NcclLibrary {
+ public:
+  /// `unavailable` names the files that were tried. NCCL before 2.18 is refused: it lacks per-communicator budgets.
+  static Result<NcclLibrary> load();
+
+  [[nodiscard]] std::string version() const;
+  /// Turns a return code into a Status with the library's own words.
+  [[nodiscard]] Status check(int code, const char* call) const;
+
+  struct Functions {
+    int (*get_version)(int* version);
+    int (*get_unique_id)(NcclUniqueId* id);
+    int (*comm_init_rank_config)(NcclComm* comm, int ranks, NcclUniqueId id, int rank, NcclConfig* config);
+    int (*comm_destroy)(NcclComm comm);
+    int (*comm_abort)(NcclComm comm);
+    int (*comm_get_async_error)(NcclComm comm, int* error);
+    const char* (*get_error_string)(int code);
+    const char* (*get_last_error)(NcclComm comm);
+    int (*group_start)();
+    int (*group_end)();
+    int (*all_reduce)(const void* send, void* recv, std::size_t count, int type, int op, NcclComm comm, cudaStream_t stream);
+    int (*all_gather)(const void* send, void* recv, std::size_t send_count, int type, NcclComm comm, cudaStream_t stream);
+    int (*reduce_scatter)(const void* send, void* recv, std::size_t recv_count, int type, int op, NcclComm comm,
+                          cudaStream_t stream);
+    int (*send)(const void* data, std::size_t count, int type, int peer, NcclComm comm, cudaStream_t stream);
+    int (*recv)(void* data, std::size_t count, int type, int peer, NcclComm comm, cudaStream_t stream);
+  };
+  Functions functions{};
+
+ private:
+  explicit NcclLibrary(headroom::detail::DynamicLibrary library) : library_(std::move(library)) {}
+
+  headroom::detail::DynamicLibrary library_;
+  int version_ = 0;
+};
+
+}  // namespace headroom::cuda

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "headroom/base/quantities.hpp"
+#include "headroom/base/result.hpp"
+#include "headroom/model/scenario.hpp"
+
+namespace headroom::cuda {
+
+/// A compiled tile configuration. The kernel takes (const T* a, const T* b, float* c, int m, int n, int k), loops over tiles with
+/// the grid's strides in x (n) and y (m), and uses static shared memory only, so that added dynamic memory is pure padding.
+struct TiledGemmVariant {
+  std::int64_t tile_m = 0, tile_n = 0, tile_k = 0;
+  DataType dtype = DataType::f32;
+  Threads threads;
+  const void* function = nullptr;
+};
+
+/// The variant for the scenario's tile and type; otherwise `invalid_input` lists the tiles that exist for the type.
+Result<TiledGemmVariant> find_tiled_gemm(const TiledGemm& gemm);
+
+/// All variants, for tests that hold them against the occupancy planner.
+const std::vector<TiledGemmVariant>& tiled_gemm_variants();
+
+}  // namespace headroom::cuda

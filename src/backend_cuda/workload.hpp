@@ -1,0 +1,56 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "backend_cuda/collective.hpp"
+#include "backend_cuda/communicators.hpp"
+#include "backend_cuda/compute_kernel.hpp"
+#include "backend_cuda/nccl_library.hpp"
+#include "backend_cuda/schedule.hpp"
+#include "backend_cuda/start_line.hpp"
+#include "headroom/backend/backend.hpp"
+
+namespace headroom::cuda {
+
+class CudaWorkload final : public Workload {
+ public:
+  static Result<std::unique_ptr<Workload>> make(const Scenario& scenario, const std::vector<DeviceInfo>& devices,
+                                                std::shared_ptr<const NcclLibrary> nccl, std::uint64_t seed,
+                                                std::chrono::milliseconds time_limit);
+  ~CudaWorkload() override;
+
+  [[nodiscard]] const ComputeFacts& compute() const override;
+  Result<Microseconds> run(Order order, const OverlapPlan& plan) override;
+  Result<Timeline> record(Order order, const OverlapPlan& plan) override;
+  Status verify(Order order, const OverlapPlan& plan) override;
+
+ private:
+  /// Everything that lives on the devices. Given up without being freed when a schedule does not end: freeing would wait for it.
+  struct OnDevices {
+    std::unique_ptr<ComputeKernel> compute;
+    std::unique_ptr<CollectiveBuffers> collective;
+    std::vector<DeviceLanes> lanes;
+    std::unique_ptr<StartLine> start;
+    std::map<CommBudget, Communicators> communicators;
+  };
+
+  CudaWorkload(const Scenario& scenario, std::shared_ptr<const NcclLibrary> nccl, std::chrono::milliseconds time_limit);
+
+  Status build(const std::vector<DeviceInfo>& devices, std::uint64_t seed);
+  Status accepts(const OverlapPlan& plan) const;
+  Result<const Communicators*> communicators_for(const OverlapPlan& plan);
+  Status run_once(Order order, const OverlapPlan& plan);
+  /// Passes `ended` on; when it is a failure, aborts all collectives and leaves the devices alone from then on.
+  Status or_give_up(Status ended);
+
+  Scenario scenario_;
+  std::shared_ptr<const NcclLibrary> nccl_;
+  std::chrono::milliseconds time_limit_;
+  ComputeFacts facts_;
+  std::unique_ptr<OnDevices> on_devices_;
+};
+
+}  // namespace headroom::cuda

@@ -1,0 +1,71 @@
+#include "backend_sim/comm_model.hpp"
+
+#include <algorithm>
+
+#include "backend_sim/performance.hpp"
+#include "headroom/model/comm_catalog.hpp"
+#include "headroom/plan/occupancy.hpp"
+
+namespace headroom::sim {
+namespace {
+
+constexpr double kMemoryShare = 0.5;
+constexpr double kIssueShare = 0.5;
+// Bytes of device memory per byte on the links: what is read to be sent, what arrives, and for reductions the second operand.
+constexpr double kTrafficReducing = 3.0;
+constexpr double kTrafficCopying = 2.0;
+
+bool reduces(CollectiveOp op) { return op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter; }
+
+// What each rank sends: rings pass every share on to all but one rank, twice for an all-reduce.
+double sent_bytes(const Collective& collective, int gpus) {
+  const double share = static_cast<double>(collective.bytes.count()) * (gpus - 1) / gpus;
+  return collective.op == CollectiveOp::all_reduce ? 2.0 * share : share;
+}
+
+std::string_view kernel_of(CollectiveOp op, const DeviceLimits& device) {
+  if (device.vendor == Vendor::amd) return default_comm_kernel(device);
+  return op == CollectiveOp::all_to_all ? "nccl-2.28:640" : default_comm_kernel(device);
+}
+
+Result<CommProfile> profile(const Collective& collective, int gpus, KernelFootprint footprint, const DeviceLimits& device) {
+  const DevicePerformance& speed = performance_of(device);
+  const bool exchange = collective.op == CollectiveOp::all_to_all;
+  const int usual = exchange ? speed.all_to_all_blocks : speed.collective_blocks;
+  CommProfile profile;
+  profile.blocks = collective.comm_blocks ? static_cast<int>(collective.comm_blocks->count()) : usual;
+  footprint.cluster = collective.cluster.value_or(footprint.cluster);
+  // The library launches clusters only where the grid divides into them.
+  if (profile.blocks % footprint.cluster != 0) footprint.cluster = 1;
+  profile.footprint = footprint;
+  if (const Result<Occupancy> runs = occupancy(device, footprint); !runs) return runs.error();
+  profile.startup = speed.comm_startup;
+  profile.bytes = sent_bytes(collective, gpus) / profile.blocks;
+  // One warp of a block synchronizes, the others move data.
+  const auto movers = device.vendor == Vendor::nvidia ? footprint.threads - device.warp : footprint.threads;
+  profile.block_rate = speed.comm_thread_rate * static_cast<double>(movers.count());
+  profile.sm_rate = speed.comm_sm_rate;
+  profile.link_rate = speed.link_rate;
+  profile.traffic = reduces(collective.op) ? kTrafficReducing : kTrafficCopying;
+  profile.memory_share = kMemoryShare;
+  profile.issue_share = kIssueShare;
+  return profile;
+}
+
+}  // namespace
+
+Result<CommProfile> comm_profile(const Collective& collective, int gpus, const DeviceLimits& device) {
+  const Result<CommKernel> kernel = find_comm_kernel(kernel_of(collective.op, device), device);
+  if (!kernel) return kernel.error();
+  return profile(collective, gpus, kernel->footprint, device);
+}
+
+Result<CommProfile> comm_profile(const Collective& collective, int gpus, Threads threads, const DeviceLimits& device) {
+  const Result<CommKernel> kernel = find_comm_kernel(kernel_of(collective.op, device), device);
+  if (!kernel) return kernel.error();
+  KernelFootprint footprint = kernel->footprint;
+  footprint.threads = threads;
+  return profile(collective, gpus, footprint, device);
+}
+
+}  // namespace headroom::sim

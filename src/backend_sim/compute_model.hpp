@@ -1,0 +1,17 @@
+#pragma once
+
+#include "backend_sim/kernel_profiles.hpp"
+#include "headroom/base/result.hpp"
+#include "headroom/model/device_limits.hpp"
+#include "headroom/model/scenario.hpp"
+
+namespace headroom::sim {
+
+/// What the CUDA and HIP backends launch for `compute` and how fast its blocks are, before any padding. `invalid_input` when they
+/// have no such kernel or it does not run on the device.
+Result<ComputeProfile> compute_profile(const Compute& compute, const DeviceLimits& device);
+
+/// The same for a kernel whose footprint is known from elsewhere, with one block per tile.
+Result<ComputeProfile> compute_profile(const Compute& compute, const KernelFootprint& footprint, const DeviceLimits& device);
+
+}  // namespace headroom::sim

@@ -1,0 +1,136 @@
+#include "backend_sim/dispatcher.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace headroom::sim {
+
+Dispatcher::Dispatcher(SmPool& pool, const ComputeProfile& compute, const CommProfile& comm)
+    : pool_(pool), compute_(compute), comm_(comm), overhead_tiles_(compute.block_overhead / compute.tile_time.front()) {
+  all_.resize(static_cast<std::size_t>(pool.sms()));
+  std::iota(all_.begin(), all_.end(), 0);
+}
+
+void Dispatcher::add(std::size_t launch, const Launch& what) {
+  Active active;
+  active.launch = launch;
+  active.kind = what.kind;
+  active.urgent = what.urgent;
+  active.order = ++added_;
+  active.blocks = what.kind == Kind::compute ? compute_.work.blocks() : comm_.blocks;
+  active_[static_cast<std::size_t>(what.kind)] = active;
+}
+
+bool Dispatcher::pending(std::size_t launch) const {
+  return std::any_of(active_.begin(), active_.end(), [launch](const std::optional<Active>& active) {
+    return active && active->launch == launch && active->next < active->blocks;
+  });
+}
+
+Dispatcher::Active* Dispatcher::head() {
+  Active* first = nullptr;
+  for (std::optional<Active>& active : active_) {
+    if (!active || active->next == active->blocks) continue;
+    const bool before = first == nullptr || (active->urgent != first->urgent ? active->urgent : active->order < first->order);
+    if (before) first = &*active;
+  }
+  return first;
+}
+
+const std::vector<std::size_t>& Dispatcher::place_blocks() {
+  placed_.clear();
+  while (Active* active = head()) {
+    const std::int64_t before = active->next;
+    if (active->kind == Kind::compute) {
+      place_compute(*active);
+    } else {
+      place_comm(*active);
+    }
+    if (active->next > before) placed_.push_back(active->launch);
+    if (active->next < active->blocks) {
+      full_for_ = active->launch;
+      break;
+    }
+    full_for_.reset();
+  }
+  return placed_;
+}
+
+std::optional<std::size_t> Dispatcher::end_blocks(Kind kind, std::int64_t count) {
+  std::optional<Active>& active = active_[static_cast<std::size_t>(kind)];
+  active->ended += count;
+  if (active->ended < active->blocks) return std::nullopt;
+  const std::size_t launch = active->launch;
+  active.reset();
+  return launch;
+}
+
+const std::vector<int>& Dispatcher::candidates(const Active& active) {
+  const std::vector<int>& look_at = full_for_ == active.launch ? pool_.changed() : all_;
+  open_.clear();
+  for (const int sm : look_at) {
+    if (pool_.room(active.kind, sm) > 0) open_.push_back(sm);
+  }
+  return open_;
+}
+
+void Dispatcher::place_compute(Active& active) {
+  candidates(active);
+  std::int64_t room = 0;
+  for (const int sm : open_) room += pool_.room(Kind::compute, sm);
+  const std::int64_t alike = std::min(compute_.work.run(active.next), active.blocks - active.next);
+  if (alike < room) {
+    place_evenly(active, open_);
+    return;
+  }
+  const double work = compute_.work.tiles(active.next) + overhead_tiles_;
+  for (const int sm : open_) {
+    const int count = pool_.room(Kind::compute, sm);
+    pool_.place(Kind::compute, sm, count, work);
+    active.next += count;
+  }
+}
+
+// Block by block to the SM that has fewest, as the hardware does when it has more room than blocks.
+void Dispatcher::place_evenly(Active& active, std::vector<int>& open) {
+  std::stable_sort(open.begin(), open.end(),
+                   [this](int a, int b) { return pool_.resident(Kind::compute, a) < pool_.resident(Kind::compute, b); });
+  while (active.next < active.blocks && !open.empty()) {
+    const int level = pool_.resident(Kind::compute, open.front());
+    for (const int sm : open) {
+      if (active.next == active.blocks || pool_.resident(Kind::compute, sm) > level) break;
+      pool_.place(Kind::compute, sm, 1, compute_.work.tiles(active.next) + overhead_tiles_);
+      ++active.next;
+    }
+    std::erase_if(open, [this](int sm) { return pool_.room(Kind::compute, sm) == 0; });
+  }
+}
+
+void Dispatcher::place_comm(Active& active) {
+  while (active.next < active.blocks && place_cluster(active)) {}
+}
+
+// One cluster on different SMs of one GPC, the emptiest first; a cluster of one block may lie anywhere.
+bool Dispatcher::place_cluster(Active& active) {
+  const auto size = static_cast<std::size_t>(std::min<std::int64_t>(comm_.footprint.cluster, active.blocks - active.next));
+  const int anywhere = -1;
+  int gpc = anywhere;
+  open_.clear();
+  for (const int sm : all_) {
+    if (pool_.room(Kind::comm, sm) > 0) open_.push_back(sm);
+  }
+  if (size > 1) {
+    std::vector<std::size_t> open_in(all_.size(), 0);
+    for (const int sm : open_) ++open_in[static_cast<std::size_t>(pool_.gpc(sm))];
+    gpc = static_cast<int>(std::max_element(open_in.begin(), open_in.end()) - open_in.begin());
+    std::erase_if(open_, [&](int sm) { return pool_.gpc(sm) != gpc; });
+  }
+  if (open_.size() < size) return false;
+  const auto load = [this](int sm) { return std::pair(pool_.resident(Kind::comm, sm), pool_.resident(Kind::compute, sm)); };
+  std::stable_sort(open_.begin(), open_.end(), [&](int a, int b) { return load(a) < load(b); });
+  for (std::size_t block = 0; block < size; ++block) pool_.place(Kind::comm, open_[block], 1, 1.0);
+  active.next += static_cast<std::int64_t>(size);
+  return true;
+}
+
+}  // namespace headroom::sim

@@ -1,0 +1,38 @@
+#include "backend_sim/sim_case.hpp"
+
+namespace headroom::sim {
+
+std::vector<Launch> make_program(const SimCase& what) {
+  std::vector<Launch> program;
+  const bool computes = what.order != Order::comm_only;
+  const bool communicates = what.order != Order::compute_only;
+  const bool two_streams = what.order == Order::concurrent;
+  for (int iteration = 0; iteration < what.iterations; ++iteration) {
+    if (computes) {
+      Launch launch;
+      launch.kind = Kind::compute;
+      // The gate opens when the collective before has begun with all its blocks.
+      if (two_streams && what.launch_gate && program.size() >= 2 && what.pattern == Pattern::pipeline) {
+        launch.after_begun = static_cast<int>(program.size()) - 1;
+      }
+      program.push_back(launch);
+    }
+    if (communicates) {
+      Launch launch;
+      launch.kind = Kind::comm;
+      launch.stream = two_streams ? 1 : 0;
+      launch.urgent = two_streams && what.priority;
+      if (two_streams && what.pattern == Pattern::pipeline) launch.after = static_cast<int>(program.size()) - 1;
+      program.push_back(launch);
+    }
+  }
+  return program;
+}
+
+Result<EngineRun> simulate(const SimCase& what, const DeviceLimits& device) {
+  Result<SmCapacity> capacity = SmCapacity::make(device, what.compute.footprint, what.comm.footprint);
+  if (!capacity) return capacity.error();
+  return simulate(what.machine, *capacity, what.compute, what.comm, make_program(what));
+}
+
+}  // namespace headroom::sim

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "backend_sim/engine.hpp"
+#include "headroom/backend/backend.hpp"
+#include "headroom/base/result.hpp"
+#include "headroom/model/scenario.hpp"
+
+namespace headroom::sim {
+
+/// One schedule on one device among equals, everything decided.
+struct SimCase {
+  Machine machine;
+  ComputeProfile compute;  ///< footprint padded
+  CommProfile comm;
+  Pattern pattern = Pattern::pipeline;
+  int iterations = 1;
+  Order order = Order::concurrent;
+  bool priority = false;
+  bool launch_gate = false;
+};
+
+/// The launches that a backend enqueues, in its order and on its streams.
+std::vector<Launch> make_program(const SimCase& what);
+
+/// `invalid_input` when a kernel does not fit the device.
+Result<EngineRun> simulate(const SimCase& what, const DeviceLimits& device);
+
+}  // namespace headroom::sim

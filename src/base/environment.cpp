@@ -1,0 +1,19 @@
+#include "headroom/base/environment.hpp"
+
+#include <array>
+#include <cstdlib>
+
+namespace headroom {
+
+std::span<const EnvironmentVariable> environment_variables() {
+  static constexpr std::array all{kNcclLibrary, kCublasLibrary, kCuptiLibrary};
+  return all;
+}
+
+std::optional<std::string> read(const EnvironmentVariable& variable) {
+  const char* value = std::getenv(variable.name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return std::string(value);
+}
+
+}  // namespace headroom

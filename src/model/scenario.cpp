@@ -1,0 +1,122 @@
+#include "headroom/model/scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+Error bad(std::string_view field, std::int64_t value, std::string_view expected) {
+  return invalid_input(fmt::format("{}: {}, expected {}", field, value, expected));
+}
+
+Status validate(const TiledGemm& gemm) {
+  const std::array<std::tuple<const char*, std::int64_t, const char*, std::int64_t>, 3> sides{{
+      {"compute.m", gemm.m, "compute.tile_m", gemm.tile_m},
+      {"compute.n", gemm.n, "compute.tile_n", gemm.tile_n},
+      {"compute.k", gemm.k, "compute.tile_k", gemm.tile_k},
+  }};
+  for (const auto& [side, extent, tile_side, tile] : sides) {
+    if (extent <= 0) return bad(side, extent, "a positive number");
+    if (tile <= 0) return bad(tile_side, tile, "a positive number");
+    if (extent % tile != 0) return bad(side, extent, fmt::format("a multiple of {} ({})", tile_side, tile));
+  }
+  if (!gemm.grid) return {};
+  const GridShape tiles{gemm.n / gemm.tile_n, gemm.m / gemm.tile_m};
+  if (gemm.grid->x < 1 || gemm.grid->x > tiles.x) {
+    return bad("compute.grid[0]", gemm.grid->x, fmt::format("1 to {} (tiles along n)", tiles.x));
+  }
+  if (gemm.grid->y < 1 || gemm.grid->y > tiles.y) {
+    return bad("compute.grid[1]", gemm.grid->y, fmt::format("1 to {} (tiles along m)", tiles.y));
+  }
+  return {};
+}
+
+Status validate(const LibraryGemm& gemm) {
+  const std::array<std::pair<const char*, std::int64_t>, 3> sides{
+      {{"compute.m", gemm.m}, {"compute.n", gemm.n}, {"compute.k", gemm.k}}};
+  for (const auto& [side, extent] : sides) {
+    if (extent <= 0 || extent % 8 != 0) return bad(side, extent, "a positive multiple of 8");
+  }
+  return {};
+}
+
+Status validate(const Elementwise& elementwise) {
+  // One thread handles 16 bytes.
+  if (elementwise.bytes < Bytes(16) || elementwise.bytes.count() % 16 != 0) {
+    return bad("compute.bytes", elementwise.bytes.count(), "a positive multiple of 16");
+  }
+  return {};
+}
+
+Status validate(const Collective& collective, int gpus) {
+  const std::int64_t share = size_of(collective.dtype).count() * gpus;
+  if (collective.bytes <= Bytes(0) || collective.bytes.count() % share != 0) {
+    return bad("collective.bytes", collective.bytes.count(),
+               fmt::format("a positive multiple of {} ({} ranks of {})", share, gpus, to_string(collective.dtype)));
+  }
+  if (collective.comm_blocks && (*collective.comm_blocks < Blocks(1) || *collective.comm_blocks > Blocks(64))) {
+    return bad("collective.comm_blocks", collective.comm_blocks->count(), "1 to 64");
+  }
+  if (collective.cluster && (*collective.cluster < 1 || *collective.cluster > 8)) {
+    return bad("collective.cluster", *collective.cluster, "1 to 8");
+  }
+  return {};
+}
+
+}  // namespace
+
+Status validate(const Scenario& scenario) {
+  if (scenario.name.empty()) return invalid_input("name: empty, expected a text");
+  if (scenario.gpus < 2 || scenario.gpus > 8) return bad("gpus", scenario.gpus, "2 to 8");
+  if (scenario.iterations < 1 || scenario.iterations > 10'000) return bad("iterations", scenario.iterations, "1 to 10000");
+  if (Status compute = std::visit([](const auto& kernel) { return validate(kernel); }, scenario.compute); !compute) return compute;
+  return validate(scenario.collective, scenario.gpus);
+}
+
+std::string_view to_string(DataType dtype) { return dtype == DataType::f32 ? "f32" : "bf16"; }
+
+std::string_view to_string(ElementwiseOp op) {
+  switch (op) {
+    case ElementwiseOp::gelu:
+      return "gelu";
+    case ElementwiseOp::relu:
+      return "relu";
+    case ElementwiseOp::copy:
+      return "copy";
+  }
+  return "?";
+}
+
+std::string_view to_string(CollectiveOp op) {
+  switch (op) {
+    case CollectiveOp::all_reduce:
+      return "all_reduce";
+    case CollectiveOp::all_gather:
+      return "all_gather";
+    case CollectiveOp::reduce_scatter:
+      return "reduce_scatter";
+    case CollectiveOp::all_to_all:
+      return "all_to_all";
+  }
+  return "?";
+}
+
+std::string_view to_string(Pattern pattern) { return pattern == Pattern::pipeline ? "pipeline" : "pair"; }
+
+std::string_view kernel_name(const Compute& compute) {
+  constexpr std::array<std::string_view, 3> names{"tiled_gemm", "library_gemm", "elementwise"};
+  static_assert(std::variant_size_v<Compute> == names.size());
+  return names[compute.index()];
+}
+
+std::optional<Blocks> compute_blocks(const Compute& compute) {
+  const auto* gemm = std::get_if<TiledGemm>(&compute);
+  if (gemm == nullptr) return std::nullopt;
+  const GridShape grid = gemm->grid.value_or(GridShape{gemm->n / gemm->tile_n, gemm->m / gemm->tile_m});
+  return Blocks(grid.x * grid.y);
+}
+
+}  // namespace headroom

@@ -1,0 +1,51 @@
+#include "headroom/plan/co_residence.hpp"
+
+#include "headroom/plan/allocation.hpp"
+
+namespace headroom {
+
+CoResidence::CoResidence(const DeviceLimits& device, const KernelFootprint& compute, const KernelFootprint& comm)
+    : compute_warps_(warps_per_block(device, compute)),
+      comm_warps_(warps_per_block(device, comm)),
+      warps_per_sm_(warps_per_sm(device)),
+      max_blocks_(device.max_blocks_per_sm),
+      partitions_(device.partitions),
+      partition_registers_(device.registers_per_sm / device.partitions),
+      per_compute_warp_(registers_per_warp(device, compute)),
+      per_comm_warp_(registers_per_warp(device, comm)),
+      compute_shared_(shared_allocation(device, compute)),
+      shared_left_(device.shared_per_sm - shared_allocation(device, comm)),
+      granule_(device.shared_granule) {}
+
+bool CoResidence::registers_suffice(std::int64_t compute_warps) const {
+  if (per_comm_warp_ == Registers(0)) return true;
+  // Dealing in turn gives every partition the same number of warps and the first few, of either kernel, one more.
+  const std::int64_t fuller = compute_warps % partitions_;
+  const std::int64_t base = compute_warps / partitions_;
+  const std::int64_t room = (partition_registers_ - per_compute_warp_ * base) / per_comm_warp_;
+  const std::int64_t room_in_fuller = fuller == 0 ? room : (partition_registers_ - per_compute_warp_ * (base + 1)) / per_comm_warp_;
+
+  const std::int64_t everywhere = comm_warps_ / partitions_;
+  const std::int64_t one_more_in = comm_warps_ % partitions_;
+  if (room_in_fuller < everywhere) return false;
+  std::int64_t with_one_more = 0;
+  if (room > everywhere) with_one_more += partitions_ - fuller;
+  if (room_in_fuller > everywhere) with_one_more += fuller;
+  return with_one_more >= one_more_in;
+}
+
+ResourceSet CoResidence::blockers(BlocksPerSm resident, Bytes pad) const {
+  ResourceSet blockers;
+  const std::int64_t compute_warps = resident.count() * compute_warps_;
+  if (compute_warps + comm_warps_ > warps_per_sm_) blockers.insert(Resource::threads);
+  if (resident + BlocksPerSm(1) > max_blocks_) blockers.insert(Resource::blocks);
+  if (!registers_suffice(compute_warps)) blockers.insert(Resource::registers);
+  if (pad > greatest_pad(resident)) blockers.insert(Resource::shared_memory);
+  return blockers;
+}
+
+Bytes CoResidence::greatest_pad(BlocksPerSm resident) const {
+  return round_down(shared_left_ / resident.count(), granule_) - compute_shared_;
+}
+
+}  // namespace headroom

@@ -1,0 +1,17 @@
+#include "headroom/plan/ideal.hpp"
+
+#include <algorithm>
+
+namespace headroom {
+
+Microseconds ideal_time(Pattern pattern, int iterations, Microseconds compute, Microseconds comm) {
+  switch (pattern) {
+    case Pattern::pipeline:
+      return std::max(compute + comm / iterations, compute / iterations + comm);
+    case Pattern::pair:
+      return std::max(compute, comm);
+  }
+  return compute + comm;
+}
+
+}  // namespace headroom

@@ -1,0 +1,39 @@
+#include "headroom/plan/residency_windows.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "headroom/plan/allocation.hpp"
+#include "headroom/plan/occupancy.hpp"
+
+namespace headroom {
+
+Result<std::vector<ResidencyWindow>> residency_windows(const DeviceLimits& device, const KernelFootprint& block) {
+  const Result<Occupancy> unpadded = occupancy(device, block);
+  if (!unpadded) return unpadded.error();
+  std::vector<ResidencyWindow> windows;
+  if (block.cluster > 1) {
+    windows.push_back({unpadded->residency, Bytes(0), Bytes(0), unpadded->limited_by});
+    return windows;
+  }
+
+  const Bytes granule = device.shared_granule;
+  const Bytes allocated = shared_allocation(device, block);
+  const Bytes greatest_pad = round_down(device.shared_per_block - block.static_shared - block.dynamic_shared, granule);
+  windows.reserve(static_cast<std::size_t>(unpadded->residency.count()));
+  for (std::int64_t blocks = unpadded->residency.count(); blocks >= 1; --blocks) {
+    const bool as_it_is = blocks == unpadded->residency.count();
+    // n blocks fit while one takes at most 1/n of the SM; n+1 no longer do once it takes more than 1/(n+1).
+    const Bytes least = round_down(device.shared_per_sm / (blocks + 1), granule) + granule - allocated;
+    const Bytes greatest = round_down(device.shared_per_sm / blocks, granule) - allocated;
+    ResidencyWindow window;
+    window.blocks_per_sm = BlocksPerSm(blocks);
+    window.pad_min = as_it_is ? Bytes(0) : least;
+    window.pad_max = std::min(greatest, greatest_pad);
+    window.limited_by = as_it_is ? unpadded->limited_by : ResourceSet{Resource::shared_memory};
+    if (window.pad_min <= window.pad_max) windows.push_back(window);
+  }
+  return windows;
+}
+
+}  // namespace headroom

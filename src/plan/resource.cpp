@@ -1,0 +1,15 @@
+#include "headroom/plan/resource.hpp"
+
+namespace headroom {
+
+std::string in_words(ResourceSet set) {
+  std::string text;
+  for (const Resource resource : kResources) {
+    if (!set.contains(resource)) continue;
+    if (!text.empty()) text += ", ";
+    text += resource == Resource::shared_memory ? "shared memory" : to_string(resource);
+  }
+  return text;
+}
+
+}  // namespace headroom

@@ -1,0 +1,35 @@
+#include "headroom/plan/shape.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "headroom/base/grouped.hpp"
+#include "headroom/plan/residency_windows.hpp"
+
+namespace headroom {
+
+Result<OverlapPlan> shape_to(const DeviceLimits& device, const KernelFootprint& block, BlocksPerSm residency) {
+  const Result<std::vector<ResidencyWindow>> windows = residency_windows(device, block);
+  if (!windows) return windows.error();
+  if (block.cluster > 1) {
+    return invalid_input(
+        fmt::format("a kernel in clusters of {} is never padded: its blocks must start together", grouped(block.cluster)));
+  }
+  std::vector<std::int64_t> reachable;
+  for (const ResidencyWindow& window : *windows) {
+    if (window.blocks_per_sm == residency) {
+      OverlapPlan plan;
+      plan.blocks_per_sm = residency;
+      plan.pad = window.pad_min;
+      return plan;
+    }
+    reachable.push_back(window.blocks_per_sm.count());
+  }
+  return invalid_input(fmt::format("no pad gives {} blocks per SM on {}, expected one of {}", grouped(residency.count()),
+                                   device.name, fmt::join(reachable, ", ")));
+}
+
+}  // namespace headroom

@@ -1,0 +1,36 @@
+#include "report/case_lines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace headroom::detail {
+namespace {
+
+std::string summary_words(const std::optional<Summary>& summary, const TimeScale& scale) {
+  if (!summary) return std::string(kAbsentCell);
+  return fmt::format("{} {} ({}..{})", format_time(summary->median, scale), scale.unit, format_time(summary->low, scale),
+                     format_time(summary->high, scale));
+}
+
+}  // namespace
+
+std::string alone_line(const CaseResult& result, const TimeScale& scale) {
+  const std::string ideal =
+      result.ideal ? fmt::format("{} {}", format_time(*result.ideal, scale), scale.unit) : std::string(kAbsentCell);
+  return fmt::format("alone: compute {}, comm {}; ideal {}", summary_words(result.compute_alone, scale),
+                     summary_words(result.comm_alone, scale), ideal);
+}
+
+std::string statistics_line(const CaseResult& result) {
+  if (result.results.empty()) return "no scheme ran";
+  const auto [fewest, most] = std::minmax_element(result.results.begin(), result.results.end(),
+                                                  [](const auto& a, const auto& b) { return a.time.trials < b.time.trials; });
+  const std::string trials = fewest->time.trials == most->time.trials
+                                 ? fmt::format("{}", most->time.trials)
+                                 : fmt::format("{} to {}", fewest->time.trials, most->time.trials);
+  return fmt::format("medians of {} {}, {:g} % bootstrap intervals", trials, most->time.trials == 1 ? "trial" : "trials",
+                     result.results.front().time.confidence * 100.0);
+}
+
+}  // namespace headroom::detail

@@ -1,0 +1,50 @@
+#include "report/json_values.hpp"
+
+#include <cmath>
+
+namespace headroom::detail {
+
+OrderedJson number(double value) { return std::isfinite(value) ? OrderedJson(value) : OrderedJson(); }
+
+OrderedJson number(std::optional<double> value) { return value ? number(*value) : OrderedJson(); }
+
+OrderedJson text_or_null(const std::string& text) { return text.empty() ? OrderedJson() : OrderedJson(text); }
+
+OrderedJson versions_json(const Origin& origin) {
+  OrderedJson versions = OrderedJson::object();
+  for (const auto& [name, version] : origin.versions) versions[name] = version;
+  return versions;
+}
+
+OrderedJson device_json(const ReportedDevice& device) {
+  const DeviceLimits& limits = device.limits;
+  OrderedJson json = OrderedJson::object();
+  json["name"] = device.name;
+  json["count"] = device.count;
+  json["memory_bytes"] = device.memory.count();
+  json["catalog"] = limits.name;
+  json["vendor"] = limits.vendor == Vendor::nvidia ? "nvidia" : "amd";
+  json["architecture"] = limits.architecture;
+  json["sms"] = limits.sms.count();
+  json["warp"] = limits.warp.count();
+  json["max_threads_per_block"] = limits.max_threads_per_block.count();
+  json["max_threads_per_sm"] = limits.max_threads_per_sm.count();
+  json["max_blocks_per_sm"] = limits.max_blocks_per_sm.count();
+  json["registers_per_sm"] = limits.registers_per_sm.count();
+  json["partitions"] = limits.partitions;
+  json["register_granule"] = limits.register_granule.count();
+  json["max_registers_per_thread"] = limits.max_registers_per_thread.count();
+  json["shared_per_sm"] = limits.shared_per_sm.count();
+  json["shared_per_block"] = limits.shared_per_block.count();
+  json["shared_reserved_per_block"] = limits.shared_reserved_per_block.count();
+  json["shared_granule"] = limits.shared_granule.count();
+  json["max_cluster"] = limits.max_cluster;
+  json["source"] = text_or_null(limits.source);
+  return json;
+}
+
+std::string dump(const OrderedJson& value, int indent) {
+  return value.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+}  // namespace headroom::detail

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "headroom/base/quantities.hpp"
+#include "headroom/model/device_limits.hpp"
+#include "headroom/report/origin.hpp"
+
+// How reports write values as JSON: in the order given, absent and non-finite ones as null.
+namespace headroom::detail {
+
+using OrderedJson = nlohmann::ordered_json;
+
+OrderedJson number(double value);
+OrderedJson number(std::optional<double> value);
+
+template <class Unit>
+OrderedJson count(const std::optional<Quantity<Unit>>& value) {
+  return value ? OrderedJson(value->count()) : OrderedJson();
+}
+
+/// Null when empty.
+OrderedJson text_or_null(const std::string& text);
+
+OrderedJson versions_json(const Origin& origin);
+OrderedJson device_json(const ReportedDevice& device);
+
+/// Invalid UTF-8 becomes U+FFFD instead of an exception. `indent` below zero: one line.
+std::string dump(const OrderedJson& value, int indent);
+
+}  // namespace headroom::detail

@@ -1,0 +1,89 @@
+#include <nlohmann/json.hpp>
+
+#include "headroom/report/plan_report.hpp"
+
+namespace headroom {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json names_of(ResourceSet set) {
+  Json names = Json::array();
+  for (const Resource resource : kResources) {
+    if (set.contains(resource)) names.push_back(to_string(resource));
+  }
+  return names;
+}
+
+Json device_json(const DeviceLimits& device) {
+  Json json;
+  json["name"] = device.name;
+  json["title"] = device.title;
+  json["vendor"] = device.vendor == Vendor::nvidia ? "nvidia" : "amd";
+  json["architecture"] = device.architecture;
+  json["sms"] = device.sms.count();
+  json["warp"] = device.warp.count();
+  json["threads_per_block"] = device.max_threads_per_block.count();
+  json["threads_per_sm"] = device.max_threads_per_sm.count();
+  json["blocks_per_sm"] = device.max_blocks_per_sm.count();
+  json["registers_per_sm"] = device.registers_per_sm.count();
+  json["partitions"] = device.partitions;
+  json["register_granule"] = device.register_granule.count();
+  json["registers_per_thread"] = device.max_registers_per_thread.count();
+  json["shared_per_sm"] = device.shared_per_sm.count();
+  json["shared_per_block"] = device.shared_per_block.count();
+  json["shared_reserved_per_block"] = device.shared_reserved_per_block.count();
+  json["shared_granule"] = device.shared_granule.count();
+  json["max_cluster"] = device.max_cluster;
+  json["source"] = device.source;
+  return json;
+}
+
+void add_footprint(Json& json, const KernelFootprint& footprint) {
+  json["threads"] = footprint.threads.count();
+  json["registers"] = footprint.registers_per_thread.count();
+  json["static_shared"] = footprint.static_shared.count();
+  json["dynamic_shared"] = footprint.dynamic_shared.count();
+  json["cluster"] = footprint.cluster;
+}
+
+// The contract has one name per row. Several can coincide on the unpadded row; the one that a pad would tighten goes first.
+Resource foremost(ResourceSet set) {
+  for (const Resource resource : {Resource::shared_memory, Resource::registers, Resource::threads}) {
+    if (set.contains(resource)) return resource;
+  }
+  return Resource::blocks;
+}
+
+Json row_json(const ResidencyRow& row) {
+  Json json;
+  json["blocks_per_sm"] = row.window.blocks_per_sm.count();
+  json["pad_min"] = row.window.pad_min.count();
+  json["pad_max"] = row.window.pad_max.count();
+  json["limited_by"] = to_string(foremost(row.window.limited_by));
+  json["limited_by_all"] = names_of(row.window.limited_by);
+  json["comm_fits"] = row.comm_blocked_by.empty();
+  json["comm_blocked_by"] = names_of(row.comm_blocked_by);
+  json["comm_pad_max"] = row.comm_pad_max ? Json(row.comm_pad_max->count()) : Json(nullptr);
+  json["gain"] = to_string(row.gain);
+  return json;
+}
+
+}  // namespace
+
+std::string plan_json(const PlanReport& report) {
+  Json json;
+  json["schema"] = "headroom.plan/1";
+  json["device"] = device_json(report.device);
+  add_footprint(json["kernel"], report.kernel);
+  json["comm"]["name"] = report.comm.name;
+  json["comm"]["default"] = report.comm_is_default;
+  add_footprint(json["comm"], report.comm.footprint);
+  json["comm"]["source"] = report.comm.source;
+  json["residencies"] = Json::array();
+  for (const ResidencyRow& row : report.plan.rows) json["residencies"].push_back(row_json(row));
+  json["verdict"] = plan_verdict(report);
+  return json.dump(2) + "\n";
+}
+
+}  // namespace headroom

@@ -1,0 +1,100 @@
+#include "headroom/report/plan_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "headroom/base/grouped.hpp"
+
+namespace headroom {
+namespace {
+
+std::string footprint_line(const KernelFootprint& footprint) {
+  std::string line = fmt::format("{} threads, {} registers, {} B static and {} B dynamic shared memory",
+                                 grouped(footprint.threads.count()), grouped(footprint.registers_per_thread.count()),
+                                 grouped(footprint.static_shared.count()), grouped(footprint.dynamic_shared.count()));
+  if (footprint.cluster > 1) line += fmt::format(", clusters of {}", footprint.cluster);
+  return line;
+}
+
+std::string comm_column(const ResidencyRow& row) {
+  if (!row.comm_pad_max) return "blocked by " + in_words(row.comm_blocked_by);
+  if (*row.comm_pad_max == row.window.pad_max) return "fits";
+  return fmt::format("fits up to pad {}", grouped(row.comm_pad_max->count()));
+}
+
+std::string_view gain_column(Gain gain) {
+  switch (gain) {
+    case Gain::none:
+      return "-";
+    case Gain::drains_sooner:
+      return "drains sooner";
+    case Gain::co_resident:
+      return "co-residence";
+  }
+  return "";
+}
+
+// An SM's split between L1 and shared memory follows the kernel that runs there: left to itself it suits the padded kernel alone.
+std::string_view carve_out_condition(const DeviceLimits& device) {
+  return device.vendor == Vendor::nvidia ? ", if the kernel chooses the largest shared-memory carve-out" : "";
+}
+
+}  // namespace
+
+Result<PlanReport> make_plan_report(const DeviceLimits& device, const KernelFootprint& kernel, const CommKernel& comm) {
+  Result<ResidencyPlan> plan = plan_residencies(device, kernel, comm.footprint);
+  if (!plan) return plan.error();
+  PlanReport report;
+  report.device = device;
+  report.kernel = kernel;
+  report.comm = comm;
+  report.plan = std::move(*plan);
+  return report;
+}
+
+std::string plan_verdict(const PlanReport& report) {
+  const std::vector<ResidencyRow>& rows = report.plan.rows;
+  if (rows.front().comm_blocked_by.empty()) {
+    return fmt::format("A {} block fits beside {} blocks per SM as they are: no pad is needed for co-residence.", report.comm.name,
+                       grouped(rows.front().window.blocks_per_sm.count()));
+  }
+  const auto fitting = std::find_if(rows.begin(), rows.end(), [](const ResidencyRow& row) { return row.comm_blocked_by.empty(); });
+  if (fitting != rows.end()) {
+    return fmt::format(
+        "A pad of {} to {} B holds compute at {} per SM and makes room for a {} block beside it: co-residence{}.",
+        grouped(fitting->window.pad_min.count()), grouped(fitting->comm_pad_max->count()),
+        fitting->window.blocks_per_sm == BlocksPerSm(1) ? "1 block" : grouped(fitting->window.blocks_per_sm.count()) + " blocks",
+        report.comm.name, carve_out_condition(report.device));
+  }
+  if (rows.size() == 1) {
+    return fmt::format(
+        "Padding cannot lower this residency, and a {} block does not fit beside it ({}): only priority and order act.",
+        report.comm.name, in_words(rows.front().comm_blocked_by));
+  }
+  return fmt::format(
+      "No residency has room for a {} block ({} at 1 block per SM): a pad buys SMs that drain sooner and less memory contention, "
+      "not co-residence.",
+      report.comm.name, in_words(rows.back().comm_blocked_by));
+}
+
+std::string plan_table(const PlanReport& report) {
+  std::string text;
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "device   {} ({}, {})\n", report.device.name, report.device.title, report.device.architecture);
+  fmt::format_to(out, "compute  {}\n", footprint_line(report.kernel));
+  fmt::format_to(out, "comm     {}{}: {}\n\n", report.comm.name, report.comm_is_default ? " (default, --comm chooses)" : "",
+                 footprint_line(report.comm.footprint));
+  fmt::format_to(out, "{:>9}  {:>11}  {:>11}  {:<26}  {:<13}  {}\n", "blocks/SM", "pad min (B)", "pad max (B)", "limited by",
+                 "buys", "a comm block beside them");
+  for (const ResidencyRow& row : report.plan.rows) {
+    fmt::format_to(out, "{:>9}  {:>11}  {:>11}  {:<26}  {:<13}  {}\n", row.window.blocks_per_sm.count(),
+                   grouped(row.window.pad_min.count()), grouped(row.window.pad_max.count()), in_words(row.window.limited_by),
+                   gain_column(row.gain), comm_column(row));
+  }
+  return text + "\n" + plan_verdict(report) + "\n";
+}
+
+}  // namespace headroom

@@ -1,0 +1,109 @@
+#include "headroom/report/result_document.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "report/json_values.hpp"
+
+namespace headroom {
+namespace {
+
+using detail::count;
+using detail::number;
+using detail::OrderedJson;
+
+OrderedJson scenario_json(const Scenario& scenario) {
+  return OrderedJson::parse(to_json(scenario, -1), nullptr, /*allow_exceptions=*/false);
+}
+
+OrderedJson plan_json(const OverlapPlan& plan) {
+  OrderedJson json = OrderedJson::object();
+  json["blocks_per_sm"] = count(plan.blocks_per_sm);
+  json["pad_bytes"] = plan.pad.count();
+  json["priority"] = plan.priority;
+  json["launch_gate"] = plan.launch_gate;
+  json["comm_blocks"] = count(plan.comm_blocks);
+  json["cluster"] = plan.cluster ? OrderedJson(*plan.cluster) : OrderedJson();
+  json["sm_target"] = count(plan.sm_target);
+  return json;
+}
+
+OrderedJson summary_json(const std::optional<Summary>& summary) {
+  if (!summary) return {};
+  OrderedJson json = OrderedJson::object();
+  json["median"] = number(summary->median.count());
+  json["low"] = number(summary->low.count());
+  json["high"] = number(summary->high.count());
+  json["confidence"] = number(summary->confidence);
+  json["trials"] = summary->trials;
+  return json;
+}
+
+OrderedJson interval_json(const std::optional<RatioSummary>& ratio) {
+  if (!ratio) return {};
+  OrderedJson json = OrderedJson::object();
+  json["low"] = number(ratio->low);
+  json["high"] = number(ratio->high);
+  json["confidence"] = number(ratio->confidence);
+  json["trials"] = ratio->trials;
+  return json;
+}
+
+OrderedJson result_json(const SchemeResult& result) {
+  const OverlapMetrics& metrics = result.metrics;
+  OrderedJson json = OrderedJson::object();
+  json["scheme"] = result.scheme;
+  json["plan"] = plan_json(result.plan);
+  json["time_us"] = summary_json(result.time);
+  json["time_ratio"] = number(metrics.time_ratio);
+  json["time_ratio_interval"] = interval_json(result.ratio);
+  json["reduction"] = number(metrics.reduction);
+  json["overlap_rate"] = number(metrics.overlap_rate);
+  json["overlap_efficiency"] = number(metrics.overlap_efficiency);
+  json["compute_inflation"] = number(metrics.compute_inflation);
+  json["comm_inflation"] = number(metrics.comm_inflation);
+  json["limited_by"] = detail::text_or_null(result.limited_by);
+  json["note"] = detail::text_or_null(result.note);
+  return json;
+}
+
+OrderedJson case_json(const CaseResult& result) {
+  OrderedJson json = OrderedJson::object();
+  json["scenario"] = scenario_json(result.scenario);
+  json["ideal_us"] = result.ideal ? number(result.ideal->count()) : OrderedJson();
+  json["compute_alone_us"] = summary_json(result.compute_alone);
+  json["comm_alone_us"] = summary_json(result.comm_alone);
+  json["results"] = OrderedJson::array();
+  for (const SchemeResult& scheme : result.results) json["results"].push_back(result_json(scheme));
+  json["refusals"] = OrderedJson::array();
+  for (const Refusal& refusal : result.refusals) {
+    OrderedJson entry = OrderedJson::object();
+    entry["scheme"] = refusal.scheme;
+    entry["reason"] = refusal.reason;
+    json["refusals"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+}  // namespace
+
+const SchemeResult* best_result(const CaseResult& result) {
+  const auto best = std::min_element(result.results.begin(), result.results.end(),
+                                     [](const SchemeResult& a, const SchemeResult& b) { return a.time.median < b.time.median; });
+  return best == result.results.end() ? nullptr : &*best;
+}
+
+std::string to_json(const ResultDocument& document, int indent) {
+  OrderedJson json = OrderedJson::object();
+  json["schema"] = "headroom.result/1";
+  json["provenance"] = to_string(document.origin.provenance);
+  json["backend"] = document.origin.backend;
+  json["device"] = detail::device_json(document.origin.device);
+  json["versions"] = detail::versions_json(document.origin);
+  json["seed"] = document.origin.seed;
+  json["cases"] = OrderedJson::array();
+  for (const CaseResult& result : document.cases) json["cases"].push_back(case_json(result));
+  return detail::dump(json, indent);
+}
+
+}  // namespace headroom

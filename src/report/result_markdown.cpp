@@ -1,0 +1,90 @@
+#include "headroom/report/result_markdown.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <vector>
+
+#include "headroom/report/result_columns.hpp"
+#include "headroom/report/scenario_line.hpp"
+#include "report/case_lines.hpp"
+
+namespace headroom {
+namespace {
+
+/// Text that neither ends a cell or line nor opens a tag.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '|':
+        result += "\\|";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '\n':
+      case '\r':
+        result += ' ';
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+std::string head(const std::vector<ResultColumn>& columns, const TimeScale& scale) {
+  std::string names = "|";
+  std::string rule = "|";
+  for (const ResultColumn& column : columns) {
+    const std::string_view unit = unit_of(column, scale);
+    names += fmt::format(" {}{} |", heading_of(column), unit.empty() ? "" : fmt::format(" ({})", unit));
+    rule += column.alignment == Alignment::left ? " --- |" : " ---: |";
+  }
+  return names + "\n" + rule + "\n";
+}
+
+std::string row(const std::vector<ResultColumn>& columns, const SchemeResult& result, const TimeScale& scale,
+                std::string_view emphasis) {
+  std::string line = "|";
+  for (const ResultColumn& column : columns) {
+    const std::string cell = column.cell(result, scale);
+    line += cell == kAbsentCell ? fmt::format(" {} |", cell) : fmt::format(" {0}{1}{0} |", emphasis, escaped(cell));
+  }
+  return line + "\n";
+}
+
+std::string remarks(const CaseResult& result) {
+  std::string lines;
+  for (const SchemeResult& scheme : result.results) {
+    if (!scheme.note.empty()) lines += fmt::format("- `{}`: {}\n", scheme.scheme, escaped(scheme.note));
+  }
+  for (const Refusal& refusal : result.refusals) {
+    lines += fmt::format("- `{}`: refused: {}\n", refusal.scheme, escaped(refusal.reason));
+  }
+  return lines.empty() ? lines : "\n" + lines;
+}
+
+std::string section(const CaseResult& result, Provenance provenance) {
+  const TimeScale scale = time_scale(result);
+  const std::vector<ResultColumn> columns = columns_of(result);
+  const SchemeResult* best = best_result(result);
+  std::string text =
+      fmt::format("\n### {} ({})\n\n- {}\n- {}\n- {}\n", escaped(result.scenario.name), to_string(provenance),
+                  escaped(scenario_line(result.scenario)), detail::alone_line(result, scale), detail::statistics_line(result));
+  if (!result.results.empty()) text += "\n" + head(columns, scale);
+  for (const SchemeResult& scheme : result.results) text += row(columns, scheme, scale, &scheme == best ? "**" : "");
+  return text + remarks(result);
+}
+
+}  // namespace
+
+std::string to_markdown(const ResultDocument& document) {
+  std::string text =
+      fmt::format("{}.\nVersions: {}.\n", escaped(device_line(document.origin)), escaped(versions_line(document.origin)));
+  for (const CaseResult& result : document.cases) text += section(result, document.origin.provenance);
+  return text;
+}
+
+}  // namespace headroom

@@ -1,0 +1,121 @@
+#include "headroom/report/result_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "headroom/report/result_columns.hpp"
+#include "headroom/report/scenario_line.hpp"
+#include "report/case_lines.hpp"
+
+namespace headroom {
+namespace {
+
+using Row = std::vector<std::string>;
+
+/// Characters, not bytes: continuation bytes of UTF-8 take no place of their own.
+std::size_t display_width(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & '\xC0') != '\x80'; }));
+}
+
+std::string padded(const std::string& text, std::size_t width, Alignment alignment) {
+  const std::string blanks(width - display_width(text), ' ');
+  return alignment == Alignment::left ? text + blanks : blanks + text;
+}
+
+/// `text` after `# `, broken at blanks so that no line but a single long word passes kTableWidth.
+std::string comment(std::string_view text) {
+  constexpr std::string_view blanks = " \n\r\t";
+  std::string lines;
+  std::string line = "#";
+  for (std::size_t begin = text.find_first_not_of(blanks); begin != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(blanks, begin), text.size());
+    const std::string_view word = text.substr(begin, end - begin);
+    if (display_width(line) + 1 + display_width(word) > kTableWidth) {
+      lines += line + "\n";
+      line = "#  ";
+    }
+    line += fmt::format(" {}", word);
+    begin = text.find_first_not_of(blanks, end);
+  }
+  return lines + line + "\n";
+}
+
+/// Two lines of headings and one of units.
+std::vector<Row> head_rows(const std::vector<ResultColumn>& columns, const TimeScale& scale) {
+  std::vector<Row> rows(3);
+  for (const ResultColumn& column : columns) {
+    const std::string_view unit = unit_of(column, scale);
+    rows[0].emplace_back(column.upper);
+    rows[1].emplace_back(column.lower);
+    rows[2].push_back(unit.empty() ? "" : fmt::format("({})", unit));
+  }
+  return rows;
+}
+
+Row body_row(const std::vector<ResultColumn>& columns, const SchemeResult& result, const TimeScale& scale) {
+  Row row;
+  for (const ResultColumn& column : columns) row.push_back(column.cell(result, scale));
+  return row;
+}
+
+std::vector<std::size_t> widths_of(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
+  }
+  return widths;
+}
+
+std::string aligned(char mark, const Row& row, const std::vector<std::size_t>& widths, const std::vector<ResultColumn>& columns) {
+  std::string line(1, mark);
+  for (std::size_t i = 0; i < row.size(); ++i) line += " " + padded(row[i], widths[i], columns[i].alignment);
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+std::string grid(const CaseResult& result, const TimeScale& scale) {
+  const std::vector<ResultColumn> columns = columns_of(result);
+  const std::vector<Row> head = head_rows(columns, scale);
+  std::vector<Row> rows = head;
+  for (const SchemeResult& scheme : result.results) rows.push_back(body_row(columns, scheme, scale));
+  const std::vector<std::size_t> widths = widths_of(rows);
+  const SchemeResult* best = best_result(result);
+
+  std::string text;
+  for (const Row& row : head) text += aligned('#', row, widths, columns);
+  for (std::size_t i = 0; i < result.results.size(); ++i) {
+    text += aligned(&result.results[i] == best ? '*' : ' ', rows[head.size() + i], widths, columns);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string table_preamble(const Origin& origin) {
+  return comment(fmt::format("headroom: {}", device_line(origin))) + comment(fmt::format("versions: {}", versions_line(origin)));
+}
+
+std::string to_table(const CaseResult& result, Provenance provenance) {
+  const TimeScale scale = time_scale(result);
+  std::string text = comment(fmt::format("{}: {}", to_string(provenance), scenario_line(result.scenario)));
+  text += comment(detail::alone_line(result, scale));
+  text += comment(fmt::format("{}{}", detail::statistics_line(result), result.results.empty() ? "" : "; * least median"));
+  if (!result.results.empty()) text += grid(result, scale);
+  for (const SchemeResult& scheme : result.results) {
+    if (!scheme.note.empty()) text += comment(fmt::format("{}: {}", scheme.scheme, scheme.note));
+  }
+  for (const Refusal& refusal : result.refusals) text += comment(fmt::format("{}: refused: {}", refusal.scheme, refusal.reason));
+  return text;
+}
+
+std::string to_table(const ResultDocument& document) {
+  std::string text = table_preamble(document.origin);
+  for (const CaseResult& result : document.cases) text += "#\n" + to_table(result, document.origin.provenance);
+  return text;
+}
+
+}  // namespace headroom

@@ -1,0 +1,40 @@
+#include "headroom/report/scenario_line.hpp"
+
+#include <fmt/format.h>
+
+#include <variant>
+
+#include "headroom/model/size.hpp"
+
+namespace headroom {
+namespace {
+
+std::string details(const TiledGemm& gemm) {
+  const std::string grid = gemm.grid ? fmt::format("{}x{}", gemm.grid->x, gemm.grid->y) : "full";
+  return fmt::format("{} {}x{}x{}, tile {}x{}x{}, grid {}", to_string(gemm.dtype), gemm.m, gemm.n, gemm.k, gemm.tile_m, gemm.tile_n,
+                     gemm.tile_k, grid);
+}
+
+std::string details(const LibraryGemm& gemm) { return fmt::format("{} {}x{}x{}", to_string(gemm.dtype), gemm.m, gemm.n, gemm.k); }
+
+std::string details(const Elementwise& elementwise) {
+  return fmt::format("{} {} {}", to_string(elementwise.op), to_string(elementwise.dtype), format_size(elementwise.bytes));
+}
+
+std::string details(const Collective& collective) {
+  std::string line = fmt::format("{} {} {}", to_string(collective.op), to_string(collective.dtype), format_size(collective.bytes));
+  if (collective.comm_blocks) line += fmt::format(", {} comm blocks", collective.comm_blocks->count());
+  if (collective.cluster) line += fmt::format(", cluster {}", *collective.cluster);
+  return line;
+}
+
+}  // namespace
+
+std::string scenario_line(const Scenario& scenario) {
+  return fmt::format(
+      "{}: {} GPUs, {} {}, {}; {} {}; {}", scenario.name, scenario.gpus, scenario.iterations,
+      scenario.iterations == 1 ? "iteration" : "iterations", to_string(scenario.pattern), kernel_name(scenario.compute),
+      std::visit([](const auto& kernel) { return details(kernel); }, scenario.compute), details(scenario.collective));
+}
+
+}  // namespace headroom

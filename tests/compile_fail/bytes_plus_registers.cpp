@@ -1,0 +1,10 @@
+// fails: no match for .operator\+|invalid operands to binary expression
+#include "headroom/base/quantities.hpp"
+
+using namespace headroom;
+
+#ifdef CONTROL
+auto sum = Bytes(1) + Bytes(2);
+#else
+auto sum = Bytes(1) + Registers(2);
+#endif

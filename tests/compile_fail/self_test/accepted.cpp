@@ -1,0 +1,2 @@
+// fails: no match
+int accepted = 0;

@@ -1,0 +1,2 @@
+// fails: not declared|undeclared identifier
+int broken_control = undeclared;

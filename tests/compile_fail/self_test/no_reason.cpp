@@ -1,0 +1,1 @@
+int no_reason = 0;

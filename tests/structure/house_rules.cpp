@@ -1,0 +1,156 @@
+#include "house_rules.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <regex>
+#include <set>
+#include <string_view>
+
+namespace house {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMaxLines = 400;
+
+// The arrows of docs/architecture.md. A layer may include what lies below its targets, and base.
+const std::map<std::string, std::set<std::string>, std::less<>>& arrows() {
+  static const std::map<std::string, std::set<std::string>, std::less<>> table = {
+      {"base", {}},
+      {"model", {"base"}},
+      {"trace", {"base"}},
+      {"plan", {"model"}},
+      {"backend", {"plan", "trace"}},
+      {"tune", {"plan", "trace"}},
+      {"report", {"plan", "trace"}},
+      {"runtime", {"backend", "tune", "report"}},
+  };
+  return table;
+}
+
+bool is_leaf(std::string_view room) { return room.starts_with("backend_"); }
+
+bool reaches(const std::string& from, const std::string& to) {
+  const auto entry = arrows().find(from);
+  if (entry == arrows().end()) { return false; }
+  return std::ranges::any_of(entry->second, [&](const std::string& next) { return next == to || reaches(next, to); });
+}
+
+bool may_include(const std::string& room, const std::string& other) {
+  if (room == other) { return true; }
+  if (is_leaf(other)) { return false; }
+  if (is_leaf(room)) { return other == "backend" || reaches("backend", other); }
+  return reaches(room, other);
+}
+
+struct File {
+  fs::path path;     // relative to the root
+  std::string area;  // first component: "include", "src", ...
+  std::string room;  // layer, leaf or "preload"; empty outside include and src
+};
+
+File describe(const fs::path& relative) {
+  std::vector<std::string> parts;
+  for (const fs::path& part : relative) { parts.push_back(part.string()); }
+  File file{relative, parts.front(), ""};
+  const std::size_t room_at = file.area == "include" ? 2 : 1;  // include/headroom/<layer>/x.hpp, src/<layer>/x.cpp
+  const bool has_room = file.area == "include" || file.area == "src";
+  if (has_room && parts.size() > room_at + 1) { file.room = parts[room_at]; }
+  return file;
+}
+
+bool is_source(const fs::path& path) {
+  static const std::set<std::string> extensions = {".hpp", ".cpp", ".h", ".cu", ".cuh", ".cmake", ".sh"};
+  return extensions.contains(path.extension().string()) || path.filename() == "CMakeLists.txt";
+}
+
+// The room that a quoted include names: "headroom/plan/x.hpp" and the private "plan/x.hpp" are both plan.
+std::optional<std::string> included_room(const std::string& name) {
+  std::string_view rest = name;
+  if (rest.starts_with("headroom/")) { rest.remove_prefix(std::string_view("headroom/").size()); }
+  const std::size_t slash = rest.find('/');
+  if (slash == std::string_view::npos) { return std::nullopt; }
+  const std::string room(rest.substr(0, slash));
+  return arrows().contains(room) || is_leaf(room) || room == "preload" ? std::optional(room) : std::nullopt;
+}
+
+std::optional<std::string> wrong_include(const File& file, const std::string& name, bool angled) {
+  const std::string quoted = '"' + name + '"';
+  if (name.find("..") != std::string::npos) { return "include " + quoted + " climbs; name it from include/ or src/"; }
+  if (file.area == "include" && angled && name.find_first_of("./") != std::string::npos) {
+    return "public header includes <" + name + ">; only the standard library is allowed there";
+  }
+  if (file.area == "include" && !angled && !name.starts_with("headroom/")) { return "public header includes private " + quoted; }
+  const std::optional<std::string> other = included_room(name);
+  if (!other) { return std::nullopt; }
+  if (file.room == "preload" && *other != "preload") {
+    return "preload includes " + quoted + "; it may include nothing of the library";
+  }
+  if (*other == "preload" && file.room != "preload") { return "include of " + quoted + "; preload is included by nobody"; }
+  if (is_leaf(*other) && file.area != "tests" && file.room != *other) {
+    return "include of " + quoted + "; " + *other + " is a leaf and included by nobody";
+  }
+  if (!file.room.empty() && !may_include(file.room, *other)) {
+    return file.room + " includes " + quoted + "; includes only go downward";
+  }
+  return std::nullopt;
+}
+
+bool vendor_code_allowed(const File& file) {
+  return file.area == "tests" || file.area == "bench" || is_leaf(file.room) || file.room == "preload";
+}
+
+std::vector<std::string> check_file(const fs::path& root, const File& file) {
+  static const std::regex include_line(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
+  static const std::regex vendor_condition(R"(^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|HIP|NVCC|NVIDIA|AMD|ROCM|NCCL|RCCL))");
+  std::vector<std::string> found;
+  std::ifstream stream(root / file.path);
+  std::string line;
+  int number = 0;
+  const auto report = [&](const std::string& what) {
+    found.push_back(file.path.generic_string() + ":" + std::to_string(number) + ": " + what);
+  };
+  while (std::getline(stream, line)) {
+    ++number;
+    std::smatch match;
+    if (std::regex_search(line, match, include_line)) {
+      if (const auto wrong = wrong_include(file, match[2], match[1] == "<")) { report(*wrong); }
+    } else if (!vendor_code_allowed(file) && std::regex_search(line, vendor_condition)) {
+      report("#if on a vendor; vendors differ only in src/backend_*");
+    }
+  }
+  if (number > kMaxLines) {
+    report("file has " + std::to_string(number) + " lines; at most " + std::to_string(kMaxLines) + " are allowed");
+  }
+  const bool layered = file.area == "include" || file.area == "src";
+  if (layered && !file.room.empty() && file.room != "preload" && !is_leaf(file.room) && !arrows().contains(file.room)) {
+    number = 1;
+    report("unknown layer '" + file.room + "'; docs/architecture.md names the layers");
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::string> violations(const fs::path& root) {
+  std::vector<fs::path> files;
+  for (const char* area : {"include", "src", "tools", "tests", "bench", "examples", "cmake"}) {
+    if (!fs::is_directory(root / area)) { continue; }
+    for (const auto& entry : fs::recursive_directory_iterator(root / area)) {
+      if (entry.is_regular_file() && is_source(entry.path())) { files.push_back(fs::relative(entry.path(), root)); }
+    }
+  }
+  if (fs::is_regular_file(root / "dev")) { files.emplace_back("dev"); }
+  std::ranges::sort(files);
+
+  std::vector<std::string> found;
+  for (const fs::path& file : files) {
+    const std::vector<std::string> of_file = check_file(root, describe(file));
+    found.insert(found.end(), of_file.begin(), of_file.end());
+  }
+  return found;
+}
+
+}  // namespace house

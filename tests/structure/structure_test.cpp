@@ -1,0 +1,158 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+#include "house_rules.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using house::violations;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// A small source tree that lives as long as the object: each planted violation proves that its rule can fail.
+class Tree {
+ public:
+  Tree() {
+    static std::atomic<int> count = 0;
+    root_ = fs::temp_directory_path() / ("headroom-structure-" + std::to_string(getpid()) + "-" + std::to_string(count++));
+    fs::create_directories(root_);
+  }
+  ~Tree() {
+    std::error_code ignored;
+    fs::remove_all(root_, ignored);
+  }
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+
+  Tree& with(const fs::path& file, const std::string& text) {
+    fs::create_directories((root_ / file).parent_path());
+    std::ofstream(root_ / file) << text;
+    return *this;
+  }
+  [[nodiscard]] const fs::path& root() const { return root_; }
+
+ private:
+  fs::path root_;
+};
+
+std::string lines(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) { text += "// line\n"; }
+  return text;
+}
+
+TEST(House, KeepsItsRules) {
+  const fs::path root = HEADROOM_SOURCE_DIR;
+  ASSERT_TRUE(fs::exists(root / "include/headroom/base/result.hpp")) << "not the source tree: " << root;
+  EXPECT_THAT(violations(root), IsEmpty());
+}
+
+TEST(HouseRules, AcceptDownwardIncludes) {
+  Tree tree;
+  tree.with("include/headroom/plan/a.hpp",
+            "#include <vector>\n#include \"headroom/model/b.hpp\"\n#include \"headroom/base/c.hpp\"\n")
+      .with("src/backend/a.cpp",
+            "#include <dlfcn.h>\n#include \"headroom/plan/a.hpp\"\n#include \"headroom/trace/a.hpp\"\n#include \"model/p.hpp\"\n")
+      .with("src/report/a.cpp", "#include \"headroom/trace/a.hpp\"\n#include \"sibling.hpp\"\n")
+      .with("src/runtime/a.cpp", "#include \"headroom/report/a.hpp\"\n")
+      .with("src/backend_cuda/a.cu",
+            "#if CUDART_VERSION >= 12000\n#include \"headroom/backend/a.hpp\"\n#include \"backend_cuda/b.hpp\"\n#endif\n")
+      .with("src/preload/a.cpp", "#include \"preload/b.hpp\"\n#include <dlfcn.h>\n")
+      .with("tests/device/a_test.cpp", "#include \"backend_cuda/b.hpp\"\n")
+      .with("tools/headroom/a.cpp", "#include \"headroom/runtime/a.hpp\"\n#include \"options.hpp\"\n")
+      .with("src/base/long.cpp", lines(400));
+  EXPECT_THAT(violations(tree.root()), IsEmpty());
+}
+
+TEST(HouseRules, RefuseUpwardIncludes) {
+  Tree tree;
+  tree.with("src/model/a.cpp", "#include \"headroom/base/a.hpp\"\n#include \"headroom/plan/a.hpp\"\n");
+  EXPECT_THAT(violations(tree.root()),
+              ElementsAre("src/model/a.cpp:2: model includes \"headroom/plan/a.hpp\"; includes only go downward"));
+}
+
+TEST(HouseRules, RefuseUpwardIncludesOfPrivateHeaders) {
+  Tree tree;
+  tree.with("src/base/a.cpp", "  #  include \"model/a.hpp\"\n");
+  EXPECT_THAT(violations(tree.root()), ElementsAre("src/base/a.cpp:1: base includes \"model/a.hpp\"; includes only go downward"));
+}
+
+TEST(HouseRules, RefuseIncludesBetweenNeighbours) {
+  Tree tree;
+  tree.with("include/headroom/report/a.hpp", "#include \"headroom/backend/a.hpp\"\n")
+      .with("include/headroom/trace/a.hpp", "#include \"headroom/model/a.hpp\"\n");
+  EXPECT_THAT(violations(tree.root()),
+              ElementsAre("include/headroom/report/a.hpp:1: report includes \"headroom/backend/a.hpp\"; includes only go downward",
+                          "include/headroom/trace/a.hpp:1: trace includes \"headroom/model/a.hpp\"; includes only go downward"));
+}
+
+TEST(HouseRules, RefuseIncludesOfLeaves) {
+  Tree tree;
+  tree.with("src/backend/registry.cpp", "#include \"backend_cuda/cuda.hpp\"\n")
+      .with("src/backend_hip/a.cpp", "#include \"backend_cuda/cuda.hpp\"\n")
+      .with("tools/headroom/a.cpp", "#include \"backend_sim/sim.hpp\"\n");
+  EXPECT_THAT(
+      violations(tree.root()),
+      ElementsAre("src/backend/registry.cpp:1: include of \"backend_cuda/cuda.hpp\"; backend_cuda is a leaf and included by nobody",
+                  "src/backend_hip/a.cpp:1: include of \"backend_cuda/cuda.hpp\"; backend_cuda is a leaf and included by nobody",
+                  "tools/headroom/a.cpp:1: include of \"backend_sim/sim.hpp\"; backend_sim is a leaf and included by nobody"));
+}
+
+TEST(HouseRules, RefuseLeavesThatReachSideways) {
+  Tree tree;
+  tree.with("src/backend_sim/a.cpp", "#include \"headroom/report/a.hpp\"\n");
+  EXPECT_THAT(violations(tree.root()),
+              ElementsAre("src/backend_sim/a.cpp:1: backend_sim includes \"headroom/report/a.hpp\"; includes only go downward"));
+}
+
+TEST(HouseRules, KeepThePreloadLibraryApart) {
+  Tree tree;
+  tree.with("src/preload/a.cpp", "#include \"headroom/base/a.hpp\"\n").with("src/runtime/a.cpp", "#include \"preload/a.hpp\"\n");
+  EXPECT_THAT(violations(tree.root()),
+              ElementsAre("src/preload/a.cpp:1: preload includes \"headroom/base/a.hpp\"; it may include nothing of the library",
+                          "src/runtime/a.cpp:1: include of \"preload/a.hpp\"; preload is included by nobody"));
+}
+
+TEST(HouseRules, KeepPublicHeadersFreeOfDependencies) {
+  Tree tree;
+  tree.with("include/headroom/base/a.hpp", "#include <fmt/format.h>\n#include \"base/private.hpp\"\n#include \"../b.hpp\"\n");
+  EXPECT_THAT(
+      violations(tree.root()),
+      ElementsAre(
+          "include/headroom/base/a.hpp:1: public header includes <fmt/format.h>; only the standard library is allowed there",
+          "include/headroom/base/a.hpp:2: public header includes private \"base/private.hpp\"",
+          "include/headroom/base/a.hpp:3: include \"../b.hpp\" climbs; name it from include/ or src/"));
+}
+
+TEST(HouseRules, RefuseVendorConditionsAboveTheLeaves) {
+  Tree tree;
+  tree.with("src/plan/a.cpp", "#ifdef __CUDACC__\n#endif\n")
+      .with("tools/headroom/a.cpp", "#if 1\n#elif defined(HEADROOM_HAS_HIP)\n#endif\n");
+  EXPECT_THAT(violations(tree.root()),
+              ElementsAre("src/plan/a.cpp:1: #if on a vendor; vendors differ only in src/backend_*",
+                          "tools/headroom/a.cpp:2: #if on a vendor; vendors differ only in src/backend_*"));
+}
+
+TEST(HouseRules, RefuseLongFiles) {
+  Tree tree;
+  tree.with("tests/unit/base/a_test.cpp", lines(401)).with("dev", lines(500)).with("docs/long.md", lines(900));
+  EXPECT_THAT(violations(tree.root()), ElementsAre("dev:500: file has 500 lines; at most 400 are allowed",
+                                                   "tests/unit/base/a_test.cpp:401: file has 401 lines; at most 400 are allowed"));
+}
+
+TEST(HouseRules, RefuseUnknownLayers) {
+  Tree tree;
+  tree.with("src/utils/a.cpp", "\n");
+  EXPECT_THAT(violations(tree.root()),
+              ElementsAre("src/utils/a.cpp:1: unknown layer 'utils'; docs/architecture.md names the layers"));
+}
+
+}  // namespace

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <rapidcheck.h>
+
+#include <string_view>
+
+#include "headroom/model/comm_catalog.hpp"
+#include "headroom/model/device_catalog.hpp"
+#include "headroom/model/kernel_footprint.hpp"
+
+namespace headroom::testing {
+
+inline DeviceLimits device(std::string_view name) { return *find_device(name); }
+
+inline KernelFootprint comm(std::string_view name, std::string_view on) { return find_comm_kernel(name, device(on))->footprint; }
+
+/// Threads, registers, static and dynamic shared memory of one block, no cluster.
+inline KernelFootprint block(std::int64_t threads, std::int64_t registers, std::int64_t static_shared = 0,
+                             std::int64_t dynamic_shared = 0) {
+  return {Threads(threads), Registers(registers), Bytes(static_shared), Bytes(dynamic_shared), 1};
+}
+
+/// Footprints around and within what SMs allow; some cannot run.
+inline rc::Gen<KernelFootprint> any_footprint() {
+  return rc::gen::construct<KernelFootprint>(
+      rc::gen::map(rc::gen::inRange(1, 1'025), [](int n) { return Threads(n); }),
+      rc::gen::map(rc::gen::inRange(1, 256), [](int n) { return Registers(n); }),
+      rc::gen::map(rc::gen::inRange(0, 48 * 1'024 + 1), [](int n) { return Bytes(n); }),
+      rc::gen::map(rc::gen::weightedOneOf<int>({{2, rc::gen::just(0)}, {3, rc::gen::inRange(0, 128 * 1'024)}}),
+                   [](int n) { return Bytes(n); }),
+      rc::gen::just(1));
+}
+
+inline rc::Gen<DeviceLimits> any_device() {
+  return rc::gen::map(rc::gen::inRange<std::size_t>(0, device_catalog().size()), [](std::size_t i) { return device_catalog()[i]; });
+}
+
+}  // namespace headroom::testing
+
+namespace rc {
+/// Devices are drawn whole; a counterexample names its own.
+inline void showValue(const headroom::DeviceLimits& device, std::ostream& out) { out << device.name; }
+inline void showValue(const headroom::KernelFootprint& block, std::ostream& out) {
+  out << block.threads.count() << " threads, " << block.registers_per_thread.count() << " registers, "
+      << block.static_shared.count() << " B static, " << block.dynamic_shared.count() << " B dynamic";
+}
+}  // namespace rc

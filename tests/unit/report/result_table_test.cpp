@@ -1,0 +1,110 @@
+#include "headroom/report/result_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "example_document.hpp"
+#include "golden.hpp"
+
+namespace headroom {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string line_with(const std::string& text, std::string_view part) {
+  for (const std::string& line : lines_of(text)) {
+    if (line.find(part) != std::string::npos) return line;
+  }
+  return {};
+}
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream stream(line);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+using Words = std::vector<std::string>;
+
+TEST(ResultTable, IsTheGoldenExample) { expect_golden("table.txt", to_table(example_document())); }
+
+TEST(ResultTable, RowsSplitAtBlanks) {
+  // 28 of 40 ms: ratio 0.7, reduction 30 %; (40 - 28) / (40 - 24) = 75 % of ideal
+  const std::string table = to_table(example_case(), Provenance::simulated);
+  EXPECT_EQ(words_of(line_with(table, "* shaped_priority")),
+            (Words{"*", "shaped_priority", "5", "38016", "yes", "-", "-", "28.000", "27.800..28.200", "0.700", "30.0", "87.5",
+                   "75.0", "16.0", "-2.5", "shared_memory"}));
+  EXPECT_EQ(words_of(line_with(table, "  concurrent")), (Words{"concurrent", "-", "-", "-", "-", "-", "40.400", "40.300..40.500",
+                                                               "1.010", "-1.0", "-", "-2.5", "-", "-", "-"}));
+}
+
+TEST(ResultTable, MarksOnlyTheBestRow) {
+  int marked = 0;
+  for (const std::string& line : lines_of(to_table(example_case(), Provenance::simulated)))
+    marked += line.starts_with("* ") ? 1 : 0;
+  EXPECT_EQ(marked, 1);
+}
+
+TEST(ResultTable, SaysWhereItsFiguresComeFrom) {
+  ResultDocument document = example_document();
+  EXPECT_NE(line_with(to_table(document), "simulated for 2 x Example GPU (example, sm_00, 10 SMs, 16.0 GiB each)"), "");
+  EXPECT_NE(line_with(to_table(document), "seed 7"), "");
+  EXPECT_NE(line_with(to_table(document), "versions: driver 1.2, nccl 0.0.1"), "");
+  EXPECT_EQ(line_with(to_table(document), "measured"), "");
+  document.origin.provenance = Provenance::measured;
+  EXPECT_NE(line_with(to_table(document), "measured on 2 x Example GPU"), "");
+  EXPECT_NE(line_with(to_table(document), "# measured: example:"), "");
+  EXPECT_EQ(line_with(to_table(document), "simulated"), "");
+}
+
+TEST(ResultTable, ListsRefusalsAndNotesBeneath) {
+  const std::string table = to_table(example_case(), Provenance::simulated);
+  EXPECT_GT(table.find("# shaped: refused: example reason: one block"), table.find("* shaped_priority"));
+  EXPECT_GT(table.find("# shaped_priority: 8 iterations recorded"), table.find("* shaped_priority"));
+}
+
+TEST(ResultTable, StaysWithinItsWidth) {
+  CaseResult result = example_case_of_all_controls();
+  SchemeResult& widest = result.results.front();
+  widest.scheme = "shaped_priority";
+  widest.limited_by = "shared_memory";
+  widest.metrics = {1.234, -0.234, 1.0, -0.999, 0.999, 0.999};
+  result.refusals.push_back({"shaped", std::string(100, 'x') + " " + std::string(60, 'y') + " " + std::string(80, 'z')});
+  for (const double longest : {999.9, 99'999.9, 999'999.9, 9'999'999.0, 99'999'999.0}) {
+    widest.time = example_time(longest, longest, longest);
+    for (const std::string& line : lines_of(to_table(result, Provenance::measured))) {
+      EXPECT_LE(line.size(), static_cast<std::size_t>(kTableWidth)) << line;
+    }
+  }
+}
+
+TEST(ResultTable, EveryLineOfARemarkIsAComment) {
+  CaseResult result = example_case();
+  result.refusals[0].reason = "first\nsecond " + std::string(100, 'x') + " " + std::string(100, 'y');
+  const std::string table = to_table(result, Provenance::simulated);
+  EXPECT_TRUE(line_with(table, "second").starts_with("# shaped: refused: first second"));
+  EXPECT_TRUE(line_with(table, "yyy").starts_with("#"));
+}
+
+TEST(ResultTable, ACaseWithoutResultsHasNoGrid) {
+  CaseResult result = example_case();
+  result.results.clear();
+  const std::string table = to_table(result, Provenance::simulated);
+  EXPECT_NE(line_with(table, "no scheme ran"), "");
+  EXPECT_NE(line_with(table, "refused"), "");
+  EXPECT_EQ(line_with(table, "scheme  "), "");
+}
+
+}  // namespace
+}  // namespace headroom

@@ -1,0 +1,240 @@
+#include "bench_case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "headroom/plan/ideal.hpp"
+#include "headroom/plan/occupancy.hpp"
+#include "headroom/trace/overlap_metrics.hpp"
+#include "headroom/trace/summary.hpp"
+
+namespace headroom {
+namespace {
+
+constexpr int kScreeningRounds = 2;
+
+/// One schedule that is run again and again.
+struct Entry {
+  std::string label;
+  Order order = Order::concurrent;
+  OverlapPlan plan;
+  std::vector<Microseconds> times;
+  Timeline timeline;
+};
+
+/// Positions of the entries that every case has.
+constexpr std::size_t kComputeAlone = 0;
+constexpr std::size_t kCommAlone = 1;
+constexpr std::size_t kSequential = 2;
+
+class CaseRun {
+ public:
+  CaseRun(Backend& backend, const Scenario& scenario, const BenchSettings& settings, const Progress& progress)
+      : backend_(backend), scenario_(scenario), settings_(settings), progress_(progress) {}
+
+  Result<CaseMeasurement> run() {
+    progress_("prepare", 0);
+    Result<std::unique_ptr<Workload>> workload = backend_.prepare(scenario_);
+    if (!workload) return workload.error();
+    workload_ = std::move(*workload);
+    measurement_.result.scenario = scenario_;
+    for (Status (CaseRun::* const step)() : {&CaseRun::choose_entries, &CaseRun::verify, &CaseRun::time, &CaseRun::record}) {
+      if (Status done = (this->*step)(); !done)
+        return Error{done.error().kind, fmt::format("{}: {}", scenario_.name, done.error().message)};
+    }
+    if (Status summarized = summarize_all(); !summarized) return summarized.error();
+    return std::move(measurement_);
+  }
+
+ private:
+  [[nodiscard]] const DeviceLimits& limits() const { return backend_.devices().front().limits; }
+
+  Status choose_entries() {
+    OverlapPlan plain;
+    plain.comm_blocks = scenario_.collective.comm_blocks;
+    plain.cluster = scenario_.collective.cluster;
+    entries_.push_back({"compute_only", Order::compute_only, plain, {}, {}});
+    entries_.push_back({"comm_only", Order::comm_only, plain, {}, {}});
+    entries_.push_back({std::string(to_string(Scheme::sequential)), Order::sequential, plain, {}, {}});
+    for (const Scheme scheme : settings_.schemes) {
+      if (scheme == Scheme::sequential) continue;
+      Result<std::vector<OverlapPlan>> plans = plans_of(scheme);
+      if (!plans && plans.error().kind != ErrorKind::invalid_input) return plans.error();
+      if (!plans) {
+        measurement_.result.refusals.push_back({std::string(to_string(scheme)), plans.error().message});
+        continue;
+      }
+      for (const OverlapPlan& plan : *plans) entries_.push_back({std::string(to_string(scheme)), Order::concurrent, plan, {}, {}});
+    }
+    return {};
+  }
+
+  Result<std::vector<OverlapPlan>> plans_of(Scheme scheme) {
+    Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, limits(), workload_->compute().footprint, scenario_.collective);
+    if (!plans || !is_shaped(scheme)) return plans;
+    switch (settings_.residency.kind) {
+      case ResidencyChoice::Kind::every:
+        return plans;
+      case ResidencyChoice::Kind::fixed:
+        break;
+      case ResidencyChoice::Kind::best:
+        if (!screened_) {
+          Result<BlocksPerSm> best = screen();
+          if (!best) return best.error();
+          screened_ = *best;
+        }
+    }
+    const BlocksPerSm wanted =
+        settings_.residency.kind == ResidencyChoice::Kind::fixed ? settings_.residency.blocks_per_sm : *screened_;
+    std::erase_if(*plans, [&](const OverlapPlan& plan) { return plan.blocks_per_sm != wanted; });
+    if (plans->empty()) return invalid_input(fmt::format("no pad gives {} blocks per SM", wanted.count()));
+    return plans;
+  }
+
+  /// The residency with the least time, under priority when a scheme with both controls was asked for: `shaped` and
+  /// `shaped_priority` then differ in one control only.
+  Result<BlocksPerSm> screen() {
+    const bool both = std::ranges::find(settings_.schemes, Scheme::shaped_priority) != settings_.schemes.end();
+    const Result<std::vector<OverlapPlan>> plans = scheme_plans(both ? Scheme::shaped_priority : Scheme::shaped, limits(),
+                                                                workload_->compute().footprint, scenario_.collective);
+    if (!plans) return plans.error();
+    BlocksPerSm best;
+    Microseconds least{std::numeric_limits<double>::infinity()};
+    for (int round = 0; round < kScreeningRounds; ++round) {
+      for (const OverlapPlan& plan : *plans) {
+        progress_("screening residencies", 0.02);
+        const Result<Microseconds> time = workload_->run(Order::concurrent, plan);
+        if (!time) return time.error();
+        if (*time < least) {
+          least = *time;
+          best = *plan.blocks_per_sm;
+        }
+      }
+    }
+    return best;
+  }
+
+  Status verify() {
+    for (const Entry& entry : entries_) {
+      progress_("verifying " + entry.label, 0.1);
+      if (Status verified = workload_->verify(entry.order, entry.plan); !verified) {
+        return Error{verified.error().kind, fmt::format("{}: {}", entry.label, verified.error().message)};
+      }
+    }
+    return {};
+  }
+
+  Status time() {
+    const int warm_up = (settings_.trials + 1) / 2;  // the first third of all rounds
+    const int rounds = warm_up + settings_.trials;
+    for (int round = 0; round < rounds; ++round) {
+      progress_(round < warm_up ? "warm-up" : "timing", 0.1 + 0.8 * round / rounds);
+      for (Entry& entry : entries_) {
+        const Result<Microseconds> time = workload_->run(entry.order, entry.plan);
+        if (!time) return Error{time.error().kind, fmt::format("{}: {}", entry.label, time.error().message)};
+        if (round >= warm_up) entry.times.push_back(*time);
+      }
+    }
+    return {};
+  }
+
+  Status record() {
+    for (Entry& entry : entries_) {
+      progress_("recording " + entry.label, 0.9);
+      Result<Timeline> timeline = workload_->record(entry.order, entry.plan);
+      if (!timeline && timeline.error().kind == ErrorKind::unavailable) {
+        measurement_.no_record_reason = timeline.error().message;
+        return {};
+      }
+      if (!timeline) return timeline.error();
+      entry.timeline = std::move(*timeline);
+    }
+    return {};
+  }
+
+  Status summarize_all() {
+    CaseResult& result = measurement_.result;
+    for (const auto& [at, to] : {std::pair{kComputeAlone, &result.compute_alone}, {kCommAlone, &result.comm_alone}}) {
+      Result<Summary> alone = summarize(entries_[at].times, settings_.seed);
+      if (!alone) return alone.error();
+      *to = *alone;
+    }
+    result.ideal = ideal_time(scenario_.pattern, scenario_.iterations, result.compute_alone->median, result.comm_alone->median);
+    for (std::size_t at = kSequential; at < entries_.size(); ++at) {
+      Result<SchemeResult> scheme = result_of(entries_[at]);
+      if (!scheme) return scheme.error();
+      result.results.push_back(std::move(*scheme));
+      if (measurement_.no_record_reason.empty()) {
+        measurement_.timelines.push_back({label_of(entries_[at]), std::move(entries_[at].timeline)});
+      }
+    }
+    return {};
+  }
+
+  Result<SchemeResult> result_of(const Entry& entry) const {
+    const Entry& sequential = entries_[kSequential];
+    Result<Summary> time = summarize(entry.times, settings_.seed);
+    if (!time) return time.error();
+    const Result<Summary> reference = summarize(sequential.times, settings_.seed);
+    if (!reference) return reference.error();
+
+    SchemeResult result;
+    result.scheme = entry.label;
+    result.plan = entry.plan;
+    result.time = *time;
+    result.metrics = overlap_metrics(time->median, reference->median, *measurement_.result.ideal);
+    if (&entry != &sequential) {
+      Result<RatioSummary> ratio = summarize_ratio(entry.times, sequential.times, settings_.seed);
+      if (!ratio) return ratio.error();
+      result.ratio = *ratio;
+    }
+    if (measurement_.no_record_reason.empty()) {
+      result.metrics.overlap_rate = overlap_rate(entry.timeline);
+      result.metrics.compute_inflation = inflation(entry.timeline, entries_[kComputeAlone].timeline, SpanKind::compute);
+      result.metrics.comm_inflation = inflation(entry.timeline, entries_[kCommAlone].timeline, SpanKind::communication);
+    }
+    result.limited_by = limiting_resources(entry.plan);
+    return result;
+  }
+
+  /// What limits the compute kernel's residency, in the names of the contract: "registers", "threads+blocks".
+  [[nodiscard]] std::string limiting_resources(const OverlapPlan& plan) const {
+    std::optional<KernelFootprint> footprint = workload_->compute().footprint;
+    if (!footprint) return {};
+    footprint->dynamic_shared += plan.pad;
+    const Result<Occupancy> found = occupancy(limits(), *footprint);
+    std::string names;
+    for (const Resource resource : kResources) {
+      if (!found || !found->limited_by.contains(resource)) continue;
+      names += fmt::format("{}{}", names.empty() ? "" : "+", to_string(resource));
+    }
+    return names;
+  }
+
+  [[nodiscard]] std::string label_of(const Entry& entry) const {
+    const std::string cap = entry.plan.blocks_per_sm ? fmt::format(" {}/SM", entry.plan.blocks_per_sm->count()) : "";
+    return fmt::format("{} {}{}", scenario_.name, entry.label, cap);
+  }
+
+  Backend& backend_;
+  const Scenario& scenario_;
+  const BenchSettings& settings_;
+  const Progress& progress_;
+  std::unique_ptr<Workload> workload_;
+  std::vector<Entry> entries_;
+  std::optional<BlocksPerSm> screened_;
+  CaseMeasurement measurement_;
+};
+
+}  // namespace
+
+Result<CaseMeasurement> run_case(Backend& backend, const Scenario& scenario, const BenchSettings& settings,
+                                 const Progress& progress) {
+  return CaseRun(backend, scenario, settings, progress).run();
+}
+
+}  // namespace headroom

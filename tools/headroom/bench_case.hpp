@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headroom/backend/backend.hpp"
+#include "headroom/base/result.hpp"
+#include "headroom/plan/scheme.hpp"
+#include "headroom/report/chrome_trace.hpp"
+#include "headroom/report/result_document.hpp"
+
+namespace headroom {
+
+/// Which residency the shaped schemes run at.
+struct ResidencyChoice {
+  enum class Kind {
+    best,   ///< the one that a short screening finds best; its time is then measured afresh, so it is not chosen by its own luck
+    every,  ///< one result for each
+    fixed,  ///< `blocks_per_sm`
+  };
+  Kind kind = Kind::best;
+  BlocksPerSm blocks_per_sm;
+};
+
+struct BenchSettings {
+  std::vector<Scheme> schemes;  ///< `sequential` is always run: everything is compared with it
+  int trials = 10;              ///< counted; half as many rounds before them are warm-up
+  std::uint64_t seed = 1;
+  ResidencyChoice residency;
+};
+
+/// Told after each step how far the case is, from 0 to 1.
+using Progress = std::function<void(std::string_view step, double share)>;
+
+struct CaseMeasurement {
+  CaseResult result;
+  std::vector<LabelledTimeline> timelines;  ///< one for each result; empty when the backend cannot record
+  std::string no_record_reason;             ///< why it cannot; empty: it could
+};
+
+/// Runs one scenario under every scheme: screens residencies, verifies every schedule's results, times all schedules in turn in
+/// each round, and records each once. A scheme that cannot act becomes a refusal; a wrong result or a device error is an Error.
+Result<CaseMeasurement> run_case(Backend& backend, const Scenario& scenario, const BenchSettings& settings,
+                                 const Progress& progress);
+
+}  // namespace headroom

@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <functional>
+
+#include "bench_command.hpp"
+#include "exit_code.hpp"
+#include "headroom/backend/registry.hpp"
+#include "list_command.hpp"
+#include "plan_command.hpp"
+
+namespace {
+
+headroom::Result<headroom::DeviceLimits> live_device() {
+  for (const headroom::BackendEntry& entry : headroom::backends()) {
+    const auto backend = entry.open({});
+    if (backend && (*backend)->provenance() == headroom::Provenance::measured) return (*backend)->devices().front().limits;
+    if (!backend) return backend.error();
+  }
+  return headroom::unavailable("no backend for real devices in this build");
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Leaves room on the GPU for communication: plan, measure and choose how computation and collectives overlap.",
+               "headroom");
+  app.set_version_flag("--version", "headroom " HEADROOM_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough(false);
+
+  std::function<int()> chosen;
+  headroom::add_list_command(app, chosen);
+  headroom::add_plan_command(app, live_device, chosen);
+  headroom::add_bench_command(app, chosen);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    fmt::print(stderr, "headroom: {}; see headroom --help\n", error.what());
+    return headroom::exit_bad_input;
+  }
+  return chosen();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "headroom: unexpected: {}\n", error.what());
+    return headroom::exit_failed;
+  }
+}

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "headroom/base/result.hpp"
+
+namespace headroom {
+
+/// To standard output, at once.
+void print(std::string_view text);
+
+/// "-" is standard output. A file is complete or not there: the text goes to a neighbour that is then renamed.
+Status write_file(const std::string& path, std::string_view text);
+
+Result<std::string> read_file(const std::string& path);
+
+/// One line on a terminal's standard error that is rewritten in place; nothing where standard error is no terminal.
+class ProgressLine {
+ public:
+  ProgressLine();
+  ~ProgressLine() { clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(std::string_view text);
+  void clear();
+
+ private:
+  bool terminal_;
+  bool shown_ = false;
+};
+
+}  // namespace headroom
