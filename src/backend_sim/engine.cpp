@@ -54,7 +54,8 @@ class Engine {
   [[nodiscard]] double ready_at(const Stream& stream) const {
     if (stream.running || stream.head == stream.launches.size()) return kNever;
     const Launch& launch = program_[stream.launches[stream.head]];
-    double ready = stream.previous_end < 0 ? 0 : stream.previous_end + machine_.launch_gap;
+    // The communication stream begins behind an event of the compute stream, which begins at once.
+    double ready = stream.previous_end < 0 ? launch.stream * machine_.event_gap : stream.previous_end + machine_.launch_gap;
     if (launch.after >= 0) ready = std::max(ready, run_.launches[static_cast<std::size_t>(launch.after)].end + machine_.event_gap);
     if (launch.after_begun >= 0) {
       ready = std::max(ready, run_.launches[static_cast<std::size_t>(launch.after_begun)].all_begun + machine_.event_gap);

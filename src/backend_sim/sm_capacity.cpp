@@ -1,5 +1,8 @@
 #include "backend_sim/sm_capacity.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "headroom/plan/allocation.hpp"
 #include "headroom/plan/co_residence.hpp"
 #include "headroom/plan/occupancy.hpp"
@@ -17,6 +20,24 @@ KernelFootprint together(const DeviceLimits& device, const KernelFootprint& bloc
   return sum;
 }
 
+// An SM splits its memory between shared memory and L1 for the kernel that comes first, in steps, as small as that kernel's residency
+// allows, and keeps the split while anything is resident. Steps in KiB: CUDA C++ Programming Guide 13.0, "Shared Memory" of compute
+// capability 8.x, 9.0 and 10.0.
+constexpr std::array kCarveOuts{0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
+
+DeviceLimits as_split_for(const DeviceLimits& device, const KernelFootprint& compute, BlocksPerSm residency) {
+  DeviceLimits split = device;
+  if (device.vendor != Vendor::nvidia) return split;
+  const Bytes needed = shared_allocation(device, compute) * residency.count();
+  for (const int step : kCarveOuts) {
+    if (kibibytes(step) >= needed) {
+      split.shared_per_sm = std::min(kibibytes(step), device.shared_per_sm);
+      break;
+    }
+  }
+  return split;
+}
+
 }  // namespace
 
 Result<SmCapacity> SmCapacity::make(const DeviceLimits& device, const KernelFootprint& compute, const KernelFootprint& comm) {
@@ -28,8 +49,9 @@ Result<SmCapacity> SmCapacity::make(const DeviceLimits& device, const KernelFoot
   SmCapacity capacity;
   const auto most = static_cast<int>(of_compute->residency.count());
   capacity.compute_.push_back(most);
+  const DeviceLimits split = as_split_for(device, compute, of_compute->residency);
   for (int blocks = 1; blocks <= static_cast<int>(of_comm->residency.count()); ++blocks) {
-    const CoResidence beside(device, compute, together(device, comm, blocks));
+    const CoResidence beside(split, compute, together(device, comm, blocks));
     int room = capacity.compute_.back();
     while (room > 0 && !beside.blockers(BlocksPerSm(room), Bytes(0)).empty()) --room;
     capacity.compute_.push_back(room);

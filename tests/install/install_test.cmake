@@ -3,7 +3,7 @@ function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT result STREQUAL "0")
     list(JOIN ARGN " " command)
-    message(FATAL_ERROR "failed (${result}): ${command}\n${output}")
+    message(FATAL_ERROR " failed (${result}): ${command}\n${output}")
   endif()
 endfunction()
 

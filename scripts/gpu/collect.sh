@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Puts the binaries that run.sh needs into build/gpu, to be carried to a machine with GPUs.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+rm -rf build/gpu
+mkdir -p build/gpu
+cp build/release/bin/headroom build/release/bin/test_device build/gpu/
+strip build/gpu/*
+ls -la build/gpu

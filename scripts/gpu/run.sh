@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# What is run on a machine with GPUs, each step with its check. Binaries are taken from build/gpu (made by scripts/gpu/collect.sh)
+# or from build/release.
+#   usage: scripts/gpu/run.sh OUT STEP...
+#   steps: machine tests sanitizer quick controls gate library paper paper-host
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+out=${1:?usage: scripts/gpu/run.sh OUT STEP...}
+shift
+mkdir -p "$out"
+bin=build/gpu
+[[ -x $bin/headroom ]] || bin=build/release/bin
+gpus=$(nvidia-smi -L | wc -l)
+failed=0
+
+# NVLink multicast stays off (it can put a shared host's GPUs out of service). Libraries of a Python environment are found too.
+export NCCL_NVLS_ENABLE=0
+for dir in $(python3 -c 'import nvidia, os
+for root in nvidia.__path__:
+    for entry in os.scandir(root):
+        lib = os.path.join(entry.path, "lib")
+        if os.path.isdir(lib): print(lib)' 2>/dev/null); do
+  LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$dir
+done
+export LD_LIBRARY_PATH
+
+note() { printf '\n== %s (%s)\n' "$1" "$(date -u +%H:%M:%S)"; }
+
+# check NAME COMMAND...: runs it, keeps its output, remembers a failure.
+check() {
+  local name=$1
+  shift
+  note "$name: $*"
+  "$@" 2>&1 | tee "$out/$name.txt"
+  local code=${PIPESTATUS[0]}
+  ((code == 0)) || { echo "FAILED: $name, exit code $code"; failed=1; }
+}
+
+bench() {
+  local name=$1
+  shift
+  check "$name" "$bin/headroom" bench "$@" --json "$out/$name.json" --markdown "$out/$name.md"
+}
+
+for step in "$@"; do
+  case $step in
+    machine) check machine bash -c "nvidia-smi; nvidia-smi topo -m; $bin/headroom list" ;;
+    tests) check tests "$bin/test_device" --gtest_brief=1 ;;
+    sanitizer)
+      check sanitizer compute-sanitizer --error-exitcode 9 "$bin/test_device" \
+        --gtest_filter='*EveryKernelAndCollective*:*EveryCollective*:*PaddingReaches*' --gtest_brief=1
+      ;;
+    quick) bench quick --suite quick --trace "$out/quick.trace.json" ;;
+    controls) bench controls --suite controls --blocks-per-sm all ;;
+    gate) bench gelu-best --suite controls --only gelu-ar-8b --min-reduction 10 ;;
+    library) bench library --suite library ;;
+    paper) bench "paper-nvlink-${gpus}gpu" --suite paper -g "$gpus" ;;
+    paper-host) NCCL_P2P_DISABLE=1 bench "paper-host-${gpus}gpu" --suite paper -g "$gpus" ;;
+    *)
+      echo "run.sh: unknown step $step" >&2
+      failed=1
+      ;;
+  esac
+done
+exit "$failed"

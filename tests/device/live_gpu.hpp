@@ -1,0 +1,25 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "headroom/backend/registry.hpp"
+
+namespace headroom::testing {
+
+/// The CUDA backend with at least `gpus` devices; null with the test marked as skipped where there is none.
+inline std::unique_ptr<Backend> live_backend(int gpus, BackendOptions options = {}) {
+  Result<std::unique_ptr<Backend>> backend = open_backend("cuda", options);
+  if (!backend) {
+    [&] { GTEST_SKIP() << backend.error().message; }();
+    return nullptr;
+  }
+  if (static_cast<int>((*backend)->devices().size()) < gpus) {
+    [&] { GTEST_SKIP() << "needs " << gpus << " GPUs, here are " << (*backend)->devices().size(); }();
+    return nullptr;
+  }
+  return std::move(*backend);
+}
+
+}  // namespace headroom::testing

@@ -1,0 +1,170 @@
+// The CUDA backend on real devices: every kernel and collective computes the right thing under every order, and what goes wrong
+// is said in one line.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "headroom/plan/scheme.hpp"
+#include "live_gpu.hpp"
+
+namespace headroom {
+namespace {
+
+Scenario small(Compute compute, CollectiveOp op, int gpus) {
+  return {"test", gpus, 3, Pattern::pipeline, std::move(compute), {op, mebibytes(24), DataType::bf16, std::nullopt, std::nullopt}};
+}
+
+TEST(LiveWorkload, EveryKernelAndCollectiveIsRightUnderEveryScheme) {
+  const auto backend = testing::live_backend(2);
+  if (!backend) return;
+  std::vector<Compute> computes;
+  for (const std::int64_t tile_k : {8, 16, 32, 64})
+    computes.emplace_back(TiledGemm{512, 768, 512, 64, 64, tile_k, GridShape{5, 3}, DataType::f32});
+  for (const std::int64_t tile_k : {8, 16, 32})
+    computes.emplace_back(TiledGemm{512, 768, 512, 128, 128, tile_k, std::nullopt, DataType::f32});
+  for (const std::int64_t tile : {64, 128}) {
+    for (const std::int64_t tile_k : {32, 64})
+      computes.emplace_back(TiledGemm{512, 768, 512, tile, tile, tile_k, GridShape{2, 3}, DataType::bf16});
+  }
+  for (const ElementwiseOp op : {ElementwiseOp::gelu, ElementwiseOp::relu, ElementwiseOp::copy}) {
+    for (const DataType dtype : {DataType::f32, DataType::bf16})
+      computes.emplace_back(Elementwise{op, dtype, mebibytes(16) + Bytes(48)});
+  }
+  computes.emplace_back(LibraryGemm{512, 768, 256, DataType::bf16});
+  computes.emplace_back(LibraryGemm{512, 768, 256, DataType::f32});
+
+  constexpr CollectiveOp ops[] = {CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter,
+                                  CollectiveOp::all_to_all};
+  for (std::size_t at = 0; at < computes.size(); ++at) {
+    const Scenario scenario = small(computes[at], ops[at % 4], 2);
+    SCOPED_TRACE(to_json(scenario, -1));
+    Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+    ASSERT_TRUE(workload) << workload.error().message;
+    for (const Order order : {Order::compute_only, Order::comm_only}) {
+      const Status verified = (*workload)->verify(order, {});
+      EXPECT_TRUE(verified) << verified.error().message;
+    }
+    for (const Scheme scheme : schemes()) {
+      const auto plans =
+          scheme_plans(scheme, backend->devices().front().limits, (*workload)->compute().footprint, scenario.collective);
+      if (!plans) continue;
+      const Order order = scheme == Scheme::sequential ? Order::sequential : Order::concurrent;
+      const Status verified = (*workload)->verify(order, plans->back());
+      EXPECT_TRUE(verified) << to_string(scheme) << ": " << verified.error().message;
+    }
+  }
+}
+
+TEST(LiveWorkload, EveryCollectiveIsExactInBothTypesAndWithABudget) {
+  const auto backend = testing::live_backend(2);
+  if (!backend) return;
+  const int gpus = static_cast<int>(std::min<std::size_t>(backend->devices().size(), 8));
+  for (const CollectiveOp op :
+       {CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter, CollectiveOp::all_to_all}) {
+    for (const DataType dtype : {DataType::f32, DataType::bf16}) {
+      Scenario scenario = small(Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(1)}, op, gpus);
+      scenario.collective.dtype = dtype;
+      Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+      ASSERT_TRUE(workload) << workload.error().message;
+      OverlapPlan budget;
+      budget.comm_blocks = Blocks(4);
+      budget.cluster = 1;
+      for (const OverlapPlan& plan : {OverlapPlan{}, budget}) {
+        const Status verified = (*workload)->verify(Order::comm_only, plan);
+        EXPECT_TRUE(verified) << to_string(op) << " " << to_string(dtype) << ": " << verified.error().message;
+      }
+    }
+  }
+}
+
+TEST(LiveWorkload, CommBlocksAndClusterReachTheKernel) {
+  const auto backend = testing::live_backend(2);
+  if (!backend) return;
+  const Scenario scenario = small(Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(64)}, CollectiveOp::all_reduce, 2);
+  Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+  ASSERT_TRUE(workload) << workload.error().message;
+  OverlapPlan plan;
+  plan.comm_blocks = Blocks(8);
+  plan.cluster = 2;
+  const Result<Timeline> timeline = (*workload)->record(Order::comm_only, plan);
+  if (!timeline && timeline.error().kind == ErrorKind::unavailable) GTEST_SKIP() << timeline.error().message;
+  ASSERT_TRUE(timeline) << timeline.error().message;
+  ASSERT_EQ(static_cast<std::size_t>(2 * scenario.iterations), timeline->spans.size());
+  for (const Span& span : timeline->spans) {
+    EXPECT_EQ(SpanKind::communication, span.kind) << span.name;
+    ASSERT_TRUE(span.launch);
+    EXPECT_EQ(8, span.launch->grid.count());
+    EXPECT_EQ(2, span.launch->cluster);
+  }
+}
+
+TEST(LiveWorkload, PaddingReachesTheLaunchAndNothingElse) {
+  const auto backend = testing::live_backend(2);
+  if (!backend) return;
+  const Scenario scenario = small(Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(64)}, CollectiveOp::all_reduce, 2);
+  Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+  ASSERT_TRUE(workload) << workload.error().message;
+  OverlapPlan plan;
+  plan.pad = kibibytes(50);
+  const Result<Timeline> timeline = (*workload)->record(Order::concurrent, plan);
+  if (!timeline && timeline.error().kind == ErrorKind::unavailable) GTEST_SKIP() << timeline.error().message;
+  ASSERT_TRUE(timeline) << timeline.error().message;
+  int compute = 0;
+  for (const Span& span : timeline->spans) {
+    if (span.kind != SpanKind::compute) continue;
+    ++compute;
+    ASSERT_TRUE(span.launch);
+    EXPECT_EQ(kibibytes(50).count(), span.launch->dynamic_shared.count());
+  }
+  EXPECT_EQ(2 * scenario.iterations, compute);
+}
+
+TEST(LiveWorkload, ManyIterationsDoNotBlockBehindTheStartLine) {
+  const auto backend = testing::live_backend(2);
+  if (!backend) return;
+  Scenario scenario = small(Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(1)}, CollectiveOp::all_reduce, 2);
+  scenario.iterations = 3000;
+  Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+  ASSERT_TRUE(workload) << workload.error().message;
+  const Result<Microseconds> time = (*workload)->run(Order::concurrent, {});
+  ASSERT_TRUE(time) << time.error().message;
+  EXPECT_GT(time->count(), 0);
+}
+
+TEST(LiveWorkload, ATimeLimitAbortsAndSaysSo) {
+  BackendOptions options;
+  options.time_limit = std::chrono::milliseconds(1);
+  const auto backend = testing::live_backend(2, options);
+  if (!backend) return;
+  // About 150 ms of work a round.
+  Scenario scenario = small(TiledGemm{8192, 8192, 8192, 64, 64, 32, std::nullopt, DataType::bf16}, CollectiveOp::all_reduce, 2);
+  scenario.iterations = 10;
+  Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+  ASSERT_TRUE(workload) << workload.error().message;
+  const Result<Microseconds> time = (*workload)->run(Order::concurrent, {});
+  ASSERT_FALSE(time);
+  EXPECT_NE(std::string::npos, time.error().message.find("time limit")) << time.error().message;
+  EXPECT_FALSE((*workload)->run(Order::concurrent, {}));  // given up, not hung
+}
+
+TEST(LiveWorkload, WhatCannotBeIsRefusedInTheScenariosWords) {
+  const auto backend = testing::live_backend(2);
+  if (!backend) return;
+  const auto refusal = [&](const Scenario& scenario) {
+    const Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+    return workload ? std::string() : workload.error().message;
+  };
+  Scenario scenario = small(Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(1)}, CollectiveOp::all_reduce, 2);
+  scenario.compute = Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(1 << 20)};
+  EXPECT_NE(std::string::npos, refusal(scenario).find("GiB on each GPU, expected at most")) << refusal(scenario);
+  scenario.compute = TiledGemm{960, 960, 960, 96, 96, 32, std::nullopt, DataType::f32};
+  EXPECT_NE(std::string::npos, refusal(scenario).find("96x96x32, expected for f32 one of 64x64x8")) << refusal(scenario);
+  if (backend->devices().size() < 8) {
+    scenario = small(Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(1)}, CollectiveOp::all_reduce, 8);
+    EXPECT_NE(std::string::npos, refusal(scenario).find("gpus: 8, expected at most")) << refusal(scenario);
+  }
+}
+
+}  // namespace
+}  // namespace headroom
