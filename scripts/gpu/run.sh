@@ -2,6 +2,7 @@
 # What is run on a machine with GPUs, each step with its check. Binaries are taken from build/gpu (made by scripts/gpu/collect.sh)
 # or from build/release.
 #   usage: scripts/gpu/run.sh OUT STEP...
+#   STEP_SECONDS (300) bounds each step, so that one that hangs does not take the others with it.
 #   steps: machine tests sanitizer quick controls gate library paper paper-host
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -32,7 +33,7 @@ check() {
   local name=$1
   shift
   note "$name: $*"
-  "$@" 2>&1 | tee "$out/$name.txt"
+  timeout --kill-after=5 "${STEP_SECONDS:-300}" "$@" 2>&1 | tee "$out/$name.txt"
   local code=${PIPESTATUS[0]}
   ((code == 0)) || { echo "FAILED: $name, exit code $code"; failed=1; }
 }

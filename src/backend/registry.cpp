@@ -9,17 +9,20 @@
 namespace headroom {
 namespace {
 
-#ifndef HEADROOM_BUILD_HAS_CUDA_BACKEND
-Result<std::unique_ptr<Backend>> without_cuda(const BackendOptions&) {
-  return unavailable("this build has no cuda backend (no CUDA toolkit was found when it was configured)");
+// A leaf that this build lacks is declared and never called, so it need not exist.
+constexpr bool kHasCuda = HEADROOM_BUILD_HAS_CUDA_BACKEND;
+
+Result<std::unique_ptr<Backend>> open_cuda_if_built(const BackendOptions& options) {
+  if constexpr (kHasCuda) {
+    return detail::open_cuda(options);
+  } else {
+    static_cast<void>(options);
+    return unavailable("this build has no cuda backend (no CUDA toolkit was found when it was configured)");
+  }
 }
-constexpr auto kOpenCuda = without_cuda;
-#else
-constexpr auto kOpenCuda = detail::open_cuda;
-#endif
 
 constexpr std::array kBackends{
-    BackendEntry{"cuda", "NVIDIA GPUs through CUDA and NCCL", kOpenCuda},
+    BackendEntry{"cuda", "NVIDIA GPUs through CUDA and NCCL", open_cuda_if_built},
 };
 
 Result<std::unique_ptr<Backend>> open_first_usable(const BackendOptions& options) {

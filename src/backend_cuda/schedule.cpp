@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 
 namespace headroom::cuda {
@@ -21,9 +23,12 @@ class Enqueuer {
     }
   }
 
-  Status begin(StartLine& start) {
+  Status hold(StartLine& start) {
+    return on_each([&](std::size_t at) { return start.hold(compute_[at]); });
+  }
+
+  Status begin() {
     return on_each([&](std::size_t at) -> Status {
-      if (Status held = start.hold(compute_[at]); !held) return held;
       if (Status marked = check(cudaEventRecord(lanes_[at].begin.get(), compute_[at]), "cudaEventRecord"); !marked) return marked;
       return check(cudaStreamWaitEvent(comm_[at], lanes_[at].begin.get(), 0), "cudaStreamWaitEvent");
     });
@@ -93,6 +98,57 @@ class Enqueuer {
   std::vector<cudaStream_t> comm_;
 };
 
+/// Releases the start line on every way out, and by itself when that takes too long: a call that waits for a held stream would
+/// never return otherwise.
+class Release {
+ public:
+  explicit Release(StartLine& line) : line_(line), watchdog_([this] { watch(); }) {}
+  ~Release() { static_cast<void>(now()); }
+  Release(const Release&) = delete;
+  Release& operator=(const Release&) = delete;
+
+  /// Releases; false when the watchdog had to.
+  bool now() {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (done_) return !overdue_;
+      done_ = true;
+      if (!overdue_) line_.release();
+    }
+    changed_.notify_one();
+    watchdog_.join();
+    return !overdue_;
+  }
+
+ private:
+  // Far beyond the milliseconds that enqueueing takes.
+  static constexpr std::chrono::seconds kPatience{10};
+
+  void watch() {
+    std::unique_lock lock(mutex_);
+    if (changed_.wait_for(lock, kPatience, [this] { return done_; })) return;
+    overdue_ = true;
+    line_.release();
+  }
+
+  StartLine& line_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  bool overdue_ = false;
+  std::thread watchdog_;  // last: it uses the others
+};
+
+Status enqueue_held(Enqueuer& enqueuer, Order order, int iterations, StartLine& start) {
+  Release release(start);
+  if (Status held = enqueuer.hold(start); !held) return held;
+  if (Status begun = enqueuer.begin(); !begun) return begun;
+  for (int i = 0; i < iterations; ++i) {
+    if (Status enqueued = enqueuer.iteration(order); !enqueued) return enqueued;
+  }
+  return release.now() ? Status() : failed("a launch blocked the host while the streams were held; the run was not timed");
+}
+
 }  // namespace
 
 Result<DeviceLanes> DeviceLanes::make(int device) {
@@ -119,21 +175,18 @@ Result<DeviceLanes> DeviceLanes::make(int device) {
   return lanes;
 }
 
+Status enqueue_one(const Scenario& scenario, Order order, const OverlapPlan& plan, const Operations& operations,
+                   const std::vector<DeviceLanes>& lanes) {
+  Enqueuer enqueuer(scenario, plan, operations, lanes);
+  if (Status begun = enqueuer.begin(); !begun) return begun;
+  if (Status enqueued = enqueuer.iteration(order); !enqueued) return enqueued;
+  return enqueuer.end();
+}
+
 Status enqueue_schedule(const Scenario& scenario, Order order, const OverlapPlan& plan, const Operations& operations,
                         const std::vector<DeviceLanes>& lanes, StartLine& start) {
   Enqueuer enqueuer(scenario, plan, operations, lanes);
-  // Released on every way out: a stream that is held for ever would hang the process.
-  struct Release {
-    StartLine& line;
-    ~Release() { line.release(); }
-  };
-  {
-    const Release at_end{start};
-    if (Status begun = enqueuer.begin(start); !begun) return begun;
-    for (int i = 0; i < std::min(scenario.iterations, kQueuedAhead); ++i) {
-      if (Status enqueued = enqueuer.iteration(order); !enqueued) return enqueued;
-    }
-  }
+  if (Status ahead = enqueue_held(enqueuer, order, std::min(scenario.iterations, kQueuedAhead), start); !ahead) return ahead;
   for (int i = kQueuedAhead; i < scenario.iterations; ++i) {
     if (Status enqueued = enqueuer.iteration(order); !enqueued) return enqueued;
   }

@@ -37,8 +37,15 @@ struct Operations {
   const Communicators* comms = nullptr;
 };
 
+/// Enqueues one iteration in the given order on every device, between each device's begin and end events, with no stream held.
+/// Whatever is done for the first time (a kernel is loaded, a communicator connects) must be done this way: the driver may wait
+/// for the device then, and on a held stream it would wait for ever.
+Status enqueue_one(const Scenario& scenario, Order order, const OverlapPlan& plan, const Operations& operations,
+                   const std::vector<DeviceLanes>& lanes);
+
 /// Enqueues all iterations in the given order on every device, between each device's begin and end events. Streams are held by
-/// `start` until enough is enqueued; on return everything is enqueued and released.
+/// `start` until enough is enqueued; on return everything is enqueued and released. `failed` when a call blocked the host
+/// meanwhile: the streams are then released after a few seconds, and the run's time is worth nothing.
 Status enqueue_schedule(const Scenario& scenario, Order order, const OverlapPlan& plan, const Operations& operations,
                         const std::vector<DeviceLanes>& lanes, StartLine& start);
 

@@ -88,28 +88,30 @@ Result<const Communicators*> CudaWorkload::communicators_for(const OverlapPlan& 
 
   Result<Communicators> made = Communicators::make(*nccl_, scenario_.gpus, budget);
   if (!made) return made.error();
-  const Communicators& added = here.communicators.emplace(budget, std::move(*made)).first->second;
+  return &here.communicators.emplace(budget, std::move(*made)).first->second;
+}
 
-  // A communicator's first collective sets up its connections from the host; it must not meet held streams.
-  std::vector<cudaStream_t> streams;
-  for (const DeviceLanes& lane : here.lanes) streams.push_back(lane.comm.get());
-  Status first = here.collective->enqueue(*nccl_, added, streams);
-  for (std::size_t at = 0; at < here.lanes.size() && first; ++at) {
-    first = use_device(static_cast<int>(at));
-    if (first) first = check(cudaEventRecord(here.lanes[at].end.get(), streams[at]), "cudaEventRecord");
-  }
-  if (first) first = await_end(here.lanes, &added, time_limit_);
-  if (Status ended = or_give_up(first); !ended) return ended.error();
-  return &added;
+Operations CudaWorkload::operations_with(const Communicators& comms) const {
+  return {on_devices_->compute.get(), on_devices_->collective.get(), nccl_.get(), &comms};
+}
+
+Status CudaWorkload::warm(Order order, const OverlapPlan& plan) {
+  if (Status accepted = accepts(plan); !accepted) return accepted;
+  if (on_devices_->warmed.contains({order, plan})) return {};
+  Result<const Communicators*> comms = communicators_for(plan);
+  if (!comms) return comms.error();
+  const Status enqueued = enqueue_one(scenario_, order, plan, operations_with(**comms), on_devices_->lanes);
+  if (Status ended = or_give_up(enqueued ? await_end(on_devices_->lanes, *comms, time_limit_) : enqueued); !ended) return ended;
+  on_devices_->warmed.insert({order, plan});
+  return {};
 }
 
 Status CudaWorkload::run_once(Order order, const OverlapPlan& plan) {
-  if (Status accepted = accepts(plan); !accepted) return accepted;
+  if (Status warmed = warm(order, plan); !warmed) return warmed;
   Result<const Communicators*> comms = communicators_for(plan);
   if (!comms) return comms.error();
   OnDevices& here = *on_devices_;
-  const Operations operations{here.compute.get(), here.collective.get(), nccl_.get(), *comms};
-  const Status enqueued = enqueue_schedule(scenario_, order, plan, operations, here.lanes, *here.start);
+  const Status enqueued = enqueue_schedule(scenario_, order, plan, operations_with(**comms), here.lanes, *here.start);
   return or_give_up(enqueued ? await_end(here.lanes, *comms, time_limit_) : enqueued);
 }
 
@@ -119,21 +121,19 @@ Result<Microseconds> CudaWorkload::run(Order order, const OverlapPlan& plan) {
 }
 
 Result<Timeline> CudaWorkload::record(Order order, const OverlapPlan& plan) {
-  // Communicators are made outside: their set-up kernels are not part of the schedule.
-  if (Status accepted = accepts(plan); !accepted) return accepted.error();
-  if (Result<const Communicators*> comms = communicators_for(plan); !comms) return comms.error();
+  // Outside of the recording: set-up kernels are not part of the schedule.
+  if (Status warmed = warm(order, plan); !warmed) return warmed.error();
   return record_kernels([&] { return run_once(order, plan); });
 }
 
 Status CudaWorkload::verify(Order order, const OverlapPlan& plan) {
-  if (Status accepted = accepts(plan); !accepted) return accepted;
+  // The first run of anything writes the outputs too: it comes before they are poisoned.
+  if (Status warmed = warm(order, plan); !warmed) return warmed;
   const bool computes = order != Order::comm_only;
   const bool communicates = order != Order::compute_only;
   if (computes) {
     if (Status poisoned = on_devices_->compute->poison(); !poisoned) return poisoned;
   }
-  // The communicator's first collective writes the buffers too: make it before they are poisoned.
-  if (Result<const Communicators*> comms = communicators_for(plan); !comms) return comms.error();
   if (communicates) {
     if (Status poisoned = on_devices_->collective->poison(); !poisoned) return poisoned;
   }

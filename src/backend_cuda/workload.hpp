@@ -3,6 +3,8 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "backend_cuda/collective.hpp"
@@ -35,6 +37,7 @@ class CudaWorkload final : public Workload {
     std::vector<DeviceLanes> lanes;
     std::unique_ptr<StartLine> start;
     std::map<CommBudget, Communicators> communicators;
+    std::set<std::pair<Order, OverlapPlan>> warmed;
   };
 
   CudaWorkload(const Scenario& scenario, std::shared_ptr<const NcclLibrary> nccl, std::chrono::milliseconds time_limit);
@@ -42,6 +45,9 @@ class CudaWorkload final : public Workload {
   Status build(const std::vector<DeviceInfo>& devices, std::uint64_t seed);
   Status accepts(const OverlapPlan& plan) const;
   Result<const Communicators*> communicators_for(const OverlapPlan& plan);
+  [[nodiscard]] Operations operations_with(const Communicators& comms) const;
+  /// Runs one iteration of what was never run before, unheld: it loads kernels and connects communicators.
+  Status warm(Order order, const OverlapPlan& plan);
   Status run_once(Order order, const OverlapPlan& plan);
   /// Passes `ended` on; when it is a failure, aborts all collectives and leaves the devices alone from then on.
   Status or_give_up(Status ended);
