@@ -10,5 +10,6 @@
 namespace headroom::detail {
 
 Result<std::unique_ptr<Backend>> open_cuda(const BackendOptions& options);
+Result<std::unique_ptr<Backend>> open_sim(const BackendOptions& options);
 
 }  // namespace headroom::detail

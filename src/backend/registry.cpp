@@ -23,6 +23,7 @@ Result<std::unique_ptr<Backend>> open_cuda_if_built(const BackendOptions& option
 
 constexpr std::array kBackends{
     BackendEntry{"cuda", "NVIDIA GPUs through CUDA and NCCL", open_cuda_if_built},
+    BackendEntry{"sim", "every device of the catalog, simulated on this CPU", detail::open_sim},
 };
 
 Result<std::unique_ptr<Backend>> open_first_usable(const BackendOptions& options) {

@@ -9,10 +9,10 @@
 namespace headroom::sim {
 namespace {
 
-constexpr double kMemoryShare = 0.5;
+constexpr double kMemoryShare = 0.7;
 constexpr double kIssueShare = 0.5;
 // Bytes of device memory per byte on the links: what is read to be sent, what arrives, and for reductions the second operand.
-constexpr double kTrafficReducing = 3.0;
+constexpr double kTrafficReducing = 4.0;
 constexpr double kTrafficCopying = 2.0;
 
 bool reduces(CollectiveOp op) { return op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter; }
@@ -31,7 +31,7 @@ std::string_view kernel_of(CollectiveOp op, const DeviceLimits& device) {
 Result<CommProfile> profile(const Collective& collective, int gpus, KernelFootprint footprint, const DeviceLimits& device) {
   const DevicePerformance& speed = performance_of(device);
   const bool exchange = collective.op == CollectiveOp::all_to_all;
-  const int usual = exchange ? speed.all_to_all_blocks : speed.collective_blocks;
+  const int usual = exchange ? speed.exchange_blocks : speed.collective_blocks;
   CommProfile profile;
   profile.blocks = collective.comm_blocks ? static_cast<int>(collective.comm_blocks->count()) : usual;
   footprint.cluster = collective.cluster.value_or(footprint.cluster);

@@ -34,12 +34,15 @@ constexpr double kVector = 16;  // bytes that a thread reads, and writes
 
 // How a step's waiting and issuing overlap: exponent of the norm that joins them (1: not at all).
 constexpr double kStepOverlap = 1.3;
+// A step waits for its barriers and the first load, then for each round of loads the pipeline did not hide; in load rounds.
+constexpr double kStepLatency = 1.1;
+constexpr double kRoundLatency = 0.42;
 // Share of the peak that the plain kernels' inner loops reach when nothing makes them wait.
 constexpr double kSimtEfficiency = 0.72;
 constexpr double kTensorEfficiency = 0.45;
 // Of what a tile loads, the part that L2 does not have.
 constexpr double kTileMisses = 0.3;
-constexpr double kGemmMemoryShare = 0.5;
+constexpr double kGemmMemoryShare = 1.0;
 constexpr double kLibraryMemoryShare = 0.2;
 
 double f(std::int64_t number) { return static_cast<double>(number); }
@@ -70,7 +73,7 @@ std::vector<double> tile_times(const TiledGemm& gemm, const KernelFootprint& foo
   const double rate = simt ? speed.f32_rate * kSimtEfficiency : speed.tensor_rate * kTensorEfficiency;
   const double issue = 2.0 * f(gemm.tile_m * gemm.tile_n * gemm.tile_k) / rate;
   const double rounds = load_rounds(gemm, f(footprint.threads.count()));
-  const double wait = speed.load_round * (1.0 + 0.5 * rounds);
+  const double wait = speed.load_round * (kStepLatency + kRoundLatency * rounds);
   std::vector<double> times;
   for (int resident = 1; resident <= most; ++resident) {
     const double step = std::pow(std::pow(wait, kStepOverlap) + std::pow(resident * issue, kStepOverlap), 1.0 / kStepOverlap);
@@ -108,7 +111,7 @@ ComputeProfile profile(const Elementwise& what, const KernelFootprint& footprint
 // A persistent kernel of the vendor's library: one block per SM, each with its fixed share of the tiles.
 constexpr int kLibraryTileM = 128, kLibraryTileN = 256;
 constexpr KernelFootprint kLibraryFootprint{Threads(384), Registers(168), Bytes(0), Bytes(213'188), 1};
-constexpr double kLibraryEfficiency = 0.73;
+constexpr double kLibraryEfficiency = 0.80;
 
 KernelFootprint library_footprint(const DeviceLimits& device) {
   KernelFootprint footprint = kLibraryFootprint;

@@ -86,7 +86,7 @@ void Dispatcher::place_compute(Active& active) {
   const double work = compute_.work.tiles(active.next) + overhead_tiles_;
   for (const int sm : open_) {
     const int count = pool_.room(Kind::compute, sm);
-    pool_.place(Kind::compute, sm, count, work);
+    pool_.place(Kind::compute, sm, count, work, active.next);
     active.next += count;
   }
 }
@@ -99,7 +99,7 @@ void Dispatcher::place_evenly(Active& active, std::vector<int>& open) {
     const int level = pool_.resident(Kind::compute, open.front());
     for (const int sm : open) {
       if (active.next == active.blocks || pool_.resident(Kind::compute, sm) > level) break;
-      pool_.place(Kind::compute, sm, 1, compute_.work.tiles(active.next) + overhead_tiles_);
+      pool_.place(Kind::compute, sm, 1, compute_.work.tiles(active.next) + overhead_tiles_, active.next);
       ++active.next;
     }
     std::erase_if(open, [this](int sm) { return pool_.room(Kind::compute, sm) == 0; });
@@ -110,25 +110,34 @@ void Dispatcher::place_comm(Active& active) {
   while (active.next < active.blocks && place_cluster(active)) {}
 }
 
+int Dispatcher::emptiest_gpc(std::size_t least_open) const {
+  std::vector<std::size_t> open(all_.size(), 0);
+  std::vector<int> comm(all_.size(), 0);
+  for (const int sm : open_) ++open[static_cast<std::size_t>(pool_.gpc(sm))];
+  for (const int sm : all_) comm[static_cast<std::size_t>(pool_.gpc(sm))] += pool_.resident(Kind::comm, sm);
+  std::optional<std::size_t> best;
+  for (std::size_t gpc = 0; gpc < open.size(); ++gpc) {
+    if (open[gpc] < least_open) continue;
+    if (!best || comm[gpc] < comm[*best] || (comm[gpc] == comm[*best] && open[gpc] > open[*best])) best = gpc;
+  }
+  return best ? static_cast<int>(*best) : -1;
+}
+
 // One cluster on different SMs of one GPC, the emptiest first; a cluster of one block may lie anywhere.
 bool Dispatcher::place_cluster(Active& active) {
   const auto size = static_cast<std::size_t>(std::min<std::int64_t>(comm_.footprint.cluster, active.blocks - active.next));
-  const int anywhere = -1;
-  int gpc = anywhere;
   open_.clear();
   for (const int sm : all_) {
     if (pool_.room(Kind::comm, sm) > 0) open_.push_back(sm);
   }
   if (size > 1) {
-    std::vector<std::size_t> open_in(all_.size(), 0);
-    for (const int sm : open_) ++open_in[static_cast<std::size_t>(pool_.gpc(sm))];
-    gpc = static_cast<int>(std::max_element(open_in.begin(), open_in.end()) - open_in.begin());
+    const int gpc = emptiest_gpc(size);
     std::erase_if(open_, [&](int sm) { return pool_.gpc(sm) != gpc; });
   }
   if (open_.size() < size) return false;
   const auto load = [this](int sm) { return std::pair(pool_.resident(Kind::comm, sm), pool_.resident(Kind::compute, sm)); };
   std::stable_sort(open_.begin(), open_.end(), [&](int a, int b) { return load(a) < load(b); });
-  for (std::size_t block = 0; block < size; ++block) pool_.place(Kind::comm, open_[block], 1, 1.0);
+  for (std::size_t block = 0; block < size; ++block) pool_.place(Kind::comm, open_[block], 1, 1.0, active.next);
   active.next += static_cast<std::int64_t>(size);
   return true;
 }

@@ -44,6 +44,8 @@ class Dispatcher {
   void place_evenly(Active& active, std::vector<int>& open);
   void place_comm(Active& active);
   bool place_cluster(Active& active);
+  /// Of the GPCs with that many open SMs the one with the least communication; -1: none.
+  [[nodiscard]] int emptiest_gpc(std::size_t least_open) const;
 
   SmPool& pool_;
   const ComputeProfile& compute_;

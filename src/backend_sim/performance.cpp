@@ -6,15 +6,28 @@
 namespace headroom::sim {
 namespace {
 
+// Peaks are the products' data sheets and white papers, divided by the SMs of the catalog: f32 without matrix units, bf16 dense.
+// Link rates, other than for H200, are the part of the data sheet's one-way link rate that rings reach on H200 (0.79): A40 PCIe 4.0
+// x16 beside its host bridge, A100 NVLink 3, B200 NVLink 5, MI250X the two to four 50 GB/s links that a ring takes between GCDs,
+// MI300X seven 64 GB/s links.
+// Times of H200 (load_round, block_time, comm_*) are fitted: docs/simulator.md names the rows. Others follow from it: latencies scale
+// with the published memory latencies, a communication SM's rate with clock and link generation.
 constexpr std::array kDevices{
-    DevicePerformance{"a40", 1, 445'000, 890'000, 0.696e6, 20e3, 0.75, 0.90, 4, 4, 90, 12e3, 25},
-    DevicePerformance{"a100", 1, 180'500, 2'890'000, 2.04e6, 235e3, 0.80, 0.90, 24, 32, 90, 18e3, 20},
-    DevicePerformance{"h100", 8, 507'000, 7'490'000, 3.35e6, 351e3, 0.75, 0.84, 24, 32, 90, 22e3, 20},
-    DevicePerformance{"h200", 8, 507'000, 7'490'000, 4.80e6, 351e3, 0.75, 0.84, 24, 32, 90, 22e3, 20},
-    DevicePerformance{"b200", 8, 507'000, 15'200'000, 8.00e6, 700e3, 0.75, 0.84, 24, 32, 90, 30e3, 20},
-    DevicePerformance{"mi250x", 1, 217'000, 1'740'000, 1.60e6, 110e3, 1.00, 1.10, 24, 32, 90, 8e3, 30},
-    DevicePerformance{"mi300x", 1, 537'000, 4'300'000, 5.30e6, 310e3, 1.00, 1.10, 32, 32, 90, 16e3, 30},
+    DevicePerformance{"a40", kibibytes(48 << 20), 1, 445e3, 890e3, 0.696e6, 20e3, 0.75, 0.90, 4, 4, 90, 12e3, 40},
+    DevicePerformance{"a100", kibibytes(80 << 20), 1, 180.5e3, 2.89e6, 2.04e6, 237e3, 0.78, 0.90, 24, 32, 90, 18e3, 38},
+    DevicePerformance{"h100", kibibytes(80 << 20), 8, 507e3, 7.49e6, 3.35e6, 357e3, 0.72, 0.80, 24, 32, 90, 22e3, 38},
+    DevicePerformance{"h200", kibibytes(141 << 20), 8, 507e3, 7.49e6, 4.80e6, 357e3, 0.72, 0.80, 24, 32, 90, 22e3, 38},
+    DevicePerformance{"b200", kibibytes(180 << 20), 8, 507e3, 15.2e6, 8.00e6, 711e3, 0.72, 0.80, 24, 32, 90, 30e3, 38},
+    DevicePerformance{"mi250x", kibibytes(64 << 20), 1, 217e3, 1.74e6, 1.60e6, 110e3, 1.00, 1.10, 24, 32, 90, 8e3, 50},
+    DevicePerformance{"mi300x", kibibytes(192 << 20), 1, 268.8e3, 4.30e6, 5.30e6, 350e3, 1.00, 1.10, 32, 32, 90, 16e3, 50},
 };
+
+// Fitted on H200, docs/simulator.md; taken over for all devices.
+constexpr double kMemoryKnee = 1.75;
+constexpr double kLinkKnee = 3.0;
+constexpr double kLaunchGap = 1.5;
+constexpr double kEventGap = 4.0;
+constexpr double kBlockSpread = 0.02;
 
 }  // namespace
 
@@ -30,10 +43,11 @@ Machine machine_of(const DeviceLimits& device) {
   machine.sms = static_cast<int>(device.sms.count());
   machine.gpcs = performance.gpcs;
   machine.memory_rate = performance.memory_rate;
-  machine.memory_knee = 2.0;
-  machine.link_knee = 3.0;
-  machine.launch_gap = 1.5;
-  machine.event_gap = 4.0;
+  machine.memory_knee = kMemoryKnee;
+  machine.link_knee = kLinkKnee;
+  machine.launch_gap = kLaunchGap;
+  machine.event_gap = kEventGap;
+  machine.block_spread = kBlockSpread;
   return machine;
 }
 

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <string_view>
+
 #include "backend_sim/machine.hpp"
+#include "headroom/base/quantities.hpp"
 #include "headroom/model/device_limits.hpp"
 
 namespace headroom::sim {
@@ -8,22 +11,23 @@ namespace headroom::sim {
 /// Speeds of one device of the catalog. Times in microseconds, amounts in bytes and floating-point operations, so a rate in bytes
 /// per microsecond is megabytes per second: 4.8 TB/s is 4.8e6.
 struct DevicePerformance {
-  const char* device = "";         ///< catalog name
-  int gpcs = 1;                    ///< GPCs that clusters lie within; 1 where there are no clusters
-  double f32_rate = 0;             ///< of one SM: flop per microsecond on the FMA units
-  double tensor_rate = 0;          ///< of one SM: dense bf16 flop per microsecond on the matrix units
-  double memory_rate = 0;          ///< of the device
-  double link_rate = 0;            ///< that collectives reach in one direction with as many blocks as they like
-  double load_round = 0;           ///< one round of dependent loads in a GEMM step, barriers included
-  double block_time = 0;           ///< an elementwise block that finds memory idle
-  int collective_blocks = 0;       ///< the communication library's own choice
-  int all_to_all_blocks = 0;
-  double comm_thread_rate = 0;     ///< bytes per microsecond that one data-moving thread of a collective sends
-  double comm_sm_rate = 0;         ///< most that one SM sends
-  double comm_startup = 0;         ///< of a collective, before its first byte arrives
+  std::string_view device;  ///< catalog name
+  Bytes memory;
+  int gpcs = 1;             ///< GPCs that a cluster lies within
+  double f32_rate = 0;      ///< of one SM: flop per microsecond on the FMA units
+  double tensor_rate = 0;   ///< of one SM: dense bf16 flop per microsecond on the matrix units
+  double memory_rate = 0;   ///< of the device
+  double link_rate = 0;     ///< that a collective reaches in one direction with as many blocks as it likes
+  double load_round = 0;    ///< one round of dependent loads in a GEMM step, barriers included
+  double block_time = 0;    ///< an elementwise block that finds memory idle
+  int collective_blocks = 0;  ///< the communication library's own choice for rings
+  int exchange_blocks = 0;    ///< and for all-to-all
+  double comm_thread_rate = 0;  ///< bytes per microsecond that one data-moving thread of a collective sends
+  double comm_sm_rate = 0;      ///< most that one SM sends
+  double comm_startup = 0;      ///< of a collective, before its first byte arrives
 };
 
-/// Never fails for a device of the catalog.
+/// `device` is one of the catalog.
 const DevicePerformance& performance_of(const DeviceLimits& device);
 
 /// The engine's view of such a device.

@@ -1,5 +1,9 @@
 #include "backend_sim/sim_case.hpp"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
 namespace headroom::sim {
 
 std::vector<Launch> make_program(const SimCase& what) {
@@ -32,7 +36,13 @@ std::vector<Launch> make_program(const SimCase& what) {
 Result<EngineRun> simulate(const SimCase& what, const DeviceLimits& device) {
   Result<SmCapacity> capacity = SmCapacity::make(device, what.compute.footprint, what.comm.footprint);
   if (!capacity) return capacity.error();
-  return simulate(what.machine, *capacity, what.compute, what.comm, make_program(what));
+  EngineRun run = simulate(what.machine, *capacity, what.compute, what.comm, make_program(what));
+  for (const LaunchTimes& times : run.launches) {
+    if (std::isfinite(times.end)) continue;
+    return failed(fmt::format("the schedule stops at {:.1f} us: a collective of {} blocks in clusters of {} never finds room", run.end,
+                              what.comm.blocks, what.comm.footprint.cluster));
+  }
+  return run;
 }
 
 }  // namespace headroom::sim

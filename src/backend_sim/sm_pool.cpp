@@ -10,6 +10,8 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::size_t kGroup = 16;
 // Ends that differ by rounding alone are one instant.
 constexpr double kSameInstant = 1e-9;
+// A kernel of more waves has no spread: over so many blocks it averages out, and blocks that stay in step cost less to simulate.
+constexpr std::int64_t kWavesWithSpread = 64;
 
 /// A value in [-1, 1) that looks random and depends on `n` alone (the finalizer of splitmix64).
 double scattered(std::uint64_t n) {
@@ -25,7 +27,7 @@ double scattered(std::uint64_t n) {
 SmPool::SmPool(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute, const CommProfile& comm)
     : capacity_(capacity),
       gpcs_(machine.gpcs),
-      spread_(machine.block_spread),
+      spread_(compute.work.blocks() > kWavesWithSpread * machine.sms * capacity.most_compute() ? 0 : machine.block_spread),
       rates_(machine, capacity, compute, comm),
       sms_(static_cast<std::size_t>(machine.sms)),
       next_(sms_.size(), kNever),
@@ -90,12 +92,12 @@ int SmPool::room(Kind kind, int sm) const {
   return room;
 }
 
-void SmPool::place(Kind kind, int sm, int count, double work) {
+void SmPool::place(Kind kind, int sm, int count, double work, std::int64_t first) {
   Sm& here = at(sm);
   list(sm);
   bring_up(here);
   Residents& residents = here.of[static_cast<int>(kind)];
-  const double scatter = kind == Kind::compute && spread_ > 0 ? 1.0 + spread_ * scattered(++placed_) : 1.0;
+  const double scatter = kind == Kind::compute && spread_ > 0 ? 1.0 + spread_ * scattered(static_cast<std::uint64_t>(first)) : 1.0;
   const Cohort cohort{residents.progress + work * scatter, count};
   const auto later = std::lower_bound(residents.cohorts.begin(), residents.cohorts.end(), cohort.end,
                                       [](const Cohort& one, double end) { return one.end > end; });

@@ -23,8 +23,8 @@ class SmPool {
   [[nodiscard]] double next_end() const;
   /// Moves time to `now`, which is not beyond next_end(), and removes what ends there.
   Ended advance(double now);
-  /// Starts `count` blocks of `work` each (tiles, or shares of a collective) on one SM, which must have room.
-  void place(Kind kind, int sm, int count, double work);
+  /// Starts `count` blocks from number `first` on, of `work` each (tiles, or shares of a collective), on an SM that has room.
+  void place(Kind kind, int sm, int count, double work, std::int64_t first);
   /// Must follow all changes of an instant: sets rates anew where they changed.
   void settle();
 
@@ -66,7 +66,6 @@ class SmPool {
   int gpcs_;
   double now_ = 0;
   double spread_;
-  std::uint64_t placed_ = 0;
   SharedRates rates_;
   std::vector<Sm> sms_;
   std::vector<double> next_;        ///< by SM

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +49,16 @@ struct BenchRequest {
 
 constexpr int kDefaultGpus = 2;
 
+/// Drops the cases in whose name `pattern` is not found.
+Status keep_only(const std::string& pattern, std::vector<Scenario>& scenarios) {
+  try {
+    const std::regex expression(pattern);
+    std::erase_if(scenarios, [&](const Scenario& scenario) { return !std::regex_search(scenario.name, expression); });
+  } catch (const std::regex_error&) { return invalid_input(fmt::format("--only: '{}', expected a regular expression", pattern)); }
+  if (scenarios.empty()) return invalid_input(fmt::format("--only: '{}', expected to be found in the name of a case", pattern));
+  return {};
+}
+
 Result<std::vector<Scenario>> scenarios_of(const BenchArguments& arguments, int& trials) {
   std::vector<Scenario> scenarios;
   if (!arguments.scenario_file.empty()) {
@@ -63,8 +74,7 @@ Result<std::vector<Scenario>> scenarios_of(const BenchArguments& arguments, int&
     trials = suite->trials;
     scenarios = suite->scenarios(arguments.gpus.value_or(kDefaultGpus));
   }
-  std::erase_if(scenarios, [&](const Scenario& scenario) { return scenario.name.find(arguments.only) == std::string::npos; });
-  if (scenarios.empty()) return invalid_input(fmt::format("--only: '{}', expected a part of a case's name", arguments.only));
+  if (Status kept = keep_only(arguments.only, scenarios); !kept) return kept.error();
   for (const Scenario& scenario : scenarios) {
     if (Status valid = validate(scenario); !valid) {
       return invalid_input(fmt::format("{}: {}", scenario.name, valid.error().message));
@@ -235,7 +245,7 @@ void add_bench_command(CLI::App& app, std::function<int()>& chosen) {
   const auto arguments = std::make_shared<BenchArguments>();
   CLI::Option* suite = command->add_option("--suite", arguments->suite, "quick (default), paper, controls or library");
   command->add_option("--scenario", arguments->scenario_file, "A headroom.scenario/1 file")->excludes(suite);
-  command->add_option("--only", arguments->only, "Only the cases whose name contains this");
+  command->add_option("--only", arguments->only, "Only the cases in whose name this regular expression is found");
   command->add_option("--backend", arguments->backend, "auto, cuda, hip or sim")->capture_default_str();
   command->add_option("--device", arguments->device, "Catalog name the devices must have, or auto")->capture_default_str();
   command->add_option("-g,--gpus", arguments->gpus, "Number of GPUs instead of the suite's (2) or the file's");

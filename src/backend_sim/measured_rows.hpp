@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headroom/backend/backend.hpp"
+#include "headroom/base/result.hpp"
+#include "headroom/model/kernel_footprint.hpp"
+#include "headroom/model/scenario.hpp"
+
+namespace headroom::sim {
+
+/// One line of a file of measured rows.
+struct MeasuredRow {
+  std::string group;   ///< the columns that the rows of a group share, joined by blanks
+  Scenario scenario;   ///< compute, collective with its budget, gpus, iterations, pattern
+  std::optional<KernelFootprint> footprint;  ///< of the compute kernel; absent for a library's
+  std::optional<Threads> comm_threads;       ///< per communication block where NCCL_NTHREADS was set
+  Order order = Order::concurrent;
+  std::string scheme;
+  bool priority = false;
+  int blocks_per_sm = 0;
+  Bytes pad;
+  Microseconds time{0};
+};
+
+/// Reads the columns named in data/README.md, in any order; further columns are ignored. Never throws, whatever the text is.
+Result<std::vector<MeasuredRow>> parse_measured_rows(std::string_view csv, std::string_view source);
+
+}  // namespace headroom::sim

@@ -1,0 +1,137 @@
+#include "backend_sim/sim_workload.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "backend_sim/comm_model.hpp"
+#include "backend_sim/compute_model.hpp"
+#include "backend_sim/performance.hpp"
+
+namespace headroom::sim {
+namespace {
+
+bool is_library(const Scenario& scenario) { return std::holds_alternative<LibraryGemm>(scenario.compute); }
+
+Nanoseconds stamp(double microseconds) { return Nanoseconds(std::llround(microseconds * 1000.0)); }
+
+LaunchShape shape_of(const KernelFootprint& footprint, std::int64_t blocks) {
+  return {Blocks(blocks),           footprint.threads,        footprint.registers_per_thread,
+          footprint.static_shared, footprint.dynamic_shared, footprint.cluster};
+}
+
+Span span_of(const Launch& launch, const LaunchTimes& times, const SimCase& what, const Scenario& scenario) {
+  Span span;
+  span.stream = launch.stream;
+  span.begin = stamp(times.begin);
+  span.end = stamp(times.end);
+  if (launch.kind == Kind::compute) {
+    span.kind = SpanKind::compute;
+    span.name = kernel_name(scenario.compute);
+    span.launch = shape_of(what.compute.footprint, what.compute.work.blocks());
+  } else {
+    span.kind = SpanKind::communication;
+    span.name = to_string(scenario.collective.op);
+    span.launch = shape_of(what.comm.footprint, what.comm.blocks);
+  }
+  return span;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Workload>> SimWorkload::make(const Scenario& scenario, const DeviceLimits& device) {
+  std::unique_ptr<SimWorkload> workload(new SimWorkload(scenario, device));
+  Result<ComputeProfile> compute = compute_profile(scenario.compute, device);
+  if (!compute) return compute.error();
+  workload->compute_ = std::move(*compute);
+  if (is_library(scenario)) {
+    workload->facts_.shape_refusal = "the library launches its own kernel, its shared memory is not ours to pad";
+  } else {
+    workload->facts_.footprint = workload->compute_.footprint;
+    workload->facts_.blocks = Blocks(workload->compute_.work.blocks());
+  }
+  // A communication kernel that cannot run is said now and not at the first run.
+  if (Result<CommProfile> comm = comm_profile(scenario.collective, scenario.gpus, device); !comm) return comm.error();
+  return std::unique_ptr<Workload>(std::move(workload));
+}
+
+Status SimWorkload::accepts(const OverlapPlan& plan) const {
+  if (plan.comm_blocks && (*plan.comm_blocks < Blocks(1) || *plan.comm_blocks > Blocks(64))) {
+    return invalid_input(fmt::format("comm_blocks: {}, expected 1 to 64", plan.comm_blocks->count()));
+  }
+  if (is_library(scenario_)) {
+    if (plan.pad != Bytes(0)) {
+      return invalid_input(fmt::format("pad_bytes: library_gemm cannot be shaped: {}", facts_.shape_refusal));
+    }
+    if (plan.sm_target && (*plan.sm_target < Sms(1) || *plan.sm_target > device_.sms)) {
+      return invalid_input(fmt::format("sm_target: {}, expected 1 to {}", plan.sm_target->count(), device_.sms.count()));
+    }
+    return {};
+  }
+  if (plan.sm_target) return invalid_input("sm_target: acts on library_gemm only, this kernel's grid is the scenario's");
+  const Bytes room = device_.shared_per_block - compute_.footprint.static_shared;
+  if (plan.pad < Bytes(0) || plan.pad > room) {
+    return invalid_input(fmt::format("pad_bytes: {}, expected 0 to {} for this kernel", plan.pad.count(), room.count()));
+  }
+  return {};
+}
+
+Result<SimCase> SimWorkload::case_of(Order order, const OverlapPlan& plan) const {
+  if (Status accepted = accepts(plan); !accepted) return accepted.error();
+  Collective collective = scenario_.collective;
+  if (plan.comm_blocks) collective.comm_blocks = plan.comm_blocks;
+  if (plan.cluster) collective.cluster = plan.cluster;
+  Result<CommProfile> comm = comm_profile(collective, scenario_.gpus, device_);
+  if (!comm) return comm.error();
+
+  SimCase what;
+  what.machine = machine_of(device_);
+  what.compute = compute_;
+  what.compute.footprint.dynamic_shared += plan.pad;
+  if (plan.sm_target) what.compute.work.x = std::min(what.compute.work.x, plan.sm_target->count());
+  what.comm = std::move(*comm);
+  what.pattern = scenario_.pattern;
+  what.iterations = scenario_.iterations;
+  what.order = order;
+  what.priority = plan.priority;
+  what.launch_gate = plan.launch_gate;
+  return what;
+}
+
+Result<Microseconds> SimWorkload::run(Order order, const OverlapPlan& plan) {
+  const std::pair question(order, plan);
+  if (const auto known = answers_.find(question); known != answers_.end()) return known->second;
+  const Result<SimCase> what = case_of(order, plan);
+  if (!what) return what.error();
+  const Result<EngineRun> run = simulate(*what, device_);
+  if (!run) return run.error();
+  const Microseconds answer(run->end);
+  answers_.emplace(question, answer);
+  return answer;
+}
+
+Result<Timeline> SimWorkload::record(Order order, const OverlapPlan& plan) {
+  const Result<SimCase> what = case_of(order, plan);
+  if (!what) return what.error();
+  const std::vector<Launch> program = make_program(*what);
+  const Result<EngineRun> run = simulate(*what, device_);
+  if (!run) return run.error();
+  Timeline timeline;
+  timeline.provenance = Provenance::simulated;
+  timeline.spans.reserve(program.size() * static_cast<std::size_t>(scenario_.gpus));
+  for (int device = 0; device < scenario_.gpus; ++device) {
+    for (std::size_t at = 0; at < program.size(); ++at) {
+      timeline.spans.push_back(span_of(program[at], run->launches[at], *what, scenario_));
+      timeline.spans.back().device = device;
+    }
+  }
+  return timeline;
+}
+
+Status SimWorkload::verify(Order order, const OverlapPlan& plan) {
+  const Result<Microseconds> ran = run(order, plan);
+  return ran ? Status() : Status(ran.error());
+}
+
+}  // namespace headroom::sim

@@ -1,0 +1,131 @@
+#include "headroom/backend/validation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "backend_sim/calibration.hpp"
+#include "backend_sim/comm_model.hpp"
+#include "backend_sim/compute_model.hpp"
+#include "backend_sim/measured_rows.hpp"
+#include "backend_sim/performance.hpp"
+#include "headroom/model/device_catalog.hpp"
+
+namespace headroom {
+namespace sim {
+namespace {
+
+constexpr double kAsGood = 1.03;
+
+using Rows = std::vector<const MeasuredRow*>;
+
+/// The rows of each group in the file's order, groups in the order of their first row.
+std::vector<Rows> grouped_rows(const std::vector<MeasuredRow>& rows) {
+  std::map<std::string_view, std::size_t> index;
+  std::vector<Rows> groups;
+  for (const MeasuredRow& row : rows) {
+    const auto [found, added] = index.emplace(row.group, groups.size());
+    if (added) groups.emplace_back();
+    groups[found->second].push_back(&row);
+  }
+  return groups;
+}
+
+Result<SimCase> case_of(const MeasuredRow& row, const DeviceLimits& device) {
+  const Scenario& scenario = row.scenario;
+  Result<ComputeProfile> compute = row.footprint ? compute_profile(scenario.compute, *row.footprint, device)
+                                                 : compute_profile(scenario.compute, device);
+  if (!compute) return compute.error();
+  Result<CommProfile> comm = row.comm_threads ? comm_profile(scenario.collective, scenario.gpus, *row.comm_threads, device)
+                                              : comm_profile(scenario.collective, scenario.gpus, device);
+  if (!comm) return comm.error();
+  SimCase what;
+  what.machine = machine_of(device);
+  what.compute = std::move(*compute);
+  what.comm = std::move(*comm);
+  what.pattern = scenario.pattern;
+  what.iterations = scenario.iterations;
+  return what;
+}
+
+bool isolated(const MeasuredRow& row) { return row.order == Order::compute_only || row.order == Order::comm_only; }
+
+Status calibrate(SimCase& what, const Rows& group, const DeviceLimits& device) {
+  std::vector<IsolatedCompute> compute;
+  for (const MeasuredRow* row : group) {
+    if (row->order == Order::compute_only) compute.push_back({std::max(row->blocks_per_sm, 1), row->pad, row->time});
+    if (row->order != Order::comm_only) continue;
+    if (Status done = calibrate_comm(what, row->time, device); !done) return done;
+  }
+  return calibrate_compute(what, std::move(compute), device);
+}
+
+Result<RowPrediction> predict(SimCase what, const MeasuredRow& row, const DeviceLimits& device) {
+  what.order = row.order;
+  what.priority = row.priority;
+  what.compute.footprint.dynamic_shared += row.pad;
+  const Result<EngineRun> run = simulate(what, device);
+  if (!run) return run.error();
+  return RowPrediction{row.group, row.scheme, row.priority, row.blocks_per_sm, row.time, Microseconds(run->end)};
+}
+
+/// Appends the group's predictions and counts its pick.
+Status predict_group(const Rows& group, bool give_isolated, const DeviceLimits& device, PredictionTable& table) {
+  Result<SimCase> what = case_of(*group.front(), device);
+  if (!what) return what.error();
+  if (give_isolated) {
+    if (Status calibrated = calibrate(*what, group, device); !calibrated) return calibrated;
+  }
+  std::vector<RowPrediction> choices;
+  for (const MeasuredRow* row : group) {
+    if (give_isolated && isolated(*row)) continue;
+    Result<RowPrediction> prediction = predict(*what, *row, device);
+    if (!prediction) return invalid_input(fmt::format("{}: {}", row->group, prediction.error().message));
+    if (row->order == Order::concurrent) choices.push_back(*prediction);
+    table.rows.push_back(std::move(*prediction));
+  }
+  if (choices.size() < 2) return {};
+  const auto picked = std::min_element(choices.begin(), choices.end(),
+                                       [](const auto& a, const auto& b) { return a.predicted < b.predicted; });
+  const auto best = std::min_element(choices.begin(), choices.end(),
+                                     [](const auto& a, const auto& b) { return a.measured < b.measured; });
+  ++table.groups;
+  if (picked->measured <= best->measured * kAsGood) table.best_pick_rate += 1;
+  return {};
+}
+
+void summarize(PredictionTable& table) {
+  if (table.groups > 0) table.best_pick_rate /= table.groups;
+  if (table.rows.empty()) return;
+  std::vector<double> errors;
+  for (const RowPrediction& row : table.rows) errors.push_back(row.error());
+  std::sort(errors.begin(), errors.end());
+  const std::size_t count = errors.size();
+  table.median_error = (errors[(count - 1) / 2] + errors[count / 2]) / 2;
+  table.p90_error = errors[(count * 9 + 9) / 10 - 1];
+  table.worst_error = errors.back();
+}
+
+}  // namespace
+}  // namespace sim
+
+double RowPrediction::error() const { return std::abs(predicted / measured - 1); }
+
+Result<Validation> validate_simulator(std::string_view csv, std::string_view source, std::string_view device) {
+  const Result<DeviceLimits> limits = find_device(device);
+  if (!limits) return limits.error();
+  const Result<std::vector<sim::MeasuredRow>> rows = sim::parse_measured_rows(csv, source);
+  if (!rows) return rows.error();
+  Validation validation;
+  for (const sim::Rows& group : sim::grouped_rows(*rows)) {
+    if (Status done = sim::predict_group(group, true, *limits, validation.given_isolated); !done) return done.error();
+    if (Status done = sim::predict_group(group, false, *limits, validation.absolute); !done) return done.error();
+  }
+  sim::summarize(validation.given_isolated);
+  sim::summarize(validation.absolute);
+  return validation;
+}
+
+}  // namespace headroom
