@@ -4,7 +4,7 @@
 #   usage: scripts/gpu/run.sh OUT STEP...
 #   ONLY narrows the paper steps to the cases in whose name that regular expression is found.
 #   STEP_SECONDS (300) bounds each step, so that one that hangs does not take the others with it.
-#   steps: machine tests sanitizer quick controls gate library paper paper-host
+#   steps: machine tests sanitizer quick controls gate library rows paper paper-host
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -57,6 +57,7 @@ for step in "$@"; do
     quick) bench quick --suite quick --trace "$out/quick.trace.json" ;;
     controls) bench controls --suite controls --blocks-per-sm all ;;
     gate) bench gelu-best --suite controls --only gelu-ar-8b --min-reduction 10 ;;
+    rows) check rows bash -c "$bin/measure_rows '${ONLY:-.}' >'$out/rows-${gpus}gpu.csv'" ;;
     library) bench library --suite library ;;
     paper) bench "paper-nvlink-${gpus}gpu" --suite paper -g "$gpus" --only "${ONLY:-.}" ;;
     paper-host) NCCL_P2P_DISABLE=1 bench "paper-host-${gpus}gpu" --suite paper -g "$gpus" --only "${ONLY:-.}" ;;

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "backend/leaves.hpp"
+#include "backend_cuda/launcher.hpp"
 #include "backend_cuda/live_devices.hpp"
 #include "backend_cuda/nccl_library.hpp"
 #include "backend_cuda/workload.hpp"
@@ -35,6 +36,8 @@ class CudaBackend final : public Backend {
     }
     return CudaWorkload::make(scenario, devices_, nccl_, options_.seed, options_.time_limit);
   }
+
+  Result<std::unique_ptr<Launcher>> launcher(int gpus) override { return make_launcher(gpus); }
 
  private:
   std::vector<DeviceInfo> devices_;

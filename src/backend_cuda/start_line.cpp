@@ -2,23 +2,17 @@
 
 #include <atomic>
 
+#include "backend_cuda/driver_entry.hpp"
+
 namespace headroom::cuda {
 
 Result<StartLine> StartLine::make() {
   Result<PinnedMemory> word = allocate_pinned(Bytes(sizeof(std::uint32_t)));
   if (!word) return word.error();
   *static_cast<std::uint32_t*>(word->get()) = 0;
-  // Asked for by name: linking the driver library would keep the program from starting where there is none.
-  void* entry = nullptr;
-  cudaDriverEntryPointQueryResult found{};
-  constexpr unsigned kSince = 12'000;
-  if (Status asked = check(cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", &entry, kSince, cudaEnableDefault, &found),
-                           "cudaGetDriverEntryPointByVersion(cuStreamWaitValue32)");
-      !asked) {
-    return asked.error();
-  }
-  if (entry == nullptr || found != cudaDriverEntryPointSuccess) return unavailable("the driver has no cuStreamWaitValue32");
-  return StartLine(std::move(*word), reinterpret_cast<WaitValue*>(entry));
+  WaitValue* wait = nullptr;
+  if (Status found = driver_entry("cuStreamWaitValue32", wait); !found) return found.error();
+  return StartLine(std::move(*word), wait);
 }
 
 Status StartLine::hold(cudaStream_t stream) {

@@ -60,6 +60,9 @@ Status SimWorkload::accepts(const OverlapPlan& plan) const {
   if (plan.comm_blocks && (*plan.comm_blocks < Blocks(1) || *plan.comm_blocks > Blocks(64))) {
     return invalid_input(fmt::format("comm_blocks: {}, expected 1 to 64", plan.comm_blocks->count()));
   }
+  if (plan.cluster && (*plan.cluster < 1 || *plan.cluster > device_.max_cluster)) {
+    return invalid_input(fmt::format("cluster: {}, expected 1 to {} on {}", *plan.cluster, device_.max_cluster, device_.name));
+  }
   if (is_library(scenario_)) {
     if (plan.pad != Bytes(0)) {
       return invalid_input(fmt::format("pad_bytes: library_gemm cannot be shaped: {}", facts_.shape_refusal));

@@ -171,10 +171,7 @@ class BenchRun {
     results_.origin = origin_of(**backend, gpus, arguments_.seed);
     traces_.origin = results_.origin;
     if (!json_to_stdout()) print(table_preamble(results_.origin));
-    const int measured = measure(**backend);
-    const int written = write_files();
-    if (measured != exit_ok) return measured;
-    if (written != exit_ok) return written;
+    if (const int measured = measure(**backend); measured != exit_ok) return measured;
     return !arguments_.min_reduction || reaches(results_, *arguments_.min_reduction) ? exit_ok : exit_failed;
   }
 
@@ -186,7 +183,8 @@ class BenchRun {
     return exit_code_of(error.kind);
   }
 
-  /// Stops at the first case that fails; what was measured before it is kept and written.
+  /// Stops at the first case that fails. The files are written anew after every case: whatever ends the run, what was measured
+  /// before is not lost.
   int measure(Backend& backend) {
     ProgressLine line;
     for (std::size_t at = 0; at < request_.scenarios.size(); ++at) {
@@ -197,29 +195,38 @@ class BenchRun {
       Result<CaseMeasurement> measured = run_case(backend, scenario, request_.settings, progress);
       line.clear();
       if (!measured) return say(measured.error());
-      if (at == 0 && !measured->no_record_reason.empty()) {
-        fmt::print(stderr, "headroom bench: no overlap rate, inflation or trace: {}\n", measured->no_record_reason);
-      }
-      if (!json_to_stdout()) print("\n" + to_table(measured->result, results_.origin.provenance));
-      results_.cases.push_back(std::move(measured->result));
-      if (arguments_.trace_file.empty()) continue;
-      for (LabelledTimeline& timeline : measured->timelines) traces_.timelines.push_back(std::move(timeline));
+      keep(std::move(*measured));
+      const bool last = at + 1 == request_.scenarios.size();
+      if (const int written = write_files(last); written != exit_ok) return written;
     }
     return exit_ok;
   }
 
-  int write_files() {
-    int code = exit_ok;
-    const auto keep_worst = [&](const Status& written) {
-      if (!written) code = say(written.error());
-    };
-    if (!arguments_.json_file.empty()) keep_worst(write_file(arguments_.json_file, to_json(results_) + "\n"));
-    if (!arguments_.markdown_file.empty()) keep_worst(write_file(arguments_.markdown_file, to_markdown(results_)));
+  void keep(CaseMeasurement measured) {
+    if (results_.cases.empty() && !measured.no_record_reason.empty()) {
+      fmt::print(stderr, "headroom bench: no overlap rate, inflation or trace: {}\n", measured.no_record_reason);
+    }
+    if (!json_to_stdout()) print("\n" + to_table(measured.result, results_.origin.provenance));
+    results_.cases.push_back(std::move(measured.result));
+    if (arguments_.trace_file.empty()) return;
+    for (LabelledTimeline& timeline : measured.timelines) traces_.timelines.push_back(std::move(timeline));
+  }
+
+  int write_files(bool last) {
+    std::vector<Status> written;
+    // Standard output takes one document only.
+    if (!arguments_.json_file.empty() && (last || !json_to_stdout())) {
+      written.push_back(write_file(arguments_.json_file, to_json(results_) + "\n"));
+    }
+    if (!arguments_.markdown_file.empty()) written.push_back(write_file(arguments_.markdown_file, to_markdown(results_)));
     if (!arguments_.trace_file.empty()) {
       const Result<std::string> trace = to_chrome_trace(traces_);
-      keep_worst(trace ? write_file(arguments_.trace_file, *trace) : Status(trace.error()));
+      written.push_back(trace ? write_file(arguments_.trace_file, *trace) : Status(trace.error()));
     }
-    return code;
+    for (const Status& status : written) {
+      if (!status) return say(status.error());
+    }
+    return exit_ok;
   }
 
   const BenchArguments& arguments_;

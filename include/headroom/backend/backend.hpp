@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "headroom/backend/launcher.hpp"
+#include "headroom/base/export.hpp"
 #include "headroom/base/provenance.hpp"
 #include "headroom/base/result.hpp"
 #include "headroom/base/time.hpp"
@@ -64,7 +66,7 @@ class Workload {
 };
 
 /// The only thing that acts on devices. Implementations are leaves: nothing includes them, the registry names them.
-class Backend {
+class HEADROOM_API Backend {
  public:
   virtual ~Backend() = default;
   Backend(const Backend&) = delete;
@@ -79,6 +81,9 @@ class Backend {
   /// Allocates and initialises everything that `scenario` needs on its first `gpus` devices. Takes seconds on real devices
   /// (communicators). `invalid_input` when the scenario cannot run here, `failed` when a device call went wrong.
   virtual Result<std::unique_ptr<Workload>> prepare(const Scenario& scenario) = 0;
+
+  /// For an application's own kernels on the first `gpus` devices; `unavailable` where a backend only runs scenarios.
+  virtual Result<std::unique_ptr<Launcher>> launcher(int gpus);
 
  protected:
   Backend() = default;

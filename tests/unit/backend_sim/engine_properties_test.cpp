@@ -1,0 +1,169 @@
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+
+#include "backend_sim/sm_pool.hpp"
+#include "small_machine.hpp"
+
+namespace headroom::sim {
+namespace {
+
+double between(int least, int greatest) { return *rc::gen::inRange(least, greatest + 1); }
+
+/// A kernel whose blocks slow each other, but do more together than one after the other.
+ComputeProfile any_compute() {
+  ComputeProfile profile = compute(*rc::gen::inRange<std::int64_t>(1, 200));
+  profile.footprint.threads = Threads(*rc::gen::element<std::int64_t>(128, 256, 512, 1'024));
+  profile.footprint.dynamic_shared = kibibytes(*rc::gen::element<std::int64_t>(0, 20, 60, 120));
+  const double latency = between(1, 50);
+  const double issue = between(0, 10);
+  profile.tile_time.clear();
+  for (int resident = 1; resident <= 16; ++resident) profile.tile_time.push_back(latency + issue * resident);
+  profile.traffic = between(0, 100'000);
+  profile.memory_share = 1;
+  return profile;
+}
+
+CommProfile any_comm() {
+  CommProfile profile = comm(*rc::gen::inRange(1, 17));
+  profile.footprint.threads = Threads(*rc::gen::element<std::int64_t>(288, 544, 640));
+  profile.footprint.registers_per_thread = Registers(96);
+  profile.footprint.static_shared = kibibytes(100);
+  if (profile.blocks % 2 == 0) profile.footprint.cluster = *rc::gen::element(1, 2);
+  profile.bytes = between(0, 1'000'000);
+  profile.block_rate = between(1, 50'000);
+  profile.sm_rate = between(1, 50'000);
+  profile.link_rate = between(1, 400'000);
+  profile.traffic = between(0, 4);
+  profile.memory_share = between(0, 1);
+  return profile;
+}
+
+Machine any_machine() {
+  Machine any = machine(*rc::gen::inRange(2, 40));
+  any.memory_rate = between(1'000, 5'000'000);
+  any.launch_gap = between(0, 3);
+  any.block_spread = *rc::gen::element(0.0, 0.02);
+  return any;
+}
+
+std::vector<Launch> pipeline(int iterations, bool urgent, bool gated) {
+  std::vector<Launch> program;
+  for (int iteration = 0; iteration < iterations; ++iteration) {
+    Launch launch = compute_launch();
+    if (gated && iteration > 0) launch.after_begun = static_cast<int>(program.size()) - 1;
+    program.push_back(launch);
+    program.push_back(comm_launch(urgent, static_cast<int>(program.size()) - 1));
+  }
+  return program;
+}
+
+RC_GTEST_PROP(EngineProperty, EveryBlockRunsOnceAndOrderHolds, ()) {
+  const ComputeProfile kernel = any_compute();
+  const CommProfile collective = any_comm();
+  const Machine machine = any_machine();
+  const std::vector<Launch> program = pipeline(*rc::gen::inRange(1, 5), *rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>());
+  const EngineRun result = run(machine, kernel, collective, program);
+
+  const auto iterations = static_cast<std::int64_t>(program.size() / 2);
+  RC_ASSERT(result.counts.blocks == iterations * (kernel.work.blocks() + collective.blocks));
+  const LaunchTimes* previous[2] = {nullptr, nullptr};
+  for (std::size_t at = 0; at < program.size(); ++at) {
+    const LaunchTimes& times = result.launches[at];
+    RC_ASSERT(times.begin <= times.all_begun && times.all_begun < times.end && times.end <= result.end);
+    const LaunchTimes*& before = previous[program[at].stream];
+    if (before != nullptr) RC_ASSERT(times.begin >= before->end + machine.launch_gap);
+    before = &times;
+    if (program[at].after >= 0) RC_ASSERT(times.begin >= result.launches[static_cast<std::size_t>(program[at].after)].end + machine.event_gap);
+    if (program[at].after_begun >= 0) {
+      RC_ASSERT(times.begin >= result.launches[static_cast<std::size_t>(program[at].after_begun)].all_begun + machine.event_gap);
+    }
+  }
+}
+
+RC_GTEST_PROP(EngineProperty, NeverFasterThanTheWorkAllows, ()) {
+  const ComputeProfile kernel = any_compute();
+  const CommProfile collective = any_comm();
+  const Machine machine = any_machine();
+  const EngineRun result = run(machine, kernel, collective, pipeline(1, true, false));
+  const double slack = 1 + machine.block_spread + 1e-9;
+  const double moved = static_cast<double>(kernel.work.blocks()) * kernel.traffic;
+  // Memory's rate, one block's own time, the links' rate: each alone bounds the schedule from below.
+  RC_ASSERT(result.launches[0].end * slack >= moved / machine.memory_rate);
+  RC_ASSERT(result.launches[0].end * slack >= kernel.tile_time.front());
+  const double comm_time = result.launches[1].end - result.launches[1].begin;
+  RC_ASSERT(comm_time * slack >= collective.blocks * collective.bytes / collective.link_rate);
+  RC_ASSERT(comm_time * slack >= collective.startup + collective.bytes / collective.block_rate);
+}
+
+RC_GTEST_PROP(EngineProperty, MoreBandwidthNeverSlowsAKernel, ()) {
+  const ComputeProfile kernel = any_compute();
+  const Machine less = any_machine();
+  Machine more = less;
+  more.memory_rate *= between(1, 5);
+  const double before = run(less, kernel, comm(1), {compute_launch()}).end;
+  RC_ASSERT(run(more, kernel, comm(1), {compute_launch()}).end <= before * (1 + 1e-9));
+}
+
+// Without memory traffic: blocks that more SMs run at once slow each other in memory, and where the number of waves stays the same
+// the smoother schedule of fewer SMs wins by a little.
+RC_GTEST_PROP(EngineProperty, MoreSmsNeverSlowAKernel, ()) {
+  ComputeProfile kernel = any_compute();
+  kernel.traffic = 0;
+  Machine less = any_machine();
+  less.block_spread = 0;
+  Machine more = less;
+  more.sms += *rc::gen::inRange(0, 20);
+  const double before = run(less, kernel, comm(1), {compute_launch()}).end;
+  RC_ASSERT(run(more, kernel, comm(1), {compute_launch()}).end <= before * (1 + 1e-9));
+}
+
+RC_GTEST_PROP(EngineProperty, TheSameQuestionHasTheSameAnswer, ()) {
+  const ComputeProfile kernel = any_compute();
+  const CommProfile collective = any_comm();
+  const Machine machine = any_machine();
+  const std::vector<Launch> program = pipeline(2, true, false);
+  const EngineRun once = run(machine, kernel, collective, program);
+  const EngineRun again = run(machine, kernel, collective, program);
+  RC_ASSERT(once.end == again.end);
+}
+
+// Blocks come and go at random; whatever is resident fits, and what moves stays within the machine's rates.
+RC_GTEST_PROP(SmPoolProperty, NothingIsEverOverCommitted, ()) {
+  const ComputeProfile kernel = any_compute();
+  const CommProfile collective = any_comm();
+  const Machine machine = any_machine();
+  const SmCapacity capacity = *SmCapacity::make(h200(), kernel.footprint, collective.footprint);
+  SmPool pool(machine, capacity, kernel, collective);
+  std::int64_t started = 0;
+  std::int64_t ended = 0;
+  double now = 0;
+  for (int step = 0; step < 60; ++step) {
+    const int sm = *rc::gen::inRange(0, machine.sms);
+    const Kind kind = *rc::gen::element(Kind::compute, Kind::comm);
+    if (const int room = pool.room(kind, sm); room > 0) {
+      const int count = *rc::gen::inRange(1, room + 1);
+      pool.place(kind, sm, count, 1.0, step);
+      started += count;
+    }
+    pool.settle();
+    RC_ASSERT(capacity.fits(pool.resident(Kind::compute, sm), pool.resident(Kind::comm, sm)));
+    RC_ASSERT(pool.rates().memory_use() <= machine.memory_rate * (1 + 1e-9));
+    RC_ASSERT(pool.rates().link_use() <= collective.link_rate * (1 + 1e-9));
+    if (*rc::gen::arbitrary<bool>() && started > ended) {
+      RC_ASSERT(pool.next_end() >= now);
+      now = pool.next_end();
+      const SmPool::Ended done = pool.advance(now);
+      RC_ASSERT(done.compute + done.comm > 0);
+      ended += done.compute + done.comm;
+      pool.settle();
+    }
+  }
+  std::int64_t resident = 0;
+  for (int sm = 0; sm < machine.sms; ++sm) resident += pool.resident(Kind::compute, sm) + pool.resident(Kind::comm, sm);
+  RC_ASSERT(resident == started - ended);
+}
+
+}  // namespace
+}  // namespace headroom::sim

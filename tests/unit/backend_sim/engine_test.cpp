@@ -1,0 +1,122 @@
+#include "backend_sim/engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "small_machine.hpp"
+
+namespace headroom::sim {
+namespace {
+
+TEST(Engine, WavesOfBlocksFollowEachOther) {
+  // 6 blocks, 2 at a time: 3 x 10 us.
+  const EngineRun result = run(machine(1), compute(6), comm(2), {compute_launch()});
+  EXPECT_DOUBLE_EQ(result.end, 30);
+  EXPECT_EQ(result.counts.blocks, 6);
+}
+
+TEST(Engine, BlocksGoToTheEmptiestSm) {
+  // 3 blocks that take 10 us alone and 14 us as two, on 2 SMs: two on one SM, one on the other, which ends first.
+  ComputeProfile kernel = compute(3);
+  kernel.tile_time = {10, 14};
+  EXPECT_DOUBLE_EQ(run(machine(2), kernel, comm(2), {compute_launch()}).end, 14);
+  // 2 blocks spread: neither slows the other.
+  kernel.work = {2, 1, 2, 1};
+  EXPECT_DOUBLE_EQ(run(machine(2), kernel, comm(2), {compute_launch()}).end, 10);
+}
+
+TEST(Engine, EqualPriorityIsFirstComeAllServed) {
+  // The collective is ready after 1 us, the third wave of compute is dispatched at 20 us and leaves at 30 us.
+  const EngineRun result = run(machine(1), compute(6), comm(2), {compute_launch(), comm_launch(false)});
+  EXPECT_DOUBLE_EQ(result.launches[1].begin, 30);
+  EXPECT_DOUBLE_EQ(result.end, 35);
+}
+
+TEST(Engine, UrgentCollectiveStartsOneBlockLater) {
+  // Nothing is preempted: the first wave ends at 10 us, then the collective takes both slots for 5 us, then two waves follow.
+  const EngineRun result = run(machine(1), compute(6), comm(2), {compute_launch(), comm_launch(true)});
+  EXPECT_DOUBLE_EQ(result.launches[1].begin, 10);
+  EXPECT_DOUBLE_EQ(result.launches[1].end, 15);
+  EXPECT_DOUBLE_EQ(result.end, 35);
+}
+
+TEST(Engine, UrgentCollectiveStartsAtOnceWhereShapingLeftRoom) {
+  // One compute block per SM leaves 1,024 threads: the two communication blocks run one after the other beside compute.
+  ComputeProfile kernel = compute(6);
+  kernel.footprint.dynamic_shared = kPadToOne;
+  const EngineRun result = run(machine(1), kernel, comm(2), {compute_launch(), comm_launch(true)});
+  EXPECT_DOUBLE_EQ(result.launches[1].begin, 1);
+  EXPECT_DOUBLE_EQ(result.launches[1].end, 11);
+  EXPECT_DOUBLE_EQ(result.end, 60);
+}
+
+TEST(Engine, ClusterWaitsForItsSmsAndHoldsComputeBack) {
+  // One block per SM on 2 SMs; the first block has two tiles (20 us), the others one. SM 1 is free at 10 us, but the cluster of two
+  // needs both SMs: 20 us. The third compute block, held back since 10 us, runs from 25 to 35 us.
+  ComputeProfile kernel = compute(3);
+  kernel.footprint.dynamic_shared = kPadToOne;
+  kernel.work = {3, 1, 4, 1};
+  CommProfile collective = comm(2);
+  collective.footprint.cluster = 2;
+  collective.footprint.dynamic_shared = kPadToOne;
+  const EngineRun result = run(machine(2), kernel, collective, {compute_launch(), comm_launch(true)});
+  EXPECT_DOUBLE_EQ(result.launches[1].begin, 20);
+  EXPECT_DOUBLE_EQ(result.launches[0].end, 35);
+}
+
+TEST(Engine, ClusterLiesWithinOneGpc) {
+  // 2 SMs in different GPCs: a cluster of two never finds room.
+  Machine apart = machine(2);
+  apart.gpcs = 2;
+  CommProfile collective = comm(2);
+  collective.footprint.cluster = 2;
+  const EngineRun result = run(apart, compute(1), collective, {comm_launch(false)});
+  EXPECT_EQ(result.counts.blocks, 0);
+  EXPECT_TRUE(std::isinf(result.launches[0].end));
+}
+
+TEST(Engine, CollectiveWaitsForItsEvent) {
+  // Compute ends at 10 us, the event takes 1 us.
+  const EngineRun result = run(machine(1), compute(2), comm(2), {compute_launch(), comm_launch(true, 0)});
+  EXPECT_DOUBLE_EQ(result.launches[1].begin, 11);
+}
+
+TEST(Engine, LaunchGateLetsTheCollectiveBeginFirst) {
+  // Without a gate the second kernel starts at 10 us and keeps the collective, ready at 11 us, out until 20 us.
+  EXPECT_DOUBLE_EQ(run(machine(1), compute(2), comm(2), {compute_launch(), comm_launch(true, 0), compute_launch()}).launches[1].begin, 20);
+  // With it the collective begins at 11 us; the kernel may start 1 us later and finds room when the collective ends at 16 us.
+  Launch gated = compute_launch();
+  gated.after_begun = 1;
+  const EngineRun result = run(machine(1), compute(2), comm(2), {compute_launch(), comm_launch(true, 0), gated});
+  EXPECT_DOUBLE_EQ(result.launches[1].begin, 11);
+  EXPECT_DOUBLE_EQ(result.launches[2].begin, 16);
+}
+
+TEST(Engine, PersistentKernelRunsInTwoWavesBesideACollective) {
+  // 4 SMs, one block each; a resident collective holds one SM for 12 us. The fourth block follows the first three: 20 us, not 10.
+  ComputeProfile kernel = compute(4);
+  kernel.footprint.dynamic_shared = kibibytes(227);
+  CommProfile collective = comm(1);
+  collective.startup = 12;
+  Launch gated = compute_launch();
+  gated.after_begun = 0;
+  Machine four = machine(4);
+  four.event_gap = 0;
+  const EngineRun result = run(four, kernel, collective, {comm_launch(false), gated});
+  EXPECT_DOUBLE_EQ(result.launches[1].begin, 0);
+  EXPECT_DOUBLE_EQ(result.launches[1].end, 20);
+}
+
+TEST(Engine, MemoryBoundBlocksSlowEachOther) {
+  // One SM of two blocks asks for 2 x 1,000 B in 10 us = 200 B/us of a memory that gives 100: stretched by sqrt(1 + 2^2).
+  ComputeProfile kernel = compute(2);
+  kernel.traffic = 1'000;
+  kernel.memory_share = 1;
+  Machine slow = machine(1);
+  slow.memory_rate = 100;
+  EXPECT_NEAR(run(slow, kernel, comm(2), {compute_launch()}).end, 10 * std::sqrt(5.0), 1e-9);
+}
+
+}  // namespace
+}  // namespace headroom::sim
