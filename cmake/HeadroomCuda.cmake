@@ -17,6 +17,17 @@ if(NOT CMAKE_CUDA_COMPILER)
   return()
 endif()
 
+# Known before the language is enabled, so that an old toolkit leaves the backend out instead of breaking the build.
+execute_process(COMMAND "${CMAKE_CUDA_COMPILER}" --version OUTPUT_VARIABLE nvcc_says ERROR_QUIET)
+string(REGEX MATCH "release ([0-9]+\\.[0-9]+)" _ "${nvcc_says}")
+if(CMAKE_MATCH_1 VERSION_LESS 12.5)
+  if(HEADROOM_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "HEADROOM_CUDA=ON, but ${CMAKE_CUDA_COMPILER} is of CUDA ${CMAKE_MATCH_1}; expected 12.5 or later")
+  endif()
+  message(STATUS "CUDA ${CMAKE_MATCH_1} is older than 12.5: the cuda backend is left out")
+  return()
+endif()
+
 # Code for the machines of the catalog, and PTX for what comes after them. `native` fails where there is no GPU.
 if(NOT CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES 80-real 86-real 90)

@@ -5,7 +5,7 @@
 namespace headroom::cuda {
 
 /// Plain f32 GEMM on the FMA units: 256 threads, each TileM*TileN/256 results. Nothing is prefetched: as in the textbook kernel,
-/// the other resident blocks hide the loads, so residency matters. The register budget keeps four small or two large blocks.
+/// the other resident blocks hide the loads, so residency matters. The register budget keeps three small or two large blocks.
 template <int TileM, int TileN, int TileK>
 __global__ void __launch_bounds__(256, TileM* TileN <= 64 * 64 ? 3 : 2)
     tiled_gemm_f32(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int m, int n, int k) {

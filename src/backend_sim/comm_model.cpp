@@ -23,6 +23,15 @@ double sent_bytes(const Collective& collective, int gpus) {
   return collective.op == CollectiveOp::all_reduce ? 2.0 * share : share;
 }
 
+// The device's link rate is that of an all-reduce between two. Measured on H200 (docs/simulator.md): rings of four or more reach more
+// of the links, and between two devices operations other than all-reduce reach less.
+double link_share(CollectiveOp op, int gpus) {
+  constexpr double kLargerRing = 1.17;
+  constexpr double kOneWayPair = 0.71;
+  if (op == CollectiveOp::all_reduce) return gpus == 2 ? 1.0 : kLargerRing;
+  return gpus == 2 ? kOneWayPair : 1.0;
+}
+
 std::string_view kernel_of(CollectiveOp op, const DeviceLimits& device) {
   if (device.vendor == Vendor::amd) return default_comm_kernel(device);
   return op == CollectiveOp::all_to_all ? "nccl-2.28:640" : default_comm_kernel(device);
@@ -45,7 +54,7 @@ Result<CommProfile> profile(const Collective& collective, int gpus, KernelFootpr
   const auto movers = device.vendor == Vendor::nvidia ? footprint.threads - device.warp : footprint.threads;
   profile.block_rate = speed.comm_thread_rate * static_cast<double>(movers.count());
   profile.sm_rate = speed.comm_sm_rate;
-  profile.link_rate = speed.link_rate;
+  profile.link_rate = speed.link_rate * link_share(collective.op, gpus);
   profile.traffic = reduces(collective.op) ? kTrafficReducing : kTrafficCopying;
   profile.memory_share = kMemoryShare;
   profile.issue_share = kIssueShare;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 
 #include "backend_sim/performance.hpp"
 #include "headroom/plan/occupancy.hpp"
@@ -16,17 +17,34 @@ struct GemmKernel {
   int tile_m, tile_n, tile_k;
   DataType dtype;
   int threads, registers, static_shared;
+  double wait;   // microseconds on H200 that a k step waits for loads and barriers
+  double issue;  // microseconds on H200 for which a k step keeps its SM's units busy
 };
 
-// ptxas' report for sm_90 of the CUDA backend's kernels; its launch bounds hold other architectures to the same register budget.
+constexpr DataType kF32 = DataType::f32;
+constexpr DataType kBf16 = DataType::bf16;
+
+// Footprints: as the driver reports the CUDA backend's kernels on sm_90; its launch bounds hold other architectures to the same
+// budget. Step times: from compute_only rows at one and at most blocks per SM (docs/simulator.md names the files); the two marked
+// rows have none and lie between their neighbours. The last two are the kernels of data/h200x2.csv, told apart by their footprint.
 constexpr std::array kGemmKernels{
-    GemmKernel{64, 64, 8, DataType::f32, 256, 64, 4'224},      GemmKernel{64, 64, 16, DataType::f32, 256, 64, 8'448},
-    GemmKernel{64, 64, 32, DataType::f32, 256, 64, 16'896},    GemmKernel{64, 64, 64, DataType::f32, 256, 64, 33'792},
-    GemmKernel{128, 128, 8, DataType::f32, 256, 128, 8'320},   GemmKernel{128, 128, 16, DataType::f32, 256, 128, 16'640},
-    GemmKernel{128, 128, 32, DataType::f32, 256, 128, 33'280}, GemmKernel{64, 64, 32, DataType::bf16, 128, 96, 9'728},
-    GemmKernel{64, 64, 64, DataType::bf16, 128, 96, 18'432},   GemmKernel{128, 128, 32, DataType::bf16, 256, 128, 18'944},
-    GemmKernel{128, 128, 64, DataType::bf16, 256, 128, 35'840},
+    GemmKernel{64, 64, 8, kF32, 256, 80, 4'224, 1.07, 0.17},
+    GemmKernel{64, 64, 16, kF32, 256, 80, 8'448, 1.29, 0.34},
+    GemmKernel{64, 64, 32, kF32, 256, 80, 16'896, 2.37, 0.62},
+    GemmKernel{64, 64, 64, kF32, 256, 80, 33'792, 1.81, 2.19},
+    GemmKernel{128, 128, 8, kF32, 256, 128, 8'320, 1.80, 0.60},  // interpolated
+    GemmKernel{128, 128, 16, kF32, 256, 128, 16'640, 2.79, 0.93},
+    GemmKernel{128, 128, 32, kF32, 256, 128, 33'280, 3.50, 2.20},  // interpolated
+    GemmKernel{64, 64, 32, kBf16, 128, 96, 9'728, 1.93, 0.14},
+    GemmKernel{64, 64, 64, kBf16, 128, 96, 18'432, 1.53, 0.25},
+    GemmKernel{128, 128, 32, kBf16, 256, 128, 18'944, 2.50, 0.24},
+    GemmKernel{128, 128, 64, kBf16, 256, 128, 35'840, 2.45, 0.59},
+    GemmKernel{64, 64, 8, kF32, 256, 56, 4'096, 1.50, 0.18},
+    GemmKernel{128, 128, 8, kF32, 256, 128, 8'192, 1.42, 0.72},
 };
+// The device on which the step times were measured.
+constexpr double kF32RateOfH200 = 507e3;
+constexpr double kTensorRateOfH200 = 7.49e6;
 
 constexpr int kElementwiseThreads = 256;
 constexpr int kElementwiseRegisters = 30;
@@ -34,12 +52,6 @@ constexpr double kVector = 16;  // bytes that a thread reads, and writes
 
 // How a step's waiting and issuing overlap: exponent of the norm that joins them (1: not at all).
 constexpr double kStepOverlap = 1.3;
-// A step waits for its barriers and the first load, then for each round of loads the pipeline did not hide; in load rounds.
-constexpr double kStepLatency = 1.1;
-constexpr double kRoundLatency = 0.42;
-// Share of the peak that the plain kernels' inner loops reach when nothing makes them wait.
-constexpr double kSimtEfficiency = 0.72;
-constexpr double kTensorEfficiency = 0.45;
 // Of what a tile loads, the part that L2 does not have.
 constexpr double kTileMisses = 0.3;
 constexpr double kGemmMemoryShare = 1.0;
@@ -47,33 +59,34 @@ constexpr double kLibraryMemoryShare = 0.2;
 
 double f(std::int64_t number) { return static_cast<double>(number); }
 
-std::string_view tile_name_list() { return "64x64x{8,16,32,64}, 128x128x{8,16,32} for f32, 64x64x{32,64}, 128x128x{32,64} for bf16"; }
+constexpr std::string_view kTileNames = "64x64x{8,16,32,64}, 128x128x{8,16,32} for f32, 64x64x{32,64}, 128x128x{32,64} for bf16";
 
-Result<KernelFootprint> footprint_of(const TiledGemm& gemm) {
+bool has_tiles(const GemmKernel& kernel, const TiledGemm& gemm) {
+  return kernel.dtype == gemm.dtype && kernel.tile_m == gemm.tile_m && kernel.tile_n == gemm.tile_n && kernel.tile_k == gemm.tile_k;
+}
+
+Result<GemmKernel> kernel_of(const TiledGemm& gemm) {
   for (const GemmKernel& kernel : kGemmKernels) {
-    if (kernel.dtype != gemm.dtype || kernel.tile_m != gemm.tile_m || kernel.tile_n != gemm.tile_n || kernel.tile_k != gemm.tile_k) {
-      continue;
-    }
-    return KernelFootprint{Threads(kernel.threads), Registers(kernel.registers), Bytes(kernel.static_shared), Bytes(0), 1};
+    if (has_tiles(kernel, gemm)) return kernel;
   }
   return invalid_input(fmt::format("compute.tile_m, tile_n, tile_k: {}x{}x{} {}, expected one of {}", gemm.tile_m, gemm.tile_n,
-                                   gemm.tile_k, to_string(gemm.dtype), tile_name_list()));
+                                   gemm.tile_k, to_string(gemm.dtype), kTileNames));
 }
 
-// Threads load 16 bytes each, A's tile and B's tile in turn.
-double load_rounds(const TiledGemm& gemm, double threads) {
-  const double element = f(size_of(gemm.dtype).count());
-  const double a = f(gemm.tile_m * gemm.tile_k) * element / kVector;
-  const double b = f(gemm.tile_n * gemm.tile_k) * element / kVector;
-  return std::ceil(a / threads) + std::ceil(b / threads);
+/// The entry of that footprint among those with these tiles, the first of them where none has it.
+Result<GemmKernel> kernel_of(const TiledGemm& gemm, const KernelFootprint& footprint) {
+  Result<GemmKernel> found = kernel_of(gemm);
+  if (!found) return found;
+  for (const GemmKernel& kernel : kGemmKernels) {
+    if (has_tiles(kernel, gemm) && Bytes(kernel.static_shared) == footprint.static_shared) return kernel;
+  }
+  return found;
 }
 
-std::vector<double> tile_times(const TiledGemm& gemm, const KernelFootprint& footprint, const DevicePerformance& speed, int most) {
-  const bool simt = gemm.dtype == DataType::f32;
-  const double rate = simt ? speed.f32_rate * kSimtEfficiency : speed.tensor_rate * kTensorEfficiency;
-  const double issue = 2.0 * f(gemm.tile_m * gemm.tile_n * gemm.tile_k) / rate;
-  const double rounds = load_rounds(gemm, f(footprint.threads.count()));
-  const double wait = speed.load_round * (kStepLatency + kRoundLatency * rounds);
+std::vector<double> tile_times(const TiledGemm& gemm, const GemmKernel& kernel, const DevicePerformance& speed, int most) {
+  const double faster = gemm.dtype == DataType::f32 ? speed.f32_rate / kF32RateOfH200 : speed.tensor_rate / kTensorRateOfH200;
+  const double issue = kernel.issue / faster;
+  const double wait = kernel.wait * speed.load_latency;
   std::vector<double> times;
   for (int resident = 1; resident <= most; ++resident) {
     const double step = std::pow(std::pow(wait, kStepOverlap) + std::pow(resident * issue, kStepOverlap), 1.0 / kStepOverlap);
@@ -82,16 +95,18 @@ std::vector<double> tile_times(const TiledGemm& gemm, const KernelFootprint& foo
   return times;
 }
 
-ComputeProfile profile(const TiledGemm& gemm, const KernelFootprint& footprint, const DevicePerformance& speed, int most) {
+ComputeProfile profile(const TiledGemm& gemm, const GemmKernel& kernel, const KernelFootprint& footprint,
+                       const DevicePerformance& speed, int most) {
   ComputeProfile profile;
   profile.footprint = footprint;
   const std::int64_t tiles_x = gemm.n / gemm.tile_n;
   const std::int64_t tiles_y = gemm.m / gemm.tile_m;
   const GridShape grid = gemm.grid.value_or(GridShape{tiles_x, tiles_y});
   profile.work = {grid.x, grid.y, tiles_x, tiles_y};
-  profile.tile_time = tile_times(gemm, footprint, speed, most);
+  profile.tile_time = tile_times(gemm, kernel, speed, most);
   profile.block_overhead = speed.block_time;
-  profile.traffic = f((gemm.tile_m + gemm.tile_n) * gemm.k * size_of(gemm.dtype).count()) * kTileMisses + f(gemm.tile_m * gemm.tile_n * 4);
+  profile.traffic =
+      f((gemm.tile_m + gemm.tile_n) * gemm.k * size_of(gemm.dtype).count()) * kTileMisses + f(gemm.tile_m * gemm.tile_n * 4);
   profile.memory_share = kGemmMemoryShare;
   return profile;
 }
@@ -111,7 +126,7 @@ ComputeProfile profile(const Elementwise& what, const KernelFootprint& footprint
 // A persistent kernel of the vendor's library: one block per SM, each with its fixed share of the tiles.
 constexpr int kLibraryTileM = 128, kLibraryTileN = 256;
 constexpr KernelFootprint kLibraryFootprint{Threads(384), Registers(168), Bytes(0), Bytes(213'188), 1};
-constexpr double kLibraryEfficiency = 0.80;
+constexpr double kLibraryEfficiency = 0.84;
 
 KernelFootprint library_footprint(const DeviceLimits& device) {
   KernelFootprint footprint = kLibraryFootprint;
@@ -143,16 +158,22 @@ Result<ComputeProfile> compute_profile(const Compute& compute, const KernelFootp
   if (!runs) return runs.error();
   const auto most = static_cast<int>(runs->residency.count());
   const DevicePerformance& speed = performance_of(device);
-  if (const auto* tiled = std::get_if<TiledGemm>(&compute)) return profile(*tiled, footprint, speed, most);
+  if (const auto* tiled = std::get_if<TiledGemm>(&compute)) {
+    const Result<GemmKernel> kernel = kernel_of(*tiled, footprint);
+    if (!kernel) return kernel.error();
+    return profile(*tiled, *kernel, footprint, speed, most);
+  }
   if (const auto* library = std::get_if<LibraryGemm>(&compute)) return profile(*library, footprint, device, device.sms);
   return profile(std::get<Elementwise>(compute), footprint, speed, most);
 }
 
 Result<ComputeProfile> compute_profile(const Compute& compute, const DeviceLimits& device) {
   if (const auto* tiled = std::get_if<TiledGemm>(&compute)) {
-    const Result<KernelFootprint> footprint = footprint_of(*tiled);
-    if (!footprint) return footprint.error();
-    return compute_profile(compute, *footprint, device);
+    const Result<GemmKernel> kernel = kernel_of(*tiled);
+    if (!kernel) return kernel.error();
+    const KernelFootprint footprint{Threads(kernel->threads), Registers(kernel->registers), Bytes(kernel->static_shared), Bytes(0),
+                                    1};
+    return compute_profile(compute, footprint, device);
   }
   if (std::holds_alternative<LibraryGemm>(compute)) return compute_profile(compute, library_footprint(device), device);
   const KernelFootprint footprint{Threads(kElementwiseThreads), Registers(kElementwiseRegisters), Bytes(0), Bytes(0), 1};

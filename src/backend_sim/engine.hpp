@@ -14,10 +14,10 @@ enum class Kind : std::uint8_t { compute, comm };
 /// One kernel launch on one of the two streams. Indices refer to the program's order.
 struct Launch {
   Kind kind = Kind::compute;
-  int stream = 0;               ///< 0: compute stream, 1: communication stream
-  int after = -1;               ///< starts after this launch has ended (an event); -1: none
-  int after_begun = -1;         ///< starts after every block of this launch has begun (the launch gate); -1: none
-  bool urgent = false;          ///< greatest priority
+  int stream = 0;        ///< 0: compute stream, 1: communication stream
+  int after = -1;        ///< starts after this launch has ended (an event); -1: none
+  int after_begun = -1;  ///< starts after every block of this launch has begun (the launch gate); -1: none
+  bool urgent = false;   ///< greatest priority
 };
 
 /// From a launch's first block's start to its last block's end, in microseconds.
@@ -29,8 +29,8 @@ struct LaunchTimes {
 
 /// What a run did, for tests and benchmarks.
 struct EngineCounts {
-  std::int64_t blocks = 0;      ///< started and ended
-  std::int64_t steps = 0;       ///< instants at which something changed
+  std::int64_t blocks = 0;  ///< started and ended
+  std::int64_t steps = 0;   ///< instants at which something changed
 };
 
 struct EngineRun {

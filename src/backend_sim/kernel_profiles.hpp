@@ -34,15 +34,15 @@ struct ComputeProfile {
 struct CommProfile {
   KernelFootprint footprint;
   int blocks = 0;
-  double startup = 0;        ///< before a block's first byte moves
-  double bytes = 0;          ///< that one block sends over the links
-  double block_rate = 0;     ///< of one block that has the SM and the links to itself
-  double sm_rate = 0;        ///< ceiling of all blocks of one SM together
-  double link_rate = 0;      ///< of the device, all blocks together
-  double traffic = 0;        ///< bytes to and from device memory per byte sent
-  double memory_share = 0;   ///< of a block's time per byte that stretches with the memory's latency
-  double issue_share = 0;    ///< compute blocks that would slow the SM's other blocks as much as one of this kind
-  double slowdown = 1;       ///< of the whole collective; 1 until isolated times are given
+  double startup = 0;       ///< before a block's first byte moves
+  double bytes = 0;         ///< that one block sends over the links
+  double block_rate = 0;    ///< of one block that has the SM and the links to itself
+  double sm_rate = 0;       ///< ceiling of all blocks of one SM together
+  double link_rate = 0;     ///< of the device, all blocks together
+  double traffic = 0;       ///< bytes to and from device memory per byte sent
+  double memory_share = 0;  ///< of a block's time per byte that stretches with the memory's latency
+  double issue_share = 0;   ///< compute blocks that would slow the SM's other blocks as much as one of this kind
+  double slowdown = 1;      ///< of the whole collective; 1 until isolated times are given
 };
 
 }  // namespace headroom::sim

@@ -12,10 +12,26 @@ namespace headroom::sim {
 namespace {
 
 // Those up to nccl_nthreads name a group.
-constexpr std::array<std::string_view, 20> kColumns{
-    "kernel",      "n",      "grid_blocks",    "block_threads",  "registers", "static_shared_bytes", "blocks_per_sm_unshaped",
-    "collective",  "collective_MiB", "gpus",   "iterations",     "pattern",   "comm_blocks",         "cluster",
-    "nccl_nthreads", "scheme", "priority",     "blocks_per_sm",  "dynamic_shared_bytes", "time_ms"};
+constexpr std::array<std::string_view, 20> kColumns{"kernel",
+                                                    "n",
+                                                    "grid_blocks",
+                                                    "block_threads",
+                                                    "registers",
+                                                    "static_shared_bytes",
+                                                    "blocks_per_sm_unshaped",
+                                                    "collective",
+                                                    "collective_MiB",
+                                                    "gpus",
+                                                    "iterations",
+                                                    "pattern",
+                                                    "comm_blocks",
+                                                    "cluster",
+                                                    "nccl_nthreads",
+                                                    "scheme",
+                                                    "priority",
+                                                    "blocks_per_sm",
+                                                    "dynamic_shared_bytes",
+                                                    "time_ms"};
 constexpr std::size_t kGroupColumns = 15;
 
 std::vector<std::string_view> split(std::string_view line, char separator) {
@@ -137,9 +153,9 @@ Compute read_compute(Fields& fields) {
 
 Collective read_collective(Fields& fields) {
   constexpr std::array<std::pair<std::string_view, CollectiveOp>, 4> kOps{{{"all_reduce", CollectiveOp::all_reduce},
-                                                                         {"all_gather", CollectiveOp::all_gather},
-                                                                         {"reduce_scatter", CollectiveOp::reduce_scatter},
-                                                                         {"all_to_all", CollectiveOp::all_to_all}}};
+                                                                           {"all_gather", CollectiveOp::all_gather},
+                                                                           {"reduce_scatter", CollectiveOp::reduce_scatter},
+                                                                           {"all_to_all", CollectiveOp::all_to_all}}};
   Collective collective;
   collective.op = fields.one_of("collective", kOps);
   collective.bytes = mebibytes(fields.integer("collective_MiB", 1, 1 << 20));
@@ -150,9 +166,9 @@ Collective read_collective(Fields& fields) {
 
 MeasuredRow read_row(Fields& fields) {
   constexpr std::array<std::pair<std::string_view, Order>, 4> kOrders{{{"compute_only", Order::compute_only},
-                                                                     {"comm_only", Order::comm_only},
-                                                                     {"sequential", Order::sequential},
-                                                                     {"concurrent", Order::concurrent}}};
+                                                                       {"comm_only", Order::comm_only},
+                                                                       {"sequential", Order::sequential},
+                                                                       {"concurrent", Order::concurrent}}};
   constexpr std::array<std::pair<std::string_view, Pattern>, 2> kPatterns{
       {{"pipeline", Pattern::pipeline}, {"pair", Pattern::pair}}};
   constexpr std::int64_t kSyncWarp = 32;  // beside NCCL_NTHREADS
@@ -166,8 +182,9 @@ MeasuredRow read_row(Fields& fields) {
   row.scenario.iterations = static_cast<int>(fields.integer("iterations", 1, 10'000));
   row.scenario.pattern = fields.one_of("pattern", kPatterns);
   if (!std::holds_alternative<LibraryGemm>(row.scenario.compute)) {
-    row.footprint = KernelFootprint{Threads(fields.integer("block_threads", 1, 1024)), Registers(fields.integer("registers", 0, 255)),
-                                    Bytes(fields.integer("static_shared_bytes", 0, kMost)), Bytes(0), 1};
+    row.footprint =
+        KernelFootprint{Threads(fields.integer("block_threads", 1, 1024)), Registers(fields.integer("registers", 0, 255)),
+                        Bytes(fields.integer("static_shared_bytes", 0, kMost)), Bytes(0), 1};
   }
   if (fields.text("nccl_nthreads") != "default") {
     row.comm_threads = Threads(fields.integer("nccl_nthreads", 64, 960) + kSyncWarp);
@@ -192,14 +209,16 @@ Result<std::vector<MeasuredRow>> parse_measured_rows(std::string_view csv, std::
   std::map<std::string_view, std::size_t> columns;
   for (std::size_t at = 0; at < header.size(); ++at) columns.emplace(header[at], at);
   for (const std::string_view column : kColumns) {
-    if (!columns.contains(column)) return invalid_input(fmt::format("{}:1: no column '{}', expected it in the header", source, column));
+    if (!columns.contains(column))
+      return invalid_input(fmt::format("{}:1: no column '{}', expected it in the header", source, column));
   }
   std::vector<MeasuredRow> rows;
   for (std::size_t at = 1; at < lines.size(); ++at) {
     if (lines[at].empty()) continue;
     std::vector<std::string_view> values = split(lines[at], ',');
     if (values.size() != header.size()) {
-      return invalid_input(fmt::format("{}:{}: {} fields, expected {} as in the header", source, at + 1, values.size(), header.size()));
+      return invalid_input(
+          fmt::format("{}:{}: {} fields, expected {} as in the header", source, at + 1, values.size(), header.size()));
     }
     Fields fields(columns, std::move(values), fmt::format("{}:{}", source, at + 1));
     MeasuredRow row = read_row(fields);

@@ -15,8 +15,8 @@ namespace headroom::sim {
 
 /// One line of a file of measured rows.
 struct MeasuredRow {
-  std::string group;   ///< the columns that the rows of a group share, joined by blanks
-  Scenario scenario;   ///< compute, collective with its budget, gpus, iterations, pattern
+  std::string group;                         ///< the columns that the rows of a group share, joined by blanks
+  Scenario scenario;                         ///< compute, collective with its budget, gpus, iterations, pattern
   std::optional<KernelFootprint> footprint;  ///< of the compute kernel; absent for a library's
   std::optional<Threads> comm_threads;       ///< per communication block where NCCL_NTHREADS was set
   Order order = Order::concurrent;

@@ -10,16 +10,16 @@ namespace {
 // Link rates, other than for H200, are the part of the data sheet's one-way link rate that rings reach on H200 (0.79): A40 PCIe 4.0
 // x16 beside its host bridge, A100 NVLink 3, B200 NVLink 5, MI250X the two to four 50 GB/s links that a ring takes between GCDs,
 // MI300X seven 64 GB/s links.
-// Times of H200 (load_round, block_time, comm_*) are fitted: docs/simulator.md names the rows. Others follow from it: latencies scale
+// Times of H200 (block_time, comm_*) are fitted: docs/simulator.md names the rows. Others follow from it: latencies scale
 // with the published memory latencies, a communication SM's rate with clock and link generation.
 constexpr std::array kDevices{
-    DevicePerformance{"a40", kibibytes(48 << 20), 1, 445e3, 890e3, 0.696e6, 20e3, 0.75, 0.90, 4, 4, 90, 12e3, 40},
-    DevicePerformance{"a100", kibibytes(80 << 20), 1, 180.5e3, 2.89e6, 2.04e6, 237e3, 0.78, 0.90, 24, 32, 90, 18e3, 38},
-    DevicePerformance{"h100", kibibytes(80 << 20), 8, 507e3, 7.49e6, 3.35e6, 357e3, 0.72, 0.80, 24, 32, 90, 22e3, 38},
-    DevicePerformance{"h200", kibibytes(141 << 20), 8, 507e3, 7.49e6, 4.80e6, 357e3, 0.72, 0.80, 24, 32, 90, 22e3, 38},
-    DevicePerformance{"b200", kibibytes(180 << 20), 8, 507e3, 15.2e6, 8.00e6, 711e3, 0.72, 0.80, 24, 32, 90, 30e3, 38},
-    DevicePerformance{"mi250x", kibibytes(64 << 20), 1, 217e3, 1.74e6, 1.60e6, 110e3, 1.00, 1.10, 24, 32, 90, 8e3, 50},
-    DevicePerformance{"mi300x", kibibytes(192 << 20), 1, 268.8e3, 4.30e6, 5.30e6, 350e3, 1.00, 1.10, 32, 32, 90, 16e3, 50},
+    DevicePerformance{"a40", kibibytes(48 << 20), 1, 445e3, 890e3, 0.696e6, 20e3, 1.04, 0.90, 4, 4, 90, 12e3, 40},
+    DevicePerformance{"a100", kibibytes(80 << 20), 1, 180.5e3, 2.89e6, 2.04e6, 237e3, 1.08, 0.90, 24, 32, 90, 18e3, 38},
+    DevicePerformance{"h100", kibibytes(80 << 20), 8, 507e3, 7.49e6, 3.35e6, 357e3, 1.00, 0.80, 24, 32, 90, 22e3, 38},
+    DevicePerformance{"h200", kibibytes(141 << 20), 8, 507e3, 7.49e6, 4.80e6, 357e3, 1.00, 0.80, 24, 32, 90, 22e3, 38},
+    DevicePerformance{"b200", kibibytes(180 << 20), 8, 507e3, 15.2e6, 8.00e6, 711e3, 1.00, 0.80, 24, 32, 90, 30e3, 38},
+    DevicePerformance{"mi250x", kibibytes(64 << 20), 1, 217e3, 1.74e6, 1.60e6, 110e3, 1.40, 1.10, 24, 32, 90, 8e3, 50},
+    DevicePerformance{"mi300x", kibibytes(192 << 20), 1, 268.8e3, 4.30e6, 5.30e6, 350e3, 1.40, 1.10, 32, 32, 90, 16e3, 50},
 };
 
 // Fitted on H200, docs/simulator.md; taken over for all devices.
@@ -32,8 +32,8 @@ constexpr double kBlockSpread = 0.02;
 }  // namespace
 
 const DevicePerformance& performance_of(const DeviceLimits& device) {
-  const auto found = std::find_if(kDevices.begin(), kDevices.end(),
-                                  [&](const DevicePerformance& one) { return one.device == device.name; });
+  const auto found =
+      std::find_if(kDevices.begin(), kDevices.end(), [&](const DevicePerformance& one) { return one.device == device.name; });
   return found == kDevices.end() ? kDevices.front() : *found;
 }
 

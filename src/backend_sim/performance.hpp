@@ -13,15 +13,15 @@ namespace headroom::sim {
 struct DevicePerformance {
   std::string_view device;  ///< catalog name
   Bytes memory;
-  int gpcs = 1;             ///< GPCs that a cluster lies within
-  double f32_rate = 0;      ///< of one SM: flop per microsecond on the FMA units
-  double tensor_rate = 0;   ///< of one SM: dense bf16 flop per microsecond on the matrix units
-  double memory_rate = 0;   ///< of the device
-  double link_rate = 0;     ///< that a collective reaches in one direction with as many blocks as it likes
-  double load_round = 0;    ///< one round of dependent loads in a GEMM step, barriers included
-  double block_time = 0;    ///< an elementwise block that finds memory idle
-  int collective_blocks = 0;  ///< the communication library's own choice for rings
-  int exchange_blocks = 0;    ///< and for all-to-all
+  int gpcs = 1;                 ///< GPCs that a cluster lies within
+  double f32_rate = 0;          ///< of one SM: flop per microsecond on the FMA units
+  double tensor_rate = 0;       ///< of one SM: dense bf16 flop per microsecond on the matrix units
+  double memory_rate = 0;       ///< of the device
+  double link_rate = 0;         ///< that a collective reaches in one direction with as many blocks as it likes
+  double load_latency = 0;      ///< of loads and barriers, relative to H200
+  double block_time = 0;        ///< an elementwise block that finds memory idle
+  int collective_blocks = 0;    ///< the communication library's own choice for rings
+  int exchange_blocks = 0;      ///< and for all-to-all
   double comm_thread_rate = 0;  ///< bytes per microsecond that one data-moving thread of a collective sends
   double comm_sm_rate = 0;      ///< most that one SM sends
   double comm_startup = 0;      ///< of a collective, before its first byte arrives

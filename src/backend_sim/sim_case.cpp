@@ -39,8 +39,8 @@ Result<EngineRun> simulate(const SimCase& what, const DeviceLimits& device) {
   EngineRun run = simulate(what.machine, *capacity, what.compute, what.comm, make_program(what));
   for (const LaunchTimes& times : run.launches) {
     if (std::isfinite(times.end)) continue;
-    return failed(fmt::format("the schedule stops at {:.1f} us: a collective of {} blocks in clusters of {} never finds room", run.end,
-                              what.comm.blocks, what.comm.footprint.cluster));
+    return failed(fmt::format("the schedule stops at {:.1f} us: a collective of {} blocks in clusters of {} never finds room",
+                              run.end, what.comm.blocks, what.comm.footprint.cluster));
   }
   return run;
 }

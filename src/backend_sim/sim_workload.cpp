@@ -17,7 +17,7 @@ bool is_library(const Scenario& scenario) { return std::holds_alternative<Librar
 Nanoseconds stamp(double microseconds) { return Nanoseconds(std::llround(microseconds * 1000.0)); }
 
 LaunchShape shape_of(const KernelFootprint& footprint, std::int64_t blocks) {
-  return {Blocks(blocks),           footprint.threads,        footprint.registers_per_thread,
+  return {Blocks(blocks),          footprint.threads,        footprint.registers_per_thread,
           footprint.static_shared, footprint.dynamic_shared, footprint.cluster};
 }
 

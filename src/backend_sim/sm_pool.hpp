@@ -50,9 +50,9 @@ class SmPool {
   };
   struct Sm {
     Residents of[2];
-    double since = 0;    ///< when progress was last brought up to date
-    int settled[2]{};    ///< residents by kind when rates were last set
-    bool listed = false; ///< in changed_
+    double since = 0;     ///< when progress was last brought up to date
+    int settled[2]{};     ///< residents by kind when rates were last set
+    bool listed = false;  ///< in changed_
   };
 
   [[nodiscard]] const Sm& at(int sm) const { return sms_[static_cast<std::size_t>(sm)]; }

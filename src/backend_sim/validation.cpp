@@ -35,8 +35,8 @@ std::vector<Rows> grouped_rows(const std::vector<MeasuredRow>& rows) {
 
 Result<SimCase> case_of(const MeasuredRow& row, const DeviceLimits& device) {
   const Scenario& scenario = row.scenario;
-  Result<ComputeProfile> compute = row.footprint ? compute_profile(scenario.compute, *row.footprint, device)
-                                                 : compute_profile(scenario.compute, device);
+  Result<ComputeProfile> compute =
+      row.footprint ? compute_profile(scenario.compute, *row.footprint, device) : compute_profile(scenario.compute, device);
   if (!compute) return compute.error();
   Result<CommProfile> comm = row.comm_threads ? comm_profile(scenario.collective, scenario.gpus, *row.comm_threads, device)
                                               : comm_profile(scenario.collective, scenario.gpus, device);
@@ -87,10 +87,10 @@ Status predict_group(const Rows& group, bool give_isolated, const DeviceLimits& 
     table.rows.push_back(std::move(*prediction));
   }
   if (choices.size() < 2) return {};
-  const auto picked = std::min_element(choices.begin(), choices.end(),
-                                       [](const auto& a, const auto& b) { return a.predicted < b.predicted; });
-  const auto best = std::min_element(choices.begin(), choices.end(),
-                                     [](const auto& a, const auto& b) { return a.measured < b.measured; });
+  const auto picked =
+      std::min_element(choices.begin(), choices.end(), [](const auto& a, const auto& b) { return a.predicted < b.predicted; });
+  const auto best =
+      std::min_element(choices.begin(), choices.end(), [](const auto& a, const auto& b) { return a.measured < b.measured; });
   ++table.groups;
   if (picked->measured <= best->measured * kAsGood) table.best_pick_rate += 1;
   return {};

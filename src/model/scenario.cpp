@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 namespace headroom {
@@ -66,10 +68,19 @@ Status validate(const Collective& collective, int gpus) {
   return {};
 }
 
+// Names stand in tables and in messages of one line. Bytes from 128 up are part of UTF-8.
+bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 32 || byte == 127;
+}
+
 }  // namespace
 
 Status validate(const Scenario& scenario) {
   if (scenario.name.empty()) return invalid_input("name: empty, expected a text");
+  if (std::ranges::any_of(scenario.name, is_control)) {
+    return invalid_input("name: has control characters, expected a text on one line");
+  }
   if (scenario.gpus < 2 || scenario.gpus > 8) return bad("gpus", scenario.gpus, "2 to 8");
   if (scenario.iterations < 1 || scenario.iterations > 10'000) return bad("iterations", scenario.iterations, "1 to 10000");
   if (Status compute = std::visit([](const auto& kernel) { return validate(kernel); }, scenario.compute); !compute) return compute;

@@ -7,6 +7,7 @@
 
 #include "headroom/model/scenario.hpp"
 #include "headroom/model/size.hpp"
+#include "model/json_document.hpp"
 #include "model/json_fields.hpp"
 
 namespace headroom {
@@ -116,16 +117,14 @@ Result<Collective> read_collective(const json& object, const std::string& source
 const json* object_member(JsonFields& fields, const char* name) {
   const json* member = fields.member(name);
   if (member != nullptr && member->is_object()) return member;
-  fields.reject(name, member == nullptr ? "missing" : "not an object", "an object");
+  fields.reject(name, member == nullptr ? "missing" : detail::shown(*member), "an object");
   return nullptr;
 }
 
 Result<Scenario> read_scenario(const json& document, const std::string& source) {
-  if (!document.is_object()) return invalid_input(fmt::format("{}: not a JSON object, expected a {} document", source, kSchema));
   JsonFields fields(document, "", source);
-  if (const std::string schema = fields.text("schema"); schema != kSchema) {
-    fields.reject("schema", fmt::format("\"{}\"", schema), fmt::format("\"{}\"", kSchema));
-  }
+  const auto is_schema = [](std::string_view word) { return word == kSchema ? std::optional(word) : std::nullopt; };
+  fields.word<std::string_view>("schema", is_schema, fmt::format("\"{}\"", kSchema), kSchema);
   Scenario scenario;
   scenario.name = fields.text("name");
   scenario.gpus = static_cast<int>(fields.integer("gpus", 2, 8));
@@ -168,9 +167,9 @@ nlohmann::ordered_json compute_json(const Elementwise& elementwise) {
 
 Result<Scenario> parse_scenario(std::string_view text, std::string_view source) {
   const std::string where(source);
-  const json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (document.is_discarded()) return invalid_input(fmt::format("{}: not valid JSON, expected a {} document", where, kSchema));
-  Result<Scenario> scenario = read_scenario(document, where);
+  const Result<json> document = detail::read_json_object(text, where, fmt::format("a {} document", kSchema));
+  if (!document) return document.error();
+  Result<Scenario> scenario = read_scenario(*document, where);
   if (!scenario) return scenario;
   if (Status status = validate(*scenario); !status) return invalid_input(fmt::format("{}: {}", where, status.error().message));
   return scenario;

@@ -168,9 +168,12 @@ class BenchRun {
     if (!backend) return say(backend.error());
 
     const int gpus = request_.scenarios.front().gpus;
+    if (const std::size_t present = (*backend)->devices().size(); gpus > static_cast<int>(present)) {
+      return say(
+          invalid_input(fmt::format("gpus: {}, expected at most {} (devices of backend {})", gpus, present, (*backend)->name())));
+    }
     results_.origin = origin_of(**backend, gpus, arguments_.seed);
     traces_.origin = results_.origin;
-    if (!json_to_stdout()) print(table_preamble(results_.origin));
     if (const int measured = measure(**backend); measured != exit_ok) return measured;
     return !arguments_.min_reduction || reaches(results_, *arguments_.min_reduction) ? exit_ok : exit_failed;
   }
@@ -203,9 +206,11 @@ class BenchRun {
   }
 
   void keep(CaseMeasurement measured) {
-    if (results_.cases.empty() && !measured.no_record_reason.empty()) {
+    const bool first = results_.cases.empty();
+    if (first && !measured.no_record_reason.empty()) {
       fmt::print(stderr, "headroom bench: no overlap rate, inflation or trace: {}\n", measured.no_record_reason);
     }
+    if (first && !json_to_stdout()) print(table_preamble(results_.origin));
     if (!json_to_stdout()) print("\n" + to_table(measured.result, results_.origin.provenance));
     results_.cases.push_back(std::move(measured.result));
     if (arguments_.trace_file.empty()) return;

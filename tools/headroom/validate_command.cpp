@@ -15,10 +15,11 @@ namespace {
 double in_ms(Microseconds time) { return time.count() / 1000; }
 
 std::string sums(const PredictionTable& table) {
-  return fmt::format("# {} rows: median error {:.2f} %, 90th percentile {:.2f} %, worst {:.2f} %\n"
-                     "# {} groups: best (priority, residency) picked within 3 % in {:.1f} %\n",
-                     table.rows.size(), 100 * table.median_error, 100 * table.p90_error, 100 * table.worst_error, table.groups,
-                     100 * table.best_pick_rate);
+  return fmt::format(
+      "# {} rows: median error {:.2f} %, 90th percentile {:.2f} %, worst {:.2f} %\n"
+      "# {} groups: best (priority, residency) picked within 3 % in {:.1f} %\n",
+      table.rows.size(), 100 * table.median_error, 100 * table.p90_error, 100 * table.worst_error, table.groups,
+      100 * table.best_pick_rate);
 }
 
 std::string to_table(const PredictionTable& table, std::string_view title) {

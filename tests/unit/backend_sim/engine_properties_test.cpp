@@ -75,7 +75,8 @@ RC_GTEST_PROP(EngineProperty, EveryBlockRunsOnceAndOrderHolds, ()) {
     const LaunchTimes*& before = previous[program[at].stream];
     if (before != nullptr) RC_ASSERT(times.begin >= before->end + machine.launch_gap);
     before = &times;
-    if (program[at].after >= 0) RC_ASSERT(times.begin >= result.launches[static_cast<std::size_t>(program[at].after)].end + machine.event_gap);
+    if (program[at].after >= 0)
+      RC_ASSERT(times.begin >= result.launches[static_cast<std::size_t>(program[at].after)].end + machine.event_gap);
     if (program[at].after_begun >= 0) {
       RC_ASSERT(times.begin >= result.launches[static_cast<std::size_t>(program[at].after_begun)].all_begun + machine.event_gap);
     }

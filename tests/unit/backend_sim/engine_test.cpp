@@ -84,7 +84,8 @@ TEST(Engine, CollectiveWaitsForItsEvent) {
 
 TEST(Engine, LaunchGateLetsTheCollectiveBeginFirst) {
   // Without a gate the second kernel starts at 10 us and keeps the collective, ready at 11 us, out until 20 us.
-  EXPECT_DOUBLE_EQ(run(machine(1), compute(2), comm(2), {compute_launch(), comm_launch(true, 0), compute_launch()}).launches[1].begin, 20);
+  EXPECT_DOUBLE_EQ(
+      run(machine(1), compute(2), comm(2), {compute_launch(), comm_launch(true, 0), compute_launch()}).launches[1].begin, 20);
   // With it the collective begins at 11 us; the kernel may start 1 us later and finds room when the collective ends at 16 us.
   Launch gated = compute_launch();
   gated.after_begun = 1;

@@ -9,8 +9,8 @@
 namespace headroom {
 namespace {
 
-std::string measured_rows() {
-  std::ifstream file(std::string(HEADROOM_SOURCE_DIR) + "/data/h200x2.csv");
+std::string measured_rows(const std::string& name = "h200x2.csv") {
+  std::ifstream file(std::string(HEADROOM_SOURCE_DIR) + "/data/" + name);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
@@ -47,6 +47,18 @@ TEST(Validation, IsolatedTimesGivenOnRowsNotFitted) {
   EXPECT_LT(errors.median, 0.04);
   EXPECT_LT(errors.p90, 0.10);
   EXPECT_LT(errors.worst, 0.20);
+}
+
+// Measured after the model was finished; of these only isolated rows were used, for the absolute step times.
+TEST(Validation, IsolatedTimesGivenOnKernelsMeasuredLater) {
+  const std::string name = "h200x2-bench-kernels.csv";
+  const Result<Validation> later = validate_simulator(measured_rows(name), name, "h200");
+  ASSERT_TRUE(later) << later.error().message;
+  EXPECT_LT(later->given_isolated.median_error, 0.04);
+  EXPECT_LT(later->given_isolated.p90_error, 0.10);
+  EXPECT_LT(later->given_isolated.worst_error, 0.20);
+  EXPECT_GE(later->given_isolated.best_pick_rate, 0.9);
+  EXPECT_LT(later->absolute.median_error, 0.12);
 }
 
 TEST(Validation, IsolatedTimesGivenOnAllRows) {

@@ -1,0 +1,137 @@
+#include "headroom/plan/scheme.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "headroom/plan/occupancy.hpp"
+#include "headroom/plan/residency_windows.hpp"
+#include "unit/plan/footprints.hpp"
+
+namespace headroom {
+namespace {
+
+using testing::any_device;
+using testing::any_footprint;
+using testing::block;
+using testing::device;
+
+// 256 threads: 2,048 / 256 = 8 blocks. 30 registers round up to 32 per thread: 65,536 / (256 * 32) = 8 blocks.
+const KernelFootprint kEightBlocks = block(256, 30);
+
+TEST(Scheme, NamesReadBack) {
+  std::vector<std::string_view> names;
+  for (const Scheme scheme : schemes()) {
+    names.push_back(to_string(scheme));
+    EXPECT_EQ(*parse_scheme(to_string(scheme)), scheme);
+  }
+  EXPECT_EQ(names, (std::vector<std::string_view>{"sequential", "concurrent", "priority", "shaped", "shaped_priority"}));
+}
+
+TEST(Scheme, RefusesOtherNamesAndListsItsOwn) {
+  for (const std::string_view name : {"", "Shaped", "shaped ", "shaped,priority"}) {
+    const Result<Scheme> scheme = parse_scheme(name);
+    ASSERT_FALSE(scheme.ok());
+    EXPECT_EQ(scheme.error().kind, ErrorKind::invalid_input);
+    EXPECT_EQ(scheme.error().message,
+              "scheme: '" + std::string(name) + "', expected one of sequential, concurrent, priority, shaped, shaped_priority");
+  }
+}
+
+TEST(SchemePlans, AreOneWithoutShaping) {
+  for (const auto& [scheme, urgent] :
+       {std::pair{Scheme::sequential, false}, {Scheme::concurrent, false}, {Scheme::priority, true}}) {
+    const Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, device("h200"), kEightBlocks, Collective{});
+    ASSERT_TRUE(plans.ok());
+    OverlapPlan expected;
+    expected.priority = urgent;
+    EXPECT_EQ(*plans, std::vector{expected}) << to_string(scheme);
+  }
+}
+
+TEST(SchemePlans, OfTheShapedSchemesCapAtEveryResidencyBelowTheKernelsOwn) {
+  // A block takes 1,024 B beside its pad. An SM of h200 has 233,472 B = 1,824 granules of 128 B, so a block of n may take
+  //   8: 29,184; 7: 33,280; 6: 38,912; 5: 46,592; 4: 58,368; 3: 77,824; 2: 116,736.
+  // The least pad of a cap is one granule more than the greatest of the next: 29,184 + 128 - 1,024 = 28,288 caps at 7.
+  const std::vector<std::pair<std::int64_t, std::int64_t>> caps{{7, 28'288}, {6, 32'384}, {5, 38'016}, {4, 45'696},
+                                                                {3, 57'472}, {2, 76'928}, {1, 115'840}};
+  for (const auto& [scheme, urgent] : {std::pair{Scheme::shaped, false}, {Scheme::shaped_priority, true}}) {
+    std::vector<OverlapPlan> expected;
+    for (const auto& [blocks, pad] : caps) {
+      OverlapPlan plan;
+      plan.blocks_per_sm = BlocksPerSm(blocks);
+      plan.pad = Bytes(pad);
+      plan.priority = urgent;
+      expected.push_back(plan);
+    }
+    const Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, device("h200"), kEightBlocks, Collective{});
+    ASSERT_TRUE(plans.ok()) << plans.error().message;
+    EXPECT_EQ(*plans, expected) << to_string(scheme);
+  }
+}
+
+TEST(SchemePlans, AllCarryTheCollectivesBudget) {
+  Collective collective;
+  collective.comm_blocks = Blocks(8);
+  collective.cluster = 2;
+  for (const Scheme scheme : schemes()) {
+    const Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, device("h200"), kEightBlocks, collective);
+    ASSERT_TRUE(plans.ok());
+    for (const OverlapPlan& plan : *plans) {
+      EXPECT_EQ(plan.comm_blocks, Blocks(8)) << to_string(scheme);
+      EXPECT_EQ(plan.cluster, 2) << to_string(scheme);
+      EXPECT_FALSE(plan.launch_gate);
+      EXPECT_EQ(plan.sm_target, std::nullopt);
+    }
+  }
+}
+
+TEST(SchemePlans, RefuseToShapeALibrarysKernel) {
+  for (const Scheme scheme : schemes()) {
+    const Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, device("h200"), std::nullopt, Collective{});
+    EXPECT_EQ(plans.ok(), !is_shaped(scheme)) << to_string(scheme);
+    if (plans.ok()) continue;
+    EXPECT_EQ(plans.error().kind, ErrorKind::invalid_input);
+    EXPECT_EQ(plans.error().message, "the kernel is a library's own, its launches cannot be padded from outside");
+  }
+}
+
+TEST(SchemePlans, RefuseToShapeWhatNoPadCaps) {
+  const auto refusal = [](const KernelFootprint& kernel) {
+    EXPECT_TRUE(scheme_plans(Scheme::priority, device("h200"), kernel, Collective{}).ok());
+    const Result<std::vector<OverlapPlan>> plans = scheme_plans(Scheme::shaped, device("h200"), kernel, Collective{});
+    return plans.ok() ? std::string("accepted") : plans.error().message;
+  };
+  // 213,188 B static: two blocks never fit.
+  EXPECT_EQ(refusal(block(384, 168, 213'188)).rfind("no cap is below the kernel's own residency of 1 block", 0), 0U);
+  KernelFootprint clustered = kEightBlocks;
+  clustered.cluster = 2;  // never padded
+  EXPECT_EQ(refusal(clustered), "no cap is below the kernel's own residency of 8 blocks per SM");
+}
+
+TEST(SchemePlans, SayWhyAKernelCannotRun) {
+  const KernelFootprint large = block(2'048, 32);
+  EXPECT_EQ(scheme_plans(Scheme::shaped, device("h200"), large, Collective{}).error().message,
+            occupancy(device("h200"), large).error().message);
+}
+
+RC_GTEST_PROP(SchemePlansProperty, HoldTheirResidencyAndFallFromPlanToPlan, ()) {
+  const DeviceLimits on = *any_device();
+  const KernelFootprint footprint = *any_footprint();
+  const Result<std::vector<OverlapPlan>> plans = scheme_plans(Scheme::shaped_priority, on, footprint, Collective{});
+  RC_PRE(plans.ok());
+  BlocksPerSm above = occupancy(on, footprint)->residency;
+  for (const OverlapPlan& plan : *plans) {
+    KernelFootprint padded = footprint;
+    padded.dynamic_shared += plan.pad;
+    RC_ASSERT(occupancy(on, padded)->residency == *plan.blocks_per_sm);
+    RC_ASSERT(*plan.blocks_per_sm < above);
+    RC_ASSERT(plan.priority);
+    above = *plan.blocks_per_sm;
+  }
+}
+
+}  // namespace
+}  // namespace headroom
