@@ -12,7 +12,7 @@ namespace {
 constexpr double kMemoryShare = 0.7;
 constexpr double kIssueShare = 0.5;
 // Bytes of device memory per byte on the links: what is read to be sent, what arrives, and for reductions the second operand.
-constexpr double kTrafficReducing = 4.0;
+constexpr double kTrafficReducing = 6.0;
 constexpr double kTrafficCopying = 2.0;
 
 bool reduces(CollectiveOp op) { return op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter; }

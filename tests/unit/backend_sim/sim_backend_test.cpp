@@ -107,8 +107,8 @@ TEST(SimBackend, ShapingTakesResidencyAway) {
   auto workload = std::move(*sim()->prepare(gemm_all_reduce()));
   const auto& footprint = *workload->compute().footprint;
   const OverlapPlan one = *shape_to(sim()->devices().front().limits, footprint, BlocksPerSm(1));
-  // A latency-bound kernel at one block per SM instead of four: at least twice as long.
-  EXPECT_GT(*workload->run(Order::compute_only, one) / *workload->run(Order::compute_only, {}), 2);
+  // A latency-bound kernel at one block per SM instead of three: three times as long, less what the other blocks cost each other.
+  EXPECT_GT(*workload->run(Order::compute_only, one) / *workload->run(Order::compute_only, {}), 1.5);
 }
 
 TEST(SimBackend, UnknownTilesAreRefused) {

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# `headroom bench` refuses bad input with one line and exit 2, before it looks for a device.
+. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
+
+refused() {
+  local says=$1
+  shift
+  expect 2 bench "$@"
+  complains "$says"
+}
+
+refused "--suite: 'slow', expected one of quick, paper, controls, library" --suite slow
+refused "scheme: 'fast', expected one of sequential, concurrent, priority, shaped, shaped_priority" --scheme fast
+refused "scheme: 'fast'" --scheme sequential,fast
+refused '--trials: 0, expected 1 to 10000' --trials 0
+refused '--trials: 10001' --trials 10001
+refused '--trials' --trials many
+refused '--trials' --trials 2.5
+refused '-g: 1, expected 2 to 8' -g 1
+refused '-g: 9, expected 2 to 8' -g 9
+refused '--gpus' --gpus two
+refused '--seed' --seed one
+refused "--only: '[', expected a regular expression" --only '['
+refused "--only: 'nothing-has-this-name', expected to be found" --only nothing-has-this-name
+for number in 0 -1 2.5 some 99999999999; do refused "--blocks-per-sm: '$number', expected best, all or a number" --blocks-per-sm="$number"; done
+refused '--timeout: 0, expected 0.001 to 86400 seconds' --timeout 0
+refused '--timeout: -1' --timeout=-1
+refused '--timeout: 86401' --timeout 86401
+refused '--timeout' --timeout soon
+refused '--min-reduction' --min-reduction much
+refused "backend: 'abacus', expected one of auto, " --backend abacus
+refused 'excludes' --suite quick --scenario "$work/any.json"
+
+refused "$work/missing.json: cannot be read: No such file or directory" --scenario "$work/missing.json"
+refused "$work: cannot be read: Is a directory" --scenario "$work"
+
+# scenario TEXT: writes a scenario file whose number of GPUs and compute are the text.
+scenario() {
+  printf '{"schema": "headroom.scenario/1", "name": "file", "iterations": 1, "pattern": "pair", %s,\n' "$1"
+  printf ' "collective": {"op": "all_reduce", "bytes": "24M", "dtype": "bf16"}}\n'
+} >"$work/file.json"
+gelu='"compute": {"kernel": "elementwise", "op": "gelu", "dtype": "f32", "bytes": "1M"}'
+
+scenario "\"gpus\": 2, $gelu"
+expect 0 bench --scenario "$work/file.json" --dry-run
+says 'file: 2 GPUs, 1 iteration, pair; elementwise gelu f32 1M; all_reduce bf16 24M'
+silent
+expect 0 bench --scenario "$work/file.json" -g 4 --dry-run
+says 'file: 4 GPUs'
+# 24 MiB are no multiple of 7 ranks of 2 bytes: the rule is checked for the number of GPUs that is run.
+refused 'file: collective.bytes: 25165824, expected a positive multiple of 14 (7 ranks of bf16)' --scenario "$work/file.json" -g 7
+
+scenario "\"gpus\": 1, $gelu"
+refused "$work/file.json: gpus: 1, expected a whole number from 2 to 8" --scenario "$work/file.json" --dry-run
+scenario "\"gpus\": 2, \"gpu\": 4, $gelu"
+refused "$work/file.json: \"gpu\": unknown field, expected one of " --scenario "$work/file.json"
+scenario "\"gpus\": 2, \"gpus\": 4, $gelu"
+refused "$work/file.json: gpus: given twice, expected once" --scenario "$work/file.json"
+: >"$work/file.json"
+refused "$work/file.json: not valid JSON" --scenario "$work/file.json"
+head -c 17M /dev/zero >"$work/file.json"
+refused "$work/file.json: over 16 MiB, expected a headroom.scenario/1 document" --scenario "$work/file.json"
+head -c 1M /dev/zero | tr '\0' '[' >"$work/file.json"
+refused "$work/file.json: nested deeper than 16 levels" --scenario "$work/file.json"
+
+finish

@@ -1,0 +1,48 @@
+# What the scripts beside this one share. Source it, call `expect` and what follows it, end with `finish`.
+set -u
+failures=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+out=$work/stdout err=$work/stderr
+command_line=
+
+fail() {
+  echo "FAIL: headroom $command_line: $1"
+  sed 's/^/  stdout: /' "$out" | head -5
+  sed 's/^/  stderr: /' "$err" | head -5
+  failures=$((failures + 1))
+}
+
+# expect CODE ARGUMENT...: runs the command and compares its exit code.
+expect() {
+  local code=$1 got
+  shift
+  command_line=$*
+  "$HEADROOM_BIN" "$@" >"$out" 2>"$err"
+  got=$?
+  [ "$got" -eq "$code" ] || fail "exit $got, expected $code"
+}
+
+# says TEXT: standard output has it.
+says() { grep -qF -- "$1" "$out" || fail "standard output lacks: $1"; }
+
+# silent: nothing on standard error.
+silent() { [ ! -s "$err" ] || fail "standard error is not empty"; }
+
+# complains TEXT: standard error is one line that has it, standard output is empty.
+complains() {
+  grep -qF -- "$1" "$err" || fail "standard error lacks: $1"
+  [ "$(wc -l <"$err")" -eq 1 ] || fail "standard error is not one line"
+  [ ! -s "$out" ] || fail "standard output is not empty"
+}
+
+# has_option NAME: the help on standard output begins a line with it, alone or as one of several names.
+has_option() { grep -qE -- "^ +([^ ]+,)?$1([ ,=]|\$)" "$out" || fail "help lacks: $1"; }
+
+# usable BACKEND: `headroom list` shows it as usable here.
+usable() { "$HEADROOM_BIN" list | grep -E "^  $1 " | grep -qv unusable; }
+
+finish() {
+  [ "$failures" -eq 0 ]
+  exit
+}

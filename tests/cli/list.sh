@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# `headroom list` shows every section, on a machine with GPUs and on one without.
+. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
+
+expect 0 list
+silent
+
+# section TITLE WORD...: the lines below the title, up to the next title, have each word.
+section() {
+  local title=$1 lines word
+  shift
+  lines=$(awk -v title="$title" '/^[^ ]/ { inside = index($0, title) == 1; next } inside' "$out")
+  [ -n "$lines" ] || fail "no section $title"
+  for word in "$@"; do grep -qwF -- "$word" <<<"$lines" || fail "section $title lacks $word"; done
+}
+
+section Backends cuda
+section Devices a40 a100 h100 h200 b200 mi250x mi300x
+section 'Communication kernels' nccl-2.28:512 nccl-2.28:544 nccl-2.28:640 rccl-5.2 rccl-6.2
+section Suites quick paper controls library
+section Schemes sequential concurrent priority shaped shaped_priority
+section Kernels tiled_gemm library_gemm elementwise gelu relu copy
+section Collectives all_reduce all_gather reduce_scatter all_to_all
+section 'Environment variables' HEADROOM_NCCL_LIBRARY HEADROOM_CUBLAS_LIBRARY HEADROOM_CUPTI_LIBRARY
+
+# An unusable backend says why.
+if grep -qE 'unusable:? *$' "$out"; then fail 'a backend is unusable without a reason'; fi
+
+finish

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Subcommands and options of the contract exist; wrong usage is one line and exit 2.
+. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
+
+expect 0 --help
+for command in list plan bench; do has_option "$command"; done
+silent
+expect 0 --version
+grep -qE '^headroom [0-9]+\.[0-9]+\.[0-9]+$' "$out" || fail 'no version'
+silent
+
+expect 0 list --help
+silent
+expect 0 plan --help
+for option in --device --threads --registers --static-shared --dynamic-shared --comm --json; do has_option "$option"; done
+silent
+expect 0 bench --help
+for option in --suite --scenario --only --backend --device -g --gpus --scheme --trials --seed --blocks-per-sm --min-reduction \
+  --timeout --json --markdown --trace --dry-run; do
+  has_option "$option"
+done
+silent
+
+expect 2
+complains 'subcommand'
+expect 2 nonsense
+complains 'headroom: '
+expect 2 --nonsense
+complains 'headroom: '
+for command in list plan bench; do
+  expect 2 "$command" --nonsense
+  complains '--nonsense'
+  expect 2 "$command" nonsense
+  complains 'nonsense'
+done
+
+finish
