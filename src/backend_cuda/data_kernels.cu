@@ -66,7 +66,7 @@ __global__ void check_collective_kernel(const T* received, CollectiveCheck check
 
 template <class T>
 __global__ void check_elementwise_kernel(const T* in, const T* result, std::int64_t count, ElementwiseOp op, Mismatches* out) {
-  // One rounding of the result type, and for f32 what erff may be off.
+  // Twice the rounding of bf16 at its worst; for f32 what erff may be off.
   const double relative = sizeof(T) == 2 ? 1.0 / 128 : 1e-5;
   for (std::int64_t i = first_index(); i < count; i += index_stride()) {
     const double expected = apply<double>(op, static_cast<double>(to_float(in[i])));

@@ -54,9 +54,7 @@ std::string readable(const char* name) {
 }
 
 SpanKind kind_of(std::string_view name) {
-  return name.find("ncclDevKernel") != std::string_view::npos || name.find("ncclKernel") != std::string_view::npos
-             ? SpanKind::communication
-             : SpanKind::compute;
+  return name.find("nccl") != std::string_view::npos ? SpanKind::communication : SpanKind::compute;
 }
 
 // The oldest record layout that knows clusters; CUPTI only appends to it.
@@ -91,9 +89,10 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
       state.failure = fmt::format("cuptiActivityGetNextRecord: code {}", static_cast<int>(next));
       return;
     }
-    if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
-      state.spans.push_back(span_of(*reinterpret_cast<const CUpti_ActivityKernel9*>(record)));
-    }
+    if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
+    const auto& kernel = *reinterpret_cast<const CUpti_ActivityKernel9*>(record);
+    if (kernel.start == 0 || kernel.end == 0) state.failure = "a kernel has no time stamps";
+    state.spans.push_back(span_of(kernel));
   }
 }
 
@@ -150,7 +149,7 @@ Result<Timeline> record_kernels(const std::function<Status()>& work) {
     if (!status) return status.error();
   }
   const std::scoped_lock lock(state.mutex);
-  if (!state.failure.empty()) return failed(fmt::format("kernel records: {}", state.failure));
+  if (!state.failure.empty()) return unavailable(fmt::format("kernel records: {}", state.failure));
   return Timeline{Provenance::measured, std::exchange(state.spans, {})};
 }
 

@@ -60,7 +60,11 @@ class CudaLauncher final : public Launcher {
 
   Status launch(Kernel kernel, Extent grid, Extent block, std::span<void*> arguments, Bytes dynamic_shared, headroom::Stream stream,
                 const OverlapPlan& plan) override {
-    if (plan.pad < Bytes(0) || dynamic_shared < Bytes(0)) return invalid_input("pad_bytes and dynamic_shared: expected 0 or more");
+    for (const auto& [name, size] : {std::pair{"pad_bytes", plan.pad}, {"dynamic_shared", dynamic_shared}}) {
+      if (size < Bytes(0) || size > kGreatestShared) {
+        return invalid_input(fmt::format("{}: {}, expected 0 to {}", name, size.count(), kGreatestShared.count()));
+      }
+    }
     if (Status used = use_device(stream.device()); !used) return used;
     const auto function = static_cast<CUfunction>(kernel.native());
     const Bytes shared = dynamic_shared + plan.pad;
@@ -84,6 +88,9 @@ class CudaLauncher final : public Launcher {
   }
 
  private:
+  // More than any SM has; the driver refuses what this device cannot give.
+  static constexpr Bytes kGreatestShared = mebibytes(1);
+
   /// Raises the function's limit where it is below `shared`; the application may have raised it further, that stays.
   [[nodiscard]] Status allow(CUfunction function, Bytes shared) const {
     const Result<int> limit = driver_.attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);

@@ -2,10 +2,12 @@
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <fstream>
+#include <string_view>
 
 #include "backend_cuda/handles.hpp"
 #include "headroom/model/device_catalog.hpp"
@@ -55,6 +57,21 @@ DeviceLimits limits_of(const cudaDeviceProp& properties) {
   return limits;
 }
 
+/// What the environment tells NCCL and CUDA shapes the figures as much as their versions do: links through host memory
+/// (NCCL_P2P_DISABLE) and over NVLink are different machines.
+std::vector<std::pair<std::string, std::string>> library_settings() {
+  std::vector<std::pair<std::string, std::string>> settings;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    const std::string_view name = text.substr(0, equals);
+    const bool shapes = name.starts_with("NCCL_") || name == "CUDA_VISIBLE_DEVICES" || name == "CUDA_DEVICE_MAX_CONNECTIONS";
+    if (equals != std::string_view::npos && shapes) settings.emplace_back(name, text.substr(equals + 1));
+  }
+  std::ranges::sort(settings);
+  return settings;
+}
+
 std::string dotted(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 }  // namespace
@@ -91,6 +108,7 @@ std::vector<std::pair<std::string, std::string>> live_versions() {
       break;
     }
   }
+  for (auto& setting : library_settings()) versions.push_back(std::move(setting));
   return versions;
 }
 

@@ -139,12 +139,17 @@ class Release {
   std::thread watchdog_;  // last: it uses the others
 };
 
+/// A schedule that fits is enqueued to its end before anything may start: its time then holds no host time at all.
 Status enqueue_held(Enqueuer& enqueuer, Order order, int iterations, StartLine& start) {
+  const int ahead = std::min(iterations, kQueuedAhead);
   Release release(start);
   if (Status held = enqueuer.hold(start); !held) return held;
   if (Status begun = enqueuer.begin(); !begun) return begun;
-  for (int i = 0; i < iterations; ++i) {
+  for (int i = 0; i < ahead; ++i) {
     if (Status enqueued = enqueuer.iteration(order); !enqueued) return enqueued;
+  }
+  if (ahead == iterations) {
+    if (Status ended = enqueuer.end(); !ended) return ended;
   }
   return release.now() ? Status() : failed("a launch blocked the host while the streams were held; the run was not timed");
 }
@@ -186,7 +191,8 @@ Status enqueue_one(const Scenario& scenario, Order order, const OverlapPlan& pla
 Status enqueue_schedule(const Scenario& scenario, Order order, const OverlapPlan& plan, const Operations& operations,
                         const std::vector<DeviceLanes>& lanes, StartLine& start) {
   Enqueuer enqueuer(scenario, plan, operations, lanes);
-  if (Status ahead = enqueue_held(enqueuer, order, std::min(scenario.iterations, kQueuedAhead), start); !ahead) return ahead;
+  if (Status ahead = enqueue_held(enqueuer, order, scenario.iterations, start); !ahead) return ahead;
+  if (scenario.iterations <= kQueuedAhead) return {};
   for (int i = kQueuedAhead; i < scenario.iterations; ++i) {
     if (Status enqueued = enqueuer.iteration(order); !enqueued) return enqueued;
   }
@@ -204,7 +210,7 @@ Status await_end(const std::vector<DeviceLanes>& lanes, const Communicators* com
         if (Status healthy = comms->asynchronous_error(); !healthy) return healthy;
       }
       if (std::chrono::steady_clock::now() > deadline) {
-        return failed(fmt::format("GPU {} has not finished after the time limit of {:.3f} s; the collectives were aborted", at,
+        return failed(fmt::format("GPU {} has not finished after the time limit of {:.3f} s; its collectives are aborted", at,
                                   static_cast<double>(limit.count()) / 1000));
       }
       std::this_thread::sleep_for(std::chrono::microseconds(50));

@@ -26,10 +26,10 @@ double sent_bytes(const Collective& collective, int gpus) {
 // The device's link rate is that of an all-reduce between two. Measured on H200 (docs/simulator.md): rings of four or more reach more
 // of the links, and between two devices operations other than all-reduce reach less.
 double link_share(CollectiveOp op, int gpus) {
-  constexpr double kLargerRing = 1.17;
-  constexpr double kOneWayPair = 0.71;
-  if (op == CollectiveOp::all_reduce) return gpus == 2 ? 1.0 : kLargerRing;
-  return gpus == 2 ? kOneWayPair : 1.0;
+  constexpr double larger_ring = 1.17;
+  constexpr double one_way_pair = 0.71;
+  if (op == CollectiveOp::all_reduce) return gpus == 2 ? 1.0 : larger_ring;
+  return gpus == 2 ? one_way_pair : 1.0;
 }
 
 std::string_view kernel_of(CollectiveOp op, const DeviceLimits& device) {

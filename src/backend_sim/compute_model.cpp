@@ -124,7 +124,8 @@ ComputeProfile profile(const Elementwise& what, const KernelFootprint& footprint
 }
 
 // A persistent kernel of the vendor's library: one block per SM, each with its fixed share of the tiles.
-constexpr int kLibraryTileM = 128, kLibraryTileN = 256;
+constexpr std::int64_t kLibraryTileM = 128;
+constexpr std::int64_t kLibraryTileN = 256;
 constexpr KernelFootprint kLibraryFootprint{Threads(384), Registers(168), Bytes(0), Bytes(213'188), 1};
 constexpr double kLibraryEfficiency = 0.84;
 
@@ -137,13 +138,13 @@ KernelFootprint library_footprint(const DeviceLimits& device) {
 
 ComputeProfile profile(const LibraryGemm& gemm, const KernelFootprint& footprint, const DeviceLimits& device, Sms sms) {
   const DevicePerformance& speed = performance_of(device);
-  const auto tiles_of = [](std::int64_t extent, int tile) { return (extent + tile - 1) / tile; };
+  const auto tiles_of = [](std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; };
   ComputeProfile profile;
   profile.footprint = footprint;
   const std::int64_t tiles = tiles_of(gemm.m, kLibraryTileM) * tiles_of(gemm.n, kLibraryTileN);
   profile.work = {std::min(sms.count(), tiles), 1, tiles, 1};
   const double rate = (gemm.dtype == DataType::f32 ? speed.f32_rate : speed.tensor_rate) * kLibraryEfficiency;
-  profile.tile_time = {2.0 * kLibraryTileM * kLibraryTileN * f(gemm.k) / rate};
+  profile.tile_time = {2.0 * f(kLibraryTileM * kLibraryTileN * gemm.k) / rate};
   profile.block_overhead = speed.block_time;
   profile.traffic = f((kLibraryTileM + kLibraryTileN) * gemm.k * size_of(gemm.dtype).count()) * kTileMisses +
                     f(kLibraryTileM * kLibraryTileN * size_of(gemm.dtype).count());

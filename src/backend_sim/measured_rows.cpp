@@ -152,12 +152,12 @@ Compute read_compute(Fields& fields) {
 }
 
 Collective read_collective(Fields& fields) {
-  constexpr std::array<std::pair<std::string_view, CollectiveOp>, 4> kOps{{{"all_reduce", CollectiveOp::all_reduce},
-                                                                           {"all_gather", CollectiveOp::all_gather},
-                                                                           {"reduce_scatter", CollectiveOp::reduce_scatter},
-                                                                           {"all_to_all", CollectiveOp::all_to_all}}};
+  constexpr std::array<std::pair<std::string_view, CollectiveOp>, 4> ops{{{"all_reduce", CollectiveOp::all_reduce},
+                                                                          {"all_gather", CollectiveOp::all_gather},
+                                                                          {"reduce_scatter", CollectiveOp::reduce_scatter},
+                                                                          {"all_to_all", CollectiveOp::all_to_all}}};
   Collective collective;
-  collective.op = fields.one_of("collective", kOps);
+  collective.op = fields.one_of("collective", ops);
   collective.bytes = mebibytes(fields.integer("collective_MiB", 1, 1 << 20));
   if (const std::int64_t blocks = fields.integer("comm_blocks", 0, 64); blocks > 0) collective.comm_blocks = Blocks(blocks);
   if (const std::int64_t cluster = fields.integer("cluster", -1, 16); cluster > 0) collective.cluster = static_cast<int>(cluster);
@@ -165,13 +165,13 @@ Collective read_collective(Fields& fields) {
 }
 
 MeasuredRow read_row(Fields& fields) {
-  constexpr std::array<std::pair<std::string_view, Order>, 4> kOrders{{{"compute_only", Order::compute_only},
-                                                                       {"comm_only", Order::comm_only},
-                                                                       {"sequential", Order::sequential},
-                                                                       {"concurrent", Order::concurrent}}};
-  constexpr std::array<std::pair<std::string_view, Pattern>, 2> kPatterns{
+  constexpr std::array<std::pair<std::string_view, Order>, 4> orders{{{"compute_only", Order::compute_only},
+                                                                      {"comm_only", Order::comm_only},
+                                                                      {"sequential", Order::sequential},
+                                                                      {"concurrent", Order::concurrent}}};
+  constexpr std::array<std::pair<std::string_view, Pattern>, 2> patterns{
       {{"pipeline", Pattern::pipeline}, {"pair", Pattern::pair}}};
-  constexpr std::int64_t kSyncWarp = 32;  // beside NCCL_NTHREADS
+  constexpr std::int64_t sync_warp = 32;  // beside NCCL_NTHREADS
   MeasuredRow row;
   for (std::size_t column = 0; column < kGroupColumns; ++column) {
     row.group += fmt::format("{}{}", column == 0 ? "" : " ", fields.text(kColumns[column]));
@@ -180,16 +180,16 @@ MeasuredRow read_row(Fields& fields) {
   row.scenario.collective = read_collective(fields);
   row.scenario.gpus = static_cast<int>(fields.integer("gpus", 2, 8));
   row.scenario.iterations = static_cast<int>(fields.integer("iterations", 1, 10'000));
-  row.scenario.pattern = fields.one_of("pattern", kPatterns);
+  row.scenario.pattern = fields.one_of("pattern", patterns);
   if (!std::holds_alternative<LibraryGemm>(row.scenario.compute)) {
     row.footprint =
         KernelFootprint{Threads(fields.integer("block_threads", 1, 1024)), Registers(fields.integer("registers", 0, 255)),
                         Bytes(fields.integer("static_shared_bytes", 0, kMost)), Bytes(0), 1};
   }
   if (fields.text("nccl_nthreads") != "default") {
-    row.comm_threads = Threads(fields.integer("nccl_nthreads", 64, 960) + kSyncWarp);
+    row.comm_threads = Threads(fields.integer("nccl_nthreads", 64, 960) + sync_warp);
   }
-  row.order = fields.one_of("scheme", kOrders);
+  row.order = fields.one_of("scheme", orders);
   row.scheme = fields.text("scheme");
   row.priority = fields.integer("priority", 0, 1) == 1;
   row.blocks_per_sm = static_cast<int>(fields.integer("blocks_per_sm", 0, 32));

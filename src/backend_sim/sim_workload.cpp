@@ -93,7 +93,7 @@ Result<SimCase> SimWorkload::case_of(Order order, const OverlapPlan& plan) const
   what.compute = compute_;
   what.compute.footprint.dynamic_shared += plan.pad;
   if (plan.sm_target) what.compute.work.x = std::min(what.compute.work.x, plan.sm_target->count());
-  what.comm = std::move(*comm);
+  what.comm = *comm;
   what.pattern = scenario_.pattern;
   what.iterations = scenario_.iterations;
   what.order = order;

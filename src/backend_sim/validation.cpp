@@ -44,7 +44,7 @@ Result<SimCase> case_of(const MeasuredRow& row, const DeviceLimits& device) {
   SimCase what;
   what.machine = machine_of(device);
   what.compute = std::move(*compute);
-  what.comm = std::move(*comm);
+  what.comm = *comm;
   what.pattern = scenario.pattern;
   what.iterations = scenario.iterations;
   return what;
@@ -100,6 +100,7 @@ void summarize(PredictionTable& table) {
   if (table.groups > 0) table.best_pick_rate /= table.groups;
   if (table.rows.empty()) return;
   std::vector<double> errors;
+  errors.reserve(table.rows.size());
   for (const RowPrediction& row : table.rows) errors.push_back(row.error());
   std::sort(errors.begin(), errors.end());
   const std::size_t count = errors.size();

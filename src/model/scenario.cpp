@@ -10,6 +10,10 @@
 namespace headroom {
 namespace {
 
+// Beyond every device's memory, and far from overflow in products and sums.
+constexpr std::int64_t kLongestSide = 1 << 20;
+constexpr Bytes kLargestBuffer = mebibytes(std::int64_t{16} << 20);
+
 Error bad(std::string_view field, std::int64_t value, std::string_view expected) {
   return invalid_input(fmt::format("{}: {}, expected {}", field, value, expected));
 }
@@ -21,7 +25,7 @@ Status validate(const TiledGemm& gemm) {
       {"compute.k", gemm.k, "compute.tile_k", gemm.tile_k},
   }};
   for (const auto& [side, extent, tile_side, tile] : sides) {
-    if (extent <= 0) return bad(side, extent, "a positive number");
+    if (extent <= 0 || extent > kLongestSide) return bad(side, extent, fmt::format("1 to {}", kLongestSide));
     if (tile <= 0) return bad(tile_side, tile, "a positive number");
     if (extent % tile != 0) return bad(side, extent, fmt::format("a multiple of {} ({})", tile_side, tile));
   }
@@ -40,24 +44,26 @@ Status validate(const LibraryGemm& gemm) {
   const std::array<std::pair<const char*, std::int64_t>, 3> sides{
       {{"compute.m", gemm.m}, {"compute.n", gemm.n}, {"compute.k", gemm.k}}};
   for (const auto& [side, extent] : sides) {
-    if (extent <= 0 || extent % 8 != 0) return bad(side, extent, "a positive multiple of 8");
+    if (extent <= 0 || extent > kLongestSide || extent % 8 != 0) {
+      return bad(side, extent, fmt::format("a multiple of 8 from 8 to {}", kLongestSide));
+    }
   }
   return {};
 }
 
 Status validate(const Elementwise& elementwise) {
   // One thread handles 16 bytes.
-  if (elementwise.bytes < Bytes(16) || elementwise.bytes.count() % 16 != 0) {
-    return bad("compute.bytes", elementwise.bytes.count(), "a positive multiple of 16");
+  if (elementwise.bytes < Bytes(16) || elementwise.bytes > kLargestBuffer || elementwise.bytes.count() % 16 != 0) {
+    return bad("compute.bytes", elementwise.bytes.count(), "a multiple of 16 up to 16 TiB");
   }
   return {};
 }
 
 Status validate(const Collective& collective, int gpus) {
   const std::int64_t share = size_of(collective.dtype).count() * gpus;
-  if (collective.bytes <= Bytes(0) || collective.bytes.count() % share != 0) {
+  if (collective.bytes <= Bytes(0) || collective.bytes > kLargestBuffer || collective.bytes.count() % share != 0) {
     return bad("collective.bytes", collective.bytes.count(),
-               fmt::format("a positive multiple of {} ({} ranks of {})", share, gpus, to_string(collective.dtype)));
+               fmt::format("a multiple of {} ({} ranks of {}) up to 16 TiB", share, gpus, to_string(collective.dtype)));
   }
   if (collective.comm_blocks && (*collective.comm_blocks < Blocks(1) || *collective.comm_blocks > Blocks(64))) {
     return bad("collective.comm_blocks", collective.comm_blocks->count(), "1 to 64");

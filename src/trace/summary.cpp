@@ -66,6 +66,12 @@ Status check_bootstrap(double confidence, int resamples) {
   return {};
 }
 
+/// No interval between the least and the greatest of n samples holds the true median more often than 1 - 2^(1-n): all n lie on one
+/// side of it with probability 2^(1-n).
+double reachable_confidence(std::size_t samples, double wanted) {
+  return std::min(wanted, 1.0 - std::ldexp(1.0, 1 - static_cast<int>(std::min<std::size_t>(samples, 1000))));
+}
+
 Status check_pairs(std::span<const Microseconds> numerator, std::span<const Microseconds> denominator) {
   if (Status status = check_samples(numerator, "numerator"); !status) return status;
   if (Status status = check_samples(denominator, "denominator"); !status) return status;
@@ -96,8 +102,8 @@ Result<Summary> summarize(std::span<const Microseconds> samples, std::uint64_t s
     return median_of(resample);
   };
   const Interval interval = percentile_interval(bootstrap(sorted.size(), seed, resamples, replicate), median, confidence);
-  return Summary{Microseconds(median), Microseconds(interval.low), Microseconds(interval.high), confidence,
-                 static_cast<int>(samples.size())};
+  return Summary{Microseconds(median), Microseconds(interval.low), Microseconds(interval.high),
+                 reachable_confidence(samples.size(), confidence), static_cast<int>(samples.size())};
 }
 
 Result<RatioSummary> summarize_ratio(std::span<const Microseconds> numerator, std::span<const Microseconds> denominator,
@@ -118,7 +124,8 @@ Result<RatioSummary> summarize_ratio(std::span<const Microseconds> numerator, st
   };
   const double ratio = ratio_of([next = std::size_t{0}]() mutable { return next++; });
   const Interval interval = percentile_interval(bootstrap(pairs.size(), seed, resamples, ratio_of), ratio, confidence);
-  return RatioSummary{ratio, interval.low, interval.high, confidence, static_cast<int>(pairs.size())};
+  return RatioSummary{ratio, interval.low, interval.high, reachable_confidence(pairs.size(), confidence),
+                      static_cast<int>(pairs.size())};
 }
 
 }  // namespace headroom

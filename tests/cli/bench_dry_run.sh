@@ -30,7 +30,7 @@ expect 0 bench --dry-run --scheme shaped,sequential --trials 5
 says 'schemes shaped sequential; 3 warm-up and 5 counted rounds each; nothing was run'
 
 # Also where the backend that is asked for cannot be used.
-expect 0 bench --dry-run --backend cuda --device h900 --json "$work/result.json"
+expect 0 bench --dry-run --backend cuda --device a40 --json "$work/result.json"
 [ ! -e "$work/result.json" ] || fail 'a dry run wrote a result'
 
 finish

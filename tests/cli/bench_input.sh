@@ -48,7 +48,7 @@ silent
 expect 0 bench --scenario "$work/file.json" -g 4 --dry-run
 says 'file: 4 GPUs'
 # 24 MiB are no multiple of 7 ranks of 2 bytes: the rule is checked for the number of GPUs that is run.
-refused 'file: collective.bytes: 25165824, expected a positive multiple of 14 (7 ranks of bf16)' --scenario "$work/file.json" -g 7
+refused 'file: collective.bytes: 25165824, expected a multiple of 14 (7 ranks of bf16) up to 16 TiB' --scenario "$work/file.json" -g 7
 
 scenario "\"gpus\": 1, $gelu"
 refused "$work/file.json: gpus: 1, expected a whole number from 2 to 8" --scenario "$work/file.json" --dry-run

@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <numeric>
+#include <random>
 #include <utility>
 
 #include "headroom/plan/ideal.hpp"
 #include "headroom/plan/occupancy.hpp"
+#include "headroom/plan/shape.hpp"
 #include "headroom/trace/overlap_metrics.hpp"
+#include "headroom/trace/pipeline_check.hpp"
 #include "headroom/trace/summary.hpp"
 
 namespace headroom {
@@ -26,6 +30,12 @@ struct Entry {
   Timeline timeline;
 };
 
+/// Fisher-Yates with the same result everywhere. Every round has its own order, so that no schedule always follows the same one
+/// and inherits its clocks and caches.
+void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
+  for (std::size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random() % left]);
+}
+
 /// Positions of the entries that every case has.
 constexpr std::size_t kComputeAlone = 0;
 constexpr std::size_t kCommAlone = 1;
@@ -39,12 +49,11 @@ class CaseRun {
   Result<CaseMeasurement> run() {
     progress_("prepare", 0);
     Result<std::unique_ptr<Workload>> workload = backend_.prepare(scenario_);
-    if (!workload) return workload.error();
+    if (!workload) return in_case(workload.error());
     workload_ = std::move(*workload);
     measurement_.result.scenario = scenario_;
     for (Status (CaseRun::* const step)() : {&CaseRun::choose_entries, &CaseRun::verify, &CaseRun::time, &CaseRun::record}) {
-      if (Status done = (this->*step)(); !done)
-        return Error{done.error().kind, fmt::format("{}: {}", scenario_.name, done.error().message)};
+      if (Status done = (this->*step)(); !done) return in_case(done.error());
     }
     if (Status summarized = summarize_all(); !summarized) return summarized.error();
     return std::move(measurement_);
@@ -74,48 +83,45 @@ class CaseRun {
   }
 
   Result<std::vector<OverlapPlan>> plans_of(Scheme scheme) {
-    Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, limits(), workload_->compute().footprint, scenario_.collective);
+    const ComputeFacts& compute = workload_->compute();
+    if (is_shaped(scheme) && !compute.shape_refusal.empty()) return invalid_input(compute.shape_refusal);
+    Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, limits(), compute.footprint, scenario_.collective);
     if (!plans || !is_shaped(scheme)) return plans;
     switch (settings_.residency.kind) {
       case ResidencyChoice::Kind::every:
-        return plans;
-      case ResidencyChoice::Kind::fixed:
         break;
+      case ResidencyChoice::Kind::fixed:
+        return at_fixed_residency(std::move(*plans));
       case ResidencyChoice::Kind::best:
-        if (!screened_) {
-          Result<BlocksPerSm> best = screen();
-          if (!best) return best.error();
-          screened_ = *best;
-        }
+        return screen(*plans);
     }
-    const BlocksPerSm wanted =
-        settings_.residency.kind == ResidencyChoice::Kind::fixed ? settings_.residency.blocks_per_sm : *screened_;
-    std::erase_if(*plans, [&](const OverlapPlan& plan) { return plan.blocks_per_sm != wanted; });
-    if (plans->empty()) return invalid_input(fmt::format("no pad gives {} blocks per SM", wanted.count()));
     return plans;
   }
 
-  /// The residency with the least time, under priority when a scheme with both controls was asked for: `shaped` and
-  /// `shaped_priority` then differ in one control only.
-  Result<BlocksPerSm> screen() {
-    const bool both = std::ranges::find(settings_.schemes, Scheme::shaped_priority) != settings_.schemes.end();
-    const Result<std::vector<OverlapPlan>> plans = scheme_plans(both ? Scheme::shaped_priority : Scheme::shaped, limits(),
-                                                                workload_->compute().footprint, scenario_.collective);
-    if (!plans) return plans.error();
-    BlocksPerSm best;
+  Result<std::vector<OverlapPlan>> at_fixed_residency(std::vector<OverlapPlan> plans) const {
+    const BlocksPerSm wanted = settings_.residency.blocks_per_sm;
+    // Says why where no pad gives it; the kernel's own residency needs none and is no shape.
+    if (const Result<OverlapPlan> shape = shape_to(limits(), *workload_->compute().footprint, wanted); !shape) return shape.error();
+    std::erase_if(plans, [&](const OverlapPlan& plan) { return plan.blocks_per_sm != wanted; });
+    if (plans.empty()) return invalid_input(fmt::format("{} blocks per SM is what the kernel has without a cap", wanted.count()));
+    return plans;
+  }
+
+  /// The plan with the least time. Each scheme is screened for itself, so that none runs at the residency that suits another.
+  Result<std::vector<OverlapPlan>> screen(const std::vector<OverlapPlan>& plans) {
+    const OverlapPlan* best = nullptr;
     Microseconds least{std::numeric_limits<double>::infinity()};
     for (int round = 0; round < kScreeningRounds; ++round) {
-      for (const OverlapPlan& plan : *plans) {
+      for (const OverlapPlan& plan : plans) {
         progress_("screening residencies", 0.02);
         const Result<Microseconds> time = workload_->run(Order::concurrent, plan);
         if (!time) return time.error();
-        if (*time < least) {
-          least = *time;
-          best = *plan.blocks_per_sm;
-        }
+        if (*time >= least) continue;
+        least = *time;
+        best = &plan;
       }
     }
-    return best;
+    return std::vector{*best};
   }
 
   Status verify() {
@@ -129,11 +135,16 @@ class CaseRun {
   }
 
   Status time() {
-    const int warm_up = (settings_.trials + 1) / 2;  // the first third of all rounds
+    const int warm_up = warm_up_rounds(settings_.trials);
     const int rounds = warm_up + settings_.trials;
+    std::mt19937_64 random(settings_.seed);
+    std::vector<std::size_t> order(entries_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
     for (int round = 0; round < rounds; ++round) {
       progress_(round < warm_up ? "warm-up" : "timing", 0.1 + 0.8 * round / rounds);
-      for (Entry& entry : entries_) {
+      shuffle(order, random);
+      for (const std::size_t at : order) {
+        Entry& entry = entries_[at];
         const Result<Microseconds> time = workload_->run(entry.order, entry.plan);
         if (!time) return Error{time.error().kind, fmt::format("{}: {}", entry.label, time.error().message)};
         if (round >= warm_up) entry.times.push_back(*time);
@@ -151,9 +162,22 @@ class CaseRun {
         return {};
       }
       if (!timeline) return timeline.error();
+      if (Status complete = check_recording(entry, *timeline); !complete) {
+        if (complete.error().kind != ErrorKind::unavailable) return complete;
+        measurement_.no_record_reason = complete.error().message;
+        return {};
+      }
       entry.timeline = std::move(*timeline);
     }
     return {};
+  }
+
+  /// No result shows whether a collective really waited for its compute; the recording does.
+  [[nodiscard]] Status check_recording(const Entry& entry, const Timeline& timeline) const {
+    const bool both = entry.order == Order::sequential || entry.order == Order::concurrent;
+    if (!both || scenario_.pattern != Pattern::pipeline) return {};
+    const Status kept = check_pipeline(timeline, scenario_.iterations);
+    return kept ? kept : Status(Error{kept.error().kind, fmt::format("{}: {}", entry.label, kept.error().message)});
   }
 
   Status summarize_all() {
@@ -198,7 +222,19 @@ class CaseRun {
       result.metrics.comm_inflation = inflation(entry.timeline, entries_[kCommAlone].timeline, SpanKind::communication);
     }
     result.limited_by = limiting_resources(entry.plan);
+    result.note = comm_blocks_note(entry);
     return result;
+  }
+
+  /// A library may take a block budget as a suggestion: says so where the recording shows another grid.
+  [[nodiscard]] std::string comm_blocks_note(const Entry& entry) const {
+    if (!entry.plan.comm_blocks) return {};
+    for (const Span& span : entry.timeline.spans) {
+      if (span.kind != SpanKind::communication || !span.launch || span.launch->grid == *entry.plan.comm_blocks) continue;
+      return fmt::format("{}: {} comm blocks were asked for, {} ran", entry.label, entry.plan.comm_blocks->count(),
+                         span.launch->grid.count());
+    }
+    return {};
   }
 
   /// What limits the compute kernel's residency, in the names of the contract: "registers", "threads+blocks".
@@ -220,13 +256,16 @@ class CaseRun {
     return fmt::format("{} {}{}", scenario_.name, entry.label, cap);
   }
 
+  [[nodiscard]] Error in_case(const Error& error) const {
+    return {error.kind, fmt::format("{}: {}", scenario_.name, error.message)};
+  }
+
   Backend& backend_;
   const Scenario& scenario_;
   const BenchSettings& settings_;
   const Progress& progress_;
   std::unique_ptr<Workload> workload_;
   std::vector<Entry> entries_;
-  std::optional<BlocksPerSm> screened_;
   CaseMeasurement measurement_;
 };
 

@@ -17,7 +17,8 @@ namespace headroom {
 /// Which residency the shaped schemes run at.
 struct ResidencyChoice {
   enum class Kind {
-    best,   ///< the one that a short screening finds best; its time is then measured afresh, so it is not chosen by its own luck
+    best,   ///< the one that a short screening of the scheme finds best; its time is then measured afresh, so that no scheme is
+            ///< judged by the luck of its choice
     every,  ///< one result for each
     fixed,  ///< `blocks_per_sm`
   };
@@ -31,6 +32,9 @@ struct BenchSettings {
   std::uint64_t seed = 1;
   ResidencyChoice residency;
 };
+
+/// Rounds that are run and not counted before `trials` counted ones: the first third of all.
+constexpr int warm_up_rounds(int trials) { return (trials + 1) / 2; }
 
 /// Told after each step how far the case is, from 0 to 1.
 using Progress = std::function<void(std::string_view step, double share)>;

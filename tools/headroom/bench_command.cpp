@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -14,11 +15,13 @@
 #include "bench_case.hpp"
 #include "exit_code.hpp"
 #include "headroom/backend/registry.hpp"
+#include "headroom/model/device_catalog.hpp"
 #include "headroom/report/result_markdown.hpp"
 #include "headroom/report/result_table.hpp"
 #include "headroom/report/scenario_line.hpp"
 #include "output.hpp"
 #include "suites.hpp"
+#include "validate_command.hpp"
 
 namespace headroom {
 namespace {
@@ -26,6 +29,7 @@ namespace {
 struct BenchArguments {
   std::string suite;
   std::string scenario_file;
+  std::string validate_file;
   std::string only;
   std::string backend = "auto";
   std::string device = "auto";
@@ -87,7 +91,8 @@ Result<ResidencyChoice> residency_of(const std::string& text) {
   if (text == "best") return ResidencyChoice{ResidencyChoice::Kind::best, {}};
   if (text == "all") return ResidencyChoice{ResidencyChoice::Kind::every, {}};
   int number = 0;
-  if (CLI::detail::lexical_cast(text, number) && number >= 1) {
+  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure == std::errc{} && rest == text.data() + text.size() && number >= 1) {
     return ResidencyChoice{ResidencyChoice::Kind::fixed, BlocksPerSm(number)};
   }
   return invalid_input(fmt::format("--blocks-per-sm: '{}', expected best, all or a number of at least 1", text));
@@ -100,8 +105,20 @@ Result<BenchRequest> request_of(const BenchArguments& arguments) {
   if (arguments.trials && (*arguments.trials < 1 || *arguments.trials > 10'000)) {
     return invalid_input(fmt::format("--trials: {}, expected 1 to 10000", *arguments.trials));
   }
-  if (arguments.timeout_s < 0.001 || arguments.timeout_s > 86'400) {
+  // Written so that NaN is refused.
+  if (!(arguments.timeout_s >= 0.001 && arguments.timeout_s <= 86'400)) {
     return invalid_input(fmt::format("--timeout: {}, expected 0.001 to 86400 seconds", arguments.timeout_s));
+  }
+  if (arguments.min_reduction && !(*arguments.min_reduction >= -1000 && *arguments.min_reduction <= 100)) {
+    return invalid_input(fmt::format("--min-reduction: {}, expected -1000 to 100 percent", *arguments.min_reduction));
+  }
+  if (arguments.device != "auto") {
+    if (const Result<DeviceLimits> known = find_device(arguments.device); !known) {
+      return invalid_input(fmt::format("--device: {}", known.error().message));
+    }
+  }
+  if ((arguments.json_file == "-") + (arguments.markdown_file == "-") + (arguments.trace_file == "-") > 1) {
+    return invalid_input("--json, --markdown, --trace: '-' given twice, expected at most one on standard output");
   }
   BenchRequest request;
   request.settings.seed = arguments.seed;
@@ -134,9 +151,8 @@ int dry_run(const BenchRequest& request) {
   for (const Scenario& scenario : request.scenarios) { fmt::print("{}\n", scenario_line(scenario)); }
   std::string names;
   for (const Scheme scheme : request.settings.schemes) names += fmt::format(" {}", to_string(scheme));
-  const int warm_up = (request.settings.trials + 1) / 2;
   fmt::print("# {} cases; schemes{}; {} warm-up and {} counted rounds each; nothing was run\n", request.scenarios.size(), names,
-             warm_up, request.settings.trials);
+             warm_up_rounds(request.settings.trials), request.settings.trials);
   return exit_ok;
 }
 
@@ -174,20 +190,34 @@ class BenchRun {
     }
     results_.origin = origin_of(**backend, gpus, arguments_.seed);
     traces_.origin = results_.origin;
-    if (const int measured = measure(**backend); measured != exit_ok) return measured;
+    const int measured = measure(**backend);
+    const int written = write_files(Destination::standard_output);
+    if (measured != exit_ok) return measured;
+    if (written != exit_ok) return written;
     return !arguments_.min_reduction || reaches(results_, *arguments_.min_reduction) ? exit_ok : exit_failed;
   }
 
  private:
-  [[nodiscard]] bool json_to_stdout() const { return arguments_.json_file == "-"; }
+  enum class Destination { files, standard_output };
+
+  /// Tables go where no document goes.
+  void show(const std::string& text) const {
+    const bool taken = arguments_.json_file == "-" || arguments_.markdown_file == "-" || arguments_.trace_file == "-";
+    if (taken) {
+      fmt::print(stderr, "{}", text);
+    } else {
+      // A pipe that was closed early is no reason to lose the documents.
+      static_cast<void>(print(text));
+    }
+  }
 
   static int say(const Error& error) {
     fmt::print(stderr, "headroom bench: {}\n", error.message);
     return exit_code_of(error.kind);
   }
 
-  /// Stops at the first case that fails. The files are written anew after every case: whatever ends the run, what was measured
-  /// before is not lost.
+  /// Stops at the first case that fails. Files are written anew after every case: whatever ends the run, what was measured before
+  /// is not lost.
   int measure(Backend& backend) {
     ProgressLine line;
     for (std::size_t at = 0; at < request_.scenarios.size(); ++at) {
@@ -199,8 +229,7 @@ class BenchRun {
       line.clear();
       if (!measured) return say(measured.error());
       keep(std::move(*measured));
-      const bool last = at + 1 == request_.scenarios.size();
-      if (const int written = write_files(last); written != exit_ok) return written;
+      if (const int written = write_files(Destination::files); written != exit_ok) return written;
     }
     return exit_ok;
   }
@@ -210,21 +239,22 @@ class BenchRun {
     if (first && !measured.no_record_reason.empty()) {
       fmt::print(stderr, "headroom bench: no overlap rate, inflation or trace: {}\n", measured.no_record_reason);
     }
-    if (first && !json_to_stdout()) print(table_preamble(results_.origin));
-    if (!json_to_stdout()) print("\n" + to_table(measured.result, results_.origin.provenance));
+    if (first) show(table_preamble(results_.origin));
+    show("\n" + to_table(measured.result, results_.origin.provenance));
     results_.cases.push_back(std::move(measured.result));
     if (arguments_.trace_file.empty()) return;
     for (LabelledTimeline& timeline : measured.timelines) traces_.timelines.push_back(std::move(timeline));
   }
 
-  int write_files(bool last) {
+  /// Standard output takes one document, once, whatever ended the run; files are complete after every case.
+  int write_files(Destination destination) {
+    const auto wanted = [&](const std::string& path) {
+      return !path.empty() && (path == "-") == (destination == Destination::standard_output);
+    };
     std::vector<Status> written;
-    // Standard output takes one document only.
-    if (!arguments_.json_file.empty() && (last || !json_to_stdout())) {
-      written.push_back(write_file(arguments_.json_file, to_json(results_) + "\n"));
-    }
-    if (!arguments_.markdown_file.empty()) written.push_back(write_file(arguments_.markdown_file, to_markdown(results_)));
-    if (!arguments_.trace_file.empty()) {
+    if (wanted(arguments_.json_file)) written.push_back(write_file(arguments_.json_file, to_json(results_) + "\n"));
+    if (wanted(arguments_.markdown_file)) written.push_back(write_file(arguments_.markdown_file, to_markdown(results_)));
+    if (wanted(arguments_.trace_file)) {
       const Result<std::string> trace = to_chrome_trace(traces_);
       written.push_back(trace ? write_file(arguments_.trace_file, *trace) : Status(trace.error()));
     }
@@ -241,6 +271,10 @@ class BenchRun {
 };
 
 int run_bench(const BenchArguments& arguments) {
+  if (!arguments.validate_file.empty()) {
+    const std::optional<std::string> json = arguments.json_file.empty() ? std::nullopt : std::optional(arguments.json_file);
+    return run_validation(arguments.validate_file, json, arguments.device == "auto" ? "h200" : arguments.device);
+  }
   Result<BenchRequest> request = request_of(arguments);
   if (!request) {
     fmt::print(stderr, "headroom bench: {}\n", request.error().message);
@@ -257,6 +291,8 @@ void add_bench_command(CLI::App& app, std::function<int()>& chosen) {
   const auto arguments = std::make_shared<BenchArguments>();
   CLI::Option* suite = command->add_option("--suite", arguments->suite, "quick (default), paper, controls or library");
   command->add_option("--scenario", arguments->scenario_file, "A headroom.scenario/1 file")->excludes(suite);
+  command->add_option("--validate", arguments->validate_file, "Compare the simulator with the measured rows of this CSV file")
+      ->excludes(suite);
   command->add_option("--only", arguments->only, "Only the cases in whose name this regular expression is found");
   command->add_option("--backend", arguments->backend, "auto, cuda, hip or sim")->capture_default_str();
   command->add_option("--device", arguments->device, "Catalog name the devices must have, or auto")->capture_default_str();

@@ -68,10 +68,7 @@ std::string variable_lines() {
 void add_list_command(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* command = app.add_subcommand("list", "What is here: backends, devices, suites, kernels, collectives");
   command->callback([&chosen] {
-    chosen = [] {
-      print(backend_lines() + catalog_lines() + bench_lines() + variable_lines());
-      return exit_ok;
-    };
+    chosen = [] { return print(backend_lines() + catalog_lines() + bench_lines() + variable_lines()) ? exit_ok : exit_failed; };
   });
 }
 

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <functional>
+#include <string>
 
 #include "bench_command.hpp"
 #include "exit_code.hpp"
@@ -13,12 +14,13 @@
 namespace {
 
 headroom::Result<headroom::DeviceLimits> live_device() {
+  std::string reasons;
   for (const headroom::BackendEntry& entry : headroom::backends()) {
     const auto backend = entry.open({});
     if (backend && (*backend)->provenance() == headroom::Provenance::measured) return (*backend)->devices().front().limits;
-    if (!backend) return backend.error();
+    if (!backend) reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", entry.name, backend.error().message);
   }
-  return headroom::unavailable("no backend for real devices in this build");
+  return headroom::unavailable(reasons);
 }
 
 int run(int argc, char** argv) {

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -21,17 +22,18 @@ Error cannot(std::string_view what, const std::string& path) {
 
 }  // namespace
 
-void print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+Status print(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return written ? Status() : Status(failed("standard output cannot be written"));
 }
 
 Status write_file(const std::string& path, std::string_view text) {
-  if (path == "-") {
-    print(text);
-    return {};
-  }
-  const std::string partial = path + ".partial";
+  if (path == "-") return print(text);
+  // Only a regular file is replaced; a device or a link is written to.
+  std::error_code unknown;
+  const auto kind = std::filesystem::symlink_status(path, unknown).type();
+  const bool replace = kind == std::filesystem::file_type::not_found || kind == std::filesystem::file_type::regular;
+  const std::string partial = replace ? path + ".partial" : path;
   {
     std::ofstream file(partial, std::ios::binary | std::ios::trunc);
     if (!file) return cannot("written", path);
@@ -39,7 +41,7 @@ Status write_file(const std::string& path, std::string_view text) {
     file.close();
     if (!file) return cannot("written", path);
   }
-  if (std::rename(partial.c_str(), path.c_str()) != 0) return cannot("written", path);
+  if (replace && std::rename(partial.c_str(), path.c_str()) != 0) return cannot("written", path);
   return {};
 }
 

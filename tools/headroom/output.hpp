@@ -8,9 +8,10 @@
 namespace headroom {
 
 /// To standard output, at once.
-void print(std::string_view text);
+Status print(std::string_view text);
 
-/// "-" is standard output. A file is complete or not there: the text goes to a neighbour that is then renamed.
+/// "-" is standard output. A regular file is complete or as it was: the text goes to a neighbour that is then renamed. Devices and
+/// links are written to.
 Status write_file(const std::string& path, std::string_view text);
 
 Result<std::string> read_file(const std::string& path);

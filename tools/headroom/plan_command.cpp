@@ -65,18 +65,20 @@ Result<PlanReport> report_of(const PlanArguments& arguments, const LiveDevice& l
   return report;
 }
 
+int show(const std::string& text) {
+  const Status written = print(text);
+  if (!written) fmt::print(stderr, "headroom plan: {}\n", written.error().message);
+  return written ? exit_ok : exit_failed;
+}
+
 int run_plan(const PlanArguments& arguments, bool json, const LiveDevice& live_device) {
-  if (arguments.page) {
-    print(shared_memory_windows_page());
-    return exit_ok;
-  }
+  if (arguments.page) return show(shared_memory_windows_page());
   const Result<PlanReport> report = report_of(arguments, live_device);
   if (!report) {
     fmt::print(stderr, "headroom plan: {}\n", report.error().message);
     return exit_code_of(report.error().kind);
   }
-  print(json ? plan_json(*report) : plan_table(*report));
-  return exit_ok;
+  return show(json ? plan_json(*report) : plan_table(*report));
 }
 
 }  // namespace

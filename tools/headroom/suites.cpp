@@ -93,7 +93,7 @@ std::vector<Scenario> library(int gpus) {
 
 constexpr std::array kSuites{
     Suite{"quick", "three short cases, under a minute", 10, quick},
-    Suite{"paper", "the source paper's sweep: GEMM size x collective x tile x blocks, 896 MB", 3, paper},
+    Suite{"paper", "the source paper's sweep: GEMM size x collective x tile x blocks, 896 MB", 6, paper},
     Suite{"controls", "one memory-bound case under every comm block budget", 10, controls},
     Suite{"library", "cuBLAS products beside each collective", 10, library},
 };

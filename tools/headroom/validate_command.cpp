@@ -68,8 +68,8 @@ int run_validation(const std::string& csv_path, const std::optional<std::string>
   const bool json_to_stdout = json_path == "-";
   if (json_to_stdout) {
     fmt::print(stderr, "{}", table);
-  } else {
-    print(table);
+  } else if (Status shown = print(table); !shown) {
+    return say(shown.error());
   }
   if (!json_path) return exit_ok;
   nlohmann::ordered_json document;

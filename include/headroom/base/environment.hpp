@@ -9,7 +9,7 @@
 
 namespace headroom {
 
-/// One environment variable that Headroom reads. The list of them is their documentation: `headroom --help` prints it.
+/// One environment variable that Headroom reads. The list of them is their documentation: `headroom list` prints it.
 struct EnvironmentVariable {
   const char* name;
   std::string_view meaning;

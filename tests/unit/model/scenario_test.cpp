@@ -197,14 +197,14 @@ TEST(ParseScenarioRefuses, BadFieldsOfTheKernel) {
       {replaced("\"4096M\"", "1.5"), "compute.bytes: 1.5" + size},
       {replaced("\"4096M\"", "\"4GB\""), "compute.bytes: \"4GB\"" + size},
       {replaced("\"4096M\"", "9223372036854775807"), "compute.bytes: 9223372036854775807" + size},
-      {replaced("\"4096M\"", "24"), "compute.bytes: 24, expected a positive multiple of 16"},
+      {replaced("\"4096M\"", "24"), "compute.bytes: 24, expected a multiple of 16 up to 16 TiB"},
       {computing(kSides + R"("n": 256, "k": 64)"), "compute.m: missing" + side},
       {computing(kSides + R"("m": 0, "n": 256, "k": 64)"), "compute.m: 0" + side},
       {computing(kSides + R"("m": 1048577, "n": 256, "k": 64)"), "compute.m: 1048577" + side},
       {computing(kSides + R"("m": 100, "n": 256, "k": 64)"), "compute.m: 100, expected a multiple of compute.tile_m (64)"},
       {computing(kSides + R"("m": 128, "n": 32, "k": 64)"), "compute.n: 32, expected a multiple of compute.tile_n (64)"},
       {computing(kSides + R"("m": 128, "n": 256, "k": 33)"), "compute.k: 33, expected a multiple of compute.tile_k (32)"},
-      {computing(library + R"("m": 128, "n": 12, "k": 64)"), "compute.n: 12, expected a positive multiple of 8"},
+      {computing(library + R"("m": 128, "n": 12, "k": 64)"), "compute.n: 12, expected a multiple of 8 from 8 to 1048576"},
       {computing(library + R"("m": 128, "n": 64, "k": "64")"), "compute.k: \"64\"" + side},
   });
 }
@@ -234,7 +234,7 @@ TEST(ParseScenarioRefuses, BadFieldsOfTheCollective) {
       {replaced("all_reduce", "broadcast"),
        R"(collective.op: "broadcast", expected "all_reduce", "all_gather", "reduce_scatter" or "all_to_all")"},
       // 2 ranks of 2 bytes
-      {replaced("\"512M\"", "6"), "collective.bytes: 6, expected a positive multiple of 4 (2 ranks of bf16)"},
+      {replaced("\"512M\"", "6"), "collective.bytes: 6, expected a multiple of 4 (2 ranks of bf16) up to 16 TiB"},
       {replaced("\"512M\"", "0"), "collective.bytes: 0, expected a size of at least 1 byte such as \"512M\" or 536870912"},
       {replaced(R"("comm_blocks": 8)", R"("comm_blocks": 0)"), "collective.comm_blocks: 0" + blocks},
       {replaced(R"("comm_blocks": 8)", R"("comm_blocks": 65)"), "collective.comm_blocks: 65" + blocks},

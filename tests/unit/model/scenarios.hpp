@@ -57,7 +57,8 @@ inline rc::Gen<Collective> any_collective(int gpus) {
     collective.op = *rc::gen::element(CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter,
                                       CollectiveOp::all_to_all);
     collective.dtype = *any_dtype();
-    collective.bytes = size_of(collective.dtype) * gpus * *rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 40);
+    // At most 4 B x 8 ranks x 2^39 = 16 TiB.
+    collective.bytes = size_of(collective.dtype) * gpus * *rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 39);
     if (*rc::gen::arbitrary<bool>()) collective.comm_blocks = Blocks(*rc::gen::inRange<std::int64_t>(1, 65));
     if (*rc::gen::arbitrary<bool>()) collective.cluster = *rc::gen::inRange(1, 9);
     return collective;

@@ -30,7 +30,15 @@ TEST(Summarize, TakesTheMiddleOfAnOddNumberOfSamples) {
   ASSERT_TRUE(summary.ok());
   EXPECT_EQ(summary->median, Microseconds(20));
   EXPECT_EQ(summary->trials, 3);
-  EXPECT_EQ(summary->confidence, 0.95);
+}
+
+TEST(Summarize, ClaimsNoMoreConfidenceThanSoManySamplesCanGive) {
+  // All n samples lie on one side of the true median with probability 2 * 2^-n, and then no interval between them holds it:
+  // at most 1 - 1/4 of 3, 1 - 1/16 of 5, 1 - 1/32 = 0.969 of 6, which is enough for 0.95.
+  EXPECT_EQ(summarize(times({10, 20, 30}), 1)->confidence, 0.75);
+  EXPECT_EQ(summarize(times({10, 20, 30, 40, 50}), 1)->confidence, 0.9375);
+  EXPECT_EQ(summarize(times({10, 20, 30, 40, 50, 60}), 1)->confidence, 0.95);
+  EXPECT_EQ(summarize_ratio(times({10, 20, 30}), times({10, 20, 30}), 1)->confidence, 0.75);
 }
 
 TEST(Summarize, TakesTheMeanOfTheTwoMiddleSamplesOfAnEvenNumber) {
@@ -41,7 +49,7 @@ TEST(Summarize, TakesTheMeanOfTheTwoMiddleSamplesOfAnEvenNumber) {
 TEST(Summarize, OneSampleIsItsOwnInterval) {
   const auto summary = summarize(times({12.5}), 7);
   ASSERT_TRUE(summary.ok());
-  EXPECT_EQ(*summary, (Summary{Microseconds(12.5), Microseconds(12.5), Microseconds(12.5), 0.95, 1}));
+  EXPECT_EQ(*summary, (Summary{Microseconds(12.5), Microseconds(12.5), Microseconds(12.5), 0.0, 1}));
 }
 
 TEST(Summarize, ThreeSamplesGiveTheirWholeRange) {
