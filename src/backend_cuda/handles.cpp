@@ -11,6 +11,15 @@ Status check(cudaError_t code, const char* call) {
 
 Status use_device(int device) { return check(cudaSetDevice(device), "cudaSetDevice"); }
 
+Result<PriorityRange> priority_range() {
+  PriorityRange range;
+  if (Status asked = check(cudaDeviceGetStreamPriorityRange(&range.least, &range.greatest), "cudaDeviceGetStreamPriorityRange");
+      !asked) {
+    return asked.error();
+  }
+  return range;
+}
+
 Result<Stream> make_stream(int priority) {
   cudaStream_t stream = nullptr;
   if (Status made = check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority), "cudaStreamCreateWithPriority");

@@ -39,7 +39,13 @@ using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, detail::EventD
 using DeviceMemory = std::unique_ptr<void, detail::DeviceMemoryDeleter>;
 using PinnedMemory = std::unique_ptr<void, detail::PinnedMemoryDeleter>;
 
-/// All four act on the current device.
+struct PriorityRange {
+  int least = 0;     ///< what a stream has by default
+  int greatest = 0;  ///< numerically the smallest
+};
+
+/// All of these act on the current device.
+Result<PriorityRange> priority_range();
 Result<Stream> make_stream(int priority);
 enum class EventUse { ordering, timing };
 Result<Event> make_event(EventUse use);

@@ -107,14 +107,11 @@ class CudaLauncher final : public Launcher {
 
 Result<Lanes> make_lanes(int device) {
   if (Status used = use_device(device); !used) return used.error();
-  int least = 0;
-  int greatest = 0;
-  if (Status asked = check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange"); !asked) {
-    return asked.error();
-  }
-  Result<cuda::Stream> compute = make_stream(least);
+  const Result<PriorityRange> priorities = priority_range();
+  if (!priorities) return priorities.error();
+  Result<cuda::Stream> compute = make_stream(priorities->least);
   if (!compute) return compute.error();
-  Result<cuda::Stream> comm = make_stream(greatest);
+  Result<cuda::Stream> comm = make_stream(priorities->greatest);
   if (!comm) return comm.error();
   return Lanes{std::move(*compute), std::move(*comm)};
 }

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
+#include <utility>
+
+#include "backend/watchdog.hpp"
 
 namespace headroom::cuda {
 namespace {
@@ -102,41 +103,25 @@ class Enqueuer {
 /// never return otherwise.
 class Release {
  public:
-  explicit Release(StartLine& line) : line_(line), watchdog_([this] { watch(); }) {}
+  explicit Release(StartLine& line) : line_(line), watchdog_(kPatience, [&line] { line.release(); }) {}
   ~Release() { static_cast<void>(now()); }
   Release(const Release&) = delete;
   Release& operator=(const Release&) = delete;
 
   /// Releases; false when the watchdog had to.
   bool now() {
-    {
-      const std::scoped_lock lock(mutex_);
-      if (done_) return !overdue_;
-      done_ = true;
-      if (!overdue_) line_.release();
-    }
-    changed_.notify_one();
-    watchdog_.join();
-    return !overdue_;
+    const bool in_time = watchdog_.stop();
+    if (in_time && !std::exchange(released_, true)) line_.release();
+    return in_time;
   }
 
  private:
   // Far beyond the milliseconds that enqueueing takes.
   static constexpr std::chrono::seconds kPatience{10};
 
-  void watch() {
-    std::unique_lock lock(mutex_);
-    if (changed_.wait_for(lock, kPatience, [this] { return done_; })) return;
-    overdue_ = true;
-    line_.release();
-  }
-
   StartLine& line_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool done_ = false;
-  bool overdue_ = false;
-  std::thread watchdog_;  // last: it uses the others
+  bool released_ = false;
+  headroom::detail::Watchdog watchdog_;
 };
 
 /// A schedule that fits is enqueued to its end before anything may start: its time then holds no host time at all.
@@ -158,13 +143,12 @@ Status enqueue_held(Enqueuer& enqueuer, Order order, int iterations, StartLine& 
 
 Result<DeviceLanes> DeviceLanes::make(int device) {
   if (Status used = use_device(device); !used) return used.error();
-  int least = 0;
-  int greatest = 0;
-  if (Status asked = check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange"); !asked) {
-    return asked.error();
-  }
+  const Result<PriorityRange> priorities = priority_range();
+  if (!priorities) return priorities.error();
   DeviceLanes lanes;
-  for (const auto& [stream, priority] : {std::pair{&lanes.compute, least}, {&lanes.comm, least}, {&lanes.urgent_comm, greatest}}) {
+  for (const auto& [stream, priority] : {std::pair{&lanes.compute, priorities->least},
+                                         {&lanes.comm, priorities->least},
+                                         {&lanes.urgent_comm, priorities->greatest}}) {
     Result<Stream> made = make_stream(priority);
     if (!made) return made.error();
     *stream = std::move(*made);

@@ -1,35 +1,10 @@
 #!/usr/bin/env bash
 # `headroom plan` as a user calls it: figures, streams and exit codes of the contract.
-set -u
-failures=0
-out=$(mktemp) err=$(mktemp)
-trap 'rm -f "$out" "$err"' EXIT
-
-fail() {
-  echo "FAIL: $1"
-  sed 's/^/  stdout: /' "$out" | head -5
-  sed 's/^/  stderr: /' "$err" | head -5
-  failures=$((failures + 1))
-}
-
-# expect CODE ARGUMENT...: runs the command and compares its exit code.
-expect() {
-  local code=$1 got
-  shift
-  "$HEADROOM_BIN" plan "$@" >"$out" 2>"$err"
-  got=$?
-  [ "$got" -eq "$code" ] || fail "plan $*: exit $got, expected $code"
-}
-says() { grep -qF -- "$1" "$out" || fail "standard output lacks: $1"; }
-complains() {
-  grep -qF -- "$1" "$err" || fail "standard error lacks: $1"
-  [ "$(wc -l <"$err")" -eq 1 ] || fail "standard error is not one line"
-  [ ! -s "$out" ] || fail "standard output is not empty"
-}
+. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
 
 gemm=(--threads 256 --registers 56 --static-shared 4096)
 
-expect 0 --device h200 "${gemm[@]}" --comm nccl-2.28:544 --json
+expect 0 plan --device h200 "${gemm[@]}" --comm nccl-2.28:544 --json
 says '"schema": "headroom.plan/1"'
 says '"pad_min": 53376'
 says '"pad_max": 72704'
@@ -39,36 +14,36 @@ says '"pad_min": 111744'
 [ ! -s "$err" ] || fail "JSON comes with words on standard error"
 [ "$(grep -c '"blocks_per_sm": [1234],' "$out")" -eq 4 ] || fail "not four residencies"
 
-expect 0 --device h200 "${gemm[@]}" --json -
+expect 0 plan --device h200 "${gemm[@]}" --json -
 says '"schema": "headroom.plan/1"'
 says '"name": "nccl-2.28:544"'
 
-expect 0 --device h200 --threads 256 --registers 56 --static-shared 4K --comm 288,96,21568,82240,1
+expect 0 plan --device h200 --threads 256 --registers 56 --static-shared 4K --comm 288,96,21568,82240,1
 says '53,376'
 says 'custom'
 
-expect 0 --device mi250x --threads 256 --registers 32
+expect 0 plan --device mi250x --threads 256 --registers 32
 says 'rccl-5.2 (default'
 says 'fits up to pad 60,928'
 
-expect 0 "${gemm[@]}"
+expect 0 plan "${gemm[@]}"
 says 'nccl-2.28:544'
 
-expect 2 --device h300 "${gemm[@]}"
+expect 2 plan --device h300 "${gemm[@]}"
 complains "--device: device 'h300' is not in the catalog, expected one of a40, a100, h100, h200, b200, mi250x, mi300x"
-expect 2 --device h200 "${gemm[@]}" --comm nccl-9
+expect 2 plan --device h200 "${gemm[@]}" --comm nccl-9
 complains "--comm: comm kernel 'nccl-9' is not in the catalog"
-expect 2 --device h200 --threads 0 --registers 56
+expect 2 plan --device h200 --threads 0 --registers 56
 complains '--threads: 0, expected 1 or more'
-expect 2 --device h200 --threads 256 --registers 56 --static-shared -1
+expect 2 plan --device h200 --threads 256 --registers 56 --static-shared -1
 complains "--static-shared: size '-1'"
-expect 2 --device h200 --threads 1024 --registers 255
+expect 2 plan --device h200 --threads 1024 --registers 255
 complains 'compute kernel: one block needs 262,144 registers, an SM of h200 has 65,536'
-expect 2 --device h200 --registers 56
+expect 2 plan --device h200 --registers 56
 complains '--threads'
-expect 2 --device h200 --threads many --registers 56
+expect 2 plan --device h200 --threads many --registers 56
 complains '--threads'
-expect 2 --device h200 "${gemm[@]}" --json somewhere
+expect 2 plan --device h200 "${gemm[@]}" --json somewhere
 complains '--json'
 
-[ "$failures" -eq 0 ]
+finish
