@@ -11,13 +11,16 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   target_compile_options(headroom_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 
-# fmt header-only: the tool must start on machines that lack libfmt. The sanitizers' builds stay at home and take the library,
-# which makes them compile three times as fast.
+# fmt's shared library may be absent where the tool must start, and its header-only form costs ten seconds a file: its functions are
+# compiled once, in src/base/fmt_functions.cpp, for the version that this file knows.
 add_library(headroom_fmt INTERFACE)
-if(HEADROOM_SANITIZE OR HEADROOM_FUZZERS)
-  target_link_libraries(headroom_fmt INTERFACE fmt::fmt)
+if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
+  get_target_property(HEADROOM_FMT_INCLUDE fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
+  target_include_directories(headroom_fmt SYSTEM INTERFACE ${HEADROOM_FMT_INCLUDE})
 else()
   target_link_libraries(headroom_fmt INTERFACE fmt::fmt-header-only)
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/src/base/fmt_functions.cpp"
+    DIRECTORY "${PROJECT_SOURCE_DIR}/src" PROPERTIES HEADER_FILE_ONLY ON)
 endif()
 
 # One layer of include/headroom/<layer> and src/<layer>: an object library, so that the shared library, the tool and the tests
