@@ -4,7 +4,8 @@
 #   usage: scripts/gpu/run.sh OUT STEP...
 #   ONLY narrows the paper steps to the cases in whose name that regular expression is found.
 #   STEP_SECONDS (300) bounds each step, so that one that hangs does not take the others with it.
-#   steps: machine tests sanitizer quick controls gate library rows paper paper-host
+#   EXAMPLES and POLICIES choose what the pytorch steps compare (examples/pytorch/compare.py --help).
+#   steps: machine tests sanitizer quick controls gate library rows paper paper-host pytorch pytorch-host pytorch-exact
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -45,6 +46,15 @@ bench() {
   check "$name" "$bin/headroom" bench "$@" --json "$out/$name.json" --markdown "$out/$name.md"
 }
 
+# pytorch NAME ARGUMENT...: PyTorch's examples with and without Headroom; whatever was measured when the time is over is kept.
+pytorch() {
+  local name=$1 raw=$bin/example_raw_overlap
+  shift
+  [[ -x $raw ]] || raw=
+  check "$name" python3 -B examples/pytorch/compare.py --headroom "$bin/headroom" --raw "$raw" --json "$out/$name.json" \
+    --budget "$((${STEP_SECONDS:-300} - 60))" --timeout 120 ${POLICIES:+--policies "$POLICIES"} ${EXAMPLES:+--examples "$EXAMPLES"} "$@"
+}
+
 for step in "$@"; do
   case $step in
     machine) check machine bash -c "nvidia-smi; nvidia-smi topo -m; $bin/headroom list" ;;
@@ -61,6 +71,13 @@ for step in "$@"; do
     library) bench library --suite library ;;
     paper) bench "paper-nvlink-${gpus}gpu" --suite paper -g "$gpus" --only "${ONLY:-.}" ;;
     paper-host) NCCL_P2P_DISABLE=1 bench "paper-host-${gpus}gpu" --suite paper -g "$gpus" --only "${ONLY:-.}" ;;
+    pytorch) pytorch pytorch ;;
+    pytorch-host) pytorch pytorch-host --link host --examples "${EXAMPLES:-ddp_step:4,fsdp2_step:4}" --steps 16 --warm-up 24 ;;
+    pytorch-exact)
+      pytorch pytorch-exact --deterministic \
+        --examples "${EXAMPLES:-overlap_loop,ddp_step:1,fsdp2_step:1,compiled_step,graphed_step}" \
+        --policies "${POLICIES:-observe,priority,gate,shape+--cap=elementwise=2,auto,auto+--sm-target=108}"
+      ;;
     *)
       echo "run.sh: unknown step $step" >&2
       failed=1

@@ -1,6 +1,7 @@
 #include "headroom/trace/overlap_metrics.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <utility>
 #include <vector>
@@ -62,7 +63,33 @@ Nanoseconds shared_length(const Intervals& a, const Intervals& b) {
   return sum;
 }
 
+/// Of `figure` over the recordings; of an even count the mean of the middle two.
+template <class Figure>
+std::optional<double> median_over(std::span<const Timeline> recordings, Figure figure) {
+  std::vector<double> values;
+  for (const Timeline& recording : recordings) {
+    const std::optional<double> value = figure(recording);
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+  }
+  if (values.empty()) return std::nullopt;
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+std::optional<double> mean_length(std::span<const Timeline> recordings, SpanKind kind) {
+  return median_over(recordings, [kind](const Timeline& recording) -> std::optional<double> {
+    const std::optional<Microseconds> mean = activity(recording, kind).mean();
+    return mean ? std::optional(mean->count()) : std::nullopt;
+  });
+}
+
 }  // namespace
+
+std::optional<double> overlap_rate(std::span<const Timeline> recordings) {
+  return median_over(recordings, [](const Timeline& recording) { return overlap_rate(recording); });
+}
 
 std::optional<double> overlap_rate(const Timeline& timeline) {
   const std::map<int, Intervals> compute = busy_by_device(timeline, SpanKind::compute);
@@ -97,6 +124,13 @@ std::optional<double> inflation(const Timeline& overlapped, const Timeline& isol
   const std::optional<Microseconds> alone = activity(isolated, kind).mean();
   if (!with || !alone) return std::nullopt;
   return inflation(*with, *alone);
+}
+
+std::optional<double> inflation(std::span<const Timeline> overlapped, std::span<const Timeline> isolated, SpanKind kind) {
+  const std::optional<double> with = mean_length(overlapped, kind);
+  const std::optional<double> alone = mean_length(isolated, kind);
+  if (!with || !alone) return std::nullopt;
+  return inflation(Microseconds(*with), Microseconds(*alone));
 }
 
 OverlapMetrics overlap_metrics(Microseconds time, Microseconds sequential, Microseconds ideal) {

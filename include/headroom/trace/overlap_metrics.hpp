@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "headroom/base/export.hpp"
 #include "headroom/base/time.hpp"
@@ -12,6 +13,9 @@ namespace headroom {
 /// a device's communication spans; overlaps and communication times are summed over devices before dividing. Absent when
 /// nothing communicates. Spans that end before they begin count as empty. Costs O(n log n) in spans.
 HEADROOM_API std::optional<double> overlap_rate(const Timeline& timeline);
+
+/// The median over recordings of the same schedule; absent when there is none or nothing communicates in one of them.
+HEADROOM_API std::optional<double> overlap_rate(std::span<const Timeline> recordings);
 
 /// How long the spans of one kind ran.
 struct Activity {
@@ -34,6 +38,10 @@ HEADROOM_API std::optional<double> inflation(Microseconds overlapped, Microsecon
 /// The same from the mean lengths of the spans of one kind. Both timelines must hold the same mix of kernels, as two
 /// recordings of one scenario do. Absent when either has no span of that kind.
 HEADROOM_API std::optional<double> inflation(const Timeline& overlapped, const Timeline& isolated, SpanKind kind);
+
+/// The same from the medians over recordings; absent when either has none or a recording has no span of that kind.
+HEADROOM_API std::optional<double> inflation(std::span<const Timeline> overlapped, std::span<const Timeline> isolated,
+                                             SpanKind kind);
 
 /// What a scheme reached. A member is absent where it was not measured or has no meaning.
 struct OverlapMetrics {

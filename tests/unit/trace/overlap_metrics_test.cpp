@@ -192,5 +192,22 @@ RC_GTEST_PROP(OverlapMetrics, RatioAndReductionAddUpToOne, ()) {
   RC_ASSERT(std::abs(*metrics.time_ratio + *metrics.reduction - 1.0) < 1e-9 * std::max(1.0, *metrics.time_ratio));
 }
 
+TEST(Recordings, FiguresAreMediansOverThem) {
+  // Communication of 10 ns each; computation beside it for 2, 8 and 5 ns: rates 0.2, 0.8, 0.5.
+  const auto recording = [](int beside) { return timeline_of({span_of(communication, 0, 10), span_of(compute, 0, beside)}); };
+  const std::vector<Timeline> three{recording(2), recording(8), recording(5)};
+  EXPECT_DOUBLE_EQ(0.5, *overlap_rate(three));
+  EXPECT_DOUBLE_EQ(0.35, *overlap_rate(std::vector{recording(2), recording(5)}));
+  // Computation took 5 ns in the median against 4 ns alone: 25 % longer.
+  EXPECT_DOUBLE_EQ(0.25, *inflation(three, std::vector{recording(4)}, compute));
+}
+
+TEST(Recordings, OneThatSaysNothingLeavesNoFigure) {
+  const std::vector<Timeline> mixed{timeline_of({span_of(communication, 0, 10)}), timeline_of({})};
+  EXPECT_FALSE(overlap_rate(mixed));
+  EXPECT_FALSE(overlap_rate(std::vector<Timeline>{}));
+  EXPECT_FALSE(inflation(mixed, mixed, communication));
+}
+
 }  // namespace
 }  // namespace headroom
