@@ -2,8 +2,98 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 
 namespace headroom::detail {
+namespace {
+
+/// Whether the loader stores a function's address for this relocation.
+bool holds_address(std::uint64_t info) {
+  const auto type = static_cast<std::uint32_t>(ELF64_R_TYPE(info));
+#if defined(__x86_64__)
+  return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
+#elif defined(__aarch64__)
+  return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT;
+#else
+  static_cast<void>(type);
+  return false;
+#endif
+}
+
+/// What the loader keeps of one library, as far as its imports go.
+struct Imports {
+  std::uintptr_t base = 0;
+  const char* names = nullptr;
+  const ElfW(Sym) * symbols = nullptr;
+  const ElfW(Rela) * calls = nullptr;
+  std::size_t call_bytes = 0;
+  const ElfW(Rela) * data = nullptr;
+  std::size_t data_bytes = 0;
+
+  explicit Imports(const link_map& map) : base(map.l_addr) {
+    for (const ElfW(Dyn)* entry = map.l_ld; entry->d_tag != DT_NULL; ++entry) {
+      switch (entry->d_tag) {
+        case DT_STRTAB:
+          names = at<char>(*entry);
+          break;
+        case DT_SYMTAB:
+          symbols = at<ElfW(Sym)>(*entry);
+          break;
+        case DT_JMPREL:
+          calls = at<ElfW(Rela)>(*entry);
+          break;
+        case DT_PLTRELSZ:
+          call_bytes = entry->d_un.d_val;
+          break;
+        case DT_RELA:
+          data = at<ElfW(Rela)>(*entry);
+          break;
+        case DT_RELASZ:
+          data_bytes = entry->d_un.d_val;
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+  template <class Body>
+  void for_each_slot_of(const char* symbol, Body body) const {
+    const std::pair<const ElfW(Rela)*, std::size_t> tables[] = {{calls, call_bytes}, {data, data_bytes}};
+    for (const auto& [first, bytes] : tables) {
+      for (std::size_t i = 0; first != nullptr && i < bytes / sizeof(ElfW(Rela)); ++i) {
+        const ElfW(Rela)& relocation = first[i];
+        if (!holds_address(relocation.r_info)) continue;
+        if (std::strcmp(names + symbols[ELF64_R_SYM(relocation.r_info)].st_name, symbol) != 0) continue;
+        body(reinterpret_cast<void**>(base + relocation.r_offset));
+      }
+    }
+  }
+
+ private:
+  template <class T>
+  static const T* at(const ElfW(Dyn) & entry) {
+    return reinterpret_cast<const T*>(entry.d_un.d_ptr);
+  }
+};
+
+/// Libraries may be linked so that their imports are read-only once loaded. The page stays writable: making it read-only again
+/// could take from another thread what it is about to use.
+bool store(void** slot, void* value) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(slot) / page * page;
+  if (mprotect(reinterpret_cast<void*>(start), page, PROT_READ | PROT_WRITE) != 0) return false;
+  *slot = value;
+  return true;
+}
+
+}  // namespace
 
 Result<DynamicLibrary> DynamicLibrary::open(std::span<const std::string> names) {
   std::string tried;
@@ -22,6 +112,15 @@ Result<DynamicLibrary> DynamicLibrary::open(std::span<const std::string> names) 
 Result<void*> DynamicLibrary::find(const char* symbol) const {
   if (void* address = dlsym(handle_.get(), symbol)) return address;
   return unavailable(fmt::format("{} has no function {}", name_, symbol));
+}
+
+Status DynamicLibrary::redirect(const char* symbol, void* replacement) const {
+  link_map* map = nullptr;
+  if (dlinfo(handle_.get(), RTLD_DI_LINKMAP, &map) != 0) return unavailable(fmt::format("{}: {}", name_, dlerror()));
+  int stored = 0;
+  Imports(*map).for_each_slot_of(symbol, [&](void** slot) { stored += store(slot, replacement) ? 1 : 0; });
+  if (stored > 0) return {};
+  return unavailable(fmt::format("{} does not import {}, or does so in a way that is not known", name_, symbol));
 }
 
 }  // namespace headroom::detail

@@ -27,9 +27,18 @@ class DynamicLibrary {
     return {};
   }
 
+  /// From now on this library's own calls of `symbol`, which it imports, reach `replacement`; nobody else's do. For hooks into a
+  /// library that offers none. To be called before the library keeps the address elsewhere. `unavailable` when it does not import
+  /// the symbol, or on a processor whose relocations are not known here (x86-64 and AArch64 are).
+  template <class Function>
+  Status redirect_import(const char* symbol, Function* replacement) const {
+    return redirect(symbol, reinterpret_cast<void*>(replacement));
+  }
+
  private:
   DynamicLibrary(std::shared_ptr<void> handle, std::string name) : handle_(std::move(handle)), name_(std::move(name)) {}
   [[nodiscard]] Result<void*> find(const char* symbol) const;
+  [[nodiscard]] Status redirect(const char* symbol, void* replacement) const;
 
   std::shared_ptr<void> handle_;
   std::string name_;

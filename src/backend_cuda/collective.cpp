@@ -37,14 +37,15 @@ Bytes CollectiveBuffers::memory_per_device(const Collective& collective, int gpu
   return sizes.send + sizes.recv;
 }
 
-Result<CollectiveBuffers> CollectiveBuffers::make(const Collective& collective, int gpus, std::uint64_t seed) {
+Result<CollectiveBuffers> CollectiveBuffers::make(const NcclLibrary& nccl, const Collective& collective, int gpus,
+                                                  std::uint64_t seed) {
   CollectiveBuffers buffers(collective, gpus, seed);
   const Extents sizes = extents(collective, gpus);
   for (int device = 0; device < gpus; ++device) {
     if (Status used = use_device(device); !used) return used.error();
-    Result<DeviceMemory> send = allocate(sizes.send);
+    Result<CollectiveMemory> send = nccl.allocate(sizes.send);
     if (!send) return Error{send.error().kind, fmt::format("collective.bytes on GPU {}: {}", device, send.error().message)};
-    Result<DeviceMemory> recv = allocate(sizes.recv);
+    Result<CollectiveMemory> recv = nccl.allocate(sizes.recv);
     if (!recv) return Error{recv.error().kind, fmt::format("collective.bytes on GPU {}: {}", device, recv.error().message)};
     const std::int64_t count = sizes.send / size_of(collective.dtype);
     if (Status filled = fill_collective(send->get(), count, collective.dtype, device, seed, nullptr); !filled)
@@ -55,13 +56,27 @@ Result<CollectiveBuffers> CollectiveBuffers::make(const Collective& collective, 
   return buffers;
 }
 
+Status CollectiveBuffers::register_with(Communicators& comms) const {
+  const Extents sizes = extents(collective_, gpus_);
+  std::vector<void*> send;
+  std::vector<void*> recv;
+  for (const Rank& rank : ranks_) {
+    send.push_back(rank.send.get());
+    recv.push_back(rank.recv.get());
+  }
+  if (Status registered = comms.register_windows(send, sizes.send); !registered) return registered;
+  return comms.register_windows(recv, sizes.recv);
+}
+
 Status CollectiveBuffers::enqueue(const NcclLibrary& nccl, const Communicators& comms,
                                   const std::vector<cudaStream_t>& streams) const {
   if (Status begun = nccl.check(nccl.functions.group_start(), "ncclGroupStart"); !begun) return begun;
   Status status;
   for (int rank = 0; rank < gpus_ && status; ++rank) {
     const auto at = static_cast<std::size_t>(rank);
-    status = enqueue_rank(nccl, ranks_[at], comms.rank(rank), streams[at]);
+    status = comms.budget().copy_engine && collective_.op == CollectiveOp::all_to_all
+                 ? enqueue_whole_exchange(nccl, ranks_[at], comms.rank(rank), streams[at])
+                 : enqueue_rank(nccl, ranks_[at], comms.rank(rank), streams[at]);
   }
   const Status ended = nccl.check(nccl.functions.group_end(), "ncclGroupEnd");
   return status ? ended : status;
@@ -97,6 +112,14 @@ Status CollectiveBuffers::enqueue_rank(const NcclLibrary& nccl, const Rank& rank
     }
   }
   return {};
+}
+
+Status CollectiveBuffers::enqueue_whole_exchange(const NcclLibrary& nccl, const Rank& rank, NcclComm comm,
+                                                 cudaStream_t stream) const {
+  const auto whole = static_cast<std::size_t>(collective_.bytes / size_of(collective_.dtype));
+  return nccl.check(nccl.functions.all_to_all(rank.send.get(), rank.recv.get(), whole / static_cast<std::size_t>(gpus_),
+                                              nccl_type(collective_.dtype), comm, stream),
+                    "ncclAlltoAll");
 }
 
 Status CollectiveBuffers::poison() {

@@ -13,7 +13,10 @@ namespace headroom::cuda {
 /// The scenario's collective with its buffers on devices 0..gpus-1: send buffers filled once, receive buffers free to poison.
 class CollectiveBuffers {
  public:
-  static Result<CollectiveBuffers> make(const Collective& collective, int gpus, std::uint64_t seed);
+  static Result<CollectiveBuffers> make(const NcclLibrary& nccl, const Collective& collective, int gpus, std::uint64_t seed);
+
+  /// Makes both buffers of every rank known to `comms`.
+  Status register_with(Communicators& comms) const;
 
   /// Enqueues the collective on one stream per device. Does not wait.
   [[nodiscard]] Status enqueue(const NcclLibrary& nccl, const Communicators& comms, const std::vector<cudaStream_t>& streams) const;
@@ -28,13 +31,16 @@ class CollectiveBuffers {
 
  private:
   struct Rank {
-    DeviceMemory send;
-    DeviceMemory recv;
+    CollectiveMemory send;
+    CollectiveMemory recv;
   };
   CollectiveBuffers(const Collective& collective, int gpus, std::uint64_t seed)
       : collective_(collective), gpus_(gpus), seed_(seed) {}
 
   Status enqueue_rank(const NcclLibrary& nccl, const Rank& rank, NcclComm comm, cudaStream_t stream) const;
+
+  /// All-to-all as one call: what NCCL can give to copy engines, unlike sends and receives.
+  Status enqueue_whole_exchange(const NcclLibrary& nccl, const Rank& rank, NcclComm comm, cudaStream_t stream) const;
 
   Collective collective_;
   int gpus_;

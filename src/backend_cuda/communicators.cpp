@@ -13,6 +13,7 @@ Result<Communicators> Communicators::make(const NcclLibrary& nccl, int ranks, co
     config.min_ctas = static_cast<int>(budget.comm_blocks->count());
     config.max_ctas = config.min_ctas;
   }
+  if (budget.copy_engine) config.use_copy_engines();
   if (budget.cluster) config.cga_cluster_size = *budget.cluster;
 
   std::vector<NcclComm> comms(static_cast<std::size_t>(ranks), nullptr);
@@ -25,7 +26,7 @@ Result<Communicators> Communicators::make(const NcclLibrary& nccl, int ranks, co
   }
   // The group is ended in any case: an open one would swallow every later call.
   const Status ended = nccl.check(nccl.functions.group_end(), "ncclGroupEnd (communicator initialisation)");
-  Communicators made(nccl);
+  Communicators made(nccl, budget);
   for (NcclComm comm : comms) {
     if (comm != nullptr) made.comms_.push_back(comm);
   }
@@ -34,7 +35,28 @@ Result<Communicators> Communicators::make(const NcclLibrary& nccl, int ranks, co
   return made;
 }
 
+Status Communicators::register_windows(const std::vector<void*>& memory, Bytes size) {
+  std::vector<NcclWindow> windows(comms_.size(), nullptr);
+  const auto bytes = static_cast<std::size_t>(size.count());
+  if (Status begun = nccl_->check(nccl_->functions.group_start(), "ncclGroupStart"); !begun) return begun;
+  Status status;
+  for (std::size_t rank = 0; rank < comms_.size() && status; ++rank) {
+    status = nccl_->check(nccl_->functions.window_register(comms_[rank], memory[rank], bytes, &windows[rank], kNcclWindowSymmetric),
+                          "ncclCommWindowRegister");
+  }
+  const Status ended = nccl_->check(nccl_->functions.group_end(), "ncclGroupEnd (window registration)");
+  for (std::size_t rank = 0; rank < comms_.size(); ++rank) {
+    if (windows[rank] != nullptr) windows_.emplace_back(comms_[rank], windows[rank]);
+  }
+  if (!status) return status;
+  if (!ended) return ended;
+  if (windows_.empty()) return unavailable("copy_engine: NCCL registers no memory with its peers on these links");
+  return {};
+}
+
 Communicators::~Communicators() {
+  if (comms_.empty()) return;
+  for (const auto& [comm, window] : windows_) static_cast<void>(nccl_->functions.window_deregister(comm, window));
   for (NcclComm comm : comms_) static_cast<void>(nccl_->functions.comm_destroy(comm));
 }
 

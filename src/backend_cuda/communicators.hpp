@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "backend_cuda/nccl_library.hpp"
@@ -13,6 +14,7 @@ namespace headroom::cuda {
 struct CommBudget {
   std::optional<Blocks> comm_blocks;  ///< absent: NCCL's own choice
   std::optional<int> cluster;         ///< absent: NCCL's own choice
+  bool copy_engine = false;           ///< moves data by copy engines where NCCL can
   auto operator<=>(const CommBudget&) const = default;
 };
 
@@ -24,8 +26,13 @@ class Communicators {
   Communicators& operator=(Communicators&&) = delete;
   ~Communicators();
 
+  /// Makes memory[i] of rank i known to all ranks, as copy engines need it; both live until these communicators are gone.
+  Status register_windows(const std::vector<void*>& memory, Bytes size);
+
   [[nodiscard]] NcclComm rank(int index) const { return comms_[static_cast<std::size_t>(index)]; }
   [[nodiscard]] int ranks() const { return static_cast<int>(comms_.size()); }
+
+  [[nodiscard]] const CommBudget& budget() const { return budget_; }
 
   /// The first error that NCCL met after its calls had returned.
   [[nodiscard]] Status asynchronous_error() const;
@@ -34,10 +41,12 @@ class Communicators {
   void abort();
 
  private:
-  explicit Communicators(const NcclLibrary& nccl) : nccl_(&nccl) {}
+  Communicators(const NcclLibrary& nccl, const CommBudget& budget) : nccl_(&nccl), budget_(budget) {}
 
   const NcclLibrary* nccl_;
+  CommBudget budget_;
   std::vector<NcclComm> comms_;
+  std::vector<std::pair<NcclComm, NcclWindow>> windows_;
 };
 
 }  // namespace headroom::cuda

@@ -92,19 +92,26 @@ __device__ double block_sum(double value) {
   return total;
 }
 
-/// y[row] = sum over columns of matrix[row][column] * x[column]; x is given, or made of +-1 where it is null.
+/// Columns first..last-1 of a matrix of `stride` columns.
+struct Columns {
+  std::int64_t first;
+  std::int64_t last;
+  std::int64_t stride;
+};
+
+/// The sum over `columns` of matrix[row][column] * x[column]; x is given, or made of +-1 where it is null.
 template <class T>
-__device__ double row_times(const T* matrix, std::int64_t row, std::int64_t columns, const double* x, std::uint64_t seed) {
+__device__ double row_times(const T* matrix, std::int64_t row, Columns columns, const double* x, std::uint64_t seed) {
   double sum = 0;
-  for (std::int64_t column = threadIdx.x; column < columns; column += kThreads) {
+  for (std::int64_t column = columns.first + threadIdx.x; column < columns.last; column += kThreads) {
     const double factor = x == nullptr ? sign_of(column, seed) : x[column];
-    sum += static_cast<double>(to_float(matrix[row * columns + column])) * factor;
+    sum += static_cast<double>(to_float(matrix[row * columns.stride + column])) * factor;
   }
   return block_sum(sum);
 }
 
 template <class T>
-__global__ void matrix_times_vector(const T* matrix, std::int64_t rows, std::int64_t columns, const double* x, std::uint64_t seed,
+__global__ void matrix_times_vector(const T* matrix, std::int64_t rows, Columns columns, const double* x, std::uint64_t seed,
                                     double* y) {
   for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
     const double sum = row_times(matrix, row, columns, x, seed);
@@ -113,11 +120,11 @@ __global__ void matrix_times_vector(const T* matrix, std::int64_t rows, std::int
 }
 
 template <class T>
-__global__ void compare_rows(const T* c, std::int64_t m, std::int64_t n, const double* expected, double tolerance,
-                             std::uint64_t seed, Mismatches* out) {
+__global__ void compare_rows(const T* c, std::int64_t m, Columns columns, const double* expected, double tolerance,
+                             std::uint64_t seed, std::int64_t first_index, Mismatches* out) {
   for (std::int64_t row = blockIdx.x; row < m; row += gridDim.x) {
-    const double sum = row_times(c, row, n, nullptr, seed);
-    if (threadIdx.x == 0 && !(fabs(sum - expected[row]) <= tolerance)) report(out, row);
+    const double sum = row_times(c, row, columns, nullptr, seed);
+    if (threadIdx.x == 0 && !(fabs(sum - expected[row]) <= tolerance)) report(out, first_index + row);
   }
 }
 
@@ -171,15 +178,19 @@ Status check_elementwise(const void* in, const void* out_data, const Elementwise
 Status check_gemm(const GemmCheck& gemm, double* work, Mismatches* out, cudaStream_t stream) {
   double* const bx = work;
   double* const abx = work + gemm.k;
-  with_type(gemm.dtype_ab, [&](auto* type) {
-    using T = const std::remove_pointer_t<decltype(type)>;
-    matrix_times_vector<<<kGrid, kThreads, 0, stream>>>(static_cast<T*>(gemm.b), gemm.k, gemm.n, nullptr, gemm.seed, bx);
-    matrix_times_vector<<<kGrid, kThreads, 0, stream>>>(static_cast<T*>(gemm.a), gemm.m, gemm.k, bx, gemm.seed, abx);
-  });
-  with_type(gemm.dtype_c, [&](auto* type) {
-    using T = const std::remove_pointer_t<decltype(type)>;
-    compare_rows<<<kGrid, kThreads, 0, stream>>>(static_cast<T*>(gemm.c), gemm.m, gemm.n, abx, gemm.tolerance, gemm.seed, out);
-  });
+  for (std::int64_t first = 0; first < gemm.n; first += gemm.segment) {
+    const Columns columns{first, std::min(first + gemm.segment, gemm.n), gemm.n};
+    with_type(gemm.dtype_ab, [&](auto* type) {
+      using T = const std::remove_pointer_t<decltype(type)>;
+      matrix_times_vector<<<kGrid, kThreads, 0, stream>>>(static_cast<T*>(gemm.b), gemm.k, columns, nullptr, gemm.seed, bx);
+      matrix_times_vector<<<kGrid, kThreads, 0, stream>>>(static_cast<T*>(gemm.a), gemm.m, {0, gemm.k, gemm.k}, bx, gemm.seed, abx);
+    });
+    with_type(gemm.dtype_c, [&](auto* type) {
+      using T = const std::remove_pointer_t<decltype(type)>;
+      compare_rows<<<kGrid, kThreads, 0, stream>>>(static_cast<T*>(gemm.c), gemm.m, columns, abx, gemm.tolerance, gemm.seed,
+                                                   first / gemm.segment * gemm.m, out);
+    });
+  }
   return check(cudaGetLastError(), "check_gemm");
 }
 

@@ -40,8 +40,9 @@ Status check_collective(const void* received, const CollectiveCheck& expected, M
 /// out[i] == op(in[i]) for all elements, recomputed in f64.
 Status check_elementwise(const void* in, const void* out_data, const Elementwise& what, Mismatches* out, cudaStream_t stream);
 
-/// Freivalds' check of C = A * B over all elements: for a random vector x of +-1, row i of C x must equal A (B x) within
-/// `tolerance`. `work` needs k + m doubles. Mismatch indices are rows of C.
+/// Freivalds' check of C = A * B over all elements, one for each `segment` of columns: for a random vector x of +-1 there and 0
+/// elsewhere, row i of C x must equal A (B x) within `tolerance`. Reads A once for each segment. `work` needs k + m doubles. A
+/// mismatch's index is its segment times m plus the row of C.
 struct GemmCheck {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -49,6 +50,7 @@ struct GemmCheck {
   std::int64_t m = 0, n = 0, k = 0;
   DataType dtype_ab = DataType::f32;
   DataType dtype_c = DataType::f32;
+  std::int64_t segment = 0;
   double tolerance = 0;
   std::uint64_t seed = 0;
 };

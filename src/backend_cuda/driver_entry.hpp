@@ -10,13 +10,12 @@
 namespace headroom::cuda {
 
 /// Finds a function of the driver by name: linking the driver library would keep the program from starting where there is none.
+/// `since` is the CUDA version, 1000 * major + 10 * minor, that gave the function the form of `Function`.
 template <class Function>
-Status driver_entry(const char* name, Function*& function) {
-  // The entry points that Headroom calls have had their form since CUDA 12.0 at the latest.
-  constexpr unsigned kSince = 12'000;
+Status driver_entry(const char* name, Function*& function, unsigned since = 12'000) {
   void* entry = nullptr;
   cudaDriverEntryPointQueryResult found{};
-  if (Status asked = check(cudaGetDriverEntryPointByVersion(name, &entry, kSince, cudaEnableDefault, &found),
+  if (Status asked = check(cudaGetDriverEntryPointByVersion(name, &entry, since, cudaEnableDefault, &found),
                            "cudaGetDriverEntryPointByVersion");
       !asked) {
     return asked;

@@ -36,6 +36,7 @@ class LibraryGemmKernel final : public ComputeKernel {
   [[nodiscard]] Status accepts(const OverlapPlan& plan) const override {
     if (plan.pad != Bytes(0))
       return invalid_input(fmt::format("pad_bytes: library_gemm cannot be shaped: {}", facts_.shape_refusal));
+    if (plan.carveout) return invalid_input("carveout: acts on this project's kernels only, not on library_gemm");
     if (plan.sm_target && (*plan.sm_target < Sms(1) || *plan.sm_target > Sms(sms_))) {
       return invalid_input(fmt::format("sm_target: {}, expected 1 to {}", plan.sm_target->count(), sms_));
     }

@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "backend_cuda/handles.hpp"
+#include "backend_cuda/launch_completion.hpp"
 #include "headroom/base/environment.hpp"
 
 namespace headroom::cuda {
@@ -34,6 +36,25 @@ Status bind_all(const headroom::detail::DynamicLibrary& library, NcclLibrary::Fu
   return {};
 }
 
+constexpr int kCopyEngines = 22800;
+
+/// What only newer libraries have; all of it or none.
+void bind_newer(const headroom::detail::DynamicLibrary& library, NcclLibrary::Functions& to) {
+  NcclLibrary::Functions newer = to;
+  for (const Status& bound : {
+           library.bind("ncclAlltoAll", newer.all_to_all),
+           library.bind("ncclMemAlloc", newer.mem_alloc),
+           library.bind("ncclMemFree", newer.mem_free),
+           library.bind("ncclCommWindowRegister", newer.window_register),
+           library.bind("ncclCommWindowDeregister", newer.window_deregister),
+       }) {
+    if (!bound) return;
+  }
+  to = newer;
+}
+
+int release_plain(void* memory) { return static_cast<int>(cudaFree(memory)); }
+
 std::string dotted(int version) { return fmt::format("{}.{}.{}", version / 10'000, version / 100 % 100, version % 100); }
 
 }  // namespace
@@ -45,6 +66,7 @@ Result<NcclLibrary> NcclLibrary::load() {
   if (!library) return unavailable(fmt::format("NCCL: {}; set {} to its path", library.error().message, kNcclLibrary.name));
 
   NcclLibrary nccl(std::move(*library));
+  nccl.launches_observed_ = observe_launches_of(nccl.library_);
   if (Status bound = bind_all(nccl.library_, nccl.functions); !bound) {
     return unavailable(fmt::format("NCCL: {}, expected NCCL {} or later", bound.error().message, dotted(kOldest)));
   }
@@ -53,7 +75,20 @@ Result<NcclLibrary> NcclLibrary::load() {
     return unavailable(
         fmt::format("NCCL {} in {}, expected {} or later", dotted(nccl.version_), nccl.library_.name(), dotted(kOldest)));
   }
+  if (nccl.version_ >= kCopyEngines) bind_newer(nccl.library_, nccl.functions);
   return nccl;
+}
+
+Result<CollectiveMemory> NcclLibrary::allocate(Bytes size) const {
+  if (functions.mem_alloc == nullptr) {
+    Result<DeviceMemory> plain = cuda::allocate(size);
+    if (!plain) return plain.error();
+    return CollectiveMemory(plain->release(), CollectiveMemoryDeleter{&release_plain});
+  }
+  void* memory = nullptr;
+  const auto bytes = static_cast<std::size_t>(size.count());
+  if (Status allocated = check(functions.mem_alloc(&memory, bytes), "ncclMemAlloc"); !allocated) return allocated.error();
+  return CollectiveMemory(memory, CollectiveMemoryDeleter{functions.mem_free});
 }
 
 std::string NcclLibrary::version() const { return dotted(version_); }

@@ -44,6 +44,9 @@ Result<OwnKernel> OwnKernel::make(const void* function, dim3 grid, Threads threa
 
 Status OwnKernel::accepts(const OverlapPlan& plan) const {
   if (plan.sm_target) return invalid_input("sm_target: acts on library_gemm only, this kernel's grid is the scenario's");
+  if (plan.carveout && (*plan.carveout < Percent(0) || *plan.carveout > Percent(100))) {
+    return invalid_input(fmt::format("carveout: {}, expected 0 to 100 percent", plan.carveout->count()));
+  }
   if (plan.pad < Bytes(0) || plan.pad > greatest_pad_) {
     return invalid_input(fmt::format("pad_bytes: {}, expected 0 to {} for this kernel", plan.pad.count(), greatest_pad_.count()));
   }
@@ -56,6 +59,13 @@ Status OwnKernel::launch(cudaStream_t stream, const OverlapPlan& plan, void** ar
   config.blockDim = dim3(static_cast<unsigned>(threads_.count()));
   config.dynamicSmemBytes = static_cast<std::size_t>(plan.pad.count());
   config.stream = stream;
+  cudaLaunchAttribute carveout{};
+  if (plan.carveout) {
+    carveout.id = cudaLaunchAttributePreferredSharedMemoryCarveout;
+    carveout.val.sharedMemCarveout = static_cast<unsigned>(plan.carveout->count());
+    config.attrs = &carveout;
+    config.numAttrs = 1;
+  }
   return check(cudaLaunchKernelExC(&config, function_, arguments), "cudaLaunchKernelExC (compute)");
 }
 

@@ -7,21 +7,26 @@
 #include <utility>
 
 #include "backend/watchdog.hpp"
+#include "backend_cuda/launch_completion.hpp"
 
 namespace headroom::cuda {
 namespace {
 
-// Iterations enqueued while the start line still holds: far below the depth at which a launch blocks the host.
-constexpr int kQueuedAhead = 32;
+// Iterations enqueued while the start line still holds, and between two looks at the devices: two windows are far below the depth
+// at which a launch blocks the host.
+constexpr int kWindow = 32;
 
 class Enqueuer {
  public:
-  Enqueuer(const Scenario& scenario, const OverlapPlan& plan, const Operations& operations, const std::vector<DeviceLanes>& lanes)
-      : scenario_(scenario), plan_(plan), operations_(operations), lanes_(lanes) {
-    for (const DeviceLanes& lane : lanes_) {
-      compute_.push_back(lane.compute.get());
-      comm_.push_back(plan.priority ? lane.urgent_comm.get() : lane.comm.get());
-    }
+  explicit Enqueuer(const Schedule& schedule)
+      : scenario_(schedule.scenario),
+        order_(schedule.order),
+        plan_(schedule.plan),
+        operations_(schedule.operations),
+        lanes_(schedule.lanes),
+        compute_(schedule.streams.compute),
+        comm_(schedule.streams.comm) {
+    for (const DeviceLanes& lane : lanes_) comm_begun_.push_back(lane.comm_begun.get());
   }
 
   Status hold(StartLine& start) {
@@ -35,8 +40,8 @@ class Enqueuer {
     });
   }
 
-  Status iteration(Order order) {
-    switch (order) {
+  Status iteration() {
+    switch (order_) {
       case Order::compute_only:
         return compute();
       case Order::comm_only:
@@ -51,7 +56,25 @@ class Enqueuer {
     if (scenario_.pattern == Pattern::pipeline) {
       if (Status ordered = comm_after_compute(); !ordered) return ordered;
     }
-    return collective(comm_);
+    return plan_.launch_gate ? gated_collective() : collective(comm_);
+  }
+
+  /// Marks that everything of window `index` is enqueued.
+  Status mark_window(std::size_t index) {
+    return on_each([&](std::size_t at) -> Status {
+      const DeviceLanes& lane = lanes_[at];
+      if (Status marked = check(cudaEventRecord(lane.compute_window[index % 2].get(), compute_[at]), "cudaEventRecord"); !marked) {
+        return marked;
+      }
+      return check(cudaEventRecord(lane.comm_window[index % 2].get(), comm_[at]), "cudaEventRecord");
+    });
+  }
+
+  Status await_window(std::size_t index, const Deadline& deadline) {
+    return on_each([&](std::size_t at) -> Status {
+      if (Status passed = deadline.await(lanes_[at].compute_window[index % 2].get(), at); !passed) return passed;
+      return deadline.await(lanes_[at].comm_window[index % 2].get(), at);
+    });
   }
 
   Status end() {
@@ -83,6 +106,16 @@ class Enqueuer {
     return operations_.collective->enqueue(*operations_.nccl, *operations_.comms, streams);
   }
 
+  /// What is computed next waits until the collective is on the device, however many blocks the compute has.
+  Status gated_collective() {
+    LaunchCompletion begun(comm_, comm_begun_);
+    if (Status enqueued = collective(comm_); !enqueued) return enqueued;
+    if (Status seen = begun.every_stream_launched(); !seen) return seen;
+    return on_each([&](std::size_t at) {
+      return check(cudaStreamWaitEvent(compute_[at], comm_begun_[at], 0), "cudaStreamWaitEvent (launch gate)");
+    });
+  }
+
   Status comm_after_compute() {
     return on_each([&](std::size_t at) -> Status {
       const DeviceLanes& lane = lanes_[at];
@@ -92,11 +125,13 @@ class Enqueuer {
   }
 
   const Scenario& scenario_;
+  Order order_;
   const OverlapPlan& plan_;
   const Operations& operations_;
   const std::vector<DeviceLanes>& lanes_;
-  std::vector<cudaStream_t> compute_;
-  std::vector<cudaStream_t> comm_;
+  const std::vector<cudaStream_t>& compute_;
+  const std::vector<cudaStream_t>& comm_;
+  std::vector<cudaEvent_t> comm_begun_;
 };
 
 /// Releases the start line on every way out, and by itself when that takes too long: a call that waits for a held stream would
@@ -125,13 +160,13 @@ class Release {
 };
 
 /// A schedule that fits is enqueued to its end before anything may start: its time then holds no host time at all.
-Status enqueue_held(Enqueuer& enqueuer, Order order, int iterations, StartLine& start) {
-  const int ahead = std::min(iterations, kQueuedAhead);
+Status enqueue_held(Enqueuer& enqueuer, int iterations, StartLine& start) {
+  const int ahead = std::min(iterations, kWindow);
   Release release(start);
   if (Status held = enqueuer.hold(start); !held) return held;
   if (Status begun = enqueuer.begin(); !begun) return begun;
   for (int i = 0; i < ahead; ++i) {
-    if (Status enqueued = enqueuer.iteration(order); !enqueued) return enqueued;
+    if (Status enqueued = enqueuer.iteration(); !enqueued) return enqueued;
   }
   if (ahead == iterations) {
     if (Status ended = enqueuer.end(); !ended) return ended;
@@ -155,6 +190,11 @@ Result<DeviceLanes> DeviceLanes::make(int device) {
   }
   for (const auto& [event, use] : {std::pair{&lanes.compute_done, EventUse::ordering},
                                    {&lanes.comm_done, EventUse::ordering},
+                                   {&lanes.comm_begun, EventUse::ordering},
+                                   {&lanes.compute_window[0], EventUse::ordering},
+                                   {&lanes.compute_window[1], EventUse::ordering},
+                                   {&lanes.comm_window[0], EventUse::ordering},
+                                   {&lanes.comm_window[1], EventUse::ordering},
                                    {&lanes.begin, EventUse::timing},
                                    {&lanes.end, EventUse::timing}}) {
     Result<Event> made = make_event(use);
@@ -164,41 +204,50 @@ Result<DeviceLanes> DeviceLanes::make(int device) {
   return lanes;
 }
 
-Status enqueue_one(const Scenario& scenario, Order order, const OverlapPlan& plan, const Operations& operations,
-                   const std::vector<DeviceLanes>& lanes) {
-  Enqueuer enqueuer(scenario, plan, operations, lanes);
+Status Deadline::await(cudaEvent_t event, std::size_t device) const {
+  while (true) {
+    const cudaError_t state = cudaEventQuery(event);
+    if (state == cudaSuccess) return {};
+    if (state != cudaErrorNotReady) return check(state, "the schedule");
+    if (comms_ != nullptr) {
+      if (Status healthy = comms_->asynchronous_error(); !healthy) return healthy;
+    }
+    if (std::chrono::steady_clock::now() > until_) {
+      return failed(fmt::format("GPU {} has not finished after the time limit of {:.3f} s; its collectives are aborted", device,
+                                static_cast<double>(limit_.count()) / 1000));
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+Status enqueue_one(const Schedule& schedule) {
+  Enqueuer enqueuer(schedule);
   if (Status begun = enqueuer.begin(); !begun) return begun;
-  if (Status enqueued = enqueuer.iteration(order); !enqueued) return enqueued;
+  if (Status enqueued = enqueuer.iteration(); !enqueued) return enqueued;
   return enqueuer.end();
 }
 
-Status enqueue_schedule(const Scenario& scenario, Order order, const OverlapPlan& plan, const Operations& operations,
-                        const std::vector<DeviceLanes>& lanes, StartLine& start) {
-  Enqueuer enqueuer(scenario, plan, operations, lanes);
-  if (Status ahead = enqueue_held(enqueuer, order, scenario.iterations, start); !ahead) return ahead;
-  if (scenario.iterations <= kQueuedAhead) return {};
-  for (int i = kQueuedAhead; i < scenario.iterations; ++i) {
-    if (Status enqueued = enqueuer.iteration(order); !enqueued) return enqueued;
+Status enqueue_schedule(const Schedule& schedule, StartLine& start, const Deadline& deadline) {
+  const int iterations = schedule.scenario.iterations;
+  Enqueuer enqueuer(schedule);
+  if (Status ahead = enqueue_held(enqueuer, iterations, start); !ahead) return ahead;
+  if (iterations <= kWindow) return {};
+  for (int i = kWindow; i < iterations; ++i) {
+    if (i % kWindow == 0) {
+      const auto window = static_cast<std::size_t>(i / kWindow - 1);
+      if (Status marked = enqueuer.mark_window(window); !marked) return marked;
+      if (window > 0) {
+        if (Status passed = enqueuer.await_window(window - 1, deadline); !passed) return passed;
+      }
+    }
+    if (Status enqueued = enqueuer.iteration(); !enqueued) return enqueued;
   }
   return enqueuer.end();
 }
 
-Status await_end(const std::vector<DeviceLanes>& lanes, const Communicators* comms, std::chrono::milliseconds limit) {
-  const auto deadline = std::chrono::steady_clock::now() + limit;
+Status await_end(const std::vector<DeviceLanes>& lanes, const Deadline& deadline) {
   for (std::size_t at = 0; at < lanes.size(); ++at) {
-    while (true) {
-      const cudaError_t state = cudaEventQuery(lanes[at].end.get());
-      if (state == cudaSuccess) break;
-      if (state != cudaErrorNotReady) return check(state, "the schedule");
-      if (comms != nullptr) {
-        if (Status healthy = comms->asynchronous_error(); !healthy) return healthy;
-      }
-      if (std::chrono::steady_clock::now() > deadline) {
-        return failed(fmt::format("GPU {} has not finished after the time limit of {:.3f} s; its collectives are aborted", at,
-                                  static_cast<double>(limit.count()) / 1000));
-      }
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
+    if (Status passed = deadline.await(lanes[at].end.get(), at); !passed) return passed;
   }
   return {};
 }

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <chrono>
 #include <vector>
 
@@ -23,8 +24,12 @@ struct DeviceLanes {
   Stream urgent_comm;
   Event compute_done;  ///< orders a collective behind its compute
   Event comm_done;     ///< joins the communication stream at the end
+  Event comm_begun;    ///< launch gate: all blocks of the latest collective have begun
   Event begin;
   Event end;
+  /// What the host waits for before it enqueues further, for the two latest windows of iterations.
+  std::array<Event, 2> compute_window;
+  std::array<Event, 2> comm_window;
 
   static Result<DeviceLanes> make(int device);
 };
@@ -37,20 +42,51 @@ struct Operations {
   const Communicators* comms = nullptr;
 };
 
-/// Enqueues one iteration in the given order on every device, between each device's begin and end events, with no stream held.
-/// Whatever is done for the first time (a kernel is loaded, a communicator connects) must be done this way: the driver may wait
-/// for the device then, and on a held stream it would wait for ever.
-Status enqueue_one(const Scenario& scenario, Order order, const OverlapPlan& plan, const Operations& operations,
-                   const std::vector<DeviceLanes>& lanes);
+/// How long a schedule may take, from when it is begun to be enqueued.
+class Deadline {
+ public:
+  Deadline(std::chrono::milliseconds limit, const Communicators* comms)
+      : limit_(limit), until_(std::chrono::steady_clock::now() + limit), comms_(comms) {}
 
-/// Enqueues all iterations in the given order on every device, between each device's begin and end events. Streams are held by
-/// `start` until enough is enqueued; on return everything is enqueued and released. `failed` when a call blocked the host
-/// meanwhile: the streams are then released after a few seconds, and the run's time is worth nothing.
-Status enqueue_schedule(const Scenario& scenario, Order order, const OverlapPlan& plan, const Operations& operations,
-                        const std::vector<DeviceLanes>& lanes, StartLine& start);
+  /// Polls until the device has passed `event`. `failed` after the limit, or when NCCL reports an error; the schedule must then be
+  /// given up.
+  Status await(cudaEvent_t event, std::size_t device) const;
 
-/// Waits until every device has passed its end event. After `limit`, or when NCCL reports an error, gives up: `failed`.
-Status await_end(const std::vector<DeviceLanes>& lanes, const Communicators* comms, std::chrono::milliseconds limit);
+ private:
+  std::chrono::milliseconds limit_;
+  std::chrono::steady_clock::time_point until_;
+  const Communicators* comms_;
+};
+
+/// The streams that a run takes on each device.
+struct LaneStreams {
+  std::vector<cudaStream_t> compute;
+  std::vector<cudaStream_t> comm;
+};
+
+/// One run; everything it refers to outlives it.
+struct Schedule {
+  const Scenario& scenario;
+  Order order;
+  const OverlapPlan& plan;
+  Operations operations;
+  const std::vector<DeviceLanes>& lanes;
+  LaneStreams streams;
+};
+
+/// Enqueues one iteration on every device, between each device's begin and end events, with no stream held. Whatever is done for
+/// the first time (a kernel is loaded, a communicator connects) must be done this way: the driver may wait for the device then, and
+/// on a held stream it would wait for ever.
+Status enqueue_one(const Schedule& schedule);
+
+/// Enqueues all iterations on every device, between each device's begin and end events. Streams are held by `start` until enough is
+/// enqueued; on return everything is enqueued and released. At most two windows of iterations are ahead of the devices, so that no
+/// launch ever waits for a full queue and the deadline is kept whatever hangs. `failed` when a call blocked the host while the
+/// streams were held: they are then released after a few seconds, and the run's time is worth nothing.
+Status enqueue_schedule(const Schedule& schedule, StartLine& start, const Deadline& deadline);
+
+/// Waits until every device has passed its end event.
+Status await_end(const std::vector<DeviceLanes>& lanes, const Deadline& deadline);
 
 /// The slowest device's time between begin and end; both must have passed.
 Result<Microseconds> slowest(const std::vector<DeviceLanes>& lanes);

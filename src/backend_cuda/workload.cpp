@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <string>
+
 #include "backend_cuda/handles.hpp"
 #include "backend_cuda/kernel_recorder.hpp"
 
@@ -26,6 +29,17 @@ Status enough_memory(const Scenario& scenario) {
                     gib(needed), gib(room), device));
   }
   return {};
+}
+
+/// NCCL reads the thread count once in a process, before its first communicator: another value needs another process.
+Status comm_threads_possible(const OverlapPlan& plan) {
+  if (!plan.comm_threads) return {};
+  const char* const fixed = std::getenv("NCCL_NTHREADS");
+  if (fixed != nullptr && std::to_string(plan.comm_threads->count()) == fixed) return {};
+  return invalid_input(
+      fmt::format("comm_threads: {}, but NCCL takes them from its environment when the process starts; start it with "
+                  "NCCL_NTHREADS={} (it is {})",
+                  plan.comm_threads->count(), plan.comm_threads->count(), fixed == nullptr ? "not set" : fixed));
 }
 
 }  // namespace
@@ -60,7 +74,7 @@ Status CudaWorkload::build(const std::vector<DeviceInfo>& devices, std::uint64_t
   here.compute = std::move(*compute);
   facts_ = here.compute->facts();
 
-  Result<CollectiveBuffers> collective = CollectiveBuffers::make(scenario_.collective, scenario_.gpus, seed);
+  Result<CollectiveBuffers> collective = CollectiveBuffers::make(*nccl_, scenario_.collective, scenario_.gpus, seed);
   if (!collective) return collective.error();
   here.collective = std::make_unique<CollectiveBuffers>(std::move(*collective));
   return {};
@@ -70,8 +84,21 @@ const ComputeFacts& CudaWorkload::compute() const { return facts_; }
 
 Status CudaWorkload::accepts(const OverlapPlan& plan) const {
   if (on_devices_ == nullptr) return failed("an earlier run on these devices did not end; nothing more is run on them");
-  if (plan.launch_gate) return invalid_input("launch_gate: true, expected false (the cuda backend has no launch gate yet)");
+  if (plan.launch_gate && !nccl_->launches_observed()) return nccl_->launches_observed();
+  if (Status possible = copy_engine_possible(plan); !possible) return possible;
+  if (Status possible = comm_threads_possible(plan); !possible) return possible;
   return on_devices_->compute->accepts(plan);
+}
+
+Status CudaWorkload::copy_engine_possible(const OverlapPlan& plan) const {
+  if (!plan.copy_engine) return {};
+  if (!nccl_->has_copy_engines()) {
+    return unavailable(fmt::format("copy_engine: NCCL {} has no such collectives, expected 2.28 or later", nccl_->version()));
+  }
+  const CollectiveOp op = scenario_.collective.op;
+  if (op == CollectiveOp::all_gather || op == CollectiveOp::all_to_all) return {};
+  return invalid_input(
+      fmt::format("copy_engine: true with {}, expected all_gather or all_to_all (copy engines do not add)", to_string(op)));
 }
 
 Status CudaWorkload::or_give_up(Status ended) {
@@ -83,16 +110,41 @@ Status CudaWorkload::or_give_up(Status ended) {
 
 Result<const Communicators*> CudaWorkload::communicators_for(const OverlapPlan& plan) {
   OnDevices& here = *on_devices_;
-  const CommBudget budget{plan.comm_blocks, plan.cluster};
+  const CommBudget budget{plan.comm_blocks, plan.cluster, plan.copy_engine};
   if (const auto known = here.communicators.find(budget); known != here.communicators.end()) return &known->second;
 
   Result<Communicators> made = Communicators::make(*nccl_, scenario_.gpus, budget);
   if (!made) return made.error();
+  if (budget.copy_engine) {
+    if (Status registered = here.collective->register_with(*made); !registered) return registered.error();
+  }
   return &here.communicators.emplace(budget, std::move(*made)).first->second;
 }
 
-Operations CudaWorkload::operations_with(const Communicators& comms) const {
-  return {on_devices_->compute.get(), on_devices_->collective.get(), nccl_.get(), &comms};
+Result<LaneStreams> CudaWorkload::streams_for(const OverlapPlan& plan) {
+  OnDevices& here = *on_devices_;
+  LaneStreams streams;
+  for (const DeviceLanes& lane : here.lanes) {
+    streams.compute.push_back(lane.compute.get());
+    streams.comm.push_back(plan.priority ? lane.urgent_comm.get() : lane.comm.get());
+  }
+  if (!plan.comm_sms) return streams;
+  std::vector<SmPartition>& partitions = here.partitions[*plan.comm_sms];
+  for (int device = static_cast<int>(partitions.size()); device < scenario_.gpus; ++device) {
+    if (Status used = use_device(device); !used) return used.error();
+    Result<SmPartition> made = SmPartition::leaving_out(*plan.comm_sms, device);
+    if (!made) return made.error();
+    partitions.push_back(std::move(*made));
+  }
+  for (std::size_t at = 0; at < partitions.size(); ++at) streams.compute[at] = partitions[at].stream();
+  return streams;
+}
+
+Result<Schedule> CudaWorkload::schedule(Order order, const OverlapPlan& plan, const Communicators& comms) {
+  Result<LaneStreams> streams = streams_for(plan);
+  if (!streams) return streams.error();
+  const Operations operations{on_devices_->compute.get(), on_devices_->collective.get(), nccl_.get(), &comms};
+  return Schedule{scenario_, order, plan, operations, on_devices_->lanes, std::move(*streams)};
 }
 
 Status CudaWorkload::warm(Order order, const OverlapPlan& plan) {
@@ -100,8 +152,11 @@ Status CudaWorkload::warm(Order order, const OverlapPlan& plan) {
   if (on_devices_->warmed.contains({order, plan})) return {};
   Result<const Communicators*> comms = communicators_for(plan);
   if (!comms) return comms.error();
-  const Status enqueued = enqueue_one(scenario_, order, plan, operations_with(**comms), on_devices_->lanes);
-  if (Status ended = or_give_up(enqueued ? await_end(on_devices_->lanes, *comms, time_limit_) : enqueued); !ended) return ended;
+  const Result<Schedule> one = schedule(order, plan, **comms);
+  if (!one) return one.error();
+  const Deadline deadline(time_limit_, *comms);
+  const Status enqueued = enqueue_one(*one);
+  if (Status ended = or_give_up(enqueued ? await_end(on_devices_->lanes, deadline) : enqueued); !ended) return ended;
   on_devices_->warmed.insert({order, plan});
   return {};
 }
@@ -111,8 +166,11 @@ Status CudaWorkload::run_once(Order order, const OverlapPlan& plan) {
   Result<const Communicators*> comms = communicators_for(plan);
   if (!comms) return comms.error();
   OnDevices& here = *on_devices_;
-  const Status enqueued = enqueue_schedule(scenario_, order, plan, operations_with(**comms), here.lanes, *here.start);
-  return or_give_up(enqueued ? await_end(here.lanes, *comms, time_limit_) : enqueued);
+  const Result<Schedule> all = schedule(order, plan, **comms);
+  if (!all) return all.error();
+  const Deadline deadline(time_limit_, *comms);
+  const Status enqueued = enqueue_schedule(*all, *here.start, deadline);
+  return or_give_up(enqueued ? await_end(here.lanes, deadline) : enqueued);
 }
 
 Result<Microseconds> CudaWorkload::run(Order order, const OverlapPlan& plan) {

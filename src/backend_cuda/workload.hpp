@@ -12,6 +12,7 @@
 #include "backend_cuda/compute_kernel.hpp"
 #include "backend_cuda/nccl_library.hpp"
 #include "backend_cuda/schedule.hpp"
+#include "backend_cuda/sm_partition.hpp"
 #include "backend_cuda/start_line.hpp"
 #include "headroom/backend/backend.hpp"
 
@@ -36,6 +37,7 @@ class CudaWorkload final : public Workload {
     std::unique_ptr<CollectiveBuffers> collective;
     std::vector<DeviceLanes> lanes;
     std::unique_ptr<StartLine> start;
+    std::map<Sms, std::vector<SmPartition>> partitions;  ///< by the SMs left out, one for each device
     std::map<CommBudget, Communicators> communicators;
     std::set<std::pair<Order, OverlapPlan>> warmed;
   };
@@ -44,8 +46,11 @@ class CudaWorkload final : public Workload {
 
   Status build(const std::vector<DeviceInfo>& devices, std::uint64_t seed);
   Status accepts(const OverlapPlan& plan) const;
+  Status copy_engine_possible(const OverlapPlan& plan) const;
   Result<const Communicators*> communicators_for(const OverlapPlan& plan);
-  [[nodiscard]] Operations operations_with(const Communicators& comms) const;
+  Result<LaneStreams> streams_for(const OverlapPlan& plan);
+  /// Refers to `plan` and `comms`.
+  Result<Schedule> schedule(Order order, const OverlapPlan& plan, const Communicators& comms);
   /// Runs one iteration of what was never run before, unheld: it loads kernels and connects communicators.
   Status warm(Order order, const OverlapPlan& plan);
   Status run_once(Order order, const OverlapPlan& plan);

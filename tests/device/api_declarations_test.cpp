@@ -27,7 +27,18 @@ TEST(ApiDeclarations, NcclConfigIsAPrefixOfTheLibrarys) {
   EXPECT_EQ(offsetof(ncclConfig_t, maxCTAs), offsetof(cuda::NcclConfig, max_ctas));
   EXPECT_EQ(offsetof(ncclConfig_t, netName), offsetof(cuda::NcclConfig, net_name));
   EXPECT_EQ(offsetof(ncclConfig_t, splitShare), offsetof(cuda::NcclConfig, split_share));
-  EXPECT_GE(sizeof(ncclConfig_t), sizeof(cuda::NcclConfig));
+  EXPECT_EQ(offsetof(cuda::NcclConfig, traffic_class) + 4, cuda::NcclConfig().size);  // the layout of 2.18 ended in padding there
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
+  EXPECT_EQ(offsetof(ncclConfig_t, trafficClass), offsetof(cuda::NcclConfig, traffic_class));
+  EXPECT_EQ(offsetof(ncclConfig_t, commName), offsetof(cuda::NcclConfig, name));
+  EXPECT_EQ(offsetof(ncclConfig_t, CTAPolicy), offsetof(cuda::NcclConfig, cta_policy));
+  EXPECT_EQ(offsetof(ncclConfig_t, nvlinkCentricSched), offsetof(cuda::NcclConfig, nvlink_centric_sched));
+  EXPECT_EQ(sizeof(ncclConfig_t), sizeof(cuda::NcclConfig));
+  EXPECT_EQ(NCCL_WIN_COLL_SYMMETRIC, cuda::kNcclWindowSymmetric);
+  cuda::NcclConfig zero;
+  zero.use_copy_engines();
+  EXPECT_EQ(NCCL_CTA_POLICY_ZERO, zero.cta_policy);
+#endif
   const ncclConfig_t theirs = NCCL_CONFIG_INITIALIZER;
   EXPECT_EQ(theirs.magic, cuda::NcclConfig().magic);
   EXPECT_EQ(NCCL_CONFIG_UNDEF_INT, cuda::NcclConfig::kUndefined);

@@ -2,10 +2,13 @@
 // is said in one line.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <string>
 #include <vector>
 
 #include "headroom/plan/scheme.hpp"
+#include "headroom/trace/overlap_metrics.hpp"
 #include "live_gpu.hpp"
 
 namespace headroom {
@@ -45,7 +48,7 @@ TEST(LiveWorkload, EveryKernelAndCollectiveIsRightUnderEveryScheme) {
       const Status verified = (*workload)->verify(order, {});
       EXPECT_TRUE(verified) << verified.error().message;
     }
-    for (const Scheme scheme : schemes()) {
+    for (const Scheme scheme : plain_schemes()) {
       const auto plans =
           scheme_plans(scheme, backend->devices().front().limits, (*workload)->compute().footprint, scenario.collective);
       if (!plans) continue;
@@ -146,6 +149,108 @@ TEST(LiveWorkload, ATimeLimitAbortsAndSaysSo) {
   ASSERT_FALSE(time);
   EXPECT_NE(std::string::npos, time.error().message.find("time limit")) << time.error().message;
   EXPECT_FALSE((*workload)->run(Order::concurrent, {}));  // given up, not hung
+}
+
+TEST(LiveWorkload, TheTimeLimitIsKeptWhileIterationsAreStillEnqueued) {
+  BackendOptions options;
+  options.time_limit = std::chrono::milliseconds(200);
+  const auto backend = testing::live_backend(2, options);
+  if (!backend) return;
+  // 4000 rounds of at least 0.5 ms: far more than a stream's queue takes, 2 s at least.
+  Scenario scenario = small(Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(1024)}, CollectiveOp::all_reduce, 2);
+  scenario.iterations = 4000;
+  Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+  ASSERT_TRUE(workload) << workload.error().message;
+  const auto begin = std::chrono::steady_clock::now();
+  const Result<Microseconds> time = (*workload)->run(Order::concurrent, {});
+  const auto took = std::chrono::steady_clock::now() - begin;
+  ASSERT_FALSE(time);
+  EXPECT_NE(std::string::npos, time.error().message.find("time limit")) << time.error().message;
+  EXPECT_LT(took, std::chrono::milliseconds(1500));
+}
+
+TEST(LiveWorkload, TheLaunchGateLetsNoComputeStartBeforeTheCollectiveHas) {
+  const auto backend = testing::live_backend(2);
+  if (!backend) return;
+  Scenario scenario = small(LibraryGemm{4096, 4096, 4096, DataType::bf16}, CollectiveOp::all_reduce, 2);
+  scenario.collective.bytes = mebibytes(256);
+  scenario.iterations = 6;
+  Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+  ASSERT_TRUE(workload) << workload.error().message;
+  OverlapPlan gated;
+  gated.launch_gate = true;
+  const Status verified = (*workload)->verify(Order::concurrent, gated);
+  ASSERT_TRUE(verified) << verified.error().message;
+  const Result<Timeline> timeline = (*workload)->record(Order::concurrent, gated);
+  if (!timeline && timeline.error().kind == ErrorKind::unavailable) GTEST_SKIP() << timeline.error().message;
+  ASSERT_TRUE(timeline) << timeline.error().message;
+  for (int device = 0; device < 2; ++device) {
+    const auto begins = [&](SpanKind kind) {
+      std::vector<Nanoseconds> found;
+      for (const Span& span : timeline->spans) {
+        if (span.device == device && span.kind == kind) found.push_back(span.begin);
+      }
+      std::sort(found.begin(), found.end());
+      return found;
+    };
+    const std::vector<Nanoseconds> compute = begins(SpanKind::compute);
+    const std::vector<Nanoseconds> comm = begins(SpanKind::communication);
+    ASSERT_EQ(6u, compute.size());
+    ASSERT_EQ(6u, comm.size());
+    for (std::size_t i = 0; i + 1 < compute.size(); ++i) EXPECT_GE(compute[i + 1], comm[i]) << "GPU " << device << ", " << i;
+  }
+}
+
+TEST(LiveWorkload, APartitionLeavesComputeFewerSms) {
+  const auto backend = testing::live_backend(2);
+  if (!backend) return;
+  const Scenario scenario =
+      small(TiledGemm{4096, 4096, 4096, 64, 64, 32, std::nullopt, DataType::f32}, CollectiveOp::all_reduce, 2);
+  Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+  ASSERT_TRUE(workload) << workload.error().message;
+  OverlapPlan parted;
+  parted.comm_sms = backend->devices().front().limits.sms / 2;
+  const Status verified = (*workload)->verify(Order::concurrent, parted);
+  if (!verified && verified.error().kind == ErrorKind::unavailable) GTEST_SKIP() << verified.error().message;
+  ASSERT_TRUE(verified) << verified.error().message;
+  const Result<Microseconds> whole = (*workload)->run(Order::compute_only, {});
+  const Result<Microseconds> half = (*workload)->run(Order::compute_only, parted);
+  ASSERT_TRUE(whole && half);
+  EXPECT_GT(*half / *whole, 1.5);
+  EXPECT_LT(*half / *whole, 2.6);
+}
+
+TEST(LiveWorkload, CopyEnginesMoveTheSameDataWithoutAKernel) {
+  const auto backend = testing::live_backend(2);
+  if (!backend) return;
+  for (const CollectiveOp op : {CollectiveOp::all_gather, CollectiveOp::all_to_all}) {
+    const Scenario scenario = small(Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(64)}, op, 2);
+    Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+    ASSERT_TRUE(workload) << workload.error().message;
+    OverlapPlan plan;
+    plan.copy_engine = true;
+    const Status verified = (*workload)->verify(Order::concurrent, plan);
+    if (!verified && verified.error().kind == ErrorKind::unavailable) GTEST_SKIP() << verified.error().message;
+    ASSERT_TRUE(verified) << to_string(op) << ": " << verified.error().message;
+    const Result<Timeline> timeline = (*workload)->record(Order::comm_only, plan);
+    if (!timeline && timeline.error().kind == ErrorKind::unavailable) GTEST_SKIP() << timeline.error().message;
+    ASSERT_TRUE(timeline) << timeline.error().message;
+    EXPECT_EQ(0, activity(*timeline, SpanKind::communication).spans) << to_string(op);
+  }
+}
+
+TEST(LiveWorkload, ACarveOutChangesNoResult) {
+  const auto backend = testing::live_backend(2);
+  if (!backend) return;
+  const Scenario scenario = small(Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(64)}, CollectiveOp::all_reduce, 2);
+  Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+  ASSERT_TRUE(workload) << workload.error().message;
+  OverlapPlan plan;
+  plan.carveout = Percent(100);
+  const Status verified = (*workload)->verify(Order::concurrent, plan);
+  EXPECT_TRUE(verified) << verified.error().message;
+  plan.carveout = Percent(101);
+  EXPECT_FALSE((*workload)->run(Order::concurrent, plan));
 }
 
 TEST(LiveWorkload, WhatCannotBeIsRefusedInTheScenariosWords) {

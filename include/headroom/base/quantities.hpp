@@ -44,6 +44,7 @@ using BlocksPerSm = Quantity<struct BlocksPerSmUnit>;  // residency
 using Threads = Quantity<struct ThreadsUnit>;
 using Registers = Quantity<struct RegistersUnit>;  // 32-bit registers
 using Sms = Quantity<struct SmsUnit>;              // streaming multiprocessors (compute units on AMD)
+using Percent = Quantity<struct PercentUnit>;
 
 constexpr Bytes kibibytes(std::int64_t n) { return Bytes(n * 1024); }
 constexpr Bytes mebibytes(std::int64_t n) { return Bytes(n * 1024 * 1024); }

@@ -2,7 +2,9 @@
 
 #include <compare>
 #include <optional>
+#include <string>
 
+#include "headroom/base/export.hpp"
 #include "headroom/base/quantities.hpp"
 
 namespace headroom {
@@ -17,8 +19,19 @@ struct OverlapPlan {
   std::optional<Blocks> comm_blocks;         ///< block budget of the collective; absent: the library's own choice
   std::optional<int> cluster;                ///< cluster size of the collective's kernel; absent: the library's own choice
   std::optional<Sms> sm_target;              ///< SMs that a library GEMM sizes itself for; absent: all
+  /// Threads of each of the collective's blocks (NCCL_NTHREADS, one more warp is the library's own); absent: its own choice.
+  /// NCCL reads it once in a process, so another value needs another process.
+  std::optional<Threads> comm_threads;
+  /// Share of an SM's L1 and shared memory that compute kernels prefer as shared memory, 0 to 100; absent: the driver's choice.
+  std::optional<Percent> carveout;
+  /// SMs set aside for the collective in a partition of its own (a green context); compute gets the others. Absent: no partition.
+  std::optional<Sms> comm_sms;
+  bool copy_engine = false;  ///< the collective's data is moved by copy engines and takes no SM
 
   auto operator<=>(const OverlapPlan&) const = default;
 };
+
+/// What the plan sets, for a sentence: "priority, 24 comm blocks, cluster 1, SM target 108"; "no control" for the empty plan.
+HEADROOM_API std::string in_words(const OverlapPlan& plan);
 
 }  // namespace headroom

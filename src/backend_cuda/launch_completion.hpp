@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <vector>
+
+#include "backend/dynamic_library.hpp"
+#include "headroom/base/result.hpp"
+
+namespace headroom::cuda {
+
+/// The launch gate's sensor: an event that a collective's launch records once all its blocks have begun. The library launches its
+/// kernels itself and offers no such event, so its way to the driver's launch function is led through a function of ours, which adds
+/// one attribute to the launch and changes nothing else. Nothing in the library's code or in other libraries' launches is touched.
+///
+/// To be called on a library before it first calls CUDA. `unavailable` when its launches cannot be reached.
+Status observe_launches_of(const headroom::detail::DynamicLibrary& library);
+
+/// While this lives, launches by this thread's library calls record an event. One at a time in a thread.
+class LaunchCompletion {
+ public:
+  /// A launch on streams[i] records events[i]. Both outlive this.
+  LaunchCompletion(const std::vector<cudaStream_t>& streams, const std::vector<cudaEvent_t>& events);
+  ~LaunchCompletion();
+  LaunchCompletion(const LaunchCompletion&) = delete;
+  LaunchCompletion& operator=(const LaunchCompletion&) = delete;
+
+  /// `failed` when a stream saw no launch, so that its event says nothing.
+  [[nodiscard]] Status every_stream_launched() const;
+
+  /// Called by the hook. Null when the launch is on no stream of ours; the event counts as recorded.
+  cudaEvent_t event_for(cudaStream_t stream);
+
+ private:
+  const std::vector<cudaStream_t>& streams_;
+  const std::vector<cudaEvent_t>& events_;
+  std::vector<bool> launched_;
+};
+
+}  // namespace headroom::cuda
