@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds on the machine with GPUs what run.sh takes from build/gpu, with the headers and static libraries that
-# `scripts/gpu/collect.sh deps` gathered into build/deps: such a machine may have a compiler and no package manager.
+# scripts/gpu/deps.sh gathered into build/deps: such a machine may have a compiler and no package manager.
 #   usage: scripts/gpu/build.sh OUT     (takes the compiler's output)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -8,11 +8,9 @@ out=${1:?usage: scripts/gpu/build.sh OUT}
 start=$SECONDS
 cmake -S . -B build/there -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$PWD/build/deps/usr" \
   -DCMAKE_CUDA_ARCHITECTURES=90-real -DHEADROOM_INSTALL=OFF >"$out/configure.txt" 2>&1 || { tail -20 "$out/configure.txt"; exit 1; }
-targets=(headroom_tool test_device measure_rows)
-ninja -C build/there -t targets all | grep -q '^headroom_preload:' && targets+=(headroom_preload)
-ninja -C build/there -k 0 "${targets[@]}" >"$out/build.txt" 2>&1 || grep -A8 -E 'FAILED|error' "$out/build.txt" | head -60
+ninja -C build/there -k 0 headroom_tool headroom_preload test_device measure_rows example_raw_overlap >"$out/build.txt" 2>&1 || grep -A8 -E 'FAILED|error' "$out/build.txt" | head -60
 mkdir -p build/gpu
-for built in build/there/bin/{headroom,test_device,measure_rows} build/there/lib/libheadroom_preload.so; do
+for built in build/there/bin/{headroom,test_device,measure_rows,example_raw_overlap} build/there/lib/libheadroom_preload.so; do
   [[ -e $built ]] || { echo "not built: $built"; continue; }
   cp "$built" build/gpu/
   strip build/gpu/"$(basename "$built")"

@@ -5,7 +5,7 @@
 #   ONLY narrows the paper steps to the cases in whose name that regular expression is found.
 #   STEP_SECONDS (300) bounds each step, so that one that hangs does not take the others with it.
 #   EXAMPLES and POLICIES choose what the pytorch steps compare (examples/pytorch/compare.py --help).
-#   steps: machine tests sanitizer quick controls gate library rows paper paper-host pytorch pytorch-host pytorch-exact
+#   steps: machine tests sanitizer quick controls gate library rows tune peers paper paper-host pytorch pytorch-host pytorch-exact
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -69,14 +69,25 @@ for step in "$@"; do
     gate) bench gelu-best --suite controls --only gelu-ar-8b --min-reduction 10 ;;
     rows) check rows bash -c "$bin/measure_rows '${ONLY:-.}' >'$out/rows-${gpus}gpu.csv'" ;;
     library) bench library --suite library ;;
+    tune)
+      # The cases in which every control is free; the profile is what `tuned` of the step peers looks up.
+      check "tune-${gpus}gpu" "$bin/headroom" tune --suite controls -g "$gpus" --only "${ONLY:-^(cublas|gelu-ar$|gelu-ag|hgemm|sgemm)}" \
+        --budget "${TUNE_SECONDS:-20}" --profile "$out/profile.json" --json "$out/tune-${gpus}gpu.json"
+      ;;
+    peers)
+      bench "peers-${gpus}gpu" --suite controls -g "$gpus" --only "${ONLY:-^(cublas|gelu-ar$|gelu-ag|hgemm|sgemm)}" --profile "$out/profile.json" \
+        --scheme concurrent,priority,shaped,shaped_priority,tuned,green_context,comm_blocks_only,sm_target_only,copy_engine
+      ;;
     paper) bench "paper-nvlink-${gpus}gpu" --suite paper -g "$gpus" --only "${ONLY:-.}" ;;
     paper-host) NCCL_P2P_DISABLE=1 bench "paper-host-${gpus}gpu" --suite paper -g "$gpus" --only "${ONLY:-.}" ;;
     pytorch) pytorch pytorch ;;
-    pytorch-host) pytorch pytorch-host --link host --examples "${EXAMPLES:-ddp_step:4,fsdp2_step:4}" --steps 16 --warm-up 24 ;;
+    pytorch-host)
+      pytorch pytorch-host --link host --examples "${EXAMPLES:-ddp_step:4,fsdp2_step:4}" --steps 16 --warm-up 10 --auto-warm-up 70
+      ;;
     pytorch-exact)
       pytorch pytorch-exact --deterministic \
         --examples "${EXAMPLES:-overlap_loop,ddp_step:1,fsdp2_step:1,compiled_step,graphed_step}" \
-        --policies "${POLICIES:-observe,priority,gate,shape+--cap=elementwise=2,auto,auto+--sm-target=108}"
+        --policies "${POLICIES:-observe,priority,gate,shape+--cap=elementwise=8,auto}"
       ;;
     *)
       echo "run.sh: unknown step $step" >&2
