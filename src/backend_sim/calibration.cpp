@@ -1,61 +1,113 @@
 #include "backend_sim/calibration.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "backend_sim/crowding.hpp"
 
 namespace headroom::sim {
 namespace {
 
 constexpr int kMostSteps = 20;
-constexpr double kCloseEnough = 1e-5;
 
 /// One iteration's share of an isolated time: launches of one kernel on one stream are alike, with a gap between.
 double one_iteration(const SimCase& what, Microseconds time) {
   return (time.count() - what.machine.launch_gap * (what.iterations - 1)) / what.iterations;
 }
 
-/// How far the simulated time of one isolated iteration is from `target`: target / simulated.
-Result<double> ratio_to(double target, SimCase what, Order order, const DeviceLimits& device) {
+/// Refuses a time that is no longer than the gaps between its launches.
+Status longer_than_gaps(const SimCase& what, Microseconds time) {
+  if (one_iteration(what, time) > 0) return {};
+  return invalid_input(fmt::format("an isolated time_ms of {:g} for {} iterations, expected more than the {:g} ms between them",
+                                   time.count() / 1000, what.iterations, what.machine.launch_gap * (what.iterations - 1) / 1000));
+}
+
+/// Finds the factor at which a time is the target. The time may grow more slowly than the factor, as where memory is saturated.
+class Search {
+ public:
+  explicit Search(double factor) : factor_(factor) {}
+
+  [[nodiscard]] double factor() const { return factor_; }
+
+  /// `ratio`: target / time at factor(). False when that is close enough; otherwise factor() is a better one.
+  bool improve(double ratio) {
+    if (std::abs(ratio - 1) < kCloseEnough) return false;
+    if (previous_ratio_ > 0) {
+      const double growth = std::log(previous_ratio_ / ratio) / std::log(factor_ / previous_factor_);
+      if (std::isfinite(growth)) growth_ = std::clamp(growth, kLeastGrowth, 1.0);
+    }
+    previous_factor_ = factor_;
+    previous_ratio_ = ratio;
+    factor_ *= std::pow(ratio, 1 / growth_);
+    return true;
+  }
+
+ private:
+  static constexpr double kCloseEnough = 1e-5;
+  static constexpr double kLeastGrowth = 0.1;
+
+  double factor_;
+  double growth_ = 1;  ///< exponent of the factor in the time
+  double previous_factor_ = 0;
+  double previous_ratio_ = 0;  ///< 0: there is none
+};
+
+/// The simulated time of one isolated collective.
+Result<double> comm_time(SimCase what, const DeviceLimits& device) {
   what.iterations = 1;
-  what.order = order;
+  what.order = Order::comm_only;
   const Result<EngineRun> run = simulate(what, device);
   if (!run) return run.error();
-  return target / run->end;
+  return run->end;
+}
+
+/// The simulated time of one isolated launch with `pad` more shared memory.
+Result<double> compute_time(const SimCase& what, Bytes pad, const DeviceLimits& device) {
+  ComputeProfile padded = what.compute;
+  padded.footprint.dynamic_shared += pad;
+  const Result<SmCapacity> capacity = SmCapacity::make(device, padded.footprint, what.comm.footprint, what.carveout);
+  if (!capacity) return capacity.error();
+  return uncrowded(what.machine, *capacity, padded, what.comm).end;
 }
 
 }  // namespace
 
 Status calibrate_comm(SimCase& what, Microseconds time, const DeviceLimits& device) {
+  if (Status longer = longer_than_gaps(what, time); !longer) return longer;
   const double target = one_iteration(what, time);
+  Search search(what.comm.slowdown);
   for (int step = 0; step < kMostSteps; ++step) {
-    const Result<double> ratio = ratio_to(target, what, Order::comm_only, device);
-    if (!ratio) return ratio.error();
-    what.comm.slowdown *= *ratio;
-    if (std::abs(*ratio - 1) < kCloseEnough) break;
+    what.comm.slowdown = search.factor();
+    const Result<double> simulated = comm_time(what, device);
+    if (!simulated) return simulated.error();
+    if (!search.improve(target / *simulated)) break;
   }
   return {};
 }
 
 Status calibrate_compute(SimCase& what, std::vector<IsolatedCompute> given, const DeviceLimits& device) {
-  std::sort(given.begin(), given.end(), [](const auto& a, const auto& b) { return a.blocks_per_sm < b.blocks_per_sm; });
+  std::stable_sort(given.begin(), given.end(), [](const auto& a, const auto& b) { return a.blocks_per_sm < b.blocks_per_sm; });
   const std::vector<double> unscaled = what.compute.tile_time;
   std::size_t done = 0;  // entries of the curve that are settled
   double settled = 1;    // factor of the last of them
   for (const IsolatedCompute& isolated : given) {
-    const std::size_t here = std::clamp<std::size_t>(static_cast<std::size_t>(isolated.blocks_per_sm), done + 1, unscaled.size());
+    if (Status longer = longer_than_gaps(what, isolated.time); !longer) return longer;
+    if (static_cast<std::size_t>(isolated.blocks_per_sm) <= done) continue;  // given before
+    const std::size_t here = std::min(static_cast<std::size_t>(isolated.blocks_per_sm), unscaled.size());
     const double target = one_iteration(what, isolated.time);
+    Search search(settled);
     double factor = settled;
     for (int step = 0; step < kMostSteps; ++step) {
+      factor = search.factor();
       for (std::size_t at = done; at < unscaled.size(); ++at) {
         const double part = done == 0 ? 1.0 : std::min(1.0, static_cast<double>(at + 1 - done) / static_cast<double>(here - done));
         what.compute.tile_time[at] = unscaled[at] * (settled + (factor - settled) * part);
       }
-      SimCase padded = what;
-      padded.compute.footprint.dynamic_shared += isolated.pad;
-      const Result<double> ratio = ratio_to(target, padded, Order::compute_only, device);
-      if (!ratio) return ratio.error();
-      if (std::abs(*ratio - 1) < kCloseEnough) break;
-      factor *= *ratio;
+      const Result<double> simulated = compute_time(what, isolated.pad, device);
+      if (!simulated) return simulated.error();
+      if (!search.improve(target / *simulated)) break;
     }
     done = here;
     settled = factor;

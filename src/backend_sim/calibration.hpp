@@ -18,7 +18,7 @@ struct IsolatedCompute {
 Status calibrate_comm(SimCase& what, Microseconds time, const DeviceLimits& device);
 
 /// Scales the tile time at each given residency likewise, the fewest blocks first: a kernel's tail runs at fewer blocks than its bulk.
-/// Residencies between two given ones get a factor between theirs.
+/// Residencies between two given ones get a factor between theirs; of two times at one residency the first counts.
 Status calibrate_compute(SimCase& what, std::vector<IsolatedCompute> given, const DeviceLimits& device);
 
 }  // namespace headroom::sim

@@ -63,17 +63,12 @@ Result<CommProfile> profile(const Collective& collective, int gpus, KernelFootpr
 
 }  // namespace
 
-Result<CommProfile> comm_profile(const Collective& collective, int gpus, const DeviceLimits& device) {
-  const Result<CommKernel> kernel = find_comm_kernel(kernel_of(collective.op, device), device);
-  if (!kernel) return kernel.error();
-  return profile(collective, gpus, kernel->footprint, device);
-}
-
-Result<CommProfile> comm_profile(const Collective& collective, int gpus, Threads threads, const DeviceLimits& device) {
+Result<CommProfile> comm_profile(const Collective& collective, std::optional<Threads> threads, int gpus,
+                                 const DeviceLimits& device) {
   const Result<CommKernel> kernel = find_comm_kernel(kernel_of(collective.op, device), device);
   if (!kernel) return kernel.error();
   KernelFootprint footprint = kernel->footprint;
-  footprint.threads = threads;
+  if (threads) footprint.threads = *threads + device.warp;
   return profile(collective, gpus, footprint, device);
 }
 

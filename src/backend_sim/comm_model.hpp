@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "backend_sim/kernel_profiles.hpp"
 #include "headroom/base/result.hpp"
 #include "headroom/model/device_limits.hpp"
@@ -8,10 +10,9 @@
 namespace headroom::sim {
 
 /// The communication kernel that the vendor's library launches for `collective` among `gpus` equal devices. `collective` carries
-/// what a plan decided: block budget and cluster size. `invalid_input` when a block cannot run on the device.
-Result<CommProfile> comm_profile(const Collective& collective, int gpus, const DeviceLimits& device);
-
-/// The same with another number of threads per block (NCCL_NTHREADS and the warp that it adds).
-Result<CommProfile> comm_profile(const Collective& collective, int gpus, Threads threads, const DeviceLimits& device);
+/// what a plan decided: block budget and cluster size. `threads`: of each block where NCCL_NTHREADS says so, without the warp that
+/// the library adds. `invalid_input` when a block cannot run on the device.
+Result<CommProfile> comm_profile(const Collective& collective, std::optional<Threads> threads, int gpus,
+                                 const DeviceLimits& device);
 
 }  // namespace headroom::sim

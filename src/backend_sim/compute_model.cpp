@@ -143,6 +143,7 @@ ComputeProfile profile(const LibraryGemm& gemm, const KernelFootprint& footprint
   profile.footprint = footprint;
   const std::int64_t tiles = tiles_of(gemm.m, kLibraryTileM) * tiles_of(gemm.n, kLibraryTileN);
   profile.work = {std::min(sms.count(), tiles), 1, tiles, 1};
+  profile.persistent = true;
   const double rate = (gemm.dtype == DataType::f32 ? speed.f32_rate : speed.tensor_rate) * kLibraryEfficiency;
   profile.tile_time = {2.0 * f(kLibraryTileM * kLibraryTileN * gemm.k) / rate};
   profile.block_overhead = speed.block_time;

@@ -11,34 +11,52 @@
 namespace headroom::sim {
 namespace {
 
+struct Column {
+  std::string_view name;
+  std::string_view if_absent;  ///< empty: a file must have it
+};
+
 // Those up to nccl_nthreads name a group.
-constexpr std::array<std::string_view, 20> kColumns{"kernel",
-                                                    "n",
-                                                    "grid_blocks",
-                                                    "block_threads",
-                                                    "registers",
-                                                    "static_shared_bytes",
-                                                    "blocks_per_sm_unshaped",
-                                                    "collective",
-                                                    "collective_MiB",
-                                                    "gpus",
-                                                    "iterations",
-                                                    "pattern",
-                                                    "comm_blocks",
-                                                    "cluster",
-                                                    "nccl_nthreads",
-                                                    "scheme",
-                                                    "priority",
-                                                    "blocks_per_sm",
-                                                    "dynamic_shared_bytes",
-                                                    "time_ms"};
+constexpr std::array kColumns{
+    Column{"kernel", ""},
+    Column{"n", ""},
+    Column{"grid_blocks", ""},
+    Column{"block_threads", ""},
+    Column{"registers", ""},
+    Column{"static_shared_bytes", ""},
+    Column{"blocks_per_sm_unshaped", "0"},
+    Column{"collective", ""},
+    Column{"collective_MiB", ""},
+    Column{"gpus", ""},
+    Column{"iterations", ""},
+    Column{"pattern", ""},
+    Column{"comm_blocks", "0"},
+    Column{"cluster", "-1"},
+    Column{"nccl_nthreads", "default"},
+    Column{"scheme", ""},
+    Column{"priority", ""},
+    Column{"blocks_per_sm", ""},
+    Column{"dynamic_shared_bytes", ""},
+    Column{"time_ms", ""},
+};
 constexpr std::size_t kGroupColumns = 15;
+
+constexpr double kLeastTime = 1e-4;  // milliseconds
+constexpr double kMostTime = 1e9;
+
+/// Without blanks, tabs and a carriage return at its ends.
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blank = " \t\r";
+  const std::size_t begin = text.find_first_not_of(blank);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(blank) - begin + 1);
+}
 
 std::vector<std::string_view> split(std::string_view line, char separator) {
   std::vector<std::string_view> fields;
   while (true) {
     const std::size_t end = line.find(separator);
-    fields.push_back(line.substr(0, end));
+    fields.push_back(trimmed(line.substr(0, end)));
     if (end == std::string_view::npos) return fields;
     line.remove_prefix(end + 1);
   }
@@ -50,7 +68,10 @@ class Fields {
   Fields(const std::map<std::string_view, std::size_t>& columns, std::vector<std::string_view> values, std::string where)
       : columns_(columns), values_(std::move(values)), where_(std::move(where)) {}
 
-  [[nodiscard]] std::string_view text(std::string_view column) const { return values_[columns_.at(column)]; }
+  [[nodiscard]] std::string_view text(std::string_view column) const {
+    if (const auto found = columns_.find(column); found != columns_.end()) return values_[found->second];
+    return std::find_if(kColumns.begin(), kColumns.end(), [&](const Column& one) { return one.name == column; })->if_absent;
+  }
 
   std::int64_t integer(std::string_view column, std::int64_t least, std::int64_t greatest) {
     std::int64_t number = least;
@@ -63,7 +84,10 @@ class Fields {
 
   double time(std::string_view column) {
     double number = 0;
-    if (!read(text(column), number) || !std::isfinite(number) || number <= 0) reject(column, "a time above 0");
+    // Written so that NaN is refused.
+    if (!read(text(column), number) || !(number >= kLeastTime && number <= kMostTime)) {
+      reject(column, fmt::format("a time above 0, {:g} to {:g} ms", kLeastTime, kMostTime));
+    }
     return number;
   }
 
@@ -96,7 +120,9 @@ class Fields {
   std::optional<Error> failure_;
 };
 
-constexpr std::int64_t kMost = 1 << 30;
+constexpr std::int64_t kMostBytes = 1 << 30;
+// Of one launch: 256 GiB of an elementwise kernel.
+constexpr std::int64_t kMostBlocks = 1 << 26;
 
 // The near-square grid of that many blocks, where a GEMM was not launched with one block per tile.
 GridShape near_square(std::int64_t blocks) {
@@ -131,23 +157,33 @@ constexpr std::array kGemms{
 
 constexpr std::int64_t kBytesPerThread = 16;  // that an elementwise kernel reads
 
+constexpr std::array<std::pair<std::string_view, ElementwiseOp>, 3> kElementwise{
+    {{"gelu", ElementwiseOp::gelu}, {"relu", ElementwiseOp::relu}, {"copy", ElementwiseOp::copy}}};
+
+Compute read_gemm(Fields& fields, const GemmName& gemm) {
+  const std::int64_t n = fields.integer("n", 1, 1 << 20);
+  const std::int64_t blocks = fields.integer("grid_blocks", 1, kMostBlocks);
+  if (n % gemm.tile_m != 0 || n % gemm.tile_k != 0) fields.reject("n", fmt::format("a multiple of {}", gemm.tile_m));
+  TiledGemm compute{n, n, n, gemm.tile_m, gemm.tile_n, gemm.tile_k, std::nullopt, gemm.dtype};
+  if (blocks != (n / gemm.tile_m) * (n / gemm.tile_n)) compute.grid = near_square(blocks);
+  return compute;
+}
+
 Compute read_compute(Fields& fields) {
   const std::string_view name = fields.text("kernel");
-  const std::int64_t blocks = fields.integer("grid_blocks", 1, kMost);
-  const std::int64_t n = fields.integer("n", 1, 1 << 20);
-  if (name == "gelu") {
-    const std::int64_t threads = fields.integer("block_threads", 1, 1024);
-    return Elementwise{ElementwiseOp::gelu, DataType::f32, Bytes(blocks * threads * kBytesPerThread)};
+  for (const auto& [op_name, op] : kElementwise) {
+    if (name != op_name) continue;
+    const std::int64_t blocks = fields.integer("grid_blocks", 1, kMostBlocks);
+    return Elementwise{op, DataType::f32, Bytes(blocks * fields.integer("block_threads", 1, 1024) * kBytesPerThread)};
   }
-  if (name == "cublas") return LibraryGemm{n, n, n, DataType::bf16};
-  for (const GemmName& gemm : kGemms) {
-    if (gemm.name != name) continue;
-    if (n % gemm.tile_m != 0 || n % gemm.tile_k != 0) fields.reject("n", fmt::format("a multiple of {}", gemm.tile_m));
-    TiledGemm compute{n, n, n, gemm.tile_m, gemm.tile_n, gemm.tile_k, std::nullopt, gemm.dtype};
-    if (blocks != (n / gemm.tile_m) * (n / gemm.tile_n)) compute.grid = near_square(blocks);
-    return compute;
+  if (name == "cublas") {
+    const std::int64_t n = fields.integer("n", 1, 1 << 20);
+    return LibraryGemm{n, n, n, DataType::bf16};
   }
-  fields.reject("kernel", "sgemm64, sgemm128, wgemm, gelu, cublas or tiled_<type>_<m>x<n>x<k> of this project's kernels");
+  const auto gemm = std::find_if(kGemms.begin(), kGemms.end(), [&](const GemmName& one) { return one.name == name; });
+  if (gemm != kGemms.end()) return read_gemm(fields, *gemm);
+  fields.reject("kernel",
+                "sgemm64, sgemm128, wgemm, gelu, relu, copy, cublas or tiled_<type>_<m>x<n>x<k> of this project's kernels");
   return LibraryGemm{};
 }
 
@@ -171,10 +207,9 @@ MeasuredRow read_row(Fields& fields) {
                                                                       {"concurrent", Order::concurrent}}};
   constexpr std::array<std::pair<std::string_view, Pattern>, 2> patterns{
       {{"pipeline", Pattern::pipeline}, {"pair", Pattern::pair}}};
-  constexpr std::int64_t sync_warp = 32;  // beside NCCL_NTHREADS
   MeasuredRow row;
   for (std::size_t column = 0; column < kGroupColumns; ++column) {
-    row.group += fmt::format("{}{}", column == 0 ? "" : " ", fields.text(kColumns[column]));
+    row.group += fmt::format("{}{}", column == 0 ? "" : " ", fields.text(kColumns[column].name));
   }
   row.scenario.compute = read_compute(fields);
   row.scenario.collective = read_collective(fields);
@@ -184,16 +219,14 @@ MeasuredRow read_row(Fields& fields) {
   if (!std::holds_alternative<LibraryGemm>(row.scenario.compute)) {
     row.footprint =
         KernelFootprint{Threads(fields.integer("block_threads", 1, 1024)), Registers(fields.integer("registers", 0, 255)),
-                        Bytes(fields.integer("static_shared_bytes", 0, kMost)), Bytes(0), 1};
+                        Bytes(fields.integer("static_shared_bytes", 0, kMostBytes)), Bytes(0), 1};
   }
-  if (fields.text("nccl_nthreads") != "default") {
-    row.comm_threads = Threads(fields.integer("nccl_nthreads", 64, 960) + sync_warp);
-  }
+  if (fields.text("nccl_nthreads") != "default") { row.comm_threads = Threads(fields.integer("nccl_nthreads", 64, 960)); }
   row.order = fields.one_of("scheme", orders);
   row.scheme = fields.text("scheme");
   row.priority = fields.integer("priority", 0, 1) == 1;
   row.blocks_per_sm = static_cast<int>(fields.integer("blocks_per_sm", 0, 32));
-  row.pad = Bytes(fields.integer("dynamic_shared_bytes", 0, kMost));
+  row.pad = Bytes(fields.integer("dynamic_shared_bytes", 0, kMostBytes));
   row.time = std::chrono::duration<double, std::milli>(fields.time("time_ms"));
   return row;
 }
@@ -201,16 +234,15 @@ MeasuredRow read_row(Fields& fields) {
 }  // namespace
 
 Result<std::vector<MeasuredRow>> parse_measured_rows(std::string_view csv, std::string_view source) {
-  std::vector<std::string_view> lines = split(csv, '\n');
-  for (std::string_view& line : lines) {
-    if (line.ends_with('\r')) line.remove_suffix(1);
-  }
+  // What some programs put before UTF-8 text.
+  if (csv.starts_with("\xEF\xBB\xBF")) csv.remove_prefix(3);
+  const std::vector<std::string_view> lines = split(csv, '\n');
   const std::vector<std::string_view> header = split(lines.front(), ',');
   std::map<std::string_view, std::size_t> columns;
   for (std::size_t at = 0; at < header.size(); ++at) columns.emplace(header[at], at);
-  for (const std::string_view column : kColumns) {
-    if (!columns.contains(column))
-      return invalid_input(fmt::format("{}:1: no column '{}', expected it in the header", source, column));
+  for (const Column& column : kColumns) {
+    if (column.if_absent.empty() && !columns.contains(column.name))
+      return invalid_input(fmt::format("{}:1: no column '{}', expected it in the header", source, column.name));
   }
   std::vector<MeasuredRow> rows;
   for (std::size_t at = 1; at < lines.size(); ++at) {
@@ -223,6 +255,7 @@ Result<std::vector<MeasuredRow>> parse_measured_rows(std::string_view csv, std::
     Fields fields(columns, std::move(values), fmt::format("{}:{}", source, at + 1));
     MeasuredRow row = read_row(fields);
     if (fields.failure()) return *fields.failure();
+    row.line = static_cast<int>(at + 1);
     rows.push_back(std::move(row));
   }
   if (rows.empty()) return invalid_input(fmt::format("{}: no rows below the header, expected at least one", source));

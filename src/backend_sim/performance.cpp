@@ -7,6 +7,7 @@ namespace headroom::sim {
 namespace {
 
 // Peaks are the products' data sheets and white papers, divided by the SMs of the catalog: f32 without matrix units, bf16 dense.
+// Memory: the data sheets' GB, which drivers report as about as many GiB (H200: 140).
 // Link rates, other than for H200, are the part of the data sheet's one-way link rate that rings reach on H200 (0.79): A40 PCIe 4.0
 // x16 beside its host bridge, A100 NVLink 3, B200 NVLink 5, MI250X the two to four 50 GB/s links that a ring takes between GCDs,
 // MI300X seven 64 GB/s links.

@@ -2,7 +2,10 @@
 
 #include "backend/leaves.hpp"
 #include "backend_sim/performance.hpp"
+#include "backend_sim/run_noise.hpp"
+#include "backend_sim/scenario_memory.hpp"
 #include "backend_sim/sim_workload.hpp"
+#include "headroom/base/environment.hpp"
 #include "headroom/model/device_catalog.hpp"
 
 namespace headroom::sim {
@@ -11,14 +14,17 @@ namespace {
 // As many as a scenario may ask for.
 constexpr int kDevices = 8;
 constexpr const char* kDefaultDevice = "h200";
-constexpr const char* kModelVersion = "1";
+constexpr const char* kModelVersion = "2";
+
+double gib(Bytes size) { return static_cast<double>(size.count()) / static_cast<double>(std::int64_t{1} << 30); }
 
 class SimBackend final : public Backend {
  public:
-  explicit SimBackend(const DeviceLimits& device) {
+  SimBackend(const DeviceLimits& device, const RunNoise& noise) : noise_(noise) {
     for (int index = 0; index < kDevices; ++index) {
       devices_.push_back({index, fmt::format("{} (simulated)", device.title), device, performance_of(device).memory});
     }
+    if (!noise.off()) versions_.emplace_back("simulator_noise", fmt::format("{:g} %", noise.percent()));
   }
 
   [[nodiscard]] std::string_view name() const override { return "sim"; }
@@ -28,10 +34,17 @@ class SimBackend final : public Backend {
 
   Result<std::unique_ptr<Workload>> prepare(const Scenario& scenario) override {
     if (Status valid = validate(scenario); !valid) return valid.error();
-    return SimWorkload::make(scenario, devices_.front().limits);
+    const Bytes needed = memory_per_device(scenario);
+    if (const Bytes room = devices_.front().memory; needed > room) {
+      return invalid_input(
+          fmt::format("compute and collective.bytes: {:.1f} GiB on each GPU, expected at most {:.1f} GiB (memory of {})",
+                      gib(needed), gib(room), devices_.front().limits.name));
+    }
+    return SimWorkload::make(scenario, devices_.front().limits, noise_);
   }
 
  private:
+  RunNoise noise_;
   std::vector<DeviceInfo> devices_;
   std::vector<std::pair<std::string, std::string>> versions_{{"simulator", kModelVersion}};
 };
@@ -44,7 +57,9 @@ namespace headroom::detail {
 Result<std::unique_ptr<Backend>> open_sim(const BackendOptions& options) {
   const Result<DeviceLimits> device = find_device(options.device == "auto" ? sim::kDefaultDevice : options.device);
   if (!device) return device.error();
-  return std::unique_ptr<Backend>(std::make_unique<sim::SimBackend>(*device));
+  const Result<double> noise = sim::parse_noise_percent(read(kSimNoise));
+  if (!noise) return noise.error();
+  return std::unique_ptr<Backend>(std::make_unique<sim::SimBackend>(*device, sim::RunNoise(*noise, options.seed)));
 }
 
 }  // namespace headroom::detail

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "backend_sim/crowding.hpp"
+
 namespace headroom::sim {
 
 std::vector<Launch> make_program(const SimCase& what) {
@@ -34,9 +36,16 @@ std::vector<Launch> make_program(const SimCase& what) {
 }
 
 Result<EngineRun> simulate(const SimCase& what, const DeviceLimits& device) {
-  Result<SmCapacity> capacity = SmCapacity::make(device, what.compute.footprint, what.comm.footprint);
+  Result<SmCapacity> capacity = SmCapacity::make(device, what.compute.footprint, what.comm.footprint, what.carveout);
   if (!capacity) return capacity.error();
-  EngineRun run = simulate(what.machine, *capacity, what.compute, what.comm, make_program(what));
+  Machine machine = what.machine;
+  ComputeProfile compute = what.compute;
+  if (what.order == Order::compute_only || what.order == Order::sequential) {
+    const AloneOnGpu use = uncrowded(machine, *capacity, compute, what.comm);
+    machine.comm_sms = use.comm_sms;
+    compute.work = use.work;
+  }
+  EngineRun run = simulate(machine, *capacity, compute, what.comm, make_program(what));
   for (const LaunchTimes& times : run.launches) {
     if (std::isfinite(times.end)) continue;
     return failed(fmt::format("the schedule stops at {:.1f} us: a collective of {} blocks in clusters of {} never finds room",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "backend_sim/engine.hpp"
@@ -19,6 +20,7 @@ struct SimCase {
   Order order = Order::concurrent;
   bool priority = false;
   bool launch_gate = false;
+  std::optional<Percent> carveout;
 };
 
 /// The launches that a backend enqueues, in its order and on its streams.

@@ -38,10 +38,46 @@ Span span_of(const Launch& launch, const LaunchTimes& times, const SimCase& what
   return span;
 }
 
+// Drivers part SMs in these steps. CUDA Driver API, "Green Contexts": at least 8 and multiples of 8 from compute capability 9.0 on,
+// at least 4 and multiples of 2 before.
+Sms partition_of(Sms wanted, const DeviceLimits& device) {
+  return device.max_cluster > 1 ? round_up(wanted, Sms(8)) : std::max(round_up(wanted, Sms(2)), Sms(4));
+}
+
+Status accepts_threads(Threads threads, const Collective& collective, const DeviceLimits& device) {
+  constexpr Threads least(128);
+  constexpr Threads greatest(640);
+  if (device.vendor != Vendor::nvidia) return invalid_input("comm_threads: RCCL takes no number of threads");
+  if (collective.op == CollectiveOp::all_to_all) {
+    return invalid_input("comm_threads: NCCL's send and receive take no number of threads");
+  }
+  if (threads >= least && threads <= greatest && threads.count() % device.warp.count() == 0) return {};
+  return invalid_input(fmt::format("comm_threads: {}, expected a multiple of {} from {} to {}", threads.count(),
+                                   device.warp.count(), least.count(), greatest.count()));
+}
+
+Status accepts_comm(const OverlapPlan& plan, const Collective& collective, const DeviceLimits& device) {
+  if (plan.copy_engine) return invalid_input("copy_engine: true, expected false (the simulator has no copy engines)");
+  if (plan.comm_blocks && (*plan.comm_blocks < Blocks(1) || *plan.comm_blocks > Blocks(64))) {
+    return invalid_input(fmt::format("comm_blocks: {}, expected 1 to 64", plan.comm_blocks->count()));
+  }
+  if (plan.cluster && (*plan.cluster < 1 || *plan.cluster > device.max_cluster)) {
+    return invalid_input(fmt::format("cluster: {}, expected 1 to {} on {}", *plan.cluster, device.max_cluster, device.name));
+  }
+  if (plan.comm_sms) {
+    if (device.vendor != Vendor::nvidia) return invalid_input("comm_sms: green contexts are CUDA's");
+    if (*plan.comm_sms < Sms(1) || partition_of(*plan.comm_sms, device) >= device.sms) {
+      return invalid_input(fmt::format("comm_sms: {}, expected 1 to {}, rounded up to what the driver parts off",
+                                       plan.comm_sms->count(), device.sms.count() - 1));
+    }
+  }
+  return plan.comm_threads ? accepts_threads(*plan.comm_threads, collective, device) : Status();
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Workload>> SimWorkload::make(const Scenario& scenario, const DeviceLimits& device) {
-  std::unique_ptr<SimWorkload> workload(new SimWorkload(scenario, device));
+Result<std::unique_ptr<Workload>> SimWorkload::make(const Scenario& scenario, const DeviceLimits& device, const RunNoise& noise) {
+  std::unique_ptr<SimWorkload> workload(new SimWorkload(scenario, device, noise));
   Result<ComputeProfile> compute = compute_profile(scenario.compute, device);
   if (!compute) return compute.error();
   workload->compute_ = std::move(*compute);
@@ -52,16 +88,20 @@ Result<std::unique_ptr<Workload>> SimWorkload::make(const Scenario& scenario, co
     workload->facts_.blocks = Blocks(workload->compute_.work.blocks());
   }
   // A communication kernel that cannot run is said now and not at the first run.
-  if (Result<CommProfile> comm = comm_profile(scenario.collective, scenario.gpus, device); !comm) return comm.error();
+  if (Result<CommProfile> comm = comm_profile(scenario.collective, std::nullopt, scenario.gpus, device); !comm) return comm.error();
   return std::unique_ptr<Workload>(std::move(workload));
 }
 
 Status SimWorkload::accepts(const OverlapPlan& plan) const {
-  if (plan.comm_blocks && (*plan.comm_blocks < Blocks(1) || *plan.comm_blocks > Blocks(64))) {
-    return invalid_input(fmt::format("comm_blocks: {}, expected 1 to 64", plan.comm_blocks->count()));
-  }
-  if (plan.cluster && (*plan.cluster < 1 || *plan.cluster > device_.max_cluster)) {
-    return invalid_input(fmt::format("cluster: {}, expected 1 to {} on {}", *plan.cluster, device_.max_cluster, device_.name));
+  if (Status comm = accepts_comm(plan, scenario_.collective, device_); !comm) return comm;
+  if (plan.carveout) {
+    if (is_library(scenario_)) return invalid_input("carveout: acts on this project's kernels only, not on library_gemm");
+    if (device_.vendor != Vendor::nvidia) {
+      return invalid_input(fmt::format("carveout: {} has no L1 that its shared memory is carved out of", device_.name));
+    }
+    if (*plan.carveout < Percent(0) || *plan.carveout > Percent(100)) {
+      return invalid_input(fmt::format("carveout: {}, expected 0 to 100 percent", plan.carveout->count()));
+    }
   }
   if (is_library(scenario_)) {
     if (plan.pad != Bytes(0)) {
@@ -85,7 +125,7 @@ Result<SimCase> SimWorkload::case_of(Order order, const OverlapPlan& plan) const
   Collective collective = scenario_.collective;
   if (plan.comm_blocks) collective.comm_blocks = plan.comm_blocks;
   if (plan.cluster) collective.cluster = plan.cluster;
-  Result<CommProfile> comm = comm_profile(collective, scenario_.gpus, device_);
+  Result<CommProfile> comm = comm_profile(collective, plan.comm_threads, scenario_.gpus, device_);
   if (!comm) return comm.error();
 
   SimCase what;
@@ -93,39 +133,50 @@ Result<SimCase> SimWorkload::case_of(Order order, const OverlapPlan& plan) const
   what.compute = compute_;
   what.compute.footprint.dynamic_shared += plan.pad;
   if (plan.sm_target) what.compute.work.x = std::min(what.compute.work.x, plan.sm_target->count());
+  if (plan.comm_sms) {
+    const Sms parted = partition_of(*plan.comm_sms, device_);
+    what.machine.comm_sms = static_cast<int>(parted.count());
+    // The library asks its context how many SMs there are.
+    if (compute_.persistent) what.compute.work.x = std::min(what.compute.work.x, (device_.sms - parted).count());
+  }
   what.comm = *comm;
   what.pattern = scenario_.pattern;
   what.iterations = scenario_.iterations;
   what.order = order;
   what.priority = plan.priority;
   what.launch_gate = plan.launch_gate;
+  what.carveout = plan.carveout;
   return what;
 }
 
-Result<Microseconds> SimWorkload::run(Order order, const OverlapPlan& plan) {
+Result<const EngineRun*> SimWorkload::answer(Order order, const OverlapPlan& plan) {
   const std::pair question(order, plan);
-  if (const auto known = answers_.find(question); known != answers_.end()) return known->second;
+  if (const auto known = answers_.find(question); known != answers_.end()) return &known->second;
   const Result<SimCase> what = case_of(order, plan);
   if (!what) return what.error();
-  const Result<EngineRun> run = simulate(*what, device_);
+  Result<EngineRun> run = simulate(*what, device_);
   if (!run) return run.error();
-  const Microseconds answer(run->end);
-  answers_.emplace(question, answer);
-  return answer;
+  return &answers_.emplace(question, std::move(*run)).first->second;
+}
+
+Result<Microseconds> SimWorkload::run(Order order, const OverlapPlan& plan) {
+  const Result<const EngineRun*> run = answer(order, plan);
+  if (!run) return run.error();
+  return Microseconds((*run)->end) * noise_.next();
 }
 
 Result<Timeline> SimWorkload::record(Order order, const OverlapPlan& plan) {
   const Result<SimCase> what = case_of(order, plan);
   if (!what) return what.error();
   const std::vector<Launch> program = make_program(*what);
-  const Result<EngineRun> run = simulate(*what, device_);
+  const Result<const EngineRun*> run = answer(order, plan);
   if (!run) return run.error();
   Timeline timeline;
   timeline.provenance = Provenance::simulated;
   timeline.spans.reserve(program.size() * static_cast<std::size_t>(scenario_.gpus));
   for (int device = 0; device < scenario_.gpus; ++device) {
     for (std::size_t at = 0; at < program.size(); ++at) {
-      timeline.spans.push_back(span_of(program[at], run->launches[at], *what, scenario_));
+      timeline.spans.push_back(span_of(program[at], (*run)->launches[at], *what, scenario_));
       timeline.spans.back().device = device;
     }
   }
@@ -133,7 +184,7 @@ Result<Timeline> SimWorkload::record(Order order, const OverlapPlan& plan) {
 }
 
 Status SimWorkload::verify(Order order, const OverlapPlan& plan) {
-  const Result<Microseconds> ran = run(order, plan);
+  const Result<const EngineRun*> ran = answer(order, plan);
   return ran ? Status() : Status(ran.error());
 }
 

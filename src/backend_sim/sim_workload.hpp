@@ -4,16 +4,17 @@
 #include <memory>
 #include <utility>
 
+#include "backend_sim/run_noise.hpp"
 #include "backend_sim/sim_case.hpp"
 #include "headroom/backend/backend.hpp"
 
 namespace headroom::sim {
 
-/// A scenario on simulated devices. Nothing is allocated and the same question has the same answer, so answers are kept.
+/// A scenario on simulated devices. Nothing is allocated. But for noise the same question has the same answer, so answers are kept.
 class SimWorkload final : public Workload {
  public:
-  /// `scenario` is valid.
-  static Result<std::unique_ptr<Workload>> make(const Scenario& scenario, const DeviceLimits& device);
+  /// `scenario` is valid. `noise` scatters the times of run(), in the order of the calls.
+  static Result<std::unique_ptr<Workload>> make(const Scenario& scenario, const DeviceLimits& device, const RunNoise& noise);
 
   [[nodiscard]] const ComputeFacts& compute() const override { return facts_; }
   Result<Microseconds> run(Order order, const OverlapPlan& plan) override;
@@ -23,16 +24,19 @@ class SimWorkload final : public Workload {
   Status verify(Order order, const OverlapPlan& plan) override;
 
  private:
-  SimWorkload(const Scenario& scenario, const DeviceLimits& device) : scenario_(scenario), device_(device) {}
+  SimWorkload(const Scenario& scenario, const DeviceLimits& device, const RunNoise& noise)
+      : scenario_(scenario), device_(device), noise_(noise) {}
 
+  Result<const EngineRun*> answer(Order order, const OverlapPlan& plan);
   [[nodiscard]] Status accepts(const OverlapPlan& plan) const;
   [[nodiscard]] Result<SimCase> case_of(Order order, const OverlapPlan& plan) const;
 
   Scenario scenario_;
   DeviceLimits device_;
+  RunNoise noise_;
   ComputeProfile compute_;
   ComputeFacts facts_;
-  std::map<std::pair<Order, OverlapPlan>, Microseconds> answers_;
+  std::map<std::pair<Order, OverlapPlan>, EngineRun> answers_;
 };
 
 }  // namespace headroom::sim

@@ -25,10 +25,9 @@ KernelFootprint together(const DeviceLimits& device, const KernelFootprint& bloc
 // capability 8.x, 9.0 and 10.0.
 constexpr std::array kCarveOuts{0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
 
-DeviceLimits as_split_for(const DeviceLimits& device, const KernelFootprint& compute, BlocksPerSm residency) {
+DeviceLimits as_split_for(const DeviceLimits& device, Bytes needed) {
   DeviceLimits split = device;
   if (device.vendor != Vendor::nvidia) return split;
-  const Bytes needed = shared_allocation(device, compute) * residency.count();
   for (const int step : kCarveOuts) {
     if (kibibytes(step) >= needed) {
       split.shared_per_sm = std::min(kibibytes(step), device.shared_per_sm);
@@ -38,10 +37,16 @@ DeviceLimits as_split_for(const DeviceLimits& device, const KernelFootprint& com
   return split;
 }
 
+/// A preference is overruled as far as one block needs.
+DeviceLimits as_preferred(const DeviceLimits& device, const KernelFootprint& compute, Percent carveout) {
+  return as_split_for(device, std::max(device.shared_per_sm * carveout.count() / 100, shared_allocation(device, compute)));
+}
+
 }  // namespace
 
-Result<SmCapacity> SmCapacity::make(const DeviceLimits& device, const KernelFootprint& compute, const KernelFootprint& comm) {
-  const Result<Occupancy> of_compute = occupancy(device, compute);
+Result<SmCapacity> SmCapacity::make(const DeviceLimits& device, const KernelFootprint& compute, const KernelFootprint& comm,
+                                    std::optional<Percent> carveout) {
+  const Result<Occupancy> of_compute = occupancy(carveout ? as_preferred(device, compute, *carveout) : device, compute);
   if (!of_compute) return of_compute.error();
   const Result<Occupancy> of_comm = occupancy(device, comm);
   if (!of_comm) return of_comm.error();
@@ -49,7 +54,8 @@ Result<SmCapacity> SmCapacity::make(const DeviceLimits& device, const KernelFoot
   SmCapacity capacity;
   const auto most = static_cast<int>(of_compute->residency.count());
   capacity.compute_.push_back(most);
-  const DeviceLimits split = as_split_for(device, compute, of_compute->residency);
+  const DeviceLimits split = carveout ? as_preferred(device, compute, *carveout)
+                                      : as_split_for(device, shared_allocation(device, compute) * of_compute->residency.count());
   for (int blocks = 1; blocks <= static_cast<int>(of_comm->residency.count()); ++blocks) {
     const CoResidence beside(split, compute, together(device, comm, blocks));
     int room = capacity.compute_.back();

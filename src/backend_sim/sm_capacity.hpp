@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "headroom/base/result.hpp"
@@ -11,8 +12,10 @@ namespace headroom::sim {
 /// Which mixes of resident compute and communication blocks one SM can hold: the resource vectors of plan/, as a table.
 class SmCapacity {
  public:
+  /// `carveout`: share of the SM's memory that the compute kernel prefers as shared memory; absent: what its residency needs.
   /// `invalid_input` as occupancy() gives it when one of the two kernels cannot run on the device.
-  static Result<SmCapacity> make(const DeviceLimits& device, const KernelFootprint& compute, const KernelFootprint& comm);
+  static Result<SmCapacity> make(const DeviceLimits& device, const KernelFootprint& compute, const KernelFootprint& comm,
+                                 std::optional<Percent> carveout = std::nullopt);
 
   /// Most compute blocks beside `comm` resident communication blocks; -1 where that many do not fit by themselves.
   [[nodiscard]] int compute_beside(int comm) const {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "backend_sim/splitmix.hpp"
+
 namespace headroom::sim {
 namespace {
 
@@ -13,26 +15,34 @@ constexpr double kSameInstant = 1e-9;
 // A kernel of more waves has no spread: over so many blocks it averages out, and blocks that stay in step cost less to simulate.
 constexpr std::int64_t kWavesWithSpread = 64;
 
-/// A value in [-1, 1) that looks random and depends on `n` alone (the finalizer of splitmix64).
-double scattered(std::uint64_t n) {
-  n += 0x9e3779b97f4a7c15ULL;
-  n = (n ^ (n >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  n = (n ^ (n >> 27)) * 0x94d049bb133111ebULL;
-  n ^= n >> 31;
-  return static_cast<double>(n >> 11) * 0x1p-52 - 1.0;
-}
+/// A value in [-1, 1) that looks random and depends on `n` alone.
+double scattered(std::uint64_t n) { return 2 * mixed_fraction(n) - 1.0; }
 
 }  // namespace
+
+double block_spread(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute) {
+  const std::int64_t at_once = std::int64_t{machine.sms - machine.comm_sms} * capacity.most_compute();
+  return compute.work.blocks() > kWavesWithSpread * at_once ? 0 : machine.block_spread;
+}
 
 SmPool::SmPool(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute, const CommProfile& comm)
     : capacity_(capacity),
       gpcs_(machine.gpcs),
-      spread_(compute.work.blocks() > kWavesWithSpread * machine.sms * capacity.most_compute() ? 0 : machine.block_spread),
+      spread_(block_spread(machine, capacity, compute)),
       rates_(machine, capacity, compute, comm),
       sms_(static_cast<std::size_t>(machine.sms)),
       next_(sms_.size(), kNever),
       group_next_((sms_.size() + kGroup - 1) / kGroup, kNever) {
   rates_.add(0, 0, machine.sms);
+  // Eight of a GPC at a time, as drivers part SMs, so that clusters find room in them.
+  constexpr int together = 8;
+  int left = machine.comm_sms;
+  for (int first = 0; first < machine.sms; first += together * gpcs_) {
+    for (int gpc = 0; gpc < gpcs_; ++gpc) {
+      const int end = std::min(first + together * gpcs_, machine.sms);
+      for (int sm = first + gpc; sm < end && left > 0; sm += gpcs_, --left) at(sm).for_comm_alone = true;
+    }
+  }
 }
 
 double SmPool::next_end() const { return *std::min_element(group_next_.begin(), group_next_.end()); }
@@ -86,7 +96,7 @@ SmPool::Ended SmPool::advance(double now) {
 int SmPool::room(Kind kind, int sm) const {
   const int compute = resident(Kind::compute, sm);
   const int comm = resident(Kind::comm, sm);
-  if (kind == Kind::compute) return capacity_.compute_beside(comm) - compute;
+  if (kind == Kind::compute) return at(sm).for_comm_alone ? 0 : capacity_.compute_beside(comm) - compute;
   int room = 0;
   while (capacity_.fits(compute, comm + room + 1)) ++room;
   return room;

@@ -8,6 +8,9 @@
 
 namespace headroom::sim {
 
+/// By how much the durations of such a kernel's blocks vary: the machine's spread, none for a kernel of very many waves.
+double block_spread(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute);
+
 /// The SMs with their resident blocks, each progressing at the shared rates.
 class SmPool {
  public:
@@ -53,6 +56,7 @@ class SmPool {
     double since = 0;     ///< when progress was last brought up to date
     int settled[2]{};     ///< residents by kind when rates were last set
     bool listed = false;  ///< in changed_
+    bool for_comm_alone = false;
   };
 
   [[nodiscard]] const Sm& at(int sm) const { return sms_[static_cast<std::size_t>(sm)]; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "backend_sim/calibration.hpp"
 #include "backend_sim/comm_model.hpp"
@@ -38,8 +39,7 @@ Result<SimCase> case_of(const MeasuredRow& row, const DeviceLimits& device) {
   Result<ComputeProfile> compute =
       row.footprint ? compute_profile(scenario.compute, *row.footprint, device) : compute_profile(scenario.compute, device);
   if (!compute) return compute.error();
-  Result<CommProfile> comm = row.comm_threads ? comm_profile(scenario.collective, scenario.gpus, *row.comm_threads, device)
-                                              : comm_profile(scenario.collective, scenario.gpus, device);
+  Result<CommProfile> comm = comm_profile(scenario.collective, row.comm_threads, scenario.gpus, device);
   if (!comm) return comm.error();
   SimCase what;
   what.machine = machine_of(device);
@@ -50,8 +50,13 @@ Result<SimCase> case_of(const MeasuredRow& row, const DeviceLimits& device) {
   return what;
 }
 
+Error at_row(std::string_view source, const MeasuredRow& row, const Error& error) {
+  return {error.kind, fmt::format("{}:{}: {}", source, row.line, error.message)};
+}
+
 bool isolated(const MeasuredRow& row) { return row.order == Order::compute_only || row.order == Order::comm_only; }
 
+/// What a group does not give stays as the model has it.
 Status calibrate(SimCase& what, const Rows& group, const DeviceLimits& device) {
   std::vector<IsolatedCompute> compute;
   for (const MeasuredRow* row : group) {
@@ -71,18 +76,20 @@ Result<RowPrediction> predict(SimCase what, const MeasuredRow& row, const Device
   return RowPrediction{row.group, row.scheme, row.priority, row.blocks_per_sm, row.time, Microseconds(run->end)};
 }
 
+enum class Given { nothing, isolated_times };
+
 /// Appends the group's predictions and counts its pick.
-Status predict_group(const Rows& group, bool give_isolated, const DeviceLimits& device, PredictionTable& table) {
+Status predict_group(const Rows& group, std::string_view source, Given given, const DeviceLimits& device, PredictionTable& table) {
   Result<SimCase> what = case_of(*group.front(), device);
-  if (!what) return what.error();
-  if (give_isolated) {
-    if (Status calibrated = calibrate(*what, group, device); !calibrated) return calibrated;
+  if (!what) return at_row(source, *group.front(), what.error());
+  if (given == Given::isolated_times) {
+    if (Status calibrated = calibrate(*what, group, device); !calibrated) return at_row(source, *group.front(), calibrated.error());
   }
   std::vector<RowPrediction> choices;
   for (const MeasuredRow* row : group) {
-    if (give_isolated && isolated(*row)) continue;
+    if (given == Given::isolated_times && isolated(*row)) continue;
     Result<RowPrediction> prediction = predict(*what, *row, device);
-    if (!prediction) return invalid_input(fmt::format("{}: {}", row->group, prediction.error().message));
+    if (!prediction) return at_row(source, *row, prediction.error());
     if (row->order == Order::concurrent) choices.push_back(*prediction);
     table.rows.push_back(std::move(*prediction));
   }
@@ -121,8 +128,10 @@ Result<Validation> validate_simulator(std::string_view csv, std::string_view sou
   if (!rows) return rows.error();
   Validation validation;
   for (const sim::Rows& group : sim::grouped_rows(*rows)) {
-    if (Status done = sim::predict_group(group, true, *limits, validation.given_isolated); !done) return done.error();
-    if (Status done = sim::predict_group(group, false, *limits, validation.absolute); !done) return done.error();
+    for (const auto& [given, table] :
+         {std::pair{sim::Given::isolated_times, &validation.given_isolated}, {sim::Given::nothing, &validation.absolute}}) {
+      if (Status done = sim::predict_group(group, source, given, *limits, *table); !done) return done.error();
+    }
   }
   sim::summarize(validation.given_isolated);
   sim::summarize(validation.absolute);

@@ -6,7 +6,7 @@
 namespace headroom {
 
 std::span<const EnvironmentVariable> environment_variables() {
-  static constexpr std::array all{kNcclLibrary, kCublasLibrary, kCuptiLibrary};
+  static constexpr std::array all{kNcclLibrary, kCublasLibrary, kCuptiLibrary, kProfile, kSimNoise};
   return all;
 }
 

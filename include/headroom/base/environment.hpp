@@ -22,6 +22,10 @@ inline constexpr EnvironmentVariable kCublasLibrary{"HEADROOM_CUBLAS_LIBRARY",
 inline constexpr EnvironmentVariable kCuptiLibrary{"HEADROOM_CUPTI_LIBRARY",
                                                    "path of the CUPTI library to load instead of libcupti.so"};
 
+inline constexpr EnvironmentVariable kProfile{"HEADROOM_PROFILE", "profile file that tune, bench and run use when none is named"};
+inline constexpr EnvironmentVariable kSimNoise{"HEADROOM_SIM_NOISE",
+                                               "scatter of simulated run times, percent from 0 (default) to 20"};
+
 HEADROOM_API std::span<const EnvironmentVariable> environment_variables();
 
 /// The variable's value; absent when it is unset or empty.

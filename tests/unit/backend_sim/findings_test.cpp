@@ -4,57 +4,24 @@
 
 #include <algorithm>
 
-#include "backend/leaves.hpp"
 #include "headroom/model/device_catalog.hpp"
 #include "headroom/plan/residency_windows.hpp"
 #include "headroom/plan/shape.hpp"
 #include "headroom/trace/overlap_metrics.hpp"
+#include "scenarios.hpp"
 
 namespace headroom {
 namespace {
 
-std::unique_ptr<Workload> workload(const std::string& device, const Scenario& scenario) {
-  BackendOptions options;
-  options.device = device;
-  return std::move(*(*detail::open_sim(options))->prepare(scenario));
-}
-
 double time_of(Workload& workload, Order order, const OverlapPlan& plan = {}) { return workload.run(order, plan)->count(); }
-
-OverlapPlan urgent(OverlapPlan plan = {}) {
-  plan.priority = true;
-  return plan;
-}
 
 /// Time over the sequential time.
 double ratio(Workload& workload, const OverlapPlan& plan) {
   return time_of(workload, Order::concurrent, plan) / time_of(workload, Order::sequential);
 }
 
-enum class Bound { compute, memory };
-
-/// A cell of the paper's sweep: 4 GPUs, 64x64 tiles, 896 MiB, blocks as a square grid.
 Scenario cell(Bound bound, CollectiveOp op, int tile_k, std::int64_t side) {
-  Scenario scenario;
-  scenario.name = "cell";
-  scenario.gpus = 4;
-  scenario.iterations = 3;
-  scenario.compute =
-      TiledGemm{8'192, bound == Bound::compute ? 8'192 : 57'344, 8'192, 64, 64, tile_k, GridShape{side, side}, DataType::bf16};
-  scenario.collective.op = op;
-  scenario.collective.bytes = mebibytes(896);
-  return scenario;
-}
-
-Scenario gelu_all_reduce(Pattern pattern, std::optional<Blocks> comm_blocks = std::nullopt) {
-  Scenario scenario;
-  scenario.name = "gelu-ar";
-  scenario.iterations = pattern == Pattern::pair ? 1 : 8;
-  scenario.pattern = pattern;
-  scenario.compute = Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(4'096)};
-  scenario.collective.bytes = mebibytes(512);
-  scenario.collective.comm_blocks = comm_blocks;
-  return scenario;
+  return paper_cell(bound, op, tile_k, GridShape{side, side});
 }
 
 Scenario library_all_reduce() {
@@ -70,7 +37,7 @@ Scenario library_all_reduce() {
 double mean_ratio(const char* device, std::int64_t side, const OverlapPlan& plan) {
   double sum = 0;
   for (const CollectiveOp op : {CollectiveOp::all_reduce, CollectiveOp::all_to_all}) {
-    for (const int tile_k : {32, 64}) sum += ratio(*workload(device, cell(Bound::compute, op, tile_k, side)), plan);
+    for (const int tile_k : {32, 64}) sum += ratio(*simulated(device, cell(Bound::compute, op, tile_k, side)), plan);
   }
   return sum / 4;
 }
@@ -84,7 +51,7 @@ TEST(PaperFindings, BaselineOverlapDecaysWithBlocksAndPriorityRepairsIt) {
 
 TEST(PaperFindings, TheGreatestGainIsOnA40) {
   const auto gain = [](const char* device) {
-    const auto many = workload(device, cell(Bound::compute, CollectiveOp::all_reduce, 32, 128));
+    const auto many = simulated(device, cell(Bound::compute, CollectiveOp::all_reduce, 32, 128));
     return 1 - time_of(*many, Order::concurrent, urgent()) / time_of(*many, Order::concurrent);
   };
   EXPECT_GT(gain("a40"), 0.1);
@@ -94,8 +61,8 @@ TEST(PaperFindings, TheGreatestGainIsOnA40) {
 
 TEST(PaperFindings, LargerTileKHelpsMemoryBoundCells) {
   for (const char* device : {"a40", "a100", "h100"}) {
-    const auto small = workload(device, cell(Bound::memory, CollectiveOp::all_reduce, 32, 64));
-    const auto large = workload(device, cell(Bound::memory, CollectiveOp::all_reduce, 64, 64));
+    const auto small = simulated(device, cell(Bound::memory, CollectiveOp::all_reduce, 32, 64));
+    const auto large = simulated(device, cell(Bound::memory, CollectiveOp::all_reduce, 64, 64));
     EXPECT_LT(time_of(*large, Order::concurrent, urgent()), time_of(*small, Order::concurrent, urgent())) << device;
     EXPECT_LT(ratio(*large, urgent()), ratio(*small, urgent())) << device;
   }
@@ -105,7 +72,7 @@ TEST(PaperFindings, Mi250xCanLoseByPriorityAtHighBlockCounts) {
   double worst = 0;
   for (const std::int64_t side : {32, 64, 128}) {
     for (const int tile_k : {32, 64}) {
-      const auto many = workload("mi250x", cell(Bound::memory, CollectiveOp::all_reduce, tile_k, side));
+      const auto many = simulated("mi250x", cell(Bound::memory, CollectiveOp::all_reduce, tile_k, side));
       worst = std::max(worst, time_of(*many, Order::concurrent, urgent()) / time_of(*many, Order::concurrent));
     }
   }
@@ -120,7 +87,7 @@ TEST(MeasuredFindings, TightCapsOnComputeBoundKernelsLose) {
   scenario.iterations = 8;
   scenario.compute = TiledGemm{3'072, 3'072, 3'072, 64, 64, 8, std::nullopt, DataType::f32};
   scenario.collective.bytes = mebibytes(512);
-  const auto sgemm = workload("h200", scenario);
+  const auto sgemm = simulated("h200", scenario);
   const double unshaped = time_of(*sgemm, Order::concurrent, urgent());
   const std::vector<ResidencyWindow> windows = *residency_windows(h200, *sgemm->compute().footprint);
   for (const ResidencyWindow& window : windows) {
@@ -131,7 +98,7 @@ TEST(MeasuredFindings, TightCapsOnComputeBoundKernelsLose) {
 }
 
 TEST(MeasuredFindings, AMillionBlocksAtEqualPriorityAreSequential) {
-  const auto pair = workload("h200", gelu_all_reduce(Pattern::pair));
+  const auto pair = simulated("h200", gelu_all_reduce(mebibytes(4'096), std::nullopt, Pattern::pair));
   EXPECT_NEAR(ratio(*pair, {}), 1, 0.01);
   EXPECT_LT(ratio(*pair, urgent()), 0.8);
 }
@@ -140,7 +107,7 @@ TEST(MeasuredFindings, ShapingAddsToPriorityOnMemoryBoundWorkAndItsBestCapMoves)
   const DeviceLimits h200 = *find_device("h200");
   std::vector<std::int64_t> best_caps;
   for (const Blocks blocks : {Blocks(4), Blocks(24)}) {
-    const auto gelu = workload("h200", gelu_all_reduce(Pattern::pipeline, blocks));
+    const auto gelu = simulated("h200", gelu_all_reduce(mebibytes(4'096), blocks));
     double best = time_of(*gelu, Order::concurrent, urgent());
     std::int64_t best_cap = 8;
     double tightest = 0;
@@ -163,7 +130,7 @@ TEST(MeasuredFindings, ShapingAddsToPriorityOnMemoryBoundWorkAndItsBestCapMoves)
 }
 
 TEST(MeasuredFindings, PersistentGemmIsInflatedByResidentCommunication) {
-  const auto library = workload("h200", library_all_reduce());
+  const auto library = simulated("h200", library_all_reduce());
   const Timeline alone = *library->record(Order::compute_only, {});
   const Timeline together = *library->record(Order::concurrent, {});
   // Measured +16 % where communication was active half of the time; here it is active nearly all of it.

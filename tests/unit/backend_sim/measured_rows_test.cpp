@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 namespace headroom::sim {
 namespace {
@@ -38,7 +39,7 @@ TEST(MeasuredRows, ReadsEveryColumn) {
   EXPECT_EQ(row.scenario.collective.bytes, mebibytes(512));
   EXPECT_EQ(row.scenario.collective.comm_blocks, Blocks(8));
   EXPECT_FALSE(row.scenario.collective.cluster.has_value());
-  EXPECT_EQ(row.comm_threads, Threads(288));  // and the warp that synchronizes
+  EXPECT_EQ(row.comm_threads, Threads(256));
   EXPECT_EQ(row.scenario.gpus, 2);
   EXPECT_EQ(row.scenario.iterations, 8);
   EXPECT_EQ(row.order, Order::concurrent);
@@ -54,6 +55,57 @@ TEST(MeasuredRows, ElementwiseSizeFollowsFromItsBlocks) {
   ASSERT_TRUE(rows);
   // 65,536 blocks x 256 threads x 16 B
   EXPECT_EQ(std::get<Elementwise>(rows->front().scenario.compute).bytes, mebibytes(256));
+}
+
+TEST(MeasuredRows, UnusualButLegalText) {
+  // A byte order mark, carriage returns, blanks, empty lines, another order of columns, one more of them, four left to their defaults.
+  const auto rows = parse_measured_rows(
+      "\xEF\xBB\xBFtime_ms,kernel,n,grid_blocks,block_threads,registers,static_shared_bytes,collective,collective_MiB,gpus,"
+      "iterations,"
+      "pattern, scheme ,priority,blocks_per_sm,dynamic_shared_bytes,grid\r\n"
+      "\r\n"
+      " 12.5 ,cublas,8192,0,0,0,0,all_gather,512,4,8,pair, comm_only,0,0,0,64x64\r\n"
+      "  \n"
+      "1.0,copy,0,64,256,28,0,all_reduce,512,2,8,pipeline,compute_only,0,8,0,\n",
+      "rows.csv");
+  ASSERT_TRUE(rows) << rows.error().message;
+  ASSERT_EQ(rows->size(), 2U);
+  EXPECT_DOUBLE_EQ(rows->front().time.count(), 12'500);
+  EXPECT_EQ(rows->front().order, Order::comm_only);
+  EXPECT_EQ(rows->front().line, 3);
+  EXPECT_FALSE(rows->front().scenario.collective.comm_blocks.has_value());
+  EXPECT_FALSE(rows->front().scenario.collective.cluster.has_value());
+  EXPECT_FALSE(rows->front().comm_threads.has_value());
+  EXPECT_EQ(std::get<Elementwise>(rows->back().scenario.compute).op, ElementwiseOp::copy);
+  EXPECT_EQ(rows->back().line, 5);
+}
+
+// Characters of a legal file replaced, removed and doubled: rows or one line, whatever comes out.
+RC_GTEST_PROP(MeasuredRowsProperty, DamagedTextIsReadOrRefusedInOneLine, ()) {
+  std::string text = kHeader + kRow + kRow;
+  const int damages = *rc::gen::inRange(1, 8);
+  for (int damage = 0; damage < damages; ++damage) {
+    const std::size_t at = *rc::gen::inRange<std::size_t>(0, text.size());
+    const char put = *rc::gen::element(',', '\n', '\r', '\0', '-', '.', 'e', '0', '9', ' ', '"', '\xFF');
+    switch (*rc::gen::inRange(0, 3)) {
+      case 0:
+        text[at] = put;
+        break;
+      case 1:
+        text.erase(at, *rc::gen::inRange<std::size_t>(1, 40));
+        break;
+      default:
+        text.insert(at, 1, put);
+    }
+  }
+  const auto rows = parse_measured_rows(text, "rows.csv");
+  if (rows) {
+    RC_ASSERT(!rows->empty());
+  } else {
+    RC_ASSERT(rows.error().kind == ErrorKind::invalid_input);
+    RC_ASSERT(rows.error().message.starts_with("rows.csv:"));
+    RC_ASSERT(rows.error().message.find('\n') == std::string::npos);
+  }
 }
 
 TEST(MeasuredRows, RejectsWithOneLineThatNamesTheField) {

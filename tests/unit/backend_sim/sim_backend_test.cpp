@@ -1,8 +1,13 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "backend/leaves.hpp"
+#include "headroom/plan/ideal.hpp"
 #include "headroom/plan/shape.hpp"
 #include "headroom/trace/overlap_metrics.hpp"
+#include "scenarios.hpp"
 
 namespace headroom {
 namespace {
@@ -21,12 +26,6 @@ Scenario gemm_all_reduce(int gpus = 2) {
   scenario.compute = TiledGemm{2'048, 2'048, 2'048, 64, 64, 16, std::nullopt, DataType::f32};
   scenario.collective.bytes = mebibytes(64);
   return scenario;
-}
-
-OverlapPlan urgent() {
-  OverlapPlan plan;
-  plan.priority = true;
-  return plan;
 }
 
 TEST(SimBackend, OffersEveryDeviceOfTheCatalogEightTimes) {
@@ -101,6 +100,123 @@ TEST(SimBackend, ControlsThatCannotActAreRefused) {
   plan = {};
   plan.sm_target = Sms(108);
   EXPECT_TRUE(unshaped->run(Order::concurrent, plan));
+}
+
+std::string refusal(Workload& workload, const OverlapPlan& plan) {
+  const Result<Microseconds> time = workload.run(Order::concurrent, plan);
+  return time ? "" : time.error().message;
+}
+
+TEST(SimBackend, CommThreadsMakeSmallerAndSlowerBlocks) {
+  auto workload = std::move(*sim()->prepare(gemm_all_reduce()));
+  OverlapPlan small;
+  small.comm_threads = Threads(128);
+  // 24 blocks of 128 movers at 90 B/us each reach 276 GB/s, less than the links' 357.
+  EXPECT_GT(*workload->run(Order::comm_only, small) / *workload->run(Order::comm_only, {}), 1.2);
+  const Timeline timeline = *workload->record(Order::comm_only, small);
+  EXPECT_EQ(timeline.spans.front().launch->block, Threads(160));  // and the warp that synchronizes
+
+  for (const std::int64_t threads : {96, 200, 672}) {
+    small.comm_threads = Threads(threads);
+    EXPECT_THAT(refusal(*workload, small), ::testing::HasSubstr("expected a multiple of 32 from 128 to 640"));
+  }
+  small.comm_threads = Threads(256);
+  Scenario exchange = gemm_all_reduce();
+  exchange.collective.op = CollectiveOp::all_to_all;
+  EXPECT_THAT(refusal(**sim()->prepare(exchange), small), ::testing::HasSubstr("comm_threads"));
+  EXPECT_THAT(refusal(**sim("mi250x")->prepare(gemm_all_reduce()), small), ::testing::HasSubstr("RCCL"));
+}
+
+TEST(SimBackend, APartitionKeepsComputeOffItsSms) {
+  // 264 blocks that fill an SM each are two waves on 132 SMs and three on 124.
+  Scenario scenario = gemm_all_reduce();
+  scenario.compute = TiledGemm{2'112, 2'048, 2'048, 64, 64, 64, GridShape{8, 33}, DataType::f32};
+  auto workload = std::move(*sim()->prepare(scenario));
+  OverlapPlan parted = *shape_to(sim()->devices().front().limits, *workload->compute().footprint, BlocksPerSm(1));
+  const Microseconds whole = *workload->run(Order::compute_only, parted);
+  parted.comm_sms = Sms(1);  // rounded up to 8
+  EXPECT_NEAR(*workload->run(Order::compute_only, parted) / whole, 1.5, 0.1);
+  EXPECT_EQ(workload->run(Order::comm_only, parted)->count(), workload->run(Order::comm_only, {})->count());
+  // A persistent kernel sizes itself for what is left: 2,048 tiles are 16 rounds of 132 SMs and 19 of 108.
+  scenario.compute = LibraryGemm{8'192, 8'192, 8'192, DataType::bf16};
+  auto library = std::move(*sim()->prepare(scenario));
+  OverlapPlan most;
+  most.comm_sms = Sms(24);
+  EXPECT_NEAR(*library->run(Order::compute_only, most) / *library->run(Order::compute_only, {}), 19.0 / 16.0, 0.02);
+  for (const std::int64_t sms : {0, 129, 132}) {
+    parted.comm_sms = Sms(sms);
+    EXPECT_THAT(refusal(*workload, parted), ::testing::HasSubstr("comm_sms")) << sms;
+  }
+  parted.comm_sms = Sms(8);
+  EXPECT_THAT(refusal(**sim("mi250x")->prepare(gemm_all_reduce()), parted), ::testing::HasSubstr("comm_sms"));
+}
+
+TEST(SimBackend, CarveOutCapsTheKernelsThatItIsTooSmallFor) {
+  // Blocks of 8,448 B and 1 KiB: three per SM by registers. No preference for shared memory: one fits into the least step, 16 KiB.
+  auto workload = std::move(*sim()->prepare(gemm_all_reduce()));
+  OverlapPlan carved;
+  carved.carveout = Percent(100);
+  EXPECT_EQ(workload->run(Order::compute_only, carved)->count(), workload->run(Order::compute_only, {})->count());
+  carved.carveout = Percent(0);
+  EXPECT_GT(*workload->run(Order::compute_only, carved) / *workload->run(Order::compute_only, {}), 1.5);
+  carved.carveout = Percent(101);
+  EXPECT_THAT(refusal(*workload, carved), ::testing::HasSubstr("carveout: 101, expected 0 to 100 percent"));
+}
+
+TEST(SimBackend, CopyEnginesAreRefused) {
+  auto workload = std::move(*sim()->prepare(gemm_all_reduce()));
+  OverlapPlan plan;
+  plan.copy_engine = true;
+  EXPECT_THAT(refusal(*workload, plan), ::testing::HasSubstr("copy_engine"));
+}
+
+TEST(SimBackend, AScenarioBeyondTheDevicesMemoryIsRefused) {
+  // 32 GiB read and as many written, 1 GiB for the all-reduce: 65 GiB, an A40 has 48.
+  const auto refused = sim("a40")->prepare(gelu_all_reduce(mebibytes(32 * 1'024)));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::invalid_input);
+  EXPECT_THAT(refused.error().message, ::testing::HasSubstr("65.0 GiB on each GPU, expected at most 48.0 GiB (memory of a40)"));
+  EXPECT_TRUE(sim("h200")->prepare(gelu_all_reduce(mebibytes(32 * 1'024))));
+}
+
+// The sequences are those of the seed: two backends agree call by call.
+TEST(SimBackend, NoiseScattersRunsAndIsOffByDefault) {
+  const auto times = [](std::uint64_t seed) {
+    BackendOptions options;
+    options.seed = seed;
+    auto workload = std::move(*(*detail::open_sim(options))->prepare(gemm_all_reduce()));
+    std::vector<double> drawn;
+    for (int trial = 0; trial < 4; ++trial) drawn.push_back(workload->run(Order::concurrent, {})->count());
+    return drawn;
+  };
+  const std::vector<double> quiet = times(1);
+  EXPECT_EQ(quiet, std::vector(4, quiet.front()));
+  ASSERT_EQ(setenv("HEADROOM_SIM_NOISE", "3", 1), 0);
+  const std::vector<double> noisy = times(1);
+  EXPECT_EQ(noisy, times(1));
+  EXPECT_NE(noisy, times(2));
+  EXPECT_NE(noisy[0], noisy[1]);
+  for (const double time : noisy) EXPECT_NEAR(time / quiet.front(), 1, 0.2);
+  ASSERT_EQ(setenv("HEADROOM_SIM_NOISE", "loud", 1), 0);
+  EXPECT_FALSE(detail::open_sim({}));
+  ASSERT_EQ(unsetenv("HEADROOM_SIM_NOISE"), 0);
+}
+
+// Ideal: the critical path of the pattern at isolated speed.
+TEST(SimBackend, NoScheduleBeatsTheIdeal) {
+  for (const char* device : {"a40", "a100", "h200", "mi250x"}) {
+    for (const Pattern pattern : {Pattern::pipeline, Pattern::pair}) {
+      for (const std::int64_t mib : {64, 512, 2'048}) {
+        const Scenario scenario = gelu_all_reduce(mebibytes(mib), std::nullopt, pattern);
+        const auto workload = simulated(device, scenario);
+        const Microseconds ideal =
+            ideal_time(pattern, scenario.iterations, *workload->run(Order::compute_only, {}), *workload->run(Order::comm_only, {}));
+        for (const OverlapPlan& plan : {OverlapPlan{}, urgent()}) {
+          EXPECT_GE(*workload->run(Order::concurrent, plan), ideal) << device << " " << mib;
+        }
+      }
+    }
+  }
 }
 
 TEST(SimBackend, ShapingTakesResidencyAway) {

@@ -56,6 +56,18 @@ TEST(SmCapacity, ComputeKernelDecidesTheSharedMemorySplit) {
   EXPECT_EQ(SmCapacity::make(h200, gemm, smaller)->compute_beside(1), 1);
 }
 
+TEST(SmCapacity, APreferredSplitReplacesTheKernelsOwn) {
+  // The same kernel with the whole 228 KiB: 233,472 - 116,864 B hold the 30 KiB beside it.
+  const DeviceLimits h200 = *find_device("h200");
+  const KernelFootprint gemm{Threads(256), Registers(32), Bytes(0), Bytes(116'864 - 1'024), 1};
+  const KernelFootprint small{Threads(128), Registers(32), Bytes(30 * 1'024), Bytes(0), 1};
+  EXPECT_EQ(SmCapacity::make(h200, gemm, small, Percent(100))->compute_beside(1), 1);
+  // 0 %: the 116,864 B of one block need the step of 132 KiB all the same.
+  const SmCapacity least = *SmCapacity::make(h200, gemm, small, Percent(0));
+  EXPECT_EQ(least.most_compute(), 1);
+  EXPECT_EQ(least.compute_beside(1), 0);
+}
+
 TEST(SmCapacity, RefusesABlockThatCannotRun) {
   const DeviceLimits h200 = *find_device("h200");
   const KernelFootprint gemm{Threads(2'048), Registers(32), Bytes(0), Bytes(0), 1};

@@ -49,9 +49,12 @@ TEST(Validation, IsolatedTimesGivenOnRowsNotFitted) {
   EXPECT_LT(errors.worst, 0.20);
 }
 
-// Measured after the model was finished; of these only isolated rows were used, for the absolute step times.
-TEST(Validation, IsolatedTimesGivenOnKernelsMeasuredLater) {
-  const std::string name = "h200x2-bench-kernels.csv";
+// Measured after the model was finished. Of the first file only isolated rows were used, for the absolute step times; nothing of
+// the second.
+class LaterRows : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(LaterRows, ArePredicted) {
+  const std::string name = GetParam();
   const Result<Validation> later = validate_simulator(measured_rows(name), name, "h200");
   ASSERT_TRUE(later) << later.error().message;
   EXPECT_LT(later->given_isolated.median_error, 0.04);
@@ -60,6 +63,8 @@ TEST(Validation, IsolatedTimesGivenOnKernelsMeasuredLater) {
   EXPECT_GE(later->given_isolated.best_pick_rate, 0.9);
   EXPECT_LT(later->absolute.median_error, 0.12);
 }
+
+INSTANTIATE_TEST_SUITE_P(Validation, LaterRows, ::testing::Values("h200x2-bench-kernels.csv", "h200x2-gelu-cublas.csv"));
 
 TEST(Validation, IsolatedTimesGivenOnAllRows) {
   const PredictionTable& table = validation().given_isolated;
@@ -82,6 +87,41 @@ TEST(Validation, SequentialIsTheSumOfWhatWasGiven) {
     if (row.scheme != "sequential") continue;
     EXPECT_LT(row.error(), 0.05) << row.group;
   }
+}
+
+const std::string kColumns =
+    "kernel,n,grid_blocks,block_threads,registers,static_shared_bytes,collective,collective_MiB,gpus,iterations,pattern,scheme,"
+    "priority,blocks_per_sm,dynamic_shared_bytes,time_ms\n";
+
+std::string gelu_row(const std::string& schedule) { return "gelu,0,4096,256,28,0,all_reduce,64,2,2,pipeline," + schedule + "\n"; }
+
+TEST(Validation, AGroupWithoutIsolatedRowsIsPredictedFromTheScenario) {
+  const Result<Validation> bare = validate_simulator(kColumns + gelu_row("concurrent,1,8,0,0.5"), "rows.csv", "h200");
+  ASSERT_TRUE(bare) << bare.error().message;
+  ASSERT_EQ(bare->given_isolated.rows.size(), 1U);
+  EXPECT_EQ(bare->given_isolated.rows[0].predicted, bare->absolute.rows[0].predicted);
+  EXPECT_EQ(bare->given_isolated.groups, 0);
+}
+
+TEST(Validation, OfTwoIsolatedTimesAtOneResidencyTheFirstCounts) {
+  const std::string first = gelu_row("compute_only,0,8,0,0.2") + gelu_row("comm_only,0,8,0,0.5");
+  const std::string asked = gelu_row("sequential,0,8,0,0.7");
+  const auto once = validate_simulator(kColumns + first + asked, "rows.csv", "h200");
+  const auto twice = validate_simulator(kColumns + first + gelu_row("compute_only,1,8,0,0.9") + asked, "rows.csv", "h200");
+  ASSERT_TRUE(once && twice);
+  EXPECT_NEAR(once->given_isolated.rows[0].predicted.count(), 700, 10);
+  EXPECT_EQ(once->given_isolated.rows[0].predicted, twice->given_isolated.rows[0].predicted);
+}
+
+TEST(Validation, WhatCannotRunIsRefusedWithItsLine) {
+  const auto refusal = [](const std::string& row) {
+    const Result<Validation> refused = validate_simulator(kColumns + row, "rows.csv", "h200");
+    return refused ? "" : refused.error().message;
+  };
+  EXPECT_EQ(refusal(gelu_row("concurrent,0,1,300000,0.5")).rfind("rows.csv:2: ", 0), 0U);
+  EXPECT_EQ(refusal("\n" + gelu_row("compute_only,0,8,0,0.0005")),
+            "rows.csv:3: an isolated time_ms of 0.0005 for 2 iterations, expected more than the 0.0015 ms between them");
+  EXPECT_EQ(refusal("gelu,0,64,1024,255,0,all_reduce,64,2,2,pipeline,concurrent,0,1,0,0.5\n").rfind("rows.csv:2: ", 0), 0U);
 }
 
 TEST(Validation, ErrorsAreOfTheFile) {

@@ -18,7 +18,7 @@ TEST(Environment, ListsEachVariableOnceUnderTheProjectsPrefixWithItsMeaning) {
     EXPECT_TRUE(std::string_view(variable.name).starts_with("HEADROOM_")) << variable.name;
     EXPECT_FALSE(variable.meaning.empty()) << variable.name;
   }
-  for (const EnvironmentVariable& variable : {kNcclLibrary, kCublasLibrary, kCuptiLibrary}) {
+  for (const EnvironmentVariable& variable : {kNcclLibrary, kCublasLibrary, kCuptiLibrary, kProfile}) {
     EXPECT_TRUE(names.contains(variable.name)) << variable.name;
   }
 }

@@ -1,0 +1,111 @@
+#include "backend_sim/crowding.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "backend_sim/comm_model.hpp"
+#include "backend_sim/compute_model.hpp"
+#include "backend_sim/performance.hpp"
+#include "backend_sim/sim_case.hpp"
+#include "headroom/plan/residency_windows.hpp"
+#include "small_machine.hpp"
+
+namespace headroom::sim {
+namespace {
+
+TEST(Crowding, EqualWavesBeatAFullOneAndARest) {
+  // 9 blocks of 10 us on 3 SMs with room for two each, and memory for as much as 3 blocks move: 6 and then 3 blocks take
+  // 10 x (sqrt(1 + 2^2) + sqrt(1 + 1^2)) = 36.50 us. On 2 SMs: 4, 4 and 1 take 10 x (2 x sqrt(1 + (4/3)^2) + sqrt(1 + (1/3)^2))
+  // = 43.87 us.
+  ComputeProfile kernel = compute(9);
+  kernel.traffic = 1'000;
+  kernel.memory_share = 1;
+  Machine three = machine(3);
+  three.memory_rate = 300;
+  const auto use_of = [&](const Machine& machine) {
+    return uncrowded(machine, *SmCapacity::make(h200(), kernel.footprint, comm(1).footprint), kernel, comm(1)).comm_sms;
+  };
+  EXPECT_EQ(use_of(three), 0);
+  // 4 SMs: 8 and 1 take 10 x (sqrt(1 + (8/3)^2) + sqrt(1 + (1/3)^2)) = 39.02 us. One SM left alone: 36.50 us.
+  Machine four = three;
+  four.sms = 4;
+  EXPECT_EQ(use_of(four), 1);
+}
+
+TEST(Crowding, AKernelWithMemoryToSpareTakesEverySm) {
+  const ComputeProfile kernel = compute(9);
+  EXPECT_EQ(uncrowded(machine(4), *SmCapacity::make(h200(), kernel.footprint, comm(1).footprint), kernel, comm(1)).comm_sms, 0);
+}
+
+Compute any_kernel() {
+  const DataType dtype = *rc::gen::element(DataType::f32, DataType::bf16);
+  const std::int64_t n = 128 * *rc::gen::inRange(1, 20);
+  switch (*rc::gen::inRange(0, 3)) {
+    case 0:
+      return Elementwise{ElementwiseOp::gelu, dtype, Bytes(*rc::gen::inRange(1, 40'000) * std::int64_t{1'024})};
+    case 1:
+      return LibraryGemm{n, n, n, dtype};
+    default:
+      break;
+  }
+  const std::int64_t tile = *rc::gen::element(64, 128);
+  TiledGemm gemm{n, n, n, tile, tile, 32, std::nullopt, dtype};
+  // Tiles divide unevenly among a grid's blocks.
+  if (*rc::gen::arbitrary<bool>()) gemm.grid = GridShape{*rc::gen::inRange(1, 40), *rc::gen::inRange(1, 40)};
+  return gemm;
+}
+
+struct Alone {
+  Compute kernel;
+  Bytes pad;
+  int iterations = 1;
+};
+
+/// A kernel of the project at one of its residencies.
+Alone any_alone(const DeviceLimits& device) {
+  Alone alone{any_kernel(), Bytes(0), *rc::gen::inRange(1, 3)};
+  if (std::holds_alternative<LibraryGemm>(alone.kernel)) return alone;
+  const std::vector<ResidencyWindow> windows = *residency_windows(device, compute_profile(alone.kernel, device)->footprint);
+  alone.pad = windows[*rc::gen::inRange<std::size_t>(0, windows.size())].pad_min;
+  return alone;
+}
+
+double time_alone(const Alone& alone, const DeviceLimits& device, double bandwidth = 1) {
+  SimCase what;
+  what.machine = machine_of(device);
+  what.machine.memory_rate *= bandwidth;
+  what.compute = *compute_profile(alone.kernel, device);
+  what.compute.footprint.dynamic_shared += alone.pad;
+  Collective collective;
+  collective.bytes = mebibytes(1);
+  what.comm = *comm_profile(collective, std::nullopt, 2, device);
+  what.iterations = alone.iterations;
+  what.order = Order::compute_only;
+  return simulate(what, device)->end;
+}
+
+DeviceLimits any_device() {
+  DeviceLimits device = *rc::gen::elementOf(std::vector(device_catalog().begin(), device_catalog().end()));
+  device.sms = Sms(*rc::gen::inRange(1, 160));
+  return device;
+}
+
+constexpr double kRounding = 1 + 1e-9;
+
+RC_GTEST_PROP(KernelAlone, MoreSmsNeverSlowIt, ()) {
+  const DeviceLimits less = any_device();
+  const Alone alone = any_alone(less);
+  DeviceLimits more = less;
+  more.sms = less.sms + Sms(*rc::gen::inRange(1, 24));
+  RC_ASSERT(time_alone(alone, more) <= time_alone(alone, less) * kRounding);
+}
+
+RC_GTEST_PROP(KernelAlone, MoreBandwidthNeverSlowsIt, ()) {
+  const DeviceLimits device = any_device();
+  const Alone alone = any_alone(device);
+  const double more = 1 + 0.01 * *rc::gen::inRange(0, 400);
+  RC_ASSERT(time_alone(alone, device, more) <= time_alone(alone, device) * kRounding);
+}
+
+}  // namespace
+}  // namespace headroom::sim
