@@ -33,4 +33,13 @@ std::string statistics_line(const CaseResult& result) {
                      result.results.front().time.confidence * 100.0);
 }
 
+std::string rare_controls(const OverlapPlan& plan) {
+  OverlapPlan rare;
+  rare.comm_threads = plan.comm_threads;
+  rare.carveout = plan.carveout;
+  rare.comm_sms = plan.comm_sms;
+  rare.copy_engine = plan.copy_engine;
+  return rare == OverlapPlan{} ? "" : in_words(rare);
+}
+
 }  // namespace headroom::detail

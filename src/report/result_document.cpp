@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "plan/overlap_plan_json.hpp"
 #include "report/json_values.hpp"
 
 namespace headroom {
@@ -11,21 +12,10 @@ namespace {
 using detail::count;
 using detail::number;
 using detail::OrderedJson;
+using detail::plan_json;
 
 OrderedJson scenario_json(const Scenario& scenario) {
   return OrderedJson::parse(to_json(scenario, -1), nullptr, /*allow_exceptions=*/false);
-}
-
-OrderedJson plan_json(const OverlapPlan& plan) {
-  OrderedJson json = OrderedJson::object();
-  json["blocks_per_sm"] = count(plan.blocks_per_sm);
-  json["pad_bytes"] = plan.pad.count();
-  json["priority"] = plan.priority;
-  json["launch_gate"] = plan.launch_gate;
-  json["comm_blocks"] = count(plan.comm_blocks);
-  json["cluster"] = plan.cluster ? OrderedJson(*plan.cluster) : OrderedJson();
-  json["sm_target"] = count(plan.sm_target);
-  return json;
 }
 
 OrderedJson summary_json(const std::optional<Summary>& summary) {

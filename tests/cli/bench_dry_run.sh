@@ -21,7 +21,7 @@ count() {
 count 32 --suite paper # 2 sizes x 2 collectives x 2 tiles x 4 grids
 says 'cb-ar-opt1-256: 2 GPUs'
 says 'mb-a2a-opt2-114688: 2 GPUs' # 8,192/64 x 57,344/64 tiles
-count 6 --suite controls
+count 13 --suite controls
 count 5 --suite library
 count 8 --suite paper --only '^cb-a2a-'
 count 3 -g 8

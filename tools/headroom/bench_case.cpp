@@ -20,14 +20,17 @@ namespace headroom {
 namespace {
 
 constexpr int kScreeningRounds = 2;
+// One recording is one sample; its figures are medians of these.
+constexpr int kRecordings = 3;
 
 /// One schedule that is run again and again.
 struct Entry {
   std::string label;
   Order order = Order::concurrent;
   OverlapPlan plan;
+  std::string note;
   std::vector<Microseconds> times;
-  Timeline timeline;
+  std::vector<Timeline> recordings;
 };
 
 /// Fisher-Yates with the same result everywhere. Every round has its own order, so that no schedule always follows the same one
@@ -66,19 +69,35 @@ class CaseRun {
     OverlapPlan plain;
     plain.comm_blocks = scenario_.collective.comm_blocks;
     plain.cluster = scenario_.collective.cluster;
-    entries_.push_back({"compute_only", Order::compute_only, plain, {}, {}});
-    entries_.push_back({"comm_only", Order::comm_only, plain, {}, {}});
-    entries_.push_back({std::string(to_string(Scheme::sequential)), Order::sequential, plain, {}, {}});
+    entries_.push_back({"compute_only", Order::compute_only, plain, {}, {}, {}});
+    entries_.push_back({"comm_only", Order::comm_only, plain, {}, {}, {}});
+    entries_.push_back({std::string(to_string(Scheme::sequential)), Order::sequential, plain, {}, {}, {}});
     for (const Scheme scheme : settings_.schemes) {
       if (scheme == Scheme::sequential) continue;
-      Result<std::vector<OverlapPlan>> plans = plans_of(scheme);
-      if (!plans && plans.error().kind != ErrorKind::invalid_input) return plans.error();
-      if (!plans) {
-        measurement_.result.refusals.push_back({std::string(to_string(scheme)), plans.error().message});
-        continue;
-      }
-      for (const OverlapPlan& plan : *plans) entries_.push_back({std::string(to_string(scheme)), Order::concurrent, plan, {}, {}});
+      if (Status chosen = scheme == Scheme::tuned ? choose_tuned() : choose_plans(scheme); !chosen) return chosen;
     }
+    return {};
+  }
+
+  Status choose_plans(Scheme scheme) {
+    Result<std::vector<OverlapPlan>> plans = plans_of(scheme);
+    if (!plans && plans.error().kind != ErrorKind::invalid_input) return plans.error();
+    if (!plans) {
+      measurement_.result.refusals.push_back({std::string(to_string(scheme)), plans.error().message});
+      return {};
+    }
+    for (const OverlapPlan& plan : *plans)
+      entries_.push_back({std::string(to_string(scheme)), Order::concurrent, plan, {}, {}, {}});
+    return {};
+  }
+
+  /// A stored choice is how to run a case; that may be a plain scheme.
+  Status choose_tuned() {
+    if (!settings_.tuned) return invalid_input("tuned: no profile was looked up");
+    const Result<TunedPlan> tuned = settings_.tuned(scenario_, workload_->compute());
+    if (!tuned) return tuned.error();
+    const Order order = tuned->scheme == Scheme::sequential ? Order::sequential : Order::concurrent;
+    entries_.push_back({std::string(to_string(Scheme::tuned)), order, tuned->plan, tuned->note, {}, {}});
     return {};
   }
 
@@ -86,7 +105,8 @@ class CaseRun {
     const ComputeFacts& compute = workload_->compute();
     if (is_shaped(scheme) && !compute.shape_refusal.empty()) return invalid_input(compute.shape_refusal);
     Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, limits(), compute.footprint, scenario_.collective);
-    if (!plans || !is_shaped(scheme)) return plans;
+    if (!plans) return plans;
+    if (!is_shaped(scheme)) return is_peer(scheme) ? screen(*plans) : plans;
     switch (settings_.residency.kind) {
       case ResidencyChoice::Kind::every:
         break;
@@ -107,20 +127,24 @@ class CaseRun {
     return plans;
   }
 
-  /// The plan with the least time. Each scheme is screened for itself, so that none runs at the residency that suits another.
+  /// The plan with the least time. Each scheme is screened for itself, so that none runs at the values that suit another. What the
+  /// backend refuses is left out; when it refuses all, the scheme is refused for the first one's reason.
   Result<std::vector<OverlapPlan>> screen(const std::vector<OverlapPlan>& plans) {
     const OverlapPlan* best = nullptr;
     Microseconds least{std::numeric_limits<double>::infinity()};
+    std::optional<Error> refusal;
     for (int round = 0; round < kScreeningRounds; ++round) {
       for (const OverlapPlan& plan : plans) {
-        progress_("screening residencies", 0.02);
+        progress_("screening", 0.02);
         const Result<Microseconds> time = workload_->run(Order::concurrent, plan);
-        if (!time) return time.error();
-        if (*time >= least) continue;
+        if (!time && time.error().kind == ErrorKind::failed) return time.error();
+        if (!time && !refusal) refusal = invalid_input(time.error().message);
+        if (!time || *time >= least) continue;
         least = *time;
         best = &plan;
       }
     }
+    if (best == nullptr) return *refusal;
     return std::vector{*best};
   }
 
@@ -154,20 +178,18 @@ class CaseRun {
   }
 
   Status record() {
-    for (Entry& entry : entries_) {
-      progress_("recording " + entry.label, 0.9);
-      Result<Timeline> timeline = workload_->record(entry.order, entry.plan);
-      if (!timeline && timeline.error().kind == ErrorKind::unavailable) {
-        measurement_.no_record_reason = timeline.error().message;
-        return {};
+    for (int round = 0; round < kRecordings; ++round) {
+      for (Entry& entry : entries_) {
+        progress_("recording " + entry.label, 0.9 + 0.1 * round / kRecordings);
+        Result<Timeline> timeline = workload_->record(entry.order, entry.plan);
+        const Status complete = timeline ? check_recording(entry, *timeline) : Status(timeline.error());
+        if (!complete && complete.error().kind == ErrorKind::unavailable) {
+          measurement_.no_record_reason = complete.error().message;
+          return {};
+        }
+        if (!complete) return complete;
+        entry.recordings.push_back(std::move(*timeline));
       }
-      if (!timeline) return timeline.error();
-      if (Status complete = check_recording(entry, *timeline); !complete) {
-        if (complete.error().kind != ErrorKind::unavailable) return complete;
-        measurement_.no_record_reason = complete.error().message;
-        return {};
-      }
-      entry.timeline = std::move(*timeline);
     }
     return {};
   }
@@ -175,7 +197,8 @@ class CaseRun {
   /// No result shows whether a collective really waited for its compute; the recording does.
   [[nodiscard]] Status check_recording(const Entry& entry, const Timeline& timeline) const {
     const bool both = entry.order == Order::sequential || entry.order == Order::concurrent;
-    if (!both || scenario_.pattern != Pattern::pipeline) return {};
+    // Copies are not in the recording.
+    if (!both || scenario_.pattern != Pattern::pipeline || entry.plan.copy_engine) return {};
     const Status kept = check_pipeline(timeline, scenario_.iterations);
     return kept ? kept : Status(Error{kept.error().kind, fmt::format("{}: {}", entry.label, kept.error().message)});
   }
@@ -193,7 +216,7 @@ class CaseRun {
       if (!scheme) return scheme.error();
       result.results.push_back(std::move(*scheme));
       if (measurement_.no_record_reason.empty()) {
-        measurement_.timelines.push_back({label_of(entries_[at]), std::move(entries_[at].timeline)});
+        measurement_.timelines.push_back({label_of(entries_[at]), std::move(entries_[at].recordings.back())});
       }
     }
     return {};
@@ -217,19 +240,24 @@ class CaseRun {
       result.ratio = *ratio;
     }
     if (measurement_.no_record_reason.empty()) {
-      result.metrics.overlap_rate = overlap_rate(entry.timeline);
-      result.metrics.compute_inflation = inflation(entry.timeline, entries_[kComputeAlone].timeline, SpanKind::compute);
-      result.metrics.comm_inflation = inflation(entry.timeline, entries_[kCommAlone].timeline, SpanKind::communication);
+      result.metrics.overlap_rate = overlap_rate(entry.recordings);
+      result.metrics.compute_inflation = inflation(entry.recordings, entries_[kComputeAlone].recordings, SpanKind::compute);
+      result.metrics.comm_inflation = inflation(entry.recordings, entries_[kCommAlone].recordings, SpanKind::communication);
     }
     result.limited_by = limiting_resources(entry.plan);
-    result.note = comm_blocks_note(entry);
+    result.note = entry.note.empty() ? comm_blocks_note(entry) : entry.note;
     return result;
   }
 
-  /// A library may take a block budget as a suggestion: says so where the recording shows another grid.
+  /// A library may take a block budget or its engines as a suggestion: says so where the recording shows something else.
   [[nodiscard]] std::string comm_blocks_note(const Entry& entry) const {
+    if (entry.recordings.empty()) return {};
+    const Activity kernels = activity(entry.recordings.front(), SpanKind::communication);
+    if (entry.plan.copy_engine && kernels.spans > 0) {
+      return fmt::format("{}: the library moved data with {} kernels all the same", entry.label, kernels.spans);
+    }
     if (!entry.plan.comm_blocks) return {};
-    for (const Span& span : entry.timeline.spans) {
+    for (const Span& span : entry.recordings.front().spans) {
       if (span.kind != SpanKind::communication || !span.launch || span.launch->grid == *entry.plan.comm_blocks) continue;
       return fmt::format("{}: {} comm blocks were asked for, {} ran", entry.label, entry.plan.comm_blocks->count(),
                          span.launch->grid.count());

@@ -11,6 +11,7 @@
 #include "headroom/plan/scheme.hpp"
 #include "headroom/report/chrome_trace.hpp"
 #include "headroom/report/result_document.hpp"
+#include "tuned_plans.hpp"
 
 namespace headroom {
 
@@ -31,6 +32,7 @@ struct BenchSettings {
   int trials = 10;              ///< counted; half as many rounds before them are warm-up
   std::uint64_t seed = 1;
   ResidencyChoice residency;
+  TunedPlans tuned;  ///< asked where `schemes` has `tuned`
 };
 
 /// Rounds that are run and not counted before `trials` counted ones: the first third of all.
@@ -46,7 +48,7 @@ struct CaseMeasurement {
 };
 
 /// Runs one scenario under every scheme: screens residencies, verifies every schedule's results, times all schedules in turn in
-/// each round, and records each once. A scheme that cannot act becomes a refusal; a wrong result or a device error is an Error.
+/// each round, and records each three times. A scheme that cannot act becomes a refusal; a wrong result or a device error is an Error.
 Result<CaseMeasurement> run_case(Backend& backend, const Scenario& scenario, const BenchSettings& settings,
                                  const Progress& progress);
 

@@ -45,6 +45,14 @@ Status write_file(const std::string& path, std::string_view text) {
   return {};
 }
 
+Status check_folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code unknown;
+  if (path.empty() || path == "-" || folder.empty() || std::filesystem::is_directory(folder, unknown)) return {};
+  errno = ENOENT;
+  return cannot("written", path);
+}
+
 Result<std::string> read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return cannot("read", path);

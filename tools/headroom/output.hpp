@@ -14,6 +14,9 @@ Status print(std::string_view text);
 /// links are written to.
 Status write_file(const std::string& path, std::string_view text);
 
+/// Whether a file could be written there: its folder exists. Asked before work whose result would have nowhere to go.
+Status check_folder_of(const std::string& path);
+
 Result<std::string> read_file(const std::string& path);
 
 /// One line on a terminal's standard error that is rewritten in place; nothing where standard error is no terminal.

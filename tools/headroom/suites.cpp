@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -60,7 +61,29 @@ std::vector<Scenario> paper(int gpus) {
   return cells;
 }
 
-// One memory-bound case under every block budget, with NCCL's clusters and without: where each control begins to act.
+// One case for each way to make room, no control fixed: a persistent library GEMM (SM split), the same beside a collective that copy
+// engines could run, memory-bound work (drains sooner) and GEMMs of many and of few blocks.
+std::vector<Scenario> every_way(int gpus) {
+  const LibraryGemm cublas{8192, 8192, 8192, DataType::bf16};
+  const auto gather = [](std::int64_t mib) {
+    return Collective{CollectiveOp::all_gather, mebibytes(mib), DataType::bf16, std::nullopt, std::nullopt};
+  };
+  return {
+      scenario("cublas-8k-ar", gpus, 8, Pattern::pipeline, cublas, all_reduce(512)),
+      scenario("cublas-8k-ag64", gpus, 8, Pattern::pipeline, cublas, gather(64)),
+      scenario("gelu-ar", gpus, 8, Pattern::pipeline, gelu_4g(), all_reduce(512)),
+      scenario("gelu-ag", gpus, 8, Pattern::pipeline, gelu_4g(), gather(512)),
+      scenario("hgemm-ar", gpus, 8, Pattern::pipeline, TiledGemm{4096, 4096, 4096, 64, 64, 64, std::nullopt, DataType::bf16},
+               all_reduce(512)),
+      scenario("hgemm-ar-1024b", gpus, 4, Pattern::pipeline,
+               TiledGemm{8192, 8192, 8192, 64, 64, 32, GridShape{32, 32}, DataType::bf16}, all_reduce(512)),
+      scenario("sgemm-ar", gpus, 8, Pattern::pipeline, TiledGemm{3072, 3072, 3072, 64, 64, 16, std::nullopt, DataType::f32},
+               all_reduce(256)),
+  };
+}
+
+// One memory-bound case under every block budget, with NCCL's clusters and without: where each control begins to act. Then the cases
+// in which all are free.
 std::vector<Scenario> controls(int gpus) {
   std::vector<Scenario> cases;
   for (const std::int64_t blocks : {4, 8, 12, 16, 24}) {
@@ -70,6 +93,7 @@ std::vector<Scenario> controls(int gpus) {
   Collective single = all_reduce(512, Blocks(8));
   single.cluster = 1;
   cases.push_back(scenario("gelu-ar-8b-cluster1", gpus, 8, Pattern::pipeline, gelu_4g(), single));
+  for (Scenario& free : every_way(gpus)) cases.push_back(std::move(free));
   return cases;
 }
 
@@ -91,11 +115,16 @@ std::vector<Scenario> library(int gpus) {
   };
 }
 
+constexpr std::array kEveryScheme{Scheme::sequential,      Scheme::concurrent, Scheme::priority,      Scheme::shaped,
+                                  Scheme::shaped_priority, Scheme::tuned,      Scheme::green_context, Scheme::comm_blocks_only,
+                                  Scheme::sm_target_only,  Scheme::copy_engine};
+
 constexpr std::array kSuites{
-    Suite{"quick", "three short cases, under a minute", 10, quick},
-    Suite{"paper", "the source paper's sweep: GEMM size x collective x tile x blocks, 896 MB", 6, paper},
-    Suite{"controls", "one memory-bound case under every comm block budget", 10, controls},
-    Suite{"library", "cuBLAS products beside each collective", 10, library},
+    Suite{"quick", "three short cases, under a minute", 10, quick, {}},
+    Suite{"paper", "the source paper's sweep: GEMM size x collective x tile x blocks, 896 MB", 6, paper, {}},
+    Suite{"controls", "block budgets one by one, and one case for each way to make room, under every scheme", 10, controls,
+          kEveryScheme},
+    Suite{"library", "cuBLAS products beside each collective", 10, library, {}},
 };
 
 }  // namespace

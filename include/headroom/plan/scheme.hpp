@@ -14,21 +14,43 @@
 
 namespace headroom {
 
-/// How a bench run schedules. `sequential`: one stream. `concurrent`: two streams, nothing else. `priority`: and the
-/// communication stream at the greatest priority. `shaped`: two streams and a residency cap (the source paper's baseline
-/// overlap). `shaped_priority`: both (its optimized overlap).
-enum class Scheme { sequential, concurrent, priority, shaped, shaped_priority };
+/// How a bench run schedules. The plain ones take no choice but a residency. `sequential`: one stream. `concurrent`: two streams,
+/// nothing else. `priority`: and the communication stream at the greatest priority. `shaped`: two streams and a residency cap (the
+/// source paper's baseline overlap). `shaped_priority`: both (its optimized overlap). `tuned`: a stored choice over all controls.
+/// The others are what is commonly done instead, one control each: `green_context` parts the SMs, `comm_blocks_only` limits the
+/// collective's blocks, `sm_target_only` a library GEMM's SMs, `copy_engine` takes the collective off the SMs.
+enum class Scheme {
+  sequential,
+  concurrent,
+  priority,
+  shaped,
+  shaped_priority,
+  tuned,
+  green_context,
+  comm_blocks_only,
+  sm_target_only,
+  copy_engine,
+};
 
 HEADROOM_API std::span<const Scheme> schemes();
+/// The first five: what every backend runs, and what `tuned` is never worse than.
+HEADROOM_API std::span<const Scheme> plain_schemes();
 HEADROOM_API std::string_view to_string(Scheme scheme);
 /// `invalid_input` names every scheme.
 HEADROOM_API Result<Scheme> parse_scheme(std::string_view name);
 
+/// What is commonly done instead of choosing all controls together.
+constexpr bool is_peer(Scheme scheme) {
+  return scheme == Scheme::green_context || scheme == Scheme::comm_blocks_only || scheme == Scheme::sm_target_only ||
+         scheme == Scheme::copy_engine;
+}
+
 constexpr bool is_shaped(Scheme scheme) { return scheme == Scheme::shaped || scheme == Scheme::shaped_priority; }
 
-/// Every plan under which a scheme can run, greatest residency first: one for the unshaped schemes, one for each residency below
-/// the unpadded one for the shaped schemes. The collective's own budget is in every plan. `footprint` is absent when the kernel is
-/// a library's; then, and when no cap is reachable, a shaped scheme is refused with its reason (`invalid_input`).
+/// Every plan under which a scheme can run: one for the unshaped plain schemes, one for each residency below the unpadded one for
+/// the shaped schemes (greatest first), one for each value of its control for the others. The collective's own budget is in every
+/// plan and is never overruled. `footprint` is absent when the kernel is a library's. A scheme that cannot act is refused with its
+/// reason (`invalid_input`); so is `tuned`, whose plan is stored and not derived.
 HEADROOM_API Result<std::vector<OverlapPlan>> scheme_plans(Scheme scheme, const DeviceLimits& device,
                                                            const std::optional<KernelFootprint>& footprint,
                                                            const Collective& collective);

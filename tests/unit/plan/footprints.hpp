@@ -20,6 +20,12 @@ inline KernelFootprint block(std::int64_t threads, std::int64_t registers, std::
   return {Threads(threads), Registers(registers), Bytes(static_shared), Bytes(dynamic_shared), 1};
 }
 
+/// 256 threads: 2,048 / 256 = 8 blocks on H200. 30 registers round up to 32 per thread: 65,536 / (256 * 32) = 8 blocks.
+inline const KernelFootprint kEightBlocks = block(256, 30);
+
+/// A SIMT GEMM of 64 x 64 tiles: registers allow 4 blocks on H200 (occupancy_test), its windows are in residency_windows_test.
+inline const KernelFootprint kSimtGemm = block(256, 56, 4'096);
+
 /// Footprints around and within what SMs allow; some cannot run.
 inline rc::Gen<KernelFootprint> any_footprint() {
   return rc::gen::construct<KernelFootprint>(

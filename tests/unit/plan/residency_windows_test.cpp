@@ -16,6 +16,7 @@ using testing::any_device;
 using testing::any_footprint;
 using testing::block;
 using testing::device;
+using testing::kSimtGemm;
 
 ResidencyWindow window(std::int64_t blocks, std::int64_t least, std::int64_t greatest, Resource limit) {
   return {BlocksPerSm(blocks), Bytes(least), Bytes(greatest), ResourceSet{limit}};
@@ -25,7 +26,7 @@ TEST(ResidencyWindows, OfASimtGemmOnH200) {
   // One block takes 4,096 + 1,024 = 5,120 B of 233,472. Registers allow 4 (occupancy_test). Per block at most
   //   4: 58,368 -> pad 53,248;  3: 77,824 -> 72,704;  2: 116,736 -> 111,616;
   //   1: the launch limit, 232,448 - 4,096 = 228,352. Each window begins one granule of 128 after the one before it.
-  const Result<std::vector<ResidencyWindow>> windows = residency_windows(device("h200"), block(256, 56, 4'096));
+  const Result<std::vector<ResidencyWindow>> windows = residency_windows(device("h200"), kSimtGemm);
   ASSERT_TRUE(windows.ok());
   EXPECT_EQ(*windows, (std::vector<ResidencyWindow>{
                           window(4, 0, 53'248, Resource::registers),
@@ -76,7 +77,7 @@ TEST(ResidencyWindows, OfAKernelAtOneBlockHaveOneRow) {
 }
 
 TEST(ResidencyWindows, OfAClusteredKernelAreTheUnpaddedOneAlone) {
-  KernelFootprint clustered = block(256, 56, 4'096);
+  KernelFootprint clustered = kSimtGemm;
   clustered.cluster = 2;
   const Result<std::vector<ResidencyWindow>> windows = residency_windows(device("h200"), clustered);
   ASSERT_TRUE(windows.ok());

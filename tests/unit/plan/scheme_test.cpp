@@ -17,9 +17,7 @@ using testing::any_device;
 using testing::any_footprint;
 using testing::block;
 using testing::device;
-
-// 256 threads: 2,048 / 256 = 8 blocks. 30 registers round up to 32 per thread: 65,536 / (256 * 32) = 8 blocks.
-const KernelFootprint kEightBlocks = block(256, 30);
+using testing::kEightBlocks;
 
 TEST(Scheme, NamesReadBack) {
   std::vector<std::string_view> names;
@@ -27,7 +25,10 @@ TEST(Scheme, NamesReadBack) {
     names.push_back(to_string(scheme));
     EXPECT_EQ(*parse_scheme(to_string(scheme)), scheme);
   }
-  EXPECT_EQ(names, (std::vector<std::string_view>{"sequential", "concurrent", "priority", "shaped", "shaped_priority"}));
+  EXPECT_EQ(names, (std::vector<std::string_view>{"sequential", "concurrent", "priority", "shaped", "shaped_priority", "tuned",
+                                                  "green_context", "comm_blocks_only", "sm_target_only", "copy_engine"}));
+  EXPECT_EQ(plain_schemes().size(), 5U);
+  EXPECT_EQ(plain_schemes().back(), Scheme::shaped_priority);
 }
 
 TEST(Scheme, RefusesOtherNamesAndListsItsOwn) {
@@ -35,8 +36,9 @@ TEST(Scheme, RefusesOtherNamesAndListsItsOwn) {
     const Result<Scheme> scheme = parse_scheme(name);
     ASSERT_FALSE(scheme.ok());
     EXPECT_EQ(scheme.error().kind, ErrorKind::invalid_input);
-    EXPECT_EQ(scheme.error().message,
-              "scheme: '" + std::string(name) + "', expected one of sequential, concurrent, priority, shaped, shaped_priority");
+    EXPECT_EQ(scheme.error().message, "scheme: '" + std::string(name) +
+                                          "', expected one of sequential, concurrent, priority, shaped, shaped_priority, tuned, "
+                                          "green_context, comm_blocks_only, sm_target_only, copy_engine");
   }
 }
 
@@ -76,7 +78,7 @@ TEST(SchemePlans, AllCarryTheCollectivesBudget) {
   Collective collective;
   collective.comm_blocks = Blocks(8);
   collective.cluster = 2;
-  for (const Scheme scheme : schemes()) {
+  for (const Scheme scheme : plain_schemes()) {
     const Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, device("h200"), kEightBlocks, collective);
     ASSERT_TRUE(plans.ok());
     for (const OverlapPlan& plan : *plans) {
@@ -89,7 +91,7 @@ TEST(SchemePlans, AllCarryTheCollectivesBudget) {
 }
 
 TEST(SchemePlans, RefuseToShapeALibrarysKernel) {
-  for (const Scheme scheme : schemes()) {
+  for (const Scheme scheme : plain_schemes()) {
     const Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, device("h200"), std::nullopt, Collective{});
     EXPECT_EQ(plans.ok(), !is_shaped(scheme)) << to_string(scheme);
     if (plans.ok()) continue;
@@ -109,6 +111,45 @@ TEST(SchemePlans, RefuseToShapeWhatNoPadCaps) {
   KernelFootprint clustered = kEightBlocks;
   clustered.cluster = 2;  // never padded
   EXPECT_EQ(refusal(clustered), "no cap is below the kernel's own residency of 8 blocks per SM");
+}
+
+TEST(SchemePlans, OfThePeersSetOneControlEach) {
+  const auto plans = [](Scheme scheme, const std::optional<KernelFootprint>& kernel, const Collective& collective) {
+    return scheme_plans(scheme, device("h200"), kernel, collective);
+  };
+  Collective gather;
+  gather.op = CollectiveOp::all_gather;
+  OverlapPlan copied;
+  copied.copy_engine = true;
+  EXPECT_EQ(*plans(Scheme::copy_engine, kEightBlocks, gather), std::vector{copied});
+
+  const auto parted = plans(Scheme::green_context, kEightBlocks, Collective{});
+  ASSERT_EQ(parted->size(), 4U);  // 8, 16, 24 and 32 SMs, each with as many comm blocks
+  EXPECT_EQ(parted->back().comm_sms, Sms(32));
+  EXPECT_EQ(parted->back().comm_blocks, Blocks(32));
+
+  const auto targets = plans(Scheme::sm_target_only, std::nullopt, Collective{});
+  ASSERT_EQ(targets->size(), 4U);  // 132 SMs less those
+  EXPECT_EQ(targets->front().sm_target, Sms(124));
+  EXPECT_EQ((*targets)[2].sm_target, Sms(108));
+  EXPECT_EQ(plans(Scheme::comm_blocks_only, std::nullopt, Collective{})->size(), 4U);
+}
+
+TEST(SchemePlans, RefuseAPeerThatCannotAct) {
+  const auto refusal = [](Scheme scheme, const std::optional<KernelFootprint>& kernel, const Collective& collective) {
+    const auto plans = scheme_plans(scheme, device("h200"), kernel, collective);
+    return plans ? std::string("accepted") : plans.error().message;
+  };
+  Collective fixed;
+  fixed.comm_blocks = Blocks(8);
+  EXPECT_EQ(refusal(Scheme::comm_blocks_only, kEightBlocks, fixed), "the scenario fixes the collective's budget at 8 blocks");
+  EXPECT_EQ(refusal(Scheme::sm_target_only, kEightBlocks, fixed),
+            "an SM target acts on library GEMMs only, this kernel's grid is its own");
+  EXPECT_EQ(refusal(Scheme::copy_engine, kEightBlocks, fixed),
+            "copy engines cannot reduce, all_reduce is not all_gather or all_to_all");
+  EXPECT_EQ(refusal(Scheme::tuned, kEightBlocks, fixed),
+            "tuned: its plan is looked up in a profile, expected a scheme whose plans follow from the kernels");
+  EXPECT_EQ(scheme_plans(Scheme::green_context, device("h200"), kEightBlocks, fixed)->front().comm_sms, Sms(8));
 }
 
 TEST(SchemePlans, SayWhyAKernelCannotRun) {

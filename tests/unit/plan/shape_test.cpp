@@ -13,10 +13,11 @@ using testing::any_device;
 using testing::any_footprint;
 using testing::block;
 using testing::device;
+using testing::kSimtGemm;
 
 TEST(ShapeTo, TakesTheLeastPadAndNothingElse) {
   // The window of 2 begins at 72,832 (residency_windows_test).
-  const Result<OverlapPlan> plan = shape_to(device("h200"), block(256, 56, 4'096), BlocksPerSm(2));
+  const Result<OverlapPlan> plan = shape_to(device("h200"), kSimtGemm, BlocksPerSm(2));
   ASSERT_TRUE(plan.ok());
   OverlapPlan expected;
   expected.blocks_per_sm = BlocksPerSm(2);
@@ -25,18 +26,18 @@ TEST(ShapeTo, TakesTheLeastPadAndNothingElse) {
 }
 
 TEST(ShapeTo, NeedsNoPadForTheKernelsOwnResidency) {
-  EXPECT_EQ(shape_to(device("h200"), block(256, 56, 4'096), BlocksPerSm(4))->pad, Bytes(0));
+  EXPECT_EQ(shape_to(device("h200"), kSimtGemm, BlocksPerSm(4))->pad, Bytes(0));
 }
 
 TEST(ShapeTo, RefusesWhatPaddingCannotReach) {
-  EXPECT_EQ(shape_to(device("h200"), block(256, 56, 4'096), BlocksPerSm(5)).error().message,
+  EXPECT_EQ(shape_to(device("h200"), kSimtGemm, BlocksPerSm(5)).error().message,
             "no pad gives 5 blocks per SM on h200, expected one of 4, 3, 2, 1");
-  EXPECT_FALSE(shape_to(device("h200"), block(256, 56, 4'096), BlocksPerSm(0)).ok());
+  EXPECT_FALSE(shape_to(device("h200"), kSimtGemm, BlocksPerSm(0)).ok());
   EXPECT_FALSE(shape_to(device("mi250x"), block(64, 16), BlocksPerSm(31)).ok());  // between two granules
 }
 
 TEST(ShapeTo, NeverPadsAKernelInClusters) {
-  KernelFootprint clustered = block(256, 56, 4'096);
+  KernelFootprint clustered = kSimtGemm;
   clustered.cluster = 4;
   EXPECT_EQ(shape_to(device("h200"), clustered, BlocksPerSm(2)).error().message,
             "a kernel in clusters of 4 is never padded: its blocks must start together");

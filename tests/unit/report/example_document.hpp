@@ -102,6 +102,10 @@ inline CaseResult example_case_of_all_controls() {
   plan.comm_blocks = Blocks(24);
   plan.cluster = 1;
   plan.sm_target = Sms(108);
+  plan.comm_threads = Threads(256);
+  plan.carveout = Percent(100);
+  plan.comm_sms = Sms(24);
+  plan.copy_engine = true;
   SchemeResult tuned = example_result("tuned", plan, example_time(812.5, 810, 999.25));
   tuned.metrics = {};
   result.results.push_back(tuned);

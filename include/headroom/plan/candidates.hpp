@@ -1,0 +1,66 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headroom/base/export.hpp"
+#include "headroom/base/result.hpp"
+#include "headroom/base/time.hpp"
+#include "headroom/plan/controls.hpp"
+#include "headroom/plan/overlap_plan.hpp"
+#include "headroom/plan/scheme.hpp"
+
+namespace headroom {
+
+/// One way to run a case.
+struct Candidate {
+  Scheme scheme = Scheme::tuned;  ///< the plain scheme that runs this plan, or `tuned` when none does
+  OverlapPlan plan;
+  std::string reason;                     ///< how it makes room: "co-resident", "drains sooner", "SM split 108 + 24", "order only"
+  std::optional<Microseconds> predicted;  ///< absent: nobody knows
+
+  bool operator==(const Candidate&) const = default;
+};
+
+/// What a run would take. May cost milliseconds. An error means that it does not know this plan.
+using Predictor = std::function<Result<Microseconds>(Scheme scheme, const OverlapPlan& plan)>;
+
+/// The plans that can act at a site.
+class CandidateSpace {
+ public:
+  HEADROOM_API explicit CandidateSpace(ControlSite site) : site_(std::move(site)) {}
+
+  /// The plain schemes and one plan for each other way to make room, the more promising first: what is worth a trial when
+  /// nothing is known of the times. At most 24.
+  [[nodiscard]] HEADROOM_API std::vector<Candidate> starts() const;
+
+  /// Plans that differ from `plan` in one control by one step, in the order of controls().
+  [[nodiscard]] HEADROOM_API std::vector<Candidate> neighbours(const OverlapPlan& plan) const;
+
+  /// Every combination of the controls that neighbours() steps through, and the starts: what an exhaustive search would measure.
+  /// Hundreds to thousands.
+  [[nodiscard]] HEADROOM_API std::vector<Candidate> every() const;
+
+  /// Names the scheme and the reason of a plan on two streams.
+  [[nodiscard]] HEADROOM_API Candidate describe(const OverlapPlan& plan) const;
+
+  [[nodiscard]] const ControlSite& site() const { return site_; }
+
+ private:
+  [[nodiscard]] std::vector<OverlapPlan> started_plans() const;
+
+  ControlSite site_;
+};
+
+/// `plan`'s way to make room for the collective.
+HEADROOM_API std::string reason_of(const ControlSite& site, const OverlapPlan& plan);
+
+/// What a case runs out of first, in words: "link", "memory bandwidth", "SM slots", "registers, shared memory". The isolated times
+/// tell whether communication or computation is the longer side; absent: not known.
+HEADROOM_API std::string limiting_resource(const ControlSite& site, const Compute& compute,
+                                           std::optional<Microseconds> compute_alone, std::optional<Microseconds> comm_alone);
+
+}  // namespace headroom

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "headroom/base/export.hpp"
+#include "headroom/base/result.hpp"
+#include "headroom/base/time.hpp"
+#include "headroom/plan/overlap_plan.hpp"
+#include "headroom/plan/scheme.hpp"
+#include "headroom/tune/profile_key.hpp"
+
+namespace headroom {
+
+/// How one kind of case is run best, and how well that was found to be.
+struct StoredChoice {
+  ProfileKey key;
+  Scheme scheme = Scheme::tuned;  ///< a plain scheme where no other control was better beyond noise
+  OverlapPlan plan;
+  std::string reason;  ///< one line
+  Microseconds time{0};
+  Scheme plain_scheme = Scheme::concurrent;  ///< the best plain one
+  Microseconds plain_time{0};
+  int trials = 0;              ///< over all candidates
+  std::int64_t stored_at = 0;  ///< seconds since 1970
+
+  bool operator==(const StoredChoice&) const = default;
+};
+
+/// Stored choices by key.
+class Profile {
+ public:
+  /// Takes the place of a choice with the same key unless that one is newer.
+  HEADROOM_API void put(StoredChoice choice);
+
+  /// By to_string(ProfileKey); null when there is none. Costs one hash of the text and one comparison, well under 1 us, and allocates
+  /// nothing. Valid until the next put().
+  [[nodiscard]] HEADROOM_API const StoredChoice* find(std::string_view key) const;
+
+  /// In the order in which their keys came.
+  [[nodiscard]] std::span<const StoredChoice> choices() const { return choices_; }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  std::vector<StoredChoice> choices_;
+  std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> positions_;
+};
+
+/// Reads a `headroom.profile/1` document. Another schema, unknown fields, wrong types and impossible values are `invalid_input` in one
+/// line that begins with `source`. Never throws, whatever the text is.
+HEADROOM_API Result<Profile> parse_profile(std::string_view json, std::string_view source);
+
+/// The same document back, a line for each choice.
+HEADROOM_API std::string to_json(const Profile& profile);
+
+}  // namespace headroom

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "headroom/base/export.hpp"
+#include "headroom/base/notice.hpp"
+#include "headroom/base/result.hpp"
+#include "headroom/tune/profile.hpp"
+
+namespace headroom {
+
+/// Reads a profile. A file that does not exist is an empty profile; one that is damaged, foreign, no regular file or over 64 MiB is
+/// `invalid_input`, one line that says why.
+HEADROOM_API Result<Profile> load_profile(const std::string& path);
+
+/// The same for a program that must go on: a profile that cannot be read is ignored, with one warning that says why.
+HEADROOM_API Profile load_profile_or_none(const std::string& path, const NoticeSink& notice);
+
+/// Adds choices to the file. Several writers at once, in one process or many, lose nothing: each holds a lock on `path`.lock while it
+/// reads, merges and replaces the file, which is complete and on disk before it gets its name. What was unreadable before is kept as
+/// `path`.damaged, with one warning. The lock file stays. `invalid_input` when the folder cannot be written.
+HEADROOM_API Status store_choices(const std::string& path, std::span<const StoredChoice> choices, const NoticeSink& notice);
+
+}  // namespace headroom

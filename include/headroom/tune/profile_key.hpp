@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "headroom/base/export.hpp"
+#include "headroom/base/provenance.hpp"
+#include "headroom/model/kernel_footprint.hpp"
+#include "headroom/model/scenario.hpp"
+
+namespace headroom {
+
+/// Where a choice was made: on other hardware or software another one may be right.
+struct Surroundings {
+  Provenance provenance = Provenance::measured;  ///< a simulated choice is never taken for a measured one
+  std::string device;                            ///< catalog name
+  std::string driver;                            ///< version, of the simulator where that took the place of one; empty: none
+  std::string comm_library;                      ///< "nccl 2.28.3"; empty: none
+
+  bool operator==(const Surroundings&) const = default;
+};
+
+/// What a stored choice is for. Sizes are classes, from one power of two to the next: within one the same plan is good.
+struct ProfileKey {
+  Surroundings surroundings;
+  int ranks = 2;
+  std::string pattern;        ///< "pipeline", "pair"
+  std::string compute;        ///< a block's footprint, "256x32 0+0 1" (threads x registers, static + dynamic bytes, cluster); of a
+                              ///< library's kernel its name and type, "library_gemm bf16"
+  std::string compute_class;  ///< "2^40 flop", "2^38 flop 2^12 blocks", "2^32 B"
+  std::string collective;     ///< operation, type and what the user fixed: "all_reduce bf16 8 blocks cluster 1"
+  std::string collective_class;  ///< "2^29 B"
+
+  bool operator==(const ProfileKey&) const = default;
+};
+
+/// `compute` as the backend reports it; absent for a library's kernel.
+HEADROOM_API ProfileKey profile_key(const Scenario& scenario, const std::optional<KernelFootprint>& compute,
+                                    const Surroundings& surroundings);
+
+/// All members in one line; equal for equal keys alone. Build it once where a lookup must be fast.
+HEADROOM_API std::string to_string(const ProfileKey& key);
+
+}  // namespace headroom

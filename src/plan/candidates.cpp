@@ -1,0 +1,220 @@
+#include "headroom/plan/candidates.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "headroom/plan/co_residence.hpp"
+#include "headroom/plan/occupancy.hpp"
+
+namespace headroom {
+namespace {
+
+using Value = std::optional<std::int64_t>;
+
+/// One control's values in the space, in an order in which neighbours act alike: "off" stands where the value would stand that the
+/// library or the kernel takes by itself.
+struct Axis {
+  const Control* control;
+  std::vector<Value> values;
+};
+
+// Partitions and copy engines replace the other controls instead of joining them: they are starts and have no neighbours.
+constexpr std::array<std::string_view, 8> kAxes{"blocks_per_sm", "priority",  "launch_gate",  "comm_blocks",
+                                                "cluster",       "sm_target", "comm_threads", "carveout"};
+
+/// Values that change nothing or never help are no step: the library's own ones, and a carve-out below the whole, which only takes
+/// room away.
+bool worth_a_step(std::string_view control, std::int64_t value, const ControlSite& site) {
+  if (control == "cluster") return value != site.comm.cluster;
+  if (control == "comm_blocks") return value != site.comm_blocks.count();
+  if (control == "comm_threads") return value == 256;
+  if (control == "carveout") return value == 100;
+  return true;
+}
+
+std::int64_t own_value(std::string_view control, const ControlSite& site) {
+  if (control == "comm_blocks") return site.comm_blocks.count();
+  const bool a_switch = control == "priority" || control == "launch_gate";
+  // Caps, targets, clusters and threads only take away from what there is by itself.
+  return a_switch ? 0 : std::numeric_limits<std::int64_t>::max();
+}
+
+Axis axis_of(std::string_view name, const ControlSite& site, const OverlapPlan& plan) {
+  const Control& found = control(name);
+  const bool fixed = (name == "comm_blocks" && site.collective.comm_blocks) || (name == "cluster" && site.collective.cluster);
+  if (fixed) return {&found, {found.get(plain_plan(site))}};
+  Axis axis{&found, {std::nullopt}};
+  // A carve-out matters to a kernel that shares its SMs with a block that needs much shared memory: to a capped one.
+  if (name == "carveout" && !plan.blocks_per_sm) return axis;
+  const Result<std::vector<std::int64_t>> values = found.values(site, plan);
+  if (!values) return axis;
+  axis.values.clear();
+  bool off_stands = false;
+  for (const std::int64_t value : *values) {
+    if (!off_stands && value >= own_value(name, site)) {
+      axis.values.emplace_back(std::nullopt);
+      off_stands = true;
+    }
+    if (worth_a_step(name, value, site)) axis.values.emplace_back(value);
+  }
+  if (!off_stands) axis.values.emplace_back(std::nullopt);
+  return axis;
+}
+
+OverlapPlan with(const ControlSite& site, OverlapPlan plan, std::string_view name, Value value) {
+  control(name).set(site, plan, value);
+  return plan;
+}
+
+KernelFootprint comm_under(const ControlSite& site, const OverlapPlan& plan) {
+  KernelFootprint comm = site.comm;
+  if (plan.comm_threads) comm.threads = *plan.comm_threads + site.device.warp;  // one warp synchronizes
+  if (plan.cluster) comm.cluster = *plan.cluster;
+  return comm;
+}
+
+/// What keeps a communication block off an SM that is full of compute blocks; absent where that is not known.
+std::optional<ResourceSet> blockers(const ControlSite& site, const OverlapPlan& plan) {
+  if (!site.compute) return std::nullopt;
+  KernelFootprint padded = *site.compute;
+  padded.dynamic_shared += plan.pad;
+  const Result<Occupancy> resident = occupancy(site.device, padded);
+  const KernelFootprint comm = comm_under(site, plan);
+  if (!resident || !occupancy(site.device, comm)) return std::nullopt;
+  return CoResidence(site.device, *site.compute, comm).blockers(resident->residency, plan.pad);
+}
+
+void add(std::vector<OverlapPlan>& plans, const ControlSite& site, const OverlapPlan& plan) {
+  const bool known = std::find(plans.begin(), plans.end(), plan) != plans.end();
+  if (!known && check_plan(site, plan)) plans.push_back(plan);
+}
+
+Scheme scheme_of(const ControlSite& site, OverlapPlan plan) {
+  const bool shaped = plan.blocks_per_sm.has_value();
+  const bool priority = std::exchange(plan.priority, false);
+  plan.blocks_per_sm.reset();
+  plan.pad = Bytes(0);
+  if (plan != plain_plan(site)) return Scheme::tuned;
+  if (shaped) return priority ? Scheme::shaped_priority : Scheme::shaped;
+  return priority ? Scheme::priority : Scheme::concurrent;
+}
+
+}  // namespace
+
+std::string reason_of(const ControlSite& site, const OverlapPlan& plan) {
+  if (plan.copy_engine) return "copy engines";
+  if (plan.comm_sms) return fmt::format("SM partition {} + {}", (site.device.sms - *plan.comm_sms).count(), plan.comm_sms->count());
+  if (plan.sm_target) return fmt::format("SM split {} + {}", plan.sm_target->count(), (site.device.sms - *plan.sm_target).count());
+  const std::optional<ResourceSet> blocked = blockers(site, plan);
+  if (plan.blocks_per_sm) return blocked && blocked->empty() ? "co-resident" : "drains sooner";
+  if (plan.comm_threads && blocked && blocked->empty()) return "co-resident";
+  const bool smaller =
+      plan.comm_threads || plan.comm_blocks != site.collective.comm_blocks || plan.cluster != site.collective.cluster;
+  if (smaller) return "smaller collective";
+  return plan.priority || plan.launch_gate ? "order only" : "as launched";
+}
+
+std::string limiting_resource(const ControlSite& site, const Compute& compute, std::optional<Microseconds> compute_alone,
+                              std::optional<Microseconds> comm_alone) {
+  if (compute_alone && comm_alone && *comm_alone > *compute_alone) return "link";
+  if (std::holds_alternative<Elementwise>(compute)) return "memory bandwidth";
+  // A library's persistent kernel has one block on every SM, which leaves no slot whatever its resources.
+  if (!site.compute) return "SM slots";
+  const std::optional<ResourceSet> blocked = blockers(site, plain_plan(site));
+  return blocked && !blocked->empty() ? in_words(*blocked) : "SM throughput";
+}
+
+Candidate CandidateSpace::describe(const OverlapPlan& plan) const {
+  return {scheme_of(site_, plan), plan, reason_of(site_, plan), std::nullopt};
+}
+
+std::vector<OverlapPlan> CandidateSpace::started_plans() const {
+  const OverlapPlan plain = plain_plan(site_);
+  const OverlapPlan urgent = with(site_, plain, "priority", 1);
+  const OverlapPlan gated = with(site_, plain, "launch_gate", 1);
+  std::vector<OverlapPlan> plans{plain};
+  add(plans, site_, urgent);
+  add(plans, site_, gated);
+
+  // SM split: as many SMs left out as the collective has blocks, each block startable alone.
+  for (const std::int64_t share : {24, 16, 8}) {
+    OverlapPlan split = with(site_, urgent, "sm_target", site_.device.sms.count() - share);
+    if (!site_.collective.comm_blocks) split.comm_blocks = Blocks(share);
+    add(plans, site_, with(site_, split, "cluster", 1));
+    add(plans, site_, split);
+  }
+  // Residency caps: a middle one and the least, each with priority, without which they gain little.
+  if (const auto caps = control("blocks_per_sm").values(site_, plain)) {
+    for (const std::size_t at : {caps->size() / 2, caps->size() - 1, std::size_t{0}}) {
+      const OverlapPlan capped = with(site_, urgent, "blocks_per_sm", (*caps)[at]);
+      add(plans, site_, capped);
+      add(plans, site_, with(site_, capped, "comm_blocks", site_.collective.comm_blocks ? site_.comm_blocks.count() : 8));
+    }
+    add(plans, site_, with(site_, with(site_, urgent, "blocks_per_sm", caps->back()), "comm_threads", 256));
+    add(plans, site_, with(site_, plain, "blocks_per_sm", (*caps)[caps->size() / 2]));
+  }
+  for (const std::int64_t budget : {16, 8}) add(plans, site_, with(site_, urgent, "comm_blocks", budget));
+  add(plans, site_, with(site_, urgent, "cluster", 1));
+  add(plans, site_, with(site_, urgent, "comm_threads", 256));
+  add(plans, site_, with(site_, plain, "copy_engine", 1));
+  OverlapPlan parted = plain;
+  if (!site_.collective.comm_blocks) parted.comm_blocks = Blocks(16);
+  add(plans, site_, with(site_, parted, "comm_sms", round_up(Sms(parted.comm_blocks->count()), Sms(8)).count()));
+  return plans;
+}
+
+std::vector<Candidate> CandidateSpace::starts() const {
+  std::vector<Candidate> candidates{{Scheme::sequential, plain_plan(site_), "no overlap", std::nullopt}};
+  for (const OverlapPlan& plan : started_plans()) candidates.push_back(describe(plan));
+  return candidates;
+}
+
+std::vector<Candidate> CandidateSpace::neighbours(const OverlapPlan& plan) const {
+  std::vector<Candidate> candidates;
+  if (plan.comm_sms || plan.copy_engine) return candidates;
+  for (const std::string_view name : kAxes) {
+    const Axis axis = axis_of(name, site_, plan);
+    const auto here = std::find(axis.values.begin(), axis.values.end(), axis.control->get(plan));
+    for (auto there = axis.values.begin(); there != axis.values.end(); ++there) {
+      const auto distance = there > here ? there - here : here - there;
+      if (distance != 1) continue;
+      OverlapPlan moved = plan;
+      axis.control->set(site_, moved, *there);
+      if (!moved.blocks_per_sm) moved.carveout.reset();
+      if (check_plan(site_, moved)) candidates.push_back(describe(moved));
+    }
+  }
+  return candidates;
+}
+
+std::vector<Candidate> CandidateSpace::every() const {
+  std::vector<OverlapPlan> plans{plain_plan(site_)};
+  for (const std::string_view name : kAxes) {
+    std::vector<OverlapPlan> more;
+    for (const OverlapPlan& plan : plans) {
+      const Axis axis = axis_of(name, site_, plan);
+      for (const Value& value : axis.values) {
+        OverlapPlan moved = plan;
+        axis.control->set(site_, moved, value);
+        if (check_plan(site_, moved)) more.push_back(moved);
+      }
+    }
+    plans = std::move(more);
+  }
+  const std::vector<Candidate> begun = starts();
+  std::vector<Candidate> candidates = begun;
+  for (const OverlapPlan& plan : plans) {
+    Candidate described = describe(plan);
+    if (std::find(begun.begin(), begun.end(), described) == begun.end()) candidates.push_back(std::move(described));
+  }
+  return candidates;
+}
+
+}  // namespace headroom

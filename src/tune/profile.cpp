@@ -1,0 +1,180 @@
+#include "headroom/tune/profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "model/json_document.hpp"
+#include "model/json_fields.hpp"
+#include "plan/overlap_plan_json.hpp"
+
+namespace headroom {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+using detail::JsonFields;
+
+constexpr const char* kSchema = "headroom.profile/1";
+constexpr std::string_view kDocument = "a headroom.profile/1 document";
+constexpr std::int64_t kGreatestTime = std::int64_t{1} << 40;
+
+OrderedJson key_json(const ProfileKey& key) {
+  OrderedJson json = OrderedJson::object();
+  json["provenance"] = to_string(key.surroundings.provenance);
+  json["device"] = key.surroundings.device;
+  json["driver"] = key.surroundings.driver;
+  json["comm_library"] = key.surroundings.comm_library;
+  json["ranks"] = key.ranks;
+  json["pattern"] = key.pattern;
+  json["compute"] = key.compute;
+  json["compute_class"] = key.compute_class;
+  json["collective"] = key.collective;
+  json["collective_class"] = key.collective_class;
+  return json;
+}
+
+OrderedJson choice_json(const StoredChoice& choice) {
+  OrderedJson json = OrderedJson::object();
+  json["key"] = key_json(choice.key);
+  json["scheme"] = to_string(choice.scheme);
+  json["plan"] = detail::plan_json(choice.plan);
+  json["reason"] = choice.reason;
+  json["time_us"] = choice.time.count();
+  json["plain_scheme"] = to_string(choice.plain_scheme);
+  json["plain_time_us"] = choice.plain_time.count();
+  json["trials"] = choice.trials;
+  json["stored_at"] = choice.stored_at;
+  return json;
+}
+
+/// One line of text that may be empty.
+std::string line_of(JsonFields& fields, const char* name) {
+  const nlohmann::json* value = fields.member(name);
+  if (value != nullptr && value->is_string()) {
+    const auto& text = value->get_ref<const std::string&>();
+    const bool one_line = std::none_of(text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; });
+    if (one_line) return text;
+  }
+  fields.reject(name, value == nullptr ? "missing" : detail::shown(*value), "one line of text");
+  return {};
+}
+
+Microseconds time_of(JsonFields& fields, const char* name) {
+  const nlohmann::json* value = fields.member(name);
+  const double number = value != nullptr && value->is_number() ? value->get<double>() : -1;
+  if (number >= 0 && number <= static_cast<double>(kGreatestTime)) return Microseconds(number);
+  fields.reject(name, value == nullptr ? "missing" : detail::shown(*value), "a number of microseconds of at least 0");
+  return Microseconds(0);
+}
+
+Scheme scheme_of(JsonFields& fields, const char* name) {
+  const auto parse = [](const std::string& text) {
+    const Result<Scheme> scheme = parse_scheme(text);
+    return scheme ? std::optional(*scheme) : std::nullopt;
+  };
+  return fields.word<Scheme>(name, parse, "a scheme", Scheme::concurrent);
+}
+
+Result<ProfileKey> read_key(const nlohmann::json& object, const std::string& path, const std::string& source) {
+  JsonFields fields(object, path + ".", source);
+  const auto provenance = [](const std::string& text) -> std::optional<Provenance> {
+    for (const Provenance known : {Provenance::measured, Provenance::simulated}) {
+      if (text == to_string(known)) return known;
+    }
+    return std::nullopt;
+  };
+  ProfileKey key;
+  key.surroundings.provenance = fields.word<Provenance>("provenance", provenance, "measured or simulated", Provenance::simulated);
+  key.surroundings.device = line_of(fields, "device");
+  key.surroundings.driver = line_of(fields, "driver");
+  key.surroundings.comm_library = line_of(fields, "comm_library");
+  key.ranks = static_cast<int>(fields.integer("ranks", 1, 1'000'000));
+  key.pattern = line_of(fields, "pattern");
+  key.compute = line_of(fields, "compute");
+  key.compute_class = line_of(fields, "compute_class");
+  key.collective = line_of(fields, "collective");
+  key.collective_class = line_of(fields, "collective_class");
+  if (Status read = fields.finish(); !read) return read.error();
+  return key;
+}
+
+Result<StoredChoice> read_choice(const nlohmann::json& object, const std::string& path, const std::string& source) {
+  if (!object.is_object()) {
+    return invalid_input(fmt::format("{}: {}: {}, expected an object", source, path, detail::shown(object)));
+  }
+  JsonFields fields(object, path + ".", source);
+  StoredChoice choice;
+  choice.scheme = scheme_of(fields, "scheme");
+  choice.reason = line_of(fields, "reason");
+  choice.time = time_of(fields, "time_us");
+  choice.plain_scheme = scheme_of(fields, "plain_scheme");
+  choice.plain_time = time_of(fields, "plain_time_us");
+  choice.trials = static_cast<int>(fields.integer("trials", 0, 1'000'000'000));
+  choice.stored_at = fields.integer("stored_at", 0, std::int64_t{1} << 40);
+  const nlohmann::json* key = fields.member("key");
+  if (key == nullptr || !key->is_object()) fields.reject("key", key == nullptr ? "missing" : detail::shown(*key), "an object");
+  const nlohmann::json* plan = fields.member("plan");
+  if (plan == nullptr || !plan->is_object()) fields.reject("plan", plan == nullptr ? "missing" : detail::shown(*plan), "an object");
+  if (Status read = fields.finish(); !read) return read.error();
+  Result<ProfileKey> read = read_key(*key, path + ".key", source);
+  if (!read) return read.error();
+  choice.key = std::move(*read);
+  const Result<OverlapPlan> read_plan = detail::read_plan(*plan, path + ".plan", source);
+  if (!read_plan) return read_plan.error();
+  choice.plan = *read_plan;
+  return choice;
+}
+
+}  // namespace
+
+void Profile::put(StoredChoice choice) {
+  std::string key = to_string(choice.key);
+  if (const auto known = positions_.find(key); known != positions_.end()) {
+    StoredChoice& older = choices_[known->second];
+    if (older.stored_at <= choice.stored_at) older = std::move(choice);
+    return;
+  }
+  positions_.emplace(std::move(key), choices_.size());
+  choices_.push_back(std::move(choice));
+}
+
+const StoredChoice* Profile::find(std::string_view key) const {
+  const auto known = positions_.find(key);
+  return known == positions_.end() ? nullptr : &choices_[known->second];
+}
+
+Result<Profile> parse_profile(std::string_view json, std::string_view source) {
+  const std::string file(source);
+  const Result<nlohmann::json> document = detail::read_json_object(json, file, kDocument);
+  if (!document) return document.error();
+  JsonFields fields(*document, "", file);
+  const auto is_ours = [](const std::string& text) { return text == kSchema ? std::optional(true) : std::nullopt; };
+  fields.word<bool>("schema", is_ours, fmt::format("\"{}\"", kSchema), false);
+  const nlohmann::json* choices = fields.member("choices");
+  if (choices == nullptr || !choices->is_array()) {
+    fields.reject("choices", choices == nullptr ? "missing" : detail::shown(*choices), "a list");
+  }
+  if (Status read = fields.finish(); !read) return read.error();
+  Profile profile;
+  for (std::size_t at = 0; at < choices->size(); ++at) {
+    Result<StoredChoice> choice = read_choice((*choices)[at], fmt::format("choices[{}]", at), file);
+    if (!choice) return choice.error();
+    profile.put(std::move(*choice));
+  }
+  return profile;
+}
+
+std::string to_json(const Profile& profile) {
+  std::string text = fmt::format("{{\"schema\": \"{}\",\n \"choices\": [", kSchema);
+  const char* separator = "\n  ";
+  for (const StoredChoice& choice : profile.choices()) {
+    text += separator + choice_json(choice).dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+    separator = ",\n  ";
+  }
+  return text + "]}\n";
+}
+
+}  // namespace headroom

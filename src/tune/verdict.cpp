@@ -1,0 +1,22 @@
+#include "headroom/tune/verdict.hpp"
+
+#include <fmt/format.h>
+
+namespace headroom {
+
+Result<Verdict> confirm(const Candidate& winner, std::span<const Microseconds> winner_times, const Candidate& plain,
+                        std::span<const Microseconds> plain_times, std::uint64_t seed) {
+  const Result<RatioSummary> ratio = summarize_ratio(winner_times, plain_times, seed);
+  if (!ratio) return ratio.error();
+  const auto saved = [](double share) { return 100 * (1 - share); };
+  if (ratio->high < 1) {
+    return Verdict{winner, *ratio,
+                   fmt::format("{:.1f} % less time than {} ({:.1f} to {:.1f}), {}", saved(ratio->median), to_string(plain.scheme),
+                               saved(ratio->high), saved(ratio->low), winner.reason)};
+  }
+  return Verdict{plain, *ratio,
+                 fmt::format("{} kept: {} takes {:.3f} of its time ({:.3f} to {:.3f}), not less beyond noise",
+                             to_string(plain.scheme), in_words(winner.plan), ratio->median, ratio->low, ratio->high)};
+}
+
+}  // namespace headroom

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# `headroom tune` stores a choice that `bench --scheme tuned` uses and `headroom profile` shows; bad input is one line and exit 2.
+. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
+unset HEADROOM_PROFILE
+
+cat >"$work/case.json" <<'JSON'
+{"schema": "headroom.scenario/1", "name": "cublas-ar", "gpus": 2, "iterations": 8, "pattern": "pipeline",
+ "compute": {"kernel": "library_gemm", "m": 8192, "n": 8192, "k": 8192, "dtype": "bf16"},
+ "collective": {"op": "all_reduce", "bytes": "512M", "dtype": "bf16"}}
+JSON
+profile=$work/profile.json
+
+# Without a profile the choice is shown and not kept.
+expect 0 tune --scenario "$work/case.json" --backend sim
+says '# simulated: cublas-ar: '
+says 'limited by link'
+says 'SM split '
+says '# chosen: tuned: '
+says '# because: '
+grep -qF 'nothing is stored' "$err" || fail 'does not say that nothing is stored'
+first=$(grep '^# chosen' "$out")
+
+expect 0 tune --scenario "$work/case.json" --backend sim --profile "$profile" --json "$work/tune.json"
+silent
+[ "$(grep '^# chosen' "$out")" = "$first" ] || fail 'the same seed chose something else'
+python3 - "$work/tune.json" <<'PY' || fail 'tune.json is not as it should be'
+import json, sys
+document = json.load(open(sys.argv[1]))
+case = document["cases"][0]
+assert document["schema"] == "headroom.tune/1" and document["provenance"] == "simulated"
+assert case["scheme"] == "tuned" and case["time_us"] < case["plain_time_us"]
+assert len(case["candidates"]) <= 24
+assert any(c["plan"] == case["plan"] and c["trials"] > 0 for c in case["candidates"])
+PY
+[ "$(find "$work" -name 'profile.json*' | wc -l)" -eq 2 ] || fail 'there is more beside the profile than its lock'
+
+# bench finds it, by option and by environment; no seed or budget is needed.
+expect 0 bench --scenario "$work/case.json" --backend sim --scheme concurrent,tuned --trials 2 --profile "$profile"
+says 'tuned: stored: '
+HEADROOM_PROFILE=$profile expect 0 bench --scenario "$work/case.json" --backend sim --scheme tuned --trials 2
+says 'tuned: stored: '
+# Another size class has no choice: the fallback is said.
+expect 0 bench --suite quick --only sgemm-ar-pair --backend sim --scheme tuned --trials 2 --profile "$profile"
+says 'tuned: the profile lacks this case: '
+expect 0 bench --suite quick --only sgemm-ar-pair --backend sim --scheme tuned --trials 2
+says 'tuned: no profile is given: '
+echo '{"schema": "other/1"}' >"$work/foreign.json"
+expect 0 bench --suite quick --only sgemm-ar-pair --backend sim --scheme tuned --trials 2 --profile "$work/foreign.json"
+grep -qF "profile ignored: $work/foreign.json: schema: \"other/1\", expected \"headroom.profile/1\"" "$err" || fail 'foreign profile'
+
+# The peers run or are refused with a reason.
+expect 0 bench --scenario "$work/case.json" --backend sim --scheme comm_blocks_only,sm_target_only,copy_engine,shaped --trials 2
+says 'comm_blocks_only '
+says 'sm_target_only '
+says 'copy_engine: refused: copy engines cannot reduce, all_reduce is not all_gather or all_to_all'
+says 'shaped: refused: '
+
+expect 0 profile list --profile "$profile"
+says 'simulated h200'
+says 'library_gemm bf16 2^40 flop'
+[ "$(wc -l <"$out")" -eq 1 ] || fail 'not one choice'
+expect 0 profile show 1 --profile "$profile"
+says '"schema": "headroom.profile/1"'
+expect 2 profile show 2 --profile "$profile"
+complains 'number: 2, expected 1 to 1, as list shows them'
+expect 0 profile export "$work/exported.json" --profile "$profile" --device h200
+expect 0 profile export - --profile "$profile" --device a100
+says '"choices": []'
+
+# Many processes at once lose nothing.
+for ranks in 3 4 5 6 7 8 9 10; do
+  sed "s/\"ranks\":2/\"ranks\":$ranks/" "$work/exported.json" >"$work/of$ranks.json"
+  "$HEADROOM_BIN" profile import "$work/of$ranks.json" --profile "$profile" &
+done
+wait
+expect 0 profile list --profile "$profile"
+[ "$(wc -l <"$out")" -eq 9 ] || fail 'choices were lost'
+
+expect 2 profile import "$work/foreign.json" --profile "$profile"
+complains "$work/foreign.json: schema: \"other/1\", expected \"headroom.profile/1\""
+expect 2 profile list
+complains 'neither --profile nor HEADROOM_PROFILE is given'
+expect 2 profile list --profile "$work/foreign.json"
+complains 'headroom profile: '
+expect 0 profile list --profile "$work/none.json"
+[ ! -s "$out" ] || fail 'a profile that is not there has choices'
+
+expect 2 tune --scenario "$work/case.json" --budget 0
+complains '--budget: 0, expected 0.001 to 86400 seconds'
+expect 2 tune --scenario "$work/case.json" --candidates 3
+complains '--candidates: 3, expected 4 to 1000'
+expect 2 tune --scenario "$work/missing.json"
+complains "$work/missing.json: cannot be read"
+expect 2 tune --scenario "$work/case.json" --profile "$work/no/profile.json"
+complains "--profile: $work/no/profile.json: cannot be written: No such file or directory"
+
+finish

@@ -1,0 +1,176 @@
+#include "headroom/plan/candidates.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "headroom/plan/ranking.hpp"
+#include "unit/plan/sites.hpp"
+
+namespace headroom {
+namespace {
+
+using testing::elementwise_site;
+using testing::kSimtGemm;
+using testing::library_site;
+
+OverlapPlan capped(const ControlSite& site, std::int64_t blocks) {
+  OverlapPlan plan;
+  control("blocks_per_sm").set(site, plan, blocks);
+  return plan;
+}
+
+TEST(ReasonOf, AResidencyCapDependsOnWhatFitsBesideIt) {
+  const ControlSite site = elementwise_site();
+  // The 17 warps of a communication block leave one of four partitions 16,384 - 5 * 3,072 = 1,024 registers, too few for the two
+  // compute warps of 1,024 each that even a single block has there.
+  EXPECT_EQ(reason_of(site, capped(site, 1)), "drains sooner");
+  EXPECT_EQ(reason_of(site, capped(site, 7)), "drains sooner");
+  // Of 256 threads and one more warp there are three warps at most: 7,168 registers are left. In shared memory 116,864 B of the
+  // padded block and 105,856 B of the communication block are less than 233,472 B.
+  OverlapPlan small = capped(site, 1);
+  small.comm_threads = Threads(256);
+  EXPECT_EQ(reason_of(site, small), "co-resident");
+  // Two padded blocks take 155,904 B of shared memory, which is too much beside it.
+  small = capped(site, 2);
+  small.comm_threads = Threads(256);
+  EXPECT_EQ(reason_of(site, small), "drains sooner");
+}
+
+TEST(ReasonOf, TheOtherControls) {
+  const ControlSite site = library_site("h200", CollectiveOp::all_gather);
+  OverlapPlan plan;
+  EXPECT_EQ(reason_of(site, plan), "as launched");
+  plan.launch_gate = true;
+  EXPECT_EQ(reason_of(site, plan), "order only");
+  plan.comm_blocks = Blocks(8);
+  EXPECT_EQ(reason_of(site, plan), "smaller collective");
+  plan.sm_target = Sms(108);
+  EXPECT_EQ(reason_of(site, plan), "SM split 108 + 24");  // of 132
+  OverlapPlan parted;
+  parted.comm_sms = Sms(32);
+  EXPECT_EQ(reason_of(site, parted), "SM partition 100 + 32");
+  OverlapPlan copied;
+  copied.copy_engine = true;
+  EXPECT_EQ(reason_of(site, copied), "copy engines");
+}
+
+TEST(LimitingResource, IsTheLongerSideOrWhatKeepsTheCommBlockOut) {
+  const Elementwise gelu{ElementwiseOp::gelu, DataType::f32, mebibytes(4096)};
+  const LibraryGemm library{8192, 8192, 8192, DataType::bf16};
+  EXPECT_EQ(limiting_resource(elementwise_site(), gelu, Microseconds(10), Microseconds(20)), "link");
+  EXPECT_EQ(limiting_resource(elementwise_site(), gelu, Microseconds(20), Microseconds(10)), "memory bandwidth");
+  EXPECT_EQ(limiting_resource(library_site(), library, Microseconds(20), Microseconds(10)), "SM slots");
+  ControlSite site = elementwise_site();
+  site.compute = kSimtGemm;
+  // Four blocks of 256 x 56 take 57,344 of 65,536 registers, the communication block wants 52,224.
+  EXPECT_EQ(limiting_resource(site, TiledGemm{}, std::nullopt, std::nullopt), "registers");
+}
+
+TEST(CandidateSpace, EveryPlanInItCanActAndHasAReason) {
+  for (const ControlSite& site : {elementwise_site(), library_site(), elementwise_site("a100"), elementwise_site("mi250x"),
+                                  library_site("h200", CollectiveOp::all_to_all)}) {
+    const CandidateSpace space(site);
+    std::set<std::pair<Scheme, OverlapPlan>> seen;
+    for (const Candidate& candidate : space.every()) {
+      const Status legal = check_plan(site, candidate.plan);
+      EXPECT_TRUE(legal) << legal.error().message;
+      EXPECT_FALSE(candidate.reason.empty());
+      EXPECT_TRUE(seen.insert({candidate.scheme, candidate.plan}).second) << in_words(candidate.plan) << " is there twice";
+    }
+    EXPECT_LE(space.starts().size(), 24U);
+    EXPECT_GE(seen.size(), 100U);
+    for (const Candidate& neighbour : space.neighbours(plain_plan(site))) {
+      EXPECT_TRUE(seen.contains({neighbour.scheme, neighbour.plan})) << in_words(neighbour.plan);
+    }
+  }
+}
+
+TEST(CandidateSpace, NeighboursDifferInOneControlByOneStep) {
+  const CandidateSpace space(elementwise_site());
+  OverlapPlan plan = capped(space.site(), 4);
+  plan.comm_blocks = Blocks(8);
+  const std::vector<Candidate> neighbours = space.neighbours(plan);
+  const auto has = [&](const OverlapPlan& other) {
+    return std::any_of(neighbours.begin(), neighbours.end(), [&](const Candidate& c) { return c.plan == other; });
+  };
+  for (const std::int64_t cap : {3, 5}) {
+    OverlapPlan moved = capped(space.site(), cap);
+    moved.comm_blocks = Blocks(8);
+    EXPECT_TRUE(has(moved)) << cap;
+  }
+  OverlapPlan far = capped(space.site(), 6);
+  far.comm_blocks = Blocks(8);
+  EXPECT_FALSE(has(far));
+  // Budgets are 4, 8, 12, 16, the library's own 24, 32.
+  OverlapPlan budget = capped(space.site(), 4);
+  budget.comm_blocks = Blocks(12);
+  EXPECT_TRUE(has(budget));
+  budget.comm_blocks = Blocks(16);
+  EXPECT_FALSE(has(budget));
+  OverlapPlan both = capped(space.site(), 3);
+  both.comm_blocks = Blocks(12);
+  EXPECT_FALSE(has(both));
+}
+
+TEST(CandidateSpace, NeverOverrulesTheUsersBudget) {
+  ControlSite site = elementwise_site();
+  site.collective.comm_blocks = Blocks(8);
+  site.collective.cluster = 2;
+  site.comm_blocks = Blocks(8);
+  for (const Candidate& candidate : CandidateSpace(site).every()) {
+    if (candidate.plan.copy_engine) continue;
+    EXPECT_EQ(candidate.plan.comm_blocks, Blocks(8));
+    EXPECT_EQ(candidate.plan.cluster, 2);
+  }
+}
+
+/// Least at eight comm blocks with priority and a cap of 5.
+Result<Microseconds> valley(Scheme scheme, const OverlapPlan& plan) {
+  if (scheme == Scheme::sequential) return Microseconds(200);
+  if (plan.comm_sms || plan.copy_engine) return invalid_input("not known");
+  const double cap = plan.blocks_per_sm ? static_cast<double>(plan.blocks_per_sm->count()) : 8;
+  const double budget = plan.comm_blocks ? static_cast<double>(plan.comm_blocks->count()) : 24;
+  return Microseconds(100 + 3 * (cap - 5) * (cap - 5) + (budget - 8) * (budget - 8) / 8 + (plan.priority ? 0 : 20));
+}
+
+TEST(RankCandidates, FindsTheBottomOfAValleyAndKeepsWhatNobodyPredicts) {
+  const CandidateSpace space(elementwise_site());
+  const std::vector<Candidate> ranked = rank_candidates(space, valley);
+  EXPECT_EQ(ranked.front().predicted, Microseconds(100));
+  EXPECT_EQ(ranked.front().plan.blocks_per_sm, BlocksPerSm(5));
+  EXPECT_EQ(ranked.front().plan.comm_blocks, Blocks(8));
+  EXPECT_TRUE(ranked.front().plan.priority);
+  EXPECT_FALSE(ranked.back().predicted);
+  EXPECT_TRUE(std::is_sorted(ranked.begin(), ranked.end(), [](const Candidate& a, const Candidate& b) {
+    return a.predicted && b.predicted ? *a.predicted < *b.predicted : a.predicted.has_value() && !b.predicted;
+  }));
+}
+
+TEST(RankCandidates, WithoutAPredictorAreTheStarts) {
+  const CandidateSpace space(library_site());
+  EXPECT_EQ(rank_candidates(space, {}), space.starts());
+}
+
+TEST(FirstToMeasure, HasThePlainSchemesThatAChoiceMustBeat) {
+  const CandidateSpace space(elementwise_site());
+  const std::vector<Candidate> first = first_to_measure(rank_candidates(space, valley), 10);
+  EXPECT_EQ(first.size(), 10U);
+  std::set<Scheme> schemes;
+  for (const Candidate& candidate : first) schemes.insert(candidate.scheme);
+  for (const Scheme plain : {Scheme::sequential, Scheme::concurrent, Scheme::priority, Scheme::shaped_priority, Scheme::tuned}) {
+    EXPECT_TRUE(schemes.contains(plain)) << to_string(plain);
+  }
+}
+
+TEST(SafeChoice, IsPriorityOnlyWhereItIsPredictedToPay) {
+  const CandidateSpace space(elementwise_site());
+  EXPECT_EQ(safe_choice(space, valley).scheme, Scheme::priority);
+  EXPECT_EQ(safe_choice(space, {}).scheme, Scheme::concurrent);
+  const auto alike = [](Scheme, const OverlapPlan& plan) { return Result<Microseconds>(Microseconds(plan.priority ? 98 : 100)); };
+  EXPECT_EQ(safe_choice(space, alike).scheme, Scheme::concurrent);  // 2 % are not worth a risk
+}
+
+}  // namespace
+}  // namespace headroom

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "headroom/plan/controls.hpp"
+#include "unit/plan/footprints.hpp"
+
+namespace headroom::testing {
+
+inline Scenario scenario_of(Compute compute, CollectiveOp op = CollectiveOp::all_reduce) {
+  Scenario scenario;
+  scenario.name = "site";
+  scenario.iterations = 8;
+  scenario.compute = std::move(compute);
+  scenario.collective = {op, mebibytes(512), DataType::bf16, std::nullopt, std::nullopt};
+  return scenario;
+}
+
+/// A pipeline of eight on `on`: an elementwise kernel of eight blocks per SM, or a library's GEMM.
+inline ControlSite elementwise_site(std::string_view on = "h200", CollectiveOp op = CollectiveOp::all_reduce) {
+  return *control_site(scenario_of(Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(4096)}, op), device(on), kEightBlocks,
+                       "");
+}
+
+inline ControlSite library_site(std::string_view on = "h200", CollectiveOp op = CollectiveOp::all_reduce) {
+  return *control_site(scenario_of(LibraryGemm{8192, 8192, 8192, DataType::bf16}, op), device(on), std::nullopt, "");
+}
+
+}  // namespace headroom::testing

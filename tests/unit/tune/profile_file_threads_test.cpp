@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "headroom/tune/profile_file.hpp"
+#include "unit/tune/choices.hpp"
+
+namespace headroom {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::choice;
+
+class ProfileFile : public ::testing::Test {
+ protected:
+  ProfileFile() : folder_(fs::temp_directory_path() / ("headroom-profile-" + std::to_string(getpid()))) {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    path_ = (folder_ / "profile.json").string();
+  }
+  ~ProfileFile() override { fs::remove_all(folder_); }
+
+  Status store(const StoredChoice& stored) { return store_choices(path_, std::array{stored}, sink()); }
+  NoticeSink sink() {
+    return [this](Severity, std::string_view line) { notices_.emplace_back(line); };
+  }
+
+  fs::path folder_;
+  std::string path_;
+  std::vector<std::string> notices_;
+};
+
+TEST_F(ProfileFile, WritersAtOnceLoseNothing) {
+  constexpr int writers = 8;
+  constexpr int choices_each = 12;
+  std::vector<std::thread> threads;
+  for (int writer = 0; writer < writers; ++writer) {
+    threads.emplace_back([this, writer] {
+      for (int at = 0; at < choices_each; ++at) {
+        EXPECT_TRUE(store_choices(path_, std::array{choice(writer * choices_each + at)}, {}));
+        // A reader never sees half a file.
+        EXPECT_TRUE(load_profile(path_));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const Result<Profile> profile = load_profile(path_);
+  ASSERT_TRUE(profile.ok()) << profile.error().message;
+  EXPECT_EQ(profile->choices().size(), static_cast<std::size_t>(writers * choices_each));
+}
+
+TEST_F(ProfileFile, LeavesNothingButItselfAndItsLock) {
+  ASSERT_TRUE(store(choice(29)));
+  ASSERT_TRUE(store(choice(30)));
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder_)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (std::vector<std::string>{"profile.json", "profile.json.lock"}));
+  struct stat facts = {};
+  ASSERT_EQ(stat(path_.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0644U);
+}
+
+TEST_F(ProfileFile, OneThatIsNotThereIsEmpty) {
+  EXPECT_TRUE(load_profile(path_)->choices().empty());
+  EXPECT_TRUE(load_profile_or_none(path_, sink()).choices().empty());
+  EXPECT_TRUE(notices_.empty());
+}
+
+TEST_F(ProfileFile, ADamagedOneIsIgnoredWithOneLineAndKeptBeside) {
+  std::ofstream(path_) << "{\"schema\": \"headroom.profile/9\"}";
+  EXPECT_TRUE(load_profile_or_none(path_, sink()).choices().empty());
+  ASSERT_EQ(notices_.size(), 1U);
+  EXPECT_EQ(notices_.front(), "profile ignored: " + path_ + ": schema: \"headroom.profile/9\", expected \"headroom.profile/1\"");
+  ASSERT_TRUE(store(choice(29)));
+  EXPECT_EQ(notices_.size(), 2U);
+  EXPECT_EQ(load_profile(path_)->choices().size(), 1U);
+  std::ostringstream kept;
+  kept << std::ifstream(path_ + ".damaged").rdbuf();
+  EXPECT_EQ(kept.str(), "{\"schema\": \"headroom.profile/9\"}");
+}
+
+TEST_F(ProfileFile, ALinkIsFollowed) {
+  const std::string target = (folder_ / "target.json").string();
+  fs::create_symlink(target, path_);
+  ASSERT_TRUE(store(choice(29)));
+  EXPECT_TRUE(fs::is_symlink(path_));
+  EXPECT_EQ(load_profile(target)->choices().size(), 1U);
+}
+
+TEST_F(ProfileFile, SaysWhereItCannotWrite) {
+  path_ = (folder_ / "missing" / "profile.json").string();
+  const Status stored = store(choice(29));
+  ASSERT_FALSE(stored.ok());
+  EXPECT_EQ(stored.error().message, path_ + ".lock: cannot be written: No such file or directory");
+  path_ = folder_.string();
+  EXPECT_EQ(load_profile(path_).error().message, path_ + ": not a regular file, expected a profile");
+}
+
+}  // namespace
+}  // namespace headroom

@@ -1,0 +1,122 @@
+#include "headroom/tune/profile.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "unit/tune/choices.hpp"
+
+namespace headroom {
+namespace {
+
+using testing::choice;
+
+std::string refusal(const std::string& text) {
+  const Result<Profile> profile = parse_profile(text, "file");
+  return profile ? "accepted" : profile.error().message;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+std::string one_choice() {
+  Profile profile;
+  profile.put(choice(29));
+  return to_json(profile);
+}
+
+TEST(Profile, ReadsBackWhatItWrites) {
+  Profile profile;
+  profile.put(choice(29));
+  profile.put(choice(30));
+  const Result<Profile> read = parse_profile(to_json(profile), "file");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read->choices().size(), 2U);
+  EXPECT_EQ(read->choices()[0], choice(29));
+  EXPECT_EQ(read->choices()[1], choice(30));
+  EXPECT_TRUE(parse_profile(to_json(Profile{}), "file")->choices().empty());
+}
+
+TEST(Profile, FindsByKeyAlone) {
+  Profile profile;
+  profile.put(choice(29));
+  const StoredChoice* found = profile.find(to_string(choice(29).key));
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(*found, choice(29));
+  EXPECT_EQ(profile.find(to_string(choice(30).key)), nullptr);
+  EXPECT_EQ(profile.find(""), nullptr);
+}
+
+TEST(Profile, ANewerChoiceTakesThePlaceOfAnOlderOne) {
+  StoredChoice newer = choice(29, 200);
+  newer.trials = 7;
+  Profile profile;
+  profile.put(choice(29, 100));
+  profile.put(newer);
+  profile.put(choice(29, 150));
+  ASSERT_EQ(profile.choices().size(), 1U);
+  EXPECT_EQ(profile.choices().front().trials, 7);
+}
+
+TEST(Profile, RefusesWhatIsDamagedOrForeignInOneLine) {
+  EXPECT_EQ(refusal(one_choice()), "accepted");
+  EXPECT_EQ(refusal("").rfind("file: not valid JSON at byte", 0), 0U);
+  EXPECT_EQ(refusal("{}"), "file: schema: missing, expected \"headroom.profile/1\"");
+  EXPECT_EQ(refusal(replaced(one_choice(), "profile/1", "profile/2")),
+            "file: schema: \"headroom.profile/2\", expected \"headroom.profile/1\"");
+  EXPECT_EQ(refusal(one_choice().substr(0, 200)).rfind("file: not valid JSON", 0), 0U);
+  EXPECT_EQ(refusal(replaced(one_choice(), "\"ranks\":2", "\"ranks\":-2")),
+            "file: choices[0].key.ranks: -2, expected a whole number from 1 to 1000000");
+  EXPECT_EQ(refusal(replaced(one_choice(), "\"comm_blocks\":8", "\"comm_blocks\":\"8\"")),
+            "file: choices[0].plan.comm_blocks: \"8\", expected a whole number from 1 to 4096");
+  EXPECT_EQ(refusal(replaced(one_choice(), "\"priority\":true", "\"urgency\":true")).rfind("file: choices[0].plan.\"urgency\"", 0),
+            0U);
+  EXPECT_EQ(refusal(replaced(one_choice(), "\"scheme\":\"tuned\"", "\"scheme\":\"magic\"")),
+            "file: choices[0].scheme: \"magic\", expected a scheme");
+  EXPECT_EQ(refusal(replaced(one_choice(), "12.0 % less", "12.0 %\\nless")).rfind("file: choices[0].reason: ", 0), 0U);
+  EXPECT_EQ(refusal(R"({"schema": "headroom.profile/1", "choices": [7]})"), "file: choices[0]: 7, expected an object");
+}
+
+TEST(ProfileKey, DiffersWithEveryMember) {
+  const std::string base = to_string(choice(29).key);
+  const auto differs = [&](auto change) {
+    ProfileKey key = choice(29).key;
+    change(key);
+    return to_string(key) != base;
+  };
+  EXPECT_TRUE(differs([](ProfileKey& key) { key.surroundings.provenance = Provenance::simulated; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { key.surroundings.device = "h100"; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { key.surroundings.driver = "570"; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { key.surroundings.comm_library = "nccl 2.27"; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { key.ranks = 4; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { key.pattern = "pair"; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { key.compute = "x"; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { key.compute_class = "x"; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { key.collective = "x"; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { key.collective_class = "x"; }));
+}
+
+TEST(ProfileKey, OfScenariosHoldsClassesOfSize) {
+  Scenario scenario;
+  scenario.compute = LibraryGemm{8192, 8192, 8192, DataType::bf16};
+  scenario.collective = {CollectiveOp::all_reduce, mebibytes(512), DataType::bf16, Blocks(8), std::nullopt};
+  const ProfileKey library = profile_key(scenario, std::nullopt, {});
+  EXPECT_EQ(library.compute, "library_gemm bf16");
+  EXPECT_EQ(library.compute_class, "2^40 flop");  // 2 * 2^13 * 2^13 * 2^13
+  EXPECT_EQ(library.collective, "all_reduce bf16 8 blocks");
+  EXPECT_EQ(library.collective_class, "2^29 B");
+
+  scenario.collective.bytes = mebibytes(1023);  // up to the next power of two
+  EXPECT_EQ(profile_key(scenario, std::nullopt, {}), library);
+  scenario.collective.bytes = mebibytes(1024);
+  EXPECT_EQ(profile_key(scenario, std::nullopt, {}).collective_class, "2^30 B");
+
+  scenario.compute = TiledGemm{4096, 4096, 4096, 64, 64, 64, std::nullopt, DataType::bf16};
+  const ProfileKey tiled = profile_key(scenario, KernelFootprint{Threads(256), Registers(56), Bytes(4096), Bytes(0), 1}, {});
+  EXPECT_EQ(tiled.compute, "256x56 4096+0 1");
+  EXPECT_EQ(tiled.compute_class, "2^37 flop 2^12 blocks");  // (4096 / 64)^2 blocks
+}
+
+}  // namespace
+}  // namespace headroom

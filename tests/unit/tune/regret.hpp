@@ -1,0 +1,154 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "headroom/backend/registry.hpp"
+#include "headroom/plan/ranking.hpp"
+#include "headroom/tune/tuner.hpp"
+
+// How far a search of few candidates stays behind an exhaustive one, on the simulator, which answers thousands of times a second.
+namespace headroom::testing {
+
+/// What the search knows beforehand.
+enum class Prior {
+  none,
+  distorted,  ///< the simulator's times, each wrong by up to 20 %, always in the same way
+};
+
+struct RegretSettings {
+  Prior prior = Prior::none;
+  double noise = 0.01;  ///< standard deviation of a trial's time
+  std::uint64_t seed = 1;
+  int most_candidates = 24;
+};
+
+/// Every plan of a scenario, run.
+struct Exhausted {
+  CandidateSpace space;
+  Predictor truth;       ///< without noise; answers are kept
+  std::size_t grid = 0;  ///< plans that ran
+  Microseconds concurrent{0};
+  Microseconds best{std::numeric_limits<double>::infinity()};
+  OverlapPlan best_plan{};
+};
+
+/// A search's answer.
+struct Regret {
+  std::size_t measured = 0;  ///< candidates
+  Microseconds found{0};     ///< true time of what it chose
+  OverlapPlan found_plan;
+  double regret = 0;
+};
+
+/// The simulator's time without noise; answers are kept by the workload.
+inline Predictor true_times(const Scenario& scenario, const std::string& device) {
+  BackendOptions options;
+  options.device = device;
+  const auto backend = open_backend("sim", options);
+  auto prepared = (*backend)->prepare(scenario);
+  if (!prepared) return {};
+  return [workload = std::shared_ptr<Workload>(std::move(*prepared))](Scheme scheme, const OverlapPlan& plan) {
+    return workload->run(scheme == Scheme::sequential ? Order::sequential : Order::concurrent, plan);
+  };
+}
+
+inline ControlSite site_of(const Scenario& scenario, const std::string& device) {
+  BackendOptions options;
+  options.device = device;
+  const auto backend = open_backend("sim", options);
+  const auto workload = *(*backend)->prepare(scenario);
+  return *control_site(scenario, (*backend)->devices().front().limits, workload->compute().footprint,
+                       workload->compute().shape_refusal);
+}
+
+inline Predictor distorted(const Predictor& truth) {
+  return [truth](Scheme scheme, const OverlapPlan& plan) -> Result<Microseconds> {
+    const Result<Microseconds> time = truth(scheme, plan);
+    if (!time) return time;
+    std::mt19937_64 fixed(std::hash<std::string>{}(in_words(plan)));
+    return *time * std::uniform_real_distribution<double>(0.8, 1.2)(fixed);
+  };
+}
+
+inline Exhausted exhaust(const Scenario& scenario, const std::string& device) {
+  Exhausted all{CandidateSpace(site_of(scenario, device)), true_times(scenario, device)};
+  for (const Candidate& candidate : all.space.every()) {
+    const Result<Microseconds> time = all.truth(candidate.scheme, candidate.plan);
+    if (!time) continue;
+    ++all.grid;
+    if (candidate.scheme == Scheme::concurrent) all.concurrent = *time;
+    if (*time >= all.best) continue;
+    all.best = *time;
+    all.best_plan = candidate.plan;
+  }
+  return all;
+}
+
+inline Regret regret_of(const Exhausted& all, const RegretSettings& settings) {
+  const Predictor prior = settings.prior == Prior::none ? Predictor() : distorted(all.truth);
+  TunerOptions options;
+  options.seed = settings.seed;
+  options.most_candidates = settings.most_candidates;
+  Tuner tuner(options, first_to_measure(rank_candidates(all.space, prior), 10),
+              [&](const OverlapPlan& plan) { return ranked_neighbours(all.space, plan, prior); });
+  std::mt19937_64 random(settings.seed);
+  std::normal_distribution<double> spread(1, settings.noise);
+  while (const auto asked = tuner.ask()) {
+    const Candidate candidate = tuner.candidates()[*asked].candidate;
+    const Result<Microseconds> time = all.truth(candidate.scheme, candidate.plan);
+    if (time) {
+      tuner.tell(*time * spread(random), Seconds(0));
+    } else {
+      tuner.refuse(time.error().message, Seconds(0));
+    }
+  }
+  const Candidate chosen = tuner.candidates()[*tuner.choice()].candidate;
+  Regret regret;
+  for (const MeasuredCandidate& measured : tuner.candidates()) regret.measured += measured.times.empty() ? 0 : 1;
+  regret.found = *all.truth(chosen.scheme, chosen.plan);
+  regret.found_plan = chosen.plan;
+  regret.regret = regret.found / all.best - 1;
+  return regret;
+}
+
+/// Products and elementwise kernels beside every collective, on 2 and 4 GPUs, memory bound, compute bound and link bound.
+inline std::vector<Scenario> regret_scenarios() {
+  const auto make = [](std::string name, int gpus, int iterations, Compute compute, CollectiveOp op, std::int64_t mib,
+                       Pattern pattern = Pattern::pipeline) {
+    return Scenario{std::move(name),    gpus,
+                    iterations,         pattern,
+                    std::move(compute), Collective{op, mebibytes(mib), DataType::bf16, std::nullopt, std::nullopt}};
+  };
+  const Elementwise gelu{ElementwiseOp::gelu, DataType::f32, mebibytes(1024)};
+  const Elementwise relu{ElementwiseOp::relu, DataType::bf16, mebibytes(512)};
+  const LibraryGemm large{8192, 8192, 8192, DataType::bf16};
+  const LibraryGemm small{4096, 4096, 4096, DataType::bf16};
+  const TiledGemm sgemm{3072, 3072, 3072, 64, 64, 16, std::nullopt, DataType::f32};
+  const TiledGemm hgemm{4096, 4096, 4096, 64, 64, 64, std::nullopt, DataType::bf16};
+  const TiledGemm looped{8192, 8192, 8192, 64, 64, 32, GridShape{32, 32}, DataType::bf16};
+  return {
+      make("cublas-8k-ar", 2, 8, large, CollectiveOp::all_reduce, 512),
+      make("cublas-4k-ar", 2, 8, small, CollectiveOp::all_reduce, 64),
+      make("cublas-8k-ag64", 4, 8, large, CollectiveOp::all_gather, 64),
+      make("cublas-8k-rs", 4, 8, large, CollectiveOp::reduce_scatter, 512),
+      make("gelu-ar", 2, 4, gelu, CollectiveOp::all_reduce, 128),
+      make("gelu-ag", 4, 4, gelu, CollectiveOp::all_gather, 128),
+      make("gelu-a2a", 4, 4, gelu, CollectiveOp::all_to_all, 128),
+      make("relu-rs", 2, 4, relu, CollectiveOp::reduce_scatter, 64),
+      make("relu-ar-link", 2, 4, relu, CollectiveOp::all_reduce, 256),
+      make("sgemm-ar", 2, 4, sgemm, CollectiveOp::all_reduce, 512),
+      make("sgemm-ar-pair", 2, 1, sgemm, CollectiveOp::all_reduce, 512, Pattern::pair),
+      make("hgemm-ar", 4, 4, hgemm, CollectiveOp::all_reduce, 256),
+      make("hgemm-a2a", 2, 4, hgemm, CollectiveOp::all_to_all, 256),
+      make("hgemm-1024b-ar", 2, 3, looped, CollectiveOp::all_reduce, 896),
+  };
+}
+
+}  // namespace headroom::testing

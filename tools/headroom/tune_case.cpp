@@ -1,0 +1,222 @@
+#include "tune_case.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <random>
+#include <system_error>
+#include <utility>
+
+#include "case_options.hpp"
+#include "headroom/plan/ideal.hpp"
+#include "headroom/plan/ranking.hpp"
+#include "output.hpp"
+#include "tuned_plans.hpp"
+
+namespace headroom {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kSeeds = 10;
+constexpr int kAloneTrials = 3;
+constexpr Seconds kSaveEvery{1};
+
+Order order_of(const Candidate& candidate) {
+  return candidate.scheme == Scheme::sequential ? Order::sequential : Order::concurrent;
+}
+
+/// FNV-1a: names a file after a key.
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xCBF29CE484222325ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
+  return hash;
+}
+
+/// The search's state in a file, so that it survives the process.
+class StateFile {
+ public:
+  StateFile(const std::string& profile, const std::string& subject)
+      : path_(profile.empty() ? "" : fmt::format("{}.tuning-{:016x}", profile, hash_of(subject))), subject_(subject) {}
+
+  [[nodiscard]] std::optional<Tuner> resume(const TunerOptions& options, const Tuner::Neighbours& neighbours) const {
+    std::error_code unknown;
+    if (path_.empty() || !std::filesystem::exists(path_, unknown)) return std::nullopt;
+    const Result<std::string> text = read_file(path_);
+    Result<Tuner> tuner = text ? Tuner::resume(options, neighbours, *text, subject_, path_) : Result<Tuner>(text.error());
+    if (tuner) {
+      print_notice(fmt::format("{}: going on after {} trials", path_, tuner->trials()));
+      return std::move(*tuner);
+    }
+    print_notice(fmt::format("search begins anew: {}", tuner.error().message));
+    return std::nullopt;
+  }
+
+  void save(const Tuner& tuner) {
+    if (path_.empty() || Clock::now() - saved_ < kSaveEvery) return;
+    saved_ = Clock::now();
+    // A search that cannot be kept is still a search.
+    static_cast<void>(write_file(path_, tuner.state(subject_)));
+  }
+
+  void remove() const {
+    std::error_code unknown;
+    if (!path_.empty()) std::filesystem::remove(path_, unknown);
+  }
+
+ private:
+  std::string path_;
+  std::string subject_;
+  Clock::time_point saved_{};  ///< long ago: the first trial is kept at once
+};
+
+class TuneRun {
+ public:
+  TuneRun(Backend& backend, const Scenario& scenario, const TuneSettings& settings, const TuneProgress& progress)
+      : backend_(backend), scenario_(scenario), settings_(settings), progress_(progress) {}
+
+  Result<TunedCase> run() {
+    progress_("prepare", nullptr);
+    Result<std::unique_ptr<Workload>> workload = backend_.prepare(scenario_);
+    if (!workload) return in_case(workload.error());
+    workload_ = std::move(*workload);
+    tuned_.scenario = scenario_;
+    tuned_.choice.key = profile_key(scenario_, workload_->compute().footprint, surroundings_of(backend_));
+    for (Status (TuneRun::* const step)() : {&TuneRun::measure_alone, &TuneRun::search, &TuneRun::confirm_winner}) {
+      if (Status done = (this->*step)(); !done) return in_case(done.error());
+    }
+    return std::move(tuned_);
+  }
+
+ private:
+  Status measure_alone() {
+    const ComputeFacts& compute = workload_->compute();
+    const Result<ControlSite> site =
+        control_site(scenario_, backend_.devices().front().limits, compute.footprint, compute.shape_refusal);
+    if (!site) return site.error();
+    space_ = std::make_unique<CandidateSpace>(*site);
+    progress_("measure each side alone", nullptr);
+    for (const auto& [order, alone] :
+         {std::pair(Order::compute_only, &tuned_.compute_alone), {Order::comm_only, &tuned_.comm_alone}}) {
+      std::vector<Microseconds> times;
+      for (int trial = 0; trial < kAloneTrials; ++trial) {
+        const Result<Microseconds> time = workload_->run(order, plain_plan(*site));
+        if (!time) return time.error();
+        times.push_back(*time);
+      }
+      *alone = rank_interval(times).median;
+    }
+    tuned_.ideal = ideal_time(scenario_.pattern, scenario_.iterations, tuned_.compute_alone, tuned_.comm_alone);
+    tuned_.limited_by = limiting_resource(*site, scenario_.compute, tuned_.compute_alone, tuned_.comm_alone);
+    return {};
+  }
+
+  Status search() {
+    progress_("rank candidates", nullptr);
+    if (settings_.prior) predict_ = simulated_times(scenario_, backend_.devices().front().limits);
+    StateFile state(settings_.state_for, to_string(tuned_.choice.key));
+    const auto neighbours = [this](const OverlapPlan& plan) { return ranked_neighbours(*space_, plan, predict_); };
+    std::optional<Tuner> tuner = state.resume(settings_.tuner, neighbours);
+    if (!tuner) { tuner.emplace(settings_.tuner, first_to_measure(rank_candidates(*space_, predict_), kSeeds), neighbours); }
+    auto mark = Clock::now();
+    while (const std::optional<std::size_t> asked = tuner->ask()) {
+      const Candidate candidate = tuner->candidates()[*asked].candidate;
+      const Result<Microseconds> time = workload_->run(order_of(candidate), candidate.plan);
+      if (!time && time.error().kind == ErrorKind::failed) return time.error();
+      const Seconds spent = Clock::now() - std::exchange(mark, Clock::now());
+      if (time) {
+        tuner->tell(*time, spent);
+      } else {
+        tuner->refuse(time.error().message, spent);
+      }
+      state.save(*tuner);
+      progress_("", &*tuner);
+    }
+    state.remove();
+    return keep(*tuner);
+  }
+
+  Status keep(const Tuner& tuner) {
+    tuned_.candidates = tuner.candidates();
+    tuned_.ending = tuner.ending();
+    tuned_.spent = tuner.spent();
+    tuned_.choice.trials = tuner.trials();
+    const std::optional<std::size_t> best = tuner.choice();
+    const std::optional<std::size_t> plain = tuner.best_plain();
+    if (!best || !plain) return failed(fmt::format("nothing could be run: {}", tuned_.candidates.front().dropped));
+    winner_ = tuned_.candidates[*best].candidate;
+    plain_ = tuned_.candidates[*plain].candidate;
+    for (const MeasuredCandidate& measured : tuned_.candidates) {
+      if (measured.candidate.scheme == Scheme::sequential && !measured.times.empty()) {
+        tuned_.sequential = measured.interval().median;
+      }
+    }
+    const Microseconds time = tuned_.candidates[*best].interval().median;
+    const Microseconds plain_time = tuned_.candidates[*plain].interval().median;
+    choose(winner_, time, plain_time, fmt::format("{}: no control does better", to_string(plain_.scheme)));
+    return {};
+  }
+
+  /// Fresh rounds: times that chose a winner flatter it.
+  Status confirm_winner() {
+    if (winner_.scheme == Scheme::tuned) {
+      progress_("confirm the winner", nullptr);
+      std::vector<Microseconds> winner_times;
+      std::vector<Microseconds> plain_times;
+      std::mt19937_64 random(settings_.tuner.seed);
+      for (int round = 0; round < kConfirmingRounds; ++round) {
+        const bool winner_first = random() % 2 == 0;
+        for (const bool winner : {winner_first, !winner_first}) {
+          const Candidate& candidate = winner ? winner_ : plain_;
+          const Result<Microseconds> time = workload_->run(order_of(candidate), candidate.plan);
+          if (!time) return time.error();
+          (winner ? winner_times : plain_times).push_back(*time);
+        }
+      }
+      const Result<Verdict> verdict = confirm(winner_, winner_times, plain_, plain_times, settings_.tuner.seed);
+      if (!verdict) return verdict.error();
+      tuned_.confirmed = verdict->ratio;
+      const bool kept = verdict->chosen.scheme == Scheme::tuned;
+      const Microseconds plain_time = rank_interval(plain_times).median;
+      choose(verdict->chosen, kept ? rank_interval(winner_times).median : plain_time, plain_time, verdict->reason);
+    }
+    progress_("verify results", nullptr);
+    return workload_->verify(tuned_.choice.scheme == Scheme::sequential ? Order::sequential : Order::concurrent,
+                             tuned_.choice.plan);
+  }
+
+  void choose(const Candidate& candidate, Microseconds time, Microseconds plain_time, std::string reason) {
+    tuned_.choice.scheme = candidate.scheme;
+    tuned_.choice.plan = candidate.plan;
+    tuned_.choice.reason = std::move(reason);
+    tuned_.choice.time = time;
+    tuned_.choice.plain_scheme = plain_.scheme;
+    tuned_.choice.plain_time = plain_time;
+  }
+
+  [[nodiscard]] Error in_case(const Error& error) const {
+    return {error.kind, fmt::format("{}: {}", scenario_.name, error.message)};
+  }
+
+  Backend& backend_;
+  const Scenario& scenario_;
+  const TuneSettings& settings_;
+  const TuneProgress& progress_;
+  std::unique_ptr<Workload> workload_;
+  std::unique_ptr<CandidateSpace> space_;
+  Predictor predict_;
+  Candidate winner_;
+  Candidate plain_;
+  TunedCase tuned_;
+};
+
+}  // namespace
+
+Result<TunedCase> tune_case(Backend& backend, const Scenario& scenario, const TuneSettings& settings,
+                            const TuneProgress& progress) {
+  return TuneRun(backend, scenario, settings, progress).run();
+}
+
+}  // namespace headroom

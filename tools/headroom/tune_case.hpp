@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headroom/backend/backend.hpp"
+#include "headroom/base/result.hpp"
+#include "headroom/tune/profile.hpp"
+#include "headroom/tune/tuner.hpp"
+#include "headroom/tune/verdict.hpp"
+
+namespace headroom {
+
+struct TuneSettings {
+  TunerOptions tuner;
+  bool prior = true;      ///< rank candidates by the simulator where it knows the device
+  std::string state_for;  ///< a profile: an interrupted search goes on from a file beside it; empty: nothing is kept
+};
+
+/// Told after each trial.
+using TuneProgress = std::function<void(std::string_view step, const Tuner* tuner)>;
+
+struct TunedCase {
+  Scenario scenario;
+  StoredChoice choice;
+  std::string limited_by;
+  Microseconds compute_alone{0};  ///< all iterations
+  Microseconds comm_alone{0};
+  Microseconds ideal{0};
+  std::optional<Microseconds> sequential;
+  std::optional<RatioSummary> confirmed;  ///< winner / best plain scheme in fresh trials; absent when a plain scheme won the search
+  std::vector<MeasuredCandidate> candidates;
+  TunerEnding ending = TunerEnding::separated;
+  Seconds spent{0};
+};
+
+/// Searches, confirms the winner against the best plain scheme in fresh interleaved trials and verifies the results of what is chosen.
+/// The choice's `stored_at` is the caller's to set. `failed` when nothing could be run.
+Result<TunedCase> tune_case(Backend& backend, const Scenario& scenario, const TuneSettings& settings, const TuneProgress& progress);
+
+}  // namespace headroom

@@ -1,0 +1,149 @@
+#include "tune_command.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "case_options.hpp"
+#include "exit_code.hpp"
+#include "headroom/report/result_table.hpp"
+#include "headroom/tune/profile_file.hpp"
+#include "output.hpp"
+#include "tune_case.hpp"
+#include "tune_report.hpp"
+#include "tuned_plans.hpp"
+
+namespace headroom {
+namespace {
+
+struct TuneArguments {
+  CaseOptions cases;
+  double budget_s = 60;
+  int candidates = 24;
+  bool without_prior = false;
+  std::string profile;
+  std::string json_file;
+};
+
+int say(const Error& error) {
+  fmt::print(stderr, "headroom tune: {}\n", error.message);
+  return exit_code_of(error.kind);
+}
+
+Status check(const TuneArguments& arguments) {
+  // Written so that NaN is refused.
+  if (!(arguments.budget_s >= 0.001 && arguments.budget_s <= 86'400)) {
+    return invalid_input(fmt::format("--budget: {}, expected 0.001 to 86400 seconds", arguments.budget_s));
+  }
+  if (arguments.candidates < 4 || arguments.candidates > 1000) {
+    return invalid_input(fmt::format("--candidates: {}, expected 4 to 1000", arguments.candidates));
+  }
+  for (const auto& [option, path] : {std::pair("--json", &arguments.json_file), {"--profile", &arguments.profile}}) {
+    if (Status writable = check_folder_of(*path); !writable) {
+      return invalid_input(fmt::format("{}: {}", option, writable.error().message));
+    }
+  }
+  return {};
+}
+
+std::int64_t seconds_since_1970() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+class TuneCommand {
+ public:
+  explicit TuneCommand(const TuneArguments& arguments) : arguments_(arguments), profile_(profile_path(arguments.profile)) {}
+
+  int run() {
+    if (Status checked = check(arguments_); !checked) return say(checked.error());
+    const Result<CaseSelection> selection = select_cases(arguments_.cases);
+    if (!selection) return say(selection.error());
+    const Result<std::unique_ptr<Backend>> backend = open_for(arguments_.cases, selection->scenarios);
+    if (!backend) return say(backend.error());
+    origin_ = origin_of(**backend, selection->scenarios.front().gpus, arguments_.cases.seed);
+    show(table_preamble(origin_));
+    for (const Scenario& scenario : selection->scenarios) {
+      if (const Status tuned = tune(**backend, scenario); !tuned) return say(tuned.error());
+    }
+    if (arguments_.json_file == "-") {
+      if (const Status written = print(to_json(origin_, cases_)); !written) return say(written.error());
+    }
+    if (profile_.empty()) print_notice("nothing is stored: no --profile is given and HEADROOM_PROFILE is not set");
+    return exit_ok;
+  }
+
+ private:
+  void show(const std::string& text) const {
+    if (arguments_.json_file == "-") {
+      fmt::print(stderr, "{}", text);
+    } else {
+      static_cast<void>(print(text));
+    }
+  }
+
+  /// Stores each choice when it is made: whatever ends the run, earlier ones are not lost.
+  Status tune(Backend& backend, const Scenario& scenario) {
+    TuneSettings settings;
+    settings.tuner.seed = arguments_.cases.seed;
+    settings.tuner.budget = Seconds(arguments_.budget_s);
+    settings.tuner.most_candidates = arguments_.candidates;
+    settings.prior = !arguments_.without_prior;
+    settings.state_for = profile_;
+    ProgressLine line;
+    const TuneProgress progress = [&](std::string_view step, const Tuner* tuner) { show_progress(line, scenario, step, tuner); };
+    Result<TunedCase> tuned = tune_case(backend, scenario, settings, progress);
+    line.clear();
+    if (!tuned) return tuned.error();
+    show("#\n" + to_table(*tuned, origin_.provenance));
+    if (!profile_.empty()) {
+      tuned->choice.stored_at = seconds_since_1970();
+      const Status stored =
+          store_choices(profile_, std::array{tuned->choice}, [](Severity, std::string_view notice) { print_notice(notice); });
+      if (!stored) return stored;
+    }
+    cases_.push_back(std::move(*tuned));
+    const bool to_file = !arguments_.json_file.empty() && arguments_.json_file != "-";
+    return to_file ? write_file(arguments_.json_file, to_json(origin_, cases_)) : Status();
+  }
+
+  void show_progress(ProgressLine& line, const Scenario& scenario, std::string_view step, const Tuner* tuner) const {
+    if (tuner == nullptr) {
+      line.show(fmt::format("{} {}", scenario.name, step));
+      return;
+    }
+    const std::optional<std::size_t> best = tuner->best();
+    line.show(fmt::format("{} {:.0f}/{:g} s, {} trials of {} candidates, best {}", scenario.name, tuner->spent().count(),
+                          arguments_.budget_s, tuner->trials(), tuner->candidates().size(),
+                          best ? best_words(tuner->candidates()[*best]) : "none yet"));
+  }
+
+  static std::string best_words(const MeasuredCandidate& best) {
+    return fmt::format("{:.3f} ms ({})", best.interval().median.count() / 1000, in_words(best.candidate.plan));
+  }
+
+  const TuneArguments& arguments_;
+  std::string profile_;
+  Origin origin_;
+  std::vector<TunedCase> cases_;
+};
+
+}  // namespace
+
+void add_tune_command(CLI::App& app, std::function<int()>& chosen) {
+  CLI::App* command = app.add_subcommand("tune", "Searches how each case runs best and stores it in a profile");
+  const auto arguments = std::make_shared<TuneArguments>();
+  add_case_options(*command, arguments->cases);
+  command->add_option("--budget", arguments->budget_s, "Seconds for the search of each case")->capture_default_str();
+  command->add_option("--candidates", arguments->candidates, "Most candidates measured in each case")->capture_default_str();
+  command->add_flag("--without-prior", arguments->without_prior, "Do not rank candidates by the simulator");
+  command->add_option("--profile", arguments->profile, "Profile file to store choices in; HEADROOM_PROFILE by default");
+  command->add_option("--json", arguments->json_file, "Write headroom.tune/1 to this file; - for standard output");
+  command->callback([=, &chosen] { chosen = [arguments] { return TuneCommand(*arguments).run(); }; });
+}
+
+}  // namespace headroom

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headroom/report/origin.hpp"
+#include "tune_case.hpp"
+
+namespace headroom {
+
+/// What was measured, the least time first, and what was chosen; every line but the candidates' begins with '#'.
+std::string to_table(const TunedCase& tuned, Provenance provenance);
+
+/// A `headroom.tune/1` document.
+std::string to_json(const Origin& origin, const std::vector<TunedCase>& cases);
+
+}  // namespace headroom

@@ -1,0 +1,88 @@
+#include "tuned_plans.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "case_options.hpp"
+#include "headroom/backend/registry.hpp"
+#include "headroom/base/environment.hpp"
+#include "headroom/model/device_catalog.hpp"
+#include "headroom/plan/ranking.hpp"
+#include "headroom/tune/profile_file.hpp"
+
+namespace headroom {
+namespace {
+
+std::string version_of(const Backend& backend, std::string_view name) {
+  for (const auto& [known, version] : backend.versions()) {
+    if (known == name) return version;
+  }
+  return "";
+}
+
+class StoredPlans {
+ public:
+  StoredPlans(Profile profile, std::string path, Surroundings surroundings, DeviceLimits device)
+      : profile_(std::move(profile)), path_(std::move(path)), surroundings_(std::move(surroundings)), device_(std::move(device)) {}
+
+  Result<TunedPlan> operator()(const Scenario& scenario, const ComputeFacts& compute) const {
+    const Result<ControlSite> site = control_site(scenario, device_, compute.footprint, compute.shape_refusal);
+    if (!site) return site.error();
+    const StoredChoice* stored = profile_.find(to_string(profile_key(scenario, compute.footprint, surroundings_)));
+    if (stored == nullptr) return fallback(scenario, *site, path_.empty() ? "no profile is given" : "the profile lacks this case");
+    if (Status legal = check_plan(*site, stored->plan); !legal) {
+      return fallback(scenario, *site, fmt::format("the stored plan cannot act here ({})", legal.error().message));
+    }
+    return TunedPlan{stored->scheme, stored->plan, fmt::format("stored: {}", stored->reason)};
+  }
+
+ private:
+  [[nodiscard]] TunedPlan fallback(const Scenario& scenario, const ControlSite& site, const std::string& why) const {
+    const Candidate safe = safe_choice(CandidateSpace(site), simulated_times(scenario, device_));
+    return {safe.scheme, safe.plan, fmt::format("{}: {} is run, which is safe without measurement", why, to_string(safe.scheme))};
+  }
+
+  Profile profile_;
+  std::string path_;
+  Surroundings surroundings_;
+  DeviceLimits device_;
+};
+
+}  // namespace
+
+TunedPlans stored_plans(const Backend& backend, const std::string& profile_path) {
+  Profile profile;
+  if (!profile_path.empty()) {
+    profile = load_profile_or_none(profile_path, [](Severity, std::string_view line) { print_notice(line); });
+  }
+  return StoredPlans(std::move(profile), profile_path, surroundings_of(backend), backend.devices().front().limits);
+}
+
+std::string profile_path(const std::string& option) { return option.empty() ? read(kProfile).value_or("") : option; }
+
+Surroundings surroundings_of(const Backend& backend) {
+  const std::string library = version_of(backend, "nccl").empty() ? "rccl" : "nccl";
+  const std::string version = version_of(backend, library);
+  const std::string simulator = version_of(backend, "simulator");
+  return {backend.provenance(), backend.devices().front().limits.name,
+          simulator.empty() ? version_of(backend, "driver") : fmt::format("simulator {}", simulator),
+          version.empty() ? "" : fmt::format("{} {}", library, version)};
+}
+
+Predictor simulated_times(const Scenario& scenario, const DeviceLimits& device) {
+  if (!find_device(device.name)) return {};
+  BackendOptions options;
+  options.device = device.name;
+  const Result<std::unique_ptr<Backend>> opened = open_backend("sim", options);
+  if (!opened) return {};
+  Result<std::unique_ptr<Workload>> prepared = (*opened)->prepare(scenario);
+  if (!prepared) return {};
+  // A std::function is copied, a Workload is not.
+  return [workload = std::shared_ptr<Workload>(std::move(*prepared))](Scheme scheme, const OverlapPlan& plan) {
+    return workload->run(scheme == Scheme::sequential ? Order::sequential : Order::concurrent, plan);
+  };
+}
+
+}  // namespace headroom

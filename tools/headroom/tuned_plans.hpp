@@ -1,0 +1,33 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "headroom/backend/backend.hpp"
+#include "headroom/base/result.hpp"
+#include "headroom/plan/candidates.hpp"
+#include "headroom/tune/profile_key.hpp"
+
+namespace headroom {
+
+/// What the scheme `tuned` runs in a case.
+struct TunedPlan {
+  Scheme scheme = Scheme::tuned;
+  OverlapPlan plan;
+  std::string note;  ///< where it comes from, one line
+};
+
+using TunedPlans = std::function<Result<TunedPlan>(const Scenario& scenario, const ComputeFacts& compute)>;
+
+/// Looks plans up in the profile; what it lacks, and everything without a profile (an empty path), runs as safe_choice() says.
+TunedPlans stored_plans(const Backend& backend, const std::string& profile_path);
+
+/// The option's value, or else that of HEADROOM_PROFILE; empty: neither is given.
+std::string profile_path(const std::string& option);
+
+Surroundings surroundings_of(const Backend& backend);
+
+/// What the simulator says of a case on a device that it knows; empty for other devices.
+Predictor simulated_times(const Scenario& scenario, const DeviceLimits& device);
+
+}  // namespace headroom
