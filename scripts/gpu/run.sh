@@ -86,7 +86,7 @@ for step in "$@"; do
       ;;
     pytorch-exact)
       pytorch pytorch-exact --deterministic \
-        --examples "${EXAMPLES:-overlap_loop,ddp_step:1,fsdp2_step:1,compiled_step,graphed_step}" \
+        --examples "${EXAMPLES:-overlap_loop,free_loop,ddp_step:1,fsdp2_step:1,compiled_step,graphed_step}" \
         --policies "${POLICIES:-observe,priority,gate,shape+--cap=elementwise=8,auto}"
       ;;
     *)

@@ -3,7 +3,7 @@
 . "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
 
 expect 0 --help
-for command in list plan bench; do has_option "$command"; done
+for command in list plan bench tune profile run; do has_option "$command"; done
 silent
 expect 0 --version
 grep -qE '^headroom [0-9]+\.[0-9]+\.[0-9]+$' "$out" || fail 'no version'
@@ -21,13 +21,20 @@ for option in --suite --scenario --only --backend --device -g --gpus --scheme --
 done
 silent
 
+expect 0 tune --help
+for option in --suite --scenario --backend --device -g --seed --budget --candidates --without-prior --profile --json; do has_option "$option"; done
+silent
+expect 0 profile --help
+for command in list show export import; do has_option "$command"; done
+silent
+
 expect 2
 complains 'subcommand'
 expect 2 nonsense
-complains 'headroom: '
+complains "headroom: 'nonsense' is no subcommand, expected one of "
 expect 2 --nonsense
 complains 'headroom: '
-for command in list plan bench; do
+for command in list plan bench tune run; do
   expect 2 "$command" --nonsense
   complains '--nonsense'
   expect 2 "$command" nonsense

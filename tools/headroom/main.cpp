@@ -10,6 +10,9 @@
 #include "headroom/backend/registry.hpp"
 #include "list_command.hpp"
 #include "plan_command.hpp"
+#include "profile_command.hpp"
+#include "run_command.hpp"
+#include "tune_command.hpp"
 
 namespace {
 
@@ -23,6 +26,17 @@ headroom::Result<headroom::DeviceLimits> live_device() {
   return headroom::unavailable(reasons);
 }
 
+/// The parser says of a word that is no subcommand only that one is missing.
+std::string unknown_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return "";
+  std::string names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_name() == argv[1]) return "";
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  return fmt::format("'{}' is no subcommand, expected one of {}", argv[1], names);
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Leaves room on the GPU for communication: plan, measure and choose how computation and collectives overlap.",
                "headroom");
@@ -34,10 +48,18 @@ int run(int argc, char** argv) {
   headroom::add_list_command(app, chosen);
   headroom::add_plan_command(app, live_device, chosen);
   headroom::add_bench_command(app, chosen);
+  headroom::add_tune_command(app, chosen);
+  headroom::add_profile_command(app, chosen);
+  const headroom::SplitCommandLine split = headroom::split_command_line(argc, argv);
+  headroom::add_run_command(app, split.command, chosen);
   try {
-    app.parse(argc, argv);
+    app.parse(split.own_arguments, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    if (const std::string unknown = unknown_command(app, argc, argv); !unknown.empty()) {
+      fmt::print(stderr, "headroom: {}\n", unknown);
+      return headroom::exit_bad_input;
+    }
     fmt::print(stderr, "headroom: {}; see headroom --help\n", error.what());
     return headroom::exit_bad_input;
   }

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace headroom::preload {
+
+/// Which of a few ways to run is fastest, found by running them in turn: blocks of steps with each arm, three rounds forth and back, then
+/// the best for long, then again. Arm 0 is the program as it is; a later arm is chosen only if it gains. Deterministic: depends on the
+/// step times alone, and on them only at the end of a trial.
+class AbTrial {
+ public:
+  static constexpr unsigned kMaxArms = 4;
+  static constexpr unsigned kSettling = 1;  ///< steps after a change that do not count
+  static constexpr unsigned kMeasured = 4;  ///< steps of a block that count
+  static constexpr unsigned kRounds = 3;
+  static constexpr unsigned kRecheck = 2048;  ///< steps with the chosen arm before the next trial
+  /// A later arm must be faster than an earlier by one in this many.
+  static constexpr unsigned kLeastGain = 200;
+
+  enum class State : std::uint8_t { waiting, trying, settled };
+
+  /// `arms`: 1 to kMaxArms. As long as no step was found the program runs as it is.
+  void begin(unsigned arms);
+  /// The program's repetition was found, first or again. The same repetition as before keeps what was chosen for it.
+  void on_pattern(std::uint64_t pattern);
+  /// The repetition stopped: an unfinished block counts for nothing.
+  void on_lost();
+  void on_step(std::uint64_t nanoseconds);
+
+  [[nodiscard]] unsigned arm() const { return arm_; }
+  [[nodiscard]] unsigned arms() const { return arms_; }
+  [[nodiscard]] State state() const { return state_; }
+  /// Nanoseconds per step in the last complete trial, median of its rounds; 0 before one.
+  [[nodiscard]] std::uint64_t step_time(unsigned arm) const { return result_[arm]; }
+
+ private:
+  void start_trial();
+  void end_block();
+  void choose();
+  [[nodiscard]] unsigned arm_of_block(unsigned block) const;
+
+  unsigned arms_ = 1;
+  unsigned arm_ = 0;
+  unsigned chosen_ = 0;
+  unsigned block_ = 0;
+  unsigned steps_ = 0;  ///< in the block, or since the choice
+  State state_ = State::waiting;
+  std::uint64_t block_time_ = 0;
+  std::uint64_t pattern_ = 0;
+  std::array<std::array<std::uint64_t, kRounds>, kMaxArms> rounds_{};
+  std::array<std::uint64_t, kMaxArms> result_{};
+};
+
+const char* text(AbTrial::State state);
+
+}  // namespace headroom::preload

@@ -1,0 +1,200 @@
+#include "preload/core/core.hpp"
+
+#include <new>
+#include <utility>
+
+#include "preload/core/core_state.hpp"
+
+namespace headroom::preload {
+
+Ticket pack(const TicketFields& fields) {
+  const auto flag = [](bool set, unsigned at) { return static_cast<Ticket>(set) << at; };
+  return flag(true, 0) | flag(fields.collective, 1) | flag(fields.priority, 2) | flag(fields.gate, 3) | flag(fields.shape, 4) |
+         Ticket{fields.place} << 5U | Ticket{fields.kind} << 11U | (fields.born & kBornMask) << 25U;
+}
+
+TicketFields unpack(Ticket ticket) {
+  static_assert(kMaxKinds == std::size_t{1} << 14U, "a kind takes the fourteen bits from 11 on");
+  const auto flag = [&](unsigned at) { return ((ticket >> at) & 1U) != 0; };
+  return {flag(1),      flag(2), flag(3), flag(4), static_cast<unsigned>((ticket >> 5U) & 63U), (ticket >> 11U) & (kMaxKinds - 1),
+          ticket >> 25U};
+}
+
+CoreState::CoreState(const Rules& the_rules, const Platform& the_platform) : rules(the_rules), platform(the_platform) { forget(); }
+
+void CoreState::forget() {
+  // In place: a value of several MiB has no room on a thread's stack.
+  std::destroy_at(&known);
+  new (&known) Knowledge();
+  known.kernels[0].passed_through = true;
+  known.trial.begin(trial_arms(rules));
+  known.active = controls(rules, known.trial.arm());
+  captures.store(0, std::memory_order_relaxed);
+  forked = false;
+}
+
+void CoreState::refuse(KernelRecord& kernel, Decision& decision, Refusal refusal) {
+  const auto index = static_cast<std::size_t>(refusal);
+  ++kernel.refused[index];
+  ++known.totals.refused[index];
+  if (decision.refusal == Refusal::none) { decision.refusal = refusal; }
+}
+
+void CoreState::note_collective(std::uint64_t signature, std::uint64_t now) {
+  if (rules.policy != Policy::automatic || !rules.trial) { return; }
+  const bool was_locked = known.steps.locked();
+  switch (known.steps.on_collective(signature)) {
+    case StepMarks::Mark::none:
+      break;
+    case StepMarks::Mark::lost:
+      known.trial.on_lost();
+      break;
+    case StepMarks::Mark::step:
+      // Threads read the clock before they take the lock.
+      if (known.step_began != 0) { known.trial.on_step(now > known.step_began ? now - known.step_began : 0); }
+      known.step_began = now;
+      break;
+  }
+  if (known.steps.locked() && !was_locked) {
+    known.trial.on_pattern(known.steps.pattern());
+    known.step_began = 0;
+  }
+  known.active = controls(rules, known.trial.arm());
+}
+
+std::unique_ptr<Core> Core::create(const Rules& rules, const Platform& platform) {
+  std::unique_ptr<CoreState> state(new (std::nothrow) CoreState(rules, platform));
+  if (state == nullptr) { return nullptr; }
+  return std::unique_ptr<Core>(new (std::nothrow) Core(std::move(state)));
+}
+
+Core::Core(std::unique_ptr<CoreState> state) : state_(std::move(state)) {}
+Core::~Core() = default;
+
+void Core::on_timing(Ticket ticket, std::uint64_t nanoseconds, std::uint64_t /*host_time_ns*/) {
+  if (ticket == 0) { return; }
+  CoreState::Hold hold(*state_);
+  const TicketFields fields = unpack(ticket);
+  Knowledge& known = state_->known;
+  LaunchKind& kind = known.kinds.at(fields.kind);
+  kind.timing_pending = false;
+  kind.samples.add(nanoseconds);
+  if (fields.collective && known.order.is_live(fields.place, fields.born, kBornMask)) { known.order.finish(fields.place); }
+}
+
+void Core::on_timing_lost(Ticket ticket) {
+  if (ticket == 0) { return; }
+  CoreState::Hold hold(*state_);
+  state_->known.kinds.at(unpack(ticket).kind).timing_pending = false;
+}
+
+void Core::on_module_unload() {
+  CoreState::Hold hold(*state_);
+  ++state_->known.modules;
+}
+
+void Core::on_stream_create(StreamId stream, const StreamInfo& info) {
+  CoreState::Hold hold(*state_);
+  state_->known.order.remove_stream(stream);
+  state_->meet_device(info.device, hold);
+  (void)state_->known.order.add_stream(stream, info);
+}
+
+void Core::on_stream_destroy(StreamId stream) {
+  CoreState::Hold hold(*state_);
+  state_->known.order.remove_stream(stream);
+  state_->captures.store(state_->known.order.captures_active(), std::memory_order_relaxed);
+}
+
+void Core::on_event_destroy(EventId event) {
+  CoreState::Hold hold(*state_);
+  state_->known.order.remove_event(event);
+}
+
+void Core::on_event_record(EventId event, StreamId stream) {
+  CoreState::Hold hold(*state_);
+  if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
+  if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.record(event, *found); }
+}
+
+void Core::on_stream_wait(StreamId stream, EventId event) {
+  CoreState::Hold hold(*state_);
+  if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
+  if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.wait(*found, event); }
+}
+
+void Core::on_stream_operation(StreamId stream) {
+  if (!is_legacy_stream(stream)) { return; }
+  CoreState::Hold hold(*state_);
+  if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
+  if (Stream* found = state_->known.order.find_stream(stream)) {
+    state_->known.order.close(*found, state_->known.order.open(*found));
+  }
+}
+
+void Core::on_host_dependency(StreamId stream) {
+  CoreState::Hold hold(*state_);
+  if (!state_->meet_stream(stream, hold)) { return; }
+  if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.add_host_action(*found); }
+}
+
+SyncPoint Core::event_point(EventId event) {
+  CoreState::Hold hold(*state_);
+  return state_->known.order.point_of(event);
+}
+
+SyncPoint Core::stream_point(StreamId stream) {
+  CoreState::Hold hold(*state_);
+  // A stream that is not known yet holds nothing, except that a legacy stream stands for all blocking ones.
+  if (is_legacy_stream(stream) && !state_->dormant()) { (void)state_->meet_stream(stream, hold); }
+  Stream* found = state_->known.order.find_stream(stream);
+  return found == nullptr ? SyncPoint{} : state_->known.order.point_of(*found);
+}
+
+SyncPoint Core::context_point(ContextId context) {
+  CoreState::Hold hold(*state_);
+  return state_->known.order.context_point(context);
+}
+
+void Core::on_synchronized(const SyncPoint& point, std::uint64_t host_time_ns) {
+  if (point.collectives == 0 && point.host_actions == 0 && point.stream == 0) { return; }
+  CoreState::Hold hold(*state_);
+  ProgramOrder& order = state_->known.order;
+  order.finish(point);
+  Stream* stream = point.stream == 0 ? nullptr : order.find_stream(point.stream);
+  // What was expected to be still running has ended: whatever follows it begins that much earlier.
+  if (stream != nullptr && point.busy_until > host_time_ns) { stream->order.clock.advance(point.busy_until - host_time_ns); }
+}
+
+void Core::on_context_destroy(ContextId context) {
+  CoreState::Hold hold(*state_);
+  state_->known.order.remove_context(context);
+  state_->captures.store(state_->known.order.captures_active(), std::memory_order_relaxed);
+}
+
+void Core::on_capture_begin(StreamId stream) {
+  CoreState::Hold hold(*state_);
+  if (!state_->meet_stream(stream, hold)) { return; }
+  if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.begin_capture(*found); }
+  state_->captures.store(state_->known.order.captures_active(), std::memory_order_relaxed);
+}
+
+GraphFacts Core::on_capture_end(StreamId stream) {
+  CoreState::Hold hold(*state_);
+  GraphFacts held;
+  if (const Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.end_capture(*found, held); }
+  state_->captures.store(state_->known.order.captures_active(), std::memory_order_relaxed);
+  return held;
+}
+
+bool Core::capturing() const { return state_->captures.load(std::memory_order_relaxed) != 0; }
+
+void Core::before_fork() { state_->mutex.lock(); }
+void Core::after_fork_in_parent() { state_->mutex.unlock(); }
+void Core::after_fork_in_child() {
+  // Forgetting costs a millisecond that a child which only calls exec should not pay.
+  state_->forked = true;
+  state_->mutex.unlock();
+}
+
+}  // namespace headroom::preload

@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <cstring>
+
+#include "preload/core/core_state.hpp"
+#include "preload/core/kernel_names.hpp"
+
+namespace headroom::preload {
+
+bool CoreState::meet_stream(StreamId stream, Hold& hold) {
+  if (known.order.find_stream(stream) != nullptr) { return true; }
+  hold.release();
+  StreamInfo info;
+  if (platform.describe_stream != nullptr) { info = platform.describe_stream(platform.self, stream); }
+  hold.take();
+  meet_device(info.device, hold);
+  return known.order.find_stream(stream) != nullptr || known.order.add_stream(stream, info) != nullptr;
+}
+
+void CoreState::meet_device(std::int32_t device, Hold& hold) {
+  if (device < 0 || device >= ProgramOrder::kMaxDevices || platform.describe_device == nullptr) { return; }
+  const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(device);
+  if ((known.devices_known & bit) != 0) { return; }
+  hold.release();
+  const DeviceInfo info = platform.describe_device(platform.self, device);
+  hold.take();
+  known.devices[static_cast<std::size_t>(device)] = info;
+  known.devices_known |= bit;
+}
+
+std::uint16_t CoreState::meet_function(FunctionId function, Hold& hold) {
+  const Function* found = known.functions.find(function);
+  if (found != nullptr && found->loaded == known.modules) { return found->kernel; }
+  if (platform.describe_function == nullptr) { return 0; }
+  const std::uint32_t modules = known.modules;
+  hold.release();
+  // The name belongs to the driver and lives as long as its module, which the launch under way keeps loaded.
+  const FunctionInfo info = platform.describe_function(platform.self, function);
+  hold.take();
+  Function* entry = known.functions.obtain(function);
+  if (entry == nullptr) { return 0; }
+  *entry = {add_kernel(info), modules};
+  return entry->kernel;
+}
+
+std::uint16_t CoreState::add_kernel(const FunctionInfo& info) {
+  if (info.name == nullptr) { return 0; }
+  std::uint16_t* index = known.kernel_by_name.obtain(name_hash(info.name));
+  if (index == nullptr) { return 0; }
+  if (*index != 0 || known.kernel_count == kMaxKernels) { return *index; }
+  *index = static_cast<std::uint16_t>(known.kernel_count++);
+  KernelRecord& kernel = known.kernels[*index];
+  const std::size_t length = std::min(std::strlen(info.name), kernel.name.size() - 1);
+  std::memcpy(kernel.name.data(), info.name, length);
+  kernel.name[length] = '\0';
+  kernel.registers = info.registers;
+  kernel.static_shared = info.static_shared;
+  kernel.communication = is_communication(info.name);
+  for (std::size_t i = 0; i < rules.cap_count && kernel.cap == 0 && !kernel.communication; ++i) {
+    const char* wanted = rules.caps[i].name.data();
+    if (std::strcmp(wanted, "*") == 0 || std::strstr(info.name, wanted) != nullptr) { kernel.cap = rules.caps[i].blocks_per_sm; }
+  }
+  return *index;
+}
+
+void CoreState::meet_residency(const LaunchFacts& facts, std::uint64_t kind_key, Hold& hold) {
+  const LaunchKind* kind = known.kinds.obtain(kind_key);
+  if (kind == nullptr || kind->residency_asked) { return; }
+  hold.release();
+  std::uint32_t residency = 0;
+  if (platform.blocks_per_sm != nullptr) {
+    const auto threads = static_cast<std::uint32_t>(facts.block.count());
+    residency = platform.blocks_per_sm(platform.self, facts.function, threads, facts.dynamic_shared);
+  }
+  hold.take();
+  if (LaunchKind* asked = known.kinds.find(kind_key)) {
+    asked->residency = residency;
+    asked->residency_asked = true;
+  }
+}
+
+}  // namespace headroom::preload

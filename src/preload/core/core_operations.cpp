@@ -1,0 +1,56 @@
+#include <bit>
+
+#include "preload/core/core_state.hpp"
+
+namespace headroom::preload {
+
+void Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64_t host_time_ns) {
+  CoreState::Hold hold(*state_);
+  Knowledge& known = state_->known;
+  ++known.totals.graph_launches;
+  known.collectives_seen = known.collectives_seen || graph.collectives > 0;
+  if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
+  Stream* found = known.order.find_stream(stream);
+  if (found == nullptr) { return; }
+  Order& order = known.order.open(*found);
+  const std::uint64_t key = combine(combine(0, graph.collectives), graph.computes) | 1U;
+  if (&order == &found->captured) {
+    known.order.count_captured(*found, graph);
+  } else if (graph.collectives > 0) {
+    const Interval expected = order.clock.enqueue(host_time_ns, 0);
+    order.clock.collectives_until = expected.end;
+    LaunchKind* kind = known.kinds.obtain(key);
+    const unsigned place = known.order.add_collective(*found, order);
+    known.ended &= ~(std::uint64_t{1} << place);
+    known.accompanied &= ~(std::uint64_t{1} << place);
+    Collective& collective = known.order.collective(place);
+    collective.expected = expected;
+    collective.shape = kind == nullptr ? 0 : static_cast<std::uint32_t>(known.kinds.position(kind));
+    collective.launched = true;
+    state_->note_collective(key, host_time_ns);
+  }
+  known.order.close(*found, order);
+}
+
+SmTarget Core::on_library_gemm(StreamId stream, std::uint64_t host_time_ns) {
+  CoreState::Hold hold(*state_);
+  Knowledge& known = state_->known;
+  if (!known.active.sm_target || state_->dormant() || !state_->meet_stream(stream, hold)) { return {}; }
+  Stream* found = known.order.find_stream(stream);
+  if (found == nullptr) { return {}; }
+  Order& order = known.order.open(*found);
+  if (&order == &found->captured) { return {}; }
+  Clock clock = order.clock;
+  const Interval expected = clock.enqueue(host_time_ns, 0);
+  for (std::uint64_t rest = known.order.unordered(*found, order); rest != 0; rest &= rest - 1) {
+    const Collective& collective = known.order.collective(static_cast<unsigned>(std::countr_zero(rest)));
+    // The kernel that the library will choose is not known yet, and neither is its duration.
+    if (ExpectedMeeting{expected, false, collective.expected, collective.duration_known}.meets()) {
+      ++known.totals.applied.sm_target;
+      return {state_->rules.sm_target};
+    }
+  }
+  return {};
+}
+
+}  // namespace headroom::preload

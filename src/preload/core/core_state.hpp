@@ -1,0 +1,160 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "preload/core/ab_trial.hpp"
+#include "preload/core/core.hpp"
+#include "preload/core/durations.hpp"
+#include "preload/core/policy.hpp"
+#include "preload/core/program_order.hpp"
+#include "preload/core/step_marks.hpp"
+#include "preload/core/table.hpp"
+
+namespace headroom::preload {
+
+constexpr std::size_t kRefusals = static_cast<std::size_t>(Refusal::count_);
+
+struct AppliedCounts {
+  std::uint64_t priority = 0, gate = 0, shape = 0, sm_target = 0;
+};
+
+/// All functions of one name, whatever module and context they were loaded into.
+struct KernelRecord {
+  std::array<char, 192> name;  ///< the beginning of it
+  std::uint32_t registers = 0;
+  std::uint32_t static_shared = 0;
+  std::uint32_t cap = 0;  ///< blocks per SM by rule; 0: none
+  bool communication = false;
+  bool passed_through = false;
+  bool event_refused =
+      false;  ///< a launch with priority and completion event failed: the event, which drivers learned later, goes first
+  // as last launched
+  std::uint32_t threads = 0;
+  std::uint32_t dynamic_shared = 0;
+  std::uint32_t cluster = 1;
+
+  std::uint64_t launches = 0;
+  std::uint64_t in_window = 0;
+  AppliedCounts applied;
+  std::array<std::uint32_t, kRefusals> refused{};
+};
+
+/// One kernel with one grid, block and size of data: what duration is learned for.
+struct LaunchKind {
+  std::uint16_t kernel = 0;
+  std::uint8_t size_class = 0;  ///< of a collective: the binary logarithm of its bytes, rounded down; 0: unknown
+  bool timing_pending = false;
+  bool residency_asked = false;
+  std::uint32_t residency = 0;  ///< blocks per SM; 0: unknown
+  std::uint64_t launches = 0;
+  std::uint64_t companions = 0;  ///< of a collective: how many of them had compute beside them
+  DurationSamples samples;
+};
+
+struct Function {
+  std::uint16_t kernel = 0;
+  std::uint32_t loaded = 0;  ///< generation of modules in which the handle had this meaning
+};
+
+struct Totals {
+  std::uint64_t launches = 0;
+  std::uint64_t captured = 0;
+  std::uint64_t graph_launches = 0;
+  std::uint64_t in_window = 0;
+  std::uint64_t in_order_only = 0;
+  std::uint64_t relaunched = 0;
+  std::uint64_t overflowed = 0;  ///< launches left alone because a table was full
+  AppliedCounts applied;
+  std::array<std::uint64_t, kRefusals> refused{};
+};
+
+constexpr std::size_t kMaxKernels = 2048;
+constexpr std::size_t kMaxKinds = 16384;
+
+/// Everything that was learned; a forked child starts with an empty one.
+struct Knowledge {
+  ProgramOrder order;
+  FixedTable<Function, 16384> functions;
+  FixedTable<std::uint16_t, 4096> kernel_by_name;
+  std::array<KernelRecord, kMaxKernels>
+      kernels{};  ///< the first stands for kernels that cannot be told apart, and is passed through
+  std::size_t kernel_count = 1;
+  FixedTable<LaunchKind, kMaxKinds> kinds;
+  std::array<DeviceInfo, ProgramOrder::kMaxDevices> devices{};
+  std::uint64_t devices_known = 0;  ///< bit per device
+  std::uint64_t ended = 0;          ///< live collectives expected to have ended before the host's now: they meet nothing any more
+  std::uint64_t accompanied = 0;    ///< live collectives that compute was expected beside
+  std::array<std::uint64_t, ProgramOrder::kMaxDevices> compute_until{};  ///< expected end of all compute, per device
+  std::uint32_t modules = 1;                                             ///< generation
+  bool collectives_seen = false;
+  StepMarks steps;
+  AbTrial trial;
+  std::uint64_t step_began = 0;
+  TimingBudget timing_budget;
+  Controls active;
+  Totals totals;
+  std::array<std::uint16_t, kMaxKernels> report_order{};
+};
+
+/// Which launch a ticket names.
+struct TicketFields {
+  bool collective = false;
+  bool priority = false, gate = false, shape = false;
+  unsigned place = 0;  ///< of a collective
+  std::size_t kind = 0;
+  std::uint64_t born = 0;  ///< of the place
+};
+Ticket pack(const TicketFields& fields);
+TicketFields unpack(Ticket ticket);
+/// As much of a sequence number as a ticket holds.
+constexpr std::uint64_t kBornMask = (std::uint64_t{1} << 39U) - 1;
+
+struct CoreState {
+  /// The lock of the core while in scope.
+  class Hold;
+
+  CoreState(const Rules& the_rules, const Platform& the_platform);
+
+  const Rules rules;
+  const Platform platform;
+  std::mutex mutex;
+  bool forked = false;  ///< the knowledge is the parent's: to be forgotten before the next use
+  std::atomic<unsigned> captures{0};
+  Knowledge known;
+
+  void forget();
+  /// No collective was ever launched and nothing is being captured: order and time are of no interest.
+  [[nodiscard]] bool dormant() const { return !known.collectives_seen && known.order.captures_active() == 0; }
+
+  // Look-ups ask the platform about what is new, with the lock released meanwhile: pointers into tables must be taken after the last one.
+  /// False: no table has room.
+  bool meet_stream(StreamId stream, Hold& hold);
+  void meet_device(std::int32_t device, Hold& hold);
+  /// Index of the kernel; 0 where it is unknown.
+  std::uint16_t meet_function(FunctionId function, Hold& hold);
+  void meet_residency(const LaunchFacts& facts, std::uint64_t kind_key, Hold& hold);
+
+  Decision decide(const LaunchFacts& facts, std::uint16_t kernel, Hold& hold);
+  void note_collective(std::uint64_t signature, std::uint64_t now);
+  void refuse(KernelRecord& kernel, Decision& decision, Refusal refusal);
+
+ private:
+  std::uint16_t add_kernel(const FunctionInfo& info);
+};
+
+class CoreState::Hold {
+ public:
+  explicit Hold(CoreState& state) : lock_(state.mutex) {
+    if (state.forked) { state.forget(); }
+  }
+  void release() { lock_.unlock(); }
+  void take() { lock_.lock(); }
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+};
+
+}  // namespace headroom::preload

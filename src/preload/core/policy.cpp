@@ -1,0 +1,87 @@
+#include "preload/core/policy.hpp"
+
+namespace headroom::preload {
+namespace {
+
+Controls of_arm(const Rules& rules, unsigned arm) {
+  const bool last = arm + 1 >= trial_arms(rules);
+  return {arm >= 1, arm >= 2, false, arm >= 2 && last};
+}
+
+Controls of_policy(const Rules& rules, unsigned arm) {
+  switch (rules.policy) {
+    case Policy::observe:
+      return {};
+    case Policy::priority:
+      return {true, false, false, false};
+    case Policy::gate:
+      return {true, true, false, true};
+    case Policy::shape:
+      return {true, false, true, true};
+    case Policy::automatic:
+      return rules.trial ? of_arm(rules, arm) : Controls{true, true, false, true};
+  }
+  return {};
+}
+
+// Inside a capture nothing is expected in time: what the collective waits for must be what the compute launch waits for anyhow.
+Refusal captured_refusal(const GateQuestion& question) {
+  if (question.facts.programmatic) { return Refusal::programmatic_launch; }
+  if (question.compares) { return Refusal::captured_trial; }
+  if (question.collectives_between != 0) { return Refusal::queued_collective; }
+  return Refusal::none;
+}
+
+Refusal expected_refusal(const GateQuestion& question) {
+  const Collective& collective = question.collective;
+  // What the compute launch waits for anyhow does not make the collective late for it.
+  const bool queued = collective.queued || question.duration_unknown_between;
+  if (question.collectives_between != 0 && queued) { return Refusal::queued_collective; }
+  if (collective.expected.start > question.compute.start + kLateSlackNs) { return Refusal::late_collective; }
+  const std::uint64_t duration = collective.expected.end - collective.expected.start;
+  if (collective.duration_known && duration < kWorthGatingNs) { return Refusal::short_collective; }
+  return Refusal::none;
+}
+
+bool leaves_room(const GateQuestion& question) {
+  return question.sms != 0 && question.facts.grid.count() + question.collective.blocks <= question.sms;
+}
+
+}  // namespace
+
+unsigned trial_arms(const Rules& rules) {
+  return 2 + static_cast<unsigned>(rules.gate) + static_cast<unsigned>(rules.sm_target > 0);
+}
+
+const char* text_of_arm(const Rules& rules, unsigned arm) {
+  const Controls wanted = controls(rules, arm);
+  if (wanted.sm_target) { return wanted.gate ? "priority, gate, sm_target" : "priority, sm_target"; }
+  if (wanted.gate) { return "priority, gate"; }
+  if (wanted.shape) { return "priority, shape"; }
+  return wanted.priority ? "priority" : "plain";
+}
+
+Controls controls(const Rules& rules, unsigned arm) {
+  Controls wanted = of_policy(rules, arm);
+  wanted.priority = wanted.priority && rules.priority;
+  wanted.gate = wanted.gate && rules.gate;
+  wanted.shape = wanted.shape && rules.cap_count > 0;
+  wanted.sm_target = wanted.sm_target && rules.sm_target > 0;
+  return wanted;
+}
+
+Refusal gate_refusal(const GateQuestion& question) {
+  const Collective& collective = question.collective;
+  if (question.order_lost) { return Refusal::order_lost; }
+  if (question.host_action_pending) { return Refusal::host_dependency; }
+  // A stream may join a capture on ways that were not seen; an event of ours must not carry another stream into it.
+  const bool may_be_captured = question.capture == 0 && question.capture_active;
+  if (collective.capture != question.capture || may_be_captured) { return Refusal::other_capture; }
+  if (collective.context != question.context) { return Refusal::other_context; }
+  if (!collective.launched || !collective.has_event) { return Refusal::no_event; }
+  const Refusal refusal = question.capture != 0 ? captured_refusal(question) : expected_refusal(question);
+  if (refusal != Refusal::none) { return refusal; }
+  return leaves_room(question) ? Refusal::small_compute : Refusal::none;
+}
+
+}  // namespace headroom::preload

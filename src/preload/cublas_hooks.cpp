@@ -1,0 +1,88 @@
+#include "preload/cublas_functions.hpp"
+#include "preload/elf_symbols.hpp"
+#include "preload/hook_table.hpp"
+#include "preload/interposer.hpp"
+
+// Products that would run in a window are made for fewer SMs: the library's own target, set around the call and put back after it.
+
+using namespace headroom::preload;
+
+namespace {
+
+// The library may have been loaded with local visibility, or be part of another one.
+template <class Function>
+Function find_in_cublas(const char* name) {
+  void* found = find_loaded_symbol("libcublas.so", name);
+  return reinterpret_cast<Function>(found != nullptr ? found : find_loaded_symbol("", name));
+}
+
+struct LibraryCalls {
+  int (*get_stream)(cublas::Handle, cu::Stream*) = find_in_cublas<int (*)(cublas::Handle, cu::Stream*)>("cublasGetStream_v2");
+  int (*get_target)(cublas::Handle, int*) = find_in_cublas<int (*)(cublas::Handle, int*)>("cublasGetSmCountTarget");
+  int (*set_target)(cublas::Handle, int) = find_in_cublas<int (*)(cublas::Handle, int)>("cublasSetSmCountTarget");
+
+  [[nodiscard]] bool complete() const { return get_stream != nullptr && get_target != nullptr && set_target != nullptr; }
+};
+
+const LibraryCalls& library_calls() {
+  static const LibraryCalls calls;
+  return calls;
+}
+
+// Sets the target for a scope; a target of the program's own stays.
+class SmTargetScope {
+ public:
+  SmTargetScope(Interposer* state, cublas::Handle handle) : handle_(handle) {
+    if (state == nullptr || state->rules.sm_target == 0 || !library_calls().complete()) { return; }
+    cu::Stream stream = nullptr;
+    int own = 0;
+    if (library_calls().get_stream(handle, &stream) != 0 || library_calls().get_target(handle, &own) != 0 || own != 0) { return; }
+    const SmTarget target = state->core->on_library_gemm(state->stream_id(stream, DefaultStream::kLegacy), now_ns());
+    set_ = target.sms != 0 && library_calls().set_target(handle, static_cast<int>(target.sms)) == 0;
+  }
+  ~SmTargetScope() {
+    if (set_) { library_calls().set_target(handle_, 0); }
+  }
+  SmTargetScope(const SmTargetScope&) = delete;
+  SmTargetScope& operator=(const SmTargetScope&) = delete;
+
+ private:
+  cublas::Handle handle_;
+  bool set_ = false;
+};
+
+template <auto Ours, class... Arguments>
+int product(cublas::Handle handle, Arguments... arguments) {
+  const SmTargetScope scope(interposer(), handle);
+  return call_real<Ours>(handle, arguments...);
+}
+
+}  // namespace
+
+int cublasGemmEx(cublas::Handle handle, cublas::Operation trans_a, cublas::Operation trans_b, int m, int n, int k,
+                 const void* alpha, const void* a, cublas::Type type_a, int lda, const void* b, cublas::Type type_b, int ldb,
+                 const void* beta, void* c, cublas::Type type_c, int ldc, cublas::ComputeType compute,
+                 cublas::Algorithm algorithm) {
+  return product<&cublasGemmEx>(handle, trans_a, trans_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc,
+                                compute, algorithm);
+}
+
+int cublasGemmStridedBatchedEx(cublas::Handle handle, cublas::Operation trans_a, cublas::Operation trans_b, int m, int n, int k,
+                               const void* alpha, const void* a, cublas::Type type_a, int lda, long long stride_a, const void* b,
+                               cublas::Type type_b, int ldb, long long stride_b, const void* beta, void* c, cublas::Type type_c,
+                               int ldc, long long stride_c, int batches, cublas::ComputeType compute, cublas::Algorithm algorithm) {
+  return product<&cublasGemmStridedBatchedEx>(handle, trans_a, trans_b, m, n, k, alpha, a, type_a, lda, stride_a, b, type_b, ldb,
+                                              stride_b, beta, c, type_c, ldc, stride_c, batches, compute, algorithm);
+}
+
+int cublasSgemm_v2(cublas::Handle handle, cublas::Operation trans_a, cublas::Operation trans_b, int m, int n, int k,
+                   const float* alpha, const float* a, int lda, const float* b, int ldb, const float* beta, float* c, int ldc) {
+  return product<&cublasSgemm_v2>(handle, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+int cublasSgemmStridedBatched(cublas::Handle handle, cublas::Operation trans_a, cublas::Operation trans_b, int m, int n, int k,
+                              const float* alpha, const float* a, int lda, long long stride_a, const float* b, int ldb,
+                              long long stride_b, const float* beta, float* c, int ldc, long long stride_c, int batches) {
+  return product<&cublasSgemmStridedBatched>(handle, trans_a, trans_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c,
+                                             ldc, stride_c, batches);
+}

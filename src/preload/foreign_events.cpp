@@ -1,0 +1,31 @@
+#include "preload/foreign_events.hpp"
+
+#include <cstdint>
+
+namespace headroom::preload {
+namespace {
+
+std::uint64_t key_of(cu::Event event) { return reinterpret_cast<std::uintptr_t>(event); }
+
+}  // namespace
+
+void ForeignEvents::add(cu::Event event) {
+  const std::lock_guard lock(mutex_);
+  overflowed_ = events_.obtain(key_of(event)) == nullptr || overflowed_;
+  count_.store(events_.size(), std::memory_order_relaxed);
+}
+
+void ForeignEvents::remove(cu::Event event) {
+  if (count_.load(std::memory_order_relaxed) == 0) { return; }
+  const std::lock_guard lock(mutex_);
+  events_.erase(key_of(event));
+  count_.store(events_.size(), std::memory_order_relaxed);
+}
+
+bool ForeignEvents::contains(cu::Event event) {
+  if (count_.load(std::memory_order_relaxed) == 0) { return false; }
+  const std::lock_guard lock(mutex_);
+  return overflowed_ || events_.find(key_of(event)) != nullptr;
+}
+
+}  // namespace headroom::preload

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+
+#include "preload/core/table.hpp"
+#include "preload/driver_abi.hpp"
+
+namespace headroom::preload {
+
+/// The events that other processes record: to wait for one is to wait for something that no stream of this process does.
+/// More of them than fit make every event count as one.
+class ForeignEvents {
+ public:
+  void add(cu::Event event);
+  void remove(cu::Event event);
+  bool contains(cu::Event event);
+
+ private:
+  std::mutex mutex_;
+  std::atomic<std::size_t> count_{0};  // read without the lock: programs without such events pay nothing
+  bool overflowed_ = false;
+  FixedTable<bool, 1024> events_;
+};
+
+}  // namespace headroom::preload

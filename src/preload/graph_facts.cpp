@@ -1,0 +1,107 @@
+#include "preload/graph_facts.hpp"
+
+#include <memory>
+#include <new>
+
+#include "preload/core/kernel_names.hpp"
+#include "preload/interposer.hpp"
+
+namespace headroom::preload {
+namespace {
+
+constexpr int kMaxDepth = 8;  // of child graphs in child graphs
+
+// Calls `visit(node, parameters)` for every kernel node of a graph and of its child graphs.
+template <class Visit>
+void for_each_kernel_node(const DriverCalls& driver, cu::Graph graph, Visit&& visit, int depth = 0) {
+  if (depth == kMaxDepth || driver.graph_get_nodes == nullptr || driver.graph_node_get_type == nullptr ||
+      driver.graph_kernel_node_get_params == nullptr) {
+    return;
+  }
+  std::size_t count = 0;
+  if (driver.graph_get_nodes(graph, nullptr, &count) != cu::kSuccess || count == 0) { return; }
+  const std::unique_ptr<cu::GraphNode[]> nodes(new (std::nothrow) cu::GraphNode[count]);
+  if (nodes == nullptr || driver.graph_get_nodes(graph, nodes.get(), &count) != cu::kSuccess) { return; }
+  for (std::size_t i = 0; i < count; ++i) {
+    int type = -1;
+    if (driver.graph_node_get_type(nodes[i], &type) != cu::kSuccess) { continue; }
+    cu::Graph child = nullptr;
+    cu::KernelNodeParamsV2 parameters{};
+    if (type == cu::kGraphNodeKernel && driver.graph_kernel_node_get_params(nodes[i], &parameters) == cu::kSuccess) {
+      visit(nodes[i], parameters);
+    } else if (type == cu::kGraphNodeChild && driver.graph_child_graph != nullptr &&
+               driver.graph_child_graph(nodes[i], &child) == cu::kSuccess) {
+      for_each_kernel_node(driver, child, visit, depth + 1);
+    }
+  }
+}
+
+bool is_collective(const DriverCalls& driver, const cu::KernelNodeParamsV2& parameters) {
+  cu::Function function = parameters.v1.function;
+  if (function == nullptr && driver.kernel_get_function != nullptr) { driver.kernel_get_function(&function, parameters.kernel); }
+  const char* name = nullptr;
+  return function != nullptr && driver.func_get_name != nullptr &&
+         driver.func_get_name(&name, plain_function(driver, function)) == cu::kSuccess && name != nullptr && is_communication(name);
+}
+
+bool wants_priority(const Rules& rules) {
+  return rules.priority && rules.policy != Policy::observe && rules.policy != Policy::shape;
+}
+
+}  // namespace
+
+void GraphTable::put(cu::GraphExec exec, const GraphFacts& facts) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < used_; ++i) {
+    if (entries_[i].exec == exec) {
+      entries_[i].facts = facts;
+      return;
+    }
+  }
+  if (used_ < kGraphs) { entries_[used_++] = {exec, facts}; }
+}
+
+GraphFacts GraphTable::get(cu::GraphExec exec) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < used_; ++i) {
+    if (entries_[i].exec == exec) { return entries_[i].facts; }
+  }
+  return {};
+}
+
+void GraphTable::remove(cu::GraphExec exec) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < used_; ++i) {
+    if (entries_[i].exec == exec) {
+      entries_[i] = entries_[--used_];
+      return;
+    }
+  }
+}
+
+GraphFacts read_graph(Interposer& state, cu::Graph graph) {
+  GraphFacts facts;
+  for_each_kernel_node(state.driver, graph, [&](cu::GraphNode, const cu::KernelNodeParamsV2& parameters) {
+    is_collective(state.driver, parameters) ? ++facts.collectives : ++facts.computes;
+  });
+  return facts;
+}
+
+bool prioritise_collectives(Interposer& state, cu::Graph graph) {
+  const DriverCalls& driver = state.driver;
+  int priority = 0;
+  if (!wants_priority(state.rules) || driver.graph_kernel_node_set_attribute == nullptr ||
+      !state.contexts.greatest_priority(state.contexts.current(), priority)) {
+    return false;
+  }
+  bool any = false;
+  for_each_kernel_node(driver, graph, [&](cu::GraphNode node, const cu::KernelNodeParamsV2& parameters) {
+    if (!is_collective(driver, parameters)) { return; }
+    cu::LaunchAttributeValue value{};
+    value.priority = priority;
+    any = driver.graph_kernel_node_set_attribute(node, cu::kLaunchPriority, &value) == cu::kSuccess || any;
+  });
+  return any;
+}
+
+}  // namespace headroom::preload

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "preload/contexts.hpp"
+#include "preload/core/core.hpp"
+#include "preload/driver_calls.hpp"
+#include "preload/foreign_events.hpp"
+#include "preload/graph_facts.hpp"
+#include "preload/hook_table.hpp"
+#include "preload/launch_timer.hpp"
+
+namespace headroom::preload {
+
+/// Nanoseconds of a monotonic clock.
+std::uint64_t now_ns();
+
+/// A small number of the calling thread, from 0 on.
+std::uint32_t thread_number();
+
+/// Time spent in launch hooks, driver excluded: counted for every launch, measured for every kSampled-th of a thread.
+struct Overhead {
+  static constexpr std::uint32_t kSampled = 16;
+  std::atomic<std::uint64_t> outside_calls{0}, outside_samples{0}, outside_ns{0};
+  std::atomic<std::uint64_t> inside_calls{0}, inside_samples{0}, inside_ns{0};
+};
+
+/// Everything the library knows about its process: one object, made when a program first calls a hooked driver function and never
+/// destroyed, because programs call the driver until their very end.
+struct Interposer {
+  DriverCalls driver;
+  Rules rules;
+  std::unique_ptr<Core> core;
+  Contexts contexts;
+  GraphTable graphs;
+  ForeignEvents foreign_events;
+  LaunchTimer timer;
+  Overhead overhead;
+  std::atomic<bool> used{false};  // in this process, since it was forked
+
+  Interposer(const DriverCalls& calls, const Rules& rules, std::unique_ptr<Core> made);
+
+  /// The core's name for a stream that a program passed to a function with that default stream.
+  [[nodiscard]] StreamId stream_id(cu::Stream stream, DefaultStream default_stream) const;
+};
+
+/// The process's interposer; null where nothing can be interposed (no driver is loaded, no memory): call the real function.
+Interposer* interposer();
+
+/// Writes the report of HEADROOM_RUN_REPORT_DIR, once; at exit.
+void write_process_report(Interposer& state);
+
+inline StreamId id_of(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle); }
+
+/// A stream handle that means the same in entry points with and without per-thread default stream.
+inline cu::Stream explicit_stream(cu::Stream stream, DefaultStream default_stream) {
+  const bool per_thread = stream == nullptr && default_stream == DefaultStream::kPerThread;
+  return per_thread ? reinterpret_cast<cu::Stream>(cu::kStreamPerThread) : stream;
+}
+
+}  // namespace headroom::preload

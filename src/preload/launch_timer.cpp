@@ -1,0 +1,88 @@
+#include "preload/launch_timer.hpp"
+
+namespace headroom::preload {
+
+int LaunchTimer::take(cu::Context context) {
+  int unused = kNone;
+  for (std::size_t i = 0; i < kPairs; ++i) {
+    if (pairs_[i].stage != Stage::kFree) { continue; }
+    if (pairs_[i].context == context) { return static_cast<int>(i); }
+    if (pairs_[i].context == nullptr && unused == kNone) { unused = static_cast<int>(i); }
+  }
+  if (unused == kNone || driver_.event_create == nullptr) { return kNone; }
+  const CurrentContext scope(driver_, context);
+  Pair& pair = pairs_[static_cast<std::size_t>(unused)];
+  if (!scope.ok() || driver_.event_create(&pair.begin, 0) != cu::kSuccess) { return kNone; }
+  if (driver_.event_create(&pair.end, 0) != cu::kSuccess) { return kNone; }
+  pair.context = context;
+  return unused;
+}
+
+int LaunchTimer::begin(cu::Context context, cu::Stream stream) {
+  if (context == nullptr || driver_.event_record == nullptr || driver_.event_query == nullptr ||
+      driver_.event_elapsed_time == nullptr) {
+    return kNone;
+  }
+  const std::lock_guard lock(mutex_);
+  const int index = take(context);
+  if (index == kNone) { return kNone; }
+  Pair& pair = pairs_[static_cast<std::size_t>(index)];
+  if (driver_.event_record(pair.begin, stream) != cu::kSuccess) { return kNone; }
+  pair.stage = Stage::kOpen;
+  return index;
+}
+
+void LaunchTimer::end(int pair, cu::Stream stream, Ticket ticket) {
+  const std::lock_guard lock(mutex_);
+  Pair& open = pairs_[static_cast<std::size_t>(pair)];
+  if (driver_.event_record(open.end, stream) != cu::kSuccess) {
+    open.stage = Stage::kFree;
+    core_.on_timing_lost(ticket);
+    return;
+  }
+  open.ticket = ticket;
+  open.stage = Stage::kPending;
+  pending_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void LaunchTimer::drop(int pair) {
+  const std::lock_guard lock(mutex_);
+  pairs_[static_cast<std::size_t>(pair)].stage = Stage::kFree;
+}
+
+void LaunchTimer::poll(std::uint64_t now_ns) {
+  if (pending_.load(std::memory_order_relaxed) == 0 || now_ns < next_poll_.load(std::memory_order_relaxed)) { return; }
+  // Asking for an event would break a capture in global mode, also one that another thread begins right now.
+  if (core_.capturing()) { return; }
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) { return; }
+  const RelaxedCapture relaxed(driver_);
+  next_poll_.store(now_ns + kPollInterval, std::memory_order_relaxed);
+  for (Pair& pair : pairs_) {
+    if (pair.stage != Stage::kPending) { continue; }
+    const int state = driver_.event_query(pair.end);
+    if (state == cu::kErrorNotReady) { continue; }
+    float milliseconds = 0;
+    if (state == cu::kSuccess && driver_.event_elapsed_time(&milliseconds, pair.begin, pair.end) == cu::kSuccess) {
+      core_.on_timing(pair.ticket, static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6), now_ns);
+    } else {
+      core_.on_timing_lost(pair.ticket);
+    }
+    pair.stage = Stage::kFree;
+    pending_.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+void LaunchTimer::forget(cu::Context context) {
+  const std::lock_guard lock(mutex_);
+  for (Pair& pair : pairs_) {
+    if (context != nullptr && pair.context != context) { continue; }
+    if (pair.stage == Stage::kPending) {
+      core_.on_timing_lost(pair.ticket);
+      pending_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    pair = Pair{};
+  }
+}
+
+}  // namespace headroom::preload

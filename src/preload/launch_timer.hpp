@@ -1,0 +1,57 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "preload/contexts.hpp"
+#include "preload/core/core.hpp"
+#include "preload/driver_calls.hpp"
+
+namespace headroom::preload {
+
+/// Pairs of events around the few launches that the core wants timed. Event pairs are made when first needed and used again.
+class LaunchTimer {
+ public:
+  LaunchTimer(const DriverCalls& driver, Core& core) : driver_(driver), core_(core) {}
+
+  /// Records the first event; the index of the pair, or kNone when none is free or the driver refused.
+  int begin(cu::Context context, cu::Stream stream);
+  /// Records the second event of a pair; `ticket` is told its time later, or that there will be none.
+  void end(int pair, cu::Stream stream, Ticket ticket);
+  /// Gives up a pair whose launch failed.
+  void drop(int pair);
+
+  /// Tells the core of the pairs that have finished. Cheap when there is nothing to ask or it was asked a moment ago.
+  void poll(std::uint64_t now_ns);
+
+  /// The events of `context` (null: of every context) are gone.
+  void forget(cu::Context context);
+
+  static constexpr int kNone = -1;
+
+ private:
+  static constexpr std::size_t kPairs = 128;
+  static constexpr std::uint64_t kPollInterval = 200'000;  // ns
+
+  enum class Stage : std::uint8_t { kFree, kOpen, kPending };
+  struct Pair {
+    cu::Context context = nullptr;
+    cu::Event begin = nullptr;
+    cu::Event end = nullptr;
+    Ticket ticket = 0;
+    Stage stage = Stage::kFree;
+  };
+  int take(cu::Context context);  // with the lock held
+
+  const DriverCalls& driver_;
+  Core& core_;
+  std::mutex mutex_;
+  std::array<Pair, kPairs> pairs_{};
+  std::atomic<int> pending_{0};
+  std::atomic<std::uint64_t> next_poll_{0};
+};
+
+}  // namespace headroom::preload

@@ -1,0 +1,276 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+
+#include "headroom/report/run_report.hpp"
+#include "model/json_document.hpp"
+#include "model/json_fields.hpp"
+#include "report/json_values.hpp"
+
+namespace headroom {
+namespace {
+
+using detail::OrderedJson;
+using nlohmann::json;
+
+constexpr std::string_view kProcessSchema = "headroom.run-process/1";
+constexpr std::string_view kRunSchema = "headroom.run/1";
+
+// What a double holds exactly; sums over thousands of processes stay below the range of 64 bits.
+constexpr std::uint64_t kGreatestCount = std::uint64_t{1} << 53;
+
+/// Reads members of one object. Keeps the first failure of the whole document; afterwards every read gives the default.
+class Members {
+ public:
+  Members(const json& object, std::string path, std::optional<std::string>& failure)
+      : object_(object), path_(std::move(path)), failure_(failure) {}
+
+  std::int64_t count(const char* name) {
+    const json* value = find(name);
+    if (value == nullptr) return 0;
+    if (value->is_number_unsigned() && value->get<std::uint64_t>() <= kGreatestCount) return value->get<std::int64_t>();
+    reject(name, *value, "a whole number from 0 to 2^53");
+    return 0;
+  }
+
+  double amount(const char* name) {
+    const json* value = find(name);
+    if (value == nullptr) return 0;
+    if (value->is_number() && std::isfinite(value->get<double>()) && value->get<double>() >= 0) return value->get<double>();
+    reject(name, *value, "a finite number from 0");
+    return 0;
+  }
+
+  std::string text(const char* name) {
+    const json* value = find(name);
+    if (value == nullptr) return {};
+    if (value->is_string()) return value->get<std::string>();
+    reject(name, *value, "a text");
+    return {};
+  }
+
+  Members object(const char* name) { return {found(name, json::value_t::object, "an object"), inner(name), failure_}; }
+
+  /// Calls `read(Members)` for each object of an array.
+  template <class Read>
+  void each(const char* name, Read read) {
+    std::size_t index = 0;
+    for (const json& element : found(name, json::value_t::array, "an array")) {
+      const std::string path = fmt::format("{}[{}]", name, index++);
+      if (element.is_object()) {
+        read(Members(element, inner(path), failure_));
+      } else {
+        reject(path, element, "an object");
+      }
+    }
+  }
+
+  /// An object whose members are all counts: {"reason": 3}.
+  std::map<std::string, std::int64_t> counts(const char* name) {
+    std::map<std::string, std::int64_t> read;
+    Members members = object(name);
+    for (const auto& [key, value] : members.object_.items()) read[key] = members.count(key.c_str());
+    return read;
+  }
+
+  std::vector<std::string> texts(const char* name) {
+    std::vector<std::string> read;
+    for (const json& element : found(name, json::value_t::array, "an array of texts")) {
+      if (!element.is_string()) reject(name, element, "an array of texts");
+      read.push_back(element.is_string() ? element.get<std::string>() : std::string());
+    }
+    return read;
+  }
+
+ private:
+  [[nodiscard]] std::string inner(std::string_view name) const { return fmt::format("{}{}.", path_, name); }
+
+  const json* find(const char* name) const {
+    const auto at = object_.find(name);
+    return failure_ || at == object_.end() ? nullptr : &*at;
+  }
+
+  const json& found(const char* name, json::value_t type, std::string_view expected) {
+    static const json no_object = json::object();
+    static const json no_array = json::array();
+    const json* value = find(name);
+    if (value != nullptr && value->type() == type) return *value;
+    if (value != nullptr) reject(name, *value, expected);
+    return type == json::value_t::object ? no_object : no_array;
+  }
+
+  void reject(std::string_view name, const json& value, std::string_view expected) {
+    if (!failure_) failure_ = fmt::format("{}{}: {}, expected {}", path_, name, detail::shown(value), expected);
+  }
+
+  const json& object_;
+  std::string path_;
+  std::optional<std::string>& failure_;
+};
+
+AppliedControls applied_of(Members applied) {
+  return {applied.count("priority"), applied.count("gate"), applied.count("shape"), applied.count("sm_target")};
+}
+
+KernelActivity kernel_of(Members kernel) {
+  KernelActivity read;
+  read.name = kernel.text("name");
+  Members footprint = kernel.object("footprint");
+  read.footprint = {Threads(footprint.count("threads")), Registers(footprint.count("registers")),
+                    Bytes(footprint.count("static_shared")), Bytes(footprint.count("dynamic_shared")),
+                    static_cast<int>(footprint.count("cluster"))};
+  read.launches = kernel.count("launches");
+  read.in_window = kernel.count("in_window");
+  read.expected = Microseconds(kernel.amount("expected_us"));
+  read.applied = applied_of(kernel.object("applied"));
+  read.refused = kernel.counts("refused");
+  return read;
+}
+
+RunActivity activity_of(Members& document) {
+  RunActivity read;
+  Members launches = document.object("launches");
+  read.launches = {launches.count("total"),
+                   launches.count("captured"),
+                   launches.count("graph_launches"),
+                   launches.count("in_window"),
+                   launches.count("in_order_only"),
+                   launches.count("untracked"),
+                   launches.count("collectives_forgotten")};
+  document.each("collectives", [&](Members collective) {
+    read.collectives.push_back({collective.text("name"), collective.count("size_class"), collective.count("count"),
+                                Microseconds(collective.amount("expected_us"))});
+  });
+  document.each("kernels", [&](Members kernel) { read.kernels.push_back(kernel_of(std::move(kernel))); });
+  read.applied = applied_of(document.object("applied"));
+  read.refused = document.counts("refused");
+  for (const std::string& function : document.texts("passed_through")) read.passed_through[function] = 1;
+  read.relaunched = document.count("relaunched");
+  Members overhead = document.object("overhead");
+  read.overhead.time = Nanoseconds(overhead.count("nanoseconds"));
+  read.overhead.calls = overhead.count("calls");
+  read.overhead.per_launch_outside = Microseconds(overhead.amount("nanoseconds_per_launch_outside") / 1000);
+  read.overhead.per_launch_inside = Microseconds(overhead.amount("nanoseconds_per_launch_inside") / 1000);
+  return read;
+}
+
+OrderedJson json_of(const AppliedControls& applied) {
+  OrderedJson written = OrderedJson::object();
+  written["priority"] = applied.priority;
+  written["gate"] = applied.gate;
+  written["shape"] = applied.shape;
+  written["sm_target"] = applied.sm_target;
+  return written;
+}
+
+OrderedJson json_of(const std::map<std::string, std::int64_t>& counts) {
+  OrderedJson written = OrderedJson::object();
+  for (const auto& [key, count] : counts) written[key] = count;
+  return written;
+}
+
+/// A duration that nobody learned is null, not zero.
+OrderedJson learned(Microseconds expected) { return expected.count() > 0 ? OrderedJson(expected.count()) : OrderedJson(); }
+
+OrderedJson json_of(const KernelActivity& kernel) {
+  OrderedJson written = OrderedJson::object();
+  written["name"] = kernel.name;
+  OrderedJson& footprint = written["footprint"] = OrderedJson::object();
+  footprint["threads"] = kernel.footprint.threads.count();
+  footprint["registers"] = kernel.footprint.registers_per_thread.count();
+  footprint["static_shared"] = kernel.footprint.static_shared.count();
+  footprint["dynamic_shared"] = kernel.footprint.dynamic_shared.count();
+  footprint["cluster"] = kernel.footprint.cluster;
+  written["launches"] = kernel.launches;
+  written["in_window"] = kernel.in_window;
+  written["expected_us"] = learned(kernel.expected);
+  written["applied"] = json_of(kernel.applied);
+  written["refused"] = json_of(kernel.refused);
+  return written;
+}
+
+OrderedJson json_of(const RunActivity::Launches& launches) {
+  OrderedJson written = OrderedJson::object();
+  written["total"] = launches.total;
+  written["captured"] = launches.captured;
+  written["graph_launches"] = launches.graph_launches;
+  written["in_window"] = launches.in_window;
+  written["in_order_only"] = launches.in_order_only;
+  written["untracked"] = launches.untracked;
+  written["collectives_forgotten"] = launches.collectives_forgotten;
+  return written;
+}
+
+OrderedJson json_of(const RunActivity& activity) {
+  OrderedJson written = OrderedJson::object();
+  written["launches"] = json_of(activity.launches);
+  OrderedJson& collectives = written["collectives"] = OrderedJson::array();
+  for (const CollectiveActivity& collective : activity.collectives) {
+    OrderedJson& row = collectives.emplace_back(OrderedJson::object());
+    row["name"] = collective.name;
+    row["size_class"] = collective.size_class;
+    row["count"] = collective.count;
+    row["expected_us"] = learned(collective.expected);
+  }
+  OrderedJson& kernels = written["kernels"] = OrderedJson::array();
+  for (const KernelActivity& kernel : activity.kernels) kernels.push_back(json_of(kernel));
+  written["applied"] = json_of(activity.applied);
+  written["refused"] = json_of(activity.refused);
+  written["relaunched"] = activity.relaunched;
+  written["passed_through"] = json_of(activity.passed_through);
+  OrderedJson& overhead = written["overhead"] = OrderedJson::object();
+  overhead["nanoseconds"] = activity.overhead.time.count();
+  overhead["calls"] = activity.overhead.calls;
+  overhead["nanoseconds_per_launch_outside"] = activity.overhead.per_launch_outside.count() * 1000;
+  overhead["nanoseconds_per_launch_inside"] = activity.overhead.per_launch_inside.count() * 1000;
+  return written;
+}
+
+}  // namespace
+
+Result<ProcessReport> parse_process_report(std::string_view text, const std::string& source) {
+  const Result<json> document = detail::read_json_object(text, source, "a headroom.run-process/1 document");
+  if (!document) return document.error();
+  std::optional<std::string> failure;
+  Members members(*document, "", failure);
+  ProcessReport report;
+  if (const std::string schema = members.text("schema"); !failure && schema != kProcessSchema) {
+    failure = fmt::format("schema: {}, expected {}", detail::shown(schema), detail::shown(kProcessSchema));
+  }
+  report.pid = members.count("pid");
+  report.program = members.text("program");
+  report.policy = members.text("policy");
+  report.activity = activity_of(members);
+  Members trial = members.object("ab");
+  report.trial = {trial.text("state"),
+                  trial.text("arm"),
+                  Microseconds(trial.amount("plain_us")),
+                  Microseconds(trial.amount("priority_us")),
+                  Microseconds(trial.amount("gate_us")),
+                  Microseconds(trial.amount("sm_target_us"))};
+  if (failure) return invalid_input(fmt::format("{}: {}", source, *failure));
+  report.document = text;
+  return report;
+}
+
+std::string to_json(const RunReport& report, int indent) {
+  OrderedJson written = OrderedJson::object();
+  written["schema"] = kRunSchema;
+  written["provenance"] = "measured";
+  written["command"] = report.command;
+  written["policy"] = report.policy;
+  written["exit_code"] = report.exit_code;
+  written["wall_s"] = report.wall.count();
+  OrderedJson& processes = written["processes"] = OrderedJson::array();
+  for (const ProcessReport& process : report.processes) {
+    processes.push_back(OrderedJson::parse(process.document, nullptr, /*allow_exceptions=*/false));
+  }
+  written["damaged_reports"] = report.damaged;
+  written["total"] = json_of(total_activity(report.processes));
+  return detail::dump(written, indent) + "\n";
+}
+
+}  // namespace headroom

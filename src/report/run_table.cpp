@@ -1,0 +1,142 @@
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "headroom/report/run_report.hpp"
+
+namespace headroom {
+namespace {
+
+// A run has hundreds of kernels; those most often beside a collective come first, the JSON report has them all.
+constexpr std::size_t kShownKernels = 20;
+constexpr std::size_t kNameWidth = 42;
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && text ? std::string(text.get()) : name;
+}
+
+/// One line of printable text, cut where the column ends.
+std::string name_cell(const std::string& name) {
+  std::string text = demangled(name);
+  if (text.starts_with("void ")) text.erase(0, 5);
+  std::ranges::replace_if(text, [](unsigned char byte) { return byte < 0x20 || byte == 0x7f; }, '?');
+  if (text.size() > kNameWidth) text = text.substr(0, kNameWidth - 3) + "...";
+  return text;
+}
+
+std::string time_cell(Microseconds time) { return time.count() > 0 ? fmt::format("{:.1f}", time.count()) : "-"; }
+
+std::string command_line(const std::vector<std::string>& command) {
+  std::string line;
+  for (const std::string& argument : command) {
+    const bool plain = !argument.empty() && argument.find_first_of(" \t\n\"'\\$") == std::string::npos;
+    line += line.empty() ? "" : " ";
+    line += plain ? argument : fmt::format("'{}'", argument);
+  }
+  std::ranges::replace_if(line, [](unsigned char byte) { return byte < 0x20; }, ' ');
+  return line;
+}
+
+std::string processes_line(const RunReport& report) {
+  if (report.processes.empty()) {
+    return "# no process reported: none used the CUDA driver, or none could be preloaded (static or setuid programs)\n";
+  }
+  return fmt::format("# {} {} used the CUDA driver\n", report.processes.size(),
+                     report.processes.size() == 1 ? "process" : "processes");
+}
+
+std::string summary_lines(const RunActivity& total) {
+  const RunActivity::Launches& launches = total.launches;
+  const double share =
+      launches.total > 0 ? 100.0 * static_cast<double>(launches.in_window) / static_cast<double>(launches.total) : 0;
+  const RunActivity::Overhead& overhead = total.overhead;
+  std::string lines =
+      fmt::format("launches    {} ({} captured), {} graph launches\n", launches.total, launches.captured, launches.graph_launches);
+  lines += fmt::format("in a window {} ({:.2f} %), {} more by order alone\n", launches.in_window, share, launches.in_order_only);
+  if (launches.untracked > 0 || launches.collectives_forgotten > 0) {
+    lines += fmt::format("lost        {} launches not tracked, {} collectives forgotten while they may have run\n",
+                         launches.untracked, launches.collectives_forgotten);
+  }
+  lines += fmt::format("applied     priority {}, gate {}, shape {}, sm_target {}; relaunched as asked {}\n", total.applied.priority,
+                       total.applied.gate, total.applied.shape, total.applied.sm_target, total.relaunched);
+  lines += fmt::format("inside      {:.3f} ms in {} calls: {:.0f} ns a launch outside windows, {:.0f} ns inside\n",
+                       static_cast<double>(overhead.time.count()) / 1e6, overhead.calls, overhead.per_launch_outside.count() * 1000,
+                       overhead.per_launch_inside.count() * 1000);
+  return lines;
+}
+
+std::string trial_lines(const std::vector<ProcessReport>& processes) {
+  std::string lines;
+  for (const ProcessReport& process : processes) {
+    const ProcessReport::Trial& trial = process.trial;
+    if (trial.state.empty() || trial.state == "off") continue;
+    lines += fmt::format("trial       process {}: {}, goes on with {}", process.pid, trial.state, trial.arm);
+    lines += fmt::format("; us a step: {} plain, {} priority, {} gate, {} SM target\n", time_cell(trial.plain),
+                         time_cell(trial.priority), time_cell(trial.gate), time_cell(trial.sm_target));
+  }
+  return lines;
+}
+
+std::string size_cell(std::int64_t size_class) { return size_class > 0 ? fmt::format("2^{} B", size_class) : "-"; }
+
+std::string collective_lines(const std::vector<CollectiveActivity>& collectives) {
+  if (collectives.empty()) return {};
+  std::string lines = fmt::format("\n{:<{}} {:>10} {:>9} {:>13}\n", "collective", kNameWidth, "size", "count", "expected (us)");
+  for (const CollectiveActivity& collective : collectives) {
+    lines += fmt::format("{:<{}} {:>10} {:>9} {:>13}\n", name_cell(collective.name), kNameWidth, size_cell(collective.size_class),
+                         collective.count, time_cell(collective.expected));
+  }
+  return lines;
+}
+
+std::string kernel_lines(const std::vector<KernelActivity>& kernels) {
+  if (kernels.empty()) return {};
+  std::string lines = fmt::format("\n{:<{}} {:>7} {:>9} {:>8} {:>7} {:>9} {:>9} {:>13} {:>6} {:>6} {:>9}\n",
+                                  "kernel beside collectives", kNameWidth, "threads", "registers", "shared", "cluster", "launches",
+                                  "in window", "expected (us)", "gate", "shape", "sm_target");
+  for (const KernelActivity& kernel : std::span(kernels).first(std::min(kernels.size(), kShownKernels))) {
+    const KernelFootprint& footprint = kernel.footprint;
+    lines += fmt::format("{:<{}} {:>7} {:>9} {:>8} {:>7} {:>9} {:>9} {:>13} {:>6} {:>6} {:>9}\n", name_cell(kernel.name),
+                         kNameWidth, footprint.threads.count(), footprint.registers_per_thread.count(),
+                         (footprint.static_shared + footprint.dynamic_shared).count(), footprint.cluster, kernel.launches,
+                         kernel.in_window, time_cell(kernel.expected), kernel.applied.gate, kernel.applied.shape,
+                         kernel.applied.sm_target);
+  }
+  if (kernels.size() > kShownKernels) lines += fmt::format("# and {} more\n", kernels.size() - kShownKernels);
+  return lines;
+}
+
+std::string count_lines(std::string_view title, const std::map<std::string, std::int64_t>& counts) {
+  if (counts.empty()) return {};
+  std::vector<std::pair<std::string, std::int64_t>> rows(counts.begin(), counts.end());
+  std::ranges::stable_sort(rows, std::ranges::greater(), &std::pair<std::string, std::int64_t>::second);
+  std::string lines = fmt::format("\n{}\n", title);
+  for (const auto& [reason, count] : rows) lines += fmt::format("{:>9}  {}\n", count, reason);
+  return lines;
+}
+
+}  // namespace
+
+std::string to_table(const RunReport& report) {
+  const RunActivity total = total_activity(report.processes);
+  std::string table = fmt::format("# headroom run: measured, policy {}, exit code {}, {:.1f} s\n# {}\n", report.policy,
+                                  report.exit_code, report.wall.count(), command_line(report.command));
+  table += processes_line(report);
+  for (const std::string& line : report.damaged) table += fmt::format("# damaged report: {}\n", line);
+  if (report.processes.empty()) return table;
+  table += summary_lines(total);
+  table += trial_lines(report.processes);
+  table += collective_lines(total.collectives);
+  table += kernel_lines(total.kernels);
+  table += count_lines("refused (launches: why)", total.refused);
+  return table + count_lines("passed through (processes: function and why)", total.passed_through);
+}
+
+}  // namespace headroom

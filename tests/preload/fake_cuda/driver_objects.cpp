@@ -1,0 +1,277 @@
+#include <algorithm>
+#include <array>
+
+#include "objects.hpp"
+
+// The driver's contexts, handles, functions and graphs.
+
+namespace {
+
+constexpr int kDevices = 2;
+constexpr int kInvalidValue = 1;
+
+std::array<fake::Context, kDevices>& primary_contexts() {
+  static std::array<fake::Context, kDevices> contexts{fake::Context{fake::Kind::kContext, 0},
+                                                      fake::Context{fake::Kind::kContext, 1}};
+  return contexts;
+}
+
+thread_local std::vector<fake::Context*> current_stack;
+
+fake::Function* function_of(cu::Function handle) { return fake::object<fake::Function>(handle); }
+
+}  // namespace
+
+namespace fake {
+Context* current_context() { return current_stack.empty() ? nullptr : current_stack.back(); }
+}  // namespace fake
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int cuInit(unsigned) { return 0; }
+int cuDriverGetVersion(int* version) {
+  *version = 13000;
+  return 0;
+}
+int cuDeviceGetCount(int* count) {
+  *count = kDevices;
+  return 0;
+}
+int cuDeviceGet(int* device, int ordinal) {
+  *device = ordinal;
+  return ordinal < kDevices ? 0 : 101;
+}
+int cuDeviceGetAttribute(int* value, int attribute, int) {
+  switch (attribute) {
+    case cu::kDeviceMultiprocessorCount:
+      *value = 132;
+      return 0;
+    case cu::kDeviceMaxSharedMemoryPerMultiprocessor:
+      *value = 228 * 1024;
+      return 0;
+    case cu::kDeviceMaxSharedMemoryPerBlockOptin:
+      *value = 227 * 1024;
+      return 0;
+    case cu::kDeviceReservedSharedMemoryPerBlock:
+      *value = 1024;
+      return 0;
+    default:
+      return kInvalidValue;
+  }
+}
+
+int cuDevicePrimaryCtxRetain(cu::Context* context, int device) {
+  *context = reinterpret_cast<cu::Context>(&primary_contexts()[static_cast<std::size_t>(device)]);
+  return 0;
+}
+int cuCtxCreate_v2(cu::Context* context, unsigned, int device) {
+  auto* made = new fake::Context;
+  made->device = device;
+  current_stack.push_back(made);
+  *context = reinterpret_cast<cu::Context>(made);
+  return 0;
+}
+int cuCtxDestroy_v2(cu::Context context) {
+  std::erase(current_stack, fake::object<fake::Context>(context));
+  return fake::enter(fake::named("cuCtxDestroy_v2"));
+}
+int cuCtxSetCurrent(cu::Context context) {
+  if (!current_stack.empty()) { current_stack.pop_back(); }
+  if (context != nullptr) { current_stack.push_back(fake::object<fake::Context>(context)); }
+  return 0;
+}
+int cuCtxPushCurrent_v2(cu::Context context) {
+  current_stack.push_back(fake::object<fake::Context>(context));
+  return 0;
+}
+int cuCtxPopCurrent_v2(cu::Context* context) {
+  if (current_stack.empty()) { return 201; }
+  *context = reinterpret_cast<cu::Context>(current_stack.back());
+  current_stack.pop_back();
+  return 0;
+}
+int cuCtxGetCurrent(cu::Context* context) {
+  *context = reinterpret_cast<cu::Context>(fake::current_context());
+  return 0;
+}
+int cuCtxGetDevice(int* device) {
+  if (fake::current_context() == nullptr) { return 201; }
+  *device = fake::current_context()->device;
+  return 0;
+}
+int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  *least = 0;
+  *greatest = -5;
+  return 0;
+}
+int cuCtxSynchronize() { return fake::enter(fake::named("cuCtxSynchronize")); }
+int cuMemFree_v2(cu::DevicePointer) { return fake::enter(fake::named("cuMemFree_v2")); }
+
+int cuStreamCreateWithPriority(cu::Stream* stream, unsigned flags, int) {
+  if (fake::current_context() == nullptr) { return 201; }
+  auto* made = new fake::Stream;
+  made->context = fake::current_context();
+  made->flags = flags;
+  *stream = reinterpret_cast<cu::Stream>(made);
+  return 0;
+}
+int cuStreamCreate(cu::Stream* stream, unsigned flags) { return cuStreamCreateWithPriority(stream, flags, 0); }
+int cuStreamGetCtx(cu::Stream stream, cu::Context* context) {
+  auto* known = fake::object<fake::Stream>(stream);
+  *context = reinterpret_cast<cu::Context>(known == nullptr ? fake::current_context() : known->context);
+  return 0;
+}
+int cuStreamGetFlags(cu::Stream stream, unsigned* flags) {
+  auto* known = fake::object<fake::Stream>(stream);
+  *flags = known == nullptr ? 0 : known->flags;
+  return 0;
+}
+int cuEventCreate(cu::Event* event, unsigned flags) {
+  auto* made = new fake::Event;
+  made->flags = flags;
+  *event = reinterpret_cast<cu::Event>(made);
+  return 0;
+}
+int cuIpcOpenEventHandle(cu::Event* event, cu::IpcEventHandle) { return cuEventCreate(event, cu::kEventDisableTiming); }
+int cuEventDestroy_v2(cu::Event event) { return fake::object<fake::Event>(event) == nullptr ? cu::kErrorInvalidHandle : 0; }
+
+int cuFuncGetAttribute(int* value, int attribute, cu::Function function) {
+  const fake::Function* known = function_of(function);
+  if (known == nullptr) { return cu::kErrorInvalidHandle; }
+  switch (attribute) {
+    case cu::kFuncMaxThreadsPerBlock:
+      *value = 1024;
+      return 0;
+    case cu::kFuncSharedSizeBytes:
+      *value = known->static_shared;
+      return 0;
+    case cu::kFuncNumRegs:
+      *value = known->registers;
+      return 0;
+    case cu::kFuncMaxDynamicSharedSizeBytes:
+      *value = known->max_dynamic;
+      return 0;
+    default:
+      return kInvalidValue;
+  }
+}
+int cuFuncSetAttribute(cu::Function function, int attribute, int value) {
+  fake::Function* known = function_of(function);
+  if (known == nullptr) { return cu::kErrorInvalidHandle; }
+  if (attribute == cu::kFuncMaxDynamicSharedSizeBytes) { known->max_dynamic = value; }
+  return 0;
+}
+int cuFuncGetName(const char** name, cu::Function function) {
+  const fake::Function* known = function_of(function);
+  if (known == nullptr) { return cu::kErrorInvalidHandle; }
+  *name = known->name.c_str();
+  return 0;
+}
+int cuKernelGetFunction(cu::Function* function, cu::Kernel kernel) {
+  const auto* known = fake::object<fake::Kernel>(kernel);
+  if (known == nullptr) { return cu::kErrorInvalidHandle; }
+  *function = reinterpret_cast<cu::Function>(known->function);
+  return 0;
+}
+int cuModuleUnload(cu::Module) { return 0; }
+
+// Shared memory alone limits, at 1 KiB reserved for each block, as do 2,048 threads and 65,536 registers of an SM.
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, cu::Function function, int threads, std::size_t dynamic_shared) {
+  const fake::Function* known = function_of(function);
+  if (known == nullptr || threads <= 0) { return cu::kErrorInvalidHandle; }
+  const int by_threads = 2048 / threads;
+  const int by_registers = 65536 / std::max(1, known->registers * threads);
+  const int by_shared = 228 * 1024 / (known->static_shared + static_cast<int>(dynamic_shared) + 1024);
+  *blocks = std::min({32, by_threads, by_registers, by_shared});
+  return 0;
+}
+
+int cuGraphCreate(cu::Graph* graph, unsigned) {
+  *graph = reinterpret_cast<cu::Graph>(new fake::Graph);
+  return 0;
+}
+int cuGraphAddKernelNode_v2(cu::GraphNode* node, cu::Graph graph, const cu::GraphNode*, std::size_t,
+                            const cu::KernelNodeParamsV2* parameters) {
+  auto* made = new fake::Node;
+  made->kernel = *parameters;
+  fake::object<fake::Graph>(graph)->nodes.push_back(made);
+  *node = reinterpret_cast<cu::GraphNode>(made);
+  return 0;
+}
+int cuGraphAddChildGraphNode(cu::GraphNode* node, cu::Graph graph, const cu::GraphNode*, std::size_t, cu::Graph child) {
+  auto* made = new fake::Node;
+  made->type = cu::kGraphNodeChild;
+  made->child = fake::object<fake::Graph>(child);
+  fake::object<fake::Graph>(graph)->nodes.push_back(made);
+  *node = reinterpret_cast<cu::GraphNode>(made);
+  return 0;
+}
+int cuGraphGetNodes(cu::Graph graph, cu::GraphNode* nodes, std::size_t* count) {
+  const auto* known = fake::object<fake::Graph>(graph);
+  if (known == nullptr) { return kInvalidValue; }
+  if (nodes != nullptr) {
+    for (std::size_t i = 0; i < *count; ++i) { nodes[i] = reinterpret_cast<cu::GraphNode>(known->nodes[i]); }
+  }
+  *count = known->nodes.size();
+  return 0;
+}
+int cuGraphNodeGetType(cu::GraphNode node, int* type) {
+  *type = fake::object<fake::Node>(node)->type;
+  return 0;
+}
+int cuGraphChildGraphNodeGetGraph(cu::GraphNode node, cu::Graph* graph) {
+  *graph = reinterpret_cast<cu::Graph>(fake::object<fake::Node>(node)->child);
+  return 0;
+}
+int cuGraphKernelNodeGetParams_v2(cu::GraphNode node, cu::KernelNodeParamsV2* parameters) {
+  *parameters = fake::object<fake::Node>(node)->kernel;
+  return 0;
+}
+int cuGraphKernelNodeSetAttribute(cu::GraphNode node, int attribute, const cu::LaunchAttributeValue* value) {
+  if (attribute != cu::kLaunchPriority) { return kInvalidValue; }
+  fake::object<fake::Node>(node)->priority = value->priority;
+  return 0;
+}
+int cuGraphKernelNodeGetAttribute(cu::GraphNode node, int attribute, cu::LaunchAttributeValue* value) {
+  if (attribute != cu::kLaunchPriority) { return kInvalidValue; }
+  value->priority = fake::object<fake::Node>(node)->priority;
+  return 0;
+}
+int cuGraphInstantiateWithFlags(cu::GraphExec* exec, cu::Graph graph, unsigned long long flags) {
+  FakeCall call = fake::named("cuGraphInstantiateWithFlags");
+  call.flags = flags;
+  const int injected = fake::enter(call);
+  if (injected != 0) { return injected; }
+  auto* made = new fake::Exec;
+  made->graph = fake::object<fake::Graph>(graph);
+  *exec = reinterpret_cast<cu::GraphExec>(made);
+  return 0;
+}
+int cuGraphInstantiate_v2(cu::GraphExec* exec, cu::Graph graph, cu::GraphNode*, char*, std::size_t) {
+  return cuGraphInstantiateWithFlags(exec, graph, 0);
+}
+int cuGraphInstantiateWithParams(cu::GraphExec* exec, cu::Graph graph, cu::GraphInstantiateParams* parameters) {
+  return cuGraphInstantiateWithFlags(exec, graph, parameters->flags);
+}
+int cuGraphLaunch(cu::GraphExec exec, cu::Stream stream) {
+  FakeCall call = fake::named("cuGraphLaunch");
+  call.exec = exec;
+  call.stream = stream;
+  return fake::enter(call);
+}
+int cuGraphExecDestroy(cu::GraphExec) { return 0; }
+
+int cuGetProcAddress_v2(const char* symbol, void** found, int version, unsigned long long flags, int* status) {
+  bool too_old = false;
+  void* address = symbol == nullptr ? nullptr : fake::find_proc(symbol, version, flags, too_old);
+  if (found != nullptr) { *found = address; }
+  if (status != nullptr) { *status = address != nullptr ? 0 : too_old ? 2 : 1; }
+  return address != nullptr ? 0 : 500;
+}
+int cuGetProcAddress(const char* symbol, void** found, int version, unsigned long long flags) {
+  return cuGetProcAddress_v2(symbol, found, version, flags, nullptr);
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

@@ -1,0 +1,74 @@
+#include <deque>
+#include <mutex>
+
+#include "objects.hpp"
+
+namespace {
+
+std::mutex log_mutex;
+std::deque<FakeCall> calls;
+bool logging = true;
+int (*failure)(const FakeCall*) = nullptr;
+int everything_finished = 1;
+float elapsed_milliseconds = 0.1F;
+
+}  // namespace
+
+namespace fake {
+
+FakeCall named(const char* name) {
+  FakeCall call{};
+  call.name = name;
+  return call;
+}
+
+int enter(FakeCall call) {
+  if (!logging) { return 0; }
+  const std::lock_guard lock(log_mutex);
+  call.context = reinterpret_cast<cu::Context>(current_context());
+  if (failure != nullptr) { call.result = failure(&call); }
+  calls.push_back(call);
+  return call.result;
+}
+
+bool finished() { return everything_finished != 0; }
+float elapsed() { return elapsed_milliseconds; }
+
+}  // namespace fake
+
+void fake_reset() {
+  const std::lock_guard lock(log_mutex);
+  calls.clear();
+  failure = nullptr;
+  everything_finished = 1;
+  fake::forget_captures();
+}
+
+std::size_t fake_call_count() {
+  const std::lock_guard lock(log_mutex);
+  return calls.size();
+}
+
+const FakeCall* fake_call(std::size_t index) {
+  const std::lock_guard lock(log_mutex);
+  return index < calls.size() ? &calls[index] : nullptr;
+}
+
+void fake_set_logging(int on) { logging = on != 0; }
+void fake_set_failure(int (*decide)(const FakeCall* call)) { failure = decide; }
+void fake_set_finished(int finished) { everything_finished = finished; }
+void fake_set_elapsed(float milliseconds) { elapsed_milliseconds = milliseconds; }
+
+cu::Function fake_function(const char* name, int registers, int static_shared) {
+  auto* function = new fake::Function;
+  function->name = name;
+  function->registers = registers;
+  function->static_shared = static_shared;
+  return reinterpret_cast<cu::Function>(function);
+}
+
+cu::Kernel fake_kernel(const char* name, int registers, int static_shared) {
+  auto* kernel = new fake::Kernel;
+  kernel->function = reinterpret_cast<fake::Function*>(fake_function(name, registers, static_shared));
+  return reinterpret_cast<cu::Kernel>(kernel);
+}

@@ -1,0 +1,174 @@
+#include "driver_program.hpp"
+
+// Stream capture and graphs.
+
+namespace {
+
+struct TwoStreams {
+  cu::Context context = use_device(0);
+  cu::Stream compute = make_stream();
+  cu::Stream comm = make_stream();
+  cu::Event forked = make_event();
+  cu::Event joined = make_event();
+  cu::Function gemm = fake_function("gemm", 64, 0);
+  cu::Function all_reduce = fake_function(kAllReduce, 96, 21568);
+
+  TwoStreams() { fake_reset(); }
+
+  // The step that most programs capture: a collective beside a product, forked from and joined to the capturing stream.
+  cu::Graph capture_step() const {
+    EXPECT(cuStreamBeginCapture_v2(compute, cu::kCaptureModeGlobal) == 0);
+    EXPECT(cuEventRecord(forked, compute) == 0 && cuStreamWaitEvent(comm, forked, 0) == 0);
+    EXPECT(launch_on(comm, all_reduce, 24) == 0);
+    EXPECT(launch_on(compute, gemm) == 0);
+    EXPECT(cuEventRecord(joined, comm) == 0 && cuStreamWaitEvent(compute, joined, 0) == 0);
+    cu::Graph graph = nullptr;
+    EXPECT(cuStreamEndCapture(compute, &graph) == 0 && graph != nullptr);
+    return graph;
+  }
+};
+
+std::size_t calls_named(const char* name) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < fake_call_count(); ++i) { count += is_call(i, name) ? 1 : 0; }
+  return count;
+}
+
+// A capture in global mode is broken by calls such as cuEventQuery: none of ours may fall into it, and each launch is captured once.
+void capture() {
+  const TwoStreams two;
+  for (int step = 0; step < 3; ++step) {
+    EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);  // outside, and timed where the policy times
+    const cu::Graph graph = two.capture_step();
+    cu::GraphExec exec = nullptr;
+    EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+    EXPECT(cuGraphLaunch(exec, two.compute) == 0);
+    EXPECT(cuGraphExecDestroy(exec) == 0);
+  }
+  std::size_t launches = 0;
+  for (std::size_t i = 0; i < fake_call_count(); ++i) {
+    launches += fake_call(i)->function != nullptr && fake_call(i)->result == 0 ? 1 : 0;
+  }
+  EXPECT(launches == 9 && calls_named("cuGraphLaunch") == 3);
+}
+
+// Both launches are in one capture: the gate is captured with them, by an event that no launch outside uses.
+void captured_gate() {
+  const TwoStreams two;
+  two.capture_step();
+  const cu::LaunchAttribute* completion = attribute_of(*fake_call(3), cu::kLaunchCompletionEvent);
+  EXPECT(is_call(3, "cuLaunchKernelEx") && fake_call(3)->function == two.all_reduce && completion != nullptr);
+  const cu::Event captured = completion->value.launch_completion_event.event;
+  EXPECT(is_call(4, "cuStreamWaitEvent") && fake_call(4)->stream == two.compute && fake_call(4)->event == captured);
+  EXPECT(is_call(5, "cuLaunchKernel") && fake_call(5)->function == two.gemm);
+  fake_reset();
+  for (int i = 0; i < 64; ++i) { EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0); }
+  for (std::size_t i = 0; i < fake_call_count(); ++i) {
+    completion = attribute_of(*fake_call(i), cu::kLaunchCompletionEvent);
+    EXPECT(completion != nullptr && completion->value.launch_completion_event.event != captured);
+  }
+}
+
+// A collective outside the capture is no reason for one inside to wait.
+void gate_across_capture() {
+  const TwoStreams two;
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  EXPECT(cuStreamBeginCapture_v2(two.compute, cu::kCaptureModeGlobal) == 0);
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+  cu::Graph graph = nullptr;
+  EXPECT(cuStreamEndCapture(two.compute, &graph) == 0);
+  EXPECT(calls_named("cuStreamWaitEvent") == 0);
+}
+
+// The program's capture that its own call has broken ends with the driver's code.
+void broken_capture() {
+  const TwoStreams two;
+  EXPECT(cuStreamBeginCapture_v2(two.compute, cu::kCaptureModeGlobal) == 0);
+  EXPECT(cuEventQuery(two.joined) == 900);
+  cu::Graph graph = nullptr;
+  EXPECT(cuStreamEndCapture(two.compute, &graph) == 901 && graph == nullptr);
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+}
+
+void node_priority() {
+  const TwoStreams two;
+  const cu::Graph graph = two.capture_step();
+  cu::GraphExec exec = nullptr;
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 1) == 0);
+  EXPECT(fake_call(fake_call_count() - 1)->flags == (1 | cu::kInstantiateUseNodePriority));
+  EXPECT(cuGraphInstantiate_v2(&exec, graph, nullptr, nullptr, 0) == 0);
+  EXPECT(fake_call(fake_call_count() - 1)->flags == cu::kInstantiateUseNodePriority);
+  cu::GraphInstantiateParams parameters{2, nullptr, nullptr, 0};
+  EXPECT(cuGraphInstantiateWithParams(&exec, graph, &parameters) == 0 && parameters.flags == 2);
+  EXPECT(fake_call(fake_call_count() - 1)->flags == (2 | cu::kInstantiateUseNodePriority));
+}
+
+cu::GraphNode add_node(cu::Graph graph, cu::Function function, cu::Kernel kernel = nullptr) {
+  cu::KernelNodeParamsV2 parameters{};
+  parameters.v1 = {function, 24, 1, 1, 544, 1, 1, 0, nullptr, nullptr};
+  parameters.kernel = kernel;
+  cu::GraphNode node = nullptr;
+  EXPECT(cuGraphAddKernelNode_v2(&node, graph, nullptr, 0, &parameters) == 0);
+  return node;
+}
+
+int priority_of(cu::GraphNode node) {
+  cu::LaunchAttributeValue value{};
+  EXPECT(cuGraphKernelNodeGetAttribute(node, cu::kLaunchPriority, &value) == 0);
+  return value.priority;
+}
+
+// Explicit nodes, in child graphs as well, and given as CUkernel.
+void explicit_nodes() {
+  const TwoStreams two;
+  cu::Graph graph = nullptr;
+  cu::Graph child = nullptr;
+  EXPECT(cuGraphCreate(&graph, 0) == 0 && cuGraphCreate(&child, 0) == 0);
+  const cu::GraphNode compute = add_node(graph, two.gemm);
+  const cu::GraphNode inner = add_node(child, nullptr, fake_kernel(kAllReduce, 96, 21568));
+  cu::GraphNode child_node = nullptr;
+  EXPECT(cuGraphAddChildGraphNode(&child_node, graph, nullptr, 0, child) == 0);
+  cu::GraphExec exec = nullptr;
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+  EXPECT(fake_call(fake_call_count() - 1)->flags == cu::kInstantiateUseNodePriority);
+  EXPECT(priority_of(inner) == kGreatestPriority && priority_of(compute) == 0);
+}
+
+// A graph in which nothing runs beside a collective is instantiated as the program asked.
+void plain_graph() {
+  const TwoStreams two;
+  cu::Graph graph = nullptr;
+  EXPECT(cuGraphCreate(&graph, 0) == 0);
+  add_node(graph, two.gemm);
+  cu::GraphExec exec = nullptr;
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+  EXPECT(fake_call(fake_call_count() - 1)->flags == 0);
+}
+
+int refuse_node_priority(const FakeCall* call) {
+  return (call->flags & cu::kInstantiateUseNodePriority) != 0 ? cu::kErrorInvalidValue : 0;
+}
+
+void refused_node_priority() {
+  const TwoStreams two;
+  const cu::Graph graph = two.capture_step();
+  fake_set_failure(&refuse_node_priority);
+  cu::GraphExec exec = nullptr;
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+  EXPECT(fake_call(fake_call_count() - 1)->flags == 0);
+}
+
+constexpr Case kCases[] = {
+    {"capture", capture},
+    {"captured_gate", captured_gate},
+    {"gate_across_capture", gate_across_capture},
+    {"broken_capture", broken_capture},
+    {"node_priority", node_priority},
+    {"explicit_nodes", explicit_nodes},
+    {"plain_graph", plain_graph},
+    {"refused_node_priority", refused_node_priority},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_case(kCases, argc, argv); }

@@ -1,0 +1,286 @@
+#include "driver_program.hpp"
+
+// What reaches the driver of the launches of a program that is linked to it.
+
+namespace {
+
+struct TwoStreams {
+  cu::Context context = use_device(0);
+  cu::Stream compute = make_stream();
+  cu::Stream comm = make_stream();
+  cu::Function gemm = fake_function("gemm", 64, 0);
+  cu::Function all_reduce = fake_function(kAllReduce, 96, 21568);
+
+  TwoStreams() { fake_reset(); }
+};
+
+void* argument_storage[2];
+void* some_extra[5];
+
+// Whatever the policy, a program without collectives gets its own calls and nothing else.
+void arguments() {
+  const TwoStreams two;
+  EXPECT(cuLaunchKernel(two.gemm, 2, 3, 4, 32, 2, 1, 128, two.compute, argument_storage, nullptr) == 0);
+  cu::LaunchAttribute cluster{};
+  cluster.id = cu::kLaunchClusterDimension;
+  cluster.value.cluster_dim = {2, 1, 1};
+  const cu::LaunchConfig config{8, 1, 1, 64, 1, 1, 16, two.comm, &cluster, 1};
+  EXPECT(cuLaunchKernelEx(&config, two.gemm, nullptr, some_extra) == 0);
+  EXPECT(cuLaunchKernelEx(nullptr, two.gemm, nullptr, nullptr) == cu::kErrorInvalidValue);
+  EXPECT(fake_call_count() == 2);
+  const FakeCall& first = *fake_call(0);
+  EXPECT(is_call(0, "cuLaunchKernel") && first.stream == two.compute && first.function == two.gemm);
+  EXPECT(first.grid[0] == 2 && first.grid[1] == 3 && first.grid[2] == 4 && first.block[0] == 32 && first.block[1] == 2);
+  EXPECT(first.shared == 128 && first.parameters == argument_storage && first.extra == nullptr);
+  const FakeCall& second = *fake_call(1);
+  EXPECT(is_call(1, "cuLaunchKernelEx") && second.stream == two.comm && second.extra == some_extra && second.parameters == nullptr);
+  EXPECT(second.attribute_count == 1 && second.attributes[0].value.cluster_dim.x == 2);
+}
+
+// A rewritten launch of a per-thread entry point goes to the calling thread's default stream by its own handle.
+void per_thread_stream() {
+  const TwoStreams two;
+  EXPECT(cuLaunchKernel_ptsz(two.gemm, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr) == 0);
+  EXPECT(is_call(0, "cuLaunchKernel_ptsz") && fake_call(0)->stream == nullptr);
+  EXPECT(cuLaunchKernel_ptsz(two.all_reduce, 24, 1, 1, 544, 1, 1, 0, nullptr, nullptr, some_extra) == 0);
+  const FakeCall& launched = *fake_call(1);
+  const bool rewritten = std::strcmp(launched.name, "cuLaunchKernelEx") == 0;
+  EXPECT(rewritten || is_call(1, "cuLaunchKernel_ptsz"));
+  EXPECT(launched.stream == (rewritten ? reinterpret_cast<cu::Stream>(cu::kStreamPerThread) : nullptr));
+  EXPECT(launched.extra == some_extra);
+}
+
+void cooperative() {
+  const TwoStreams two;
+  EXPECT(cuLaunchCooperativeKernel(two.gemm, 4, 1, 1, 32, 1, 1, 64, two.compute, argument_storage) == 0);
+  EXPECT(fake_call_count() == 1 && is_call(0, "cuLaunchCooperativeKernel"));
+  EXPECT(fake_call(0)->parameters == argument_storage && fake_call(0)->shared == 64);
+}
+
+// observe: not even a collective that overlaps is touched.
+void untouched() {
+  const TwoStreams two;
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+  EXPECT(launch_on(nullptr, two.gemm) == 0);
+  EXPECT(fake_call_count() == 3);
+  for (std::size_t i = 0; i < 3; ++i) { EXPECT(is_call(i, "cuLaunchKernel") && fake_call(i)->attribute_count == 0); }
+}
+
+int refuse_all_reduce(const FakeCall* call) { return call->grid[0] == 24 ? 719 : 0; }
+
+// A launch that the driver refuses as the program asked for it comes back with the driver's own code.
+void failing_launch() {
+  const TwoStreams two;
+  fake_set_failure(&refuse_all_reduce);
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 719);
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+}
+
+void priority() {
+  const TwoStreams two;
+  EXPECT(launch_on(two.comm, two.all_reduce, 24, 128) == 0);
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+  EXPECT(fake_call_count() == 2);
+  const FakeCall& launched = *fake_call(0);
+  EXPECT(is_call(0, "cuLaunchKernelEx") && launched.stream == two.comm && launched.grid[0] == 24 && launched.shared == 128);
+  EXPECT(launched.attribute_count == 1 && attribute_of(launched, cu::kLaunchPriority)->value.priority == kGreatestPriority);
+  EXPECT(is_call(1, "cuLaunchKernel") && fake_call(1)->attribute_count == 0);
+}
+
+// The program's own attributes stay in front and unchanged, and so does its array.
+void own_attributes() {
+  const TwoStreams two;
+  cu::LaunchAttribute own[2]{};
+  own[0].id = cu::kLaunchClusterDimension;
+  own[0].value.cluster_dim = {4, 1, 1};
+  own[1].id = static_cast<cu::LaunchAttributeId>(10);
+  const cu::LaunchConfig config{24, 1, 1, 544, 1, 1, 82240, two.comm, own, 2};
+  EXPECT(cuFuncSetAttribute(two.all_reduce, cu::kFuncMaxDynamicSharedSizeBytes, 90000) == 0);
+  EXPECT(cuLaunchKernelEx(&config, two.all_reduce, nullptr, some_extra) == 0);
+  const FakeCall& launched = *fake_call(0);
+  EXPECT(launched.attribute_count == 3 && launched.attributes[0].value.cluster_dim.x == 4 && launched.attributes[1].id == 10);
+  EXPECT(launched.attributes[2].id == cu::kLaunchPriority && launched.extra == some_extra && launched.shared == 82240);
+  own[1].id = cu::kLaunchPriority;
+  own[1].value.priority = -1;
+  EXPECT(cuLaunchKernelEx(&config, two.all_reduce, nullptr, some_extra) == 0);
+  EXPECT(fake_call(1)->attribute_count == 2 && fake_call(1)->attributes[1].value.priority == -1);
+}
+
+void cooperative_collective() {
+  const TwoStreams two;
+  EXPECT(cuLaunchCooperativeKernel(two.all_reduce, 24, 1, 1, 544, 1, 1, 0, two.comm, argument_storage) == 0);
+  const FakeCall& launched = *fake_call(0);
+  EXPECT(fake_call_count() == 1 && is_call(0, "cuLaunchKernelEx"));
+  EXPECT(attribute_of(launched, cu::kLaunchCooperative)->value.cooperative == 1);
+  EXPECT(attribute_of(launched, cu::kLaunchPriority) != nullptr && launched.parameters == argument_storage);
+}
+
+// The driver takes a CUkernel for a CUfunction in a launch, and refuses it where it is asked for attributes.
+void kernel_handles() {
+  const TwoStreams two;
+  const auto handle = reinterpret_cast<cu::Function>(fake_kernel(kAllReduce, 96, 21568));
+  EXPECT(launch_on(two.comm, handle, 24) == 0);
+  EXPECT(fake_call(0)->function == handle && attribute_of(*fake_call(0), cu::kLaunchPriority) != nullptr);
+}
+
+int refuse_attributes(const FakeCall* call) { return call->attribute_count > 0 ? cu::kErrorInvalidValue : 0; }
+
+// A launch that fails with a control is launched as the program asked, and its function is left alone from then on.
+void refused_attribute() {
+  const TwoStreams two;
+  fake_set_failure(&refuse_attributes);
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  EXPECT(fake_call_count() == 2 && fake_call(0)->result != 0 && fake_call(1)->attribute_count == 0);
+  EXPECT(is_call(1, "cuLaunchKernel") && fake_call(1)->grid[0] == 24 && fake_call(1)->stream == two.comm);
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  EXPECT(fake_call_count() == 3 && is_call(2, "cuLaunchKernel"));
+}
+
+// The compute launch waits for the event that the collective's launch carries.
+void gate() {
+  const TwoStreams two;
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+  EXPECT(fake_call_count() == 4);
+  const cu::LaunchAttribute* completion = attribute_of(*fake_call(0), cu::kLaunchCompletionEvent);
+  EXPECT(completion != nullptr && completion->value.launch_completion_event.event != nullptr);
+  EXPECT(is_call(1, "cuStreamWaitEvent") && fake_call(1)->stream == two.compute);
+  EXPECT(fake_call(1)->event == completion->value.launch_completion_event.event);
+  EXPECT(is_call(2, "cuLaunchKernel") && is_call(3, "cuLaunchKernel"));
+}
+
+// What the program itself orders after the collective is not in a window.
+void gate_ordered() {
+  const TwoStreams two;
+  const cu::Event done = make_event();
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  EXPECT(cuEventRecord(done, two.comm) == 0 && cuStreamWaitEvent(two.compute, done, 0) == 0);
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+  EXPECT(fake_call_count() == 4 && is_call(3, "cuLaunchKernel"));
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  EXPECT(cuStreamSynchronize(two.comm) == 0);
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+  EXPECT(fake_call_count() == 7 && is_call(6, "cuLaunchKernel"));
+}
+
+// A compute launch must not wait for a collective that in turn waits for the host or for another process.
+void gate_host_dependency() {
+  const TwoStreams two;
+  EXPECT(cuLaunchHostFunc(two.comm, nullptr, nullptr) == 0);
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+  EXPECT(fake_call_count() == 3 && is_call(2, "cuLaunchKernel"));
+  EXPECT(cuStreamSynchronize(two.comm) == 0);
+  cu::Event foreign = nullptr;
+  EXPECT(cuIpcOpenEventHandle(&foreign, {}) == 0 && cuStreamWaitEvent(two.comm, foreign, 0) == 0);
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+  EXPECT(fake_call_count() == 7 && is_call(4, "cuStreamWaitEvent") && is_call(6, "cuLaunchKernel"));
+  // Once that is over, the next collective is gated on again.
+  EXPECT(cuStreamSynchronize(two.comm) == 0 && cuEventDestroy_v2(foreign) == 0);
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+  EXPECT(fake_call_count() == 11 && is_call(9, "cuStreamWaitEvent") && fake_call(9)->stream == two.compute);
+}
+
+int refuse_waits(const FakeCall* call) { return std::strcmp(call->name, "cuStreamWaitEvent") == 0 ? cu::kErrorInvalidHandle : 0; }
+
+void wait_fails() {
+  const TwoStreams two;
+  fake_set_failure(&refuse_waits);
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+  EXPECT(fake_call_count() == 3 && is_call(2, "cuLaunchKernel"));
+}
+
+// Without a current context no event can be made: the launch goes as the program asked.
+void event_creation_fails() {
+  const TwoStreams two;
+  EXPECT(cuCtxSetCurrent(nullptr) == 0);
+  EXPECT(cuLaunchKernel(two.all_reduce, 24, 1, 1, 544, 1, 1, 0, nullptr, nullptr, some_extra) == 0);
+  EXPECT(fake_call_count() == 1 && is_call(0, "cuLaunchKernel") && fake_call(0)->extra == some_extra);
+}
+
+// More attributes than there are kinds of: not understood, and so left alone.
+void many_attributes() {
+  const TwoStreams two;
+  static cu::LaunchAttribute own[40]{};
+  const cu::LaunchConfig config{24, 1, 1, 544, 1, 1, 0, two.comm, own, 40};
+  EXPECT(cuLaunchKernelEx(&config, two.all_reduce, nullptr, nullptr) == 0);
+  EXPECT(fake_call_count() == 1 && fake_call(0)->attribute_count == 40);
+}
+
+// An SM has 228 KiB and a block takes 1 KiB more than it asks for: more than 113 KiB each keep a second block out.
+constexpr unsigned kTwoBlocksFit = 113 * 1024;
+
+unsigned shared_of_overlapping(const TwoStreams& two, cu::Function function) {
+  fake_reset();
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  EXPECT(launch_on(two.compute, function, 100000, 1000) == 0);
+  return fake_call(fake_call_count() - 1)->shared;
+}
+
+// The cap of one block per SM takes more shared memory than the program asked for, which the function must allow.
+void shape() {
+  const TwoStreams two;
+  EXPECT(shared_of_overlapping(two, two.gemm) > kTwoBlocksFit);
+  EXPECT(fake_call_count() == 2 && is_call(1, "cuLaunchKernelEx") && fake_call(1)->result == 0);
+}
+
+void shape_kernel_handle() {
+  const TwoStreams two;
+  EXPECT(shared_of_overlapping(two, reinterpret_cast<cu::Function>(fake_kernel("gemm", 64, 0))) > kTwoBlocksFit);
+  EXPECT(fake_call_count() == 2);
+}
+
+// Programs set the greatest dynamic size before their launches; padding holds, and a greater size of theirs is not lowered.
+void shape_reset() {
+  const TwoStreams two;
+  EXPECT(shared_of_overlapping(two, two.gemm) > kTwoBlocksFit);
+  EXPECT(cuFuncSetAttribute(two.gemm, cu::kFuncMaxDynamicSharedSizeBytes, 1000) == 0);
+  EXPECT(shared_of_overlapping(two, two.gemm) > kTwoBlocksFit);
+  EXPECT(fake_call_count() == 2);
+  EXPECT(cuFuncSetAttribute(two.gemm, cu::kFuncMaxDynamicSharedSizeBytes, 227 * 1024) == 0);
+  EXPECT(shared_of_overlapping(two, two.gemm) > kTwoBlocksFit);
+  int allowed = 0;
+  EXPECT(cuFuncGetAttribute(&allowed, cu::kFuncMaxDynamicSharedSizeBytes, two.gemm) == 0 && allowed == 227 * 1024);
+}
+
+int refuse_padding(const FakeCall* call) { return call->shared > 100000 ? 701 : 0; }
+
+void shape_refused() {
+  const TwoStreams two;
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  fake_set_failure(&refuse_padding);
+  EXPECT(launch_on(two.compute, two.gemm, 100000, 1000) == 0);
+  EXPECT(fake_call_count() == 3 && fake_call(1)->result == 701 && is_call(2, "cuLaunchKernel") && fake_call(2)->shared == 1000);
+}
+
+constexpr Case kCases[] = {
+    {"arguments", arguments},
+    {"per_thread_stream", per_thread_stream},
+    {"cooperative", cooperative},
+    {"untouched", untouched},
+    {"failing_launch", failing_launch},
+    {"priority", priority},
+    {"own_attributes", own_attributes},
+    {"cooperative_collective", cooperative_collective},
+    {"kernel_handles", kernel_handles},
+    {"refused_attribute", refused_attribute},
+    {"gate", gate},
+    {"gate_ordered", gate_ordered},
+    {"gate_host_dependency", gate_host_dependency},
+    {"wait_fails", wait_fails},
+    {"event_creation_fails", event_creation_fails},
+    {"many_attributes", many_attributes},
+    {"shape", shape},
+    {"shape_kernel_handle", shape_kernel_handle},
+    {"shape_reset", shape_reset},
+    {"shape_refused", shape_refused},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_case(kCases, argc, argv); }

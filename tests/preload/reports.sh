@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Each process that used the driver leaves one whole report, and no other process leaves any.
+set -euo pipefail
+
+fail() {
+  printf 'reports.sh: %s\n' "$1" >&2
+  exit 1
+}
+
+work=$(mktemp -d)
+copies=$(mktemp -d)
+trap 'rm -rf "$work" "$copies"' EXIT
+export LD_LIBRARY_PATH=$HEADROOM_DRIVER_DIR HEADROOM_RUN_REPORT_DIR=$work
+
+run() { # CASE, number of reports expected
+  rm -f "$work"/*
+  LD_PRELOAD=$HEADROOM_PRELOAD "$HEADROOM_PROGRAM" "$1" || fail "$1: exit code $?"
+  local found
+  found=$(find "$work" -name '*.json' | wc -l)
+  [ "$found" = "$2" ] || fail "$1: $found reports, expected $2"
+  [ -z "$(find "$work" -name '*.part')" ] || fail "$1: an unfinished report was left"
+}
+
+HEADROOM_RUN_POLICY=gate run launch_some 1
+report=$(cat "$work"/*.json)
+for expected in '"schema": *"headroom.run-process/1"' '"policy": *"gate"' '"total": *10' 'ncclDevKernel_AllReduce' '"cuLaunchKernel"' \
+  '"program": *"preload_process' '"device_count_seen": *1'; do
+  grep -qE "$expected" <<<"$report" || fail "the report lacks $expected: $report"
+done
+run forked_idle 1
+run forked 21 # the parent and its twenty children
+
+# A run inside a run preloads the library twice, or two copies of it: one of them acts.
+cp "$HEADROOM_PRELOAD" "$copies/second.so"
+for second in "$HEADROOM_PRELOAD" "$copies/second.so"; do
+  HEADROOM_PRELOAD="$HEADROOM_PRELOAD $second" run launch_some 1
+done
+
+# NCCL's calls tell the size (as the power of two) of their kernels: three of 4 MiB, one of which nothing is known.
+HEADROOM_PROGRAM=$HEADROOM_LIBRARIES_PROGRAM run sizes 1
+report=$(cat "$work"/*.json)
+grep -qE '"size_class": *22,[^}]*"count": *3' <<<"$report" || fail "not three collectives of 4 MiB (size class 22): $report"
+grep -qE 'Broadcast[^}]*"size_class": *0,' <<<"$report" || fail "a size for a kernel of which nothing was said: $report"
+
+# Without a driver there is nothing to report, and a folder that is not there is no reason to fail.
+rm -f "$work"/*
+LD_PRELOAD=$HEADROOM_PRELOAD true
+[ -z "$(ls "$work")" ] || fail "a process without driver left a report"
+HEADROOM_RUN_REPORT_DIR=$work/absent LD_PRELOAD=$HEADROOM_PRELOAD "$HEADROOM_PROGRAM" launch_some 2>"$work/said" || fail "exit code $?"
+grep -q "report cannot be written" "$work/said" || fail "no word about the folder that is absent"
+HEADROOM_RUN_POLICY=nonsense LD_PRELOAD=$HEADROOM_PRELOAD "$HEADROOM_PROGRAM" launch_some 2>"$work/said" || fail "exit code $?"
+grep -q "nonsense" "$work/said" || fail "no word about a policy that does not exist"

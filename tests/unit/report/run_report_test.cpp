@@ -1,0 +1,241 @@
+#include "headroom/report/run_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "golden.hpp"
+
+namespace headroom {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+json kernel(std::string_view name, int launches, int in_window, double expected_us) {
+  json written = json::object();
+  written["name"] = name;
+  written["footprint"] = {{"threads", 256}, {"registers", 32}, {"static_shared", 0}, {"dynamic_shared", 1024}, {"cluster", 1}};
+  written["launches"] = launches;
+  written["in_window"] = in_window;
+  written["expected_us"] = expected_us;
+  written["applied"] = {{"gate", 2}, {"shape", 1}, {"priority", 0}, {"sm_target", 0}};
+  written["refused"] = {{"cluster launch", 3}};
+  return written;
+}
+
+json collective(std::string_view name, int size_class, int count, double expected_us) {
+  json written = json::object();
+  written["name"] = name;
+  written["size_class"] = size_class;
+  written["count"] = count;
+  written["expected_us"] = expected_us;
+  return written;
+}
+
+/// What the interposer writes, with every field.
+json process(int pid) {
+  json written = json::object();
+  written["schema"] = "headroom.run-process/1";
+  written["pid"] = pid;
+  written["program"] = "python3";
+  written["policy"] = "auto";
+  written["device_count_seen"] = 2;
+  written["driver_entries"] = {"cuGetProcAddress"};
+  written["launches"] = {{"total", 1000},       {"captured", 10}, {"graph_launches", 4},       {"in_window", 200},
+                         {"in_order_only", 50}, {"untracked", 3}, {"collectives_forgotten", 2}};
+  written["collectives"] =
+      json::array({collective("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 28, 8, 500.0)});
+  written["kernels"] = json::array({kernel("_ZN2at6native18layer_norm_forwardIfEEviPKT_", 100, 20, 10.0),
+                                    kernel("nvjet_sm90_tst_128x256_64x4_1x2_h_bz_coopA_NNT", 50, 40, 190.0)});
+  written["applied"] = {{"priority", 8}, {"gate", 4}, {"shape", 2}, {"sm_target", 0}};
+  written["refused"] = {{"cluster launch", 6}, {"the collective queues behind another", 7}};
+  written["relaunched"] = 1;
+  written["passed_through"] = {"cuLaunchKernel: unknown struct size"};
+  written["overhead"] = {
+      {"nanoseconds", 250000}, {"calls", 1200}, {"nanoseconds_per_launch_outside", 100}, {"nanoseconds_per_launch_inside", 800}};
+  written["ab"] = {
+      {"state", "settled"}, {"arm", "priority, gate"}, {"plain_us", 8350.0}, {"priority_us", 8320.5}, {"gate_us", 7530.0}};
+  return written;
+}
+
+ProcessReport parsed(const json& document) {
+  Result<ProcessReport> report = parse_process_report(document.dump(), "1.json");
+  EXPECT_TRUE(report.ok()) << report.error().message;
+  return report.ok() ? *std::move(report) : ProcessReport();
+}
+
+std::string refusal_of(const std::string& text) {
+  const Result<ProcessReport> report = parse_process_report(text, "1.json");
+  return report.ok() ? "" : report.error().message;
+}
+
+RunReport run_of(std::vector<ProcessReport> processes) {
+  return {
+      {"python3", "train.py", "--name", "two words"}, "auto", 0, std::chrono::duration<double>(12.34), std::move(processes), {}};
+}
+
+TEST(RunReport, ReadsEveryField) {
+  const ProcessReport report = parsed(process(41));
+  EXPECT_EQ(report.pid, 41);
+  EXPECT_EQ(report.program, "python3");
+  EXPECT_EQ(report.policy, "auto");
+  EXPECT_EQ(report.trial.state, "settled");
+  EXPECT_EQ(report.trial.arm, "priority, gate");
+  EXPECT_EQ(report.trial.plain, Microseconds(8350));
+  EXPECT_EQ(report.trial.priority, Microseconds(8320.5));
+  EXPECT_EQ(report.trial.gate, Microseconds(7530));
+  EXPECT_EQ(report.trial.sm_target, Microseconds(0));
+  const RunActivity& activity = report.activity;
+  EXPECT_EQ(activity.launches.total, 1000);
+  EXPECT_EQ(activity.launches.captured, 10);
+  EXPECT_EQ(activity.launches.graph_launches, 4);
+  EXPECT_EQ(activity.launches.in_window, 200);
+  EXPECT_EQ(activity.launches.in_order_only, 50);
+  EXPECT_EQ(activity.launches.untracked, 3);
+  EXPECT_EQ(activity.launches.collectives_forgotten, 2);
+  ASSERT_EQ(activity.collectives.size(), 1U);
+  EXPECT_EQ(activity.collectives[0].size_class, 28);
+  EXPECT_EQ(activity.collectives[0].count, 8);
+  EXPECT_EQ(activity.collectives[0].expected, Microseconds(500));
+  ASSERT_EQ(activity.kernels.size(), 2U);
+  EXPECT_EQ(activity.kernels[0].footprint, (KernelFootprint{Threads(256), Registers(32), Bytes(0), Bytes(1024), 1}));
+  EXPECT_EQ(activity.kernels[0].launches, 100);
+  EXPECT_EQ(activity.kernels[0].in_window, 20);
+  EXPECT_EQ(activity.kernels[0].applied.shape, 1);
+  EXPECT_EQ(activity.kernels[0].refused.at("cluster launch"), 3);
+  EXPECT_EQ(activity.applied.priority, 8);
+  EXPECT_EQ(activity.refused.at("cluster launch"), 6);
+  EXPECT_EQ(activity.relaunched, 1);
+  EXPECT_EQ(activity.passed_through.at("cuLaunchKernel: unknown struct size"), 1);
+  EXPECT_EQ(activity.overhead.time, Nanoseconds(250000));
+  EXPECT_EQ(activity.overhead.per_launch_inside, Microseconds(0.8));
+}
+
+TEST(RunReport, AbsentFieldsKeepTheirDefaults) {
+  const ProcessReport report = parsed({{"schema", "headroom.run-process/1"}});
+  EXPECT_EQ(report.activity.launches.total, 0);
+  EXPECT_TRUE(report.activity.kernels.empty());
+  EXPECT_TRUE(report.trial.state.empty());
+}
+
+TEST(RunReport, EveryTruncationIsRefusedInOneLine) {
+  const std::string text = process(41).dump();
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    const std::string message = refusal_of(text.substr(0, length));
+    ASSERT_TRUE(message.starts_with("1.json: ")) << length;
+    ASSERT_EQ(message.find('\n'), std::string::npos) << length;
+  }
+}
+
+TEST(RunReport, NamesTheFieldThatIsWrong) {
+  json document = process(41);
+  document["launches"]["total"] = -1;
+  EXPECT_EQ(refusal_of(document.dump()), "1.json: launches.total: -1, expected a whole number from 0 to 2^53");
+  document = process(41);
+  document["kernels"][1]["footprint"] = 3;
+  EXPECT_EQ(refusal_of(document.dump()), "1.json: kernels[1].footprint: 3, expected an object");
+  document = process(41);
+  document["collectives"] = {1};
+  EXPECT_EQ(refusal_of(document.dump()), "1.json: collectives[0]: 1, expected an object");
+  document = process(41);
+  document["ab"]["gate_us"] = "fast";
+  EXPECT_EQ(refusal_of(document.dump()), "1.json: ab.gate_us: \"fast\", expected a finite number from 0");
+  document = process(41);
+  document["schema"] = "headroom.run/1";
+  EXPECT_EQ(refusal_of(document.dump()), "1.json: schema: \"headroom.run/1\", expected \"headroom.run-process/1\"");
+}
+
+TEST(RunReport, SumsTwoProcesses) {
+  json second = process(42);
+  second["launches"]["in_window"] = 600;
+  second["overhead"]["nanoseconds_per_launch_inside"] = 400;
+  second["overhead"]["nanoseconds_per_launch_outside"] = 160;
+  second["collectives"][0]["count"] = 24;
+  second["collectives"][0]["expected_us"] = 700.0;
+  second["collectives"].push_back(collective("ncclDevKernel_AllGather_RING_LL", 20, 5, 0));
+  second["kernels"][1]["in_window"] = 1;
+  second["kernels"].push_back(kernel("fill", 7, 30, 0));
+  second["refused"] = {{"cluster launch", 1}};
+  second["passed_through"] = {"cuLaunchKernel: unknown struct size", "cuLaunchCooperativeKernel: absent"};
+
+  const RunActivity total = total_activity(std::vector{parsed(process(41)), parsed(second)});
+  EXPECT_EQ(total.launches.total, 2000);
+  EXPECT_EQ(total.launches.in_window, 800);
+  EXPECT_EQ(total.launches.untracked, 6);
+  EXPECT_EQ(total.launches.collectives_forgotten, 4);
+  EXPECT_EQ(total.applied.priority, 16);
+  EXPECT_EQ(total.relaunched, 2);
+  EXPECT_EQ(total.refused,
+            (std::map<std::string, std::int64_t>{{"cluster launch", 7}, {"the collective queues behind another", 7}}));
+  EXPECT_EQ(total.passed_through, (std::map<std::string, std::int64_t>{{"cuLaunchKernel: unknown struct size", 2},
+                                                                       {"cuLaunchCooperativeKernel: absent", 1}}));
+  EXPECT_EQ(total.overhead.time, Nanoseconds(500000));
+  EXPECT_DOUBLE_EQ(total.overhead.per_launch_inside.count(), 0.5);    // (200 x 0.8 + 600 x 0.4) / 800
+  EXPECT_DOUBLE_EQ(total.overhead.per_launch_outside.count(), 0.12);  // (800 x 0.10 + 400 x 0.16) / 1200
+
+  ASSERT_EQ(total.collectives.size(), 2U);
+  EXPECT_EQ(total.collectives[0].name, "ncclDevKernel_AllGather_RING_LL");
+  EXPECT_EQ(total.collectives[1].count, 32);
+  EXPECT_DOUBLE_EQ(total.collectives[1].expected.count(), 650);  // (8 x 500 + 24 x 700) / 32
+
+  ASSERT_EQ(total.kernels.size(), 3U);  // by launches in windows: 40 + 1, 20 + 20, 30
+  EXPECT_EQ(total.kernels[0].in_window, 41);
+  EXPECT_EQ(total.kernels[1].in_window, 40);
+  EXPECT_EQ(total.kernels[1].launches, 200);
+  EXPECT_EQ(total.kernels[1].refused.at("cluster launch"), 6);
+  EXPECT_EQ(total.kernels[2].name, "fill");
+}
+
+TEST(RunReport, KernelsOfAnotherFootprintStayApart) {
+  json second = process(42);
+  second["kernels"][0]["footprint"]["dynamic_shared"] = 2048;
+  EXPECT_EQ(total_activity(std::vector{parsed(process(41)), parsed(second)}).kernels.size(), 3U);
+}
+
+TEST(RunReport, DocumentHasTheContractsFieldsAndKeepsUnknownOnes) {
+  json first = process(41);
+  first["later_field"] = {1, 2};
+  RunReport report = run_of({parsed(first), parsed(process(42))});
+  report.exit_code = 3;
+  report.damaged = {"7.json: not valid JSON at byte 4, expected a headroom.run-process/1 document"};
+  const ordered_json document = ordered_json::parse(to_json(report));
+  EXPECT_EQ(document["schema"], "headroom.run/1");
+  EXPECT_EQ(document["provenance"], "measured");
+  EXPECT_EQ(document["command"], (ordered_json{"python3", "train.py", "--name", "two words"}));
+  EXPECT_EQ(document["policy"], "auto");
+  EXPECT_EQ(document["exit_code"], 3);
+  EXPECT_EQ(document["wall_s"], 12.34);
+  EXPECT_EQ(document["processes"].size(), 2U);
+  EXPECT_EQ(document["processes"][0]["later_field"], (ordered_json{1, 2}));
+  EXPECT_EQ(document["damaged_reports"].size(), 1U);
+  EXPECT_EQ(document["total"]["launches"]["total"], 2000);
+  EXPECT_EQ(document["total"]["applied"]["gate"], 8);
+  EXPECT_EQ(document["total"]["collectives"][0]["expected_us"], 500.0);
+}
+
+TEST(RunReport, WhatNobodyLearnedIsNull) {
+  json unlearned = process(41);
+  unlearned["collectives"][0]["expected_us"] = 0;
+  const json document = json::parse(to_json(run_of({parsed(unlearned)})));
+  EXPECT_TRUE(document["total"]["collectives"][0]["expected_us"].is_null());
+}
+
+TEST(RunReport, TableIsTheGoldenExample) {
+  RunReport report = run_of({parsed(process(41)), parsed(process(42))});
+  report.damaged = {"7.json: not valid JSON at byte 4, expected a headroom.run-process/1 document"};
+  expect_golden("run_table.txt", to_table(report));
+}
+
+TEST(RunReport, TableOfARunWithoutDriverSaysSo) {
+  EXPECT_EQ(to_table(run_of({})),
+            "# headroom run: measured, policy auto, exit code 0, 12.3 s\n"
+            "# python3 train.py --name 'two words'\n"
+            "# no process reported: none used the CUDA driver, or none could be preloaded (static or setuid programs)\n");
+}
+
+}  // namespace
+}  // namespace headroom

@@ -1,0 +1,120 @@
+#include "run_controls.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <span>
+
+namespace headroom {
+namespace {
+
+// No device holds more blocks on an SM.
+constexpr std::int64_t kGreatestResidency = 32;
+
+// What the interposer holds of one rule and in all.
+constexpr std::size_t kLongestName = 127;
+constexpr std::size_t kMostCaps = 64;
+
+constexpr std::array<std::string_view, 4> kOffWords = {"gate", "priority", "timing", "ab"};
+
+/// A setting of the communication library. NCCL takes these from the environment before any of its own choices.
+struct CommSetting {
+  std::string_view name;
+  std::vector<std::string_view> variables;
+  std::vector<std::int64_t> allowed;  ///< empty: 1 to `greatest`
+  std::int64_t greatest;
+};
+
+const std::vector<CommSetting>& comm_settings() {
+  static const std::vector<CommSetting> settings = {
+      {"comm_blocks", {"NCCL_MIN_CTAS", "NCCL_MAX_CTAS"}, {}, 64},
+      {"cluster", {"NCCL_CGA_CLUSTER_SIZE"}, {}, 8},
+      // NCCL adds a warp of its own; other counts it silently replaces.
+      {"comm_threads", {"NCCL_NTHREADS"}, {128, 256, 512}, 512},
+  };
+  return settings;
+}
+
+std::string expected_number(const CommSetting& setting) {
+  if (setting.allowed.empty()) return fmt::format("a whole number from 1 to {}", setting.greatest);
+  return fmt::format("one of {}", fmt::join(setting.allowed, ", "));
+}
+
+std::optional<std::int64_t> whole(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc() || rest != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool is_allowed(const CommSetting& setting, std::int64_t number) {
+  if (setting.allowed.empty()) return number >= 1 && number <= setting.greatest;
+  return std::ranges::find(setting.allowed, number) != setting.allowed.end();
+}
+
+/// Rules are split at blanks, and a name is matched as it is written: what is no visible ASCII would never match or break the line.
+bool is_kernel_name(std::string_view name) {
+  return !name.empty() && name.size() <= kLongestName && std::ranges::all_of(name, [](char c) { return c > ' ' && c < '\x7f'; });
+}
+
+Result<KernelCap> parse_cap(std::string_view text) {
+  const std::size_t equals = text.rfind('=');
+  const std::string_view name = equals == std::string_view::npos ? "*" : text.substr(0, equals);
+  const std::optional<std::int64_t> blocks = whole(equals == std::string_view::npos ? text : text.substr(equals + 1));
+  if (!is_kernel_name(name)) {
+    return invalid_input(
+        fmt::format("--cap: '{}', expected part of a kernel's name before '=': 1 to {} visible characters", text, kLongestName));
+  }
+  if (!blocks || *blocks < 1 || *blocks > kGreatestResidency) {
+    return invalid_input(fmt::format("--cap: '{}', expected [NAME=]N with N from 1 to {} blocks per SM", text, kGreatestResidency));
+  }
+  return KernelCap{std::string(name), BlocksPerSm(*blocks)};
+}
+
+}  // namespace
+
+Result<std::vector<std::pair<std::string, std::string>>> parse_setting(std::string_view text) {
+  const std::string_view name = text.substr(0, text.find('='));
+  const auto setting = std::ranges::find(comm_settings(), name, &CommSetting::name);
+  if (setting == comm_settings().end() || name.size() == text.size()) {
+    return invalid_input(fmt::format("--set: '{}', expected comm_blocks=N, cluster=N or comm_threads=N", text));
+  }
+  const std::optional<std::int64_t> number = whole(text.substr(name.size() + 1));
+  if (!number || !is_allowed(*setting, *number)) {
+    return invalid_input(fmt::format("--set: '{}', expected {}", text, expected_number(*setting)));
+  }
+  std::vector<std::pair<std::string, std::string>> variables;
+  for (const std::string_view variable : setting->variables) variables.emplace_back(variable, std::to_string(*number));
+  return variables;
+}
+
+Result<std::vector<KernelCap>> parse_caps(std::span<const std::string> texts) {
+  if (texts.size() > kMostCaps)
+    return invalid_input(fmt::format("--cap: given {} times, expected at most {}", texts.size(), kMostCaps));
+  std::vector<KernelCap> caps;
+  for (const std::string& text : texts) {
+    Result<KernelCap> cap = parse_cap(text);
+    if (!cap) return cap.error();
+    caps.push_back(*std::move(cap));
+  }
+  return caps;
+}
+
+Result<std::string> parse_off(std::string_view text) {
+  if (std::ranges::find(kOffWords, text) != kOffWords.end()) return std::string(text);
+  return invalid_input(fmt::format("--off: '{}', expected one of {}", text, fmt::join(kOffWords, ", ")));
+}
+
+std::string run_rules(const RunControls& controls) {
+  std::string rules;
+  for (const KernelCap& cap : controls.caps) rules += fmt::format("cap {} {}\n", cap.kernel, cap.blocks_per_sm.count());
+  if (controls.sm_target) rules += fmt::format("sm_target {}\n", controls.sm_target->count());
+  for (const std::string& part : controls.off) rules += fmt::format("{} off\n", part);
+  return rules;
+}
+
+}  // namespace headroom

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "headroom/base/quantities.hpp"
+#include "headroom/base/result.hpp"
+
+namespace headroom {
+
+/// A cap on the residency of the kernels in whose name `kernel` is found; "*" is every kernel.
+struct KernelCap {
+  std::string kernel;
+  BlocksPerSm blocks_per_sm;
+};
+
+/// What a run is asked to do beyond what its policy does by itself.
+struct RunControls {
+  std::vector<KernelCap> caps;  ///< the first that fits a kernel counts
+  std::optional<Sms> sm_target;
+  std::vector<std::string> off;                                   ///< parts of the policy that stay out: gate, priority, ...
+  std::vector<std::pair<std::string, std::string>> comm_library;  ///< environment of the communication library
+};
+
+/// Caps as the command line gives them: "4" or "gelu=4".
+Result<std::vector<KernelCap>> parse_caps(std::span<const std::string> texts);
+
+/// "comm_blocks=8", "cluster=1", "comm_threads=256": the environment variables that make NCCL and RCCL do so.
+Result<std::vector<std::pair<std::string, std::string>>> parse_setting(std::string_view text);
+
+/// A word of --off.
+Result<std::string> parse_off(std::string_view text);
+
+/// The rules file that the interposer reads: one rule a line, empty when there is none.
+std::string run_rules(const RunControls& controls);
+
+}  // namespace headroom
