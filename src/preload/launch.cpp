@@ -190,6 +190,7 @@ int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch or
   const cu::Stream stream = explicit_stream(request.config.stream, request.default_stream);
   const cu::Context context = state.contexts.of(stream);
   const bool gated = wait_for_collective(state, decision, context, stream);
+  if (decision.step != 0) { state.timer.begin_step(context, stream, decision.step); }
   const int pair = decision.time_it ? state.timer.begin(context, stream) : LaunchTimer::kNone;
   Launched launched = launch_controlled(state, request, original, decision, context, clock);
   if (!gated && launched.outcome == LaunchOutcome::ok) { launched.outcome = LaunchOutcome::plain_ok; }

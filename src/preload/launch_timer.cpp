@@ -50,14 +50,41 @@ void LaunchTimer::drop(int pair) {
   pairs_[static_cast<std::size_t>(pair)].stage = Stage::kFree;
 }
 
+void LaunchTimer::begin_step(cu::Context context, cu::Stream stream, std::uint64_t step) {
+  if (context == nullptr || driver_.event_record == nullptr || driver_.event_create == nullptr ||
+      driver_.event_elapsed_time == nullptr) {
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  StepEvent& mark = steps_[step % kSteps];
+  mark.step = 0;
+  if (mark.context != context) {
+    const CurrentContext scope(driver_, context);
+    mark.context = nullptr;
+    if (!scope.ok() || driver_.event_create(&mark.event, 0) != cu::kSuccess) { return; }
+    mark.context = context;
+  }
+  if (driver_.event_record(mark.event, stream) != cu::kSuccess) { return; }
+  mark.stream = stream;
+  mark.step = step;
+  if (oldest_step_ == 0 || oldest_step_ + kSteps <= step) { oldest_step_ = step; }
+  newest_step_.store(step, std::memory_order_relaxed);
+}
+
 void LaunchTimer::poll(std::uint64_t now_ns) {
-  if (pending_.load(std::memory_order_relaxed) == 0 || now_ns < next_poll_.load(std::memory_order_relaxed)) { return; }
+  const bool waits = pending_.load(std::memory_order_relaxed) != 0 || newest_step_.load(std::memory_order_relaxed) != 0;
+  if (!waits || now_ns < next_poll_.load(std::memory_order_relaxed)) { return; }
   // Asking for an event would break a capture in global mode, also one that another thread begins right now.
   if (core_.capturing()) { return; }
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) { return; }
   const RelaxedCapture relaxed(driver_);
   next_poll_.store(now_ns + kPollInterval, std::memory_order_relaxed);
+  poll_pairs(now_ns);
+  poll_steps();
+}
+
+void LaunchTimer::poll_pairs(std::uint64_t now_ns) {
   for (Pair& pair : pairs_) {
     if (pair.stage != Stage::kPending) { continue; }
     const int state = driver_.event_query(pair.end);
@@ -73,6 +100,25 @@ void LaunchTimer::poll(std::uint64_t now_ns) {
   }
 }
 
+void LaunchTimer::poll_steps() {
+  const std::uint64_t newest = newest_step_.load(std::memory_order_relaxed);
+  while (oldest_step_ != 0 && oldest_step_ < newest) {
+    const StepEvent& begun = steps_[oldest_step_ % kSteps];
+    const StepEvent& next = steps_[(oldest_step_ + 1) % kSteps];
+    // A step that was not recorded, or on another stream, leaves two times unknown; the trial then begins anew some day.
+    const bool comparable = begun.step == oldest_step_ && next.step == oldest_step_ + 1 && begun.stream == next.stream;
+    if (comparable) {
+      const int state = driver_.event_query(next.event);
+      if (state == cu::kErrorNotReady) { return; }
+      float milliseconds = 0;
+      if (state == cu::kSuccess && driver_.event_elapsed_time(&milliseconds, begun.event, next.event) == cu::kSuccess) {
+        core_.on_step_time(oldest_step_, static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6));
+      }
+    }
+    ++oldest_step_;
+  }
+}
+
 void LaunchTimer::forget(cu::Context context) {
   const std::lock_guard lock(mutex_);
   for (Pair& pair : pairs_) {
@@ -82,6 +128,9 @@ void LaunchTimer::forget(cu::Context context) {
       pending_.fetch_sub(1, std::memory_order_relaxed);
     }
     pair = Pair{};
+  }
+  for (StepEvent& mark : steps_) {
+    if (context == nullptr || mark.context == context) { mark = StepEvent{}; }
   }
 }
 

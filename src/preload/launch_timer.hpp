@@ -24,7 +24,10 @@ class LaunchTimer {
   /// Gives up a pair whose launch failed.
   void drop(int pair);
 
-  /// Tells the core of the pairs that have finished. Cheap when there is nothing to ask or it was asked a moment ago.
+  /// Records that a step begins on this stream; the core is told its time once the next one has begun there as well.
+  void begin_step(cu::Context context, cu::Stream stream, std::uint64_t step);
+
+  /// Tells the core of the pairs and steps that have finished. Cheap when there is nothing to ask or it was asked a moment ago.
   void poll(std::uint64_t now_ns);
 
   /// The events of `context` (null: of every context) are gone.
@@ -44,12 +47,26 @@ class LaunchTimer {
     Ticket ticket = 0;
     Stage stage = Stage::kFree;
   };
-  int take(cu::Context context);  // with the lock held
+  struct StepEvent {
+    cu::Context context = nullptr;
+    cu::Stream stream = nullptr;
+    cu::Event event = nullptr;
+    std::uint64_t step = 0;  ///< 0: not recorded
+  };
+  static constexpr std::size_t kSteps = 64;
+
+  // With the lock held.
+  int take(cu::Context context);
+  void poll_pairs(std::uint64_t now_ns);
+  void poll_steps();
 
   const DriverCalls& driver_;
   Core& core_;
   std::mutex mutex_;
   std::array<Pair, kPairs> pairs_{};
+  std::array<StepEvent, kSteps> steps_{};
+  std::uint64_t oldest_step_ = 0;  ///< whose time is not told yet; 0: none
+  std::atomic<std::uint64_t> newest_step_{0};
   std::atomic<int> pending_{0};
   std::atomic<std::uint64_t> next_poll_{0};
 };

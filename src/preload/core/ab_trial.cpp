@@ -10,49 +10,66 @@ void AbTrial::begin(unsigned arms) {
 }
 
 void AbTrial::on_pattern(std::uint64_t pattern) {
-  if (pattern == pattern_ && state_ != State::waiting) {
-    steps_ = 0;
-    block_time_ = 0;
-    return;
-  }
+  if (pattern == pattern_ && state_ != State::waiting) { return; }
   pattern_ = pattern;
   start_trial();
 }
 
+// The last step that was begun has no end, so its block is begun anew: the one before, where a block had just been left.
 void AbTrial::on_lost() {
-  steps_ = 0;
-  block_time_ = 0;
+  if (state_ != State::trying) {
+    steps_ = 0;
+  } else if (steps_ > 0 || block_ > 0) {
+    start_block(steps_ > 0 ? block_ : block_ - 1);
+  }
 }
 
-void AbTrial::on_step(std::uint64_t nanoseconds) {
+void AbTrial::on_step_begun(std::uint64_t step) {
   if (state_ == State::waiting) { return; }
-  ++steps_;
   if (state_ == State::settled) {
-    if (steps_ >= kRecheck) { start_trial(); }
+    if (++steps_ < kRecheck) { return; }
+    start_trial();
+  }
+  Awaited& slot = awaited_[step % kMostAhead];
+  if (slot.step != 0) { start_trial(); }  // its time never came, nor will its block's
+  if (block_ == blocks()) {
+    arm_ = chosen_;  // until the last times are known
     return;
   }
-  if (steps_ > kSettling) { block_time_ += nanoseconds; }
-  if (steps_ == kSettling + kMeasured) { end_block(); }
+  arm_ = arm_of_block(block_);
+  if (++steps_ > kSettling) { slot = {step, block_}; }
+  if (steps_ < kSettling + kMeasured) { return; }
+  ++block_;
+  steps_ = 0;
+}
+
+void AbTrial::on_step_time(std::uint64_t step, std::uint64_t nanoseconds) {
+  Awaited& slot = awaited_[step % kMostAhead];
+  if (step == 0 || slot.step != step) { return; }
+  Block& block = blocks_[slot.block];
+  slot = {};
+  block.time += nanoseconds;
+  if (++block.counted < kMeasured) { return; }
+  if (++complete_ == blocks()) { choose(); }
 }
 
 void AbTrial::start_trial() {
   state_ = State::trying;
+  complete_ = 0;
+  blocks_.fill({});
+  awaited_.fill({});
   block_ = 0;
   steps_ = 0;
-  block_time_ = 0;
-  arm_ = arm_of_block(0);
 }
 
-void AbTrial::end_block() {
-  rounds_[arm_][block_ / arms_] = block_time_ / kMeasured;
-  ++block_;
-  steps_ = 0;
-  block_time_ = 0;
-  if (block_ == arms_ * kRounds) {
-    choose();
-  } else {
-    arm_ = arm_of_block(block_);
+void AbTrial::start_block(unsigned block) {
+  for (Awaited& slot : awaited_) {
+    if (slot.step != 0 && slot.block == block) { slot = {}; }
   }
+  if (blocks_[block].counted == kMeasured) { --complete_; }
+  blocks_[block] = {};
+  block_ = block;
+  steps_ = 0;
 }
 
 // Forth and back, so that a drift of the machine weighs on all arms alike.
@@ -64,7 +81,10 @@ unsigned AbTrial::arm_of_block(unsigned block) const {
 void AbTrial::choose() {
   unsigned best = 0;
   for (unsigned arm = 0; arm < arms_; ++arm) {
-    std::array<std::uint64_t, kRounds> times = rounds_[arm];
+    std::array<std::uint64_t, kRounds> times{};
+    for (unsigned block = 0; block < blocks(); ++block) {
+      if (arm_of_block(block) == arm) { times[block / arms_] = blocks_[block].time / kMeasured; }
+    }
     std::sort(times.begin(), times.end());
     result_[arm] = times[kRounds / 2];
     if (result_[arm] + result_[best] / kLeastGain < result_[best]) { best = arm; }

@@ -6,15 +6,17 @@
 namespace headroom::preload {
 
 /// Which of a few ways to run is fastest, found by running them in turn: blocks of steps with each arm, three rounds forth and back, then
-/// the best for long, then again. Arm 0 is the program as it is; a later arm is chosen only if it gains. Deterministic: depends on the
-/// step times alone, and on them only at the end of a trial.
+/// the best for long, then again. Arm 0 is the program as it is; a later arm is chosen only if it gains. The host runs ahead of the
+/// devices, so a step is begun long before its time is known: which arm a step runs with depends on the count of steps alone, and on the
+/// times only at the end of a trial. Deterministic.
 class AbTrial {
  public:
   static constexpr unsigned kMaxArms = 4;
   static constexpr unsigned kSettling = 1;  ///< steps after a change that do not count
   static constexpr unsigned kMeasured = 4;  ///< steps of a block that count
   static constexpr unsigned kRounds = 3;
-  static constexpr unsigned kRecheck = 2048;  ///< steps with the chosen arm before the next trial
+  static constexpr unsigned kRecheck = 2048;   ///< steps with the chosen arm before the next trial
+  static constexpr unsigned kMostAhead = 256;  ///< steps begun before the time of the first of them must be known
   /// A later arm must be faster than an earlier by one in this many.
   static constexpr unsigned kLeastGain = 200;
 
@@ -26,7 +28,10 @@ class AbTrial {
   void on_pattern(std::uint64_t pattern);
   /// The repetition stopped: an unfinished block counts for nothing.
   void on_lost();
-  void on_step(std::uint64_t nanoseconds);
+  /// Step `step` begins, with arm(). Numbers ascend.
+  void on_step_begun(std::uint64_t step);
+  /// How long a step took that began a while ago; never told of some.
+  void on_step_time(std::uint64_t step, std::uint64_t nanoseconds);
 
   [[nodiscard]] unsigned arm() const { return arm_; }
   [[nodiscard]] unsigned arms() const { return arms_; }
@@ -35,20 +40,33 @@ class AbTrial {
   [[nodiscard]] std::uint64_t step_time(unsigned arm) const { return result_[arm]; }
 
  private:
+  static constexpr unsigned kMostBlocks = kMaxArms * kRounds;
+  struct Block {
+    std::uint64_t time = 0;
+    unsigned counted = 0;
+  };
+  /// A step whose time is awaited.
+  struct Awaited {
+    std::uint64_t step = 0;  ///< 0: none
+    unsigned block = 0;
+  };
+
   void start_trial();
-  void end_block();
+  void start_block(unsigned block);
   void choose();
   [[nodiscard]] unsigned arm_of_block(unsigned block) const;
+  [[nodiscard]] unsigned blocks() const { return arms_ * kRounds; }
 
   unsigned arms_ = 1;
   unsigned arm_ = 0;
   unsigned chosen_ = 0;
-  unsigned block_ = 0;
-  unsigned steps_ = 0;  ///< in the block, or since the choice
+  unsigned block_ = 0;  ///< the one that steps are begun for; blocks(): all were
+  unsigned steps_ = 0;  ///< begun in the block, or since the choice
+  unsigned complete_ = 0;
   State state_ = State::waiting;
-  std::uint64_t block_time_ = 0;
   std::uint64_t pattern_ = 0;
-  std::array<std::array<std::uint64_t, kRounds>, kMaxArms> rounds_{};
+  std::array<Block, kMostBlocks> blocks_{};
+  std::array<Awaited, kMostAhead> awaited_{};
   std::array<std::uint64_t, kMaxArms> result_{};
 };
 

@@ -40,8 +40,9 @@ void CoreState::refuse(KernelRecord& kernel, Decision& decision, Refusal refusal
   if (decision.refusal == Refusal::none) { decision.refusal = refusal; }
 }
 
-void CoreState::note_collective(std::uint64_t signature, std::uint64_t now) {
-  if (rules.policy != Policy::automatic || !rules.trial) { return; }
+std::uint64_t CoreState::note_collective(std::uint64_t signature) {
+  if (rules.policy != Policy::automatic || !rules.trial) { return 0; }
+  std::uint64_t begun = 0;
   const bool was_locked = known.steps.locked();
   switch (known.steps.on_collective(signature)) {
     case StepMarks::Mark::none:
@@ -50,16 +51,16 @@ void CoreState::note_collective(std::uint64_t signature, std::uint64_t now) {
       known.trial.on_lost();
       break;
     case StepMarks::Mark::step:
-      // Threads read the clock before they take the lock.
-      if (known.step_began != 0) { known.trial.on_step(now > known.step_began ? now - known.step_began : 0); }
-      known.step_began = now;
+      begun = ++known.step;
+      known.trial.on_step_begun(begun);
       break;
   }
   if (known.steps.locked() && !was_locked) {
     known.trial.on_pattern(known.steps.pattern());
-    known.step_began = 0;
+    ++known.step;  // a gap in the numbers: the time from the step before to the next one is no step's
   }
   known.active = controls(rules, known.trial.arm());
+  return begun;
 }
 
 std::unique_ptr<Core> Core::create(const Rules& rules, const Platform& platform) {
@@ -80,6 +81,13 @@ void Core::on_timing(Ticket ticket, std::uint64_t nanoseconds, std::uint64_t /*h
   kind.timing_pending = false;
   kind.samples.add(nanoseconds);
   if (fields.collective && known.order.is_live(fields.place, fields.born, kBornMask)) { known.order.finish(fields.place); }
+}
+
+void Core::on_step_time(std::uint64_t step, std::uint64_t nanoseconds) {
+  CoreState::Hold hold(*state_);
+  Knowledge& known = state_->known;
+  known.trial.on_step_time(step, nanoseconds);
+  known.active = controls(state_->rules, known.trial.arm());
 }
 
 void Core::on_timing_lost(Ticket ticket) {

@@ -129,12 +129,14 @@ struct Decision {
   bool time_it = false;                   ///< record timing events around the launch (never while anything is being captured)
   bool captured = false;                  ///< the stream is being captured, as far as the core was told
   bool is_collective = false;
+  /// Not zero: a step of the program begins with this launch. Record a timing event before it, tell `on_step_time` later.
+  std::uint64_t step = 0;
   bool in_window = false;           ///< in order and in time: for the hooks' own accounting of overhead
   Refusal refusal = Refusal::none;  ///< the first control that was refused; for the report
 
   /// The launch goes exactly as the program asked, with nothing before or after it.
   [[nodiscard]] constexpr bool untouched(std::uint32_t asked_dynamic) const {
-    return !priority && !time_it && completion_event == kNoEvent && wait_on == kNoEvent && dynamic_shared == asked_dynamic;
+    return !priority && !time_it && step == 0 && completion_event == kNoEvent && wait_on == kNoEvent && dynamic_shared == asked_dynamic;
   }
 };
 
@@ -208,6 +210,8 @@ class Core {
   void on_timing(Ticket ticket, std::uint64_t nanoseconds, std::uint64_t host_time_ns);
   /// The same launch's events failed or were given up: its time will not come.
   void on_timing_lost(Ticket ticket);
+  /// The step that Decision::step named took this long on the device, from its event to the event of the step with the next number.
+  void on_step_time(std::uint64_t step, std::uint64_t nanoseconds);
   /// A module or library was unloaded: function handles may now mean something else.
   void on_module_unload();
 

@@ -247,7 +247,8 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   }
   if (kernel.communication) {
     kind->size_class = static_cast<std::uint8_t>(facts.note.bytes == 0 ? 0 : std::bit_width(facts.note.bytes) - 1);
-    note_collective(key, facts.host_time_ns);  // first: a trial that changes its arm does so for whole steps
+    const std::uint64_t step = note_collective(key);  // first: a trial that changes its arm does so for whole steps
+    if (!captured) { decision.step = step; }
     decide_collective(launch, queued);
   } else {
     decide_compute(launch);

@@ -27,7 +27,8 @@ void Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64
     collective.expected = expected;
     collective.shape = kind == nullptr ? 0 : static_cast<std::uint32_t>(known.kinds.position(kind));
     collective.launched = true;
-    state_->note_collective(key, host_time_ns);
+    // A graph has no place for the event of a step that begins with it: that step's time stays unknown.
+    static_cast<void>(state_->note_collective(key));
   }
   known.order.close(*found, order);
 }

@@ -92,7 +92,7 @@ struct Knowledge {
   bool collectives_seen = false;
   StepMarks steps;
   AbTrial trial;
-  std::uint64_t step_began = 0;
+  std::uint64_t step = 0;  ///< number of the last one that began
   TimingBudget timing_budget;
   Controls active;
   Totals totals;
@@ -138,7 +138,8 @@ struct CoreState {
   void meet_residency(const LaunchFacts& facts, std::uint64_t kind_key, Hold& hold);
 
   Decision decide(const LaunchFacts& facts, std::uint16_t kernel, Hold& hold);
-  void note_collective(std::uint64_t signature, std::uint64_t now);
+  /// The number of the step that begins with this collective; 0: none does.
+  std::uint64_t note_collective(std::uint64_t signature);
   void refuse(KernelRecord& kernel, Decision& decision, Refusal refusal);
 
  private:

@@ -8,12 +8,34 @@
 namespace headroom::preload {
 namespace {
 
+/// Steps are begun and timed in turn, as where the host waits for each of them.
+class Steps {
+ public:
+  explicit Steps(AbTrial& trial) : trial_(trial) {}
+
+  /// The arm that the step runs with.
+  unsigned begin() {
+    trial_.on_step_begun(++step_);
+    return trial_.arm();
+  }
+  void end(std::uint64_t nanoseconds) { trial_.on_step_time(step_, nanoseconds); }
+  void run(std::uint64_t nanoseconds) {
+    begin();
+    end(nanoseconds);
+  }
+
+ private:
+  AbTrial& trial_;
+  static inline std::uint64_t step_ = 0;
+};
+
 /// Steps of a program that takes `times[arm]` with each arm, until the trial is over; the arms in the order they ran.
 std::vector<unsigned> run_trial(AbTrial& trial, const std::array<std::uint64_t, 4>& times) {
   std::vector<unsigned> ran;
   for (int i = 0; i < 1'000 && trial.state() == AbTrial::State::trying; ++i) {
-    ran.push_back(trial.arm());
-    trial.on_step(times[trial.arm()]);
+    Steps step(trial);
+    ran.push_back(step.begin());
+    step.end(times[ran.back()]);
   }
   return ran;
 }
@@ -30,7 +52,7 @@ TEST(AbTrial, WaitsWithTheArmItWasGiven) {
   trial.begin(3);
   EXPECT_EQ(trial.state(), AbTrial::State::waiting);
   EXPECT_EQ(trial.arm(), 0U);
-  trial.on_step(5);
+  Steps(trial).run(5);
   EXPECT_EQ(trial.state(), AbTrial::State::waiting) << "no step counts before the repetition was found";
 }
 
@@ -56,7 +78,7 @@ TEST(AbTrial, StaysPlainWhereNothingGains) {
 
 TEST(AbTrial, LeavesTheStepAfterAChangeOut) {
   AbTrial trial = started(2);
-  for (int i = 0; i < 1'000 && trial.state() == AbTrial::State::trying; ++i) { trial.on_step(i % 5 == 0 ? 900'000 : 1'000); }
+  for (int i = 0; i < 1'000 && trial.state() == AbTrial::State::trying; ++i) { Steps(trial).run(i % 5 == 0 ? 900'000 : 1'000); }
   EXPECT_EQ(trial.step_time(0), 1'000U);
 }
 
@@ -64,7 +86,9 @@ TEST(AbTrial, IsNotMisledByOneBadRound) {
   AbTrial trial = started(2);
   // The second block of all, the first of arm 1, meets a hiccup.
   for (int i = 0; i < 1'000 && trial.state() == AbTrial::State::trying; ++i) {
-    trial.on_step(i == 7 ? 900'000 : trial.arm() == 1 ? 8'000 : 10'000);
+    Steps step(trial);
+    const unsigned arm = step.begin();
+    step.end(i == 7 ? 900'000 : arm == 1 ? 8'000 : 10'000);
   }
   EXPECT_EQ(trial.arm(), 1U);
   EXPECT_EQ(trial.step_time(1), 8'000U);
@@ -73,9 +97,9 @@ TEST(AbTrial, IsNotMisledByOneBadRound) {
 TEST(AbTrial, ComparesAgainAfterLong) {
   AbTrial trial = started(2);
   run_trial(trial, {10'000, 8'000, 0, 0});
-  for (unsigned i = 0; i + 1 < AbTrial::kRecheck; ++i) { trial.on_step(8'000); }
+  for (unsigned i = 0; i + 1 < AbTrial::kRecheck; ++i) { Steps(trial).run(8'000); }
   EXPECT_EQ(trial.state(), AbTrial::State::settled);
-  trial.on_step(8'000);
+  Steps(trial).begin();
   EXPECT_EQ(trial.state(), AbTrial::State::trying);
   run_trial(trial, {10'000, 11'000, 0, 0});
   EXPECT_EQ(trial.arm(), 0U) << "what helped once may hurt later";
@@ -94,12 +118,41 @@ TEST(AbTrial, KeepsItsChoiceForTheSameRepetition) {
 
 TEST(AbTrial, BeginsABlockAnewThatWasInterrupted) {
   AbTrial trial = started(2);
-  trial.on_step(1'000);
-  trial.on_step(500'000);  // an evaluation in between
+  Steps(trial).run(1'000);
+  Steps(trial).begin();  // an evaluation comes before the next step
   trial.on_lost();
   trial.on_pattern(1);
   run_trial(trial, {1'000, 2'000, 0, 0});
   EXPECT_EQ(trial.step_time(0), 1'000U);
+}
+
+TEST(AbTrial, TakesTimesThatComeLongAfterTheSteps) {
+  AbTrial trial = started(2);
+  // The host begins all 30 steps of the trial, and ten more, before the first has ended.
+  std::vector<unsigned> arms;
+  for (std::uint64_t step = 1001; step <= 1040; ++step) {
+    trial.on_step_begun(step);
+    arms.push_back(trial.arm());
+  }
+  EXPECT_EQ(trial.state(), AbTrial::State::trying);
+  EXPECT_EQ(arms.back(), 0U) << "until all times are known the program runs as it is";
+  for (std::uint64_t step = 1001; step <= 1040; ++step) { trial.on_step_time(step, arms[step - 1001] == 1 ? 8'000 : 10'000); }
+  EXPECT_EQ(trial.state(), AbTrial::State::settled);
+  EXPECT_EQ(trial.arm(), 1U);
+}
+
+TEST(AbTrial, BeginsAnewWhenATimeNeverComes) {
+  AbTrial trial = started(2);
+  for (std::uint64_t step = 1; step <= 30; ++step) {
+    trial.on_step_begun(step);
+    if (step != 12) { trial.on_step_time(step, 1'000); }
+  }
+  EXPECT_EQ(trial.state(), AbTrial::State::trying);
+  for (std::uint64_t step = 31; step <= 400; ++step) {
+    trial.on_step_begun(step);
+    trial.on_step_time(step, 1'000);
+  }
+  EXPECT_EQ(trial.state(), AbTrial::State::settled);
 }
 
 }  // namespace

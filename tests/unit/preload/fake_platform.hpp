@@ -78,6 +78,11 @@ class Program {
   Decision launch(const LaunchFacts& facts, LaunchOutcome outcome = LaunchOutcome::ok) {
     const Decision decision = core->on_launch(facts);
     core->on_launched(decision.ticket, outcome);
+    if (decision.step != 0) {
+      if (decision.step == step_ + 1) { core->on_step_time(step_, now_ns - step_began_); }
+      step_ = decision.step;
+      step_began_ = now_ns;
+    }
     return decision;
   }
   /// Launches often enough, and answers timings, that the kernel is known to last `nanoseconds`; the stream is idle afterwards.
@@ -107,6 +112,10 @@ class Program {
   FakePlatform fake;
   std::unique_ptr<Core> core;
   std::uint64_t now_ns = 1'000'000'000;
+
+ private:
+  std::uint64_t step_ = 0;
+  std::uint64_t step_began_ = 0;
 };
 
 inline Rules rules_of(Policy policy) {
