@@ -198,7 +198,7 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=2, help="rows of steps that take turns in the launch without Headroom")
     parser.add_argument("--steps", type=int, default=0, help="timed steps of each mode in a launch; 0: 30, deterministic 6")
     parser.add_argument("--warm-up", type=int, default=20, help="steps before them")
-    parser.add_argument("--auto-warm-up", type=int, default=0, help="the same where auto compares; 0: 120, deterministic 60")
+    parser.add_argument("--auto-warm-up", type=int, default=0, help="the same where auto compares; 0: 160, deterministic 60")
     parser.add_argument("--profile-steps", type=int, default=3, help="recorded steps after them; 0: none")
     parser.add_argument("--separate", action="store_true", help="one launch for each example instead of one for all")
     parser.add_argument("--deterministic", action="store_true", help="compare digests, time nothing")
@@ -209,7 +209,7 @@ def main() -> int:
     parser.add_argument("--markdown", default="")
     options = parser.parse_args()
     options.steps = options.steps or (6 if options.deterministic else 30)
-    options.auto_warm_up = options.auto_warm_up or (60 if options.deterministic else 120)
+    options.auto_warm_up = options.auto_warm_up or (60 if options.deterministic else 160)
     # A time limit around this program ends it so; the launch that runs is then ended as well.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     document, complete = measure(options)

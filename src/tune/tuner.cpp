@@ -157,6 +157,8 @@ std::vector<std::size_t> Tuner::admit_newcomers(std::size_t leader) {
 }
 
 void Tuner::narrow(std::size_t leader) {
+  // A few lucky trials do not win: one that was dropped, and leads now that the others' medians have risen, is measured on.
+  candidates_[leader].dropped.clear();
   std::vector<std::size_t> finalists;
   for (std::size_t at = 0; at < candidates_.size(); ++at) {
     if (candidates_[at].dropped.empty() && !candidates_[at].times.empty()) finalists.push_back(at);
@@ -196,10 +198,11 @@ std::optional<std::size_t> Tuner::choice() const {
     return std::count_if(controls().begin(), controls().end(),
                          [&](const Control& control) { return control.get(plan).has_value(); });
   };
+  const std::size_t enough = std::min(kTrialsToCallEqual, candidates_[*leader].times.size());
   std::size_t chosen = *leader;
   for (std::size_t at = 0; at < candidates_.size(); ++at) {
     const MeasuredCandidate& measured = candidates_[at];
-    const bool level = measured.times.size() >= kFewTrials && measured.interval().median <= least * (1 + kSameMedian);
+    const bool level = measured.times.size() >= enough && measured.interval().median <= least * (1 + kSameMedian);
     if (level && set_controls(at) < set_controls(chosen)) chosen = at;
   }
   return chosen;
