@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headroom/plan/scheme.hpp"
@@ -16,6 +18,18 @@ namespace {
 
 Scenario small(Compute compute, CollectiveOp op, int gpus) {
   return {"test", gpus, 3, Pattern::pipeline, std::move(compute), {op, mebibytes(24), DataType::bf16, std::nullopt, std::nullopt}};
+}
+
+/// Absent where the test is over: skipped without a recorder, failed otherwise.
+std::optional<Timeline> recorded(Workload& workload, Order order, const OverlapPlan& plan) {
+  Result<Timeline> timeline = workload.record(order, plan);
+  if (timeline) return std::move(*timeline);
+  if (timeline.error().kind == ErrorKind::unavailable) {
+    [&] { GTEST_SKIP() << timeline.error().message; }();
+  } else {
+    ADD_FAILURE() << timeline.error().message;
+  }
+  return std::nullopt;
 }
 
 TEST(LiveWorkload, EveryKernelAndCollectiveIsRightUnderEveryScheme) {
@@ -90,9 +104,8 @@ TEST(LiveWorkload, CommBlocksAndClusterReachTheKernel) {
   OverlapPlan plan;
   plan.comm_blocks = Blocks(8);
   plan.cluster = 2;
-  const Result<Timeline> timeline = (*workload)->record(Order::comm_only, plan);
-  if (!timeline && timeline.error().kind == ErrorKind::unavailable) GTEST_SKIP() << timeline.error().message;
-  ASSERT_TRUE(timeline) << timeline.error().message;
+  const std::optional<Timeline> timeline = recorded(**workload, Order::comm_only, plan);
+  if (!timeline) return;
   ASSERT_EQ(static_cast<std::size_t>(2 * scenario.iterations), timeline->spans.size());
   for (const Span& span : timeline->spans) {
     EXPECT_EQ(SpanKind::communication, span.kind) << span.name;
@@ -110,9 +123,8 @@ TEST(LiveWorkload, PaddingReachesTheLaunchAndNothingElse) {
   ASSERT_TRUE(workload) << workload.error().message;
   OverlapPlan plan;
   plan.pad = kibibytes(50);
-  const Result<Timeline> timeline = (*workload)->record(Order::concurrent, plan);
-  if (!timeline && timeline.error().kind == ErrorKind::unavailable) GTEST_SKIP() << timeline.error().message;
-  ASSERT_TRUE(timeline) << timeline.error().message;
+  const std::optional<Timeline> timeline = recorded(**workload, Order::concurrent, plan);
+  if (!timeline) return;
   int compute = 0;
   for (const Span& span : timeline->spans) {
     if (span.kind != SpanKind::compute) continue;
@@ -181,9 +193,8 @@ TEST(LiveWorkload, TheLaunchGateLetsNoComputeStartBeforeTheCollectiveHas) {
   gated.launch_gate = true;
   const Status verified = (*workload)->verify(Order::concurrent, gated);
   ASSERT_TRUE(verified) << verified.error().message;
-  const Result<Timeline> timeline = (*workload)->record(Order::concurrent, gated);
-  if (!timeline && timeline.error().kind == ErrorKind::unavailable) GTEST_SKIP() << timeline.error().message;
-  ASSERT_TRUE(timeline) << timeline.error().message;
+  const std::optional<Timeline> timeline = recorded(**workload, Order::concurrent, gated);
+  if (!timeline) return;
   for (int device = 0; device < 2; ++device) {
     const auto begins = [&](SpanKind kind) {
       std::vector<Nanoseconds> found;
@@ -232,9 +243,8 @@ TEST(LiveWorkload, CopyEnginesMoveTheSameDataWithoutAKernel) {
     const Status verified = (*workload)->verify(Order::concurrent, plan);
     if (!verified && verified.error().kind == ErrorKind::unavailable) GTEST_SKIP() << verified.error().message;
     ASSERT_TRUE(verified) << to_string(op) << ": " << verified.error().message;
-    const Result<Timeline> timeline = (*workload)->record(Order::comm_only, plan);
-    if (!timeline && timeline.error().kind == ErrorKind::unavailable) GTEST_SKIP() << timeline.error().message;
-    ASSERT_TRUE(timeline) << timeline.error().message;
+    const std::optional<Timeline> timeline = recorded(**workload, Order::comm_only, plan);
+    if (!timeline) return;
     EXPECT_EQ(0, activity(*timeline, SpanKind::communication).spans) << to_string(op);
   }
 }
