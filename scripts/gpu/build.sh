@@ -5,6 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 out=${1:?usage: scripts/gpu/build.sh OUT}
+mkdir -p "$out"
 start=$SECONDS
 cmake -S . -B build/there -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$PWD/build/deps/usr" \
   -DCMAKE_CUDA_ARCHITECTURES=90-real -DHEADROOM_INSTALL=OFF >"$out/configure.txt" 2>&1 || { tail -20 "$out/configure.txt"; exit 1; }
