@@ -6,7 +6,7 @@ install(TARGETS headroom EXPORT headroomTargets
   INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS headroom_tool RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 # `headroom run` looks for it here, from where the program lies.
-install(TARGETS headroom_preload LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS headroom_preload headroom_preload_hip LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/headroom" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/headroom")

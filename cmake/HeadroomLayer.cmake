@@ -23,6 +23,18 @@ else()
     DIRECTORY "${PROJECT_SOURCE_DIR}/src" PROPERTIES HEADER_FILE_ONLY ON)
 endif()
 
+# headroom_headers(NAME HEADERS <x> ... [OPTIONS ...] [LIBRARIES ...]): headers that take long to read, compiled once for the targets
+# that say REUSE_FROM NAME and are compiled with the same options.
+function(headroom_headers name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;OPTIONS;LIBRARIES")
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp")
+  file(CONFIGURE OUTPUT "${source}" CONTENT "")
+  add_library(${name} OBJECT "${source}")
+  target_link_libraries(${name} PRIVATE headroom_warnings ${arg_LIBRARIES})
+  target_compile_options(${name} PRIVATE ${arg_OPTIONS})
+  target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
+endfunction()
+
 # One layer of include/headroom/<layer> and src/<layer>: an object library, so that the shared library, the tool and the tests
 # take the same objects. Every layer is a room of docs/architecture.md; which may include which is enforced by a test.
 function(headroom_layer layer)
@@ -36,5 +48,20 @@ function(headroom_layer layer)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
   target_include_directories(headroom_${layer} PRIVATE "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(headroom_${layer} PRIVATE headroom_warnings headroom_fmt nlohmann_json::nlohmann_json ${arg_DEPENDS})
+  if(HEADROOM_SANITIZE)
+    headroom_sanitize_layer(${layer})
+  endif()
   set_property(GLOBAL APPEND PROPERTY HEADROOM_LAYERS headroom_${layer})
+endfunction()
+
+# headroom_archive(NAME LAYER...): an archive of some layers, for what needs no more of the library: a linker takes from it what is
+# called, and a build compiles no other layer.
+function(headroom_archive name)
+  add_library(${name} STATIC)
+  foreach(layer IN LISTS ARGN)
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:headroom_${layer}>)
+  endforeach()
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+  target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(${name} PUBLIC headroom_fmt nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
 endfunction()

@@ -6,3 +6,27 @@ if(HEADROOM_SANITIZE)
     $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all> $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
   add_link_options(-fsanitize=${HEADROOM_SANITIZE})
 endif()
+
+# What the fuzzers of tests/fuzz link: the parsers and what they stand on.
+set(HEADROOM_FUZZED_LAYERS base model trace plan tune)
+
+# A sanitizer's tree is compiled to run its tests once: it optimises what then runs for long, the simulator and what is fuzzed, and
+# reads the large headers once. The fuzzers follow their coverage through the same objects as the tests link.
+function(headroom_sanitize_layer layer)
+  if(layer STREQUAL "backend_sim")
+    target_compile_options(headroom_backend_sim PRIVATE -O1)
+    return()
+  endif()
+  set(headers headroom_plain_headers)
+  set(options "")
+  if(HEADROOM_FUZZERS AND layer IN_LIST HEADROOM_FUZZED_LAYERS)
+    set(headers headroom_fuzzed_headers)
+    set(options -O1 -fsanitize=fuzzer-no-link)
+  endif()
+  if(NOT TARGET ${headers})
+    headroom_headers(${headers} HEADERS <fmt/format.h> <nlohmann/json.hpp> OPTIONS ${options}
+      LIBRARIES headroom_fmt nlohmann_json::nlohmann_json)
+  endif()
+  target_compile_options(headroom_${layer} PRIVATE ${options})
+  target_precompile_headers(headroom_${layer} REUSE_FROM ${headers})
+endfunction()

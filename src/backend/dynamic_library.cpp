@@ -109,6 +109,8 @@ Result<DynamicLibrary> DynamicLibrary::open(std::span<const std::string> names) 
   return unavailable(fmt::format("cannot load {} ({})", tried, reason));
 }
 
+void DynamicLibrary::keep_loaded() const { static_cast<void>(dlopen(name_.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)); }
+
 Result<void*> DynamicLibrary::find(const char* symbol) const {
   if (void* address = dlsym(handle_.get(), symbol)) return address;
   return unavailable(fmt::format("{} has no function {}", name_, symbol));
@@ -116,7 +118,8 @@ Result<void*> DynamicLibrary::find(const char* symbol) const {
 
 Status DynamicLibrary::redirect(const char* symbol, void* replacement) const {
   link_map* map = nullptr;
-  if (dlinfo(handle_.get(), RTLD_DI_LINKMAP, &map) != 0) return unavailable(fmt::format("{}: {}", name_, dlerror()));
+  if (dlinfo(handle_.get(), RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0)
+    return unavailable(fmt::format("{}: {}", name_, dlerror()));
   int stored = 0;
   Imports(*map).for_each_slot_of(symbol, [&](void** slot) { stored += store(slot, replacement) ? 1 : 0; });
   if (stored > 0) return {};

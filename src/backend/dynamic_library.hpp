@@ -18,6 +18,9 @@ class DynamicLibrary {
   /// The name that could be opened.
   [[nodiscard]] const std::string& name() const { return name_; }
 
+  /// Keeps the library loaded until the process ends, whatever becomes of this handle: for one that has threads of its own.
+  void keep_loaded() const;
+
   /// Stores the address of `symbol` in `function`, whose type the caller takes from a declaration of that function.
   template <class Function>
   Status bind(const char* symbol, Function*& function) const {

@@ -10,6 +10,7 @@
 namespace headroom::detail {
 
 Result<std::unique_ptr<Backend>> open_cuda(const BackendOptions& options);
+Result<std::unique_ptr<Backend>> open_hip(const BackendOptions& options);
 Result<std::unique_ptr<Backend>> open_sim(const BackendOptions& options);
 
 }  // namespace headroom::detail

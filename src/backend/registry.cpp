@@ -21,13 +21,9 @@ Result<std::unique_ptr<Backend>> open_cuda_if_built(const BackendOptions& option
   }
 }
 
-Result<std::unique_ptr<Backend>> open_hip(const BackendOptions&) {
-  return unavailable("this version has no hip backend yet; AMD devices can be planned for and simulated");
-}
-
 constexpr std::array kBackends{
     BackendEntry{"cuda", "NVIDIA GPUs through CUDA and NCCL", open_cuda_if_built},
-    BackendEntry{"hip", "AMD GPUs through HIP and RCCL", open_hip},
+    BackendEntry{"hip", "AMD GPUs through HIP and RCCL", detail::open_hip},
     BackendEntry{"sim", "every device of the catalog, simulated on this CPU", detail::open_sim},
 };
 

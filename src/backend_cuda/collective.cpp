@@ -8,39 +8,14 @@
 namespace headroom::cuda {
 namespace {
 
-/// What one rank sends and receives.
-struct Extents {
-  Bytes send;
-  Bytes recv;
-};
-
-Extents extents(const Collective& collective, int gpus) {
-  const Bytes whole = collective.bytes;
-  switch (collective.op) {
-    case CollectiveOp::all_gather:
-      return {whole / gpus, whole};
-    case CollectiveOp::reduce_scatter:
-      return {whole, whole / gpus};
-    case CollectiveOp::all_reduce:
-    case CollectiveOp::all_to_all:
-      break;
-  }
-  return {whole, whole};
-}
-
 int nccl_type(DataType dtype) { return dtype == DataType::f32 ? kNcclFloat32 : kNcclBfloat16; }
 
 }  // namespace
 
-Bytes CollectiveBuffers::memory_per_device(const Collective& collective, int gpus) {
-  const Extents sizes = extents(collective, gpus);
-  return sizes.send + sizes.recv;
-}
-
 Result<CollectiveBuffers> CollectiveBuffers::make(const NcclLibrary& nccl, const Collective& collective, int gpus,
                                                   std::uint64_t seed) {
   CollectiveBuffers buffers(collective, gpus, seed);
-  const Extents sizes = extents(collective, gpus);
+  const BufferSizes sizes = buffer_sizes(collective, gpus);
   for (int device = 0; device < gpus; ++device) {
     if (Status used = use_device(device); !used) return used.error();
     Result<CollectiveMemory> send = nccl.allocate(sizes.send);
@@ -57,7 +32,7 @@ Result<CollectiveBuffers> CollectiveBuffers::make(const NcclLibrary& nccl, const
 }
 
 Status CollectiveBuffers::register_with(Communicators& comms) const {
-  const Extents sizes = extents(collective_, gpus_);
+  const BufferSizes sizes = buffer_sizes(collective_, gpus_);
   std::vector<void*> send;
   std::vector<void*> recv;
   for (const Rank& rank : ranks_) {
@@ -123,7 +98,7 @@ Status CollectiveBuffers::enqueue_whole_exchange(const NcclLibrary& nccl, const 
 }
 
 Status CollectiveBuffers::poison() {
-  const Extents sizes = extents(collective_, gpus_);
+  const BufferSizes sizes = buffer_sizes(collective_, gpus_);
   for (int device = 0; device < gpus_; ++device) {
     if (Status used = use_device(device); !used) return used;
     if (Status done = cuda::poison(ranks_[static_cast<std::size_t>(device)].recv.get(), sizes.recv, nullptr); !done) return done;
@@ -133,7 +108,7 @@ Status CollectiveBuffers::poison() {
 }
 
 Status CollectiveBuffers::verify() const {
-  const std::int64_t count = extents(collective_, gpus_).recv / size_of(collective_.dtype);
+  const std::int64_t count = buffer_sizes(collective_, gpus_).recv / size_of(collective_.dtype);
   for (int device = 0; device < gpus_; ++device) {
     const CollectiveCheck expected{collective_.op, collective_.dtype, device, gpus_, count, seed_};
     const void* received = ranks_[static_cast<std::size_t>(device)].recv.get();

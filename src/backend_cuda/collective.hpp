@@ -26,9 +26,6 @@ class CollectiveBuffers {
   /// Compares every received element on every device with its exact reference; waits.
   [[nodiscard]] Status verify() const;
 
-  /// Device memory that a scenario's collective takes on each device.
-  static Bytes memory_per_device(const Collective& collective, int gpus);
-
  private:
   struct Rank {
     CollectiveMemory send;

@@ -36,9 +36,6 @@ class ComputeKernel {
   ComputeKernel() = default;
 };
 
-/// Device memory that a scenario's compute takes on each device.
-Bytes memory_per_device(const Compute& compute);
-
 /// `devices` has at least `gpus` entries. `invalid_input` when this backend has no such kernel, `unavailable` without its library.
 Result<std::unique_ptr<ComputeKernel>> make_compute_kernel(const Compute& compute, const std::vector<DeviceInfo>& devices, int gpus,
                                                            std::uint64_t seed);

@@ -141,13 +141,6 @@ class ElementwiseKernel final : public ComputeKernel {
 
 }  // namespace
 
-Bytes memory_per_device(const Compute& compute) {
-  if (const auto* what = std::get_if<Elementwise>(&compute)) return what->bytes * 2;
-  const auto* tiled = std::get_if<TiledGemm>(&compute);
-  const GemmExtents gemm = tiled != nullptr ? extents_of(*tiled) : extents_of(std::get<LibraryGemm>(compute));
-  return gemm.a() + gemm.b() + gemm.c();
-}
-
 Result<std::unique_ptr<ComputeKernel>> make_compute_kernel(const Compute& compute, const std::vector<DeviceInfo>& devices, int gpus,
                                                            std::uint64_t seed) {
   if (const auto* tiled = std::get_if<TiledGemm>(&compute)) return TiledGemmKernel::make(*tiled, gpus, seed);

@@ -15,8 +15,7 @@ double gib(Bytes size) { return static_cast<double>(size.count()) / static_cast<
 
 /// Said before the first allocation, in the scenario's words; an allocation that fails all the same says so itself.
 Status enough_memory(const Scenario& scenario) {
-  const Bytes needed =
-      memory_per_device(scenario.compute) + CollectiveBuffers::memory_per_device(scenario.collective, scenario.gpus);
+  const Bytes needed = memory_per_device(scenario);
   for (int device = 0; device < scenario.gpus; ++device) {
     if (Status used = use_device(device); !used) return used;
     std::size_t free = 0;

@@ -26,6 +26,7 @@ class CudaWorkload final : public Workload {
   ~CudaWorkload() override;
 
   [[nodiscard]] const ComputeFacts& compute() const override;
+  [[nodiscard]] Status accepts(const OverlapPlan& plan) const override;
   Result<Microseconds> run(Order order, const OverlapPlan& plan) override;
   Result<Timeline> record(Order order, const OverlapPlan& plan) override;
   Status verify(Order order, const OverlapPlan& plan) override;
@@ -45,7 +46,6 @@ class CudaWorkload final : public Workload {
   CudaWorkload(const Scenario& scenario, std::shared_ptr<const NcclLibrary> nccl, std::chrono::milliseconds time_limit);
 
   Status build(const std::vector<DeviceInfo>& devices, std::uint64_t seed);
-  Status accepts(const OverlapPlan& plan) const;
   Status copy_engine_possible(const OverlapPlan& plan) const;
   Result<const Communicators*> communicators_for(const OverlapPlan& plan);
   Result<LaneStreams> streams_for(const OverlapPlan& plan);

@@ -42,12 +42,29 @@ constexpr std::array kGemmKernels{
     GemmKernel{64, 64, 8, kF32, 256, 56, 4'096, 1.50, 0.18},
     GemmKernel{128, 128, 8, kF32, 256, 128, 8'192, 1.42, 0.72},
 };
+
+// The same kernels as AMD's compiler (LLVM 15) leaves them for gfx90a: exactly the tiles in LDS, the types of a tile in blocks of
+// four waves. Their step times are those above, scaled to the device.
+struct AmdKernel {
+  int tile_m, tile_n, tile_k;
+  DataType dtype;
+  int registers;
+};
+constexpr std::array kAmdKernels{
+    AmdKernel{64, 64, 8, kF32, 66},      AmdKernel{64, 64, 16, kF32, 66},     AmdKernel{64, 64, 32, kF32, 80},
+    AmdKernel{64, 64, 64, kF32, 80},     AmdKernel{128, 128, 8, kF32, 170},   AmdKernel{128, 128, 16, kF32, 174},
+    AmdKernel{128, 128, 32, kF32, 174},  AmdKernel{64, 64, 32, kBf16, 63},    AmdKernel{64, 64, 64, kBf16, 64},
+    AmdKernel{128, 128, 32, kBf16, 116}, AmdKernel{128, 128, 64, kBf16, 144},
+};
+constexpr int kAmdThreads = 256;
+
 // The device on which the step times were measured.
 constexpr double kF32RateOfH200 = 507e3;
 constexpr double kTensorRateOfH200 = 7.49e6;
 
 constexpr int kElementwiseThreads = 256;
 constexpr int kElementwiseRegisters = 30;
+constexpr int kElementwiseRegistersOfAmd = 17;
 constexpr double kVector = 16;  // bytes that a thread reads, and writes
 
 // How a step's waiting and issuing overlap: exponent of the norm that joins them (1: not at all).
@@ -61,7 +78,8 @@ double f(std::int64_t number) { return static_cast<double>(number); }
 
 constexpr std::string_view kTileNames = "64x64x{8,16,32,64}, 128x128x{8,16,32} for f32, 64x64x{32,64}, 128x128x{32,64} for bf16";
 
-bool has_tiles(const GemmKernel& kernel, const TiledGemm& gemm) {
+template <class Kernel>
+bool has_tiles(const Kernel& kernel, const TiledGemm& gemm) {
   return kernel.dtype == gemm.dtype && kernel.tile_m == gemm.tile_m && kernel.tile_n == gemm.tile_n && kernel.tile_k == gemm.tile_k;
 }
 
@@ -81,6 +99,18 @@ Result<GemmKernel> kernel_of(const TiledGemm& gemm, const KernelFootprint& footp
     if (has_tiles(kernel, gemm) && Bytes(kernel.static_shared) == footprint.static_shared) return kernel;
   }
   return found;
+}
+
+/// `kernel` as the device's compiler leaves it.
+KernelFootprint footprint_of(const GemmKernel& kernel, const TiledGemm& gemm, const DeviceLimits& device) {
+  if (device.vendor == Vendor::nvidia) {
+    return {Threads(kernel.threads), Registers(kernel.registers), Bytes(kernel.static_shared), Bytes(0), 1};
+  }
+  // Every tile configuration has an entry in both tables.
+  const auto* const found =
+      std::find_if(kAmdKernels.begin(), kAmdKernels.end(), [&](const AmdKernel& one) { return has_tiles(one, gemm); });
+  const Bytes tiles = (gemm.tile_m + gemm.tile_n) * gemm.tile_k * size_of(gemm.dtype);
+  return {Threads(kAmdThreads), Registers(found->registers), tiles, Bytes(0), 1};
 }
 
 std::vector<double> tile_times(const TiledGemm& gemm, const GemmKernel& kernel, const DevicePerformance& speed, int most) {
@@ -161,7 +191,8 @@ Result<ComputeProfile> compute_profile(const Compute& compute, const KernelFootp
   const auto most = static_cast<int>(runs->residency.count());
   const DevicePerformance& speed = performance_of(device);
   if (const auto* tiled = std::get_if<TiledGemm>(&compute)) {
-    const Result<GemmKernel> kernel = kernel_of(*tiled, footprint);
+    // Those that are told apart by their footprint are of NVIDIA's compiler.
+    const Result<GemmKernel> kernel = device.vendor == Vendor::nvidia ? kernel_of(*tiled, footprint) : kernel_of(*tiled);
     if (!kernel) return kernel.error();
     return profile(*tiled, *kernel, footprint, speed, most);
   }
@@ -173,12 +204,11 @@ Result<ComputeProfile> compute_profile(const Compute& compute, const DeviceLimit
   if (const auto* tiled = std::get_if<TiledGemm>(&compute)) {
     const Result<GemmKernel> kernel = kernel_of(*tiled);
     if (!kernel) return kernel.error();
-    const KernelFootprint footprint{Threads(kernel->threads), Registers(kernel->registers), Bytes(kernel->static_shared), Bytes(0),
-                                    1};
-    return compute_profile(compute, footprint, device);
+    return compute_profile(compute, footprint_of(*kernel, *tiled, device), device);
   }
   if (std::holds_alternative<LibraryGemm>(compute)) return compute_profile(compute, library_footprint(device), device);
-  const KernelFootprint footprint{Threads(kElementwiseThreads), Registers(kElementwiseRegisters), Bytes(0), Bytes(0), 1};
+  const int registers = device.vendor == Vendor::nvidia ? kElementwiseRegisters : kElementwiseRegistersOfAmd;
+  const KernelFootprint footprint{Threads(kElementwiseThreads), Registers(registers), Bytes(0), Bytes(0), 1};
   return compute_profile(compute, footprint, device);
 }
 

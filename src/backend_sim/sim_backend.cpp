@@ -3,7 +3,6 @@
 #include "backend/leaves.hpp"
 #include "backend_sim/performance.hpp"
 #include "backend_sim/run_noise.hpp"
-#include "backend_sim/scenario_memory.hpp"
 #include "backend_sim/sim_workload.hpp"
 #include "headroom/base/environment.hpp"
 #include "headroom/model/device_catalog.hpp"

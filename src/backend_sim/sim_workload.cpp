@@ -39,8 +39,9 @@ Span span_of(const Launch& launch, const LaunchTimes& times, const SimCase& what
 }
 
 // Drivers part SMs in these steps. CUDA Driver API, "Green Contexts": at least 8 and multiples of 8 from compute capability 9.0 on,
-// at least 4 and multiples of 2 before.
+// at least 4 and multiples of 2 before. A CU mask has a bit for each compute unit.
 Sms partition_of(Sms wanted, const DeviceLimits& device) {
+  if (device.vendor == Vendor::amd) return wanted;
   return device.max_cluster > 1 ? round_up(wanted, Sms(8)) : std::max(round_up(wanted, Sms(2)), Sms(4));
 }
 
@@ -65,7 +66,6 @@ Status accepts_comm(const OverlapPlan& plan, const Collective& collective, const
     return invalid_input(fmt::format("cluster: {}, expected 1 to {} on {}", *plan.cluster, device.max_cluster, device.name));
   }
   if (plan.comm_sms) {
-    if (device.vendor != Vendor::nvidia) return invalid_input("comm_sms: green contexts are CUDA's");
     if (*plan.comm_sms < Sms(1) || partition_of(*plan.comm_sms, device) >= device.sms) {
       return invalid_input(fmt::format("comm_sms: {}, expected 1 to {}, rounded up to what the driver parts off",
                                        plan.comm_sms->count(), device.sms.count() - 1));
@@ -136,7 +136,7 @@ Result<SimCase> SimWorkload::case_of(Order order, const OverlapPlan& plan) const
   if (plan.comm_sms) {
     const Sms parted = partition_of(*plan.comm_sms, device_);
     what.machine.comm_sms = static_cast<int>(parted.count());
-    // The library asks its context how many SMs there are.
+    // The library asks its context how many SMs there are. (rocBLAS knows nothing of a mask; its blocks share what is left alike.)
     if (compute_.persistent) what.compute.work.x = std::min(what.compute.work.x, (device_.sms - parted).count());
   }
   what.comm = *comm;

@@ -17,6 +17,7 @@ class SimWorkload final : public Workload {
   static Result<std::unique_ptr<Workload>> make(const Scenario& scenario, const DeviceLimits& device, const RunNoise& noise);
 
   [[nodiscard]] const ComputeFacts& compute() const override { return facts_; }
+  [[nodiscard]] Status accepts(const OverlapPlan& plan) const override;
   Result<Microseconds> run(Order order, const OverlapPlan& plan) override;
   /// One device is simulated; its spans stand for all, which are equal.
   Result<Timeline> record(Order order, const OverlapPlan& plan) override;
@@ -28,7 +29,6 @@ class SimWorkload final : public Workload {
       : scenario_(scenario), device_(device), noise_(noise) {}
 
   Result<const EngineRun*> answer(Order order, const OverlapPlan& plan);
-  [[nodiscard]] Status accepts(const OverlapPlan& plan) const;
   [[nodiscard]] Result<SimCase> case_of(Order order, const OverlapPlan& plan) const;
 
   Scenario scenario_;

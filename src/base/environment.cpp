@@ -6,7 +6,8 @@
 namespace headroom {
 
 std::span<const EnvironmentVariable> environment_variables() {
-  static constexpr std::array all{kNcclLibrary, kCublasLibrary, kCuptiLibrary, kProfile, kSimNoise};
+  static constexpr std::array all{kNcclLibrary, kCublasLibrary,  kCuptiLibrary, kHipLibrary, kHiprtcLibrary,
+                                  kRcclLibrary, kRocblasLibrary, kProfile,      kSimNoise};
   return all;
 }
 

@@ -74,6 +74,15 @@ Status validate(const Collective& collective, int gpus) {
   return {};
 }
 
+template <class Gemm>
+Bytes operands_and_result(const Gemm& gemm, DataType result) {
+  return size_of(gemm.dtype) * (gemm.m * gemm.k + gemm.k * gemm.n) + size_of(result) * (gemm.m * gemm.n);
+}
+
+Bytes memory_of(const TiledGemm& gemm) { return operands_and_result(gemm, DataType::f32); }
+Bytes memory_of(const LibraryGemm& gemm) { return operands_and_result(gemm, gemm.dtype); }
+Bytes memory_of(const Elementwise& elementwise) { return elementwise.bytes * 2; }
+
 // Names stand in tables and in messages of one line. Bytes from 128 up are part of UTF-8.
 bool is_control(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -134,6 +143,26 @@ std::optional<Blocks> compute_blocks(const Compute& compute) {
   if (gemm == nullptr) return std::nullopt;
   const GridShape grid = gemm->grid.value_or(GridShape{gemm->n / gemm->tile_n, gemm->m / gemm->tile_m});
   return Blocks(grid.x * grid.y);
+}
+
+BufferSizes buffer_sizes(const Collective& collective, int gpus) {
+  const Bytes whole = collective.bytes;
+  switch (collective.op) {
+    case CollectiveOp::all_gather:
+      return {whole / gpus, whole};
+    case CollectiveOp::reduce_scatter:
+      return {whole, whole / gpus};
+    case CollectiveOp::all_reduce:
+    case CollectiveOp::all_to_all:
+      break;
+  }
+  return {whole, whole};
+}
+
+Bytes memory_per_device(const Scenario& scenario) {
+  const Bytes compute = std::visit([](const auto& kernel) { return memory_of(kernel); }, scenario.compute);
+  const BufferSizes collective = buffer_sizes(scenario.collective, scenario.gpus);
+  return compute + collective.send + collective.recv;
 }
 
 }  // namespace headroom

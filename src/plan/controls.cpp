@@ -10,18 +10,18 @@
 #include "headroom/model/comm_catalog.hpp"
 #include "headroom/plan/occupancy.hpp"
 #include "headroom/plan/residency_windows.hpp"
+#include "plan/sm_shares.hpp"
 
 namespace headroom {
 namespace {
 
+using detail::kPartitionGranule;
+using detail::kSmShares;
 using Values = Result<std::vector<std::int64_t>>;
 using Value = std::optional<std::int64_t>;
 
 // Block budgets from far below to just above what NCCL takes itself; each divides into clusters of 4.
 constexpr std::array<std::int64_t, 6> kBudgets{4, 8, 12, 16, 24, 32};
-// Drivers part SMs in multiples of 8 at most.
-constexpr Sms kPartitionGranule(8);
-constexpr std::array<std::int64_t, 4> kShares{8, 16, 24, 32};
 constexpr std::array<std::int64_t, 3> kClusters{1, 2, 4};
 // Powers of two that NCCL takes as NCCL_NTHREADS.
 constexpr std::array<std::int64_t, 3> kCommThreads{128, 256, 512};
@@ -112,7 +112,7 @@ Values clusters(const ControlSite& site, const OverlapPlan& plan) {
 Values targets(const ControlSite& site, const OverlapPlan& /*plan*/) {
   if (site.compute) return invalid_input("SM target acts only on library GEMMs, this kernel's grid is its own");
   std::vector<std::int64_t> sms;
-  for (const std::int64_t share : kShares) {
+  for (const std::int64_t share : kSmShares) {
     if (Sms(share) * 2 <= site.device.sms) sms.push_back(site.device.sms.count() - share);
   }
   std::reverse(sms.begin(), sms.end());
@@ -135,16 +135,15 @@ Values carveouts(const ControlSite& site, const OverlapPlan& /*plan*/) {
 
 Values partitions(const ControlSite& site, const OverlapPlan& plan) {
   if (Status sms = on_the_sms(plan); !sms) return sms.error();
-  if (site.device.vendor != Vendor::nvidia) return invalid_input("green contexts are CUDA's");
   // A collective's block mostly fills an SM: fewer SMs than blocks would leave some waiting for others of the same collective.
   const Sms least = round_up(Sms(blocks_of(site, plan).count()), kPartitionGranule);
   std::vector<std::int64_t> sms;
-  for (const std::int64_t share : kShares) {
+  for (const std::int64_t share : kSmShares) {
     if (Sms(share) >= least && Sms(share) * 2 <= site.device.sms) sms.push_back(share);
   }
   if (sms.empty()) {
     return invalid_input(fmt::format("{} comm blocks need {} SMs of their own, expected at most half of {} and {}",
-                                     blocks_of(site, plan).count(), least.count(), site.device.sms.count(), kShares.back()));
+                                     blocks_of(site, plan).count(), least.count(), site.device.sms.count(), kSmShares.back()));
   }
   return sms;
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "headroom/plan/residency_windows.hpp"
+#include "plan/sm_shares.hpp"
 
 namespace headroom {
 namespace {
@@ -17,6 +18,8 @@ constexpr std::array kSchemes{Scheme::sequential,      Scheme::concurrent, Schem
                               Scheme::sm_target_only,  Scheme::copy_engine};
 constexpr std::size_t kPlainSchemes = 5;
 
+using detail::kPartitionGranule;
+using detail::kSmShares;
 using Plans = Result<std::vector<OverlapPlan>>;
 
 Plans capped_plans(OverlapPlan plan, const DeviceLimits& device, const std::optional<KernelFootprint>& footprint) {
@@ -37,10 +40,6 @@ Plans capped_plans(OverlapPlan plan, const DeviceLimits& device, const std::opti
   return plans;
 }
 
-// As many SMs for each side as the common block budgets of collectives ask for; drivers part SMs in multiples of 8 at most.
-constexpr std::array<std::int64_t, 4> kShares{8, 16, 24, 32};
-constexpr Sms kPartitionGranule(8);
-
 /// A collective's block mostly fills an SM, so a partition has one for each.
 Plans partitioned_plans(OverlapPlan plan, const DeviceLimits& device) {
   std::vector<OverlapPlan> plans;
@@ -48,7 +47,7 @@ Plans partitioned_plans(OverlapPlan plan, const DeviceLimits& device) {
     plan.comm_sms = round_up(Sms(plan.comm_blocks->count()), kPartitionGranule);
     plans.push_back(plan);
   } else {
-    for (const std::int64_t share : kShares) {
+    for (const std::int64_t share : kSmShares) {
       plan.comm_sms = Sms(share);
       plan.comm_blocks = Blocks(share);
       plans.push_back(plan);
@@ -64,7 +63,7 @@ Plans budget_plans(OverlapPlan plan) {
     return invalid_input(fmt::format("the scenario fixes the collective's budget at {} blocks", plan.comm_blocks->count()));
   }
   std::vector<OverlapPlan> plans;
-  for (const std::int64_t share : kShares) {
+  for (const std::int64_t share : kSmShares) {
     plan.comm_blocks = Blocks(share);
     plans.push_back(plan);
   }
@@ -74,7 +73,7 @@ Plans budget_plans(OverlapPlan plan) {
 Plans target_plans(OverlapPlan plan, const DeviceLimits& device, const std::optional<KernelFootprint>& footprint) {
   if (footprint) return invalid_input("an SM target acts on library GEMMs only, this kernel's grid is its own");
   std::vector<OverlapPlan> plans;
-  for (const std::int64_t share : kShares) {
+  for (const std::int64_t share : kSmShares) {
     if (Sms(share) >= device.sms) break;
     plan.sm_target = device.sms - Sms(share);
     plans.push_back(plan);

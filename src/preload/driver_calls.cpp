@@ -24,6 +24,7 @@ DriverCalls DriverCalls::find() {
   find_call(calls.stream_get_flags, "cuStreamGetFlags");
   find_call(calls.stream_wait_event, "cuStreamWaitEvent");
   find_call(calls.event_create, "cuEventCreate");
+  find_call(calls.event_destroy, "cuEventDestroy_v2");
   find_call(calls.event_record, "cuEventRecord");
   find_call(calls.event_query, "cuEventQuery");
   find_call(calls.event_elapsed_time, "cuEventElapsedTime");

@@ -20,6 +20,7 @@ struct DriverCalls {
   int (*stream_get_flags)(cu::Stream, unsigned*);
   int (*stream_wait_event)(cu::Stream, cu::Event, unsigned flags);
   int (*event_create)(cu::Event*, unsigned flags);
+  int (*event_destroy)(cu::Event);
   int (*event_record)(cu::Event, cu::Stream);
   int (*event_query)(cu::Event);
   int (*event_elapsed_time)(float* milliseconds, cu::Event begin, cu::Event end);

@@ -5,7 +5,6 @@
 #include <mutex>
 
 #include "preload/core/table.hpp"
-#include "preload/driver_abi.hpp"
 
 namespace headroom::preload {
 
@@ -13,9 +12,9 @@ namespace headroom::preload {
 /// More of them than fit make every event count as one.
 class ForeignEvents {
  public:
-  void add(cu::Event event);
-  void remove(cu::Event event);
-  bool contains(cu::Event event);
+  void add(const void* event);
+  void remove(const void* event);
+  bool contains(const void* event);
 
  private:
   std::mutex mutex_;

@@ -50,35 +50,6 @@ bool wants_priority(const Rules& rules) {
 
 }  // namespace
 
-void GraphTable::put(cu::GraphExec exec, const GraphFacts& facts) {
-  const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < used_; ++i) {
-    if (entries_[i].exec == exec) {
-      entries_[i].facts = facts;
-      return;
-    }
-  }
-  if (used_ < kGraphs) { entries_[used_++] = {exec, facts}; }
-}
-
-GraphFacts GraphTable::get(cu::GraphExec exec) {
-  const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < used_; ++i) {
-    if (entries_[i].exec == exec) { return entries_[i].facts; }
-  }
-  return {};
-}
-
-void GraphTable::remove(cu::GraphExec exec) {
-  const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < used_; ++i) {
-    if (entries_[i].exec == exec) {
-      entries_[i] = entries_[--used_];
-      return;
-    }
-  }
-}
-
 GraphFacts read_graph(Interposer& state, cu::Graph graph) {
   GraphFacts facts;
   for_each_kernel_node(state.driver, graph, [&](cu::GraphNode, const cu::KernelNodeParamsV2& parameters) {

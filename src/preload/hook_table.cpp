@@ -3,7 +3,6 @@
 #include <array>
 
 #include "preload/cublas_functions.hpp"
-#include "preload/elf_symbols.hpp"
 #include "preload/hooked_functions.hpp"
 #include "preload/nccl_functions.hpp"
 
@@ -144,6 +143,10 @@ constexpr std::array kHooks{
     library<&cublasSgemmStridedBatched>("cublasSgemmStridedBatched", HookedLibrary::kCublas),
 };
 
+}  // namespace
+
+std::span<const Hook> hooks() { return kHooks; }
+
 std::string_view object_prefix(HookedLibrary library) {
   switch (library) {
     case HookedLibrary::kDriver:
@@ -156,45 +159,6 @@ std::string_view object_prefix(HookedLibrary library) {
   return "";
 }
 
-}  // namespace
-
-std::span<const Hook> hooks() { return kHooks; }
-
-const Hook* find_hook(std::string_view symbol) {
-  for (const Hook& hook : kHooks) {
-    if (symbol == hook.symbol) { return &hook; }
-  }
-  return nullptr;
-}
-
-const Hook* find_hook(std::string_view base, int version, std::uint64_t flags) {
-  const bool per_thread_asked = (flags & cu::kProcAddressPerThreadDefaultStream) != 0;
-  const DefaultStream wanted = per_thread_asked ? DefaultStream::kPerThread : DefaultStream::kLegacy;
-  for (const Hook& hook : kHooks) {
-    if (hook.base != base || hook.base.empty() || version < hook.since) { continue; }
-    if (hook.stream == wanted || hook.stream == DefaultStream::kNone) { return &hook; }
-  }
-  return nullptr;
-}
-
-void* resolve(const Hook& hook) {
-  void* found = hook.state->real.load(std::memory_order_acquire);
-  if (found != nullptr) { return found; }
-  found = find_loaded_symbol(object_prefix(hook.library), hook.symbol);
-  // Programs link NCCL and cuBLAS statically into libraries of their own.
-  if (found == nullptr && hook.library != HookedLibrary::kDriver) { found = find_loaded_symbol("", hook.symbol); }
-  if (found != nullptr) { hook.state->real.store(found, std::memory_order_release); }
-  return found;
-}
-
-void* resolve_state(HookState& state) {
-  for (const Hook& hook : kHooks) {
-    if (hook.state == &state) {
-      state.routes.fetch_or(kRouteLinked, std::memory_order_relaxed);
-      return resolve(hook);
-    }
-  }
-  return nullptr;
-}
+bool may_be_hooked(const char* name) { return (name[0] == 'c' && name[1] == 'u') || (name[0] == 'n' && name[1] == 'c'); }
 
 }  // namespace headroom::preload

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -10,23 +9,12 @@
 #include "preload/driver_calls.hpp"
 #include "preload/foreign_events.hpp"
 #include "preload/graph_facts.hpp"
+#include "preload/graph_table.hpp"
 #include "preload/hook_table.hpp"
 #include "preload/launch_timer.hpp"
+#include "preload/process.hpp"
 
 namespace headroom::preload {
-
-/// Nanoseconds of a monotonic clock.
-std::uint64_t now_ns();
-
-/// A small number of the calling thread, from 0 on.
-std::uint32_t thread_number();
-
-/// Time spent in launch hooks, driver excluded: counted for every launch, measured for every kSampled-th of a thread.
-struct Overhead {
-  static constexpr std::uint32_t kSampled = 16;
-  std::atomic<std::uint64_t> outside_calls{0}, outside_samples{0}, outside_ns{0};
-  std::atomic<std::uint64_t> inside_calls{0}, inside_samples{0}, inside_ns{0};
-};
 
 /// Everything the library knows about its process: one object, made when a program first calls a hooked driver function and never
 /// destroyed, because programs call the driver until their very end.
@@ -49,9 +37,6 @@ struct Interposer {
 
 /// The process's interposer; null where nothing can be interposed (no driver is loaded, no memory): call the real function.
 Interposer* interposer();
-
-/// Writes the report of HEADROOM_RUN_REPORT_DIR, once; at exit.
-void write_process_report(Interposer& state);
 
 inline StreamId id_of(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle); }
 

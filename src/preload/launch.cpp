@@ -141,27 +141,6 @@ bool wait_for_collective(Interposer& state, const Decision& decision, cu::Contex
          state.driver.stream_wait_event(stream, event, 0) == cu::kSuccess;
 }
 
-// Keeps the time that the driver takes for a launch out of the account of ours.
-class DriverClock {
- public:
-  explicit DriverClock(bool on) : on_(on) {}
-
-  template <class Call>
-  int time(Call&& call) {
-    if (!on_) { return call(); }
-    const std::uint64_t begin = now_ns();
-    const int result = call();
-    spent_ns_ += now_ns() - begin;
-    return result;
-  }
-  [[nodiscard]] bool on() const { return on_; }
-  [[nodiscard]] std::uint64_t spent_ns() const { return spent_ns_; }
-
- private:
-  bool on_;
-  std::uint64_t spent_ns_ = 0;
-};
-
 struct Launched {
   int result;
   LaunchOutcome outcome;
@@ -206,12 +185,6 @@ int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch or
   return launched.result;
 }
 
-// Adds the time of a sampled launch to the account of its kind.
-void account(Overhead& overhead, bool inside, std::uint64_t nanoseconds) {
-  (inside ? overhead.inside_ns : overhead.outside_ns).fetch_add(nanoseconds, std::memory_order_relaxed);
-  (inside ? overhead.inside_samples : overhead.outside_samples).fetch_add(1, std::memory_order_relaxed);
-}
-
 }  // namespace
 
 int launch(const LaunchRequest& request, OriginalLaunch original) {
@@ -221,7 +194,7 @@ int launch(const LaunchRequest& request, OriginalLaunch original) {
   DriverClock clock(launches++ % Overhead::kSampled == 0);
   const std::uint64_t begin = now_ns();
   const Decision decision = state->core->on_launch(read_facts(*state, request, begin));
-  (decision.in_window ? state->overhead.inside_calls : state->overhead.outside_calls).fetch_add(1, std::memory_order_relaxed);
+  state->overhead.count(decision.in_window);
   int result = cu::kSuccess;
   if (decision.untouched(request.config.shared_bytes)) {
     const Launched launched = launch_plainly(request, original, LaunchOutcome::ok, clock);
@@ -231,7 +204,7 @@ int launch(const LaunchRequest& request, OriginalLaunch original) {
     result = carry_out(*state, request, original, decision, clock);
   }
   state->timer.poll(begin);
-  if (clock.on()) { account(state->overhead, decision.in_window, now_ns() - begin - clock.spent_ns()); }
+  if (clock.on()) { state->overhead.add_sample(decision.in_window, now_ns() - begin - clock.spent_ns()); }
   return result;
 }
 

@@ -1,6 +1,14 @@
 #include "preload/launch_timer.hpp"
 
 namespace headroom::preload {
+namespace {
+
+// An event that its driver does not take back is lost, and nothing else is.
+void destroy(const DriverCalls& driver, cu::Event event) {
+  if (driver.event_destroy != nullptr) { driver.event_destroy(event); }
+}
+
+}  // namespace
 
 int LaunchTimer::take(cu::Context context) {
   int unused = kNone;
@@ -13,7 +21,10 @@ int LaunchTimer::take(cu::Context context) {
   const CurrentContext scope(driver_, context);
   Pair& pair = pairs_[static_cast<std::size_t>(unused)];
   if (!scope.ok() || driver_.event_create(&pair.begin, 0) != cu::kSuccess) { return kNone; }
-  if (driver_.event_create(&pair.end, 0) != cu::kSuccess) { return kNone; }
+  if (driver_.event_create(&pair.end, 0) != cu::kSuccess) {
+    destroy(driver_, pair.begin);
+    return kNone;
+  }
   pair.context = context;
   return unused;
 }
@@ -50,6 +61,19 @@ void LaunchTimer::drop(int pair) {
   pairs_[static_cast<std::size_t>(pair)].stage = Stage::kFree;
 }
 
+bool LaunchTimer::renew(StepEvent& mark, cu::Context context) {
+  const RelaxedCapture relaxed(driver_);
+  if (mark.context != nullptr) {
+    const CurrentContext scope(driver_, mark.context);
+    if (scope.ok()) { destroy(driver_, mark.event); }
+  }
+  mark = StepEvent{};
+  const CurrentContext scope(driver_, context);
+  if (!scope.ok() || driver_.event_create(&mark.event, 0) != cu::kSuccess) { return false; }
+  mark.context = context;
+  return true;
+}
+
 void LaunchTimer::begin_step(cu::Context context, cu::Stream stream, std::uint64_t step) {
   if (context == nullptr || driver_.event_record == nullptr || driver_.event_create == nullptr ||
       driver_.event_elapsed_time == nullptr) {
@@ -58,21 +82,18 @@ void LaunchTimer::begin_step(cu::Context context, cu::Stream stream, std::uint64
   const std::lock_guard lock(mutex_);
   StepEvent& mark = steps_[step % kSteps];
   mark.step = 0;
-  if (mark.context != context) {
-    const CurrentContext scope(driver_, context);
-    mark.context = nullptr;
-    if (!scope.ok() || driver_.event_create(&mark.event, 0) != cu::kSuccess) { return; }
-    mark.context = context;
-  }
+  if (mark.context != context && !renew(mark, context)) { return; }
   if (driver_.event_record(mark.event, stream) != cu::kSuccess) { return; }
   mark.stream = stream;
   mark.step = step;
-  if (oldest_step_ == 0 || oldest_step_ + kSteps <= step) { oldest_step_ = step; }
+  const std::uint64_t oldest = oldest_step_.load(std::memory_order_relaxed);
+  if (oldest == 0 || oldest + kSteps <= step) { oldest_step_.store(step, std::memory_order_relaxed); }
   newest_step_.store(step, std::memory_order_relaxed);
 }
 
 void LaunchTimer::poll(std::uint64_t now_ns) {
-  const bool waits = pending_.load(std::memory_order_relaxed) != 0 || newest_step_.load(std::memory_order_relaxed) != 0;
+  const bool steps_wait = oldest_step_.load(std::memory_order_relaxed) < newest_step_.load(std::memory_order_relaxed);
+  const bool waits = steps_wait || pending_.load(std::memory_order_relaxed) != 0;
   if (!waits || now_ns < next_poll_.load(std::memory_order_relaxed)) { return; }
   // Asking for an event would break a capture in global mode, also one that another thread begins right now.
   if (core_.capturing()) { return; }
@@ -102,20 +123,21 @@ void LaunchTimer::poll_pairs(std::uint64_t now_ns) {
 
 void LaunchTimer::poll_steps() {
   const std::uint64_t newest = newest_step_.load(std::memory_order_relaxed);
-  while (oldest_step_ != 0 && oldest_step_ < newest) {
-    const StepEvent& begun = steps_[oldest_step_ % kSteps];
-    const StepEvent& next = steps_[(oldest_step_ + 1) % kSteps];
+  std::uint64_t oldest = oldest_step_.load(std::memory_order_relaxed);
+  while (oldest < newest) {
+    const StepEvent& begun = steps_[oldest % kSteps];
+    const StepEvent& next = steps_[(oldest + 1) % kSteps];
     // A step that was not recorded, or on another stream, leaves two times unknown; the trial then begins anew some day.
-    const bool comparable = begun.step == oldest_step_ && next.step == oldest_step_ + 1 && begun.stream == next.stream;
+    const bool comparable = begun.step == oldest && next.step == oldest + 1 && begun.stream == next.stream;
     if (comparable) {
       const int state = driver_.event_query(next.event);
       if (state == cu::kErrorNotReady) { return; }
       float milliseconds = 0;
       if (state == cu::kSuccess && driver_.event_elapsed_time(&milliseconds, begun.event, next.event) == cu::kSuccess) {
-        core_.on_step_time(oldest_step_, static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6));
+        core_.on_step_time(oldest, static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6));
       }
     }
-    ++oldest_step_;
+    oldest_step_.store(++oldest, std::memory_order_relaxed);
   }
 }
 

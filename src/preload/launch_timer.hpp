@@ -57,6 +57,8 @@ class LaunchTimer {
 
   // With the lock held.
   int take(cu::Context context);
+  /// Gives the mark an event of `context`; false where the driver does not.
+  bool renew(StepEvent& mark, cu::Context context);
   void poll_pairs(std::uint64_t now_ns);
   void poll_steps();
 
@@ -65,7 +67,7 @@ class LaunchTimer {
   std::mutex mutex_;
   std::array<Pair, kPairs> pairs_{};
   std::array<StepEvent, kSteps> steps_{};
-  std::uint64_t oldest_step_ = 0;  ///< whose time is not told yet; 0: none
+  std::atomic<std::uint64_t> oldest_step_{0};  ///< whose time is not told yet; 0: none
   std::atomic<std::uint64_t> newest_step_{0};
   std::atomic<int> pending_{0};
   std::atomic<std::uint64_t> next_poll_{0};

@@ -13,7 +13,7 @@ namespace {
 // touch. Notes beyond are dropped, and their kernels are known by name and grid alone.
 struct Notes {
   struct Entry {
-    cu::Stream stream;
+    nccl::Stream stream;
     CollectiveNote note;
   };
   std::array<Entry, 16> entries;
@@ -32,14 +32,14 @@ std::uint64_t bytes_of(nccl::DataType type) {
 std::uint32_t ranks_of(nccl::Communicator communicator) {
   using CommCount = int (*)(nccl::Communicator, int*);
   static const auto comm_count = [] {
-    void* found = find_loaded_symbol("libnccl", "ncclCommCount");
+    void* found = find_loaded_symbol(object_prefix(HookedLibrary::kNccl), "ncclCommCount");
     return reinterpret_cast<CommCount>(found != nullptr ? found : find_loaded_symbol("", "ncclCommCount"));
   }();
   int ranks = 0;
   return comm_count != nullptr && comm_count(communicator, &ranks) == 0 && ranks > 0 ? static_cast<std::uint32_t>(ranks) : 0;
 }
 
-void add_note(cu::Stream stream, nccl::Communicator communicator, std::uint64_t bytes, std::uint32_t ranks) {
+void add_note(nccl::Stream stream, nccl::Communicator communicator, std::uint64_t bytes, std::uint32_t ranks) {
   for (std::size_t i = 0; i < notes.count; ++i) {
     if (notes.entries[i].stream == stream) {
       notes.entries[i].note.bytes += bytes;
@@ -66,7 +66,7 @@ class Scope {
 
 // `parts`: how many times the count is sent by each rank; 0: once for each rank.
 template <auto Ours, class... Arguments>
-int collective(nccl::Communicator communicator, cu::Stream stream, std::size_t count, nccl::DataType type, std::uint32_t parts,
+int collective(nccl::Communicator communicator, nccl::Stream stream, std::size_t count, nccl::DataType type, std::uint32_t parts,
                Arguments... arguments) {
   const Scope scope;
   const std::uint32_t ranks = ranks_of(communicator);
@@ -78,7 +78,7 @@ int collective(nccl::Communicator communicator, cu::Stream stream, std::size_t c
 
 namespace headroom::preload {
 
-CollectiveNote note_of(cu::Stream stream) {
+CollectiveNote note_of(const void* stream) {
   for (std::size_t i = 0; i < notes.count; ++i) {
     if (notes.entries[i].stream == stream) { return notes.entries[i].note; }
   }
@@ -100,47 +100,49 @@ int ncclGroupEnd() {
 }
 
 int ncclAllReduce(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Operation operation,
-                  nccl::Communicator communicator, cu::Stream stream) {
+                  nccl::Communicator communicator, nccl::Stream stream) {
   return collective<&ncclAllReduce>(communicator, stream, count, type, 1, send, receive, count, type, operation, communicator,
                                     stream);
 }
 
 int ncclReduce(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Operation operation, int root,
-               nccl::Communicator communicator, cu::Stream stream) {
+               nccl::Communicator communicator, nccl::Stream stream) {
   return collective<&ncclReduce>(communicator, stream, count, type, 1, send, receive, count, type, operation, root, communicator,
                                  stream);
 }
 
-int ncclBcast(void* buffer, std::size_t count, nccl::DataType type, int root, nccl::Communicator communicator, cu::Stream stream) {
+int ncclBcast(void* buffer, std::size_t count, nccl::DataType type, int root, nccl::Communicator communicator,
+              nccl::Stream stream) {
   return collective<&ncclBcast>(communicator, stream, count, type, 1, buffer, count, type, root, communicator, stream);
 }
 
 int ncclBroadcast(const void* send, void* receive, std::size_t count, nccl::DataType type, int root,
-                  nccl::Communicator communicator, cu::Stream stream) {
+                  nccl::Communicator communicator, nccl::Stream stream) {
   return collective<&ncclBroadcast>(communicator, stream, count, type, 1, send, receive, count, type, root, communicator, stream);
 }
 
 int ncclReduceScatter(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Operation operation,
-                      nccl::Communicator communicator, cu::Stream stream) {
+                      nccl::Communicator communicator, nccl::Stream stream) {
   return collective<&ncclReduceScatter>(communicator, stream, count, type, 0, send, receive, count, type, operation, communicator,
                                         stream);
 }
 
 int ncclAllGather(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Communicator communicator,
-                  cu::Stream stream) {
+                  nccl::Stream stream) {
   return collective<&ncclAllGather>(communicator, stream, count, type, 1, send, receive, count, type, communicator, stream);
 }
 
 int ncclAlltoAll(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Communicator communicator,
-                 cu::Stream stream) {
+                 nccl::Stream stream) {
   return collective<&ncclAlltoAll>(communicator, stream, count, type, 0, send, receive, count, type, communicator, stream);
 }
 
 int ncclSend(const void* send, std::size_t count, nccl::DataType type, int peer, nccl::Communicator communicator,
-             cu::Stream stream) {
+             nccl::Stream stream) {
   return collective<&ncclSend>(communicator, stream, count, type, 1, send, count, type, peer, communicator, stream);
 }
 
-int ncclRecv(void* receive, std::size_t count, nccl::DataType type, int peer, nccl::Communicator communicator, cu::Stream stream) {
+int ncclRecv(void* receive, std::size_t count, nccl::DataType type, int peer, nccl::Communicator communicator,
+             nccl::Stream stream) {
   return collective<&ncclRecv>(communicator, stream, count, type, 1, receive, count, type, peer, communicator, stream);
 }

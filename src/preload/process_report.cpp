@@ -7,7 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "preload/interposer.hpp"
+#include "preload/hook_table.hpp"
+#include "preload/process.hpp"
 
 namespace headroom::preload {
 namespace {
@@ -30,12 +31,12 @@ struct DriverEntries {
   }
 };
 
-void collect_entries(DriverEntries& entries) {
+void collect_entries(DriverEntries& entries, const char* finder) {
   for (const Hook& hook : hooks()) {
     const std::uint8_t routes = hook.state->routes.load(std::memory_order_relaxed);
     if ((routes & kRouteLinked) != 0) { entries.add("", hook.symbol); }
     if ((routes & kRouteDlsym) != 0) { entries.add("dlsym:", hook.symbol); }
-    if ((routes & kRouteProcAddress) != 0) { entries.add("cuGetProcAddress:", hook.symbol); }
+    if ((routes & kRouteProcAddress) != 0) { entries.add(finder, hook.symbol); }
   }
 }
 
@@ -87,7 +88,7 @@ struct BufferedFile {
   }
 };
 
-void report_to(Interposer& state, const char* directory, const ProcessFacts& facts) {
+void report_to(const ReportSource& source, const char* directory, const ProcessFacts& facts) {
   std::array<char, kPathBytes> path;
   std::array<char, kPathBytes> unfinished;
   const auto stamp = static_cast<unsigned long long>(now_ns());
@@ -100,7 +101,7 @@ void report_to(Interposer& state, const char* directory, const ProcessFacts& fac
     std::fprintf(stderr, "headroom: the report cannot be written to %s: %s\n", directory, std::strerror(errno));
     return;
   }
-  state.core->report(facts, {&output, &BufferedFile::write_piece});
+  source.core.report(facts, {&output, &BufferedFile::write_piece});
   output.flush();
   close(output.file);
   // A reader sees the whole report or none.
@@ -109,20 +110,19 @@ void report_to(Interposer& state, const char* directory, const ProcessFacts& fac
 
 }  // namespace
 
-void write_process_report(Interposer& state) {
-  if (!state.used.exchange(false)) { return; }
+void write_process_report(const ReportSource& source) {
   static DriverEntries entries;
   entries.count = 0;
-  collect_entries(entries);
+  collect_entries(entries, source.finder);
   ProcessFacts facts;
   facts.pid = getpid();
   facts.program = program_invocation_short_name;
-  facts.device_count = state.contexts.devices_seen();
+  facts.device_count = source.devices_seen;
   facts.driver_entries = entries.pointers.data();
   facts.driver_entry_count = entries.count;
-  fill_overhead(state.overhead, facts);
+  fill_overhead(source.overhead, facts);
   const char* directory = std::getenv("HEADROOM_RUN_REPORT_DIR");
-  if (directory != nullptr && *directory != '\0') { report_to(state, directory, facts); }
+  if (directory != nullptr && *directory != '\0') { report_to(source, directory, facts); }
   const char* verbose = std::getenv("HEADROOM_RUN_VERBOSE");
   if (verbose != nullptr && *verbose == '1') {
     std::fprintf(stderr, "headroom: %s (%d): %llu launches outside windows (%llu ns each), %llu inside (%llu ns each)\n",

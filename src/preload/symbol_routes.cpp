@@ -6,9 +6,8 @@
 
 #include "preload/elf_symbols.hpp"
 #include "preload/hook_table.hpp"
-#include "preload/hooked_functions.hpp"
 
-// The ways by which a program gets the address of a driver function. dlopen needs no hook: whatever handle a program holds, dlsym
+// The ways by which a program gets the address of a hooked function. dlopen needs no hook: whatever handle a program holds, dlsym
 // tells by the address that it finds whether it is the driver's function.
 //
 // dlsym answers RTLD_NEXT and RTLD_DEFAULT for the object that *calls* it, which it reads from its return address. So the exported
@@ -118,14 +117,10 @@ void* from_c_library(void*& known, const char* name) {
   return found;
 }
 
-bool may_be_hooked(const char* name) {
-  return name != nullptr && ((name[0] == 'c' && name[1] == 'u') || (name[0] == 'n' && name[1] == 'c'));
-}
-
 // Whether `found`, the loader's answer for the hook's name, is the function that the hook stands for. Other libraries define
 // functions of these names too (stubs, shims); those are left alone.
 bool is_hooked_function(const Hook& hook, void* found) {
-  if (hook.library == HookedLibrary::kDriver) { return object_of(found).starts_with("libcuda.so"); }
+  if (hook.library == HookedLibrary::kDriver) { return object_of(found).starts_with(object_prefix(hook.library)); }
   return resolve(hook) == found;
 }
 
@@ -153,7 +148,7 @@ bool resolve_driver() {
   return true;
 }
 
-// Of the hooks that cuGetProcAddress may have meant, the one whose driver function it returned. Drivers that return another
+// Of the hooks that cuGetProcAddress or hipGetProcAddress may have meant, the one whose driver function it returned. Drivers that return another
 // address than they export are taken at their word for name, version and flags.
 const Hook* hook_of_address(std::string_view base, int version, std::uint64_t flags, void* found) {
   static const bool resolved = resolve_driver();
@@ -161,7 +156,7 @@ const Hook* hook_of_address(std::string_view base, int version, std::uint64_t fl
     if (resolved && hook.state->real.load(std::memory_order_relaxed) == found) { return &hook; }
   }
   const Hook* meant = find_hook(base, version, flags);
-  return meant != nullptr && object_of(found).starts_with("libcuda") ? meant : nullptr;
+  return meant != nullptr && object_of(found).starts_with(object_prefix(meant->library)) ? meant : nullptr;
 }
 
 bool is_base_name(std::string_view name) {
@@ -170,6 +165,8 @@ bool is_base_name(std::string_view name) {
   }
   return false;
 }
+
+}  // namespace
 
 void substitute_found(const char* symbol, void** found, int version, std::uint64_t flags) {
   // The first name asked for is the empty string; results may be unwanted.
@@ -182,8 +179,6 @@ void substitute_found(const char* symbol, void** found, int version, std::uint64
   *found = hook->ours();
 }
 
-}  // namespace
-
 DlsymFunction loader_dlsym() { return reinterpret_cast<DlsymFunction>(from_c_library(headroom_loader_dlsym, "dlsym")); }
 DlvsymFunction loader_dlvsym() { return reinterpret_cast<DlvsymFunction>(from_c_library(headroom_loader_dlvsym, "dlvsym")); }
 
@@ -195,7 +190,7 @@ void* headroom_dlsym(void* handle, const char* name) {
   const DlsymFunction loader = loader_dlsym();
   if (loader == nullptr) { return kNoSymbol; }
   // Who asks for the next definition has one of its own and wants the driver's.
-  if (!may_be_hooked(name) || handle == RTLD_NEXT) { return kAskLoader; }
+  if (name == nullptr || !may_be_hooked(name) || handle == RTLD_NEXT) { return kAskLoader; }
   const Hook* hook = find_hook(name);
   return hook == nullptr ? kAskLoader : substitute(*hook, loader(handle, name));
 }
@@ -203,19 +198,7 @@ void* headroom_dlsym(void* handle, const char* name) {
 void* headroom_dlvsym(void* handle, const char* name, const char* version) {
   const DlvsymFunction loader = loader_dlvsym();
   if (loader == nullptr) { return kNoSymbol; }
-  if (!may_be_hooked(name) || handle == RTLD_NEXT) { return kAskLoader; }
+  if (name == nullptr || !may_be_hooked(name) || handle == RTLD_NEXT) { return kAskLoader; }
   const Hook* hook = find_hook(name);
   return hook == nullptr ? kAskLoader : substitute(*hook, loader(handle, name, version));
-}
-
-int cuGetProcAddress(const char* symbol, void** found, int version, std::uint64_t flags) {
-  const int result = call_real<&::cuGetProcAddress>(symbol, found, version, flags);
-  if (result == cu::kSuccess) { substitute_found(symbol, found, version, flags); }
-  return result;
-}
-
-int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint64_t flags, int* status) {
-  const int result = call_real<&::cuGetProcAddress_v2>(symbol, found, version, flags, status);
-  if (result == cu::kSuccess) { substitute_found(symbol, found, version, flags); }
-  return result;
 }

@@ -261,6 +261,7 @@ std::string to_json(const RunReport& report, int indent) {
   written["schema"] = kRunSchema;
   written["provenance"] = "measured";
   written["command"] = report.command;
+  written["backend"] = report.backend;
   written["policy"] = report.policy;
   written["exit_code"] = report.exit_code;
   written["wall_s"] = report.wall.count();

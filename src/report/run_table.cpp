@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "headroom/report/run_report.hpp"
 
@@ -45,11 +46,12 @@ std::string command_line(const std::vector<std::string>& command) {
 }
 
 std::string processes_line(const RunReport& report) {
+  const std::string_view driver = report.backend == "hip" ? "HIP runtime" : "CUDA driver";
   if (report.processes.empty()) {
-    return "# no process reported: none used the CUDA driver, or none could be preloaded (static or setuid programs)\n";
+    return fmt::format("# no process reported: none used the {}, or none could be preloaded (static or setuid programs)\n", driver);
   }
-  return fmt::format("# {} {} used the CUDA driver\n", report.processes.size(),
-                     report.processes.size() == 1 ? "process" : "processes");
+  return fmt::format("# {} {} used the {}\n", report.processes.size(), report.processes.size() == 1 ? "process" : "processes",
+                     driver);
 }
 
 std::string summary_lines(const RunActivity& total) {

@@ -6,6 +6,7 @@
 #include "headroom/tune/tuner.hpp"
 #include "model/json_document.hpp"
 #include "model/json_fields.hpp"
+#include "plan/candidate_json.hpp"
 #include "plan/overlap_plan_json.hpp"
 
 namespace headroom {
@@ -18,12 +19,8 @@ constexpr const char* kSchema = "headroom.tuning/1";
 constexpr std::int64_t kMost = 1'000'000;
 constexpr std::size_t kMostCandidates = 10'000;
 
-OrderedJson candidate_json(const MeasuredCandidate& measured) {
-  OrderedJson json = OrderedJson::object();
-  json["scheme"] = to_string(measured.candidate.scheme);
-  json["plan"] = detail::plan_json(measured.candidate.plan);
-  json["reason"] = measured.candidate.reason;
-  json["predicted_us"] = measured.candidate.predicted ? OrderedJson(measured.candidate.predicted->count()) : OrderedJson();
+OrderedJson measured_json(const MeasuredCandidate& measured) {
+  OrderedJson json = detail::candidate_json(measured.candidate);
   json["times_us"] = OrderedJson::array();
   for (const Microseconds time : measured.times) json["times_us"].push_back(time.count());
   json["dropped"] = measured.dropped;
@@ -106,7 +103,7 @@ std::string Tuner::state(std::string_view subject) const {
   json["wave"] = wave_;
   json["queue"] = queue_;
   json["candidates"] = OrderedJson::array();
-  for (const MeasuredCandidate& measured : candidates_) json["candidates"].push_back(candidate_json(measured));
+  for (const MeasuredCandidate& measured : candidates_) json["candidates"].push_back(measured_json(measured));
   return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 

@@ -14,14 +14,15 @@ section() {
   for word in "$@"; do grep -qwF -- "$word" <<<"$lines" || fail "section $title lacks $word"; done
 }
 
-section Backends cuda
+section Backends cuda hip sim
 section Devices a40 a100 h100 h200 b200 mi250x mi300x
 section 'Communication kernels' nccl-2.28:512 nccl-2.28:544 nccl-2.28:640 rccl-5.2 rccl-6.2
 section Suites quick paper controls library
 section Schemes sequential concurrent priority shaped shaped_priority tuned green_context comm_blocks_only sm_target_only copy_engine
 section Kernels tiled_gemm library_gemm elementwise gelu relu copy
 section Collectives all_reduce all_gather reduce_scatter all_to_all
-section 'Environment variables' HEADROOM_NCCL_LIBRARY HEADROOM_CUBLAS_LIBRARY HEADROOM_CUPTI_LIBRARY HEADROOM_PROFILE
+section 'Environment variables' HEADROOM_NCCL_LIBRARY HEADROOM_CUBLAS_LIBRARY HEADROOM_CUPTI_LIBRARY HEADROOM_HIP_LIBRARY \
+  HEADROOM_HIPRTC_LIBRARY HEADROOM_RCCL_LIBRARY HEADROOM_ROCBLAS_LIBRARY HEADROOM_PROFILE
 
 # An unusable backend says why.
 if grep -qE 'unusable:? *$' "$out"; then fail 'a backend is unusable without a reason'; fi

@@ -8,16 +8,22 @@ mkdir "$work/bin" "$work/lib" "$work/tmp"
 cp "$real_bin" "$work/bin/headroom"
 stand_in=$(ldd "$real_bin" | awk '/libm\.so/ { print $3 }')
 cp "$stand_in" "$work/lib/libheadroom_preload.so"
+cp "$stand_in" "$work/lib/libheadroom_preload_hip.so"
 HEADROOM_BIN=$work/bin/headroom
 library=$work/lib/libheadroom_preload.so
+hip_library=$work/lib/libheadroom_preload_hip.so
 export TMPDIR=$work/tmp
+# A machine may have ROCm installed: CUDA's driver decides what auto means below.
+mkdir "$work/cuda"
+cp "$stand_in" "$work/cuda/libcuda.so.1"
+export LD_LIBRARY_PATH=$work/cuda${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 # A sanitized build of the tool would refuse to start below a preloaded library.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
 unset LD_PRELOAD HEADROOM_PROFILE HEADROOM_RUN_POLICY HEADROOM_RUN_REPORT_DIR HEADROOM_RUN_RULES
 
 # --- usage ------------------------------------------------------------------------------------------------------------
 expect 0 run --help
-for option in --policy --profile --report --verbose --set --cap --sm-target --off; do has_option "$option"; done
+for option in --policy --backend --profile --report --verbose --set --cap --sm-target --off; do has_option "$option"; done
 silent
 
 refused() {
@@ -32,6 +38,10 @@ refused 'expected -- and a command after the options' --
 refused "true" true
 refused '--nonsense' --nonsense -- true
 refused "--policy: 'fast', expected one of auto, observe, priority, gate, shape" --policy fast -- true
+refused "--backend: 'rocm', expected auto, cuda or hip" --backend rocm -- true
+refused '--policy: gate is not there with hip' --backend hip --policy gate -- true
+refused '--sm-target: not there with hip' --backend hip --sm-target 100 -- true
+refused '--set: cluster is not there with hip' --backend hip --set cluster=1 -- true
 refused '--policy: shape needs a --cap [NAME=]N or a profile' --policy shape -- true
 for policy in observe priority gate auto; do
   refused "--cap: not applied by $policy, expected --policy shape" --policy "$policy" --cap 2 -- true
@@ -141,6 +151,30 @@ sm_target 108
 gate off
 ab off' ] || fail 'the rules are others'
 
+# With hip its own library is preloaded, RCCL gets the names that it knows, and priorities are asked for unless somebody decided otherwise.
+expect 0 run --backend hip --policy priority --set comm_blocks=8 -- env
+inherits "LD_PRELOAD=$hip_library"
+inherits NCCL_MAX_CTAS=8
+inherits NCCL_MIN_NCHANNELS=8
+inherits NCCL_MAX_NCHANNELS=8
+inherits DEBUG_HIP_IGNORE_STREAM_PRIORITY=0
+DEBUG_HIP_IGNORE_STREAM_PRIORITY=1 expect 0 run --backend hip -- env
+inherits DEBUG_HIP_IGNORE_STREAM_PRIORITY=1
+expect 0 run --backend hip --policy observe -- env
+lacks DEBUG_HIP_IGNORE_STREAM_PRIORITY
+expect 0 run --backend cuda -- "$HEADROOM_BIN" run --backend hip -- env
+inherits "LD_PRELOAD=$hip_library"
+
+# auto: hip where its runtime can be loaded and CUDA's driver cannot.
+mkdir "$work/rocm"
+cp "$stand_in" "$work/rocm/libamdhip64.so.6"
+LD_LIBRARY_PATH=$work/rocm:$work/cuda expect 0 run -- env
+inherits "LD_PRELOAD=$library"
+if ! ldconfig -p | grep -qF libcuda.so.1; then
+  LD_LIBRARY_PATH=$work/rocm expect 0 run -- env
+  inherits "LD_PRELOAD=$hip_library"
+fi
+
 # A profile counts where all its measured choices agree, below what the command line says.
 cat >"$work/case.json" <<'JSON'
 {"schema": "headroom.scenario/1", "name": "cublas-ar", "gpus": 2, "iterations": 8, "pattern": "pipeline",
@@ -162,6 +196,9 @@ inherits NCCL_MAX_CTAS=4
 inherits 'sm_target 90'
 expect 0 run --profile "$work/measured.json" --policy observe -- env
 lacks NCCL_MAX_CTAS
+expect 0 run --backend hip --profile "$work/measured.json" -- env
+inherits NCCL_MAX_NCHANNELS=12
+lacks HEADROOM_RUN_RULES # the profile's SM target
 echo '{"schema": "other/1"}' >"$work/foreign.json"
 refused 'foreign.json: schema: "other/1", expected "headroom.profile/1"' --profile "$work/foreign.json" -- true
 HEADROOM_PROFILE=$work/foreign.json expect 0 run -- true
@@ -194,7 +231,7 @@ grep -qF '1 of 3 process reports could not be read, the first: 9-1.json: not val
 # holds TEXT: the report has it, blanks aside.
 holds() { tr -d ' \n' <"$work/report.json" | grep -qF -- "$1" || fail "report lacks: $1"; }
 holds '{"schema":"headroom.run/1","provenance":"measured","command":["'
-holds '"policy":"auto","exit_code":4,"wall_s":'
+holds '"backend":"cuda","policy":"auto","exit_code":4,"wall_s":'
 holds '"pid":7,"program":"python3","policy":"auto","later":[1]'
 holds '"damaged_reports":["9-1.json:'
 holds '"total":{"launches":{"total":200,"captured":0,"graph_launches":0,"in_window":60,"in_order_only":10,'
@@ -223,7 +260,7 @@ mv "$library" "$work/bin/"
 expect 0 run -- env
 inherits "LD_PRELOAD=$work/bin/libheadroom_preload.so"
 rm "$work/bin/libheadroom_preload.so"
-expect 1 run -- true
+expect 1 run --backend cuda -- true
 complains 'headroom run: libheadroom_preload.so was not found in '
 
 # The interposer itself changes nothing where no program uses a driver.
@@ -242,6 +279,20 @@ if [ -e "$driver/libcuda.so.1" ] && [ -x "$program" ]; then
   holds '"policy":"gate","exit_code":0,'
   holds '"damaged_reports":[],"total":{"launches":{"total":10,'
   grep -q '^# 1 process used the CUDA driver' "$err" || fail 'the table lacks the process'
+fi
+
+# The same with the fake HIP runtime; what HIP has no way to do is not in the report.
+runtime=$(dirname "$real_bin")/../tests/fake_hip/rocm
+program=$(dirname "$real_bin")/preload_hip_processes
+if [ -e "$runtime/libamdhip64.so.6" ] && [ -x "$program" ]; then
+  export LD_LIBRARY_PATH=$runtime:$runtime/../../preload_hip/rccl
+  expect 0 run --backend hip --policy auto --off ab --verbose --report "$work/report.json" -- "$program" launch_some
+  holds '"backend":"hip","policy":"auto","exit_code":0,'
+  holds '"damaged_reports":[],"total":{"launches":{"total":10,'
+  holds '"applied":{"priority":5,"gate":0,"shape":0,"sm_target":0}'
+  grep -q '^# 1 process used the HIP runtime' "$err" || fail 'the table lacks the process'
+  expect 0 run --backend hip --report "$work/report.json" -- "$program" nested
+  holds '"total":{"launches":{"total":1,'
 fi
 
 finish

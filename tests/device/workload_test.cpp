@@ -32,6 +32,22 @@ std::optional<Timeline> recorded(Workload& workload, Order order, const OverlapP
   return std::nullopt;
 }
 
+/// 64 MiB of GELU beside an all-reduce, prepared on two GPUs; skipped where there are none.
+class LiveGelu : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    backend_ = testing::live_backend(2);
+    if (!backend_) return;
+    Result<std::unique_ptr<Workload>> workload = backend_->prepare(scenario_);
+    ASSERT_TRUE(workload) << workload.error().message;
+    workload_ = std::move(*workload);
+  }
+
+  const Scenario scenario_ = small(Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(64)}, CollectiveOp::all_reduce, 2);
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Workload> workload_;
+};
+
 TEST(LiveWorkload, EveryKernelAndCollectiveIsRightUnderEveryScheme) {
   const auto backend = testing::live_backend(2);
   if (!backend) return;
@@ -95,18 +111,13 @@ TEST(LiveWorkload, EveryCollectiveIsExactInBothTypesAndWithABudget) {
   }
 }
 
-TEST(LiveWorkload, CommBlocksAndClusterReachTheKernel) {
-  const auto backend = testing::live_backend(2);
-  if (!backend) return;
-  const Scenario scenario = small(Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(64)}, CollectiveOp::all_reduce, 2);
-  Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
-  ASSERT_TRUE(workload) << workload.error().message;
+TEST_F(LiveGelu, CommBlocksAndClusterReachTheKernel) {
   OverlapPlan plan;
   plan.comm_blocks = Blocks(8);
   plan.cluster = 2;
-  const std::optional<Timeline> timeline = recorded(**workload, Order::comm_only, plan);
+  const std::optional<Timeline> timeline = recorded(*workload_, Order::comm_only, plan);
   if (!timeline) return;
-  ASSERT_EQ(static_cast<std::size_t>(2 * scenario.iterations), timeline->spans.size());
+  ASSERT_EQ(static_cast<std::size_t>(2 * scenario_.iterations), timeline->spans.size());
   for (const Span& span : timeline->spans) {
     EXPECT_EQ(SpanKind::communication, span.kind) << span.name;
     ASSERT_TRUE(span.launch);
@@ -115,15 +126,10 @@ TEST(LiveWorkload, CommBlocksAndClusterReachTheKernel) {
   }
 }
 
-TEST(LiveWorkload, PaddingReachesTheLaunchAndNothingElse) {
-  const auto backend = testing::live_backend(2);
-  if (!backend) return;
-  const Scenario scenario = small(Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(64)}, CollectiveOp::all_reduce, 2);
-  Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
-  ASSERT_TRUE(workload) << workload.error().message;
+TEST_F(LiveGelu, PaddingReachesTheLaunchAndNothingElse) {
   OverlapPlan plan;
   plan.pad = kibibytes(50);
-  const std::optional<Timeline> timeline = recorded(**workload, Order::concurrent, plan);
+  const std::optional<Timeline> timeline = recorded(*workload_, Order::concurrent, plan);
   if (!timeline) return;
   int compute = 0;
   for (const Span& span : timeline->spans) {
@@ -132,7 +138,7 @@ TEST(LiveWorkload, PaddingReachesTheLaunchAndNothingElse) {
     ASSERT_TRUE(span.launch);
     EXPECT_EQ(kibibytes(50).count(), span.launch->dynamic_shared.count());
   }
-  EXPECT_EQ(2 * scenario.iterations, compute);
+  EXPECT_EQ(2 * scenario_.iterations, compute);
 }
 
 TEST(LiveWorkload, ManyIterationsDoNotBlockBehindTheStartLine) {
@@ -249,18 +255,13 @@ TEST(LiveWorkload, CopyEnginesMoveTheSameDataWithoutAKernel) {
   }
 }
 
-TEST(LiveWorkload, ACarveOutChangesNoResult) {
-  const auto backend = testing::live_backend(2);
-  if (!backend) return;
-  const Scenario scenario = small(Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(64)}, CollectiveOp::all_reduce, 2);
-  Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
-  ASSERT_TRUE(workload) << workload.error().message;
+TEST_F(LiveGelu, ACarveOutChangesNoResult) {
   OverlapPlan plan;
   plan.carveout = Percent(100);
-  const Status verified = (*workload)->verify(Order::concurrent, plan);
+  const Status verified = workload_->verify(Order::concurrent, plan);
   EXPECT_TRUE(verified) << verified.error().message;
   plan.carveout = Percent(101);
-  EXPECT_FALSE((*workload)->run(Order::concurrent, plan));
+  EXPECT_FALSE(workload_->run(Order::concurrent, plan));
 }
 
 TEST(LiveWorkload, WhatCannotBeIsRefusedInTheScenariosWords) {

@@ -7,7 +7,7 @@ fail() {
   exit 1
 }
 
-sources=$HEADROOM_SOURCE_DIR/src/preload
+sources=$HEADROOM_SOURCE_DIR/src/${HEADROOM_PRELOAD_SOURCES:-preload}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -24,7 +24,7 @@ diff "$work/listed" "$work/exported" >"$work/difference" || fail "exported names
 {
   echo dlsym
   echo dlvsym
-  sed -n 's/.*<&\([A-Za-z_0-9]*\)>("\1".*/\1/p' "$sources/hook_table.cpp"
+  tr -d '\n' <"$sources/hook_table.cpp" | grep -oE '<&[A-Za-z_0-9]+>\( *"[A-Za-z_0-9]+"' | sed 's/.*"\(.*\)"/\1/'
 } | sort >"$work/table"
 diff "$work/table" "$work/exported" >"$work/difference" || fail "exported names differ from hook_table.cpp: $(cat "$work/difference")"
 

@@ -21,10 +21,11 @@ run() { # CASE, number of reports expected
   [ -z "$(find "$work" -name '*.part')" ] || fail "$1: an unfinished report was left"
 }
 
-HEADROOM_RUN_POLICY=gate run launch_some 1
+policy=${HEADROOM_POLICY:-gate}
+HEADROOM_RUN_POLICY=$policy run launch_some 1
 report=$(cat "$work"/*.json)
-for expected in '"schema": *"headroom.run-process/1"' '"policy": *"gate"' '"total": *10' 'ncclDevKernel_AllReduce' '"cuLaunchKernel"' \
-  '"program": *"preload_process' '"device_count_seen": *1'; do
+for expected in '"schema": *"headroom.run-process/1"' "\"policy\": *\"$policy\"" '"total": *10' 'ncclDevKernel_' \
+  "\"${HEADROOM_LAUNCH:-cuLaunchKernel}\"" '"program": *"preload_' '"device_count_seen": *1'; do
   grep -qE "$expected" <<<"$report" || fail "the report lacks $expected: $report"
 done
 run forked_idle 1

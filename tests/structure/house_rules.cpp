@@ -32,6 +32,11 @@ const std::map<std::string, std::set<std::string>, std::less<>>& arrows() {
 
 bool is_leaf(std::string_view room) { return room.starts_with("backend_"); }
 
+// The interposers: src/preload, and src/preload_hip, which is built on it.
+bool is_preload(std::string_view room) { return room == "preload" || room.starts_with("preload_"); }
+
+bool is_kernel_text(const fs::path& path) { return path.extension() == ".hip"; }
+
 bool reaches(const std::string& from, const std::string& to) {
   const auto entry = arrows().find(from);
   if (entry == arrows().end()) { return false; }
@@ -40,6 +45,7 @@ bool reaches(const std::string& from, const std::string& to) {
 
 bool may_include(const std::string& room, const std::string& other) {
   if (room == other) { return true; }
+  if (is_preload(room)) { return other == "preload"; }
   if (is_leaf(other)) { return false; }
   if (is_leaf(room)) { return other == "backend" || reaches("backend", other); }
   return reaches(room, other);
@@ -62,7 +68,7 @@ File describe(const fs::path& relative) {
 }
 
 bool is_source(const fs::path& path) {
-  static const std::set<std::string> extensions = {".hpp", ".cpp", ".h", ".cu", ".cuh", ".cmake", ".sh"};
+  static const std::set<std::string> extensions = {".hpp", ".cpp", ".h", ".cu", ".cuh", ".hip", ".inc", ".in", ".cmake", ".sh"};
   return extensions.contains(path.extension().string()) || path.filename() == "CMakeLists.txt";
 }
 
@@ -73,11 +79,34 @@ std::optional<std::string> included_room(const std::string& name) {
   const std::size_t slash = rest.find('/');
   if (slash == std::string_view::npos) { return std::nullopt; }
   const std::string room(rest.substr(0, slash));
-  return arrows().contains(room) || is_leaf(room) || room == "preload" ? std::optional(room) : std::nullopt;
+  return arrows().contains(room) || is_leaf(room) || is_preload(room) ? std::optional(room) : std::nullopt;
+}
+
+bool vendor_code_allowed(const File& file) {
+  return file.area == "tests" || file.area == "bench" || is_leaf(file.room) || is_preload(file.room);
+}
+
+bool is_vendor_header(const std::string& name) {
+  static const std::regex vendors(
+      R"(^(cuda|cublas|cupti|nccl|nvml|nvtx|mma\.h|hip/|hiprtc|rccl|rocblas|roctracer|rocprofiler|hsa/))");
+  return std::regex_search(name, vendors);
+}
+
+std::optional<std::string> wrong_vendor_header(const File& file, const std::string& name) {
+  if (!is_vendor_header(name)) { return std::nullopt; }
+  if (file.room.ends_with("_hip")) { return "include of <" + name + ">; HIP is declared here, so that no ROCm is needed to build"; }
+  if (!vendor_code_allowed(file) && file.area != "examples") {
+    return "include of <" + name + ">; vendors differ only in src/backend_*";
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> wrong_include(const File& file, const std::string& name, bool angled) {
   const std::string quoted = '"' + name + '"';
+  if (is_kernel_text(file.path)) { return "include of " + quoted + "; the text of a kernel includes nothing"; }
+  if (angled) {
+    if (const auto wrong = wrong_vendor_header(file, name)) { return wrong; }
+  }
   if (name.find("..") != std::string::npos) { return "include " + quoted + " climbs; name it from include/ or src/"; }
   if (file.area == "include" && angled && name.find_first_of("./") != std::string::npos) {
     return "public header includes <" + name + ">; only the standard library is allowed there";
@@ -85,11 +114,13 @@ std::optional<std::string> wrong_include(const File& file, const std::string& na
   if (file.area == "include" && !angled && !name.starts_with("headroom/")) { return "public header includes private " + quoted; }
   const std::optional<std::string> other = included_room(name);
   if (!other) { return std::nullopt; }
-  if (file.room == "preload" && *other != "preload") {
-    return "preload includes " + quoted + "; it may include nothing of the library";
+  if (is_preload(file.room) && *other != file.room && *other != "preload") {
+    return file.room + " includes " + quoted + "; it may include nothing of the library";
   }
   const bool is_check = file.area == "tests" || file.area == "bench";
-  if (*other == "preload" && file.room != "preload" && !is_check) { return "include of " + quoted + "; preload is included by nobody"; }
+  if (is_preload(*other) && !is_preload(file.room) && !is_check) {
+    return "include of " + quoted + "; " + *other + " is included by nobody";
+  }
   if (is_leaf(*other) && file.area != "tests" && file.room != *other) {
     return "include of " + quoted + "; " + *other + " is a leaf and included by nobody";
   }
@@ -99,13 +130,10 @@ std::optional<std::string> wrong_include(const File& file, const std::string& na
   return std::nullopt;
 }
 
-bool vendor_code_allowed(const File& file) {
-  return file.area == "tests" || file.area == "bench" || is_leaf(file.room) || file.room == "preload";
-}
-
 std::vector<std::string> check_file(const fs::path& root, const File& file) {
   static const std::regex include_line(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
-  static const std::regex vendor_condition(R"(^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|HIP|NVCC|NVIDIA|AMD|ROCM|NCCL|RCCL))");
+  static const std::regex vendor_condition(R"(^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|HIP|NVCC|NVIDIA|AMD|ROCM|NCCL|RCCL|__gfx))");
+  static const std::regex vendor_alias(R"(^\s*#\s*define\s+(cu|cuda|hip|nccl|rccl|cublas|rocblas)[A-Z_]\w*)");
   std::vector<std::string> found;
   std::ifstream stream(root / file.path);
   std::string line;
@@ -120,13 +148,15 @@ std::vector<std::string> check_file(const fs::path& root, const File& file) {
       if (const auto wrong = wrong_include(file, match[2], match[1] == "<")) { report(*wrong); }
     } else if (!vendor_code_allowed(file) && std::regex_search(line, vendor_condition)) {
       report("#if on a vendor; vendors differ only in src/backend_*");
+    } else if (file.area == "src" && std::regex_search(line, match, vendor_alias)) {
+      report("a macro under a vendor's name; what differs is written twice, what is common has a name of its own");
     }
   }
   if (number > kMaxLines) {
     report("file has " + std::to_string(number) + " lines; at most " + std::to_string(kMaxLines) + " are allowed");
   }
   const bool layered = file.area == "include" || file.area == "src";
-  if (layered && !file.room.empty() && file.room != "preload" && !is_leaf(file.room) && !arrows().contains(file.room)) {
+  if (layered && !file.room.empty() && !is_preload(file.room) && !is_leaf(file.room) && !arrows().contains(file.room)) {
     number = 1;
     report("unknown layer '" + file.room + "'; docs/architecture.md names the layers");
   }

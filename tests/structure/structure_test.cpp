@@ -141,6 +141,41 @@ TEST(HouseRules, RefuseVendorConditionsAboveTheLeaves) {
                           "tools/headroom/a.cpp:2: #if on a vendor; vendors differ only in src/backend_*"));
 }
 
+TEST(HouseRules, RefuseVendorHeadersAboveTheLeaves) {
+  Tree tree;
+  tree.with("src/plan/a.cpp", "#include <cuda_runtime_api.h>\n").with("tools/headroom/a.cpp", "#include <hip/hip_runtime.h>\n");
+  EXPECT_THAT(violations(tree.root()),
+              ElementsAre("src/plan/a.cpp:1: include of <cuda_runtime_api.h>; vendors differ only in src/backend_*",
+                          "tools/headroom/a.cpp:1: include of <hip/hip_runtime.h>; vendors differ only in src/backend_*"));
+}
+
+TEST(HouseRules, RefuseWhatTheHipBackendMayNotUse) {
+  Tree tree;
+  tree.with("src/backend_hip/a.cpp", "#include <hip/hip_runtime.h>\n#define cudaMalloc hipMalloc\n")
+      .with("src/backend_hip/kernels/a.hip", "#if defined(__gfx90a__)\n#include <cstdint>\n#endif\n")
+      .with("src/base/a.cpp", "#if defined(__gfx90a__)\n#endif\n");
+  EXPECT_THAT(
+      violations(tree.root()),
+      ElementsAre(
+          "src/backend_hip/a.cpp:1: include of <hip/hip_runtime.h>; HIP is declared here, so that no ROCm is needed to build",
+          "src/backend_hip/a.cpp:2: a macro under a vendor's name; what differs is written twice, what is common has a name "
+          "of its own",
+          "src/backend_hip/kernels/a.hip:2: include of \"cstdint\"; the text of a kernel includes nothing",
+          "src/base/a.cpp:1: #if on a vendor; vendors differ only in src/backend_*"));
+}
+
+TEST(HouseRules, LetTheInterposersShareOneWay) {
+  Tree tree;
+  tree.with("src/preload_hip/a.cpp", "#include \"preload/core/a.hpp\"\n#include \"headroom/base/a.hpp\"\n")
+      .with("src/preload/a.cpp", "#include \"preload_hip/a.hpp\"\n")
+      .with("tools/headroom/a.cpp", "#include \"preload_hip/a.hpp\"\n");
+  EXPECT_THAT(
+      violations(tree.root()),
+      ElementsAre("src/preload/a.cpp:1: preload includes \"preload_hip/a.hpp\"; it may include nothing of the library",
+                  "src/preload_hip/a.cpp:2: preload_hip includes \"headroom/base/a.hpp\"; it may include nothing of the library",
+                  "tools/headroom/a.cpp:1: include of \"preload_hip/a.hpp\"; preload_hip is included by nobody"));
+}
+
 TEST(HouseRules, RefuseLongFiles) {
   Tree tree;
   tree.with("tests/unit/base/a_test.cpp", lines(401)).with("dev", lines(500)).with("docs/long.md", lines(900));

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "headroom/report/run_report.hpp"
 #include "headroom/tune/profile_file.hpp"
 #include "output.hpp"
+#include "run_backend.hpp"
 #include "run_controls.hpp"
 #include "run_profile.hpp"
 #include "tuned_plans.hpp"
@@ -29,11 +31,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 5> kPolicies = {"auto", "observe", "priority", "gate", "shape"};
-constexpr std::string_view kLibrary = "libheadroom_preload.so";
 constexpr int kGreatestSmTarget = 1024;
 
 struct RunArguments {
   std::string policy = "auto";
+  std::string backend = "auto";
   std::string profile_file;
   std::string report_file;
   bool verbose = false;
@@ -47,6 +49,7 @@ struct RunRequest {
   std::vector<std::string> command;
   RunControls controls;
   std::string policy;
+  RunBackend backend = RunBackend::cuda;
   std::string report_file;  ///< empty: none
   bool verbose = false;
 
@@ -78,27 +81,29 @@ class TemporaryFolder {
 };
 
 /// Beside this program (a build tree keeps it in lib beside bin, an installation in its library folder).
-Result<std::string> find_library() {
+Result<std::string> find_library(std::string_view library) {
   std::error_code unknown;
   const fs::path self = fs::read_symlink("/proc/self/exe", unknown).parent_path();
   for (const char* folder : {".", "../lib", "../" HEADROOM_INSTALL_LIBDIR}) {
-    const fs::path candidate = fs::weakly_canonical(self / folder / kLibrary, unknown);
+    const fs::path candidate = fs::weakly_canonical(self / folder / library, unknown);
     if (unknown || !fs::is_regular_file(candidate, unknown)) continue;
     // The loader splits its list at blanks and colons and has no way to quote them.
     if (candidate.string().find_first_of(" \t\n:") == std::string::npos) return candidate.string();
     return failed(fmt::format("{}: cannot be preloaded, expected a path without blanks and colons", candidate.string()));
   }
-  return failed(fmt::format("{} was not found in {} or {}", kLibrary, self.string(), (self.parent_path() / "lib").string()));
+  return failed(fmt::format("{} was not found in {} or {}", library, self.string(), (self.parent_path() / "lib").string()));
 }
 
-/// Ours first, then what was to be preloaded anyway; a run inside a run does not load it twice.
+/// Ours first, then what was to be preloaded anyway; a run inside a run does not load it twice, nor the library of another backend.
 std::string preload_list(const std::string& library) {
   const char* const before = std::getenv("LD_PRELOAD");
   std::string list = library;
   std::string_view rest = before == nullptr ? "" : before;
   while (!rest.empty()) {
     const std::string_view entry = rest.substr(0, rest.find_first_of(": "));
-    if (!entry.empty() && entry != library) list += fmt::format(":{}", entry);
+    const std::string file = fs::path(entry).filename().string();
+    const bool of_another_run = file == preloaded_library(RunBackend::cuda) || file == preloaded_library(RunBackend::hip);
+    if (!entry.empty() && entry != library && !of_another_run) list += fmt::format(":{}", entry);
     rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
   }
   return list;
@@ -178,13 +183,16 @@ Result<RunRequest> request_of(const RunArguments& arguments, const std::optional
   if (!command || command->empty()) return invalid_input("expected -- and a command after the options");
   if (Status valid = check_policy(arguments.policy); !valid) return valid.error();
   if (Status valid = check_report_file(arguments.report_file); !valid) return valid.error();
+  const Result<RunBackend> backend = choose_run_backend(arguments.backend);
+  if (!backend) return backend.error();
   Result<RunControls> asked = asked_controls(arguments);
   if (!asked) return asked.error();
-  const Result<RunControls> offered = offered_controls(arguments);
+  if (Status valid = check_run_backend(*backend, arguments.policy, *asked); !valid) return valid.error();
+  Result<RunControls> offered = offered_controls(arguments);
   if (!offered) return offered.error();
-  RunControls controls = completed(*std::move(asked), *offered);
+  RunControls controls = completed(*std::move(asked), possible_controls(*backend, *std::move(offered)));
   if (Status valid = check_controls(arguments.policy, controls); !valid) return valid.error();
-  return RunRequest{*command, std::move(controls), arguments.policy, arguments.report_file, arguments.verbose};
+  return RunRequest{*command, std::move(controls), arguments.policy, *backend, arguments.report_file, arguments.verbose};
 }
 
 class Run {
@@ -192,7 +200,7 @@ class Run {
   explicit Run(RunRequest request) : request_(std::move(request)) {}
 
   Result<int> run() {
-    Result<std::string> library = find_library();
+    Result<std::string> library = find_library(preloaded_library(request_.backend));
     if (!library) return library.error();
     Result<TemporaryFolder> folder = TemporaryFolder::make();
     if (!folder) return folder.error();
@@ -214,6 +222,7 @@ class Run {
   /// Sets what the interposer reads. What a run around this one set for itself is replaced or taken out.
   Status prepare(const std::string& library, const fs::path& folder) {
     changes_ = request_.controls.comm_library;
+    std::ranges::move(backend_environment(request_.backend, request_.policy, request_.controls), std::back_inserter(changes_));
     changes_.emplace_back("LD_PRELOAD", preload_list(library));
     changes_.emplace_back("HEADROOM_RUN_POLICY", request_.policy);
     removed_ = {"HEADROOM_RUN_REPORT_DIR", "HEADROOM_RUN_RULES"};
@@ -226,7 +235,7 @@ class Run {
   }
 
   [[nodiscard]] RunReport collect(const fs::path& folder, int exit_code, std::chrono::duration<double> wall) const {
-    RunReport report{request_.command, request_.policy, exit_code, wall, {}, {}};
+    RunReport report{request_.command, request_.policy, exit_code, wall, {}, {}, std::string(name(request_.backend))};
     std::vector<fs::path> files;
     std::error_code unknown;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, unknown)) {
@@ -291,6 +300,9 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
   run->footer("Call: headroom run [OPTIONS] -- COMMAND [ARGUMENTS]\nWhat follows the first -- is the command, run as it is.");
   const auto arguments = std::make_shared<RunArguments>();
   run->add_option("--policy", arguments->policy, "auto, observe (change nothing), priority, gate or shape")->capture_default_str();
+  run->add_option("--backend", arguments->backend,
+                  "Whose launches to act on: auto, cuda or hip; auto is hip where only its runtime can be loaded")
+      ->capture_default_str();
   run->add_option("--profile", arguments->profile_file,
                   "Take what all measured choices of this profile agree on; HEADROOM_PROFILE when absent");
   run->add_option("--report", arguments->report_file, "Write headroom.run/1 to this file; - for standard output");

@@ -50,6 +50,9 @@ class Workload {
 
   [[nodiscard]] virtual const ComputeFacts& compute() const = 0;
 
+  /// Whether every control that `plan` sets can act here; the reason otherwise. What runs a plan refuses it for the same reason.
+  [[nodiscard]] virtual Status accepts(const OverlapPlan& plan) const = 0;
+
   /// Runs all iterations once and returns the slowest device's time from its first operation's start to its last one's end.
   /// A control in `plan` that cannot act here is an error, never ignored. Blocks until the devices are idle or the backend's
   /// time limit has passed; after a timeout the workload answers only errors.

@@ -21,6 +21,14 @@ inline constexpr EnvironmentVariable kCublasLibrary{"HEADROOM_CUBLAS_LIBRARY",
                                                     "path of the cuBLAS library to load instead of libcublas.so"};
 inline constexpr EnvironmentVariable kCuptiLibrary{"HEADROOM_CUPTI_LIBRARY",
                                                    "path of the CUPTI library to load instead of libcupti.so"};
+inline constexpr EnvironmentVariable kHipLibrary{"HEADROOM_HIP_LIBRARY",
+                                                 "path of the HIP runtime to load instead of libamdhip64.so"};
+inline constexpr EnvironmentVariable kHiprtcLibrary{"HEADROOM_HIPRTC_LIBRARY",
+                                                    "path of HIP's run time compiler to load instead of libhiprtc.so"};
+inline constexpr EnvironmentVariable kRcclLibrary{"HEADROOM_RCCL_LIBRARY",
+                                                  "path of the RCCL library to load instead of librccl.so.1"};
+inline constexpr EnvironmentVariable kRocblasLibrary{"HEADROOM_ROCBLAS_LIBRARY",
+                                                     "path of the rocBLAS library to load instead of librocblas.so"};
 
 inline constexpr EnvironmentVariable kProfile{"HEADROOM_PROFILE", "profile file that tune, bench and run use when none is named"};
 inline constexpr EnvironmentVariable kSimNoise{"HEADROOM_SIM_NOISE",

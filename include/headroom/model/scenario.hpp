@@ -99,4 +99,18 @@ constexpr Bytes size_of(DataType dtype) { return dtype == DataType::f32 ? Bytes(
 /// absent where the library or the backend chooses.
 HEADROOM_API std::optional<Blocks> compute_blocks(const Compute& compute);
 
+/// What each rank sends and receives.
+struct BufferSizes {
+  Bytes send;
+  Bytes recv;
+  bool operator==(const BufferSizes&) const = default;
+};
+
+/// `gpus` ranks, at least one, that divide the collective's buffer.
+HEADROOM_API BufferSizes buffer_sizes(const Collective& collective, int gpus);
+
+/// Device memory of the operands, results and buffers that every backend allocates on each GPU, workspaces of its own aside.
+/// `scenario` is valid.
+HEADROOM_API Bytes memory_per_device(const Scenario& scenario);
+
 }  // namespace headroom

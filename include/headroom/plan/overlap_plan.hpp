@@ -24,7 +24,8 @@ struct OverlapPlan {
   std::optional<Threads> comm_threads;
   /// Share of an SM's L1 and shared memory that compute kernels prefer as shared memory, 0 to 100; absent: the driver's choice.
   std::optional<Percent> carveout;
-  /// SMs set aside for the collective in a partition of its own (a green context); compute gets the others. Absent: no partition.
+  /// SMs set aside for the collective in a partition of its own (a green context; on AMD, a CU mask on compute's stream); compute
+  /// gets the others. Absent: no partition.
   std::optional<Sms> comm_sms;
   bool copy_engine = false;  ///< the collective's data is moved by copy engines and takes no SM
 

@@ -98,6 +98,7 @@ struct RunReport {
   std::chrono::duration<double> wall{0};
   std::vector<ProcessReport> processes;
   std::vector<std::string> damaged;  ///< one line for each report that could not be read
+  std::string backend = "cuda";      ///< whose launches were seen: "cuda" or "hip"
 };
 
 /// Reads one report. Absent fields keep their defaults. `invalid_input`, one line that begins with `source`, when the text is no

@@ -50,6 +50,7 @@ struct DeviceInfo {
   std::uint32_t shared_per_sm = 0;          ///< bytes
   std::uint32_t reserved_per_block = 1024;  ///< bytes
   std::uint32_t max_shared_per_block = 0;   ///< bytes, opted in
+  std::uint32_t shared_granule = 128;  ///< bytes; shared memory is given to blocks in such pieces (on sm_80 and later by default)
 };
 
 /// Questions that only the driver can answer. Asked on first sight (of a stream, function, device, launch shape), never with the core's
@@ -107,7 +108,7 @@ enum class Refusal : std::uint8_t {
   unknown_residency,    ///< shape: the driver did not say
   captured_trial,       ///< gate: auto compares its controls while it runs, which a captured graph does not allow
   passed_through,       ///< the function failed with a control before, or is unknown
-  count_
+  count
 };
 const char* text(Refusal refusal);
 
@@ -136,7 +137,8 @@ struct Decision {
 
   /// The launch goes exactly as the program asked, with nothing before or after it.
   [[nodiscard]] constexpr bool untouched(std::uint32_t asked_dynamic) const {
-    return !priority && !time_it && step == 0 && completion_event == kNoEvent && wait_on == kNoEvent && dynamic_shared == asked_dynamic;
+    return !priority && !time_it && step == 0 && completion_event == kNoEvent && wait_on == kNoEvent &&
+           dynamic_shared == asked_dynamic;
   }
 };
 

@@ -194,7 +194,7 @@ const char* text(Refusal refusal) {
       return "gate: auto compares no captured launches";
     case Refusal::passed_through:
       return "passed through";
-    case Refusal::count_:
+    case Refusal::count:
       break;
   }
   return "";

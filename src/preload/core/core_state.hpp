@@ -15,7 +15,7 @@
 
 namespace headroom::preload {
 
-constexpr std::size_t kRefusals = static_cast<std::size_t>(Refusal::count_);
+constexpr std::size_t kRefusals = static_cast<std::size_t>(Refusal::count);
 
 struct AppliedCounts {
   std::uint64_t priority = 0, gate = 0, shape = 0, sm_target = 0;

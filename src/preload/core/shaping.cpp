@@ -5,8 +5,6 @@
 namespace headroom::preload {
 namespace {
 
-constexpr std::uint32_t kGranule = 128;  // bytes; shared memory is given to blocks in such pieces on sm_80 and later
-
 Refusal never_pad(const ShapingQuestion& question) {
   if (question.facts.cooperative) { return Refusal::cooperative_launch; }
   if (question.facts.cluster > 1) { return Refusal::cluster_launch; }
@@ -21,7 +19,8 @@ Refusal never_pad(const ShapingQuestion& question) {
 Shaping shape(const ShapingQuestion& question) {
   if (const Refusal refusal = never_pad(question); refusal != Refusal::none) { return {refusal, 0}; }
   const DeviceInfo& device = question.device;
-  const std::uint32_t per_block = device.shared_per_sm / (question.cap + 1) / kGranule * kGranule + kGranule;
+  const std::uint32_t granule = device.shared_granule;
+  const std::uint32_t per_block = device.shared_per_sm / (question.cap + 1) / granule * granule + granule;
   const std::uint32_t taken = device.reserved_per_block + question.static_shared;
   if (std::uint64_t{per_block} * question.cap > device.shared_per_sm || per_block < taken) { return {Refusal::no_pad, 0}; }
   const std::uint32_t dynamic = std::max(per_block - taken, question.facts.dynamic_shared);

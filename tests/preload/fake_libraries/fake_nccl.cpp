@@ -35,11 +35,11 @@ int ncclGroupEnd() {
   if (--depth == 0) { launch_queued(); }
   return 0;
 }
-int ncclAllReduce(const void*, void*, std::size_t, nccl::DataType, nccl::Operation, nccl::Communicator, cu::Stream stream) {
-  return enqueue(stream);
+int ncclAllReduce(const void*, void*, std::size_t, nccl::DataType, nccl::Operation, nccl::Communicator, nccl::Stream stream) {
+  return enqueue(static_cast<cu::Stream>(stream));
 }
-int ncclReduceScatter(const void*, void*, std::size_t, nccl::DataType, nccl::Operation, nccl::Communicator, cu::Stream stream) {
-  return enqueue(stream);
+int ncclReduceScatter(const void*, void*, std::size_t, nccl::DataType, nccl::Operation, nccl::Communicator, nccl::Stream stream) {
+  return enqueue(static_cast<cu::Stream>(stream));
 }
 
 extern "C" __attribute__((visibility("default"))) int ncclCommCount(nccl::Communicator, int* count) {

@@ -1,8 +1,11 @@
 #include "preload/cublas_functions.hpp"
+#include "preload/driver_abi.hpp"
 #include "preload/nccl_functions.hpp"
 
 // What a framework's extension does: it is linked to NCCL and cuBLAS, and loaded with local visibility, so that neither is in the
 // program's global scope.
+
+namespace cu = headroom::preload::cu;
 
 #pragma GCC visibility push(default)
 extern "C" {

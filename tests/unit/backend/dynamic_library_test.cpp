@@ -1,5 +1,6 @@
 #include "backend/dynamic_library.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -33,6 +34,18 @@ TEST(DynamicLibrary, WhatALibraryDoesNotImportCannotBeRedirected) {
   ASSERT_FALSE(redirected);
   EXPECT_EQ(ErrorKind::unavailable, redirected.error().kind);
   EXPECT_NE(std::string::npos, redirected.error().message.find("does not import no_such_function")) << redirected.error().message;
+}
+
+TEST(DynamicLibrary, IsUnloadedWithItsLastHandleUnlessKept) {
+  const auto loaded = [] { return dlopen(HEADROOM_IMPORT_FIXTURE, RTLD_NOW | RTLD_NOLOAD) != nullptr; };
+  ASSERT_TRUE(DynamicLibrary::open(kFixture));
+  EXPECT_FALSE(loaded());
+  {
+    const Result<DynamicLibrary> library = DynamicLibrary::open(kFixture);
+    ASSERT_TRUE(library) << library.error().message;
+    library->keep_loaded();
+  }
+  EXPECT_TRUE(loaded());
 }
 
 TEST(DynamicLibrary, NamesWhatWasTried) {

@@ -147,8 +147,19 @@ TEST(SimBackend, APartitionKeepsComputeOffItsSms) {
     parted.comm_sms = Sms(sms);
     EXPECT_THAT(refusal(*workload, parted), ::testing::HasSubstr("comm_sms")) << sms;
   }
-  parted.comm_sms = Sms(8);
-  EXPECT_THAT(refusal(**sim("mi250x")->prepare(gemm_all_reduce()), parted), ::testing::HasSubstr("comm_sms"));
+}
+
+TEST(SimBackend, AMaskOfComputeUnitsIsNotRounded) {
+  // 218 blocks, one on a unit: two waves on 109 of the 110 units, three on 108.
+  Scenario scenario = gemm_all_reduce();
+  scenario.compute = TiledGemm{6'976, 2'048, 2'048, 64, 64, 64, GridShape{2, 109}, DataType::f32};
+  auto workload = std::move(*sim("mi250x")->prepare(scenario));
+  OverlapPlan parted = *shape_to(sim("mi250x")->devices().front().limits, *workload->compute().footprint, BlocksPerSm(1));
+  const Microseconds whole = *workload->run(Order::compute_only, parted);
+  parted.comm_sms = Sms(1);
+  EXPECT_NEAR(*workload->run(Order::compute_only, parted) / whole, 1.0, 0.02);
+  parted.comm_sms = Sms(2);
+  EXPECT_NEAR(*workload->run(Order::compute_only, parted) / whole, 1.5, 0.1);
 }
 
 TEST(SimBackend, CarveOutCapsTheKernelsThatItIsTooSmallFor) {

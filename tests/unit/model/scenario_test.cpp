@@ -270,6 +270,30 @@ TEST(ValidateScenario, HoldsForScenariosThatNoDocumentDescribes) {
   EXPECT_EQ(message(changed), "collective.cluster: 9, expected 1 to 8");
 }
 
+TEST(Scenario, OneBufferIsAShareWhereRanksGatherOrScatter) {
+  const auto sizes = [](CollectiveOp op) { return buffer_sizes({op, Bytes(1200), DataType::bf16, std::nullopt, std::nullopt}, 3); };
+  EXPECT_EQ((BufferSizes{Bytes(1200), Bytes(1200)}), sizes(CollectiveOp::all_reduce));
+  EXPECT_EQ((BufferSizes{Bytes(400), Bytes(1200)}), sizes(CollectiveOp::all_gather));
+  EXPECT_EQ((BufferSizes{Bytes(1200), Bytes(400)}), sizes(CollectiveOp::reduce_scatter));
+  EXPECT_EQ((BufferSizes{Bytes(1200), Bytes(1200)}), sizes(CollectiveOp::all_to_all));
+}
+
+TEST(Scenario, MemoryPerDeviceIsOperandsResultAndBothBuffers) {
+  const auto memory = [](const Compute& compute, CollectiveOp op) {
+    return memory_per_device(
+        {"memory", 4, 1, Pattern::pair, compute, {op, Bytes(1024), DataType::bf16, std::nullopt, std::nullopt}});
+  };
+  // A 64 x 32 and B 32 x 128 in 2 bytes: 12,288. C 64 x 128 in 4 bytes, whatever A and B are: 32,768. Buffers 1024 + 1024.
+  const TiledGemm tiled{64, 128, 32, 64, 64, 32, std::nullopt, DataType::bf16};
+  EXPECT_EQ(Bytes(12'288 + 32'768 + 2048), memory(tiled, CollectiveOp::all_reduce));
+  // The same product through a library: C in 2 bytes as A and B are, 16,384. Each of 4 ranks gives 256 to 1024.
+  EXPECT_EQ(Bytes(12'288 + 16'384 + 1280), memory(LibraryGemm{64, 128, 32, DataType::bf16}, CollectiveOp::all_gather));
+  // In 4 bytes all three double but the buffers.
+  EXPECT_EQ(Bytes(24'576 + 32'768 + 1280), memory(LibraryGemm{64, 128, 32, DataType::f32}, CollectiveOp::reduce_scatter));
+  // 4096 read, 4096 written.
+  EXPECT_EQ(Bytes(8192 + 2048), memory(Elementwise{ElementwiseOp::relu, DataType::f32, Bytes(4096)}, CollectiveOp::all_to_all));
+}
+
 TEST(ScenarioJson, ReadsBackEveryKernelWithEveryCollective) {
   const std::vector<Compute> kernels{
       TiledGemm{256, 512, 96, 64, 128, 32, std::nullopt, DataType::f32},

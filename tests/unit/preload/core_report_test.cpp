@@ -99,7 +99,7 @@ TEST(CoreReport, SaysWhatWasSeenAppliedAndRefused) {
 }
 
 TEST(CoreReport, NamesEveryRefusal) {
-  for (std::uint8_t i = 0; i < static_cast<std::uint8_t>(Refusal::count_); ++i) {
+  for (std::uint8_t i = 0; i < static_cast<std::uint8_t>(Refusal::count); ++i) {
     EXPECT_STRNE(text(static_cast<Refusal>(i)), "") << int{i};
   }
 }

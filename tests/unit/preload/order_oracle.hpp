@@ -56,6 +56,8 @@ class OrderOracle {
     }
     return false;
   }
+  /// What must have ended before the operation begins, itself included.
+  [[nodiscard]] std::vector<bool> before(Node node) const { return ancestors({node}); }
   void collective(StreamId stream, Node node) { collectives_[node] = streams.at(stream).info.device; }
 
   void record(EventId event, StreamId stream) { events_[event] = operation(stream); }

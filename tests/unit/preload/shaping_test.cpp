@@ -27,6 +27,14 @@ TEST(Shaping, PadsToTheLeastThatGivesTheCap) {
   EXPECT_EQ(five.dynamic_shared, 33'920U);
 }
 
+TEST(Shaping, PadsByThePiecesOfTheDevice) {
+  // A compute unit of an MI250X gives its 65,536 bytes in pieces of 512 and reserves none. 65,536 / 4 = 16,384: one piece more.
+  constexpr DeviceInfo kMi250x{110, 65'536, 0, 65'536, 512};
+  EXPECT_EQ(shape({many_blocks(), kMi250x, 4'184, 8, 3}).dynamic_shared, 16'896U - 4'184U);
+  // Twenty such blocks: 65,536 / 21 is 6 pieces; 7 pieces each are more than there are, so no pad gives a residency of twenty.
+  EXPECT_EQ(refusal(many_blocks(), 32, 20, kMi250x), Refusal::no_pad);
+}
+
 TEST(Shaping, NeverAsksForLessThanTheProgram) {
   LaunchFacts facts = many_blocks();
   facts.dynamic_shared = 40'000;

@@ -206,6 +206,7 @@ TEST(RunReport, DocumentHasTheContractsFieldsAndKeepsUnknownOnes) {
   EXPECT_EQ(document["schema"], "headroom.run/1");
   EXPECT_EQ(document["provenance"], "measured");
   EXPECT_EQ(document["command"], (ordered_json{"python3", "train.py", "--name", "two words"}));
+  EXPECT_EQ(document["backend"], "cuda");
   EXPECT_EQ(document["policy"], "auto");
   EXPECT_EQ(document["exit_code"], 3);
   EXPECT_EQ(document["wall_s"], 12.34);
@@ -235,6 +236,9 @@ TEST(RunReport, TableOfARunWithoutDriverSaysSo) {
             "# headroom run: measured, policy auto, exit code 0, 12.3 s\n"
             "# python3 train.py --name 'two words'\n"
             "# no process reported: none used the CUDA driver, or none could be preloaded (static or setuid programs)\n");
+  RunReport hip = run_of({});
+  hip.backend = "hip";
+  EXPECT_NE(to_table(hip).find("# no process reported: none used the HIP runtime,"), std::string::npos);
 }
 
 }  // namespace

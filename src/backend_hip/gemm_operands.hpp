@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backend_hip/device_code.hpp"
+#include "backend_hip/handles.hpp"
+#include "headroom/base/result.hpp"
+#include "headroom/model/scenario.hpp"
+
+namespace headroom::hip {
+
+struct GemmExtents {
+  std::int64_t m = 0, n = 0, k = 0;
+  DataType dtype_ab = DataType::f32;
+  DataType dtype_c = DataType::f32;
+
+  [[nodiscard]] Bytes a() const { return m * k * size_of(dtype_ab); }
+  [[nodiscard]] Bytes b() const { return k * n * size_of(dtype_ab); }
+  [[nodiscard]] Bytes c() const { return m * n * size_of(dtype_c); }
+};
+
+/// A, B and C of one product on each device; A and B hold the same random values everywhere.
+class GemmOperands {
+ public:
+  /// `code` outlives the operands.
+  static Result<GemmOperands> make(DeviceCode& code, const GemmExtents& extents, int gpus, std::uint64_t seed);
+
+  struct OnDevice {
+    Memory a, b, c;
+  };
+  [[nodiscard]] const OnDevice& on(int device) const { return devices_[static_cast<std::size_t>(device)]; }
+  [[nodiscard]] const GemmExtents& extents() const { return extents_; }
+
+  [[nodiscard]] Status poison() const;
+  /// Freivalds' check of every element of C on every device.
+  [[nodiscard]] Status verify() const;
+
+ private:
+  GemmOperands(DeviceCode& code, const GemmExtents& extents, std::uint64_t seed) : code_(&code), extents_(extents), seed_(seed) {}
+  Status add_device(int device);
+
+  DeviceCode* code_;
+  GemmExtents extents_;
+  std::uint64_t seed_;
+  std::vector<OnDevice> devices_;
+};
+
+}  // namespace headroom::hip

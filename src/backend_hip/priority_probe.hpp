@@ -1,0 +1,24 @@
+#pragma once
+
+#include "backend_hip/device_code.hpp"
+#include "headroom/backend/backend.hpp"
+#include "headroom/base/result.hpp"
+#include "headroom/base/time.hpp"
+
+namespace headroom::hip {
+
+/// How long a kernel took that was launched while another filled its device, from when it could have begun.
+struct PriorityEffect {
+  Microseconds normal{0};  ///< on a stream of the same priority: medians
+  Microseconds urgent{0};  ///< on a stream of the greatest
+
+  /// Succeeds when the priority shows. Blocks of streams of equal priority may take turns, which alone makes the later kernel end
+  /// long before the earlier; so the two are compared with each other, with a margin far above what they scatter.
+  [[nodiscard]] Status acts() const;
+};
+
+/// Recent drivers take priorities and ignore them, so it is measured whether they act: on `device`, for some tens of milliseconds.
+/// `invalid_input` when the driver offers one priority only.
+Result<PriorityEffect> probe_priority(DeviceCode& code, const DeviceInfo& device);
+
+}  // namespace headroom::hip

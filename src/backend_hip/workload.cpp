@@ -1,0 +1,192 @@
+#include "backend_hip/workload.hpp"
+
+#include <fmt/format.h>
+
+#include "backend_hip/cu_partition.hpp"
+
+namespace headroom::hip {
+namespace {
+
+double gib(Bytes size) { return static_cast<double>(size.count()) / static_cast<double>(std::int64_t{1} << 30); }
+
+/// Said before the first allocation, in the scenario's words; an allocation that fails all the same says so itself.
+Status enough_memory(const HipLibrary& hip, const Scenario& scenario) {
+  const Bytes needed = memory_per_device(scenario);
+  for (int device = 0; device < scenario.gpus; ++device) {
+    if (Status used = hip.use_device(device); !used) return used;
+    std::size_t free = 0;
+    std::size_t total = 0;
+    if (Status asked = hip.check(hip.functions.mem_get_info(&free, &total), "hipMemGetInfo"); !asked) return asked;
+    const Bytes room(static_cast<std::int64_t>(free));
+    if (needed <= room) continue;
+    return invalid_input(
+        fmt::format("compute and collective.bytes: {:.1f} GiB on each GPU, expected at most {:.1f} GiB (free on GPU {})",
+                    gib(needed), gib(room), device));
+  }
+  return {};
+}
+
+/// Controls without a counterpart in HIP.
+Status exists_here(const OverlapPlan& plan) {
+  if (plan.launch_gate) return invalid_input("launch_gate: HIP has no event that says that a kernel's blocks have begun");
+  if (plan.cluster) return invalid_input("cluster: HIP launches no clusters");
+  if (plan.carveout) return invalid_input("carveout: the LDS of AMD devices is not carved out of a cache");
+  if (plan.comm_threads) return invalid_input("comm_threads: RCCL takes no number of threads");
+  if (plan.copy_engine) return invalid_input("copy_engine: copy-engine collectives are NCCL's");
+  return {};
+}
+
+}  // namespace
+
+HipWorkload::HipWorkload(const Scenario& scenario, const Machine& machine, std::chrono::milliseconds time_limit)
+    : scenario_(scenario), time_limit_(time_limit), on_devices_(std::make_unique<OnDevices>()) {
+  on_devices_->machine = machine;
+}
+
+HipWorkload::~HipWorkload() = default;
+
+Result<std::unique_ptr<Workload>> HipWorkload::make(const Scenario& scenario, const Machine& machine, std::uint64_t seed,
+                                                    std::chrono::milliseconds time_limit) {
+  std::unique_ptr<HipWorkload> workload(new HipWorkload(scenario, machine, time_limit));
+  if (Status built = workload->build(seed); !built) return built.error();
+  return std::unique_ptr<Workload>(std::move(workload));
+}
+
+Status HipWorkload::build(std::uint64_t seed) {
+  if (Status enough = enough_memory(hip(), scenario_); !enough) return enough;
+  OnDevices& here = *on_devices_;
+  DeviceCode& code = *here.machine.code;
+  for (int device = 0; device < scenario_.gpus; ++device) {
+    Result<DeviceLanes> lanes = DeviceLanes::make(hip(), device);
+    if (!lanes) return lanes.error();
+    here.lanes.push_back(std::move(*lanes));
+  }
+  Result<StartLine> start = StartLine::make(code, scenario_.gpus);
+  if (!start) return start.error();
+  here.start = std::make_unique<StartLine>(std::move(*start));
+
+  Result<std::unique_ptr<ComputeKernel>> compute =
+      make_compute_kernel(code, scenario_.compute, here.machine.devices, scenario_.gpus, seed);
+  if (!compute) return compute.error();
+  here.compute = std::move(*compute);
+  facts_ = here.compute->facts();
+
+  Result<CollectiveBuffers> collective = CollectiveBuffers::make(code, scenario_.collective, scenario_.gpus, seed);
+  if (!collective) return collective.error();
+  here.collective = std::make_unique<CollectiveBuffers>(std::move(*collective));
+  return {};
+}
+
+Status HipWorkload::accepts(const OverlapPlan& plan) const {
+  if (on_devices_ == nullptr) return failed("an earlier run on these devices did not end; nothing more is run on them");
+  const Machine& machine = on_devices_->machine;
+  if (Status exists = exists_here(plan); !exists) return exists;
+  if (plan.priority && !machine.priority_acts) return machine.priority_acts;
+  if (plan.comm_blocks && !machine.rccl->has_block_budgets()) {
+    return invalid_input(
+        fmt::format("comm_blocks: RCCL {} takes no block budget, expected 2.17 or later", machine.rccl->version()));
+  }
+  if (Status compute = on_devices_->compute->accepts(plan); !compute) return compute;
+  const Result<Sms> units = compute_units(plan, machine.devices.front().limits.sms);
+  return units ? Status() : Status(units.error());
+}
+
+Status HipWorkload::or_give_up(Status ended) {
+  if (ended) return ended;
+  for (auto& [budget, communicators] : on_devices_->communicators) communicators.abort();
+  [[maybe_unused]] const OnDevices* const left_alone = on_devices_.release();
+  return ended;
+}
+
+Result<const Communicators*> HipWorkload::communicators_for(const OverlapPlan& plan) {
+  OnDevices& here = *on_devices_;
+  if (const auto known = here.communicators.find(plan.comm_blocks); known != here.communicators.end()) return &known->second;
+  Result<Communicators> made = Communicators::make(hip(), *here.machine.rccl, scenario_.gpus, plan.comm_blocks);
+  if (!made) return made.error();
+  return &here.communicators.emplace(plan.comm_blocks, std::move(*made)).first->second;
+}
+
+Result<LaneStreams> HipWorkload::streams_for(const OverlapPlan& plan) {
+  OnDevices& here = *on_devices_;
+  LaneStreams streams;
+  for (const DeviceLanes& lane : here.lanes) {
+    streams.compute.push_back(lane.compute.get());
+    streams.comm.push_back(plan.priority ? lane.urgent_comm.get() : lane.comm.get());
+  }
+  const Sms all = here.machine.devices.front().limits.sms;
+  const Result<Sms> units = compute_units(plan, all);
+  if (!units) return units.error();
+  if (*units == all) return streams;
+  std::vector<Stream>& masked = here.masked[*units];
+  for (int device = static_cast<int>(masked.size()); device < scenario_.gpus; ++device) {
+    if (Status used = hip().use_device(device); !used) return used.error();
+    Result<Stream> made = make_masked_stream(hip(), *units, all);
+    if (!made) return made.error();
+    masked.push_back(std::move(*made));
+  }
+  for (std::size_t at = 0; at < masked.size(); ++at) streams.compute[at] = masked[at].get();
+  return streams;
+}
+
+Result<Schedule> HipWorkload::schedule(Order order, const OverlapPlan& plan, const Communicators& comms) {
+  Result<LaneStreams> streams = streams_for(plan);
+  if (!streams) return streams.error();
+  OnDevices& here = *on_devices_;
+  const Operations operations{&hip(), here.compute.get(), here.collective.get(), here.machine.rccl.get(), &comms};
+  return Schedule{scenario_, order, plan, operations, here.lanes, std::move(*streams)};
+}
+
+Status HipWorkload::warm(Order order, const OverlapPlan& plan) {
+  if (Status accepted = accepts(plan); !accepted) return accepted;
+  if (on_devices_->warmed.contains({order, plan})) return {};
+  const Result<const Communicators*> comms = communicators_for(plan);
+  if (!comms) return comms.error();
+  const Result<Schedule> one = schedule(order, plan, **comms);
+  if (!one) return one.error();
+  const Deadline deadline(hip(), time_limit_, **comms);
+  const Status enqueued = enqueue_one(*one);
+  if (Status ended = or_give_up(enqueued ? await_end(on_devices_->lanes, deadline) : enqueued); !ended) return ended;
+  on_devices_->warmed.insert({order, plan});
+  return {};
+}
+
+Status HipWorkload::run_once(Order order, const OverlapPlan& plan) {
+  if (Status warmed = warm(order, plan); !warmed) return warmed;
+  const Result<const Communicators*> comms = communicators_for(plan);
+  if (!comms) return comms.error();
+  const Result<Schedule> all = schedule(order, plan, **comms);
+  if (!all) return all.error();
+  const Deadline deadline(hip(), time_limit_, **comms);
+  const Status enqueued = enqueue_schedule(*all, *on_devices_->start, deadline);
+  return or_give_up(enqueued ? await_end(on_devices_->lanes, deadline) : enqueued);
+}
+
+Result<Microseconds> HipWorkload::run(Order order, const OverlapPlan& plan) {
+  if (Status ran = run_once(order, plan); !ran) return ran.error();
+  return slowest(hip(), on_devices_->lanes);
+}
+
+Result<Timeline> HipWorkload::record(Order, const OverlapPlan& plan) {
+  if (Status accepted = accepts(plan); !accepted) return accepted.error();
+  return unavailable("kernel records: the hip backend has no recorder");
+}
+
+Status HipWorkload::verify(Order order, const OverlapPlan& plan) {
+  // The first run of anything writes the outputs too: it comes before they are poisoned.
+  if (Status warmed = warm(order, plan); !warmed) return warmed;
+  const bool computes = order != Order::comm_only;
+  const bool communicates = order != Order::compute_only;
+  if (computes) {
+    if (Status poisoned = on_devices_->compute->poison(); !poisoned) return poisoned;
+  }
+  if (communicates) {
+    if (Status poisoned = on_devices_->collective->poison(); !poisoned) return poisoned;
+  }
+  if (Status ran = run_once(order, plan); !ran) return ran;
+  if (computes) {
+    if (Status verified = on_devices_->compute->verify(); !verified) return verified;
+  }
+  return communicates ? on_devices_->collective->verify() : Status();
+}
+
+}  // namespace headroom::hip

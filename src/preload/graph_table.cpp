@@ -1,0 +1,34 @@
+#include "preload/graph_table.hpp"
+
+namespace headroom::preload {
+
+void GraphTable::put(const void* exec, const GraphFacts& facts) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < used_; ++i) {
+    if (entries_[i].exec == exec) {
+      entries_[i].facts = facts;
+      return;
+    }
+  }
+  if (used_ < kGraphs) { entries_[used_++] = {exec, facts}; }
+}
+
+GraphFacts GraphTable::get(const void* exec) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < used_; ++i) {
+    if (entries_[i].exec == exec) { return entries_[i].facts; }
+  }
+  return {};
+}
+
+void GraphTable::remove(const void* exec) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < used_; ++i) {
+    if (entries_[i].exec == exec) {
+      entries_[i] = entries_[--used_];
+      return;
+    }
+  }
+}
+
+}  // namespace headroom::preload

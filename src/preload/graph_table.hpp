@@ -1,0 +1,31 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <mutex>
+
+#include "preload/core/core.hpp"
+
+namespace headroom::preload {
+
+/// What the executable graphs of the process hold. At most kGraphs; a further one counts as empty, so that nothing is controlled
+/// because of it.
+class GraphTable {
+ public:
+  static constexpr std::size_t kGraphs = 4096;
+
+  void put(const void* exec, const GraphFacts& facts);
+  GraphFacts get(const void* exec);
+  void remove(const void* exec);
+
+ private:
+  struct Entry {
+    const void* exec = nullptr;
+    GraphFacts facts;
+  };
+  std::mutex mutex_;
+  std::array<Entry, kGraphs> entries_{};
+  std::size_t used_ = 0;
+};
+
+}  // namespace headroom::preload

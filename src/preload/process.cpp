@@ -1,0 +1,62 @@
+#include "preload/process.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+namespace headroom::preload {
+namespace {
+
+void warn(const char* what, const char* which) {
+  std::fprintf(stderr, "headroom: %s '%s' is not understood and left out\n", what, which);
+}
+
+void read_rules_file(const char* path, Rules& rules) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    warn("HEADROOM_RUN_RULES", path);
+    return;
+  }
+  std::array<char, 16384> text;
+  std::size_t size = 0;
+  for (ssize_t got = 1; got > 0 && size < text.size(); size += static_cast<std::size_t>(got > 0 ? got : 0)) {
+    got = read(file, text.data() + size, text.size() - size);
+  }
+  close(file);
+  const std::size_t wrong_line = parse_rules(text.data(), size, rules);
+  if (wrong_line != 0) {
+    std::fprintf(stderr, "headroom: %s:%zu: not a rule; it and what follows is left out\n", path, wrong_line);
+  }
+}
+
+}  // namespace
+
+Rules read_rules() {
+  Rules rules;
+  const char* policy = std::getenv("HEADROOM_RUN_POLICY");
+  if (policy != nullptr && *policy != '\0' && !parse_policy(policy, rules.policy)) {
+    warn("HEADROOM_RUN_POLICY", policy);
+    rules.policy = Policy::observe;
+  }
+  const char* path = std::getenv("HEADROOM_RUN_RULES");
+  if (path != nullptr && *path != '\0') { read_rules_file(path, rules); }
+  return rules;
+}
+
+std::uint64_t now_ns() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+std::uint32_t thread_number() {
+  static constinit std::atomic<std::uint32_t> threads{0};
+  thread_local const std::uint32_t number = threads.fetch_add(1, std::memory_order_relaxed);
+  return number;
+}
+
+}  // namespace headroom::preload

@@ -1,0 +1,313 @@
+// A stand-in for librccl.so.1: collectives of the ranks of one process, each an operation of the fake runtime on every rank's stream that
+// ends when all ranks have come to it. The environment, read at each call:
+//   HEADROOM_FAKE_RCCL_VERSION=22105     what ncclGetVersion says
+//   HEADROOM_FAKE_RCCL_FAIL=NAME:CODE    calls of the function NAME return CODE
+//   HEADROOM_FAKE_RCCL_ASYNC=CODE        ncclCommGetAsyncError says CODE
+//   HEADROOM_FAKE_RCCL_HANG=1            collectives do not end until their communicators are aborted
+//   HEADROOM_FAKE_RCCL_WRONG=1           one element of what rank 1 receives is wrong
+#include <climits>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fake_hip.hpp"
+#include "host_numbers.hpp"
+
+namespace {
+
+constexpr int kSuccess = 0, kInvalidArgument = 4, kFloat32 = 7, kBfloat16 = 9;
+
+enum class Kind { all_reduce, all_gather, reduce_scatter, exchange };
+
+struct Transfer {
+  int peer;
+  void* data;
+  std::size_t count;
+};
+
+/// What one rank brings to a collective.
+struct Part {
+  fake_hip::Numbers send, recv;
+  std::size_t count = 0;
+  std::vector<Transfer> sends, recvs;
+  bool arrived = false;
+};
+
+struct Collective {
+  Kind kind = Kind::all_reduce;
+  std::vector<Part> parts;
+  bool moved = false;
+};
+
+/// The communicators that one identifier made.
+struct Clique {
+  int ranks = 0;
+  int budget = 0;  ///< 0: none was asked for
+  bool aborted = false;
+  std::map<std::size_t, std::shared_ptr<Collective>> collectives;  ///< by their number on each rank
+};
+
+struct Communicator {
+  std::shared_ptr<Clique> clique;
+  int rank = 0;
+  std::size_t next = 0;
+};
+
+/// One rank's share as the fake runtime runs it.
+struct Share {
+  std::shared_ptr<Clique> clique;
+  std::shared_ptr<Collective> collective;
+  std::size_t rank;
+};
+
+struct Pending {
+  Communicator* comm;
+  Kind kind;
+  Part part;
+  hip::Stream stream;
+};
+
+struct UniqueId {
+  char internal[128];
+};
+
+struct Config {  // of 2.18
+  std::size_t size;
+  unsigned magic, version;
+  int blocking, cluster, min_ctas, max_ctas;
+  const char* net;
+  int split;
+};
+
+/// All calls come from the thread that drives the backend.
+struct State {
+  int depth = 0;
+  int next_id = 1;
+  int latest_budget = 0;
+  std::map<int, std::shared_ptr<Clique>> cliques;
+  std::vector<Pending> pending;
+};
+State state;
+
+int injected(const char* function) {
+  const char* const text = std::getenv("HEADROOM_FAKE_RCCL_FAIL");
+  if (text == nullptr) return kSuccess;
+  const std::string failing(text);
+  const std::size_t colon = failing.find(':');
+  return failing.substr(0, colon) == function ? std::atoi(failing.c_str() + colon + 1) : kSuccess;
+}
+
+bool can_run(void* data) {
+  const Share& share = *static_cast<Share*>(data);
+  if (share.clique->aborted) return true;
+  share.collective->parts[share.rank].arrived = true;
+  if (std::getenv("HEADROOM_FAKE_RCCL_HANG") != nullptr) return false;
+  for (const Part& part : share.collective->parts) {
+    if (!part.arrived) return false;
+  }
+  return true;
+}
+
+float sum_at(const Collective& what, std::size_t index) {
+  float sum = 0;
+  for (const Part& part : what.parts) sum += part.send.read(index);
+  return sum;
+}
+
+void exchange(const Collective& what, const Part& to, int to_rank) {
+  std::map<int, std::size_t> taken;
+  for (const Transfer& recv : to.recvs) {
+    const Part& from = what.parts[static_cast<std::size_t>(recv.peer)];
+    std::size_t skip = taken[recv.peer]++;
+    for (const Transfer& send : from.sends) {
+      if (send.peer != to_rank || skip-- != 0) continue;
+      std::memcpy(recv.data, send.data, recv.count * from.send.bytes());
+      break;
+    }
+  }
+}
+
+void move(const Collective& what) {
+  for (std::size_t rank = 0; rank < what.parts.size(); ++rank) {
+    const Part& to = what.parts[rank];
+    if (what.kind == Kind::exchange) exchange(what, to, static_cast<int>(rank));
+    for (std::size_t i = 0; i < to.count; ++i) {
+      if (what.kind == Kind::all_reduce) to.recv.write(i, sum_at(what, i));
+      if (what.kind == Kind::reduce_scatter) to.recv.write(i, sum_at(what, rank * to.count + i));
+    }
+    if (what.kind != Kind::all_gather) continue;
+    for (std::size_t from = 0; from < what.parts.size(); ++from) {
+      std::memcpy(to.recv.at(from * to.count), what.parts[from].send.data, to.count * to.recv.bytes());
+    }
+  }
+  if (std::getenv("HEADROOM_FAKE_RCCL_WRONG") == nullptr) return;
+  const fake_hip::Numbers received{what.kind == Kind::exchange ? what.parts[1].recvs.front().data : what.parts[1].recv.data,
+                                   what.parts[1].send.bf16};
+  received.write(3, received.read(3) + 1);
+}
+
+void run(void* data) {
+  const std::unique_ptr<Share> share(static_cast<Share*>(data));
+  if (share->clique->aborted || share->collective->moved) return;
+  share->collective->moved = true;
+  move(*share->collective);
+}
+
+int enqueue(Pending& pending) {
+  Communicator& comm = *pending.comm;
+  std::shared_ptr<Collective>& collective = comm.clique->collectives[comm.next];
+  if (collective == nullptr) {
+    collective = std::make_shared<Collective>();
+    collective->kind = pending.kind;
+    collective->parts.resize(static_cast<std::size_t>(comm.clique->ranks));
+  }
+  std::size_t elements = pending.part.count;
+  for (const Transfer& sent : pending.part.sends) elements += sent.count;
+  const std::size_t bytes = elements * pending.part.send.bytes();
+  collective->parts[static_cast<std::size_t>(comm.rank)] = std::move(pending.part);
+  auto* const share = new Share{comm.clique, collective, static_cast<std::size_t>(comm.rank)};
+  ++comm.next;
+  // 50 GB/s.
+  const FakeOperation operation{"ncclDevKernel_Generic_4", share, can_run, run, 5'000 + bytes / 50};
+  if (fake_hip_enqueue(pending.stream, &operation) == 0) return kSuccess;
+  delete share;
+  return 1;
+}
+
+int leave() {
+  if (--state.depth > 0) return kSuccess;
+  std::vector<Pending> pending;
+  pending.swap(state.pending);
+  for (Pending& one : pending) {
+    if (const int code = enqueue(one)) return code;
+  }
+  return kSuccess;
+}
+
+int add(Communicator* comm, Kind kind, Part part, hip::Stream stream) {
+  ++state.depth;
+  // Sends and receives of one group are one kernel.
+  Pending* same = nullptr;
+  for (Pending& one : state.pending) {
+    if (kind == Kind::exchange && one.comm == comm && one.kind == kind) same = &one;
+  }
+  if (same == nullptr) {
+    state.pending.push_back({comm, kind, std::move(part), stream});
+  } else {
+    same->part.sends.insert(same->part.sends.end(), part.sends.begin(), part.sends.end());
+    same->part.recvs.insert(same->part.recvs.end(), part.recvs.begin(), part.recvs.end());
+  }
+  return leave();
+}
+
+int add(Communicator* comm, Kind kind, const void* send, void* recv, std::size_t count, int type, hip::Stream stream) {
+  if (type != kFloat32 && type != kBfloat16) return kInvalidArgument;
+  Part part;
+  part.send = {const_cast<void*>(send), type == kBfloat16};
+  part.recv = {recv, type == kBfloat16};
+  part.count = count;
+  return add(comm, kind, std::move(part), stream);
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+/// The budget of the latest communicator; 0: none was asked for.
+int fake_rccl_latest_budget() { return state.latest_budget; }
+
+int ncclGetVersion(int* version) {
+  const char* const text = std::getenv("HEADROOM_FAKE_RCCL_VERSION");
+  *version = text == nullptr ? 22105 : std::atoi(text);
+  return injected("ncclGetVersion");
+}
+
+const char* ncclGetErrorString(int code) {
+  return code == 6 ? "remote process exited or there was a network error" : "internal error";
+}
+const char* ncclGetLastError(Communicator*) { return "the fake said so\nand more\n"; }
+
+int ncclGetUniqueId(UniqueId* id) {
+  *id = {};
+  *reinterpret_cast<int*>(id->internal) = state.next_id++;
+  return injected("ncclGetUniqueId");
+}
+
+int ncclCommInitRankConfig(Communicator** comm, int ranks, UniqueId id, int rank, Config* config) {
+  if (const int code = injected("ncclCommInitRankConfig")) return code;
+  if (config != nullptr && (config->magic != 0xcafebeef || config->size != sizeof(Config) || config->min_ctas > config->max_ctas)) {
+    return kInvalidArgument;
+  }
+  std::shared_ptr<Clique>& clique = state.cliques[*reinterpret_cast<const int*>(id.internal)];
+  if (clique == nullptr) clique = std::make_shared<Clique>();
+  clique->ranks = ranks;
+  clique->budget = config == nullptr || config->max_ctas == INT_MIN ? 0 : config->max_ctas;
+  state.latest_budget = clique->budget;
+  *comm = new Communicator{clique, rank, 0};
+  return kSuccess;
+}
+
+int ncclCommInitRank(Communicator** comm, int ranks, UniqueId id, int rank) {
+  if (const int code = injected("ncclCommInitRank")) return code;
+  return ncclCommInitRankConfig(comm, ranks, id, rank, nullptr);
+}
+
+int ncclCommDestroy(Communicator* comm) {
+  delete comm;
+  return kSuccess;
+}
+
+int ncclCommAbort(Communicator* comm) {
+  comm->clique->aborted = true;
+  delete comm;
+  return kSuccess;
+}
+
+int ncclCommGetAsyncError(Communicator*, int* error) {
+  const char* const text = std::getenv("HEADROOM_FAKE_RCCL_ASYNC");
+  *error = text == nullptr ? kSuccess : std::atoi(text);
+  return kSuccess;
+}
+
+int ncclGroupStart() {
+  ++state.depth;
+  return injected("ncclGroupStart");
+}
+
+int ncclGroupEnd() {
+  const int left = leave();
+  const int code = injected("ncclGroupEnd");
+  return code != kSuccess ? code : left;
+}
+
+int ncclAllReduce(const void* send, void* recv, std::size_t count, int type, int, Communicator* comm, hip::Stream stream) {
+  if (const int code = injected("ncclAllReduce")) return code;
+  return add(comm, Kind::all_reduce, send, recv, count, type, stream);
+}
+
+int ncclAllGather(const void* send, void* recv, std::size_t count, int type, Communicator* comm, hip::Stream stream) {
+  return add(comm, Kind::all_gather, send, recv, count, type, stream);
+}
+
+int ncclReduceScatter(const void* send, void* recv, std::size_t count, int type, int, Communicator* comm, hip::Stream stream) {
+  return add(comm, Kind::reduce_scatter, send, recv, count, type, stream);
+}
+
+int ncclSend(const void* data, std::size_t count, int type, int peer, Communicator* comm, hip::Stream stream) {
+  Part part;
+  part.send = {nullptr, type == kBfloat16};
+  part.sends.push_back({peer, const_cast<void*>(data), count});
+  return add(comm, Kind::exchange, std::move(part), stream);
+}
+
+int ncclRecv(void* data, std::size_t count, int type, int peer, Communicator* comm, hip::Stream stream) {
+  Part part;
+  part.send = {nullptr, type == kBfloat16};
+  part.recvs.push_back({peer, data, count});
+  return add(comm, Kind::exchange, std::move(part), stream);
+}
+}
+#pragma GCC visibility pop

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+/// Elements of device memory as the fakes of AMD's libraries read and write them.
+namespace fake_hip {
+
+inline float read_bf16(const void* at) {
+  std::uint16_t half = 0;
+  std::memcpy(&half, at, sizeof half);
+  const std::uint32_t bits = static_cast<std::uint32_t>(half) << 16;
+  float value = 0;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/// Rounds to nearest, ties to even; NaN stays NaN.
+inline void write_bf16(void* at, float value) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  const bool nan = (bits & 0x7FFFFFFFU) > 0x7F800000U;
+  const auto half = static_cast<std::uint16_t>(nan ? bits >> 16 | 1U : (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16);
+  std::memcpy(at, &half, sizeof half);
+}
+
+/// An array of f32 or bf16.
+struct Numbers {
+  void* data = nullptr;
+  bool bf16 = false;
+
+  [[nodiscard]] std::size_t bytes() const { return bf16 ? 2 : 4; }
+  [[nodiscard]] char* at(std::size_t index) const { return static_cast<char*>(data) + index * bytes(); }
+  [[nodiscard]] float read(std::size_t index) const {
+    if (bf16) return read_bf16(at(index));
+    float value = 0;
+    std::memcpy(&value, at(index), sizeof value);
+    return value;
+  }
+  void write(std::size_t index, float value) const {
+    if (bf16) {
+      write_bf16(at(index), value);
+    } else {
+      std::memcpy(at(index), &value, sizeof value);
+    }
+  }
+};
+
+}  // namespace fake_hip

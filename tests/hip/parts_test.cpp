@@ -1,0 +1,146 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backend_hip/cu_partition.hpp"
+#include "backend_hip/live_devices.hpp"
+#include "backend_hip/priority_probe.hpp"
+#include "backend_hip/start_line.hpp"
+#include "fake_rocm.hpp"
+#include "headroom/model/device_catalog.hpp"
+
+namespace headroom {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(CuMask, HasOneBitForEachUsedUnitAndRoomForAll) {
+  EXPECT_THAT(hip::cu_mask(Sms(1), Sms(110)), ElementsAre(1u, 0u, 0u, 0u));
+  EXPECT_THAT(hip::cu_mask(Sms(33), Sms(64)), ElementsAre(~0u, 1u));
+  EXPECT_THAT(hip::cu_mask(Sms(32), Sms(32)), ElementsAre(~0u));
+}
+
+TEST(ComputeUnits, AreAllWithoutAControl) { EXPECT_EQ(Sms(110), *hip::compute_units({}, Sms(110))); }
+
+TEST(PriorityEffect, ActsOnlyWhereTheUrgentKernelIsMuchSooner) {
+  const auto effect = [](double normal, double urgent) { return hip::PriorityEffect{Microseconds(normal), Microseconds(urgent)}; };
+  EXPECT_TRUE(effect(2000, 500).acts());  // had to wait; overtakes
+  EXPECT_TRUE(effect(850, 500).acts());   // took turns; overtakes
+  EXPECT_FALSE(effect(850, 800).acts());  // takes turns all the same
+  const Status none = effect(2000, 1990).acts();
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("priority: no effect on this driver"));
+  EXPECT_THAT(none.error().message, HasSubstr("1990 us"));
+}
+
+TEST(ArchitectureLimits, AreTheCatalogsWhereItKnowsTheArchitecture) {
+  const Result<DeviceLimits> limits = hip::architecture_limits("gfx942");
+  ASSERT_TRUE(limits);
+  EXPECT_EQ(Registers(131'072), limits->registers_per_sm);
+}
+
+TEST(ArchitectureLimits, HalveTheRegistersBeforeCdna2) {
+  const Result<DeviceLimits> limits = hip::architecture_limits("gfx906");
+  ASSERT_TRUE(limits);
+  // 256 VGPRs for each of 64 lanes of 4 SIMDs; 10 waves on a SIMD; granule of 4 VGPRs.
+  EXPECT_EQ(Registers(65'536), limits->registers_per_sm);
+  EXPECT_EQ(Threads(2'560), limits->max_threads_per_sm);
+  EXPECT_EQ(Registers(256), limits->register_granule);
+}
+
+TEST(ArchitectureLimits, NameWhatIsKnown) {
+  const Result<DeviceLimits> limits = hip::architecture_limits("gfx1030");
+  ASSERT_FALSE(limits);
+  EXPECT_EQ("architecture gfx1030, expected one of gfx906, gfx908, gfx90a, gfx942; HIP_VISIBLE_DEVICES hides devices",
+            limits.error().message);
+}
+
+class HipParts : public testing::FakeRocm {};
+
+TEST_F(HipParts, DevicesHaveTheLimitsOfTheCatalog) {
+  const auto backend = open();
+  ASSERT_NE(nullptr, backend);
+  EXPECT_EQ("hip", backend->name());
+  EXPECT_EQ(Provenance::measured, backend->provenance());
+  ASSERT_EQ(2u, backend->devices().size());
+  const DeviceLimits& live = backend->devices()[1].limits;
+  const Result<DeviceLimits> listed = find_device("mi250x");
+  ASSERT_TRUE(listed);
+  EXPECT_EQ("mi250x", live.name);
+  EXPECT_EQ("read from the device", live.source);
+  EXPECT_EQ(listed->sms, live.sms);
+  EXPECT_EQ(listed->max_threads_per_sm, live.max_threads_per_sm);
+  EXPECT_EQ(listed->shared_per_sm, live.shared_per_sm);
+  EXPECT_EQ(listed->shared_per_block, live.shared_per_block);
+}
+
+TEST_F(HipParts, VersionsNameTheLibrariesAndWhatIsSetForThem) {
+  set("NCCL_P2P_DISABLE", "1");
+  set("HIP_VISIBLE_DEVICES", "0,1");
+  const auto backend = open();
+  ASSERT_NE(nullptr, backend);
+  const auto& versions = backend->versions();
+  EXPECT_THAT(versions, ::testing::Contains(std::pair<std::string, std::string>("rccl", "2.21.5")));
+  EXPECT_THAT(versions, ::testing::Contains(std::pair<std::string, std::string>("NCCL_P2P_DISABLE", "1")));
+  EXPECT_THAT(versions, ::testing::Contains(std::pair<std::string, std::string>("HIP_VISIBLE_DEVICES", "0,1")));
+  EXPECT_EQ("hip", versions.front().first);
+  EXPECT_THAT(versions.front().second, ::testing::StartsWith("6."));
+}
+
+TEST_F(HipParts, AnotherDeviceThanAskedForIsUnavailable) {
+  BackendOptions options;
+  options.device = "mi300x";
+  const Result<std::unique_ptr<Backend>> backend = open_backend("hip", options);
+  ASSERT_FALSE(backend);
+  EXPECT_EQ("backend hip: device: 'mi300x' was asked for, GPU 0 is mi250x", backend.error().message);
+}
+
+TEST_F(HipParts, TheStartLineHoldsAStreamUntilItIsReleased) {
+  const auto library = hip::HipLibrary::load();
+  ASSERT_TRUE(library);
+  hip::DeviceCode code(*library, {"gfx90a", "gfx90a"});
+  Result<hip::StartLine> line = hip::StartLine::make(code, 2);
+  ASSERT_TRUE(line) << line.error().message;
+  Result<hip::Stream> stream = hip::make_stream(**library, 0);
+  Result<hip::Event> event = hip::make_event(**library, hip::EventUse::ordering);
+  ASSERT_TRUE(stream && event);
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(line->hold(0, stream->get()));
+    ASSERT_EQ(0, (*library)->functions.event_record(event->get(), stream->get()));
+    EXPECT_EQ(hip::kHipErrorNotReady, (*library)->functions.event_query(event->get()));
+    line->release();
+    EXPECT_EQ(0, (*library)->functions.stream_synchronize(stream->get()));
+    EXPECT_EQ(0, (*library)->functions.event_query(event->get()));
+  }
+}
+
+TEST_F(HipParts, TheLauncherPadsAnApplicationsKernelAndUsesTwoPriorities) {
+  const auto backend = open();
+  ASSERT_NE(nullptr, backend);
+  Result<std::unique_ptr<Launcher>> launcher = backend->launcher(2);
+  ASSERT_TRUE(launcher) << launcher.error().message;
+  const auto made = calls("hipStreamCreateWithPriority");
+  ASSERT_EQ(4u, made.size());
+  EXPECT_EQ(0, made[2].priority);
+  EXPECT_EQ(-1, made[3].priority);
+
+  const Kernel kernel = Kernel::from_native(fake_hip_function("mine", 40, 1024));
+  const Result<KernelFootprint> footprint = (*launcher)->footprint(kernel, {32, 4, 1}, Bytes(256));
+  ASSERT_TRUE(footprint) << footprint.error().message;
+  EXPECT_EQ((KernelFootprint{Threads(128), Registers(40), Bytes(1024), Bytes(256), 1}), *footprint);
+  OverlapPlan plan;
+  plan.pad = Bytes(512);
+  ASSERT_TRUE((*launcher)->launch(kernel, {7, 2, 1}, {32, 4, 1}, {}, Bytes(256), (*launcher)->compute_stream(1), plan));
+  const auto launches = calls("hipModuleLaunchKernel");
+  ASSERT_EQ(1u, launches.size());
+  EXPECT_EQ(768u, launches[0].shared);
+  EXPECT_EQ(7u, launches[0].grid[0]);
+  EXPECT_EQ(1, launches[0].device);
+  EXPECT_TRUE((*launcher)->synchronize());
+  plan.pad = Bytes(-1);
+  EXPECT_FALSE((*launcher)->launch(kernel, {1, 1, 1}, {32, 1, 1}, {}, Bytes(0), (*launcher)->compute_stream(0), plan));
+  EXPECT_FALSE(backend->launcher(3));
+}
+
+}  // namespace
+}  // namespace headroom

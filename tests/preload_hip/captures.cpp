@@ -1,0 +1,136 @@
+#include "hip_program.hpp"
+
+// Stream capture and graphs.
+
+namespace {
+
+struct TwoStreams {
+  hip::Stream compute = make_stream();
+  hip::Stream comm = make_stream();
+  hip::Event forked = make_event();
+  hip::Event joined = make_event();
+  const void* gemm = fake_hip_symbol("gemm", 64, 0);
+  hip::Function all_reduce = fake_hip_function(kAllReduce, 96, 4184);
+
+  TwoStreams() { fake_hip_reset(); }
+
+  int launch_collective() const { return hipModuleLaunchKernel(all_reduce, 24, 1, 1, 256, 1, 1, 0, comm, nullptr, nullptr); }
+
+  // The step that most programs capture: a collective beside a product, forked from and joined to the capturing stream.
+  hip::Graph capture_step() const {
+    EXPECT(hipStreamBeginCapture(compute, hip::kCaptureModeGlobal) == 0);
+    EXPECT(hipEventRecord(forked, compute) == 0 && hipStreamWaitEvent(comm, forked, 0) == 0);
+    EXPECT(launch_collective() == 0 && launch_on(compute, gemm) == 0);
+    EXPECT(hipEventRecord(joined, comm) == 0 && hipStreamWaitEvent(compute, joined, 0) == 0);
+    hip::Graph graph = nullptr;
+    EXPECT(hipStreamEndCapture(compute, &graph) == 0 && graph != nullptr);
+    return graph;
+  }
+};
+
+// A capture in global mode is broken by calls such as hipEventQuery: none of ours may fall into it, and each launch is captured once, on
+// the program's own stream.
+void capture() {
+  const TwoStreams two;
+  for (int step = 0; step < 3; ++step) {
+    EXPECT(two.launch_collective() == 0);  // outside, and timed where the policy times
+    const hip::Graph graph = two.capture_step();
+    hip::GraphExec exec = nullptr;
+    EXPECT(hipGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+    EXPECT(hipGraphLaunch(exec, two.compute) == 0 && hipGraphExecDestroy(exec) == 0);
+  }
+  std::size_t launches = 0;
+  for (std::size_t i = 0; i < fake_hip_call_count(); ++i) { launches += fake_hip_call(i)->function != nullptr ? 1 : 0; }
+  EXPECT(launches == 9 && calls_named("hipGraphLaunch") == 3);
+}
+
+// The program's capture that its own call has broken ends with the runtime's code.
+void broken_capture() {
+  const TwoStreams two;
+  EXPECT(hipStreamBeginCapture(two.compute, hip::kCaptureModeGlobal) == 0);
+  EXPECT(hipEventQuery(two.joined) == hip::kErrorCaptureUnsupported);
+  hip::Graph graph = nullptr;
+  EXPECT(hipStreamEndCapture(two.compute, &graph) == hip::kErrorCaptureInvalidated && graph == nullptr);
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+}
+
+unsigned long long last_flags() { return fake_hip_call(fake_hip_call_count() - 1)->flags; }
+
+void node_priority() {
+  const TwoStreams two;
+  const hip::Graph graph = two.capture_step();
+  hip::GraphExec exec = nullptr;
+  EXPECT(hipGraphInstantiateWithFlags(&exec, graph, 1) == 0 && last_flags() == (1 | hip::kInstantiateUseNodePriority));
+  EXPECT(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0) == 0 && last_flags() == hip::kInstantiateUseNodePriority);
+  hip::GraphInstantiateParams parameters{nullptr, 2, 0, nullptr};
+  EXPECT(hipGraphInstantiateWithParams(&exec, graph, &parameters) == 0 && parameters.flags == 2);
+  EXPECT(last_flags() == (2 | hip::kInstantiateUseNodePriority));
+}
+
+hip::GraphNode add_node(hip::Graph graph, const void* function) {
+  hip::KernelNodeParams parameters{{256, 1, 1}, nullptr, const_cast<void*>(function), {24, 1, 1}, nullptr, 0};
+  hip::GraphNode node = nullptr;
+  EXPECT(hipGraphAddKernelNode(&node, graph, nullptr, 0, &parameters) == 0);
+  return node;
+}
+
+int priority_of(hip::GraphNode node) {
+  hip::LaunchAttributeValue value{};
+  EXPECT(hipGraphKernelNodeGetAttribute(node, hip::kLaunchPriority, &value) == 0);
+  return value.priority;
+}
+
+// Explicit nodes, in child graphs as well, by host function and by a module's.
+void explicit_nodes() {
+  const TwoStreams two;
+  hip::Graph graph = nullptr;
+  hip::Graph child = nullptr;
+  EXPECT(hipGraphCreate(&graph, 0) == 0 && hipGraphCreate(&child, 0) == 0);
+  const hip::GraphNode compute = add_node(graph, two.gemm);
+  const hip::GraphNode inner = add_node(child, fake_hip_symbol(kAllReduce, 96, 0));
+  const hip::GraphNode outer = add_node(graph, two.all_reduce);
+  hip::GraphNode child_node = nullptr;
+  EXPECT(hipGraphAddChildGraphNode(&child_node, graph, nullptr, 0, child) == 0);
+  hip::GraphExec exec = nullptr;
+  EXPECT(hipGraphInstantiateWithFlags(&exec, graph, 0) == 0 && last_flags() == hip::kInstantiateUseNodePriority);
+  EXPECT(priority_of(inner) == kGreatest && priority_of(outer) == kGreatest && priority_of(compute) == 0);
+}
+
+// A graph in which nothing runs beside a collective is instantiated as the program asked.
+void plain_graph() {
+  const TwoStreams two;
+  hip::Graph graph = nullptr;
+  EXPECT(hipGraphCreate(&graph, 0) == 0);
+  add_node(graph, two.gemm);
+  hip::GraphExec exec = nullptr;
+  EXPECT(hipGraphInstantiateWithFlags(&exec, graph, 0) == 0 && last_flags() == 0);
+}
+
+int refuse_node_priority(const FakeHipCall* call) {
+  return (call->flags & hip::kInstantiateUseNodePriority) != 0 ? hip::kErrorInvalidValue : 0;
+}
+
+// ROCm takes the flag with no other, and some versions refuse the attribute.
+void refused_node_priority() {
+  const TwoStreams two;
+  const hip::Graph graph = two.capture_step();
+  hip::GraphExec exec = nullptr;
+  fake_hip_set_failure(&refuse_node_priority);
+  EXPECT(hipGraphInstantiateWithFlags(&exec, graph, 1) == 0 && last_flags() == 1 && hipGetLastError() == 0);
+  fake_hip_set_failure(nullptr);
+  fake_hip_set_failing("hipGraphKernelNodeSetAttribute:1");
+  EXPECT(hipGraphInstantiateWithFlags(&exec, graph, 0) == 0 && last_flags() == 0 && hipGetLastError() == 0);
+}
+
+constexpr Case kCases[] = {
+    {"capture", capture},
+    {"broken_capture", broken_capture},
+    {"node_priority", node_priority},
+    {"explicit_nodes", explicit_nodes},
+    {"plain_graph", plain_graph},
+    {"refused_node_priority", refused_node_priority},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_case(kCases, argc, argv); }
