@@ -5,7 +5,7 @@
 #   ONLY narrows the paper steps to the cases in whose name that regular expression is found.
 #   STEP_SECONDS (300) bounds each step, so that one that hangs does not take the others with it.
 #   EXAMPLES and POLICIES choose what the pytorch steps compare (examples/pytorch/compare.py --help).
-#   steps: machine tests sanitizer quick controls gate library rows tune peers paper paper-host pytorch pytorch-host pytorch-exact
+#   steps: machine tests sanitizer empty quick controls gate library rows tune suites peers paper paper-host pytorch pytorch-host pytorch-exact
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -64,6 +64,7 @@ for step in "$@"; do
       check sanitizer compute-sanitizer --report-api-errors no --error-exitcode 9 "$bin/test_device" \
         --gtest_filter='*EveryKernelAndCollective*:*EveryCollective*' --gtest_brief=1
       ;;
+    empty) check empty-plan "$bin/empty_plan" ;;
     quick) bench quick --suite quick --trace "$out/quick.trace.json" ;;
     controls) bench controls --suite controls --blocks-per-sm all ;;
     gate) bench gelu-best --suite controls --only gelu-ar-8b --min-reduction 10 ;;
@@ -73,6 +74,12 @@ for step in "$@"; do
       # The cases in which every control is free; the profile is what `tuned` of the step peers looks up.
       check "tune-${gpus}gpu" "$bin/headroom" tune --suite controls -g "$gpus" --only "${ONLY:-^(cublas|gelu-ar$|gelu-ag|hgemm|sgemm)}" \
         --budget "${TUNE_SECONDS:-20}" --profile "$out/profile.json" --json "$out/tune-${gpus}gpu.json"
+      ;;
+    suites)
+      for suite in library controls paper; do
+        check "tune-$suite-${gpus}gpu" "$bin/headroom" tune --suite "$suite" -g "$gpus" --only "${ONLY:-.}" --budget "${TUNE_SECONDS:-8}" \
+          --candidates 16 --profile "$out/profile.json" --json "$out/tune-$suite-${gpus}gpu.json"
+      done
       ;;
     peers)
       bench "peers-${gpus}gpu" --suite controls -g "$gpus" --only "${ONLY:-^(cublas|gelu-ar$|gelu-ag|hgemm|sgemm)}" --profile "$out/profile.json" \

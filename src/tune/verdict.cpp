@@ -2,7 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+
 namespace headroom {
+namespace {
+
+constexpr double kLeastRounds = 12;
+constexpr double kMostRounds = 36;
+constexpr double kShareOfBudget = 0.5;
+
+}  // namespace
+
+int confirming_rounds(Microseconds round, std::chrono::duration<double> budget) {
+  const double fit = kShareOfBudget * budget.count() * 1e6 / std::max(round.count(), 1.0);
+  return static_cast<int>(std::clamp(fit, kLeastRounds, kMostRounds));
+}
 
 Result<Verdict> confirm(const Candidate& winner, std::span<const Microseconds> winner_times, const Candidate& plain,
                         std::span<const Microseconds> plain_times, std::uint64_t seed) {

@@ -5,16 +5,16 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <numeric>
-#include <random>
 #include <utility>
 
+#include "case_error.hpp"
 #include "headroom/plan/ideal.hpp"
 #include "headroom/plan/occupancy.hpp"
 #include "headroom/plan/shape.hpp"
 #include "headroom/trace/overlap_metrics.hpp"
 #include "headroom/trace/pipeline_check.hpp"
 #include "headroom/trace/summary.hpp"
+#include "timed_rounds.hpp"
 
 namespace headroom {
 namespace {
@@ -24,20 +24,10 @@ constexpr int kScreeningRounds = 2;
 constexpr int kRecordings = 3;
 
 /// One schedule that is run again and again.
-struct Entry {
-  std::string label;
-  Order order = Order::concurrent;
-  OverlapPlan plan;
+struct Entry : TimedSchedule {
   std::string note;
-  std::vector<Microseconds> times;
   std::vector<Timeline> recordings;
 };
-
-/// Fisher-Yates with the same result everywhere. Every round has its own order, so that no schedule always follows the same one
-/// and inherits its clocks and caches.
-void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
-  for (std::size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random() % left]);
-}
 
 /// Positions of the entries that every case has.
 constexpr std::size_t kComputeAlone = 0;
@@ -52,11 +42,11 @@ class CaseRun {
   Result<CaseMeasurement> run() {
     progress_("prepare", 0);
     Result<std::unique_ptr<Workload>> workload = backend_.prepare(scenario_);
-    if (!workload) return in_case(workload.error());
+    if (!workload) return in_case(scenario_, workload.error());
     workload_ = std::move(*workload);
     measurement_.result.scenario = scenario_;
     for (Status (CaseRun::* const step)() : {&CaseRun::choose_entries, &CaseRun::verify, &CaseRun::time, &CaseRun::record}) {
-      if (Status done = (this->*step)(); !done) return in_case(done.error());
+      if (Status done = (this->*step)(); !done) return in_case(scenario_, done.error());
     }
     if (Status summarized = summarize_all(); !summarized) return summarized.error();
     return std::move(measurement_);
@@ -69,9 +59,9 @@ class CaseRun {
     OverlapPlan plain;
     plain.comm_blocks = scenario_.collective.comm_blocks;
     plain.cluster = scenario_.collective.cluster;
-    entries_.push_back({"compute_only", Order::compute_only, plain, {}, {}, {}});
-    entries_.push_back({"comm_only", Order::comm_only, plain, {}, {}, {}});
-    entries_.push_back({std::string(to_string(Scheme::sequential)), Order::sequential, plain, {}, {}, {}});
+    entries_.push_back({{"compute_only", Order::compute_only, plain, {}}, {}, {}});
+    entries_.push_back({{"comm_only", Order::comm_only, plain, {}}, {}, {}});
+    entries_.push_back({{std::string(to_string(Scheme::sequential)), Order::sequential, plain, {}}, {}, {}});
     for (const Scheme scheme : settings_.schemes) {
       if (scheme == Scheme::sequential) continue;
       if (Status chosen = scheme == Scheme::tuned ? choose_tuned() : choose_plans(scheme); !chosen) return chosen;
@@ -86,8 +76,18 @@ class CaseRun {
       measurement_.result.refusals.push_back({std::string(to_string(scheme)), plans.error().message});
       return {};
     }
+    // A control may have no effect on this driver, which only the backend knows.
+    Status accepted;
+    std::erase_if(*plans, [&](const OverlapPlan& plan) {
+      const Status here = workload_->accepts(plan);
+      if (!here) accepted = here;
+      return !here;
+    });
+    if (!accepted && accepted.error().kind == ErrorKind::failed) return accepted;
+    if (!accepted && plans->empty())
+      measurement_.result.refusals.push_back({std::string(to_string(scheme)), accepted.error().message});
     for (const OverlapPlan& plan : *plans)
-      entries_.push_back({std::string(to_string(scheme)), Order::concurrent, plan, {}, {}, {}});
+      entries_.push_back({{std::string(to_string(scheme)), Order::concurrent, plan, {}}, {}, {}});
     return {};
   }
 
@@ -97,7 +97,7 @@ class CaseRun {
     const Result<TunedPlan> tuned = settings_.tuned(scenario_, workload_->compute());
     if (!tuned) return tuned.error();
     const Order order = tuned->scheme == Scheme::sequential ? Order::sequential : Order::concurrent;
-    entries_.push_back({std::string(to_string(Scheme::tuned)), order, tuned->plan, tuned->note, {}, {}});
+    entries_.push_back({{std::string(to_string(Scheme::tuned)), order, tuned->plan, {}}, tuned->note, {}});
     return {};
   }
 
@@ -159,22 +159,12 @@ class CaseRun {
   }
 
   Status time() {
-    const int warm_up = warm_up_rounds(settings_.trials);
-    const int rounds = warm_up + settings_.trials;
-    std::mt19937_64 random(settings_.seed);
-    std::vector<std::size_t> order(entries_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    for (int round = 0; round < rounds; ++round) {
-      progress_(round < warm_up ? "warm-up" : "timing", 0.1 + 0.8 * round / rounds);
-      shuffle(order, random);
-      for (const std::size_t at : order) {
-        Entry& entry = entries_[at];
-        const Result<Microseconds> time = workload_->run(entry.order, entry.plan);
-        if (!time) return Error{time.error().kind, fmt::format("{}: {}", entry.label, time.error().message)};
-        if (round >= warm_up) entry.times.push_back(*time);
-      }
-    }
-    return {};
+    const Rounds rounds{warm_up_rounds(settings_.trials), settings_.trials, settings_.seed};
+    std::vector<TimedSchedule*> schedules;
+    for (Entry& entry : entries_) schedules.push_back(&entry);
+    return time_in_rounds(*workload_, schedules, rounds, [&](int over) {
+      progress_(over < rounds.warm_up ? "warm-up" : "timing", 0.1 + 0.8 * over / (rounds.warm_up + rounds.counted));
+    });
   }
 
   Status record() {
@@ -282,10 +272,6 @@ class CaseRun {
   [[nodiscard]] std::string label_of(const Entry& entry) const {
     const std::string cap = entry.plan.blocks_per_sm ? fmt::format(" {}/SM", entry.plan.blocks_per_sm->count()) : "";
     return fmt::format("{} {}{}", scenario_.name, entry.label, cap);
-  }
-
-  [[nodiscard]] Error in_case(const Error& error) const {
-    return {error.kind, fmt::format("{}: {}", scenario_.name, error.message)};
   }
 
   Backend& backend_;

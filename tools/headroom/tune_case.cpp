@@ -5,14 +5,15 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <random>
 #include <system_error>
 #include <utility>
 
+#include "case_error.hpp"
 #include "case_options.hpp"
 #include "headroom/plan/ideal.hpp"
 #include "headroom/plan/ranking.hpp"
 #include "output.hpp"
+#include "timed_rounds.hpp"
 #include "tuned_plans.hpp"
 
 namespace headroom {
@@ -21,7 +22,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kSeeds = 10;
-constexpr int kAloneTrials = 3;
 constexpr Seconds kSaveEvery{1};
 
 Order order_of(const Candidate& candidate) {
@@ -80,41 +80,23 @@ class TuneRun {
   Result<TunedCase> run() {
     progress_("prepare", nullptr);
     Result<std::unique_ptr<Workload>> workload = backend_.prepare(scenario_);
-    if (!workload) return in_case(workload.error());
+    if (!workload) return in_case(scenario_, workload.error());
     workload_ = std::move(*workload);
     tuned_.scenario = scenario_;
     tuned_.choice.key = profile_key(scenario_, workload_->compute().footprint, surroundings_of(backend_));
-    for (Status (TuneRun::* const step)() : {&TuneRun::measure_alone, &TuneRun::search, &TuneRun::confirm_winner}) {
-      if (Status done = (this->*step)(); !done) return in_case(done.error());
+    for (Status (TuneRun::* const step)() : {&TuneRun::search, &TuneRun::measure_afresh, &TuneRun::verify}) {
+      if (Status done = (this->*step)(); !done) return in_case(scenario_, done.error());
     }
     return std::move(tuned_);
   }
 
  private:
-  Status measure_alone() {
-    const ComputeFacts& compute = workload_->compute();
-    const Result<ControlSite> site =
-        control_site(scenario_, backend_.devices().front().limits, compute.footprint, compute.shape_refusal);
-    if (!site) return site.error();
-    space_ = std::make_unique<CandidateSpace>(*site);
-    progress_("measure each side alone", nullptr);
-    for (const auto& [order, alone] :
-         {std::pair(Order::compute_only, &tuned_.compute_alone), {Order::comm_only, &tuned_.comm_alone}}) {
-      std::vector<Microseconds> times;
-      for (int trial = 0; trial < kAloneTrials; ++trial) {
-        const Result<Microseconds> time = workload_->run(order, plain_plan(*site));
-        if (!time) return time.error();
-        times.push_back(*time);
-      }
-      *alone = rank_interval(times).median;
-    }
-    tuned_.ideal = ideal_time(scenario_.pattern, scenario_.iterations, tuned_.compute_alone, tuned_.comm_alone);
-    tuned_.limited_by = limiting_resource(*site, scenario_.compute, tuned_.compute_alone, tuned_.comm_alone);
-    return {};
-  }
-
   Status search() {
     progress_("rank candidates", nullptr);
+    const ComputeFacts& compute = workload_->compute();
+    Result<ControlSite> site = control_site(scenario_, backend_.devices().front().limits, compute.footprint, compute.shape_refusal);
+    if (!site) return site.error();
+    space_ = std::make_unique<CandidateSpace>(std::move(*site));
     if (settings_.prior) predict_ = simulated_times(scenario_, backend_.devices().front().limits);
     StateFile state(settings_.state_for, to_string(tuned_.choice.key));
     const auto neighbours = [this](const OverlapPlan& plan) { return ranked_neighbours(*space_, plan, predict_); };
@@ -147,57 +129,60 @@ class TuneRun {
     const std::optional<std::size_t> plain = tuner.best_plain();
     if (!best || !plain) return failed(fmt::format("nothing could be run: {}", tuned_.candidates.front().dropped));
     winner_ = tuned_.candidates[*best].candidate;
-    plain_ = tuned_.candidates[*plain].candidate;
-    for (const MeasuredCandidate& measured : tuned_.candidates) {
-      if (measured.candidate.scheme == Scheme::sequential && !measured.times.empty()) {
-        tuned_.sequential = measured.interval().median;
-      }
-    }
-    const Microseconds time = tuned_.candidates[*best].interval().median;
-    const Microseconds plain_time = tuned_.candidates[*plain].interval().median;
-    choose(winner_, time, plain_time, fmt::format("{}: no control does better", to_string(plain_.scheme)));
+    // Of plain schemes that nothing tells apart the simplest is as good as the one with the least median.
+    plain_ = winner_.scheme == Scheme::tuned ? tuned_.candidates[*plain].candidate : winner_;
+    winner_time_ = tuned_.candidates[*best].interval().median;
     return {};
   }
 
-  /// Fresh rounds: times that chose a winner flatter it.
-  Status confirm_winner() {
-    if (winner_.scheme == Scheme::tuned) {
-      progress_("confirm the winner", nullptr);
-      std::vector<Microseconds> winner_times;
-      std::vector<Microseconds> plain_times;
-      std::mt19937_64 random(settings_.tuner.seed);
-      for (int round = 0; round < kConfirmingRounds; ++round) {
-        const bool winner_first = random() % 2 == 0;
-        for (const bool winner : {winner_first, !winner_first}) {
-          const Candidate& candidate = winner ? winner_ : plain_;
-          const Result<Microseconds> time = workload_->run(order_of(candidate), candidate.plan);
-          if (!time) return time.error();
-          (winner ? winner_times : plain_times).push_back(*time);
-        }
-      }
-      const Result<Verdict> verdict = confirm(winner_, winner_times, plain_, plain_times, settings_.tuner.seed);
-      if (!verdict) return verdict.error();
-      tuned_.confirmed = verdict->ratio;
-      const bool kept = verdict->chosen.scheme == Scheme::tuned;
-      const Microseconds plain_time = rank_interval(plain_times).median;
-      choose(verdict->chosen, kept ? rank_interval(winner_times).median : plain_time, plain_time, verdict->reason);
-    }
+  /// Everything that is reported, in fresh rounds: times that chose a winner flatter it, and what was measured before a search was
+  /// measured on a cooler device.
+  Status measure_afresh() {
+    progress_("measure the choice afresh", nullptr);
+    const OverlapPlan none = plain_plan(space_->site());
+    TimedSchedule compute{"compute_only", Order::compute_only, none, {}};
+    TimedSchedule comm{"comm_only", Order::comm_only, none, {}};
+    TimedSchedule sequential{"sequential", Order::sequential, none, {}};
+    TimedSchedule plain{std::string(to_string(plain_.scheme)), order_of(plain_), plain_.plan, {}};
+    TimedSchedule winner{"tuned", order_of(winner_), winner_.plan, {}};
+    std::vector<TimedSchedule*> schedules{&compute, &comm, &sequential};
+    TimedSchedule* const best_plain = plain_.scheme == Scheme::sequential ? &sequential : schedules.emplace_back(&plain);
+    if (winner_.scheme == Scheme::tuned) schedules.push_back(&winner);
+
+    const int rounds = confirming_rounds(winner_time_ * static_cast<double>(schedules.size()), settings_.tuner.budget);
+    const Status timed = time_in_rounds(*workload_, schedules, {0, rounds, settings_.tuner.seed}, [](int) {});
+    if (!timed) return timed;
+    tuned_.compute_alone = rank_interval(compute.times).median;
+    tuned_.comm_alone = rank_interval(comm.times).median;
+    tuned_.sequential = rank_interval(sequential.times).median;
+    tuned_.ideal = ideal_time(scenario_.pattern, scenario_.iterations, tuned_.compute_alone, tuned_.comm_alone);
+    tuned_.limited_by = limiting_resource(space_->site(), scenario_.compute, tuned_.compute_alone, tuned_.comm_alone);
+    return choose(winner.times, best_plain->times);
+  }
+
+  Status choose(const std::vector<Microseconds>& winner_times, const std::vector<Microseconds>& plain_times) {
+    StoredChoice& choice = tuned_.choice;
+    choice.plain_scheme = plain_.scheme;
+    choice.plain_time = choice.time = rank_interval(plain_times).median;
+    choice.scheme = plain_.scheme;
+    choice.plan = plain_.plan;
+    choice.reason = fmt::format("{}: no control does better", to_string(plain_.scheme));
+    if (winner_.scheme != Scheme::tuned) return {};
+
+    const Result<Verdict> verdict = confirm(winner_, winner_times, plain_, plain_times, settings_.tuner.seed);
+    if (!verdict) return verdict.error();
+    tuned_.confirmed = verdict->ratio;
+    choice.scheme = verdict->chosen.scheme;
+    choice.plan = verdict->chosen.plan;
+    choice.reason = verdict->reason;
+    if (choice.scheme == Scheme::tuned) choice.time = rank_interval(winner_times).median;
+    return {};
+  }
+
+  Status verify() {
     progress_("verify results", nullptr);
     return workload_->verify(tuned_.choice.scheme == Scheme::sequential ? Order::sequential : Order::concurrent,
                              tuned_.choice.plan);
-  }
-
-  void choose(const Candidate& candidate, Microseconds time, Microseconds plain_time, std::string reason) {
-    tuned_.choice.scheme = candidate.scheme;
-    tuned_.choice.plan = candidate.plan;
-    tuned_.choice.reason = std::move(reason);
-    tuned_.choice.time = time;
-    tuned_.choice.plain_scheme = plain_.scheme;
-    tuned_.choice.plain_time = plain_time;
-  }
-
-  [[nodiscard]] Error in_case(const Error& error) const {
-    return {error.kind, fmt::format("{}: {}", scenario_.name, error.message)};
   }
 
   Backend& backend_;
@@ -208,7 +193,8 @@ class TuneRun {
   std::unique_ptr<CandidateSpace> space_;
   Predictor predict_;
   Candidate winner_;
-  Candidate plain_;
+  Microseconds winner_time_{0};  ///< in the search
+  Candidate plain_;              ///< the best plain scheme; the winner itself when that is plain
   TunedCase tuned_;
 };
 

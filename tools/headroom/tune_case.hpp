@@ -28,17 +28,19 @@ struct TunedCase {
   Scenario scenario;
   StoredChoice choice;
   std::string limited_by;
-  Microseconds compute_alone{0};  ///< all iterations
+  // Of fresh rounds after the search, like the choice's times; all iterations.
+  Microseconds compute_alone{0};
   Microseconds comm_alone{0};
+  Microseconds sequential{0};
   Microseconds ideal{0};
-  std::optional<Microseconds> sequential;
-  std::optional<RatioSummary> confirmed;  ///< winner / best plain scheme in fresh trials; absent when a plain scheme won the search
+  std::optional<RatioSummary> confirmed;  ///< winner / best plain scheme; absent when a plain scheme won the search
   std::vector<MeasuredCandidate> candidates;
   TunerEnding ending = TunerEnding::separated;
   Seconds spent{0};
 };
 
-/// Searches, confirms the winner against the best plain scheme in fresh interleaved trials and verifies the results of what is chosen.
+/// Searches, measures the winner, the best plain scheme, both sides alone and one after the other in fresh interleaved rounds, keeps
+/// the winner only if it is faster there beyond noise, and verifies the results of what is chosen.
 /// The choice's `stored_at` is the caller's to set. `failed` when nothing could be run.
 Result<TunedCase> tune_case(Backend& backend, const Scenario& scenario, const TuneSettings& settings, const TuneProgress& progress);
 

@@ -7,6 +7,7 @@
 
 #include "headroom/report/scenario_line.hpp"
 #include "headroom/trace/overlap_metrics.hpp"
+#include "plan/candidate_json.hpp"
 #include "plan/overlap_plan_json.hpp"
 
 namespace headroom {
@@ -17,8 +18,7 @@ using OrderedJson = nlohmann::ordered_json;
 std::string milliseconds(Microseconds time) { return fmt::format("{:.3f}", time.count() / 1000); }
 
 std::optional<double> efficiency(const TunedCase& tuned) {
-  if (!tuned.sequential) return std::nullopt;
-  return overlap_metrics(tuned.choice.time, *tuned.sequential, tuned.ideal).overlap_efficiency;
+  return overlap_metrics(tuned.choice.time, tuned.sequential, tuned.ideal).overlap_efficiency;
 }
 
 std::vector<const MeasuredCandidate*> by_time(const TunedCase& tuned) {
@@ -44,12 +44,8 @@ std::string row(const MeasuredCandidate& measured, const StoredChoice& choice) {
                      candidate.predicted ? milliseconds(*candidate.predicted) : "-", candidate.reason, plan);
 }
 
-OrderedJson candidate_json(const MeasuredCandidate& measured) {
-  OrderedJson json = OrderedJson::object();
-  json["scheme"] = to_string(measured.candidate.scheme);
-  json["plan"] = detail::plan_json(measured.candidate.plan);
-  json["reason"] = measured.candidate.reason;
-  json["predicted_us"] = measured.candidate.predicted ? OrderedJson(measured.candidate.predicted->count()) : OrderedJson();
+OrderedJson measured_json(const MeasuredCandidate& measured) {
+  OrderedJson json = detail::candidate_json(measured.candidate);
   json["trials"] = measured.times.size();
   json["time_us"] = OrderedJson();
   if (!measured.times.empty()) {
@@ -70,7 +66,9 @@ OrderedJson case_json(const TunedCase& tuned) {
   json["time_us"] = tuned.choice.time.count();
   json["plain_scheme"] = to_string(tuned.choice.plain_scheme);
   json["plain_time_us"] = tuned.choice.plain_time.count();
-  json["sequential_us"] = tuned.sequential ? OrderedJson(tuned.sequential->count()) : OrderedJson();
+  json["compute_alone_us"] = tuned.compute_alone.count();
+  json["comm_alone_us"] = tuned.comm_alone.count();
+  json["sequential_us"] = tuned.sequential.count();
   json["ideal_us"] = tuned.ideal.count();
   const std::optional<double> reached = efficiency(tuned);
   json["overlap_efficiency"] = reached ? OrderedJson(*reached) : OrderedJson();
@@ -82,7 +80,7 @@ OrderedJson case_json(const TunedCase& tuned) {
   json["trials"] = tuned.choice.trials;
   json["spent_s"] = tuned.spent.count();
   json["candidates"] = OrderedJson::array();
-  for (const MeasuredCandidate& measured : tuned.candidates) json["candidates"].push_back(candidate_json(measured));
+  for (const MeasuredCandidate& measured : tuned.candidates) json["candidates"].push_back(measured_json(measured));
   return json;
 }
 
@@ -91,8 +89,6 @@ OrderedJson case_json(const TunedCase& tuned) {
 std::string to_table(const TunedCase& tuned, Provenance provenance) {
   const std::vector<const MeasuredCandidate*> sorted = by_time(tuned);
   std::string text = fmt::format("# {}: {}\n", to_string(provenance), scenario_line(tuned.scenario));
-  text += fmt::format("# alone: compute {} ms, comm {} ms; ideal {} ms; limited by {}\n", milliseconds(tuned.compute_alone),
-                      milliseconds(tuned.comm_alone), milliseconds(tuned.ideal), tuned.limited_by);
   text += fmt::format("# {} candidates, {} trials, {:.1f} s: {}\n", sorted.size(), tuned.choice.trials, tuned.spent.count(),
                       to_string(tuned.ending));
   text += "#   time ms         interval ms trials predicted  how                 plan\n";
@@ -102,6 +98,9 @@ std::string to_table(const TunedCase& tuned, Provenance provenance) {
       text += fmt::format("# refused: {}: {}\n", in_words(measured.candidate.plan), measured.dropped);
     }
   }
+  text += fmt::format("# afresh: compute alone {} ms, comm alone {} ms, in turn {} ms; ideal {} ms; limited by {}\n",
+                      milliseconds(tuned.compute_alone), milliseconds(tuned.comm_alone), milliseconds(tuned.sequential),
+                      milliseconds(tuned.ideal), tuned.limited_by);
   const std::optional<double> reached = efficiency(tuned);
   text += fmt::format("# chosen: {}: {}, {} ms{}\n", to_string(tuned.choice.scheme), in_words(tuned.choice.plan),
                       milliseconds(tuned.choice.time), reached ? fmt::format(", {:.1f} % of ideal", 100 * *reached) : "");

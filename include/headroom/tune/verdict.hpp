@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,8 +13,9 @@
 
 namespace headroom {
 
-/// Fresh rounds in which a tuner's winner meets the best plain scheme: more than the six that a 95 % interval takes.
-inline constexpr int kConfirmingRounds = 12;
+/// Fresh rounds in which a tuner's winner meets the best plain scheme, when one round takes `round`: as many as fit into half of the
+/// search's `budget`, from 12 (a 95 % interval takes six) to 36.
+HEADROOM_API int confirming_rounds(Microseconds round, std::chrono::duration<double> budget);
 
 /// What is stored: the winner, or the plain scheme that it did not beat.
 struct Verdict {

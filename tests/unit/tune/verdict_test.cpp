@@ -39,5 +39,14 @@ TEST(Confirm, KeepsThePlainSchemeWhenTheTimesAreTheSame) {
 
 TEST(Confirm, NeedsPairs) { EXPECT_FALSE(confirm(kWinner, times(100, 0), kPlain, {}, 1).ok()); }
 
+// Half of 60 s holds 3,000 rounds of 10 ms, 15 of 2 s and 3 of 10 s; at most 36 and at least 12 are run.
+TEST(ConfirmingRounds, AsManyAsHalfTheBudgetHolds) {
+  constexpr std::chrono::duration<double> kBudget(60);
+  EXPECT_EQ(confirming_rounds(Microseconds(10e3), kBudget), 36);
+  EXPECT_EQ(confirming_rounds(Microseconds(2e6), kBudget), 15);
+  EXPECT_EQ(confirming_rounds(Microseconds(10e6), kBudget), 12);
+  EXPECT_EQ(confirming_rounds(Microseconds(0), kBudget), 36);
+}
+
 }  // namespace
 }  // namespace headroom
