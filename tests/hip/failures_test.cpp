@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::kSmallGelu;
+using testing::MayBeGivenUp;
 using testing::small;
 
 class HipFailures : public testing::FakeRocm {
@@ -35,6 +36,7 @@ TEST_F(HipFailures, AnyCallMayFailAndTheErrorNamesIt) {
   plan.comm_sms = Sms(8);
   plan.priority = true;
   ASSERT_TRUE(everything(small(kSmallGelu), plan));
+  const MayBeGivenUp scope;
   // Not among them: what frees has nobody to tell, and the message of an error cannot fail.
   for (const std::string name : {"hipGetDeviceCount",
                                  "hipSetDevice",
@@ -106,6 +108,7 @@ TEST_F(HipFailures, AWrongResultIsFound) {
 }
 
 TEST_F(HipFailures, AHangIsEndedByTheTimeLimit) {
+  const MayBeGivenUp scope;
   BackendOptions options;
   options.time_limit = std::chrono::milliseconds(50);
   const auto backend = open(options);
@@ -124,12 +127,14 @@ TEST_F(HipFailures, AHangIsEndedByTheTimeLimit) {
 }
 
 TEST_F(HipFailures, AnAsynchronousErrorOfRcclEndsTheRun) {
+  const MayBeGivenUp scope;
   set("HEADROOM_FAKE_RCCL_HANG", "1");
   set("HEADROOM_FAKE_RCCL_ASYNC", "6");
   EXPECT_THAT(message(everything(small(kSmallGelu))), HasSubstr("RCCL, asynchronously, failed: remote process exited"));
 }
 
 TEST_F(HipFailures, RcclsWordsAreOneLine) {
+  const MayBeGivenUp scope;
   for (const char* call : {"ncclGetUniqueId", "ncclCommInitRank", "ncclGroupStart", "ncclGroupEnd", "ncclAllReduce"}) {
     set("HEADROOM_FAKE_RCCL_FAIL", std::string(call) + ":3");
     const std::string said = message(everything(small(kSmallGelu)));
@@ -146,6 +151,7 @@ TEST_F(HipFailures, ACompilersFirstErrorIsTold) {
 }
 
 TEST_F(HipFailures, RocblassWordsAreTold) {
+  const MayBeGivenUp scope;
   set("HEADROOM_FAKE_ROCBLAS_FAIL", "1");
   EXPECT_EQ("rocblas_gemm_ex failed: rocblas_status_internal_error",
             message(everything(small(LibraryGemm{32, 32, 32, DataType::f32}))));

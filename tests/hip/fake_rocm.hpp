@@ -12,7 +12,12 @@
 #include "fake_hip.hpp"
 #include "headroom/backend/registry.hpp"
 
-extern "C" int fake_rccl_latest_budget();
+extern "C" {
+int fake_rccl_latest_budget();
+// LeakSanitizer's, where a build has it.
+__attribute__((weak)) void __lsan_disable();
+__attribute__((weak)) void __lsan_enable();
+}
 
 namespace headroom::testing {
 
@@ -53,6 +58,20 @@ class FakeRocm : public ::testing::Test {
 
  private:
   std::vector<std::string> set_;
+};
+
+/// What is allocated while one lives may be left behind: a workload whose schedule did not end is not freed, and with it what it
+/// stands on.
+class MayBeGivenUp {
+ public:
+  MayBeGivenUp() {
+    if (__lsan_disable != nullptr) __lsan_disable();
+  }
+  ~MayBeGivenUp() {
+    if (__lsan_enable != nullptr) __lsan_enable();
+  }
+  MayBeGivenUp(const MayBeGivenUp&) = delete;
+  MayBeGivenUp& operator=(const MayBeGivenUp&) = delete;
 };
 
 /// Short of everything: the host computes it.
