@@ -94,6 +94,9 @@ Result<std::unique_ptr<Workload>> SimWorkload::make(const Scenario& scenario, co
 
 Status SimWorkload::accepts(const OverlapPlan& plan) const {
   if (Status comm = accepts_comm(plan, scenario_.collective, device_); !comm) return comm;
+  if (plan.launch_gate && device_.vendor != Vendor::nvidia) {
+    return invalid_input("launch_gate: HIP has no event that says that a kernel's blocks have begun");
+  }
   if (plan.carveout) {
     if (is_library(scenario_)) return invalid_input("carveout: acts on this project's kernels only, not on library_gemm");
     if (device_.vendor != Vendor::nvidia) {

@@ -127,6 +127,12 @@ TEST(SimBackend, CommThreadsMakeSmallerAndSlowerBlocks) {
   EXPECT_THAT(refusal(**sim("mi250x")->prepare(gemm_all_reduce()), small), ::testing::HasSubstr("RCCL"));
 }
 
+TEST(SimBackend, AnAmdDeviceHasNoGate) {
+  OverlapPlan gated;
+  gated.launch_gate = true;
+  EXPECT_THAT(refusal(**sim("mi250x")->prepare(gemm_all_reduce()), gated), ::testing::HasSubstr("launch_gate: HIP"));
+}
+
 TEST(SimBackend, APartitionKeepsComputeOffItsSms) {
   // 264 blocks that fill an SM each are two waves on 132 SMs and three on 124.
   Scenario scenario = gemm_all_reduce();

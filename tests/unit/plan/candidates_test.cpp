@@ -80,7 +80,8 @@ TEST(CandidateSpace, EveryPlanInItCanActAndHasAReason) {
       EXPECT_TRUE(seen.insert({candidate.scheme, candidate.plan}).second) << in_words(candidate.plan) << " is there twice";
     }
     EXPECT_LE(space.starts().size(), 24U);
-    EXPECT_GE(seen.size(), 100U);
+    // The least is MI250X's: 8 residencies x 2 priorities x 6 budgets, a partition, and the two in turn.
+    EXPECT_GE(seen.size(), 98U);
     for (const Candidate& neighbour : space.neighbours(plain_plan(site))) {
       EXPECT_TRUE(seen.contains({neighbour.scheme, neighbour.plan})) << in_words(neighbour.plan);
     }

@@ -71,6 +71,11 @@ TEST(Controls, ClustersDivideTheBlocks) {
   EXPECT_EQ(refusal("cluster", elementwise_site("a100")), "a100 launches no clusters");
 }
 
+TEST(Controls, AGateNeedsAnEventThatHipLacks) {
+  EXPECT_EQ(values("launch_gate", elementwise_site()), Values{1});
+  EXPECT_EQ(refusal("launch_gate", elementwise_site("mi250x")), "HIP has no event that says that a kernel's blocks have begun");
+}
+
 TEST(Controls, CommThreadsArePowersOfTwoWhereTheLibraryTakesThem) {
   EXPECT_EQ(values("comm_threads", elementwise_site()), (Values{128, 256, 512}));
   EXPECT_EQ(refusal("comm_threads", elementwise_site("h200", CollectiveOp::all_to_all)),
