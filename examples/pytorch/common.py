@@ -43,6 +43,9 @@ except ImportError as error:
 
 import kernel_records  # noqa: E402
 
+# Whole numbers with the bits of an element, by its bytes.
+WORDS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -166,7 +169,7 @@ def fingerprint(tensor: torch.Tensor) -> str:
     local = tensor.detach()
     local = local.to_local() if hasattr(local, "to_local") else local
     flat = local.contiguous().view(-1)
-    words = flat.view({1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[flat.element_size()])
+    words = flat.view(WORDS[flat.element_size()])
     total = 0
     for begin in range(0, words.numel(), 1 << 24):
         part = words[begin : begin + (1 << 24)].to(torch.int64)

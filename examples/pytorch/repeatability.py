@@ -25,7 +25,6 @@ import transformer
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-WORDS = {1: torch.uint8, 2: torch.int16, 4: torch.int32}
 CYCLES_PER_MICROSECOND = 1_900
 
 
@@ -51,7 +50,7 @@ def add_jitter(model: nn.Module, greatest: int, choice: random.Random) -> None:
 
 def checksum(tensor: torch.Tensor) -> torch.Tensor:
     """Whole-number arithmetic: the same in any order of sums."""
-    return tensor.detach().view(-1).view(WORDS[tensor.element_size()]).sum(dtype=torch.int64)
+    return tensor.detach().view(-1).view(common.WORDS[tensor.element_size()]).sum(dtype=torch.int64)
 
 
 def leave_dirty(number: int) -> None:

@@ -96,8 +96,7 @@ class CaseRun {
     if (!settings_.tuned) return invalid_input("tuned: no profile was looked up");
     const Result<TunedPlan> tuned = settings_.tuned(scenario_, workload_->compute());
     if (!tuned) return tuned.error();
-    const Order order = tuned->scheme == Scheme::sequential ? Order::sequential : Order::concurrent;
-    entries_.push_back({{std::string(to_string(Scheme::tuned)), order, tuned->plan, {}}, tuned->note, {}});
+    entries_.push_back({{std::string(to_string(Scheme::tuned)), order_of(tuned->scheme), tuned->plan, {}}, tuned->note, {}});
     return {};
   }
 

@@ -9,8 +9,12 @@
 #include "headroom/backend/backend.hpp"
 #include "headroom/base/result.hpp"
 #include "headroom/plan/overlap_plan.hpp"
+#include "headroom/plan/scheme.hpp"
 
 namespace headroom {
+
+/// How a scheme runs both sides.
+constexpr Order order_of(Scheme scheme) { return scheme == Scheme::sequential ? Order::sequential : Order::concurrent; }
 
 /// One schedule that is timed in turns with others.
 struct TimedSchedule {

@@ -24,10 +24,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kSeeds = 10;
 constexpr Seconds kSaveEvery{1};
 
-Order order_of(const Candidate& candidate) {
-  return candidate.scheme == Scheme::sequential ? Order::sequential : Order::concurrent;
-}
-
 /// FNV-1a: names a file after a key.
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0xCBF29CE484222325ULL;
@@ -105,7 +101,7 @@ class TuneRun {
     auto mark = Clock::now();
     while (const std::optional<std::size_t> asked = tuner->ask()) {
       const Candidate candidate = tuner->candidates()[*asked].candidate;
-      const Result<Microseconds> time = workload_->run(order_of(candidate), candidate.plan);
+      const Result<Microseconds> time = workload_->run(order_of(candidate.scheme), candidate.plan);
       if (!time && time.error().kind == ErrorKind::failed) return time.error();
       const Seconds spent = Clock::now() - std::exchange(mark, Clock::now());
       if (time) {
@@ -143,8 +139,8 @@ class TuneRun {
     TimedSchedule compute{"compute_only", Order::compute_only, none, {}};
     TimedSchedule comm{"comm_only", Order::comm_only, none, {}};
     TimedSchedule sequential{"sequential", Order::sequential, none, {}};
-    TimedSchedule plain{std::string(to_string(plain_.scheme)), order_of(plain_), plain_.plan, {}};
-    TimedSchedule winner{"tuned", order_of(winner_), winner_.plan, {}};
+    TimedSchedule plain{std::string(to_string(plain_.scheme)), order_of(plain_.scheme), plain_.plan, {}};
+    TimedSchedule winner{"tuned", order_of(winner_.scheme), winner_.plan, {}};
     std::vector<TimedSchedule*> schedules{&compute, &comm, &sequential};
     TimedSchedule* const best_plain = plain_.scheme == Scheme::sequential ? &sequential : schedules.emplace_back(&plain);
     if (winner_.scheme == Scheme::tuned) schedules.push_back(&winner);
@@ -181,8 +177,7 @@ class TuneRun {
 
   Status verify() {
     progress_("verify results", nullptr);
-    return workload_->verify(tuned_.choice.scheme == Scheme::sequential ? Order::sequential : Order::concurrent,
-                             tuned_.choice.plan);
+    return workload_->verify(order_of(tuned_.choice.scheme), tuned_.choice.plan);
   }
 
   Backend& backend_;

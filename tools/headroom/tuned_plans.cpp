@@ -11,6 +11,7 @@
 #include "headroom/model/device_catalog.hpp"
 #include "headroom/plan/ranking.hpp"
 #include "headroom/tune/profile_file.hpp"
+#include "timed_rounds.hpp"
 
 namespace headroom {
 namespace {
@@ -81,7 +82,7 @@ Predictor simulated_times(const Scenario& scenario, const DeviceLimits& device) 
   if (!prepared) return {};
   // A std::function is copied, a Workload is not.
   return [workload = std::shared_ptr<Workload>(std::move(*prepared))](Scheme scheme, const OverlapPlan& plan) {
-    return workload->run(scheme == Scheme::sequential ? Order::sequential : Order::concurrent, plan);
+    return workload->run(order_of(scheme), plan);
   };
 }
 
