@@ -60,7 +60,7 @@ Status CudaWorkload::build(const std::vector<DeviceInfo>& devices, std::uint64_t
   if (Status enough = enough_memory(scenario_); !enough) return enough;
   OnDevices& here = *on_devices_;
   for (int device = 0; device < scenario_.gpus; ++device) {
-    Result<DeviceLanes> lanes = DeviceLanes::make(device);
+    Result<Lanes> lanes = make_lanes(device);
     if (!lanes) return lanes.error();
     here.lanes.push_back(std::move(*lanes));
   }
@@ -85,6 +85,7 @@ Status CudaWorkload::accepts(const OverlapPlan& plan) const {
   if (on_devices_ == nullptr) return failed("an earlier run on these devices did not end; nothing more is run on them");
   if (plan.launch_gate && !nccl_->launches_observed()) return nccl_->launches_observed();
   if (Status possible = copy_engine_possible(plan); !possible) return possible;
+  if (Status possible = windows_possible(plan, scenario_); !possible) return possible;
   if (Status possible = comm_threads_possible(plan); !possible) return possible;
   return on_devices_->compute->accepts(plan);
 }
@@ -120,10 +121,10 @@ Result<const Communicators*> CudaWorkload::communicators_for(const OverlapPlan& 
   return &here.communicators.emplace(budget, std::move(*made)).first->second;
 }
 
-Result<LaneStreams> CudaWorkload::streams_for(const OverlapPlan& plan) {
+Result<CudaWorkload::Streams> CudaWorkload::streams_for(const OverlapPlan& plan) {
   OnDevices& here = *on_devices_;
-  LaneStreams streams;
-  for (const DeviceLanes& lane : here.lanes) {
+  Streams streams;
+  for (const Lanes& lane : here.lanes) {
     streams.compute.push_back(lane.compute.get());
     streams.comm.push_back(plan.priority ? lane.urgent_comm.get() : lane.comm.get());
   }
@@ -135,52 +136,54 @@ Result<LaneStreams> CudaWorkload::streams_for(const OverlapPlan& plan) {
     if (!made) return made.error();
     partitions.push_back(std::move(*made));
   }
+  if (plan.windows_only) streams.compute_outside = streams.compute;
   for (std::size_t at = 0; at < partitions.size(); ++at) streams.compute[at] = partitions[at].stream();
   return streams;
 }
 
-Result<Schedule> CudaWorkload::schedule(Order order, const OverlapPlan& plan, const Communicators& comms) {
-  Result<LaneStreams> streams = streams_for(plan);
+Result<CudaWorkload::Schedule> CudaWorkload::schedule(Order order, const OverlapPlan& plan) {
+  OnDevices& here = *on_devices_;
+  const Result<const Communicators*> in_windows = communicators_for(plan);
+  if (!in_windows) return in_windows.error();
+  const Result<const Communicators*> outside = communicators_for(outside_windows(plan, scenario_.collective));
+  if (!outside) return outside.error();
+  Result<Streams> streams = streams_for(plan);
   if (!streams) return streams.error();
-  const Operations operations{on_devices_->compute.get(), on_devices_->collective.get(), nccl_.get(), &comms};
-  return Schedule{scenario_, order, plan, operations, on_devices_->lanes, std::move(*streams)};
+  const ScheduleCalls::Parts parts{*here.compute, *here.collective, *nccl_, **in_windows, **outside};
+  return Schedule{scenario_, order, plan, ScheduleCalls(parts, here.lanes), here.lanes, std::move(*streams)};
 }
 
 Status CudaWorkload::warm(Order order, const OverlapPlan& plan) {
   if (Status accepted = accepts(plan); !accepted) return accepted;
   if (on_devices_->warmed.contains({order, plan})) return {};
-  Result<const Communicators*> comms = communicators_for(plan);
-  if (!comms) return comms.error();
-  const Result<Schedule> one = schedule(order, plan, **comms);
-  if (!one) return one.error();
-  const Deadline deadline(time_limit_, *comms);
-  const Status enqueued = enqueue_one(*one);
-  if (Status ended = or_give_up(enqueued ? await_end(on_devices_->lanes, deadline) : enqueued); !ended) return ended;
+  Result<Schedule> once = schedule(order, plan);
+  if (!once) return once.error();
+  const headroom::detail::Deadline deadline(time_limit_);
+  const Status enqueued = enqueue_once(*once);
+  if (Status ended = or_give_up(enqueued ? await_end(*once, deadline) : enqueued); !ended) return ended;
   on_devices_->warmed.insert({order, plan});
   return {};
 }
 
-Status CudaWorkload::run_once(Order order, const OverlapPlan& plan) {
-  if (Status warmed = warm(order, plan); !warmed) return warmed;
-  Result<const Communicators*> comms = communicators_for(plan);
-  if (!comms) return comms.error();
-  OnDevices& here = *on_devices_;
-  const Result<Schedule> all = schedule(order, plan, **comms);
+Result<Microseconds> CudaWorkload::run_once(Order order, const OverlapPlan& plan) {
+  if (Status warmed = warm(order, plan); !warmed) return warmed.error();
+  Result<Schedule> all = schedule(order, plan);
   if (!all) return all.error();
-  const Deadline deadline(time_limit_, *comms);
-  const Status enqueued = enqueue_schedule(*all, *here.start, deadline);
-  return or_give_up(enqueued ? await_end(here.lanes, deadline) : enqueued);
+  const headroom::detail::Deadline deadline(time_limit_);
+  const Status enqueued = enqueue_schedule(*all, *on_devices_->start, deadline);
+  if (Status ended = or_give_up(enqueued ? await_end(*all, deadline) : enqueued); !ended) return ended.error();
+  return slowest(*all);
 }
 
-Result<Microseconds> CudaWorkload::run(Order order, const OverlapPlan& plan) {
-  if (Status ran = run_once(order, plan); !ran) return ran.error();
-  return slowest(on_devices_->lanes);
-}
+Result<Microseconds> CudaWorkload::run(Order order, const OverlapPlan& plan) { return run_once(order, plan); }
 
 Result<Timeline> CudaWorkload::record(Order order, const OverlapPlan& plan) {
   // Outside of the recording: set-up kernels are not part of the schedule.
   if (Status warmed = warm(order, plan); !warmed) return warmed.error();
-  return record_kernels([&] { return run_once(order, plan); });
+  return record_kernels([&]() -> Status {
+    const Result<Microseconds> ran = run_once(order, plan);
+    return ran ? Status() : Status(ran.error());
+  });
 }
 
 Status CudaWorkload::verify(Order order, const OverlapPlan& plan) {
@@ -194,7 +197,7 @@ Status CudaWorkload::verify(Order order, const OverlapPlan& plan) {
   if (communicates) {
     if (Status poisoned = on_devices_->collective->poison(); !poisoned) return poisoned;
   }
-  if (Status ran = run_once(order, plan); !ran) return ran;
+  if (const Result<Microseconds> ran = run_once(order, plan); !ran) return ran.error();
   if (computes) {
     if (Status verified = on_devices_->compute->verify(); !verified) return verified;
   }

@@ -11,7 +11,7 @@
 #include "backend_cuda/communicators.hpp"
 #include "backend_cuda/compute_kernel.hpp"
 #include "backend_cuda/nccl_library.hpp"
-#include "backend_cuda/schedule.hpp"
+#include "backend_cuda/schedule_calls.hpp"
 #include "backend_cuda/sm_partition.hpp"
 #include "backend_cuda/start_line.hpp"
 #include "headroom/backend/backend.hpp"
@@ -32,11 +32,14 @@ class CudaWorkload final : public Workload {
   Status verify(Order order, const OverlapPlan& plan) override;
 
  private:
+  using Schedule = headroom::detail::Schedule<ScheduleCalls>;
+  using Streams = headroom::detail::LaneStreams<ScheduleCalls::Stream>;
+
   /// Everything that lives on the devices. Given up without being freed when a schedule does not end: freeing would wait for it.
   struct OnDevices {
     std::unique_ptr<ComputeKernel> compute;
     std::unique_ptr<CollectiveBuffers> collective;
-    std::vector<DeviceLanes> lanes;
+    std::vector<Lanes> lanes;
     std::unique_ptr<StartLine> start;
     std::map<Sms, std::vector<SmPartition>> partitions;  ///< by the SMs left out, one for each device
     std::map<CommBudget, Communicators> communicators;
@@ -48,12 +51,12 @@ class CudaWorkload final : public Workload {
   Status build(const std::vector<DeviceInfo>& devices, std::uint64_t seed);
   Status copy_engine_possible(const OverlapPlan& plan) const;
   Result<const Communicators*> communicators_for(const OverlapPlan& plan);
-  Result<LaneStreams> streams_for(const OverlapPlan& plan);
-  /// Refers to `plan` and `comms`.
-  Result<Schedule> schedule(Order order, const OverlapPlan& plan, const Communicators& comms);
-  /// Runs one iteration of what was never run before, unheld: it loads kernels and connects communicators.
+  Result<Streams> streams_for(const OverlapPlan& plan);
+  /// Refers to `plan`.
+  Result<Schedule> schedule(Order order, const OverlapPlan& plan);
+  /// Runs each kind of launch that was never run before, unheld: it loads kernels and connects communicators.
   Status warm(Order order, const OverlapPlan& plan);
-  Status run_once(Order order, const OverlapPlan& plan);
+  Result<Microseconds> run_once(Order order, const OverlapPlan& plan);
   /// Passes `ended` on; when it is a failure, aborts all collectives and leaves the devices alone from then on.
   Status or_give_up(Status ended);
 

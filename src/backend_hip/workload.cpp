@@ -28,7 +28,7 @@ Status enough_memory(const HipLibrary& hip, const Scenario& scenario) {
 
 /// Controls without a counterpart in HIP.
 Status exists_here(const OverlapPlan& plan) {
-  if (plan.launch_gate) return invalid_input("launch_gate: HIP has no event that says that a kernel's blocks have begun");
+  if (plan.launch_gate) return invalid_input(kNoLaunchGate);
   if (plan.cluster) return invalid_input("cluster: HIP launches no clusters");
   if (plan.carveout) return invalid_input("carveout: the LDS of AMD devices is not carved out of a cache");
   if (plan.comm_threads) return invalid_input("comm_threads: RCCL takes no number of threads");
@@ -57,7 +57,7 @@ Status HipWorkload::build(std::uint64_t seed) {
   OnDevices& here = *on_devices_;
   DeviceCode& code = *here.machine.code;
   for (int device = 0; device < scenario_.gpus; ++device) {
-    Result<DeviceLanes> lanes = DeviceLanes::make(hip(), device);
+    Result<Lanes> lanes = make_lanes(hip(), device);
     if (!lanes) return lanes.error();
     here.lanes.push_back(std::move(*lanes));
   }
@@ -81,6 +81,7 @@ Status HipWorkload::accepts(const OverlapPlan& plan) const {
   if (on_devices_ == nullptr) return failed("an earlier run on these devices did not end; nothing more is run on them");
   const Machine& machine = on_devices_->machine;
   if (Status exists = exists_here(plan); !exists) return exists;
+  if (Status possible = windows_possible(plan, scenario_); !possible) return possible;
   if (plan.priority && !machine.priority_acts) return machine.priority_acts;
   if (plan.comm_blocks && !machine.rccl->has_block_budgets()) {
     return invalid_input(
@@ -106,10 +107,10 @@ Result<const Communicators*> HipWorkload::communicators_for(const OverlapPlan& p
   return &here.communicators.emplace(plan.comm_blocks, std::move(*made)).first->second;
 }
 
-Result<LaneStreams> HipWorkload::streams_for(const OverlapPlan& plan) {
+Result<HipWorkload::Streams> HipWorkload::streams_for(const OverlapPlan& plan) {
   OnDevices& here = *on_devices_;
-  LaneStreams streams;
-  for (const DeviceLanes& lane : here.lanes) {
+  Streams streams;
+  for (const Lanes& lane : here.lanes) {
     streams.compute.push_back(lane.compute.get());
     streams.comm.push_back(plan.priority ? lane.urgent_comm.get() : lane.comm.get());
   }
@@ -124,47 +125,46 @@ Result<LaneStreams> HipWorkload::streams_for(const OverlapPlan& plan) {
     if (!made) return made.error();
     masked.push_back(std::move(*made));
   }
+  if (plan.windows_only) streams.compute_outside = streams.compute;
   for (std::size_t at = 0; at < masked.size(); ++at) streams.compute[at] = masked[at].get();
   return streams;
 }
 
-Result<Schedule> HipWorkload::schedule(Order order, const OverlapPlan& plan, const Communicators& comms) {
-  Result<LaneStreams> streams = streams_for(plan);
-  if (!streams) return streams.error();
+Result<HipWorkload::Schedule> HipWorkload::schedule(Order order, const OverlapPlan& plan) {
   OnDevices& here = *on_devices_;
-  const Operations operations{&hip(), here.compute.get(), here.collective.get(), here.machine.rccl.get(), &comms};
-  return Schedule{scenario_, order, plan, operations, here.lanes, std::move(*streams)};
+  const Result<const Communicators*> in_windows = communicators_for(plan);
+  if (!in_windows) return in_windows.error();
+  const Result<const Communicators*> outside = communicators_for(outside_windows(plan, scenario_.collective));
+  if (!outside) return outside.error();
+  Result<Streams> streams = streams_for(plan);
+  if (!streams) return streams.error();
+  const ScheduleCalls::Parts parts{hip(), *here.compute, *here.collective, *here.machine.rccl, **in_windows, **outside};
+  return Schedule{scenario_, order, plan, ScheduleCalls(parts), here.lanes, std::move(*streams)};
 }
 
 Status HipWorkload::warm(Order order, const OverlapPlan& plan) {
   if (Status accepted = accepts(plan); !accepted) return accepted;
   if (on_devices_->warmed.contains({order, plan})) return {};
-  const Result<const Communicators*> comms = communicators_for(plan);
-  if (!comms) return comms.error();
-  const Result<Schedule> one = schedule(order, plan, **comms);
-  if (!one) return one.error();
-  const Deadline deadline(hip(), time_limit_, **comms);
-  const Status enqueued = enqueue_one(*one);
-  if (Status ended = or_give_up(enqueued ? await_end(on_devices_->lanes, deadline) : enqueued); !ended) return ended;
+  Result<Schedule> once = schedule(order, plan);
+  if (!once) return once.error();
+  const headroom::detail::Deadline deadline(time_limit_);
+  const Status enqueued = enqueue_once(*once);
+  if (Status ended = or_give_up(enqueued ? await_end(*once, deadline) : enqueued); !ended) return ended;
   on_devices_->warmed.insert({order, plan});
   return {};
 }
 
-Status HipWorkload::run_once(Order order, const OverlapPlan& plan) {
-  if (Status warmed = warm(order, plan); !warmed) return warmed;
-  const Result<const Communicators*> comms = communicators_for(plan);
-  if (!comms) return comms.error();
-  const Result<Schedule> all = schedule(order, plan, **comms);
+Result<Microseconds> HipWorkload::run_once(Order order, const OverlapPlan& plan) {
+  if (Status warmed = warm(order, plan); !warmed) return warmed.error();
+  Result<Schedule> all = schedule(order, plan);
   if (!all) return all.error();
-  const Deadline deadline(hip(), time_limit_, **comms);
+  const headroom::detail::Deadline deadline(time_limit_);
   const Status enqueued = enqueue_schedule(*all, *on_devices_->start, deadline);
-  return or_give_up(enqueued ? await_end(on_devices_->lanes, deadline) : enqueued);
+  if (Status ended = or_give_up(enqueued ? await_end(*all, deadline) : enqueued); !ended) return ended.error();
+  return slowest(*all);
 }
 
-Result<Microseconds> HipWorkload::run(Order order, const OverlapPlan& plan) {
-  if (Status ran = run_once(order, plan); !ran) return ran.error();
-  return slowest(hip(), on_devices_->lanes);
-}
+Result<Microseconds> HipWorkload::run(Order order, const OverlapPlan& plan) { return run_once(order, plan); }
 
 Result<Timeline> HipWorkload::record(Order, const OverlapPlan& plan) {
   if (Status accepted = accepts(plan); !accepted) return accepted.error();
@@ -182,7 +182,7 @@ Status HipWorkload::verify(Order order, const OverlapPlan& plan) {
   if (communicates) {
     if (Status poisoned = on_devices_->collective->poison(); !poisoned) return poisoned;
   }
-  if (Status ran = run_once(order, plan); !ran) return ran;
+  if (const Result<Microseconds> ran = run_once(order, plan); !ran) return ran.error();
   if (computes) {
     if (Status verified = on_devices_->compute->verify(); !verified) return verified;
   }

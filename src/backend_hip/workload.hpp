@@ -13,7 +13,7 @@
 #include "backend_hip/compute_kernel.hpp"
 #include "backend_hip/device_code.hpp"
 #include "backend_hip/rccl_library.hpp"
-#include "backend_hip/schedule.hpp"
+#include "backend_hip/schedule_calls.hpp"
 #include "backend_hip/start_line.hpp"
 #include "headroom/backend/backend.hpp"
 
@@ -41,12 +41,15 @@ class HipWorkload final : public Workload {
   Status verify(Order order, const OverlapPlan& plan) override;
 
  private:
+  using Schedule = headroom::detail::Schedule<ScheduleCalls>;
+  using Streams = headroom::detail::LaneStreams<ScheduleCalls::Stream>;
+
   /// Everything that lives on the devices. Given up without being freed when a schedule does not end: freeing would wait for it.
   struct OnDevices {
     Machine machine;  // first: what the others were made with
     std::unique_ptr<ComputeKernel> compute;
     std::unique_ptr<CollectiveBuffers> collective;
-    std::vector<DeviceLanes> lanes;
+    std::vector<Lanes> lanes;
     std::unique_ptr<StartLine> start;
     std::map<Sms, std::vector<Stream>> masked;  ///< by the compute units that compute has, one for each device
     std::map<std::optional<Blocks>, Communicators> communicators;
@@ -58,12 +61,12 @@ class HipWorkload final : public Workload {
   [[nodiscard]] const HipLibrary& hip() const { return *on_devices_->machine.hip; }
   Status build(std::uint64_t seed);
   Result<const Communicators*> communicators_for(const OverlapPlan& plan);
-  Result<LaneStreams> streams_for(const OverlapPlan& plan);
-  /// Refers to `plan` and `comms`.
-  Result<Schedule> schedule(Order order, const OverlapPlan& plan, const Communicators& comms);
-  /// Runs one iteration of what was never run before, unheld: it loads kernels and connects communicators.
+  Result<Streams> streams_for(const OverlapPlan& plan);
+  /// Refers to `plan`.
+  Result<Schedule> schedule(Order order, const OverlapPlan& plan);
+  /// Runs each kind of launch that was never run before, unheld: it loads kernels and connects communicators.
   Status warm(Order order, const OverlapPlan& plan);
-  Status run_once(Order order, const OverlapPlan& plan);
+  Result<Microseconds> run_once(Order order, const OverlapPlan& plan);
   /// Passes `ended` on; when it is a failure, aborts all collectives and leaves the devices alone from then on.
   Status or_give_up(Status ended);
 

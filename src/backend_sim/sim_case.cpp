@@ -10,15 +10,15 @@ namespace headroom::sim {
 
 std::vector<Launch> make_program(const SimCase& what) {
   std::vector<Launch> program;
-  const bool computes = what.order != Order::comm_only;
-  const bool communicates = what.order != Order::compute_only;
   const bool two_streams = what.order == Order::concurrent;
   for (int iteration = 0; iteration < what.iterations; ++iteration) {
+    const bool computes = what.order != Order::comm_only && iteration >= what.first_compute;
+    const bool communicates = what.order != Order::compute_only && iteration < what.iterations - what.idle_comms;
     if (computes) {
       Launch launch;
       launch.kind = Kind::compute;
       // The gate opens when the collective before has begun with all its blocks.
-      if (two_streams && what.launch_gate && program.size() >= 2 && what.pattern == Pattern::pipeline) {
+      if (two_streams && what.launch_gate && iteration > 0 && what.pattern == Pattern::pipeline) {
         launch.after_begun = static_cast<int>(program.size()) - 1;
       }
       program.push_back(launch);
@@ -28,7 +28,7 @@ std::vector<Launch> make_program(const SimCase& what) {
       launch.kind = Kind::comm;
       launch.stream = two_streams ? 1 : 0;
       launch.urgent = two_streams && what.priority;
-      if (two_streams && what.pattern == Pattern::pipeline) launch.after = static_cast<int>(program.size()) - 1;
+      if (two_streams && computes && what.pattern == Pattern::pipeline) launch.after = static_cast<int>(program.size()) - 1;
       program.push_back(launch);
     }
   }

@@ -21,6 +21,8 @@ struct SimCase {
   bool priority = false;
   bool launch_gate = false;
   std::optional<Percent> carveout;
+  int first_compute = 0;  ///< iterations before this one have no compute kernel
+  int idle_comms = 0;     ///< so many iterations at the end have no collective
 };
 
 /// The launches that a backend enqueues, in its order and on its streams.

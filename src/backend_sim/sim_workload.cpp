@@ -8,6 +8,7 @@
 #include "backend_sim/comm_model.hpp"
 #include "backend_sim/compute_model.hpp"
 #include "backend_sim/performance.hpp"
+#include "headroom/plan/overlap_windows.hpp"
 
 namespace headroom::sim {
 namespace {
@@ -21,11 +22,13 @@ LaunchShape shape_of(const KernelFootprint& footprint, std::int64_t blocks) {
           footprint.static_shared, footprint.dynamic_shared, footprint.cluster};
 }
 
-Span span_of(const Launch& launch, const LaunchTimes& times, const SimCase& what, const Scenario& scenario) {
+Span span_of(const Launch& launch, const Stage& stage, std::size_t at, const Scenario& scenario) {
+  const SimCase& what = stage.what;
+  const LaunchTimes& times = stage.run.launches[at];
   Span span;
   span.stream = launch.stream;
-  span.begin = stamp(times.begin);
-  span.end = stamp(times.end);
+  span.begin = stamp(stage.begin + times.begin);
+  span.end = stamp(stage.begin + times.end);
   if (launch.kind == Kind::compute) {
     span.kind = SpanKind::compute;
     span.name = kernel_name(scenario.compute);
@@ -94,6 +97,7 @@ Result<std::unique_ptr<Workload>> SimWorkload::make(const Scenario& scenario, co
 
 Status SimWorkload::accepts(const OverlapPlan& plan) const {
   if (Status comm = accepts_comm(plan, scenario_.collective, device_); !comm) return comm;
+  if (Status possible = windows_possible(plan, scenario_); !possible) return possible;
   if (plan.launch_gate && device_.vendor != Vendor::nvidia) {
     return invalid_input("launch_gate: HIP has no event that says that a kernel's blocks have begun");
   }
@@ -152,42 +156,62 @@ Result<SimCase> SimWorkload::case_of(Order order, const OverlapPlan& plan) const
   return what;
 }
 
-Result<const EngineRun*> SimWorkload::answer(Order order, const OverlapPlan& plan) {
+Result<std::vector<SimCase>> SimWorkload::stages_of(Order order, const OverlapPlan& plan) const {
+  Result<SimCase> whole = case_of(order, plan);
+  if (!whole) return whole.error();
+  if (!plan.windows_only || order != Order::concurrent) return std::vector{std::move(*whole)};
+  // The launches outside of windows run alone, before and after everything else.
+  const OverlapPlan outside = outside_windows(plan, scenario_.collective);
+  Result<SimCase> first = case_of(Order::compute_only, outside);
+  if (!first) return first.error();
+  Result<SimCase> last = case_of(Order::comm_only, outside);
+  if (!last) return last.error();
+  first->iterations = last->iterations = 1;
+  whole->first_compute = whole->idle_comms = 1;
+  return std::vector{std::move(*first), std::move(*whole), std::move(*last)};
+}
+
+Result<const SimWorkload::Answer*> SimWorkload::answer(Order order, const OverlapPlan& plan) {
   const std::pair question(order, plan);
   if (const auto known = answers_.find(question); known != answers_.end()) return &known->second;
-  const Result<SimCase> what = case_of(order, plan);
-  if (!what) return what.error();
-  Result<EngineRun> run = simulate(*what, device_);
-  if (!run) return run.error();
-  return &answers_.emplace(question, std::move(*run)).first->second;
+  Result<std::vector<SimCase>> stages = stages_of(order, plan);
+  if (!stages) return stages.error();
+  Answer answer;
+  for (SimCase& what : *stages) {
+    Result<EngineRun> run = simulate(what, device_);
+    if (!run) return run.error();
+    const double begin = answer.end + (answer.stages.empty() ? 0 : what.machine.launch_gap);
+    answer.end = begin + run->end;
+    answer.stages.push_back({std::move(what), std::move(*run), begin});
+  }
+  return &answers_.emplace(question, std::move(answer)).first->second;
 }
 
 Result<Microseconds> SimWorkload::run(Order order, const OverlapPlan& plan) {
-  const Result<const EngineRun*> run = answer(order, plan);
-  if (!run) return run.error();
-  return Microseconds((*run)->end) * noise_.next();
+  const Result<const Answer*> found = answer(order, plan);
+  if (!found) return found.error();
+  return Microseconds((*found)->end) * noise_.next();
 }
 
 Result<Timeline> SimWorkload::record(Order order, const OverlapPlan& plan) {
-  const Result<SimCase> what = case_of(order, plan);
-  if (!what) return what.error();
-  const std::vector<Launch> program = make_program(*what);
-  const Result<const EngineRun*> run = answer(order, plan);
-  if (!run) return run.error();
+  const Result<const Answer*> found = answer(order, plan);
+  if (!found) return found.error();
   Timeline timeline;
   timeline.provenance = Provenance::simulated;
-  timeline.spans.reserve(program.size() * static_cast<std::size_t>(scenario_.gpus));
   for (int device = 0; device < scenario_.gpus; ++device) {
-    for (std::size_t at = 0; at < program.size(); ++at) {
-      timeline.spans.push_back(span_of(program[at], (*run)->launches[at], *what, scenario_));
-      timeline.spans.back().device = device;
+    for (const Stage& stage : (*found)->stages) {
+      const std::vector<Launch> program = make_program(stage.what);
+      for (std::size_t at = 0; at < program.size(); ++at) {
+        timeline.spans.push_back(span_of(program[at], stage, at, scenario_));
+        timeline.spans.back().device = device;
+      }
     }
   }
   return timeline;
 }
 
 Status SimWorkload::verify(Order order, const OverlapPlan& plan) {
-  const Result<const EngineRun*> ran = answer(order, plan);
+  const Result<const Answer*> ran = answer(order, plan);
   return ran ? Status() : Status(ran.error());
 }
 

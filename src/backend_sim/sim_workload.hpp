@@ -3,12 +3,20 @@
 #include <map>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "backend_sim/run_noise.hpp"
 #include "backend_sim/sim_case.hpp"
 #include "headroom/backend/backend.hpp"
 
 namespace headroom::sim {
+
+/// A part of a run that begins when all before it has ended.
+struct Stage {
+  SimCase what;
+  EngineRun run;
+  double begin = 0;  ///< microseconds from the run's begin
+};
 
 /// A scenario on simulated devices. Nothing is allocated. But for noise the same question has the same answer, so answers are kept.
 class SimWorkload final : public Workload {
@@ -28,15 +36,22 @@ class SimWorkload final : public Workload {
   SimWorkload(const Scenario& scenario, const DeviceLimits& device, const RunNoise& noise)
       : scenario_(scenario), device_(device), noise_(noise) {}
 
-  Result<const EngineRun*> answer(Order order, const OverlapPlan& plan);
+  struct Answer {
+    std::vector<Stage> stages;
+    double end = 0;  ///< microseconds
+  };
+
+  Result<const Answer*> answer(Order order, const OverlapPlan& plan);
   [[nodiscard]] Result<SimCase> case_of(Order order, const OverlapPlan& plan) const;
+  /// What the run is made of: one case, or three when the plan spares the launches that run alone.
+  [[nodiscard]] Result<std::vector<SimCase>> stages_of(Order order, const OverlapPlan& plan) const;
 
   Scenario scenario_;
   DeviceLimits device_;
   RunNoise noise_;
   ComputeProfile compute_;
   ComputeFacts facts_;
-  std::map<std::pair<Order, OverlapPlan>, EngineRun> answers_;
+  std::map<std::pair<Order, OverlapPlan>, Answer> answers_;
 };
 
 }  // namespace headroom::sim

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -91,11 +92,6 @@ std::optional<ResourceSet> blockers(const ControlSite& site, const OverlapPlan& 
   return CoResidence(site.device, *site.compute, comm).blockers(resident->residency, plan.pad);
 }
 
-void add(std::vector<OverlapPlan>& plans, const ControlSite& site, const OverlapPlan& plan) {
-  const bool known = std::find(plans.begin(), plans.end(), plan) != plans.end();
-  if (!known && check_plan(site, plan)) plans.push_back(plan);
-}
-
 Scheme scheme_of(const ControlSite& site, OverlapPlan plan) {
   const bool shaped = plan.blocks_per_sm.has_value();
   const bool priority = std::exchange(plan.priority, false);
@@ -131,6 +127,24 @@ std::string limiting_resource(const ControlSite& site, const Compute& compute, s
   return blocked && !blocked->empty() ? in_words(*blocked) : "SM throughput";
 }
 
+bool CandidateSpace::can_act(const OverlapPlan& plan) const { return check_plan(site_, plan) && (!accepts_ || accepts_(plan)); }
+
+OverlapPlan CandidateSpace::sparing(OverlapPlan plan) const {
+  plan.windows_only = false;
+  plan.windows_only = static_cast<bool>(control("windows_only").values(site_, plan));
+  return plan;
+}
+
+OverlapPlan CandidateSpace::usual(OverlapPlan plan) const {
+  plan.windows_only = false;
+  return scheme_of(site_, plan) == Scheme::tuned ? sparing(plan) : plan;
+}
+
+void CandidateSpace::add(std::vector<OverlapPlan>& plans, const OverlapPlan& plan) const {
+  const bool known = std::find(plans.begin(), plans.end(), plan) != plans.end();
+  if (!known && can_act(plan)) plans.push_back(plan);
+}
+
 Candidate CandidateSpace::describe(const OverlapPlan& plan) const {
   return {scheme_of(site_, plan), plan, reason_of(site_, plan), std::nullopt};
 }
@@ -140,33 +154,34 @@ std::vector<OverlapPlan> CandidateSpace::started_plans() const {
   const OverlapPlan urgent = with(site_, plain, "priority", 1);
   const OverlapPlan gated = with(site_, plain, "launch_gate", 1);
   std::vector<OverlapPlan> plans{plain};
-  add(plans, site_, urgent);
-  add(plans, site_, gated);
+  add(plans, usual(urgent));
+  add(plans, usual(gated));
 
   // SM split: as many SMs left out as the collective has blocks, each block startable alone.
   for (const std::int64_t share : {24, 16, 8}) {
     OverlapPlan split = with(site_, urgent, "sm_target", site_.device.sms.count() - share);
     if (!site_.collective.comm_blocks) split.comm_blocks = Blocks(share);
-    add(plans, site_, with(site_, split, "cluster", 1));
-    add(plans, site_, split);
+    add(plans, usual(with(site_, split, "cluster", 1)));
+    add(plans, usual(split));
   }
   // Residency caps: a middle one and the least, each with priority, without which they gain little.
   if (const auto caps = control("blocks_per_sm").values(site_, plain)) {
     for (const std::size_t at : {caps->size() / 2, caps->size() - 1, std::size_t{0}}) {
       const OverlapPlan capped = with(site_, urgent, "blocks_per_sm", (*caps)[at]);
-      add(plans, site_, capped);
-      add(plans, site_, with(site_, capped, "comm_blocks", site_.collective.comm_blocks ? site_.comm_blocks.count() : 8));
+      add(plans, usual(capped));
+      add(plans, usual(with(site_, capped, "comm_blocks", site_.collective.comm_blocks ? site_.comm_blocks.count() : 8)));
     }
-    add(plans, site_, with(site_, with(site_, urgent, "blocks_per_sm", caps->back()), "comm_threads", 256));
-    add(plans, site_, with(site_, plain, "blocks_per_sm", (*caps)[caps->size() / 2]));
+    add(plans, usual(with(site_, with(site_, urgent, "blocks_per_sm", caps->back()), "comm_threads", 256)));
+    add(plans, usual(with(site_, plain, "blocks_per_sm", (*caps)[caps->size() / 2])));
+    add(plans, sparing(with(site_, urgent, "blocks_per_sm", (*caps)[caps->size() / 2])));
   }
-  for (const std::int64_t budget : {16, 8}) add(plans, site_, with(site_, urgent, "comm_blocks", budget));
-  add(plans, site_, with(site_, urgent, "cluster", 1));
-  add(plans, site_, with(site_, urgent, "comm_threads", 256));
-  add(plans, site_, with(site_, plain, "copy_engine", 1));
+  for (const std::int64_t budget : {16, 8}) add(plans, usual(with(site_, urgent, "comm_blocks", budget)));
+  add(plans, usual(with(site_, urgent, "cluster", 1)));
+  add(plans, usual(with(site_, urgent, "comm_threads", 256)));
+  add(plans, usual(with(site_, plain, "copy_engine", 1)));
   OverlapPlan parted = plain;
   if (!site_.collective.comm_blocks) parted.comm_blocks = Blocks(16);
-  add(plans, site_, with(site_, parted, "comm_sms", round_up(Sms(parted.comm_blocks->count()), Sms(8)).count()));
+  add(plans, usual(with(site_, parted, "comm_sms", round_up(Sms(parted.comm_blocks->count()), Sms(8)).count())));
   return plans;
 }
 
@@ -177,8 +192,10 @@ std::vector<Candidate> CandidateSpace::starts() const {
 }
 
 std::vector<Candidate> CandidateSpace::neighbours(const OverlapPlan& plan) const {
-  std::vector<Candidate> candidates;
-  if (plan.comm_sms || plan.copy_engine) return candidates;
+  std::vector<OverlapPlan> plans;
+  if (plan.comm_sms || plan.copy_engine) return {};
+  // A plain scheme's cap can be kept from the launches that run alone.
+  if (!plan.windows_only && sparing(plan) != plan) add(plans, sparing(plan));
   for (const std::string_view name : kAxes) {
     const Axis axis = axis_of(name, site_, plan);
     const auto here = std::find(axis.values.begin(), axis.values.end(), axis.control->get(plan));
@@ -188,9 +205,11 @@ std::vector<Candidate> CandidateSpace::neighbours(const OverlapPlan& plan) const
       OverlapPlan moved = plan;
       axis.control->set(site_, moved, *there);
       if (!moved.blocks_per_sm) moved.carveout.reset();
-      if (check_plan(site_, moved)) candidates.push_back(describe(moved));
+      add(plans, plan.windows_only ? sparing(moved) : usual(moved));
     }
   }
+  std::vector<Candidate> candidates;
+  for (const OverlapPlan& neighbour : plans) candidates.push_back(describe(neighbour));
   return candidates;
 }
 
@@ -208,11 +227,17 @@ std::vector<Candidate> CandidateSpace::every() const {
     }
     plans = std::move(more);
   }
-  const std::vector<Candidate> begun = starts();
-  std::vector<Candidate> candidates = begun;
+  std::vector<Candidate> candidates = starts();
+  std::set<OverlapPlan> known;
+  for (const Candidate& start : candidates) {
+    if (start.scheme != Scheme::sequential) known.insert(start.plan);
+  }
+  const auto add_new = [&](const OverlapPlan& plan) {
+    if (can_act(plan) && known.insert(plan).second) candidates.push_back(describe(plan));
+  };
   for (const OverlapPlan& plan : plans) {
-    Candidate described = describe(plan);
-    if (std::find(begun.begin(), begun.end(), described) == begun.end()) candidates.push_back(std::move(described));
+    add_new(usual(plan));
+    add_new(sparing(plan));
   }
   return candidates;
 }

@@ -9,6 +9,7 @@
 
 #include "headroom/model/comm_catalog.hpp"
 #include "headroom/plan/occupancy.hpp"
+#include "headroom/plan/overlap_windows.hpp"
 #include "headroom/plan/residency_windows.hpp"
 #include "plan/sm_shares.hpp"
 
@@ -159,6 +160,20 @@ Values copy_engines(const ControlSite& site, const OverlapPlan& plan) {
   return std::vector<std::int64_t>{1};
 }
 
+/// Whether the plan sets what a launch outside of windows would notice; an order of launches means nothing there.
+bool lasts(const ControlSite& site, const OverlapPlan& plan) {
+  const bool of_compute = plan.pad != Bytes(0) || plan.sm_target || plan.carveout || plan.comm_sms;
+  const bool of_collective =
+      plan.copy_engine || plan.comm_blocks != site.collective.comm_blocks || plan.cluster != site.collective.cluster;
+  return of_compute || of_collective;
+}
+
+Values window_limits(const ControlSite& site, const OverlapPlan& plan) {
+  if (Status possible = windows_possible(site.pattern, site.iterations); !possible) return possible.error();
+  if (!lasts(site, plan)) return invalid_input("nothing in the plan changes a launch that runs alone");
+  return std::vector<std::int64_t>{1};
+}
+
 using Site = const ControlSite&;
 using Plan = const OverlapPlan&;
 
@@ -189,6 +204,9 @@ constexpr std::array kControls{
             [](Site, OverlapPlan& plan, Value value) { plan.comm_sms = amount<Sms>(value); }},
     Control{"copy_engine", "moves the collective's data without SMs", copy_engines, [](Plan plan) { return on(plan.copy_engine); },
             [](Site, OverlapPlan& plan, Value value) { plan.copy_engine = value.has_value(); }},
+    Control{"windows_only", "leaves launches alone that run beside nothing", window_limits,
+            [](Plan plan) { return on(plan.windows_only); },
+            [](Site, OverlapPlan& plan, Value value) { plan.windows_only = value.has_value(); }},
 };
 
 Status check_control(const ControlSite& site, const OverlapPlan& plan, const Control& control) {

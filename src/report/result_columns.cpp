@@ -60,6 +60,8 @@ constexpr std::array kColumns{
                  }},
     ResultColumn{"plan.sm_target", "SMs", "", "", "SM count that a library GEMM sizes itself for", Alignment::right,
                  Presence::when_used, [](Cell result, Scale) { return number(result.plan.sm_target); }},
+    ResultColumn{"plan.windows_only", "win-", "dows", "", "the plan acts only where both sides can run at once", Alignment::right,
+                 Presence::when_used, [](Cell result, Scale) { return yes(result.plan.windows_only); }},
     ResultColumn{"time_us.median", "time", "", "us", "median time of all iterations", Alignment::right, Presence::always,
                  [](Cell result, Scale scale) { return format_time(result.time.median, scale); }},
     ResultColumn{"time_us.low..high", "interval", "", "us", "bootstrap interval of the median time", Alignment::right,

@@ -184,8 +184,8 @@ JSON
 expect 0 tune --scenario "$work/case.json" --backend sim --profile "$work/profile.json"
 expect 0 run --profile "$work/profile.json" -- env
 lacks NCCL_MAX_CTAS # a simulated choice is none for a GPU
-sed 's/"simulated"/"measured"/g; s/"comm_blocks": *[a-z0-9]*/"comm_blocks": 12/; s/"sm_target": *[a-z0-9]*/"sm_target": 104/' \
-  "$work/profile.json" >"$work/measured.json"
+sed 's/"simulated"/"measured"/g; s/"comm_blocks": *[a-z0-9]*/"comm_blocks": 12/; s/"sm_target": *[a-z0-9]*/"sm_target": 104/
+  s/"windows_only": *[a-z]*/"windows_only": false/' "$work/profile.json" >"$work/measured.json"
 grep -q '"comm_blocks": 12' "$work/measured.json" || fail 'the profile has no comm_blocks'
 HEADROOM_PROFILE=$work/measured.json expect 0 run -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
 inherits NCCL_MAX_CTAS=12
@@ -194,6 +194,12 @@ inherits 'sm_target 104'
 expect 0 run --profile "$work/measured.json" --set comm_blocks=4 --sm-target 90 -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
 inherits NCCL_MAX_CTAS=4
 inherits 'sm_target 90'
+# What holds in windows only is no setting of all a process's collectives; the SM target acts in windows anyway.
+sed 's/"windows_only": *[a-z]*/"windows_only": true/' "$work/measured.json" >"$work/windows.json"
+expect 0 run --profile "$work/windows.json" -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
+lacks NCCL_MAX_CTAS
+inherits 'sm_target 104'
+grep -qF 'not applied, choices differ or hold in windows only: comm_blocks (12 in windows only)' "$err" || fail 'windows'
 expect 0 run --profile "$work/measured.json" --policy observe -- env
 lacks NCCL_MAX_CTAS
 expect 0 run --backend hip --profile "$work/measured.json" -- env

@@ -85,6 +85,14 @@ complains 'headroom profile: '
 expect 0 profile list --profile "$work/none.json"
 [ ! -s "$out" ] || fail 'a profile that is not there has choices'
 
+# However short the search, both sides alone and no overlap are measured, and what is stored is never slower than no overlap.
+expect 0 tune --suite paper --only '^mb-ar-opt2-256$' -g 2 --backend sim --budget 0.001 --json "$work/short.json"
+python3 - "$work/short.json" <<'PY' || fail 'a short search stored what is slower than no overlap'
+import json, sys
+case = json.load(open(sys.argv[1]))["cases"][0]
+assert case["time_us"] <= case["sequential_us"] and case["plain_time_us"] <= case["sequential_us"], case["scheme"]
+PY
+
 expect 2 tune --scenario "$work/case.json" --budget 0
 complains '--budget: 0, expected 0.001 to 86400 seconds'
 expect 2 tune --scenario "$work/case.json" --candidates 3

@@ -141,6 +141,36 @@ TEST_F(LiveGelu, PaddingReachesTheLaunchAndNothingElse) {
   EXPECT_EQ(2 * scenario_.iterations, compute);
 }
 
+TEST_F(LiveGelu, InWindowsOnlyWhatRunsAloneIsLaunchedAsItWouldBe) {
+  OverlapPlan plan;
+  plan.pad = kibibytes(20);
+  plan.comm_blocks = Blocks(4);
+  plan.windows_only = true;
+  OverlapPlan parted = plan;
+  parted.comm_sms = Sms(8);
+  for (const OverlapPlan& verifiable : {plan, parted}) {
+    const Status verified = workload_->verify(Order::concurrent, verifiable);
+    ASSERT_TRUE(verified) << in_words(verifiable) << ": " << verified.error().message;
+  }
+  const std::optional<Timeline> timeline = recorded(*workload_, Order::concurrent, plan);
+  if (!timeline) return;
+  std::vector<Bytes> pads;
+  std::vector<Blocks> budgets;
+  std::vector<Span> spans = timeline->spans;
+  std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
+  for (const Span& span : spans) {
+    if (span.device != 0) continue;
+    ASSERT_TRUE(span.launch);
+    if (span.kind == SpanKind::compute) pads.push_back(span.launch->dynamic_shared);
+    if (span.kind == SpanKind::communication) budgets.push_back(span.launch->grid);
+  }
+  EXPECT_EQ(pads, (std::vector<Bytes>{Bytes(0), kibibytes(20), kibibytes(20)}));
+  ASSERT_EQ(3u, budgets.size());
+  EXPECT_EQ(budgets[0], Blocks(4));
+  EXPECT_EQ(budgets[1], Blocks(4));
+  EXPECT_GT(budgets[2], Blocks(4));
+}
+
 TEST(LiveWorkload, ManyIterationsDoNotBlockBehindTheStartLine) {
   const auto backend = testing::live_backend(2);
   if (!backend) return;

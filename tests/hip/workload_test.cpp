@@ -130,6 +130,26 @@ TEST_F(HipWorkloadTest, PaddingReachesTheComputeLaunchesAndNoOthers) {
   EXPECT_EQ("pad_bytes: 65537, expected 0 to 65536 for this kernel", refused.error().message);
 }
 
+TEST_F(HipWorkloadTest, InWindowsOnlyWhatRunsAloneIsLaunchedAsItWouldBe) {
+  const auto workload = prepared(small(kSmallGelu));
+  ASSERT_NE(nullptr, workload);
+  OverlapPlan plan;
+  plan.pad = kibibytes(20);
+  plan.comm_blocks = Blocks(4);
+  plan.comm_sms = Sms(14);
+  plan.windows_only = true;
+  const Status verified = workload->verify(Order::concurrent, plan);
+  ASSERT_TRUE(verified) << verified.error().message;
+  fake_hip_reset();
+  ASSERT_TRUE(workload->run(Order::concurrent, plan));
+  // The latest collective is the last one, which has no budget.
+  EXPECT_EQ(0, fake_rccl_latest_budget());
+  std::vector<std::size_t> shared;
+  for (const FakeHipCall& launch : calls("hipModuleLaunchKernel")) shared.push_back(launch.shared);
+  // Three iterations on two devices, which take turns.
+  EXPECT_THAT(shared, ::testing::ElementsAre(0, 0, 20 * 1024, 20 * 1024, 20 * 1024, 20 * 1024));
+}
+
 TEST_F(HipWorkloadTest, PriorityPutsTheCollectiveOnAStreamOfTheGreatestAndMakesItOverlap) {
   const auto workload = prepared(small(Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(1)}));
   ASSERT_NE(nullptr, workload);
@@ -218,7 +238,7 @@ TEST_F(HipWorkloadTest, NoRecordingIsAReasonAndNoFailure) {
   EXPECT_EQ(ErrorKind::unavailable, timeline.error().kind);
 }
 
-TEST_F(HipWorkloadTest, MoreIterationsThanAWindowAreEnqueuedInWindows) {
+TEST_F(HipWorkloadTest, MoreIterationsThanABatchAreEnqueuedInBatches) {
   Scenario scenario = small(Elementwise{ElementwiseOp::copy, DataType::f32, kibibytes(4)});
   scenario.iterations = 150;
   const auto workload = prepared(scenario);

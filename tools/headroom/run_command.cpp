@@ -173,7 +173,8 @@ Result<RunControls> offered_controls(const RunArguments& arguments) {
   if (!profile) return profile.error();
   Result<ProfileControls> found = controls_of(*profile);
   if (!found) return found.error();
-  if (!found->left.empty()) warn(fmt::format("{}: its choices differ, not applied: {}", path, fmt::join(found->left, ", ")));
+  if (!found->left.empty())
+    warn(fmt::format("{}: not applied, choices differ or hold in windows only: {}", path, fmt::join(found->left, ", ")));
   if (arguments.policy != "shape") found->controls.caps.clear();
   if (arguments.policy == "priority") found->controls.sm_target.reset();
   return std::move(found->controls);

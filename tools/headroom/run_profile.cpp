@@ -37,6 +37,19 @@ std::optional<std::int64_t> agreed(const Profile& profile, std::string_view name
   return std::nullopt;
 }
 
+/// The same for what a process sets once for all its collectives: a choice that means those in windows only is no such value.
+template <class Member>
+std::optional<std::int64_t> agreed_everywhere(const Profile& profile, std::string_view name, Member member,
+                                              std::vector<std::string>& left) {
+  const std::optional<std::int64_t> value = agreed(profile, name, member, left);
+  const bool in_windows = std::ranges::any_of(profile.choices(), [](const StoredChoice& choice) {
+    return choice.key.surroundings.provenance == Provenance::measured && choice.plan.windows_only;
+  });
+  if (!value || !in_windows) return value;
+  left.push_back(fmt::format("{} ({} in windows only)", name, *value));
+  return std::nullopt;
+}
+
 bool has(const RunControls& controls, const std::string& variable) {
   return std::ranges::find(controls.comm_library, variable, &std::pair<std::string, std::string>::first) !=
          controls.comm_library.end();
@@ -47,8 +60,8 @@ bool has(const RunControls& controls, const std::string& variable) {
 Result<ProfileControls> controls_of(const Profile& profile) {
   ProfileControls found;
   const std::pair<std::string_view, std::optional<std::int64_t>> settings[] = {
-      {"comm_blocks", agreed(profile, "comm_blocks", &OverlapPlan::comm_blocks, found.left)},
-      {"cluster", agreed(profile, "cluster", &OverlapPlan::cluster, found.left)},
+      {"comm_blocks", agreed_everywhere(profile, "comm_blocks", &OverlapPlan::comm_blocks, found.left)},
+      {"cluster", agreed_everywhere(profile, "cluster", &OverlapPlan::cluster, found.left)},
       {"comm_threads", agreed(profile, "comm_threads", &OverlapPlan::comm_threads, found.left)}};
   for (const auto& [name, value] : settings) {
     if (!value) continue;

@@ -80,7 +80,7 @@ class TuneRun {
     workload_ = std::move(*workload);
     tuned_.scenario = scenario_;
     tuned_.choice.key = profile_key(scenario_, workload_->compute().footprint, surroundings_of(backend_));
-    for (Status (TuneRun::* const step)() : {&TuneRun::search, &TuneRun::measure_afresh, &TuneRun::verify}) {
+    for (Status (TuneRun::*const step)() : {&TuneRun::search, &TuneRun::measure_afresh, &TuneRun::verify}) {
       if (Status done = (this->*step)(); !done) return in_case(scenario_, done.error());
     }
     return std::move(tuned_);
@@ -92,7 +92,8 @@ class TuneRun {
     const ComputeFacts& compute = workload_->compute();
     Result<ControlSite> site = control_site(scenario_, backend_.devices().front().limits, compute.footprint, compute.shape_refusal);
     if (!site) return site.error();
-    space_ = std::make_unique<CandidateSpace>(std::move(*site));
+    const auto accepts = [this](const OverlapPlan& plan) { return workload_->accepts(plan); };
+    space_ = std::make_unique<CandidateSpace>(std::move(*site), accepts);
     if (settings_.prior) predict_ = simulated_times(scenario_, backend_.devices().front().limits);
     StateFile state(settings_.state_for, to_string(tuned_.choice.key));
     const auto neighbours = [this](const OverlapPlan& plan) { return ranked_neighbours(*space_, plan, predict_); };
@@ -123,10 +124,10 @@ class TuneRun {
     tuned_.choice.trials = tuner.trials();
     const std::optional<std::size_t> best = tuner.choice();
     const std::optional<std::size_t> plain = tuner.best_plain();
-    if (!best || !plain) return failed(fmt::format("nothing could be run: {}", tuned_.candidates.front().dropped));
+    if (!best) return failed(fmt::format("nothing could be run: {}", tuned_.candidates.front().dropped));
     winner_ = tuned_.candidates[*best].candidate;
     // Of plain schemes that nothing tells apart the simplest is as good as the one with the least median.
-    plain_ = winner_.scheme == Scheme::tuned ? tuned_.candidates[*plain].candidate : winner_;
+    plain_ = winner_.scheme != Scheme::tuned ? winner_ : plain ? tuned_.candidates[*plain].candidate : sequential();
     winner_time_ = tuned_.candidates[*best].interval().median;
     return {};
   }
@@ -142,7 +143,7 @@ class TuneRun {
     TimedSchedule plain{std::string(to_string(plain_.scheme)), order_of(plain_.scheme), plain_.plan, {}};
     TimedSchedule winner{"tuned", order_of(winner_.scheme), winner_.plan, {}};
     std::vector<TimedSchedule*> schedules{&compute, &comm, &sequential};
-    TimedSchedule* const best_plain = plain_.scheme == Scheme::sequential ? &sequential : schedules.emplace_back(&plain);
+    if (plain_.scheme != Scheme::sequential) schedules.push_back(&plain);
     if (winner_.scheme == Scheme::tuned) schedules.push_back(&winner);
 
     const int rounds = confirming_rounds(winner_time_ * static_cast<double>(schedules.size()), settings_.tuner.budget);
@@ -153,7 +154,20 @@ class TuneRun {
     tuned_.sequential = rank_interval(sequential.times).median;
     tuned_.ideal = ideal_time(scenario_.pattern, scenario_.iterations, tuned_.compute_alone, tuned_.comm_alone);
     tuned_.limited_by = limiting_resource(space_->site(), scenario_.compute, tuned_.compute_alone, tuned_.comm_alone);
-    return choose(winner.times, best_plain->times);
+    return choose(winner.times, best_plain_times(plain, sequential));
+  }
+
+  /// A search that ran out of time may have dropped `sequential` after one trial. It is as plain as the others, and timed afresh in
+  /// any case.
+  const std::vector<Microseconds>& best_plain_times(const TimedSchedule& plain, const TimedSchedule& none) {
+    if (!plain.times.empty() && rank_interval(plain.times).median <= tuned_.sequential) return plain.times;
+    plain_ = sequential();
+    if (winner_.scheme != Scheme::tuned) winner_ = plain_;
+    return none.times;
+  }
+
+  [[nodiscard]] Candidate sequential() const {
+    return {Scheme::sequential, plain_plan(space_->site()), "no overlap", std::nullopt};
   }
 
   Status choose(const std::vector<Microseconds>& winner_times, const std::vector<Microseconds>& plain_times) {

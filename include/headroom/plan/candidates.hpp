@@ -28,10 +28,15 @@ struct Candidate {
 /// What a run would take. May cost milliseconds. An error means that it does not know this plan.
 using Predictor = std::function<Result<Microseconds>(Scheme scheme, const OverlapPlan& plan)>;
 
-/// The plans that can act at a site.
+/// What a machine adds to the rules of a site: success, or why it cannot carry the plan out.
+using Acceptance = std::function<Status(const OverlapPlan& plan)>;
+
+/// The plans that can act at a site. Plans that no plain scheme runs spare the launches outside of windows wherever that can matter.
 class CandidateSpace {
  public:
-  HEADROOM_API explicit CandidateSpace(ControlSite site) : site_(std::move(site)) {}
+  /// `accepts` absent: the site's rules alone count.
+  HEADROOM_API explicit CandidateSpace(ControlSite site, Acceptance accepts = {})
+      : site_(std::move(site)), accepts_(std::move(accepts)) {}
 
   /// The plain schemes and one plan for each other way to make room, the more promising first: what is worth a trial when
   /// nothing is known of the times. At most 24.
@@ -50,9 +55,16 @@ class CandidateSpace {
   [[nodiscard]] const ControlSite& site() const { return site_; }
 
  private:
+  [[nodiscard]] bool can_act(const OverlapPlan& plan) const;
+  /// `plan`, acting in windows only where that can matter.
+  [[nodiscard]] OverlapPlan sparing(OverlapPlan plan) const;
+  /// The same for all plans but those of plain schemes, which act everywhere.
+  [[nodiscard]] OverlapPlan usual(OverlapPlan plan) const;
+  void add(std::vector<OverlapPlan>& plans, const OverlapPlan& plan) const;
   [[nodiscard]] std::vector<OverlapPlan> started_plans() const;
 
   ControlSite site_;
+  Acceptance accepts_;
 };
 
 /// `plan`'s way to make room for the collective.

@@ -48,7 +48,7 @@ struct Control {
 };
 
 /// In the order of the plan's JSON: blocks_per_sm, priority, launch_gate, comm_blocks, cluster, sm_target, comm_threads, carveout,
-/// comm_sms, copy_engine. The pad follows from blocks_per_sm.
+/// comm_sms, copy_engine, windows_only. The pad follows from blocks_per_sm.
 HEADROOM_API std::span<const Control> controls();
 
 /// The control of that name, which must be one of controls().

@@ -180,6 +180,47 @@ TEST(SimBackend, CarveOutCapsTheKernelsThatItIsTooSmallFor) {
   EXPECT_THAT(refusal(*workload, carved), ::testing::HasSubstr("carveout: 101, expected 0 to 100 percent"));
 }
 
+TEST(SimBackend, InWindowsOnlyTheEndsOfAPipelineAreSpared) {
+  Scenario scenario = gemm_all_reduce();
+  auto workload = std::move(*sim()->prepare(scenario));
+  OverlapPlan plan = urgent();
+  plan.comm_blocks = Blocks(4);
+  plan.pad = kibibytes(40);
+  const double everywhere = workload->run(Order::concurrent, plan)->count();
+  plan.windows_only = true;
+  EXPECT_LT(workload->run(Order::concurrent, plan)->count(), everywhere);
+
+  const Timeline timeline = *workload->record(Order::concurrent, plan);
+  std::vector<Span> compute;
+  std::vector<Span> comm;
+  for (const Span& span : timeline.spans) {
+    if (span.device == 0) (span.kind == SpanKind::compute ? compute : comm).push_back(span);
+  }
+  ASSERT_EQ(compute.size(), 3U);
+  ASSERT_EQ(comm.size(), 3U);
+  const Bytes own = compute[0].launch->dynamic_shared;
+  EXPECT_EQ(compute[1].launch->dynamic_shared - own, kibibytes(40));
+  EXPECT_EQ(compute[2].launch->dynamic_shared - own, kibibytes(40));
+  EXPECT_EQ(comm[0].launch->grid, Blocks(4));
+  EXPECT_EQ(comm[1].launch->grid, Blocks(4));
+  EXPECT_EQ(comm[2].launch->grid, Blocks(24));
+  EXPECT_LE(compute[0].end, comm[0].begin);
+  EXPECT_LE(compute[2].end, comm[2].begin);
+  EXPECT_LE(comm[1].end, comm[2].begin);
+
+  // Where nothing of the plan lasts, the same launches come in the same order: only gaps between launches may differ.
+  OverlapPlan order = urgent();
+  const double plain = workload->run(Order::concurrent, order)->count();
+  order.windows_only = true;
+  EXPECT_NEAR(workload->run(Order::concurrent, order)->count() / plain, 1, 0.005);
+
+  scenario.pattern = Pattern::pair;
+  scenario.iterations = 1;
+  const Status refused = (*sim()->prepare(scenario))->accepts(plan);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "windows_only: both sides of a pair run at once from the beginning to the end");
+}
+
 TEST(SimBackend, CopyEnginesAreRefused) {
   auto workload = std::move(*sim()->prepare(gemm_all_reduce()));
   OverlapPlan plan;

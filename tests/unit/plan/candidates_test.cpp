@@ -96,23 +96,56 @@ TEST(CandidateSpace, NeighboursDifferInOneControlByOneStep) {
   const auto has = [&](const OverlapPlan& other) {
     return std::any_of(neighbours.begin(), neighbours.end(), [&](const Candidate& c) { return c.plan == other; });
   };
+  // None of these is a plain scheme's: each acts in windows only.
   for (const std::int64_t cap : {3, 5}) {
     OverlapPlan moved = capped(space.site(), cap);
     moved.comm_blocks = Blocks(8);
+    moved.windows_only = true;
     EXPECT_TRUE(has(moved)) << cap;
   }
   OverlapPlan far = capped(space.site(), 6);
   far.comm_blocks = Blocks(8);
+  far.windows_only = true;
   EXPECT_FALSE(has(far));
   // Budgets are 4, 8, 12, 16, the library's own 24, 32.
   OverlapPlan budget = capped(space.site(), 4);
+  budget.windows_only = true;
   budget.comm_blocks = Blocks(12);
   EXPECT_TRUE(has(budget));
   budget.comm_blocks = Blocks(16);
   EXPECT_FALSE(has(budget));
   OverlapPlan both = capped(space.site(), 3);
   both.comm_blocks = Blocks(12);
+  both.windows_only = true;
   EXPECT_FALSE(has(both));
+}
+
+TEST(CandidateSpace, PlainSchemesActEverywhereAndWhatTheyCapCanBeKeptToWindows) {
+  const CandidateSpace space(elementwise_site());
+  OverlapPlan scheme = capped(space.site(), 4);
+  scheme.priority = true;
+  const std::vector<Candidate> neighbours = space.neighbours(scheme);
+  OverlapPlan windowed = scheme;
+  windowed.windows_only = true;
+  ASSERT_FALSE(neighbours.empty());
+  EXPECT_EQ(neighbours.front().plan, windowed);
+  EXPECT_EQ(neighbours.front().scheme, Scheme::tuned);
+  OverlapPlan tighter = capped(space.site(), 3);
+  tighter.priority = true;
+  EXPECT_EQ(std::count(neighbours.begin(), neighbours.end(), space.describe(tighter)), 1);
+  // From a plan that acts in windows, steps stay there while they can matter.
+  for (const Candidate& candidate : space.neighbours(windowed)) {
+    EXPECT_EQ(candidate.plan.windows_only, candidate.plan.blocks_per_sm || candidate.plan.comm_blocks || candidate.plan.cluster);
+  }
+}
+
+TEST(CandidateSpace, WhatAMachineRefusesIsNotInIt) {
+  const auto no_gate = [](const OverlapPlan& plan) { return plan.launch_gate ? Status(invalid_input("no gate here")) : Status(); };
+  const CandidateSpace space(elementwise_site(), no_gate);
+  for (const std::vector<Candidate>& found : {space.starts(), space.every(), space.neighbours({})}) {
+    ASSERT_FALSE(found.empty());
+    EXPECT_TRUE(std::none_of(found.begin(), found.end(), [](const Candidate& candidate) { return candidate.plan.launch_gate; }));
+  }
 }
 
 TEST(CandidateSpace, NeverOverrulesTheUsersBudget) {

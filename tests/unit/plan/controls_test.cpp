@@ -40,7 +40,7 @@ TEST(Controls, AreNamedOnceAndReadBackWhatTheySet) {
       EXPECT_EQ(plan, OverlapPlan{}) << each.name;
     }
   }
-  EXPECT_EQ(names.size(), 10U);
+  EXPECT_EQ(names.size(), 11U);
 }
 
 TEST(Controls, OfAKernelOfTheScenariosOwn) {
@@ -48,6 +48,25 @@ TEST(Controls, OfAKernelOfTheScenariosOwn) {
   EXPECT_EQ(values("blocks_per_sm", site), (Values{1, 2, 3, 4, 5, 6, 7}));  // eight without a cap
   EXPECT_EQ(refusal("sm_target", site), "SM target acts only on library GEMMs, this kernel's grid is its own");
   EXPECT_EQ(values("carveout", site), (Values{0, 50, 100}));
+}
+
+TEST(Controls, WindowsMatterToPlansThatChangeALaunchByItself) {
+  ControlSite site = elementwise_site();
+  OverlapPlan plan;
+  plan.priority = plan.launch_gate = true;
+  EXPECT_EQ(refusal("windows_only", site, plan), "nothing in the plan changes a launch that runs alone");
+  plan.comm_blocks = Blocks(8);
+  EXPECT_EQ(values("windows_only", site, plan), Values{1});
+  OverlapPlan capped;
+  control("blocks_per_sm").set(site, capped, 4);
+  EXPECT_EQ(values("windows_only", site, capped), Values{1});
+  // A budget that the user fixed holds everywhere.
+  site.collective.comm_blocks = Blocks(8);
+  EXPECT_EQ(refusal("windows_only", site, plan), "nothing in the plan changes a launch that runs alone");
+  site.iterations = 1;
+  EXPECT_EQ(refusal("windows_only", site, capped), "nothing runs beside anything in one iteration of a pipeline");
+  site.pattern = Pattern::pair;
+  EXPECT_EQ(refusal("windows_only", site, capped), "both sides of a pair run at once from the beginning to the end");
 }
 
 TEST(Controls, OfALibrarysKernel) {
