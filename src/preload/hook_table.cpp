@@ -3,6 +3,7 @@
 #include <array>
 
 #include "preload/cublas_functions.hpp"
+#include "preload/cublas_lt_functions.hpp"
 #include "preload/hooked_functions.hpp"
 #include "preload/nccl_functions.hpp"
 
@@ -141,6 +142,9 @@ constexpr std::array kHooks{
     library<&cublasGemmStridedBatchedEx>("cublasGemmStridedBatchedEx", HookedLibrary::kCublas),
     library<&cublasSgemm_v2>("cublasSgemm_v2", HookedLibrary::kCublas),
     library<&cublasSgemmStridedBatched>("cublasSgemmStridedBatched", HookedLibrary::kCublas),
+
+    library<&cublasLtMatmul>("cublasLtMatmul", HookedLibrary::kCublasLt),
+    library<&cublasLtMatmulAlgoGetHeuristic>("cublasLtMatmulAlgoGetHeuristic", HookedLibrary::kCublasLt),
 };
 
 }  // namespace
@@ -155,6 +159,8 @@ std::string_view object_prefix(HookedLibrary library) {
       return "libnccl";
     case HookedLibrary::kCublas:
       return "libcublas.so";
+    case HookedLibrary::kCublasLt:
+      return "libcublasLt.so";
   }
   return "";
 }
