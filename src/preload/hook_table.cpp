@@ -122,6 +122,8 @@ constexpr std::array kHooks{
     driver<&cuGraphInstantiate>("cuGraphInstantiate", "cuGraphInstantiate", 10000),
     legacy<&cuGraphInstantiateWithParams>("cuGraphInstantiateWithParams", "cuGraphInstantiateWithParams", 12000),
     per_thread<&cuGraphInstantiateWithParams_ptsz>("cuGraphInstantiateWithParams_ptsz", "cuGraphInstantiateWithParams", 12000),
+    driver<&cuGraphExecUpdate_v2>("cuGraphExecUpdate_v2", "cuGraphExecUpdate", 12000),
+    driver<&cuGraphExecUpdate>("cuGraphExecUpdate", "cuGraphExecUpdate", 10020),
     legacy<&cuGraphLaunch>("cuGraphLaunch", "cuGraphLaunch", 10000),
     per_thread<&cuGraphLaunch_ptsz>("cuGraphLaunch_ptsz", "cuGraphLaunch", 10000),
     driver<&cuGraphExecDestroy>("cuGraphExecDestroy", "cuGraphExecDestroy", 10000),

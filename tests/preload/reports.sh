@@ -54,6 +54,12 @@ if [ -n "${HEADROOM_PRODUCTS_PROGRAM:-}" ]; then
   unset HEADROOM_RUN_POLICY HEADROOM_RUN_RULES
 fi
 
+# Two products beside a graph, which holds a collective since its update alone.
+if [ -n "${HEADROOM_CAPTURES_PROGRAM:-}" ]; then
+  HEADROOM_PROGRAM=$HEADROOM_CAPTURES_PROGRAM run updated_collectives 1
+  grep -qE '"in_window": *1\b' "$work"/*.json || fail "not one product beside the updated graph: $(cat "$work"/*.json)"
+fi
+
 # Without a driver there is nothing to report, and a folder that is not there is no reason to fail.
 rm -f "$work"/*
 LD_PRELOAD=$HEADROOM_PRELOAD true
