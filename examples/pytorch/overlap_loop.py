@@ -26,7 +26,9 @@ def gelu_layer_norm(x: torch.Tensor) -> torch.Tensor:
 
 
 class OverlapLoop:
-    """The all-reduces are of buffers of their own, as gradients of other layers would be."""
+    """The all-reduces are of buffers of their own, as gradients of other layers would be. A layer may run beside as many of them as may
+    be in flight; beside none where that is 0.
+    """
 
     def __init__(
         self, settings: common.Settings, mode: str, epilogue: Epilogue = gelu_layer_norm, in_flight: int = 1
@@ -55,9 +57,11 @@ class OverlapLoop:
         for layer, weight in enumerate(self._weights):
             x = self._epilogue(x @ weight)
             if self._group is not None:
-                if layer >= self._in_flight:
+                if 0 < self._in_flight <= layer:
                     works[layer - self._in_flight].wait()
                 works.append(dist.all_reduce(self._buffers[layer], group=self._group, async_op=True))
+                if self._in_flight == 0:
+                    works[layer].wait()
         for work in works:
             work.wait()
         self._output = x

@@ -1,8 +1,8 @@
 #include "preload/hooked_functions.hpp"
 #include "preload/interposer.hpp"
 
-// Stream capture, and the graphs that come of it or of explicit nodes. What a graph holds is read when it is instantiated, so that
-// no way of adding or changing nodes needs a hook of its own.
+// Stream capture, and the graphs that come of it or of explicit nodes. What a graph holds is read when it is instantiated or an
+// executable graph is updated from it, so that no way of adding or changing its nodes needs a hook of its own.
 
 using namespace headroom::preload;
 
@@ -32,10 +32,25 @@ int instantiate_graph(cu::GraphExec* exec, cu::Graph graph, Instantiate&& instan
   Interposer* state = interposer();
   if (state == nullptr) { return instantiate(false); }
   const GraphFacts facts = read_graph(*state, graph);
-  const bool node_priorities = facts.collectives > 0 && facts.computes > 0 && prioritise_collectives(*state, graph);
+  bool node_priorities = facts.collectives > 0 && facts.computes > 0 && prioritise_collectives(*state, graph);
   int result = instantiate(node_priorities);
-  if (node_priorities && result != cu::kSuccess) { result = instantiate(false); }
-  if (result == cu::kSuccess && exec != nullptr) { state->graphs.put(*exec, facts); }
+  if (node_priorities && result != cu::kSuccess) {
+    node_priorities = false;
+    result = instantiate(false);
+  }
+  if (result == cu::kSuccess && exec != nullptr) { state->graphs.put(*exec, {facts, node_priorities}); }
+  return result;
+}
+
+// The driver refuses an update that changes a priority with which the graph was instantiated: the new graph needs the same ones.
+template <auto Ours, class... Arguments>
+int update_graph(cu::GraphExec exec, cu::Graph graph, Arguments... arguments) {
+  Interposer* state = interposer();
+  if (state == nullptr) { return call_real<Ours>(exec, graph, arguments...); }
+  const bool node_priorities = state->graphs.get(exec).node_priorities;
+  if (node_priorities) { prioritise_collectives(*state, graph); }
+  const int result = call_real<Ours>(exec, graph, arguments...);
+  if (result == cu::kSuccess) { state->graphs.put(exec, {read_graph(*state, graph), node_priorities}); }
   return result;
 }
 
@@ -66,7 +81,7 @@ int instantiate_with_params(cu::GraphExec* exec, cu::Graph graph, cu::GraphInsta
 template <auto Ours>
 int launch_graph(DefaultStream default_stream, cu::GraphExec exec, cu::Stream stream) {
   if (Interposer* state = interposer()) {
-    state->core->on_graph_launch(state->stream_id(stream, default_stream), state->graphs.get(exec), now_ns());
+    state->core->on_graph_launch(state->stream_id(stream, default_stream), state->graphs.get(exec).facts, now_ns());
   }
   return call_real<Ours>(exec, stream);
 }
@@ -109,6 +124,13 @@ int cuGraphInstantiateWithParams(cu::GraphExec* exec, cu::Graph graph, cu::Graph
 }
 int cuGraphInstantiateWithParams_ptsz(cu::GraphExec* exec, cu::Graph graph, cu::GraphInstantiateParams* parameters) {
   return instantiate_with_params<&cuGraphInstantiateWithParams_ptsz>(exec, graph, parameters);
+}
+
+int cuGraphExecUpdate(cu::GraphExec exec, cu::Graph graph, cu::GraphNode* error_node, int* update_result) {
+  return update_graph<&cuGraphExecUpdate>(exec, graph, error_node, update_result);
+}
+int cuGraphExecUpdate_v2(cu::GraphExec exec, cu::Graph graph, void* update_result) {
+  return update_graph<&cuGraphExecUpdate_v2>(exec, graph, update_result);
 }
 
 int cuGraphLaunch(cu::GraphExec exec, cu::Stream stream) { return launch_graph<&cuGraphLaunch>(kLegacy, exec, stream); }

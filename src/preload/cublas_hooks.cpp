@@ -2,6 +2,7 @@
 #include "preload/elf_symbols.hpp"
 #include "preload/hook_table.hpp"
 #include "preload/interposer.hpp"
+#include "preload/product_scope.hpp"
 
 // Products that would run in a window are made for fewer SMs: the library's own target, set around the call and put back after it.
 
@@ -32,7 +33,7 @@ const LibraryCalls& library_calls() {
 // Sets the target for a scope; a target of the program's own stays.
 class SmTargetScope {
  public:
-  SmTargetScope(Interposer* state, cublas::Handle handle) : handle_(handle) {
+  SmTargetScope(Interposer* state, cublas::Handle handle) : state_(state), handle_(handle) {
     if (state == nullptr || state->rules.sm_target == 0 || !library_calls().complete()) { return; }
     cu::Stream stream = nullptr;
     int own = 0;
@@ -46,15 +47,23 @@ class SmTargetScope {
   SmTargetScope(const SmTargetScope&) = delete;
   SmTargetScope& operator=(const SmTargetScope&) = delete;
 
+  void returned(int status) const {
+    if (set_) { state_->core->on_library_gemm_done(status == 0 ? LaunchOutcome::ok : LaunchOutcome::failed); }
+  }
+
  private:
+  Interposer* state_;
   cublas::Handle handle_;
   bool set_ = false;
 };
 
 template <auto Ours, class... Arguments>
 int product(cublas::Handle handle, Arguments... arguments) {
+  const ProductScope in_progress;
   const SmTargetScope scope(interposer(), handle);
-  return call_real<Ours>(handle, arguments...);
+  const int status = call_real<Ours>(handle, arguments...);
+  scope.returned(status);
+  return status;
 }
 
 }  // namespace

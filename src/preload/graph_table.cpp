@@ -2,21 +2,21 @@
 
 namespace headroom::preload {
 
-void GraphTable::put(const void* exec, const GraphFacts& facts) {
+void GraphTable::put(const void* exec, const ExecutableGraph& graph) {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < used_; ++i) {
     if (entries_[i].exec == exec) {
-      entries_[i].facts = facts;
+      entries_[i].graph = graph;
       return;
     }
   }
-  if (used_ < kGraphs) { entries_[used_++] = {exec, facts}; }
+  if (used_ < kGraphs) { entries_[used_++] = {exec, graph}; }
 }
 
-GraphFacts GraphTable::get(const void* exec) {
+ExecutableGraph GraphTable::get(const void* exec) {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < used_; ++i) {
-    if (entries_[i].exec == exec) { return entries_[i].facts; }
+    if (entries_[i].exec == exec) { return entries_[i].graph; }
   }
   return {};
 }

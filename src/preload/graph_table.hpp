@@ -8,20 +8,25 @@
 
 namespace headroom::preload {
 
+struct ExecutableGraph {
+  GraphFacts facts;
+  bool node_priorities = false;  ///< instantiated with priorities of ours, which an update must not change
+};
+
 /// What the executable graphs of the process hold. At most kGraphs; a further one counts as empty, so that nothing is controlled
 /// because of it.
 class GraphTable {
  public:
   static constexpr std::size_t kGraphs = 4096;
 
-  void put(const void* exec, const GraphFacts& facts);
-  GraphFacts get(const void* exec);
+  void put(const void* exec, const ExecutableGraph& graph);
+  ExecutableGraph get(const void* exec);
   void remove(const void* exec);
 
  private:
   struct Entry {
     const void* exec = nullptr;
-    GraphFacts facts;
+    ExecutableGraph graph;
   };
   std::mutex mutex_;
   std::array<Entry, kGraphs> entries_{};

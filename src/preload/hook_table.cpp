@@ -3,6 +3,7 @@
 #include <array>
 
 #include "preload/cublas_functions.hpp"
+#include "preload/cublas_lt_functions.hpp"
 #include "preload/hooked_functions.hpp"
 #include "preload/nccl_functions.hpp"
 
@@ -121,6 +122,8 @@ constexpr std::array kHooks{
     driver<&cuGraphInstantiate>("cuGraphInstantiate", "cuGraphInstantiate", 10000),
     legacy<&cuGraphInstantiateWithParams>("cuGraphInstantiateWithParams", "cuGraphInstantiateWithParams", 12000),
     per_thread<&cuGraphInstantiateWithParams_ptsz>("cuGraphInstantiateWithParams_ptsz", "cuGraphInstantiateWithParams", 12000),
+    driver<&cuGraphExecUpdate_v2>("cuGraphExecUpdate_v2", "cuGraphExecUpdate", 12000),
+    driver<&cuGraphExecUpdate>("cuGraphExecUpdate", "cuGraphExecUpdate", 10020),
     legacy<&cuGraphLaunch>("cuGraphLaunch", "cuGraphLaunch", 10000),
     per_thread<&cuGraphLaunch_ptsz>("cuGraphLaunch_ptsz", "cuGraphLaunch", 10000),
     driver<&cuGraphExecDestroy>("cuGraphExecDestroy", "cuGraphExecDestroy", 10000),
@@ -141,6 +144,9 @@ constexpr std::array kHooks{
     library<&cublasGemmStridedBatchedEx>("cublasGemmStridedBatchedEx", HookedLibrary::kCublas),
     library<&cublasSgemm_v2>("cublasSgemm_v2", HookedLibrary::kCublas),
     library<&cublasSgemmStridedBatched>("cublasSgemmStridedBatched", HookedLibrary::kCublas),
+
+    library<&cublasLtMatmul>("cublasLtMatmul", HookedLibrary::kCublasLt),
+    library<&cublasLtMatmulAlgoGetHeuristic>("cublasLtMatmulAlgoGetHeuristic", HookedLibrary::kCublasLt),
 };
 
 }  // namespace
@@ -155,6 +161,8 @@ std::string_view object_prefix(HookedLibrary library) {
       return "libnccl";
     case HookedLibrary::kCublas:
       return "libcublas.so";
+    case HookedLibrary::kCublasLt:
+      return "libcublasLt.so";
   }
   return "";
 }

@@ -8,7 +8,7 @@
 namespace headroom::preload {
 
 /// kDriver: what launches kernels, CUDA's driver or the HIP runtime. kNccl: NCCL or RCCL.
-enum class HookedLibrary : std::uint8_t { kDriver, kNccl, kCublas };
+enum class HookedLibrary : std::uint8_t { kDriver, kNccl, kCublas, kCublasLt };
 /// What stream 0 means to a function; kNone: it takes no stream that work is put on.
 enum class DefaultStream : std::uint8_t { kNone, kLegacy, kPerThread };
 

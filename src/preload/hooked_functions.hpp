@@ -111,6 +111,8 @@ int cuGraphInstantiate_v2(cu::GraphExec* exec, cu::Graph graph, cu::GraphNode* e
 int cuGraphInstantiateWithFlags(cu::GraphExec* exec, cu::Graph graph, unsigned long long flags);
 int cuGraphInstantiateWithParams(cu::GraphExec* exec, cu::Graph graph, cu::GraphInstantiateParams* parameters);
 int cuGraphInstantiateWithParams_ptsz(cu::GraphExec* exec, cu::Graph graph, cu::GraphInstantiateParams* parameters);
+int cuGraphExecUpdate(cu::GraphExec exec, cu::Graph graph, cu::GraphNode* error_node, int* update_result);
+int cuGraphExecUpdate_v2(cu::GraphExec exec, cu::Graph graph, void* update_result);
 int cuGraphLaunch(cu::GraphExec exec, cu::Stream stream);
 int cuGraphLaunch_ptsz(cu::GraphExec exec, cu::Stream stream);
 int cuGraphExecDestroy(cu::GraphExec exec);

@@ -40,14 +40,14 @@ int instantiate_graph(hip::GraphExec* exec, hip::Graph graph, Instantiate&& inst
     result = instantiate(true);
   }
   if (result != hip::kSuccess) { result = instantiate(false); }
-  if (result == hip::kSuccess && exec != nullptr) { state->graphs.put(*exec, facts); }
+  if (result == hip::kSuccess && exec != nullptr) { state->graphs.put(*exec, {facts}); }
   return result;
 }
 
 template <auto Ours>
 int launch_graph(DefaultStream default_stream, hip::GraphExec exec, hip::Stream stream) {
   if (Interposer* state = interposer()) {
-    state->core->on_graph_launch(state->stream_id(stream, default_stream), state->graphs.get(exec), now_ns());
+    state->core->on_graph_launch(state->stream_id(stream, default_stream), state->graphs.get(exec).facts, now_ns());
   }
   return call_real<Ours>(exec, stream);
 }

@@ -142,6 +142,7 @@ std::string_view object_prefix(HookedLibrary library) {
     case HookedLibrary::kNccl:
       return "librccl";
     case HookedLibrary::kCublas:
+    case HookedLibrary::kCublasLt:
       break;
   }
   return "";

@@ -173,6 +173,11 @@ inherits "LD_PRELOAD=$library"
 if ! ldconfig -p | grep -qF libcuda.so.1; then
   LD_LIBRARY_PATH=$work/rocm expect 0 run -- env
   inherits "LD_PRELOAD=$hip_library"
+  for control in --policy=gate --sm-target=100 --set=cluster=1; do
+    LD_LIBRARY_PATH=$work/rocm refused '--backend cuda runs the command all the same' "$control" -- true
+  done
+  LD_LIBRARY_PATH=$work/rocm expect 0 run --backend cuda --policy gate -- env
+  inherits "LD_PRELOAD=$library"
 fi
 
 # A profile counts where all its measured choices agree, below what the command line says.

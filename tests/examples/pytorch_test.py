@@ -337,7 +337,8 @@ class SkipTest(unittest.TestCase):
     def test_without_torch_every_example_skips_itself(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "torch.py").write_text("raise ImportError('hidden')\n")
-            for name in ("overlap_loop", "free_loop", "ddp_step", "fsdp2_step", "compiled_step", "graphed_step", "suite"):
+            loops = ("overlap_loop", "free_loop", "ordered_loop")
+            for name in (*loops, "ddp_step", "fsdp2_step", "compiled_step", "graphed_step", "suite"):
                 done = subprocess.run(
                     [sys.executable, str(EXAMPLES / f"{name}.py")],
                     env={"PATH": "/usr/bin:/bin", "PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"},

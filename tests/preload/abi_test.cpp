@@ -1,7 +1,11 @@
 #include <cuda.h>
+#if __has_include(<cublasLt.h>)
+#include <cublasLt.h>
+#endif
 
 #include <cstddef>
 
+#include "preload/cublas_lt_abi.hpp"
 #include "preload/driver_abi.hpp"
 
 // The interposer's own declarations against the toolkit's. Compiling is the test.
@@ -70,3 +74,10 @@ SAME_VALUE(kLaunchCompletionEvent, CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT);
 SAME_VALUE(kGraphNodeKernel, CU_GRAPH_NODE_TYPE_KERNEL);
 SAME_VALUE(kGraphNodeChild, CU_GRAPH_NODE_TYPE_GRAPH);
 SAME_VALUE(kInstantiateUseNodePriority, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
+
+#if __has_include(<cublasLt.h>)
+static_assert(cublas_lt::kSmCountTarget == static_cast<int>(CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET));
+static_assert(cublas_lt::kInvalidValue == static_cast<int>(CUBLAS_STATUS_INVALID_VALUE));
+static_assert(cublas_lt::kArchMismatch == static_cast<int>(CUBLAS_STATUS_ARCH_MISMATCH));
+static_assert(cublas_lt::kNotSupported == static_cast<int>(CUBLAS_STATUS_NOT_SUPPORTED));
+#endif

@@ -43,6 +43,23 @@ report=$(cat "$work"/*.json)
 grep -qE '"size_class": *22,[^}]*"count": *3' <<<"$report" || fail "not three collectives of 4 MiB (size class 22): $report"
 grep -qE 'Broadcast[^}]*"size_class": *0,' <<<"$report" || fail "a size for a kernel of which nothing was said: $report"
 
+# Three products in a window: with an algorithm, without, and one that cuBLAS makes through cublasLt. Neither the heuristic nor the inner
+# call counts. A product that was refused with the target and made again without is counted as that.
+if [ -n "${HEADROOM_PRODUCTS_PROGRAM:-}" ]; then
+  export HEADROOM_RUN_POLICY=gate HEADROOM_RUN_RULES=$HEADROOM_SOURCE_DIR/tests/preload/rules/sm_target.rules
+  HEADROOM_PROGRAM=$HEADROOM_PRODUCTS_PROGRAM run lt_target 1
+  grep -qE '"sm_target": *3\b' "$work"/*.json || fail "not three products with a target: $(cat "$work"/*.json)"
+  HEADROOM_PROGRAM=$HEADROOM_PRODUCTS_PROGRAM run lt_refused 1
+  grep -qE '"relaunched": *1\b' "$work"/*.json || fail "not one product made again: $(cat "$work"/*.json)"
+  unset HEADROOM_RUN_POLICY HEADROOM_RUN_RULES
+fi
+
+# Two products beside a graph, which holds a collective since its update alone.
+if [ -n "${HEADROOM_CAPTURES_PROGRAM:-}" ]; then
+  HEADROOM_PROGRAM=$HEADROOM_CAPTURES_PROGRAM run updated_collectives 1
+  grep -qE '"in_window": *1\b' "$work"/*.json || fail "not one product beside the updated graph: $(cat "$work"/*.json)"
+fi
+
 # Without a driver there is nothing to report, and a folder that is not there is no reason to fail.
 rm -f "$work"/*
 LD_PRELOAD=$HEADROOM_PRELOAD true

@@ -180,6 +180,13 @@ Result<RunControls> offered_controls(const RunArguments& arguments) {
   return std::move(found->controls);
 }
 
+/// Nobody asked for the backend that refuses: a program for CUDA may be started where its driver is not.
+Error with_other_backend(const RunArguments& arguments, Error refused) {
+  if (arguments.backend != "auto") return refused;
+  refused.message += " (hip, because CUDA's driver cannot be loaded here; --backend cuda runs the command all the same)";
+  return refused;
+}
+
 Result<RunRequest> request_of(const RunArguments& arguments, const std::optional<std::vector<std::string>>& command) {
   if (!command || command->empty()) return invalid_input("expected -- and a command after the options");
   if (Status valid = check_policy(arguments.policy); !valid) return valid.error();
@@ -188,7 +195,9 @@ Result<RunRequest> request_of(const RunArguments& arguments, const std::optional
   if (!backend) return backend.error();
   Result<RunControls> asked = asked_controls(arguments);
   if (!asked) return asked.error();
-  if (Status valid = check_run_backend(*backend, arguments.policy, *asked); !valid) return valid.error();
+  if (Status valid = check_run_backend(*backend, arguments.policy, *asked); !valid) {
+    return with_other_backend(arguments, valid.error());
+  }
   Result<RunControls> offered = offered_controls(arguments);
   if (!offered) return offered.error();
   RunControls controls = completed(*std::move(asked), possible_controls(*backend, *std::move(offered)));

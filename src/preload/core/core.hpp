@@ -164,7 +164,7 @@ struct GraphFacts {
   std::uint32_t computes = 0;     ///< other kernel nodes
 };
 
-/// What `on_library_gemm` wants: 0 leaves the library as it is.
+/// The SM count to set around a call of cuBLAS: 0 leaves the library as it is.
 struct SmTarget {
   std::uint32_t sms = 0;
 };
@@ -254,8 +254,11 @@ class Core {
   [[nodiscard]] bool capturing() const;
 
   // --- cuBLAS ---
-  /// Before a cuBLAS call on this stream: the SM count to set around it.
+  /// Before a cuBLAS call on this stream. Tell `on_library_gemm_done` where the target was set.
   SmTarget on_library_gemm(StreamId stream, std::uint64_t host_time_ns);
+  void on_library_gemm_done(LaunchOutcome outcome);
+  /// What `on_library_gemm` would say, for a question that launches nothing. Asks the driver about no stream: this one may be gone.
+  SmTarget expected_sm_target(StreamId stream, std::uint64_t host_time_ns);
 
   // --- fork: pthread_atfork's three moments. The child starts with nothing known, its own report and the same rules ---
   void before_fork();

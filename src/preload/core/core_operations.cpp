@@ -35,8 +35,24 @@ void Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64
 
 SmTarget Core::on_library_gemm(StreamId stream, std::uint64_t host_time_ns) {
   CoreState::Hold hold(*state_);
-  Knowledge& known = state_->known;
-  if (!known.active.sm_target || state_->dormant() || !state_->meet_stream(stream, hold)) { return {}; }
+  if (!state_->known.active.sm_target || state_->dormant() || !state_->meet_stream(stream, hold)) { return {}; }
+  return state_->sm_target(stream, host_time_ns);
+}
+
+void Core::on_library_gemm_done(LaunchOutcome outcome) {
+  CoreState::Hold hold(*state_);
+  Totals& totals = state_->known.totals;
+  totals.applied.sm_target += outcome == LaunchOutcome::ok ? 1 : 0;
+  totals.relaunched += outcome == LaunchOutcome::relaunched ? 1 : 0;
+}
+
+SmTarget Core::expected_sm_target(StreamId stream, std::uint64_t host_time_ns) {
+  CoreState::Hold hold(*state_);
+  if (!state_->known.active.sm_target || state_->dormant()) { return {}; }
+  return state_->sm_target(stream, host_time_ns);
+}
+
+SmTarget CoreState::sm_target(StreamId stream, std::uint64_t host_time_ns) {
   Stream* found = known.order.find_stream(stream);
   if (found == nullptr) { return {}; }
   Order& order = known.order.open(*found);
@@ -46,10 +62,7 @@ SmTarget Core::on_library_gemm(StreamId stream, std::uint64_t host_time_ns) {
   for (std::uint64_t rest = known.order.unordered(*found, order); rest != 0; rest &= rest - 1) {
     const Collective& collective = known.order.collective(static_cast<unsigned>(std::countr_zero(rest)));
     // The kernel that the library will choose is not known yet, and neither is its duration.
-    if (ExpectedMeeting{expected, false, collective.expected, collective.duration_known}.meets()) {
-      ++known.totals.applied.sm_target;
-      return {state_->rules.sm_target};
-    }
+    if (ExpectedMeeting{expected, false, collective.expected, collective.duration_known}.meets()) { return {rules.sm_target}; }
   }
   return {};
 }

@@ -138,6 +138,8 @@ struct CoreState {
   void meet_residency(const LaunchFacts& facts, std::uint64_t kind_key, Hold& hold);
 
   Decision decide(const LaunchFacts& facts, std::uint16_t kernel, Hold& hold);
+  /// For a product that is about to be enqueued; nothing for a stream that was never met.
+  SmTarget sm_target(StreamId stream, std::uint64_t host_time_ns);
   /// The number of the step that begins with this collective; 0: none does.
   std::uint64_t note_collective(std::uint64_t signature);
   void refuse(KernelRecord& kernel, Decision& decision, Refusal refusal);

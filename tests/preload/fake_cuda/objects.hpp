@@ -65,6 +65,7 @@ struct Node {
 struct Exec {
   Kind kind = Kind::kExec;
   Graph* graph = nullptr;
+  bool node_priorities = false;
 };
 
 /// The object of a handle, or null where it is of another kind.

@@ -1,3 +1,4 @@
+#include "fake_cublas_lt.hpp"
 #include "fake_cuda.hpp"
 #include "preload/cublas_functions.hpp"
 #include "preload/hooked_functions.hpp"
@@ -16,6 +17,16 @@ int cublasGemmEx(cublas::Handle handle, int, int, int, int, int, const void*, co
   static const cu::Function kernel = fake_function("nvjet_sm90_gemm", 168, 0);
   const unsigned blocks = handle->target == 0 ? 132 : static_cast<unsigned>(handle->target);
   return cuLaunchKernel(kernel, blocks, 1, 1, 384, 1, 1, 0, handle->stream, nullptr, nullptr);
+}
+
+// Makes its product through cublasLt, as many of the real library's do, with an algorithm for the handle's target.
+int cublasGemmStridedBatchedEx(cublas::Handle handle, int, int, int, int, int, const void*, const void*, int, int, long long,
+                               const void*, int, int, long long, const void*, void*, int, int, long long, int, int, int) {
+  headroom::preload::cublas_lt::OpaqueMatmulDescriptor descriptor;
+  const headroom::preload::cublas_lt::OpaqueMatmulAlgorithm algorithm{
+      handle->target == 0 ? kAllSms : static_cast<std::uint64_t>(handle->target), {}};
+  return cublasLtMatmul(nullptr, &descriptor, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                        nullptr, &algorithm, nullptr, 0, handle->stream);
 }
 
 #pragma GCC visibility push(default)

@@ -1,9 +1,10 @@
+#include "fake_cublas_lt.hpp"
 #include "preload/cublas_functions.hpp"
 #include "preload/driver_abi.hpp"
 #include "preload/nccl_functions.hpp"
 
-// What a framework's extension does: it is linked to NCCL and cuBLAS, and loaded with local visibility, so that neither is in the
-// program's global scope.
+// What a framework's extension does: it is linked to NCCL, cuBLAS and cublasLt, and loaded with local visibility, so that none is
+// in the program's global scope.
 
 namespace cu = headroom::preload::cu;
 
@@ -33,6 +34,22 @@ int plugin_gemm(cu::Stream stream, int own_target) {
   const cublas::Handle handle = fake_cublas_handle(stream);
   if (own_target != 0) { cublasSetSmCountTarget(handle, own_target); }
   return cublasGemmEx(handle, 0, 0, 8, 8, 8, nullptr, nullptr, 0, 8, nullptr, 0, 8, nullptr, nullptr, 0, 8, 0, 0);
+}
+
+int plugin_batched_gemm(cu::Stream stream) {
+  const cublas::Handle handle = fake_cublas_handle(stream);
+  return cublasGemmStridedBatchedEx(handle, 0, 0, 8, 8, 8, nullptr, nullptr, 0, 8, 64, nullptr, 0, 8, 64, nullptr, nullptr, 0, 8,
+                                    64, 2, 0, 0);
+}
+
+int plugin_lt_choose(cublas_lt::Descriptor descriptor, int requested, cublas_lt::HeuristicResult* results, int* returned) {
+  return cublasLtMatmulAlgoGetHeuristic(nullptr, descriptor, nullptr, nullptr, nullptr, nullptr, nullptr, requested, results,
+                                        returned);
+}
+
+int plugin_lt_matmul(cublas_lt::Descriptor descriptor, const cublas_lt::Algorithm* algorithm, cu::Stream stream) {
+  return cublasLtMatmul(nullptr, descriptor, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                        nullptr, algorithm, nullptr, 0, stream);
 }
 }
 #pragma GCC visibility pop

@@ -1,3 +1,5 @@
+#include <initializer_list>
+
 #include "driver_program.hpp"
 
 // Stream capture and graphs.
@@ -145,6 +147,39 @@ void plain_graph() {
   EXPECT(fake_call(fake_call_count() - 1)->flags == 0);
 }
 
+cu::Graph graph_of(std::initializer_list<cu::Function> functions) {
+  cu::Graph graph = nullptr;
+  EXPECT(cuGraphCreate(&graph, 0) == 0);
+  for (const cu::Function function : functions) { add_node(graph, function); }
+  return graph;
+}
+
+// A graph that was made anew updates the executable one, whose collectives have a priority that the new graph knows nothing of.
+void updated_graph() {
+  const TwoStreams two;
+  cu::GraphExec exec = nullptr;
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph_of({two.gemm, two.all_reduce}), 0) == 0);
+  EXPECT(cuGraphExecUpdate_v2(exec, graph_of({two.gemm, two.all_reduce}), nullptr) == 0);
+  EXPECT(cuGraphExecUpdate_v2(exec, graph_of({two.gemm, two.all_reduce}), nullptr) == 0);
+  EXPECT(cuGraphExecUpdate_v2(exec, graph_of({two.gemm}), nullptr) == 910);
+  cu::GraphExec other = nullptr;
+  EXPECT(cuGraphInstantiateWithFlags(&other, graph_of({two.gemm}), 0) == 0);
+  cu::Graph untouched = nullptr;
+  EXPECT(cuGraphCreate(&untouched, 0) == 0);
+  const cu::GraphNode collective = add_node(untouched, two.all_reduce);
+  EXPECT(cuGraphExecUpdate_v2(other, untouched, nullptr) == 0 && priority_of(collective) == 0);
+}
+
+// What the graph holds since its update is what a launch of it counts as: a product beside it is in its window.
+void updated_collectives() {
+  const TwoStreams two;
+  cu::GraphExec exec = nullptr;
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph_of({two.gemm}), 0) == 0);
+  EXPECT(cuGraphLaunch(exec, two.comm) == 0 && launch_on(two.compute, two.gemm) == 0);
+  EXPECT(cuGraphExecUpdate_v2(exec, graph_of({two.all_reduce}), nullptr) == 0);
+  EXPECT(cuGraphLaunch(exec, two.comm) == 0 && launch_on(two.compute, two.gemm) == 0);
+}
+
 int refuse_node_priority(const FakeCall* call) {
   return (call->flags & cu::kInstantiateUseNodePriority) != 0 ? cu::kErrorInvalidValue : 0;
 }
@@ -166,6 +201,8 @@ constexpr Case kCases[] = {
     {"node_priority", node_priority},
     {"explicit_nodes", explicit_nodes},
     {"plain_graph", plain_graph},
+    {"updated_graph", updated_graph},
+    {"updated_collectives", updated_collectives},
     {"refused_node_priority", refused_node_priority},
 };
 

@@ -3,21 +3,11 @@
 #include <initializer_list>
 
 #include "driver_program.hpp"
+#include "plugin_program.hpp"
 
 // NCCL and cuBLAS as a framework uses them.
 
 namespace {
-
-void* plugin() {
-  static void* handle = dlopen(std::getenv("HEADROOM_PLUGIN"), RTLD_NOW | RTLD_LOCAL);
-  EXPECT(handle != nullptr);
-  return handle;
-}
-
-template <class Function>
-Function from_plugin(const char* name) {
-  return reinterpret_cast<Function>(dlsym(plugin(), name));
-}
 
 // reports.sh reads the size class of 4 MiB, however the call was made; a kernel without a call has none.
 void sizes() {
@@ -48,14 +38,18 @@ void sm_target() {
 void looked_up() {
   use_device(0);
   plugin();
-  for (const char* path : {"libnccl.so.2", "libcublas.so.13"}) {
-    void* handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+  struct {
+    const char *path, *hooked, *absent;  // what the library lacks stays absent
+  } const libraries[] = {{"libnccl.so.2", "ncclAllReduce", "ncclAllGather"},
+                         {"libcublas.so.13", "cublasGemmEx", "cublasSgemm_v2"},
+                         {"libcublasLt.so.13", "cublasLtMatmul", "cublasGemmEx"}};
+  for (const auto& library : libraries) {
+    void* handle = dlopen(library.path, RTLD_NOW | RTLD_NOLOAD);
     EXPECT(handle != nullptr);
-    const bool is_nccl = path[3] == 'n';
-    void* found = dlsym(handle, is_nccl ? "ncclAllReduce" : "cublasGemmEx");
+    void* found = dlsym(handle, library.hooked);
     Dl_info info{};
     EXPECT(found != nullptr && dladdr(found, &info) != 0 && std::strstr(info.dli_fname, "libheadroom_preload") != nullptr);
-    EXPECT(dlsym(handle, is_nccl ? "ncclAllGather" : "cublasSgemm_v2") == nullptr);  // what the library lacks stays absent
+    EXPECT(dlsym(handle, library.absent) == nullptr);
   }
 }
 

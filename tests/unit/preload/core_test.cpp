@@ -334,6 +334,21 @@ TEST(Core, SetsTheSmTargetInsideWindowsAlone) {
   EXPECT_EQ(program.core->on_library_gemm(kComputeStream, program.now_ns).sms, 0U);
 }
 
+TEST(Core, SaysTheSmTargetAheadOfAProductForStreamsThatItKnows) {
+  Rules rules = rules_of(Policy::gate);
+  rules.sm_target = 108;
+  Program program(rules);
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.core->expected_sm_target(kComputeStream, program.now_ns).sms, 0U) << "nothing is known of the stream yet";
+  program.launch(kGemm, kComputeStream);
+  EXPECT_EQ(program.core->expected_sm_target(kComputeStream, program.now_ns).sms, 108U);
+  program.order(kCommStream, kComputeStream);
+  EXPECT_EQ(program.core->expected_sm_target(kComputeStream, program.now_ns).sms, 0U);
+  program.launch(kAllReduce, kCommStream);
+  program.core->on_stream_destroy(kComputeStream);
+  EXPECT_EQ(program.core->expected_sm_target(kComputeStream, program.now_ns).sms, 0U);
+}
+
 TEST(Core, AsksAgainAfterAModuleWasUnloaded) {
   Program program(rules_of(Policy::gate));
   program.launch(kGemm, kComputeStream);

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+
+#include "preload/cublas_lt_abi.hpp"
+#include "preload/driver_abi.hpp"
+
+namespace cu = headroom::preload::cu;
+
+/// The functions of cublasLt that are hooked, as cublasLt.h declares them. Only the matmul descriptor and the stream mean anything here.
+#pragma GCC visibility push(default)
+extern "C" {
+int cublasLtMatmul(cublas_lt::Handle handle, cublas_lt::Descriptor descriptor, const void* alpha, const void* a,
+                   cublas_lt::Layout layout_a, const void* b, cublas_lt::Layout layout_b, const void* beta, const void* c,
+                   cublas_lt::Layout layout_c, void* d, cublas_lt::Layout layout_d, const cublas_lt::Algorithm* algorithm,
+                   void* workspace, std::size_t workspace_bytes, cu::Stream stream);
+int cublasLtMatmulAlgoGetHeuristic(cublas_lt::Handle handle, cublas_lt::Descriptor descriptor, cublas_lt::Layout layout_a,
+                                   cublas_lt::Layout layout_b, cublas_lt::Layout layout_c, cublas_lt::Layout layout_d,
+                                   cublas_lt::Preference preference, int requested, cublas_lt::HeuristicResult* results,
+                                   int* returned);
+}  // extern "C"
+#pragma GCC visibility pop

@@ -1,0 +1,95 @@
+#include <atomic>
+
+#include "preload/cublas_lt_descriptors.hpp"
+#include "preload/cublas_lt_functions.hpp"
+#include "preload/hook_table.hpp"
+#include "preload/interposer.hpp"
+#include "preload/product_scope.hpp"
+
+// Products that a program asks cublasLt for itself: their target is an attribute of the matmul descriptor. The heuristic reads it when it
+// chooses an algorithm, and the product when it launches one.
+
+using namespace headroom::preload;
+
+namespace {
+
+// The heuristic is told no stream. Most programs ask it right before the product, which goes where the thread's last one went.
+thread_local constinit StreamId last_stream = 0;
+
+// Whether the heuristic was ever asked with the target. Programs keep algorithms and hand them on: any later product may have such a one.
+constinit std::atomic<bool> chosen_for_target{false};
+
+// Null: the call is none of ours.
+Interposer* interposer_for(cublas_lt::Descriptor descriptor) {
+  if (descriptor == nullptr || !ProductScope::outermost()) { return nullptr; }
+  Interposer* state = interposer();
+  return state == nullptr || state->rules.sm_target == 0 ? nullptr : state;
+}
+
+// Said before anything is launched, so that the call can be made again. Algorithm, workspace and target may not go together.
+bool is_refusal(int status) {
+  return status == cublas_lt::kInvalidValue || status == cublas_lt::kArchMismatch || status == cublas_lt::kNotSupported;
+}
+
+template <class Call>
+int product(Interposer& state, cublas_lt::Descriptor descriptor, bool has_algorithm, Call call) {
+  DescriptorUse use(descriptor, state.core->on_library_gemm(last_stream, now_ns()).sms);
+  const int status = call();
+  if (use.targeted()) {
+    if (!is_refusal(status)) {
+      state.core->on_library_gemm_done(status == 0 ? LaunchOutcome::ok : LaunchOutcome::failed);
+      return status;
+    }
+    use.put_back();
+    state.core->on_library_gemm_done(LaunchOutcome::relaunched);
+    return call();
+  }
+  // Without the target the algorithm may be refused that was chosen for it.
+  const bool may_need_target = is_refusal(status) && has_algorithm && chosen_for_target.load(std::memory_order_relaxed);
+  if (may_need_target && use.set(state.rules.sm_target) && call() == 0) { return 0; }
+  return status;
+}
+
+template <class Call>
+int heuristic(Interposer& state, cublas_lt::Descriptor descriptor, const int* returned, Call call) {
+  DescriptorUse use(descriptor, state.core->expected_sm_target(last_stream, now_ns()).sms);
+  const int status = call();
+  if (!use.targeted()) { return status; }
+  if (status == 0 && *returned > 0) {
+    chosen_for_target.store(true, std::memory_order_relaxed);
+    return status;
+  }
+  use.put_back();
+  return call();
+}
+
+}  // namespace
+
+int cublasLtMatmul(cublas_lt::Handle handle, cublas_lt::Descriptor descriptor, const void* alpha, const void* a,
+                   cublas_lt::Layout layout_a, const void* b, cublas_lt::Layout layout_b, const void* beta, const void* c,
+                   cublas_lt::Layout layout_c, void* d, cublas_lt::Layout layout_d, const cublas_lt::Algorithm* algorithm,
+                   void* workspace, std::size_t workspace_bytes, cu::Stream stream) {
+  const auto call = [=] {
+    return call_real<&cublasLtMatmul>(handle, descriptor, alpha, a, layout_a, b, layout_b, beta, c, layout_c, d, layout_d,
+                                      algorithm, workspace, workspace_bytes, stream);
+  };
+  const ProductScope scope;
+  Interposer* state = interposer_for(descriptor);
+  if (state == nullptr) { return call(); }
+  last_stream = state->stream_id(stream, DefaultStream::kLegacy);
+  return product(*state, descriptor, algorithm != nullptr, call);
+}
+
+int cublasLtMatmulAlgoGetHeuristic(cublas_lt::Handle handle, cublas_lt::Descriptor descriptor, cublas_lt::Layout layout_a,
+                                   cublas_lt::Layout layout_b, cublas_lt::Layout layout_c, cublas_lt::Layout layout_d,
+                                   cublas_lt::Preference preference, int requested, cublas_lt::HeuristicResult* results,
+                                   int* returned) {
+  const auto call = [=] {
+    return call_real<&cublasLtMatmulAlgoGetHeuristic>(handle, descriptor, layout_a, layout_b, layout_c, layout_d, preference,
+                                                      requested, results, returned);
+  };
+  const ProductScope scope;
+  // A program that asks for several algorithms compares them itself and keeps the best, for products in no window as well.
+  Interposer* state = requested == 1 && returned != nullptr ? interposer_for(descriptor) : nullptr;
+  return state == nullptr ? call() : heuristic(*state, descriptor, returned, call);
+}

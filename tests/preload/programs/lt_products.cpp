@@ -1,0 +1,192 @@
+#include <atomic>
+#include <thread>
+
+#include "driver_program.hpp"
+#include "fake_cublas_lt.hpp"
+#include "plugin_program.hpp"
+
+// Products of cublasLt as a framework makes them: the heuristic is asked for one algorithm, and the product takes it.
+
+namespace {
+
+using Descriptor = headroom::preload::cublas_lt::OpaqueMatmulDescriptor;
+using Algorithm = headroom::preload::cublas_lt::OpaqueMatmulAlgorithm;
+using HeuristicResult = headroom::preload::cublas_lt::OpaqueHeuristicResult;
+
+constexpr int kExecutionFailed = 13;
+
+struct Streams {
+  cu::Stream compute, comm;
+};
+
+int multiply(Descriptor& descriptor, const Algorithm* algorithm, cu::Stream stream) {
+  static const auto call = from_plugin<int (*)(cublas_lt::Descriptor, const Algorithm*, cu::Stream)>("plugin_lt_matmul");
+  return call(&descriptor, algorithm, stream);
+}
+
+int choose(Descriptor& descriptor, int requested, HeuristicResult* results, int* returned) {
+  static const auto call = from_plugin<int (*)(cublas_lt::Descriptor, int, HeuristicResult*, int*)>("plugin_lt_choose");
+  return call(&descriptor, requested, results, returned);
+}
+
+Algorithm chosen_for(Descriptor& descriptor) {
+  HeuristicResult result{};
+  int returned = 0;
+  EXPECT(choose(descriptor, 1, &result, &returned) == 0 && returned == 1);
+  return result.algorithm;
+}
+
+/// The last launch: blocks as the algorithm has it, and what the product saw of the target.
+bool launched_for(std::uint64_t chosen, std::uint64_t seen) {
+  const FakeCall* call = fake_call(fake_call_count() - 1);
+  return call->grid[0] == chosen && call->grid[1] == seen;
+}
+
+Streams streams_of_a_device() {
+  use_device(0);
+  return {make_stream(), make_stream()};
+}
+
+void open_window(const Streams& streams) { EXPECT(launch_on(streams.comm, fake_function(kAllReduce, 96, 0), 24) == 0); }
+void close_window(const Streams& streams) { EXPECT(cuStreamSynchronize(streams.comm) == 0); }
+
+/// A thread whose products go to the compute stream.
+Streams streams_with_product() {
+  const Streams streams = streams_of_a_device();
+  Descriptor descriptor;
+  EXPECT(multiply(descriptor, nullptr, streams.compute) == 0 && descriptor.writes == 0 && launched_for(kAllSms, kAllSms));
+  return streams;
+}
+
+// Inside a window both are for the target and leave the descriptor as it was; elsewhere neither is.
+void lt_target() {
+  const Streams streams = streams_with_product();
+  open_window(streams);
+  Descriptor descriptor;
+  Algorithm algorithm = chosen_for(descriptor);
+  EXPECT(algorithm.sms == 108 && descriptor.target == 0);
+  EXPECT(multiply(descriptor, &algorithm, streams.compute) == 0 && descriptor.target == 0 && launched_for(108, 108));
+  EXPECT(multiply(descriptor, nullptr, streams.compute) == 0 && descriptor.target == 0 && launched_for(108, 108));
+  EXPECT(from_plugin<int (*)(cu::Stream)>("plugin_batched_gemm")(streams.compute) == 0 && launched_for(108, kAllSms));
+  close_window(streams);
+  const int writes = descriptor.writes;
+  algorithm = chosen_for(descriptor);
+  EXPECT(algorithm.sms == kAllSms);
+  EXPECT(multiply(descriptor, &algorithm, streams.compute) == 0 && launched_for(kAllSms, kAllSms));
+  EXPECT(descriptor.writes == writes);
+}
+
+void lt_first_question() {
+  const Streams streams = streams_of_a_device();
+  open_window(streams);
+  Descriptor descriptor;
+  EXPECT(chosen_for(descriptor).sms == kAllSms && descriptor.writes == 0);  // no product has said which stream
+}
+
+void lt_own_target() {
+  const Streams streams = streams_with_product();
+  open_window(streams);
+  Descriptor descriptor;
+  descriptor.target = 120;
+  const Algorithm algorithm = chosen_for(descriptor);
+  EXPECT(algorithm.sms == 120);
+  EXPECT(multiply(descriptor, &algorithm, streams.compute) == 0 && launched_for(120, 120));
+  EXPECT(descriptor.target == 120 && descriptor.writes == 0);
+}
+
+void lt_untouched() {
+  const Streams streams = streams_with_product();
+  open_window(streams);
+  Descriptor descriptor;
+  const Algorithm algorithm = chosen_for(descriptor);
+  EXPECT(algorithm.sms == kAllSms);
+  EXPECT(multiply(descriptor, &algorithm, streams.compute) == 0 && launched_for(kAllSms, kAllSms));
+  EXPECT(descriptor.writes == 0);
+}
+
+// A program that compares algorithms keeps the best one, for products outside windows as well.
+void lt_several_algorithms() {
+  const Streams streams = streams_with_product();
+  open_window(streams);
+  Descriptor descriptor;
+  HeuristicResult results[2]{};
+  int returned = 0;
+  EXPECT(choose(descriptor, 2, results, &returned) == 0 && returned == 2 && results[0].algorithm.sms == kAllSms);
+  EXPECT(descriptor.writes == 0);
+}
+
+// Algorithm and target that do not go together, whichever of them is ours: the product is made nevertheless.
+void lt_refused() {
+  const Streams streams = streams_with_product();
+  Descriptor descriptor;
+  descriptor.needs_match = true;
+  const Algorithm for_all = chosen_for(descriptor);
+  open_window(streams);
+  EXPECT(multiply(descriptor, &for_all, streams.compute) == 0 && launched_for(kAllSms, kAllSms) && descriptor.target == 0);
+  const Algorithm for_target = chosen_for(descriptor);
+  EXPECT(for_target.sms == 108);
+  close_window(streams);
+  EXPECT(multiply(descriptor, &for_target, streams.compute) == 0 && launched_for(108, 108) && descriptor.target == 0);
+  descriptor.no_algorithm = true;
+  open_window(streams);
+  EXPECT(chosen_for(descriptor).sms == kAllSms && descriptor.target == 0);
+}
+
+// What the library says of the program's own mistake reaches it, once and unchanged.
+void lt_failing() {
+  const Streams streams = streams_with_product();
+  open_window(streams);
+  Descriptor descriptor;
+  const Algorithm algorithm = chosen_for(descriptor);
+  for (const int status : {kExecutionFailed, static_cast<int>(cublas_lt::kInvalidValue)}) {
+    descriptor.status = status;
+    EXPECT(multiply(descriptor, &algorithm, streams.compute) == status && descriptor.target == 0);
+  }
+  close_window(streams);
+  EXPECT(multiply(descriptor, &algorithm, streams.compute) == cublas_lt::kInvalidValue && descriptor.target == 0);
+  open_window(streams);
+  HeuristicResult result{};
+  int returned = 0;
+  descriptor.no_algorithm = true;
+  descriptor.target = 100;
+  EXPECT(choose(descriptor, 1, &result, &returned) == cublas_lt::kNotSupported && returned == 0 && descriptor.target == 100);
+}
+
+Descriptor shared;
+Streams shared_streams;
+std::thread second;
+std::atomic<bool> second_inside{false};
+std::atomic<bool> first_returned{false};
+
+void second_product() {
+  use_device(0);
+  shared.during = [] {
+    second_inside = true;
+    first_returned.wait(false);
+  };
+  EXPECT(multiply(shared, nullptr, shared_streams.compute) == 0 && launched_for(108, 108));
+}
+
+// The first of two threads to use a descriptor returns while the other one's product reads it.
+void lt_shared_descriptor() {
+  shared_streams = streams_with_product();
+  open_window(shared_streams);
+  shared.during = [] {
+    second = std::thread(&second_product);
+    while (!second_inside) { std::this_thread::yield(); }
+  };
+  EXPECT(multiply(shared, nullptr, shared_streams.compute) == 0 && shared.target == 108);
+  first_returned = true;
+  first_returned.notify_one();
+  second.join();
+  EXPECT(shared.target == 0 && shared.writes == 2);
+}
+
+constexpr Case kCases[] = {
+    {"lt_target", lt_target},       {"lt_first_question", lt_first_question},         {"lt_own_target", lt_own_target},
+    {"lt_untouched", lt_untouched}, {"lt_several_algorithms", lt_several_algorithms}, {"lt_refused", lt_refused},
+    {"lt_failing", lt_failing},     {"lt_shared_descriptor", lt_shared_descriptor}};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_case(kCases, argc, argv); }
