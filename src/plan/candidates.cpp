@@ -137,7 +137,8 @@ OverlapPlan CandidateSpace::sparing(OverlapPlan plan) const {
 
 OverlapPlan CandidateSpace::usual(OverlapPlan plan) const {
   plan.windows_only = false;
-  return scheme_of(site_, plan) == Scheme::tuned ? sparing(plan) : plan;
+  const bool more_blocks = plan.comm_blocks > site_.comm_blocks;
+  return scheme_of(site_, plan) == Scheme::tuned && !more_blocks ? sparing(plan) : plan;
 }
 
 void CandidateSpace::add(std::vector<OverlapPlan>& plans, const OverlapPlan& plan) const {
@@ -205,7 +206,8 @@ std::vector<Candidate> CandidateSpace::neighbours(const OverlapPlan& plan) const
       OverlapPlan moved = plan;
       axis.control->set(site_, moved, *there);
       if (!moved.blocks_per_sm) moved.carveout.reset();
-      add(plans, plan.windows_only ? sparing(moved) : usual(moved));
+      // A cap that is kept to windows stays there.
+      add(plans, plan.windows_only && moved.blocks_per_sm ? sparing(moved) : usual(moved));
     }
   }
   std::vector<Candidate> candidates;

@@ -58,7 +58,8 @@ class CandidateSpace {
   [[nodiscard]] bool can_act(const OverlapPlan& plan) const;
   /// `plan`, acting in windows only where that can matter.
   [[nodiscard]] OverlapPlan sparing(OverlapPlan plan) const;
-  /// The same for all plans but those of plain schemes, which act everywhere.
+  /// The same for all plans but those of plain schemes, which act everywhere, and those that give the collective more blocks than it
+  /// has by itself: the last one would miss them.
   [[nodiscard]] OverlapPlan usual(OverlapPlan plan) const;
   void add(std::vector<OverlapPlan>& plans, const OverlapPlan& plan) const;
   [[nodiscard]] std::vector<OverlapPlan> started_plans() const;

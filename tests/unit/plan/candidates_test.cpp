@@ -133,6 +133,15 @@ TEST(CandidateSpace, PlainSchemesActEverywhereAndWhatTheyCapCanBeKeptToWindows) 
   OverlapPlan tighter = capped(space.site(), 3);
   tighter.priority = true;
   EXPECT_EQ(std::count(neighbours.begin(), neighbours.end(), space.describe(tighter)), 1);
+  // More blocks than the library's own 24 serve the collective that runs alone as well.
+  OverlapPlan more;
+  more.priority = true;
+  const std::vector<Candidate> by_priority = space.neighbours(more);
+  more.comm_blocks = Blocks(32);
+  EXPECT_EQ(std::count(by_priority.begin(), by_priority.end(), space.describe(more)), 1);
+  more.comm_blocks = Blocks(16);
+  more.windows_only = true;
+  EXPECT_EQ(std::count(by_priority.begin(), by_priority.end(), space.describe(more)), 1);
   // From a plan that acts in windows, steps stay there while they can matter.
   for (const Candidate& candidate : space.neighbours(windowed)) {
     EXPECT_EQ(candidate.plan.windows_only, candidate.plan.blocks_per_sm || candidate.plan.comm_blocks || candidate.plan.cluster);
