@@ -1,5 +1,8 @@
 #include "preload/core/core.hpp"
 
+#include <sys/mman.h>
+
+#include <cstdlib>
 #include <new>
 #include <utility>
 
@@ -21,6 +24,18 @@ TicketFields unpack(Ticket ticket) {
 }
 
 CoreState::CoreState(const Rules& the_rules, const Platform& the_platform) : rules(the_rules), platform(the_platform) { forget(); }
+
+void* CoreState::operator new(std::size_t size, std::align_val_t, const std::nothrow_t&) noexcept {
+  constexpr std::size_t huge_page = std::size_t{2} << 20U;
+  const std::size_t rounded = (size + huge_page - 1) / huge_page * huge_page;
+  void* memory = std::aligned_alloc(huge_page, rounded);
+  // Whatever the answer, the memory is as good as any.
+  if (memory != nullptr) { static_cast<void>(madvise(memory, rounded, MADV_HUGEPAGE)); }
+  return memory;
+}
+
+void CoreState::operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void CoreState::operator delete(void* memory, std::align_val_t, const std::nothrow_t&) noexcept { std::free(memory); }
 
 void CoreState::forget() {
   // In place: a value of several MiB has no room on a thread's stack.

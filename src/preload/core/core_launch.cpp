@@ -219,6 +219,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   Decision decision;
   decision.dynamic_shared = facts.dynamic_shared;
   const std::uint64_t key = kind_key(facts, kernel_index);
+  known.prefetch(kernel_index, key);
   if (!meet_stream(facts.stream, hold)) {
     ++known.totals.overflowed;
     return decision;
@@ -265,6 +266,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
 
 Decision Core::on_launch(const LaunchFacts& facts) {
   CoreState& state = *state_;
+  state.known.prefetch(facts);
   CoreState::Hold hold(state);
   const std::uint16_t kernel = state.meet_function(facts.function, hold);
   Knowledge& known = state.known;

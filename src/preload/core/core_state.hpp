@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <new>
 
 #include "preload/core/ab_trial.hpp"
 #include "preload/core/core.hpp"
@@ -21,9 +22,9 @@ struct AppliedCounts {
   std::uint64_t priority = 0, gate = 0, shape = 0, sm_target = 0;
 };
 
-/// All functions of one name, whatever module and context they were loaded into.
-struct KernelRecord {
-  std::array<char, 192> name;  ///< the beginning of it
+/// All functions of one name, whatever module and context they were loaded into. What every launch touches is in one cache line: between
+/// two launches a program uses more memory than a core's cache has, and each line comes from afar.
+struct alignas(kCacheLine) KernelRecord {
   std::uint32_t registers = 0;
   std::uint32_t static_shared = 0;
   std::uint32_t cap = 0;  ///< blocks per SM by rule; 0: none
@@ -40,6 +41,7 @@ struct KernelRecord {
   std::uint64_t in_window = 0;
   AppliedCounts applied;
   std::array<std::uint32_t, kRefusals> refused{};
+  std::array<char, 192> name;  ///< the beginning of it
 };
 
 /// One kernel with one grid, block and size of data: what duration is learned for.
@@ -74,9 +76,17 @@ struct Totals {
 constexpr std::size_t kMaxKernels = 2048;
 constexpr std::size_t kMaxKinds = 16384;
 
-/// Everything that was learned; a forked child starts with an empty one.
+/// Everything that was learned; a forked child starts with an empty one. First what every launch touches.
 struct Knowledge {
+  std::uint64_t ended = 0;        ///< live collectives expected to have ended before the host's now: they meet nothing any more
+  std::uint64_t accompanied = 0;  ///< live collectives that compute was expected beside
+  std::uint32_t modules = 1;      ///< generation
+  TimingBudget timing_budget;
+  Controls active;
+  bool collectives_seen = false;
+  Totals totals;
   ProgramOrder order;
+  std::array<std::uint64_t, ProgramOrder::kMaxDevices> compute_until{};  ///< expected end of all compute, per device
   FixedTable<Function, 16384> functions;
   FixedTable<std::uint16_t, 4096> kernel_by_name;
   std::array<KernelRecord, kMaxKernels>
@@ -85,18 +95,23 @@ struct Knowledge {
   FixedTable<LaunchKind, kMaxKinds> kinds;
   std::array<DeviceInfo, ProgramOrder::kMaxDevices> devices{};
   std::uint64_t devices_known = 0;  ///< bit per device
-  std::uint64_t ended = 0;          ///< live collectives expected to have ended before the host's now: they meet nothing any more
-  std::uint64_t accompanied = 0;    ///< live collectives that compute was expected beside
-  std::array<std::uint64_t, ProgramOrder::kMaxDevices> compute_until{};  ///< expected end of all compute, per device
-  std::uint32_t modules = 1;                                             ///< generation
-  bool collectives_seen = false;
   StepMarks steps;
   AbTrial trial;
   std::uint64_t step = 0;  ///< number of the last one that began
-  TimingBudget timing_budget;
-  Controls active;
-  Totals totals;
   std::array<std::uint16_t, kMaxKernels> report_order{};
+
+  /// Fetches what a launch will touch, all at once instead of one after the other. Needs no lock: it reads nothing.
+  void prefetch(const LaunchFacts& facts) const {
+    prefetch_object(*this, &totals.in_order_only + 1);
+    functions.prefetch(facts.function);
+    order.prefetch(facts.stream);
+    __builtin_prefetch(compute_until.data(), 1);
+  }
+  /// The same once the kernel is known.
+  void prefetch(std::uint16_t kernel, std::uint64_t kind) const {
+    __builtin_prefetch(&kernels[kernel], 1);
+    kinds.prefetch(kind);
+  }
 };
 
 /// Which launch a ticket names.
@@ -117,6 +132,11 @@ struct CoreState {
   class Hold;
 
   CoreState(const Rules& the_rules, const Platform& the_platform);
+
+  /// On huge pages where the system has them: the tables are MiBs of which a launch touches a little everywhere.
+  static void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t& tag) noexcept;
+  static void operator delete(void* memory, std::align_val_t alignment) noexcept;
+  static void operator delete(void* memory, std::align_val_t alignment, const std::nothrow_t& tag) noexcept;
 
   const Rules rules;
   const Platform platform;

@@ -83,6 +83,14 @@ class ProgramOrder {
   static constexpr std::int32_t kMaxDevices = 64;
 
   [[nodiscard]] Stream* find_stream(StreamId stream) { return streams_.find(stream); }
+  /// Fetches what the next operation of a stream will touch; of several devices the first eight.
+  void prefetch(StreamId stream) const {
+    __builtin_prefetch(&sequence_, 1);
+    __builtin_prefetch(&host_places_, 1);
+    __builtin_prefetch(live_on_device_.data(), 1);
+    streams_.prefetch(stream);
+    if (is_legacy_stream(stream)) { contexts_.prefetch(stream); }
+  }
   /// Null when the table is full: `lost` from then on.
   Stream* add_stream(StreamId stream, const StreamInfo& info);
   void remove_stream(StreamId stream);
@@ -165,15 +173,16 @@ class ProgramOrder {
   void release(std::uint64_t collectives);
   void free_capture(Capture& capture);
 
-  PlaceSet places_;
-  PlaceSet host_places_;
-  std::uint64_t sequence_ = 0;
-  std::array<Collective, 64> collectives_{};
-  std::array<std::uint64_t, kMaxDevices> live_on_device_{};  ///< captured ones excluded
-  std::array<Capture, 16> captures_{};
+  // What every launch touches comes first, in few cache lines.
+  alignas(kCacheLine) std::uint64_t sequence_ = 0;
   unsigned captures_active_ = 0;
   std::uint32_t last_capture_ = 0;
   bool lost_ = false;
+  PlaceSet places_;
+  PlaceSet host_places_;
+  std::array<std::uint64_t, kMaxDevices> live_on_device_{};  ///< captured ones excluded
+  std::array<Collective, 64> collectives_{};
+  std::array<Capture, 16> captures_{};
   Context overflow_;
   FixedTable<Context, 256> contexts_;
   FixedTable<Stream, 2048> streams_;

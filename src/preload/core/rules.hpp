@@ -22,13 +22,13 @@ struct Rules {
   static constexpr std::size_t kMaxCaps = 64;
 
   Policy policy = Policy::automatic;
-  std::array<CapRule, kMaxCaps> caps{};
-  std::size_t cap_count = 0;
-  std::uint32_t sm_target = 0;  ///< 0: leave cuBLAS alone
   bool gate = true;
   bool priority = true;
   bool timing = true;
-  bool trial = true;  ///< `ab off`: auto applies its controls without comparing them
+  bool trial = true;            ///< `ab off`: auto applies its controls without comparing them
+  std::uint32_t sm_target = 0;  ///< 0: leave cuBLAS alone
+  std::size_t cap_count = 0;
+  std::array<CapRule, kMaxCaps> caps{};  // last: what every launch reads stays together
 };
 
 /// Adds the rules of a text (one a line; blank lines and lines that begin with # are skipped) to `rules`. Returns the number of the first

@@ -14,6 +14,15 @@ constexpr std::uint64_t mix(std::uint64_t value) {
 }
 constexpr std::uint64_t combine(std::uint64_t seed, std::uint64_t value) { return mix(seed ^ (value + 0x9e3779b97f4a7c15U)); }
 
+constexpr std::size_t kCacheLine = 64;
+
+/// Fetches the cache lines from an object on to `end`, to be written.
+inline void prefetch_object(const auto& object, const void* end) {
+  const char* line = reinterpret_cast<const char*>(&object);
+  for (; line < static_cast<const char*>(end); line += kCacheLine) { __builtin_prefetch(line, 1); }
+  __builtin_prefetch(static_cast<const char*>(end) - 1, 1);
+}
+
 /// Map from a nonzero key to a value, open addressing in place: never allocates, refuses new keys at three quarters of its capacity
 /// so that a search stays short. A zero-initialised table is empty.
 template <class Value, std::size_t kCapacity>
@@ -57,6 +66,12 @@ class FixedTable {
     }
     entries_[gap].key = 0;
     --size_;
+  }
+
+  /// Fetches the place where `key` is, or would be.
+  void prefetch(std::uint64_t key) const {
+    const Entry& entry = entries_[home(key)];
+    prefetch_object(entry, &entry + 1);
   }
 
   [[nodiscard]] std::size_t size() const { return size_; }
