@@ -1,8 +1,5 @@
 #include "preload/cublas_lt_descriptors.hpp"
 
-#include <array>
-#include <mutex>
-
 #include "preload/elf_symbols.hpp"
 #include "preload/hook_table.hpp"
 
@@ -39,67 +36,58 @@ bool takes_target(cublas_lt::Descriptor descriptor) {
   return calls.get(descriptor, cublas_lt::kSmCountTarget, &own, sizeof own, &written) == 0 && own == 0;
 }
 
-// Descriptors that calls are reading at this moment: one for each thread at most. Further ones go without a target.
-struct Entry {
-  cublas_lt::Descriptor descriptor = nullptr;  // null: free
-  int users = 0;
-  bool targeted = false;
-};
+}  // namespace
 
-constinit std::mutex mutex;
-constinit std::array<Entry, 64> entries{};
-
-Entry* find(cublas_lt::Descriptor descriptor) {
-  for (Entry& entry : entries) {
+DescriptorTable::Entry* DescriptorTable::find(cublas_lt::Descriptor descriptor) {
+  for (Entry& entry : entries_) {
     if (entry.descriptor == descriptor) { return &entry; }
   }
   return nullptr;
 }
 
-bool set_target(Entry& entry, std::uint32_t sms) {
+bool DescriptorTable::set_target(Entry& entry, std::uint32_t sms) {
   if (sms == 0 || entry.targeted || !takes_target(entry.descriptor)) { return false; }
   entry.targeted = write_target(entry.descriptor, static_cast<cublas_lt::SmCount>(sms));
   return entry.targeted;
 }
 
-void clear_target(Entry& entry) {
+void DescriptorTable::clear_target(Entry& entry) {
   if (entry.targeted) { write_target(entry.descriptor, 0); }
   entry.targeted = false;
 }
 
-}  // namespace
-
-DescriptorUse::DescriptorUse(cublas_lt::Descriptor descriptor, std::uint32_t sms) : descriptor_(descriptor) {
-  const std::scoped_lock lock(mutex);
-  Entry* entry = find(descriptor);
-  if (entry == nullptr) { entry = find(nullptr); }
+DescriptorUse::DescriptorUse(DescriptorTable& table, cublas_lt::Descriptor descriptor, std::uint32_t sms)
+    : table_(table), descriptor_(descriptor) {
+  const std::scoped_lock lock(table_.mutex_);
+  DescriptorTable::Entry* entry = table_.find(descriptor);
+  if (entry == nullptr) { entry = table_.find(nullptr); }
   if (entry == nullptr) { return; }
   listed_ = true;
   entry->descriptor = descriptor;
   ++entry->users;
-  if (entry->users == 1) { targeted_ = set_target(*entry, sms); }
+  if (entry->users == 1) { targeted_ = DescriptorTable::set_target(*entry, sms); }
 }
 
 DescriptorUse::~DescriptorUse() {
   if (!listed_) { return; }
-  const std::scoped_lock lock(mutex);
-  Entry& entry = *find(descriptor_);
+  const std::scoped_lock lock(table_.mutex_);
+  DescriptorTable::Entry& entry = *table_.find(descriptor_);
   if (--entry.users > 0) { return; }
-  clear_target(entry);
+  DescriptorTable::clear_target(entry);
   entry = {};
 }
 
 bool DescriptorUse::set(std::uint32_t sms) {
   if (!listed_) { return false; }
-  const std::scoped_lock lock(mutex);
-  targeted_ = set_target(*find(descriptor_), sms);
+  const std::scoped_lock lock(table_.mutex_);
+  targeted_ = DescriptorTable::set_target(*table_.find(descriptor_), sms);
   return targeted_;
 }
 
 void DescriptorUse::put_back() {
   if (!targeted_) { return; }
-  const std::scoped_lock lock(mutex);
-  clear_target(*find(descriptor_));
+  const std::scoped_lock lock(table_.mutex_);
+  DescriptorTable::clear_target(*table_.find(descriptor_));
   targeted_ = false;
 }
 

@@ -1,5 +1,3 @@
-#include <atomic>
-
 #include "preload/cublas_lt_descriptors.hpp"
 #include "preload/cublas_lt_functions.hpp"
 #include "preload/hook_table.hpp"
@@ -16,9 +14,6 @@ namespace {
 // The heuristic is told no stream. Most programs ask it right before the product, which goes where the thread's last one went.
 thread_local constinit StreamId last_stream = 0;
 
-// Whether the heuristic was ever asked with the target. Programs keep algorithms and hand them on: any later product may have such a one.
-constinit std::atomic<bool> chosen_for_target{false};
-
 // Null: the call is none of ours.
 Interposer* interposer_for(cublas_lt::Descriptor descriptor) {
   if (descriptor == nullptr || !ProductScope::outermost()) { return nullptr; }
@@ -33,7 +28,7 @@ bool is_refusal(int status) {
 
 template <class Call>
 int product(Interposer& state, cublas_lt::Descriptor descriptor, bool has_algorithm, Call call) {
-  DescriptorUse use(descriptor, state.core->on_library_gemm(last_stream, now_ns()).sms);
+  DescriptorUse use(state.descriptors, descriptor, state.core->on_library_gemm(last_stream, now_ns()).sms);
   const int status = call();
   if (use.targeted()) {
     if (!is_refusal(status)) {
@@ -45,18 +40,19 @@ int product(Interposer& state, cublas_lt::Descriptor descriptor, bool has_algori
     return call();
   }
   // Without the target the algorithm may be refused that was chosen for it.
-  const bool may_need_target = is_refusal(status) && has_algorithm && chosen_for_target.load(std::memory_order_relaxed);
+  const bool may_need_target =
+      is_refusal(status) && has_algorithm && state.descriptors.chosen_for_target.load(std::memory_order_relaxed);
   if (may_need_target && use.set(state.rules.sm_target) && call() == 0) { return 0; }
   return status;
 }
 
 template <class Call>
 int heuristic(Interposer& state, cublas_lt::Descriptor descriptor, const int* returned, Call call) {
-  DescriptorUse use(descriptor, state.core->expected_sm_target(last_stream, now_ns()).sms);
+  DescriptorUse use(state.descriptors, descriptor, state.core->expected_sm_target(last_stream, now_ns()).sms);
   const int status = call();
   if (!use.targeted()) { return status; }
   if (status == 0 && *returned > 0) {
-    chosen_for_target.store(true, std::memory_order_relaxed);
+    state.descriptors.chosen_for_target.store(true, std::memory_order_relaxed);
     return status;
   }
   use.put_back();

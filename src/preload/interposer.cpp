@@ -97,6 +97,7 @@ void after_fork_in_child() {
   new (&state.graphs) GraphTable();
   new (&state.foreign_events) ForeignEvents();
   new (&state.timer) LaunchTimer(state.driver, *state.core);
+  new (&state.descriptors) DescriptorTable();
   new (&state.overhead) Overhead();
   state.used.store(false);
 }

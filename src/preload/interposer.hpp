@@ -6,6 +6,7 @@
 
 #include "preload/contexts.hpp"
 #include "preload/core/core.hpp"
+#include "preload/cublas_lt_descriptors.hpp"
 #include "preload/driver_calls.hpp"
 #include "preload/foreign_events.hpp"
 #include "preload/graph_facts.hpp"
@@ -26,6 +27,7 @@ struct Interposer {
   GraphTable graphs;
   ForeignEvents foreign_events;
   LaunchTimer timer;
+  DescriptorTable descriptors;
   Overhead overhead;
   std::atomic<bool> used{false};  // in this process, since it was forked
 
