@@ -36,7 +36,9 @@ def cases_of(document: dict[str, Any], gpu: int) -> Cases:
     cases: Cases = defaultdict(dict)
     for event in document["traceEvents"]:
         if event.get("name") == "process_name" and event["args"]["name"].startswith(f"GPU {gpu} · "):
-            case, _, scheme = event["args"]["name"].partition(" · ")[2].rpartition(" ")
+            label = event["args"]["name"].partition(" · ")[2]
+            # A capped scheme's residency belongs to it: "gelu-ar shaped 5/SM".
+            case, scheme = re.fullmatch(r"(.*?) ([a-z_]+(?: \d+/SM)?)", label).groups()
             shown[event["pid"]] = cases[case].setdefault(scheme, [])
     for event in document["traceEvents"]:
         if event.get("ph") == "X" and event["pid"] in shown:
@@ -91,7 +93,7 @@ def main() -> int:
     for path in options.traces:
         try:
             cases |= cases_of(read_trace(path), options.gpu)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             print(f"timelines: {path}: {error!r}, expected a trace of headroom bench", file=sys.stderr)
             return 2
     chosen = {case: schemes for case, schemes in cases.items() if re.search(options.only, case)}

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# scripts/timelines.py draws what `bench --trace` wrote.
+. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
+command -v python3 >/dev/null || exit 77
+draw() { python3 -B "$HEADROOM_SOURCE_DIR/scripts/timelines.py" "$@"; }
+
+expect 0 bench --suite quick --only '^gelu-ar$' --backend sim --scheme concurrent,shaped_priority --blocks-per-sm 3 --trials 2 --trace "$work/trace.json"
+draw "$work/trace.json" --output "$work/figure.svg" || fail 'no figure'
+python3 - "$work/figure.svg" <<'PY' || fail 'the figure is not as it should be'
+import sys, xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1]).getroot()
+svg = "{http://www.w3.org/2000/svg}"
+words = [text.text for text in root.iter(svg + "text")]
+assert words[0] == "gelu-ar" and "sequential" in words and "concurrent" in words and "shaped_priority 3/SM" in words, words
+# Eight kernels and eight collectives in each of three rows.
+assert len(list(root.iter(svg + "title"))) == 3 * 16
+PY
+gzip -k "$work/trace.json"
+draw "$work/trace.json.gz" --output "$work/again.svg" && cmp -s "$work/figure.svg" "$work/again.svg" || fail 'a packed trace is drawn otherwise'
+
+echo '{"traceEvents": [3]}' >"$work/broken.json"
+for input in "$work/broken.json" "$work/missing.json" "$work/figure.svg"; do
+  draw "$input" --output "$work/none.svg" 2>"$work/said" && fail "$input was drawn"
+  [ "$(wc -l <"$work/said")" -eq 1 ] || fail "$input: not one line: $(cat "$work/said")"
+done
+draw "$work/trace.json" --only nothing --output "$work/none.svg" 2>"$work/said" && fail 'nothing was drawn'
+grep -qF "'nothing' is in none of gelu-ar" "$work/said" || fail 'does not name the cases'
+
+finish
