@@ -44,7 +44,7 @@ Status Communicators::register_windows(const std::vector<void*>& memory, Bytes s
     status = nccl_->check(nccl_->functions.window_register(comms_[rank], memory[rank], bytes, &windows[rank], kNcclWindowSymmetric),
                           "ncclCommWindowRegister");
   }
-  const Status ended = nccl_->check(nccl_->functions.group_end(), "ncclGroupEnd (window registration)");
+  Status ended = nccl_->check(nccl_->functions.group_end(), "ncclGroupEnd (window registration)");
   for (std::size_t rank = 0; rank < comms_.size(); ++rank) {
     if (windows[rank] != nullptr) windows_.emplace_back(comms_[rank], windows[rank]);
   }

@@ -43,7 +43,7 @@ class TiledGemmKernel final : public ComputeKernel {
     int m = static_cast<int>(operands_.extents().m);
     int n = static_cast<int>(operands_.extents().n);
     int k = static_cast<int>(operands_.extents().k);
-    std::array<void*, 6> arguments{&a, &b, &c, &m, &n, &k};
+    std::array<void*, 6> arguments{static_cast<void*>(&a), static_cast<void*>(&b), static_cast<void*>(&c), &m, &n, &k};
     return kernel_.launch(stream, plan, arguments.data());
   }
 
@@ -86,7 +86,7 @@ class ElementwiseKernel final : public ComputeKernel {
     const void* in = here.in.get();
     void* out = here.out.get();
     std::int64_t vectors = what_.bytes / Bytes(16);
-    std::array<void*, 3> arguments{&in, &out, &vectors};
+    std::array<void*, 3> arguments{static_cast<void*>(&in), static_cast<void*>(&out), &vectors};
     return kernel_.launch(stream, plan, arguments.data());
   }
 

@@ -95,7 +95,7 @@ Status HipWorkload::accepts(const OverlapPlan& plan) const {
 Status HipWorkload::or_give_up(Status ended) {
   if (ended) return ended;
   for (auto& [budget, communicators] : on_devices_->communicators) communicators.abort();
-  [[maybe_unused]] const OnDevices* const left_alone = on_devices_.release();
+  static_cast<void>(on_devices_.release());
   return ended;
 }
 

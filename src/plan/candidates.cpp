@@ -211,6 +211,7 @@ std::vector<Candidate> CandidateSpace::neighbours(const OverlapPlan& plan) const
     }
   }
   std::vector<Candidate> candidates;
+  candidates.reserve(plans.size());
   for (const OverlapPlan& neighbour : plans) candidates.push_back(describe(neighbour));
   return candidates;
 }

@@ -9,7 +9,6 @@
 namespace headroom {
 namespace {
 
-using detail::count;
 using detail::number;
 using detail::OrderedJson;
 using detail::plan_json;

@@ -160,6 +160,7 @@ class CaseRun {
   Status time() {
     const Rounds rounds{warm_up_rounds(settings_.trials), settings_.trials, settings_.seed};
     std::vector<TimedSchedule*> schedules;
+    schedules.reserve(entries_.size());
     for (Entry& entry : entries_) schedules.push_back(&entry);
     return time_in_rounds(*workload_, schedules, rounds, [&](int over) {
       progress_(over < rounds.warm_up ? "warm-up" : "timing", 0.1 + 0.8 * over / (rounds.warm_up + rounds.counted));
@@ -171,7 +172,7 @@ class CaseRun {
       for (Entry& entry : entries_) {
         progress_("recording " + entry.label, 0.9 + 0.1 * round / kRecordings);
         Result<Timeline> timeline = workload_->record(entry.order, entry.plan);
-        const Status complete = timeline ? check_recording(entry, *timeline) : Status(timeline.error());
+        Status complete = timeline ? check_recording(entry, *timeline) : Status(timeline.error());
         if (!complete && complete.error().kind == ErrorKind::unavailable) {
           measurement_.no_record_reason = complete.error().message;
           return {};

@@ -80,7 +80,7 @@ class TuneRun {
     workload_ = std::move(*workload);
     tuned_.scenario = scenario_;
     tuned_.choice.key = profile_key(scenario_, workload_->compute().footprint, surroundings_of(backend_));
-    for (Status (TuneRun::*const step)() : {&TuneRun::search, &TuneRun::measure_afresh, &TuneRun::verify}) {
+    for (Status (TuneRun::* const step)() : {&TuneRun::search, &TuneRun::measure_afresh, &TuneRun::verify}) {
       if (Status done = (this->*step)(); !done) return in_case(scenario_, done.error());
     }
     return std::move(tuned_);
@@ -147,8 +147,7 @@ class TuneRun {
     if (winner_.scheme == Scheme::tuned) schedules.push_back(&winner);
 
     const int rounds = confirming_rounds(winner_time_ * static_cast<double>(schedules.size()), settings_.tuner.budget);
-    const Status timed = time_in_rounds(*workload_, schedules, {0, rounds, settings_.tuner.seed}, [](int) {});
-    if (!timed) return timed;
+    if (Status timed = time_in_rounds(*workload_, schedules, {0, rounds, settings_.tuner.seed}, [](int) {}); !timed) return timed;
     tuned_.compute_alone = rank_interval(compute.times).median;
     tuned_.comm_alone = rank_interval(comm.times).median;
     tuned_.sequential = rank_interval(sequential.times).median;
