@@ -25,9 +25,13 @@ LaunchRequest of_module(hip::Function function, hip::Dim3 grid, hip::Dim3 block,
   return request;
 }
 
-hip::Function function_of(const LaunchRequest& request) {
-  return reinterpret_cast<hip::Function>(const_cast<void*>(request.function));
+// HIP's declarations do not say const of what they only read.
+template <class Pointee>
+Pointee* as_declared(const Pointee* pointer) {
+  return const_cast<Pointee*>(pointer);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
 }
+
+hip::Function function_of(const LaunchRequest& request) { return reinterpret_cast<hip::Function>(as_declared(request.function)); }
 
 // In blocks, rounded up as the last block may be cut short.
 hip::Dim3 blocks_of(const hip::Dim3& work, const hip::Dim3& block) {
@@ -92,12 +96,12 @@ LaunchRequest of_work(hip::Function function, hip::Dim3 work, hip::Dim3 block, s
 
 template <auto Ours>
 int real_several(const hip::LaunchParams* launches, int count, unsigned flags) {
-  return call_real<Ours>(const_cast<hip::LaunchParams*>(launches), count, flags);
+  return call_real<Ours>(as_declared(launches), count, flags);
 }
 
 template <auto Ours>
 int original_one(const LaunchRequest& r) {
-  hip::LaunchParams one{const_cast<void*>(r.function), r.grid, r.block, r.parameters, r.shared_bytes, r.stream};
+  hip::LaunchParams one{as_declared(r.function), r.grid, r.block, r.parameters, r.shared_bytes, r.stream};
   return call_real<Ours>(&one, 1, r.flags);
 }
 
