@@ -36,12 +36,10 @@ def cases_of(document: dict[str, Any], gpu: int) -> Cases:
     cases: Cases = defaultdict(dict)
     for event in document["traceEvents"]:
         if event.get("name") == "process_name" and event["args"]["name"].startswith(f"GPU {gpu} · "):
-            label = event["args"]["name"].partition(" · ")[2]
-            # A capped scheme's residency belongs to it: "gelu-ar shaped 5/SM".
-            case, scheme = re.fullmatch(r"(.*?) ([a-z_]+(?: \d+/SM)?)", label).groups()
+            case, scheme = label_of(event["args"]["name"].partition(" · ")[2])
             shown[event["pid"]] = cases[case].setdefault(scheme, [])
     for event in document["traceEvents"]:
-        if event.get("ph") == "X" and event["pid"] in shown:
+        if event.get("ph") == "X" and event["pid"] in shown and event["cat"] in COLORS:
             shown[event["pid"]].append(event)
     return cases
 
@@ -57,13 +55,20 @@ def text(x: float, y: float, words: str, anchor: str = "start", weight: str = "n
     return f'<text x="{x:.2f}" y="{y}" text-anchor="{anchor}" font-weight="{weight}">{escape(words)}</text>'
 
 
+def label_of(name: str) -> tuple[str, str]:
+    """Case and scheme. A capped scheme's residency belongs to it: "gelu-ar shaped 5/SM"."""
+    found = re.fullmatch(r"(.*?) ([a-z_]+(?: \d+/SM)?)", name)
+    return found.groups() if found else (name, "")
+
+
 def draw_scheme(scheme: str, spans: Spans, scale: float, y: int) -> list[str]:
     begin = min((span["ts"] for span in spans), default=0.0)
     end = max((span["ts"] + span["dur"] for span in spans), default=0.0)
     drawn = [text(LABEL - 8, y + LANE + 4, scheme, "end"), text(LABEL + (end - begin) * scale + 5, y + LANE + 4, f"{(end - begin) / 1e3:.2f} ms")]
     for span in spans:
         lane = y if span["cat"] == "compute" else y + LANE
-        title = f"{span['cat']}, {span['dur'] / 1e3:.3f} ms, {span['args']['grid']} blocks of {span['args']['block']} threads"
+        launch = span.get("args", {})
+        title = f"{span['cat']}, {span['dur'] / 1e3:.3f} ms, {launch.get('grid', '?')} blocks of {launch.get('block', '?')} threads"
         drawn.append(bar(LABEL + (span["ts"] - begin) * scale, lane, span["dur"] * scale, span["cat"], title))
     return drawn
 
@@ -89,19 +94,30 @@ def main() -> int:
     parser.add_argument("--gpu", type=int, default=0)
     parser.add_argument("--only", default="", help="cases in whose name this is found")
     options = parser.parse_args()
+    try:
+        drawn = figure(options)
+        options.output.write_text(drawn, encoding="utf-8")
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, re.error) as error:
+        print(f"timelines: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def figure(options: argparse.Namespace) -> str:
+    """Raises ValueError with one line where a file is no trace, two traces hold one case, or no case is chosen."""
     cases: Cases = {}
     for path in options.traces:
         try:
-            cases |= cases_of(read_trace(path), options.gpu)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            print(f"timelines: {path}: {error!r}, expected a trace of headroom bench", file=sys.stderr)
-            return 2
+            found = cases_of(read_trace(path), options.gpu)
+        except (EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"{path}: {error!r}, expected a trace of headroom bench") from error
+        if twice := cases.keys() & found.keys():
+            raise ValueError(f"{path}: {min(twice)} is in an earlier trace as well, expected each case once")
+        cases |= found
     chosen = {case: schemes for case, schemes in cases.items() if re.search(options.only, case)}
     if not chosen:
-        print(f"timelines: --only: '{options.only}' is in none of {', '.join(cases) or 'no case'}", file=sys.stderr)
-        return 2
-    options.output.write_text(draw(chosen), encoding="utf-8")
-    return 0
+        raise ValueError(f"--only: '{options.only}' is in none of {', '.join(cases) or 'no case'}")
+    return draw(chosen)
 
 
 if __name__ == "__main__":

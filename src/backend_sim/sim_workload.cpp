@@ -26,7 +26,6 @@ Span span_of(const Launch& launch, const Stage& stage, std::size_t at, const Sce
   const SimCase& what = stage.what;
   const LaunchTimes& times = stage.run.launches[at];
   Span span;
-  span.stream = launch.stream;
   span.begin = stamp(stage.begin + times.begin);
   span.end = stamp(stage.begin + times.end);
   if (launch.kind == Kind::compute) {
@@ -204,6 +203,8 @@ Result<Timeline> SimWorkload::record(Order order, const OverlapPlan& plan) {
       for (std::size_t at = 0; at < program.size(); ++at) {
         timeline.spans.push_back(span_of(program[at], stage, at, scenario_));
         timeline.spans.back().device = device;
+        // A stage of one kind alone knows only one stream.
+        timeline.spans.back().stream = order == Order::concurrent && program[at].kind == Kind::comm ? 1 : program[at].stream;
       }
     }
   }

@@ -45,49 +45,55 @@ DescriptorTable::Entry* DescriptorTable::find(cublas_lt::Descriptor descriptor) 
   return nullptr;
 }
 
-bool DescriptorTable::set_target(Entry& entry, std::uint32_t sms) {
-  if (sms == 0 || entry.targeted || !takes_target(entry.descriptor)) { return false; }
-  entry.targeted = write_target(entry.descriptor, static_cast<cublas_lt::SmCount>(sms));
-  return entry.targeted;
+DescriptorTable::Entry* DescriptorTable::await_plain(cublas_lt::Descriptor descriptor) {
+  Entry* entry = find(descriptor);
+  for (; entry != nullptr && entry->targeted; entry = find(descriptor)) { pthread_cond_wait(&cleared_, mutex_.native_handle()); }
+  return entry != nullptr ? entry : find(nullptr);
 }
 
 void DescriptorTable::clear_target(Entry& entry) {
-  if (entry.targeted) { write_target(entry.descriptor, 0); }
+  if (!entry.targeted) { return; }
+  write_target(entry.descriptor, 0);
   entry.targeted = false;
+  pthread_cond_broadcast(&cleared_);
 }
 
 DescriptorUse::DescriptorUse(DescriptorTable& table, cublas_lt::Descriptor descriptor, std::uint32_t sms)
     : table_(table), descriptor_(descriptor) {
-  const std::scoped_lock lock(table_.mutex_);
-  DescriptorTable::Entry* entry = table_.find(descriptor);
-  if (entry == nullptr) { entry = table_.find(nullptr); }
-  if (entry == nullptr) { return; }
-  listed_ = true;
-  entry->descriptor = descriptor;
-  ++entry->users;
-  if (entry->users == 1) { targeted_ = DescriptorTable::set_target(*entry, sms); }
+  // Found before the lock is taken: the search takes the loader's own.
+  static_cast<void>(attribute_calls());
+  {
+    const std::scoped_lock lock(table_.mutex_);
+    DescriptorTable::Entry* entry = table_.await_plain(descriptor);
+    if (entry == nullptr) { return; }
+    listed_ = true;
+    entry->descriptor = descriptor;
+    ++entry->users;
+  }
+  set(sms);
 }
 
 DescriptorUse::~DescriptorUse() {
   if (!listed_) { return; }
   const std::scoped_lock lock(table_.mutex_);
   DescriptorTable::Entry& entry = *table_.find(descriptor_);
-  if (--entry.users > 0) { return; }
-  DescriptorTable::clear_target(entry);
-  entry = {};
+  if (targeted_) { table_.clear_target(entry); }
+  if (--entry.users == 0) { entry = {}; }
 }
 
 bool DescriptorUse::set(std::uint32_t sms) {
-  if (!listed_) { return false; }
+  if (!listed_ || sms == 0) { return false; }
   const std::scoped_lock lock(table_.mutex_);
-  targeted_ = DescriptorTable::set_target(*table_.find(descriptor_), sms);
+  DescriptorTable::Entry& entry = *table_.find(descriptor_);
+  if (entry.users > 1 || !takes_target(descriptor_)) { return false; }
+  targeted_ = entry.targeted = write_target(descriptor_, static_cast<cublas_lt::SmCount>(sms));
   return targeted_;
 }
 
 void DescriptorUse::put_back() {
   if (!targeted_) { return; }
   const std::scoped_lock lock(table_.mutex_);
-  DescriptorTable::clear_target(*table_.find(descriptor_));
+  table_.clear_target(*table_.find(descriptor_));
   targeted_ = false;
 }
 

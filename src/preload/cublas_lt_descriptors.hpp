@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pthread.h>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -20,20 +22,23 @@ class DescriptorTable {
   struct Entry {
     cublas_lt::Descriptor descriptor = nullptr;  // null: free
     int users = 0;
-    bool targeted = false;
+    bool targeted = false;  // by its only user
   };
 
   // With the lock held.
   Entry* find(cublas_lt::Descriptor descriptor);
-  static bool set_target(Entry& entry, std::uint32_t sms);
-  static void clear_target(Entry& entry);
+  /// The descriptor's entry or a free one, once no call reads the descriptor with a target; null when there is none.
+  Entry* await_plain(cublas_lt::Descriptor descriptor);
+  void clear_target(Entry& entry);
 
   std::mutex mutex_;
+  pthread_cond_t cleared_ = PTHREAD_COND_INITIALIZER;  // not the standard one, which is no part of the C library
   std::array<Entry, 64> entries_{};
 };
 
-/// A matmul descriptor while a call of the library reads it, with an SM target of ours or without. Threads may share a descriptor: a
-/// target stays until the last call that began beside it has returned, so that no call sees the value change.
+/// A matmul descriptor while a call of the library reads it, with an SM target of ours or without. Threads may share a descriptor: a call
+/// with a target is alone with it, so that no call sees the value change or gets an answer that was meant for another one. Others wait
+/// meanwhile, as long as the library takes to enqueue a product or to choose an algorithm.
 class DescriptorUse {
  public:
   /// Sets the target unless it is 0, the program has set one, or another call uses the descriptor.
@@ -42,11 +47,10 @@ class DescriptorUse {
   DescriptorUse(const DescriptorUse&) = delete;
   DescriptorUse& operator=(const DescriptorUse&) = delete;
 
-  /// Whether this use set the target that is in force.
   [[nodiscard]] bool targeted() const { return targeted_; }
 
-  // To call again after a failure that the other setting may be the cause of: whoever else uses the descriptor.
-  /// False: the program has set a target, or the library takes none.
+  // To call again after a failure that the other setting may be the cause of.
+  /// False: the program has set a target, the library takes none, or another call uses the descriptor.
   bool set(std::uint32_t sms);
   void put_back();
 

@@ -19,10 +19,17 @@ gzip -k "$work/trace.json"
 draw "$work/trace.json.gz" --output "$work/again.svg" && cmp -s "$work/figure.svg" "$work/again.svg" || fail 'a packed trace is drawn otherwise'
 
 echo '{"traceEvents": [3]}' >"$work/broken.json"
-for input in "$work/broken.json" "$work/missing.json" "$work/figure.svg"; do
-  draw "$input" --output "$work/none.svg" 2>"$work/said" && fail "$input was drawn"
-  [ "$(wc -l <"$work/said")" -eq 1 ] || fail "$input: not one line: $(cat "$work/said")"
+head -c 300 "$work/trace.json.gz" >"$work/cut.json.gz"
+refused() {
+  draw "$@" 2>"$work/said" && fail "drawn: $*"
+  [ "$(wc -l <"$work/said")" -eq 1 ] || fail "$*: not one line: $(cat "$work/said")"
+}
+for input in "$work/broken.json" "$work/missing.json" "$work/figure.svg" "$work/cut.json.gz"; do
+  refused "$input" --output "$work/none.svg"
 done
+refused "$work/trace.json" --output "$work/no/figure.svg"
+refused "$work/trace.json" --only '[' --output "$work/none.svg"
+refused "$work/trace.json" "$work/trace.json.gz" --output "$work/none.svg"
 draw "$work/trace.json" --only nothing --output "$work/none.svg" 2>"$work/said" && fail 'nothing was drawn'
 grep -qF "'nothing' is in none of gelu-ar" "$work/said" || fail 'does not name the cases'
 

@@ -107,6 +107,15 @@ TEST_F(HipFailures, AWrongResultIsFound) {
   }
 }
 
+TEST_F(HipFailures, AWrongResultIsFoundThoughTheLastCollectiveIsRight) {
+  set("HEADROOM_FAKE_RCCL_WRONG", "budget");
+  OverlapPlan plan;
+  EXPECT_EQ("success", message(everything(small(kSmallGelu), plan)));
+  plan.comm_blocks = Blocks(4);
+  plan.windows_only = true;
+  EXPECT_THAT(message(everything(small(kSmallGelu), plan)), HasSubstr("differ from the reference, the first at 3"));
+}
+
 TEST_F(HipFailures, AHangIsEndedByTheTimeLimit) {
   const MayBeGivenUp scope;
   BackendOptions options;

@@ -45,7 +45,7 @@ class CaseRun {
     if (!workload) return in_case(scenario_, workload.error());
     workload_ = std::move(*workload);
     measurement_.result.scenario = scenario_;
-    for (Status (CaseRun::* const step)() : {&CaseRun::choose_entries, &CaseRun::verify, &CaseRun::time, &CaseRun::record}) {
+    for (Status (CaseRun::*const step)() : {&CaseRun::choose_entries, &CaseRun::verify, &CaseRun::time, &CaseRun::record}) {
       if (Status done = (this->*step)(); !done) return in_case(scenario_, done.error());
     }
     if (Status summarized = summarize_all(); !summarized) return summarized.error();
@@ -230,9 +230,12 @@ class CaseRun {
       result.ratio = *ratio;
     }
     if (measurement_.no_record_reason.empty()) {
-      result.metrics.overlap_rate = overlap_rate(entry.recordings);
       result.metrics.compute_inflation = inflation(entry.recordings, entries_[kComputeAlone].recordings, SpanKind::compute);
-      result.metrics.comm_inflation = inflation(entry.recordings, entries_[kCommAlone].recordings, SpanKind::communication);
+      // Copies leave no record: what is recorded of such a plan is the collective that nothing hides.
+      if (!entry.plan.copy_engine) {
+        result.metrics.overlap_rate = overlap_rate(entry.recordings);
+        result.metrics.comm_inflation = inflation(entry.recordings, entries_[kCommAlone].recordings, SpanKind::communication);
+      }
     }
     result.limited_by = limiting_resources(entry.plan);
     result.note = entry.note.empty() ? comm_blocks_note(entry) : entry.note;
@@ -241,7 +244,8 @@ class CaseRun {
 
   /// A library may take a block budget or its engines as a suggestion: says so where the recording shows something else.
   [[nodiscard]] std::string comm_blocks_note(const Entry& entry) const {
-    if (entry.recordings.empty()) return {};
+    // In windows only, the last collective does not follow the plan.
+    if (entry.recordings.empty() || entry.plan.windows_only) return {};
     const Activity kernels = activity(entry.recordings.front(), SpanKind::communication);
     if (entry.plan.copy_engine && kernels.spans > 0) {
       return fmt::format("{}: the library moved data with {} kernels all the same", entry.label, kernels.spans);

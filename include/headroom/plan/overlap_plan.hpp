@@ -28,8 +28,8 @@ struct OverlapPlan {
   /// gets the others. Absent: no partition.
   std::optional<Sms> comm_sms;
   bool copy_engine = false;  ///< the collective's data is moved by copy engines and takes no SM
-  /// Launches that nothing of the other side can run beside have none of the above: the first compute kernel of a pipeline and its
-  /// last collective. They would only pay for room that nobody uses.
+  /// Launches that nothing of the other side can run beside, the first compute kernel of a pipeline and its last collective, run under
+  /// outside_windows() instead: they would only pay for room that nobody uses. Costs a second communicator.
   bool windows_only = false;
 
   auto operator<=>(const OverlapPlan&) const = default;

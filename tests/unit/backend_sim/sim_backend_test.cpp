@@ -204,6 +204,10 @@ TEST(SimBackend, InWindowsOnlyTheEndsOfAPipelineAreSpared) {
   EXPECT_EQ(comm[0].launch->grid, Blocks(4));
   EXPECT_EQ(comm[1].launch->grid, Blocks(4));
   EXPECT_EQ(comm[2].launch->grid, Blocks(24));
+  for (std::size_t at = 0; at < 3; ++at) {
+    EXPECT_EQ(compute[at].stream, 0);
+    EXPECT_EQ(comm[at].stream, 1);
+  }
   EXPECT_LE(compute[0].end, comm[0].begin);
   EXPECT_LE(compute[2].end, comm[2].begin);
   EXPECT_LE(comm[1].end, comm[2].begin);
