@@ -31,4 +31,9 @@ void GraphTable::remove(const void* exec) {
   }
 }
 
+bool GraphTable::full() {
+  const std::lock_guard lock(mutex_);
+  return used_ == kGraphs;
+}
+
 }  // namespace headroom::preload

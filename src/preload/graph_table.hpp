@@ -22,6 +22,7 @@ class GraphTable {
   void put(const void* exec, const ExecutableGraph& graph);
   ExecutableGraph get(const void* exec);
   void remove(const void* exec);
+  [[nodiscard]] bool full();
 
  private:
   struct Entry {
