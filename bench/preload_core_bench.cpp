@@ -15,16 +15,11 @@ constexpr ContextId kContext = 0x1000;
 constexpr FunctionId kAllReduce = 0x10'0000;
 
 Platform platform() {
-  return {nullptr,
-          [](void*, StreamId) {
-            return StreamInfo{kContext, 0, false};
-          },
+  return {nullptr, [](void*, StreamId) { return StreamInfo{kContext, 0, false}; },
           [](void*, FunctionId function) {
             return FunctionInfo{function == kAllReduce ? "ncclDevKernel_AllReduce" : "nvjet_sm90_gemm", 168, 1'024};
           },
-          [](void*, std::int32_t) {
-            return DeviceInfo{132, 233'472, 1'024, 232'448};
-          },
+          [](void*, std::int32_t) { return DeviceInfo{132, 233'472, 1'024, 232'448}; },
           [](void*, FunctionId, std::uint32_t, std::uint32_t) { return 1U; }};
 }
 

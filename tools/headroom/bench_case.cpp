@@ -45,7 +45,7 @@ class CaseRun {
     if (!workload) return in_case(scenario_, workload.error());
     workload_ = std::move(*workload);
     measurement_.result.scenario = scenario_;
-    for (Status (CaseRun::*const step)() : {&CaseRun::choose_entries, &CaseRun::verify, &CaseRun::time, &CaseRun::record}) {
+    for (Status (CaseRun::* const step)() : {&CaseRun::choose_entries, &CaseRun::verify, &CaseRun::time, &CaseRun::record}) {
       if (Status done = (this->*step)(); !done) return in_case(scenario_, done.error());
     }
     if (Status summarized = summarize_all(); !summarized) return summarized.error();

@@ -34,8 +34,12 @@ void* CoreState::operator new(std::size_t size, std::align_val_t, const std::not
   return memory;
 }
 
-void CoreState::operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void CoreState::operator delete(void* memory, std::align_val_t, const std::nothrow_t&) noexcept { std::free(memory); }
+void CoreState::operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc): the other half of operator new
+}
+void CoreState::operator delete(void* memory, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  operator delete(memory, alignment);
+}
 
 void CoreState::forget() {
   // In place: a value of several MiB has no room on a thread's stack.
