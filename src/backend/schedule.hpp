@@ -108,7 +108,6 @@ class Enqueuer {
  public:
   explicit Enqueuer(Schedule<Calls>& schedule)
       : scenario_(schedule.scenario),
-        overlaps_(schedule.order == Order::concurrent),
         order_(schedule.order),
         plan_(schedule.plan),
         outside_(outside_windows(schedule.plan, schedule.scenario.collective)),
@@ -185,7 +184,7 @@ class Enqueuer {
   }
 
   // Where nothing overlaps by order, a plan means all launches.
-  [[nodiscard]] bool in_window(int at) const { return !overlaps_ || compute_in_window(scenario_.pattern, at); }
+  [[nodiscard]] bool in_window(int at) const { return order_ != Order::concurrent || compute_in_window(scenario_.pattern, at); }
 
   [[nodiscard]] const Streams& compute_streams(int at) const {
     return in_window(at) || streams_.compute_outside.empty() ? streams_.compute : streams_.compute_outside;
@@ -212,7 +211,6 @@ class Enqueuer {
   }
 
   const Scenario& scenario_;
-  bool overlaps_;
   Order order_;
   const OverlapPlan& plan_;
   OverlapPlan outside_;

@@ -17,12 +17,12 @@ Result<CublasLibrary> CublasLibrary::load() {
   }
   CublasLibrary cublas(std::move(*library));
   for (const Status& bound : {
-           cublas.library_.bind("cublasCreate_v2", cublas.functions.create),
-           cublas.library_.bind("cublasDestroy_v2", cublas.functions.destroy),
-           cublas.library_.bind("cublasSetStream_v2", cublas.functions.set_stream),
-           cublas.library_.bind("cublasSetWorkspace_v2", cublas.functions.set_workspace),
-           cublas.library_.bind("cublasSetSmCountTarget", cublas.functions.set_sm_count_target),
-           cublas.library_.bind("cublasGemmEx", cublas.functions.gemm_ex),
+           cublas.opened_.bind("cublasCreate_v2", cublas.functions.create),
+           cublas.opened_.bind("cublasDestroy_v2", cublas.functions.destroy),
+           cublas.opened_.bind("cublasSetStream_v2", cublas.functions.set_stream),
+           cublas.opened_.bind("cublasSetWorkspace_v2", cublas.functions.set_workspace),
+           cublas.opened_.bind("cublasSetSmCountTarget", cublas.functions.set_sm_count_target),
+           cublas.opened_.bind("cublasGemmEx", cublas.functions.gemm_ex),
        }) {
     if (!bound) return unavailable(fmt::format("library_gemm: {}", bound.error().message));
   }

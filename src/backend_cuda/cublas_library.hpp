@@ -39,9 +39,9 @@ class CublasLibrary {
   Functions functions{};
 
  private:
-  explicit CublasLibrary(headroom::detail::DynamicLibrary library) : library_(std::move(library)) {}
+  explicit CublasLibrary(headroom::detail::DynamicLibrary library) : opened_(std::move(library)) {}
 
-  headroom::detail::DynamicLibrary library_;
+  headroom::detail::DynamicLibrary opened_;
 };
 
 }  // namespace headroom::cuda

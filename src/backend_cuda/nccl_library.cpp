@@ -66,16 +66,16 @@ Result<NcclLibrary> NcclLibrary::load() {
   if (!library) return unavailable(fmt::format("NCCL: {}; set {} to its path", library.error().message, kNcclLibrary.name));
 
   NcclLibrary nccl(std::move(*library));
-  nccl.launches_observed_ = observe_launches_of(nccl.library_);
-  if (Status bound = bind_all(nccl.library_, nccl.functions); !bound) {
+  nccl.launches_observed_ = observe_launches_of(nccl.opened_);
+  if (Status bound = bind_all(nccl.opened_, nccl.functions); !bound) {
     return unavailable(fmt::format("NCCL: {}, expected NCCL {} or later", bound.error().message, dotted(kOldest)));
   }
   if (Status asked = nccl.check(nccl.functions.get_version(&nccl.version_), "ncclGetVersion"); !asked) return asked.error();
   if (nccl.version_ < kOldest) {
     return unavailable(
-        fmt::format("NCCL {} in {}, expected {} or later", dotted(nccl.version_), nccl.library_.name(), dotted(kOldest)));
+        fmt::format("NCCL {} in {}, expected {} or later", dotted(nccl.version_), nccl.opened_.name(), dotted(kOldest)));
   }
-  if (nccl.version_ >= kCopyEngines) bind_newer(nccl.library_, nccl.functions);
+  if (nccl.version_ >= kCopyEngines) bind_newer(nccl.opened_, nccl.functions);
   return nccl;
 }
 

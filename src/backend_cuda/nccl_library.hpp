@@ -112,9 +112,9 @@ class NcclLibrary {
   Functions functions{};
 
  private:
-  explicit NcclLibrary(headroom::detail::DynamicLibrary library) : library_(std::move(library)) {}
+  explicit NcclLibrary(headroom::detail::DynamicLibrary library) : opened_(std::move(library)) {}
 
-  headroom::detail::DynamicLibrary library_;
+  headroom::detail::DynamicLibrary opened_;
   Status launches_observed_;
   int version_ = 0;
 };

@@ -165,7 +165,7 @@ Status CudaWorkload::warm(Order order, const OverlapPlan& plan) {
   return {};
 }
 
-Result<Microseconds> CudaWorkload::run_once(Order order, const OverlapPlan& plan) {
+Result<Microseconds> CudaWorkload::run(Order order, const OverlapPlan& plan) {
   if (Status warmed = warm(order, plan); !warmed) return warmed.error();
   Result<Schedule> all = schedule(order, plan);
   if (!all) return all.error();
@@ -175,13 +175,11 @@ Result<Microseconds> CudaWorkload::run_once(Order order, const OverlapPlan& plan
   return slowest(*all);
 }
 
-Result<Microseconds> CudaWorkload::run(Order order, const OverlapPlan& plan) { return run_once(order, plan); }
-
 Result<Timeline> CudaWorkload::record(Order order, const OverlapPlan& plan) {
   // Outside of the recording: set-up kernels are not part of the schedule.
   if (Status warmed = warm(order, plan); !warmed) return warmed.error();
   return record_kernels([&]() -> Status {
-    const Result<Microseconds> ran = run_once(order, plan);
+    const Result<Microseconds> ran = run(order, plan);
     return ran ? Status() : Status(ran.error());
   });
 }
@@ -197,7 +195,7 @@ Status CudaWorkload::verify(Order order, const OverlapPlan& plan) {
   if (communicates) {
     if (Status poisoned = on_devices_->collective->poison(); !poisoned) return poisoned;
   }
-  if (const Result<Microseconds> ran = run_once(order, plan); !ran) return ran.error();
+  if (const Result<Microseconds> ran = run(order, plan); !ran) return ran.error();
   if (computes) {
     if (Status verified = on_devices_->compute->verify(); !verified) return verified;
   }

@@ -154,7 +154,7 @@ Status HipWorkload::warm(Order order, const OverlapPlan& plan) {
   return {};
 }
 
-Result<Microseconds> HipWorkload::run_once(Order order, const OverlapPlan& plan) {
+Result<Microseconds> HipWorkload::run(Order order, const OverlapPlan& plan) {
   if (Status warmed = warm(order, plan); !warmed) return warmed.error();
   Result<Schedule> all = schedule(order, plan);
   if (!all) return all.error();
@@ -163,8 +163,6 @@ Result<Microseconds> HipWorkload::run_once(Order order, const OverlapPlan& plan)
   if (Status ended = or_give_up(enqueued ? await_end(*all, deadline) : enqueued); !ended) return ended.error();
   return slowest(*all);
 }
-
-Result<Microseconds> HipWorkload::run(Order order, const OverlapPlan& plan) { return run_once(order, plan); }
 
 Result<Timeline> HipWorkload::record(Order, const OverlapPlan& plan) {
   if (Status accepted = accepts(plan); !accepted) return accepted.error();
@@ -182,7 +180,7 @@ Status HipWorkload::verify(Order order, const OverlapPlan& plan) {
   if (communicates) {
     if (Status poisoned = on_devices_->collective->poison(); !poisoned) return poisoned;
   }
-  if (const Result<Microseconds> ran = run_once(order, plan); !ran) return ran.error();
+  if (const Result<Microseconds> ran = run(order, plan); !ran) return ran.error();
   if (computes) {
     if (Status verified = on_devices_->compute->verify(); !verified) return verified;
   }

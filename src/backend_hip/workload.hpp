@@ -66,7 +66,6 @@ class HipWorkload final : public Workload {
   Result<Schedule> schedule(Order order, const OverlapPlan& plan);
   /// Runs each kind of launch that was never run before, unheld: it loads kernels and connects communicators.
   Status warm(Order order, const OverlapPlan& plan);
-  Result<Microseconds> run_once(Order order, const OverlapPlan& plan);
   /// Passes `ended` on; when it is a failure, aborts all collectives and leaves the devices alone from then on.
   Status or_give_up(Status ended);
 

@@ -193,10 +193,10 @@ std::vector<Candidate> CandidateSpace::starts() const {
 }
 
 std::vector<Candidate> CandidateSpace::neighbours(const OverlapPlan& plan) const {
-  std::vector<OverlapPlan> plans;
   if (plan.comm_sms || plan.copy_engine) return {};
+  std::vector<OverlapPlan> plans;
   // A plain scheme's cap can be kept from the launches that run alone.
-  if (!plan.windows_only && sparing(plan) != plan) add(plans, sparing(plan));
+  if (const OverlapPlan spared = sparing(plan); spared != plan && !plan.windows_only) add(plans, spared);
   for (const std::string_view name : kAxes) {
     const Axis axis = axis_of(name, site_, plan);
     const auto here = std::find(axis.values.begin(), axis.values.end(), axis.control->get(plan));
