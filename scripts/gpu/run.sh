@@ -78,7 +78,7 @@ for step in "$@"; do
     suites)
       for suite in library controls paper; do
         check "tune-$suite-${gpus}gpu" "$bin/headroom" tune --suite "$suite" -g "$gpus" --only "${ONLY:-.}" --budget "${TUNE_SECONDS:-8}" \
-          --candidates 16 --profile "$out/profile.json" --json "$out/tune-$suite-${gpus}gpu.json"
+          --candidates "${CANDIDATES:-24}" --profile "$out/profile.json" --json "$out/tune-$suite-${gpus}gpu.json"
       done
       ;;
     peers)

@@ -31,6 +31,14 @@ Result<CollectiveBuffers> CollectiveBuffers::make(const NcclLibrary& nccl, const
   return buffers;
 }
 
+Status asynchronous_error(const CommRoute& route) {
+  for (const Communicators* communicators : {route.sms, route.engines}) {
+    if (communicators == nullptr) continue;
+    if (Status healthy = communicators->asynchronous_error(); !healthy) return healthy;
+  }
+  return {};
+}
+
 Status CollectiveBuffers::register_with(Communicators& comms) const {
   const BufferSizes sizes = buffer_sizes(collective_, gpus_);
   std::vector<void*> send;
@@ -43,45 +51,65 @@ Status CollectiveBuffers::register_with(Communicators& comms) const {
   return comms.register_windows(recv, sizes.recv);
 }
 
-Status CollectiveBuffers::enqueue(const NcclLibrary& nccl, const Communicators& comms,
-                                  const std::vector<cudaStream_t>& streams) const {
+Status CollectiveBuffers::enqueue(const NcclLibrary& nccl, const CommRoute& route, const std::vector<cudaStream_t>& streams) const {
+  const bool exchanges = collective_.op == CollectiveOp::all_to_all;
+  if (route.engines == nullptr) {
+    return enqueue_group(nccl, *route.sms, streams, exchanges ? &CollectiveBuffers::exchange : &CollectiveBuffers::whole);
+  }
+  if (route.sms == nullptr) {
+    return enqueue_group(nccl, *route.engines, streams,
+                         exchanges ? &CollectiveBuffers::exchange_at_once : &CollectiveBuffers::whole);
+  }
+  if (Status scattered = enqueue_group(nccl, *route.sms, streams, &CollectiveBuffers::scatter_sums); !scattered) return scattered;
+  return enqueue_group(nccl, *route.engines, streams, &CollectiveBuffers::gather_sums);
+}
+
+Status CollectiveBuffers::enqueue_group(const NcclLibrary& nccl, const Communicators& comms,
+                                        const std::vector<cudaStream_t>& streams, RankCall each) const {
   if (Status begun = nccl.check(nccl.functions.group_start(), "ncclGroupStart"); !begun) return begun;
   Status status;
   for (int rank = 0; rank < gpus_ && status; ++rank) {
     const auto at = static_cast<std::size_t>(rank);
-    status = comms.budget().copy_engine && collective_.op == CollectiveOp::all_to_all
-                 ? enqueue_whole_exchange(nccl, ranks_[at], comms.rank(rank), streams[at])
-                 : enqueue_rank(nccl, ranks_[at], comms.rank(rank), streams[at]);
+    status = (this->*each)({nccl, ranks_[at], rank, comms.rank(rank), streams[at]});
   }
   const Status ended = nccl.check(nccl.functions.group_end(), "ncclGroupEnd");
   return status ? ended : status;
 }
 
-Status CollectiveBuffers::enqueue_rank(const NcclLibrary& nccl, const Rank& rank, NcclComm comm, cudaStream_t stream) const {
-  const NcclLibrary::Functions& call = nccl.functions;
+std::size_t CollectiveBuffers::elements() const { return static_cast<std::size_t>(collective_.bytes / size_of(collective_.dtype)); }
+
+std::size_t CollectiveBuffers::share() const { return elements() / static_cast<std::size_t>(gpus_); }
+
+Status CollectiveBuffers::whole(const Call& rank) const {
+  const NcclLibrary::Functions& call = rank.nccl.functions;
   const int type = nccl_type(collective_.dtype);
-  const auto whole = static_cast<std::size_t>(collective_.bytes / size_of(collective_.dtype));
-  const std::size_t share = whole / static_cast<std::size_t>(gpus_);
-  const void* const send = rank.send.get();
-  void* const recv = rank.recv.get();
+  const void* const send = rank.rank.send.get();
+  void* const recv = rank.rank.recv.get();
   switch (collective_.op) {
     case CollectiveOp::all_reduce:
-      return nccl.check(call.all_reduce(send, recv, whole, type, kNcclSum, comm, stream), "ncclAllReduce");
+      return rank.nccl.check(call.all_reduce(send, recv, elements(), type, kNcclSum, rank.comm, rank.stream), "ncclAllReduce");
     case CollectiveOp::all_gather:
-      return nccl.check(call.all_gather(send, recv, share, type, comm, stream), "ncclAllGather");
+      return rank.nccl.check(call.all_gather(send, recv, share(), type, rank.comm, rank.stream), "ncclAllGather");
     case CollectiveOp::reduce_scatter:
-      return nccl.check(call.reduce_scatter(send, recv, share, type, kNcclSum, comm, stream), "ncclReduceScatter");
+      return rank.nccl.check(call.reduce_scatter(send, recv, share(), type, kNcclSum, rank.comm, rank.stream), "ncclReduceScatter");
     case CollectiveOp::all_to_all:
       break;
   }
-  const std::size_t step = share * static_cast<std::size_t>(size_of(collective_.dtype).count());
+  return exchange(rank);
+}
+
+Status CollectiveBuffers::exchange(const Call& rank) const {
+  const NcclLibrary::Functions& call = rank.nccl.functions;
+  const int type = nccl_type(collective_.dtype);
+  const auto* const send = static_cast<const char*>(rank.rank.send.get());
+  auto* const recv = static_cast<char*>(rank.rank.recv.get());
+  const std::size_t step = share() * static_cast<std::size_t>(size_of(collective_.dtype).count());
   for (int peer = 0; peer < gpus_; ++peer) {
     const std::size_t at = step * static_cast<std::size_t>(peer);
-    if (Status sent = nccl.check(call.send(static_cast<const char*>(send) + at, share, type, peer, comm, stream), "ncclSend");
-        !sent) {
+    if (Status sent = rank.nccl.check(call.send(send + at, share(), type, peer, rank.comm, rank.stream), "ncclSend"); !sent) {
       return sent;
     }
-    if (Status received = nccl.check(call.recv(static_cast<char*>(recv) + at, share, type, peer, comm, stream), "ncclRecv");
+    if (Status received = rank.nccl.check(call.recv(recv + at, share(), type, peer, rank.comm, rank.stream), "ncclRecv");
         !received) {
       return received;
     }
@@ -89,12 +117,28 @@ Status CollectiveBuffers::enqueue_rank(const NcclLibrary& nccl, const Rank& rank
   return {};
 }
 
-Status CollectiveBuffers::enqueue_whole_exchange(const NcclLibrary& nccl, const Rank& rank, NcclComm comm,
-                                                 cudaStream_t stream) const {
-  const auto whole = static_cast<std::size_t>(collective_.bytes / size_of(collective_.dtype));
-  return nccl.check(nccl.functions.all_to_all(rank.send.get(), rank.recv.get(), whole / static_cast<std::size_t>(gpus_),
-                                              nccl_type(collective_.dtype), comm, stream),
-                    "ncclAlltoAll");
+// Copy engines can be given this call, unlike sends and receives.
+Status CollectiveBuffers::exchange_at_once(const Call& rank) const {
+  return rank.nccl.check(rank.nccl.functions.all_to_all(rank.rank.send.get(), rank.rank.recv.get(), share(),
+                                                        nccl_type(collective_.dtype), rank.comm, rank.stream),
+                         "ncclAlltoAll");
+}
+
+Status CollectiveBuffers::scatter_sums(const Call& rank) const {
+  return rank.nccl.check(rank.nccl.functions.reduce_scatter(rank.rank.send.get(), own_share(rank), share(),
+                                                            nccl_type(collective_.dtype), kNcclSum, rank.comm, rank.stream),
+                         "ncclReduceScatter");
+}
+
+Status CollectiveBuffers::gather_sums(const Call& rank) const {
+  return rank.nccl.check(rank.nccl.functions.all_gather(own_share(rank), rank.rank.recv.get(), share(),
+                                                        nccl_type(collective_.dtype), rank.comm, rank.stream),
+                         "ncclAllGather");
+}
+
+void* CollectiveBuffers::own_share(const Call& rank) const {
+  const std::size_t bytes = share() * static_cast<std::size_t>(size_of(collective_.dtype).count());
+  return static_cast<char*>(rank.rank.recv.get()) + bytes * static_cast<std::size_t>(rank.index);
 }
 
 Status CollectiveBuffers::poison() {

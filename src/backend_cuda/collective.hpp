@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -10,6 +11,15 @@
 
 namespace headroom::cuda {
 
+/// What one collective goes over; both outlive its users.
+struct CommRoute {
+  const Communicators* sms = nullptr;      ///< its kernels; null: it has none
+  const Communicators* engines = nullptr;  ///< its copies; null: it has none
+};
+
+/// The first error that NCCL met on the route after its calls had returned.
+[[nodiscard]] Status asynchronous_error(const CommRoute& route);
+
 /// The scenario's collective with its buffers on devices 0..gpus-1: send buffers filled once, receive buffers free to poison.
 class CollectiveBuffers {
  public:
@@ -18,8 +28,9 @@ class CollectiveBuffers {
   /// Makes both buffers of every rank known to `comms`.
   Status register_with(Communicators& comms) const;
 
-  /// Enqueues the collective on one stream per device. Does not wait.
-  [[nodiscard]] Status enqueue(const NcclLibrary& nccl, const Communicators& comms, const std::vector<cudaStream_t>& streams) const;
+  /// Enqueues the collective on one stream per device. Does not wait. On a route of both kinds an all-reduce is a reduce-scatter by
+  /// kernels and an all-gather by copy engines, in place: every rank's share is where it belongs by then.
+  [[nodiscard]] Status enqueue(const NcclLibrary& nccl, const CommRoute& route, const std::vector<cudaStream_t>& streams) const;
 
   /// Fills every receive buffer with NaN and waits.
   [[nodiscard]] Status poison();
@@ -34,10 +45,29 @@ class CollectiveBuffers {
   CollectiveBuffers(const Collective& collective, int gpus, std::uint64_t seed)
       : collective_(collective), gpus_(gpus), seed_(seed) {}
 
-  Status enqueue_rank(const NcclLibrary& nccl, const Rank& rank, NcclComm comm, cudaStream_t stream) const;
+  /// What one rank calls.
+  struct Call {
+    const NcclLibrary& nccl;
+    const Rank& rank;
+    int index;
+    NcclComm comm;
+    cudaStream_t stream;
+  };
+  using RankCall = Status (CollectiveBuffers::*)(const Call&) const;
 
-  /// All-to-all as one call: what NCCL can give to copy engines, unlike sends and receives.
-  Status enqueue_whole_exchange(const NcclLibrary& nccl, const Rank& rank, NcclComm comm, cudaStream_t stream) const;
+  /// `each` for every rank, in one group.
+  Status enqueue_group(const NcclLibrary& nccl, const Communicators& comms, const std::vector<cudaStream_t>& streams,
+                       RankCall each) const;
+  Status whole(const Call& rank) const;
+  Status exchange(const Call& rank) const;
+  Status exchange_at_once(const Call& rank) const;
+  Status scatter_sums(const Call& rank) const;
+  Status gather_sums(const Call& rank) const;
+  /// Where in the rank's receive buffer its share of the whole belongs.
+  void* own_share(const Call& rank) const;
+
+  [[nodiscard]] std::size_t elements() const;
+  [[nodiscard]] std::size_t share() const;
 
   Collective collective_;
   int gpus_;

@@ -14,7 +14,7 @@ namespace headroom::cuda {
 struct CommBudget {
   std::optional<Blocks> comm_blocks;  ///< absent: NCCL's own choice
   std::optional<int> cluster;         ///< absent: NCCL's own choice
-  bool copy_engine = false;           ///< moves data by copy engines where NCCL can
+  bool copy_engine = false;           ///< moves data by copy engines; the other two must be absent
   auto operator<=>(const CommBudget&) const = default;
 };
 

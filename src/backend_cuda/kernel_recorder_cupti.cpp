@@ -2,10 +2,14 @@
 #include <cxxabi.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backend/dynamic_library.hpp"
@@ -39,6 +43,7 @@ Recording& recording() {
 
 constexpr std::size_t kBufferBytes = std::size_t{4} << 20;
 constexpr std::size_t kBufferAlignment = 8;
+constexpr std::array kRecorded{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2};
 
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* greatest_records) {
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kBufferAlignment, kBufferBytes));
@@ -77,6 +82,33 @@ Span span_of(const CUpti_ActivityKernel9& kernel) {
   return span;
 }
 
+// Both kinds of copy records name these members alike; their oldest layouts, for the same reason. A schedule copies nothing but what
+// its collective has copy engines move.
+template <class Record>
+Span copy_span(const Record& copy, const char* where) {
+  Span span;
+  span.name = fmt::format("copy {} {} B", where, copy.bytes);
+  span.kind = SpanKind::communication;
+  span.device = static_cast<int>(copy.deviceId);
+  span.stream = copy.streamId;
+  span.begin = Nanoseconds(static_cast<std::int64_t>(copy.start));
+  span.end = Nanoseconds(static_cast<std::int64_t>(copy.end));
+  return span;
+}
+
+std::optional<Span> span_of(const CUpti_Activity& record) {
+  switch (record.kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      return span_of(reinterpret_cast<const CUpti_ActivityKernel9&>(record));
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return copy_span(reinterpret_cast<const CUpti_ActivityMemcpy&>(record), "within the device");
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      return copy_span(reinterpret_cast<const CUpti_ActivityMemcpyPtoP&>(record), "to a peer");
+    default:
+      return std::nullopt;
+  }
+}
+
 void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
   const std::unique_ptr<std::uint8_t, decltype(&std::free)> owned(buffer, &std::free);
   Recording& state = recording();
@@ -89,10 +121,10 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
       state.failure = fmt::format("cuptiActivityGetNextRecord: code {}", static_cast<int>(next));
       return;
     }
-    if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
-    const auto& kernel = *reinterpret_cast<const CUpti_ActivityKernel9*>(record);
-    if (kernel.start == 0 || kernel.end == 0) state.failure = "a kernel has no time stamps";
-    state.spans.push_back(span_of(kernel));
+    std::optional<Span> span = span_of(*record);
+    if (!span) continue;
+    if (span->begin == Nanoseconds(0) || span->end == Nanoseconds(0)) state.failure = span->name + " has no time stamps";
+    state.spans.push_back(std::move(*span));
   }
 }
 
@@ -139,12 +171,16 @@ Result<Timeline> record_kernels(const std::function<Status()>& work) {
     state.spans.clear();
     state.failure.clear();
   }
-  if (Status on = check_cupti(state.call.enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "cuptiActivityEnable"); !on)
-    return on.error();
+  for (const CUpti_ActivityKind kind : kRecorded) {
+    if (Status on = check_cupti(state.call.enable(kind), "cuptiActivityEnable"); !on) return on.error();
+  }
   const Status worked = work();
   // All buffers are delivered before flush_all returns, partly filled ones included.
   const Status flushed = check_cupti(state.call.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll");
-  const Status off = check_cupti(state.call.disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "cuptiActivityDisable");
+  Status off;
+  for (const CUpti_ActivityKind kind : kRecorded) {
+    if (Status stopped = check_cupti(state.call.disable(kind), "cuptiActivityDisable"); !stopped) off = stopped;
+  }
   for (const Status& status : {worked, flushed, off}) {
     if (!status) return status.error();
   }

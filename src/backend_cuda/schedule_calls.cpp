@@ -85,8 +85,8 @@ Result<Microseconds> ScheduleCalls::between(const Event& begin, const Event& end
 }
 
 Status ScheduleCalls::healthy() const {
-  if (Status healthy = parts_.in_windows.asynchronous_error(); !healthy) return healthy;
-  return parts_.outside.asynchronous_error();
+  if (Status healthy = asynchronous_error(parts_.in_windows); !healthy) return healthy;
+  return asynchronous_error(parts_.outside);
 }
 
 }  // namespace headroom::cuda

@@ -6,7 +6,6 @@
 
 #include "backend/schedule.hpp"
 #include "backend_cuda/collective.hpp"
-#include "backend_cuda/communicators.hpp"
 #include "backend_cuda/compute_kernel.hpp"
 #include "backend_cuda/handles.hpp"
 #include "backend_cuda/start_line.hpp"
@@ -30,8 +29,8 @@ class ScheduleCalls {
     ComputeKernel& compute;
     const CollectiveBuffers& collective;
     const NcclLibrary& nccl;
-    const Communicators& in_windows;
-    const Communicators& outside;
+    CommRoute in_windows;
+    CommRoute outside;
   };
   ScheduleCalls(const Parts& parts, const std::vector<Lanes>& lanes);
 

@@ -95,10 +95,8 @@ Status CudaWorkload::copy_engine_possible(const OverlapPlan& plan) const {
   if (!nccl_->has_copy_engines()) {
     return unavailable(fmt::format("copy_engine: NCCL {} has no such collectives, expected 2.28 or later", nccl_->version()));
   }
-  const CollectiveOp op = scenario_.collective.op;
-  if (op == CollectiveOp::all_gather || op == CollectiveOp::all_to_all) return {};
-  return invalid_input(
-      fmt::format("copy_engine: true with {}, expected all_gather or all_to_all (copy engines do not add)", to_string(op)));
+  if (scenario_.collective.op != CollectiveOp::reduce_scatter) return {};
+  return invalid_input("copy_engine: true with reduce_scatter, expected false (copy engines do not add)");
 }
 
 Status CudaWorkload::or_give_up(Status ended) {
@@ -108,9 +106,8 @@ Status CudaWorkload::or_give_up(Status ended) {
   return ended;
 }
 
-Result<const Communicators*> CudaWorkload::communicators_for(const OverlapPlan& plan) {
+Result<const Communicators*> CudaWorkload::communicators_for(const CommBudget& budget) {
   OnDevices& here = *on_devices_;
-  const CommBudget budget{plan.comm_blocks, plan.cluster, plan.copy_engine};
   if (const auto known = here.communicators.find(budget); known != here.communicators.end()) return &known->second;
 
   Result<Communicators> made = Communicators::make(*nccl_, scenario_.gpus, budget);
@@ -119,6 +116,22 @@ Result<const Communicators*> CudaWorkload::communicators_for(const OverlapPlan& 
     if (Status registered = here.collective->register_with(*made); !registered) return registered.error();
   }
   return &here.communicators.emplace(budget, std::move(*made)).first->second;
+}
+
+Result<CommRoute> CudaWorkload::route_for(const OverlapPlan& plan) {
+  CommRoute route;
+  const bool reduces = scenario_.collective.op == CollectiveOp::all_reduce;
+  if (!plan.copy_engine || reduces) {
+    const Result<const Communicators*> made = communicators_for({plan.comm_blocks, plan.cluster, false});
+    if (!made) return made.error();
+    route.sms = *made;
+  }
+  if (plan.copy_engine) {
+    const Result<const Communicators*> made = communicators_for({std::nullopt, std::nullopt, true});
+    if (!made) return made.error();
+    route.engines = *made;
+  }
+  return route;
 }
 
 Result<CudaWorkload::Streams> CudaWorkload::streams_for(const OverlapPlan& plan) {
@@ -143,13 +156,13 @@ Result<CudaWorkload::Streams> CudaWorkload::streams_for(const OverlapPlan& plan)
 
 Result<CudaWorkload::Schedule> CudaWorkload::schedule(Order order, const OverlapPlan& plan) {
   OnDevices& here = *on_devices_;
-  const Result<const Communicators*> in_windows = communicators_for(plan);
+  const Result<CommRoute> in_windows = route_for(plan);
   if (!in_windows) return in_windows.error();
-  const Result<const Communicators*> outside = communicators_for(outside_windows(plan, scenario_.collective));
+  const Result<CommRoute> outside = route_for(outside_windows(plan, scenario_.collective));
   if (!outside) return outside.error();
   Result<Streams> streams = streams_for(plan);
   if (!streams) return streams.error();
-  const ScheduleCalls::Parts parts{*here.compute, *here.collective, *nccl_, **in_windows, **outside};
+  const ScheduleCalls::Parts parts{*here.compute, *here.collective, *nccl_, *in_windows, *outside};
   return Schedule{scenario_, order, plan, ScheduleCalls(parts, here.lanes), here.lanes, std::move(*streams)};
 }
 

@@ -50,7 +50,8 @@ class CudaWorkload final : public Workload {
 
   Status build(const std::vector<DeviceInfo>& devices, std::uint64_t seed);
   Status copy_engine_possible(const OverlapPlan& plan) const;
-  Result<const Communicators*> communicators_for(const OverlapPlan& plan);
+  Result<const Communicators*> communicators_for(const CommBudget& budget);
+  Result<CommRoute> route_for(const OverlapPlan& plan);
   Result<Streams> streams_for(const OverlapPlan& plan);
   /// Refers to `plan`.
   Result<Schedule> schedule(Order order, const OverlapPlan& plan);

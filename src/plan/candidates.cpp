@@ -26,9 +26,9 @@ struct Axis {
   std::vector<Value> values;
 };
 
-// Partitions and copy engines replace the other controls instead of joining them: they are starts and have no neighbours.
-constexpr std::array<std::string_view, 8> kAxes{"blocks_per_sm", "priority",  "launch_gate",  "comm_blocks",
-                                                "cluster",       "sm_target", "comm_threads", "carveout"};
+// Partitions replace the other controls instead of joining them: they are starts and have no neighbours.
+constexpr std::array<std::string_view, 9> kAxes{"blocks_per_sm", "priority",     "launch_gate", "comm_blocks", "cluster",
+                                                "sm_target",     "comm_threads", "carveout",    "copy_engine"};
 
 /// Values that change nothing or never help are no step: the library's own ones, and a carve-out below the whole, which only takes
 /// room away.
@@ -42,7 +42,7 @@ bool worth_a_step(std::string_view control, std::int64_t value, const ControlSit
 
 std::int64_t own_value(std::string_view control, const ControlSite& site) {
   if (control == "comm_blocks") return site.comm_blocks.count();
-  const bool a_switch = control == "priority" || control == "launch_gate";
+  const bool a_switch = control == "priority" || control == "launch_gate" || control == "copy_engine";
   // Caps, targets, clusters and threads only take away from what there is by itself.
   return a_switch ? 0 : std::numeric_limits<std::int64_t>::max();
 }
@@ -102,10 +102,16 @@ Scheme scheme_of(const ControlSite& site, OverlapPlan plan) {
   return priority ? Scheme::priority : Scheme::concurrent;
 }
 
-}  // namespace
+/// The least residency at which all blocks of a grid still run at once; absent where they never do or where that is no cap. They are
+/// spread evenly then, and what is left of each SM is another kernel's.
+Value cap_of_one_wave(const ControlSite& site) {
+  if (!site.compute || !site.grid) return std::nullopt;
+  const Result<Occupancy> own = occupancy(site.device, *site.compute);
+  const std::int64_t needed = (site.grid->count() + site.device.sms.count() - 1) / site.device.sms.count();
+  return own && needed < own->residency.count() ? Value(needed) : std::nullopt;
+}
 
-std::string reason_of(const ControlSite& site, const OverlapPlan& plan) {
-  if (plan.copy_engine) return "copy engines";
+std::string way_to_make_room(const ControlSite& site, const OverlapPlan& plan) {
   if (plan.comm_sms) return fmt::format("SM partition {} + {}", (site.device.sms - *plan.comm_sms).count(), plan.comm_sms->count());
   if (plan.sm_target) return fmt::format("SM split {} + {}", plan.sm_target->count(), (site.device.sms - *plan.sm_target).count());
   const std::optional<ResourceSet> blocked = blockers(site, plan);
@@ -115,6 +121,14 @@ std::string reason_of(const ControlSite& site, const OverlapPlan& plan) {
       plan.comm_threads || plan.comm_blocks != site.collective.comm_blocks || plan.cluster != site.collective.cluster;
   if (smaller) return "smaller collective";
   return plan.priority || plan.launch_gate ? "order only" : "as launched";
+}
+
+}  // namespace
+
+std::string reason_of(const ControlSite& site, const OverlapPlan& plan) {
+  if (!plan.copy_engine) return way_to_make_room(site, plan);
+  if (site.collective.op != CollectiveOp::all_reduce) return plan.blocks_per_sm ? "copy engines, capped" : "copy engines";
+  return way_to_make_room(site, plan) + ", copy engines gather";
 }
 
 std::string limiting_resource(const ControlSite& site, const Compute& compute, std::optional<Microseconds> compute_alone,
@@ -164,6 +178,7 @@ std::vector<OverlapPlan> CandidateSpace::started_plans() const {
     if (!site_.collective.comm_blocks) split.comm_blocks = Blocks(share);
     add(plans, usual(with(site_, split, "cluster", 1)));
     add(plans, usual(split));
+    if (share == 24) add(plans, usual(with(site_, with(site_, split, "cluster", 1), "copy_engine", 1)));
   }
   // Residency caps: a middle one and the least, each with priority, without which they gain little.
   if (const auto caps = control("blocks_per_sm").values(site_, plain)) {
@@ -179,7 +194,11 @@ std::vector<OverlapPlan> CandidateSpace::started_plans() const {
   for (const std::int64_t budget : {16, 8}) add(plans, usual(with(site_, urgent, "comm_blocks", budget)));
   add(plans, usual(with(site_, urgent, "cluster", 1)));
   add(plans, usual(with(site_, urgent, "comm_threads", 256)));
-  add(plans, usual(with(site_, plain, "copy_engine", 1)));
+  // A copy within the device is a kernel, and half of an all-reduce is one: each must not wait until compute's blocks are through.
+  for (const OverlapPlan& ordered : {gated, urgent, plain}) add(plans, usual(with(site_, ordered, "copy_engine", 1)));
+  if (const Value cap = cap_of_one_wave(site_); cap && site_.collective.op != CollectiveOp::all_reduce) {
+    add(plans, usual(with(site_, with(site_, urgent, "blocks_per_sm", cap), "copy_engine", 1)));
+  }
   OverlapPlan parted = plain;
   if (!site_.collective.comm_blocks) parted.comm_blocks = Blocks(16);
   add(plans, usual(with(site_, parted, "comm_sms", round_up(Sms(parted.comm_blocks->count()), Sms(8)).count())));
@@ -193,7 +212,7 @@ std::vector<Candidate> CandidateSpace::starts() const {
 }
 
 std::vector<Candidate> CandidateSpace::neighbours(const OverlapPlan& plan) const {
-  if (plan.comm_sms || plan.copy_engine) return {};
+  if (plan.comm_sms) return {};
   std::vector<OverlapPlan> plans;
   // A plain scheme's cap can be kept from the launches that run alone.
   if (const OverlapPlan spared = sparing(plan); spared != plan && !plan.windows_only) add(plans, spared);

@@ -50,8 +50,10 @@ std::optional<Amount> amount(Value value) {
 
 Value on(bool set) { return set ? Value(1) : std::nullopt; }
 
-Status on_the_sms(const OverlapPlan& plan) {
-  return plan.copy_engine ? Status(invalid_input("copy engines move the data, the collective has no blocks")) : Status();
+/// An all-reduce is half a reduction, which has blocks whoever moves the other half.
+Status on_the_sms(const ControlSite& site, const OverlapPlan& plan) {
+  if (!plan.copy_engine || site.collective.op == CollectiveOp::all_reduce) return {};
+  return invalid_input("copy engines move the data, the collective has no blocks");
 }
 
 Values residencies(const ControlSite& site, const OverlapPlan& /*plan*/) {
@@ -87,7 +89,7 @@ void set_residency(const ControlSite& site, OverlapPlan& plan, Value value) {
 Values priorities(const ControlSite& /*site*/, const OverlapPlan& /*plan*/) { return std::vector<std::int64_t>{1}; }
 
 Values gates(const ControlSite& site, const OverlapPlan& plan) {
-  if (Status sms = on_the_sms(plan); !sms) return sms.error();
+  if (Status sms = on_the_sms(site, plan); !sms) return sms.error();
   if (site.device.vendor != Vendor::nvidia) return invalid_input("HIP has no event that says that a kernel's blocks have begun");
   if (site.pattern == Pattern::pair) return invalid_input("the collective is launched last, no compute kernel could wait for it");
   if (site.iterations < 2) return invalid_input("one iteration has no later compute kernel that could wait");
@@ -95,13 +97,13 @@ Values gates(const ControlSite& site, const OverlapPlan& plan) {
 }
 
 Values budgets(const ControlSite& site, const OverlapPlan& plan) {
-  if (Status sms = on_the_sms(plan); !sms) return sms.error();
+  if (Status sms = on_the_sms(site, plan); !sms) return sms.error();
   if (site.collective.comm_blocks) return std::vector{site.collective.comm_blocks->count()};
   return list(kBudgets);
 }
 
 Values clusters(const ControlSite& site, const OverlapPlan& plan) {
-  if (Status sms = on_the_sms(plan); !sms) return sms.error();
+  if (Status sms = on_the_sms(site, plan); !sms) return sms.error();
   if (site.collective.cluster) return std::vector<std::int64_t>{*site.collective.cluster};
   if (site.device.max_cluster < 2) return invalid_input(fmt::format("{} launches no clusters", site.device.name));
   std::vector<std::int64_t> sizes;
@@ -123,7 +125,7 @@ Values targets(const ControlSite& site, const OverlapPlan& /*plan*/) {
 }
 
 Values comm_threads(const ControlSite& site, const OverlapPlan& plan) {
-  if (Status sms = on_the_sms(plan); !sms) return sms.error();
+  if (Status sms = on_the_sms(site, plan); !sms) return sms.error();
   if (site.device.vendor != Vendor::nvidia) return invalid_input("RCCL takes no number of threads");
   if (site.collective.op == CollectiveOp::all_to_all) return invalid_input("NCCL's send and receive take no number of threads");
   return list(kCommThreads);
@@ -136,7 +138,7 @@ Values carveouts(const ControlSite& site, const OverlapPlan& /*plan*/) {
 }
 
 Values partitions(const ControlSite& site, const OverlapPlan& plan) {
-  if (Status sms = on_the_sms(plan); !sms) return sms.error();
+  if (Status sms = on_the_sms(site, plan); !sms) return sms.error();
   // A collective's block mostly fills an SM: fewer SMs than blocks would leave some waiting for others of the same collective.
   const Sms least = round_up(Sms(blocks_of(site, plan).count()), kPartitionGranule);
   std::vector<std::int64_t> sms;
@@ -152,11 +154,11 @@ Values partitions(const ControlSite& site, const OverlapPlan& plan) {
 
 Values copy_engines(const ControlSite& site, const OverlapPlan& plan) {
   if (site.device.vendor != Vendor::nvidia) return invalid_input("copy-engine collectives are NCCL's");
-  if (!moves_only(site.collective.op)) {
-    return invalid_input(
-        fmt::format("copy engines cannot reduce, {} is not all_gather or all_to_all", to_string(site.collective.op)));
+  const CollectiveOp op = site.collective.op;
+  if (op == CollectiveOp::reduce_scatter) return invalid_input("copy engines cannot reduce, and reduce_scatter does nothing else");
+  if (moves_only(op) && (plan.launch_gate || plan.comm_sms)) {
+    return invalid_input("copy engines take no SM: nothing is to be gated or set aside");
   }
-  if (plan.launch_gate || plan.comm_sms) return invalid_input("copy engines take no SM: nothing is to be gated or set aside");
   return std::vector<std::int64_t>{1};
 }
 
@@ -202,7 +204,7 @@ constexpr std::array kControls{
             [](Site, OverlapPlan& plan, Value value) { plan.carveout = amount<Percent>(value); }},
     Control{"comm_sms", "sets SMs aside for the collective", partitions, [](Plan plan) { return count(plan.comm_sms); },
             [](Site, OverlapPlan& plan, Value value) { plan.comm_sms = amount<Sms>(value); }},
-    Control{"copy_engine", "moves the collective's data without SMs", copy_engines, [](Plan plan) { return on(plan.copy_engine); },
+    Control{"copy_engine", "moves data without SMs; of an all_reduce, the half that gathers", copy_engines, [](Plan plan) { return on(plan.copy_engine); },
             [](Site, OverlapPlan& plan, Value value) { plan.copy_engine = value.has_value(); }},
     Control{"windows_only", "leaves launches alone that run beside nothing", window_limits,
             [](Plan plan) { return on(plan.windows_only); },
@@ -255,6 +257,7 @@ Result<ControlSite> control_site(const Scenario& scenario, const DeviceLimits& d
   ControlSite site;
   site.device = device;
   site.compute = compute;
+  site.grid = compute_blocks(scenario.compute);
   site.shape_refusal = shape_refusal;
   site.comm = comm->footprint;
   site.comm_blocks = scenario.collective.comm_blocks.value_or(Blocks(exchange ? 32 : 24));

@@ -1,5 +1,6 @@
 // The CUDA backend on real devices: every kernel and collective computes the right thing under every order, and what goes wrong
 // is said in one line.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -267,6 +268,20 @@ TEST(LiveWorkload, APartitionLeavesComputeFewerSms) {
   EXPECT_LT(*half / *whole, 2.6);
 }
 
+int comm_kernels(const Timeline& timeline) {
+  return static_cast<int>(std::count_if(timeline.spans.begin(), timeline.spans.end(), [](const Span& span) {
+    return span.kind == SpanKind::communication && span.launch.has_value();
+  }));
+}
+
+std::string in_words(const Timeline& timeline) {
+  std::string text;
+  for (const Span& span : timeline.spans) {
+    text += fmt::format("GPU {} stream {}: {} from {} to {} ns\n", span.device, span.stream, span.name, span.begin.count(), span.end.count());
+  }
+  return text;
+}
+
 TEST(LiveWorkload, CopyEnginesMoveTheSameDataWithoutAKernel) {
   const auto backend = testing::live_backend(2);
   if (!backend) return;
@@ -279,10 +294,35 @@ TEST(LiveWorkload, CopyEnginesMoveTheSameDataWithoutAKernel) {
     const Status verified = (*workload)->verify(Order::concurrent, plan);
     if (!verified && verified.error().kind == ErrorKind::unavailable) GTEST_SKIP() << verified.error().message;
     ASSERT_TRUE(verified) << to_string(op) << ": " << verified.error().message;
-    const std::optional<Timeline> timeline = recorded(**workload, Order::comm_only, plan);
+    // Not comm_only: of a recording that begins with a copy, CUPTI loses that one.
+    const std::optional<Timeline> timeline = recorded(**workload, Order::concurrent, plan);
     if (!timeline) return;
-    EXPECT_EQ(0, activity(*timeline, SpanKind::communication).spans) << to_string(op);
+    EXPECT_EQ(0, comm_kernels(*timeline)) << to_string(op);
+    // Each of two GPUs copies one half to its peer and one half to itself.
+    EXPECT_EQ(4 * scenario.iterations, activity(*timeline, SpanKind::communication).spans) << to_string(op) << "\n" << in_words(*timeline);
   }
+}
+
+TEST(LiveWorkload, CopyEnginesGatherWhatKernelsReduced) {
+  const auto backend = testing::live_backend(2);
+  if (!backend) return;
+  const Scenario scenario = small(Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(64)}, CollectiveOp::all_reduce, 2);
+  Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+  ASSERT_TRUE(workload) << workload.error().message;
+  OverlapPlan plan;
+  plan.copy_engine = true;
+  for (const bool gated : {false, true}) {
+    plan.launch_gate = gated;
+    plan.comm_blocks = gated ? std::optional(Blocks(8)) : std::nullopt;
+    const Status verified = (*workload)->verify(Order::concurrent, plan);
+    if (!verified && verified.error().kind == ErrorKind::unavailable) GTEST_SKIP() << verified.error().message;
+    ASSERT_TRUE(verified) << verified.error().message;
+  }
+  const std::optional<Timeline> timeline = recorded(**workload, Order::comm_only, plan);
+  if (!timeline) return;
+  // One kernel and, in place, one copy to the peer, on each of two GPUs.
+  EXPECT_EQ(2 * scenario.iterations, comm_kernels(*timeline));
+  EXPECT_EQ(4 * scenario.iterations, activity(*timeline, SpanKind::communication).spans) << in_words(*timeline);
 }
 
 TEST_F(LiveGelu, ACarveOutChangesNoResult) {

@@ -66,6 +66,25 @@ class CaseRun {
       if (scheme == Scheme::sequential) continue;
       if (Status chosen = scheme == Scheme::tuned ? choose_tuned() : choose_plans(scheme); !chosen) return chosen;
     }
+    return choose_given();
+  }
+
+  /// Where a plan of the user's cannot act it is refused, as a scheme would be.
+  Status choose_given() {
+    const ComputeFacts& compute = workload_->compute();
+    const Result<ControlSite> site = control_site(scenario_, limits(), compute.footprint, compute.shape_refusal);
+    if (!site) return settings_.plans.empty() ? Status() : Status(site.error());
+    for (std::size_t at = 0; at < settings_.plans.size(); ++at) {
+      const std::string label = fmt::format("plan {}", at + 1);
+      const Result<OverlapPlan> plan = plan_of(*site, settings_.plans[at]);
+      const Status accepted = plan ? workload_->accepts(*plan) : Status(plan.error());
+      if (!accepted && accepted.error().kind == ErrorKind::failed) return accepted;
+      if (accepted) {
+        entries_.push_back({{label, Order::concurrent, *plan, {}}, in_words(*plan), {}});
+      } else {
+        measurement_.result.refusals.push_back({label, accepted.error().message});
+      }
+    }
     return {};
   }
 
@@ -187,7 +206,7 @@ class CaseRun {
   /// No result shows whether a collective really waited for its compute; the recording does.
   [[nodiscard]] Status check_recording(const Entry& entry, const Timeline& timeline) const {
     const bool both = entry.order == Order::sequential || entry.order == Order::concurrent;
-    // Copies are not in the recording.
+    // A collective is several copies.
     if (!both || scenario_.pattern != Pattern::pipeline || entry.plan.copy_engine) return {};
     const Status kept = check_pipeline(timeline, scenario_.iterations);
     return kept ? kept : Status(Error{kept.error().kind, fmt::format("{}: {}", entry.label, kept.error().message)});
@@ -231,9 +250,9 @@ class CaseRun {
     }
     if (measurement_.no_record_reason.empty()) {
       result.metrics.compute_inflation = inflation(entry.recordings, entries_[kComputeAlone].recordings, SpanKind::compute);
-      // Copies leave no record: what is recorded of such a plan is the collective that nothing hides.
+      result.metrics.overlap_rate = overlap_rate(entry.recordings);
+      // Copies and kernels are not the same work.
       if (!entry.plan.copy_engine) {
-        result.metrics.overlap_rate = overlap_rate(entry.recordings);
         result.metrics.comm_inflation = inflation(entry.recordings, entries_[kCommAlone].recordings, SpanKind::communication);
       }
     }
@@ -246,12 +265,15 @@ class CaseRun {
   [[nodiscard]] std::string comm_blocks_note(const Entry& entry) const {
     // In windows only, the last collective does not follow the plan.
     if (entry.recordings.empty() || entry.plan.windows_only) return {};
-    const Activity kernels = activity(entry.recordings.front(), SpanKind::communication);
-    if (entry.plan.copy_engine && kernels.spans > 0) {
-      return fmt::format("{}: the library moved data with {} kernels all the same", entry.label, kernels.spans);
+    const std::vector<Span>& spans = entry.recordings.front().spans;
+    const bool all_by_engines = entry.plan.copy_engine && scenario_.collective.op != CollectiveOp::all_reduce;
+    const auto kernels = std::ranges::count_if(
+        spans, [](const Span& span) { return span.kind == SpanKind::communication && span.launch.has_value(); });
+    if (all_by_engines && kernels > 0) {
+      return fmt::format("{}: the library moved data with {} kernels all the same", entry.label, kernels);
     }
     if (!entry.plan.comm_blocks) return {};
-    for (const Span& span : entry.recordings.front().spans) {
+    for (const Span& span : spans) {
       if (span.kind != SpanKind::communication || !span.launch || span.launch->grid == *entry.plan.comm_blocks) continue;
       return fmt::format("{}: {} comm blocks were asked for, {} ran", entry.label, entry.plan.comm_blocks->count(),
                          span.launch->grid.count());

@@ -8,6 +8,7 @@
 
 #include "headroom/backend/backend.hpp"
 #include "headroom/base/result.hpp"
+#include "headroom/plan/plan_text.hpp"
 #include "headroom/plan/scheme.hpp"
 #include "headroom/report/chrome_trace.hpp"
 #include "headroom/report/result_document.hpp"
@@ -33,6 +34,7 @@ struct BenchSettings {
   std::uint64_t seed = 1;
   ResidencyChoice residency;
   TunedPlans tuned;  ///< asked where `schemes` has `tuned`
+  std::vector<std::vector<ControlSetting>> plans;  ///< run beside the schemes, each under the label "plan N"
 };
 
 /// Rounds that are run and not counted before `trials` counted ones: the first third of all.

@@ -27,6 +27,7 @@ struct BenchArguments {
   CaseOptions cases;
   std::string validate_file;
   std::vector<std::string> schemes;
+  std::vector<std::string> plans;
   std::optional<int> trials;
   std::string blocks_per_sm = "best";
   std::optional<double> min_reduction;
@@ -85,6 +86,11 @@ Result<BenchRequest> request_of(const BenchArguments& arguments) {
     request.settings.schemes.push_back(*scheme);
   }
   if (arguments.schemes.empty()) request.settings.schemes = std::move(cases->schemes);
+  for (const std::string& text : arguments.plans) {
+    Result<std::vector<ControlSetting>> plan = parse_plan(text);
+    if (!plan) return invalid_input(fmt::format("--plan: {}", plan.error().message));
+    request.settings.plans.push_back(std::move(*plan));
+  }
   Result<ResidencyChoice> residency = residency_of(arguments.blocks_per_sm);
   if (!residency) return residency.error();
   request.settings.residency = *residency;
@@ -234,6 +240,8 @@ void add_bench_command(CLI::App& app, std::function<int()>& chosen) {
   std::string names;
   for (const Scheme scheme : schemes()) names += fmt::format("{}{}", names.empty() ? "" : ",", to_string(scheme));
   command->add_option("--scheme", arguments->schemes, "Schemes to run, by comma: " + names)->delimiter(',');
+  command->add_option("--plan", arguments->plans, "A plan to run beside the schemes: controls by comma, as in priority,comm_blocks=8")
+      ->allow_extra_args(false);
   command->add_option("--profile", arguments->profile, "Where the scheme tuned finds its plans; HEADROOM_PROFILE by default");
   command->add_option("--trials", arguments->trials, "Counted trials; half as many before them are warm-up");
   command->add_option("--blocks-per-sm", arguments->blocks_per_sm, "Residency of the shaped schemes: best, all or a number")

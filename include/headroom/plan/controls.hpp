@@ -20,6 +20,7 @@ namespace headroom {
 struct ControlSite {
   DeviceLimits device;
   std::optional<KernelFootprint> compute;  ///< absent: a library chooses its kernel
+  std::optional<Blocks> grid;              ///< of the compute kernel, where that is known beforehand
   std::string shape_refusal;               ///< why padding cannot act on the compute kernel; empty: it can
   KernelFootprint comm;                    ///< one block of the collective as its library launches it when nothing is said
   Blocks comm_blocks;                      ///< as many as the library then launches

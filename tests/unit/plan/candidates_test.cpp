@@ -1,5 +1,6 @@
 #include "headroom/plan/candidates.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,8 +12,11 @@
 namespace headroom {
 namespace {
 
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using testing::elementwise_site;
 using testing::kSimtGemm;
+using testing::kTensorGemm;
 using testing::library_site;
 
 OverlapPlan capped(const ControlSite& site, std::int64_t blocks) {
@@ -54,6 +58,14 @@ TEST(ReasonOf, TheOtherControls) {
   OverlapPlan copied;
   copied.copy_engine = true;
   EXPECT_EQ(reason_of(site, copied), "copy engines");
+  copied.blocks_per_sm = BlocksPerSm(2);
+  EXPECT_EQ(reason_of(site, copied), "copy engines, capped");
+  // Half of an all-reduce is a kernel, which the other controls make room for.
+  OverlapPlan halved;
+  halved.copy_engine = true;
+  EXPECT_EQ(reason_of(library_site(), halved), "as launched, copy engines gather");
+  halved.sm_target = Sms(100);
+  EXPECT_EQ(reason_of(library_site(), halved), "SM split 100 + 32, copy engines gather");
 }
 
 TEST(LimitingResource, IsTheLongerSideOrWhatKeepsTheCommBlockOut) {
@@ -157,13 +169,43 @@ TEST(CandidateSpace, WhatAMachineRefusesIsNotInIt) {
   }
 }
 
+TEST(CandidateSpace, CopyEnginesAreCombinedWithWhatElseActs) {
+  const auto starts_with_engines = [](const ControlSite& site) {
+    std::vector<std::string> plans;
+    for (const Candidate& candidate : CandidateSpace(site).starts()) {
+      if (candidate.plan.copy_engine) plans.push_back(in_words(candidate.plan));
+    }
+    return plans;
+  };
+  EXPECT_THAT(starts_with_engines(elementwise_site()),
+              ElementsAre("launch gate, copy engines, in windows only", "priority, copy engines, in windows only",
+                          "copy engines, in windows only"));
+  EXPECT_THAT(starts_with_engines(library_site()),
+              Contains("priority, 24 comm blocks, cluster 1, SM target 108, copy engines, in windows only"));
+  // 256 blocks are two on each of 132 SMs, where there is room for five.
+  ControlSite exchange = elementwise_site("h200", CollectiveOp::all_to_all);
+  exchange.compute = kTensorGemm;
+  exchange.grid = Blocks(256);
+  EXPECT_THAT(starts_with_engines(exchange),
+              ElementsAre("priority, copy engines, in windows only", "copy engines, in windows only",
+                          "2 blocks/SM, priority, copy engines, in windows only"));
+  exchange.grid = Blocks(661);  // one more than five on each: they never run at once
+  EXPECT_EQ(starts_with_engines(exchange).size(), 2U);
+  // Switched on and off in a step, and nothing that the engines replace stays.
+  OverlapPlan copied;
+  copied.copy_engine = true;
+  copied.windows_only = true;
+  const std::vector<Candidate> neighbours = CandidateSpace(library_site("h200", CollectiveOp::all_gather)).neighbours(copied);
+  EXPECT_THAT(neighbours, Contains(::testing::Field(&Candidate::plan, OverlapPlan{})));
+  for (const Candidate& neighbour : neighbours) EXPECT_FALSE(neighbour.plan.copy_engine && neighbour.plan.comm_blocks);
+}
+
 TEST(CandidateSpace, NeverOverrulesTheUsersBudget) {
   ControlSite site = elementwise_site();
   site.collective.comm_blocks = Blocks(8);
   site.collective.cluster = 2;
   site.comm_blocks = Blocks(8);
   for (const Candidate& candidate : CandidateSpace(site).every()) {
-    if (candidate.plan.copy_engine) continue;
     EXPECT_EQ(candidate.plan.comm_blocks, Blocks(8));
     EXPECT_EQ(candidate.plan.cluster, 2);
   }

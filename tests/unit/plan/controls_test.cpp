@@ -115,7 +115,7 @@ TEST(Controls, APartitionHasAnSmForEachCommBlock) {
 TEST(Controls, CopyEnginesMoveAndNeverReduce) {
   EXPECT_EQ(values("copy_engine", library_site("h200", CollectiveOp::all_gather)), Values{1});
   EXPECT_EQ(refusal("copy_engine", library_site("h200", CollectiveOp::reduce_scatter)),
-            "copy engines cannot reduce, reduce_scatter is not all_gather or all_to_all");
+            "copy engines cannot reduce, and reduce_scatter does nothing else");
   OverlapPlan plan;
   plan.copy_engine = true;
   for (const char* name : {"launch_gate", "comm_blocks", "cluster", "comm_threads", "comm_sms"}) {
@@ -123,6 +123,10 @@ TEST(Controls, CopyEnginesMoveAndNeverReduce) {
               "copy engines move the data, the collective has no blocks")
         << name;
   }
+  // Of an all-reduce they move the half that gathers; the half that reduces has blocks as ever.
+  EXPECT_EQ(values("copy_engine", library_site()), Values{1});
+  EXPECT_EQ(values("launch_gate", library_site(), plan), Values{1});
+  EXPECT_EQ(values("comm_blocks", library_site(), plan), values("comm_blocks", library_site()));
 }
 
 TEST(Controls, TheGateNeedsALaterKernel) {
