@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "preload/core/core.hpp"
@@ -31,14 +32,17 @@ class Launches {
     rules.policy = policy;
     core = Core::create(rules, platform());
   }
-  Ticket launch(FunctionId function, StreamId stream, std::uint32_t grid) {
+  LaunchFacts facts_of(FunctionId function, StreamId stream, std::uint32_t grid) {
     LaunchFacts facts;
     facts.stream = stream;
     facts.function = function;
     facts.grid = {grid, 1, 1};
     facts.block = {384, 1, 1};
     facts.host_time_ns = now += 5'000;
-    const Decision decision = core->on_launch(facts);
+    return facts;
+  }
+  Ticket launch(FunctionId function, StreamId stream, std::uint32_t grid) {
+    const Decision decision = core->on_launch(facts_of(function, stream, grid));
     core->on_launched(decision.ticket, LaunchOutcome::ok);
     benchmark::DoNotOptimize(decision);
     return decision.ticket;
@@ -48,12 +52,20 @@ class Launches {
   }
   void compute() {
     const std::uint32_t kernel = next++ % 64;
-    launch(0x20'0000 + FunctionId{kernel} * 64, 0x2000, 132 + kernel);
+    const FunctionId function = 0x20'0000 + FunctionId{kernel} * 64;
+    if (!core->leaves_alone(function)) { launch(function, 0x2000, 132 + kernel); }
+  }
+  /// One of a training loop in which every step takes as long as the others.
+  void collective() {
+    const Decision decision = core->on_launch(facts_of(kAllReduce, 0x3000, 24));
+    core->on_launched(decision.ticket, LaunchOutcome::ok);
+    if (decision.step != 0) { core->on_step_time(std::exchange(step, decision.step), 1'000'000); }
   }
 
   std::unique_ptr<Core> core;
   std::uint64_t now = 1'000'000'000;
   std::uint32_t next = 0;
+  std::uint64_t step = 0;  ///< the latest that began
 };
 
 void without_collectives(benchmark::State& state) {
@@ -72,10 +84,7 @@ BENCHMARK(outside_windows);
 
 /// Between two launches a real program uses more memory than a core's caches hold: the argument, in KiB. The clock's own 20 to 30 ns
 /// are in the figure.
-void outside_windows_cold(benchmark::State& state) {
-  Launches launches(Policy::gate);
-  launches.launch(kAllReduce, 0x3000, 24);
-  launches.core->on_synchronized(launches.core->stream_point(0x3000), launches.now);
+void time_cold_computes(benchmark::State& state, Launches& launches) {
   for (int i = 0; i < 256; ++i) { launches.compute(); }
   std::vector<char> others(static_cast<std::size_t>(state.range(0)) * 1024);
   for (auto _ : state) {
@@ -86,7 +95,26 @@ void outside_windows_cold(benchmark::State& state) {
     state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
 }
+
+void outside_windows_cold(benchmark::State& state) {
+  Launches launches(Policy::gate);
+  launches.launch(kAllReduce, 0x3000, 24);
+  launches.core->on_synchronized(launches.core->stream_point(0x3000), launches.now);
+  time_cold_computes(state, launches);
+}
 BENCHMARK(outside_windows_cold)->Arg(256)->Arg(2048)->Iterations(20'000)->UseManualTime();
+
+/// After `auto` has compared and found nothing to gain.
+void at_rest_cold(benchmark::State& state) {
+  Launches launches(Policy::automatic);
+  for (int i = 0; i < 100 * 16; ++i) {
+    launches.collective();
+    launches.compute();
+  }
+  if (!launches.core->leaves_alone(0x20'0000)) { state.SkipWithError("not at rest"); }
+  time_cold_computes(state, launches);
+}
+BENCHMARK(at_rest_cold)->Arg(256)->Arg(2048)->Iterations(20'000)->UseManualTime();
 
 /// Beside collectives of unknown duration.
 void inside_windows(benchmark::State& state) {

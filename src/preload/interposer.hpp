@@ -22,14 +22,15 @@ namespace headroom::preload {
 struct Interposer {
   DriverCalls driver;
   Rules rules;
+  // Every call looks at these two: one cache line.
   std::unique_ptr<Core> core;
+  std::atomic<bool> used{false};  // in this process, since it was forked
   Contexts contexts;
   GraphTable graphs;
   ForeignEvents foreign_events;
   LaunchTimer timer;
   DescriptorTable descriptors;
   Overhead overhead;
-  std::atomic<bool> used{false};  // in this process, since it was forked
 
   Interposer(const DriverCalls& calls, const Rules& rules, std::unique_ptr<Core> made);
 

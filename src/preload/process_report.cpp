@@ -47,8 +47,8 @@ std::uint64_t scaled(std::uint64_t nanoseconds, std::uint64_t samples, std::uint
                                                    static_cast<double>(calls));
 }
 
-void fill_overhead(const Overhead& overhead, ProcessFacts& facts) {
-  facts.outside_calls = overhead.outside_calls.load();
+void fill_overhead(const Overhead& overhead, std::uint64_t at_rest, ProcessFacts& facts) {
+  facts.outside_calls = overhead.outside_calls.load() + at_rest;
   facts.outside_ns = scaled(overhead.outside_ns.load(), overhead.outside_samples.load(), facts.outside_calls);
   facts.inside_calls = overhead.inside_calls.load();
   facts.inside_ns = scaled(overhead.inside_ns.load(), overhead.inside_samples.load(), facts.inside_calls);
@@ -120,7 +120,7 @@ void write_process_report(const ReportSource& source) {
   facts.device_count = source.devices_seen;
   facts.driver_entries = entries.pointers.data();
   facts.driver_entry_count = entries.count;
-  fill_overhead(source.overhead, facts);
+  fill_overhead(source.overhead, source.core.launches_at_rest(), facts);
   const char* directory = std::getenv("HEADROOM_RUN_REPORT_DIR");
   if (directory != nullptr && *directory != '\0') { report_to(source, directory, facts); }
   const char* verbose = std::getenv("HEADROOM_RUN_VERBOSE");

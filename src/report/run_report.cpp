@@ -78,6 +78,7 @@ void add(RunActivity& sum, const RunActivity& more) {
   sum.launches.in_order_only += more.launches.in_order_only;
   sum.launches.untracked += more.launches.untracked;
   sum.launches.collectives_forgotten += more.launches.collectives_forgotten;
+  sum.launches.at_rest += more.launches.at_rest;
   sum.collectives.insert(sum.collectives.end(), more.collectives.begin(), more.collectives.end());
   sum.kernels.insert(sum.kernels.end(), more.kernels.begin(), more.kernels.end());
   sum.applied += more.applied;

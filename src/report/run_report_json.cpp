@@ -139,7 +139,8 @@ RunActivity activity_of(Members& document) {
                    launches.count("in_window"),
                    launches.count("in_order_only"),
                    launches.count("untracked"),
-                   launches.count("collectives_forgotten")};
+                   launches.count("collectives_forgotten"),
+                   launches.count("at_rest")};
   document.each("collectives", [&](Members collective) {
     read.collectives.push_back({collective.text("name"), collective.count("size_class"), collective.count("count"),
                                 Microseconds(collective.amount("expected_us"))});
@@ -201,6 +202,7 @@ OrderedJson json_of(const RunActivity::Launches& launches) {
   written["in_order_only"] = launches.in_order_only;
   written["untracked"] = launches.untracked;
   written["collectives_forgotten"] = launches.collectives_forgotten;
+  written["at_rest"] = launches.at_rest;
   return written;
 }
 

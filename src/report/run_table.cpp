@@ -61,6 +61,9 @@ std::string summary_lines(const RunActivity& total) {
   const RunActivity::Overhead& overhead = total.overhead;
   std::string lines =
       fmt::format("launches    {} ({} captured), {} graph launches\n", launches.total, launches.captured, launches.graph_launches);
+  if (launches.at_rest > 0) {
+    lines += fmt::format("at rest     {} launches left alone, auto had found nothing to gain\n", launches.at_rest);
+  }
   lines += fmt::format("in a window {} ({:.2f} %), {} more by order alone\n", launches.in_window, share, launches.in_order_only);
   if (launches.untracked > 0 || launches.collectives_forgotten > 0) {
     lines += fmt::format("lost        {} launches not tracked, {} collectives forgotten while they may have run\n",

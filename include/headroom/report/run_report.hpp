@@ -52,6 +52,7 @@ struct RunActivity {
     std::int64_t in_order_only = 0;          ///< unordered with a collective, but not expected to meet it
     std::int64_t untracked = 0;              ///< of which nothing could be told: passed on as they were
     std::int64_t collectives_forgotten = 0;  ///< taken for finished because too many were live
+    std::int64_t at_rest = 0;                ///< left alone after `auto` had found that the program runs best as it is
   };
   struct Overhead {
     Nanoseconds time{0};

@@ -49,6 +49,7 @@ void CoreState::forget() {
   known.trial.begin(trial_arms(rules));
   known.active = controls(rules, known.trial.arm());
   captures.store(0, std::memory_order_relaxed);
+  rest.reset();
   forked = false;
 }
 
@@ -57,29 +58,6 @@ void CoreState::refuse(KernelRecord& kernel, Decision& decision, Refusal refusal
   ++kernel.refused[index];
   ++known.totals.refused[index];
   if (decision.refusal == Refusal::none) { decision.refusal = refusal; }
-}
-
-std::uint64_t CoreState::note_collective(std::uint64_t signature) {
-  if (rules.policy != Policy::automatic || !rules.trial) { return 0; }
-  std::uint64_t begun = 0;
-  const bool was_locked = known.steps.locked();
-  switch (known.steps.on_collective(signature)) {
-    case StepMarks::Mark::none:
-      break;
-    case StepMarks::Mark::lost:
-      known.trial.on_lost();
-      break;
-    case StepMarks::Mark::step:
-      begun = ++known.step;
-      known.trial.on_step_begun(begun);
-      break;
-  }
-  if (known.steps.locked() && !was_locked) {
-    known.trial.on_pattern(known.steps.pattern());
-    ++known.step;  // a gap in the numbers: the time from the step before to the next one is no step's
-  }
-  known.active = controls(rules, known.trial.arm());
-  return begun;
 }
 
 std::unique_ptr<Core> Core::create(const Rules& rules, const Platform& platform) {
@@ -102,13 +80,6 @@ void Core::on_timing(Ticket ticket, std::uint64_t nanoseconds, std::uint64_t /*h
   if (fields.collective && known.order.is_live(fields.place, fields.born, kBornMask)) { known.order.finish(fields.place); }
 }
 
-void Core::on_step_time(std::uint64_t step, std::uint64_t nanoseconds) {
-  CoreState::Hold hold(*state_);
-  Knowledge& known = state_->known;
-  known.trial.on_step_time(step, nanoseconds);
-  known.active = controls(state_->rules, known.trial.arm());
-}
-
 void Core::on_timing_lost(Ticket ticket) {
   if (ticket == 0) { return; }
   CoreState::Hold hold(*state_);
@@ -118,6 +89,7 @@ void Core::on_timing_lost(Ticket ticket) {
 void Core::on_module_unload() {
   CoreState::Hold hold(*state_);
   ++state_->known.modules;
+  state_->rest.forget_functions();
 }
 
 void Core::on_stream_create(StreamId stream, const StreamInfo& info) {
@@ -134,24 +106,27 @@ void Core::on_stream_destroy(StreamId stream) {
 }
 
 void Core::on_event_destroy(EventId event) {
+  if (state_->rest.on()) { return; }
   CoreState::Hold hold(*state_);
   state_->known.order.remove_event(event);
 }
 
 void Core::on_event_record(EventId event, StreamId stream) {
+  if (state_->rest.on()) { return; }
   CoreState::Hold hold(*state_);
   if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
   if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.record(event, *found); }
 }
 
 void Core::on_stream_wait(StreamId stream, EventId event) {
+  if (state_->rest.on()) { return; }
   CoreState::Hold hold(*state_);
   if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
   if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.wait(*found, event); }
 }
 
 void Core::on_stream_operation(StreamId stream) {
-  if (!is_legacy_stream(stream)) { return; }
+  if (!is_legacy_stream(stream) || state_->rest.on()) { return; }
   CoreState::Hold hold(*state_);
   if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
   if (Stream* found = state_->known.order.find_stream(stream)) {
@@ -161,16 +136,19 @@ void Core::on_stream_operation(StreamId stream) {
 
 void Core::on_host_dependency(StreamId stream) {
   CoreState::Hold hold(*state_);
+  state_->disturb();
   if (!state_->meet_stream(stream, hold)) { return; }
   if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.add_host_action(*found); }
 }
 
 SyncPoint Core::event_point(EventId event) {
+  if (state_->rest.on()) { return {}; }
   CoreState::Hold hold(*state_);
   return state_->known.order.point_of(event);
 }
 
 SyncPoint Core::stream_point(StreamId stream) {
+  if (state_->rest.on()) { return {}; }
   CoreState::Hold hold(*state_);
   // A stream that is not known yet holds nothing, except that a legacy stream stands for all blocking ones.
   if (is_legacy_stream(stream) && !state_->dormant()) { (void)state_->meet_stream(stream, hold); }
@@ -179,6 +157,7 @@ SyncPoint Core::stream_point(StreamId stream) {
 }
 
 SyncPoint Core::context_point(ContextId context) {
+  if (state_->rest.on()) { return {}; }
   CoreState::Hold hold(*state_);
   return state_->known.order.context_point(context);
 }
@@ -201,6 +180,7 @@ void Core::on_context_destroy(ContextId context) {
 
 void Core::on_capture_begin(StreamId stream) {
   CoreState::Hold hold(*state_);
+  state_->disturb();
   if (!state_->meet_stream(stream, hold)) { return; }
   if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.begin_capture(*found); }
   state_->captures.store(state_->known.order.captures_active(), std::memory_order_relaxed);

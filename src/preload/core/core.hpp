@@ -180,7 +180,7 @@ struct ProcessFacts {
   std::size_t passed_through_count = 0;
   std::uint64_t overhead_ns = 0;  ///< inside the interposer, driver excluded
   std::uint64_t overhead_calls = 0;
-  std::uint64_t outside_ns = 0;  ///< of launches outside windows
+  std::uint64_t outside_ns = 0;  ///< of launches outside windows, those that were left alone included
   std::uint64_t outside_calls = 0;
   std::uint64_t inside_ns = 0;
   std::uint64_t inside_calls = 0;
@@ -201,6 +201,10 @@ class Core {
   ~Core();
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
+
+  /// A launch of the function needs no decision: it goes as the program asked, and on_launch is not to be called. Lock-free, and so cheap
+  /// that it comes before everything else.
+  [[nodiscard]] bool leaves_alone(FunctionId function);
 
   // --- kernels: call on_launch before the driver, and on_launched after it unless the ticket is zero ---
   /// The compute launch or collective of the facts takes its place in the program's order here: threads that order their launches
@@ -264,6 +268,9 @@ class Core {
   void before_fork();
   void after_fork_in_parent();
   void after_fork_in_child();
+
+  /// Launches that were left alone.
+  [[nodiscard]] std::uint64_t launches_at_rest() const;
 
   /// One `headroom.run-process/1` document. May be called at any time; takes the lock.
   void report(const ProcessFacts& process, const Sink& sink);

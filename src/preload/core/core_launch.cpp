@@ -31,6 +31,10 @@ struct Launch {
   Interval expected{};
 };
 
+std::uint8_t size_class_of(const LaunchFacts& facts) {
+  return static_cast<std::uint8_t>(facts.note.bytes == 0 ? 0 : std::bit_width(facts.note.bytes) - 1);
+}
+
 void remember_footprint(KernelRecord& kernel, const LaunchFacts& facts) {
   kernel.threads = static_cast<std::uint32_t>(facts.block.count());
   kernel.dynamic_shared = facts.dynamic_shared;
@@ -220,6 +224,12 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   decision.dynamic_shared = facts.dynamic_shared;
   const std::uint64_t key = kind_key(facts, kernel_index);
   known.prefetch(kernel_index, key);
+  // First: a trial that changes its arm does so for whole steps.
+  const std::uint64_t step = known.kernels[kernel_index].communication ? note_collective(key) : 0;
+  if (rest.on()) {
+    pass_at_rest(facts, kernel_index, key);
+    return decision;
+  }
   if (!meet_stream(facts.stream, hold)) {
     ++known.totals.overflowed;
     return decision;
@@ -247,8 +257,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
     launch.expected = order.clock.enqueue(facts.host_time_ns, kind->samples.expected());
   }
   if (kernel.communication) {
-    kind->size_class = static_cast<std::uint8_t>(facts.note.bytes == 0 ? 0 : std::bit_width(facts.note.bytes) - 1);
-    const std::uint64_t step = note_collective(key);  // first: a trial that changes its arm does so for whole steps
+    kind->size_class = size_class_of(facts);
     if (!captured) { decision.step = step; }
     decide_collective(launch, queued);
   } else {
@@ -262,6 +271,18 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
     decision.ticket = pack(launch.ticket);
   }
   return decision;
+}
+
+void CoreState::pass_at_rest(const LaunchFacts& facts, std::uint16_t kernel_index, std::uint64_t key) {
+  if (!known.kernels[kernel_index].communication) {
+    rest.remember(facts.function);
+    return;
+  }
+  LaunchKind* kind = known.kinds.obtain(key);
+  if (kind == nullptr) { return; }
+  kind->kernel = kernel_index;
+  kind->size_class = size_class_of(facts);
+  ++kind->launches;
 }
 
 Decision Core::on_launch(const LaunchFacts& facts) {

@@ -9,11 +9,15 @@ void Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64
   Knowledge& known = state_->known;
   ++known.totals.graph_launches;
   known.collectives_seen = known.collectives_seen || graph.collectives > 0;
-  if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
+  const std::uint64_t key = combine(combine(0, graph.collectives), graph.computes) | 1U;
+  const Stream* before = known.order.find_stream(stream);
+  const bool captured = before != nullptr && known.order.active_capture(*before) != 0;
+  // A graph has no place for the event of a step that begins with it: that step's time stays unknown.
+  if (graph.collectives > 0 && !captured) { static_cast<void>(state_->note_collective(key)); }
+  if (state_->rest.on() || state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
   Stream* found = known.order.find_stream(stream);
   if (found == nullptr) { return; }
   Order& order = known.order.open(*found);
-  const std::uint64_t key = combine(combine(0, graph.collectives), graph.computes) | 1U;
   if (&order == &found->captured) {
     known.order.count_captured(*found, graph);
   } else if (graph.collectives > 0) {
@@ -27,13 +31,12 @@ void Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64
     collective.expected = expected;
     collective.shape = kind == nullptr ? 0 : static_cast<std::uint32_t>(known.kinds.position(kind));
     collective.launched = true;
-    // A graph has no place for the event of a step that begins with it: that step's time stays unknown.
-    static_cast<void>(state_->note_collective(key));
   }
   known.order.close(*found, order);
 }
 
 SmTarget Core::on_library_gemm(StreamId stream, std::uint64_t host_time_ns) {
+  if (state_->rest.on()) { return {}; }
   CoreState::Hold hold(*state_);
   if (!state_->known.active.sm_target || state_->dormant() || !state_->meet_stream(stream, hold)) { return {}; }
   return state_->sm_target(stream, host_time_ns);
@@ -47,6 +50,7 @@ void Core::on_library_gemm_done(LaunchOutcome outcome) {
 }
 
 SmTarget Core::expected_sm_target(StreamId stream, std::uint64_t host_time_ns) {
+  if (state_->rest.on()) { return {}; }
   CoreState::Hold hold(*state_);
   if (!state_->known.active.sm_target || state_->dormant()) { return {}; }
   return state_->sm_target(stream, host_time_ns);
@@ -59,8 +63,8 @@ SmTarget CoreState::sm_target(StreamId stream, std::uint64_t host_time_ns) {
   if (&order == &found->captured) { return {}; }
   Clock clock = order.clock;
   const Interval expected = clock.enqueue(host_time_ns, 0);
-  for (std::uint64_t rest = known.order.unordered(*found, order); rest != 0; rest &= rest - 1) {
-    const Collective& collective = known.order.collective(static_cast<unsigned>(std::countr_zero(rest)));
+  for (std::uint64_t left = known.order.unordered(*found, order); left != 0; left &= left - 1) {
+    const Collective& collective = known.order.collective(static_cast<unsigned>(std::countr_zero(left)));
     // The kernel that the library will choose is not known yet, and neither is its duration.
     if (ExpectedMeeting{expected, false, collective.expected, collective.duration_known}.meets()) { return {rules.sm_target}; }
   }

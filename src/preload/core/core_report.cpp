@@ -38,10 +38,10 @@ void write_process(ReportWriter& out, const ProcessFacts& process, const Rules& 
   out.end_array();
 }
 
-void write_launches(ReportWriter& out, Knowledge& known) {
+void write_launches(ReportWriter& out, Knowledge& known, std::uint64_t at_rest) {
   const Totals& totals = known.totals;
   out.key("launches").begin_object();
-  out.key("total").number(totals.launches).key("captured").number(totals.captured);
+  out.key("total").number(totals.launches + at_rest).key("at_rest").number(at_rest).key("captured").number(totals.captured);
   out.key("graph_launches").number(totals.graph_launches);
   out.key("in_window").number(totals.in_window).key("in_order_only").number(totals.in_order_only);
   out.key("untracked").number(totals.overflowed).key("collectives_forgotten").number(known.order.dropped());
@@ -141,7 +141,7 @@ void Core::report(const ProcessFacts& process, const Sink& sink) {
   ReportWriter out(sink);
   out.begin_object();
   write_process(out, process, state_->rules);
-  write_launches(out, known);
+  write_launches(out, known, state_->rest.launches());
   write_collectives(out, known);
   write_kernels(out, known);
   write_applied(out, known.totals.applied);

@@ -11,6 +11,7 @@
 #include "preload/core/durations.hpp"
 #include "preload/core/policy.hpp"
 #include "preload/core/program_order.hpp"
+#include "preload/core/rest.hpp"
 #include "preload/core/step_marks.hpp"
 #include "preload/core/table.hpp"
 
@@ -98,6 +99,7 @@ struct Knowledge {
   StepMarks steps;
   AbTrial trial;
   std::uint64_t step = 0;  ///< number of the last one that began
+  bool disturbed = false;  ///< no rest until the next comparison
   std::array<std::uint16_t, kMaxKernels> report_order{};
 
   /// Fetches what a launch will touch, all at once instead of one after the other. Needs no lock: it reads nothing.
@@ -143,6 +145,7 @@ struct CoreState {
   std::mutex mutex;
   bool forked = false;  ///< the knowledge is the parent's: to be forgotten before the next use
   std::atomic<unsigned> captures{0};
+  Rest rest;
   Knowledge known;
 
   void forget();
@@ -158,14 +161,21 @@ struct CoreState {
   void meet_residency(const LaunchFacts& facts, std::uint64_t kind_key, Hold& hold);
 
   Decision decide(const LaunchFacts& facts, std::uint16_t kernel, Hold& hold);
+  /// A launch that was not left alone: a collective, or a function that is met for the first time.
+  void pass_at_rest(const LaunchFacts& facts, std::uint16_t kernel, std::uint64_t key);
   /// For a product that is about to be enqueued; nothing for a stream that was never met.
   SmTarget sm_target(StreamId stream, std::uint64_t host_time_ns);
-  /// The number of the step that begins with this collective; 0: none does.
+  /// The number of the step that begins with this collective; 0: none does. May begin or end a rest: what was known of the program's
+  /// order is gone after that, pointers into it included.
   std::uint64_t note_collective(std::uint64_t signature);
+  /// Something that must be followed from here on; the rest does not come back before the next comparison has ended.
+  void disturb();
   void refuse(KernelRecord& kernel, Decision& decision, Refusal refusal);
 
  private:
   std::uint16_t add_kernel(const FunctionInfo& info);
+  void begin_or_end_rest(bool may_begin);
+  void end_rest();
 };
 
 class CoreState::Hold {

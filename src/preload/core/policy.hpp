@@ -13,6 +13,7 @@ struct Controls {
   bool gate = false;
   bool shape = false;
   bool sm_target = false;
+  [[nodiscard]] constexpr bool any() const { return priority || gate || shape || sm_target; }
 };
 
 /// A collective expected to end sooner is not waited for: a launch costs a tenth of that.
