@@ -67,6 +67,28 @@ void untouched() {
   for (std::size_t i = 0; i < 3; ++i) { EXPECT(is_call(i, "cuLaunchKernel") && fake_call(i)->attribute_count == 0); }
 }
 
+// auto: steps that take equally long however they run. The program ends as it is, and gets its own calls and nothing else, not even
+// the events that time a step.
+void rest() {
+  const TwoStreams two;
+  const auto step = [&] {
+    for (int i = 0; i < 16; ++i) {
+      EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+      EXPECT(launch_on(two.compute, two.gemm, 4096, 64) == 0);
+    }
+  };
+  for (int i = 0; i < 80; ++i) { step(); }
+  fake_reset();
+  step();
+  EXPECT(fake_call_count() == 32);
+  for (std::size_t i = 0; i < fake_call_count(); ++i) {
+    const FakeCall& call = *fake_call(i);
+    const bool compute = i % 2 == 1;
+    EXPECT(is_call(i, "cuLaunchKernel") && call.attribute_count == 0 && call.shared == (compute ? 64 : 0));
+    EXPECT(call.stream == (compute ? two.compute : two.comm) && call.function == (compute ? two.gemm : two.all_reduce));
+  }
+}
+
 int refuse_all_reduce(const FakeCall* call) { return call->grid[0] == 24 ? 719 : 0; }
 
 // A launch that the driver refuses as the program asked for it comes back with the driver's own code.
@@ -263,6 +285,7 @@ constexpr Case kCases[] = {
     {"per_thread_stream", per_thread_stream},
     {"cooperative", cooperative},
     {"untouched", untouched},
+    {"rest", rest},
     {"failing_launch", failing_launch},
     {"priority", priority},
     {"own_attributes", own_attributes},

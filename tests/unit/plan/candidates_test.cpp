@@ -58,6 +58,8 @@ TEST(ReasonOf, TheOtherControls) {
   OverlapPlan copied;
   copied.copy_engine = true;
   EXPECT_EQ(reason_of(site, copied), "copy engines");
+  copied.priority = true;
+  EXPECT_EQ(reason_of(site, copied), "copy engines, first");
   copied.blocks_per_sm = BlocksPerSm(2);
   EXPECT_EQ(reason_of(site, copied), "copy engines, capped");
   // Half of an all-reduce is a kernel, which the other controls make room for.
