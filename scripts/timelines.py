@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draws the timelines of a trace (`headroom bench --trace FILE`) as one SVG: for each case a row for each scheme, compute above and
-communication below, all rows of a case on one scale. Copy engines launch no kernel and leave no bar.
+communication below (copies in a colour of their own), all rows of a case on one scale.
 
-usage: timelines.py TRACE[.gz]... --output FILE [--gpu N] [--only REGEX]
+usage: timelines.py TRACE[.gz]... --output FILE [--gpu N] [--only REGEX] [--schemes REGEX]
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 WIDTH, LABEL, LANE, GAP, TITLE = 960, 150, 13, 9, 26
-COLORS = {"compute": "#4878a8", "communication": "#e08a2e"}
+COLORS = {"compute": "#4878a8", "communication": "#e08a2e", "copy": "#8a5fb0"}
 
 Spans = list[dict[str, Any]]
 Cases = dict[str, dict[str, Spans]]
@@ -44,6 +44,10 @@ def cases_of(document: dict[str, Any], gpu: int) -> Cases:
     return cases
 
 
+def kind_of(span: dict[str, Any]) -> str:
+    return "copy" if span["name"].startswith("copy ") else span["cat"]
+
+
 def bar(x: float, y: float, width: float, kind: str, title: str) -> str:
     return (
         f'<rect x="{x:.2f}" y="{y}" width="{max(width, 0.5):.2f}" height="{LANE}" fill="{COLORS[kind]}" stroke="#fff" '
@@ -56,9 +60,15 @@ def text(x: float, y: float, words: str, anchor: str = "start", weight: str = "n
 
 
 def label_of(name: str) -> tuple[str, str]:
-    """Case and scheme. A capped scheme's residency belongs to it: "gelu-ar shaped 5/SM"."""
-    found = re.fullmatch(r"(.*?) ([a-z_]+(?: \d+/SM)?)", name)
+    """Case and scheme. A capped scheme's residency belongs to it ("gelu-ar shaped 5/SM"), a plan's number as well ("gelu-ar plan 2")."""
+    found = re.fullmatch(r"(.*?) ((?:plan \d+|[a-z_]+)(?: \d+/SM)?)", name)
     return found.groups() if found else (name, "")
+
+
+def title_of(span: dict[str, Any]) -> str:
+    launch = span.get("args", {})
+    what = f"{launch.get('grid', '?')} blocks of {launch.get('block', '?')} threads"
+    return f"{span['cat']}, {span['dur'] / 1e3:.3f} ms, {span['name'] if kind_of(span) == 'copy' else what}"
 
 
 def draw_scheme(scheme: str, spans: Spans, scale: float, y: int) -> list[str]:
@@ -67,9 +77,7 @@ def draw_scheme(scheme: str, spans: Spans, scale: float, y: int) -> list[str]:
     drawn = [text(LABEL - 8, y + LANE + 4, scheme, "end"), text(LABEL + (end - begin) * scale + 5, y + LANE + 4, f"{(end - begin) / 1e3:.2f} ms")]
     for span in spans:
         lane = y if span["cat"] == "compute" else y + LANE
-        launch = span.get("args", {})
-        title = f"{span['cat']}, {span['dur'] / 1e3:.3f} ms, {launch.get('grid', '?')} blocks of {launch.get('block', '?')} threads"
-        drawn.append(bar(LABEL + (span["ts"] - begin) * scale, lane, span["dur"] * scale, span["cat"], title))
+        drawn.append(bar(LABEL + (span["ts"] - begin) * scale, lane, span["dur"] * scale, kind_of(span), title_of(span)))
     return drawn
 
 
@@ -93,6 +101,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--gpu", type=int, default=0)
     parser.add_argument("--only", default="", help="cases in whose name this is found")
+    parser.add_argument("--schemes", default="", help="rows in whose scheme this is found")
     options = parser.parse_args()
     try:
         drawn = figure(options)
@@ -106,18 +115,27 @@ def main() -> int:
 def figure(options: argparse.Namespace) -> str:
     """Raises ValueError with one line where a file is no trace, two traces hold one case, or no case is chosen."""
     cases: Cases = {}
+    passed_over: list[str] = []
     for path in options.traces:
         try:
             found = cases_of(read_trace(path), options.gpu)
         except (EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{path}: {error!r}, expected a trace of headroom bench") from error
-        if twice := cases.keys() & found.keys():
+        passed_over += [case for case in found if not re.search(options.only, case)]
+        chosen = {case: rows_of(schemes, options.schemes) for case, schemes in found.items() if case not in passed_over}
+        if twice := cases.keys() & chosen.keys():
             raise ValueError(f"{path}: {min(twice)} is in an earlier trace as well, expected each case once")
-        cases |= found
-    chosen = {case: schemes for case, schemes in cases.items() if re.search(options.only, case)}
-    if not chosen:
-        raise ValueError(f"--only: '{options.only}' is in none of {', '.join(cases) or 'no case'}")
-    return draw(chosen)
+        cases |= chosen
+    if not cases:
+        raise ValueError(f"--only: '{options.only}' is in none of {', '.join(passed_over) or 'no case'}")
+    return draw(cases)
+
+
+def rows_of(schemes: dict[str, Spans], wanted: str) -> dict[str, Spans]:
+    rows = {scheme: spans for scheme, spans in schemes.items() if re.search(wanted, scheme)}
+    if not rows:
+        raise ValueError(f"--schemes: '{wanted}' is in none of {', '.join(schemes)}")
+    return rows
 
 
 if __name__ == "__main__":

@@ -18,6 +18,22 @@ PY
 gzip -k "$work/trace.json"
 draw "$work/trace.json.gz" --output "$work/again.svg" && cmp -s "$work/figure.svg" "$work/again.svg" || fail 'a packed trace is drawn otherwise'
 
+draw "$work/trace.json" --schemes '^(concurrent|shaped)' --output "$work/rows.svg" || fail 'no rows'
+[ "$(grep -o '<title>' "$work/rows.svg" | wc -l)" -eq 32 ] || fail 'not two rows'
+# Copies have a colour of their own, and the number of a plan belongs to its row.
+python3 - "$work/trace.json" "$work/copies.json" <<'PY'
+import json, sys
+document = json.load(open(sys.argv[1]))
+for event in document["traceEvents"]:
+    if event.get("name") == "process_name":
+        event["args"]["name"] = event["args"]["name"].replace("concurrent", "plan 2")
+    elif event.get("cat") == "communication":
+        event["name"] = "copy to a peer 4 B"
+json.dump(document, open(sys.argv[2], "w"))
+PY
+draw "$work/copies.json" --schemes 'plan 2' --output "$work/copies.svg" || fail 'no copies'
+[ "$(grep -o '#8a5fb0' "$work/copies.svg" | wc -l)" -eq 8 ] || fail 'not eight copies'
+
 echo '{"traceEvents": [3]}' >"$work/broken.json"
 head -c 300 "$work/trace.json.gz" >"$work/cut.json.gz"
 refused() {
@@ -32,5 +48,7 @@ refused "$work/trace.json" --only '[' --output "$work/none.svg"
 refused "$work/trace.json" "$work/trace.json.gz" --output "$work/none.svg"
 draw "$work/trace.json" --only nothing --output "$work/none.svg" 2>"$work/said" && fail 'nothing was drawn'
 grep -qF "'nothing' is in none of gelu-ar" "$work/said" || fail 'does not name the cases'
+draw "$work/trace.json" --schemes nothing --output "$work/none.svg" 2>"$work/said" && fail 'no row was drawn'
+grep -qF "'nothing' is in none of sequential, concurrent" "$work/said" || fail 'does not name the schemes'
 
 finish

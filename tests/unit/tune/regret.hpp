@@ -48,24 +48,16 @@ struct Regret {
 };
 
 /// The simulator's time without noise; answers are kept by the workload.
-inline Predictor true_times(const Scenario& scenario, const std::string& device) {
-  BackendOptions options;
-  options.device = device;
-  const auto backend = open_backend("sim", options);
-  auto prepared = (*backend)->prepare(scenario);
-  if (!prepared) return {};
-  return [workload = std::shared_ptr<Workload>(std::move(*prepared))](Scheme scheme, const OverlapPlan& plan) {
+inline Predictor true_times(const std::shared_ptr<Workload>& workload) {
+  return [workload](Scheme scheme, const OverlapPlan& plan) {
     return workload->run(scheme == Scheme::sequential ? Order::sequential : Order::concurrent, plan);
   };
 }
 
-inline ControlSite site_of(const Scenario& scenario, const std::string& device) {
-  BackendOptions options;
-  options.device = device;
-  const auto backend = open_backend("sim", options);
-  const auto workload = *(*backend)->prepare(scenario);
-  return *control_site(scenario, (*backend)->devices().front().limits, workload->compute().footprint,
-                       workload->compute().shape_refusal);
+/// As `tune` makes it: without what the machine refuses.
+inline CandidateSpace space_of(const Scenario& scenario, const DeviceLimits& device, const std::shared_ptr<Workload>& workload) {
+  const ControlSite site = *control_site(scenario, device, workload->compute().footprint, workload->compute().shape_refusal);
+  return CandidateSpace(site, [workload](const OverlapPlan& plan) { return workload->accepts(plan); });
 }
 
 inline Predictor distorted(const Predictor& truth) {
@@ -78,7 +70,11 @@ inline Predictor distorted(const Predictor& truth) {
 }
 
 inline Exhausted exhaust(const Scenario& scenario, const std::string& device) {
-  Exhausted all{CandidateSpace(site_of(scenario, device)), true_times(scenario, device)};
+  BackendOptions options;
+  options.device = device;
+  const auto backend = open_backend("sim", options);
+  const std::shared_ptr<Workload> workload = *(*backend)->prepare(scenario);
+  Exhausted all{space_of(scenario, (*backend)->devices().front().limits, workload), true_times(workload)};
   for (const Candidate& candidate : all.space.every()) {
     const Result<Microseconds> time = all.truth(candidate.scheme, candidate.plan);
     if (!time) continue;
