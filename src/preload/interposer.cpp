@@ -64,6 +64,10 @@ DeviceInfo describe_device(void* self, std::int32_t device) {
   info.shared_per_sm = attribute(cu::kDeviceMaxSharedMemoryPerMultiprocessor, 0);
   info.reserved_per_block = attribute(cu::kDeviceReservedSharedMemoryPerBlock, info.reserved_per_block);
   info.max_shared_per_block = attribute(cu::kDeviceMaxSharedMemoryPerBlockOptin, 0);
+  if (driver.device_get_name == nullptr ||
+      driver.device_get_name(info.name.data(), static_cast<int>(info.name.size()), device) != cu::kSuccess) {
+    info.name = {};
+  }
   return info;
 }
 
@@ -115,6 +119,7 @@ void make() {
   platform.describe_function = &describe_function;
   platform.describe_device = &describe_device;
   platform.blocks_per_sm = &blocks_per_sm;
+  platform.known_durations = &known_durations;
   std::unique_ptr<Core> core = Core::create(rules, platform);
   if (core == nullptr) { return; }
   made_interposer.store(new (memory) Interposer(driver, rules, std::move(core)), std::memory_order_release);

@@ -1,6 +1,8 @@
 #include "preload/process.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -45,6 +47,22 @@ Rules read_rules() {
   const char* path = std::getenv("HEADROOM_RUN_RULES");
   if (path != nullptr && *path != '\0') { read_rules_file(path, rules); }
   return rules;
+}
+
+Text known_durations(void* /*self*/) {
+  const char* path = std::getenv("HEADROOM_RUN_DURATIONS");
+  if (path == nullptr || *path == '\0') { return {}; }
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  struct stat facts {};
+  const bool readable = file >= 0 && fstat(file, &facts) == 0 && facts.st_size > 0;
+  const auto size = static_cast<std::size_t>(facts.st_size);
+  void* mapped = readable ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+  if (file >= 0) { close(file); }
+  if (mapped == MAP_FAILED) {
+    warn("HEADROOM_RUN_DURATIONS", path);
+    return {};
+  }
+  return {static_cast<const char*>(mapped), size};
 }
 
 std::uint64_t now_ns() {

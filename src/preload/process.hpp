@@ -52,6 +52,9 @@ class DriverClock {
 /// What HEADROOM_RUN_POLICY and HEADROOM_RUN_RULES say; what is not understood is said on standard error and left out.
 Rules read_rules();
 
+/// Platform::known_durations: the file of HEADROOM_RUN_DURATIONS, mapped until the process ends.
+Text known_durations(void* self);
+
 /// What the report needs beyond the core.
 struct ReportSource {
   Core& core;

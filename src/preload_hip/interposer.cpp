@@ -90,6 +90,10 @@ DeviceInfo describe_device(void* self, std::int32_t device) {
   info.reserved_per_block = 0;
   info.max_shared_per_block = attribute(hip::kDeviceMaxSharedMemoryPerBlock);
   info.shared_granule = kSharedGranule;
+  if (calls.device_get_name == nullptr ||
+      calls.device_get_name(info.name.data(), static_cast<int>(info.name.size()), device) != hip::kSuccess) {
+    info.name = {};
+  }
   return info;
 }
 
@@ -158,6 +162,7 @@ void make() {
   platform.describe_function = &describe_function;
   platform.describe_device = &describe_device;
   platform.blocks_per_sm = &blocks_per_sm;
+  platform.known_durations = &known_durations;
   std::unique_ptr<Core> core = Core::create(rules, platform);
   if (core == nullptr) { return; }
   made_interposer.store(new (memory) Interposer(calls, rules, std::move(core)), std::memory_order_release);

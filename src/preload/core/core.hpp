@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -51,6 +52,12 @@ struct DeviceInfo {
   std::uint32_t reserved_per_block = 1024;  ///< bytes
   std::uint32_t max_shared_per_block = 0;   ///< bytes, opted in
   std::uint32_t shared_granule = 128;  ///< bytes; shared memory is given to blocks in such pieces (on sm_80 and later by default)
+  std::array<char, 96> name{};         ///< as the driver names it, zero-terminated; empty: unknown
+};
+
+struct Text {
+  const char* data = nullptr;
+  std::size_t size = 0;
 };
 
 /// Questions that only the driver can answer. Asked on first sight (of a stream, function, device, launch shape), never with the core's
@@ -62,6 +69,8 @@ struct Platform {
   DeviceInfo (*describe_device)(void* self, std::int32_t device) = nullptr;
   /// Resident blocks per SM as the driver computes them; 0: unknown. Asked only where shaping is considered.
   std::uint32_t (*blocks_per_sm)(void* self, FunctionId function, std::uint32_t threads, std::uint32_t dynamic_shared) = nullptr;
+  /// What earlier runs learned (parse_durations), readable from then on. Asked once, with the first device.
+  Text (*known_durations)(void* self) = nullptr;
 };
 
 /// What an intercepted ncclAllReduce & co. said about the kernel that it is about to launch; all zero where nobody was asked.

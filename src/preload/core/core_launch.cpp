@@ -9,7 +9,8 @@ namespace {
 
 constexpr int kMostQuestions = 4;  // bounds the cost of the gate where dozens of collectives are not known to have finished
 
-std::uint64_t kind_key(const LaunchFacts& facts, std::uint16_t kernel) {
+// The same in every process, so that what one learns another can use.
+std::uint64_t kind_key(const LaunchFacts& facts, std::uint64_t kernel) {
   const std::uint64_t grid = (facts.grid.count() << 16U) ^ facts.grid.x;
   const std::uint64_t block = (facts.block.count() << 32U) | facts.dynamic_shared;
   std::uint64_t key = combine(combine(kernel, grid), block);
@@ -222,7 +223,7 @@ void decide_compute(Launch& launch) {
 Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index, Hold& hold) {
   Decision decision;
   decision.dynamic_shared = facts.dynamic_shared;
-  const std::uint64_t key = kind_key(facts, kernel_index);
+  const std::uint64_t key = kind_key(facts, known.kernels[kernel_index].id);
   known.prefetch(kernel_index, key);
   // First: a trial that changes its arm does so for whole steps.
   const std::uint64_t step = known.kernels[kernel_index].communication ? note_collective(key) : 0;
@@ -242,6 +243,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
     return decision;
   }
   KernelRecord& kernel = known.kernels[kernel_index];
+  if (kind->launches == 0) { begin_kind(*kind, key); }
   kind->kernel = kernel_index;
   remember_footprint(kernel, facts);
 
@@ -271,6 +273,10 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
     decision.ticket = pack(launch.ticket);
   }
   return decision;
+}
+
+void CoreState::begin_kind(LaunchKind& kind, std::uint64_t key) {
+  if (const std::uint32_t learned = known.durations.of(key); learned != 0 && !kind.samples.known()) { kind.samples.begin_with(learned); }
 }
 
 void CoreState::pass_at_rest(const LaunchFacts& facts, std::uint16_t kernel_index, std::uint64_t key) {

@@ -20,9 +20,13 @@ void CoreState::meet_device(std::int32_t device, Hold& hold) {
   if (device < 0 || device >= ProgramOrder::kMaxDevices || platform.describe_device == nullptr) { return; }
   const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(device);
   if ((known.devices_known & bit) != 0) { return; }
+  const bool first = known.devices_known == 0;
   hold.release();
   const DeviceInfo info = platform.describe_device(platform.self, device);
+  const Text learned = first && platform.known_durations != nullptr ? platform.known_durations(platform.self) : Text{};
   hold.take();
+  // Threads that meet their first device at once read the same text.
+  if (learned.size > 0) { (void)parse_durations(learned.data, learned.size, info.name.data(), known.durations); }
   known.devices[static_cast<std::size_t>(device)] = info;
   known.devices_known |= bit;
 }
@@ -49,6 +53,7 @@ std::uint16_t CoreState::add_kernel(const FunctionInfo& info) {
   if (*index != 0 || known.kernel_count == kMaxKernels) { return *index; }
   *index = static_cast<std::uint16_t>(known.kernel_count++);
   KernelRecord& kernel = known.kernels[*index];
+  kernel.id = name_hash(info.name);
   const std::size_t length = std::min(std::strlen(info.name), kernel.name.size() - 1);
   std::memcpy(kernel.name.data(), info.name, length);
   kernel.name[length] = '\0';

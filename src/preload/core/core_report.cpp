@@ -59,6 +59,22 @@ void write_collectives(ReportWriter& out, Knowledge& known) {
   out.end_array();
 }
 
+// What is launched this rarely is not worth a place in a profile.
+constexpr std::uint64_t kWorthKeeping = 8;
+
+void write_durations(ReportWriter& out, Knowledge& known) {
+  std::uint32_t device = 0;
+  while (device + 1 < known.devices.size() && known.devices[device].name[0] == '\0') { ++device; }
+  out.key("device").text(known.devices[device].name.data());
+  out.key("durations").begin_array();
+  known.kinds.for_each([&](std::uint64_t key, const LaunchKind& kind) {
+    if (!kind.samples.known() || kind.launches < kWorthKeeping) { return; }
+    out.begin_object().key("kind").hexadecimal(key).key("kernel").text(known.kernels[kind.kernel].name.data());
+    out.key("us").microseconds(kind.samples.expected()).key("launches").number(kind.launches).end_object();
+  });
+  out.end_array();
+}
+
 /// Mean over the launches whose duration is known; a kernel is launched with many grids.
 std::uint64_t expected_duration(Knowledge& known, std::uint16_t kernel) {
   std::uint64_t launches = 0;
@@ -144,6 +160,7 @@ void Core::report(const ProcessFacts& process, const Sink& sink) {
   write_launches(out, known, state_->rest.launches());
   write_collectives(out, known);
   write_kernels(out, known);
+  write_durations(out, known);
   write_applied(out, known.totals.applied);
   write_refused(out, known.totals.refused);
   write_passed_through(out, known, process);

@@ -9,6 +9,7 @@
 #include "preload/core/ab_trial.hpp"
 #include "preload/core/core.hpp"
 #include "preload/core/durations.hpp"
+#include "preload/core/known_durations.hpp"
 #include "preload/core/policy.hpp"
 #include "preload/core/program_order.hpp"
 #include "preload/core/rest.hpp"
@@ -38,6 +39,7 @@ struct alignas(kCacheLine) KernelRecord {
   std::uint32_t dynamic_shared = 0;
   std::uint32_t cluster = 1;
 
+  std::uint64_t id = 0;  ///< hash of its whole name, the same in every process
   std::uint64_t launches = 0;
   std::uint64_t in_window = 0;
   AppliedCounts applied;
@@ -94,6 +96,7 @@ struct Knowledge {
       kernels{};  ///< the first stands for kernels that cannot be told apart, and is passed through
   std::size_t kernel_count = 1;
   FixedTable<LaunchKind, kMaxKinds> kinds;
+  KnownDurations durations;
   std::array<DeviceInfo, ProgramOrder::kMaxDevices> devices{};
   std::uint64_t devices_known = 0;  ///< bit per device
   StepMarks steps;
@@ -161,6 +164,8 @@ struct CoreState {
   void meet_residency(const LaunchFacts& facts, std::uint64_t kind_key, Hold& hold);
 
   Decision decide(const LaunchFacts& facts, std::uint16_t kernel, Hold& hold);
+  /// Before the first launch of its kind: with what an earlier run learned of it.
+  void begin_kind(LaunchKind& kind, std::uint64_t key);
   /// A launch that was not left alone: a collective, or a function that is met for the first time.
   void pass_at_rest(const LaunchFacts& facts, std::uint16_t kernel, std::uint64_t key);
   /// For a product that is about to be enqueued; nothing for a stream that was never met.

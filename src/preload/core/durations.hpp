@@ -17,6 +17,8 @@ class DurationSamples {
   /// Whether the launch with this number (from 0) of its kind should be timed.
   [[nodiscard]] bool wants(std::uint64_t launch) const;
   void add(std::uint64_t nanoseconds);
+  /// What an earlier run learned stands for the first two samples; those of this run take its place.
+  void begin_with(std::uint32_t nanoseconds);
 
   /// From the second sample on: the first launch of a kernel also pays for loading it and for opening connections.
   [[nodiscard]] bool known() const { return taken_ >= 2; }

@@ -44,6 +44,14 @@ ReportWriter& ReportWriter::number(std::uint64_t value) {
   return *this;
 }
 
+ReportWriter& ReportWriter::hexadecimal(std::uint64_t value) {
+  separate();
+  put('"');
+  for (unsigned shift = 64; shift > 0; shift -= 4) { put(kHex[(value >> (shift - 4)) & 15U]); }
+  put('"');
+  return *this;
+}
+
 ReportWriter& ReportWriter::microseconds(std::uint64_t nanoseconds) {
   separate();
   put_digits(nanoseconds / 1000, 1);

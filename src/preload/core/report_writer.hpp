@@ -26,6 +26,8 @@ class ReportWriter {
   ReportWriter& text(const char* value);
   ReportWriter& text(const char* first, const char* second);  ///< both, one after the other, as one string
   ReportWriter& number(std::uint64_t value);
+  /// As a string of sixteen digits: JSON's readers keep 53 bits of a number.
+  ReportWriter& hexadecimal(std::uint64_t value);
   /// Nanoseconds, written in microseconds with three decimals.
   ReportWriter& microseconds(std::uint64_t nanoseconds);
 

@@ -42,6 +42,10 @@ int cuDeviceGet(int* device, int ordinal) {
   *device = ordinal;
   return ordinal < kDevices ? 0 : 101;
 }
+int cuDeviceGetName(char* name, int length, int) {
+  std::snprintf(name, static_cast<std::size_t>(length), "Fake Device");
+  return 0;
+}
 int cuDeviceGetAttribute(int* value, int attribute, int) {
   switch (attribute) {
     case cu::kDeviceMultiprocessorCount:

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fake_platform.hpp"
+#include "preload/core/ab_trial.hpp"
 
 namespace headroom::preload {
 namespace {
@@ -46,6 +47,41 @@ TEST(CoreThreads, StateTheirFactsAtOnce) {
   for (std::thread& thread : threads) { thread.join(); }
   const std::string total = R"("launches":{"total":)" + std::to_string(kThreads * (3 * kRounds + (kRounds + 63) / 64));
   EXPECT_NE(program.report().find(total), std::string::npos);
+}
+
+TEST(CoreThreads, LaunchWhileARestBeginsAndEnds) {
+  Program program(rules_of(Policy::automatic));
+  Core& core = *program.core;
+  std::atomic<bool> stop = false;
+  std::atomic<std::uint64_t> launches = 0;
+  const auto compute = [&](StreamId own, EventId event) {
+    for (std::uint64_t i = 0; !stop; ++i) {
+      if (!core.leaves_alone(kGemm)) { program.launch(kGemm, own); }
+      ++launches;
+      core.on_event_record(event, own);
+      core.on_stream_wait(own, event);
+      core.on_synchronized(core.stream_point(own), program.now_ns);
+      if (i % 1'024 == 0) { core.on_module_unload(); }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::uint64_t thread = 0; thread < 3; ++thread) { threads.emplace_back(compute, 0x10'0000 + thread * 64, 0x20'0000 + thread * 64); }
+  // Steps that all take no time: comparisons end with nothing gained, rests begin, and end with the next comparison or by a disturbance.
+  for (unsigned step = 0; step < 3 * AbTrial::kRecheck; ++step) {
+    for (int i = 0; i < 16; ++i) {
+      program.launch(kAllReduce, kCommStream);
+      ++launches;
+    }
+    if (step == AbTrial::kRecheck / 2) {
+      core.on_host_dependency(kOtherComputeStream);
+      core.on_synchronized(core.stream_point(kOtherComputeStream), program.now_ns);
+    }
+  }
+  stop = true;
+  for (std::thread& thread : threads) { thread.join(); }
+  EXPECT_GT(core.launches_at_rest(), 0U);
+  const std::string report = program.report();
+  EXPECT_NE(report.find(R"("launches":{"total":)" + std::to_string(launches) + ","), std::string::npos) << launches << " in " << report;
 }
 
 TEST(CoreThreads, AForkWaitsForTheLock) {

@@ -14,13 +14,18 @@ class FakePlatform {
  public:
   std::map<StreamId, StreamInfo> streams;
   std::map<FunctionId, std::string> names;
-  DeviceInfo device{132, 233'472, 1'024, 232'448};  // an H200
+  DeviceInfo device{132, 233'472, 1'024, 232'448, 128, {"NVIDIA H200"}};
   std::uint32_t residency = 8;
+  std::string durations;  ///< what earlier runs learned
   std::atomic<int> function_questions = 0;  ///< asked by any thread
 
   [[nodiscard]] Platform platform() {
-    return {this, &FakePlatform::describe_stream, &FakePlatform::describe_function, &FakePlatform::describe_device,
-            &FakePlatform::blocks_per_sm};
+    return {this,
+            &FakePlatform::describe_stream,
+            &FakePlatform::describe_function,
+            &FakePlatform::describe_device,
+            &FakePlatform::blocks_per_sm,
+            &FakePlatform::known_durations};
   }
 
  private:
@@ -36,6 +41,10 @@ class FakePlatform {
     return found == fake->names.end() ? FunctionInfo{} : FunctionInfo{found->second.c_str(), 64, 1'024};
   }
   static DeviceInfo describe_device(void* self, std::int32_t /*device*/) { return static_cast<FakePlatform*>(self)->device; }
+  static Text known_durations(void* self) {
+    const std::string& text = static_cast<FakePlatform*>(self)->durations;
+    return {text.data(), text.size()};
+  }
   static std::uint32_t blocks_per_sm(void* self, FunctionId /*function*/, std::uint32_t /*threads*/, std::uint32_t /*dynamic*/) {
     return static_cast<FakePlatform*>(self)->residency;
   }

@@ -1,0 +1,89 @@
+#include "preload/core/known_durations.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fake_platform.hpp"
+#include "preload/core/durations.hpp"
+
+namespace headroom::preload {
+namespace {
+
+constexpr std::uint64_t kMs = 1'000'000;
+
+std::size_t parse(const std::string& text, KnownDurations& known) {
+  return parse_durations(text.data(), text.size(), "NVIDIA H200", known);
+}
+
+TEST(KnownDurations, AreThoseOfTheDevice) {
+  KnownDurations known;
+  EXPECT_EQ(parse("device NVIDIA H200\n00000000000000a1 1500\nfedcba9876543210 4294967295\n"
+                  "device NVIDIA H100\n00000000000000a1 7\ndevice NVIDIA H200\n0000000000000003 9",
+                  known),
+            0U);
+  EXPECT_EQ(known.of(0xa1), 1'500U);
+  EXPECT_EQ(known.of(0xfedc'ba98'7654'3210), 4'294'967'295U);
+  EXPECT_EQ(known.of(3), 9U);
+  EXPECT_EQ(known.of(4), 0U);
+}
+
+TEST(KnownDurations, NameTheFirstLineThatIsNone) {
+  for (const char* line : {"", "device", "00000000000000a1", "00000000000000a1 ", "00000000000000a1 0", "00000000000000a1 -5",
+                           "00000000000000a1 4294967296", "0000000000000000 5", "00000000000000g1 5", "a1 5", "00000000000000a1  5"}) {
+    KnownDurations known;
+    EXPECT_EQ(parse("device NVIDIA H200\n0000000000000001 2\n" + std::string(line) + "\n0000000000000002 3\n", known), 3U) << line;
+    EXPECT_EQ(known.of(1), 2U) << "what stands before counts";
+    EXPECT_EQ(known.of(2), 0U);
+  }
+}
+
+TEST(KnownDurations, FullTablesTakeNoMore) {
+  KnownDurations known;
+  for (std::uint64_t kind = 1; kind <= 2 * KnownDurations::kCapacity; ++kind) { known.add(kind, 5); }
+  EXPECT_EQ(known.of(1), 5U);
+  EXPECT_EQ(known.of(2 * KnownDurations::kCapacity), 0U);
+}
+
+std::string between(const std::string& text, const std::string& before, const std::string& after) {
+  const std::size_t begin = text.find(before);
+  if (begin == std::string::npos) { return {}; }
+  return text.substr(begin + before.size(), text.find(after, begin + before.size()) - begin - before.size());
+}
+
+/// As a report says it: "kind ns" of the collective.
+std::string learned_line(Program& program) {
+  const std::string durations = between(program.report(), R"("durations":[)", "]");
+  const std::string kind = between(durations, R"("kind":")", R"(","kernel":"nccl)");
+  return kind.substr(kind.size() < 16 ? 0 : kind.size() - 16) + " 2000000\n";
+}
+
+TEST(KnownDurations, OneRunLearnsThemForTheNext) {
+  Program first(rules_of(Policy::gate));
+  // The functions have other handles, and are met in another order, than in the second run.
+  first.launch(kGemm, kComputeStream);
+  for (int i = 0; i < 3; ++i) { first.teach(kAllReduce, kCommStream, 2 * kMs); }
+  const std::string report = first.report();
+  EXPECT_NE(report.find(R"("device":"NVIDIA H200")"), std::string::npos) << report;
+  EXPECT_NE(report.find(R"("us":2000.000,"launches":9)"), std::string::npos) << report;
+
+  for (const bool knows : {false, true}) {
+    Program second(rules_of(Policy::gate));
+    second.fake.durations = knows ? "device NVIDIA H200\n" + learned_line(first) : "";
+    second.launch(kAllReduce, kCommStream);
+    second.now_ns += 3 * kMs;  // over by then, for who knows that it takes 2 ms
+    EXPECT_EQ(second.launch(kGemm, kComputeStream).in_window, !knows);
+  }
+}
+
+TEST(KnownDurations, GiveWayToWhatIsMeasured) {
+  DurationSamples samples;
+  samples.begin_with(1'000);
+  EXPECT_TRUE(samples.known());
+  EXPECT_EQ(samples.expected(), 1'000U);
+  EXPECT_TRUE(samples.wants(0)) << "the first launch is timed all the same";
+  // Of eight kept, the lower median: the two first samples are outvoted by three others.
+  for (int i = 0; i < 3; ++i) { samples.add(5'000); }
+  EXPECT_EQ(samples.expected(), 5'000U);
+}
+
+}  // namespace
+}  // namespace headroom::preload
