@@ -128,17 +128,89 @@ Result<StoredChoice> read_choice(const nlohmann::json& object, const std::string
   return choice;
 }
 
+constexpr std::size_t kLongestDevice = 95;
+
+Result<StoredDuration> read_duration(const nlohmann::json& object, const std::string& path, const std::string& source) {
+  if (!object.is_object()) {
+    return invalid_input(fmt::format("{}: {}: {}, expected an object", source, path, detail::shown(object)));
+  }
+  JsonFields fields(object, path + ".", source);
+  StoredDuration duration;
+  duration.device = line_of(fields, "device");
+  duration.kind = line_of(fields, "kind");
+  duration.kernel = line_of(fields, "kernel");
+  duration.time = time_of(fields, "time_us");
+  duration.stored_at = fields.integer("stored_at", 0, std::int64_t{1} << 40);
+  if (duration.device.empty() || duration.device.size() > kLongestDevice) {
+    fields.reject("device", fmt::format("\"{}\"", duration.device), "a name of 1 to 95 bytes");
+  }
+  if (!is_launch_kind(duration.kind)) fields.reject("kind", fmt::format("\"{}\"", duration.kind), "16 hexadecimal digits, not all 0");
+  if (Status read = fields.finish(); !read) return read.error();
+  return duration;
+}
+
+OrderedJson duration_json(const StoredDuration& duration) {
+  OrderedJson json = OrderedJson::object();
+  json["device"] = duration.device;
+  json["kind"] = duration.kind;
+  json["kernel"] = duration.kernel;
+  json["time_us"] = duration.time.count();
+  json["stored_at"] = duration.stored_at;
+  return json;
+}
+
+/// Adds what is new, and puts what is not older in the place of what was there.
+template <class Stored, class Positions>
+void put_newer(std::vector<Stored>& all, Positions& positions, std::string key, Stored stored) {
+  if (const auto known = positions.find(key); known != positions.end()) {
+    Stored& older = all[known->second];
+    if (older.stored_at <= stored.stored_at) older = std::move(stored);
+    return;
+  }
+  positions.emplace(std::move(key), all.size());
+  all.push_back(std::move(stored));
+}
+
+/// The objects of a list; nothing where it is absent and need not be there.
+enum class Presence { required, optional };
+
+const nlohmann::json& list_of(JsonFields& fields, const char* name, Presence presence) {
+  static const nlohmann::json none = nlohmann::json::array();
+  const nlohmann::json* list = fields.member(name);
+  if (list != nullptr && list->is_array()) return *list;
+  if (list != nullptr || presence == Presence::required) {
+    fields.reject(name, list == nullptr ? "missing" : detail::shown(*list), "a list");
+  }
+  return none;
+}
+
+/// A line for each element.
+template <class Elements, class Json>
+std::string lines_of(const Elements& elements, Json json_of) {
+  std::string text;
+  const char* separator = "\n  ";
+  for (const auto& element : elements) {
+    text += separator + json_of(element).dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+    separator = ",\n  ";
+  }
+  return text;
+}
+
 }  // namespace
+
+bool is_launch_kind(std::string_view text) {
+  const bool digits = text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return digits && text.size() == 16 && text.find_first_not_of('0') != std::string_view::npos;
+}
+
+void Profile::put(StoredDuration duration) {
+  std::string key = duration.device + '\n' + duration.kind;
+  put_newer(durations_, duration_positions_, std::move(key), std::move(duration));
+}
 
 void Profile::put(StoredChoice choice) {
   std::string key = to_string(choice.key);
-  if (const auto known = positions_.find(key); known != positions_.end()) {
-    StoredChoice& older = choices_[known->second];
-    if (older.stored_at <= choice.stored_at) older = std::move(choice);
-    return;
-  }
-  positions_.emplace(std::move(key), choices_.size());
-  choices_.push_back(std::move(choice));
+  put_newer(choices_, positions_, std::move(key), std::move(choice));
 }
 
 const StoredChoice* Profile::find(std::string_view key) const {
@@ -153,28 +225,27 @@ Result<Profile> parse_profile(std::string_view json, std::string_view source) {
   JsonFields fields(*document, "", file);
   const auto is_ours = [](const std::string& text) { return text == kSchema ? std::optional(true) : std::nullopt; };
   fields.word<bool>("schema", is_ours, fmt::format("\"{}\"", kSchema), false);
-  const nlohmann::json* choices = fields.member("choices");
-  if (choices == nullptr || !choices->is_array()) {
-    fields.reject("choices", choices == nullptr ? "missing" : detail::shown(*choices), "a list");
-  }
+  const nlohmann::json& choices = list_of(fields, "choices", Presence::required);
+  const nlohmann::json& durations = list_of(fields, "durations", Presence::optional);
   if (Status read = fields.finish(); !read) return read.error();
   Profile profile;
-  for (std::size_t at = 0; at < choices->size(); ++at) {
-    Result<StoredChoice> choice = read_choice((*choices)[at], fmt::format("choices[{}]", at), file);
+  for (std::size_t at = 0; at < choices.size(); ++at) {
+    Result<StoredChoice> choice = read_choice(choices[at], fmt::format("choices[{}]", at), file);
     if (!choice) return choice.error();
     profile.put(std::move(*choice));
+  }
+  for (std::size_t at = 0; at < durations.size(); ++at) {
+    Result<StoredDuration> duration = read_duration(durations[at], fmt::format("durations[{}]", at), file);
+    if (!duration) return duration.error();
+    profile.put(std::move(*duration));
   }
   return profile;
 }
 
 std::string to_json(const Profile& profile) {
-  std::string text = fmt::format("{{\"schema\": \"{}\",\n \"choices\": [", kSchema);
-  const char* separator = "\n  ";
-  for (const StoredChoice& choice : profile.choices()) {
-    text += separator + choice_json(choice).dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
-    separator = ",\n  ";
-  }
-  return text + "]}\n";
+  std::string text = fmt::format("{{\"schema\": \"{}\",\n \"choices\": [{}]", kSchema, lines_of(profile.choices(), choice_json));
+  if (!profile.durations().empty()) text += fmt::format(",\n \"durations\": [{}]", lines_of(profile.durations(), duration_json));
+  return text + "}\n";
 }
 
 }  // namespace headroom

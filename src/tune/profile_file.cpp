@@ -130,7 +130,7 @@ Profile load_profile_or_none(const std::string& path, const NoticeSink& notice) 
   return {};
 }
 
-Status store_choices(const std::string& named, std::span<const StoredChoice> choices, const NoticeSink& notice) {
+Status add_to_profile(const std::string& named, const Profile& more, const NoticeSink& notice) {
   const std::string path = target_of(named);
   const std::string lock_path = path + ".lock";
   const File lock_file(open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
@@ -146,7 +146,8 @@ Status store_choices(const std::string& named, std::span<const StoredChoice> cho
     say(notice, fmt::format("profile begun anew, the old file is kept as {}: {}", kept, profile.error().message));
     profile = Profile();
   }
-  for (const StoredChoice& choice : choices) profile->put(choice);
+  for (const StoredChoice& choice : more.choices()) profile->put(choice);
+  for (const StoredDuration& duration : more.durations()) profile->put(duration);
   return replace_file(path, to_json(*profile));
 }
 

@@ -23,7 +23,7 @@ unset LD_PRELOAD HEADROOM_PROFILE HEADROOM_RUN_POLICY HEADROOM_RUN_REPORT_DIR HE
 
 # --- usage ------------------------------------------------------------------------------------------------------------
 expect 0 run --help
-for option in --policy --backend --profile --report --verbose --set --cap --sm-target --off; do has_option "$option"; done
+for option in --policy --backend --profile --learn --report --verbose --set --cap --sm-target --off; do has_option "$option"; done
 silent
 
 refused() {
@@ -214,6 +214,37 @@ echo '{"schema": "other/1"}' >"$work/foreign.json"
 refused 'foreign.json: schema: "other/1", expected "headroom.profile/1"' --profile "$work/foreign.json" -- true
 HEADROOM_PROFILE=$work/foreign.json expect 0 run -- true
 grep -qF 'profile ignored' "$err" || fail 'no word of the damaged profile'
+
+# What a run learns is kept where it is asked for, and handed to the next one.
+cat >"$work/learner" <<'PROGRAM'
+#!/usr/bin/env bash
+[ -z "${HEADROOM_RUN_DURATIONS:-}" ] || cat "$HEADROOM_RUN_DURATIONS"
+[ -d "${HEADROOM_RUN_REPORT_DIR:-}" ] || exit 0
+for pid in 1 2; do
+  cat >"$HEADROOM_RUN_REPORT_DIR/$pid-1.json" <<REPORT
+{"schema": "headroom.run-process/1", "pid": $pid, "program": "python3", "policy": "auto", "device": "NVIDIA H200", "durations": [
+ {"kind": "00000000000000a1", "kernel": "ncclDevKernel_AllReduce", "us": ${pid}00.5, "launches": 8},
+ {"kind": "a1", "kernel": "no kind", "us": 3, "launches": 8}, {"kind": "fedcba9876543210", "kernel": "a\u0001b", "us": 9e9, "launches": 2}]}
+REPORT
+done
+PROGRAM
+chmod +x "$work/learner"
+refused '--learn: no profile, expected --profile or HEADROOM_PROFILE' --learn -- true
+expect 0 run --profile "$work/learned.json" --learn -- "$work/learner"
+silent
+expect 0 profile list --profile "$work/learned.json"
+says '2 learned durations of launches on NVIDIA H200'
+expect 0 profile export - --profile "$work/learned.json"
+says '{"device":"NVIDIA H200","kind":"00000000000000a1","kernel":"ncclDevKernel_AllReduce","time_us":150.5,"stored_at":'
+says '"kind":"fedcba9876543210","kernel":"a?b","time_us":4294967.295,'
+expect 0 run --profile "$work/learned.json" --policy observe -- "$work/learner"
+[ "$(cat "$out")" = 'device NVIDIA H200
+00000000000000a1 150500
+fedcba9876543210 4294967295' ] || fail "not what was learned: $(cat "$out")"
+expect 0 run --profile "$work/learned.json" --learn -- true
+grep -qF 'nothing was learned' "$err" || fail 'no word that nothing was learned'
+HEADROOM_RUN_DURATIONS=$work/case.json expect 0 run -- env
+lacks HEADROOM_RUN_DURATIONS # another run's
 
 # --- reports ----------------------------------------------------------------------------------------------------------
 # A program of two processes, one of which was killed while it wrote.

@@ -44,6 +44,23 @@ if [ -n "${HEADROOM_LAUNCHES_PROGRAM:-}" ]; then
   grep -qE '"calls": *2592\b' "$work"/*.json || fail "not 2592 launches in the account: $(cat "$work"/*.json)"
 fi
 
+# What one run learned of a kind, the next one knows without a timing, on a device of that name.
+if [ -n "${HEADROOM_LAUNCHES_PROGRAM:-}" ]; then
+  HEADROOM_RUN_POLICY=auto HEADROOM_PROGRAM=$HEADROOM_LAUNCHES_PROGRAM run rest 1
+  kind=$(sed -n 's/.*"kind": *"\([0-9a-f]*\)","kernel": *"ncclDevKernel.*/\1/p' "$work"/*.json)
+  [ ${#kind} -eq 16 ] || fail "no duration of the collective: $(cat "$work"/*.json)"
+  for device in 'Fake Device' 'Another'; do
+    printf 'device %s\n%s 250000\n' "$device" "$kind" >"$copies/durations"
+    HEADROOM_RUN_POLICY=observe HEADROOM_RUN_RULES=$HEADROOM_SOURCE_DIR/tests/preload/rules/untimed.rules \
+      HEADROOM_RUN_DURATIONS=$copies/durations HEADROOM_PROGRAM=$HEADROOM_LAUNCHES_PROGRAM run rest 1
+    expected=0.000
+    [ "$device" = 'Another' ] || expected=250.000
+    grep -qE "\"size_class\": *0,\"count\": *1296,\"expected_us\": *$expected\b" "$work"/*.json || fail "$device: not $expected us: $(cat "$work"/*.json)"
+  done
+  HEADROOM_RUN_DURATIONS=$work/none HEADROOM_RUN_POLICY=auto HEADROOM_PROGRAM=$HEADROOM_LAUNCHES_PROGRAM run rest 1 2>"$copies/said"
+  grep -qF "headroom: HEADROOM_RUN_DURATIONS '$work/none' is not understood and left out" "$copies/said" || fail 'no word of the missing durations'
+fi
+
 # NCCL's calls tell the size (as the power of two) of their kernels: three of 4 MiB, one of which nothing is known.
 HEADROOM_PROGRAM=$HEADROOM_LIBRARIES_PROGRAM run sizes 1
 report=$(cat "$work"/*.json)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -59,6 +60,9 @@ int list(const ProfileArguments& arguments) {
   if (!profile) return say(profile.error());
   std::string lines;
   for (std::size_t at = 0; at < profile->choices().size(); ++at) lines += line_of(at + 1, profile->choices()[at]);
+  std::map<std::string, int> learned;
+  for (const StoredDuration& duration : profile->durations()) ++learned[duration.device];
+  for (const auto& [device, count] : learned) lines += fmt::format("    {} learned durations of launches on {}\n", count, device);
   return print_or_say(lines);
 }
 
@@ -81,6 +85,10 @@ int export_choices(const ProfileArguments& arguments) {
   for (const StoredChoice& choice : profile->choices()) {
     if (arguments.device.empty() || choice.key.surroundings.device == arguments.device) exported.put(choice);
   }
+  // Durations name their device as its driver does, not as the catalog.
+  for (const StoredDuration& duration : profile->durations()) {
+    if (arguments.device.empty() || duration.device == arguments.device) exported.put(duration);
+  }
   const Status written = write_file(arguments.file, to_json(exported));
   return written ? exit_ok : say(written.error());
 }
@@ -93,7 +101,7 @@ int import_choices(const ProfileArguments& arguments) {
   if (!text) return say(text.error());
   const Result<Profile> imported = parse_profile(*text, arguments.file);
   if (!imported) return say(imported.error());
-  const Status stored = store_choices(path, imported->choices(), [](Severity, std::string_view line) { print_notice(line); });
+  const Status stored = add_to_profile(path, *imported, [](Severity, std::string_view line) { print_notice(line); });
   return stored ? exit_ok : say(stored.error());
 }
 
@@ -109,11 +117,11 @@ void add_profile_command(CLI::App& app, std::function<int()>& chosen) {
     made->callback([=, &chosen] { chosen = [arguments, work] { return work(*arguments); }; });
     return made;
   };
-  add("list", "One line for each choice", list);
+  add("list", "One line for each choice, and one for the durations learned on each device", list);
   add("show", "One choice as JSON", show)->add_option("number", arguments->number, "As list shows it")->required();
   CLI::App* exported = add("export", "Writes choices to another file", export_choices);
   exported->add_option("file", arguments->file, "The file; - for standard output")->required();
-  exported->add_option("--device", arguments->device, "Only choices for this catalog device");
+  exported->add_option("--device", arguments->device, "Only choices for this catalog device, or durations for the device that its driver names so");
   add("import", "Adds the choices of another file", import_choices)->add_option("file", arguments->file, "The file")->required();
 }
 

@@ -22,6 +22,7 @@
 #include "output.hpp"
 #include "run_backend.hpp"
 #include "run_controls.hpp"
+#include "run_durations.hpp"
 #include "run_profile.hpp"
 #include "tuned_plans.hpp"
 
@@ -37,6 +38,7 @@ struct RunArguments {
   std::string policy = "auto";
   std::string backend = "auto";
   std::string profile_file;
+  bool learn = false;
   std::string report_file;
   bool verbose = false;
   std::vector<std::string> settings;
@@ -50,10 +52,12 @@ struct RunRequest {
   RunControls controls;
   std::string policy;
   RunBackend backend = RunBackend::cuda;
+  std::string durations;    ///< what earlier runs learned, as the interposer reads it
+  std::string learn_into;   ///< the profile that takes what this one learns; empty: none
   std::string report_file;  ///< empty: none
   bool verbose = false;
 
-  [[nodiscard]] bool wants_report() const { return verbose || !report_file.empty(); }
+  [[nodiscard]] bool wants_report() const { return verbose || !report_file.empty() || !learn_into.empty(); }
 };
 
 /// A folder of this process alone, removed with what is in it.
@@ -160,21 +164,31 @@ Result<RunControls> asked_controls(const RunArguments& arguments) {
   return controls;
 }
 
-/// What the profile offers to the policy. A profile that the environment names is a default: where it cannot be read the run goes on.
-Result<RunControls> offered_controls(const RunArguments& arguments) {
+void warn(std::string_view line) { fmt::print(stderr, "headroom run: {}\n", line); }
+
+/// A profile that the environment names is a default: where it cannot be read the run goes on. One that is to learn may be made by that.
+Result<Profile> asked_profile(const RunArguments& arguments) {
   const std::string path = profile_path(arguments.profile_file);
-  if (path.empty() || arguments.policy == "observe") return RunControls();
-  const auto warn = [](std::string_view line) { fmt::print(stderr, "headroom run: {}\n", line); };
+  if (path.empty()) {
+    return arguments.learn ? Result<Profile>(invalid_input("--learn: no profile, expected --profile or HEADROOM_PROFILE")) : Profile();
+  }
   std::error_code unknown;
-  const bool named = !arguments.profile_file.empty();
-  if (named && !fs::exists(path, unknown)) return invalid_input(fmt::format("--profile: '{}', expected a file that exists", path));
-  Result<Profile> profile =
-      named ? load_profile(path) : load_profile_or_none(path, [&](Severity, std::string_view line) { warn(line); });
-  if (!profile) return profile.error();
-  Result<ProfileControls> found = controls_of(*profile);
+  if (arguments.profile_file.empty()) return load_profile_or_none(path, [&](Severity, std::string_view line) { warn(line); });
+  if (!arguments.learn && !fs::exists(path, unknown)) {
+    return invalid_input(fmt::format("--profile: '{}', expected a file that exists", path));
+  }
+  return load_profile(path);
+}
+
+/// What the profile offers to the policy.
+Result<RunControls> offered_controls(const RunArguments& arguments, const Profile& profile) {
+  if (arguments.policy == "observe") return RunControls();
+  Result<ProfileControls> found = controls_of(profile);
   if (!found) return found.error();
-  if (!found->left.empty())
-    warn(fmt::format("{}: not applied, choices differ or hold in windows only: {}", path, fmt::join(found->left, ", ")));
+  if (!found->left.empty()) {
+    warn(fmt::format("{}: not applied, choices differ or hold in windows only: {}", profile_path(arguments.profile_file),
+                     fmt::join(found->left, ", ")));
+  }
   if (arguments.policy != "shape") found->controls.caps.clear();
   if (arguments.policy == "priority") found->controls.sm_target.reset();
   return std::move(found->controls);
@@ -198,11 +212,20 @@ Result<RunRequest> request_of(const RunArguments& arguments, const std::optional
   if (Status valid = check_run_backend(*backend, arguments.policy, *asked); !valid) {
     return with_other_backend(arguments, valid.error());
   }
-  Result<RunControls> offered = offered_controls(arguments);
+  const Result<Profile> profile = asked_profile(arguments);
+  if (!profile) return profile.error();
+  Result<RunControls> offered = offered_controls(arguments, *profile);
   if (!offered) return offered.error();
   RunControls controls = completed(*std::move(asked), possible_controls(*backend, *std::move(offered)));
   if (Status valid = check_controls(arguments.policy, controls); !valid) return valid.error();
-  return RunRequest{*command, std::move(controls), arguments.policy, *backend, arguments.report_file, arguments.verbose};
+  return RunRequest{.command = *command,
+                    .controls = std::move(controls),
+                    .policy = arguments.policy,
+                    .backend = *backend,
+                    .durations = durations_text(profile->durations()),
+                    .learn_into = arguments.learn ? profile_path(arguments.profile_file) : "",
+                    .report_file = arguments.report_file,
+                    .verbose = arguments.verbose};
 }
 
 class Run {
@@ -224,7 +247,11 @@ class Run {
       fmt::print(stderr, "headroom run: {}\n", end->problem);
       return end->exit_code;
     }
-    if (request_.wants_report()) report(collect(folder->path(), end->exit_code, wall));
+    if (request_.wants_report()) {
+      const RunReport collected = collect(folder->path(), end->exit_code, wall);
+      report(collected);
+      learn(collected);
+    }
     return end->exit_code;
   }
 
@@ -235,13 +262,17 @@ class Run {
     std::ranges::move(backend_environment(request_.backend, request_.policy, request_.controls), std::back_inserter(changes_));
     changes_.emplace_back("LD_PRELOAD", preload_list(library));
     changes_.emplace_back("HEADROOM_RUN_POLICY", request_.policy);
-    removed_ = {"HEADROOM_RUN_REPORT_DIR", "HEADROOM_RUN_RULES"};
+    removed_ = {"HEADROOM_RUN_REPORT_DIR", "HEADROOM_RUN_RULES", "HEADROOM_RUN_DURATIONS"};
     if (request_.wants_report()) changes_.emplace_back("HEADROOM_RUN_REPORT_DIR", folder.string());
-    const std::string rules = run_rules(request_.controls);
-    if (rules.empty()) return {};
-    const std::string path = (folder / "rules").string();
-    changes_.emplace_back("HEADROOM_RUN_RULES", path);
-    return write_file(path, rules);
+    if (Status written = hand_over(folder / "durations", "HEADROOM_RUN_DURATIONS", request_.durations); !written) return written;
+    return hand_over(folder / "rules", "HEADROOM_RUN_RULES", run_rules(request_.controls));
+  }
+
+  /// A file for the interposer, named by a variable; neither where there is nothing to say.
+  Status hand_over(const fs::path& file, const char* variable, const std::string& text) {
+    if (text.empty()) return {};
+    changes_.emplace_back(variable, file.string());
+    return write_file(file.string(), text);
   }
 
   [[nodiscard]] RunReport collect(const fs::path& folder, int exit_code, std::chrono::duration<double> wall) const {
@@ -275,6 +306,15 @@ class Run {
     if (request_.report_file.empty()) return;
     const Status written = write_file(request_.report_file, to_json(report));
     if (!written) fmt::print(stderr, "headroom run: {}\n", written.error().message);
+  }
+
+  void learn(const RunReport& report) const {
+    if (request_.learn_into.empty()) return;
+    Profile more;
+    for (StoredDuration& duration : learned_durations(report.processes, seconds_since_1970())) more.put(std::move(duration));
+    if (more.durations().empty()) return warn("nothing was learned: no kernel was launched eight times with a timing");
+    const Status stored = add_to_profile(request_.learn_into, more, [](Severity, std::string_view line) { warn(line); });
+    if (!stored) warn(stored.error().message);
   }
 
   RunRequest request_;
@@ -315,6 +355,7 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
       ->capture_default_str();
   run->add_option("--profile", arguments->profile_file,
                   "Take what all measured choices of this profile agree on; HEADROOM_PROFILE when absent");
+  run->add_flag("--learn", arguments->learn, "Keep the durations that this run learns in the profile, for later ones");
   run->add_option("--report", arguments->report_file, "Write headroom.run/1 to this file; - for standard output");
   run->add_flag("--verbose", arguments->verbose, "Show the report as a table on standard error");
   run->add_option("--set", arguments->settings,

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -49,10 +48,6 @@ Status check(const TuneArguments& arguments) {
     }
   }
   return {};
-}
-
-std::int64_t seconds_since_1970() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 class TuneCommand {
@@ -102,8 +97,9 @@ class TuneCommand {
     show("#\n" + to_table(*tuned, origin_.provenance));
     if (!profile_.empty()) {
       tuned->choice.stored_at = seconds_since_1970();
-      const Status stored =
-          store_choices(profile_, std::array{tuned->choice}, [](Severity, std::string_view notice) { print_notice(notice); });
+      Profile more;
+      more.put(tuned->choice);
+      const Status stored = add_to_profile(profile_, more, [](Severity, std::string_view notice) { print_notice(notice); });
       if (!stored) return stored;
     }
     cases_.push_back(std::move(*tuned));

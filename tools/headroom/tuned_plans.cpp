@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -62,6 +63,10 @@ TunedPlans stored_plans(const Backend& backend, const std::string& profile_path)
 }
 
 std::string profile_path(const std::string& option) { return option.empty() ? read(kProfile).value_or("") : option; }
+
+std::int64_t seconds_since_1970() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 Surroundings surroundings_of(const Backend& backend) {
   const std::string library = version_of(backend, "nccl").empty() ? "rccl" : "nccl";

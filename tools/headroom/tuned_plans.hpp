@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -24,6 +25,9 @@ TunedPlans stored_plans(const Backend& backend, const std::string& profile_path)
 
 /// The option's value, or else that of HEADROOM_PROFILE; empty: neither is given.
 std::string profile_path(const std::string& option);
+
+/// When something is stored.
+std::int64_t seconds_since_1970();
 
 Surroundings surroundings_of(const Backend& backend);
 

@@ -42,6 +42,14 @@ struct KernelActivity {
   std::map<std::string, std::int64_t> refused;  ///< reason -> launches
 };
 
+/// How long launches of one kernel with one launch shape last.
+struct KindDuration {
+  std::string kind;    ///< sixteen hexadecimal digits: the same for equal kernels, grids, blocks and sizes of data in every process
+  std::string kernel;  ///< the beginning of its name
+  Microseconds time{0};
+  std::int64_t launches = 0;
+};
+
 /// What the interposer saw and did, in one process or in all of a run.
 struct RunActivity {
   struct Launches {
@@ -88,6 +96,8 @@ struct ProcessReport {
   std::string policy;
   RunActivity activity;
   Trial trial;
+  std::string device;  ///< of the first GPU, as its driver names it; empty: none was seen
+  std::vector<KindDuration> durations;
   std::string document;  ///< the report as it was read: a merged report keeps fields that are unknown here
 };
 

@@ -33,11 +33,27 @@ struct StoredChoice {
   bool operator==(const StoredChoice&) const = default;
 };
 
-/// Stored choices by key.
+/// How long launches of one kind last on one kind of device, as `headroom run` learned it.
+struct StoredDuration {
+  std::string device;  ///< as its driver names it: one line of 1 to 95 bytes
+  std::string kind;    ///< sixteen lower-case hexadecimal digits, not all zero: equal kernels, grids, blocks and sizes of data
+  std::string kernel;  ///< the beginning of its name, for people: one line
+  Microseconds time{0};
+  std::int64_t stored_at = 0;  ///< seconds since 1970
+
+  bool operator==(const StoredDuration&) const = default;
+};
+
+/// Whether a text names a kind of launches as StoredDuration::kind does.
+HEADROOM_API bool is_launch_kind(std::string_view text);
+
+/// Stored choices by key, and learned durations by device and kind.
 class Profile {
  public:
   /// Takes the place of a choice with the same key unless that one is newer.
   HEADROOM_API void put(StoredChoice choice);
+  /// The same for device and kind.
+  HEADROOM_API void put(StoredDuration duration);
 
   /// By to_string(ProfileKey); null when there is none. Costs one hash of the text and one comparison, well under 1 us, and allocates
   /// nothing. Valid until the next put().
@@ -45,21 +61,26 @@ class Profile {
 
   /// In the order in which their keys came.
   [[nodiscard]] std::span<const StoredChoice> choices() const { return choices_; }
+  [[nodiscard]] std::span<const StoredDuration> durations() const { return durations_; }
 
  private:
   struct Hash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
+  using Positions = std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>>;
+
   std::vector<StoredChoice> choices_;
-  std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> positions_;
+  Positions positions_;
+  std::vector<StoredDuration> durations_;
+  Positions duration_positions_;
 };
 
 /// Reads a `headroom.profile/1` document. Another schema, unknown fields, wrong types and impossible values are `invalid_input` in one
 /// line that begins with `source`. Never throws, whatever the text is.
 HEADROOM_API Result<Profile> parse_profile(std::string_view json, std::string_view source);
 
-/// The same document back, a line for each choice.
+/// The same document back, a line for each choice and each duration.
 HEADROOM_API std::string to_json(const Profile& profile);
 
 }  // namespace headroom

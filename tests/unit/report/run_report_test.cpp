@@ -58,6 +58,8 @@ json process(int pid) {
   written["passed_through"] = {"cuLaunchKernel: unknown struct size"};
   written["overhead"] = {
       {"nanoseconds", 250000}, {"calls", 1200}, {"nanoseconds_per_launch_outside", 100}, {"nanoseconds_per_launch_inside", 800}};
+  written["device"] = "NVIDIA H200";
+  written["durations"] = json::array({{{"kind", "00000000000000a1"}, {"kernel", "nvjet"}, {"us", 190.5}, {"launches", 40}}});
   written["ab"] = {
       {"state", "settled"}, {"arm", "priority, gate"}, {"plain_us", 8350.0}, {"priority_us", 8320.5}, {"gate_us", 7530.0}};
   return written;
@@ -86,6 +88,12 @@ TEST(RunReport, ReadsEveryField) {
   EXPECT_EQ(report.policy, "auto");
   EXPECT_EQ(report.trial.state, "settled");
   EXPECT_EQ(report.trial.arm, "priority, gate");
+  EXPECT_EQ(report.device, "NVIDIA H200");
+  ASSERT_EQ(report.durations.size(), 1U);
+  EXPECT_EQ(report.durations[0].kind, "00000000000000a1");
+  EXPECT_EQ(report.durations[0].kernel, "nvjet");
+  EXPECT_EQ(report.durations[0].time, Microseconds(190.5));
+  EXPECT_EQ(report.durations[0].launches, 40);
   EXPECT_EQ(report.trial.plain, Microseconds(8350));
   EXPECT_EQ(report.trial.priority, Microseconds(8320.5));
   EXPECT_EQ(report.trial.gate, Microseconds(7530));

@@ -20,6 +20,12 @@ namespace {
 namespace fs = std::filesystem;
 using testing::choice;
 
+Profile of(StoredChoice stored) {
+  Profile profile;
+  profile.put(std::move(stored));
+  return profile;
+}
+
 class ProfileFile : public ::testing::Test {
  protected:
   ProfileFile() : folder_(fs::temp_directory_path() / ("headroom-profile-" + std::to_string(getpid()))) {
@@ -29,7 +35,7 @@ class ProfileFile : public ::testing::Test {
   }
   ~ProfileFile() override { fs::remove_all(folder_); }
 
-  Status store(const StoredChoice& stored) { return store_choices(path_, std::array{stored}, sink()); }
+  Status store(const StoredChoice& stored) { return add_to_profile(path_, of(stored), sink()); }
   NoticeSink sink() {
     return [this](Severity, std::string_view line) { notices_.emplace_back(line); };
   }
@@ -46,7 +52,7 @@ TEST_F(ProfileFile, WritersAtOnceLoseNothing) {
   for (int writer = 0; writer < writers; ++writer) {
     threads.emplace_back([this, writer] {
       for (int at = 0; at < choices_each; ++at) {
-        EXPECT_TRUE(store_choices(path_, std::array{choice(writer * choices_each + at)}, {}));
+        EXPECT_TRUE(add_to_profile(path_, of(choice(writer * choices_each + at)), {}));
         // A reader never sees half a file.
         EXPECT_TRUE(load_profile(path_));
       }

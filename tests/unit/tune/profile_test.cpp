@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "unit/tune/choices.hpp"
@@ -36,6 +37,46 @@ TEST(Profile, ReadsBackWhatItWrites) {
   EXPECT_EQ(read->choices()[0], choice(29));
   EXPECT_EQ(read->choices()[1], choice(30));
   EXPECT_TRUE(parse_profile(to_json(Profile{}), "file")->choices().empty());
+}
+
+StoredDuration duration(const std::string& kind, double us, std::int64_t stored_at) {
+  return {"NVIDIA H200", kind, "ncclDevKernel_AllReduce", Microseconds(us), stored_at};
+}
+
+TEST(Profile, KeepsDurationsByDeviceAndKind) {
+  constexpr const char* kind = "00000000000000a1";
+  Profile profile;
+  profile.put(choice(29));
+  profile.put(duration(kind, 100.5, 100));
+  profile.put(duration("fedcba9876543210", 3, 100));
+  profile.put(duration(kind, 200.25, 150));
+  profile.put(duration(kind, 7, 149));  // older than what is there
+  StoredDuration elsewhere = duration(kind, 9, 1);
+  elsewhere.device = "NVIDIA H100";
+  profile.put(elsewhere);
+  ASSERT_EQ(profile.durations().size(), 3U);
+  EXPECT_EQ(profile.durations()[0], duration(kind, 200.25, 150));
+  EXPECT_EQ(profile.durations()[2], elsewhere);
+  const Result<Profile> read = parse_profile(to_json(profile), "file");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_TRUE(std::ranges::equal(read->durations(), profile.durations()));
+  EXPECT_EQ(read->choices().size(), 1U);
+  EXPECT_EQ(to_json(*read), to_json(profile));
+}
+
+TEST(Profile, RefusesDurationsThatNobodyCouldUse) {
+  Profile profile;
+  profile.put(duration("00000000000000a1", 100.5, 100));
+  const std::string good = to_json(profile);
+  ASSERT_EQ(refusal(good), "accepted");
+  EXPECT_EQ(refusal(replaced(good, "00000000000000a1", "a1")),
+            "file: durations[0].kind: \"a1\", expected 16 hexadecimal digits, not all 0");
+  EXPECT_EQ(refusal(replaced(good, "00000000000000a1", "0000000000000000")),
+            "file: durations[0].kind: \"0000000000000000\", expected 16 hexadecimal digits, not all 0");
+  EXPECT_EQ(refusal(replaced(good, "NVIDIA H200", "")), "file: durations[0].device: \"\", expected a name of 1 to 95 bytes");
+  EXPECT_EQ(refusal(replaced(good, "100.5", "-1")), "file: durations[0].time_us: -1, expected a number of microseconds of at least 0");
+  EXPECT_EQ(refusal(replaced(good, "\"durations\": [", "\"durations\": [3, ")), "file: durations[0]: 3, expected an object");
+  EXPECT_EQ(refusal(R"({"schema": "headroom.profile/1", "choices": [], "durations": 7})"), "file: durations: 7, expected a list");
 }
 
 TEST(Profile, FindsByKeyAlone) {

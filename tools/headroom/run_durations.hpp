@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headroom/report/run_report.hpp"
+#include "headroom/tune/profile.hpp"
+
+namespace headroom {
+
+/// What a run learned: for each device and kind the mean over its processes, weighted by launches. Processes that saw no device are left
+/// out.
+std::vector<StoredDuration> learned_durations(std::span<const ProcessReport> processes, std::int64_t stored_at);
+
+/// The file that the interposer reads (preload/core/known_durations.hpp): of each device the newest that it has room for.
+std::string durations_text(std::span<const StoredDuration> durations);
+
+}  // namespace headroom
