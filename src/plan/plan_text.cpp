@@ -6,9 +6,15 @@
 #include <algorithm>
 #include <charconv>
 #include <system_error>
+#include <utility>
+
+#include "model/json_fields.hpp"
 
 namespace headroom {
 namespace {
+
+/// On one line, whatever it holds.
+std::string quoted(std::string_view text) { return detail::shown(nlohmann::json(std::string(text))); }
 
 Result<ControlSetting> parse_setting(std::string_view part) {
   const std::size_t sign = part.find('=');
@@ -16,14 +22,14 @@ Result<ControlSetting> parse_setting(std::string_view part) {
   if (std::ranges::none_of(controls(), [&](const Control& control) { return control.name == name; })) {
     std::vector<std::string_view> names;
     for (const Control& control : controls()) names.push_back(control.name);
-    return invalid_input(fmt::format("'{}', expected one of {}, with =N where it takes a number", name, fmt::join(names, ", ")));
+    return invalid_input(fmt::format("{}, expected one of {}, with =N where it takes a number", quoted(name), fmt::join(names, ", ")));
   }
   if (sign == std::string_view::npos) return ControlSetting{std::string(name), std::nullopt};
   const std::string_view digits = part.substr(sign + 1);
   std::int64_t value = 0;
   const auto [rest, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (failure != std::errc{} || rest != digits.data() + digits.size() || value < 0) {
-    return invalid_input(fmt::format("{}: '{}', expected a number", name, digits));
+    return invalid_input(fmt::format("{}: {}, expected a number", name, quoted(digits)));
   }
   return ControlSetting{std::string(name), value};
 }

@@ -55,6 +55,23 @@ says 'sm_target_only '
 says 'copy_engine: refused: copy engines cannot reduce, all_reduce is not all_gather or all_to_all'
 says 'shaped: refused: '
 
+# So do plans as they are typed.
+expect 0 bench --scenario "$work/case.json" --backend sim --scheme concurrent --plan priority,sm_target=108,comm_blocks=24,cluster=1 \
+  --plan blocks_per_sm=2 --plan copy_engine --trials 2 --json "$work/plans.json"
+says 'plan 1 '
+says '# plan 1: priority, 24 comm blocks, cluster 1, SM target 108'
+says '# plan 2: refused: blocks_per_sm: the library launches its own kernel'
+says '# plan 3: refused: copy_engine: true, expected false (the simulator has no copy engines)'
+python3 - "$work/plans.json" <<'PY' || fail 'plans.json is not as it should be'
+import json, sys
+result = next(r for r in json.load(open(sys.argv[1]))["cases"][0]["results"] if r["scheme"] == "plan 1")
+assert result["plan"]["sm_target"] == 108 and result["plan"]["priority"] and result["plan"]["comm_blocks"] == 24
+PY
+for plan in '' 'speed' 'priority,' 'comm_blocks=' 'comm_blocks=x' 'priority,priority'; do
+  expect 2 bench --suite quick --backend sim --plan "$plan"
+  complains '--plan: '
+done
+
 expect 0 profile list --profile "$profile"
 says 'simulated h200'
 says 'library_gemm bf16 2^40 flop'

@@ -16,7 +16,7 @@ for option in --device --threads --registers --static-shared --dynamic-shared --
 silent
 expect 0 bench --help
 for option in --suite --scenario --only --backend --device -g --gpus --scheme --trials --seed --blocks-per-sm --min-reduction \
-  --timeout --json --markdown --trace --dry-run; do
+  --timeout --plan --json --markdown --trace --dry-run; do
   has_option "$option"
 done
 silent

@@ -44,11 +44,12 @@ TEST(PlanText, KeepsWhatTheUserFixed) {
 TEST(PlanText, SaysWhatIsWrong) {
   const ControlSite site = elementwise_site();
   EXPECT_EQ(refusal(site, "prioriti"),
-            "'prioriti', expected one of blocks_per_sm, priority, launch_gate, comm_blocks, cluster, sm_target, comm_threads, carveout, "
+            "\"prioriti\", expected one of blocks_per_sm, priority, launch_gate, comm_blocks, cluster, sm_target, comm_threads, carveout, "
             "comm_sms, copy_engine, windows_only, with =N where it takes a number");
-  EXPECT_EQ(refusal(site, "comm_blocks=eight"), "comm_blocks: 'eight', expected a number");
-  EXPECT_EQ(refusal(site, "comm_blocks=-8"), "comm_blocks: '-8', expected a number");
-  EXPECT_EQ(refusal(site, "comm_blocks=99999999999999999999"), "comm_blocks: '99999999999999999999', expected a number");
+  EXPECT_EQ(refusal(site, "comm_blocks=eight"), "comm_blocks: \"eight\", expected a number");
+  EXPECT_EQ(refusal(site, "comm_blocks=-8"), "comm_blocks: \"-8\", expected a number");
+  EXPECT_EQ(refusal(site, "comm_blocks=99999999999999999999"), "comm_blocks: \"99999999999999999999\", expected a number");
+  EXPECT_EQ(refusal(site, "comm_blocks=\n\x1b"), "comm_blocks: \"\\n\\u001b\", expected a number");
   EXPECT_EQ(refusal(site, "comm_blocks"), "comm_blocks: no number, expected one of 4, 8, 12, 16, 24, 32");
   EXPECT_EQ(refusal(site, "comm_blocks=9"), "comm_blocks: 9, expected one of 4, 8, 12, 16, 24, 32");
   EXPECT_EQ(refusal(site, "blocks_per_sm=9"), "blocks_per_sm: 9, expected one of 1, 2, 3, 4, 5, 6, 7");

@@ -1,0 +1,54 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headroom/model/device_catalog.hpp"
+#include "headroom/plan/plan_text.hpp"
+
+namespace {
+
+using namespace headroom;
+
+[[noreturn]] void stop(const char* what, const std::string& text) {
+  std::fprintf(stderr, "%s: '%s'\n", what, text.c_str());
+  std::abort();
+}
+
+void check_line(const Error& error) {
+  if (error.message.empty() || error.message.find('\n') != std::string::npos) stop("the error is not one line", error.message);
+}
+
+/// A kernel that can be capped beside a collective that has all controls.
+ControlSite site() {
+  Scenario scenario;
+  scenario.name = "fuzz";
+  scenario.iterations = 8;
+  scenario.compute = Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(4096)};
+  scenario.collective = {CollectiveOp::all_reduce, mebibytes(512), DataType::bf16, std::nullopt, std::nullopt};
+  const KernelFootprint compute{Threads(256), Registers(30), Bytes(0), Bytes(0), 1};
+  return *control_site(scenario, *find_device("h200"), compute, "");
+}
+
+}  // namespace
+
+// parse_plan never throws or crashes, its errors are one line without control characters, and a plan that it leads to is legal.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const ControlSite at = site();
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const Result<std::vector<ControlSetting>> settings = parse_plan(text);
+  if (!settings) {
+    check_line(settings.error());
+    return 0;
+  }
+  const Result<OverlapPlan> plan = plan_of(at, *settings);
+  if (!plan) {
+    check_line(plan.error());
+  } else if (!check_plan(at, *plan)) {
+    stop("an illegal plan", in_words(*plan));
+  }
+  return 0;
+}
