@@ -22,7 +22,8 @@ Result<ControlSetting> parse_setting(std::string_view part) {
   if (std::ranges::none_of(controls(), [&](const Control& control) { return control.name == name; })) {
     std::vector<std::string_view> names;
     for (const Control& control : controls()) names.push_back(control.name);
-    return invalid_input(fmt::format("{}, expected one of {}, with =N where it takes a number", quoted(name), fmt::join(names, ", ")));
+    return invalid_input(
+        fmt::format("{}, expected one of {}, with =N where it takes a number", quoted(name), fmt::join(names, ", ")));
   }
   if (sign == std::string_view::npos) return ControlSetting{std::string(name), std::nullopt};
   const std::string_view digits = part.substr(sign + 1);

@@ -53,7 +53,7 @@ Text known_durations(void* /*self*/) {
   const char* path = std::getenv("HEADROOM_RUN_DURATIONS");
   if (path == nullptr || *path == '\0') { return {}; }
   const int file = open(path, O_RDONLY | O_CLOEXEC);
-  struct stat facts {};
+  struct stat facts{};
   const bool readable = file >= 0 && fstat(file, &facts) == 0 && facts.st_size > 0;
   const auto size = static_cast<std::size_t>(facts.st_size);
   void* mapped = readable ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;

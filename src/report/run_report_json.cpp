@@ -248,8 +248,8 @@ Result<ProcessReport> parse_process_report(std::string_view text, const std::str
   report.activity = activity_of(members);
   report.device = members.text("device");
   members.each("durations", [&](Members duration) {
-    report.durations.push_back({duration.text("kind"), duration.text("kernel"), Microseconds(duration.amount("us")),
-                                duration.count("launches")});
+    report.durations.push_back(
+        {duration.text("kind"), duration.text("kernel"), Microseconds(duration.amount("us")), duration.count("launches")});
   });
   Members trial = members.object("ab");
   report.trial = {trial.text("state"),

@@ -144,7 +144,8 @@ Result<StoredDuration> read_duration(const nlohmann::json& object, const std::st
   if (duration.device.empty() || duration.device.size() > kLongestDevice) {
     fields.reject("device", fmt::format("\"{}\"", duration.device), "a name of 1 to 95 bytes");
   }
-  if (!is_launch_kind(duration.kind)) fields.reject("kind", fmt::format("\"{}\"", duration.kind), "16 hexadecimal digits, not all 0");
+  if (!is_launch_kind(duration.kind))
+    fields.reject("kind", fmt::format("\"{}\"", duration.kind), "16 hexadecimal digits, not all 0");
   if (Status read = fields.finish(); !read) return read.error();
   return duration;
 }

@@ -277,7 +277,8 @@ int comm_kernels(const Timeline& timeline) {
 std::string in_words(const Timeline& timeline) {
   std::string text;
   for (const Span& span : timeline.spans) {
-    text += fmt::format("GPU {} stream {}: {} from {} to {} ns\n", span.device, span.stream, span.name, span.begin.count(), span.end.count());
+    text += fmt::format("GPU {} stream {}: {} from {} to {} ns\n", span.device, span.stream, span.name, span.begin.count(),
+                        span.end.count());
   }
   return text;
 }
@@ -299,7 +300,8 @@ TEST(LiveWorkload, CopyEnginesMoveTheSameDataWithoutAKernel) {
     if (!timeline) return;
     EXPECT_EQ(0, comm_kernels(*timeline)) << to_string(op);
     // Each of two GPUs copies one half to its peer and one half to itself.
-    EXPECT_EQ(4 * scenario.iterations, activity(*timeline, SpanKind::communication).spans) << to_string(op) << "\n" << in_words(*timeline);
+    EXPECT_EQ(4 * scenario.iterations, activity(*timeline, SpanKind::communication).spans) << to_string(op) << "\n"
+                                                                                           << in_words(*timeline);
   }
 }
 

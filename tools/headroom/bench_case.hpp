@@ -33,7 +33,7 @@ struct BenchSettings {
   int trials = 10;              ///< counted; half as many rounds before them are warm-up
   std::uint64_t seed = 1;
   ResidencyChoice residency;
-  TunedPlans tuned;  ///< asked where `schemes` has `tuned`
+  TunedPlans tuned;                                ///< asked where `schemes` has `tuned`
   std::vector<std::vector<ControlSetting>> plans;  ///< run beside the schemes, each under the label "plan N"
 };
 

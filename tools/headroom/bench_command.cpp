@@ -240,7 +240,8 @@ void add_bench_command(CLI::App& app, std::function<int()>& chosen) {
   std::string names;
   for (const Scheme scheme : schemes()) names += fmt::format("{}{}", names.empty() ? "" : ",", to_string(scheme));
   command->add_option("--scheme", arguments->schemes, "Schemes to run, by comma: " + names)->delimiter(',');
-  command->add_option("--plan", arguments->plans, "A plan to run beside the schemes: controls by comma, as in priority,comm_blocks=8")
+  command
+      ->add_option("--plan", arguments->plans, "A plan to run beside the schemes: controls by comma, as in priority,comm_blocks=8")
       ->allow_extra_args(false);
   command->add_option("--profile", arguments->profile, "Where the scheme tuned finds its plans; HEADROOM_PROFILE by default");
   command->add_option("--trials", arguments->trials, "Counted trials; half as many before them are warm-up");

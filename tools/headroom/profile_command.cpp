@@ -121,7 +121,8 @@ void add_profile_command(CLI::App& app, std::function<int()>& chosen) {
   add("show", "One choice as JSON", show)->add_option("number", arguments->number, "As list shows it")->required();
   CLI::App* exported = add("export", "Writes choices to another file", export_choices);
   exported->add_option("file", arguments->file, "The file; - for standard output")->required();
-  exported->add_option("--device", arguments->device, "Only choices for this catalog device, or durations for the device that its driver names so");
+  exported->add_option("--device", arguments->device,
+                       "Only choices for this catalog device, or durations for the device that its driver names so");
   add("import", "Adds the choices of another file", import_choices)->add_option("file", arguments->file, "The file")->required();
 }
 

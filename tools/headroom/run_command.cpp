@@ -170,7 +170,8 @@ void warn(std::string_view line) { fmt::print(stderr, "headroom run: {}\n", line
 Result<Profile> asked_profile(const RunArguments& arguments) {
   const std::string path = profile_path(arguments.profile_file);
   if (path.empty()) {
-    return arguments.learn ? Result<Profile>(invalid_input("--learn: no profile, expected --profile or HEADROOM_PROFILE")) : Profile();
+    return arguments.learn ? Result<Profile>(invalid_input("--learn: no profile, expected --profile or HEADROOM_PROFILE"))
+                           : Profile();
   }
   std::error_code unknown;
   if (arguments.profile_file.empty()) return load_profile_or_none(path, [&](Severity, std::string_view line) { warn(line); });

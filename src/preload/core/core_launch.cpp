@@ -276,7 +276,9 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
 }
 
 void CoreState::begin_kind(LaunchKind& kind, std::uint64_t key) {
-  if (const std::uint32_t learned = known.durations.of(key); learned != 0 && !kind.samples.known()) { kind.samples.begin_with(learned); }
+  if (const std::uint32_t learned = known.durations.of(key); learned != 0 && !kind.samples.known()) {
+    kind.samples.begin_with(learned);
+  }
 }
 
 void CoreState::pass_at_rest(const LaunchFacts& facts, std::uint16_t kernel_index, std::uint64_t key) {

@@ -188,9 +188,8 @@ TEST(CandidateSpace, CopyEnginesAreCombinedWithWhatElseActs) {
   ControlSite exchange = elementwise_site("h200", CollectiveOp::all_to_all);
   exchange.compute = kTensorGemm;
   exchange.grid = Blocks(256);
-  EXPECT_THAT(starts_with_engines(exchange),
-              ElementsAre("priority, copy engines, in windows only", "copy engines, in windows only",
-                          "2 blocks/SM, priority, copy engines, in windows only"));
+  EXPECT_THAT(starts_with_engines(exchange), ElementsAre("priority, copy engines, in windows only", "copy engines, in windows only",
+                                                         "2 blocks/SM, priority, copy engines, in windows only"));
   exchange.grid = Blocks(661);  // one more than five on each: they never run at once
   EXPECT_EQ(starts_with_engines(exchange).size(), 2U);
   // Switched on and off in a step, and nothing that the engines replace stays.

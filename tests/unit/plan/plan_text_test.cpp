@@ -44,7 +44,8 @@ TEST(PlanText, KeepsWhatTheUserFixed) {
 TEST(PlanText, SaysWhatIsWrong) {
   const ControlSite site = elementwise_site();
   EXPECT_EQ(refusal(site, "prioriti"),
-            "\"prioriti\", expected one of blocks_per_sm, priority, launch_gate, comm_blocks, cluster, sm_target, comm_threads, carveout, "
+            "\"prioriti\", expected one of blocks_per_sm, priority, launch_gate, comm_blocks, cluster, sm_target, comm_threads, "
+            "carveout, "
             "comm_sms, copy_engine, windows_only, with =N where it takes a number");
   EXPECT_EQ(refusal(site, "comm_blocks=eight"), "comm_blocks: \"eight\", expected a number");
   EXPECT_EQ(refusal(site, "comm_blocks=-8"), "comm_blocks: \"-8\", expected a number");
@@ -68,7 +69,8 @@ TEST(PlanText, EveryCandidateCanBeTyped) {
       std::string text;
       for (const Control& control : controls()) {
         const auto value = control.get(candidate.plan);
-        if (value && value != control.get(plain)) text += (text.empty() ? "" : ",") + std::string(control.name) + "=" + std::to_string(*value);
+        if (value && value != control.get(plain))
+          text += (text.empty() ? "" : ",") + std::string(control.name) + "=" + std::to_string(*value);
       }
       if (text.empty()) continue;
       EXPECT_EQ(refusal(site, text), in_words(candidate.plan)) << text;

@@ -62,7 +62,8 @@ TEST(CoreRest, CountsWhatItLeavesAlone) {
   // Two launches for each of sixteen repetitions.
   EXPECT_NE(report.find(R"("total":)" + std::to_string((kUntilSettled + 2) * 32) + ","), std::string::npos) << report;
   EXPECT_NE(report.find(R"("at_rest":)" + std::to_string(before + 32)), std::string::npos) << report;
-  EXPECT_NE(report.find(R"("count":)" + std::to_string((kUntilSettled + 2) * 16)), std::string::npos) << "every collective: " << report;
+  EXPECT_NE(report.find(R"("count":)" + std::to_string((kUntilSettled + 2) * 16)), std::string::npos)
+      << "every collective: " << report;
 }
 
 TEST(CoreRest, EndsWithTheNextComparison) {

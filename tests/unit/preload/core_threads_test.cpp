@@ -65,7 +65,9 @@ TEST(CoreThreads, LaunchWhileARestBeginsAndEnds) {
     }
   };
   std::vector<std::thread> threads;
-  for (std::uint64_t thread = 0; thread < 3; ++thread) { threads.emplace_back(compute, 0x10'0000 + thread * 64, 0x20'0000 + thread * 64); }
+  for (std::uint64_t thread = 0; thread < 3; ++thread) {
+    threads.emplace_back(compute, 0x10'0000 + thread * 64, 0x20'0000 + thread * 64);
+  }
   // Steps that all take no time: comparisons end with nothing gained, rests begin, and end with the next comparison or by a disturbance.
   for (unsigned step = 0; step < 3 * AbTrial::kRecheck; ++step) {
     for (int i = 0; i < 16; ++i) {
@@ -81,7 +83,8 @@ TEST(CoreThreads, LaunchWhileARestBeginsAndEnds) {
   for (std::thread& thread : threads) { thread.join(); }
   EXPECT_GT(core.launches_at_rest(), 0U);
   const std::string report = program.report();
-  EXPECT_NE(report.find(R"("launches":{"total":)" + std::to_string(launches) + ","), std::string::npos) << launches << " in " << report;
+  EXPECT_NE(report.find(R"("launches":{"total":)" + std::to_string(launches) + ","), std::string::npos)
+      << launches << " in " << report;
 }
 
 TEST(CoreThreads, AForkWaitsForTheLock) {

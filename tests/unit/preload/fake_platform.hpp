@@ -16,7 +16,7 @@ class FakePlatform {
   std::map<FunctionId, std::string> names;
   DeviceInfo device{132, 233'472, 1'024, 232'448, 128, {"NVIDIA H200"}};
   std::uint32_t residency = 8;
-  std::string durations;  ///< what earlier runs learned
+  std::string durations;                    ///< what earlier runs learned
   std::atomic<int> function_questions = 0;  ///< asked by any thread
 
   [[nodiscard]] Platform platform() {

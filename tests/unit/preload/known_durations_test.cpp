@@ -27,8 +27,9 @@ TEST(KnownDurations, AreThoseOfTheDevice) {
 }
 
 TEST(KnownDurations, NameTheFirstLineThatIsNone) {
-  for (const char* line : {"", "device", "00000000000000a1", "00000000000000a1 ", "00000000000000a1 0", "00000000000000a1 -5",
-                           "00000000000000a1 4294967296", "0000000000000000 5", "00000000000000g1 5", "a1 5", "00000000000000a1  5"}) {
+  for (const char* line :
+       {"", "device", "00000000000000a1", "00000000000000a1 ", "00000000000000a1 0", "00000000000000a1 -5",
+        "00000000000000a1 4294967296", "0000000000000000 5", "00000000000000g1 5", "a1 5", "00000000000000a1  5"}) {
     KnownDurations known;
     EXPECT_EQ(parse("device NVIDIA H200\n0000000000000001 2\n" + std::string(line) + "\n0000000000000002 3\n", known), 3U) << line;
     EXPECT_EQ(known.of(1), 2U) << "what stands before counts";

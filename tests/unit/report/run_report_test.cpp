@@ -45,9 +45,8 @@ json process(int pid) {
   written["policy"] = "auto";
   written["device_count_seen"] = 2;
   written["driver_entries"] = {"cuGetProcAddress"};
-  written["launches"] = {{"total", 1000},       {"captured", 10}, {"graph_launches", 4},       {"in_window", 200},
-                         {"in_order_only", 50}, {"untracked", 3}, {"collectives_forgotten", 2},
-                         {"at_rest", 60}};
+  written["launches"] = {{"total", 1000},       {"captured", 10}, {"graph_launches", 4},        {"in_window", 200},
+                         {"in_order_only", 50}, {"untracked", 3}, {"collectives_forgotten", 2}, {"at_rest", 60}};
   written["collectives"] =
       json::array({collective("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 28, 8, 500.0)});
   written["kernels"] = json::array({kernel("_ZN2at6native18layer_norm_forwardIfEEviPKT_", 100, 20, 10.0),

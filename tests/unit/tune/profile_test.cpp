@@ -74,7 +74,8 @@ TEST(Profile, RefusesDurationsThatNobodyCouldUse) {
   EXPECT_EQ(refusal(replaced(good, "00000000000000a1", "0000000000000000")),
             "file: durations[0].kind: \"0000000000000000\", expected 16 hexadecimal digits, not all 0");
   EXPECT_EQ(refusal(replaced(good, "NVIDIA H200", "")), "file: durations[0].device: \"\", expected a name of 1 to 95 bytes");
-  EXPECT_EQ(refusal(replaced(good, "100.5", "-1")), "file: durations[0].time_us: -1, expected a number of microseconds of at least 0");
+  EXPECT_EQ(refusal(replaced(good, "100.5", "-1")),
+            "file: durations[0].time_us: -1, expected a number of microseconds of at least 0");
   EXPECT_EQ(refusal(replaced(good, "\"durations\": [", "\"durations\": [3, ")), "file: durations[0]: 3, expected an object");
   EXPECT_EQ(refusal(R"({"schema": "headroom.profile/1", "choices": [], "durations": 7})"), "file: durations: 7, expected a list");
 }
