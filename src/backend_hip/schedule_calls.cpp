@@ -1,7 +1,10 @@
 #include "backend_hip/schedule_calls.hpp"
 
 #include <chrono>
+#include <string>
 #include <utility>
+
+#include "headroom/plan/controls.hpp"
 
 namespace headroom::hip {
 namespace {
@@ -57,8 +60,10 @@ Status ScheduleCalls::collective(headroom::detail::Place place, const std::vecto
 }
 
 Status ScheduleCalls::gated_collective(const std::vector<HipStream>&, const std::vector<HipStream>&) const {
-  return invalid_input(kNoLaunchGate);
+  return no_launch_gate();
 }
+
+Status no_launch_gate() { return invalid_input("launch_gate: " + std::string(kNoGateUnderHip)); }
 
 Result<bool> ScheduleCalls::passed(const Event& event) const {
   const int state = parts_.hip.functions.event_query(event.get());

@@ -48,7 +48,7 @@ class ScheduleCalls {
   Parts parts_;
 };
 
-/// Why no plan with a launch gate is accepted.
-inline constexpr const char* kNoLaunchGate = "launch_gate: HIP has no event that says that a kernel's blocks have begun";
+/// Says why no plan with a launch gate is accepted.
+Status no_launch_gate();
 
 }  // namespace headroom::hip

@@ -28,7 +28,7 @@ Status enough_memory(const HipLibrary& hip, const Scenario& scenario) {
 
 /// Controls without a counterpart in HIP.
 Status exists_here(const OverlapPlan& plan) {
-  if (plan.launch_gate) return invalid_input(kNoLaunchGate);
+  if (plan.launch_gate) return no_launch_gate();
   if (plan.cluster) return invalid_input("cluster: HIP launches no clusters");
   if (plan.carveout) return invalid_input("carveout: the LDS of AMD devices is not carved out of a cache");
   if (plan.comm_threads) return invalid_input("comm_threads: RCCL takes no number of threads");

@@ -8,6 +8,7 @@
 #include "backend_sim/comm_model.hpp"
 #include "backend_sim/compute_model.hpp"
 #include "backend_sim/performance.hpp"
+#include "headroom/plan/controls.hpp"
 #include "headroom/plan/overlap_windows.hpp"
 
 namespace headroom::sim {
@@ -98,7 +99,7 @@ Status SimWorkload::accepts(const OverlapPlan& plan) const {
   if (Status comm = accepts_comm(plan, scenario_.collective, device_); !comm) return comm;
   if (Status possible = windows_possible(plan, scenario_); !possible) return possible;
   if (plan.launch_gate && device_.vendor != Vendor::nvidia) {
-    return invalid_input("launch_gate: HIP has no event that says that a kernel's blocks have begun");
+    return invalid_input(fmt::format("launch_gate: {}", kNoGateUnderHip));
   }
   if (plan.carveout) {
     if (is_library(scenario_)) return invalid_input("carveout: acts on this project's kernels only, not on library_gemm");

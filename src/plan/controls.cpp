@@ -90,7 +90,7 @@ Values priorities(const ControlSite& /*site*/, const OverlapPlan& /*plan*/) { re
 
 Values gates(const ControlSite& site, const OverlapPlan& plan) {
   if (Status sms = on_the_sms(site, plan); !sms) return sms.error();
-  if (site.device.vendor != Vendor::nvidia) return invalid_input("HIP has no event that says that a kernel's blocks have begun");
+  if (site.device.vendor != Vendor::nvidia) return invalid_input(std::string(kNoGateUnderHip));
   if (site.pattern == Pattern::pair) return invalid_input("the collective is launched last, no compute kernel could wait for it");
   if (site.iterations < 2) return invalid_input("one iteration has no later compute kernel that could wait");
   return std::vector<std::int64_t>{1};

@@ -16,6 +16,9 @@
 
 namespace headroom {
 
+/// Why no launch gate acts on AMD devices.
+inline constexpr std::string_view kNoGateUnderHip = "HIP has no event that says that a kernel's blocks have begun";
+
 /// Where controls are to act: the facts that decide which values of which control are legal.
 struct ControlSite {
   DeviceLimits device;

@@ -136,9 +136,7 @@ void Core::on_stream_operation(StreamId stream) {
 
 void Core::on_host_dependency(StreamId stream) {
   CoreState::Hold hold(*state_);
-  state_->disturb();
-  if (!state_->meet_stream(stream, hold)) { return; }
-  if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.add_host_action(*found); }
+  if (Stream* found = state_->disturb(stream, hold)) { state_->known.order.add_host_action(*found); }
 }
 
 SyncPoint Core::event_point(EventId event) {
@@ -180,9 +178,9 @@ void Core::on_context_destroy(ContextId context) {
 
 void Core::on_capture_begin(StreamId stream) {
   CoreState::Hold hold(*state_);
-  state_->disturb();
-  if (!state_->meet_stream(stream, hold)) { return; }
-  if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.begin_capture(*found); }
+  Stream* found = state_->disturb(stream, hold);
+  if (found == nullptr) { return; }
+  state_->known.order.begin_capture(*found);
   state_->captures.store(state_->known.order.captures_active(), std::memory_order_relaxed);
 }
 
@@ -199,8 +197,9 @@ bool Core::capturing() const { return state_->captures.load(std::memory_order_re
 void Core::before_fork() { state_->mutex.lock(); }
 void Core::after_fork_in_parent() { state_->mutex.unlock(); }
 void Core::after_fork_in_child() {
-  // Forgetting costs a millisecond that a child which only calls exec should not pay.
+  // Forgetting the rest costs a millisecond that a child which only calls exec should not pay.
   state_->forked = true;
+  state_->rest.reset();
   state_->mutex.unlock();
 }
 

@@ -276,9 +276,8 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
 }
 
 void CoreState::begin_kind(LaunchKind& kind, std::uint64_t key) {
-  if (const std::uint32_t learned = known.durations.of(key); learned != 0 && !kind.samples.known()) {
-    kind.samples.begin_with(learned);
-  }
+  const std::uint32_t learned = known.models_differ ? 0 : known.durations.of(key);
+  if (learned != 0) { kind.samples.begin_with(learned); }
 }
 
 void CoreState::pass_at_rest(const LaunchFacts& facts, std::uint16_t kernel_index, std::uint64_t key) {
@@ -288,6 +287,7 @@ void CoreState::pass_at_rest(const LaunchFacts& facts, std::uint16_t kernel_inde
   }
   LaunchKind* kind = known.kinds.obtain(key);
   if (kind == nullptr) { return; }
+  if (kind->launches == 0) { begin_kind(*kind, key); }
   kind->kernel = kernel_index;
   kind->size_class = size_class_of(facts);
   ++kind->launches;

@@ -25,8 +25,11 @@ void CoreState::meet_device(std::int32_t device, Hold& hold) {
   const DeviceInfo info = platform.describe_device(platform.self, device);
   const Text learned = first && platform.known_durations != nullptr ? platform.known_durations(platform.self) : Text{};
   hold.take();
-  // Threads that meet their first device at once read the same text.
-  if (learned.size > 0) { (void)parse_durations(learned.data, learned.size, info.name.data(), known.durations); }
+  if (known.devices_known == 0) {
+    known.model = info.name;
+    if (learned.size > 0) { (void)parse_durations(learned.data, learned.size, info.name.data(), known.durations); }
+  }
+  known.models_differ = known.models_differ || known.model != info.name;
   known.devices[static_cast<std::size_t>(device)] = info;
   known.devices_known |= bit;
 }

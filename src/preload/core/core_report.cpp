@@ -63,12 +63,12 @@ void write_collectives(ReportWriter& out, Knowledge& known) {
 constexpr std::uint64_t kWorthKeeping = 8;
 
 void write_durations(ReportWriter& out, Knowledge& known) {
-  std::uint32_t device = 0;
-  while (device + 1 < known.devices.size() && known.devices[device].name[0] == '\0') { ++device; }
-  out.key("device").text(known.devices[device].name.data());
+  // Of several models nobody could tell whose a duration is.
+  const bool one_model = !known.models_differ;
+  out.key("device").text(one_model ? known.model.data() : "");
   out.key("durations").begin_array();
   known.kinds.for_each([&](std::uint64_t key, const LaunchKind& kind) {
-    if (!kind.samples.known() || kind.launches < kWorthKeeping) { return; }
+    if (!one_model || !kind.samples.measured() || kind.launches < kWorthKeeping) { return; }
     out.begin_object().key("kind").hexadecimal(key).key("kernel").text(known.kernels[kind.kernel].name.data());
     out.key("us").microseconds(kind.samples.expected()).key("launches").number(kind.launches).end_object();
   });

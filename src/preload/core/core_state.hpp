@@ -97,12 +97,15 @@ struct Knowledge {
   std::size_t kernel_count = 1;
   FixedTable<LaunchKind, kMaxKinds> kinds;
   KnownDurations durations;
+  decltype(DeviceInfo::name) model{};  ///< of the first device
+  bool models_differ = false;          ///< some device is of another
   std::array<DeviceInfo, ProgramOrder::kMaxDevices> devices{};
   std::uint64_t devices_known = 0;  ///< bit per device
   StepMarks steps;
   AbTrial trial;
   std::uint64_t step = 0;  ///< number of the last one that began
   bool disturbed = false;  ///< no rest until the next comparison
+  unsigned announced = 0;  ///< threads about to tell what no rest may sleep through
   std::array<std::uint16_t, kMaxKernels> report_order{};
 
   /// Fetches what a launch will touch, all at once instead of one after the other. Needs no lock: it reads nothing.
@@ -173,8 +176,9 @@ struct CoreState {
   /// The number of the step that begins with this collective; 0: none does. May begin or end a rest: what was known of the program's
   /// order is gone after that, pointers into it included.
   std::uint64_t note_collective(std::uint64_t signature);
-  /// Something that must be followed from here on; the rest does not come back before the next comparison has ended.
-  void disturb();
+  /// Something on the stream must be followed from here on: ends a rest, which does not come back before the next comparison has ended.
+  /// Null where no table has room for the stream.
+  Stream* disturb(StreamId stream, Hold& hold);
   void refuse(KernelRecord& kernel, Decision& decision, Refusal refusal);
 
  private:

@@ -1,6 +1,3 @@
-#include <memory>
-#include <new>
-
 #include "preload/core/core_state.hpp"
 
 // Steps of the program, the comparison of arms between them, and the rest where it found nothing to gain.
@@ -49,23 +46,27 @@ void CoreState::begin_or_end_rest(bool may_begin) {
   const bool plain = settled && !known.active.any();
   if (rest.on()) {
     if (!plain) { end_rest(); }
-  } else if (may_begin && plain && !known.disturbed && !forked && known.order.captures_active() == 0 &&
-             !known.order.host_actions_pending()) {
+  } else if (may_begin && plain && !known.disturbed && known.announced == 0 && !known.order.lost() &&
+             known.order.captures_active() == 0 && !known.order.host_actions_pending()) {
     rest.begin();
   }
 }
 
-void CoreState::disturb() {
+Stream* CoreState::disturb(StreamId stream, Hold& hold) {
   known.disturbed = true;
   if (rest.on()) { end_rest(); }
+  // Meeting the stream releases the lock; no rest may begin meanwhile.
+  ++known.announced;
+  const bool met = meet_stream(stream, hold);
+  --known.announced;
+  return met ? known.order.find_stream(stream) : nullptr;
 }
 
 // What was launched, recorded and waited for meanwhile is not known, and what was known before means nothing any more. All that is lost
 // are windows of collectives that were launched before now: an order that is not known only ever adds windows, and nothing that waits
 // for the host was launched during a rest.
 void CoreState::end_rest() {
-  std::destroy_at(&known.order);
-  new (&known.order) ProgramOrder();
+  known.order.begin_anew();
   known.ended = 0;
   known.accompanied = 0;
   known.compute_until.fill(0);

@@ -28,9 +28,4 @@ void DurationSamples::add(std::uint64_t nanoseconds) {
   converged_ = taken_ >= kAtMost || (taken_ >= kEnough && std::uint64_t{spread} * 100 <= std::uint64_t{median_} * 15);
 }
 
-void DurationSamples::begin_with(std::uint32_t nanoseconds) {
-  samples_[0] = samples_[1] = median_ = nanoseconds;
-  taken_ = 2;
-}
-
 }  // namespace headroom::preload

@@ -17,18 +17,20 @@ class DurationSamples {
   /// Whether the launch with this number (from 0) of its kind should be timed.
   [[nodiscard]] bool wants(std::uint64_t launch) const;
   void add(std::uint64_t nanoseconds);
-  /// What an earlier run learned stands for the first two samples; those of this run take its place.
-  void begin_with(std::uint32_t nanoseconds);
+  /// What an earlier run learned: it stands in until this one has measured.
+  void begin_with(std::uint32_t nanoseconds) { learned_ = nanoseconds; }
 
   /// From the second sample on: the first launch of a kernel also pays for loading it and for opening connections.
-  [[nodiscard]] bool known() const { return taken_ >= 2; }
-  /// Nanoseconds: the lower median of the samples kept; 0 while unknown.
-  [[nodiscard]] std::uint64_t expected() const { return known() ? median_ : 0; }
+  [[nodiscard]] bool measured() const { return taken_ >= 2; }
+  [[nodiscard]] bool known() const { return measured() || learned_ != 0; }
+  /// Nanoseconds: the lower median of the samples kept, or what was learned before; 0 while unknown.
+  [[nodiscard]] std::uint64_t expected() const { return measured() ? median_ : learned_; }
   [[nodiscard]] bool converged() const { return converged_; }
 
  private:
   std::array<std::uint32_t, kKept> samples_{};
   std::uint32_t median_ = 0;
+  std::uint32_t learned_ = 0;
   std::uint8_t taken_ = 0;
   bool converged_ = false;
 };

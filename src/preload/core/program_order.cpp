@@ -1,6 +1,8 @@
 #include "preload/core/program_order.hpp"
 
 #include <bit>
+#include <memory>
+#include <new>
 
 namespace headroom::preload {
 namespace {
@@ -31,6 +33,24 @@ std::uint64_t PlaceSet::drop_younger(std::uint64_t mask, std::uint64_t as_of) co
     if (born_[place] > as_of) { mask &= ~bit(place); }
   }
   return mask;
+}
+
+void ProgramOrder::begin_anew() {
+  PlaceSet places = places_;
+  PlaceSet host_places = host_places_;
+  places.release(~std::uint64_t{0});
+  host_places.release(~std::uint64_t{0});
+  const std::uint64_t sequence = sequence_;
+  const std::uint32_t last_capture = last_capture_;
+  const bool lost = lost_;
+  // In place: a value of several MiB has no room on a thread's stack.
+  std::destroy_at(this);
+  new (this) ProgramOrder();
+  places_ = places;
+  host_places_ = host_places;
+  sequence_ = sequence;
+  last_capture_ = last_capture;
+  lost_ = lost;
 }
 
 Stream* ProgramOrder::add_stream(StreamId id, const StreamInfo& info) {

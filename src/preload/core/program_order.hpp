@@ -91,6 +91,10 @@ class ProgramOrder {
     streams_.prefetch(stream);
     if (is_legacy_stream(stream)) { contexts_.prefetch(stream); }
   }
+  /// Forgets every stream, event and capture, and takes everything for finished. What is told of them later (points, places) refers to
+  /// nothing then, an order that was lost stays lost, and counts go on.
+  void begin_anew();
+
   /// Null when the table is full: `lost` from then on.
   Stream* add_stream(StreamId stream, const StreamInfo& info);
   void remove_stream(StreamId stream);

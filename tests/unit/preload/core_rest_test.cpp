@@ -99,6 +99,32 @@ TEST(CoreRest, EndsWhereTheHostMustBeWaitedForOrAGraphIsCaptured) {
   }
 }
 
+TEST(CoreRest, WhatWasTakenBeforeItMeansNothingAfterIt) {
+  RestingProgram program;
+  program.launch(kAllReduce, kCommStream);
+  const SyncPoint before = program.core->stream_point(kCommStream);  // a thread that will wait for long
+  ASSERT_NE(before.collectives, 0U);
+  program.run(kUntilSettled);
+  ASSERT_TRUE(program.rests());
+  program.core->on_host_dependency(kOtherComputeStream);
+  for (int i = 0; i < 64; ++i) { program.launch(kAllReduce, kCommStream); }
+  const SyncPoint live = program.core->stream_point(kCommStream);
+  program.core->on_synchronized(before, program.now_ns);
+  EXPECT_EQ(program.core->stream_point(kCommStream).collectives, live.collectives);
+  EXPECT_NE(program.core->context_point(kContext).host_actions, 0U) << "still to be waited for";
+}
+
+TEST(CoreRest, IsNotInheritedByAForkedChild) {
+  RestingProgram program;
+  program.run(kUntilSettled);
+  program.run(1);
+  ASSERT_TRUE(program.rests());
+  program.core->before_fork();
+  program.core->after_fork_in_child();
+  EXPECT_FALSE(program.rests());
+  EXPECT_EQ(program.core->launches_at_rest(), 0U);
+}
+
 TEST(CoreRest, AsksAgainForFunctionsOfUnloadedModules) {
   RestingProgram program;
   program.run(kUntilSettled);

@@ -80,10 +80,39 @@ TEST(KnownDurations, GiveWayToWhatIsMeasured) {
   samples.begin_with(1'000);
   EXPECT_TRUE(samples.known());
   EXPECT_EQ(samples.expected(), 1'000U);
-  EXPECT_TRUE(samples.wants(0)) << "the first launch is timed all the same";
-  // Of eight kept, the lower median: the two first samples are outvoted by three others.
-  for (int i = 0; i < 3; ++i) { samples.add(5'000); }
-  EXPECT_EQ(samples.expected(), 5'000U);
+  EXPECT_FALSE(samples.measured());
+  for (std::uint64_t launch = 0; launch < DurationSamples::kFirst; ++launch) {
+    EXPECT_TRUE(samples.wants(launch)) << "timed as if nothing were known";
+    EXPECT_EQ(samples.expected(), launch < 2 ? 1'000U : 5'000U);
+    samples.add(5'000);
+  }
+  EXPECT_TRUE(samples.measured());
+}
+
+TEST(KnownDurations, AreNotReportedAsMeasured) {
+  Program first(rules_of(Policy::observe));
+  for (int i = 0; i < 3; ++i) { first.teach(kAllReduce, kCommStream, 2 * kMs); }
+  Rules rules = rules_of(Policy::observe);
+  rules.timing = false;
+  Program second(rules);
+  second.fake.durations = "device NVIDIA H200\n" + learned_line(first);
+  for (int i = 0; i < 20; ++i) { second.launch(kAllReduce, kCommStream); }
+  EXPECT_NE(second.report().find(R"("expected_us":2000.000)"), std::string::npos) << second.report();
+  EXPECT_NE(second.report().find(R"("durations":[])"), std::string::npos) << second.report();
+}
+
+TEST(KnownDurations, AreOfNoUseWhereDevicesDiffer) {
+  Program first(rules_of(Policy::observe));
+  for (int i = 0; i < 3; ++i) { first.teach(kAllReduce, kCommStream, 2 * kMs); }
+  Program program(rules_of(Policy::observe));
+  program.fake.durations = "device NVIDIA H200\n" + learned_line(first);
+  program.fake.streams[kOtherComputeStream] = {0x5000, 1, false};
+  program.launch(kAllGather, kComputeStream);
+  program.fake.device.name = {"NVIDIA T400"};
+  program.launch(kAllGather, kOtherComputeStream);
+  for (int i = 0; i < 20; ++i) { program.launch(kAllReduce, kCommStream); }
+  EXPECT_NE(program.report().find(R"("device":"","durations":[])"), std::string::npos) << program.report();
+  EXPECT_EQ(program.report().find(R"("expected_us":2000.000)"), std::string::npos) << program.report();
 }
 
 }  // namespace
