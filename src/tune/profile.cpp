@@ -209,6 +209,18 @@ void Profile::put(StoredDuration duration) {
   put_newer(durations_, duration_positions_, std::move(key), std::move(duration));
 }
 
+void Profile::drop_old_durations() {
+  std::vector<StoredDuration> newest = std::move(durations_);
+  std::stable_sort(newest.begin(), newest.end(),
+                   [](const StoredDuration& a, const StoredDuration& b) { return a.stored_at > b.stored_at; });
+  durations_.clear();
+  duration_positions_.clear();
+  std::unordered_map<std::string, std::size_t> kept;
+  for (StoredDuration& duration : newest) {
+    if (++kept[duration.device] <= kMostDurations) put(std::move(duration));
+  }
+}
+
 void Profile::put(StoredChoice choice) {
   std::string key = to_string(choice.key);
   put_newer(choices_, positions_, std::move(key), std::move(choice));

@@ -148,6 +148,7 @@ Status add_to_profile(const std::string& named, const Profile& more, const Notic
   }
   for (const StoredChoice& choice : more.choices()) profile->put(choice);
   for (const StoredDuration& duration : more.durations()) profile->put(duration);
+  profile->drop_old_durations();
   return replace_file(path, to_json(*profile));
 }
 

@@ -204,7 +204,10 @@ sed 's/"windows_only": *[a-z]*/"windows_only": true/' "$work/measured.json" >"$w
 expect 0 run --profile "$work/windows.json" -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
 lacks NCCL_MAX_CTAS
 inherits 'sm_target 104'
-grep -qF 'not applied, choices differ or hold in windows only: comm_blocks (12 in windows only)' "$err" || fail 'windows'
+grep -qF 'or need more than a run can do: comm_blocks (12 in windows only)' "$err" || fail 'windows'
+sed 's/"copy_engine": *[a-z]*/"copy_engine": true/' "$work/measured.json" >"$work/copies.json"
+expect 0 run --profile "$work/copies.json" -- true
+grep -qF "copy_engine (a program's own collectives cannot have it)" "$err" || fail 'copies'
 expect 0 run --profile "$work/measured.json" --policy observe -- env
 lacks NCCL_MAX_CTAS
 expect 0 run --backend hip --profile "$work/measured.json" -- env
@@ -230,6 +233,7 @@ done
 PROGRAM
 chmod +x "$work/learner"
 refused '--learn: no profile, expected --profile or HEADROOM_PROFILE' --learn -- true
+refused "--learn: '$work/none/p.json', expected a file in a folder that exists" --learn --profile "$work/none/p.json" -- true
 expect 0 run --profile "$work/learned.json" --learn -- "$work/learner"
 silent
 expect 0 profile list --profile "$work/learned.json"

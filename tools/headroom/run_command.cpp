@@ -113,14 +113,16 @@ std::string preload_list(const std::string& library) {
   return list;
 }
 
-Status check_report_file(const std::string& path) {
-  if (path.empty() || path == "-") return {};
+/// Said before hours of work, not after them.
+bool can_be_written(const std::string& path) {
   std::error_code unknown;
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
-  if (!fs::is_directory(folder, unknown) || fs::is_directory(path, unknown)) {
-    return invalid_input(fmt::format("--report: '{}', expected a file in a folder that exists, or -", path));
-  }
-  return {};
+  return fs::is_directory(folder, unknown) && !fs::is_directory(path, unknown);
+}
+
+Status check_report_file(const std::string& path) {
+  if (path.empty() || path == "-" || can_be_written(path)) return {};
+  return invalid_input(fmt::format("--report: '{}', expected a file in a folder that exists, or -", path));
 }
 
 Status check_policy(const std::string& policy) {
@@ -173,6 +175,9 @@ Result<Profile> asked_profile(const RunArguments& arguments) {
     return arguments.learn ? Result<Profile>(invalid_input("--learn: no profile, expected --profile or HEADROOM_PROFILE"))
                            : Profile();
   }
+  if (arguments.learn && !can_be_written(path)) {
+    return invalid_input(fmt::format("--learn: '{}', expected a file in a folder that exists", path));
+  }
   std::error_code unknown;
   if (arguments.profile_file.empty()) return load_profile_or_none(path, [&](Severity, std::string_view line) { warn(line); });
   if (!arguments.learn && !fs::exists(path, unknown)) {
@@ -187,7 +192,7 @@ Result<RunControls> offered_controls(const RunArguments& arguments, const Profil
   Result<ProfileControls> found = controls_of(profile);
   if (!found) return found.error();
   if (!found->left.empty()) {
-    warn(fmt::format("{}: not applied, choices differ or hold in windows only: {}", profile_path(arguments.profile_file),
+    warn(fmt::format("{}: not applied, because choices differ, hold in windows only or need more than a run can do: {}", profile_path(arguments.profile_file),
                      fmt::join(found->left, ", ")));
   }
   if (arguments.policy != "shape") found->controls.caps.clear();

@@ -12,8 +12,6 @@
 namespace headroom {
 namespace {
 
-// The interposer's table refuses more at three quarters of its 4,096 places.
-constexpr std::size_t kMostOfADevice = 3072;
 constexpr std::size_t kLongestDevice = 95;
 constexpr Microseconds kLongest{4'294'967.295};  // the interposer's 32 bits of nanoseconds
 
@@ -65,7 +63,7 @@ std::string durations_text(std::span<const StoredDuration> durations) {
   std::string text;
   for (auto& [device, known] : by_device) {
     std::ranges::stable_sort(known, std::ranges::greater(), &StoredDuration::stored_at);
-    known.resize(std::min(known.size(), kMostOfADevice));
+    known.resize(std::min(known.size(), kMostDurations));
     text += fmt::format("device {}\n", device);
     for (const StoredDuration* duration : known) text += fmt::format("{} {}\n", duration->kind, nanoseconds(duration->time));
   }

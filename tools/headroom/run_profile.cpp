@@ -73,6 +73,10 @@ Result<ProfileControls> controls_of(const Profile& profile) {
   if (const auto blocks = agreed(profile, "blocks_per_sm", &OverlapPlan::blocks_per_sm, found.left)) {
     found.controls.caps.push_back({"*", BlocksPerSm(*blocks)});
   }
+  const bool copies = std::ranges::any_of(profile.choices(), [](const StoredChoice& choice) {
+    return choice.key.surroundings.provenance == Provenance::measured && choice.plan.copy_engine;
+  });
+  if (copies) found.left.emplace_back("copy_engine (a program's own collectives cannot have it)");
   return found;
 }
 

@@ -44,6 +44,9 @@ struct StoredDuration {
   bool operator==(const StoredDuration&) const = default;
 };
 
+/// Durations of one device that a run can take.
+inline constexpr std::size_t kMostDurations = 3072;
+
 /// Whether a text names a kind of launches as StoredDuration::kind does.
 HEADROOM_API bool is_launch_kind(std::string_view text);
 
@@ -54,6 +57,8 @@ class Profile {
   HEADROOM_API void put(StoredChoice choice);
   /// The same for device and kind.
   HEADROOM_API void put(StoredDuration duration);
+  /// Of each device the newest durations, as many as a run can take; the others go.
+  HEADROOM_API void drop_old_durations();
 
   /// By to_string(ProfileKey); null when there is none. Costs one hash of the text and one comparison, well under 1 us, and allocates
   /// nothing. Valid until the next put().

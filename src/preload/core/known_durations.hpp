@@ -10,7 +10,7 @@ namespace headroom::preload {
 /// What an earlier run learned of how long launches of one kind last, by the key of the kind.
 class KnownDurations {
  public:
-  static constexpr std::size_t kCapacity = 4096;
+  static constexpr std::size_t kCapacity = 4096;  ///< of which three quarters are used: kMostDurations of tune/profile.hpp
 
   void add(std::uint64_t kind, std::uint32_t nanoseconds) {
     if (std::uint32_t* known = table_.obtain(kind)) { *known = nanoseconds; }
