@@ -52,6 +52,12 @@ Status CollectiveBuffers::register_with(Communicators& comms) const {
 }
 
 Status CollectiveBuffers::enqueue(const NcclLibrary& nccl, const CommRoute& route, const std::vector<cudaStream_t>& streams) const {
+  if (Status begun = enqueue_begin(nccl, route, streams); !begun) return begun;
+  return enqueue_rest(nccl, route, streams);
+}
+
+Status CollectiveBuffers::enqueue_begin(const NcclLibrary& nccl, const CommRoute& route,
+                                        const std::vector<cudaStream_t>& streams) const {
   const bool exchanges = collective_.op == CollectiveOp::all_to_all;
   if (route.engines == nullptr) {
     return enqueue_group(nccl, *route.sms, streams, exchanges ? &CollectiveBuffers::exchange : &CollectiveBuffers::whole);
@@ -60,7 +66,12 @@ Status CollectiveBuffers::enqueue(const NcclLibrary& nccl, const CommRoute& rout
     return enqueue_group(nccl, *route.engines, streams,
                          exchanges ? &CollectiveBuffers::exchange_at_once : &CollectiveBuffers::whole);
   }
-  if (Status scattered = enqueue_group(nccl, *route.sms, streams, &CollectiveBuffers::scatter_sums); !scattered) return scattered;
+  return enqueue_group(nccl, *route.sms, streams, &CollectiveBuffers::scatter_sums);
+}
+
+Status CollectiveBuffers::enqueue_rest(const NcclLibrary& nccl, const CommRoute& route,
+                                       const std::vector<cudaStream_t>& streams) const {
+  if (route.engines == nullptr || route.sms == nullptr) return {};
   return enqueue_group(nccl, *route.engines, streams, &CollectiveBuffers::gather_sums);
 }
 

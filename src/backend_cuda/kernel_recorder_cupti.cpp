@@ -171,17 +171,19 @@ Result<Timeline> record_kernels(const std::function<Status()>& work) {
     state.spans.clear();
     state.failure.clear();
   }
+  Status on;
   for (const CUpti_ActivityKind kind : kRecorded) {
-    if (Status on = check_cupti(state.call.enable(kind), "cuptiActivityEnable"); !on) return on.error();
+    if (on) on = check_cupti(state.call.enable(kind), "cuptiActivityEnable");
   }
-  const Status worked = work();
+  const Status worked = on ? work() : Status();
   // All buffers are delivered before flush_all returns, partly filled ones included.
   const Status flushed = check_cupti(state.call.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll");
+  // Also what was enabled before another kind was refused: what follows is timed.
   Status off;
   for (const CUpti_ActivityKind kind : kRecorded) {
     if (Status stopped = check_cupti(state.call.disable(kind), "cuptiActivityDisable"); !stopped) off = stopped;
   }
-  for (const Status& status : {worked, flushed, off}) {
+  for (const Status& status : {on, worked, flushed, off}) {
     if (!status) return status.error();
   }
   const std::scoped_lock lock(state.mutex);

@@ -57,9 +57,13 @@ Status ScheduleCalls::collective(headroom::detail::Place place, const std::vecto
 }
 
 Status ScheduleCalls::gated_collective(const std::vector<cudaStream_t>& streams, const std::vector<cudaStream_t>& gated) const {
-  LaunchCompletion begun(streams, comm_begun_);
-  if (Status enqueued = collective(headroom::detail::Place::in_window, streams); !enqueued) return enqueued;
-  if (Status seen = begun.every_stream_launched(); !seen) return seen;
+  {
+    // A gather that the library makes a kernel of all the same must not record the events again: the gate would wait for it.
+    LaunchCompletion begun(streams, comm_begun_);
+    if (Status enqueued = parts_.collective.enqueue_begin(parts_.nccl, parts_.in_windows, streams); !enqueued) return enqueued;
+    if (Status seen = begun.every_stream_launched(); !seen) return seen;
+  }
+  if (Status enqueued = parts_.collective.enqueue_rest(parts_.nccl, parts_.in_windows, streams); !enqueued) return enqueued;
   for (std::size_t at = 0; at < gated.size(); ++at) {
     if (Status used = use(at); !used) return used;
     if (Status waits = check(cudaStreamWaitEvent(gated[at], comm_begun_[at], 0), "cudaStreamWaitEvent (launch gate)"); !waits) {

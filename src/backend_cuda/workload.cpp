@@ -101,7 +101,12 @@ Status CudaWorkload::copy_engine_possible(const OverlapPlan& plan) const {
 
 Status CudaWorkload::or_give_up(Status ended) {
   if (ended) return ended;
-  for (auto& [budget, communicators] : on_devices_->communicators) communicators.abort();
+  // Kernels first: copies of the same collective stand behind them, and an abort may wait for what it cannot reach.
+  for (const bool engines : {false, true}) {
+    for (auto& [budget, communicators] : on_devices_->communicators) {
+      if (budget.copy_engine == engines) communicators.abort();
+    }
+  }
   static_cast<void>(on_devices_.release());
   return ended;
 }

@@ -42,9 +42,8 @@ bool worth_a_step(std::string_view control, std::int64_t value, const ControlSit
 
 std::int64_t own_value(std::string_view control, const ControlSite& site) {
   if (control == "comm_blocks") return site.comm_blocks.count();
-  const bool a_switch = control == "priority" || control == "launch_gate" || control == "copy_engine";
   // Caps, targets, clusters and threads only take away from what there is by itself.
-  return a_switch ? 0 : std::numeric_limits<std::int64_t>::max();
+  return headroom::control(control).is_switch ? 0 : std::numeric_limits<std::int64_t>::max();
 }
 
 Axis axis_of(std::string_view name, const ControlSite& site, const OverlapPlan& plan) {

@@ -156,6 +156,9 @@ Values copy_engines(const ControlSite& site, const OverlapPlan& plan) {
   if (site.device.vendor != Vendor::nvidia) return invalid_input("copy-engine collectives are NCCL's");
   const CollectiveOp op = site.collective.op;
   if (op == CollectiveOp::reduce_scatter) return invalid_input("copy engines cannot reduce, and reduce_scatter does nothing else");
+  if (moves_only(op) && (site.collective.comm_blocks || site.collective.cluster)) {
+    return invalid_input("copy engines have no blocks, of which the scenario fixes number or cluster");
+  }
   if (moves_only(op) && (plan.launch_gate || plan.comm_sms)) {
     return invalid_input("copy engines take no SM: nothing is to be gated or set aside");
   }
@@ -183,10 +186,10 @@ constexpr std::array kControls{
     Control{"blocks_per_sm", "caps compute's residency by padding", residencies,
             [](Plan plan) { return count(plan.blocks_per_sm); }, set_residency},
     Control{"priority", "dispatches communication blocks first", priorities, [](Plan plan) { return on(plan.priority); },
-            [](Site, OverlapPlan& plan, Value value) { plan.priority = value.has_value(); }},
+            [](Site, OverlapPlan& plan, Value value) { plan.priority = value.has_value(); }, true},
     Control{"launch_gate", "lets the collective's blocks become resident before the next compute kernel", gates,
             [](Plan plan) { return on(plan.launch_gate); },
-            [](Site, OverlapPlan& plan, Value value) { plan.launch_gate = value.has_value(); }},
+            [](Site, OverlapPlan& plan, Value value) { plan.launch_gate = value.has_value(); }, true},
     Control{"comm_blocks", "limits the collective's blocks", budgets, [](Plan plan) { return count(plan.comm_blocks); },
             [](Site, OverlapPlan& plan, Value value) { plan.comm_blocks = amount<Blocks>(value); }},
     Control{"cluster", "lets the collective's blocks start in smaller groups", clusters,
@@ -206,10 +209,10 @@ constexpr std::array kControls{
             [](Site, OverlapPlan& plan, Value value) { plan.comm_sms = amount<Sms>(value); }},
     Control{"copy_engine", "moves data without SMs; of an all_reduce, the half that gathers", copy_engines,
             [](Plan plan) { return on(plan.copy_engine); },
-            [](Site, OverlapPlan& plan, Value value) { plan.copy_engine = value.has_value(); }},
+            [](Site, OverlapPlan& plan, Value value) { plan.copy_engine = value.has_value(); }, true},
     Control{"windows_only", "leaves launches alone that run beside nothing", window_limits,
             [](Plan plan) { return on(plan.windows_only); },
-            [](Site, OverlapPlan& plan, Value value) { plan.windows_only = value.has_value(); }},
+            [](Site, OverlapPlan& plan, Value value) { plan.windows_only = value.has_value(); }, true},
 };
 
 Status check_control(const ControlSite& site, const OverlapPlan& plan, const Control& control) {

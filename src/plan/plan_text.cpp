@@ -38,8 +38,7 @@ Result<ControlSetting> parse_setting(std::string_view part) {
 Status set(const ControlSite& site, OverlapPlan& plan, const Control& control, std::optional<std::int64_t> value) {
   const Result<std::vector<std::int64_t>> values = control.values(site, plan);
   if (!values) return invalid_input(fmt::format("{}: {}", control.name, values.error().message));
-  const bool is_switch = *values == std::vector<std::int64_t>{1};
-  if (!value && is_switch) value = 1;
+  if (!value && control.is_switch) value = 1;
   if (value && std::ranges::find(*values, *value) != values->end()) {
     control.set(site, plan, value);
     return {};

@@ -77,12 +77,13 @@ class CaseRun {
     for (std::size_t at = 0; at < settings_.plans.size(); ++at) {
       const std::string label = fmt::format("plan {}", at + 1);
       const Result<OverlapPlan> plan = plan_of(*site, settings_.plans[at]);
-      const Status accepted = plan ? workload_->accepts(*plan) : Status(plan.error());
-      if (!accepted && accepted.error().kind == ErrorKind::failed) return accepted;
-      if (accepted) {
+      // What links or drivers lack shows only in a run.
+      const Result<std::vector<OverlapPlan>> ran = plan ? screen({*plan}) : plan.error();
+      if (!ran && ran.error().kind == ErrorKind::failed) return ran.error();
+      if (ran) {
         entries_.push_back({{label, Order::concurrent, *plan, {}}, in_words(*plan), {}});
       } else {
-        measurement_.result.refusals.push_back({label, accepted.error().message});
+        measurement_.result.refusals.push_back({label, ran.error().message});
       }
     }
     return {};
@@ -257,26 +258,22 @@ class CaseRun {
       }
     }
     result.limited_by = limiting_resources(entry.plan);
-    result.note = entry.note.empty() ? comm_blocks_note(entry) : entry.note;
+    const std::string library = library_note(entry);
+    result.note = entry.note + (entry.note.empty() || library.empty() ? "" : "; ") + library;
     return result;
   }
 
   /// A library may take a block budget or its engines as a suggestion: says so where the recording shows something else.
-  [[nodiscard]] std::string comm_blocks_note(const Entry& entry) const {
-    // In windows only, the last collective does not follow the plan.
-    if (entry.recordings.empty() || entry.plan.windows_only) return {};
+  [[nodiscard]] std::string library_note(const Entry& entry) const {
+    if (entry.recordings.empty()) return {};
     const std::vector<Span>& spans = entry.recordings.front().spans;
-    const bool all_by_engines = entry.plan.copy_engine && scenario_.collective.op != CollectiveOp::all_reduce;
-    const auto kernels = std::ranges::count_if(
-        spans, [](const Span& span) { return span.kind == SpanKind::communication && span.launch.has_value(); });
-    if (all_by_engines && kernels > 0) {
-      return fmt::format("{}: the library moved data with {} kernels all the same", entry.label, kernels);
-    }
-    if (!entry.plan.comm_blocks) return {};
+    const bool copied = std::ranges::any_of(spans, [](const Span& span) { return span.kind == SpanKind::communication && !span.launch; });
+    if (entry.plan.copy_engine && !copied) return "the library moved all data with kernels";
+    // In windows only, the last collective does not follow the plan.
+    if (!entry.plan.comm_blocks || entry.plan.windows_only) return {};
     for (const Span& span : spans) {
       if (span.kind != SpanKind::communication || !span.launch || span.launch->grid == *entry.plan.comm_blocks) continue;
-      return fmt::format("{}: {} comm blocks were asked for, {} ran", entry.label, entry.plan.comm_blocks->count(),
-                         span.launch->grid.count());
+      return fmt::format("{} comm blocks were asked for, {} ran", entry.plan.comm_blocks->count(), span.launch->grid.count());
     }
     return {};
   }

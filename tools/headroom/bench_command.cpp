@@ -102,6 +102,7 @@ int dry_run(const BenchRequest& request) {
   for (const Scenario& scenario : request.scenarios) { fmt::print("{}\n", scenario_line(scenario)); }
   std::string names;
   for (const Scheme scheme : request.settings.schemes) names += fmt::format(" {}", to_string(scheme));
+  if (!request.settings.plans.empty()) names += fmt::format(" and {} plans", request.settings.plans.size());
   fmt::print("# {} cases; schemes{}; {} warm-up and {} counted rounds each; nothing was run\n", request.scenarios.size(), names,
              warm_up_rounds(request.settings.trials), request.settings.trials);
   return exit_ok;

@@ -49,6 +49,7 @@ struct Control {
   std::optional<std::int64_t> (*get)(const OverlapPlan& plan);
   /// One of `values`, or off. Leaves every other control as it is.
   void (*set)(const ControlSite& site, OverlapPlan& plan, std::optional<std::int64_t> value);
+  bool is_switch = false;  ///< on or off, no number
 };
 
 /// In the order of the plan's JSON: blocks_per_sm, priority, launch_gate, comm_blocks, cluster, sm_target, comm_threads, carveout,

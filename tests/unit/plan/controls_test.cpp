@@ -123,6 +123,9 @@ TEST(Controls, CopyEnginesMoveAndNeverReduce) {
               "copy engines move the data, the collective has no blocks")
         << name;
   }
+  ControlSite fixed = library_site("h200", CollectiveOp::all_gather);
+  fixed.collective.comm_blocks = Blocks(16);
+  EXPECT_EQ(refusal("copy_engine", fixed), "copy engines have no blocks, of which the scenario fixes number or cluster");
   // Of an all-reduce they move the half that gathers; the half that reduces has blocks as ever.
   EXPECT_EQ(values("copy_engine", library_site()), Values{1});
   EXPECT_EQ(values("launch_gate", library_site(), plan), Values{1});

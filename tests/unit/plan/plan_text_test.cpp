@@ -52,6 +52,9 @@ TEST(PlanText, SaysWhatIsWrong) {
   EXPECT_EQ(refusal(site, "comm_blocks=99999999999999999999"), "comm_blocks: \"99999999999999999999\", expected a number");
   EXPECT_EQ(refusal(site, "comm_blocks=\n\x1b"), "comm_blocks: \"\\n\\u001b\", expected a number");
   EXPECT_EQ(refusal(site, "comm_blocks"), "comm_blocks: no number, expected one of 4, 8, 12, 16, 24, 32");
+  ControlSite one_cluster = site;
+  one_cluster.collective.cluster = 1;
+  EXPECT_EQ(refusal(one_cluster, "cluster"), "cluster: no number, expected one of 1");
   EXPECT_EQ(refusal(site, "comm_blocks=9"), "comm_blocks: 9, expected one of 4, 8, 12, 16, 24, 32");
   EXPECT_EQ(refusal(site, "blocks_per_sm=9"), "blocks_per_sm: 9, expected one of 1, 2, 3, 4, 5, 6, 7");
   EXPECT_EQ(refusal(site, "priority,priority"), "priority: given twice, expected once");
