@@ -32,8 +32,10 @@ class CollectiveBuffers {
   /// kernels and an all-gather by copy engines, in place: every rank's share is where it belongs by then.
   [[nodiscard]] Status enqueue(const NcclLibrary& nccl, const CommRoute& route, const std::vector<cudaStream_t>& streams) const;
   /// The same in two parts: the launches with which the collective begins, then what follows them, if anything does.
-  [[nodiscard]] Status enqueue_begin(const NcclLibrary& nccl, const CommRoute& route, const std::vector<cudaStream_t>& streams) const;
-  [[nodiscard]] Status enqueue_rest(const NcclLibrary& nccl, const CommRoute& route, const std::vector<cudaStream_t>& streams) const;
+  [[nodiscard]] Status enqueue_begin(const NcclLibrary& nccl, const CommRoute& route,
+                                     const std::vector<cudaStream_t>& streams) const;
+  [[nodiscard]] Status enqueue_rest(const NcclLibrary& nccl, const CommRoute& route,
+                                    const std::vector<cudaStream_t>& streams) const;
 
   /// Fills every receive buffer with NaN and waits.
   [[nodiscard]] Status poison();

@@ -127,7 +127,7 @@ std::string way_to_make_room(const ControlSite& site, const OverlapPlan& plan) {
 std::string reason_of(const ControlSite& site, const OverlapPlan& plan) {
   if (!plan.copy_engine) return way_to_make_room(site, plan);
   if (site.collective.op != CollectiveOp::all_reduce) {
-    // Where the copy within the device, a kernel, gets its room: between two blocks, among capped ones, or when all are through.
+    // When the copy within the device, a kernel, gets its room: first, among capped blocks, or once all have begun and some ended.
     if (plan.blocks_per_sm) return "copy engines, capped";
     return plan.priority ? "copy engines, first" : "copy engines";
   }

@@ -267,7 +267,8 @@ class CaseRun {
   [[nodiscard]] std::string library_note(const Entry& entry) const {
     if (entry.recordings.empty()) return {};
     const std::vector<Span>& spans = entry.recordings.front().spans;
-    const bool copied = std::ranges::any_of(spans, [](const Span& span) { return span.kind == SpanKind::communication && !span.launch; });
+    const bool copied =
+        std::ranges::any_of(spans, [](const Span& span) { return span.kind == SpanKind::communication && !span.launch; });
     if (entry.plan.copy_engine && !copied) return "the library moved all data with kernels";
     // In windows only, the last collective does not follow the plan.
     if (!entry.plan.comm_blocks || entry.plan.windows_only) return {};

@@ -192,8 +192,8 @@ Result<RunControls> offered_controls(const RunArguments& arguments, const Profil
   Result<ProfileControls> found = controls_of(profile);
   if (!found) return found.error();
   if (!found->left.empty()) {
-    warn(fmt::format("{}: not applied, because choices differ, hold in windows only or need more than a run can do: {}", profile_path(arguments.profile_file),
-                     fmt::join(found->left, ", ")));
+    warn(fmt::format("{}: not applied, because choices differ, hold in windows only or need more than a run can do: {}",
+                     profile_path(arguments.profile_file), fmt::join(found->left, ", ")));
   }
   if (arguments.policy != "shape") found->controls.caps.clear();
   if (arguments.policy == "priority") found->controls.sm_target.reset();

@@ -27,7 +27,8 @@ struct OverlapPlan {
   /// SMs set aside for the collective in a partition of its own (a green context; on AMD, a CU mask on compute's stream); compute
   /// gets the others. Absent: no partition.
   std::optional<Sms> comm_sms;
-  bool copy_engine = false;  ///< the collective's data is moved by copy engines and takes no SM
+  /// The collective's data is moved by copy engines, which take no SM; of an all_reduce the half that gathers, after a reduce-scatter.
+  bool copy_engine = false;
   /// Launches that nothing of the other side can run beside, the first compute kernel of a pipeline and its last collective, run under
   /// outside_windows() instead: they would only pay for room that nobody uses. Costs a second communicator.
   bool windows_only = false;
