@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <string_view>
+#include <utility>
 #include <variant>
 
 namespace headroom {
@@ -57,6 +60,30 @@ ProfileKey profile_key(const Scenario& scenario, const std::optional<KernelFootp
           class_of(scenario.compute),
           collective_of(scenario.collective),
           byte_class(scenario.collective.bytes)};
+}
+
+std::vector<std::string> differences(const ProfileKey& wanted, const ProfileKey& stored) {
+  const auto members = [](const ProfileKey& key) {
+    const Surroundings& where = key.surroundings;
+    return std::array<std::pair<std::string_view, std::string>, 10>{{{"provenance", std::string(to_string(where.provenance))},
+                                                                     {"device", where.device},
+                                                                     {"driver", where.driver},
+                                                                     {"communication library", where.comm_library},
+                                                                     {"ranks", std::to_string(key.ranks)},
+                                                                     {"pattern", key.pattern},
+                                                                     {"compute", key.compute},
+                                                                     {"size of compute", key.compute_class},
+                                                                     {"collective", key.collective},
+                                                                     {"size of collective", key.collective_class}}};
+  };
+  const auto ours = members(wanted);
+  const auto theirs = members(stored);
+  std::vector<std::string> found;
+  for (std::size_t at = 0; at < ours.size(); ++at) {
+    const auto& [name, value] = ours[at];
+    if (value != theirs[at].second) found.push_back(fmt::format("{} {}, stored {}", name, value, theirs[at].second));
+  }
+  return found;
 }
 
 std::string to_string(const ProfileKey& key) {

@@ -42,6 +42,9 @@ says 'tuned: stored: '
 # Another size class has no choice: the fallback is said.
 expect 0 bench --suite quick --only sgemm-ar-pair --backend sim --scheme tuned --trials 2 --profile "$profile"
 says 'tuned: the profile lacks this case: '
+sed 's/"pattern": *"pipeline"/"pattern": "pair"/' "$work/case.json" >"$work/pair.json"
+expect 0 bench --scenario "$work/pair.json" --backend sim --scheme tuned --trials 2 --profile "$profile"
+says 'tuned: the profile lacks this case (pattern pair, stored pipeline): '
 expect 0 bench --suite quick --only sgemm-ar-pair --backend sim --scheme tuned --trials 2
 says 'tuned: no profile is given: '
 echo '{"schema": "other/1"}' >"$work/foreign.json"

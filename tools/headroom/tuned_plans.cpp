@@ -1,6 +1,7 @@
 #include "tuned_plans.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <memory>
@@ -32,8 +33,9 @@ class StoredPlans {
   Result<TunedPlan> operator()(const Scenario& scenario, const ComputeFacts& compute) const {
     const Result<ControlSite> site = control_site(scenario, device_, compute.footprint, compute.shape_refusal);
     if (!site) return site.error();
-    const StoredChoice* stored = profile_.find(to_string(profile_key(scenario, compute.footprint, surroundings_)));
-    if (stored == nullptr) return fallback(scenario, *site, path_.empty() ? "no profile is given" : "the profile lacks this case");
+    const ProfileKey key = profile_key(scenario, compute.footprint, surroundings_);
+    const StoredChoice* stored = profile_.find(to_string(key));
+    if (stored == nullptr) return fallback(scenario, *site, path_.empty() ? "no profile is given" : lacking(key));
     if (Status legal = check_plan(*site, stored->plan); !legal) {
       return fallback(scenario, *site, fmt::format("the stored plan cannot act here ({})", legal.error().message));
     }
@@ -41,6 +43,18 @@ class StoredPlans {
   }
 
  private:
+  /// Another driver or a kernel that was compiled anew is easily overlooked: names what a choice that is nearly this case's has instead.
+  [[nodiscard]] std::string lacking(const ProfileKey& key) const {
+    constexpr std::size_t near = 2;
+    std::vector<std::string> nearest;
+    for (const StoredChoice& choice : profile_.choices()) {
+      std::vector<std::string> differs = differences(key, choice.key);
+      if (differs.size() <= near && (nearest.empty() || differs.size() < nearest.size())) nearest = std::move(differs);
+    }
+    if (nearest.empty()) return "the profile lacks this case";
+    return fmt::format("the profile lacks this case ({})", fmt::join(nearest, "; "));
+  }
+
   [[nodiscard]] TunedPlan fallback(const Scenario& scenario, const ControlSite& site, const std::string& why) const {
     const Candidate safe = safe_choice(CandidateSpace(site), simulated_times(scenario, device_));
     return {safe.scheme, safe.plan, fmt::format("{}: {} is run, which is safe without measurement", why, to_string(safe.scheme))};

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "headroom/base/export.hpp"
 #include "headroom/base/provenance.hpp"
@@ -37,6 +38,9 @@ struct ProfileKey {
 /// `compute` as the backend reports it; absent for a library's kernel.
 HEADROOM_API ProfileKey profile_key(const Scenario& scenario, const std::optional<KernelFootprint>& compute,
                                     const Surroundings& surroundings);
+
+/// One line for each member in which the keys differ: "driver 580.65, stored 570.1". Empty for equal keys.
+HEADROOM_API std::vector<std::string> differences(const ProfileKey& wanted, const ProfileKey& stored);
 
 /// All members in one line; equal for equal keys alone. Build it once where a lookup must be fast.
 HEADROOM_API std::string to_string(const ProfileKey& key);

@@ -156,6 +156,15 @@ TEST(ProfileKey, DiffersWithEveryMember) {
   EXPECT_TRUE(differs([](ProfileKey& key) { key.collective_class = "x"; }));
 }
 
+TEST(ProfileKey, NamesWhatDiffers) {
+  const ProfileKey wanted = choice(29).key;
+  EXPECT_TRUE(differences(wanted, wanted).empty());
+  ProfileKey stored = choice(30).key;
+  stored.surroundings.driver = "570.1";
+  EXPECT_EQ(differences(wanted, stored),
+            (std::vector<std::string>{"driver 580.65, stored 570.1", "size of collective 2^29 B, stored 2^30 B"}));
+}
+
 TEST(ProfileKey, OfScenariosHoldsClassesOfSize) {
   Scenario scenario;
   scenario.compute = LibraryGemm{8192, 8192, 8192, DataType::bf16};
