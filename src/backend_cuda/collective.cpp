@@ -58,11 +58,9 @@ Status CollectiveBuffers::enqueue(const NcclLibrary& nccl, const CommRoute& rout
 
 Status CollectiveBuffers::enqueue_begin(const NcclLibrary& nccl, const CommRoute& route,
                                         const std::vector<cudaStream_t>& streams) const {
-  const bool exchanges = collective_.op == CollectiveOp::all_to_all;
-  if (route.engines == nullptr) {
-    return enqueue_group(nccl, *route.sms, streams, exchanges ? &CollectiveBuffers::exchange : &CollectiveBuffers::whole);
-  }
+  if (route.engines == nullptr) return enqueue_group(nccl, *route.sms, streams, &CollectiveBuffers::whole);
   if (route.sms == nullptr) {
+    const bool exchanges = collective_.op == CollectiveOp::all_to_all;
     return enqueue_group(nccl, *route.engines, streams,
                          exchanges ? &CollectiveBuffers::exchange_at_once : &CollectiveBuffers::whole);
   }

@@ -102,9 +102,6 @@ Result<ProfileKey> read_key(const nlohmann::json& object, const std::string& pat
 }
 
 Result<StoredChoice> read_choice(const nlohmann::json& object, const std::string& path, const std::string& source) {
-  if (!object.is_object()) {
-    return invalid_input(fmt::format("{}: {}: {}, expected an object", source, path, detail::shown(object)));
-  }
   JsonFields fields(object, path + ".", source);
   StoredChoice choice;
   choice.scheme = scheme_of(fields, "scheme");
@@ -128,12 +125,7 @@ Result<StoredChoice> read_choice(const nlohmann::json& object, const std::string
   return choice;
 }
 
-constexpr std::size_t kLongestDevice = 95;
-
 Result<StoredDuration> read_duration(const nlohmann::json& object, const std::string& path, const std::string& source) {
-  if (!object.is_object()) {
-    return invalid_input(fmt::format("{}: {}: {}, expected an object", source, path, detail::shown(object)));
-  }
   JsonFields fields(object, path + ".", source);
   StoredDuration duration;
   duration.device = line_of(fields, "device");
@@ -141,7 +133,7 @@ Result<StoredDuration> read_duration(const nlohmann::json& object, const std::st
   duration.kernel = line_of(fields, "kernel");
   duration.time = time_of(fields, "time_us");
   duration.stored_at = fields.integer("stored_at", 0, std::int64_t{1} << 40);
-  if (duration.device.empty() || duration.device.size() > kLongestDevice) {
+  if (duration.device.empty() || duration.device.size() > kLongestDeviceName) {
     fields.reject("device", fmt::format("\"{}\"", duration.device), "a name of 1 to 95 bytes");
   }
   if (!is_launch_kind(duration.kind))
@@ -183,6 +175,21 @@ const nlohmann::json& list_of(JsonFields& fields, const char* name, Presence pre
     fields.reject(name, list == nullptr ? "missing" : detail::shown(*list), "a list");
   }
   return none;
+}
+
+/// Calls `keep` with what `read` makes of each element; the first that is no object or cannot be read ends it.
+template <class Read, class Keep>
+Status read_each(const nlohmann::json& list, const char* name, const std::string& source, Read read, Keep keep) {
+  for (std::size_t at = 0; at < list.size(); ++at) {
+    const std::string path = fmt::format("{}[{}]", name, at);
+    if (!list[at].is_object()) {
+      return invalid_input(fmt::format("{}: {}: {}, expected an object", source, path, detail::shown(list[at])));
+    }
+    auto element = read(list[at], path, source);
+    if (!element) return element.error();
+    keep(std::move(*element));
+  }
+  return {};
 }
 
 /// A line for each element.
@@ -242,16 +249,9 @@ Result<Profile> parse_profile(std::string_view json, std::string_view source) {
   const nlohmann::json& durations = list_of(fields, "durations", Presence::optional);
   if (Status read = fields.finish(); !read) return read.error();
   Profile profile;
-  for (std::size_t at = 0; at < choices.size(); ++at) {
-    Result<StoredChoice> choice = read_choice(choices[at], fmt::format("choices[{}]", at), file);
-    if (!choice) return choice.error();
-    profile.put(std::move(*choice));
-  }
-  for (std::size_t at = 0; at < durations.size(); ++at) {
-    Result<StoredDuration> duration = read_duration(durations[at], fmt::format("durations[{}]", at), file);
-    if (!duration) return duration.error();
-    profile.put(std::move(*duration));
-  }
+  const auto put = [&profile](auto element) { profile.put(std::move(element)); };
+  if (Status read = read_each(choices, "choices", file, read_choice, put); !read) return read.error();
+  if (Status read = read_each(durations, "durations", file, read_duration, put); !read) return read.error();
   return profile;
 }
 

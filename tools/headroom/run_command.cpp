@@ -228,7 +228,7 @@ Result<RunRequest> request_of(const RunArguments& arguments, const std::optional
                     .controls = std::move(controls),
                     .policy = arguments.policy,
                     .backend = *backend,
-                    .durations = durations_text(profile->durations()),
+                    .durations = durations_text(*profile),
                     .learn_into = arguments.learn ? profile_path(arguments.profile_file) : "",
                     .report_file = arguments.report_file,
                     .verbose = arguments.verbose};

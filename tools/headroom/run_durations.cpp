@@ -12,7 +12,6 @@
 namespace headroom {
 namespace {
 
-constexpr std::size_t kLongestDevice = 95;
 constexpr Microseconds kLongest{4'294'967.295};  // the interposer's 32 bits of nanoseconds
 
 /// A profile holds lines of text; a kernel's name can hold anything.
@@ -37,7 +36,7 @@ struct Sum {
 std::vector<StoredDuration> learned_durations(std::span<const ProcessReport> processes, std::int64_t stored_at) {
   std::map<std::pair<std::string, std::string>, Sum> sums;
   for (const ProcessReport& process : processes) {
-    const std::string device = as_line(process.device).substr(0, kLongestDevice);
+    const std::string device = as_line(process.device).substr(0, kLongestDeviceName);
     if (device.empty()) continue;
     for (const KindDuration& duration : process.durations) {
       // A report that says something else would make a profile that nobody can read.
@@ -57,16 +56,14 @@ std::vector<StoredDuration> learned_durations(std::span<const ProcessReport> pro
   return learned;
 }
 
-std::string durations_text(std::span<const StoredDuration> durations) {
-  std::map<std::string, std::vector<const StoredDuration*>> by_device;
-  for (const StoredDuration& duration : durations) by_device[duration.device].push_back(&duration);
-  std::string text;
-  for (auto& [device, known] : by_device) {
-    std::ranges::stable_sort(known, std::ranges::greater(), &StoredDuration::stored_at);
-    known.resize(std::min(known.size(), kMostDurations));
-    text += fmt::format("device {}\n", device);
-    for (const StoredDuration* duration : known) text += fmt::format("{} {}\n", duration->kind, nanoseconds(duration->time));
+std::string durations_text(Profile profile) {
+  profile.drop_old_durations();
+  std::map<std::string, std::string> by_device;
+  for (const StoredDuration& duration : profile.durations()) {
+    by_device[duration.device] += fmt::format("{} {}\n", duration.kind, nanoseconds(duration.time));
   }
+  std::string text;
+  for (const auto& [device, lines] : by_device) text += fmt::format("device {}\n{}", device, lines);
   return text;
 }
 

@@ -15,6 +15,6 @@ namespace headroom {
 std::vector<StoredDuration> learned_durations(std::span<const ProcessReport> processes, std::int64_t stored_at);
 
 /// The file that the interposer reads (preload/core/known_durations.hpp): of each device the newest that it has room for.
-std::string durations_text(std::span<const StoredDuration> durations);
+std::string durations_text(Profile profile);
 
 }  // namespace headroom

@@ -44,6 +44,8 @@ struct StoredDuration {
   bool operator==(const StoredDuration&) const = default;
 };
 
+/// Bytes of StoredDuration::device.
+inline constexpr std::size_t kLongestDeviceName = 95;
 /// Durations of one device that a run can take.
 inline constexpr std::size_t kMostDurations = 3072;
 

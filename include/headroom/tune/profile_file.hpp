@@ -16,9 +16,10 @@ HEADROOM_API Result<Profile> load_profile(const std::string& path);
 /// The same for a program that must go on: a profile that cannot be read is ignored, with one warning that says why.
 HEADROOM_API Profile load_profile_or_none(const std::string& path, const NoticeSink& notice);
 
-/// Adds what `more` holds to the file, as Profile::put does. Several writers at once, in one process or many, lose nothing: each holds a lock on `path`.lock while it
-/// reads, merges and replaces the file, which is complete and on disk before it gets its name. What was unreadable before is kept as
-/// `path`.damaged, with one warning. The lock file stays. `invalid_input` when the folder cannot be written.
+/// Adds what `more` holds to the file, as Profile::put does, and drops old durations. Several writers at once, in one process or many,
+/// lose nothing: each holds a lock on `path`.lock while it reads, merges and replaces the file, which is complete and on disk before it
+/// gets its name. What was unreadable before is kept as `path`.damaged, with one warning. The lock file stays. `invalid_input` when the
+/// folder cannot be written.
 HEADROOM_API Status add_to_profile(const std::string& path, const Profile& more, const NoticeSink& notice);
 
 }  // namespace headroom
