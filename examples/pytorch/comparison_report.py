@@ -112,7 +112,10 @@ def _applied(row: Row) -> str:
         return ""
     counts = ", ".join(f"{name} {count}" for name, count in row["report"]["applied"].items() if count) or "nothing"
     arms = sorted({trial["arm"] for trial in row["report"]["trials"] if trial.get("arm")})
-    return f"{counts}; ended with {' / '.join(arms)}" if arms else counts
+    if not arms:
+        return counts
+    comparing = any(trial.get("state") == "trying" for trial in row["report"]["trials"])
+    return f"{counts}; {'still comparing' if comparing else 'ended'} with {' / '.join(arms)}"
 
 
 def _time_rows(case: dict[str, Any]) -> list[list[str]]:

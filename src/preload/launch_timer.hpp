@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "preload/contexts.hpp"
+#include "preload/core/ab_trial.hpp"
 #include "preload/core/core.hpp"
 #include "preload/driver_calls.hpp"
 
@@ -53,7 +54,8 @@ class LaunchTimer {
     cu::Event event = nullptr;
     std::uint64_t step = 0;  ///< 0: not recorded
   };
-  static constexpr std::size_t kSteps = 64;
+  /// A host that runs ahead begins many steps before the first of them has ended; none of those that are compared may be lost.
+  static constexpr std::size_t kSteps = AbTrial::kMostAhead;
 
   // With the lock held.
   int take(cu::Context context);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "preload/core/ab_trial.hpp"
 #include "preload/core/core.hpp"
 #include "preload_hip/runtime_calls.hpp"
 
@@ -38,7 +39,8 @@ class LaunchTimer {
 
  private:
   static constexpr std::size_t kPairs = 128;
-  static constexpr std::size_t kSteps = 64;
+  /// A host that runs ahead begins many steps before the first of them has ended; none of those that are compared may be lost.
+  static constexpr std::size_t kSteps = AbTrial::kMostAhead;
   static constexpr std::uint64_t kPollInterval = 200'000;  // ns
   static constexpr int kNoDevice = -1;
 

@@ -18,6 +18,7 @@ constexpr double kHopeless = 1.10;
 constexpr std::size_t kFinalists = 4;
 constexpr std::size_t kTrialsToCallEqual = 6;
 constexpr double kSameMedian = 0.003;
+constexpr double kSameGain = 0.02;
 
 bool is_plain(const Candidate& candidate) { return candidate.scheme != Scheme::tuned; }
 
@@ -173,16 +174,28 @@ void Tuner::narrow(std::size_t leader) {
     ending_ = TunerEnding::separated;
     return;
   }
+  const Microseconds same_until = same_as(median(leader));
   const auto settled = [&](std::size_t at) {
     const std::size_t trials = candidates_[at].times.size();
     if (static_cast<int>(trials) >= options_.most_trials) return true;
-    return trials >= kTrialsToCallEqual && median(at) <= median(leader) * (1 + kSameMedian);
+    return trials >= kTrialsToCallEqual && median(at) <= same_until;
   };
   if (std::all_of(finalists.begin(), finalists.end(), settled)) {
     ending_ = TunerEnding::inseparable;
     return;
   }
   begin_wave(std::move(finalists), 1);
+}
+
+// A collective that is a hundredth of a step can be hidden or not within 0.3 % of it.
+Microseconds Tuner::same_as(Microseconds least) const {
+  Microseconds slack = least * kSameMedian;
+  for (const MeasuredCandidate& measured : candidates_) {
+    if (measured.candidate.scheme != Scheme::sequential || measured.times.empty()) continue;
+    const Microseconds gain = measured.interval().median - least;
+    slack = std::clamp(gain * kSameGain, Microseconds{0}, slack);
+  }
+  return least + slack;
 }
 
 std::optional<std::size_t> Tuner::best() const {
@@ -192,7 +205,7 @@ std::optional<std::size_t> Tuner::best() const {
 std::optional<std::size_t> Tuner::choice() const {
   const std::optional<std::size_t> leader = best();
   if (!leader) return leader;
-  const Microseconds least = candidates_[*leader].interval().median;
+  const Microseconds same_until = same_as(candidates_[*leader].interval().median);
   const auto set_controls = [&](std::size_t at) {
     const OverlapPlan& plan = candidates_[at].candidate.plan;
     return std::count_if(controls().begin(), controls().end(),
@@ -202,7 +215,7 @@ std::optional<std::size_t> Tuner::choice() const {
   std::size_t chosen = *leader;
   for (std::size_t at = 0; at < candidates_.size(); ++at) {
     const MeasuredCandidate& measured = candidates_[at];
-    const bool level = measured.times.size() >= enough && measured.interval().median <= least * (1 + kSameMedian);
+    const bool level = measured.times.size() >= enough && measured.interval().median <= same_until;
     if (level && set_controls(at) < set_controls(chosen)) chosen = at;
   }
   return chosen;

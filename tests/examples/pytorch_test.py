@@ -193,6 +193,12 @@ class ComparisonTest(unittest.TestCase):
         self.assertEqual(row["ms"], [[9.0, 9.0], [9.2, 9.4]])
         self.assertIn("| 4 | priority 8, gate 4; ", comparison_report.markdown(document))
 
+    def test_a_comparison_that_did_not_end_is_not_called_a_choice(self) -> None:
+        document = example_document()
+        report = REPORT | {"trials": [{"state": "trying", "arm": "plain"}]}
+        comparison_report.add_line(document, "auto", True, line(local=mode([8.5], "l"), plain=mode([9.2, 9.4], "p")), report)
+        self.assertIn("| 4 | priority 8, gate 4; still comparing with plain |", comparison_report.markdown(document))
+
     def test_summary_of_a_run(self) -> None:
         self.assertEqual(REPORT["trials"], [{"state": "settled", "arm": "priority, gate"}])
         self.assertEqual(REPORT["applied"]["gate"], 4)

@@ -97,6 +97,8 @@ class Tuner {
   void next_wave();
   [[nodiscard]] std::vector<std::size_t> admit_newcomers(std::size_t leader);
   void narrow(std::size_t leader);
+  /// Up to where a median is as good as `least`, for every purpose.
+  [[nodiscard]] Microseconds same_as(Microseconds least) const;
   [[nodiscard]] std::optional<std::size_t> least_median(bool (*counts)(const Candidate&)) const;
 
   TunerOptions options_;

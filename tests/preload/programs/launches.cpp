@@ -67,19 +67,18 @@ void untouched() {
   for (std::size_t i = 0; i < 3; ++i) { EXPECT(is_call(i, "cuLaunchKernel") && fake_call(i)->attribute_count == 0); }
 }
 
-// auto: steps that take equally long however they run. The program ends as it is, and gets its own calls and nothing else, not even
-// the events that time a step.
-void rest() {
-  const TwoStreams two;
-  const auto step = [&] {
-    for (int i = 0; i < 16; ++i) {
-      EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
-      EXPECT(launch_on(two.compute, two.gemm, 4096, 64) == 0);
-    }
-  };
-  for (int i = 0; i < 80; ++i) { step(); }
+// A step of sixteen collectives, each with a kernel beside it.
+void run_step(const TwoStreams& two) {
+  for (int i = 0; i < 16; ++i) {
+    EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+    EXPECT(launch_on(two.compute, two.gemm, 4096, 64) == 0);
+  }
+}
+
+// The next step is the program's own calls and nothing else, not even the events that time a step.
+void expect_rest(const TwoStreams& two) {
   fake_reset();
-  step();
+  run_step(two);
   EXPECT(fake_call_count() == 32);
   for (std::size_t i = 0; i < fake_call_count(); ++i) {
     const FakeCall& call = *fake_call(i);
@@ -87,6 +86,23 @@ void rest() {
     EXPECT(is_call(i, "cuLaunchKernel") && call.attribute_count == 0 && call.shared == (compute ? 64 : 0));
     EXPECT(call.stream == (compute ? two.compute : two.comm) && call.function == (compute ? two.gemm : two.all_reduce));
   }
+}
+
+// auto: steps that take equally long however they run. The program ends as it is.
+void rest() {
+  const TwoStreams two;
+  for (int i = 0; i < 80; ++i) { run_step(two); }
+  expect_rest(two);
+}
+
+// auto: no event has passed yet when the last step of the comparison is begun, and a hundred more are.
+void host_far_ahead() {
+  const TwoStreams two;
+  fake_set_finished(0);
+  for (int i = 0; i < 200; ++i) { run_step(two); }
+  fake_set_finished(1);
+  for (int i = 0; i < 40; ++i) { run_step(two); }
+  expect_rest(two);
 }
 
 int refuse_all_reduce(const FakeCall* call) { return call->grid[0] == 24 ? 719 : 0; }
@@ -286,6 +302,7 @@ constexpr Case kCases[] = {
     {"cooperative", cooperative},
     {"untouched", untouched},
     {"rest", rest},
+    {"host_far_ahead", host_far_ahead},
     {"failing_launch", failing_launch},
     {"priority", priority},
     {"own_attributes", own_attributes},

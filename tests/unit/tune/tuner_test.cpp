@@ -135,6 +135,19 @@ TEST(Tuner, OfEquallyGoodOnesTheOneWithTheFewestControlsIsTheChoice) {
   EXPECT_EQ(tuner.choice(), 2U);
 }
 
+// 0.1 % of a step, and a fourth of the 0.4 % that overlap saves at all.
+TEST(Tuner, WhatHidesLessOfALittleIsNotEquallyGood) {
+  OverlapPlan more = budget(2);
+  more.priority = true;
+  const std::vector<Candidate> three{
+      {Scheme::sequential, {}, "no overlap", std::nullopt}, {Scheme::tuned, more, "smaller collective", std::nullopt}, tuned(2)};
+  Tuner tuner({}, three, [](const OverlapPlan&) { return std::vector<Candidate>(); });
+  const std::vector<double> times{100, 99.6, 99.7};
+  while (const auto asked = tuner.ask()) tuner.tell(Microseconds(times[*asked]), Seconds(0));
+  EXPECT_EQ(tuner.best(), 1U);
+  EXPECT_EQ(tuner.choice(), 1U);
+}
+
 TEST(Tuner, TrialsOfARoundAreInterleaved) {
   Tuner tuner({}, seeds(), one_step);
   std::map<std::size_t, int> asked;
