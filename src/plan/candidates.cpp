@@ -101,13 +101,33 @@ Scheme scheme_of(const ControlSite& site, OverlapPlan plan) {
   return priority ? Scheme::priority : Scheme::concurrent;
 }
 
+/// Blocks of the compute kernel for each SM, and how many of them run at once.
+struct Load {
+  std::int64_t blocks;
+  std::int64_t resident;
+};
+
+std::optional<Load> load_of(const ControlSite& site) {
+  if (!site.compute || !site.grid) return std::nullopt;
+  const Result<Occupancy> own = occupancy(site.device, *site.compute);
+  if (!own) return std::nullopt;
+  return Load{(site.grid->count() + site.device.sms.count() - 1) / site.device.sms.count(), own->residency.count()};
+}
+
 /// The least residency at which all blocks of a grid still run at once; absent where they never do or where that is no cap. They are
 /// spread evenly then, and what is left of each SM is another kernel's.
 Value cap_of_one_wave(const ControlSite& site) {
-  if (!site.compute || !site.grid) return std::nullopt;
-  const Result<Occupancy> own = occupancy(site.device, *site.compute);
-  const std::int64_t needed = (site.grid->count() + site.device.sms.count() - 1) / site.device.sms.count();
-  return own && needed < own->residency.count() ? Value(needed) : std::nullopt;
+  const std::optional<Load> load = load_of(site);
+  return load && load->blocks < load->resident ? Value(load->blocks) : std::nullopt;
+}
+
+// Capped blocks of a few waves need another whole one; among many waves a cap decides how soon there is room.
+constexpr std::int64_t kFewWaves = 4;
+
+/// The cap to begin with, of at least one in ascending order: the loosest for few waves, a middle one for many.
+std::int64_t first_cap(const ControlSite& site, const std::vector<std::int64_t>& caps) {
+  const std::optional<Load> load = load_of(site);
+  return load && load->blocks < kFewWaves * load->resident ? caps.back() : caps[caps.size() / 2];
 }
 
 std::string way_to_make_room(const ControlSite& site, const OverlapPlan& plan) {
@@ -167,6 +187,25 @@ Candidate CandidateSpace::describe(const OverlapPlan& plan) const {
   return {scheme_of(site_, plan), plan, reason_of(site_, plan), std::nullopt};
 }
 
+std::vector<OverlapPlan> CandidateSpace::plans_with_copies(const OverlapPlan& plain, const OverlapPlan& urgent,
+                                                           const OverlapPlan& gated) const {
+  // A copy within the device is a kernel, which must not wait until compute's blocks are through.
+  if (site_.collective.op != CollectiveOp::all_reduce) {
+    std::vector<OverlapPlan> plans{urgent, plain};
+    if (const Value cap = cap_of_one_wave(site_)) plans.push_back(with(site_, urgent, "blocks_per_sm", cap));
+    return plans;
+  }
+  // The half that has blocks gets by with fewer, as soon as it need not wait for its room.
+  const OverlapPlan& ordered = can_act(gated) ? gated : urgent;
+  std::vector<OverlapPlan> plans{ordered, urgent};
+  if (!site_.collective.comm_blocks) plans.push_back(with(site_, ordered, "comm_blocks", 16));
+  if (const auto caps = control("blocks_per_sm").values(site_, plain)) {
+    const OverlapPlan capped = with(site_, ordered, "blocks_per_sm", first_cap(site_, *caps));
+    plans.push_back(site_.collective.comm_blocks ? capped : with(site_, capped, "comm_blocks", 8));
+  }
+  return plans;
+}
+
 std::vector<OverlapPlan> CandidateSpace::started_plans() const {
   const OverlapPlan plain = plain_plan(site_);
   const OverlapPlan urgent = with(site_, plain, "priority", 1);
@@ -197,11 +236,7 @@ std::vector<OverlapPlan> CandidateSpace::started_plans() const {
   for (const std::int64_t budget : {16, 8}) add(plans, usual(with(site_, urgent, "comm_blocks", budget)));
   add(plans, usual(with(site_, urgent, "cluster", 1)));
   add(plans, usual(with(site_, urgent, "comm_threads", 256)));
-  // A copy within the device is a kernel, and half of an all-reduce is one: each must not wait until compute's blocks are through.
-  for (const OverlapPlan& ordered : {gated, urgent, plain}) add(plans, usual(with(site_, ordered, "copy_engine", 1)));
-  if (const Value cap = cap_of_one_wave(site_); cap && site_.collective.op != CollectiveOp::all_reduce) {
-    add(plans, usual(with(site_, with(site_, urgent, "blocks_per_sm", cap), "copy_engine", 1)));
-  }
+  for (const OverlapPlan& plan : plans_with_copies(plain, urgent, gated)) add(plans, usual(with(site_, plan, "copy_engine", 1)));
   OverlapPlan parted = plain;
   if (!site_.collective.comm_blocks) parted.comm_blocks = Blocks(16);
   add(plans, usual(with(site_, parted, "comm_sms", round_up(Sms(parted.comm_blocks->count()), Sms(8)).count())));

@@ -63,6 +63,9 @@ class CandidateSpace {
   [[nodiscard]] OverlapPlan usual(OverlapPlan plan) const;
   void add(std::vector<OverlapPlan>& plans, const OverlapPlan& plan) const;
   [[nodiscard]] std::vector<OverlapPlan> started_plans() const;
+  /// What copy engines are tried with first.
+  [[nodiscard]] std::vector<OverlapPlan> plans_with_copies(const OverlapPlan& plain, const OverlapPlan& urgent,
+                                                           const OverlapPlan& gated) const;
 
   ControlSite site_;
   Acceptance accepts_;

@@ -181,7 +181,15 @@ TEST(CandidateSpace, CopyEnginesAreCombinedWithWhatElseActs) {
   };
   EXPECT_THAT(starts_with_engines(elementwise_site()),
               ElementsAre("launch gate, copy engines, in windows only", "priority, copy engines, in windows only",
-                          "copy engines, in windows only"));
+                          "launch gate, 16 comm blocks, copy engines, in windows only",
+                          "4 blocks/SM, launch gate, 8 comm blocks, copy engines, in windows only"));
+  // Eight blocks on each of 132 SMs, where there is room for five: two waves, of which a cap below four would make three.
+  ControlSite few = elementwise_site();
+  few.compute = kTensorGemm;
+  few.grid = Blocks(1024);
+  EXPECT_THAT(starts_with_engines(few), Contains("4 blocks/SM, launch gate, 8 comm blocks, copy engines, in windows only"));
+  few.grid = Blocks(16384);  // 125 on each: 25 waves
+  EXPECT_THAT(starts_with_engines(few), Contains("3 blocks/SM, launch gate, 8 comm blocks, copy engines, in windows only"));
   EXPECT_THAT(starts_with_engines(library_site()),
               Contains("priority, 24 comm blocks, cluster 1, SM target 108, copy engines, in windows only"));
   // 256 blocks are two on each of 132 SMs, where there is room for five.
