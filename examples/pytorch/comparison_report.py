@@ -71,7 +71,9 @@ def _add_mode(row: Row, measured: dict[str, Any]) -> None:
 
 def add_line(document: Document, variant: str, headroom: bool, line: dict[str, Any], report: dict[str, Any] | None) -> None:
     """Files one example's line of one launch. Each launch adds a list of times, so that launches can be told apart."""
-    document["device"], document["gpus"], document["versions"] = line["device"], line["gpus"], line["versions"]
+    document["device"], document["gpus"] = line["device"], line["gpus"]
+    # A program that is not PyTorch's knows fewer of them.
+    document["versions"] |= line["versions"]
     case = _case(document, line)
     for mode, measured in line["modes"].items():
         if "no_records" in measured:
