@@ -1,5 +1,7 @@
 #include "backend_sim/comm_model.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "backend_sim/performance.hpp"
@@ -14,6 +16,9 @@ constexpr double kIssueShare = 0.5;
 // Bytes of device memory per byte on the links: what is read to be sent, what arrives, and for reductions the second operand.
 constexpr double kTrafficReducing = 6.0;
 constexpr double kTrafficCopying = 2.0;
+
+// The half of an all-reduce that adds moves bytes more slowly than both halves on average. Measured on H200 (docs/simulator.md).
+constexpr double kReducingHalf = 0.84;
 
 bool reduces(CollectiveOp op) { return op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter; }
 
@@ -61,6 +66,24 @@ Result<CommProfile> profile(const Collective& collective, int gpus, KernelFootpr
   return profile;
 }
 
+// How the driver copies within a device: every SM takes part, memory is the limit. 256 MiB take 0.132 ms on H200; what its blocks need
+// of an SM is not published.
+CommProfile local_copy(const Collective& collective, int gpus, const DeviceLimits& device) {
+  constexpr int blocks_per_sm = 2;
+  constexpr double unloaded_share = 0.9;  // of the memory's rate, were its latency what it is without demand
+  CommProfile profile;
+  profile.footprint = {Threads(512), Registers(32), Bytes(0), Bytes(0), 1};
+  profile.blocks = blocks_per_sm * static_cast<int>(device.sms.count());
+  profile.startup = 3;
+  profile.bytes = static_cast<double>(collective.bytes.count()) / gpus / profile.blocks;
+  profile.block_rate = unloaded_share * performance_of(device).memory_rate / profile.blocks;
+  profile.sm_rate = profile.link_rate = 1e12;  // it leaves no device and no SM
+  profile.traffic = kTrafficCopying;
+  profile.memory_share = 1;
+  profile.issue_share = kIssueShare;
+  return profile;
+}
+
 }  // namespace
 
 Result<CommProfile> comm_profile(const Collective& collective, std::optional<Threads> threads, int gpus,
@@ -70,6 +93,30 @@ Result<CommProfile> comm_profile(const Collective& collective, std::optional<Thr
   KernelFootprint footprint = kernel->footprint;
   if (threads) footprint.threads = *threads + device.warp;
   return profile(collective, gpus, footprint, device);
+}
+
+Result<CommProfile> profile_beside_copies(const Collective& collective, std::optional<Threads> threads, int gpus,
+                                          const DeviceLimits& device) {
+  if (device.vendor != Vendor::nvidia) return invalid_input("copy_engine: copy-engine collectives are NCCL's");
+  if (performance_of(device).copy_rate == 0) {
+    return invalid_input(fmt::format("copy_engine: NCCL's collectives by copy engines need NVLink, {} has none", device.name));
+  }
+  if (collective.op == CollectiveOp::reduce_scatter) {
+    return invalid_input("copy_engine: true with reduce_scatter, expected false (copy engines do not add)");
+  }
+  if (collective.op != CollectiveOp::all_reduce) return local_copy(collective, gpus, device);
+  Collective half = collective;
+  half.op = CollectiveOp::reduce_scatter;
+  Result<CommProfile> profile = comm_profile(half, threads, gpus, device);
+  if (!profile) return profile;
+  profile->block_rate *= kReducingHalf;
+  profile->sm_rate *= kReducingHalf;
+  profile->link_rate = performance_of(device).link_rate;
+  return profile;
+}
+
+double copied_bytes(const Collective& collective, int gpus) {
+  return static_cast<double>(collective.bytes.count()) * (gpus - 1) / gpus;
 }
 
 }  // namespace headroom::sim

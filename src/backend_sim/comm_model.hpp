@@ -15,4 +15,13 @@ namespace headroom::sim {
 Result<CommProfile> comm_profile(const Collective& collective, std::optional<Threads> threads, int gpus,
                                  const DeviceLimits& device);
 
+/// The kernel that is left of the collective where copy engines carry it, to be followed by copies of copied_bytes(): of an all-reduce the
+/// reduce-scatter, otherwise the copy within the device, which has none of the library's blocks. `invalid_input` for a reduce-scatter and
+/// on devices where no collective uses copy engines.
+Result<CommProfile> profile_beside_copies(const Collective& collective, std::optional<Threads> threads, int gpus,
+                                          const DeviceLimits& device);
+
+/// Bytes that a rank's copy engines send to its peers for one collective.
+double copied_bytes(const Collective& collective, int gpus);
+
 }  // namespace headroom::sim

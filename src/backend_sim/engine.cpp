@@ -26,13 +26,14 @@ class Engine {
     make_ready();
     dispatch();
     while (true) {
-      const double next = std::min(pool_.next_end(), next_ready());
+      const double next = std::min({pool_.next_end(), copy_end_, next_ready()});
       if (next == kNever) break;
       now_ = next;
       ++run_.counts.steps;
       const SmPool::Ended ended = pool_.advance(now_);
       end_blocks(Kind::compute, ended.compute);
       end_blocks(Kind::comm, ended.comm);
+      if (copy_end_ <= now_) end_copy();
       make_ready();
       dispatch();
     }
@@ -55,7 +56,8 @@ class Engine {
     if (stream.running || stream.head == stream.launches.size()) return kNever;
     const Launch& launch = program_[stream.launches[stream.head]];
     // The communication stream begins behind an event of the compute stream, which begins at once.
-    double ready = stream.previous_end < 0 ? launch.stream * machine_.event_gap : stream.previous_end + machine_.launch_gap;
+    const double gap = launch.kind == Kind::copy ? machine_.copy_gap : machine_.launch_gap;
+    double ready = stream.previous_end < 0 ? launch.stream * machine_.event_gap : stream.previous_end + gap;
     if (launch.after >= 0) ready = std::max(ready, run_.launches[static_cast<std::size_t>(launch.after)].end + machine_.event_gap);
     if (launch.after_begun >= 0) {
       ready = std::max(ready, run_.launches[static_cast<std::size_t>(launch.after_begun)].all_begun + machine_.event_gap);
@@ -70,8 +72,25 @@ class Engine {
       if (ready_at(stream) > now_) continue;
       stream.running = true;
       const std::size_t at = stream.launches[stream.head];
-      dispatcher_.add(at, program_[at]);
+      if (program_[at].kind == Kind::copy) {
+        begin_copy(at);
+      } else {
+        dispatcher_.add(at, program_[at]);
+      }
     }
+  }
+
+  void begin_copy(std::size_t at) {
+    run_.launches[at].begin = run_.launches[at].all_begun = now_;
+    copy_ = at;
+    copy_end_ = now_ + program_[at].bytes / machine_.copy_rate;
+    pool_.set_copying(machine_.copy_rate);
+  }
+
+  void end_copy() {
+    copy_end_ = kNever;
+    pool_.set_copying(0);
+    end_launch(copy_);
   }
 
   void dispatch() {
@@ -87,9 +106,12 @@ class Engine {
     if (count == 0) return;
     run_.counts.blocks += count;
     const std::optional<std::size_t> ended = dispatcher_.end_blocks(kind, count);
-    if (!ended) return;
-    run_.launches[*ended].end = now_;
-    Stream& stream = streams_[lane(program_[*ended])];
+    if (ended) end_launch(*ended);
+  }
+
+  void end_launch(std::size_t ended) {
+    run_.launches[ended].end = now_;
+    Stream& stream = streams_[lane(program_[ended])];
     stream.previous_end = now_;
     stream.running = false;
     ++stream.head;
@@ -100,6 +122,8 @@ class Engine {
   SmPool pool_;
   Dispatcher dispatcher_;
   std::array<Stream, 2> streams_;
+  std::size_t copy_ = 0;      ///< the copy under way
+  double copy_end_ = kNever;  ///< never: there is none
   double now_ = 0;
   EngineRun run_;
 };

@@ -9,15 +9,17 @@
 
 namespace headroom::sim {
 
-enum class Kind : std::uint8_t { compute, comm };
+/// A copy is one to peers by the copy engines: it takes no SM, only memory.
+enum class Kind : std::uint8_t { compute, comm, copy };
 
-/// One kernel launch on one of the two streams. Indices refer to the program's order.
+/// One kernel launch or copy on one of the two streams. Indices refer to the program's order.
 struct Launch {
   Kind kind = Kind::compute;
   int stream = 0;        ///< 0: compute stream, 1: communication stream
   int after = -1;        ///< starts after this launch has ended (an event); -1: none
   int after_begun = -1;  ///< starts after every block of this launch has begun (the launch gate); -1: none
   bool urgent = false;   ///< greatest priority
+  double bytes = 0;      ///< that a copy sends; a kernel's are in its profile
 };
 
 /// From a launch's first block's start to its last block's end, in microseconds.

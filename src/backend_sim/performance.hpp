@@ -25,6 +25,7 @@ struct DevicePerformance {
   double comm_thread_rate = 0;  ///< bytes per microsecond that one data-moving thread of a collective sends
   double comm_sm_rate = 0;      ///< most that one SM sends
   double comm_startup = 0;      ///< of a collective, before its first byte arrives
+  double copy_rate = 0;         ///< of copies to peers by copy engines; 0: no collective uses them there
 };
 
 /// `device` is one of the catalog.

@@ -6,6 +6,9 @@
 namespace headroom::sim {
 namespace {
 
+// Bytes of device memory per byte that a copy sends: what is read, and what arrives from a peer that does the same.
+constexpr double kCopyTraffic = 2.0;
+
 /// The curve between whole numbers of blocks: a communication block counts as a part of a compute block.
 double at_load(const std::vector<double>& tile_time, double load) {
   const double position = std::max(load, 1.0) - 1.0;
@@ -53,7 +56,9 @@ SharedRates::Device SharedRates::device_factors() const {
   }
   const double on_links = comm_demand / stretch(comm_demand, comm_.link_rate, machine_.link_knee);
   Device factors;
-  factors.latency = stretch(compute_demand + on_links * comm_.traffic, machine_.memory_rate, machine_.memory_knee);
+  factors.copying = copying_ * kCopyTraffic;
+  factors.latency =
+      stretch(compute_demand + on_links * comm_.traffic + factors.copying, machine_.memory_rate, machine_.memory_knee);
   // Blocks that memory slows down press less on the links.
   const double slowed = comm_demand / waiting(comm_.memory_share, factors.latency);
   factors.link = 1.0 / stretch(slowed, comm_.link_rate, machine_.link_knee);
@@ -66,8 +71,9 @@ bool SharedRates::update() {
   factors_ = factors;
   set_rates();
   const double use = memory_use();
-  if (use > machine_.memory_rate) {
-    const double throttle = machine_.memory_rate / use;
+  const double left = machine_.memory_rate - factors.copying;
+  if (use > left) {
+    const double throttle = left / use;
     for (double& rate : tile_rate_) rate *= throttle;
     for (double& rate : comm_rate_) rate *= throttle;
   }

@@ -19,6 +19,9 @@ class SharedRates {
 
   void add(int compute, int comm, int sms) { sms_with_[index(compute, comm)] += sms; }
 
+  /// Copies move so many bytes per microsecond.
+  void set_copying(double rate) { copying_ = rate; }
+
   /// Recomputes the device-wide factors from the current mixes; true when rates changed.
   bool update();
 
@@ -41,6 +44,7 @@ class SharedRates {
   struct Device {
     double latency = 0;  ///< of memory, relative to unloaded
     double link = 0;     ///< share of its ceiling that a communication block gets on the links
+    double copying = 0;
     bool operator==(const Device&) const = default;
   };
 
@@ -59,6 +63,7 @@ class SharedRates {
   std::vector<double> tile_rate_;
   std::vector<double> comm_rate_;
   Device factors_;
+  double copying_ = 0;  ///< bytes per microsecond
 };
 
 }  // namespace headroom::sim

@@ -11,6 +11,7 @@ namespace headroom::sim {
 std::vector<Launch> make_program(const SimCase& what) {
   std::vector<Launch> program;
   const bool two_streams = what.order == Order::concurrent;
+  int latest_comm = -1;
   for (int iteration = 0; iteration < what.iterations; ++iteration) {
     const bool computes = what.order != Order::comm_only && iteration >= what.first_compute;
     const bool communicates = what.order != Order::compute_only && iteration < what.iterations - what.idle_comms;
@@ -19,7 +20,7 @@ std::vector<Launch> make_program(const SimCase& what) {
       launch.kind = Kind::compute;
       // The gate opens when the collective before has begun with all its blocks.
       if (two_streams && what.launch_gate && iteration > 0 && what.pattern == Pattern::pipeline) {
-        launch.after_begun = static_cast<int>(program.size()) - 1;
+        launch.after_begun = latest_comm;
       }
       program.push_back(launch);
     }
@@ -29,6 +30,11 @@ std::vector<Launch> make_program(const SimCase& what) {
       launch.stream = two_streams ? 1 : 0;
       launch.urgent = two_streams && what.priority;
       if (two_streams && computes && what.pattern == Pattern::pipeline) launch.after = static_cast<int>(program.size()) - 1;
+      latest_comm = static_cast<int>(program.size());
+      program.push_back(launch);
+      if (what.copied == 0) continue;
+      launch.kind = Kind::copy;
+      launch.bytes = what.copied;
       program.push_back(launch);
     }
   }

@@ -21,6 +21,7 @@ struct SimCase {
   bool priority = false;
   bool launch_gate = false;
   std::optional<Percent> carveout;
+  double copied = 0;      ///< bytes that copy engines send after the communication kernel of each collective
   int first_compute = 0;  ///< iterations before this one have no compute kernel
   int idle_comms = 0;     ///< so many iterations at the end have no collective
 };

@@ -33,11 +33,19 @@ Span span_of(const Launch& launch, const Stage& stage, std::size_t at, const Sce
     span.kind = SpanKind::compute;
     span.name = kernel_name(scenario.compute);
     span.launch = shape_of(what.compute.footprint, what.compute.work.blocks());
-  } else {
-    span.kind = SpanKind::communication;
-    span.name = to_string(scenario.collective.op);
-    span.launch = shape_of(what.comm.footprint, what.comm.blocks);
+    return span;
   }
+  span.kind = SpanKind::communication;
+  if (launch.kind == Kind::copy) {
+    span.name = "copies to peers";
+    return span;
+  }
+  // Beside copies another kernel is left than the collective's.
+  const bool whole = what.copied == 0;
+  span.name = whole                                                ? to_string(scenario.collective.op)
+              : scenario.collective.op == CollectiveOp::all_reduce ? "reduce_scatter"
+                                                                   : "copy within the device";
+  span.launch = shape_of(what.comm.footprint, what.comm.blocks);
   return span;
 }
 
@@ -61,7 +69,6 @@ Status accepts_threads(Threads threads, const Collective& collective, const Devi
 }
 
 Status accepts_comm(const OverlapPlan& plan, const Collective& collective, const DeviceLimits& device) {
-  if (plan.copy_engine) return invalid_input("copy_engine: true, expected false (the simulator has no copy engines)");
   if (plan.comm_blocks && (*plan.comm_blocks < Blocks(1) || *plan.comm_blocks > Blocks(64))) {
     return invalid_input(fmt::format("comm_blocks: {}, expected 1 to 64", plan.comm_blocks->count()));
   }
@@ -98,6 +105,10 @@ Result<std::unique_ptr<Workload>> SimWorkload::make(const Scenario& scenario, co
 Status SimWorkload::accepts(const OverlapPlan& plan) const {
   if (Status comm = accepts_comm(plan, scenario_.collective, device_); !comm) return comm;
   if (Status possible = windows_possible(plan, scenario_); !possible) return possible;
+  if (plan.copy_engine) {
+    if (const auto left = profile_beside_copies(scenario_.collective, plan.comm_threads, scenario_.gpus, device_); !left)
+      return left.error();
+  }
   if (plan.launch_gate && device_.vendor != Vendor::nvidia) {
     return invalid_input(fmt::format("launch_gate: {}", kNoGateUnderHip));
   }
@@ -132,10 +143,12 @@ Result<SimCase> SimWorkload::case_of(Order order, const OverlapPlan& plan) const
   Collective collective = scenario_.collective;
   if (plan.comm_blocks) collective.comm_blocks = plan.comm_blocks;
   if (plan.cluster) collective.cluster = plan.cluster;
-  Result<CommProfile> comm = comm_profile(collective, plan.comm_threads, scenario_.gpus, device_);
+  const auto profile_of = plan.copy_engine ? profile_beside_copies : comm_profile;
+  Result<CommProfile> comm = profile_of(collective, plan.comm_threads, scenario_.gpus, device_);
   if (!comm) return comm.error();
 
   SimCase what;
+  if (plan.copy_engine) what.copied = copied_bytes(collective, scenario_.gpus);
   what.machine = machine_of(device_);
   what.compute = compute_;
   what.compute.footprint.dynamic_shared += plan.pad;
@@ -205,7 +218,7 @@ Result<Timeline> SimWorkload::record(Order order, const OverlapPlan& plan) {
         timeline.spans.push_back(span_of(program[at], stage, at, scenario_));
         timeline.spans.back().device = device;
         // A stage of one kind alone knows only one stream.
-        timeline.spans.back().stream = order == Order::concurrent && program[at].kind == Kind::comm ? 1 : program[at].stream;
+        timeline.spans.back().stream = order == Order::concurrent && program[at].kind != Kind::compute ? 1 : program[at].stream;
       }
     }
   }

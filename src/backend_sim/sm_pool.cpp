@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "backend_sim/splitmix.hpp"
 
@@ -119,6 +120,11 @@ void SmPool::place(Kind kind, int sm, int count, double work, std::int64_t first
   residents.count += count;
 }
 
+void SmPool::set_copying(double rate) {
+  rates_.set_copying(rate);
+  copying_changed_ = true;
+}
+
 void SmPool::set_rates(int sm) {
   Sm& here = at(sm);
   bring_up(here);
@@ -134,7 +140,7 @@ void SmPool::set_rates(int sm) {
 }
 
 void SmPool::settle() {
-  bool mixes_changed = false;
+  bool mixes_changed = std::exchange(copying_changed_, false);
   for (const int sm : changed_) {
     Sm& here = at(sm);
     here.listed = false;

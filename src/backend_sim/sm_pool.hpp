@@ -28,6 +28,8 @@ class SmPool {
   Ended advance(double now);
   /// Starts `count` blocks from number `first` on, of `work` each (tiles, or shares of a collective), on an SM that has room.
   void place(Kind kind, int sm, int count, double work, std::int64_t first);
+  /// Copies move so many bytes per microsecond from here on, which nothing slows.
+  void set_copying(double rate);
   /// Must follow all changes of an instant: sets rates anew where they changed.
   void settle();
 
@@ -75,6 +77,7 @@ class SmPool {
   std::vector<double> next_;        ///< by SM
   std::vector<double> group_next_;  ///< least of each group of SMs, so that finding the next end does not look at all
   std::vector<int> changed_;
+  bool copying_changed_ = false;  ///< since the last settle()
 };
 
 }  // namespace headroom::sim

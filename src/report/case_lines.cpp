@@ -33,13 +33,15 @@ std::string statistics_line(const CaseResult& result) {
                      result.results.front().time.confidence * 100.0);
 }
 
-std::string rare_controls(const OverlapPlan& plan) {
+std::string rare_controls(const SchemeResult& result) {
   OverlapPlan rare;
-  rare.comm_threads = plan.comm_threads;
-  rare.carveout = plan.carveout;
-  rare.comm_sms = plan.comm_sms;
-  rare.copy_engine = plan.copy_engine;
-  return rare == OverlapPlan{} ? "" : in_words(rare);
+  rare.comm_threads = result.plan.comm_threads;
+  rare.carveout = result.plan.carveout;
+  rare.comm_sms = result.plan.comm_sms;
+  rare.copy_engine = result.plan.copy_engine;
+  // The note on a plan that was typed says all of it.
+  const bool said = rare == OverlapPlan{} || result.note.find(in_words(result.plan)) != std::string::npos;
+  return said ? "" : in_words(rare);
 }
 
 }  // namespace headroom::detail

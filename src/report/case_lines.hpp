@@ -14,7 +14,8 @@ std::string alone_line(const CaseResult& result, const TimeScale& scale);
 /// "medians of 20 trials, 95 % bootstrap intervals"
 std::string statistics_line(const CaseResult& result);
 
-/// The controls of the plan that have no column, being rare: "256 comm threads, carve-out 100 %"; empty when it sets none.
-std::string rare_controls(const OverlapPlan& plan);
+/// The controls of the plan that have no column, being rare: "256 comm threads, carve-out 100 %"; empty when it sets none, and when the
+/// note says the whole plan.
+std::string rare_controls(const SchemeResult& result);
 
 }  // namespace headroom::detail

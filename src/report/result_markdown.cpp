@@ -58,7 +58,7 @@ std::string row(const std::vector<ResultColumn>& columns, const SchemeResult& re
 std::string remarks(const CaseResult& result) {
   std::string lines;
   for (const SchemeResult& scheme : result.results) {
-    if (const std::string rare = detail::rare_controls(scheme.plan); !rare.empty()) {
+    if (const std::string rare = detail::rare_controls(scheme); !rare.empty()) {
       lines += fmt::format("- `{}`: {}\n", scheme.scheme, rare);
     }
     if (!scheme.note.empty()) lines += fmt::format("- `{}`: {}\n", scheme.scheme, escaped(scheme.note));

@@ -106,7 +106,7 @@ std::string to_table(const CaseResult& result, Provenance provenance) {
   text += comment(fmt::format("{}{}", detail::statistics_line(result), result.results.empty() ? "" : "; * least median"));
   if (!result.results.empty()) text += grid(result, scale);
   for (const SchemeResult& scheme : result.results) {
-    if (const std::string rare = detail::rare_controls(scheme.plan); !rare.empty()) {
+    if (const std::string rare = detail::rare_controls(scheme); !rare.empty()) {
       text += comment(fmt::format("{}: {}", scheme.scheme, rare));
     }
     if (!scheme.note.empty()) text += comment(fmt::format("{}: {}", scheme.scheme, scheme.note));

@@ -64,12 +64,15 @@ expect 0 bench --scenario "$work/case.json" --backend sim --scheme concurrent --
 says 'plan 1 '
 says '# plan 1: priority, 24 comm blocks, cluster 1, SM target 108'
 says '# plan 2: refused: blocks_per_sm: the library launches its own kernel'
-says '# plan 3: refused: copy_engine: true, expected false (the simulator has no copy engines)'
+says '# plan 3: copy engines'
+[[ $(grep -c 'copy engines' "$out") == 1 ]] || fail 'copy engines are named twice'
 python3 - "$work/plans.json" <<'PY' || fail 'plans.json is not as it should be'
 import json, sys
 result = next(r for r in json.load(open(sys.argv[1]))["cases"][0]["results"] if r["scheme"] == "plan 1")
 assert result["plan"]["sm_target"] == 108 and result["plan"]["priority"] and result["plan"]["comm_blocks"] == 24
 PY
+expect 0 bench --scenario "$work/case.json" --backend sim --device a40 --scheme concurrent --plan copy_engine --trials 2
+says "# plan 1: refused: copy_engine: NCCL's collectives by copy engines need NVLink, a40 has none"
 for plan in '' 'speed' 'priority,' 'comm_blocks=' 'comm_blocks=x' 'priority,priority'; do
   expect 2 bench --suite quick --backend sim --plan "$plan"
   complains '--plan: '

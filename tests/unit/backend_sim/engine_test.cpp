@@ -119,5 +119,56 @@ TEST(Engine, MemoryBoundBlocksSlowEachOther) {
   EXPECT_NEAR(run(slow, kernel, comm(2), {compute_launch()}).end, 10 * std::sqrt(5.0), 1e-9);
 }
 
+Launch copy_launch(double bytes, int after = -1) {
+  Launch launch;
+  launch.kind = Kind::copy;
+  launch.stream = 1;
+  launch.bytes = bytes;
+  launch.after = after;
+  return launch;
+}
+
+Machine with_copies(int sms) {
+  Machine made = machine(sms);
+  made.copy_rate = 1'000;
+  made.copy_gap = 2;
+  return made;
+}
+
+TEST(Engine, ACopyTakesNoSm) {
+  // Six blocks, two at a time, 30 us as without the copy, which begins with its stream after 1 us and takes 5,000 B / (1,000 B/us).
+  const EngineRun result = run(with_copies(1), compute(6), comm(2), {compute_launch(), copy_launch(5'000)});
+  EXPECT_DOUBLE_EQ(result.launches[0].end, 30);
+  EXPECT_DOUBLE_EQ(result.launches[1].begin, 1);
+  EXPECT_DOUBLE_EQ(result.launches[1].end, 6);
+  EXPECT_EQ(result.counts.blocks, 6);
+}
+
+TEST(Engine, CopiesKeepTheirPlaceOnTheStream) {
+  // The kernel runs from 1 to 6 us, the copy from 8 to 13 behind its gap, the next kernel at once behind it. Compute that waits for the copy
+  // begins one event gap later: 14 us.
+  Launch waiting = compute_launch();
+  waiting.after = 1;
+  const EngineRun result =
+      run(with_copies(2), compute(2), comm(2), {comm_launch(false), copy_launch(5'000), comm_launch(false), waiting});
+  EXPECT_DOUBLE_EQ(result.launches[0].end, 6);
+  EXPECT_DOUBLE_EQ(result.launches[1].begin, 8);
+  EXPECT_DOUBLE_EQ(result.launches[1].end, 13);
+  EXPECT_DOUBLE_EQ(result.launches[2].begin, 13);
+  EXPECT_DOUBLE_EQ(result.launches[3].begin, 14);
+}
+
+TEST(Engine, ACopyTakesMemoryFromBlocks) {
+  // One block moves 9,000 B in 10 us of a memory that gives 1,200 B/us. The copy, 1 to 6 us, sends 500 B/us and receives as many: 200 of 900
+  // are left to the block, so that 5 us do the work of 5 x 200 / 900, and the block ends 5 - 10/9 us later.
+  ComputeProfile kernel = compute(1);
+  kernel.traffic = 9'000;
+  Machine slow = with_copies(1);
+  slow.memory_rate = 1'200;
+  slow.copy_rate = 500;
+  EXPECT_DOUBLE_EQ(run(slow, kernel, comm(2), {compute_launch()}).end, 10);
+  EXPECT_DOUBLE_EQ(run(slow, kernel, comm(2), {compute_launch(), copy_launch(2'500)}).end, 10 + 5 - 10.0 / 9);
+}
+
 }  // namespace
 }  // namespace headroom::sim

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fake_platform.hpp"
+#include "preload/core/ab_trial.hpp"
 
 namespace headroom::preload {
 namespace {
@@ -122,16 +123,16 @@ TEST_F(LaunchTimerTest, AsksForALaunchWhateverTheStepsAre) {
 
 // Steps that begin on two devices in turn, for as long as a program may run: every event that is given up is destroyed where it was made.
 TEST_F(LaunchTimerTest, KeepsNoEventsOfAnEarlierContext) {
-  constexpr std::uint64_t kMarks = 64;
+  constexpr std::uint64_t kMarks = AbTrial::kMostAhead;
   for (std::uint64_t step = 1; step <= 10 * kMarks; ++step) {
     timer_.begin_step((step / kMarks) % 2 == 0 ? first_ : second_, stream_, step);
     EXPECT_LE(asked.alive.size(), kMarks);
   }
-  // 640 events made in all, one a mark alive.
+  // Ten events made for each mark, one of them alive.
   EXPECT_EQ(kMarks, asked.alive.size());
   EXPECT_EQ(9 * kMarks, asked.destroyed_in.size());
   for (std::size_t i = 0; i < asked.destroyed_in.size(); ++i) {
-    // Steps 1 to 63 begin in the first context: so do the events that go first, 63 of them at steps 65 to 127.
+    // Steps 1 to 255 begin in the first context: so do the events that go first, 255 of them at steps 257 to 511.
     EXPECT_EQ((i + 1) / kMarks % 2 == 0 ? first_ : second_, asked.destroyed_in[i]) << i;
   }
 }
@@ -140,7 +141,7 @@ TEST_F(LaunchTimerTest, KeepsNoEventsOfAnEarlierContext) {
 TEST_F(LaunchTimerTest, LeavesTheEventsOfADestroyedContextAlone) {
   timer_.begin_step(first_, stream_, 1);
   timer_.forget(first_);
-  timer_.begin_step(second_, stream_, 65);  // the same mark
+  timer_.begin_step(second_, stream_, 1 + AbTrial::kMostAhead);  // the same mark
   EXPECT_TRUE(asked.destroyed_in.empty());
 }
 
