@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "headroom/report/scenario_line.hpp"
 #include "headroom/trace/overlap_metrics.hpp"
@@ -31,7 +32,15 @@ std::vector<const MeasuredCandidate*> by_time(const TunedCase& tuned) {
   return sorted;
 }
 
-std::string row(const MeasuredCandidate& measured, const StoredChoice& choice) {
+constexpr std::string_view kReasonTitle = "how";
+
+std::size_t widest_reason(const std::vector<const MeasuredCandidate*>& candidates) {
+  std::size_t width = kReasonTitle.size();
+  for (const MeasuredCandidate* measured : candidates) width = std::max(width, measured->candidate.reason.size());
+  return width;
+}
+
+std::string row(const MeasuredCandidate& measured, const StoredChoice& choice, std::size_t reason_width) {
   const Candidate& candidate = measured.candidate;
   const RankInterval interval = measured.interval();
   const bool chosen = candidate.scheme == choice.scheme && candidate.plan == choice.plan;
@@ -39,9 +48,9 @@ std::string row(const MeasuredCandidate& measured, const StoredChoice& choice) {
                            : candidate.plan == OverlapPlan{}
                                ? std::string(to_string(candidate.scheme))
                                : fmt::format("{}: {}", to_string(candidate.scheme), in_words(candidate.plan));
-  return fmt::format("{} {:>9} {:>19} {:>6} {:>9}  {:<19} {}\n", chosen ? '*' : ' ', milliseconds(interval.median),
+  return fmt::format("{} {:>9} {:>19} {:>6} {:>9}  {:<{}} {}\n", chosen ? '*' : ' ', milliseconds(interval.median),
                      milliseconds(interval.low) + ".." + milliseconds(interval.high), measured.times.size(),
-                     candidate.predicted ? milliseconds(*candidate.predicted) : "-", candidate.reason, plan);
+                     candidate.predicted ? milliseconds(*candidate.predicted) : "-", candidate.reason, reason_width, plan);
 }
 
 OrderedJson measured_json(const MeasuredCandidate& measured) {
@@ -91,8 +100,9 @@ std::string to_table(const TunedCase& tuned, Provenance provenance) {
   std::string text = fmt::format("# {}: {}\n", to_string(provenance), scenario_line(tuned.scenario));
   text += fmt::format("# {} candidates, {} trials, {:.1f} s: {}\n", sorted.size(), tuned.choice.trials, tuned.spent.count(),
                       to_string(tuned.ending));
-  text += "#   time ms         interval ms trials predicted  how                 plan\n";
-  for (const MeasuredCandidate* measured : sorted) text += row(*measured, tuned.choice);
+  const std::size_t reason_width = widest_reason(sorted);
+  text += fmt::format("#   time ms         interval ms trials predicted  {:<{}} plan\n", kReasonTitle, reason_width);
+  for (const MeasuredCandidate* measured : sorted) text += row(*measured, tuned.choice, reason_width);
   for (const MeasuredCandidate& measured : tuned.candidates) {
     if (measured.times.empty() && !measured.dropped.empty()) {
       text += fmt::format("# refused: {}: {}\n", in_words(measured.candidate.plan), measured.dropped);
