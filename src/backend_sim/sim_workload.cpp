@@ -23,6 +23,10 @@ LaunchShape shape_of(const KernelFootprint& footprint, std::int64_t blocks) {
           footprint.static_shared, footprint.dynamic_shared, footprint.cluster};
 }
 
+std::string_view kernel_beside_copies(CollectiveOp op) {
+  return op == CollectiveOp::all_reduce ? to_string(CollectiveOp::reduce_scatter) : "copy within the device";
+}
+
 Span span_of(const Launch& launch, const Stage& stage, std::size_t at, const Scenario& scenario) {
   const SimCase& what = stage.what;
   const LaunchTimes& times = stage.run.launches[at];
@@ -40,11 +44,7 @@ Span span_of(const Launch& launch, const Stage& stage, std::size_t at, const Sce
     span.name = "copies to peers";
     return span;
   }
-  // Beside copies another kernel is left than the collective's.
-  const bool whole = what.copied == 0;
-  span.name = whole                                                ? to_string(scenario.collective.op)
-              : scenario.collective.op == CollectiveOp::all_reduce ? "reduce_scatter"
-                                                                   : "copy within the device";
+  span.name = what.copied == 0 ? to_string(scenario.collective.op) : kernel_beside_copies(scenario.collective.op);
   span.launch = shape_of(what.comm.footprint, what.comm.blocks);
   return span;
 }
@@ -106,8 +106,8 @@ Status SimWorkload::accepts(const OverlapPlan& plan) const {
   if (Status comm = accepts_comm(plan, scenario_.collective, device_); !comm) return comm;
   if (Status possible = windows_possible(plan, scenario_); !possible) return possible;
   if (plan.copy_engine) {
-    if (const auto left = profile_beside_copies(scenario_.collective, plan.comm_threads, scenario_.gpus, device_); !left)
-      return left.error();
+    const Result<CommProfile> left = profile_beside_copies(scenario_.collective, plan.comm_threads, scenario_.gpus, device_);
+    if (!left) return left.error();
   }
   if (plan.launch_gate && device_.vendor != Vendor::nvidia) {
     return invalid_input(fmt::format("launch_gate: {}", kNoGateUnderHip));

@@ -55,7 +55,7 @@ grep -qF "profile ignored: $work/foreign.json: schema: \"other/1\", expected \"h
 expect 0 bench --scenario "$work/case.json" --backend sim --scheme comm_blocks_only,sm_target_only,copy_engine,shaped --trials 2
 says 'comm_blocks_only '
 says 'sm_target_only '
-says 'copy_engine: refused: copy engines cannot reduce, all_reduce is not all_gather or all_to_all'
+says 'copy_engine: refused: copy engines alone cannot reduce, all_reduce is not all_gather or all_to_all'
 says 'shaped: refused: '
 
 # So do plans as they are typed.

@@ -27,7 +27,7 @@ says 'GPU 1: Fake AMD Instinct MI250X (mi250x, 110 SMs'
 expect 0 "${run[@]}" "$work/gelu.json"
 rows sequential concurrent priority shaped shaped_priority green_context comm_blocks_only
 refused sm_target_only 'an SM target acts on library GEMMs only'
-refused copy_engine 'copy engines cannot reduce'
+refused copy_engine 'copy engines alone cannot reduce'
 grep -qF 'the hip backend has no recorder' "$err" || fail 'does not say why there is no overlap rate'
 
 expect 0 "${run[@]}" "$work/gemm.json" --json -

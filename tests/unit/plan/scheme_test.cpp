@@ -146,7 +146,7 @@ TEST(SchemePlans, RefuseAPeerThatCannotAct) {
   EXPECT_EQ(refusal(Scheme::sm_target_only, kEightBlocks, fixed),
             "an SM target acts on library GEMMs only, this kernel's grid is its own");
   EXPECT_EQ(refusal(Scheme::copy_engine, kEightBlocks, fixed),
-            "copy engines cannot reduce, all_reduce is not all_gather or all_to_all");
+            "copy engines alone cannot reduce, all_reduce is not all_gather or all_to_all");
   EXPECT_EQ(refusal(Scheme::tuned, kEightBlocks, fixed),
             "tuned: its plan is looked up in a profile, expected a scheme whose plans follow from the kernels");
   EXPECT_EQ(scheme_plans(Scheme::green_context, device("h200"), kEightBlocks, fixed)->front().comm_sms, Sms(8));
