@@ -83,13 +83,13 @@ class Engine {
   void begin_copy(std::size_t at) {
     run_.launches[at].begin = run_.launches[at].all_begun = now_;
     copy_ = at;
-    copy_end_ = now_ + program_[at].bytes / machine_.copy_rate;
-    pool_.set_copying(machine_.copy_rate);
+    copy_end_ = now_ + program_[at].bytes / copy_rate(machine_);
+    pool_.set_copying(true);
   }
 
   void end_copy() {
     copy_end_ = kNever;
-    pool_.set_copying(0);
+    pool_.set_copying(false);
     end_launch(copy_);
   }
 

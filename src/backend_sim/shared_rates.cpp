@@ -8,6 +8,8 @@ namespace {
 
 // Bytes of device memory per byte that a copy sends: what is read, and what arrives from a peer that does the same.
 constexpr double kCopyTraffic = 2.0;
+// Of the memory's rate, so that blocks always get on.
+constexpr double kMostForCopies = 0.5;
 
 /// The curve between whole numbers of blocks: a communication block counts as a part of a compute block.
 double at_load(const std::vector<double>& tile_time, double load) {
@@ -29,6 +31,10 @@ double stretch(double demand, double rate, double knee) { return std::pow(1.0 + 
 double waiting(double share, double latency) { return 1.0 - share + share * latency; }
 
 }  // namespace
+
+double copy_rate(const Machine& machine) {
+  return std::min(machine.copy_rate, kMostForCopies * machine.memory_rate / kCopyTraffic);
+}
 
 SharedRates::SharedRates(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute, const CommProfile& comm)
     : machine_(machine), compute_(compute), comm_(comm), row_(static_cast<std::size_t>(capacity.most_compute()) + 1) {
@@ -56,7 +62,7 @@ SharedRates::Device SharedRates::device_factors() const {
   }
   const double on_links = comm_demand / stretch(comm_demand, comm_.link_rate, machine_.link_knee);
   Device factors;
-  factors.copying = copying_ * kCopyTraffic;
+  factors.copying = memory_for_copies();
   factors.latency =
       stretch(compute_demand + on_links * comm_.traffic + factors.copying, machine_.memory_rate, machine_.memory_knee);
   // Blocks that memory slows down press less on the links.
@@ -89,6 +95,8 @@ void SharedRates::set_rates() {
     if (mix.comm > 0) comm_rate_[at] = 1.0 / (comm_.slowdown * (comm_.startup + comm_.bytes * comm_wait / mix.comm_ceiling));
   }
 }
+
+double SharedRates::memory_for_copies() const { return copying_ * kCopyTraffic; }
 
 double SharedRates::memory_use() const {
   double use = link_use() * comm_.traffic;

@@ -8,6 +8,9 @@
 
 namespace headroom::sim {
 
+/// Bytes per microsecond that a copy to peers sends, whatever else runs.
+double copy_rate(const Machine& machine);
+
 /// How fast every resident block progresses, given how many SMs hold which mix of blocks.
 ///
 /// On an SM the tile time follows the kernel's own curve over resident blocks. Across the device, memory demand raises the memory's
@@ -19,8 +22,8 @@ class SharedRates {
 
   void add(int compute, int comm, int sms) { sms_with_[index(compute, comm)] += sms; }
 
-  /// Copies move so many bytes per microsecond.
-  void set_copying(double rate) { copying_ = rate; }
+  /// Whether a copy to peers is under way.
+  void set_copying(bool copying) { copying_ = copying ? copy_rate(machine_) : 0; }
 
   /// Recomputes the device-wide factors from the current mixes; true when rates changed.
   bool update();
@@ -30,8 +33,9 @@ class SharedRates {
   /// Shares of the collective per microsecond of one communication block.
   [[nodiscard]] double comm_rate(int compute, int comm) const { return comm_rate_[index(compute, comm)]; }
 
-  /// Bytes per microsecond that the resident blocks move now.
+  /// Bytes per microsecond that the resident blocks move now, and that a copy does.
   [[nodiscard]] double memory_use() const;
+  [[nodiscard]] double memory_for_copies() const;
   [[nodiscard]] double link_use() const;
 
  private:

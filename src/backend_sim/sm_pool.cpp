@@ -120,8 +120,8 @@ void SmPool::place(Kind kind, int sm, int count, double work, std::int64_t first
   residents.count += count;
 }
 
-void SmPool::set_copying(double rate) {
-  rates_.set_copying(rate);
+void SmPool::set_copying(bool copying) {
+  rates_.set_copying(copying);
   copying_changed_ = true;
 }
 

@@ -28,8 +28,8 @@ class SmPool {
   Ended advance(double now);
   /// Starts `count` blocks from number `first` on, of `work` each (tiles, or shares of a collective), on an SM that has room.
   void place(Kind kind, int sm, int count, double work, std::int64_t first);
-  /// Copies move so many bytes per microsecond from here on, which nothing slows.
-  void set_copying(double rate);
+  /// Whether a copy to peers is under way from here on.
+  void set_copying(bool copying);
   /// Must follow all changes of an instant: sets rates anew where they changed.
   void settle();
 

@@ -45,17 +45,25 @@ Machine any_machine() {
   Machine any = machine(*rc::gen::inRange(2, 40));
   any.memory_rate = between(1'000, 5'000'000);
   any.launch_gap = between(0, 3);
+  any.copy_rate = between(1, 400'000);
+  any.copy_gap = between(0, 20);
   any.block_spread = *rc::gen::element(0.0, 0.02);
   return any;
 }
 
-std::vector<Launch> pipeline(int iterations, bool urgent, bool gated) {
+std::vector<Launch> pipeline(int iterations, bool urgent, bool gated, double copied = 0) {
   std::vector<Launch> program;
+  int latest_comm = -1;
   for (int iteration = 0; iteration < iterations; ++iteration) {
     Launch launch = compute_launch();
-    if (gated && iteration > 0) launch.after_begun = static_cast<int>(program.size()) - 1;
+    if (gated) launch.after_begun = latest_comm;
     program.push_back(launch);
-    program.push_back(comm_launch(urgent, static_cast<int>(program.size()) - 1));
+    launch = comm_launch(urgent, static_cast<int>(program.size()) - 1);
+    latest_comm = static_cast<int>(program.size());
+    program.push_back(launch);
+    launch.kind = Kind::copy;
+    launch.bytes = copied;
+    if (copied > 0) program.push_back(launch);
   }
   return program;
 }
@@ -64,17 +72,21 @@ RC_GTEST_PROP(EngineProperty, EveryBlockRunsOnceAndOrderHolds, ()) {
   const ComputeProfile kernel = any_compute();
   const CommProfile collective = any_comm();
   const Machine machine = any_machine();
-  const std::vector<Launch> program = pipeline(*rc::gen::inRange(1, 5), *rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>());
+  const int iterations = *rc::gen::inRange(1, 5);
+  const double copied = *rc::gen::element(0, 1, 1'000'000);
+  const std::vector<Launch> program = pipeline(iterations, *rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>(), copied);
   const EngineRun result = run(machine, kernel, collective, program);
 
-  const auto iterations = static_cast<std::int64_t>(program.size() / 2);
   RC_ASSERT(result.counts.blocks == iterations * (kernel.work.blocks() + collective.blocks));
   const LaunchTimes* previous[2] = {nullptr, nullptr};
   for (std::size_t at = 0; at < program.size(); ++at) {
     const LaunchTimes& times = result.launches[at];
     RC_ASSERT(times.begin <= times.all_begun && times.all_begun < times.end && times.end <= result.end);
     const LaunchTimes*& before = previous[program[at].stream];
-    if (before != nullptr) RC_ASSERT(times.begin >= before->end + machine.launch_gap);
+    const bool copies = program[at].kind == Kind::copy;
+    if (before != nullptr) RC_ASSERT(times.begin >= before->end + (copies ? machine.copy_gap : machine.launch_gap));
+    // Both ends are rounded as what is far from zero is.
+    if (copies) RC_ASSERT((times.end - times.begin + times.end * 1e-12) * machine.copy_rate >= copied);
     before = &times;
     if (program[at].after >= 0)
       RC_ASSERT(times.begin >= result.launches[static_cast<std::size_t>(program[at].after)].end + machine.event_gap);
@@ -149,9 +161,11 @@ RC_GTEST_PROP(SmPoolProperty, NothingIsEverOverCommitted, ()) {
       pool.place(kind, sm, count, 1.0, step);
       started += count;
     }
+    pool.set_copying(*rc::gen::arbitrary<bool>());
     pool.settle();
     RC_ASSERT(capacity.fits(pool.resident(Kind::compute, sm), pool.resident(Kind::comm, sm)));
-    RC_ASSERT(pool.rates().memory_use() <= machine.memory_rate * (1 + 1e-9));
+    const double moved = pool.rates().memory_use() + pool.rates().memory_for_copies();
+    RC_ASSERT(moved <= machine.memory_rate * (1 + 1e-9));
     RC_ASSERT(pool.rates().link_use() <= collective.link_rate * (1 + 1e-9));
     if (*rc::gen::arbitrary<bool>() && started > ended) {
       RC_ASSERT(pool.next_end() >= now);

@@ -159,15 +159,22 @@ TEST(Engine, CopiesKeepTheirPlaceOnTheStream) {
 }
 
 TEST(Engine, ACopyTakesMemoryFromBlocks) {
-  // One block moves 9,000 B in 10 us of a memory that gives 1,200 B/us. The copy, 1 to 6 us, sends 500 B/us and receives as many: 200 of 900
-  // are left to the block, so that 5 us do the work of 5 x 200 / 900, and the block ends 5 - 10/9 us later.
+  // One block moves 18,000 B in 10 us of a memory that gives 2,000 B/us. The copy, 1 to 6 us, sends 500 B/us and receives as many: 1,000 of
+  // 1,800 are left to the block, so that 5 us do the work of 5 x 10 / 18, and the block ends 5 - 50/18 us later.
   ComputeProfile kernel = compute(1);
-  kernel.traffic = 9'000;
+  kernel.traffic = 18'000;
   Machine slow = with_copies(1);
-  slow.memory_rate = 1'200;
+  slow.memory_rate = 2'000;
   slow.copy_rate = 500;
   EXPECT_DOUBLE_EQ(run(slow, kernel, comm(2), {compute_launch()}).end, 10);
-  EXPECT_DOUBLE_EQ(run(slow, kernel, comm(2), {compute_launch(), copy_launch(2'500)}).end, 10 + 5 - 10.0 / 9);
+  EXPECT_DOUBLE_EQ(run(slow, kernel, comm(2), {compute_launch(), copy_launch(2'500)}).end, 10 + 5 - 50.0 / 18);
+}
+
+TEST(Engine, CopiesTakeAtMostHalfOfTheMemory) {
+  // 1,000 B/us each way would be twice what the memory gives: 250 each way is half of it, and 2,500 B take 10 us from 1 us on.
+  Machine slow = with_copies(1);
+  slow.memory_rate = 1'000;
+  EXPECT_DOUBLE_EQ(run(slow, compute(1), comm(2), {compute_launch(), copy_launch(2'500)}).launches[1].end, 11);
 }
 
 }  // namespace
