@@ -83,7 +83,8 @@ Plans target_plans(OverlapPlan plan, const DeviceLimits& device, const std::opti
 
 Plans copy_engine_plans(OverlapPlan plan, const Collective& collective) {
   if (collective.op != CollectiveOp::all_gather && collective.op != CollectiveOp::all_to_all) {
-    return invalid_input(fmt::format("copy engines alone cannot reduce, {} is not all_gather or all_to_all", to_string(collective.op)));
+    return invalid_input(
+        fmt::format("copy engines alone cannot reduce, {} is not all_gather or all_to_all", to_string(collective.op)));
   }
   if (plan.comm_blocks || plan.cluster) {
     return invalid_input("copy engines have no blocks, of which the scenario fixes number or cluster");
