@@ -7,6 +7,7 @@
 
 #include "backend_cuda/handles.hpp"
 #include "backend_cuda/kernel_recorder.hpp"
+#include "headroom/plan/controls.hpp"
 
 namespace headroom::cuda {
 namespace {
@@ -96,7 +97,7 @@ Status CudaWorkload::copy_engine_possible(const OverlapPlan& plan) const {
     return unavailable(fmt::format("copy_engine: NCCL {} has no such collectives, expected 2.28 or later", nccl_->version()));
   }
   if (scenario_.collective.op != CollectiveOp::reduce_scatter) return {};
-  return invalid_input("copy_engine: true with reduce_scatter, expected false (copy engines do not add)");
+  return invalid_input(std::string(kCopyEnginesDoNotAdd));
 }
 
 Status CudaWorkload::or_give_up(Status ended) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "backend_hip/cu_partition.hpp"
+#include "headroom/plan/controls.hpp"
 
 namespace headroom::hip {
 namespace {
@@ -32,7 +33,7 @@ Status exists_here(const OverlapPlan& plan) {
   if (plan.cluster) return invalid_input("cluster: HIP launches no clusters");
   if (plan.carveout) return invalid_input("carveout: the LDS of AMD devices is not carved out of a cache");
   if (plan.comm_threads) return invalid_input("comm_threads: RCCL takes no number of threads");
-  if (plan.copy_engine) return invalid_input("copy_engine: copy-engine collectives are NCCL's");
+  if (plan.copy_engine) return invalid_input(fmt::format("copy_engine: {}", kCopyEnginesAreOfNccl));
   return {};
 }
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 
 #include "backend_sim/performance.hpp"
 #include "headroom/model/comm_catalog.hpp"
+#include "headroom/plan/controls.hpp"
 #include "headroom/plan/occupancy.hpp"
 
 namespace headroom::sim {
@@ -95,15 +97,16 @@ Result<CommProfile> comm_profile(const Collective& collective, std::optional<Thr
   return profile(collective, gpus, footprint, device);
 }
 
-Result<CommProfile> profile_beside_copies(const Collective& collective, std::optional<Threads> threads, int gpus,
-                                          const DeviceLimits& device) {
-  if (device.vendor != Vendor::nvidia) return invalid_input("copy_engine: copy-engine collectives are NCCL's");
+Status copies_possible(CollectiveOp op, const DeviceLimits& device) {
+  if (device.vendor != Vendor::nvidia) return invalid_input(fmt::format("copy_engine: {}", kCopyEnginesAreOfNccl));
   if (performance_of(device).copy_rate == 0) {
     return invalid_input(fmt::format("copy_engine: NCCL's collectives by copy engines need NVLink, {} has none", device.name));
   }
-  if (collective.op == CollectiveOp::reduce_scatter) {
-    return invalid_input("copy_engine: true with reduce_scatter, expected false (copy engines do not add)");
-  }
+  return op == CollectiveOp::reduce_scatter ? invalid_input(std::string(kCopyEnginesDoNotAdd)) : Status();
+}
+
+Result<CommProfile> profile_beside_copies(const Collective& collective, std::optional<Threads> threads, int gpus,
+                                          const DeviceLimits& device) {
   if (collective.op != CollectiveOp::all_reduce) return local_copy(collective, gpus, device);
   Collective half = collective;
   half.op = CollectiveOp::reduce_scatter;

@@ -15,9 +15,11 @@ namespace headroom::sim {
 Result<CommProfile> comm_profile(const Collective& collective, std::optional<Threads> threads, int gpus,
                                  const DeviceLimits& device);
 
+/// `invalid_input` for a reduce-scatter, and on devices where no collective uses copy engines.
+Status copies_possible(CollectiveOp op, const DeviceLimits& device);
+
 /// The kernel that is left of the collective where copy engines carry it, to be followed by copies of copied_bytes(): of an all-reduce the
-/// reduce-scatter, otherwise the copy within the device, which has none of the library's blocks. `invalid_input` for a reduce-scatter and
-/// on devices where no collective uses copy engines.
+/// reduce-scatter, otherwise the copy within the device, which has none of the library's blocks. They must be possible.
 Result<CommProfile> profile_beside_copies(const Collective& collective, std::optional<Threads> threads, int gpus,
                                           const DeviceLimits& device);
 

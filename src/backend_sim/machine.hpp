@@ -13,7 +13,7 @@ struct Machine {
   double launch_gap = 0;    ///< from a kernel's end to the start of the next one on its stream
   double event_gap = 0;     ///< from a kernel's end or begin to the start of one that waits for it on another stream
   double block_spread = 0;  ///< blocks take 1 +- this of their time, by a fixed sequence
-  double copy_rate = 0;     ///< of copies to peers by copy engines; 0: it has none that a collective uses
+  double copy_rate = 0;     ///< most of a copy to peers by copy engines, see copy_rate(); 0: no collective uses them
   double copy_gap = 0;      ///< from what comes before such a copy on its stream to its begin
 };
 

@@ -69,6 +69,9 @@ Status accepts_threads(Threads threads, const Collective& collective, const Devi
 }
 
 Status accepts_comm(const OverlapPlan& plan, const Collective& collective, const DeviceLimits& device) {
+  if (plan.copy_engine) {
+    if (Status possible = copies_possible(collective.op, device); !possible) return possible;
+  }
   if (plan.comm_blocks && (*plan.comm_blocks < Blocks(1) || *plan.comm_blocks > Blocks(64))) {
     return invalid_input(fmt::format("comm_blocks: {}, expected 1 to 64", plan.comm_blocks->count()));
   }
@@ -105,10 +108,6 @@ Result<std::unique_ptr<Workload>> SimWorkload::make(const Scenario& scenario, co
 Status SimWorkload::accepts(const OverlapPlan& plan) const {
   if (Status comm = accepts_comm(plan, scenario_.collective, device_); !comm) return comm;
   if (Status possible = windows_possible(plan, scenario_); !possible) return possible;
-  if (plan.copy_engine) {
-    const Result<CommProfile> left = profile_beside_copies(scenario_.collective, plan.comm_threads, scenario_.gpus, device_);
-    if (!left) return left.error();
-  }
   if (plan.launch_gate && device_.vendor != Vendor::nvidia) {
     return invalid_input(fmt::format("launch_gate: {}", kNoGateUnderHip));
   }

@@ -73,6 +73,12 @@ OverlapPlan with(const ControlSite& site, OverlapPlan plan, std::string_view nam
   return plan;
 }
 
+/// A budget that the scenario fixes is kept.
+OverlapPlan with_blocks(const ControlSite& site, OverlapPlan plan, std::int64_t blocks) {
+  if (!site.collective.comm_blocks) plan.comm_blocks = Blocks(blocks);
+  return plan;
+}
+
 KernelFootprint comm_under(const ControlSite& site, const OverlapPlan& plan) {
   KernelFootprint comm = site.comm;
   if (plan.comm_threads) comm.threads = *plan.comm_threads + site.device.warp;  // one warp synchronizes
@@ -197,11 +203,9 @@ std::vector<OverlapPlan> CandidateSpace::plans_with_copies(const OverlapPlan& pl
   }
   // The half that has blocks gets by with fewer, as soon as it need not wait for its room.
   const OverlapPlan& ordered = can_act(gated) ? gated : urgent;
-  std::vector<OverlapPlan> plans{ordered, urgent};
-  if (!site_.collective.comm_blocks) plans.push_back(with(site_, ordered, "comm_blocks", 16));
+  std::vector<OverlapPlan> plans{ordered, urgent, with_blocks(site_, ordered, 16)};
   if (const auto caps = control("blocks_per_sm").values(site_, plain)) {
-    const OverlapPlan capped = with(site_, ordered, "blocks_per_sm", first_cap(site_, *caps));
-    plans.push_back(site_.collective.comm_blocks ? capped : with(site_, capped, "comm_blocks", 8));
+    plans.push_back(with_blocks(site_, with(site_, ordered, "blocks_per_sm", first_cap(site_, *caps)), 8));
   }
   return plans;
 }
@@ -216,8 +220,7 @@ std::vector<OverlapPlan> CandidateSpace::started_plans() const {
 
   // SM split: as many SMs left out as the collective has blocks, each block startable alone.
   for (const std::int64_t share : {24, 16, 8}) {
-    OverlapPlan split = with(site_, urgent, "sm_target", site_.device.sms.count() - share);
-    if (!site_.collective.comm_blocks) split.comm_blocks = Blocks(share);
+    const OverlapPlan split = with_blocks(site_, with(site_, urgent, "sm_target", site_.device.sms.count() - share), share);
     add(plans, usual(with(site_, split, "cluster", 1)));
     add(plans, usual(split));
     if (share == 24) add(plans, usual(with(site_, with(site_, split, "cluster", 1), "copy_engine", 1)));
@@ -227,7 +230,7 @@ std::vector<OverlapPlan> CandidateSpace::started_plans() const {
     for (const std::size_t at : {caps->size() / 2, caps->size() - 1, std::size_t{0}}) {
       const OverlapPlan capped = with(site_, urgent, "blocks_per_sm", (*caps)[at]);
       add(plans, usual(capped));
-      add(plans, usual(with(site_, capped, "comm_blocks", site_.collective.comm_blocks ? site_.comm_blocks.count() : 8)));
+      add(plans, usual(with_blocks(site_, capped, 8)));
     }
     add(plans, usual(with(site_, with(site_, urgent, "blocks_per_sm", caps->back()), "comm_threads", 256)));
     add(plans, usual(with(site_, plain, "blocks_per_sm", (*caps)[caps->size() / 2])));
@@ -237,8 +240,7 @@ std::vector<OverlapPlan> CandidateSpace::started_plans() const {
   add(plans, usual(with(site_, urgent, "cluster", 1)));
   add(plans, usual(with(site_, urgent, "comm_threads", 256)));
   for (const OverlapPlan& plan : plans_with_copies(plain, urgent, gated)) add(plans, usual(with(site_, plan, "copy_engine", 1)));
-  OverlapPlan parted = plain;
-  if (!site_.collective.comm_blocks) parted.comm_blocks = Blocks(16);
+  const OverlapPlan parted = with_blocks(site_, plain, 16);
   add(plans, usual(with(site_, parted, "comm_sms", round_up(Sms(parted.comm_blocks->count()), Sms(8)).count())));
   return plans;
 }

@@ -153,7 +153,7 @@ Values partitions(const ControlSite& site, const OverlapPlan& plan) {
 }
 
 Values copy_engines(const ControlSite& site, const OverlapPlan& plan) {
-  if (site.device.vendor != Vendor::nvidia) return invalid_input("copy-engine collectives are NCCL's");
+  if (site.device.vendor != Vendor::nvidia) return invalid_input(std::string(kCopyEnginesAreOfNccl));
   const CollectiveOp op = site.collective.op;
   if (op == CollectiveOp::reduce_scatter) return invalid_input("copy engines cannot reduce, and reduce_scatter does nothing else");
   if (moves_only(op) && (site.collective.comm_blocks || site.collective.cluster)) {

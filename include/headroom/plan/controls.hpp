@@ -18,6 +18,11 @@ namespace headroom {
 
 /// Why no launch gate acts on AMD devices.
 inline constexpr std::string_view kNoGateUnderHip = "HIP has no event that says that a kernel's blocks have begun";
+/// Why no collective of theirs uses copy engines.
+inline constexpr std::string_view kCopyEnginesAreOfNccl = "copy-engine collectives are NCCL's";
+/// What a backend says of a plan that asks copy engines for a reduce_scatter.
+inline constexpr std::string_view kCopyEnginesDoNotAdd =
+    "copy_engine: true with reduce_scatter, expected false (copy engines do not add)";
 
 /// Where controls are to act: the facts that decide which values of which control are legal.
 struct ControlSite {

@@ -58,12 +58,9 @@ std::vector<Launch> pipeline(int iterations, bool urgent, bool gated, double cop
     Launch launch = compute_launch();
     if (gated) launch.after_begun = latest_comm;
     program.push_back(launch);
-    launch = comm_launch(urgent, static_cast<int>(program.size()) - 1);
     latest_comm = static_cast<int>(program.size());
-    program.push_back(launch);
-    launch.kind = Kind::copy;
-    launch.bytes = copied;
-    if (copied > 0) program.push_back(launch);
+    program.push_back(comm_launch(urgent, latest_comm - 1));
+    if (copied > 0) program.push_back(copy_launch(copied));
   }
   return program;
 }

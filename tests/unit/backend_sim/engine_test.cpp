@@ -119,15 +119,6 @@ TEST(Engine, MemoryBoundBlocksSlowEachOther) {
   EXPECT_NEAR(run(slow, kernel, comm(2), {compute_launch()}).end, 10 * std::sqrt(5.0), 1e-9);
 }
 
-Launch copy_launch(double bytes, int after = -1) {
-  Launch launch;
-  launch.kind = Kind::copy;
-  launch.stream = 1;
-  launch.bytes = bytes;
-  launch.after = after;
-  return launch;
-}
-
 Machine with_copies(int sms) {
   Machine made = machine(sms);
   made.copy_rate = 1'000;

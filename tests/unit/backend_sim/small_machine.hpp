@@ -51,6 +51,13 @@ inline Launch comm_launch(bool urgent, int after = -1) {
   return launch;
 }
 
+inline Launch copy_launch(double bytes) {
+  Launch launch = comm_launch(false);
+  launch.kind = Kind::copy;
+  launch.bytes = bytes;
+  return launch;
+}
+
 inline EngineRun run(const Machine& machine, const ComputeProfile& compute, const CommProfile& comm,
                      const std::vector<Launch>& program) {
   return simulate(machine, *SmCapacity::make(h200(), compute.footprint, comm.footprint), compute, comm, program);
