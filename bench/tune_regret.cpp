@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "headroom/model/device_catalog.hpp"
 #include "unit/tune/regret.hpp"
 
 namespace headroom::testing {
@@ -44,6 +45,10 @@ int main(int argc, char** argv) {
   using namespace headroom;
   using testing::Prior;
   const std::string device = argc > 1 ? argv[1] : "h200";
+  if (const auto known = find_device(device); !known) {
+    fmt::print(stderr, "tune_regret: {}\n", known.error().message);
+    return 2;
+  }
   testing::Sum without;
   testing::Sum with;
   for (const Scenario& scenario : testing::regret_scenarios()) {
