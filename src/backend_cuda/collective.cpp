@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "backend_cuda/checking.hpp"
 #include "backend_cuda/data_kernels.hpp"
 
@@ -51,6 +53,12 @@ Status CollectiveBuffers::register_with(Communicators& comms) const {
   return comms.register_windows(recv, sizes.recv);
 }
 
+Result<PeerCopies> CollectiveBuffers::as_peer_copies(const NcclLibrary& nccl) const {
+  std::vector<PeerCopies::Rank> ranks;
+  for (const Rank& rank : ranks_) ranks.push_back({rank.send.get(), rank.recv.get()});
+  return PeerCopies::make(nccl, collective_.op, collective_.bytes / gpus_, std::move(ranks));
+}
+
 Status CollectiveBuffers::enqueue(const NcclLibrary& nccl, const CommRoute& route, const std::vector<cudaStream_t>& streams) const {
   if (Status begun = enqueue_begin(nccl, route, streams); !begun) return begun;
   return enqueue_rest(nccl, route, streams);
@@ -58,6 +66,7 @@ Status CollectiveBuffers::enqueue(const NcclLibrary& nccl, const CommRoute& rout
 
 Status CollectiveBuffers::enqueue_begin(const NcclLibrary& nccl, const CommRoute& route,
                                         const std::vector<cudaStream_t>& streams) const {
+  if (route.detour != nullptr) return route.detour->enqueue(streams);
   if (route.engines == nullptr) return enqueue_group(nccl, *route.sms, streams, &CollectiveBuffers::whole);
   if (route.sms == nullptr) {
     const bool exchanges = collective_.op == CollectiveOp::all_to_all;

@@ -6,15 +6,17 @@
 
 #include "backend_cuda/communicators.hpp"
 #include "backend_cuda/handles.hpp"
+#include "backend_cuda/peer_copies.hpp"
 #include "headroom/base/result.hpp"
 #include "headroom/model/scenario.hpp"
 
 namespace headroom::cuda {
 
-/// What one collective goes over; both outlive its users.
+/// What one collective goes over; all outlive its users.
 struct CommRoute {
   const Communicators* sms = nullptr;      ///< its kernels; null: it has none
-  const Communicators* engines = nullptr;  ///< its copies; null: it has none
+  const Communicators* engines = nullptr;  ///< the library's copies; null: it has none
+  const PeerCopies* detour = nullptr;      ///< copies that leave no share on its device, instead of both others; null: it has none
 };
 
 /// The first error that NCCL met on the route after its calls had returned.
@@ -27,6 +29,9 @@ class CollectiveBuffers {
 
   /// Makes both buffers of every rank known to `comms`.
   Status register_with(Communicators& comms) const;
+
+  /// The same collective as copies between devices; `unavailable` where memory for those is lacking. Refers to the buffers.
+  [[nodiscard]] Result<PeerCopies> as_peer_copies(const NcclLibrary& nccl) const;
 
   /// Enqueues the collective on one stream per device. Does not wait. On a route of both kinds an all-reduce is a reduce-scatter by
   /// kernels and an all-gather by copy engines, in place: every rank's share is where it belongs by then.

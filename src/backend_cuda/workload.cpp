@@ -92,6 +92,7 @@ Status CudaWorkload::accepts(const OverlapPlan& plan) const {
 }
 
 Status CudaWorkload::copy_engine_possible(const OverlapPlan& plan) const {
+  if (Status possible = detour_possible(plan, scenario_.collective.op); !possible) return possible;
   if (!plan.copy_engine) return {};
   if (!nccl_->has_copy_engines()) {
     return unavailable(fmt::format("copy_engine: NCCL {} has no such collectives, expected 2.28 or later", nccl_->version()));
@@ -124,7 +125,21 @@ Result<const Communicators*> CudaWorkload::communicators_for(const CommBudget& b
   return &here.communicators.emplace(budget, std::move(*made)).first->second;
 }
 
+Result<CommRoute> CudaWorkload::route_by_detour() {
+  // What the library may not do, by its own judgement or the user's environment, is not done past it.
+  if (const auto library = communicators_for({std::nullopt, std::nullopt, true}); !library) return library.error();
+  if (on_devices_->detour == nullptr) {
+    Result<PeerCopies> made = on_devices_->collective->as_peer_copies(*nccl_);
+    if (!made) return made.error();
+    on_devices_->detour = std::make_unique<PeerCopies>(std::move(*made));
+  }
+  CommRoute route;
+  route.detour = on_devices_->detour.get();
+  return route;
+}
+
 Result<CommRoute> CudaWorkload::route_for(const OverlapPlan& plan) {
+  if (plan.peer_detour) return route_by_detour();
   CommRoute route;
   const bool reduces = scenario_.collective.op == CollectiveOp::all_reduce;
   if (!plan.copy_engine || reduces) {

@@ -39,6 +39,7 @@ class CudaWorkload final : public Workload {
   struct OnDevices {
     std::unique_ptr<ComputeKernel> compute;
     std::unique_ptr<CollectiveBuffers> collective;
+    std::unique_ptr<PeerCopies> detour;  ///< of `collective`; null until a plan asks for it
     std::vector<Lanes> lanes;
     std::unique_ptr<StartLine> start;
     std::map<Sms, std::vector<SmPartition>> partitions;  ///< by the SMs left out, one for each device
@@ -52,6 +53,7 @@ class CudaWorkload final : public Workload {
   Status copy_engine_possible(const OverlapPlan& plan) const;
   Result<const Communicators*> communicators_for(const CommBudget& budget);
   Result<CommRoute> route_for(const OverlapPlan& plan);
+  Result<CommRoute> route_by_detour();
   Result<Streams> streams_for(const OverlapPlan& plan);
   /// Refers to `plan`.
   Result<Schedule> schedule(Order order, const OverlapPlan& plan);

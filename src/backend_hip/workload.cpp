@@ -34,6 +34,7 @@ Status exists_here(const OverlapPlan& plan) {
   if (plan.carveout) return invalid_input("carveout: the LDS of AMD devices is not carved out of a cache");
   if (plan.comm_threads) return invalid_input("comm_threads: RCCL takes no number of threads");
   if (plan.copy_engine) return invalid_input(fmt::format("copy_engine: {}", kCopyEnginesAreOfNccl));
+  if (plan.peer_detour) return invalid_input(fmt::format("peer_detour: {}", kCopyEnginesAreOfNccl));
   return {};
 }
 

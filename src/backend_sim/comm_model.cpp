@@ -118,8 +118,10 @@ Result<CommProfile> profile_beside_copies(const Collective& collective, std::opt
   return profile;
 }
 
-double copied_bytes(const Collective& collective, int gpus) {
-  return static_cast<double>(collective.bytes.count()) * (gpus - 1) / gpus;
+double copied_bytes(const Collective& collective, int gpus, bool detour) {
+  const int ways_of_own = collective.op == CollectiveOp::all_gather ? 1 : 2;
+  const int shares = gpus - 1 + (detour ? ways_of_own : 0);
+  return static_cast<double>(collective.bytes.count()) * shares / gpus;
 }
 
 }  // namespace headroom::sim

@@ -23,7 +23,8 @@ Status copies_possible(CollectiveOp op, const DeviceLimits& device);
 Result<CommProfile> profile_beside_copies(const Collective& collective, std::optional<Threads> threads, int gpus,
                                           const DeviceLimits& device);
 
-/// Bytes that a rank's copy engines send to its peers for one collective.
-double copied_bytes(const Collective& collective, int gpus);
+/// Bytes that a rank's copy engines send to its peers for one collective, and as many arrive. On a detour they also carry a rank's own share
+/// to a peer and back; what is gathered is there already.
+double copied_bytes(const Collective& collective, int gpus, bool detour);
 
 }  // namespace headroom::sim

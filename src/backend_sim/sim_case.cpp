@@ -31,7 +31,7 @@ std::vector<Launch> make_program(const SimCase& what) {
       launch.urgent = two_streams && what.priority;
       if (two_streams && computes && what.pattern == Pattern::pipeline) launch.after = static_cast<int>(program.size()) - 1;
       latest_comm = static_cast<int>(program.size());
-      program.push_back(launch);
+      if (!what.copies_only) program.push_back(launch);
       if (what.copied == 0) continue;
       launch.kind = Kind::copy;
       launch.bytes = what.copied;

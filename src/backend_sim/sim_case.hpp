@@ -21,9 +21,10 @@ struct SimCase {
   bool priority = false;
   bool launch_gate = false;
   std::optional<Percent> carveout;
-  double copied = 0;      ///< bytes that copy engines send after the communication kernel of each collective
-  int first_compute = 0;  ///< iterations before this one have no compute kernel
-  int idle_comms = 0;     ///< so many iterations at the end have no collective
+  double copied = 0;         ///< bytes that copy engines send for each collective, after its kernel
+  bool copies_only = false;  ///< collectives have no kernel
+  int first_compute = 0;     ///< iterations before this one have no compute kernel
+  int idle_comms = 0;        ///< so many iterations at the end have no collective
 };
 
 /// The launches that a backend enqueues, in its order and on its streams.

@@ -69,6 +69,7 @@ Status accepts_threads(Threads threads, const Collective& collective, const Devi
 }
 
 Status accepts_comm(const OverlapPlan& plan, const Collective& collective, const DeviceLimits& device) {
+  if (Status possible = detour_possible(plan, collective.op); !possible) return possible;
   if (plan.copy_engine) {
     if (Status possible = copies_possible(collective.op, device); !possible) return possible;
   }
@@ -147,7 +148,8 @@ Result<SimCase> SimWorkload::case_of(Order order, const OverlapPlan& plan) const
   if (!comm) return comm.error();
 
   SimCase what;
-  if (plan.copy_engine) what.copied = copied_bytes(collective, scenario_.gpus);
+  if (plan.copy_engine) what.copied = copied_bytes(collective, scenario_.gpus, plan.peer_detour);
+  what.copies_only = plan.peer_detour;
   what.machine = machine_of(device_);
   what.compute = compute_;
   what.compute.footprint.dynamic_shared += plan.pad;

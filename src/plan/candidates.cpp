@@ -27,8 +27,8 @@ struct Axis {
 };
 
 // Partitions replace the other controls instead of joining them: they are starts and have no neighbours.
-constexpr std::array<std::string_view, 9> kAxes{"blocks_per_sm", "priority",     "launch_gate", "comm_blocks", "cluster",
-                                                "sm_target",     "comm_threads", "carveout",    "copy_engine"};
+constexpr std::array<std::string_view, 10> kAxes{"blocks_per_sm", "priority",     "launch_gate", "comm_blocks", "cluster",
+                                                 "sm_target",     "comm_threads", "carveout",    "copy_engine", "peer_detour"};
 
 /// Values that change nothing or never help are no step: the library's own ones, and a carve-out below the whole, which only takes
 /// room away.
@@ -153,6 +153,7 @@ std::string way_to_make_room(const ControlSite& site, const OverlapPlan& plan) {
 std::string reason_of(const ControlSite& site, const OverlapPlan& plan) {
   if (!plan.copy_engine) return way_to_make_room(site, plan);
   if (site.collective.op != CollectiveOp::all_reduce) {
+    if (plan.peer_detour) return "copy engines, detour";
     // When the copy within the device, a kernel, gets its room: first, among capped blocks, or once all have begun and some ended.
     if (plan.blocks_per_sm) return "copy engines, capped";
     return plan.priority ? "copy engines, first" : "copy engines";
@@ -195,9 +196,9 @@ Candidate CandidateSpace::describe(const OverlapPlan& plan) const {
 
 std::vector<OverlapPlan> CandidateSpace::plans_with_copies(const OverlapPlan& plain, const OverlapPlan& urgent,
                                                            const OverlapPlan& gated) const {
-  // A copy within the device is a kernel, which must not wait until compute's blocks are through.
+  // A copy within the device is a kernel, which must not wait until compute's blocks are through. Without it there is nothing to wait.
   if (site_.collective.op != CollectiveOp::all_reduce) {
-    std::vector<OverlapPlan> plans{urgent, plain};
+    std::vector<OverlapPlan> plans{urgent, plain, with(site_, plain, "peer_detour", 1)};
     if (const Value cap = cap_of_one_wave(site_)) plans.push_back(with(site_, urgent, "blocks_per_sm", cap));
     return plans;
   }
@@ -265,6 +266,7 @@ std::vector<Candidate> CandidateSpace::neighbours(const OverlapPlan& plan) const
       OverlapPlan moved = plan;
       axis.control->set(site_, moved, *there);
       if (!moved.blocks_per_sm) moved.carveout.reset();
+      if (!moved.copy_engine) moved.peer_detour = false;
       // A cap that is kept to windows stays there.
       add(plans, plan.windows_only && moved.blocks_per_sm ? sparing(moved) : usual(moved));
     }

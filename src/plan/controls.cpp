@@ -165,6 +165,15 @@ Values copy_engines(const ControlSite& site, const OverlapPlan& plan) {
   return std::vector<std::int64_t>{1};
 }
 
+constexpr std::string_view kNoDetourAlone = "copies alone make detours, expected beside copy_engine";
+constexpr std::string_view kNothingStays = "copy engines gather an all_reduce in place, nothing is copied within a device";
+
+Values detours(const ControlSite& site, const OverlapPlan& plan) {
+  if (!moves_only(site.collective.op)) return invalid_input(std::string(kNothingStays));
+  if (!plan.copy_engine) return invalid_input(std::string(kNoDetourAlone));
+  return std::vector<std::int64_t>{1};
+}
+
 /// Whether the plan sets what a launch outside of windows would notice; an order of launches means nothing there.
 bool lasts(const ControlSite& site, const OverlapPlan& plan) {
   const bool of_compute = plan.pad != Bytes(0) || plan.sm_target || plan.carveout || plan.comm_sms;
@@ -210,6 +219,9 @@ constexpr std::array kControls{
     Control{"copy_engine", "moves data without SMs; of an all_reduce, the half that gathers", copy_engines,
             [](Plan plan) { return on(plan.copy_engine); },
             [](Site, OverlapPlan& plan, Value value) { plan.copy_engine = value.has_value(); }, true},
+    Control{"peer_detour", "sends to a peer and back what a kernel would copy within the device", detours,
+            [](Plan plan) { return on(plan.peer_detour); },
+            [](Site, OverlapPlan& plan, Value value) { plan.peer_detour = value.has_value(); }, true},
     Control{"windows_only", "leaves launches alone that run beside nothing", window_limits,
             [](Plan plan) { return on(plan.windows_only); },
             [](Site, OverlapPlan& plan, Value value) { plan.windows_only = value.has_value(); }, true},
@@ -235,6 +247,12 @@ const Control& control(std::string_view name) {
   const auto found =
       std::find_if(kControls.begin(), kControls.end(), [&](const Control& candidate) { return candidate.name == name; });
   return found == kControls.end() ? kControls.front() : *found;
+}
+
+Status detour_possible(const OverlapPlan& plan, CollectiveOp op) {
+  if (!plan.peer_detour) return {};
+  if (!moves_only(op)) return invalid_input(fmt::format("peer_detour: {}", kNothingStays));
+  return plan.copy_engine ? Status() : invalid_input(fmt::format("peer_detour: {}", kNoDetourAlone));
 }
 
 OverlapPlan plain_plan(const ControlSite& site) {

@@ -37,6 +37,7 @@ class PlanReader {
     plan.carveout = count<Percent>("carveout", 0, 100);
     plan.comm_sms = count<Sms>("comm_sms", 1, kGreatestCount);
     plan.copy_engine = flag("copy_engine");
+    plan.peer_detour = flag("peer_detour");
     plan.windows_only = flag("windows_only");
     if (Status read = fields_.finish(); !read) return read.error();
     return plan;
@@ -74,6 +75,7 @@ nlohmann::ordered_json plan_json(const OverlapPlan& plan) {
   json["carveout"] = count_or_null(plan.carveout);
   json["comm_sms"] = count_or_null(plan.comm_sms);
   json["copy_engine"] = plan.copy_engine;
+  json["peer_detour"] = plan.peer_detour;
   json["windows_only"] = plan.windows_only;
   return json;
 }

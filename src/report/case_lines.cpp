@@ -39,6 +39,7 @@ std::string rare_controls(const SchemeResult& result) {
   rare.carveout = result.plan.carveout;
   rare.comm_sms = result.plan.comm_sms;
   rare.copy_engine = result.plan.copy_engine;
+  rare.peer_detour = result.plan.peer_detour;
   // The note on a plan that was typed says all of it.
   const bool said = rare == OverlapPlan{} || result.note.find(in_words(result.plan)) != std::string::npos;
   return said ? "" : in_words(rare);

@@ -305,6 +305,30 @@ TEST(LiveWorkload, CopyEnginesMoveTheSameDataWithoutAKernel) {
   }
 }
 
+TEST(LiveWorkload, ADetourLeavesNothingToCopyWithinADevice) {
+  const auto backend = testing::live_backend(2);
+  if (!backend) return;
+  for (const auto& [op, copies] : {std::pair{CollectiveOp::all_gather, 2}, {CollectiveOp::all_to_all, 3}}) {
+    const Scenario scenario = small(Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(64)}, op, 2);
+    Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+    ASSERT_TRUE(workload) << workload.error().message;
+    OverlapPlan plan;
+    plan.copy_engine = plan.peer_detour = true;
+    for (const bool windows_only : {true, false}) {
+      plan.windows_only = windows_only;
+      const Status verified = (*workload)->verify(Order::concurrent, plan);
+      if (!verified && verified.error().kind == ErrorKind::unavailable) GTEST_SKIP() << verified.error().message;
+      ASSERT_TRUE(verified) << to_string(op) << ": " << verified.error().message;
+    }
+    const std::optional<Timeline> timeline = recorded(**workload, Order::concurrent, plan);
+    if (!timeline) return;
+    EXPECT_EQ(0, comm_kernels(*timeline)) << to_string(op);
+    // To the peer and back; what is gathered is at the peer anyway.
+    EXPECT_EQ(2 * copies * scenario.iterations, activity(*timeline, SpanKind::communication).spans) << in_words(*timeline);
+    for (const Span& span : timeline->spans) EXPECT_EQ(span.name.find("within the device"), std::string::npos) << span.name;
+  }
+}
+
 TEST(LiveWorkload, CopyEnginesGatherWhatKernelsReduced) {
   const auto backend = testing::live_backend(2);
   if (!backend) return;

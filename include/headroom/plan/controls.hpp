@@ -23,6 +23,8 @@ inline constexpr std::string_view kCopyEnginesAreOfNccl = "copy-engine collectiv
 /// What a backend says of a plan that asks copy engines for a reduce_scatter.
 inline constexpr std::string_view kCopyEnginesDoNotAdd =
     "copy_engine: true with reduce_scatter, expected false (copy engines do not add)";
+/// What a backend says of a plan whose `peer_detour` has nothing to act on in a collective of that kind.
+HEADROOM_API Status detour_possible(const OverlapPlan& plan, CollectiveOp op);
 
 /// Where controls are to act: the facts that decide which values of which control are legal.
 struct ControlSite {
@@ -58,7 +60,7 @@ struct Control {
 };
 
 /// In the order of the plan's JSON: blocks_per_sm, priority, launch_gate, comm_blocks, cluster, sm_target, comm_threads, carveout,
-/// comm_sms, copy_engine, windows_only. The pad follows from blocks_per_sm.
+/// comm_sms, copy_engine, peer_detour, windows_only. The pad follows from blocks_per_sm.
 HEADROOM_API std::span<const Control> controls();
 
 /// The control of that name, which must be one of controls().

@@ -29,6 +29,9 @@ struct OverlapPlan {
   std::optional<Sms> comm_sms;
   /// The collective's data is moved by copy engines, which take no SM; of an all_reduce the half that gathers, after a reduce-scatter.
   bool copy_engine = false;
+  /// With copy_engine, no share of the data is copied within its own device, which would be a kernel: it goes to a peer and comes back.
+  /// The links carry up to three times as much; no part of the collective takes an SM.
+  bool peer_detour = false;
   /// Launches that nothing of the other side can run beside, the first compute kernel of a pipeline and its last collective, run under
   /// outside_windows() instead: they would only pay for room that nobody uses. Costs a second communicator.
   bool windows_only = false;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "backend/leaves.hpp"
 #include "headroom/plan/ideal.hpp"
@@ -261,6 +262,23 @@ TEST(SimBackend, OfWhatOnlyMovesAKernelCopiesTheRanksOwnShare) {
   EXPECT_EQ(timeline.spans[0].name, "copy within the device");
   EXPECT_NEAR(static_cast<double>((timeline.spans[0].end - timeline.spans[0].begin).count()) / 132e3, 1, 0.05);
   EXPECT_EQ(timeline.spans[1].name, "copies to peers");
+}
+
+// Recorded on two H200: 448 MiB take 1.197 ms to a peer, and as long each way where they go there and back (cb-a2a-opt1-16384,
+// docs/results/raw/h200/timelines-detour-2gpu.trace.json.gz). What is gathered is at the peer already and only comes back.
+TEST(SimBackend, ADetourTakesTheLinksLongerAndNoSm) {
+  for (const auto& [op, ways] : {std::pair{CollectiveOp::all_gather, 2}, {CollectiveOp::all_to_all, 3}}) {
+    Scenario scenario = gelu_all_reduce(mebibytes(1'024));
+    scenario.collective.op = op;
+    scenario.collective.bytes = mebibytes(896);
+    OverlapPlan plan = by_copy_engines();
+    plan.peer_detour = true;
+    auto workload = std::move(*sim()->prepare(scenario));
+    const Timeline timeline = *workload->record(Order::comm_only, plan);
+    for (const Span& span : timeline.spans) EXPECT_EQ(span.name, "copies to peers");
+    const Span& first = timeline.spans.front();
+    EXPECT_NEAR(static_cast<double>((first.end - first.begin).count()) / (ways * 1'197e3), 1, 0.01) << to_string(op);
+  }
 }
 
 TEST(SimBackend, CopyEnginesAreRefusedWhereNoCollectiveUsesThem) {

@@ -62,6 +62,8 @@ TEST(ReasonOf, TheOtherControls) {
   EXPECT_EQ(reason_of(site, copied), "copy engines, first");
   copied.blocks_per_sm = BlocksPerSm(2);
   EXPECT_EQ(reason_of(site, copied), "copy engines, capped");
+  copied.peer_detour = true;
+  EXPECT_EQ(reason_of(site, copied), "copy engines, detour");
   // Half of an all-reduce is a kernel, which the other controls make room for.
   OverlapPlan halved;
   halved.copy_engine = true;
@@ -197,9 +199,10 @@ TEST(CandidateSpace, CopyEnginesAreCombinedWithWhatElseActs) {
   exchange.compute = kTensorGemm;
   exchange.grid = Blocks(256);
   EXPECT_THAT(starts_with_engines(exchange), ElementsAre("priority, copy engines, in windows only", "copy engines, in windows only",
+                                                         "copy engines, own share by way of a peer, in windows only",
                                                          "2 blocks/SM, priority, copy engines, in windows only"));
   exchange.grid = Blocks(661);  // one more than five on each: they never run at once
-  EXPECT_EQ(starts_with_engines(exchange).size(), 2U);
+  EXPECT_EQ(starts_with_engines(exchange).size(), 3U);
   // Switched on and off in a step, and nothing that the engines replace stays.
   OverlapPlan copied;
   copied.copy_engine = true;
@@ -207,6 +210,13 @@ TEST(CandidateSpace, CopyEnginesAreCombinedWithWhatElseActs) {
   const std::vector<Candidate> neighbours = CandidateSpace(library_site("h200", CollectiveOp::all_gather)).neighbours(copied);
   EXPECT_THAT(neighbours, Contains(::testing::Field(&Candidate::plan, OverlapPlan{})));
   for (const Candidate& neighbour : neighbours) EXPECT_FALSE(neighbour.plan.copy_engine && neighbour.plan.comm_blocks);
+  // A step leads to the detour, and back to no copies at all.
+  OverlapPlan detour = copied;
+  detour.peer_detour = true;
+  EXPECT_THAT(neighbours, Contains(::testing::Field(&Candidate::plan, detour)));
+  const std::vector<Candidate> beside = CandidateSpace(library_site("h200", CollectiveOp::all_gather)).neighbours(detour);
+  EXPECT_THAT(beside, Contains(::testing::Field(&Candidate::plan, copied)));
+  EXPECT_THAT(beside, Contains(::testing::Field(&Candidate::plan, OverlapPlan{})));
 }
 
 TEST(CandidateSpace, NeverOverrulesTheUsersBudget) {

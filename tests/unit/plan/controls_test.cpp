@@ -40,7 +40,7 @@ TEST(Controls, AreNamedOnceAndReadBackWhatTheySet) {
       EXPECT_EQ(plan, OverlapPlan{}) << each.name;
     }
   }
-  EXPECT_EQ(names.size(), 11U);
+  EXPECT_EQ(names.size(), 12U);
 }
 
 TEST(Controls, OfAKernelOfTheScenariosOwn) {
@@ -130,6 +130,30 @@ TEST(Controls, CopyEnginesMoveAndNeverReduce) {
   EXPECT_EQ(values("copy_engine", library_site()), Values{1});
   EXPECT_EQ(values("launch_gate", library_site(), plan), Values{1});
   EXPECT_EQ(values("comm_blocks", library_site(), plan), values("comm_blocks", library_site()));
+}
+
+TEST(Controls, OnlyWhatStaysOnADeviceMakesADetour) {
+  OverlapPlan plan;
+  EXPECT_EQ(refusal("peer_detour", library_site("h200", CollectiveOp::all_to_all), plan),
+            "copies alone make detours, expected beside copy_engine");
+  plan.copy_engine = true;
+  for (const CollectiveOp op : {CollectiveOp::all_gather, CollectiveOp::all_to_all}) {
+    EXPECT_EQ(values("peer_detour", library_site("h200", op), plan), Values{1});
+  }
+  EXPECT_EQ(refusal("peer_detour", library_site(), plan),
+            "copy engines gather an all_reduce in place, nothing is copied within a device");
+}
+
+TEST(Controls, BackendsSayTheSameOfADetour) {
+  OverlapPlan plan;
+  EXPECT_TRUE(detour_possible(plan, CollectiveOp::all_reduce));
+  plan.peer_detour = true;
+  EXPECT_EQ(detour_possible(plan, CollectiveOp::all_gather).error().message,
+            "peer_detour: copies alone make detours, expected beside copy_engine");
+  plan.copy_engine = true;
+  EXPECT_TRUE(detour_possible(plan, CollectiveOp::all_gather));
+  EXPECT_EQ(detour_possible(plan, CollectiveOp::all_reduce).error().message,
+            "peer_detour: copy engines gather an all_reduce in place, nothing is copied within a device");
 }
 
 TEST(Controls, TheGateNeedsALaterKernel) {

@@ -46,7 +46,7 @@ TEST(PlanText, SaysWhatIsWrong) {
   EXPECT_EQ(refusal(site, "prioriti"),
             "\"prioriti\", expected one of blocks_per_sm, priority, launch_gate, comm_blocks, cluster, sm_target, comm_threads, "
             "carveout, "
-            "comm_sms, copy_engine, windows_only, with =N where it takes a number");
+            "comm_sms, copy_engine, peer_detour, windows_only, with =N where it takes a number");
   EXPECT_EQ(refusal(site, "comm_blocks=eight"), "comm_blocks: \"eight\", expected a number");
   EXPECT_EQ(refusal(site, "comm_blocks=-8"), "comm_blocks: \"-8\", expected a number");
   EXPECT_EQ(refusal(site, "comm_blocks=99999999999999999999"), "comm_blocks: \"99999999999999999999\", expected a number");
@@ -62,6 +62,7 @@ TEST(PlanText, SaysWhatIsWrong) {
   EXPECT_EQ(refusal(site, "priority,windows_only"), "windows_only: nothing in the plan changes a launch that runs alone");
   const ControlSite gather = library_site("h200", CollectiveOp::all_gather);
   EXPECT_EQ(refusal(gather, "comm_blocks=8,copy_engine"), "comm_blocks: copy engines move the data, the collective has no blocks");
+  EXPECT_EQ(refusal(gather, "peer_detour"), "peer_detour: copies alone make detours, expected beside copy_engine");
 }
 
 /// Every plan of the space can be typed: one part for each control that it sets.

@@ -36,8 +36,9 @@ TEST(ResultDocument, HasTheContractsFieldsInOrder) {
   const ordered_json& result = first["results"][3];
   EXPECT_EQ(keys(result), (Names{"scheme", "plan", "time_us", "time_ratio", "time_ratio_interval", "reduction", "overlap_rate",
                                  "overlap_efficiency", "compute_inflation", "comm_inflation", "limited_by", "note"}));
-  EXPECT_EQ(keys(result["plan"]), (Names{"blocks_per_sm", "pad_bytes", "priority", "launch_gate", "comm_blocks", "cluster",
-                                         "sm_target", "comm_threads", "carveout", "comm_sms", "copy_engine", "windows_only"}));
+  EXPECT_EQ(keys(result["plan"]),
+            (Names{"blocks_per_sm", "pad_bytes", "priority", "launch_gate", "comm_blocks", "cluster", "sm_target", "comm_threads",
+                   "carveout", "comm_sms", "copy_engine", "peer_detour", "windows_only"}));
   EXPECT_EQ(keys(result["time_us"]), (Names{"median", "low", "high", "confidence", "trials"}));
 }
 

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <vector>
+
+#include "backend_cuda/handles.hpp"
+#include "backend_cuda/nccl_library.hpp"
+#include "headroom/base/result.hpp"
+#include "headroom/model/scenario.hpp"
+
+namespace headroom::cuda {
+
+/// An all_gather or all_to_all of devices 0..n-1 as copies between devices alone. The driver copies within a device by a kernel, whatever it
+/// is asked for; so each rank's own share goes to a peer and comes back. Copy engines do all of it.
+class PeerCopies {
+ public:
+  /// Buffers of a rank, which outlive the copies and which every device can reach.
+  struct Rank {
+    const void* send;
+    void* recv;
+  };
+
+  /// `share`: what one rank has for another. An all_to_all takes that much more memory on each device.
+  static Result<PeerCopies> make(const NcclLibrary& nccl, CollectiveOp op, Bytes share, std::vector<Rank> ranks);
+
+  /// Enqueues the collective on one stream per device: it begins when all streams have come to it, and each goes on when all have
+  /// done their part. Does not wait.
+  [[nodiscard]] Status enqueue(const std::vector<cudaStream_t>& streams) const;
+
+ private:
+  PeerCopies(CollectiveOp op, Bytes share, std::vector<Rank> ranks);
+
+  struct Copy {
+    void* to;
+    const void* from;
+  };
+  /// Of rank `rank`, in their order.
+  [[nodiscard]] std::vector<Copy> copies_of(std::size_t rank) const;
+  /// Makes every stream wait for all others.
+  static Status meet(const std::vector<Event>& events, const std::vector<cudaStream_t>& streams);
+
+  CollectiveOp op_;
+  std::size_t share_;  ///< bytes
+  std::vector<Rank> ranks_;
+  std::vector<CollectiveMemory> staged_;  ///< of an all_to_all, each rank's own share at its peer
+  std::vector<Event> ready_;
+  std::vector<Event> done_;
+};
+
+}  // namespace headroom::cuda
