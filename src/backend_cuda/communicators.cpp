@@ -50,7 +50,7 @@ Status Communicators::register_windows(const std::vector<void*>& memory, Bytes s
   }
   if (!status) return status;
   if (!ended) return ended;
-  if (windows_.empty()) return unavailable("copy_engine: NCCL registers no memory with its peers on these links");
+  if (windows_.empty()) return unavailable("copy_engine and symmetric: NCCL registers no memory with its peers on these links");
   return {};
 }
 

@@ -15,7 +15,10 @@ struct CommBudget {
   std::optional<Blocks> comm_blocks;  ///< absent: NCCL's own choice
   std::optional<int> cluster;         ///< absent: NCCL's own choice
   bool copy_engine = false;           ///< moves data by copy engines; the other two must be absent
+  bool symmetric = false;             ///< its kernels work on registered windows
   auto operator<=>(const CommBudget&) const = default;
+
+  static CommBudget of_copy_engines() { return {std::nullopt, std::nullopt, true, false}; }
 };
 
 /// One NCCL communicator per device 0..ranks-1, all driven by this process. Making one takes about a second.
@@ -26,7 +29,7 @@ class Communicators {
   Communicators& operator=(Communicators&&) = delete;
   ~Communicators();
 
-  /// Makes memory[i] of rank i known to all ranks, as copy engines need it; both live until these communicators are gone.
+  /// Makes memory[i] of rank i known to all ranks, as copy engines and kernels on symmetric memory need it; both live until these communicators are gone.
   Status register_windows(const std::vector<void*>& memory, Bytes size);
 
   [[nodiscard]] NcclComm rank(int index) const { return comms_[static_cast<std::size_t>(index)]; }

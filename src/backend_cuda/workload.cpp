@@ -85,20 +85,23 @@ const ComputeFacts& CudaWorkload::compute() const { return facts_; }
 Status CudaWorkload::accepts(const OverlapPlan& plan) const {
   if (on_devices_ == nullptr) return failed("an earlier run on these devices did not end; nothing more is run on them");
   if (plan.launch_gate && !nccl_->launches_observed()) return nccl_->launches_observed();
-  if (Status possible = copy_engine_possible(plan); !possible) return possible;
+  if (Status possible = windows_of_memory_possible(plan); !possible) return possible;
   if (Status possible = windows_possible(plan, scenario_); !possible) return possible;
   if (Status possible = comm_threads_possible(plan); !possible) return possible;
   return on_devices_->compute->accepts(plan);
 }
 
-Status CudaWorkload::copy_engine_possible(const OverlapPlan& plan) const {
-  if (Status possible = detour_possible(plan, scenario_.collective.op); !possible) return possible;
-  if (!plan.copy_engine) return {};
-  if (!nccl_->has_copy_engines()) {
-    return unavailable(fmt::format("copy_engine: NCCL {} has no such collectives, expected 2.28 or later", nccl_->version()));
+Status CudaWorkload::windows_of_memory_possible(const OverlapPlan& plan) const {
+  const CollectiveOp op = scenario_.collective.op;
+  if (Status possible = detour_possible(plan, op); !possible) return possible;
+  if (!plan.copy_engine && !plan.symmetric) return {};
+  if (!nccl_->has_windows()) {
+    return unavailable(fmt::format("{}: NCCL {} has no such collectives, expected 2.28 or later",
+                                   plan.symmetric ? "symmetric" : "copy_engine", nccl_->version()));
   }
-  if (scenario_.collective.op != CollectiveOp::reduce_scatter) return {};
-  return invalid_input(std::string(kCopyEnginesDoNotAdd));
+  if (plan.symmetric && op == CollectiveOp::all_to_all) return invalid_input(std::string(kNoSymmetricExchange));
+  if (plan.copy_engine && op == CollectiveOp::reduce_scatter) return invalid_input(std::string(kCopyEnginesDoNotAdd));
+  return {};
 }
 
 Status CudaWorkload::or_give_up(Status ended) {
@@ -119,7 +122,7 @@ Result<const Communicators*> CudaWorkload::communicators_for(const CommBudget& b
 
   Result<Communicators> made = Communicators::make(*nccl_, scenario_.gpus, budget);
   if (!made) return made.error();
-  if (budget.copy_engine) {
+  if (budget.copy_engine || budget.symmetric) {
     if (Status registered = here.collective->register_with(*made); !registered) return registered.error();
   }
   return &here.communicators.emplace(budget, std::move(*made)).first->second;
@@ -127,7 +130,7 @@ Result<const Communicators*> CudaWorkload::communicators_for(const CommBudget& b
 
 Result<CommRoute> CudaWorkload::route_by_detour() {
   // What the library may not do, by its own judgement or the user's environment, is not done past it.
-  if (const auto library = communicators_for({std::nullopt, std::nullopt, true}); !library) return library.error();
+  if (const auto library = communicators_for(CommBudget::of_copy_engines()); !library) return library.error();
   if (on_devices_->detour == nullptr) {
     Result<PeerCopies> made = on_devices_->collective->as_peer_copies(*nccl_);
     if (!made) return made.error();
@@ -143,12 +146,12 @@ Result<CommRoute> CudaWorkload::route_for(const OverlapPlan& plan) {
   CommRoute route;
   const bool reduces = scenario_.collective.op == CollectiveOp::all_reduce;
   if (!plan.copy_engine || reduces) {
-    const Result<const Communicators*> made = communicators_for({plan.comm_blocks, plan.cluster, false});
+    const Result<const Communicators*> made = communicators_for({plan.comm_blocks, plan.cluster, false, plan.symmetric});
     if (!made) return made.error();
     route.sms = *made;
   }
   if (plan.copy_engine) {
-    const Result<const Communicators*> made = communicators_for({std::nullopt, std::nullopt, true});
+    const Result<const Communicators*> made = communicators_for(CommBudget::of_copy_engines());
     if (!made) return made.error();
     route.engines = *made;
   }

@@ -50,7 +50,8 @@ class CudaWorkload final : public Workload {
   CudaWorkload(const Scenario& scenario, std::shared_ptr<const NcclLibrary> nccl, std::chrono::milliseconds time_limit);
 
   Status build(const std::vector<DeviceInfo>& devices, std::uint64_t seed);
-  Status copy_engine_possible(const OverlapPlan& plan) const;
+  /// Of what needs windows of memory that all ranks know.
+  Status windows_of_memory_possible(const OverlapPlan& plan) const;
   Result<const Communicators*> communicators_for(const CommBudget& budget);
   Result<CommRoute> route_for(const OverlapPlan& plan);
   Result<CommRoute> route_by_detour();

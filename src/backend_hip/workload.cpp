@@ -33,6 +33,7 @@ Status exists_here(const OverlapPlan& plan) {
   if (plan.cluster) return invalid_input("cluster: HIP launches no clusters");
   if (plan.carveout) return invalid_input("carveout: the LDS of AMD devices is not carved out of a cache");
   if (plan.comm_threads) return invalid_input("comm_threads: RCCL takes no number of threads");
+  if (plan.symmetric) return invalid_input(fmt::format("symmetric: {}", kSymmetricIsOfNccl));
   if (plan.copy_engine) return invalid_input(fmt::format("copy_engine: {}", kCopyEnginesAreOfNccl));
   if (plan.peer_detour) return invalid_input(fmt::format("peer_detour: {}", kCopyEnginesAreOfNccl));
   return {};

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kMemoryShare = 0.7;
 constexpr double kIssueShare = 0.5;
+constexpr double kNoLimit = 1e12;
 // Bytes of device memory per byte on the links: what is read to be sent, what arrives, and for reductions the second operand.
 constexpr double kTrafficReducing = 6.0;
 constexpr double kTrafficCopying = 2.0;
@@ -68,6 +69,43 @@ Result<CommProfile> profile(const Collective& collective, int gpus, KernelFootpr
   return profile;
 }
 
+// What kernels on symmetric memory do, by operation. Measured on two H200 (docs/simulator.md); for more devices taken over from there.
+struct SymmetricKernel {
+  int blocks;      ///< the library's own choice
+  double rate;     ///< of a block, relative to what its threads move otherwise
+  double link;     ///< that all blocks reach, relative to a ring's all-reduce
+  double traffic;  ///< bytes of device memory per byte on the links
+};
+
+SymmetricKernel symmetric_kernel(CollectiveOp op, int gpus) {
+  // Each rank's memory is read once and written once where it matters, with nothing in between: of S bytes an all-reduce reads and writes
+  // all, the two others all on one side and a share on the other.
+  const double peers = gpus - 1;
+  if (op == CollectiveOp::all_reduce) return {7, 0.78, 1.01, gpus / peers};
+  return {9, op == CollectiveOp::all_gather ? 0.56 : 0.425, 1.25, (gpus + 1) / peers};
+}
+
+Result<CommProfile> symmetric_profile(const Collective& collective, int gpus, const DeviceLimits& device) {
+  constexpr double startup = 11;
+  const DevicePerformance& speed = performance_of(device);
+  const SymmetricKernel kernel = symmetric_kernel(collective.op, gpus);
+  CommProfile profile;
+  profile.blocks = collective.comm_blocks ? static_cast<int>(collective.comm_blocks->count()) : kernel.blocks;
+  profile.footprint = symmetric_comm_kernel(collective.op).footprint;
+  profile.footprint.cluster = collective.cluster.value_or(profile.footprint.cluster);
+  if (profile.blocks % profile.footprint.cluster != 0) profile.footprint.cluster = 1;
+  if (const Result<Occupancy> runs = occupancy(device, profile.footprint); !runs) return runs.error();
+  profile.startup = startup;
+  profile.bytes = sent_bytes(collective, gpus) / profile.blocks;
+  profile.block_rate = kernel.rate * speed.comm_thread_rate * static_cast<double>(profile.footprint.threads.count());
+  profile.sm_rate = kNoLimit;  // a block has an SM to itself
+  profile.link_rate = kernel.link * speed.link_rate;
+  profile.traffic = kernel.traffic;
+  profile.memory_share = kMemoryShare;
+  profile.issue_share = kIssueShare;
+  return profile;
+}
+
 // How the driver copies within a device: every SM takes part, memory is the limit. 256 MiB take 0.132 ms on H200; what its blocks need
 // of an SM is not published.
 CommProfile local_copy(const Collective& collective, int gpus, const DeviceLimits& device) {
@@ -79,7 +117,7 @@ CommProfile local_copy(const Collective& collective, int gpus, const DeviceLimit
   profile.startup = 3;
   profile.bytes = static_cast<double>(collective.bytes.count()) / gpus / profile.blocks;
   profile.block_rate = unloaded_share * performance_of(device).memory_rate / profile.blocks;
-  profile.sm_rate = profile.link_rate = 1e12;  // it leaves no device and no SM
+  profile.sm_rate = profile.link_rate = kNoLimit;  // it leaves no device and no SM
   profile.traffic = kTrafficCopying;
   profile.memory_share = 1;
   profile.issue_share = kIssueShare;
@@ -88,12 +126,12 @@ CommProfile local_copy(const Collective& collective, int gpus, const DeviceLimit
 
 }  // namespace
 
-Result<CommProfile> comm_profile(const Collective& collective, std::optional<Threads> threads, int gpus,
-                                 const DeviceLimits& device) {
+Result<CommProfile> comm_profile(const Collective& collective, const CommSettings& settings, int gpus, const DeviceLimits& device) {
+  if (settings.symmetric) return symmetric_profile(collective, gpus, device);
   const Result<CommKernel> kernel = find_comm_kernel(kernel_of(collective.op, device), device);
   if (!kernel) return kernel.error();
   KernelFootprint footprint = kernel->footprint;
-  if (threads) footprint.threads = *threads + device.warp;
+  if (settings.threads) footprint.threads = *settings.threads + device.warp;
   return profile(collective, gpus, footprint, device);
 }
 
@@ -105,13 +143,21 @@ Status copies_possible(CollectiveOp op, const DeviceLimits& device) {
   return op == CollectiveOp::reduce_scatter ? invalid_input(std::string(kCopyEnginesDoNotAdd)) : Status();
 }
 
-Result<CommProfile> profile_beside_copies(const Collective& collective, std::optional<Threads> threads, int gpus,
+Status symmetric_possible(CollectiveOp op, const DeviceLimits& device) {
+  if (device.vendor != Vendor::nvidia) return invalid_input(fmt::format("symmetric: {}", kSymmetricIsOfNccl));
+  if (performance_of(device).copy_rate == 0) {
+    return invalid_input(fmt::format("symmetric: NCCL's kernels on symmetric memory need NVLink, {} has none", device.name));
+  }
+  return op == CollectiveOp::all_to_all ? invalid_input(std::string(kNoSymmetricExchange)) : Status();
+}
+
+Result<CommProfile> profile_beside_copies(const Collective& collective, const CommSettings& settings, int gpus,
                                           const DeviceLimits& device) {
   if (collective.op != CollectiveOp::all_reduce) return local_copy(collective, gpus, device);
   Collective half = collective;
   half.op = CollectiveOp::reduce_scatter;
-  Result<CommProfile> profile = comm_profile(half, threads, gpus, device);
-  if (!profile) return profile;
+  Result<CommProfile> profile = comm_profile(half, settings, gpus, device);
+  if (!profile || settings.symmetric) return profile;
   profile->block_rate *= kReducingHalf;
   profile->sm_rate *= kReducingHalf;
   profile->link_rate = performance_of(device).link_rate;

@@ -9,18 +9,25 @@
 
 namespace headroom::sim {
 
+/// What decides about a collective's kernel beside its budget and cluster size.
+struct CommSettings {
+  std::optional<Threads> threads;  ///< of each block where NCCL_NTHREADS says so, without the warp that the library adds
+  bool symmetric = false;          ///< it works on symmetric memory, and takes no number of threads
+};
+
 /// The communication kernel that the vendor's library launches for `collective` among `gpus` equal devices. `collective` carries
-/// what a plan decided: block budget and cluster size. `threads`: of each block where NCCL_NTHREADS says so, without the warp that
-/// the library adds. `invalid_input` when a block cannot run on the device.
-Result<CommProfile> comm_profile(const Collective& collective, std::optional<Threads> threads, int gpus,
-                                 const DeviceLimits& device);
+/// what a plan decided: block budget and cluster size. `invalid_input` when a block cannot run on the device.
+Result<CommProfile> comm_profile(const Collective& collective, const CommSettings& settings, int gpus, const DeviceLimits& device);
 
 /// `invalid_input` for a reduce-scatter, and on devices where no collective uses copy engines.
 Status copies_possible(CollectiveOp op, const DeviceLimits& device);
 
+/// `invalid_input` for an all_to_all, and on devices where no kernel works on symmetric memory.
+Status symmetric_possible(CollectiveOp op, const DeviceLimits& device);
+
 /// The kernel that is left of the collective where copy engines carry it, to be followed by copies of copied_bytes(): of an all-reduce the
 /// reduce-scatter, otherwise the copy within the device, which has none of the library's blocks. They must be possible.
-Result<CommProfile> profile_beside_copies(const Collective& collective, std::optional<Threads> threads, int gpus,
+Result<CommProfile> profile_beside_copies(const Collective& collective, const CommSettings& settings, int gpus,
                                           const DeviceLimits& device);
 
 /// Bytes that a rank's copy engines send to its peers for one collective, and as many arrive. On a detour they also carry a rank's own share

@@ -73,6 +73,9 @@ Status accepts_comm(const OverlapPlan& plan, const Collective& collective, const
   if (plan.copy_engine) {
     if (Status possible = copies_possible(collective.op, device); !possible) return possible;
   }
+  if (plan.symmetric) {
+    if (Status possible = symmetric_possible(collective.op, device); !possible) return possible;
+  }
   if (plan.comm_blocks && (*plan.comm_blocks < Blocks(1) || *plan.comm_blocks > Blocks(64))) {
     return invalid_input(fmt::format("comm_blocks: {}, expected 1 to 64", plan.comm_blocks->count()));
   }
@@ -102,7 +105,7 @@ Result<std::unique_ptr<Workload>> SimWorkload::make(const Scenario& scenario, co
     workload->facts_.blocks = Blocks(workload->compute_.work.blocks());
   }
   // A communication kernel that cannot run is said now and not at the first run.
-  if (Result<CommProfile> comm = comm_profile(scenario.collective, std::nullopt, scenario.gpus, device); !comm) return comm.error();
+  if (Result<CommProfile> comm = comm_profile(scenario.collective, {}, scenario.gpus, device); !comm) return comm.error();
   return std::unique_ptr<Workload>(std::move(workload));
 }
 
@@ -144,7 +147,7 @@ Result<SimCase> SimWorkload::case_of(Order order, const OverlapPlan& plan) const
   if (plan.comm_blocks) collective.comm_blocks = plan.comm_blocks;
   if (plan.cluster) collective.cluster = plan.cluster;
   const auto profile_of = plan.copy_engine ? profile_beside_copies : comm_profile;
-  Result<CommProfile> comm = profile_of(collective, plan.comm_threads, scenario_.gpus, device_);
+  Result<CommProfile> comm = profile_of(collective, {plan.comm_threads, plan.symmetric}, scenario_.gpus, device_);
   if (!comm) return comm.error();
 
   SimCase what;

@@ -39,7 +39,7 @@ Result<SimCase> case_of(const MeasuredRow& row, const DeviceLimits& device) {
   Result<ComputeProfile> compute =
       row.footprint ? compute_profile(scenario.compute, *row.footprint, device) : compute_profile(scenario.compute, device);
   if (!compute) return compute.error();
-  Result<CommProfile> comm = comm_profile(scenario.collective, row.comm_threads, scenario.gpus, device);
+  Result<CommProfile> comm = comm_profile(scenario.collective, {row.comm_threads, false}, scenario.gpus, device);
   if (!comm) return comm.error();
   SimCase what;
   what.machine = machine_of(device);

@@ -120,6 +120,16 @@ Result<CommKernel> find_comm_kernel(std::string_view text, const DeviceLimits& d
       "comm kernel '{}' is not in the catalog, expected one of {} or threads,registers,static,dynamic,cluster", text, names));
 }
 
+CommKernel symmetric_comm_kernel(CollectiveOp op) {
+  CommKernel kernel;
+  kernel.name = "nccl-2.28:symmetric";
+  // 128 registers are all that an SM has for a block of 512 threads.
+  const Registers registers(op == CollectiveOp::all_gather ? 80 : 128);
+  kernel.footprint = {Threads(512), registers, Bytes(0), Bytes(82'240), 4};
+  kernel.source = "NCCL 2.28.9 ncclSymkDevKernel_* as launched on H200";
+  return kernel;
+}
+
 std::string_view default_comm_kernel(const DeviceLimits& device) {
   return device.vendor == Vendor::nvidia ? "nccl-2.28:544" : "rccl-5.2";
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "headroom/model/comm_catalog.hpp"
 #include "headroom/plan/co_residence.hpp"
 #include "headroom/plan/occupancy.hpp"
 
@@ -27,21 +28,27 @@ struct Axis {
 };
 
 // Partitions replace the other controls instead of joining them: they are starts and have no neighbours.
-constexpr std::array<std::string_view, 10> kAxes{"blocks_per_sm", "priority",     "launch_gate", "comm_blocks", "cluster",
-                                                 "sm_target",     "comm_threads", "carveout",    "copy_engine", "peer_detour"};
+constexpr std::array<std::string_view, 11> kAxes{"blocks_per_sm", "priority",    "launch_gate",  "comm_blocks",
+                                                 "cluster",       "sm_target",   "comm_threads", "carveout",
+                                                 "symmetric",     "copy_engine", "peer_detour"};
+
+/// About as many blocks as the library launches by itself.
+std::int64_t own_blocks(const ControlSite& site, const OverlapPlan& plan) {
+  return plan.symmetric ? kSymmetricBlocks.count() : site.comm_blocks.count();
+}
 
 /// Values that change nothing or never help are no step: the library's own ones, and a carve-out below the whole, which only takes
 /// room away.
-bool worth_a_step(std::string_view control, std::int64_t value, const ControlSite& site) {
+bool worth_a_step(std::string_view control, std::int64_t value, const ControlSite& site, const OverlapPlan& plan) {
   if (control == "cluster") return value != site.comm.cluster;
-  if (control == "comm_blocks") return value != site.comm_blocks.count();
+  if (control == "comm_blocks") return value != own_blocks(site, plan);
   if (control == "comm_threads") return value == 256;
   if (control == "carveout") return value == 100;
   return true;
 }
 
-std::int64_t own_value(std::string_view control, const ControlSite& site) {
-  if (control == "comm_blocks") return site.comm_blocks.count();
+std::int64_t own_value(std::string_view control, const ControlSite& site, const OverlapPlan& plan) {
+  if (control == "comm_blocks") return own_blocks(site, plan);
   // Caps, targets, clusters and threads only take away from what there is by itself.
   return headroom::control(control).is_switch ? 0 : std::numeric_limits<std::int64_t>::max();
 }
@@ -58,11 +65,11 @@ Axis axis_of(std::string_view name, const ControlSite& site, const OverlapPlan& 
   axis.values.clear();
   bool off_stands = false;
   for (const std::int64_t value : *values) {
-    if (!off_stands && value >= own_value(name, site)) {
+    if (!off_stands && value >= own_value(name, site, plan)) {
       axis.values.emplace_back(std::nullopt);
       off_stands = true;
     }
-    if (worth_a_step(name, value, site)) axis.values.emplace_back(value);
+    if (worth_a_step(name, value, site, plan)) axis.values.emplace_back(value);
   }
   if (!off_stands) axis.values.emplace_back(std::nullopt);
   return axis;
@@ -80,7 +87,7 @@ OverlapPlan with_blocks(const ControlSite& site, OverlapPlan plan, std::int64_t 
 }
 
 KernelFootprint comm_under(const ControlSite& site, const OverlapPlan& plan) {
-  KernelFootprint comm = site.comm;
+  KernelFootprint comm = plan.symmetric ? symmetric_comm_kernel(site.collective.op).footprint : site.comm;
   if (plan.comm_threads) comm.threads = *plan.comm_threads + site.device.warp;  // one warp synchronizes
   if (plan.cluster) comm.cluster = *plan.cluster;
   return comm;
@@ -151,14 +158,15 @@ std::string way_to_make_room(const ControlSite& site, const OverlapPlan& plan) {
 }  // namespace
 
 std::string reason_of(const ControlSite& site, const OverlapPlan& plan) {
-  if (!plan.copy_engine) return way_to_make_room(site, plan);
+  const std::string room = way_to_make_room(site, plan) + (plan.symmetric ? ", symmetric memory" : "");
+  if (!plan.copy_engine) return room;
   if (site.collective.op != CollectiveOp::all_reduce) {
     if (plan.peer_detour) return "copy engines, detour";
     // When the copy within the device, a kernel, gets its room: first, among capped blocks, or once all have begun and some ended.
     if (plan.blocks_per_sm) return "copy engines, capped";
     return plan.priority ? "copy engines, first" : "copy engines";
   }
-  return way_to_make_room(site, plan) + ", copy engines gather";
+  return room + ", copy engines gather";
 }
 
 std::string limiting_resource(const ControlSite& site, const Compute& compute, std::optional<Microseconds> compute_alone,
@@ -211,6 +219,23 @@ std::vector<OverlapPlan> CandidateSpace::plans_with_copies(const OverlapPlan& pl
   return plans;
 }
 
+std::vector<OverlapPlan> CandidateSpace::symmetric_plans(const OverlapPlan& urgent, const OverlapPlan& gated) const {
+  // Twice the library's own number fills the links; one block has an SM to itself.
+  constexpr std::int64_t blocks = 2 * kSymmetricBlocks.count();
+  const OverlapPlan ordered = with_blocks(site_, can_act(gated) ? gated : urgent, blocks);
+  std::vector<OverlapPlan> plans{with_blocks(site_, urgent, blocks), ordered, urgent};
+  const OverlapPlan split = with(site_, ordered, "sm_target", site_.device.sms.count() - blocks);
+  plans.push_back(with(site_, split, "cluster", 1));
+  if (const auto caps = control("blocks_per_sm").values(site_, urgent)) {
+    plans.push_back(with(site_, ordered, "blocks_per_sm", first_cap(site_, *caps)));
+  }
+  if (site_.collective.op == CollectiveOp::all_reduce) {
+    for (const OverlapPlan& plan : {ordered, with(site_, split, "cluster", 1)})
+      plans.push_back(with(site_, plan, "copy_engine", 1));
+  }
+  return plans;
+}
+
 std::vector<OverlapPlan> CandidateSpace::started_plans() const {
   const OverlapPlan plain = plain_plan(site_);
   const OverlapPlan urgent = with(site_, plain, "priority", 1);
@@ -233,14 +258,12 @@ std::vector<OverlapPlan> CandidateSpace::started_plans() const {
       add(plans, usual(capped));
       add(plans, usual(with_blocks(site_, capped, 8)));
     }
-    add(plans, usual(with(site_, with(site_, urgent, "blocks_per_sm", caps->back()), "comm_threads", 256)));
     add(plans, usual(with(site_, plain, "blocks_per_sm", (*caps)[caps->size() / 2])));
-    add(plans, sparing(with(site_, urgent, "blocks_per_sm", (*caps)[caps->size() / 2])));
   }
   for (const std::int64_t budget : {16, 8}) add(plans, usual(with(site_, urgent, "comm_blocks", budget)));
-  add(plans, usual(with(site_, urgent, "cluster", 1)));
   add(plans, usual(with(site_, urgent, "comm_threads", 256)));
   for (const OverlapPlan& plan : plans_with_copies(plain, urgent, gated)) add(plans, usual(with(site_, plan, "copy_engine", 1)));
+  for (const OverlapPlan& plan : symmetric_plans(urgent, gated)) add(plans, usual(with(site_, plan, "symmetric", 1)));
   const OverlapPlan parted = with_blocks(site_, plain, 16);
   add(plans, usual(with(site_, parted, "comm_sms", round_up(Sms(parted.comm_blocks->count()), Sms(8)).count())));
   return plans;
@@ -257,6 +280,12 @@ std::vector<Candidate> CandidateSpace::neighbours(const OverlapPlan& plan) const
   std::vector<OverlapPlan> plans;
   // A plain scheme's cap can be kept from the launches that run alone.
   if (const OverlapPlan spared = sparing(plan); spared != plan && !plan.windows_only) add(plans, spared);
+  // On symmetric memory few blocks are as fast as the library's own many: also where nothing runs beside them.
+  if (plan.symmetric && plan.windows_only) {
+    OverlapPlan everywhere = plan;
+    everywhere.windows_only = false;
+    add(plans, everywhere);
+  }
   for (const std::string_view name : kAxes) {
     const Axis axis = axis_of(name, site_, plan);
     const auto here = std::find(axis.values.begin(), axis.values.end(), axis.control->get(plan));

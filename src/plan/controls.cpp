@@ -152,6 +152,15 @@ Values partitions(const ControlSite& site, const OverlapPlan& plan) {
   return sms;
 }
 
+Values symmetric_memory(const ControlSite& site, const OverlapPlan& plan) {
+  if (Status sms = on_the_sms(site, plan); !sms) return sms.error();
+  if (site.device.vendor != Vendor::nvidia) return invalid_input(std::string(kSymmetricIsOfNccl));
+  if (site.collective.op == CollectiveOp::all_to_all) {
+    return invalid_input("NCCL's send and receive have no kernel on symmetric memory");
+  }
+  return std::vector<std::int64_t>{1};
+}
+
 Values copy_engines(const ControlSite& site, const OverlapPlan& plan) {
   if (site.device.vendor != Vendor::nvidia) return invalid_input(std::string(kCopyEnginesAreOfNccl));
   const CollectiveOp op = site.collective.op;
@@ -159,8 +168,8 @@ Values copy_engines(const ControlSite& site, const OverlapPlan& plan) {
   if (moves_only(op) && (site.collective.comm_blocks || site.collective.cluster)) {
     return invalid_input("copy engines have no blocks, of which the scenario fixes number or cluster");
   }
-  if (moves_only(op) && (plan.launch_gate || plan.comm_sms)) {
-    return invalid_input("copy engines take no SM: nothing is to be gated or set aside");
+  if (moves_only(op) && (plan.launch_gate || plan.comm_sms || plan.symmetric)) {
+    return invalid_input("copy engines take no SM: nothing is to be gated, set aside or made smaller");
   }
   return std::vector<std::int64_t>{1};
 }
@@ -177,8 +186,8 @@ Values detours(const ControlSite& site, const OverlapPlan& plan) {
 /// Whether the plan sets what a launch outside of windows would notice; an order of launches means nothing there.
 bool lasts(const ControlSite& site, const OverlapPlan& plan) {
   const bool of_compute = plan.pad != Bytes(0) || plan.sm_target || plan.carveout || plan.comm_sms;
-  const bool of_collective =
-      plan.copy_engine || plan.comm_blocks != site.collective.comm_blocks || plan.cluster != site.collective.cluster;
+  const bool of_collective = plan.symmetric || plan.copy_engine || plan.comm_blocks != site.collective.comm_blocks ||
+                             plan.cluster != site.collective.cluster;
   return of_compute || of_collective;
 }
 
@@ -216,6 +225,9 @@ constexpr std::array kControls{
             [](Site, OverlapPlan& plan, Value value) { plan.carveout = amount<Percent>(value); }},
     Control{"comm_sms", "sets SMs aside for the collective", partitions, [](Plan plan) { return count(plan.comm_sms); },
             [](Site, OverlapPlan& plan, Value value) { plan.comm_sms = amount<Sms>(value); }},
+    Control{"symmetric", "lets fewer of the collective's blocks move as much, on all ranks' memory", symmetric_memory,
+            [](Plan plan) { return on(plan.symmetric); },
+            [](Site, OverlapPlan& plan, Value value) { plan.symmetric = value.has_value(); }, true},
     Control{"copy_engine", "moves data without SMs; of an all_reduce, the half that gathers", copy_engines,
             [](Plan plan) { return on(plan.copy_engine); },
             [](Site, OverlapPlan& plan, Value value) { plan.copy_engine = value.has_value(); }, true},

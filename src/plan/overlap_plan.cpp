@@ -17,6 +17,7 @@ std::string in_words(const OverlapPlan& plan) {
   if (plan.comm_threads) add(fmt::format("{} comm threads", plan.comm_threads->count()));
   if (plan.carveout) add(fmt::format("carve-out {} %", plan.carveout->count()));
   if (plan.comm_sms) add(fmt::format("{} SMs for the collective alone", plan.comm_sms->count()));
+  if (plan.symmetric) add("symmetric memory");
   if (plan.copy_engine) add("copy engines");
   if (plan.peer_detour) add("own share by way of a peer");
   if (plan.windows_only) add("in windows only");

@@ -36,6 +36,7 @@ class PlanReader {
     plan.comm_threads = count<Threads>("comm_threads", 1, kGreatestCount);
     plan.carveout = count<Percent>("carveout", 0, 100);
     plan.comm_sms = count<Sms>("comm_sms", 1, kGreatestCount);
+    plan.symmetric = flag("symmetric");
     plan.copy_engine = flag("copy_engine");
     plan.peer_detour = flag("peer_detour");
     plan.windows_only = flag("windows_only");
@@ -74,6 +75,7 @@ nlohmann::ordered_json plan_json(const OverlapPlan& plan) {
   json["comm_threads"] = count_or_null(plan.comm_threads);
   json["carveout"] = count_or_null(plan.carveout);
   json["comm_sms"] = count_or_null(plan.comm_sms);
+  json["symmetric"] = plan.symmetric;
   json["copy_engine"] = plan.copy_engine;
   json["peer_detour"] = plan.peer_detour;
   json["windows_only"] = plan.windows_only;

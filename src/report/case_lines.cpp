@@ -38,6 +38,7 @@ std::string rare_controls(const SchemeResult& result) {
   rare.comm_threads = result.plan.comm_threads;
   rare.carveout = result.plan.carveout;
   rare.comm_sms = result.plan.comm_sms;
+  rare.symmetric = result.plan.symmetric;
   rare.copy_engine = result.plan.copy_engine;
   rare.peer_detour = result.plan.peer_detour;
   // The note on a plan that was typed says all of it.

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "headroom/model/comm_catalog.hpp"
 #include "headroom/plan/scheme.hpp"
 #include "headroom/trace/overlap_metrics.hpp"
 #include "live_gpu.hpp"
@@ -326,6 +327,37 @@ TEST(LiveWorkload, ADetourLeavesNothingToCopyWithinADevice) {
     // To the peer and back; what is gathered is at the peer anyway.
     EXPECT_EQ(2 * copies * scenario.iterations, activity(*timeline, SpanKind::communication).spans) << in_words(*timeline);
     for (const Span& span : timeline->spans) EXPECT_EQ(span.name.find("within the device"), std::string::npos) << span.name;
+  }
+}
+
+TEST(LiveWorkload, KernelsOnSymmetricMemoryGiveTheSameResults) {
+  const auto backend = testing::live_backend(2);
+  if (!backend) return;
+  for (const CollectiveOp op : {CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter}) {
+    const Scenario scenario = small(Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(64)}, op, 2);
+    Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+    ASSERT_TRUE(workload) << workload.error().message;
+    OverlapPlan plan;
+    plan.symmetric = true;
+    for (const bool gated : {false, true}) {
+      plan.launch_gate = gated;
+      plan.comm_blocks = gated ? std::optional(Blocks(4)) : std::nullopt;
+      const Status verified = (*workload)->verify(Order::concurrent, plan);
+      if (!verified && verified.error().kind == ErrorKind::unavailable) GTEST_SKIP() << verified.error().message;
+      ASSERT_TRUE(verified) << to_string(op) << ": " << verified.error().message;
+    }
+    const std::optional<Timeline> timeline = recorded(**workload, Order::comm_only, plan);
+    if (!timeline) return;
+    EXPECT_EQ(2 * scenario.iterations, comm_kernels(*timeline)) << to_string(op);
+    for (const Span& span : timeline->spans) {
+      EXPECT_NE(span.name.find("Symk"), std::string::npos) << span.name;
+      EXPECT_EQ(span.launch->grid, Blocks(4)) << span.name;
+      // What the planner takes its blocks to need.
+      const KernelFootprint expected = symmetric_comm_kernel(op).footprint;
+      EXPECT_EQ(span.launch->block, expected.threads);
+      EXPECT_EQ(span.launch->registers_per_thread, expected.registers_per_thread);
+      EXPECT_EQ(span.launch->dynamic_shared, expected.dynamic_shared);
+    }
   }
 }
 

@@ -216,6 +216,7 @@ TEST_F(HipWorkloadTest, ControlsWithoutACounterpartAreRefusedWithTheirReason) {
   EXPECT_THAT(reason([](OverlapPlan& plan) { plan.carveout = Percent(50); }), HasSubstr("carveout: the LDS"));
   EXPECT_THAT(reason([](OverlapPlan& plan) { plan.comm_threads = Threads(256); }), HasSubstr("comm_threads: RCCL"));
   EXPECT_THAT(reason([](OverlapPlan& plan) { plan.copy_engine = true; }), HasSubstr("copy_engine: "));
+  EXPECT_THAT(reason([](OverlapPlan& plan) { plan.symmetric = true; }), HasSubstr("symmetric: "));
   EXPECT_THAT(reason([](OverlapPlan& plan) { plan.peer_detour = true; }), HasSubstr("peer_detour: "));
 }
 

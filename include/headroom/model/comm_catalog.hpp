@@ -8,6 +8,7 @@
 #include "headroom/base/result.hpp"
 #include "headroom/model/device_limits.hpp"
 #include "headroom/model/kernel_footprint.hpp"
+#include "headroom/model/scenario.hpp"
 
 namespace headroom {
 
@@ -28,5 +29,11 @@ HEADROOM_API Result<CommKernel> find_comm_kernel(std::string_view text, const De
 
 /// What an all-reduce of the vendor's library launches there when nothing is said: ring and Simple on NVIDIA.
 HEADROOM_API std::string_view default_comm_kernel(const DeviceLimits& device);
+
+/// What NCCL launches for `op` on symmetric memory from sm_90 on; there is no such kernel for an all_to_all, whose answer means nothing.
+HEADROOM_API CommKernel symmetric_comm_kernel(CollectiveOp op);
+
+/// About as many blocks as it then takes by itself: 7 for an all_reduce, 9 otherwise (NCCL 2.28 on two H200).
+inline constexpr Blocks kSymmetricBlocks{8};
 
 }  // namespace headroom

@@ -63,6 +63,8 @@ class CandidateSpace {
   [[nodiscard]] OverlapPlan usual(OverlapPlan plan) const;
   void add(std::vector<OverlapPlan>& plans, const OverlapPlan& plan) const;
   [[nodiscard]] std::vector<OverlapPlan> started_plans() const;
+  /// What symmetric memory is tried with first.
+  [[nodiscard]] std::vector<OverlapPlan> symmetric_plans(const OverlapPlan& urgent, const OverlapPlan& gated) const;
   /// What copy engines are tried with first.
   [[nodiscard]] std::vector<OverlapPlan> plans_with_copies(const OverlapPlan& plain, const OverlapPlan& urgent,
                                                            const OverlapPlan& gated) const;

@@ -20,6 +20,11 @@ namespace headroom {
 inline constexpr std::string_view kNoGateUnderHip = "HIP has no event that says that a kernel's blocks have begun";
 /// Why no collective of theirs uses copy engines.
 inline constexpr std::string_view kCopyEnginesAreOfNccl = "copy-engine collectives are NCCL's";
+/// Why no collective of theirs works on symmetric memory.
+inline constexpr std::string_view kSymmetricIsOfNccl = "kernels on symmetric memory are NCCL's";
+/// What a backend says of a plan whose all_to_all is to work on symmetric memory.
+inline constexpr std::string_view kNoSymmetricExchange =
+    "symmetric: true with all_to_all, expected false (NCCL's send and receive have no such kernel)";
 /// What a backend says of a plan that asks copy engines for a reduce_scatter.
 inline constexpr std::string_view kCopyEnginesDoNotAdd =
     "copy_engine: true with reduce_scatter, expected false (copy engines do not add)";
@@ -60,7 +65,7 @@ struct Control {
 };
 
 /// In the order of the plan's JSON: blocks_per_sm, priority, launch_gate, comm_blocks, cluster, sm_target, comm_threads, carveout,
-/// comm_sms, copy_engine, peer_detour, windows_only. The pad follows from blocks_per_sm.
+/// comm_sms, symmetric, copy_engine, peer_detour, windows_only. The pad follows from blocks_per_sm.
 HEADROOM_API std::span<const Control> controls();
 
 /// The control of that name, which must be one of controls().

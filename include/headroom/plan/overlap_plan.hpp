@@ -27,6 +27,9 @@ struct OverlapPlan {
   /// SMs set aside for the collective in a partition of its own (a green context; on AMD, a CU mask on compute's stream); compute
   /// gets the others. Absent: no partition.
   std::optional<Sms> comm_sms;
+  /// The collective's buffers are windows of symmetric memory, which its kernels then read and write at all ranks, without buffers of the
+  /// library's own between: fewer blocks move as much, each with up to all registers of an SM.
+  bool symmetric = false;
   /// The collective's data is moved by copy engines, which take no SM; of an all_reduce the half that gathers, after a reduce-scatter.
   bool copy_engine = false;
   /// With copy_engine, no share of the data is copied within its own device, which would be a kernel: it goes to a peer and comes back.

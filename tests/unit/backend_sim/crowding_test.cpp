@@ -78,7 +78,7 @@ double time_alone(const Alone& alone, const DeviceLimits& device, double bandwid
   what.compute.footprint.dynamic_shared += alone.pad;
   Collective collective;
   collective.bytes = mebibytes(1);
-  what.comm = *comm_profile(collective, std::nullopt, 2, device);
+  what.comm = *comm_profile(collective, {}, 2, device);
   what.iterations = alone.iterations;
   what.order = Order::compute_only;
   return simulate(what, device)->end;

@@ -64,6 +64,12 @@ TEST(ReasonOf, TheOtherControls) {
   EXPECT_EQ(reason_of(site, copied), "copy engines, capped");
   copied.peer_detour = true;
   EXPECT_EQ(reason_of(site, copied), "copy engines, detour");
+  OverlapPlan shared;
+  shared.symmetric = true;
+  shared.comm_blocks = Blocks(16);
+  EXPECT_EQ(reason_of(site, shared), "smaller collective, symmetric memory");
+  shared.copy_engine = true;
+  EXPECT_EQ(reason_of(library_site(), shared), "smaller collective, symmetric memory, copy engines gather");
   // Half of an all-reduce is a kernel, which the other controls make room for.
   OverlapPlan halved;
   halved.copy_engine = true;
@@ -184,7 +190,8 @@ TEST(CandidateSpace, CopyEnginesAreCombinedWithWhatElseActs) {
   EXPECT_THAT(starts_with_engines(elementwise_site()),
               ElementsAre("launch gate, copy engines, in windows only", "priority, copy engines, in windows only",
                           "launch gate, 16 comm blocks, copy engines, in windows only",
-                          "4 blocks/SM, launch gate, 8 comm blocks, copy engines, in windows only"));
+                          "4 blocks/SM, launch gate, 8 comm blocks, copy engines, in windows only",
+                          "launch gate, 16 comm blocks, symmetric memory, copy engines, in windows only"));
   // Eight blocks on each of 132 SMs, where there is room for five: two waves, of which a cap below four would make three.
   ControlSite few = elementwise_site();
   few.compute = kTensorGemm;
@@ -217,6 +224,40 @@ TEST(CandidateSpace, CopyEnginesAreCombinedWithWhatElseActs) {
   const std::vector<Candidate> beside = CandidateSpace(library_site("h200", CollectiveOp::all_gather)).neighbours(detour);
   EXPECT_THAT(beside, Contains(::testing::Field(&Candidate::plan, copied)));
   EXPECT_THAT(beside, Contains(::testing::Field(&Candidate::plan, OverlapPlan{})));
+}
+
+TEST(CandidateSpace, SymmetricMemoryBeginsWithTwiceTheLibrarysOwnBlocks) {
+  const auto starts_with_memory = [](const ControlSite& site) {
+    std::vector<std::string> plans;
+    for (const Candidate& candidate : CandidateSpace(site).starts()) {
+      if (candidate.plan.symmetric) plans.push_back(in_words(candidate.plan));
+    }
+    return plans;
+  };
+  EXPECT_THAT(
+      starts_with_memory(library_site("h200", CollectiveOp::reduce_scatter)),
+      ElementsAre("priority, 16 comm blocks, symmetric memory, in windows only",
+                  "launch gate, 16 comm blocks, symmetric memory, in windows only", "priority, symmetric memory, in windows only",
+                  "launch gate, 16 comm blocks, cluster 1, SM target 116, symmetric memory, in windows only"));
+  EXPECT_TRUE(starts_with_memory(library_site("h200", CollectiveOp::all_to_all)).empty());
+  // Its own number of blocks stands for eight; 24, a ring's own number, is a step as any other.
+  ControlSite site = library_site();
+  site.comm_blocks = Blocks(24);
+  OverlapPlan plan;
+  plan.symmetric = plan.windows_only = true;
+  plan.comm_blocks = Blocks(16);
+  std::vector<std::string> steps;
+  for (const Candidate& neighbour : CandidateSpace(site).neighbours(plan)) {
+    OverlapPlan others = neighbour.plan;
+    others.comm_blocks = plan.comm_blocks;
+    if (others == plan) steps.push_back(in_words(neighbour.plan));
+  }
+  EXPECT_THAT(
+      steps, ElementsAre("12 comm blocks, symmetric memory, in windows only", "24 comm blocks, symmetric memory, in windows only"));
+  // Few blocks are as fast as the library's own many: the exposed collective can have them too.
+  OverlapPlan everywhere = plan;
+  everywhere.windows_only = false;
+  EXPECT_THAT(CandidateSpace(site).neighbours(plan), Contains(::testing::Field(&Candidate::plan, everywhere)));
 }
 
 TEST(CandidateSpace, NeverOverrulesTheUsersBudget) {

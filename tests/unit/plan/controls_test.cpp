@@ -40,7 +40,7 @@ TEST(Controls, AreNamedOnceAndReadBackWhatTheySet) {
       EXPECT_EQ(plan, OverlapPlan{}) << each.name;
     }
   }
-  EXPECT_EQ(names.size(), 12U);
+  EXPECT_EQ(names.size(), 13U);
 }
 
 TEST(Controls, OfAKernelOfTheScenariosOwn) {
@@ -142,6 +142,20 @@ TEST(Controls, OnlyWhatStaysOnADeviceMakesADetour) {
   }
   EXPECT_EQ(refusal("peer_detour", library_site(), plan),
             "copy engines gather an all_reduce in place, nothing is copied within a device");
+}
+
+TEST(Controls, SymmetricMemoryIsForKernelsOfNcclThatReduceOrGather) {
+  for (const CollectiveOp op : {CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter}) {
+    EXPECT_EQ(values("symmetric", library_site("h200", op)), Values{1});
+  }
+  EXPECT_EQ(refusal("symmetric", library_site("h200", CollectiveOp::all_to_all)),
+            "NCCL's send and receive have no kernel on symmetric memory");
+  EXPECT_EQ(refusal("symmetric", elementwise_site("mi250x")), "kernels on symmetric memory are NCCL's");
+  OverlapPlan plan;
+  plan.copy_engine = true;
+  EXPECT_EQ(values("symmetric", library_site(), plan), Values{1});  // the half that reduces has a kernel
+  EXPECT_EQ(refusal("symmetric", library_site("h200", CollectiveOp::all_gather), plan),
+            "copy engines move the data, the collective has no blocks");
 }
 
 TEST(Controls, BackendsSayTheSameOfADetour) {

@@ -46,7 +46,7 @@ TEST(PlanText, SaysWhatIsWrong) {
   EXPECT_EQ(refusal(site, "prioriti"),
             "\"prioriti\", expected one of blocks_per_sm, priority, launch_gate, comm_blocks, cluster, sm_target, comm_threads, "
             "carveout, "
-            "comm_sms, copy_engine, peer_detour, windows_only, with =N where it takes a number");
+            "comm_sms, symmetric, copy_engine, peer_detour, windows_only, with =N where it takes a number");
   EXPECT_EQ(refusal(site, "comm_blocks=eight"), "comm_blocks: \"eight\", expected a number");
   EXPECT_EQ(refusal(site, "comm_blocks=-8"), "comm_blocks: \"-8\", expected a number");
   EXPECT_EQ(refusal(site, "comm_blocks=99999999999999999999"), "comm_blocks: \"99999999999999999999\", expected a number");

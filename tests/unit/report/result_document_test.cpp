@@ -38,7 +38,7 @@ TEST(ResultDocument, HasTheContractsFieldsInOrder) {
                                  "overlap_efficiency", "compute_inflation", "comm_inflation", "limited_by", "note"}));
   EXPECT_EQ(keys(result["plan"]),
             (Names{"blocks_per_sm", "pad_bytes", "priority", "launch_gate", "comm_blocks", "cluster", "sm_target", "comm_threads",
-                   "carveout", "comm_sms", "copy_engine", "peer_detour", "windows_only"}));
+                   "carveout", "comm_sms", "symmetric", "copy_engine", "peer_detour", "windows_only"}));
   EXPECT_EQ(keys(result["time_us"]), (Names{"median", "low", "high", "confidence", "trials"}));
 }
 
