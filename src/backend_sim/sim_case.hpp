@@ -22,6 +22,7 @@ struct SimCase {
   bool launch_gate = false;
   std::optional<Percent> carveout;
   double copied = 0;         ///< bytes that copy engines send for each collective, after its kernel
+  bool symmetric = false;    ///< collectives' kernels work on symmetric memory
   bool copies_only = false;  ///< collectives have no kernel
   int first_compute = 0;     ///< iterations before this one have no compute kernel
   int idle_comms = 0;        ///< so many iterations at the end have no collective

@@ -45,6 +45,7 @@ Span span_of(const Launch& launch, const Stage& stage, std::size_t at, const Sce
     return span;
   }
   span.name = what.copied == 0 ? to_string(scenario.collective.op) : kernel_beside_copies(scenario.collective.op);
+  if (what.symmetric) span.name += " on symmetric memory";
   span.launch = shape_of(what.comm.footprint, what.comm.blocks);
   return span;
 }
@@ -153,6 +154,7 @@ Result<SimCase> SimWorkload::case_of(Order order, const OverlapPlan& plan) const
   SimCase what;
   if (plan.copy_engine) what.copied = copied_bytes(collective, scenario_.gpus, plan.peer_detour);
   what.copies_only = plan.peer_detour;
+  what.symmetric = plan.symmetric;
   what.machine = machine_of(device_);
   what.compute = compute_;
   what.compute.footprint.dynamic_shared += plan.pad;

@@ -212,7 +212,7 @@ std::vector<OverlapPlan> CandidateSpace::plans_with_copies(const OverlapPlan& pl
   }
   // The half that has blocks gets by with fewer, as soon as it need not wait for its room.
   const OverlapPlan& ordered = can_act(gated) ? gated : urgent;
-  std::vector<OverlapPlan> plans{ordered, urgent, with_blocks(site_, ordered, 16)};
+  std::vector<OverlapPlan> plans{ordered, with_blocks(site_, ordered, 16)};
   if (const auto caps = control("blocks_per_sm").values(site_, plain)) {
     plans.push_back(with_blocks(site_, with(site_, ordered, "blocks_per_sm", first_cap(site_, *caps)), 8));
   }
@@ -220,18 +220,18 @@ std::vector<OverlapPlan> CandidateSpace::plans_with_copies(const OverlapPlan& pl
 }
 
 std::vector<OverlapPlan> CandidateSpace::symmetric_plans(const OverlapPlan& urgent, const OverlapPlan& gated) const {
-  // Twice the library's own number fills the links; one block has an SM to itself.
+  // Twice the library's own number comes close to what the links carry, four times gets it even where compute is in the way; each block
+  // has an SM to itself.
   constexpr std::int64_t blocks = 2 * kSymmetricBlocks.count();
   const OverlapPlan ordered = with_blocks(site_, can_act(gated) ? gated : urgent, blocks);
-  std::vector<OverlapPlan> plans{with_blocks(site_, urgent, blocks), ordered, urgent};
-  const OverlapPlan split = with(site_, ordered, "sm_target", site_.device.sms.count() - blocks);
-  plans.push_back(with(site_, split, "cluster", 1));
+  const OverlapPlan split = with(site_, with(site_, ordered, "sm_target", site_.device.sms.count() - blocks), "cluster", 1);
+  const OverlapPlan many = with(site_, with_blocks(site_, urgent, 2 * blocks), "cluster", 1);
+  std::vector<OverlapPlan> plans{with_blocks(site_, urgent, blocks), ordered, many, split};
   if (const auto caps = control("blocks_per_sm").values(site_, urgent)) {
     plans.push_back(with(site_, ordered, "blocks_per_sm", first_cap(site_, *caps)));
   }
   if (site_.collective.op == CollectiveOp::all_reduce) {
-    for (const OverlapPlan& plan : {ordered, with(site_, split, "cluster", 1)})
-      plans.push_back(with(site_, plan, "copy_engine", 1));
+    for (const OverlapPlan& plan : {many, ordered, split}) plans.push_back(with(site_, plan, "copy_engine", 1));
   }
   return plans;
 }
@@ -243,6 +243,7 @@ std::vector<OverlapPlan> CandidateSpace::started_plans() const {
   std::vector<OverlapPlan> plans{plain};
   add(plans, usual(urgent));
   add(plans, usual(gated));
+  for (const OverlapPlan& plan : symmetric_plans(urgent, gated)) add(plans, usual(with(site_, plan, "symmetric", 1)));
 
   // SM split: as many SMs left out as the collective has blocks, each block startable alone.
   for (const std::int64_t share : {24, 16, 8}) {
@@ -263,7 +264,6 @@ std::vector<OverlapPlan> CandidateSpace::started_plans() const {
   for (const std::int64_t budget : {16, 8}) add(plans, usual(with(site_, urgent, "comm_blocks", budget)));
   add(plans, usual(with(site_, urgent, "comm_threads", 256)));
   for (const OverlapPlan& plan : plans_with_copies(plain, urgent, gated)) add(plans, usual(with(site_, plan, "copy_engine", 1)));
-  for (const OverlapPlan& plan : symmetric_plans(urgent, gated)) add(plans, usual(with(site_, plan, "symmetric", 1)));
   const OverlapPlan parted = with_blocks(site_, plain, 16);
   add(plans, usual(with(site_, parted, "comm_sms", round_up(Sms(parted.comm_blocks->count()), Sms(8)).count())));
   return plans;

@@ -128,6 +128,7 @@ Values comm_threads(const ControlSite& site, const OverlapPlan& plan) {
   if (Status sms = on_the_sms(site, plan); !sms) return sms.error();
   if (site.device.vendor != Vendor::nvidia) return invalid_input("RCCL takes no number of threads");
   if (site.collective.op == CollectiveOp::all_to_all) return invalid_input("NCCL's send and receive take no number of threads");
+  if (plan.symmetric) return invalid_input("NCCL's kernels on symmetric memory take no number of threads");
   return list(kCommThreads);
 }
 
@@ -158,6 +159,7 @@ Values symmetric_memory(const ControlSite& site, const OverlapPlan& plan) {
   if (site.collective.op == CollectiveOp::all_to_all) {
     return invalid_input("NCCL's send and receive have no kernel on symmetric memory");
   }
+  if (plan.comm_threads) return invalid_input("NCCL's kernels on symmetric memory take no number of threads");
   return std::vector<std::int64_t>{1};
 }
 

@@ -190,7 +190,7 @@ expect 0 tune --scenario "$work/case.json" --backend sim --profile "$work/profil
 expect 0 run --profile "$work/profile.json" -- env
 lacks NCCL_MAX_CTAS # a simulated choice is none for a GPU
 sed 's/"simulated"/"measured"/g; s/"comm_blocks": *[a-z0-9]*/"comm_blocks": 12/; s/"sm_target": *[a-z0-9]*/"sm_target": 104/
-  s/"windows_only": *[a-z]*/"windows_only": false/' "$work/profile.json" >"$work/measured.json"
+  s/"\(windows_only\|symmetric\|copy_engine\)": *[a-z]*/"\1": false/g' "$work/profile.json" >"$work/measured.json"
 grep -q '"comm_blocks": 12' "$work/measured.json" || fail 'the profile has no comm_blocks'
 HEADROOM_PROFILE=$work/measured.json expect 0 run -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
 inherits NCCL_MAX_CTAS=12
@@ -208,6 +208,12 @@ grep -qF 'or need more than a run can do: comm_blocks (12 in windows only)' "$er
 sed 's/"copy_engine": *[a-z]*/"copy_engine": true/' "$work/measured.json" >"$work/copies.json"
 expect 0 run --profile "$work/copies.json" -- true
 grep -qF "copy_engine (a program's own collectives cannot have it)" "$err" || fail 'copies'
+# Blocks that were chosen for kernels on symmetric memory are too few for a ring.
+sed 's/"symmetric": *[a-z]*/"symmetric": true/' "$work/measured.json" >"$work/symmetric.json"
+expect 0 run --profile "$work/symmetric.json" -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
+lacks NCCL_MAX_CTAS
+grep -qF 'comm_blocks (12 on symmetric memory)' "$err" || fail 'blocks on symmetric memory'
+grep -qF "symmetric (a program's own collectives cannot have it)" "$err" || fail 'symmetric memory'
 expect 0 run --profile "$work/measured.json" --policy observe -- env
 lacks NCCL_MAX_CTAS
 expect 0 run --backend hip --profile "$work/measured.json" -- env

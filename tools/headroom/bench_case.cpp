@@ -263,13 +263,20 @@ class CaseRun {
     return result;
   }
 
-  /// A library may take a block budget or its engines as a suggestion: says so where the recording shows something else.
+  /// By NCCL's name for such kernels, or the simulator's.
+  static bool on_symmetric_memory(const Span& span) {
+    return span.name.find("Symk") != std::string::npos || span.name.find("symmetric") != std::string::npos;
+  }
+
+  /// A library may take a block budget, symmetric memory or its engines as a suggestion: says so where the recording shows something else.
   [[nodiscard]] std::string library_note(const Entry& entry) const {
     if (entry.recordings.empty()) return {};
     const std::vector<Span>& spans = entry.recordings.front().spans;
     const bool copied =
         std::ranges::any_of(spans, [](const Span& span) { return span.kind == SpanKind::communication && !span.launch; });
     if (entry.plan.copy_engine && !copied) return "the library moved all data with kernels";
+    if (entry.plan.symmetric && std::ranges::none_of(spans, on_symmetric_memory))
+      return "the library's kernels took no symmetric memory";
     // In windows only, the last collective does not follow the plan.
     if (!entry.plan.comm_blocks || entry.plan.windows_only) return {};
     for (const Span& span : spans) {

@@ -37,16 +37,23 @@ std::optional<std::int64_t> agreed(const Profile& profile, std::string_view name
   return std::nullopt;
 }
 
-/// The same for what a process sets once for all its collectives: a choice that means those in windows only is no such value.
+/// What a choice presumes of its collectives that a program's own do not have; empty: nothing.
+std::string_view presumes(const OverlapPlan& plan) {
+  if (plan.symmetric) return "on symmetric memory";
+  if (plan.copy_engine) return "beside copy engines";
+  return plan.windows_only ? "in windows only" : "";
+}
+
+/// The same for what a process sets once for all its collectives: a choice that means only some, or others than it has, is no such value.
 template <class Member>
 std::optional<std::int64_t> agreed_everywhere(const Profile& profile, std::string_view name, Member member,
                                               std::vector<std::string>& left) {
   const std::optional<std::int64_t> value = agreed(profile, name, member, left);
-  const bool in_windows = std::ranges::any_of(profile.choices(), [](const StoredChoice& choice) {
-    return choice.key.surroundings.provenance == Provenance::measured && choice.plan.windows_only;
+  const auto other = std::ranges::find_if(profile.choices(), [](const StoredChoice& choice) {
+    return choice.key.surroundings.provenance == Provenance::measured && !presumes(choice.plan).empty();
   });
-  if (!value || !in_windows) return value;
-  left.push_back(fmt::format("{} ({} in windows only)", name, *value));
+  if (!value || other == profile.choices().end()) return value;
+  left.push_back(fmt::format("{} ({} {})", name, *value, presumes(other->plan)));
   return std::nullopt;
 }
 
@@ -73,10 +80,12 @@ Result<ProfileControls> controls_of(const Profile& profile) {
   if (const auto blocks = agreed(profile, "blocks_per_sm", &OverlapPlan::blocks_per_sm, found.left)) {
     found.controls.caps.push_back({"*", BlocksPerSm(*blocks)});
   }
-  const bool copies = std::ranges::any_of(profile.choices(), [](const StoredChoice& choice) {
-    return choice.key.surroundings.provenance == Provenance::measured && choice.plan.copy_engine;
-  });
-  if (copies) found.left.emplace_back("copy_engine (a program's own collectives cannot have it)");
+  for (const auto& [name, member] : {std::pair{"symmetric", &OverlapPlan::symmetric}, {"copy_engine", &OverlapPlan::copy_engine}}) {
+    const bool chosen = std::ranges::any_of(profile.choices(), [member = member](const StoredChoice& choice) {
+      return choice.key.surroundings.provenance == Provenance::measured && choice.plan.*member;
+    });
+    if (chosen) found.left.push_back(fmt::format("{} (a program's own collectives cannot have it)", name));
+  }
   return found;
 }
 

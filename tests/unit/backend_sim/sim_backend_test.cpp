@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -301,6 +302,7 @@ TEST(SimBackend, OnSymmetricMemoryFewBlocksFillTheLinks) {
     const auto span = [&] { return workload->record(Order::comm_only, plan)->spans.front(); };
     const auto length = [&] { return static_cast<double>((span().end - span().begin).count()); };
     EXPECT_NEAR(length() / each.own, 1, 0.1) << to_string(each.op);
+    EXPECT_EQ(span().name, fmt::format("{} on symmetric memory", to_string(each.op)));
     EXPECT_EQ(span().launch->grid, Blocks(each.op == CollectiveOp::all_reduce ? 7 : 9));
     plan.comm_blocks = Blocks(16);
     EXPECT_NEAR(length() / each.sixteen, 1, 0.1) << to_string(each.op);

@@ -187,11 +187,12 @@ TEST(CandidateSpace, CopyEnginesAreCombinedWithWhatElseActs) {
     }
     return plans;
   };
-  EXPECT_THAT(starts_with_engines(elementwise_site()),
-              ElementsAre("launch gate, copy engines, in windows only", "priority, copy engines, in windows only",
-                          "launch gate, 16 comm blocks, copy engines, in windows only",
-                          "4 blocks/SM, launch gate, 8 comm blocks, copy engines, in windows only",
-                          "launch gate, 16 comm blocks, symmetric memory, copy engines, in windows only"));
+  EXPECT_THAT(
+      starts_with_engines(elementwise_site()),
+      ElementsAre("priority, 32 comm blocks, cluster 1, symmetric memory, copy engines",
+                  "launch gate, 16 comm blocks, symmetric memory, copy engines, in windows only",
+                  "launch gate, copy engines, in windows only", "launch gate, 16 comm blocks, copy engines, in windows only",
+                  "4 blocks/SM, launch gate, 8 comm blocks, copy engines, in windows only"));
   // Eight blocks on each of 132 SMs, where there is room for five: two waves, of which a cap below four would make three.
   ControlSite few = elementwise_site();
   few.compute = kTensorGemm;
@@ -226,7 +227,7 @@ TEST(CandidateSpace, CopyEnginesAreCombinedWithWhatElseActs) {
   EXPECT_THAT(beside, Contains(::testing::Field(&Candidate::plan, OverlapPlan{})));
 }
 
-TEST(CandidateSpace, SymmetricMemoryBeginsWithTwiceTheLibrarysOwnBlocks) {
+TEST(CandidateSpace, SymmetricMemoryBeginsWithTwoAndFourTimesTheLibrarysOwnBlocks) {
   const auto starts_with_memory = [](const ControlSite& site) {
     std::vector<std::string> plans;
     for (const Candidate& candidate : CandidateSpace(site).starts()) {
@@ -234,11 +235,11 @@ TEST(CandidateSpace, SymmetricMemoryBeginsWithTwiceTheLibrarysOwnBlocks) {
     }
     return plans;
   };
-  EXPECT_THAT(
-      starts_with_memory(library_site("h200", CollectiveOp::reduce_scatter)),
-      ElementsAre("priority, 16 comm blocks, symmetric memory, in windows only",
-                  "launch gate, 16 comm blocks, symmetric memory, in windows only", "priority, symmetric memory, in windows only",
-                  "launch gate, 16 comm blocks, cluster 1, SM target 116, symmetric memory, in windows only"));
+  EXPECT_THAT(starts_with_memory(library_site("h200", CollectiveOp::reduce_scatter)),
+              ElementsAre("priority, 16 comm blocks, symmetric memory, in windows only",
+                          "launch gate, 16 comm blocks, symmetric memory, in windows only",
+                          "priority, 32 comm blocks, cluster 1, symmetric memory",
+                          "launch gate, 16 comm blocks, cluster 1, SM target 116, symmetric memory, in windows only"));
   EXPECT_TRUE(starts_with_memory(library_site("h200", CollectiveOp::all_to_all)).empty());
   // Its own number of blocks stands for eight; 24, a ring's own number, is a step as any other.
   ControlSite site = library_site();

@@ -156,6 +156,8 @@ TEST(Controls, SymmetricMemoryIsForKernelsOfNcclThatReduceOrGather) {
   EXPECT_EQ(values("symmetric", library_site(), plan), Values{1});  // the half that reduces has a kernel
   EXPECT_EQ(refusal("symmetric", library_site("h200", CollectiveOp::all_gather), plan),
             "copy engines move the data, the collective has no blocks");
+  plan.symmetric = true;
+  EXPECT_EQ(refusal("comm_threads", library_site(), plan), "NCCL's kernels on symmetric memory take no number of threads");
 }
 
 TEST(Controls, BackendsSayTheSameOfADetour) {

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <utility>
+
+#include "headroom/backend/backend.hpp"
+#include "headroom/model/scenario.hpp"
+
+namespace headroom::testing {
+
+/// Three iterations of `compute` beside 24 MiB of `op`.
+inline Scenario small(Compute compute, CollectiveOp op, int gpus) {
+  return {"test", gpus, 3, Pattern::pipeline, std::move(compute), {op, mebibytes(24), DataType::bf16, std::nullopt, std::nullopt}};
+}
+
+/// Absent where the test is over: skipped without a recorder, failed otherwise.
+inline std::optional<Timeline> recorded(Workload& workload, Order order, const OverlapPlan& plan) {
+  Result<Timeline> timeline = workload.record(order, plan);
+  if (timeline) return std::move(*timeline);
+  if (timeline.error().kind == ErrorKind::unavailable) {
+    [&] { GTEST_SKIP() << timeline.error().message; }();
+  } else {
+    ADD_FAILURE() << timeline.error().message;
+  }
+  return std::nullopt;
+}
+
+}  // namespace headroom::testing
