@@ -55,6 +55,7 @@ Status CollectiveBuffers::register_with(Communicators& comms) const {
 
 Result<PeerCopies> CollectiveBuffers::as_peer_copies(const NcclLibrary& nccl) const {
   std::vector<PeerCopies::Rank> ranks;
+  ranks.reserve(ranks_.size());
   for (const Rank& rank : ranks_) ranks.push_back({rank.send.get(), rank.recv.get()});
   return PeerCopies::make(nccl, collective_.op, collective_.bytes / gpus_, std::move(ranks));
 }

@@ -158,7 +158,7 @@ std::string way_to_make_room(const ControlSite& site, const OverlapPlan& plan) {
 }  // namespace
 
 std::string reason_of(const ControlSite& site, const OverlapPlan& plan) {
-  const std::string room = way_to_make_room(site, plan) + (plan.symmetric ? ", symmetric memory" : "");
+  std::string room = way_to_make_room(site, plan) + (plan.symmetric ? ", symmetric memory" : "");
   if (!plan.copy_engine) return room;
   if (site.collective.op != CollectiveOp::all_reduce) {
     if (plan.peer_detour) return "copy engines, detour";

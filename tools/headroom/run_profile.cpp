@@ -57,6 +57,12 @@ std::optional<std::int64_t> agreed_everywhere(const Profile& profile, std::strin
   return std::nullopt;
 }
 
+bool any_has(const Profile& profile, bool OverlapPlan::* member) {
+  return std::ranges::any_of(profile.choices(), [member](const StoredChoice& choice) {
+    return choice.key.surroundings.provenance == Provenance::measured && choice.plan.*member;
+  });
+}
+
 bool has(const RunControls& controls, const std::string& variable) {
   return std::ranges::find(controls.comm_library, variable, &std::pair<std::string, std::string>::first) !=
          controls.comm_library.end();
@@ -80,11 +86,9 @@ Result<ProfileControls> controls_of(const Profile& profile) {
   if (const auto blocks = agreed(profile, "blocks_per_sm", &OverlapPlan::blocks_per_sm, found.left)) {
     found.controls.caps.push_back({"*", BlocksPerSm(*blocks)});
   }
-  for (const auto& [name, member] : {std::pair{"symmetric", &OverlapPlan::symmetric}, {"copy_engine", &OverlapPlan::copy_engine}}) {
-    const bool chosen = std::ranges::any_of(profile.choices(), [member = member](const StoredChoice& choice) {
-      return choice.key.surroundings.provenance == Provenance::measured && choice.plan.*member;
-    });
-    if (chosen) found.left.push_back(fmt::format("{} (a program's own collectives cannot have it)", name));
+  for (const auto& [control, member] :
+       {std::pair{"symmetric", &OverlapPlan::symmetric}, {"copy_engine", &OverlapPlan::copy_engine}}) {
+    if (any_has(profile, member)) found.left.push_back(fmt::format("{} (a program's own collectives cannot have it)", control));
   }
   return found;
 }
