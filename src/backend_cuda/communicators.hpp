@@ -29,7 +29,8 @@ class Communicators {
   Communicators& operator=(Communicators&&) = delete;
   ~Communicators();
 
-  /// Makes memory[i] of rank i known to all ranks, as copy engines and kernels on symmetric memory need it; both live until these communicators are gone.
+  /// Makes memory[i] of rank i known to all ranks, as copy engines and kernels on symmetric memory need it; both live until these
+  /// communicators are gone. `unavailable` where the links do not allow it.
   Status register_windows(const std::vector<void*>& memory, Bytes size);
 
   [[nodiscard]] NcclComm rank(int index) const { return comms_[static_cast<std::size_t>(index)]; }

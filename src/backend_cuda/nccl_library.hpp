@@ -76,8 +76,8 @@ class NcclLibrary {
   [[nodiscard]] std::string version() const;
   /// Whether a launch gate can be set behind this library's launches; the reason otherwise.
   [[nodiscard]] const Status& launches_observed() const { return launches_observed_; }
-  /// Whether memory can be made known to all ranks, for copy engines and for kernels on symmetric memory: the calls are there. Whether this
-  /// machine's links allow it shows in a run.
+  /// Whether memory can be made known to all ranks, for copy engines and for kernels on symmetric memory: the calls are there.
+  /// Whether this machine's links allow it shows in a run.
   [[nodiscard]] bool has_windows() const { return functions.window_register != nullptr; }
 
   /// Memory of the current device that can be registered with communicators where the library has that; plain memory otherwise.

@@ -11,8 +11,8 @@
 
 namespace headroom::cuda {
 
-/// An all_gather or all_to_all of devices 0..n-1 as copies between devices alone. The driver copies within a device by a kernel, whatever it
-/// is asked for; so each rank's own share goes to a peer and comes back. Copy engines do all of it.
+/// An all_gather or all_to_all of devices 0..n-1 as copies between devices alone. The driver copies within a device by a kernel,
+/// whatever it is asked for; so each rank's own share goes to a peer and comes back. Copy engines do all of it.
 class PeerCopies {
  public:
   /// Buffers of a rank, which outlive the copies and which every device can reach.

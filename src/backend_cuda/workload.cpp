@@ -95,6 +95,7 @@ Status CudaWorkload::windows_of_memory_possible(const OverlapPlan& plan) const {
   const CollectiveOp op = scenario_.collective.op;
   if (Status possible = detour_possible(plan, op); !possible) return possible;
   if (!plan.copy_engine && !plan.symmetric) return {};
+  if (!windows_refused_) return windows_refused_;
   if (!nccl_->has_windows()) {
     return unavailable(fmt::format("{}: NCCL {} has no such collectives, expected 2.28 or later",
                                    plan.symmetric ? "symmetric" : "copy_engine", nccl_->version()));
@@ -123,7 +124,10 @@ Result<const Communicators*> CudaWorkload::communicators_for(const CommBudget& b
   Result<Communicators> made = Communicators::make(*nccl_, scenario_.gpus, budget);
   if (!made) return made.error();
   if (budget.copy_engine || budget.symmetric) {
-    if (Status registered = here.collective->register_with(*made); !registered) return registered.error();
+    if (Status registered = here.collective->register_with(*made); !registered) {
+      if (registered.error().kind == ErrorKind::unavailable) windows_refused_ = registered;
+      return registered.error();
+    }
   }
   return &here.communicators.emplace(budget, std::move(*made)).first->second;
 }

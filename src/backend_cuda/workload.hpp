@@ -68,6 +68,8 @@ class CudaWorkload final : public Workload {
   std::chrono::milliseconds time_limit_;
   ComputeFacts facts_;
   std::unique_ptr<OnDevices> on_devices_;
+  /// Why no memory can be registered between these devices, once that was tried: to hear it again takes no further communicator.
+  Status windows_refused_;
 };
 
 }  // namespace headroom::cuda

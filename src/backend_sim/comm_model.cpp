@@ -78,8 +78,8 @@ struct SymmetricKernel {
 };
 
 SymmetricKernel symmetric_kernel(CollectiveOp op, int gpus) {
-  // Each rank's memory is read once and written once where it matters, with nothing in between: of S bytes an all-reduce reads and writes
-  // all, the two others all on one side and a share on the other.
+  // Each rank's memory is read once and written once where it matters, with nothing in between: of S bytes an all-reduce reads and
+  // writes all, the two others all on one side and a share on the other.
   const double peers = gpus - 1;
   if (op == CollectiveOp::all_reduce) return {7, 0.78, 1.01, gpus / peers};
   return {9, op == CollectiveOp::all_gather ? 0.56 : 0.425, 1.25, (gpus + 1) / peers};

@@ -30,8 +30,8 @@ Status symmetric_possible(CollectiveOp op, const DeviceLimits& device);
 Result<CommProfile> profile_beside_copies(const Collective& collective, const CommSettings& settings, int gpus,
                                           const DeviceLimits& device);
 
-/// Bytes that a rank's copy engines send to its peers for one collective, and as many arrive. On a detour they also carry a rank's own share
-/// to a peer and back; what is gathered is there already.
+/// Bytes that a rank's copy engines send to its peers for one collective, and as many arrive. On a detour they also carry a rank's
+/// own share to a peer and back; what is gathered is there already.
 double copied_bytes(const Collective& collective, int gpus, bool detour);
 
 }  // namespace headroom::sim

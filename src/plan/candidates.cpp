@@ -204,7 +204,7 @@ Candidate CandidateSpace::describe(const OverlapPlan& plan) const {
 
 std::vector<OverlapPlan> CandidateSpace::plans_with_copies(const OverlapPlan& plain, const OverlapPlan& urgent,
                                                            const OverlapPlan& gated) const {
-  // A copy within the device is a kernel, which must not wait until compute's blocks are through. Without it there is nothing to wait.
+  // A copy within the device is a kernel, which must not wait until compute's blocks are through. A detour has none.
   if (site_.collective.op != CollectiveOp::all_reduce) {
     std::vector<OverlapPlan> plans{urgent, plain, with(site_, plain, "peer_detour", 1)};
     if (const Value cap = cap_of_one_wave(site_)) plans.push_back(with(site_, urgent, "blocks_per_sm", cap));
@@ -220,8 +220,8 @@ std::vector<OverlapPlan> CandidateSpace::plans_with_copies(const OverlapPlan& pl
 }
 
 std::vector<OverlapPlan> CandidateSpace::symmetric_plans(const OverlapPlan& urgent, const OverlapPlan& gated) const {
-  // Twice the library's own number comes close to what the links carry, four times gets it even where compute is in the way; each block
-  // has an SM to itself.
+  // Twice the library's own number comes close to what the links carry, four times gets it even where compute is in the way. Each
+  // block has an SM to itself.
   constexpr std::int64_t blocks = 2 * kSymmetricBlocks.count();
   const OverlapPlan ordered = with_blocks(site_, can_act(gated) ? gated : urgent, blocks);
   const OverlapPlan split = with(site_, with(site_, ordered, "sm_target", site_.device.sms.count() - blocks), "cluster", 1);

@@ -44,7 +44,8 @@ std::string_view presumes(const OverlapPlan& plan) {
   return plan.windows_only ? "in windows only" : "";
 }
 
-/// The same for what a process sets once for all its collectives: a choice that means only some, or others than it has, is no such value.
+/// The same for what a process sets once for all its collectives: a choice that means only some, or others than it has, is no such
+/// value.
 template <class Member>
 std::optional<std::int64_t> agreed_everywhere(const Profile& profile, std::string_view name, Member member,
                                               std::vector<std::string>& left) {

@@ -30,7 +30,8 @@ HEADROOM_API Result<CommKernel> find_comm_kernel(std::string_view text, const De
 /// What an all-reduce of the vendor's library launches there when nothing is said: ring and Simple on NVIDIA.
 HEADROOM_API std::string_view default_comm_kernel(const DeviceLimits& device);
 
-/// What NCCL launches for `op` on symmetric memory from sm_90 on; there is no such kernel for an all_to_all, whose answer means nothing.
+/// What NCCL launches for `op` on symmetric memory from sm_90 on. There is no such kernel for an all_to_all; its answer means
+/// nothing.
 HEADROOM_API CommKernel symmetric_comm_kernel(CollectiveOp op);
 
 /// About as many blocks as it then takes by itself: 7 for an all_reduce, 9 otherwise (NCCL 2.28 on two H200).
