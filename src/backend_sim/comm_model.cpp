@@ -45,10 +45,9 @@ std::string_view kernel_of(CollectiveOp op, const DeviceLimits& device) {
   return op == CollectiveOp::all_to_all ? "nccl-2.28:640" : default_comm_kernel(device);
 }
 
-Result<CommProfile> profile(const Collective& collective, int gpus, KernelFootprint footprint, const DeviceLimits& device) {
-  const DevicePerformance& speed = performance_of(device);
-  const bool exchange = collective.op == CollectiveOp::all_to_all;
-  const int usual = exchange ? speed.exchange_blocks : speed.collective_blocks;
+/// The collective's grid, of `usual` blocks where nothing was decided, and what each block sends; its speeds are still to be set.
+Result<CommProfile> laid_out(const Collective& collective, int gpus, KernelFootprint footprint, int usual,
+                             const DeviceLimits& device) {
   CommProfile profile;
   profile.blocks = collective.comm_blocks ? static_cast<int>(collective.comm_blocks->count()) : usual;
   footprint.cluster = collective.cluster.value_or(footprint.cluster);
@@ -56,16 +55,26 @@ Result<CommProfile> profile(const Collective& collective, int gpus, KernelFootpr
   if (profile.blocks % footprint.cluster != 0) footprint.cluster = 1;
   profile.footprint = footprint;
   if (const Result<Occupancy> runs = occupancy(device, footprint); !runs) return runs.error();
-  profile.startup = speed.comm_startup;
   profile.bytes = sent_bytes(collective, gpus) / profile.blocks;
-  // One warp of a block synchronizes, the others move data.
-  const auto movers = device.vendor == Vendor::nvidia ? footprint.threads - device.warp : footprint.threads;
-  profile.block_rate = speed.comm_thread_rate * static_cast<double>(movers.count());
-  profile.sm_rate = speed.comm_sm_rate;
-  profile.link_rate = speed.link_rate * link_share(collective.op, gpus);
-  profile.traffic = reduces(collective.op) ? kTrafficReducing : kTrafficCopying;
   profile.memory_share = kMemoryShare;
   profile.issue_share = kIssueShare;
+  return profile;
+}
+
+Result<CommProfile> buffered_profile(const Collective& collective, int gpus, const KernelFootprint& footprint,
+                                     const DeviceLimits& device) {
+  const DevicePerformance& speed = performance_of(device);
+  const bool exchange = collective.op == CollectiveOp::all_to_all;
+  const int usual = exchange ? speed.exchange_blocks : speed.collective_blocks;
+  Result<CommProfile> profile = laid_out(collective, gpus, footprint, usual, device);
+  if (!profile) return profile;
+  profile->startup = speed.comm_startup;
+  // One warp of a block synchronizes, the others move data.
+  const auto movers = device.vendor == Vendor::nvidia ? footprint.threads - device.warp : footprint.threads;
+  profile->block_rate = speed.comm_thread_rate * static_cast<double>(movers.count());
+  profile->sm_rate = speed.comm_sm_rate;
+  profile->link_rate = speed.link_rate * link_share(collective.op, gpus);
+  profile->traffic = reduces(collective.op) ? kTrafficReducing : kTrafficCopying;
   return profile;
 }
 
@@ -89,20 +98,13 @@ Result<CommProfile> symmetric_profile(const Collective& collective, int gpus, co
   constexpr double startup = 11;
   const DevicePerformance& speed = performance_of(device);
   const SymmetricKernel kernel = symmetric_kernel(collective.op, gpus);
-  CommProfile profile;
-  profile.blocks = collective.comm_blocks ? static_cast<int>(collective.comm_blocks->count()) : kernel.blocks;
-  profile.footprint = symmetric_comm_kernel(collective.op).footprint;
-  profile.footprint.cluster = collective.cluster.value_or(profile.footprint.cluster);
-  if (profile.blocks % profile.footprint.cluster != 0) profile.footprint.cluster = 1;
-  if (const Result<Occupancy> runs = occupancy(device, profile.footprint); !runs) return runs.error();
-  profile.startup = startup;
-  profile.bytes = sent_bytes(collective, gpus) / profile.blocks;
-  profile.block_rate = kernel.rate * speed.comm_thread_rate * static_cast<double>(profile.footprint.threads.count());
-  profile.sm_rate = kNoLimit;  // a block has an SM to itself
-  profile.link_rate = kernel.link * speed.link_rate;
-  profile.traffic = kernel.traffic;
-  profile.memory_share = kMemoryShare;
-  profile.issue_share = kIssueShare;
+  Result<CommProfile> profile = laid_out(collective, gpus, symmetric_comm_kernel(collective.op).footprint, kernel.blocks, device);
+  if (!profile) return profile;
+  profile->startup = startup;
+  profile->block_rate = kernel.rate * speed.comm_thread_rate * static_cast<double>(profile->footprint.threads.count());
+  profile->sm_rate = kNoLimit;  // a block has an SM to itself
+  profile->link_rate = kernel.link * speed.link_rate;
+  profile->traffic = kernel.traffic;
   return profile;
 }
 
@@ -132,7 +134,7 @@ Result<CommProfile> comm_profile(const Collective& collective, const CommSetting
   if (!kernel) return kernel.error();
   KernelFootprint footprint = kernel->footprint;
   if (settings.threads) footprint.threads = *settings.threads + device.warp;
-  return profile(collective, gpus, footprint, device);
+  return buffered_profile(collective, gpus, footprint, device);
 }
 
 Status copies_possible(CollectiveOp op, const DeviceLimits& device) {

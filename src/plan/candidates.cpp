@@ -158,15 +158,14 @@ std::string way_to_make_room(const ControlSite& site, const OverlapPlan& plan) {
 }  // namespace
 
 std::string reason_of(const ControlSite& site, const OverlapPlan& plan) {
-  std::string room = way_to_make_room(site, plan) + (plan.symmetric ? ", symmetric memory" : "");
-  if (!plan.copy_engine) return room;
-  if (site.collective.op != CollectiveOp::all_reduce) {
+  if (plan.copy_engine && site.collective.op != CollectiveOp::all_reduce) {
     if (plan.peer_detour) return "copy engines, detour";
     // When the copy within the device, a kernel, gets its room: first, among capped blocks, or once all have begun and some ended.
     if (plan.blocks_per_sm) return "copy engines, capped";
     return plan.priority ? "copy engines, first" : "copy engines";
   }
-  return room + ", copy engines gather";
+  return way_to_make_room(site, plan) + (plan.symmetric ? ", symmetric memory" : "") +
+         (plan.copy_engine ? ", copy engines gather" : "");
 }
 
 std::string limiting_resource(const ControlSite& site, const Compute& compute, std::optional<Microseconds> compute_alone,

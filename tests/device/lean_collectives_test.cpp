@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "headroom/model/comm_catalog.hpp"
 #include "headroom/trace/overlap_metrics.hpp"
@@ -33,28 +35,51 @@ std::string in_words(const Timeline& timeline) {
   return text;
 }
 
-/// The plan's results as it is, then with a gate and four blocks, which it keeps.
-Status verify_gated_too(Workload& workload, OverlapPlan& plan) {
-  if (Status verified = workload.verify(Order::concurrent, plan); !verified) return verified;
+Scenario beside_a_copy(CollectiveOp op) { return small(Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(64)}, op, 2); }
+
+/// Null where the test has failed.
+std::unique_ptr<Workload> prepared(Backend& backend, const Scenario& scenario) {
+  Result<std::unique_ptr<Workload>> workload = backend.prepare(scenario);
+  if (workload) return std::move(*workload);
+  ADD_FAILURE() << workload.error().message;
+  return nullptr;
+}
+
+/// Whether every plan's results are right. Otherwise the test is over: skipped where this machine cannot carry the plan out, failed
+/// otherwise.
+bool right(Workload& workload, const std::vector<OverlapPlan>& plans) {
+  for (const OverlapPlan& plan : plans) {
+    const Status verified = workload.verify(Order::concurrent, plan);
+    if (verified) continue;
+    if (verified.error().kind == ErrorKind::unavailable) {
+      [&] { GTEST_SKIP() << verified.error().message; }();
+    } else {
+      ADD_FAILURE() << in_words(plan) << ": " << verified.error().message;
+    }
+    return false;
+  }
+  return true;
+}
+
+OverlapPlan gated(OverlapPlan plan) {
   plan.launch_gate = true;
   plan.comm_blocks = Blocks(4);
-  return workload.verify(Order::concurrent, plan);
+  return plan;
 }
 
 TEST(LiveWorkload, CopyEnginesMoveTheSameDataWithoutAKernel) {
   const auto backend = testing::live_backend(2);
   if (!backend) return;
   for (const CollectiveOp op : {CollectiveOp::all_gather, CollectiveOp::all_to_all}) {
-    const Scenario scenario = small(Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(64)}, op, 2);
-    Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
-    ASSERT_TRUE(workload) << workload.error().message;
+    SCOPED_TRACE(to_string(op));
+    const Scenario scenario = beside_a_copy(op);
+    const std::unique_ptr<Workload> workload = prepared(*backend, scenario);
+    if (!workload) return;
     OverlapPlan plan;
     plan.copy_engine = true;
-    const Status verified = (*workload)->verify(Order::concurrent, plan);
-    if (!verified && verified.error().kind == ErrorKind::unavailable) GTEST_SKIP() << verified.error().message;
-    ASSERT_TRUE(verified) << to_string(op) << ": " << verified.error().message;
+    if (!right(*workload, {plan})) return;
     // Not comm_only: of a recording that begins with a copy, CUPTI loses that one.
-    const std::optional<Timeline> timeline = recorded(**workload, Order::concurrent, plan);
+    const std::optional<Timeline> timeline = recorded(*workload, Order::concurrent, plan);
     if (!timeline) return;
     EXPECT_EQ(0, comm_kernels(*timeline)) << to_string(op);
     // Each of two GPUs copies one half to its peer and one half to itself.
@@ -67,18 +92,16 @@ TEST(LiveWorkload, ADetourLeavesNothingToCopyWithinADevice) {
   const auto backend = testing::live_backend(2);
   if (!backend) return;
   for (const auto& [op, copies] : {std::pair{CollectiveOp::all_gather, 2}, {CollectiveOp::all_to_all, 3}}) {
-    const Scenario scenario = small(Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(64)}, op, 2);
-    Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
-    ASSERT_TRUE(workload) << workload.error().message;
+    SCOPED_TRACE(to_string(op));
+    const Scenario scenario = beside_a_copy(op);
+    const std::unique_ptr<Workload> workload = prepared(*backend, scenario);
+    if (!workload) return;
     OverlapPlan plan;
     plan.copy_engine = plan.peer_detour = true;
-    for (const bool windows_only : {true, false}) {
-      plan.windows_only = windows_only;
-      const Status verified = (*workload)->verify(Order::concurrent, plan);
-      if (!verified && verified.error().kind == ErrorKind::unavailable) GTEST_SKIP() << verified.error().message;
-      ASSERT_TRUE(verified) << to_string(op) << ": " << verified.error().message;
-    }
-    const std::optional<Timeline> timeline = recorded(**workload, Order::concurrent, plan);
+    OverlapPlan in_windows = plan;
+    in_windows.windows_only = true;
+    if (!right(*workload, {in_windows, plan})) return;
+    const std::optional<Timeline> timeline = recorded(*workload, Order::concurrent, plan);
     if (!timeline) return;
     EXPECT_EQ(0, comm_kernels(*timeline)) << to_string(op);
     // To the peer and back; what is gathered is at the peer anyway.
@@ -91,15 +114,14 @@ TEST(LiveWorkload, KernelsOnSymmetricMemoryGiveTheSameResults) {
   const auto backend = testing::live_backend(2);
   if (!backend) return;
   for (const CollectiveOp op : {CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter}) {
-    const Scenario scenario = small(Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(64)}, op, 2);
-    Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
-    ASSERT_TRUE(workload) << workload.error().message;
+    SCOPED_TRACE(to_string(op));
+    const Scenario scenario = beside_a_copy(op);
+    const std::unique_ptr<Workload> workload = prepared(*backend, scenario);
+    if (!workload) return;
     OverlapPlan plan;
     plan.symmetric = true;
-    const Status verified = verify_gated_too(**workload, plan);
-    if (!verified && verified.error().kind == ErrorKind::unavailable) GTEST_SKIP() << verified.error().message;
-    ASSERT_TRUE(verified) << to_string(op) << ": " << verified.error().message;
-    const std::optional<Timeline> timeline = recorded(**workload, Order::comm_only, plan);
+    if (!right(*workload, {plan, gated(plan)})) return;
+    const std::optional<Timeline> timeline = recorded(*workload, Order::comm_only, gated(plan));
     if (!timeline) return;
     EXPECT_EQ(2 * scenario.iterations, comm_kernels(*timeline)) << to_string(op);
     for (const Span& span : timeline->spans) {
@@ -117,15 +139,13 @@ TEST(LiveWorkload, KernelsOnSymmetricMemoryGiveTheSameResults) {
 TEST(LiveWorkload, CopyEnginesGatherWhatKernelsReduced) {
   const auto backend = testing::live_backend(2);
   if (!backend) return;
-  const Scenario scenario = small(Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(64)}, CollectiveOp::all_reduce, 2);
-  Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
-  ASSERT_TRUE(workload) << workload.error().message;
+  const Scenario scenario = beside_a_copy(CollectiveOp::all_reduce);
+  const std::unique_ptr<Workload> workload = prepared(*backend, scenario);
+  if (!workload) return;
   OverlapPlan plan;
   plan.copy_engine = true;
-  const Status verified = verify_gated_too(**workload, plan);
-  if (!verified && verified.error().kind == ErrorKind::unavailable) GTEST_SKIP() << verified.error().message;
-  ASSERT_TRUE(verified) << verified.error().message;
-  const std::optional<Timeline> timeline = recorded(**workload, Order::comm_only, plan);
+  if (!right(*workload, {plan, gated(plan)})) return;
+  const std::optional<Timeline> timeline = recorded(*workload, Order::comm_only, gated(plan));
   if (!timeline) return;
   // One kernel and, in place, one copy to the peer, on each of two GPUs.
   EXPECT_EQ(2 * scenario.iterations, comm_kernels(*timeline));

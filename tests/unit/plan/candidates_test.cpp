@@ -179,16 +179,17 @@ TEST(CandidateSpace, WhatAMachineRefusesIsNotInIt) {
   }
 }
 
+std::vector<std::string> starts_with(bool OverlapPlan::* control, const ControlSite& site) {
+  std::vector<std::string> plans;
+  for (const Candidate& candidate : CandidateSpace(site).starts()) {
+    if (candidate.plan.*control) plans.push_back(in_words(candidate.plan));
+  }
+  return plans;
+}
+
 TEST(CandidateSpace, CopyEnginesAreCombinedWithWhatElseActs) {
-  const auto starts_with_engines = [](const ControlSite& site) {
-    std::vector<std::string> plans;
-    for (const Candidate& candidate : CandidateSpace(site).starts()) {
-      if (candidate.plan.copy_engine) plans.push_back(in_words(candidate.plan));
-    }
-    return plans;
-  };
   EXPECT_THAT(
-      starts_with_engines(elementwise_site()),
+      starts_with(&OverlapPlan::copy_engine, elementwise_site()),
       ElementsAre("priority, 32 comm blocks, cluster 1, symmetric memory, copy engines",
                   "launch gate, 16 comm blocks, symmetric memory, copy engines, in windows only",
                   "launch gate, copy engines, in windows only", "launch gate, 16 comm blocks, copy engines, in windows only",
@@ -197,20 +198,23 @@ TEST(CandidateSpace, CopyEnginesAreCombinedWithWhatElseActs) {
   ControlSite few = elementwise_site();
   few.compute = kTensorGemm;
   few.grid = Blocks(1024);
-  EXPECT_THAT(starts_with_engines(few), Contains("4 blocks/SM, launch gate, 8 comm blocks, copy engines, in windows only"));
+  EXPECT_THAT(starts_with(&OverlapPlan::copy_engine, few),
+              Contains("4 blocks/SM, launch gate, 8 comm blocks, copy engines, in windows only"));
   few.grid = Blocks(16384);  // 125 on each: 25 waves
-  EXPECT_THAT(starts_with_engines(few), Contains("3 blocks/SM, launch gate, 8 comm blocks, copy engines, in windows only"));
-  EXPECT_THAT(starts_with_engines(library_site()),
+  EXPECT_THAT(starts_with(&OverlapPlan::copy_engine, few),
+              Contains("3 blocks/SM, launch gate, 8 comm blocks, copy engines, in windows only"));
+  EXPECT_THAT(starts_with(&OverlapPlan::copy_engine, library_site()),
               Contains("priority, 24 comm blocks, cluster 1, SM target 108, copy engines, in windows only"));
   // 256 blocks are two on each of 132 SMs, where there is room for five.
   ControlSite exchange = elementwise_site("h200", CollectiveOp::all_to_all);
   exchange.compute = kTensorGemm;
   exchange.grid = Blocks(256);
-  EXPECT_THAT(starts_with_engines(exchange), ElementsAre("priority, copy engines, in windows only", "copy engines, in windows only",
-                                                         "copy engines, own share by way of a peer, in windows only",
-                                                         "2 blocks/SM, priority, copy engines, in windows only"));
+  EXPECT_THAT(starts_with(&OverlapPlan::copy_engine, exchange),
+              ElementsAre("priority, copy engines, in windows only", "copy engines, in windows only",
+                          "copy engines, own share by way of a peer, in windows only",
+                          "2 blocks/SM, priority, copy engines, in windows only"));
   exchange.grid = Blocks(661);  // one more than five on each: they never run at once
-  EXPECT_EQ(starts_with_engines(exchange).size(), 3U);
+  EXPECT_EQ(starts_with(&OverlapPlan::copy_engine, exchange).size(), 3U);
   // Switched on and off in a step, and nothing that the engines replace stays.
   OverlapPlan copied;
   copied.copy_engine = true;
@@ -228,19 +232,12 @@ TEST(CandidateSpace, CopyEnginesAreCombinedWithWhatElseActs) {
 }
 
 TEST(CandidateSpace, SymmetricMemoryBeginsWithTwoAndFourTimesTheLibrarysOwnBlocks) {
-  const auto starts_with_memory = [](const ControlSite& site) {
-    std::vector<std::string> plans;
-    for (const Candidate& candidate : CandidateSpace(site).starts()) {
-      if (candidate.plan.symmetric) plans.push_back(in_words(candidate.plan));
-    }
-    return plans;
-  };
-  EXPECT_THAT(starts_with_memory(library_site("h200", CollectiveOp::reduce_scatter)),
+  EXPECT_THAT(starts_with(&OverlapPlan::symmetric, library_site("h200", CollectiveOp::reduce_scatter)),
               ElementsAre("priority, 16 comm blocks, symmetric memory, in windows only",
                           "launch gate, 16 comm blocks, symmetric memory, in windows only",
                           "priority, 32 comm blocks, cluster 1, symmetric memory",
                           "launch gate, 16 comm blocks, cluster 1, SM target 116, symmetric memory, in windows only"));
-  EXPECT_TRUE(starts_with_memory(library_site("h200", CollectiveOp::all_to_all)).empty());
+  EXPECT_TRUE(starts_with(&OverlapPlan::symmetric, library_site("h200", CollectiveOp::all_to_all)).empty());
   // Its own number of blocks stands for eight; 24, a ring's own number, is a step as any other.
   ControlSite site = library_site();
   site.comm_blocks = Blocks(24);
