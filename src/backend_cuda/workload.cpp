@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "backend_cuda/handles.hpp"
 #include "backend_cuda/kernel_recorder.hpp"
+#include "backend_cuda/nccl_environment.hpp"
 #include "headroom/plan/controls.hpp"
 
 namespace headroom::cuda {
@@ -29,17 +30,6 @@ Status enough_memory(const Scenario& scenario) {
                     gib(needed), gib(room), device));
   }
   return {};
-}
-
-/// NCCL reads the thread count once in a process, before its first communicator: another value needs another process.
-Status comm_threads_possible(const OverlapPlan& plan) {
-  if (!plan.comm_threads) return {};
-  const char* const fixed = std::getenv("NCCL_NTHREADS");
-  if (fixed != nullptr && std::to_string(plan.comm_threads->count()) == fixed) return {};
-  return invalid_input(
-      fmt::format("comm_threads: {}, but NCCL takes them from its environment when the process starts; start it with "
-                  "NCCL_NTHREADS={} (it is {})",
-                  plan.comm_threads->count(), plan.comm_threads->count(), fixed == nullptr ? "not set" : fixed));
 }
 
 }  // namespace
@@ -95,10 +85,11 @@ Status CudaWorkload::windows_of_memory_possible(const OverlapPlan& plan) const {
   const CollectiveOp op = scenario_.collective.op;
   if (Status possible = detour_possible(plan, op); !possible) return possible;
   if (!plan.copy_engine && !plan.symmetric) return {};
+  const std::string_view control = plan.symmetric ? "symmetric" : "copy_engine";
+  if (Status allowed = peers_allowed(); !allowed) return unavailable(fmt::format("{}: {}", control, allowed.error().message));
   if (!windows_refused_) return windows_refused_;
   if (!nccl_->has_windows()) {
-    return unavailable(fmt::format("{}: NCCL {} has no such collectives, expected 2.28 or later",
-                                   plan.symmetric ? "symmetric" : "copy_engine", nccl_->version()));
+    return unavailable(fmt::format("{}: NCCL {} has no such collectives, expected 2.28 or later", control, nccl_->version()));
   }
   if (plan.symmetric && op == CollectiveOp::all_to_all) return invalid_input(std::string(kNoSymmetricExchange));
   if (plan.copy_engine && op == CollectiveOp::reduce_scatter) return invalid_input(std::string(kCopyEnginesDoNotAdd));
@@ -133,7 +124,7 @@ Result<const Communicators*> CudaWorkload::communicators_for(const CommBudget& b
 }
 
 Result<CommRoute> CudaWorkload::route_by_detour() {
-  // What the library may not do, by its own judgement or the user's environment, is not done past it.
+  // What the library may not do by its own judgement is not done past it.
   if (const auto library = communicators_for(CommBudget::of_copy_engines()); !library) return library.error();
   if (on_devices_->detour == nullptr) {
     Result<PeerCopies> made = on_devices_->collective->as_peer_copies(*nccl_);

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <string_view>
@@ -12,6 +14,42 @@
 
 namespace headroom {
 namespace {
+
+constexpr std::int64_t kGreatestNumber = 0x7fff'ffff;
+constexpr std::int64_t kGreatestCluster = 64;
+constexpr std::int64_t kGreatestExponent = 127;
+
+using Versions = std::span<const std::pair<std::string, std::string>>;
+
+/// Where NCCL and RCCL take from the environment by which links, algorithm and blocks they move data.
+constexpr std::array<std::string_view, 15> kMovesData = {
+    "NCCL_ALGO",     "NCCL_BUFFSIZE",      "NCCL_CGA_CLUSTER_SIZE", "NCCL_CUMEM_ENABLE", "NCCL_MAX_CTAS",    "NCCL_MAX_NCHANNELS",
+    "NCCL_MIN_CTAS", "NCCL_MIN_NCHANNELS", "NCCL_NTHREADS",         "NCCL_NVLS_ENABLE",  "NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL",
+    "NCCL_PROTO",    "NCCL_SHM_DISABLE",   "NCCL_WIN_ENABLE"};
+
+std::string version_of(Versions versions, std::string_view name) {
+  const auto found = std::ranges::find(versions, name, &Versions::value_type::first);
+  return found == versions.end() ? "" : found->second;
+}
+
+/// A profile holds no control characters, an environment may.
+std::string on_a_line(std::string text) {
+  std::ranges::replace_if(text, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+  return text;
+}
+
+std::string comm_library_of(Versions versions) {
+  for (const std::string_view library : {"nccl", "rccl"}) {
+    const std::string version = version_of(versions, library);
+    if (version.empty()) continue;
+    std::string words = fmt::format("{} {}", library, version);
+    for (const auto& [name, value] : versions) {
+      if (std::ranges::find(kMovesData, name) != kMovesData.end()) words += fmt::format(" {}={}", name, on_a_line(value));
+    }
+    return words;
+  }
+  return "";
+}
 
 std::string flop_class(std::int64_t m, std::int64_t n, std::int64_t k) {
   const double flop = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
@@ -50,7 +88,24 @@ std::string collective_of(const Collective& collective) {
   return words;
 }
 
+/// What stands before `end`, a whole number of 31 bits; takes both from `text`. Absent: something else stands there.
+std::optional<std::int64_t> taken(std::string_view& text, std::string_view end) {
+  const std::size_t length = end.empty() ? text.size() : text.find(end);
+  if (length == std::string_view::npos) return std::nullopt;
+  std::int64_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + length, number);
+  if (error != std::errc() || rest != text.data() + length || number < 0 || number > kGreatestNumber) return std::nullopt;
+  text.remove_prefix(length + end.size());
+  return number;
+}
+
 }  // namespace
+
+Surroundings surroundings(Provenance provenance, std::string device, Versions versions) {
+  const std::string simulator = version_of(versions, "simulator");
+  std::string driver = simulator.empty() ? version_of(versions, "driver") : fmt::format("simulator {}", simulator);
+  return {provenance, std::move(device), std::move(driver), comm_library_of(versions)};
+}
 
 ProfileKey profile_key(const Scenario& scenario, const std::optional<KernelFootprint>& compute, const Surroundings& surroundings) {
   return {surroundings,
@@ -60,6 +115,30 @@ ProfileKey profile_key(const Scenario& scenario, const std::optional<KernelFootp
           class_of(scenario.compute),
           collective_of(scenario.collective),
           byte_class(scenario.collective.bytes)};
+}
+
+std::optional<KernelFootprint> footprint_of(const ProfileKey& key) {
+  std::string_view text = key.compute;
+  const auto threads = taken(text, "x");
+  const auto registers = threads ? taken(text, " ") : std::nullopt;
+  const auto fixed = registers ? taken(text, "+") : std::nullopt;
+  const auto dynamic = fixed ? taken(text, " ") : std::nullopt;
+  const auto cluster = dynamic ? taken(text, "") : std::nullopt;
+  if (!cluster || *cluster < 1 || *cluster > kGreatestCluster) return std::nullopt;
+  return KernelFootprint{Threads(*threads), Registers(*registers), Bytes(*fixed), Bytes(*dynamic), static_cast<int>(*cluster)};
+}
+
+std::optional<ProductClass> product_of(const ProfileKey& key) {
+  for (const DataType dtype : {DataType::f32, DataType::bf16}) {
+    if (key.compute != compute_of(LibraryGemm{.m = 1, .n = 1, .k = 1, .dtype = dtype}, std::nullopt)) continue;
+    std::string_view text = key.compute_class;
+    if (!text.starts_with("2^")) return std::nullopt;
+    text.remove_prefix(2);
+    const auto exponent = taken(text, " flop");
+    if (!exponent || !text.empty() || *exponent > kGreatestExponent) return std::nullopt;
+    return ProductClass{dtype, static_cast<int>(*exponent)};
+  }
+  return std::nullopt;
 }
 
 std::vector<std::string> differences(const ProfileKey& wanted, const ProfileKey& stored) {

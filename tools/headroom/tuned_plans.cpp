@@ -18,13 +18,6 @@
 namespace headroom {
 namespace {
 
-std::string version_of(const Backend& backend, std::string_view name) {
-  for (const auto& [known, version] : backend.versions()) {
-    if (known == name) return version;
-  }
-  return "";
-}
-
 class StoredPlans {
  public:
   StoredPlans(Profile profile, std::string path, Surroundings surroundings, DeviceLimits device)
@@ -83,12 +76,7 @@ std::int64_t seconds_since_1970() {
 }
 
 Surroundings surroundings_of(const Backend& backend) {
-  const std::string library = version_of(backend, "nccl").empty() ? "rccl" : "nccl";
-  const std::string version = version_of(backend, library);
-  const std::string simulator = version_of(backend, "simulator");
-  return {backend.provenance(), backend.devices().front().limits.name,
-          simulator.empty() ? version_of(backend, "driver") : fmt::format("simulator {}", simulator),
-          version.empty() ? "" : fmt::format("{} {}", library, version)};
+  return surroundings(backend.provenance(), backend.devices().front().limits.name, backend.versions());
 }
 
 Predictor simulated_times(const Scenario& scenario, const DeviceLimits& device) {

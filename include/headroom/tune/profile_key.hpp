@@ -1,7 +1,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headroom/base/export.hpp"
@@ -16,7 +18,7 @@ struct Surroundings {
   Provenance provenance = Provenance::measured;  ///< a simulated choice is never taken for a measured one
   std::string device;                            ///< catalog name
   std::string driver;                            ///< version, of the simulator where that took the place of one; empty: none
-  std::string comm_library;                      ///< "nccl 2.28.3"; empty: none
+  std::string comm_library;  ///< "nccl 2.28.3", with what its environment makes of it "nccl 2.28.3 NCCL_P2P_DISABLE=1"; empty: none
 
   bool operator==(const Surroundings&) const = default;
 };
@@ -35,9 +37,28 @@ struct ProfileKey {
   bool operator==(const ProfileKey&) const = default;
 };
 
+/// `versions` as a backend lists them: libraries, driver, simulator, and the environment that shapes what they do. Settings of the
+/// communication library that move data another way are part of it; those of logs and networks are not.
+HEADROOM_API Surroundings surroundings(Provenance provenance, std::string device,
+                                       std::span<const std::pair<std::string, std::string>> versions);
+
 /// `compute` as the backend reports it; absent for a library's kernel.
 HEADROOM_API ProfileKey profile_key(const Scenario& scenario, const std::optional<KernelFootprint>& compute,
                                     const Surroundings& surroundings);
+
+/// The block that the key's compute names. Absent for a library's kernel, and for a text that profile_key does not write: a profile may
+/// be edited by hand.
+HEADROOM_API std::optional<KernelFootprint> footprint_of(const ProfileKey& key);
+
+/// Products that a library makes by one kernel, as far as a key tells them apart.
+struct ProductClass {
+  DataType dtype = DataType::bf16;
+  int flop_exponent = 0;  ///< 2 m n k lies from 2^flop_exponent to twice that
+
+  bool operator==(const ProductClass&) const = default;
+};
+/// Absent for keys of other kernels.
+HEADROOM_API std::optional<ProductClass> product_of(const ProfileKey& key);
 
 /// One line for each member in which the keys differ: "driver 580.65, stored 570.1". Empty for equal keys.
 HEADROOM_API std::vector<std::string> differences(const ProfileKey& wanted, const ProfileKey& stored);

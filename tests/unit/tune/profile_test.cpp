@@ -156,6 +156,50 @@ TEST(ProfileKey, DiffersWithEveryMember) {
   EXPECT_TRUE(differs([](ProfileKey& key) { key.collective_class = "x"; }));
 }
 
+TEST(ProfileKey, GivesBackTheBlockThatItNames) {
+  Scenario scenario;
+  scenario.compute = Elementwise{};
+  const KernelFootprint block{Threads(256), Registers(40), Bytes(1024), Bytes(49152), 2};
+  EXPECT_EQ(footprint_of(profile_key(scenario, block, {})), block);
+  EXPECT_FALSE(product_of(profile_key(scenario, block, {})));
+  ProfileKey key = choice(29).key;
+  for (const char* other : {"", "library_gemm bf16", "256x32", "256x32 0+0", "256x32 0+0 0", "256x32 0+0 65", "256x32 0+0 1 ",
+                            "256x32 0+-1 1", "256x 0+0 1", "256x32 0 0 1", "256x99999999999 0+0 1"}) {
+    key.compute = other;
+    EXPECT_FALSE(footprint_of(key)) << other;
+  }
+}
+
+TEST(ProfileKey, GivesBackTheProductsThatItNames) {
+  Scenario scenario;
+  scenario.compute = LibraryGemm{8192, 8192, 8192, DataType::bf16};
+  const ProfileKey key = profile_key(scenario, std::nullopt, {});
+  EXPECT_EQ(product_of(key), (ProductClass{DataType::bf16, 40}));  // 2 x 8192^3 = 2^40
+  EXPECT_FALSE(footprint_of(key));
+  scenario.compute = LibraryGemm{4096, 4096, 4095, DataType::f32};
+  EXPECT_EQ(product_of(profile_key(scenario, std::nullopt, {})), (ProductClass{DataType::f32, 36}));
+  ProfileKey other = key;
+  for (const char* size : {"", "2^", "2^40", "2^40 flops", "2^40 B", "40 flop", "2^128 flop", "2^-1 flop"}) {
+    other.compute_class = size;
+    EXPECT_FALSE(product_of(other)) << size;
+  }
+  other = key;
+  other.compute = "library_gemm f16";
+  EXPECT_FALSE(product_of(other));
+}
+
+TEST(ProfileKey, HoldsWhatTheEnvironmentMakesOfTheLibrary) {
+  using Versions = std::vector<std::pair<std::string, std::string>>;
+  const auto library = [](const Versions& versions) { return surroundings(Provenance::measured, "h200", versions).comm_library; };
+  EXPECT_EQ(library({{"cuda", "13.0"}, {"NCCL_DEBUG", "INFO"}, {"nccl", "2.28.9"}}), "nccl 2.28.9");
+  EXPECT_EQ(library({{"NCCL_P2P_DISABLE", "1"}, {"NCCL_ALGO", "a\nb"}, {"nccl", "2.28.9"}}),
+            "nccl 2.28.9 NCCL_P2P_DISABLE=1 NCCL_ALGO=a?b");
+  EXPECT_EQ(library({{"rccl", "2.21.5"}}), "rccl 2.21.5");
+  EXPECT_EQ(library({{"cuda", "13.0"}}), "");
+  EXPECT_EQ(surroundings(Provenance::measured, "h200", Versions{{"driver", "580.65"}}).driver, "580.65");
+  EXPECT_EQ(surroundings(Provenance::simulated, "h200", Versions{{"simulator", "2"}, {"driver", "580.65"}}).driver, "simulator 2");
+}
+
 TEST(ProfileKey, NamesWhatDiffers) {
   const ProfileKey wanted = choice(29).key;
   EXPECT_TRUE(differences(wanted, wanted).empty());

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "headroom/base/result.hpp"
+#include "headroom/plan/overlap_plan.hpp"
+
+/// What the user told NCCL by its environment, where a plan must not go past it.
+namespace headroom::cuda {
+
+/// `unavailable` where NCCL_P2P_DISABLE=1, or NCCL_P2P_LEVEL=LOC, keeps NCCL from copying between GPUs. NCCL asks it for its transports
+/// alone: windows of memory would be registered all the same, and data would go the way that was ruled out.
+[[nodiscard]] Status peers_allowed();
+
+/// NCCL reads the thread count once in a process, before its first communicator: another value needs another process.
+[[nodiscard]] Status comm_threads_possible(const OverlapPlan& plan);
+
+}  // namespace headroom::cuda
