@@ -13,6 +13,11 @@ using HeuristicResult = struct OpaqueHeuristicResult;
 
 inline constexpr int kSmCountTarget = 15;  // CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET
 using SmCount = std::int32_t;              // 0: all of the device
+// cublasLtMatrixLayoutAttribute_t, with what each is written as
+inline constexpr int kLayoutType = 0;     // cudaDataType, std::uint32_t
+inline constexpr int kLayoutRows = 2;     // std::uint64_t
+inline constexpr int kLayoutColumns = 3;  // std::uint64_t
+inline constexpr int kLayoutBatches = 5;  // std::int32_t
 // cublasStatus_t
 inline constexpr int kInvalidValue = 7;
 inline constexpr int kArchMismatch = 8;

@@ -1,22 +1,15 @@
 #include "preload/cublas_lt_descriptors.hpp"
 
-#include "preload/elf_symbols.hpp"
-#include "preload/hook_table.hpp"
+#include "preload/loaded_function.hpp"
 
 namespace headroom::preload {
 namespace {
 
-template <class Function>
-Function find_in_library(const char* name) {
-  void* found = find_loaded_symbol(object_prefix(HookedLibrary::kCublasLt), name);
-  return reinterpret_cast<Function>(found != nullptr ? found : find_loaded_symbol("", name));
-}
-
 struct AttributeCalls {
   using Get = int (*)(cublas_lt::Descriptor, int, void*, std::size_t, std::size_t*);
   using Set = int (*)(cublas_lt::Descriptor, int, const void*, std::size_t);
-  Get get = find_in_library<Get>("cublasLtMatmulDescGetAttribute");
-  Set set = find_in_library<Set>("cublasLtMatmulDescSetAttribute");
+  Get get = loaded_function<Get>(HookedLibrary::kCublasLt, "cublasLtMatmulDescGetAttribute");
+  Set set = loaded_function<Set>(HookedLibrary::kCublasLt, "cublasLtMatmulDescSetAttribute");
 };
 
 const AttributeCalls& attribute_calls() {

@@ -7,7 +7,7 @@
 
 namespace cu = headroom::preload::cu;
 
-/// The functions of cublasLt that are hooked, as cublasLt.h declares them. Only the matmul descriptor and the stream mean anything here.
+/// The functions of cublasLt that are hooked, as cublasLt.h declares them. Matmul descriptor, stream and the layouts of A and D mean something here.
 #pragma GCC visibility push(default)
 extern "C" {
 int cublasLtMatmul(cublas_lt::Handle handle, cublas_lt::Descriptor descriptor, const void* alpha, const void* a,

@@ -1,5 +1,6 @@
 #include "preload/cublas_lt_descriptors.hpp"
 #include "preload/cublas_lt_functions.hpp"
+#include "preload/cublas_lt_layouts.hpp"
 #include "preload/hook_table.hpp"
 #include "preload/interposer.hpp"
 #include "preload/product_scope.hpp"
@@ -18,7 +19,12 @@ thread_local constinit StreamId last_stream = 0;
 Interposer* interposer_for(cublas_lt::Descriptor descriptor) {
   if (descriptor == nullptr || !ProductScope::outermost()) { return nullptr; }
   Interposer* state = interposer();
-  return state == nullptr || state->rules.sm_target == 0 ? nullptr : state;
+  return state == nullptr || !state->rules.has_targets() ? nullptr : state;
+}
+
+// One target for all needs no look at the product.
+Product product_for(const Rules& rules, cublas_lt::Layout a, cublas_lt::Layout d) {
+  return rules.sm_target > 0 ? Product{} : product_of_layouts(a, d);
 }
 
 // Said before anything is launched, so that the call can be made again. Algorithm, workspace and target may not go together.
@@ -27,8 +33,8 @@ bool is_refusal(int status) {
 }
 
 template <class Call>
-int product(Interposer& state, cublas_lt::Descriptor descriptor, bool has_algorithm, Call call) {
-  DescriptorUse use(state.descriptors, descriptor, state.core->on_library_gemm(last_stream, now_ns()).sms);
+int make(Interposer& state, cublas_lt::Descriptor descriptor, const Product& product, bool has_algorithm, Call call) {
+  DescriptorUse use(state.descriptors, descriptor, state.core->on_library_gemm(last_stream, product, now_ns()).sms);
   const int status = call();
   if (use.targeted()) {
     if (!is_refusal(status)) {
@@ -42,13 +48,13 @@ int product(Interposer& state, cublas_lt::Descriptor descriptor, bool has_algori
   // Without the target the algorithm may be refused that was chosen for it.
   const bool may_need_target =
       is_refusal(status) && has_algorithm && state.descriptors.chosen_for_target.load(std::memory_order_relaxed);
-  if (may_need_target && use.set(state.rules.sm_target) && call() == 0) { return 0; }
+  if (may_need_target && use.set(state.rules.target_of(product, kAnyName)) && call() == 0) { return 0; }
   return status;
 }
 
 template <class Call>
-int heuristic(Interposer& state, cublas_lt::Descriptor descriptor, const int* returned, Call call) {
-  DescriptorUse use(state.descriptors, descriptor, state.core->expected_sm_target(last_stream, now_ns()).sms);
+int heuristic(Interposer& state, cublas_lt::Descriptor descriptor, const Product& product, const int* returned, Call call) {
+  DescriptorUse use(state.descriptors, descriptor, state.core->expected_sm_target(last_stream, product, now_ns()).sms);
   const int status = call();
   if (!use.targeted()) { return status; }
   if (status == 0 && *returned > 0) {
@@ -73,7 +79,7 @@ int cublasLtMatmul(cublas_lt::Handle handle, cublas_lt::Descriptor descriptor, c
   Interposer* state = interposer_for(descriptor);
   if (state == nullptr) { return call(); }
   last_stream = state->stream_id(stream, DefaultStream::kLegacy);
-  return product(*state, descriptor, algorithm != nullptr, call);
+  return make(*state, descriptor, product_for(state->rules, layout_a, layout_d), algorithm != nullptr, call);
 }
 
 int cublasLtMatmulAlgoGetHeuristic(cublas_lt::Handle handle, cublas_lt::Descriptor descriptor, cublas_lt::Layout layout_a,
@@ -87,5 +93,6 @@ int cublasLtMatmulAlgoGetHeuristic(cublas_lt::Handle handle, cublas_lt::Descript
   const ProductScope scope;
   // A program that asks for several algorithms compares them itself and keeps the best, for products in no window as well.
   Interposer* state = requested == 1 && returned != nullptr ? interposer_for(descriptor) : nullptr;
-  return state == nullptr ? call() : heuristic(*state, descriptor, returned, call);
+  if (state == nullptr) { return call(); }
+  return heuristic(*state, descriptor, product_for(state->rules, layout_a, layout_d), returned, call);
 }

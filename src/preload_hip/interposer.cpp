@@ -120,6 +120,7 @@ Rules possible(Rules rules) {
   }
   rules.gate = false;
   rules.sm_target = 0;
+  rules.product_count = 0;
   return rules;
 }
 

@@ -257,6 +257,7 @@ Result<ProcessReport> parse_process_report(std::string_view text, const std::str
                   Microseconds(trial.amount("plain_us")),
                   Microseconds(trial.amount("priority_us")),
                   Microseconds(trial.amount("gate_us")),
+                  Microseconds(trial.amount("shape_us")),
                   Microseconds(trial.amount("sm_target_us"))};
   if (failure) return invalid_input(fmt::format("{}: {}", source, *failure));
   report.document = text;

@@ -42,7 +42,7 @@ refused "--backend: 'rocm', expected auto, cuda or hip" --backend rocm -- true
 refused '--policy: gate is not there with hip' --backend hip --policy gate -- true
 refused '--sm-target: not there with hip' --backend hip --sm-target 100 -- true
 refused '--set: cluster is not there with hip' --backend hip --set cluster=1 -- true
-refused '--policy: shape needs a --cap [NAME=]N or a profile' --policy shape -- true
+refused '--policy: shape needs a --cap [NAME=]N or a profile with a choice that caps a kernel' --policy shape -- true
 for policy in observe priority gate auto; do
   refused "--cap: not applied by $policy, expected --policy shape" --policy "$policy" --cap 2 -- true
 done
@@ -195,15 +195,18 @@ grep -q '"comm_blocks": 12' "$work/measured.json" || fail 'the profile has no co
 HEADROOM_PROFILE=$work/measured.json expect 0 run -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
 inherits NCCL_MAX_CTAS=12
 inherits NCCL_MIN_CTAS=12
-inherits 'sm_target 104'
+inherits 'product bf16 2^40 sm_target 104'
+inherits 'device h200'
+if grep -q '^sm_target' "$out"; then fail 'a target for other products'; fi
 expect 0 run --profile "$work/measured.json" --set comm_blocks=4 --sm-target 90 -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
 inherits NCCL_MAX_CTAS=4
 inherits 'sm_target 90'
+if grep -q '^product' "$out"; then fail "a profile's target beside what was asked"; fi
 # What holds in windows only is no setting of all a process's collectives; the SM target acts in windows anyway.
 sed 's/"windows_only": *[a-z]*/"windows_only": true/' "$work/measured.json" >"$work/windows.json"
 expect 0 run --profile "$work/windows.json" -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
 lacks NCCL_MAX_CTAS
-inherits 'sm_target 104'
+inherits 'product bf16 2^40 sm_target 104'
 grep -qF 'or need more than a run can do: comm_blocks (12 in windows only)' "$err" || fail 'windows'
 sed 's/"copy_engine": *[a-z]*/"copy_engine": true/' "$work/measured.json" >"$work/copies.json"
 expect 0 run --profile "$work/copies.json" -- true
@@ -219,6 +222,33 @@ lacks NCCL_MAX_CTAS
 expect 0 run --backend hip --profile "$work/measured.json" -- env
 inherits NCCL_MAX_NCHANNELS=12
 lacks HEADROOM_RUN_RULES # the profile's SM target
+# What is for single kernels holds for those that choices were made for, on their devices, where the choices for one agree.
+refused '--policy: shape needs a --cap' --policy shape --profile "$work/measured.json" -- true
+sed 's/"library_gemm bf16"/"256x32 0+0 1"/; s/"2^40 flop"/"2^32 B"/; s/"blocks_per_sm": *[a-z0-9]*/"blocks_per_sm": 4/
+  s/"pad_bytes": *[0-9]*/"pad_bytes": 45056/; s/"sm_target": *[0-9]*/"sm_target": null/' "$work/measured.json" >"$work/elementwise.json"
+sed 's/"256x32 0+0 1"/"512x64 1024+0 1"/; s/"h200"/"sm_120"/; s/"blocks_per_sm": 4/"blocks_per_sm": 2/' "$work/elementwise.json" >"$work/other.json"
+sed 's/"2^32 B"/"2^33 B"/; s/"512x64 1024+0 1"/"64x16 0+0 1"/' "$work/other.json" >"$work/agrees.json"
+sed 's/"2^32 B"/"2^34 B"/; s/"512x64 1024+0 1"/"64x16 0+0 1"/; s/"blocks_per_sm": 2/"blocks_per_sm": 3/' "$work/other.json" >"$work/differs.json"
+cp "$work/elementwise.json" "$work/kernels.json"
+expect 0 profile import "$work/other.json" --profile "$work/kernels.json"
+expect 0 profile import "$work/agrees.json" --profile "$work/kernels.json"
+for policy in shape auto; do
+  expect 0 run --policy "$policy" --profile "$work/kernels.json" -- bash -c 'cat "$HEADROOM_RUN_RULES"'
+  [ "$(cat "$out")" = 'footprint 512x64 1024+0 1 cap 2
+footprint 64x16 0+0 1 cap 2
+device h200
+footprint 256x32 0+0 1 cap 4' ] || fail "not the rules for each kernel: $(cat "$out")"
+done
+expect 0 run --policy shape --cap gelu=3 --profile "$work/elementwise.json" -- bash -c 'cat "$HEADROOM_RUN_RULES"'
+[ "$(cat "$out")" = 'cap gelu 3
+device h200
+footprint 256x32 0+0 1 cap 4' ] || fail "not what was asked and what the profile adds: $(cat "$out")"
+expect 0 run --policy gate --profile "$work/kernels.json" -- env
+lacks HEADROOM_RUN_RULES
+expect 0 profile import "$work/differs.json" --profile "$work/kernels.json"
+expect 0 run --policy shape --profile "$work/kernels.json" -- bash -c 'cat "$HEADROOM_RUN_RULES"'
+if grep -q '^footprint 64x16' "$out"; then fail 'a cap in which choices differ'; fi
+grep -qF 'blocks_per_sm of 64x16 0+0 (2, 3)' "$err" || fail 'no word of the choices that differ'
 echo '{"schema": "other/1"}' >"$work/foreign.json"
 refused 'foreign.json: schema: "other/1", expected "headroom.profile/1"' --profile "$work/foreign.json" -- true
 HEADROOM_PROFILE=$work/foreign.json expect 0 run -- true

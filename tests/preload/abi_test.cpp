@@ -7,6 +7,7 @@
 
 #include "preload/cublas_lt_abi.hpp"
 #include "preload/driver_abi.hpp"
+#include "preload/product_type.hpp"
 
 // The interposer's own declarations against the toolkit's. Compiling is the test.
 
@@ -77,6 +78,12 @@ SAME_VALUE(kInstantiateUseNodePriority, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRI
 
 #if __has_include(<cublasLt.h>)
 static_assert(cublas_lt::kSmCountTarget == static_cast<int>(CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET));
+static_assert(cublas_lt::kLayoutType == static_cast<int>(CUBLASLT_MATRIX_LAYOUT_TYPE));
+static_assert(cublas_lt::kLayoutRows == static_cast<int>(CUBLASLT_MATRIX_LAYOUT_ROWS));
+static_assert(cublas_lt::kLayoutColumns == static_cast<int>(CUBLASLT_MATRIX_LAYOUT_COLS));
+static_assert(cublas_lt::kLayoutBatches == static_cast<int>(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT));
+static_assert(headroom::preload::product_type(CUDA_R_32F) == headroom::preload::ProductType::f32);
+static_assert(headroom::preload::product_type(CUDA_R_16BF) == headroom::preload::ProductType::bf16);
 static_assert(cublas_lt::kInvalidValue == static_cast<int>(CUBLAS_STATUS_INVALID_VALUE));
 static_assert(cublas_lt::kArchMismatch == static_cast<int>(CUBLAS_STATUS_ARCH_MISMATCH));
 static_assert(cublas_lt::kNotSupported == static_cast<int>(CUBLAS_STATUS_NOT_SUPPORTED));

@@ -57,7 +57,7 @@ Status check_run_backend(RunBackend backend, std::string_view policy, const RunC
 
 RunControls possible_controls(RunBackend backend, RunControls offered) {
   if (backend != RunBackend::hip) return offered;
-  offered.sm_target.reset();
+  offered.product_targets.clear();
   std::erase_if(offered.comm_library, [](const auto& setting) { return setting.first == kCluster; });
   return offered;
 }

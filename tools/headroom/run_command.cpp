@@ -133,8 +133,8 @@ Status check_policy(const std::string& policy) {
 /// A control that the policy never applies would be ignored without a word.
 Status check_controls(const std::string& policy, const RunControls& controls) {
   const bool shapes = policy == "shape";
-  if (shapes && controls.caps.empty()) {
-    return invalid_input("--policy: shape needs a --cap [NAME=]N or a profile whose choices agree on one");
+  if (shapes && controls.caps.empty() && controls.footprint_caps.empty()) {
+    return invalid_input("--policy: shape needs a --cap [NAME=]N or a profile with a choice that caps a kernel");
   }
   if (!shapes && !controls.caps.empty())
     return invalid_input(fmt::format("--cap: not applied by {}, expected --policy shape", policy));
@@ -195,8 +195,8 @@ Result<RunControls> offered_controls(const RunArguments& arguments, const Profil
     warn(fmt::format("{}: not applied, because choices differ, hold in windows only or need more than a run can do: {}",
                      profile_path(arguments.profile_file), fmt::join(found->left, ", ")));
   }
-  if (arguments.policy != "shape") found->controls.caps.clear();
-  if (arguments.policy == "priority") found->controls.sm_target.reset();
+  if (arguments.policy != "shape" && arguments.policy != "auto") found->controls.footprint_caps.clear();
+  if (arguments.policy == "priority") found->controls.product_targets.clear();
   return std::move(found->controls);
 }
 
@@ -359,8 +359,9 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
   run->add_option("--backend", arguments->backend,
                   "Whose launches to act on: auto, cuda or hip; auto is hip where only its runtime can be loaded")
       ->capture_default_str();
-  run->add_option("--profile", arguments->profile_file,
-                  "Take what all measured choices of this profile agree on; HEADROOM_PROFILE when absent");
+  run->add_option(
+      "--profile", arguments->profile_file,
+      "Take what this profile's measured choices say of kernels, products and collectives; HEADROOM_PROFILE when absent");
   run->add_flag("--learn", arguments->learn, "Keep the durations that this run learns in the profile, for later ones");
   run->add_option("--report", arguments->report_file, "Write headroom.run/1 to this file; - for standard output");
   run->add_flag("--verbose", arguments->verbose, "Show the report as a table on standard error");

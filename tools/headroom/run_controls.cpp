@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <set>
 #include <span>
 
 namespace headroom {
@@ -75,6 +76,23 @@ Result<KernelCap> parse_cap(std::string_view text) {
   return KernelCap{std::string(name), BlocksPerSm(*blocks)};
 }
 
+/// The rules for one device; those for "" hold on every device.
+std::string rules_on(const std::string& device, const RunControls& controls) {
+  std::string rules;
+  for (const FootprintCap& cap : controls.footprint_caps) {
+    const KernelFootprint& block = cap.footprint;
+    if (cap.device != device) continue;
+    rules += fmt::format("footprint {}x{} {}+{} {} cap {}\n", block.threads.count(), block.registers_per_thread.count(),
+                         block.static_shared.count(), block.dynamic_shared.count(), block.cluster, cap.blocks_per_sm.count());
+  }
+  for (const ProductTarget& target : controls.product_targets) {
+    if (target.device != device) continue;
+    rules += fmt::format("product {} 2^{} sm_target {}\n", to_string(target.product.dtype), target.product.flop_exponent,
+                         target.sms.count());
+  }
+  return rules;
+}
+
 }  // namespace
 
 Result<std::vector<std::pair<std::string, std::string>>> parse_setting(std::string_view text) {
@@ -114,6 +132,14 @@ std::string run_rules(const RunControls& controls) {
   for (const KernelCap& cap : controls.caps) rules += fmt::format("cap {} {}\n", cap.kernel, cap.blocks_per_sm.count());
   if (controls.sm_target) rules += fmt::format("sm_target {}\n", controls.sm_target->count());
   for (const std::string& part : controls.off) rules += fmt::format("{} off\n", part);
+  std::set<std::string> devices;
+  for (const FootprintCap& cap : controls.footprint_caps) devices.insert(cap.device);
+  for (const ProductTarget& target : controls.product_targets) devices.insert(target.device);
+  // In order, so that what holds on every device comes before the first that is named.
+  for (const std::string& device : devices) {
+    if (!device.empty()) rules += fmt::format("device {}\n", device);
+    rules += rules_on(device, controls);
+  }
   return rules;
 }
 

@@ -9,6 +9,8 @@
 
 #include "headroom/base/quantities.hpp"
 #include "headroom/base/result.hpp"
+#include "headroom/model/kernel_footprint.hpp"
+#include "headroom/tune/profile_key.hpp"
 
 namespace headroom {
 
@@ -18,10 +20,26 @@ struct KernelCap {
   BlocksPerSm blocks_per_sm;
 };
 
+/// A cap on the residency of kernels whose blocks take this of an SM, on devices with that catalog name; on all without one.
+struct FootprintCap {
+  std::string device;
+  KernelFootprint footprint;
+  BlocksPerSm blocks_per_sm;
+};
+
+/// The SMs for which a library makes products of that kind, on devices as above.
+struct ProductTarget {
+  std::string device;
+  ProductClass product;
+  Sms sms;
+};
+
 /// What a run is asked to do beyond what its policy does by itself.
 struct RunControls {
-  std::vector<KernelCap> caps;  ///< the first that fits a kernel counts
-  std::optional<Sms> sm_target;
+  std::vector<KernelCap> caps;                                    ///< the first that fits a kernel counts
+  std::optional<Sms> sm_target;                                   ///< of all products
+  std::vector<FootprintCap> footprint_caps;                       ///< of kernels that no cap by name is for
+  std::vector<ProductTarget> product_targets;                     ///< where there is no target of all
   std::vector<std::string> off;                                   ///< parts of the policy that stay out: gate, priority, ...
   std::vector<std::pair<std::string, std::string>> comm_library;  ///< environment of the communication library
 };

@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <set>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+
+#include "headroom/model/device_catalog.hpp"
 
 namespace headroom {
 namespace {
@@ -22,13 +26,16 @@ std::optional<std::int64_t> number(const std::optional<int>& value) {
 }
 
 using Plans = std::vector<OverlapPlan>;
+using Choices = std::vector<StoredChoice>;
 
-Plans measured_plans(const Profile& profile) {
-  Plans plans;
-  for (const StoredChoice& choice : profile.choices()) {
-    if (choice.key.surroundings.provenance == Provenance::measured) plans.push_back(choice.plan);
-  }
-  return plans;
+// What the interposer holds of each.
+constexpr std::size_t kMostRules = 32;
+
+Choices measured_choices(const Profile& profile) {
+  Choices choices;
+  std::ranges::copy_if(profile.choices(), std::back_inserter(choices),
+                       [](const StoredChoice& choice) { return choice.key.surroundings.provenance == Provenance::measured; });
+  return choices;
 }
 
 /// The value that every plan has; where they differ, says so in `left`. A plan without the control is a value of its own.
@@ -43,6 +50,56 @@ std::optional<std::int64_t> agreed(const Plans& plans, std::string_view name, Me
   for (const std::optional<std::int64_t>& value : values) texts.push_back(value ? std::to_string(*value) : "none");
   left.push_back(fmt::format("{} ({})", name, fmt::join(texts, ", ")));
   return std::nullopt;
+}
+
+/// The name by which the interposer knows devices like the one of the choice; empty for one that is in no catalog.
+std::string device_of(const StoredChoice& choice) {
+  const std::string& device = choice.key.surroundings.device;
+  return find_device(device) ? device : "";
+}
+
+/// The plans of the choices for which `what` is the same, in the order of what it gives; choices without are left out.
+template <class What>
+auto plans_by(const Choices& choices, What what) {
+  using Same = typename std::invoke_result_t<What, const ProfileKey&>::value_type;
+  std::vector<std::pair<std::pair<std::string, Same>, Plans>> groups;
+  for (const StoredChoice& choice : choices) {
+    const std::optional<Same> same = what(choice.key);
+    if (!same) continue;
+    const std::pair<std::string, Same> group{device_of(choice), *same};
+    auto found = std::ranges::find(groups, group, &std::pair<std::pair<std::string, Same>, Plans>::first);
+    if (found == groups.end()) found = groups.insert(groups.end(), {group, {}});
+    found->second.push_back(choice.plan);
+  }
+  return groups;
+}
+
+template <class Rule>
+void keep_what_fits(std::vector<Rule>& rules, std::string_view name, std::vector<std::string>& left) {
+  if (rules.size() <= kMostRules) return;
+  left.push_back(fmt::format("{} (of {} kernels, expected at most {})", name, rules.size(), kMostRules));
+  rules.erase(rules.begin() + kMostRules, rules.end());
+}
+
+void add_caps(const Choices& choices, ProfileControls& found) {
+  for (const auto& [kernel, plans] : plans_by(choices, footprint_of)) {
+    const auto& [device, block] = kernel;
+    const std::string name = fmt::format("blocks_per_sm of {}x{} {}+{}", block.threads.count(), block.registers_per_thread.count(),
+                                         block.static_shared.count(), block.dynamic_shared.count());
+    const auto blocks = agreed(plans, name, &OverlapPlan::blocks_per_sm, found.left);
+    if (blocks) found.controls.footprint_caps.push_back({device, block, BlocksPerSm(*blocks)});
+  }
+  keep_what_fits(found.controls.footprint_caps, "blocks_per_sm", found.left);
+}
+
+void add_targets(const Choices& choices, ProfileControls& found) {
+  for (const auto& [kind, plans] : plans_by(choices, product_of)) {
+    const auto& [device, product] = kind;
+    const std::string name = fmt::format("sm_target of {} products of 2^{} flop", to_string(product.dtype), product.flop_exponent);
+    const auto sms = agreed(plans, name, &OverlapPlan::sm_target, found.left);
+    if (sms) found.controls.product_targets.push_back({device, product, Sms(*sms)});
+  }
+  keep_what_fits(found.controls.product_targets, "sm_target", found.left);
 }
 
 /// What a plan presumes of its collectives that a program's own do not have; empty: nothing.
@@ -72,7 +129,9 @@ bool has(const RunControls& controls, const std::string& variable) {
 }  // namespace
 
 Result<ProfileControls> controls_of(const Profile& profile) {
-  const Plans plans = measured_plans(profile);
+  const Choices choices = measured_choices(profile);
+  Plans plans;
+  std::ranges::transform(choices, std::back_inserter(plans), &StoredChoice::plan);
   ProfileControls found;
   const std::pair<std::string_view, std::optional<std::int64_t>> settings[] = {
       {"comm_blocks", agreed_everywhere(plans, "comm_blocks", &OverlapPlan::comm_blocks, found.left)},
@@ -84,10 +143,8 @@ Result<ProfileControls> controls_of(const Profile& profile) {
     if (!variables) return variables.error();
     found.controls.comm_library.insert(found.controls.comm_library.end(), variables->begin(), variables->end());
   }
-  if (const auto sms = agreed(plans, "sm_target", &OverlapPlan::sm_target, found.left)) found.controls.sm_target = Sms(*sms);
-  if (const auto blocks = agreed(plans, "blocks_per_sm", &OverlapPlan::blocks_per_sm, found.left)) {
-    found.controls.caps.push_back({"*", BlocksPerSm(*blocks)});
-  }
+  add_targets(choices, found);
+  add_caps(choices, found);
   for (const auto& [control, member] :
        {std::pair{"symmetric", &OverlapPlan::symmetric}, {"copy_engine", &OverlapPlan::copy_engine}}) {
     if (std::ranges::any_of(plans, member))
@@ -97,8 +154,8 @@ Result<ProfileControls> controls_of(const Profile& profile) {
 }
 
 RunControls completed(RunControls asked, const RunControls& offered) {
-  if (asked.caps.empty()) asked.caps = offered.caps;
-  if (!asked.sm_target) asked.sm_target = offered.sm_target;
+  asked.footprint_caps = offered.footprint_caps;
+  if (!asked.sm_target) asked.product_targets = offered.product_targets;
   for (const auto& [variable, value] : offered.comm_library) {
     if (!has(asked, variable)) asked.comm_library.emplace_back(variable, value);
   }

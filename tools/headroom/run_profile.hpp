@@ -11,11 +11,11 @@
 
 namespace headroom {
 
-/// What a profile says for a whole program. Its choices are for kinds of cases, and a program has kernels and collectives of many
-/// kinds: only what all of its measured choices agree on is taken; what they differ in is named and left alone.
+/// What the measured choices of a profile say for a program. What acts on single launches holds for the kernels and products that a choice
+/// was made for, where all choices for the same agree; what a process sets once for all its collectives, where all choices do.
 struct ProfileControls {
   RunControls controls;
-  std::vector<std::string> left;  ///< "comm_blocks (8, 24)"
+  std::vector<std::string> left;  ///< what they differ in, or cannot be had: "comm_blocks (8, 24)"
 };
 
 Result<ProfileControls> controls_of(const Profile& profile);

@@ -88,6 +88,7 @@ struct ProcessReport {
     Microseconds plain{0};
     Microseconds priority{0};
     Microseconds gate{0};
+    Microseconds shape{0};  ///< of the arm that shapes by footprint; the same as `sm_target` where it has both
     Microseconds sm_target{0};
   };
 

@@ -268,10 +268,10 @@ class Core {
 
   // --- cuBLAS ---
   /// Before a cuBLAS call on this stream. Tell `on_library_gemm_done` where the target was set.
-  SmTarget on_library_gemm(StreamId stream, std::uint64_t host_time_ns);
+  SmTarget on_library_gemm(StreamId stream, const Product& product, std::uint64_t host_time_ns);
   void on_library_gemm_done(LaunchOutcome outcome);
   /// What `on_library_gemm` would say, for a question that launches nothing. Asks the driver about no stream: this one may be gone.
-  SmTarget expected_sm_target(StreamId stream, std::uint64_t host_time_ns);
+  SmTarget expected_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
 
   // --- fork: pthread_atfork's three moments. The child starts with nothing known, its own report and the same rules ---
   void before_fork();

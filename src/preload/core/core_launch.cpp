@@ -28,7 +28,8 @@ struct Launch {
   Order& order;
   bool captured;
   Decision& decision;
-  TicketFields ticket;
+  std::uint32_t cap;  ///< blocks per SM; 0: none
+  TicketFields ticket{};
   Interval expected{};
 };
 
@@ -185,8 +186,8 @@ void decide_gate(Launch& launch, std::uint64_t beside) {
 
 void decide_shape(Launch& launch) {
   const auto device = static_cast<std::size_t>(launch.stream.info.device);
-  const Shaping shaping = shape(
-      {launch.facts, launch.state.known.devices[device], launch.kernel.static_shared, launch.kind.residency, launch.kernel.cap});
+  const Shaping shaping =
+      shape({launch.facts, launch.state.known.devices[device], launch.kernel.static_shared, launch.kind.residency, launch.cap});
   if (shaping.refusal != Refusal::none) {
     launch.state.refuse(launch.kernel, launch.decision, shaping.refusal);
   } else if (shaping.dynamic_shared != launch.facts.dynamic_shared) {
@@ -215,10 +216,25 @@ void decide_compute(Launch& launch) {
     return;
   }
   if (known.active.gate) { decide_gate(launch, beside); }
-  if (known.active.shape && launch.kernel.cap != 0) { decide_shape(launch); }
+  if (launch.cap != 0) { decide_shape(launch); }
 }
 
 }  // namespace
+
+std::uint32_t CoreState::cap_of(const KernelRecord& kernel, const LaunchFacts& facts) {
+  if (!known.active.shape || kernel.communication) { return 0; }
+  if (kernel.cap != 0) { return kernel.cap; }
+  const Stream* stream = rules.footprint_count == 0 ? nullptr : known.order.find_stream(facts.stream);
+  if (stream == nullptr) { return 0; }
+  const DeviceNames names = names_on(*stream);
+  const auto rules_end = rules.footprints.begin() + static_cast<std::ptrdiff_t>(rules.footprint_count);
+  const auto rule = std::find_if(rules.footprints.begin(), rules_end, [&](const FootprintRule& each) {
+    return each.threads == facts.block.count() && each.registers == kernel.registers &&
+           each.static_shared == kernel.static_shared && each.dynamic_shared == facts.dynamic_shared &&
+           each.cluster == facts.cluster && (each.on & names) != 0;
+  });
+  return rule == rules_end ? 0 : rule->blocks_per_sm;
+}
 
 Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index, Hold& hold) {
   Decision decision;
@@ -235,7 +251,8 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
     ++known.totals.overflowed;
     return decision;
   }
-  if (known.active.shape && known.kernels[kernel_index].cap != 0) { meet_residency(facts, key, hold); }
+  const std::uint32_t cap = cap_of(known.kernels[kernel_index], facts);
+  if (cap != 0) { meet_residency(facts, key, hold); }
   Stream* stream = known.order.find_stream(facts.stream);
   LaunchKind* kind = known.kinds.obtain(key);
   if (stream == nullptr || kind == nullptr) {
@@ -249,7 +266,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
 
   Order& order = known.order.open(*stream);
   const bool captured = &order == &stream->captured;
-  Launch launch{*this, facts, kernel, *kind, *stream, order, captured, decision, {}};
+  Launch launch{*this, facts, kernel, *kind, *stream, order, captured, decision, cap};
   const bool queued = !captured && order.clock.queued_behind_collective(facts.host_time_ns);
   if (captured) {
     ++known.totals.captured;

@@ -31,6 +31,7 @@ void CoreState::meet_device(std::int32_t device, Hold& hold) {
   }
   known.models_differ = known.models_differ || known.model != info.name;
   known.devices[static_cast<std::size_t>(device)] = info;
+  known.device_names[static_cast<std::size_t>(device)] = rules.names_of(info.name.data());
   known.devices_known |= bit;
 }
 

@@ -35,11 +35,11 @@ void Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64
   known.order.close(*found, order);
 }
 
-SmTarget Core::on_library_gemm(StreamId stream, std::uint64_t host_time_ns) {
+SmTarget Core::on_library_gemm(StreamId stream, const Product& product, std::uint64_t host_time_ns) {
   if (state_->rest.on()) { return {}; }
   CoreState::Hold hold(*state_);
   if (!state_->known.active.sm_target || state_->dormant() || !state_->meet_stream(stream, hold)) { return {}; }
-  return state_->sm_target(stream, host_time_ns);
+  return state_->sm_target(stream, product, host_time_ns);
 }
 
 void Core::on_library_gemm_done(LaunchOutcome outcome) {
@@ -49,16 +49,18 @@ void Core::on_library_gemm_done(LaunchOutcome outcome) {
   totals.relaunched += outcome == LaunchOutcome::relaunched ? 1 : 0;
 }
 
-SmTarget Core::expected_sm_target(StreamId stream, std::uint64_t host_time_ns) {
+SmTarget Core::expected_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns) {
   if (state_->rest.on()) { return {}; }
   CoreState::Hold hold(*state_);
   if (!state_->known.active.sm_target || state_->dormant()) { return {}; }
-  return state_->sm_target(stream, host_time_ns);
+  return state_->sm_target(stream, product, host_time_ns);
 }
 
-SmTarget CoreState::sm_target(StreamId stream, std::uint64_t host_time_ns) {
+SmTarget CoreState::sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns) {
   Stream* found = known.order.find_stream(stream);
   if (found == nullptr) { return {}; }
+  const std::uint32_t target = rules.target_of(product, names_on(*found));
+  if (target == 0) { return {}; }
   Order& order = known.order.open(*found);
   if (&order == &found->captured) { return {}; }
   Clock clock = order.clock;
@@ -66,7 +68,7 @@ SmTarget CoreState::sm_target(StreamId stream, std::uint64_t host_time_ns) {
   for (std::uint64_t left = known.order.unordered(*found, order); left != 0; left &= left - 1) {
     const Collective& collective = known.order.collective(static_cast<unsigned>(std::countr_zero(left)));
     // The kernel that the library will choose is not known yet, and neither is its duration.
-    if (ExpectedMeeting{expected, false, collective.expected, collective.duration_known}.meets()) { return {rules.sm_target}; }
+    if (ExpectedMeeting{expected, false, collective.expected, collective.duration_known}.meets()) { return {target}; }
   }
   return {};
 }

@@ -146,7 +146,8 @@ void write_trial(ReportWriter& out, const Knowledge& known, const Rules& rules) 
   out.key("arm").text(text_of_arm(rules, trial.arm())).key("collectives_per_repetition").number(known.steps.period());
   out.key("plain_us").microseconds(time_of(true, 0)).key("priority_us").microseconds(time_of(true, 1));
   out.key("gate_us").microseconds(time_of(rules.gate, 2));
-  out.key("sm_target_us").microseconds(time_of(rules.sm_target > 0, last)).end_object();
+  out.key("shape_us").microseconds(time_of(rules.footprint_count > 0, last));
+  out.key("sm_target_us").microseconds(time_of(rules.has_targets(), last)).end_object();
 }
 
 }  // namespace

@@ -100,7 +100,8 @@ struct Knowledge {
   decltype(DeviceInfo::name) model{};  ///< of the first device
   bool models_differ = false;          ///< some device is of another
   std::array<DeviceInfo, ProgramOrder::kMaxDevices> devices{};
-  std::uint64_t devices_known = 0;  ///< bit per device
+  std::array<DeviceNames, ProgramOrder::kMaxDevices> device_names{};  ///< those of the rules that each has
+  std::uint64_t devices_known = 0;                                    ///< bit per device
   StepMarks steps;
   AbTrial trial;
   std::uint64_t step = 0;  ///< number of the last one that began
@@ -158,6 +159,11 @@ struct CoreState {
   /// No collective was ever launched and nothing is being captured: order and time are of no interest.
   [[nodiscard]] bool dormant() const { return !known.collectives_seen && known.order.captures_active() == 0; }
 
+  /// Of the device that the stream is on; a device of which nothing is known is one of all.
+  [[nodiscard]] DeviceNames names_on(const Stream& stream) const {
+    return known.device_names[static_cast<std::size_t>(stream.info.device)] | kEveryDevice;
+  }
+
   // Look-ups ask the platform about what is new, with the lock released meanwhile: pointers into tables must be taken after the last one.
   /// False: no table has room.
   bool meet_stream(StreamId stream, Hold& hold);
@@ -166,13 +172,15 @@ struct CoreState {
   std::uint16_t meet_function(FunctionId function, Hold& hold);
   void meet_residency(const LaunchFacts& facts, std::uint64_t kind_key, Hold& hold);
 
+  /// Blocks per SM that the rules leave the launch, by its kernel's name or by its footprint; 0: no rule is for it, or no cap is applied.
+  [[nodiscard]] std::uint32_t cap_of(const KernelRecord& kernel, const LaunchFacts& facts);
   Decision decide(const LaunchFacts& facts, std::uint16_t kernel, Hold& hold);
   /// Before the first launch of its kind: with what an earlier run learned of it.
   void begin_kind(LaunchKind& kind, std::uint64_t key);
   /// A launch that was not left alone: a collective, or a function that is met for the first time.
   void pass_at_rest(const LaunchFacts& facts, std::uint16_t kernel, std::uint64_t key);
   /// For a product that is about to be enqueued; nothing for a stream that was never met.
-  SmTarget sm_target(StreamId stream, std::uint64_t host_time_ns);
+  SmTarget sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
   /// The number of the step that begins with this collective; 0: none does. May begin or end a rest: what was known of the program's
   /// order is gone after that, pointers into it included.
   std::uint64_t note_collective(std::uint64_t signature);

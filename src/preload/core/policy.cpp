@@ -1,11 +1,18 @@
 #include "preload/core/policy.hpp"
 
+#include <array>
+
 namespace headroom::preload {
 namespace {
 
+bool has_rules_for_kernels(const Rules& rules) { return rules.has_targets() || rules.footprint_count > 0; }
+
+/// Caps by name are no part of it: they were given for a policy that applies them uncompared.
+Controls all_that_auto_may(const Rules& rules) { return {true, true, rules.footprint_count > 0, true}; }
+
 Controls of_arm(const Rules& rules, unsigned arm) {
-  const bool last = arm + 1 >= trial_arms(rules);
-  return {arm >= 1, arm >= 2, false, arm >= 2 && last};
+  if (arm >= 2 && arm + 1 >= trial_arms(rules)) { return all_that_auto_may(rules); }
+  return {arm >= 1, arm >= 2, false, false};
 }
 
 Controls of_policy(const Rules& rules, unsigned arm) {
@@ -19,7 +26,7 @@ Controls of_policy(const Rules& rules, unsigned arm) {
     case Policy::shape:
       return {true, false, true, true};
     case Policy::automatic:
-      return rules.trial ? of_arm(rules, arm) : Controls{true, true, false, true};
+      return rules.trial ? of_arm(rules, arm) : all_that_auto_may(rules);
   }
   return {};
 }
@@ -50,23 +57,31 @@ bool leaves_room(const GateQuestion& question) {
 }  // namespace
 
 unsigned trial_arms(const Rules& rules) {
-  return 2 + static_cast<unsigned>(rules.gate) + static_cast<unsigned>(rules.sm_target > 0);
+  return 2 + static_cast<unsigned>(rules.gate) + static_cast<unsigned>(has_rules_for_kernels(rules));
 }
 
 const char* text_of_arm(const Rules& rules, unsigned arm) {
+  // One bit each for gate, shape and SM target.
+  constexpr std::array<const char*, 8> beside = {"priority",
+                                                 "priority, gate",
+                                                 "priority, shape",
+                                                 "priority, gate, shape",
+                                                 "priority, sm_target",
+                                                 "priority, gate, sm_target",
+                                                 "priority, shape, sm_target",
+                                                 "priority, gate, shape, sm_target"};
   const Controls wanted = controls(rules, arm);
-  if (wanted.sm_target) { return wanted.gate ? "priority, gate, sm_target" : "priority, sm_target"; }
-  if (wanted.gate) { return "priority, gate"; }
-  if (wanted.shape) { return "priority, shape"; }
-  return wanted.priority ? "priority" : "plain";
+  if (!wanted.any()) { return "plain"; }
+  const unsigned bits = (wanted.gate ? 1U : 0U) | (wanted.shape ? 2U : 0U) | (wanted.sm_target ? 4U : 0U);
+  return beside[bits];
 }
 
 Controls controls(const Rules& rules, unsigned arm) {
   Controls wanted = of_policy(rules, arm);
   wanted.priority = wanted.priority && rules.priority;
   wanted.gate = wanted.gate && rules.gate;
-  wanted.shape = wanted.shape && rules.cap_count > 0;
-  wanted.sm_target = wanted.sm_target && rules.sm_target > 0;
+  wanted.shape = wanted.shape && rules.has_caps();
+  wanted.sm_target = wanted.sm_target && rules.has_targets();
   return wanted;
 }
 

@@ -1,5 +1,6 @@
 #include "fake_cublas_lt.hpp"
 
+#include <cstring>
 #include <utility>
 
 #include "fake_cuda.hpp"
@@ -40,6 +41,26 @@ int cublasLtMatmulAlgoGetHeuristic(cublas_lt::Handle, cublas_lt::Descriptor desc
 
 #pragma GCC visibility push(default)
 extern "C" {
+int cublasLtMatrixLayoutGetAttribute(cublas_lt::Layout layout, int attribute, void* value, std::size_t size, std::size_t* written) {
+  const auto answer = [&](const auto& member) {
+    if (size != sizeof member) { return cublas_lt::kInvalidValue; }
+    std::memcpy(value, &member, size);
+    *written = size;
+    return 0;
+  };
+  switch (attribute) {
+    case cublas_lt::kLayoutType:
+      return answer(layout->type);
+    case cublas_lt::kLayoutRows:
+      return answer(layout->rows);
+    case cublas_lt::kLayoutColumns:
+      return answer(layout->columns);
+    case cublas_lt::kLayoutBatches:
+      return answer(layout->batches);
+    default:
+      return cublas_lt::kInvalidValue;
+  }
+}
 int cublasLtMatmulDescGetAttribute(cublas_lt::Descriptor descriptor, int attribute, void* value, std::size_t size,
                                    std::size_t* written) {
   if (attribute != cublas_lt::kSmCountTarget || size != sizeof(std::int32_t)) { return cublas_lt::kInvalidValue; }

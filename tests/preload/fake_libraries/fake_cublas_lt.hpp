@@ -12,6 +12,11 @@ struct OpaqueMatmulDescriptor {
   bool no_algorithm = false;   ///< the heuristic finds none for a target
   void (*during)() = nullptr;  ///< called inside its next product
 };
+struct OpaqueMatrixLayout {
+  std::uint32_t type;  ///< cudaDataType
+  std::uint64_t rows, columns;
+  std::int32_t batches;
+};
 struct OpaqueMatmulAlgorithm {
   std::uint64_t sms;
   std::uint64_t rest[7];

@@ -36,20 +36,28 @@ int plugin_gemm(cu::Stream stream, int own_target) {
   return cublasGemmEx(handle, 0, 0, 8, 8, 8, nullptr, nullptr, 0, 8, nullptr, 0, 8, nullptr, nullptr, 0, 8, 0, 0);
 }
 
+// A square product.
+int plugin_gemm_of(cu::Stream stream, cublas::Type type, int size) {
+  const cublas::Handle handle = fake_cublas_handle(stream);
+  return cublasGemmEx(handle, 0, 0, size, size, size, nullptr, nullptr, type, size, nullptr, type, size, nullptr, nullptr, type,
+                      size, 0, 0);
+}
+
 int plugin_batched_gemm(cu::Stream stream) {
   const cublas::Handle handle = fake_cublas_handle(stream);
   return cublasGemmStridedBatchedEx(handle, 0, 0, 8, 8, 8, nullptr, nullptr, 0, 8, 64, nullptr, 0, 8, 64, nullptr, nullptr, 0, 8,
                                     64, 2, 0, 0);
 }
 
-int plugin_lt_choose(cublas_lt::Descriptor descriptor, int requested, cublas_lt::HeuristicResult* results, int* returned) {
-  return cublasLtMatmulAlgoGetHeuristic(nullptr, descriptor, nullptr, nullptr, nullptr, nullptr, nullptr, requested, results,
-                                        returned);
+int plugin_lt_choose(cublas_lt::Descriptor descriptor, cublas_lt::Layout a, cublas_lt::Layout d, int requested,
+                     cublas_lt::HeuristicResult* results, int* returned) {
+  return cublasLtMatmulAlgoGetHeuristic(nullptr, descriptor, a, nullptr, nullptr, d, nullptr, requested, results, returned);
 }
 
-int plugin_lt_matmul(cublas_lt::Descriptor descriptor, const cublas_lt::Algorithm* algorithm, cu::Stream stream) {
-  return cublasLtMatmul(nullptr, descriptor, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-                        nullptr, algorithm, nullptr, 0, stream);
+int plugin_lt_matmul(cublas_lt::Descriptor descriptor, cublas_lt::Layout a, cublas_lt::Layout d,
+                     const cublas_lt::Algorithm* algorithm, cu::Stream stream) {
+  return cublasLtMatmul(nullptr, descriptor, nullptr, nullptr, a, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, d,
+                        algorithm, nullptr, 0, stream);
 }
 }
 #pragma GCC visibility pop

@@ -13,6 +13,7 @@ namespace {
 using Descriptor = headroom::preload::cublas_lt::OpaqueMatmulDescriptor;
 using Algorithm = headroom::preload::cublas_lt::OpaqueMatmulAlgorithm;
 using HeuristicResult = headroom::preload::cublas_lt::OpaqueHeuristicResult;
+using Layout = headroom::preload::cublas_lt::OpaqueMatrixLayout;
 
 constexpr int kExecutionFailed = 13;
 
@@ -20,20 +21,28 @@ struct Streams {
   cu::Stream compute, comm;
 };
 
-int multiply(Descriptor& descriptor, const Algorithm* algorithm, cu::Stream stream) {
-  static const auto call = from_plugin<int (*)(cublas_lt::Descriptor, const Algorithm*, cu::Stream)>("plugin_lt_matmul");
-  return call(&descriptor, algorithm, stream);
+/// Layouts of the first factor and of the result; null ones tell nothing.
+struct Operands {
+  Layout* a = nullptr;
+  Layout* d = nullptr;
+};
+
+int multiply(Descriptor& descriptor, const Algorithm* algorithm, cu::Stream stream, Operands operands = {}) {
+  using Call = int (*)(cublas_lt::Descriptor, Layout*, Layout*, const Algorithm*, cu::Stream);
+  static const auto call = from_plugin<Call>("plugin_lt_matmul");
+  return call(&descriptor, operands.a, operands.d, algorithm, stream);
 }
 
-int choose(Descriptor& descriptor, int requested, HeuristicResult* results, int* returned) {
-  static const auto call = from_plugin<int (*)(cublas_lt::Descriptor, int, HeuristicResult*, int*)>("plugin_lt_choose");
-  return call(&descriptor, requested, results, returned);
+int choose(Descriptor& descriptor, int requested, HeuristicResult* results, int* returned, Operands operands = {}) {
+  using Call = int (*)(cublas_lt::Descriptor, Layout*, Layout*, int, HeuristicResult*, int*);
+  static const auto call = from_plugin<Call>("plugin_lt_choose");
+  return call(&descriptor, operands.a, operands.d, requested, results, returned);
 }
 
-Algorithm chosen_for(Descriptor& descriptor) {
+Algorithm chosen_for(Descriptor& descriptor, Operands operands = {}) {
   HeuristicResult result{};
   int returned = 0;
-  EXPECT(choose(descriptor, 1, &result, &returned) == 0 && returned == 1);
+  EXPECT(choose(descriptor, 1, &result, &returned, operands) == 0 && returned == 1);
   return result.algorithm;
 }
 
@@ -75,6 +84,40 @@ void lt_target() {
   EXPECT(algorithm.sms == kAllSms);
   EXPECT(multiply(descriptor, &algorithm, streams.compute) == 0 && launched_for(kAllSms, kAllSms));
   EXPECT(descriptor.writes == writes);
+}
+
+// The rules: 108 SMs for bf16 products of 2^37 flop, and 100 on another device than this one for those of 2^31.
+void lt_product_rules() {
+  constexpr std::uint32_t bf16 = 14;
+  const Streams streams = streams_with_product();
+  open_window(streams);
+  Descriptor descriptor;
+  Layout a{bf16, 4096, 4096, 1};
+  Layout d{bf16, 4096, 4096, 1};  // 2 x 4096^3 = 2^37
+  const Algorithm algorithm = chosen_for(descriptor, {&a, &d});
+  EXPECT(algorithm.sms == 108 && descriptor.target == 0);
+  EXPECT(multiply(descriptor, &algorithm, streams.compute, {&a, &d}) == 0 && launched_for(108, 108));
+  Layout wide{bf16, 16384, 1024, 1};
+  Layout flat{bf16, 1024, 4096, 1};  // 2 x 1024 x 4096 x 16384 = 2^37, A transposed
+  EXPECT(multiply(descriptor, nullptr, streams.compute, {&wide, &flat}) == 0 && launched_for(108, 108));
+  Layout half = d;
+  half.columns = 4095;
+  Layout twice = half;
+  twice.batches = 2;
+  EXPECT(multiply(descriptor, nullptr, streams.compute, {&a, &half}) == 0 && launched_for(kAllSms, kAllSms));
+  EXPECT(multiply(descriptor, nullptr, streams.compute, {&a, &twice}) == 0 && launched_for(108, 108));
+  Layout f32 = a;
+  f32.type = 0;
+  EXPECT(multiply(descriptor, nullptr, streams.compute, {&f32, &d}) == 0 && launched_for(kAllSms, kAllSms));
+  Layout small{bf16, 1024, 1024, 1};
+  EXPECT(multiply(descriptor, nullptr, streams.compute, {&small, &small}) == 0 && launched_for(kAllSms, kAllSms));
+  EXPECT(multiply(descriptor, nullptr, streams.compute) == 0 && launched_for(kAllSms, kAllSms));
+  const auto gemm = from_plugin<int (*)(cu::Stream, int, int)>("plugin_gemm_of");
+  EXPECT(gemm(streams.compute, static_cast<int>(bf16), 4096) == 0 && fake_call(fake_call_count() - 1)->grid[0] == 108);
+  EXPECT(gemm(streams.compute, static_cast<int>(bf16), 4095) == 0 && fake_call(fake_call_count() - 1)->grid[0] == kAllSms);
+  EXPECT(gemm(streams.compute, 0, 4096) == 0 && fake_call(fake_call_count() - 1)->grid[0] == kAllSms);
+  close_window(streams);
+  EXPECT(multiply(descriptor, nullptr, streams.compute, {&a, &d}) == 0 && launched_for(kAllSms, kAllSms));
 }
 
 void lt_first_question() {
@@ -183,7 +226,7 @@ void lt_shared_descriptor() {
 constexpr Case kCases[] = {
     {"lt_target", lt_target},       {"lt_first_question", lt_first_question},         {"lt_own_target", lt_own_target},
     {"lt_untouched", lt_untouched}, {"lt_several_algorithms", lt_several_algorithms}, {"lt_refused", lt_refused},
-    {"lt_failing", lt_failing},     {"lt_shared_descriptor", lt_shared_descriptor}};
+    {"lt_failing", lt_failing},     {"lt_shared_descriptor", lt_shared_descriptor},   {"lt_product_rules", lt_product_rules}};
 
 }  // namespace
 

@@ -48,8 +48,8 @@ TEST(CoreAllocation, IsAllDoneByCreate) {
     core.on_synchronized(core.stream_point(kCommStream), program.now_ns);
     core.on_synchronized(core.event_point(0x100 + i * 64), program.now_ns);
     core.on_graph_launch(kCommStream, {1, 1}, program.now_ns);
-    (void)core.on_library_gemm(kComputeStream, program.now_ns);
-    (void)core.expected_sm_target(kComputeStream, program.now_ns);
+    (void)core.on_library_gemm(kComputeStream, {}, program.now_ns);
+    (void)core.expected_sm_target(kComputeStream, {}, program.now_ns);
     core.on_library_gemm_done(LaunchOutcome::ok);
     if (i % 100 == 0) {
       core.on_host_dependency(kComputeStream);

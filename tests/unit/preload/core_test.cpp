@@ -309,46 +309,6 @@ TEST(Core, GivesNoPriorityToCollectivesThatAreAlwaysAlone) {
   EXPECT_TRUE(program.launch(kAllReduce, kCommStream).priority) << "compute was seen beside one";
 }
 
-TEST(Core, ShapesInsideWindowsAlone) {
-  Rules rules = rules_of(Policy::shape);
-  ASSERT_EQ(parse_rules("cap nvjet 2\n", 12, rules), 0U);
-  Program program(rules);
-  EXPECT_TRUE(program.launch(kGemm, kComputeStream).untouched(0));
-  program.launch(kAllReduce, kCommStream);
-  const Decision shaped = program.launch(kGemm, kComputeStream);
-  // 233,472 / 3 = 77,824, and one granule of 128, less 1,024 reserved and 1,024 static: 75,904.
-  EXPECT_EQ(shaped.dynamic_shared, 75'904U);
-  EXPECT_EQ(shaped.wait_on, kNoEvent);
-  program.order(kCommStream, kComputeStream);
-  EXPECT_EQ(program.launch(kGemm, kComputeStream).dynamic_shared, 0U);
-}
-
-TEST(Core, SetsTheSmTargetInsideWindowsAlone) {
-  Rules rules = rules_of(Policy::gate);
-  rules.sm_target = 108;
-  Program program(rules);
-  EXPECT_EQ(program.core->on_library_gemm(kComputeStream, program.now_ns).sms, 0U);
-  program.launch(kAllReduce, kCommStream);
-  EXPECT_EQ(program.core->on_library_gemm(kComputeStream, program.now_ns).sms, 108U);
-  program.order(kCommStream, kComputeStream);
-  EXPECT_EQ(program.core->on_library_gemm(kComputeStream, program.now_ns).sms, 0U);
-}
-
-TEST(Core, SaysTheSmTargetAheadOfAProductForStreamsThatItKnows) {
-  Rules rules = rules_of(Policy::gate);
-  rules.sm_target = 108;
-  Program program(rules);
-  program.launch(kAllReduce, kCommStream);
-  EXPECT_EQ(program.core->expected_sm_target(kComputeStream, program.now_ns).sms, 0U) << "nothing is known of the stream yet";
-  program.launch(kGemm, kComputeStream);
-  EXPECT_EQ(program.core->expected_sm_target(kComputeStream, program.now_ns).sms, 108U);
-  program.order(kCommStream, kComputeStream);
-  EXPECT_EQ(program.core->expected_sm_target(kComputeStream, program.now_ns).sms, 0U);
-  program.launch(kAllReduce, kCommStream);
-  program.core->on_stream_destroy(kComputeStream);
-  EXPECT_EQ(program.core->expected_sm_target(kComputeStream, program.now_ns).sms, 0U);
-}
-
 TEST(Core, AsksAgainAfterAModuleWasUnloaded) {
   Program program(rules_of(Policy::gate));
   program.launch(kGemm, kComputeStream);

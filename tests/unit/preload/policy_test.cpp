@@ -77,6 +77,27 @@ TEST(Controls, OfAutoGrowWithTheArm) {
   EXPECT_STREQ(text_of_arm(rules, 0), "priority, gate, sm_target");
 }
 
+TEST(Controls, OfAutoEndWithWhatRulesGiveForSingleKernels) {
+  Rules rules;
+  rules.cap_count = 1;
+  EXPECT_EQ(trial_arms(rules), 3U) << "caps by name are for the policy that applies them uncompared";
+  rules.footprint_count = 1;
+  ASSERT_EQ(trial_arms(rules), 4U);
+  EXPECT_FALSE(controls(rules, 2).shape);
+  EXPECT_STREQ(text_of_arm(rules, 3), "priority, gate, shape");
+  rules.product_count = 1;
+  EXPECT_EQ(trial_arms(rules), 4U) << "all at once";
+  EXPECT_STREQ(text_of_arm(rules, 3), "priority, gate, shape, sm_target");
+  rules.gate = false;
+  EXPECT_STREQ(text_of_arm(rules, 2), "priority, shape, sm_target");
+  rules.priority = false;
+  EXPECT_STREQ(text_of_arm(rules, 1), "plain");
+  rules.trial = false;
+  EXPECT_TRUE(controls(rules, 0).shape && controls(rules, 0).sm_target);
+  rules.policy = Policy::gate;
+  EXPECT_FALSE(controls(rules, 0).shape);
+}
+
 class Gate : public testing::Test {
  protected:
   Gate() {
