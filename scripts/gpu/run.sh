@@ -5,7 +5,7 @@
 #   ONLY narrows the paper steps to the cases in whose name that regular expression is found.
 #   STEP_SECONDS (300) bounds each step, so that one that hangs does not take the others with it.
 #   EXAMPLES and POLICIES choose what the pytorch steps compare (examples/pytorch/compare.py --help).
-#   steps: machine tests sanitizer empty quick controls gate library rows tune suites peers paper paper-host pytorch pytorch-host pytorch-exact
+#   steps: machine tests sanitizer empty quick controls gate library rows tune suites peers paper paper-host pytorch pytorch-host pytorch-exact run-profile
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -95,6 +95,20 @@ for step in "$@"; do
       pytorch pytorch-exact --deterministic \
         --examples "${EXAMPLES:-overlap_loop,free_loop,ddp_step:1,fsdp2_step:1,compiled_step,graphed_step}" \
         --policies "${POLICIES:-observe,priority,gate,shape+--cap=elementwise=8,auto}"
+      ;;
+    run-profile)
+      # What a profile gives to unmodified programs: the loop of PyTorch with the choice for its products, and bench's own gelu kernels
+      # with a cap that is found by their footprint (without the gate and fewer blocks, which would be chosen instead).
+      profile=$out/run.profile.json
+      rm -f "$profile" "$profile.cap"
+      check tune-for-run "$bin/headroom" tune --for-run --scenario examples/pytorch/overlap_loop.json --budget "${TUNE_SECONDS:-20}" \
+        --profile "$profile" --json "$out/tune-for-run.json"
+      pytorch run-profile --examples "${EXAMPLES:-overlap_loop}" --policies "${POLICIES:-auto,auto+--profile=$profile,gate+--profile=$profile}"
+      check tune-cap "$bin/headroom" tune --for-run --without launch_gate,comm_blocks,cluster --suite controls --only '^gelu-ar-8b$' \
+        --budget 5 --profile "$profile.cap" --json "$out/tune-cap.json"
+      check capped "$bin/headroom" run --policy shape --profile "$profile.cap" --report "$out/capped.json" -- \
+        "$bin/headroom" bench --suite controls --only '^gelu-ar-8b$' --scheme concurrent,shaped_priority --trials 10
+      check not-capped "$bin/headroom" bench --suite controls --only '^gelu-ar-8b$' --scheme concurrent,shaped_priority --trials 10
       ;;
     *)
       echo "run.sh: unknown step $step" >&2

@@ -182,8 +182,11 @@ bool CandidateSpace::can_act(const OverlapPlan& plan) const { return check_plan(
 
 OverlapPlan CandidateSpace::sparing(OverlapPlan plan) const {
   plan.windows_only = false;
-  plan.windows_only = static_cast<bool>(control("windows_only").values(site_, plan));
-  return plan;
+  OverlapPlan spared = plan;
+  spared.windows_only = true;
+  // A machine that tells no windows apart acts everywhere.
+  const bool possible = control("windows_only").values(site_, plan) && (!accepts_ || accepts_(spared));
+  return possible ? spared : plan;
 }
 
 OverlapPlan CandidateSpace::usual(OverlapPlan plan) const {

@@ -222,6 +222,14 @@ lacks NCCL_MAX_CTAS
 expect 0 run --backend hip --profile "$work/measured.json" -- env
 inherits NCCL_MAX_NCHANNELS=12
 lacks HEADROOM_RUN_RULES # the profile's SM target
+# All of a choice that was searched for a run can be applied.
+expect 0 tune --scenario "$work/case.json" --backend sim --for-run --profile "$work/for-run.json"
+sed -i 's/"simulated"/"measured"/' "$work/for-run.json"
+expect 0 run --profile "$work/for-run.json" -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
+grep -q '^NCCL_MAX_CTAS=' "$out" || fail 'no comm blocks'
+grep -q '^product bf16 2^40 sm_target' "$out" || fail 'no SM target'
+silent
+
 # What is for single kernels holds for those that choices were made for, on their devices, where the choices for one agree.
 refused '--policy: shape needs a --cap' --policy shape --profile "$work/measured.json" -- true
 sed 's/"library_gemm bf16"/"256x32 0+0 1"/; s/"2^40 flop"/"2^32 B"/; s/"blocks_per_sm": *[a-z0-9]*/"blocks_per_sm": 4/

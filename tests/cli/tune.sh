@@ -116,6 +116,22 @@ case = json.load(open(sys.argv[1]))["cases"][0]
 assert case["time_us"] <= case["sequential_us"] and case["plain_time_us"] <= case["sequential_us"], case["scheme"]
 PY
 
+# Controls can be left out; what `headroom run` applies needs nothing of a program that a run cannot give it.
+expect 0 tune --scenario "$work/case.json" --backend sim --without sm_target,symmetric --without copy_engine --json "$work/without.json"
+says '# without copy_engine, sm_target, symmetric'
+expect 0 tune --scenario "$work/case.json" --backend sim --for-run --json "$work/for-run.json"
+says '# without carveout, comm_sms, copy_engine, peer_detour, symmetric, windows_only'
+says '# chosen: tuned: '
+python3 - "$work/without.json" "$work/for-run.json" <<'PY' || fail 'a control that was left out is set'
+import json, sys
+for file in sys.argv[1:]:
+    document = json.load(open(file))
+    assert document["without"] and document["cases"][0]["scheme"] == "tuned"
+    for candidate in document["cases"][0]["candidates"]:
+        assert not any(candidate["plan"].get(name) for name in document["without"]), candidate
+PY
+expect 2 tune --scenario "$work/case.json" --without symetric
+complains "--without: 'symetric', expected one of blocks_per_sm, priority,"
 expect 2 tune --scenario "$work/case.json" --budget 0
 complains '--budget: 0, expected 0.001 to 86400 seconds'
 expect 2 tune --scenario "$work/case.json" --candidates 3

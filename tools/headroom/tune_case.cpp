@@ -1,6 +1,7 @@
 #include "tune_case.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <filesystem>
@@ -92,10 +93,13 @@ class TuneRun {
     const ComputeFacts& compute = workload_->compute();
     Result<ControlSite> site = control_site(scenario_, backend_.devices().front().limits, compute.footprint, compute.shape_refusal);
     if (!site) return site.error();
-    const auto accepts = [this](const OverlapPlan& plan) { return workload_->accepts(plan); };
+    const auto accepts = [this, plain = plain_plan(*site)](const OverlapPlan& plan) {
+      const Status free = sets_nothing_left_out(plan, plain);
+      return free ? workload_->accepts(plan) : free;
+    };
     space_ = std::make_unique<CandidateSpace>(std::move(*site), accepts);
     if (settings_.prior) predict_ = simulated_times(scenario_, backend_.devices().front().limits);
-    StateFile state(settings_.state_for, to_string(tuned_.choice.key));
+    StateFile state(settings_.state_for, fmt::format("{}{}", to_string(tuned_.choice.key), fmt::join(settings_.left_out, ",")));
     const auto neighbours = [this](const OverlapPlan& plan) { return ranked_neighbours(*space_, plan, predict_); };
     std::optional<Tuner> tuner = state.resume(settings_.tuner, neighbours);
     if (!tuner) { tuner.emplace(settings_.tuner, first_to_measure(rank_candidates(*space_, predict_), kSeeds), neighbours); }
@@ -115,6 +119,13 @@ class TuneRun {
     }
     state.remove();
     return keep(*tuner);
+  }
+
+  [[nodiscard]] Status sets_nothing_left_out(const OverlapPlan& plan, const OverlapPlan& plain) const {
+    for (const std::string& name : settings_.left_out) {
+      if (control(name).get(plan) != control(name).get(plain)) return invalid_input(fmt::format("{}: left out", name));
+    }
+    return {};
   }
 
   Status keep(const Tuner& tuner) {

@@ -17,8 +17,9 @@ namespace headroom {
 
 struct TuneSettings {
   TunerOptions tuner;
-  bool prior = true;      ///< rank candidates by the simulator where it knows the device
-  std::string state_for;  ///< a profile: an interrupted search goes on from a file beside it; empty: nothing is kept
+  bool prior = true;                  ///< rank candidates by the simulator where it knows the device
+  std::vector<std::string> left_out;  ///< controls that no plan sets beyond what the scenario fixes
+  std::string state_for;              ///< a profile: an interrupted search goes on from a file beside it; empty: nothing is kept
 };
 
 /// Told after each trial.

@@ -1,15 +1,20 @@
 #include "tune_command.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "case_options.hpp"
 #include "exit_code.hpp"
+#include "headroom/plan/controls.hpp"
 #include "headroom/report/result_table.hpp"
 #include "headroom/tune/profile_file.hpp"
 #include "output.hpp"
@@ -25,6 +30,8 @@ struct TuneArguments {
   double budget_s = 60;
   int candidates = 24;
   bool without_prior = false;
+  std::vector<std::string> left_out;
+  bool for_run = false;
   std::string profile;
   std::string json_file;
 };
@@ -32,6 +39,32 @@ struct TuneArguments {
 int say(const Error& error) {
   fmt::print(stderr, "headroom tune: {}\n", error.message);
   return exit_code_of(error.kind);
+}
+
+// What `headroom run` applies to a program that makes its own launches and buffers.
+constexpr std::array<std::string_view, 7> kOfRun = {"blocks_per_sm", "priority",  "launch_gate", "comm_blocks",
+                                                    "cluster",       "sm_target", "comm_threads"};
+
+std::vector<std::string> left_out(const TuneArguments& arguments) {
+  std::vector<std::string> names = arguments.left_out;
+  for (const Control& control : controls()) {
+    const bool of_run = std::ranges::find(kOfRun, control.name) != kOfRun.end();
+    if (arguments.for_run && !of_run) names.emplace_back(control.name);
+  }
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::unique(names);
+  names.erase(repeated.begin(), repeated.end());
+  return names;
+}
+
+Status check_left_out(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (std::ranges::find(controls(), name, &Control::name) != controls().end()) continue;
+    std::vector<std::string_view> known;
+    std::ranges::transform(controls(), std::back_inserter(known), &Control::name);
+    return invalid_input(fmt::format("--without: '{}', expected one of {}", name, fmt::join(known, ", ")));
+  }
+  return {};
 }
 
 Status check(const TuneArguments& arguments) {
@@ -42,6 +75,7 @@ Status check(const TuneArguments& arguments) {
   if (arguments.candidates < 4 || arguments.candidates > 1000) {
     return invalid_input(fmt::format("--candidates: {}, expected 4 to 1000", arguments.candidates));
   }
+  if (Status known = check_left_out(arguments.left_out); !known) return known;
   for (const auto& [option, path] : {std::pair("--json", &arguments.json_file), {"--profile", &arguments.profile}}) {
     if (Status writable = check_folder_of(*path); !writable) {
       return invalid_input(fmt::format("{}: {}", option, writable.error().message));
@@ -52,7 +86,8 @@ Status check(const TuneArguments& arguments) {
 
 class TuneCommand {
  public:
-  explicit TuneCommand(const TuneArguments& arguments) : arguments_(arguments), profile_(profile_path(arguments.profile)) {}
+  explicit TuneCommand(const TuneArguments& arguments)
+      : arguments_(arguments), left_out_(left_out(arguments)), profile_(profile_path(arguments.profile)) {}
 
   int run() {
     if (Status checked = check(arguments_); !checked) return say(checked.error());
@@ -62,11 +97,12 @@ class TuneCommand {
     if (!backend) return say(backend.error());
     origin_ = origin_of(**backend, selection->scenarios.front().gpus, arguments_.cases.seed);
     show(table_preamble(origin_));
+    if (!left_out_.empty()) show(fmt::format("# without {}\n", fmt::join(left_out_, ", ")));
     for (const Scenario& scenario : selection->scenarios) {
       if (const Status tuned = tune(**backend, scenario); !tuned) return say(tuned.error());
     }
     if (arguments_.json_file == "-") {
-      if (const Status written = print(to_json(origin_, cases_)); !written) return say(written.error());
+      if (const Status written = print(to_json(origin_, left_out_, cases_)); !written) return say(written.error());
     }
     if (profile_.empty()) print_notice("nothing is stored: no --profile is given and HEADROOM_PROFILE is not set");
     return exit_ok;
@@ -88,6 +124,7 @@ class TuneCommand {
     settings.tuner.budget = Seconds(arguments_.budget_s);
     settings.tuner.most_candidates = arguments_.candidates;
     settings.prior = !arguments_.without_prior;
+    settings.left_out = left_out_;
     settings.state_for = profile_;
     ProgressLine line;
     const TuneProgress progress = [&](std::string_view step, const Tuner* tuner) { show_progress(line, scenario, step, tuner); };
@@ -104,7 +141,7 @@ class TuneCommand {
     }
     cases_.push_back(std::move(*tuned));
     const bool to_file = !arguments_.json_file.empty() && arguments_.json_file != "-";
-    return to_file ? write_file(arguments_.json_file, to_json(origin_, cases_)) : Status();
+    return to_file ? write_file(arguments_.json_file, to_json(origin_, left_out_, cases_)) : Status();
   }
 
   void show_progress(ProgressLine& line, const Scenario& scenario, std::string_view step, const Tuner* tuner) const {
@@ -123,6 +160,7 @@ class TuneCommand {
   }
 
   const TuneArguments& arguments_;
+  std::vector<std::string> left_out_;
   std::string profile_;
   Origin origin_;
   std::vector<TunedCase> cases_;
@@ -137,6 +175,10 @@ void add_tune_command(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--budget", arguments->budget_s, "Seconds for the search of each case")->capture_default_str();
   command->add_option("--candidates", arguments->candidates, "Most candidates measured in each case")->capture_default_str();
   command->add_flag("--without-prior", arguments->without_prior, "Do not rank candidates by the simulator");
+  command->add_option("--without", arguments->left_out, "Controls that no plan is to set: symmetric,copy_engine")
+      ->delimiter(',')
+      ->take_all();
+  command->add_flag("--for-run", arguments->for_run, "Only controls that headroom run can apply to a program");
   command->add_option("--profile", arguments->profile, "Profile file to store choices in; HEADROOM_PROFILE by default");
   command->add_option("--json", arguments->json_file, "Write headroom.tune/1 to this file; - for standard output");
   command->callback([=, &chosen] { chosen = [arguments] { return TuneCommand(*arguments).run(); }; });

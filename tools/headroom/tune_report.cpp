@@ -117,7 +117,7 @@ std::string to_table(const TunedCase& tuned, Provenance provenance) {
   return text + fmt::format("# because: {}\n", tuned.choice.reason);
 }
 
-std::string to_json(const Origin& origin, const std::vector<TunedCase>& cases) {
+std::string to_json(const Origin& origin, const std::vector<std::string>& left_out, const std::vector<TunedCase>& cases) {
   OrderedJson json = OrderedJson::object();
   json["schema"] = "headroom.tune/1";
   json["provenance"] = to_string(origin.provenance);
@@ -127,6 +127,7 @@ std::string to_json(const Origin& origin, const std::vector<TunedCase>& cases) {
   for (const auto& [name, version] : origin.versions) versions[name] = version;
   json["versions"] = std::move(versions);
   json["seed"] = origin.seed;
+  json["without"] = left_out;
   json["cases"] = OrderedJson::array();
   for (const TunedCase& tuned : cases) json["cases"].push_back(case_json(tuned));
   return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";

@@ -56,7 +56,7 @@ class CandidateSpace {
 
  private:
   [[nodiscard]] bool can_act(const OverlapPlan& plan) const;
-  /// `plan`, acting in windows only where that can matter.
+  /// `plan`, acting in windows only where that can matter and the machine does so.
   [[nodiscard]] OverlapPlan sparing(OverlapPlan plan) const;
   /// The same for all plans but those of plain schemes, which act everywhere, and those that give the collective more blocks than it
   /// has by itself: the last one would miss them.

@@ -258,6 +258,23 @@ TEST(CandidateSpace, SymmetricMemoryBeginsWithTwoAndFourTimesTheLibrarysOwnBlock
   EXPECT_THAT(CandidateSpace(site).neighbours(plan), Contains(::testing::Field(&Candidate::plan, everywhere)));
 }
 
+TEST(CandidateSpace, ActsEverywhereWhereWindowsCannotBeTold) {
+  const ControlSite site = elementwise_site();
+  const CandidateSpace space(
+      site, [](const OverlapPlan& plan) { return plan.windows_only ? Status(invalid_input("windows_only: left out")) : Status(); });
+  std::vector<OverlapPlan> plans;
+  for (const Candidate& candidate : CandidateSpace(site).starts()) {
+    OverlapPlan everywhere = candidate.plan;
+    everywhere.windows_only = false;
+    if (std::ranges::find(plans, everywhere) == plans.end()) plans.push_back(everywhere);
+  }
+  std::vector<OverlapPlan> without;
+  for (const Candidate& candidate : space.starts()) {
+    if (candidate.scheme != Scheme::sequential) without.push_back(candidate.plan);
+  }
+  EXPECT_THAT(without, ::testing::UnorderedElementsAreArray(plans));
+}
+
 TEST(CandidateSpace, NeverOverrulesTheUsersBudget) {
   ControlSite site = elementwise_site();
   site.collective.comm_blocks = Blocks(8);
