@@ -6,6 +6,7 @@
 #   STEP_SECONDS (300) bounds each step, so that one that hangs does not take the others with it.
 #   EXAMPLES and POLICIES choose what the pytorch steps compare (examples/pytorch/compare.py --help).
 #   steps: machine tests sanitizer empty quick controls gate library rows tune suites peers paper paper-host pytorch pytorch-host pytorch-exact run-profile
+#   profile-rules
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -110,6 +111,7 @@ for step in "$@"; do
         "$bin/headroom" bench --suite controls --only '^gelu-ar-8b$' --scheme concurrent,shaped_priority --trials 10
       check not-capped "$bin/headroom" bench --suite controls --only '^gelu-ar-8b$' --scheme concurrent,shaped_priority --trials 10
       ;;
+    profile-rules) check profile-rules python3 -B scripts/gpu/profile_rules.py --headroom "$bin/headroom" --out "$out" ;;
     *)
       echo "run.sh: unknown step $step" >&2
       failed=1
