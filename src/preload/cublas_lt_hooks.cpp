@@ -22,9 +22,9 @@ Interposer* interposer_for(cublas_lt::Descriptor descriptor) {
   return state == nullptr || !state->rules.has_targets() ? nullptr : state;
 }
 
-// One target for all needs no look at the product.
-Product product_for(const Rules& rules, cublas_lt::Layout a, cublas_lt::Layout d) {
-  return rules.sm_target > 0 ? Product{} : product_of_layouts(a, d);
+// One target for all needs no look at the product, and neither does a moment in which none is set.
+Product product_for(const Interposer& state, cublas_lt::Layout a, cublas_lt::Layout d) {
+  return state.rules.sm_target > 0 || !state.core->sets_targets() ? Product{} : product_of_layouts(a, d);
 }
 
 // Said before anything is launched, so that the call can be made again. Algorithm, workspace and target may not go together.
@@ -32,10 +32,22 @@ bool is_refusal(int status) {
   return status == cublas_lt::kInvalidValue || status == cublas_lt::kArchMismatch || status == cublas_lt::kNotSupported;
 }
 
+// Which target a kept algorithm was chosen for is not known, but that it is one of the rules'. `refused`: what the library says without.
+template <class Call>
+int with_any_target(const Rules& rules, DescriptorUse& use, int refused, Call call) {
+  for (std::size_t i = 0; i <= rules.product_count; ++i) {
+    if (!use.set(i == 0 ? rules.sm_target : rules.products[i - 1].sms)) { continue; }
+    const int status = call();
+    if (!is_refusal(status)) { return status; }
+    use.put_back();
+  }
+  return refused;
+}
+
 template <class Call>
 int make(Interposer& state, cublas_lt::Descriptor descriptor, const Product& product, bool has_algorithm, Call call) {
   DescriptorUse use(state.descriptors, descriptor, state.core->on_library_gemm(last_stream, product, now_ns()).sms);
-  const int status = call();
+  int status = call();
   if (use.targeted()) {
     if (!is_refusal(status)) {
       state.core->on_library_gemm_done(status == 0 ? LaunchOutcome::ok : LaunchOutcome::failed);
@@ -43,13 +55,12 @@ int make(Interposer& state, cublas_lt::Descriptor descriptor, const Product& pro
     }
     use.put_back();
     state.core->on_library_gemm_done(LaunchOutcome::relaunched);
-    return call();
+    status = call();
   }
-  // Without the target the algorithm may be refused that was chosen for it.
+  // Without its target an algorithm may be refused that was chosen for one.
   const bool may_need_target =
       is_refusal(status) && has_algorithm && state.descriptors.chosen_for_target.load(std::memory_order_relaxed);
-  if (may_need_target && use.set(state.rules.target_of(product, kAnyName)) && call() == 0) { return 0; }
-  return status;
+  return may_need_target ? with_any_target(state.rules, use, status, call) : status;
 }
 
 template <class Call>
@@ -79,7 +90,7 @@ int cublasLtMatmul(cublas_lt::Handle handle, cublas_lt::Descriptor descriptor, c
   Interposer* state = interposer_for(descriptor);
   if (state == nullptr) { return call(); }
   last_stream = state->stream_id(stream, DefaultStream::kLegacy);
-  return make(*state, descriptor, product_for(state->rules, layout_a, layout_d), algorithm != nullptr, call);
+  return make(*state, descriptor, product_for(*state, layout_a, layout_d), algorithm != nullptr, call);
 }
 
 int cublasLtMatmulAlgoGetHeuristic(cublas_lt::Handle handle, cublas_lt::Descriptor descriptor, cublas_lt::Layout layout_a,
@@ -94,5 +105,5 @@ int cublasLtMatmulAlgoGetHeuristic(cublas_lt::Handle handle, cublas_lt::Descript
   // A program that asks for several algorithms compares them itself and keeps the best, for products in no window as well.
   Interposer* state = requested == 1 && returned != nullptr ? interposer_for(descriptor) : nullptr;
   if (state == nullptr) { return call(); }
-  return heuristic(*state, descriptor, product_for(state->rules, layout_a, layout_d), returned, call);
+  return heuristic(*state, descriptor, product_for(*state, layout_a, layout_d), returned, call);
 }

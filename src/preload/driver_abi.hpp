@@ -49,6 +49,9 @@ enum FunctionAttribute : int {
   kFuncSharedSizeBytes = 1,
   kFuncNumRegs = 4,
   kFuncMaxDynamicSharedSizeBytes = 8,
+  kFuncRequiredClusterWidth = 11,
+  kFuncRequiredClusterHeight = 12,
+  kFuncRequiredClusterDepth = 13,
 };
 
 enum DeviceAttribute : int {

@@ -33,6 +33,17 @@ StreamInfo describe_stream(void* self, StreamId stream) {
   return info;
 }
 
+// Drivers before CUDA 12 know no such attribute, and no cluster.
+std::uint32_t required_cluster(const DriverCalls& driver, cu::Function function) {
+  std::uint32_t blocks = 1;
+  for (const auto extent : {cu::kFuncRequiredClusterWidth, cu::kFuncRequiredClusterHeight, cu::kFuncRequiredClusterDepth}) {
+    int value = 0;
+    const bool known = driver.func_get_attribute(&value, extent, function) == cu::kSuccess;
+    blocks *= known && value > 1 ? static_cast<std::uint32_t>(value) : 1;
+  }
+  return blocks;
+}
+
 FunctionInfo describe_function(void* self, FunctionId id) {
   const DriverCalls& driver = static_cast<Interposer*>(self)->driver;
   FunctionInfo info;
@@ -49,6 +60,7 @@ FunctionInfo describe_function(void* self, FunctionId id) {
   info.name = name;
   info.registers = static_cast<std::uint32_t>(registers);
   info.static_shared = static_cast<std::uint32_t>(shared);
+  info.required_cluster = required_cluster(driver, function);
   return info;
 }
 

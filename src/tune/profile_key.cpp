@@ -22,19 +22,23 @@ constexpr std::int64_t kGreatestExponent = 127;
 using Versions = std::span<const std::pair<std::string, std::string>>;
 
 /// Where NCCL and RCCL take from the environment by which links, algorithm and blocks they move data.
-constexpr std::array<std::string_view, 15> kMovesData = {
-    "NCCL_ALGO",     "NCCL_BUFFSIZE",      "NCCL_CGA_CLUSTER_SIZE", "NCCL_CUMEM_ENABLE", "NCCL_MAX_CTAS",    "NCCL_MAX_NCHANNELS",
-    "NCCL_MIN_CTAS", "NCCL_MIN_NCHANNELS", "NCCL_NTHREADS",         "NCCL_NVLS_ENABLE",  "NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL",
-    "NCCL_PROTO",    "NCCL_SHM_DISABLE",   "NCCL_WIN_ENABLE"};
+constexpr std::array<std::string_view, 23> kMovesData = {"NCCL_ALGO",          "NCCL_BUFFSIZE",          "NCCL_CGA_CLUSTER_SIZE",
+                                                         "NCCL_CTA_POLICY",    "NCCL_CUMEM_ENABLE",      "NCCL_MAX_CTAS",
+                                                         "NCCL_MAX_NCHANNELS", "NCCL_MAX_P2P_NCHANNELS", "NCCL_MIN_CTAS",
+                                                         "NCCL_MIN_NCHANNELS", "NCCL_MIN_P2P_NCHANNELS", "NCCL_NTHREADS",
+                                                         "NCCL_NVLS_ENABLE",   "NCCL_NVLS_NCHANNELS",    "NCCL_P2P_DIRECT_DISABLE",
+                                                         "NCCL_P2P_DISABLE",   "NCCL_P2P_LEVEL",         "NCCL_P2P_USE_CUDA_MEMCPY",
+                                                         "NCCL_PROTO",         "NCCL_SHM_DISABLE",       "NCCL_SYM_CTAS",
+                                                         "NCCL_TUNER_PLUGIN",  "NCCL_WIN_ENABLE"};
 
 std::string version_of(Versions versions, std::string_view name) {
   const auto found = std::ranges::find(versions, name, &Versions::value_type::first);
   return found == versions.end() ? "" : found->second;
 }
 
-/// A profile holds no control characters, an environment may.
-std::string on_a_line(std::string text) {
-  std::ranges::replace_if(text, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+/// A profile holds no control characters, an environment may; blanks stand between settings.
+std::string as_a_word(std::string text) {
+  std::ranges::replace_if(text, [](unsigned char c) { return c <= ' ' || c == 0x7f; }, '?');
   return text;
 }
 
@@ -43,8 +47,9 @@ std::string comm_library_of(Versions versions) {
     const std::string version = version_of(versions, library);
     if (version.empty()) continue;
     std::string words = fmt::format("{} {}", library, version);
-    for (const auto& [name, value] : versions) {
-      if (std::ranges::find(kMovesData, name) != kMovesData.end()) words += fmt::format(" {}={}", name, on_a_line(value));
+    for (const std::string_view name : kMovesData) {
+      const auto set = std::ranges::find(versions, name, &Versions::value_type::first);
+      if (set != versions.end()) words += fmt::format(" {}={}", name, as_a_word(set->second));
     }
     return words;
   }
@@ -135,7 +140,7 @@ std::optional<ProductClass> product_of(const ProfileKey& key) {
     if (!text.starts_with("2^")) return std::nullopt;
     text.remove_prefix(2);
     const auto exponent = taken(text, " flop");
-    if (!exponent || !text.empty() || *exponent > kGreatestExponent) return std::nullopt;
+    if (!exponent || !text.empty() || *exponent < 1 || *exponent > kGreatestExponent) return std::nullopt;
     return ProductClass{dtype, static_cast<int>(*exponent)};
   }
   return std::nullopt;

@@ -1,38 +1,13 @@
 #!/usr/bin/env bash
 # `headroom run`: exit codes, signals, what the command inherits, and the merging of what its processes report. The commands are
 # shells that write reports as the interposer does; a stand-in takes the interposer's place.
-. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
-
-real_bin=$HEADROOM_BIN
-mkdir "$work/bin" "$work/lib" "$work/tmp"
-cp "$real_bin" "$work/bin/headroom"
-stand_in=$(ldd "$real_bin" | awk '/libm\.so/ { print $3 }')
-cp "$stand_in" "$work/lib/libheadroom_preload.so"
-cp "$stand_in" "$work/lib/libheadroom_preload_hip.so"
-HEADROOM_BIN=$work/bin/headroom
-library=$work/lib/libheadroom_preload.so
-hip_library=$work/lib/libheadroom_preload_hip.so
-export TMPDIR=$work/tmp
-# A machine may have ROCm installed: CUDA's driver decides what auto means below.
-mkdir "$work/cuda"
-cp "$stand_in" "$work/cuda/libcuda.so.1"
-export LD_LIBRARY_PATH=$work/cuda${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-# A sanitized build of the tool would refuse to start below a preloaded library.
-export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
-unset LD_PRELOAD HEADROOM_PROFILE HEADROOM_RUN_POLICY HEADROOM_RUN_REPORT_DIR HEADROOM_RUN_RULES
+. "$HEADROOM_SOURCE_DIR/tests/cli/run_checks.bash"
 
 # --- usage ------------------------------------------------------------------------------------------------------------
 expect 0 run --help
 for option in --policy --backend --profile --learn --report --verbose --set --cap --sm-target --off; do has_option "$option"; done
 silent
 
-refused() {
-  local says=$1
-  shift
-  expect 2 run "$@"
-  complains "headroom"
-  complains "$says"
-}
 refused 'expected -- and a command after the options'
 refused 'expected -- and a command after the options' --
 refused "true" true
@@ -60,7 +35,7 @@ for setting in comm_blocks comm_blocks= blocks=8 =8; do refused "--set: '$settin
 refused "--set: 'comm_blocks=65', expected a whole number from 1 to 64" --set comm_blocks=65 -- true
 refused "--set: 'cluster=9', expected a whole number from 1 to 8" --set cluster=9 -- true
 refused "--set: 'comm_threads=200', expected one of 128, 256, 512" --set comm_threads=200 -- true
-refused "--off: 'shape', expected one of gate, priority, timing, ab" --off gate,shape -- true
+refused "--off: 'cap', expected one of gate, priority, timing, ab, shape, sm_target" --off gate,cap -- true
 refused "--report: '$work/none/report.json', expected a file in a folder that exists, or -" --report "$work/none/report.json" -- true
 refused "--report: '$work', expected a file" --report "$work" -- true
 
@@ -118,10 +93,6 @@ code=$?
 [ "$code" -eq 143 ] || fail "exit $code, expected 143"
 
 # --- what the command inherits ----------------------------------------------------------------------------------------
-# inherits NAME=VALUE, lacks NAME: of the environment that the command printed.
-inherits() { grep -qxF -- "$1" "$out" || fail "environment lacks $1"; }
-lacks() { if grep -q "^$1=" "$out"; then fail "environment has $1"; fi; }
-
 expect 0 run -- env
 inherits "LD_PRELOAD=$library"
 inherits HEADROOM_RUN_POLICY=auto
@@ -179,120 +150,6 @@ if ! ldconfig -p | grep -qF libcuda.so.1; then
   LD_LIBRARY_PATH=$work/rocm expect 0 run --backend cuda --policy gate -- env
   inherits "LD_PRELOAD=$library"
 fi
-
-# A profile counts where all its measured choices agree, below what the command line says.
-cat >"$work/case.json" <<'JSON'
-{"schema": "headroom.scenario/1", "name": "cublas-ar", "gpus": 2, "iterations": 8, "pattern": "pipeline",
- "compute": {"kernel": "library_gemm", "m": 8192, "n": 8192, "k": 8192, "dtype": "bf16"},
- "collective": {"op": "all_reduce", "bytes": "512M", "dtype": "bf16"}}
-JSON
-expect 0 tune --scenario "$work/case.json" --backend sim --profile "$work/profile.json"
-expect 0 run --profile "$work/profile.json" -- env
-lacks NCCL_MAX_CTAS # a simulated choice is none for a GPU
-sed 's/"simulated"/"measured"/g; s/"comm_blocks": *[a-z0-9]*/"comm_blocks": 12/; s/"sm_target": *[a-z0-9]*/"sm_target": 104/
-  s/"\(windows_only\|symmetric\|copy_engine\)": *[a-z]*/"\1": false/g' "$work/profile.json" >"$work/measured.json"
-grep -q '"comm_blocks": 12' "$work/measured.json" || fail 'the profile has no comm_blocks'
-HEADROOM_PROFILE=$work/measured.json expect 0 run -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
-inherits NCCL_MAX_CTAS=12
-inherits NCCL_MIN_CTAS=12
-inherits 'product bf16 2^40 sm_target 104'
-inherits 'device h200'
-if grep -q '^sm_target' "$out"; then fail 'a target for other products'; fi
-expect 0 run --profile "$work/measured.json" --set comm_blocks=4 --sm-target 90 -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
-inherits NCCL_MAX_CTAS=4
-inherits 'sm_target 90'
-if grep -q '^product' "$out"; then fail "a profile's target beside what was asked"; fi
-# What holds in windows only is no setting of all a process's collectives; the SM target acts in windows anyway.
-sed 's/"windows_only": *[a-z]*/"windows_only": true/' "$work/measured.json" >"$work/windows.json"
-expect 0 run --profile "$work/windows.json" -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
-lacks NCCL_MAX_CTAS
-inherits 'product bf16 2^40 sm_target 104'
-grep -qF 'or need more than a run can do: comm_blocks (12 in windows only)' "$err" || fail 'windows'
-sed 's/"copy_engine": *[a-z]*/"copy_engine": true/' "$work/measured.json" >"$work/copies.json"
-expect 0 run --profile "$work/copies.json" -- true
-grep -qF "copy_engine (a program's own collectives cannot have it)" "$err" || fail 'copies'
-# Blocks that were chosen for kernels on symmetric memory are too few for a ring.
-sed 's/"symmetric": *[a-z]*/"symmetric": true/' "$work/measured.json" >"$work/symmetric.json"
-expect 0 run --profile "$work/symmetric.json" -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
-lacks NCCL_MAX_CTAS
-grep -qF 'comm_blocks (12 on symmetric memory)' "$err" || fail 'blocks on symmetric memory'
-grep -qF "symmetric (a program's own collectives cannot have it)" "$err" || fail 'symmetric memory'
-expect 0 run --profile "$work/measured.json" --policy observe -- env
-lacks NCCL_MAX_CTAS
-expect 0 run --backend hip --profile "$work/measured.json" -- env
-inherits NCCL_MAX_NCHANNELS=12
-lacks HEADROOM_RUN_RULES # the profile's SM target
-# All of a choice that was searched for a run can be applied.
-expect 0 tune --scenario "$work/case.json" --backend sim --for-run --profile "$work/for-run.json"
-sed -i 's/"simulated"/"measured"/' "$work/for-run.json"
-expect 0 run --profile "$work/for-run.json" -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
-grep -q '^NCCL_MAX_CTAS=' "$out" || fail 'no comm blocks'
-grep -q '^product bf16 2^40 sm_target' "$out" || fail 'no SM target'
-silent
-
-# What is for single kernels holds for those that choices were made for, on their devices, where the choices for one agree.
-refused '--policy: shape needs a --cap' --policy shape --profile "$work/measured.json" -- true
-sed 's/"library_gemm bf16"/"256x32 0+0 1"/; s/"2^40 flop"/"2^32 B"/; s/"blocks_per_sm": *[a-z0-9]*/"blocks_per_sm": 4/
-  s/"pad_bytes": *[0-9]*/"pad_bytes": 45056/; s/"sm_target": *[0-9]*/"sm_target": null/' "$work/measured.json" >"$work/elementwise.json"
-sed 's/"256x32 0+0 1"/"512x64 1024+0 1"/; s/"h200"/"sm_120"/; s/"blocks_per_sm": 4/"blocks_per_sm": 2/' "$work/elementwise.json" >"$work/other.json"
-sed 's/"2^32 B"/"2^33 B"/; s/"512x64 1024+0 1"/"64x16 0+0 1"/' "$work/other.json" >"$work/agrees.json"
-sed 's/"2^32 B"/"2^34 B"/; s/"512x64 1024+0 1"/"64x16 0+0 1"/; s/"blocks_per_sm": 2/"blocks_per_sm": 3/' "$work/other.json" >"$work/differs.json"
-cp "$work/elementwise.json" "$work/kernels.json"
-expect 0 profile import "$work/other.json" --profile "$work/kernels.json"
-expect 0 profile import "$work/agrees.json" --profile "$work/kernels.json"
-for policy in shape auto; do
-  expect 0 run --policy "$policy" --profile "$work/kernels.json" -- bash -c 'cat "$HEADROOM_RUN_RULES"'
-  [ "$(cat "$out")" = 'footprint 512x64 1024+0 1 cap 2
-footprint 64x16 0+0 1 cap 2
-device h200
-footprint 256x32 0+0 1 cap 4' ] || fail "not the rules for each kernel: $(cat "$out")"
-done
-expect 0 run --policy shape --cap gelu=3 --profile "$work/elementwise.json" -- bash -c 'cat "$HEADROOM_RUN_RULES"'
-[ "$(cat "$out")" = 'cap gelu 3
-device h200
-footprint 256x32 0+0 1 cap 4' ] || fail "not what was asked and what the profile adds: $(cat "$out")"
-expect 0 run --policy gate --profile "$work/kernels.json" -- env
-lacks HEADROOM_RUN_RULES
-expect 0 profile import "$work/differs.json" --profile "$work/kernels.json"
-expect 0 run --policy shape --profile "$work/kernels.json" -- bash -c 'cat "$HEADROOM_RUN_RULES"'
-if grep -q '^footprint 64x16' "$out"; then fail 'a cap in which choices differ'; fi
-grep -qF 'blocks_per_sm of 64x16 0+0 (2, 3)' "$err" || fail 'no word of the choices that differ'
-echo '{"schema": "other/1"}' >"$work/foreign.json"
-refused 'foreign.json: schema: "other/1", expected "headroom.profile/1"' --profile "$work/foreign.json" -- true
-HEADROOM_PROFILE=$work/foreign.json expect 0 run -- true
-grep -qF 'profile ignored' "$err" || fail 'no word of the damaged profile'
-
-# What a run learns is kept where it is asked for, and handed to the next one.
-cat >"$work/learner" <<'PROGRAM'
-#!/usr/bin/env bash
-[ -z "${HEADROOM_RUN_DURATIONS:-}" ] || cat "$HEADROOM_RUN_DURATIONS"
-[ -d "${HEADROOM_RUN_REPORT_DIR:-}" ] || exit 0
-for pid in 1 2; do
-  cat >"$HEADROOM_RUN_REPORT_DIR/$pid-1.json" <<REPORT
-{"schema": "headroom.run-process/1", "pid": $pid, "program": "python3", "policy": "auto", "device": "NVIDIA H200", "durations": [
- {"kind": "00000000000000a1", "kernel": "ncclDevKernel_AllReduce", "us": ${pid}00.5, "launches": 8},
- {"kind": "a1", "kernel": "no kind", "us": 3, "launches": 8}, {"kind": "fedcba9876543210", "kernel": "a\u0001b", "us": 9e9, "launches": 2}]}
-REPORT
-done
-PROGRAM
-chmod +x "$work/learner"
-refused '--learn: no profile, expected --profile or HEADROOM_PROFILE' --learn -- true
-refused "--learn: '$work/none/p.json', expected a file in a folder that exists" --learn --profile "$work/none/p.json" -- true
-expect 0 run --profile "$work/learned.json" --learn -- "$work/learner"
-silent
-expect 0 profile list --profile "$work/learned.json"
-says '2 learned durations of launches on NVIDIA H200'
-expect 0 profile export - --profile "$work/learned.json"
-says '{"device":"NVIDIA H200","kind":"00000000000000a1","kernel":"ncclDevKernel_AllReduce","time_us":150.5,"stored_at":'
-says '"kind":"fedcba9876543210","kernel":"a?b","time_us":4294967.295,'
-expect 0 run --profile "$work/learned.json" --policy observe -- "$work/learner"
-[ "$(cat "$out")" = 'device NVIDIA H200
-00000000000000a1 150500
-fedcba9876543210 4294967295' ] || fail "not what was learned: $(cat "$out")"
-expect 0 run --profile "$work/learned.json" --learn -- true
-grep -qF 'nothing was learned' "$err" || fail 'no word that nothing was learned'
-HEADROOM_RUN_DURATIONS=$work/case.json expect 0 run -- env
-lacks HEADROOM_RUN_DURATIONS # another run's
 
 # --- reports ----------------------------------------------------------------------------------------------------------
 # A program of two processes, one of which was killed while it wrote.

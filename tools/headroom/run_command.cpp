@@ -186,17 +186,29 @@ Result<Profile> asked_profile(const RunArguments& arguments) {
   return load_profile(path);
 }
 
+/// A key's words for what the environment makes of the communication library.
+Surroundings own_surroundings() {
+  std::vector<std::pair<std::string, std::string>> versions{{"nccl", "of the program"}};
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos) versions.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return surroundings(Provenance::measured, "", versions);
+}
+
 /// What the profile offers to the policy.
 Result<RunControls> offered_controls(const RunArguments& arguments, const Profile& profile) {
   if (arguments.policy == "observe") return RunControls();
-  Result<ProfileControls> found = controls_of(profile);
+  Result<ProfileControls> found = controls_of(profile, own_surroundings());
   if (!found) return found.error();
   if (!found->left.empty()) {
-    warn(fmt::format("{}: not applied, because choices differ, hold in windows only or need more than a run can do: {}",
-                     profile_path(arguments.profile_file), fmt::join(found->left, ", ")));
+    warn(fmt::format("{}: not applied: {}", profile_path(arguments.profile_file), fmt::join(found->left, "; ")));
   }
-  if (arguments.policy != "shape" && arguments.policy != "auto") found->controls.footprint_caps.clear();
-  if (arguments.policy == "priority") found->controls.product_targets.clear();
+  const auto is_off = [&](std::string_view part) { return std::ranges::find(arguments.off, part) != arguments.off.end(); };
+  const bool shapes = arguments.policy == "shape" || arguments.policy == "auto";
+  if (!shapes || is_off("shape")) found->controls.footprint_caps.clear();
+  if (arguments.policy == "priority" || is_off("sm_target")) found->controls.product_targets.clear();
   return std::move(found->controls);
 }
 
@@ -374,7 +386,9 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
       ->type_name("[NAME=]N")
       ->take_all();
   run->add_option("--sm-target", arguments->sm_target, "SMs that a library GEMM beside a collective sizes itself for");
-  run->add_option("--off", arguments->off, "Parts to leave out: gate, priority, timing (learning durations), ab (comparing steps)")
+  run->add_option(
+         "--off", arguments->off,
+         "Parts to leave out: gate, priority, timing (learning durations), ab (comparing steps); shape, sm_target (a profile's)")
       ->delimiter(',')
       ->take_all();
   run->callback([arguments, command, &chosen] { chosen = [arguments, command] { return run_command(*arguments, command); }; });

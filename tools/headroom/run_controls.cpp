@@ -21,6 +21,12 @@ constexpr std::size_t kLongestName = 127;
 constexpr std::size_t kMostCaps = 64;
 
 constexpr std::array<std::string_view, 4> kOffWords = {"gate", "priority", "timing", "ab"};
+// Parts that a profile adds. The interposer never hears of them.
+constexpr std::array<std::string_view, 2> kOffProfileWords = {"shape", "sm_target"};
+
+bool is_off_word(std::span<const std::string_view> words, std::string_view text) {
+  return std::ranges::find(words, text) != words.end();
+}
 
 /// A setting of the communication library. NCCL takes these from the environment before any of its own choices.
 struct CommSetting {
@@ -76,7 +82,7 @@ Result<KernelCap> parse_cap(std::string_view text) {
   return KernelCap{std::string(name), BlocksPerSm(*blocks)};
 }
 
-/// The rules for one device; those for "" hold on every device.
+/// The rules for one device.
 std::string rules_on(const std::string& device, const RunControls& controls) {
   std::string rules;
   for (const FootprintCap& cap : controls.footprint_caps) {
@@ -123,23 +129,22 @@ Result<std::vector<KernelCap>> parse_caps(std::span<const std::string> texts) {
 }
 
 Result<std::string> parse_off(std::string_view text) {
-  if (std::ranges::find(kOffWords, text) != kOffWords.end()) return std::string(text);
-  return invalid_input(fmt::format("--off: '{}', expected one of {}", text, fmt::join(kOffWords, ", ")));
+  if (is_off_word(kOffWords, text) || is_off_word(kOffProfileWords, text)) return std::string(text);
+  return invalid_input(
+      fmt::format("--off: '{}', expected one of {}, {}", text, fmt::join(kOffWords, ", "), fmt::join(kOffProfileWords, ", ")));
 }
 
 std::string run_rules(const RunControls& controls) {
   std::string rules;
   for (const KernelCap& cap : controls.caps) rules += fmt::format("cap {} {}\n", cap.kernel, cap.blocks_per_sm.count());
   if (controls.sm_target) rules += fmt::format("sm_target {}\n", controls.sm_target->count());
-  for (const std::string& part : controls.off) rules += fmt::format("{} off\n", part);
+  for (const std::string& part : controls.off) {
+    if (is_off_word(kOffWords, part)) rules += fmt::format("{} off\n", part);
+  }
   std::set<std::string> devices;
   for (const FootprintCap& cap : controls.footprint_caps) devices.insert(cap.device);
   for (const ProductTarget& target : controls.product_targets) devices.insert(target.device);
-  // In order, so that what holds on every device comes before the first that is named.
-  for (const std::string& device : devices) {
-    if (!device.empty()) rules += fmt::format("device {}\n", device);
-    rules += rules_on(device, controls);
-  }
+  for (const std::string& device : devices) rules += fmt::format("device {}\n", device) + rules_on(device, controls);
   return rules;
 }
 

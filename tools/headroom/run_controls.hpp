@@ -20,7 +20,7 @@ struct KernelCap {
   BlocksPerSm blocks_per_sm;
 };
 
-/// A cap on the residency of kernels whose blocks take this of an SM, on devices with that catalog name; on all without one.
+/// A cap on the residency of kernels whose blocks take this of an SM, on devices with that catalog name.
 struct FootprintCap {
   std::string device;
   KernelFootprint footprint;

@@ -4,9 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <set>
+#include <sstream>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -31,11 +34,49 @@ using Choices = std::vector<StoredChoice>;
 // What the interposer holds of each.
 constexpr std::size_t kMostRules = 32;
 
-Choices measured_choices(const Profile& profile) {
-  Choices choices;
-  std::ranges::copy_if(profile.choices(), std::back_inserter(choices),
-                       [](const StoredChoice& choice) { return choice.key.surroundings.provenance == Provenance::measured; });
-  return choices;
+// What a run sets itself, whatever it was when a choice was measured.
+constexpr std::array<std::string_view, 6> kSetByRun = {"NCCL_MIN_CTAS",      "NCCL_MAX_CTAS",      "NCCL_CGA_CLUSTER_SIZE",
+                                                       "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_NTHREADS"};
+
+/// Of "nccl 2.28.3 NCCL_P2P_DISABLE=1 NCCL_MAX_CTAS=8" the words that no run sets.
+std::set<std::string> settings_in(const std::string& comm_library) {
+  std::set<std::string> settings;
+  std::istringstream words(comm_library);
+  for (std::string word; words >> word;) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos) continue;
+    if (std::ranges::find(kSetByRun, word.substr(0, equals)) == kSetByRun.end()) settings.insert(word);
+  }
+  return settings;
+}
+
+/// Why a choice is none for a program in that environment; empty: it is one.
+std::string unfit(const StoredChoice& choice, const Surroundings& here) {
+  const Surroundings& there = choice.key.surroundings;
+  if (choice.plan.symmetric)
+    return "on symmetric memory, which a program gives its collectives itself; tune --for-run goes without";
+  if (choice.plan.copy_engine) return "with copy engines, which a program's own collectives lack; tune --for-run goes without";
+  if (!find_device(there.device)) return fmt::format("on {}, which tells no device by its name", there.device);
+  const std::set<std::string> settings = settings_in(there.comm_library);
+  if (settings == settings_in(here.comm_library)) return "";
+  return fmt::format("made {}, unlike this environment",
+                     settings.empty() ? "without settings of the library" : fmt::format("with {}", fmt::join(settings, " ")));
+}
+
+/// The measured choices that can be for a program; says of the others why they are none.
+Choices usable_choices(const Profile& profile, const Surroundings& here, std::vector<std::string>& left) {
+  Choices usable;
+  std::map<std::string, int> others;
+  for (const StoredChoice& choice : profile.choices()) {
+    if (choice.key.surroundings.provenance != Provenance::measured) continue;
+    if (const std::string reason = unfit(choice, here); !reason.empty()) {
+      ++others[reason];
+    } else {
+      usable.push_back(choice);
+    }
+  }
+  for (const auto& [reason, count] : others) left.push_back(fmt::format("{} choice{} {}", count, count == 1 ? "" : "s", reason));
+  return usable;
 }
 
 /// The value that every plan has; where they differ, says so in `left`. A plan without the control is a value of its own.
@@ -52,13 +93,7 @@ std::optional<std::int64_t> agreed(const Plans& plans, std::string_view name, Me
   return std::nullopt;
 }
 
-/// The name by which the interposer knows devices like the one of the choice; empty for one that is in no catalog.
-std::string device_of(const StoredChoice& choice) {
-  const std::string& device = choice.key.surroundings.device;
-  return find_device(device) ? device : "";
-}
-
-/// The plans of the choices for which `what` is the same, in the order of what it gives; choices without are left out.
+/// The plans of the choices on a device for which `what` is the same; choices without are left out.
 template <class What>
 auto plans_by(const Choices& choices, What what) {
   using Same = typename std::invoke_result_t<What, const ProfileKey&>::value_type;
@@ -66,7 +101,7 @@ auto plans_by(const Choices& choices, What what) {
   for (const StoredChoice& choice : choices) {
     const std::optional<Same> same = what(choice.key);
     if (!same) continue;
-    const std::pair<std::string, Same> group{device_of(choice), *same};
+    const std::pair<std::string, Same> group{choice.key.surroundings.device, *same};
     auto found = std::ranges::find(groups, group, &std::pair<std::pair<std::string, Same>, Plans>::first);
     if (found == groups.end()) found = groups.insert(groups.end(), {group, {}});
     found->second.push_back(choice.plan);
@@ -77,7 +112,8 @@ auto plans_by(const Choices& choices, What what) {
 template <class Rule>
 void keep_what_fits(std::vector<Rule>& rules, std::string_view name, std::vector<std::string>& left) {
   if (rules.size() <= kMostRules) return;
-  left.push_back(fmt::format("{} (of {} kernels, expected at most {})", name, rules.size(), kMostRules));
+  left.push_back(fmt::format("{} of the last {} of {} kernels, expected at most {}", name, rules.size() - kMostRules, rules.size(),
+                             kMostRules));
   rules.erase(rules.begin() + kMostRules, rules.end());
 }
 
@@ -95,29 +131,20 @@ void add_caps(const Choices& choices, ProfileControls& found) {
 void add_targets(const Choices& choices, ProfileControls& found) {
   for (const auto& [kind, plans] : plans_by(choices, product_of)) {
     const auto& [device, product] = kind;
-    const std::string name = fmt::format("sm_target of {} products of 2^{} flop", to_string(product.dtype), product.flop_exponent);
+    const std::string name = fmt::format("sm_target of {} GEMMs of 2^{} flop", to_string(product.dtype), product.flop_exponent);
     const auto sms = agreed(plans, name, &OverlapPlan::sm_target, found.left);
     if (sms) found.controls.product_targets.push_back({device, product, Sms(*sms)});
   }
   keep_what_fits(found.controls.product_targets, "sm_target", found.left);
 }
 
-/// What a plan presumes of its collectives that a program's own do not have; empty: nothing.
-std::string_view presumes(const OverlapPlan& plan) {
-  if (plan.symmetric) return "on symmetric memory";
-  if (plan.copy_engine) return "beside copy engines";
-  return plan.windows_only ? "in windows only" : "";
-}
-
-/// The same for what a process sets once for all its collectives: a plan that means only some, or others than it has, has no such
-/// value.
+/// The same for what a process sets once for all its collectives: a plan that means only some has no such value.
 template <class Member>
 std::optional<std::int64_t> agreed_everywhere(const Plans& plans, std::string_view name, Member member,
                                               std::vector<std::string>& left) {
   const std::optional<std::int64_t> value = agreed(plans, name, member, left);
-  const auto other = std::ranges::find_if(plans, [](const OverlapPlan& plan) { return !presumes(plan).empty(); });
-  if (!value || other == plans.end()) return value;
-  left.push_back(fmt::format("{} ({} {})", name, *value, presumes(*other)));
+  if (!value || std::ranges::none_of(plans, &OverlapPlan::windows_only)) return value;
+  left.push_back(fmt::format("{} ({} in windows only)", name, *value));
   return std::nullopt;
 }
 
@@ -128,11 +155,11 @@ bool has(const RunControls& controls, const std::string& variable) {
 
 }  // namespace
 
-Result<ProfileControls> controls_of(const Profile& profile) {
-  const Choices choices = measured_choices(profile);
+Result<ProfileControls> controls_of(const Profile& profile, const Surroundings& here) {
+  ProfileControls found;
+  const Choices choices = usable_choices(profile, here, found.left);
   Plans plans;
   std::ranges::transform(choices, std::back_inserter(plans), &StoredChoice::plan);
-  ProfileControls found;
   const std::pair<std::string_view, std::optional<std::int64_t>> settings[] = {
       {"comm_blocks", agreed_everywhere(plans, "comm_blocks", &OverlapPlan::comm_blocks, found.left)},
       {"cluster", agreed_everywhere(plans, "cluster", &OverlapPlan::cluster, found.left)},
@@ -145,11 +172,6 @@ Result<ProfileControls> controls_of(const Profile& profile) {
   }
   add_targets(choices, found);
   add_caps(choices, found);
-  for (const auto& [control, member] :
-       {std::pair{"symmetric", &OverlapPlan::symmetric}, {"copy_engine", &OverlapPlan::copy_engine}}) {
-    if (std::ranges::any_of(plans, member))
-      found.left.push_back(fmt::format("{} (a program's own collectives cannot have it)", control));
-  }
   return found;
 }
 

@@ -15,10 +15,11 @@ namespace headroom {
 /// was made for, where all choices for the same agree; what a process sets once for all its collectives, where all choices do.
 struct ProfileControls {
   RunControls controls;
-  std::vector<std::string> left;  ///< what they differ in, or cannot be had: "comm_blocks (8, 24)"
+  std::vector<std::string> left;  ///< choices that are for other programs, and what the rest differs in: "comm_blocks (8, 24)"
 };
 
-Result<ProfileControls> controls_of(const Profile& profile);
+/// `here`: what the program's environment makes of the communication library; choices made under other settings are left.
+Result<ProfileControls> controls_of(const Profile& profile, const Surroundings& here);
 
 /// `asked` with what it leaves open filled in from `offered`.
 RunControls completed(RunControls asked, const RunControls& offered);

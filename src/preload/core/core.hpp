@@ -43,7 +43,8 @@ struct StreamInfo {
 struct FunctionInfo {
   const char* name = nullptr;  ///< as the driver names it; copied (truncated); null: unknown, the function is passed through
   std::uint32_t registers = 0;
-  std::uint32_t static_shared = 0;  ///< bytes
+  std::uint32_t static_shared = 0;     ///< bytes
+  std::uint32_t required_cluster = 1;  ///< blocks per cluster that it was compiled for, which no launch attribute names; 1: none
 };
 
 struct DeviceInfo {
@@ -115,8 +116,8 @@ enum class Refusal : std::uint8_t {
   already_at_cap,       ///< shape: residency is at or under the cap
   no_pad,               ///< shape: no amount of shared memory gives that residency
   unknown_residency,    ///< shape: the driver did not say
-  captured_trial,       ///< gate: auto compares its controls while it runs, which a captured graph does not allow
-  passed_through,       ///< the function failed with a control before, or is unknown
+  captured_trial,  ///< gate, shape: auto compares its controls while it runs, and a captured graph would keep what is being tried
+  passed_through,  ///< the function failed with a control before, or is unknown
   count
 };
 const char* text(Refusal refusal);
@@ -267,6 +268,8 @@ class Core {
   [[nodiscard]] bool capturing() const;
 
   // --- cuBLAS ---
+  /// Whether any product may get a target now: before the cost of finding out what kind of product one is.
+  [[nodiscard]] bool sets_targets();
   /// Before a cuBLAS call on this stream. Tell `on_library_gemm_done` where the target was set.
   SmTarget on_library_gemm(StreamId stream, const Product& product, std::uint64_t host_time_ns);
   void on_library_gemm_done(LaunchOutcome outcome);

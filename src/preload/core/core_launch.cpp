@@ -37,10 +37,14 @@ std::uint8_t size_class_of(const LaunchFacts& facts) {
   return static_cast<std::uint8_t>(facts.note.bytes == 0 ? 0 : std::bit_width(facts.note.bytes) - 1);
 }
 
+std::uint32_t cluster_of(const KernelRecord& kernel, const LaunchFacts& facts) {
+  return std::max(facts.cluster, kernel.required_cluster);
+}
+
 void remember_footprint(KernelRecord& kernel, const LaunchFacts& facts) {
   kernel.threads = static_cast<std::uint32_t>(facts.block.count());
   kernel.dynamic_shared = facts.dynamic_shared;
-  kernel.cluster = facts.cluster;
+  kernel.cluster = cluster_of(kernel, facts);
 }
 
 bool may_time(const Launch& launch) {
@@ -129,6 +133,8 @@ bool any_of_unknown_duration(ProgramOrder& order, std::uint64_t collectives) {
   return false;
 }
 
+bool compares(const Rules& rules) { return rules.policy == Policy::automatic && rules.trial; }
+
 Refusal refusal_of(const Launch& launch, unsigned place) {
   ProgramOrder& order = launch.state.known.order;
   const std::uint64_t between = order.unfinished_before(place) & ~launch.order.collectives;
@@ -146,7 +152,7 @@ Refusal refusal_of(const Launch& launch, unsigned place) {
                        .capture_active = order.captures_active() != 0,
                        .host_action_pending = order.host_actions_pending(),
                        .order_lost = order.lost(),
-                       .compares = rules.policy == Policy::automatic && rules.trial});
+                       .compares = compares(rules)});
 }
 
 /// Refused now and for every later launch of the stream.
@@ -185,9 +191,15 @@ void decide_gate(Launch& launch, std::uint64_t beside) {
 }
 
 void decide_shape(Launch& launch) {
+  if (launch.captured && compares(launch.state.rules)) {
+    launch.state.refuse(launch.kernel, launch.decision, Refusal::captured_trial);
+    return;
+  }
   const auto device = static_cast<std::size_t>(launch.stream.info.device);
+  LaunchFacts facts = launch.facts;
+  facts.cluster = cluster_of(launch.kernel, launch.facts);
   const Shaping shaping =
-      shape({launch.facts, launch.state.known.devices[device], launch.kernel.static_shared, launch.kind.residency, launch.cap});
+      shape({facts, launch.state.known.devices[device], launch.kernel.static_shared, launch.kind.residency, launch.cap});
   if (shaping.refusal != Refusal::none) {
     launch.state.refuse(launch.kernel, launch.decision, shaping.refusal);
   } else if (shaping.dynamic_shared != launch.facts.dynamic_shared) {
@@ -231,7 +243,7 @@ std::uint32_t CoreState::cap_of(const KernelRecord& kernel, const LaunchFacts& f
   const auto rule = std::find_if(rules.footprints.begin(), rules_end, [&](const FootprintRule& each) {
     return each.threads == facts.block.count() && each.registers == kernel.registers &&
            each.static_shared == kernel.static_shared && each.dynamic_shared == facts.dynamic_shared &&
-           each.cluster == facts.cluster && (each.on & names) != 0;
+           each.cluster == cluster_of(kernel, facts) && (each.on & names) != 0;
   });
   return rule == rules_end ? 0 : rule->blocks_per_sm;
 }

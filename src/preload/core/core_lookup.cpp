@@ -52,7 +52,9 @@ std::uint16_t CoreState::meet_function(FunctionId function, Hold& hold) {
 
 std::uint16_t CoreState::add_kernel(const FunctionInfo& info) {
   if (info.name == nullptr) { return 0; }
-  std::uint16_t* index = known.kernel_by_name.obtain(name_hash(info.name));
+  // Two compilations of one name, as generated kernels have, may differ in what they take.
+  const std::uint64_t footprint = (std::uint64_t{info.registers} << 32U) | info.static_shared;
+  std::uint16_t* index = known.kernel_by_name.obtain(combine(name_hash(info.name), footprint) | 1U);
   if (index == nullptr) { return 0; }
   if (*index != 0 || known.kernel_count == kMaxKernels) { return *index; }
   *index = static_cast<std::uint16_t>(known.kernel_count++);
@@ -63,6 +65,7 @@ std::uint16_t CoreState::add_kernel(const FunctionInfo& info) {
   kernel.name[length] = '\0';
   kernel.registers = info.registers;
   kernel.static_shared = info.static_shared;
+  kernel.required_cluster = std::max(info.required_cluster, 1U);
   kernel.communication = is_communication(info.name);
   for (std::size_t i = 0; i < rules.cap_count && kernel.cap == 0 && !kernel.communication; ++i) {
     const char* wanted = rules.caps[i].name.data();

@@ -35,6 +35,12 @@ void Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64
   known.order.close(*found, order);
 }
 
+bool Core::sets_targets() {
+  if (state_->rest.on()) { return false; }
+  CoreState::Hold hold(*state_);
+  return state_->known.active.sm_target && !state_->dormant();
+}
+
 SmTarget Core::on_library_gemm(StreamId stream, const Product& product, std::uint64_t host_time_ns) {
   if (state_->rest.on()) { return {}; }
   CoreState::Hold hold(*state_);
@@ -60,7 +66,9 @@ SmTarget CoreState::sm_target(StreamId stream, const Product& product, std::uint
   Stream* found = known.order.find_stream(stream);
   if (found == nullptr) { return {}; }
   const std::uint32_t target = rules.target_of(product, names_on(*found));
-  if (target == 0) { return {}; }
+  // A rule may have been made for a larger device of the same name.
+  const std::uint32_t sms = known.devices[static_cast<std::size_t>(found->info.device)].sms;
+  if (target == 0 || (sms != 0 && target >= sms)) { return {}; }
   Order& order = known.order.open(*found);
   if (&order == &found->captured) { return {}; }
   Clock clock = order.clock;

@@ -209,7 +209,7 @@ const char* text(Refusal refusal) {
     case Refusal::unknown_residency:
       return "shape: residency unknown";
     case Refusal::captured_trial:
-      return "gate: auto compares no captured launches";
+      return "auto compares no captured launches";
     case Refusal::passed_through:
       return "passed through";
     case Refusal::count:

@@ -24,12 +24,13 @@ struct AppliedCounts {
   std::uint64_t priority = 0, gate = 0, shape = 0, sm_target = 0;
 };
 
-/// All functions of one name, whatever module and context they were loaded into. What every launch touches is in one cache line: between
+/// All functions of one name that take the same of an SM, whatever module and context they were loaded into. What every launch touches is in one cache line: between
 /// two launches a program uses more memory than a core's cache has, and each line comes from afar.
 struct alignas(kCacheLine) KernelRecord {
   std::uint32_t registers = 0;
   std::uint32_t static_shared = 0;
-  std::uint32_t cap = 0;  ///< blocks per SM by rule; 0: none
+  std::uint32_t required_cluster = 1;
+  std::uint32_t cap = 0;  ///< blocks per SM by a rule for its name; 0: none
   bool communication = false;
   bool passed_through = false;
   bool event_refused =
@@ -91,7 +92,7 @@ struct Knowledge {
   ProgramOrder order;
   std::array<std::uint64_t, ProgramOrder::kMaxDevices> compute_until{};  ///< expected end of all compute, per device
   FixedTable<Function, 16384> functions;
-  FixedTable<std::uint16_t, 4096> kernel_by_name;
+  FixedTable<std::uint16_t, 4096> kernel_by_name;  ///< and by footprint
   std::array<KernelRecord, kMaxKernels>
       kernels{};  ///< the first stands for kernels that cannot be told apart, and is passed through
   std::size_t kernel_count = 1;

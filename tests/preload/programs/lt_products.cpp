@@ -176,6 +176,27 @@ void lt_refused() {
   EXPECT(chosen_for(descriptor).sms == kAllSms && descriptor.target == 0);
 }
 
+// The rules: 108 SMs for products of 2^37 flop, 96 for those of 2^34. An algorithm that was chosen for one target goes on working for
+// products that get another one or none.
+void lt_kept_algorithm() {
+  constexpr std::uint32_t bf16 = 14;
+  const Streams streams = streams_with_product();
+  Descriptor descriptor;
+  descriptor.needs_match = true;
+  Layout large{bf16, 4096, 4096, 1};
+  Layout medium{bf16, 2048, 2048, 1};
+  Layout small{bf16, 64, 64, 1};
+  open_window(streams);
+  const Algorithm for_large = chosen_for(descriptor, {&large, &large});
+  const Algorithm for_medium = chosen_for(descriptor, {&medium, &medium});
+  EXPECT(for_large.sms == 108 && for_medium.sms == 96);
+  EXPECT(multiply(descriptor, &for_medium, streams.compute, {&large, &large}) == 0 && launched_for(96, 96));
+  EXPECT(multiply(descriptor, &for_large, streams.compute, {&small, &small}) == 0 && launched_for(108, 108));
+  close_window(streams);
+  EXPECT(multiply(descriptor, &for_medium, streams.compute, {&small, &small}) == 0 && launched_for(96, 96));
+  EXPECT(descriptor.target == 0);
+}
+
 // What the library says of the program's own mistake reaches it, once and unchanged.
 void lt_failing() {
   const Streams streams = streams_with_product();
@@ -223,10 +244,16 @@ void lt_shared_descriptor() {
   EXPECT(shared.target == 0 && shared.writes == 4);
 }
 
-constexpr Case kCases[] = {
-    {"lt_target", lt_target},       {"lt_first_question", lt_first_question},         {"lt_own_target", lt_own_target},
-    {"lt_untouched", lt_untouched}, {"lt_several_algorithms", lt_several_algorithms}, {"lt_refused", lt_refused},
-    {"lt_failing", lt_failing},     {"lt_shared_descriptor", lt_shared_descriptor},   {"lt_product_rules", lt_product_rules}};
+constexpr Case kCases[] = {{"lt_target", lt_target},
+                           {"lt_first_question", lt_first_question},
+                           {"lt_own_target", lt_own_target},
+                           {"lt_untouched", lt_untouched},
+                           {"lt_several_algorithms", lt_several_algorithms},
+                           {"lt_refused", lt_refused},
+                           {"lt_failing", lt_failing},
+                           {"lt_shared_descriptor", lt_shared_descriptor},
+                           {"lt_product_rules", lt_product_rules},
+                           {"lt_kept_algorithm", lt_kept_algorithm}};
 
 }  // namespace
 

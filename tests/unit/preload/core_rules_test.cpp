@@ -66,6 +66,49 @@ TEST(CoreRules, KeepsRulesForOtherDevicesAway) {
   EXPECT_EQ(elsewhere.core->on_library_gemm(kComputeStream, product, elsewhere.now_ns).sms, 0U);
 }
 
+TEST(CoreRules, KeepACapOutOfAGraphWhileAutoCompares) {
+  for (const bool compares : {true, false}) {
+    Rules rules = with(rules_of(Policy::automatic), "footprint 512x64 1024+0 1 cap 2\n");
+    rules.trial = compares;
+    Program program(rules);
+    program.core->on_capture_begin(kComputeStream);
+    program.order(kComputeStream, kCommStream);
+    program.launch(kAllReduce, kCommStream);
+    const Decision captured = program.launch(kGemm, kComputeStream);
+    EXPECT_EQ(captured.dynamic_shared, compares ? 0U : 75'904U) << "what is being tried would stay in the graph";
+  }
+}
+
+TEST(CoreRules, TellCompilationsOfOneNameApart) {
+  Program program(with(rules_of(Policy::shape), "footprint 512x64 1024+0 1 cap 2\n"));
+  constexpr FunctionId other = 77;
+  program.fake.names[other] = program.fake.names[kGemm];
+  program.fake.registers[other] = 32;
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).dynamic_shared, 75'904U);
+  LaunchFacts facts = program.facts(kGemm, kComputeStream);
+  facts.function = other;
+  EXPECT_EQ(program.core->on_launch(facts).dynamic_shared, 0U) << "32 registers";
+}
+
+TEST(CoreRules, KnowAClusterThatAKernelWasCompiledFor) {
+  Program program(with(rules_of(Policy::shape), "cap nvjet 2\n"));
+  program.fake.required_cluster = 2;
+  program.launch(kAllReduce, kCommStream);
+  const Decision decision = program.launch(kGemm, kComputeStream);
+  EXPECT_EQ(decision.dynamic_shared, 0U);
+  EXPECT_EQ(decision.refusal, Refusal::cluster_launch);
+}
+
+TEST(CoreRules, SetNoTargetThatTheDeviceDoesNotHave) {
+  Rules rules = rules_of(Policy::gate);
+  rules.sm_target = 132;
+  Program program(rules);
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_TRUE(program.core->sets_targets());
+  EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {}, program.now_ns).sms, 0U) << "all of its 132 SMs";
+}
+
 TEST(CoreRules, SetsTheSmTargetInsideWindowsAlone) {
   Rules rules = rules_of(Policy::gate);
   rules.sm_target = 108;

@@ -15,6 +15,8 @@ class FakePlatform {
   std::map<StreamId, StreamInfo> streams;
   std::map<FunctionId, std::string> names;
   DeviceInfo device{132, 233'472, 1'024, 232'448, 128, {"NVIDIA H200"}};
+  std::map<FunctionId, std::uint32_t> registers;  ///< of functions that have not 64
+  std::uint32_t required_cluster = 1;
   std::uint32_t residency = 8;
   std::string durations;                    ///< what earlier runs learned
   std::atomic<int> function_questions = 0;  ///< asked by any thread
@@ -38,7 +40,9 @@ class FakePlatform {
     auto* fake = static_cast<FakePlatform*>(self);
     ++fake->function_questions;
     const auto found = fake->names.find(function);
-    return found == fake->names.end() ? FunctionInfo{} : FunctionInfo{found->second.c_str(), 64, 1'024};
+    if (found == fake->names.end()) { return {}; }
+    const auto registers = fake->registers.find(function);
+    return {found->second.c_str(), registers == fake->registers.end() ? 64U : registers->second, 1'024, fake->required_cluster};
   }
   static DeviceInfo describe_device(void* self, std::int32_t /*device*/) { return static_cast<FakePlatform*>(self)->device; }
   static Text known_durations(void* self) {

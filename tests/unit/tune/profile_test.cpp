@@ -179,7 +179,7 @@ TEST(ProfileKey, GivesBackTheProductsThatItNames) {
   scenario.compute = LibraryGemm{4096, 4096, 4095, DataType::f32};
   EXPECT_EQ(product_of(profile_key(scenario, std::nullopt, {})), (ProductClass{DataType::f32, 36}));
   ProfileKey other = key;
-  for (const char* size : {"", "2^", "2^40", "2^40 flops", "2^40 B", "40 flop", "2^128 flop", "2^-1 flop"}) {
+  for (const char* size : {"", "2^", "2^40", "2^40 flops", "2^40 B", "40 flop", "2^128 flop", "2^0 flop", "2^-1 flop"}) {
     other.compute_class = size;
     EXPECT_FALSE(product_of(other)) << size;
   }
@@ -192,8 +192,8 @@ TEST(ProfileKey, HoldsWhatTheEnvironmentMakesOfTheLibrary) {
   using Versions = std::vector<std::pair<std::string, std::string>>;
   const auto library = [](const Versions& versions) { return surroundings(Provenance::measured, "h200", versions).comm_library; };
   EXPECT_EQ(library({{"cuda", "13.0"}, {"NCCL_DEBUG", "INFO"}, {"nccl", "2.28.9"}}), "nccl 2.28.9");
-  EXPECT_EQ(library({{"NCCL_P2P_DISABLE", "1"}, {"NCCL_ALGO", "a\nb"}, {"nccl", "2.28.9"}}),
-            "nccl 2.28.9 NCCL_P2P_DISABLE=1 NCCL_ALGO=a?b");
+  EXPECT_EQ(library({{"NCCL_P2P_DISABLE", "1"}, {"NCCL_ALGO", "a\nb c"}, {"nccl", "2.28.9"}}),
+            "nccl 2.28.9 NCCL_ALGO=a?b?c NCCL_P2P_DISABLE=1");
   EXPECT_EQ(library({{"rccl", "2.21.5"}}), "rccl 2.21.5");
   EXPECT_EQ(library({{"cuda", "13.0"}}), "");
   EXPECT_EQ(surroundings(Provenance::measured, "h200", Versions{{"driver", "580.65"}}).driver, "580.65");
