@@ -39,10 +39,12 @@ class OverlapLoop:
         self._group = None if mode == "local" else common.process_group(mode)
         self._input = torch.randn(SIZE * settings.batch, SIZE, device="cuda", dtype=torch.bfloat16)
         self._weights = [torch.randn(SIZE, SIZE, device="cuda", dtype=torch.bfloat16) / SIZE**0.5 for _ in range(LAYERS)]
-        reduced = 0 if self._group is None else LAYERS
-        self._buffers = [torch.empty(REDUCE_BYTES // 2, device="cuda", dtype=torch.bfloat16) for _ in range(reduced)]
+        self._buffers = [] if self._group is None else self._new_buffers(self._group)
         self._output = self._input
         self.begin_block()
+
+    def _new_buffers(self, group: dist.ProcessGroup) -> list[torch.Tensor]:
+        return [torch.empty(REDUCE_BYTES // 2, device="cuda", dtype=torch.bfloat16) for _ in range(LAYERS)]
 
     def begin_block(self) -> None:
         # A sum over ranks doubles a buffer in every step: from here a few hundred steps stay within the range of bf16.

@@ -7,7 +7,16 @@ import sys
 
 import common
 
-NAMES = ("overlap_loop", "free_loop", "ordered_loop", "ddp_step", "fsdp2_step", "compiled_step", "graphed_step")
+NAMES = (
+    "overlap_loop",
+    "free_loop",
+    "ordered_loop",
+    "symmetric_loop",
+    "ddp_step",
+    "fsdp2_step",
+    "compiled_step",
+    "graphed_step",
+)
 
 
 def case_of(text: str) -> tuple[common.Example, int]:

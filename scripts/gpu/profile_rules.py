@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -61,11 +62,17 @@ def program() -> int:
     return 0
 
 
+def library() -> str:
+    """A choice made in this environment."""
+    multicast = os.environ.get("NCCL_NVLS_ENABLE")
+    return "nccl 2.28.9" + (f" NCCL_NVLS_ENABLE={multicast}" if multicast is not None else "")
+
+
 def choice(key: dict[str, str], plan: dict[str, int]) -> dict[str, Any]:
     switches = ("priority", "launch_gate", "symmetric", "copy_engine", "peer_detour", "windows_only")
     numbers = ("blocks_per_sm", "comm_blocks", "cluster", "sm_target", "comm_threads", "carveout", "comm_sms")
     whole: dict[str, Any] = {"pad_bytes": 0} | {name: False for name in switches} | {name: None for name in numbers} | plan
-    surroundings = {"provenance": "measured", "device": "h200", "driver": "0", "comm_library": "nccl 2.28.9", "ranks": 2}
+    surroundings = {"provenance": "measured", "device": "h200", "driver": "0", "comm_library": library(), "ranks": 2}
     collective = {"pattern": "pipeline", "collective": "all_reduce bf16", "collective_class": "2^28 B"}
     made = {"scheme": "tuned", "plan": whole, "reason": "made for a test", "time_us": 1.0}
     plain = {"plain_scheme": "concurrent", "plain_time_us": 2.0, "trials": 1, "stored_at": 1}
