@@ -93,6 +93,10 @@ bool is_control(char c) {
 
 Status validate(const Scenario& scenario) {
   if (scenario.name.empty()) return invalid_input("name: empty, expected a text");
+  constexpr std::size_t longest_name = 200;
+  if (scenario.name.size() > longest_name) {
+    return invalid_input(fmt::format("name: {} bytes, expected at most {}", scenario.name.size(), longest_name));
+  }
   if (std::ranges::any_of(scenario.name, is_control)) {
     return invalid_input("name: has control characters, expected a text on one line");
   }

@@ -25,13 +25,18 @@ Result<ControlSetting> parse_setting(std::string_view part) {
     return invalid_input(
         fmt::format("{}, expected one of {}, with =N where it takes a number", quoted(name), fmt::join(names, ", ")));
   }
-  if (sign == std::string_view::npos) return ControlSetting{std::string(name), std::nullopt};
+  const bool is_switch = control(name).is_switch;
+  if (sign == std::string_view::npos && is_switch) return ControlSetting{std::string(name), std::nullopt};
+  if (sign == std::string_view::npos) return invalid_input(fmt::format("{}: no number, expected {}=N", name, name));
   const std::string_view digits = part.substr(sign + 1);
   std::int64_t value = 0;
   const auto [rest, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (failure != std::errc{} || rest != digits.data() + digits.size() || value < 0) {
-    return invalid_input(fmt::format("{}: {}, expected a number", name, quoted(digits)));
+  // Which numbers can act depends on the case; none is greater than this anywhere.
+  constexpr std::int64_t greatest = 65'536;
+  if (failure != std::errc{} || rest != digits.data() + digits.size() || value < 0 || value > greatest) {
+    return invalid_input(fmt::format("{}: {}, expected a number from 0 to {}", name, quoted(digits), greatest));
   }
+  if (is_switch && value != 1) return invalid_input(fmt::format("{}: {}, expected {} alone", name, value, name));
   return ControlSetting{std::string(name), value};
 }
 

@@ -255,6 +255,14 @@ Result<Profile> parse_profile(std::string_view json, std::string_view source) {
   return profile;
 }
 
+Status refuse_other_document(std::string_view json, std::string_view source) {
+  const Result<nlohmann::json> document = detail::read_json_object(json, std::string(source), kDocument);
+  if (!document || !document->contains("schema")) return {};
+  const nlohmann::json& schema = (*document)["schema"];
+  if (!schema.is_string() || schema == kSchema) return {};
+  return invalid_input(fmt::format("{}: schema: {}, expected \"{}\"", source, detail::shown(schema), kSchema));
+}
+
 std::string to_json(const Profile& profile) {
   std::string text = fmt::format("{{\"schema\": \"{}\",\n \"choices\": [{}]", kSchema, lines_of(profile.choices(), choice_json));
   if (!profile.durations().empty()) text += fmt::format(",\n \"durations\": [{}]", lines_of(profile.durations(), duration_json));

@@ -72,13 +72,21 @@ Status write_whole(int descriptor, std::string_view text, const std::string& pat
   return {};
 }
 
+/// Who may read a profile is its owner's to say.
+mode_t mode_of(const std::string& path) {
+  struct stat facts = {};
+  constexpr mode_t permissions = 0777;
+  constexpr mode_t otherwise = 0644;
+  return stat(path.c_str(), &facts) == 0 ? facts.st_mode & permissions : otherwise;
+}
+
 /// The file under the new name is on disk, and so is the name.
 Status replace_file(const std::string& path, std::string_view text) {
   std::string partial = path + ".XXXXXX";
   File file(mkostemp(partial.data(), O_CLOEXEC));
   if (!file.ok()) return cannot("written", path, errno);
   Status written = write_whole(file.get(), text, path);
-  if (written && (fchmod(file.get(), 0644) != 0 || fsync(file.get()) != 0)) written = cannot("written", path, errno);
+  if (written && (fchmod(file.get(), mode_of(path)) != 0 || fsync(file.get()) != 0)) written = cannot("written", path, errno);
   if (written && !file.close_now()) written = cannot("written", path, errno);
   if (written && std::rename(partial.c_str(), path.c_str()) != 0) written = cannot("written", path, errno);
   if (!written) {
@@ -111,6 +119,16 @@ std::string target_of(const std::string& path) {
   return target.string();
 }
 
+/// `path`.damaged, or the first of `path`.damaged.2 and so on that is not there: an older one is somebody's as well.
+std::string free_name(const std::string& path) {
+  std::string name = path + ".damaged";
+  std::error_code unknown;
+  for (int number = 2; std::filesystem::exists(std::filesystem::symlink_status(name, unknown)); ++number) {
+    name = fmt::format("{}.damaged.{}", path, number);
+  }
+  return name;
+}
+
 void say(const NoticeSink& notice, const std::string& line) {
   if (notice) notice(Severity::warning, line);
 }
@@ -130,8 +148,20 @@ Profile load_profile_or_none(const std::string& path, const NoticeSink& notice) 
   return {};
 }
 
+Status can_store_in(const std::string& named) {
+  const std::string path = target_of(named);
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (access(folder.empty() ? "." : folder.c_str(), W_OK) != 0) return cannot("written", path, errno);
+  const Result<std::optional<std::string>> text = read_whole(path);
+  std::error_code unknown;
+  const bool other_kind = std::filesystem::exists(path, unknown) && !std::filesystem::is_regular_file(path, unknown);
+  if (!text) return other_kind ? Status(text.error()) : Status();
+  return *text ? refuse_other_document(**text, path) : Status();
+}
+
 Status add_to_profile(const std::string& named, const Profile& more, const NoticeSink& notice) {
   const std::string path = target_of(named);
+  if (Status storable = can_store_in(path); !storable) return storable;
   const std::string lock_path = path + ".lock";
   const File lock_file(open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!lock_file.ok()) return cannot("written", lock_path, errno);
@@ -139,9 +169,7 @@ Status add_to_profile(const std::string& named, const Profile& more, const Notic
 
   Result<Profile> profile = load_profile(path);
   if (!profile) {
-    std::error_code unknown;
-    if (std::filesystem::is_directory(path, unknown)) return profile.error();
-    const std::string kept = path + ".damaged";
+    const std::string kept = free_name(path);
     if (std::rename(path.c_str(), kept.c_str()) != 0) return cannot("renamed", path, errno);
     say(notice, fmt::format("profile begun anew, the old file is kept as {}: {}", kept, profile.error().message));
     profile = Profile();

@@ -22,6 +22,11 @@ constexpr double kSameGain = 0.02;
 
 bool is_plain(const Candidate& candidate) { return candidate.scheme != Scheme::tuned; }
 
+/// What a program does by itself, or with nothing but a stream's priority.
+bool is_unshaped(Scheme scheme) {
+  return scheme == Scheme::sequential || scheme == Scheme::concurrent || scheme == Scheme::priority;
+}
+
 bool same_run(const Candidate& a, const Candidate& b) { return a.scheme == b.scheme && a.plan == b.plan; }
 
 /// Fisher-Yates with the same result everywhere.
@@ -57,10 +62,21 @@ Tuner::Tuner(TunerOptions options, const std::vector<Candidate>& seeds, Neighbou
 }
 
 std::optional<std::size_t> Tuner::ask() {
-  // Without any time there is no answer to give: the first candidates are run whatever the budget.
-  if (ending_ == TunerEnding::running && spent_ >= options_.budget && best()) ending_ = TunerEnding::out_of_time;
+  if (ending_ == TunerEnding::running && spent_ >= options_.budget && !first_without_which_nothing_is_said()) {
+    ending_ = TunerEnding::out_of_time;
+  }
   if (ending_ != TunerEnding::running || queue_.empty()) return std::nullopt;
   return queue_.back();
+}
+
+bool Tuner::first_without_which_nothing_is_said() {
+  // A choice that was never set against the plain schemes could be worse than they are.
+  const auto waits = [this](std::size_t at) {
+    return candidates_[at].times.empty() && is_unshaped(candidates_[at].candidate.scheme);
+  };
+  const auto waiting = std::find_if(queue_.rbegin(), queue_.rend(), waits);
+  if (waiting != queue_.rend()) std::iter_swap(waiting, queue_.rbegin());
+  return waiting != queue_.rend() || !best();
 }
 
 void Tuner::tell(Microseconds time, Seconds spent) {

@@ -20,13 +20,13 @@ refused '-g: 1, expected 2 to 8' -g 1
 refused '-g: 9, expected 2 to 8' -g 9
 refused '--gpus' --gpus two
 refused '--seed' --seed one
-refused "--seed: '-1', expected 0 or more" --seed -1
+refused "--seed: '-1', expected 0 to 2^64 - 1" --seed -1
 for option in --json --markdown --trace; do
   refused "$option: $work/no/such/file: cannot be written: No such file or directory" $option "$work/no/such/file"
 done
 refused "--only: '[', expected a regular expression" --only '['
 refused "--only: 'nothing-has-this-name', expected to be found" --only nothing-has-this-name
-for number in 0 -1 2.5 some 99999999999; do refused "--blocks-per-sm: '$number', expected best, all or a number" --blocks-per-sm="$number"; done
+for number in 0 -1 2.5 some 99999999999; do refused "--blocks-per-sm: '$number', expected best, all or 1 to 32" --blocks-per-sm="$number"; done
 refused '--timeout: 0, expected 0.001 to 86400 seconds' --timeout 0
 refused '--timeout: -1' --timeout=-1
 refused '--timeout: 86401' --timeout 86401

@@ -131,7 +131,7 @@ done
 PROGRAM
 chmod +x "$work/learner"
 refused '--learn: no profile, expected --profile or HEADROOM_PROFILE' --learn -- true
-refused "--learn: '$work/none/p.json', expected a file in a folder that exists" --learn --profile "$work/none/p.json" -- true
+refused "--learn: $work/none/p.json: cannot be written: No such file or directory" --learn --profile "$work/none/p.json" -- true
 expect 0 run --profile "$work/learned.json" --learn -- "$work/learner"
 silent
 expect 0 profile list --profile "$work/learned.json"

@@ -87,8 +87,8 @@ says '"schema": "headroom.profile/1"'
 expect 2 profile show 2 --profile "$profile"
 complains 'number: 2, expected 1 to 1, as list shows them'
 expect 0 profile export "$work/exported.json" --profile "$profile" --device h200
-expect 0 profile export - --profile "$profile" --device a100
-says '"choices": []'
+expect 2 profile export - --profile "$profile" --device a100
+complains "--device: 'a100', expected one of h200"
 
 # Many processes at once lose nothing.
 for ranks in 3 4 5 6 7 8 9 10; do
@@ -140,5 +140,21 @@ expect 2 tune --scenario "$work/missing.json"
 complains "$work/missing.json: cannot be read"
 expect 2 tune --scenario "$work/case.json" --profile "$work/no/profile.json"
 complains "--profile: $work/no/profile.json: cannot be written: No such file or directory"
+# Nothing that is read is replaced, nothing that is no profile is moved away, and all of this is said before anything runs.
+expect 2 tune --scenario "$work/case.json" --backend sim --profile "$work/case.json"
+complains "--profile: $work/case.json: schema: \"headroom.scenario/1\", expected \"headroom.profile/1\""
+expect 2 tune --scenario "$work/case.json" --backend sim --profile "$work/both.json" --json "$work/both.json"
+complains "--json: '$work/both.json', expected another file than --profile's"
+expect 2 tune --scenario "$work/case.json" --backend sim --json "$work"
+complains "--json: $work: cannot be written: Is a directory"
+HEADROOM_PROFILE=$work/no/profile.json expect 2 tune --scenario "$work/case.json" --backend sim
+complains "--profile: $work/no/profile.json: cannot be written"
+expect 2 tune --scenario "$work/case.json" --backend sim --profile /dev/null
+complains '--profile: /dev/null: not a regular file, expected a profile'
+[ -c /dev/null ] || fail '/dev/null is gone'
+expect 2 profile export "$work/exported.json" --profile "$work/typo.json"
+complains "$work/typo.json: no such file"
+expect 2 profile export "$work/exported.json" --profile "$profile" --device H200
+complains "--device: 'H200', expected one of h200"
 
 finish

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,27 +45,28 @@ struct BenchRequest {
   BenchSettings settings;
 };
 
+// No device holds more blocks on an SM.
+constexpr int kGreatestResidency = 32;
+
 Result<ResidencyChoice> residency_of(const std::string& text) {
   if (text == "best") return ResidencyChoice{ResidencyChoice::Kind::best, {}};
   if (text == "all") return ResidencyChoice{ResidencyChoice::Kind::every, {}};
   int number = 0;
   const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure == std::errc{} && rest == text.data() + text.size() && number >= 1) {
+  if (failure == std::errc{} && rest == text.data() + text.size() && number >= 1 && number <= kGreatestResidency) {
     return ResidencyChoice{ResidencyChoice::Kind::fixed, BlocksPerSm(number)};
   }
-  return invalid_input(fmt::format("--blocks-per-sm: '{}', expected best, all or a number of at least 1", text));
+  return invalid_input(fmt::format("--blocks-per-sm: '{}', expected best, all or 1 to {}", text, kGreatestResidency));
 }
 
 Status check_files(const BenchArguments& arguments) {
-  int on_standard_output = 0;
-  for (const auto& [option, path] :
-       {std::pair("--json", &arguments.json_file), {"--markdown", &arguments.markdown_file}, {"--trace", &arguments.trace_file}}) {
-    on_standard_output += *path == "-" ? 1 : 0;
-    if (Status writable = check_folder_of(*path); !writable) {
-      return invalid_input(fmt::format("{}: {}", option, writable.error().message));
-    }
-  }
-  if (on_standard_output < 2) return {};
+  const std::array files{NamedFile("--json", arguments.json_file), NamedFile("--markdown", arguments.markdown_file),
+                         NamedFile("--trace", arguments.trace_file), NamedFile("--scenario", arguments.cases.scenario_file),
+                         NamedFile("--profile", arguments.profile)};
+  const auto outputs = std::span(files).first(3);
+  if (Status writable = check_outputs(outputs); !writable) return writable;
+  if (Status distinct = check_distinct(files); !distinct) return distinct;
+  if (std::ranges::count(outputs, "-", &NamedFile::second) < 2) return {};
   return invalid_input("--json, --markdown, --trace: '-' given twice, expected at most one on standard output");
 }
 
@@ -99,13 +102,16 @@ Result<BenchRequest> request_of(const BenchArguments& arguments) {
 }
 
 int dry_run(const BenchRequest& request) {
-  for (const Scenario& scenario : request.scenarios) { fmt::print("{}\n", scenario_line(scenario)); }
+  std::string lines;
+  for (const Scenario& scenario : request.scenarios) lines += scenario_line(scenario) + "\n";
   std::string names;
   for (const Scheme scheme : request.settings.schemes) names += fmt::format(" {}", to_string(scheme));
   if (!request.settings.plans.empty()) names += fmt::format(" and {} plans", request.settings.plans.size());
-  fmt::print("# {} cases; schemes{}; {} warm-up and {} counted rounds each; nothing was run\n", request.scenarios.size(), names,
-             warm_up_rounds(request.settings.trials), request.settings.trials);
-  return exit_ok;
+  lines += fmt::format("# {} cases; schemes{}; {} warm-up and {} counted rounds each; nothing was run\n", request.scenarios.size(),
+                       names, warm_up_rounds(request.settings.trials), request.settings.trials);
+  const Status printed = print_table(lines);
+  if (!printed) fmt::print(stderr, "headroom bench: {}\n", printed.error().message);
+  return printed ? exit_ok : exit_failed;
 }
 
 /// The least reduction that every case's best scheme must reach; false and a line for each case that does not.
@@ -140,6 +146,7 @@ class BenchRun {
     const int written = write_files(Destination::standard_output);
     if (measured != exit_ok) return measured;
     if (written != exit_ok) return written;
+    if (!shown_) return say(shown_.error());
     return !arguments_.min_reduction || reaches(results_, *arguments_.min_reduction) ? exit_ok : exit_failed;
   }
 
@@ -147,13 +154,12 @@ class BenchRun {
   enum class Destination { files, standard_output };
 
   /// Tables go where no document goes.
-  void show(const std::string& text) const {
+  void show(const std::string& text) {
     const bool taken = arguments_.json_file == "-" || arguments_.markdown_file == "-" || arguments_.trace_file == "-";
     if (taken) {
       fmt::print(stderr, "{}", text);
-    } else {
-      // A pipe that was closed early is no reason to lose the documents.
-      static_cast<void>(print(text));
+    } else if (Status printed = print_table(text); !printed) {
+      shown_ = printed;
     }
   }
 
@@ -214,6 +220,7 @@ class BenchRun {
   BenchRequest request_;
   ResultDocument results_;
   TraceDocument traces_;
+  Status shown_;  ///< why a table is not where it should be
 };
 
 int run_bench(const BenchArguments& arguments) {
@@ -235,9 +242,9 @@ int run_bench(const BenchArguments& arguments) {
 void add_bench_command(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* command = app.add_subcommand("bench", "Runs scenarios under several schemes and shows how close each comes to ideal");
   const auto arguments = std::make_shared<BenchArguments>();
-  CLI::Option* suite = add_case_options(*command, arguments->cases);
-  command->add_option("--validate", arguments->validate_file, "Compare the simulator with the measured rows of this CSV file")
-      ->excludes(suite);
+  add_case_options(*command, arguments->cases);
+  CLI::Option* validate =
+      command->add_option("--validate", arguments->validate_file, "Compare the simulator with the measured rows of this CSV file");
   std::string names;
   for (const Scheme scheme : schemes()) names += fmt::format("{}{}", names.empty() ? "" : ",", to_string(scheme));
   command->add_option("--scheme", arguments->schemes, "Schemes to run, by comma: " + names)->delimiter(',');
@@ -254,6 +261,11 @@ void add_bench_command(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--markdown", arguments->markdown_file, "Write the tables as Markdown to this file");
   command->add_option("--trace", arguments->trace_file, "Write every schedule's kernels as a Chrome trace to this file");
   command->add_flag("--dry-run", arguments->dry_run, "Show what would be run");
+  // What a validation runs is in its file.
+  for (CLI::Option* option : command->get_options()) {
+    const std::string name = option->get_name();
+    if (name != "--validate" && name != "--json" && name != "--device" && name != "--help") validate->excludes(option);
+  }
   command->callback([=, &chosen] { chosen = [arguments] { return run_bench(*arguments); }; });
 }
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <regex>
 #include <utility>
@@ -19,10 +21,19 @@ namespace {
 constexpr int kDefaultGpus = 2;
 constexpr const char* kFallback = "sim";
 
+#ifdef __GLIBCXX__
+constexpr auto kSearch = std::regex_constants::ECMAScript | std::regex_constants::__polynomial;
+#else
+constexpr auto kSearch = std::regex_constants::ECMAScript;
+#endif
+
 /// Drops the cases in whose name `pattern` is not found.
 Status keep_only(const std::string& pattern, std::vector<Scenario>& scenarios) {
+  // The library's parser recurses, and its usual search may take for ever.
+  constexpr std::size_t longest = 200;
+  if (pattern.size() > longest) return invalid_input(fmt::format("--only: {} bytes, expected at most {}", pattern.size(), longest));
   try {
-    const std::regex expression(pattern);
+    const std::regex expression(pattern, kSearch);
     std::erase_if(scenarios, [&](const Scenario& scenario) { return !std::regex_search(scenario.name, expression); });
   } catch (const std::regex_error&) { return invalid_input(fmt::format("--only: '{}', expected a regular expression", pattern)); }
   if (scenarios.empty()) return invalid_input(fmt::format("--only: '{}', expected to be found in the name of a case", pattern));
@@ -78,10 +89,14 @@ CLI::Option* add_case_options(CLI::App& command, CaseOptions& options) {
   command.add_option("--backend", options.backend, "auto, cuda, hip or sim")->capture_default_str();
   command.add_option("--device", options.device, "Catalog name the devices must have, or auto")->capture_default_str();
   command.add_option("-g,--gpus", options.gpus, "Number of GPUs instead of the suite's (2) or the file's");
-  // A negative number would be taken for a great one.
-  command.add_option("--seed", options.seed, "Seed of data and of resampling")
-      ->check([](const std::string& text) { return text.starts_with('-') ? "'" + text + "', expected 0 or more" : std::string(); })
-      ->capture_default_str();
+  // The parser takes a negative number for a great one, and one that is too great for the greatest.
+  const auto is_seed = [](const std::string& text) {
+    std::uint64_t number = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && rest == text.data() + text.size() ? std::string()
+                                                                     : fmt::format("'{}', expected 0 to 2^64 - 1", text);
+  };
+  command.add_option("--seed", options.seed, "Seed of data and of resampling")->check(is_seed)->capture_default_str();
   command.add_option("--timeout", options.timeout_s, "Seconds after which one run is aborted")->capture_default_str();
   return suite;
 }

@@ -37,6 +37,18 @@ std::string unknown_command(const CLI::App& app, int argc, char** argv) {
   return fmt::format("'{}' is no subcommand, expected one of {}", argv[1], names);
 }
 
+/// What the parser says, and where more is to be read.
+std::string complaint(const CLI::App& app, const headroom::SplitCommandLine& split, const CLI::ParseError& error) {
+  std::string where = "headroom";
+  for (const CLI::App* command = &app; !command->get_subcommands().empty();) {
+    command = command->get_subcommands().front();
+    where += " " + command->get_name();
+  }
+  const bool without_dashes = where == "headroom run" && !split.command && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  if (without_dashes) return fmt::format("headroom run: {}; expected -- before the command, see headroom run --help", error.what());
+  return fmt::format("{}: {}; see {} --help", where, error.what(), where);
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Leaves room on the GPU for communication: plan, measure and choose how computation and collectives overlap.",
                "headroom");
@@ -60,7 +72,7 @@ int run(int argc, char** argv) {
       fmt::print(stderr, "headroom: {}\n", unknown);
       return headroom::exit_bad_input;
     }
-    fmt::print(stderr, "headroom: {}; see headroom --help\n", error.what());
+    fmt::print(stderr, "{}\n", complaint(app, split, error));
     return headroom::exit_bad_input;
   }
   return chosen();

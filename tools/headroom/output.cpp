@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <vector>
 
 namespace headroom {
 namespace {
@@ -24,7 +25,7 @@ Error cannot(std::string_view what, const std::string& path) {
 
 Status print(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  return written ? Status() : Status(failed("standard output cannot be written"));
+  return written ? Status() : Status(failed(fmt::format("standard output cannot be written: {}", std::strerror(errno))));
 }
 
 Status write_file(const std::string& path, std::string_view text) {
@@ -45,12 +46,40 @@ Status write_file(const std::string& path, std::string_view text) {
   return {};
 }
 
-Status check_folder_of(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  std::error_code unknown;
-  if (path.empty() || path == "-" || folder.empty() || std::filesystem::is_directory(folder, unknown)) return {};
-  errno = ENOENT;
-  return cannot("written", path);
+Status print_table(std::string_view text) {
+  Status printed = print(text);
+  return printed || errno == EPIPE ? Status() : printed;
+}
+
+Status check_outputs(std::span<const NamedFile> outputs) {
+  for (const auto& [option, name] : outputs) {
+    if (name.empty() || name == "-") continue;
+    const std::filesystem::path path(name);
+    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+    std::error_code unknown;
+    const bool is_folder = std::filesystem::is_directory(path, unknown);
+    const bool exists = std::filesystem::exists(path, unknown);
+    if (is_folder) errno = EISDIR;
+    if (is_folder || access(folder.c_str(), W_OK | X_OK) != 0 || (exists && access(path.c_str(), W_OK) != 0)) {
+      return invalid_input(fmt::format("{}: {}", option, cannot("written", std::string(name)).message));
+    }
+  }
+  return {};
+}
+
+Status check_distinct(std::span<const NamedFile> files) {
+  std::vector<std::pair<std::string_view, std::filesystem::path>> known;
+  for (const auto& [option, name] : files) {
+    std::error_code unknown;
+    const std::filesystem::path path = std::filesystem::weakly_canonical(name, unknown);
+    const bool a_file = !std::filesystem::exists(path, unknown) || std::filesystem::is_regular_file(path, unknown);
+    if (name.empty() || name == "-" || !a_file) continue;
+    for (const auto& [other, taken] : known) {
+      if (taken == path) return invalid_input(fmt::format("{}: '{}', expected another file than {}'s", option, name, other));
+    }
+    known.emplace_back(option, path);
+  }
+  return {};
 }
 
 Result<std::string> read_file(const std::string& path) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "headroom/base/result.hpp"
 
@@ -14,8 +16,18 @@ Status print(std::string_view text);
 /// links are written to.
 Status write_file(const std::string& path, std::string_view text);
 
-/// Whether a file could be written there: its folder exists. Asked before work whose result would have nowhere to go.
-Status check_folder_of(const std::string& path);
+/// A table that goes along with documents: a reader that has gone is no reason to lose those.
+Status print_table(std::string_view text);
+
+/// An option that names a file, and the file.
+using NamedFile = std::pair<std::string_view, std::string_view>;
+
+/// Whether all of these can be written, in words that begin with the option: the folder is there and may be written in, and the name is no
+/// folder's. Asked before work whose result would have nowhere to go. "-" and "" are no files.
+Status check_outputs(std::span<const NamedFile> outputs);
+
+/// No two of these are the same file: what is read would be replaced by what is written, or one output by another.
+Status check_distinct(std::span<const NamedFile> files);
 
 Result<std::string> read_file(const std::string& path);
 

@@ -1,10 +1,14 @@
 #include "profile_command.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -35,6 +39,13 @@ Result<Profile> chosen_profile(const ProfileArguments& arguments) {
   return load_profile(path);
 }
 
+/// A profile that is not there is an empty one, which is seldom what was meant.
+Status is_there(const ProfileArguments& arguments) {
+  const std::string path = profile_path(arguments.profile);
+  std::error_code unknown;
+  return std::filesystem::exists(path, unknown) ? Status() : Status(invalid_input(fmt::format("{}: no such file", path)));
+}
+
 int print_or_say(const std::string& text) {
   const Status printed = print(text);
   return printed ? exit_ok : say(printed.error());
@@ -58,6 +69,7 @@ std::string line_of(std::size_t number, const StoredChoice& choice) {
 int list(const ProfileArguments& arguments) {
   const Result<Profile> profile = chosen_profile(arguments);
   if (!profile) return say(profile.error());
+  if (const Status there = is_there(arguments); !there) print_notice(there.error().message);
   std::string lines;
   for (std::size_t at = 0; at < profile->choices().size(); ++at) lines += line_of(at + 1, profile->choices()[at]);
   std::map<std::string, int> learned;
@@ -75,12 +87,25 @@ int show(const ProfileArguments& arguments) {
   }
   Profile one;
   one.put(profile->choices()[static_cast<std::size_t>(arguments.number) - 1]);
-  return print_or_say(fmt::format("# {}\n{}", one.choices().front().reason, to_json(one)));
+  return print_or_say(to_json(one));
+}
+
+/// The names by which --device finds something.
+std::set<std::string> devices_of(const Profile& profile) {
+  std::set<std::string> devices;
+  for (const StoredChoice& choice : profile.choices()) devices.insert(choice.key.surroundings.device);
+  for (const StoredDuration& duration : profile.durations()) devices.insert(duration.device);
+  return devices;
 }
 
 int export_choices(const ProfileArguments& arguments) {
   const Result<Profile> profile = chosen_profile(arguments);
   if (!profile) return say(profile.error());
+  if (const Status there = is_there(arguments); !there) return say(there.error());
+  const std::set<std::string> devices = devices_of(*profile);
+  if (!arguments.device.empty() && !devices.contains(arguments.device)) {
+    return say(invalid_input(fmt::format("--device: '{}', expected one of {}", arguments.device, fmt::join(devices, ", "))));
+  }
   Profile exported;
   for (const StoredChoice& choice : profile->choices()) {
     if (arguments.device.empty() || choice.key.surroundings.device == arguments.device) exported.put(choice);

@@ -152,6 +152,10 @@ Result<RunControls> asked_controls(const RunArguments& arguments) {
   for (const std::string& text : arguments.settings) {
     Result<std::vector<std::pair<std::string, std::string>>> variables = parse_setting(text);
     if (!variables) return variables.error();
+    for (const auto& [variable, value] : *variables) {
+      const bool repeated = std::ranges::any_of(controls.comm_library, [&](const auto& set) { return set.first == variable; });
+      if (repeated) return invalid_input(fmt::format("--set: '{}' is the second of its name, expected one", text));
+    }
     controls.comm_library.insert(controls.comm_library.end(), variables->begin(), variables->end());
   }
   for (const std::string& text : arguments.off) {
@@ -175,8 +179,8 @@ Result<Profile> asked_profile(const RunArguments& arguments) {
     return arguments.learn ? Result<Profile>(invalid_input("--learn: no profile, expected --profile or HEADROOM_PROFILE"))
                            : Profile();
   }
-  if (arguments.learn && !can_be_written(path)) {
-    return invalid_input(fmt::format("--learn: '{}', expected a file in a folder that exists", path));
+  if (const Status storable = arguments.learn ? can_store_in(path) : Status(); !storable) {
+    return invalid_input(fmt::format("--learn: {}", storable.error().message));
   }
   std::error_code unknown;
   if (arguments.profile_file.empty()) return load_profile_or_none(path, [&](Severity, std::string_view line) { warn(line); });
@@ -184,17 +188,6 @@ Result<Profile> asked_profile(const RunArguments& arguments) {
     return invalid_input(fmt::format("--profile: '{}', expected a file that exists", path));
   }
   return load_profile(path);
-}
-
-/// A key's words for what the environment makes of the communication library.
-Surroundings own_surroundings() {
-  std::vector<std::pair<std::string, std::string>> versions{{"nccl", "of the program"}};
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos) versions.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return surroundings(Provenance::measured, "", versions);
 }
 
 /// What the profile offers to the policy.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -53,6 +54,7 @@ std::set<std::string> settings_in(const std::string& comm_library) {
 /// Why a choice is none for a program in that environment; empty: it is one.
 std::string unfit(const StoredChoice& choice, const Surroundings& here) {
   const Surroundings& there = choice.key.surroundings;
+  if (there.provenance != Provenance::measured) return "made by the simulator";
   if (choice.plan.symmetric)
     return "on symmetric memory, which a program gives its collectives itself; tune --for-run goes without";
   if (choice.plan.copy_engine) return "with copy engines, which a program's own collectives lack; tune --for-run goes without";
@@ -68,7 +70,6 @@ Choices usable_choices(const Profile& profile, const Surroundings& here, std::ve
   Choices usable;
   std::map<std::string, int> others;
   for (const StoredChoice& choice : profile.choices()) {
-    if (choice.key.surroundings.provenance != Provenance::measured) continue;
     if (const std::string reason = unfit(choice, here); !reason.empty()) {
       ++others[reason];
     } else {
@@ -154,6 +155,16 @@ bool has(const RunControls& controls, const std::string& variable) {
 }
 
 }  // namespace
+
+Surroundings own_surroundings() {
+  std::vector<std::pair<std::string, std::string>> versions{{"nccl", "of the program"}};
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos) versions.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return surroundings(Provenance::measured, "", versions);
+}
 
 Result<ProfileControls> controls_of(const Profile& profile, const Surroundings& here) {
   ProfileControls found;

@@ -18,6 +18,9 @@ struct ProfileControls {
   std::vector<std::string> left;  ///< choices that are for other programs, and what the rest differs in: "comm_blocks (8, 24)"
 };
 
+/// The environment of this process, which the program inherits, in a key's words.
+Surroundings own_surroundings();
+
 /// `here`: what the program's environment makes of the communication library; choices made under other settings are left.
 Result<ProfileControls> controls_of(const Profile& profile, const Surroundings& here);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "headroom/plan/ideal.hpp"
 #include "headroom/plan/ranking.hpp"
 #include "output.hpp"
+#include "plain_sides.hpp"
 #include "timed_rounds.hpp"
 #include "tuned_plans.hpp"
 
@@ -24,6 +26,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kSeeds = 10;
 constexpr Seconds kSaveEvery{1};
+// Of the search's budget, for caps of the plain schemes that the search did not run.
+constexpr double kShareOfPlainSides = 0.25;
 
 /// FNV-1a: names a file after a key.
 std::uint64_t hash_of(std::string_view text) {
@@ -99,7 +103,7 @@ class TuneRun {
     };
     space_ = std::make_unique<CandidateSpace>(std::move(*site), accepts);
     if (settings_.prior) predict_ = simulated_times(scenario_, backend_.devices().front().limits);
-    StateFile state(settings_.state_for, fmt::format("{}{}", to_string(tuned_.choice.key), fmt::join(settings_.left_out, ",")));
+    StateFile state(settings_.state_for, subject());
     const auto neighbours = [this](const OverlapPlan& plan) { return ranked_neighbours(*space_, plan, predict_); };
     std::optional<Tuner> tuner = state.resume(settings_.tuner, neighbours);
     if (!tuner) { tuner.emplace(settings_.tuner, first_to_measure(rank_candidates(*space_, predict_), kSeeds), neighbours); }
@@ -121,6 +125,14 @@ class TuneRun {
     return keep(*tuner);
   }
 
+  /// All that times and candidates depend on: those of another search are of no use to this one.
+  [[nodiscard]] std::string subject() const {
+    std::string words = fmt::format("{} {} {} {}", to_string(tuned_.choice.key), to_json(scenario_, -1),
+                                    fmt::join(settings_.left_out, ","), settings_.prior);
+    for (const auto& [name, version] : backend_.versions()) words += fmt::format(" {}={}", name, version);
+    return words;
+  }
+
   [[nodiscard]] Status sets_nothing_left_out(const OverlapPlan& plan, const OverlapPlan& plain) const {
     for (const std::string& name : settings_.left_out) {
       if (control(name).get(plan) != control(name).get(plain)) return invalid_input(fmt::format("{}: left out", name));
@@ -134,11 +146,8 @@ class TuneRun {
     tuned_.spent = tuner.spent();
     tuned_.choice.trials = tuner.trials();
     const std::optional<std::size_t> best = tuner.choice();
-    const std::optional<std::size_t> plain = tuner.best_plain();
     if (!best) return failed(fmt::format("nothing could be run: {}", tuned_.candidates.front().dropped));
     winner_ = tuned_.candidates[*best].candidate;
-    // Of plain schemes that nothing tells apart the simplest is as good as the one with the least median.
-    plain_ = winner_.scheme != Scheme::tuned ? winner_ : plain ? tuned_.candidates[*plain].candidate : sequential();
     winner_time_ = tuned_.candidates[*best].interval().median;
     return {};
   }
@@ -146,50 +155,47 @@ class TuneRun {
   /// Everything that is reported, in fresh rounds: times that chose a winner flatter it, and what was measured before a search was
   /// measured on a cooler device.
   Status measure_afresh() {
+    progress_("run the plain schemes", nullptr);
+    const Seconds budget = settings_.tuner.budget;
+    const std::vector<Candidate> sides = plain_sides(*space_, *workload_, tuned_.candidates, budget * kShareOfPlainSides);
     progress_("measure the choice afresh", nullptr);
     const OverlapPlan none = plain_plan(space_->site());
     TimedSchedule compute{"compute_only", Order::compute_only, none, {}};
     TimedSchedule comm{"comm_only", Order::comm_only, none, {}};
-    TimedSchedule sequential{"sequential", Order::sequential, none, {}};
-    TimedSchedule plain{std::string(to_string(plain_.scheme)), order_of(plain_.scheme), plain_.plan, {}};
     TimedSchedule winner{"tuned", order_of(winner_.scheme), winner_.plan, {}};
-    std::vector<TimedSchedule*> schedules{&compute, &comm, &sequential};
-    if (plain_.scheme != Scheme::sequential) schedules.push_back(&plain);
+    std::vector<TimedSchedule> plain;
+    plain.reserve(sides.size());
+    for (const Candidate& side : sides)
+      plain.push_back({std::string(to_string(side.scheme)), order_of(side.scheme), side.plan, {}});
+    std::vector<TimedSchedule*> schedules{&compute, &comm};
+    for (TimedSchedule& side : plain) schedules.push_back(&side);
     if (winner_.scheme == Scheme::tuned) schedules.push_back(&winner);
 
-    const int rounds = confirming_rounds(winner_time_ * static_cast<double>(schedules.size()), settings_.tuner.budget);
-    if (Status timed = time_in_rounds(*workload_, schedules, {0, rounds, settings_.tuner.seed}, [](int) {}); !timed) return timed;
+    tuned_.rounds = confirming_rounds(winner_time_ * static_cast<double>(schedules.size()), budget);
+    const Rounds rounds{0, tuned_.rounds, settings_.tuner.seed};
+    if (Status timed = time_in_rounds(*workload_, schedules, rounds, [](int) {}); !timed) return timed;
     tuned_.compute_alone = rank_interval(compute.times).median;
     tuned_.comm_alone = rank_interval(comm.times).median;
-    tuned_.sequential = rank_interval(sequential.times).median;
+    tuned_.sequential = rank_interval(plain.front().times).median;
     tuned_.ideal = ideal_time(scenario_.pattern, scenario_.iterations, tuned_.compute_alone, tuned_.comm_alone);
     tuned_.limited_by = limiting_resource(space_->site(), scenario_.compute, tuned_.compute_alone, tuned_.comm_alone);
-    return choose(winner.times, best_plain_times(plain, sequential));
+    // The least of several medians is a little too good: an opponent that is hard to beat.
+    const auto best =
+        std::ranges::min_element(plain, {}, [](const TimedSchedule& side) { return rank_interval(side.times).median; });
+    return choose(winner.times, sides[static_cast<std::size_t>(best - plain.begin())], best->times);
   }
 
-  /// A search that ran out of time may have dropped `sequential` after one trial. It is as plain as the others, and timed afresh in
-  /// any case.
-  const std::vector<Microseconds>& best_plain_times(const TimedSchedule& plain, const TimedSchedule& none) {
-    if (!plain.times.empty() && rank_interval(plain.times).median <= tuned_.sequential) return plain.times;
-    plain_ = sequential();
-    if (winner_.scheme != Scheme::tuned) winner_ = plain_;
-    return none.times;
-  }
-
-  [[nodiscard]] Candidate sequential() const {
-    return {Scheme::sequential, plain_plan(space_->site()), "no overlap", std::nullopt};
-  }
-
-  Status choose(const std::vector<Microseconds>& winner_times, const std::vector<Microseconds>& plain_times) {
+  Status choose(const std::vector<Microseconds>& winner_times, const Candidate& plain,
+                const std::vector<Microseconds>& plain_times) {
     StoredChoice& choice = tuned_.choice;
-    choice.plain_scheme = plain_.scheme;
+    choice.plain_scheme = plain.scheme;
     choice.plain_time = choice.time = rank_interval(plain_times).median;
-    choice.scheme = plain_.scheme;
-    choice.plan = plain_.plan;
-    choice.reason = fmt::format("{}: no control does better", to_string(plain_.scheme));
+    choice.scheme = plain.scheme;
+    choice.plan = plain.plan;
+    choice.reason = fmt::format("{}: no control does better", to_string(plain.scheme));
     if (winner_.scheme != Scheme::tuned) return {};
 
-    const Result<Verdict> verdict = confirm(winner_, winner_times, plain_, plain_times, settings_.tuner.seed);
+    const Result<Verdict> verdict = confirm(winner_, winner_times, plain, plain_times, settings_.tuner.seed);
     if (!verdict) return verdict.error();
     tuned_.confirmed = verdict->ratio;
     choice.scheme = verdict->chosen.scheme;
@@ -213,7 +219,6 @@ class TuneRun {
   Predictor predict_;
   Candidate winner_;
   Microseconds winner_time_{0};  ///< in the search
-  Candidate plain_;              ///< the best plain scheme; the winner itself when that is plain
   TunedCase tuned_;
 };
 

@@ -29,7 +29,8 @@ struct TunedCase {
   Scenario scenario;
   StoredChoice choice;
   std::string limited_by;
-  // Of fresh rounds after the search, like the choice's times; all iterations.
+  int rounds = 0;  ///< fresh ones after the search
+  // Medians of those, like the choice's times; all iterations.
   Microseconds compute_alone{0};
   Microseconds comm_alone{0};
   Microseconds sequential{0};

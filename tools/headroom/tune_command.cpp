@@ -76,12 +76,14 @@ Status check(const TuneArguments& arguments) {
     return invalid_input(fmt::format("--candidates: {}, expected 4 to 1000", arguments.candidates));
   }
   if (Status known = check_left_out(arguments.left_out); !known) return known;
-  for (const auto& [option, path] : {std::pair("--json", &arguments.json_file), {"--profile", &arguments.profile}}) {
-    if (Status writable = check_folder_of(*path); !writable) {
-      return invalid_input(fmt::format("{}: {}", option, writable.error().message));
-    }
-  }
-  return {};
+  const std::array outputs{NamedFile("--json", arguments.json_file)};
+  if (Status writable = check_outputs(outputs); !writable) return writable;
+  const std::string profile = profile_path(arguments.profile);
+  const Status storable = profile.empty() ? Status() : can_store_in(profile);
+  if (!storable) return invalid_input(fmt::format("--profile: {}", storable.error().message));
+  const std::array files{NamedFile("--scenario", arguments.cases.scenario_file), NamedFile("--profile", profile),
+                         NamedFile("--json", arguments.json_file)};
+  return check_distinct(files);
 }
 
 class TuneCommand {
@@ -104,16 +106,17 @@ class TuneCommand {
     if (arguments_.json_file == "-") {
       if (const Status written = print(to_json(origin_, left_out_, cases_)); !written) return say(written.error());
     }
+    if (!shown_) return say(shown_.error());
     if (profile_.empty()) print_notice("nothing is stored: no --profile is given and HEADROOM_PROFILE is not set");
     return exit_ok;
   }
 
  private:
-  void show(const std::string& text) const {
+  void show(const std::string& text) {
     if (arguments_.json_file == "-") {
       fmt::print(stderr, "{}", text);
-    } else {
-      static_cast<void>(print(text));
+    } else if (Status printed = print_table(text); !printed) {
+      shown_ = printed;
     }
   }
 
@@ -164,6 +167,7 @@ class TuneCommand {
   std::string profile_;
   Origin origin_;
   std::vector<TunedCase> cases_;
+  Status shown_;  ///< why a table is not where it should be
 };
 
 }  // namespace

@@ -81,9 +81,13 @@ OrderedJson case_json(const TunedCase& tuned) {
   json["ideal_us"] = tuned.ideal.count();
   const std::optional<double> reached = efficiency(tuned);
   json["overlap_efficiency"] = reached ? OrderedJson(*reached) : OrderedJson();
+  json["rounds"] = tuned.rounds;
   json["ratio"] = OrderedJson();
   if (tuned.confirmed) {
-    json["ratio"] = {{"median", tuned.confirmed->median}, {"low", tuned.confirmed->low}, {"high", tuned.confirmed->high}};
+    json["ratio"] = {{"median", tuned.confirmed->median},
+                     {"low", tuned.confirmed->low},
+                     {"high", tuned.confirmed->high},
+                     {"confidence", tuned.confirmed->confidence}};
   }
   json["ending"] = to_string(tuned.ending);
   json["trials"] = tuned.choice.trials;

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "case_options.hpp"
@@ -28,7 +30,7 @@ class StoredPlans {
     if (!site) return site.error();
     const ProfileKey key = profile_key(scenario, compute.footprint, surroundings_);
     const StoredChoice* stored = profile_.find(to_string(key));
-    if (stored == nullptr) return fallback(scenario, *site, path_.empty() ? "no profile is given" : lacking(key));
+    if (stored == nullptr) return fallback(scenario, *site, lacking(key));
     if (Status legal = check_plan(*site, stored->plan); !legal) {
       return fallback(scenario, *site, fmt::format("the stored plan cannot act here ({})", legal.error().message));
     }
@@ -38,6 +40,9 @@ class StoredPlans {
  private:
   /// Another driver or a kernel that was compiled anew is easily overlooked: names what a choice that is nearly this case's has instead.
   [[nodiscard]] std::string lacking(const ProfileKey& key) const {
+    std::error_code unknown;
+    if (path_.empty()) return "no profile is given";
+    if (!std::filesystem::exists(path_, unknown)) return fmt::format("{} does not exist", path_);
     constexpr std::size_t near = 2;
     std::vector<std::string> nearest;
     for (const StoredChoice& choice : profile_.choices()) {

@@ -87,6 +87,10 @@ class Profile {
 /// line that begins with `source`. Never throws, whatever the text is.
 HEADROOM_API Result<Profile> parse_profile(std::string_view json, std::string_view source);
 
+/// Fails, in such a line, for a document whose schema is another than a profile's: nothing of ours to set aside or to replace. What cannot
+/// be read at all is damaged, not another.
+HEADROOM_API Status refuse_other_document(std::string_view json, std::string_view source);
+
 /// The same document back, a line for each choice and each duration.
 HEADROOM_API std::string to_json(const Profile& profile);
 

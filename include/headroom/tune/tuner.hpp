@@ -14,7 +14,7 @@
 #include "headroom/base/result.hpp"
 #include "headroom/base/time.hpp"
 #include "headroom/plan/candidates.hpp"
-#include "headroom/tune/rank_interval.hpp"
+#include "headroom/trace/rank_interval.hpp"
 
 namespace headroom {
 
@@ -22,7 +22,7 @@ using Seconds = std::chrono::duration<double>;
 
 struct TunerOptions {
   std::uint64_t seed = 1;    ///< decides the order of trials
-  Seconds budget{60};        ///< of the caller's time, as it reports it
+  Seconds budget{60};        ///< of the caller's time, as it reports it; plain schemes have a trial each whatever it is
   int most_candidates = 24;  ///< measured at all; at least 1
   int screening_rounds = 3;  ///< trials of each newcomer
   int most_trials = 15;      ///< of one candidate
@@ -90,6 +90,8 @@ class Tuner {
  private:
   Tuner(TunerOptions options, Neighbours neighbours) : options_(options), neighbours_(std::move(neighbours)) {}
 
+  /// Puts a plain scheme that was not run yet next, or says that there is no answer without another trial. The budget is over.
+  [[nodiscard]] bool first_without_which_nothing_is_said();
   void begin_wave(std::vector<std::size_t> wave, int rounds);
   void begin_round();
   void end_trial(Seconds spent);

@@ -47,14 +47,14 @@ TEST(PlanText, SaysWhatIsWrong) {
             "\"prioriti\", expected one of blocks_per_sm, priority, launch_gate, comm_blocks, cluster, sm_target, comm_threads, "
             "carveout, "
             "comm_sms, symmetric, copy_engine, peer_detour, windows_only, with =N where it takes a number");
-  EXPECT_EQ(refusal(site, "comm_blocks=eight"), "comm_blocks: \"eight\", expected a number");
-  EXPECT_EQ(refusal(site, "comm_blocks=-8"), "comm_blocks: \"-8\", expected a number");
-  EXPECT_EQ(refusal(site, "comm_blocks=99999999999999999999"), "comm_blocks: \"99999999999999999999\", expected a number");
-  EXPECT_EQ(refusal(site, "comm_blocks=\n\x1b"), "comm_blocks: \"\\n\\u001b\", expected a number");
-  EXPECT_EQ(refusal(site, "comm_blocks"), "comm_blocks: no number, expected one of 4, 8, 12, 16, 24, 32");
-  ControlSite one_cluster = site;
-  one_cluster.collective.cluster = 1;
-  EXPECT_EQ(refusal(one_cluster, "cluster"), "cluster: no number, expected one of 1");
+  EXPECT_EQ(refusal(site, "comm_blocks=eight"), "comm_blocks: \"eight\", expected a number from 0 to 65536");
+  EXPECT_EQ(refusal(site, "comm_blocks=-8"), "comm_blocks: \"-8\", expected a number from 0 to 65536");
+  EXPECT_EQ(refusal(site, "comm_blocks=99999999999999999999"),
+            "comm_blocks: \"99999999999999999999\", expected a number from 0 to 65536");
+  EXPECT_EQ(refusal(site, "comm_blocks=\n\x1b"), "comm_blocks: \"\\n\\u001b\", expected a number from 0 to 65536");
+  EXPECT_EQ(refusal(site, "comm_blocks"), "comm_blocks: no number, expected comm_blocks=N");
+  EXPECT_EQ(refusal(site, "priority=2"), "priority: 2, expected priority alone");
+  EXPECT_EQ(refusal(site, "comm_blocks=65537"), "comm_blocks: \"65537\", expected a number from 0 to 65536");
   EXPECT_EQ(refusal(site, "comm_blocks=9"), "comm_blocks: 9, expected one of 4, 8, 12, 16, 24, 32");
   EXPECT_EQ(refusal(site, "blocks_per_sm=9"), "blocks_per_sm: 9, expected one of 1, 2, 3, 4, 5, 6, 7");
   EXPECT_EQ(refusal(site, "priority,priority"), "priority: given twice, expected once");

@@ -74,10 +74,20 @@ TEST(Summarize, GivesTheSameBitsEverywhere) {
   std::mt19937_64 generator;
   generator.discard(9999);
   ASSERT_EQ(generator(), 9981545732273789042U);
-  const auto summary = summarize(times({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}), 42, 0.80, 50);
+  // The order statistics must not be the wider ones: between the 4th and the 8th of eleven the true median lies with
+  // 1 - 2 (1 + 11 + 55 + 165) / 2048 = 77.3 %.
+  const auto summary = summarize(times({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}), 42, 0.77, 50);
   EXPECT_EQ(summary->median, Microseconds(6));
   EXPECT_EQ(summary->low, Microseconds(4));
   EXPECT_EQ(summary->high, Microseconds(8));
+}
+
+TEST(Summarize, HoldsItsPromiseForFewSamples) {
+  // Of seven samples the bootstrap's own interval is from the second to the sixth, which holds the true median with 1 - 2 * 8 / 128 = 87.5 %.
+  const auto summary = summarize(times({1, 2, 3, 4, 5, 6, 7}), 1);
+  EXPECT_EQ(summary->low, Microseconds(1));
+  EXPECT_EQ(summary->high, Microseconds(7));
+  EXPECT_EQ(summary->confidence, 0.95);
 }
 
 TEST(Summarize, CoversTheTrueMedianAboutAsOftenAsItPromises) {

@@ -83,16 +83,54 @@ TEST_F(ProfileFile, OneThatIsNotThereIsEmpty) {
 }
 
 TEST_F(ProfileFile, ADamagedOneIsIgnoredWithOneLineAndKeptBeside) {
-  std::ofstream(path_) << "{\"schema\": \"headroom.profile/9\"}";
+  const std::string damaged = "{\"schema\": \"headroom.profile/1\"}";
+  std::ofstream(path_) << damaged;
   EXPECT_TRUE(load_profile_or_none(path_, sink()).choices().empty());
   ASSERT_EQ(notices_.size(), 1U);
-  EXPECT_EQ(notices_.front(), "profile ignored: " + path_ + ": schema: \"headroom.profile/9\", expected \"headroom.profile/1\"");
+  EXPECT_EQ(notices_.front(), "profile ignored: " + path_ + ": choices: missing, expected a list");
   ASSERT_TRUE(store(choice(29)));
   EXPECT_EQ(notices_.size(), 2U);
   EXPECT_EQ(load_profile(path_)->choices().size(), 1U);
   std::ostringstream kept;
   kept << std::ifstream(path_ + ".damaged").rdbuf();
-  EXPECT_EQ(kept.str(), "{\"schema\": \"headroom.profile/9\"}");
+  EXPECT_EQ(kept.str(), damaged);
+}
+
+TEST_F(ProfileFile, KeepsEveryDamagedOne) {
+  for (const char* text : {"first", "second", "third"}) {
+    std::ofstream(path_) << text;
+    ASSERT_TRUE(add_to_profile(path_, Profile(), {}));
+  }
+  for (const auto& [suffix, text] : {std::pair(".damaged", "first"), {".damaged.2", "second"}, {".damaged.3", "third"}}) {
+    std::stringstream kept;
+    kept << std::ifstream(path_ + suffix).rdbuf();
+    EXPECT_EQ(kept.str(), text);
+  }
+}
+
+TEST_F(ProfileFile, LeavesWhatIsNoProfileAlone) {
+  const std::string scenario = R"({"schema": "headroom.scenario/1", "name": "mine"})";
+  for (const std::string& text : {scenario, std::string(R"({"schema": "headroom.profile/2"})")}) {
+    std::ofstream(path_) << text;
+    const Status added = add_to_profile(path_, Profile(), {});
+    ASSERT_FALSE(added);
+    EXPECT_NE(added.error().message.find("expected \"headroom.profile/1\""), std::string::npos) << added.error().message;
+    std::stringstream kept;
+    kept << std::ifstream(path_).rdbuf();
+    EXPECT_EQ(kept.str(), text);
+    EXPECT_FALSE(std::filesystem::exists(path_ + ".damaged") || std::filesystem::exists(path_ + ".lock"));
+  }
+  std::filesystem::remove(path_);
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_FALSE(add_to_profile(path_, Profile(), {})) << "a pipe, and as little a device";
+  EXPECT_TRUE(std::filesystem::is_fifo(path_));
+}
+
+TEST_F(ProfileFile, KeepsItsMode) {
+  ASSERT_TRUE(add_to_profile(path_, Profile(), {}));
+  std::filesystem::permissions(path_, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  ASSERT_TRUE(add_to_profile(path_, Profile(), {}));
+  EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
 TEST_F(ProfileFile, ALinkIsFollowed) {
@@ -107,7 +145,7 @@ TEST_F(ProfileFile, SaysWhereItCannotWrite) {
   path_ = (folder_ / "missing" / "profile.json").string();
   const Status stored = store(choice(29));
   ASSERT_FALSE(stored.ok());
-  EXPECT_EQ(stored.error().message, path_ + ".lock: cannot be written: No such file or directory");
+  EXPECT_EQ(stored.error().message, path_ + ": cannot be written: No such file or directory");
   path_ = folder_.string();
   EXPECT_EQ(load_profile(path_).error().message, path_ + ": not a regular file, expected a profile");
 }

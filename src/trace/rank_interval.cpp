@@ -1,4 +1,4 @@
-#include "headroom/tune/rank_interval.hpp"
+#include "headroom/trace/rank_interval.hpp"
 
 #include <algorithm>
 #include <cmath>
