@@ -56,7 +56,7 @@ namespace headroom::detail {
 Result<std::unique_ptr<Backend>> open_sim(const BackendOptions& options) {
   const Result<DeviceLimits> device = find_device(options.device == "auto" ? sim::kDefaultDevice : options.device);
   if (!device) return device.error();
-  const Result<double> noise = sim::parse_noise_percent(read(kSimNoise));
+  const Result<double> noise = sim::parse_noise_percent(options.predicts ? std::nullopt : read(kSimNoise));
   if (!noise) return noise.error();
   return std::unique_ptr<Backend>(std::make_unique<sim::SimBackend>(*device, sim::RunNoise(*noise, options.seed)));
 }

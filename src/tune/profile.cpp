@@ -46,6 +46,11 @@ OrderedJson choice_json(const StoredChoice& choice) {
   json["plain_scheme"] = to_string(choice.plain_scheme);
   json["plain_time_us"] = choice.plain_time.count();
   json["trials"] = choice.trials;
+  if (choice.made_for) {
+    json["made_for"] = {{"iterations", choice.made_for->iterations},
+                        {"compute", choice.made_for->compute},
+                        {"collective_bytes", choice.made_for->collective.count()}};
+  }
   json["stored_at"] = choice.stored_at;
   return json;
 }
@@ -101,6 +106,20 @@ Result<ProfileKey> read_key(const nlohmann::json& object, const std::string& pat
   return key;
 }
 
+Result<CaseSize> read_size(const nlohmann::json& object, const std::string& path, const std::string& source) {
+  JsonFields fields(object, path + ".", source);
+  CaseSize size;
+  size.iterations = static_cast<int>(fields.integer("iterations", 1, 1'000'000));
+  size.collective = Bytes(fields.integer("collective_bytes", 1, std::int64_t{1} << 50));
+  const nlohmann::json* compute = fields.member("compute");
+  size.compute = compute != nullptr && compute->is_number() ? compute->get<double>() : 0;
+  if (!(size.compute > 0 && std::isfinite(size.compute))) {
+    fields.reject("compute", compute == nullptr ? "missing" : detail::shown(*compute), "a number of flop or bytes above 0");
+  }
+  if (Status read = fields.finish(); !read) return read.error();
+  return size;
+}
+
 Result<StoredChoice> read_choice(const nlohmann::json& object, const std::string& path, const std::string& source) {
   JsonFields fields(object, path + ".", source);
   StoredChoice choice;
@@ -114,6 +133,8 @@ Result<StoredChoice> read_choice(const nlohmann::json& object, const std::string
   const nlohmann::json* key = fields.member("key");
   if (key == nullptr || !key->is_object()) fields.reject("key", key == nullptr ? "missing" : detail::shown(*key), "an object");
   const nlohmann::json* plan = fields.member("plan");
+  const nlohmann::json* size = fields.member("made_for");
+  if (size != nullptr && !size->is_object()) fields.reject("made_for", detail::shown(*size), "an object");
   if (plan == nullptr || !plan->is_object()) fields.reject("plan", plan == nullptr ? "missing" : detail::shown(*plan), "an object");
   if (Status read = fields.finish(); !read) return read.error();
   Result<ProfileKey> read = read_key(*key, path + ".key", source);
@@ -122,6 +143,10 @@ Result<StoredChoice> read_choice(const nlohmann::json& object, const std::string
   const Result<OverlapPlan> read_plan = detail::read_plan(*plan, path + ".plan", source);
   if (!read_plan) return read_plan.error();
   choice.plan = *read_plan;
+  if (size == nullptr) return choice;
+  const Result<CaseSize> made_for = read_size(*size, path + ".made_for", source);
+  if (!made_for) return made_for.error();
+  choice.made_for = *made_for;
   return choice;
 }
 

@@ -106,6 +106,26 @@ std::optional<std::int64_t> taken(std::string_view& text, std::string_view end) 
 
 }  // namespace
 
+CaseSize case_size(const Scenario& scenario) {
+  const auto flop = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  };
+  double compute = 0;
+  if (const auto* tiled = std::get_if<TiledGemm>(&scenario.compute)) compute = flop(tiled->m, tiled->n, tiled->k);
+  if (const auto* library = std::get_if<LibraryGemm>(&scenario.compute)) compute = flop(library->m, library->n, library->k);
+  if (const auto* elementwise = std::get_if<Elementwise>(&scenario.compute)) {
+    compute = static_cast<double>(elementwise->bytes.count());
+  }
+  return {scenario.iterations, compute, scenario.collective.bytes};
+}
+
+bool alike(const CaseSize& one, const CaseSize& other) {
+  const auto balance = [](const CaseSize& size) { return size.compute / static_cast<double>(size.collective.count()); };
+  constexpr double most = 1.25;
+  const double ratio = balance(one) / balance(other);
+  return (one.iterations == 1) == (other.iterations == 1) && ratio <= most && ratio >= 1 / most;
+}
+
 Surroundings surroundings(Provenance provenance, std::string device, Versions versions) {
   const std::string simulator = version_of(versions, "simulator");
   std::string driver = simulator.empty() ? version_of(versions, "driver") : fmt::format("simulator {}", simulator);

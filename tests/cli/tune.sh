@@ -51,6 +51,11 @@ echo '{"schema": "other/1"}' >"$work/foreign.json"
 expect 0 bench --suite quick --only sgemm-ar-pair --backend sim --scheme tuned --trials 2 --profile "$work/foreign.json"
 grep -qF "profile ignored: $work/foreign.json: schema: \"other/1\", expected \"headroom.profile/1\"" "$err" || fail 'foreign profile'
 
+# A case of the same classes with another balance of compute and collective is another case: 2 x 8192 x 8192 x 12000 flop are in the class of 2^40.
+sed 's/"k": 8192/"k": 12000/' "$work/case.json" >"$work/longer.json"
+expect 0 bench --scenario "$work/longer.json" --backend sim --scheme tuned --trials 2 --profile "$profile"
+says 'the stored choice is for another balance (8 iterations of 1.1e+12 flop or bytes beside 536870912 B)'
+
 # The peers run or are refused with a reason.
 expect 0 bench --scenario "$work/case.json" --backend sim --scheme comm_blocks_only,sm_target_only,copy_engine,shaped --trials 2
 says 'comm_blocks_only '

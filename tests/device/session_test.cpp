@@ -39,6 +39,7 @@ TEST(LiveSession, ShapesAndLaunchesAnApplicationsKernel) {
   std::array<void*, 3> arguments{&in, &out, &vectors};
   for (const OverlapPlan& under : {OverlapPlan{}, *plan}) {
     ASSERT_EQ(cudaSuccess, cudaMemset(out, 0, 16 * kVectors));
+    ASSERT_EQ(cudaSuccess, cudaDeviceSynchronize());  // the session's streams do not wait for the default one
     const Status launched =
         session->launch(kernel, {(kVectors + 255) / 256, 1, 1}, block, arguments, session->compute_stream(0), under);
     ASSERT_TRUE(launched) << launched.error().message;

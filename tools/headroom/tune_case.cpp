@@ -85,6 +85,7 @@ class TuneRun {
     workload_ = std::move(*workload);
     tuned_.scenario = scenario_;
     tuned_.choice.key = profile_key(scenario_, workload_->compute().footprint, surroundings_of(backend_));
+    tuned_.choice.made_for = case_size(scenario_);
     for (Status (TuneRun::* const step)() : {&TuneRun::search, &TuneRun::measure_afresh, &TuneRun::verify}) {
       if (Status done = (this->*step)(); !done) return in_case(scenario_, done.error());
     }

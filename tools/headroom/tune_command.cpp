@@ -100,12 +100,14 @@ class TuneCommand {
     origin_ = origin_of(**backend, selection->scenarios.front().gpus, arguments_.cases.seed);
     show(table_preamble(origin_));
     if (!left_out_.empty()) show(fmt::format("# without {}\n", fmt::join(left_out_, ", ")));
-    for (const Scenario& scenario : selection->scenarios) {
-      if (const Status tuned = tune(**backend, scenario); !tuned) return say(tuned.error());
+    Status tuned;
+    for (auto scenario = selection->scenarios.begin(); tuned && scenario != selection->scenarios.end(); ++scenario) {
+      tuned = tune(**backend, *scenario);
     }
-    if (arguments_.json_file == "-") {
-      if (const Status written = print(to_json(origin_, left_out_, cases_)); !written) return say(written.error());
-    }
+    // Whatever ended the run, what was measured before is not lost.
+    const Status written = arguments_.json_file == "-" ? print(to_json(origin_, left_out_, cases_)) : Status();
+    if (!tuned) return say(tuned.error());
+    if (!written) return say(written.error());
     if (!shown_) return say(shown_.error());
     if (profile_.empty()) print_notice("nothing is stored: no --profile is given and HEADROOM_PROFILE is not set");
     return exit_ok;

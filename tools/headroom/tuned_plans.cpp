@@ -20,6 +20,11 @@
 namespace headroom {
 namespace {
 
+std::string in_words(const CaseSize& size) {
+  return fmt::format("{} iteration{} of {:.4g} flop or bytes beside {} B", size.iterations, size.iterations == 1 ? "" : "s",
+                     size.compute, size.collective.count());
+}
+
 class StoredPlans {
  public:
   StoredPlans(Profile profile, std::string path, Surroundings surroundings, DeviceLimits device)
@@ -31,6 +36,9 @@ class StoredPlans {
     const ProfileKey key = profile_key(scenario, compute.footprint, surroundings_);
     const StoredChoice* stored = profile_.find(to_string(key));
     if (stored == nullptr) return fallback(scenario, *site, lacking(key));
+    if (stored->made_for && !alike(*stored->made_for, case_size(scenario))) {
+      return fallback(scenario, *site, fmt::format("the stored choice is for another balance ({})", in_words(*stored->made_for)));
+    }
     if (Status legal = check_plan(*site, stored->plan); !legal) {
       return fallback(scenario, *site, fmt::format("the stored plan cannot act here ({})", legal.error().message));
     }
@@ -88,6 +96,7 @@ Predictor simulated_times(const Scenario& scenario, const DeviceLimits& device) 
   if (!find_device(device.name)) return {};
   BackendOptions options;
   options.device = device.name;
+  options.predicts = true;
   const Result<std::unique_ptr<Backend>> opened = open_backend("sim", options);
   if (!opened) return {};
   Result<std::unique_ptr<Workload>> prepared = (*opened)->prepare(scenario);

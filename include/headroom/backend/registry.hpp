@@ -17,6 +17,7 @@ namespace headroom {
 struct BackendOptions {
   std::string device = "auto";                    ///< catalog name that the devices must be (cuda, hip) or are taken to be (sim)
   std::uint64_t seed = 1;                         ///< of the data that kernels work on and of any noise model
+  bool predicts = false;                          ///< sim: without the noise of HEADROOM_SIM_NOISE, as a prediction is
   std::chrono::milliseconds time_limit{120'000};  ///< a run that takes longer is aborted and reported
   NoticeSink notice;
 };

@@ -44,7 +44,7 @@ HEADROOM_API Result<Summary> summarize(std::span<const Microseconds> samples, st
                                        int resamples = kBootstrapResamples);
 
 /// median(numerator) / median(denominator) with a percentile-bootstrap interval over pairs: sample i of both sets comes from
-/// the same round of interleaved trials, so drift that both share does not widen the interval.
+/// the same round of interleaved trials: what drifts together stays together. Drift still widens it somewhat, being one of medians.
 /// As summarize; besides, both sets have the same size and the denominator's samples are above zero.
 HEADROOM_API Result<RatioSummary> summarize_ratio(std::span<const Microseconds> numerator,
                                                   std::span<const Microseconds> denominator, std::uint64_t seed,

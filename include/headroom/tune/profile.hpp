@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,8 +28,9 @@ struct StoredChoice {
   Microseconds time{0};
   Scheme plain_scheme = Scheme::concurrent;  ///< the best plain one
   Microseconds plain_time{0};
-  int trials = 0;              ///< over all candidates
-  std::int64_t stored_at = 0;  ///< seconds since 1970
+  int trials = 0;                    ///< over all candidates
+  std::optional<CaseSize> made_for;  ///< absent in profiles of versions that did not keep it
+  std::int64_t stored_at = 0;        ///< seconds since 1970
 
   bool operator==(const StoredChoice&) const = default;
 };

@@ -23,7 +23,7 @@ struct Surroundings {
   bool operator==(const Surroundings&) const = default;
 };
 
-/// What a stored choice is for. Sizes are classes, from one power of two to the next: within one the same plan is good.
+/// What a stored choice is for. Sizes are classes, from one power of two to the next; which cases of a class a choice is good for, alike() says.
 struct ProfileKey {
   Surroundings surroundings;
   int ranks = 2;
@@ -36,6 +36,19 @@ struct ProfileKey {
 
   bool operator==(const ProfileKey&) const = default;
 };
+
+/// What a case is in exact numbers, of which a key has classes.
+struct CaseSize {
+  int iterations = 1;
+  double compute = 0;  ///< flop of a GEMM, bytes that an elementwise kernel reads
+  Bytes collective;    ///< per-rank send buffer
+
+  bool operator==(const CaseSize&) const = default;
+};
+HEADROOM_API CaseSize case_size(const Scenario& scenario);
+/// Whether a plan that is good for one is for the other: within one class each side may be twice as large as another, and the balance of both
+/// decides what makes room. It must be the same within a quarter, and a single iteration, which overlaps with nothing, is none of several.
+HEADROOM_API bool alike(const CaseSize& one, const CaseSize& other);
 
 /// `versions` as a backend lists them: libraries, driver, simulator, and the environment that shapes what they do. Settings of the
 /// communication library that move data another way are part of it; those of logs and networks are not.

@@ -200,6 +200,35 @@ TEST(ProfileKey, HoldsWhatTheEnvironmentMakesOfTheLibrary) {
   EXPECT_EQ(surroundings(Provenance::simulated, "h200", Versions{{"simulator", "2"}, {"driver", "580.65"}}).driver, "simulator 2");
 }
 
+TEST(Profile, KeepsWhatAChoiceWasMadeFor) {
+  StoredChoice made = choice(29);
+  made.made_for = CaseSize{8, 0x1p40, Bytes(536'870'912)};
+  Profile profile;
+  profile.put(made);
+  const Result<Profile> read = parse_profile(to_json(profile), "file");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->choices().front(), made);
+  const auto refused = [&](const char* from, const char* to) { return refusal(replaced(to_json(profile), from, to)); };
+  EXPECT_EQ(refused("\"iterations\":8", "\"iterations\":0"),
+            "file: choices[0].made_for.iterations: 0, expected a whole number from 1 to 1000000");
+  EXPECT_EQ(refused("\"compute\":1099511627776.0", "\"compute\":-1"),
+            "file: choices[0].made_for.compute: -1, expected a number of flop or bytes above 0");
+}
+
+TEST(CaseSize, IsAlikeWhereTheBalanceIs) {
+  Scenario scenario;
+  scenario.iterations = 8;
+  scenario.compute = LibraryGemm{8192, 8192, 8192, DataType::bf16};
+  scenario.collective.bytes = mebibytes(512);
+  const CaseSize size = case_size(scenario);
+  EXPECT_EQ(size, (CaseSize{8, 0x1p40, mebibytes(512)}));
+  EXPECT_TRUE(alike(size, {16, 0x1p40, mebibytes(512)}));
+  EXPECT_TRUE(alike(size, {2, 0x1p40 * 1.8, mebibytes(900)})) << "both sides larger: 1.8 / 1.758 = 1.02";
+  EXPECT_FALSE(alike(size, {8, 0x1p40 * 1.3, mebibytes(512)}));
+  EXPECT_FALSE(alike({8, 0x1p40 * 1.3, mebibytes(512)}, size));
+  EXPECT_FALSE(alike(size, {1, 0x1p40, mebibytes(512)})) << "nothing runs beside a single iteration's collective";
+}
+
 TEST(ProfileKey, NamesWhatDiffers) {
   const ProfileKey wanted = choice(29).key;
   EXPECT_TRUE(differences(wanted, wanted).empty());
