@@ -62,14 +62,12 @@ Tuner::Tuner(TunerOptions options, const std::vector<Candidate>& seeds, Neighbou
 }
 
 std::optional<std::size_t> Tuner::ask() {
-  if (ending_ == TunerEnding::running && spent_ >= options_.budget && !first_without_which_nothing_is_said()) {
-    ending_ = TunerEnding::out_of_time;
-  }
+  if (ending_ == TunerEnding::running && spent_ >= options_.budget && !owes_a_trial()) { ending_ = TunerEnding::out_of_time; }
   if (ending_ != TunerEnding::running || queue_.empty()) return std::nullopt;
   return queue_.back();
 }
 
-bool Tuner::first_without_which_nothing_is_said() {
+bool Tuner::owes_a_trial() {
   // A choice that was never set against the plain schemes could be worse than they are.
   const auto waits = [this](std::size_t at) {
     return candidates_[at].times.empty() && is_unshaped(candidates_[at].candidate.scheme);

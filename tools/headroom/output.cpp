@@ -17,6 +17,13 @@ namespace {
 // A scenario is a few hundred bytes; whoever gives a gigabyte meant another file.
 constexpr std::streamsize kGreatestInput = std::streamsize{16} << 20;
 
+/// Only a regular file is replaced; a device or a link is written to.
+bool is_replaced(const std::string& path) {
+  std::error_code unknown;
+  const auto kind = std::filesystem::symlink_status(path, unknown).type();
+  return kind == std::filesystem::file_type::not_found || kind == std::filesystem::file_type::regular;
+}
+
 Error cannot(std::string_view what, const std::string& path) {
   return invalid_input(fmt::format("{}: cannot be {}: {}", path, what, std::strerror(errno)));
 }
@@ -30,10 +37,7 @@ Status print(std::string_view text) {
 
 Status write_file(const std::string& path, std::string_view text) {
   if (path == "-") return print(text);
-  // Only a regular file is replaced; a device or a link is written to.
-  std::error_code unknown;
-  const auto kind = std::filesystem::symlink_status(path, unknown).type();
-  const bool replace = kind == std::filesystem::file_type::not_found || kind == std::filesystem::file_type::regular;
+  const bool replace = is_replaced(path);
   const std::string partial = replace ? path + ".partial" : path;
   {
     std::ofstream file(partial, std::ios::binary | std::ios::trunc);
@@ -54,14 +58,17 @@ Status print_table(std::string_view text) {
 Status check_outputs(std::span<const NamedFile> outputs) {
   for (const auto& [option, name] : outputs) {
     if (name.empty() || name == "-") continue;
-    const std::filesystem::path path(name);
-    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+    const std::string path(name);
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     std::error_code unknown;
     const bool is_folder = std::filesystem::is_directory(path, unknown);
-    const bool exists = std::filesystem::exists(path, unknown);
+    const bool dangling = !is_replaced(path) && !std::filesystem::exists(path, unknown);
+    if (dangling) continue;  // a link to a file that is yet to be made
+    // What is replaced needs a folder to write in; what is written to, a device or a link, only itself.
+    const std::string needed = !is_replaced(path) ? path : folder.empty() ? "." : folder.string();
     if (is_folder) errno = EISDIR;
-    if (is_folder || access(folder.c_str(), W_OK | X_OK) != 0 || (exists && access(path.c_str(), W_OK) != 0)) {
-      return invalid_input(fmt::format("{}: {}", option, cannot("written", std::string(name)).message));
+    if (is_folder || access(needed.c_str(), W_OK) != 0) {
+      return invalid_input(fmt::format("{}: {}", option, cannot("written", path).message));
     }
   }
   return {};

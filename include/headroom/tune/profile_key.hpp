@@ -23,7 +23,8 @@ struct Surroundings {
   bool operator==(const Surroundings&) const = default;
 };
 
-/// What a stored choice is for. Sizes are classes, from one power of two to the next; which cases of a class a choice is good for, alike() says.
+/// What a stored choice is for. Sizes are classes, from one power of two to the next; for which cases of a class a choice is good,
+/// alike() says.
 struct ProfileKey {
   Surroundings surroundings;
   int ranks = 2;
@@ -46,8 +47,8 @@ struct CaseSize {
   bool operator==(const CaseSize&) const = default;
 };
 HEADROOM_API CaseSize case_size(const Scenario& scenario);
-/// Whether a plan that is good for one is for the other: within one class each side may be twice as large as another, and the balance of both
-/// decides what makes room. It must be the same within a quarter, and a single iteration, which overlaps with nothing, is none of several.
+/// Whether a plan that is good for one is for the other. Within one class a side may be twice as large as another, and the balance of
+/// both decides what makes room: it must be the same within a quarter. A single iteration has nothing to run beside.
 HEADROOM_API bool alike(const CaseSize& one, const CaseSize& other);
 
 /// `versions` as a backend lists them: libraries, driver, simulator, and the environment that shapes what they do. Settings of the

@@ -90,8 +90,8 @@ class Tuner {
  private:
   Tuner(TunerOptions options, Neighbours neighbours) : options_(options), neighbours_(std::move(neighbours)) {}
 
-  /// Puts a plain scheme that was not run yet next, or says that there is no answer without another trial. The budget is over.
-  [[nodiscard]] bool first_without_which_nothing_is_said();
+  /// Whether there is no answer yet although the budget is over: a plain scheme was never run, which is then asked for next, or nothing was.
+  [[nodiscard]] bool owes_a_trial();
   void begin_wave(std::vector<std::size_t> wave, int rounds);
   void begin_round();
   void end_trial(Seconds spent);

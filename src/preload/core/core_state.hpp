@@ -24,8 +24,8 @@ struct AppliedCounts {
   std::uint64_t priority = 0, gate = 0, shape = 0, sm_target = 0;
 };
 
-/// All functions of one name that take the same of an SM, whatever module and context they were loaded into. What every launch touches is in one cache line: between
-/// two launches a program uses more memory than a core's cache has, and each line comes from afar.
+/// All functions of one name that take the same of an SM, whatever module and context they were loaded into. What every launch touches
+/// is in one cache line: between two launches a program uses more memory than a core's cache has, and each line comes from afar.
 struct alignas(kCacheLine) KernelRecord {
   std::uint32_t registers = 0;
   std::uint32_t static_shared = 0;
