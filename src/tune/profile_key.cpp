@@ -56,9 +56,12 @@ std::string comm_library_of(Versions versions) {
   return "";
 }
 
+double flop(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+}
+
 std::string flop_class(std::int64_t m, std::int64_t n, std::int64_t k) {
-  const double flop = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  return fmt::format("2^{} flop", std::ilogb(flop));
+  return fmt::format("2^{} flop", std::ilogb(flop(m, n, k)));
 }
 
 /// The exponent of the greatest power of two that is not above `value`, which is at least 1.
@@ -107,9 +110,6 @@ std::optional<std::int64_t> taken(std::string_view& text, std::string_view end) 
 }  // namespace
 
 CaseSize case_size(const Scenario& scenario) {
-  const auto flop = [](std::int64_t m, std::int64_t n, std::int64_t k) {
-    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  };
   double compute = 0;
   if (const auto* tiled = std::get_if<TiledGemm>(&scenario.compute)) compute = flop(tiled->m, tiled->n, tiled->k);
   if (const auto* library = std::get_if<LibraryGemm>(&scenario.compute)) compute = flop(library->m, library->n, library->k);

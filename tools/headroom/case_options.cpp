@@ -82,7 +82,7 @@ BackendOptions backend_options(const CaseOptions& options, NoticeSink notice) {
 
 void print_notice(std::string_view line) { fmt::print(stderr, "headroom: {}\n", line); }
 
-CLI::Option* add_case_options(CLI::App& command, CaseOptions& options) {
+void add_case_options(CLI::App& command, CaseOptions& options) {
   CLI::Option* suite = command.add_option("--suite", options.suite, "quick (default), paper, controls or library");
   command.add_option("--scenario", options.scenario_file, "A headroom.scenario/1 file")->excludes(suite);
   command.add_option("--only", options.only, "Only the cases in whose name this regular expression is found");
@@ -98,7 +98,6 @@ CLI::Option* add_case_options(CLI::App& command, CaseOptions& options) {
   };
   command.add_option("--seed", options.seed, "Seed of data and of resampling")->check(is_seed)->capture_default_str();
   command.add_option("--timeout", options.timeout_s, "Seconds after which one run is aborted")->capture_default_str();
-  return suite;
 }
 
 Result<CaseSelection> select_cases(const CaseOptions& options) {

@@ -27,8 +27,8 @@ struct CaseOptions {
   double timeout_s = 120;
 };
 
-/// Adds the options to a command that keeps `options` alive. The value is the option that names a suite.
-CLI::Option* add_case_options(CLI::App& command, CaseOptions& options);
+/// Adds the options to a command that keeps `options` alive.
+void add_case_options(CLI::App& command, CaseOptions& options);
 
 struct CaseSelection {
   std::vector<Scenario> scenarios;  ///< at least one, all valid

@@ -62,10 +62,10 @@ Status check_outputs(std::span<const NamedFile> outputs) {
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     std::error_code unknown;
     const bool is_folder = std::filesystem::is_directory(path, unknown);
-    const bool dangling = !is_replaced(path) && !std::filesystem::exists(path, unknown);
-    if (dangling) continue;  // a link to a file that is yet to be made
+    const bool replaced = is_replaced(path);
+    if (!replaced && !std::filesystem::exists(path, unknown)) continue;  // a link to a file that is yet to be made
     // What is replaced needs a folder to write in; what is written to, a device or a link, only itself.
-    const std::string needed = !is_replaced(path) ? path : folder.empty() ? "." : folder.string();
+    const std::string needed = !replaced ? path : folder.empty() ? "." : folder.string();
     if (is_folder) errno = EISDIR;
     if (is_folder || access(needed.c_str(), W_OK) != 0) {
       return invalid_input(fmt::format("{}: {}", option, cannot("written", path).message));

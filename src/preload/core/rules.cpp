@@ -42,10 +42,12 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-bool parse_positive(std::string_view text, std::uint32_t& number) {
+bool parse_number(std::string_view text, std::uint32_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && number > 0;
+  return error == std::errc() && end == text.data() + text.size();
 }
+
+bool parse_positive(std::string_view text, std::uint32_t& number) { return parse_number(text, number) && number > 0; }
 
 /// The words of a rule, one after the other.
 class Words {
@@ -64,11 +66,6 @@ class Words {
  private:
   std::string_view rest_;
 };
-
-bool parse_number(std::string_view text, std::uint32_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
-}
 
 /// Two numbers and the sign between them.
 bool parse_pair(std::string_view text, char sign, std::uint32_t& first, std::uint32_t& second) {
