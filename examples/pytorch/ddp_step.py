@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import common
 import torch
@@ -10,13 +11,13 @@ import transformer
 from torch.nn.parallel import DistributedDataParallel
 
 
-def prepare(settings: common.Settings, mode: str) -> common.Workload:
+def prepare(settings: common.Settings, mode: str, **of_ddp: Any) -> common.Workload:
     common.seed(1)
     model = transformer.Transformer()
     if mode == "local":
         return transformer.TrainingStep(model, settings.batch)
     group = common.process_group(mode)
-    wrapped = DistributedDataParallel(model, device_ids=[torch.cuda.current_device()], process_group=group)
+    wrapped = DistributedDataParallel(model, device_ids=[torch.cuda.current_device()], process_group=group, **of_ddp)
     return transformer.TrainingStep(wrapped, settings.batch)
 
 

@@ -14,7 +14,8 @@ from typing import Any
 COMMUNICATION = "communication"
 # The first class whose pattern is found in a kernel's name takes it.
 CLASSES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (COMMUNICATION, re.compile(r"^nccl|^nvshmem|^rccl|all_?reduce_?kernel", re.IGNORECASE)),
+    # Copies between devices too: collectives by copy engines have no kernel.
+    (COMMUNICATION, re.compile(r"^nccl|^nvshmem|^rccl|all_?reduce_?kernel|^Memcpy PtoP", re.IGNORECASE)),
     ("attention", re.compile(r"flash|fmha|attention|sdpa", re.IGNORECASE)),
     ("gemm", re.compile(r"nvjet|gemm|cutlass|xmma|splitK|cublas", re.IGNORECASE)),
     ("copy", re.compile(r"^Mem(cpy|set)|CatArray|split_with_sizes|chunk_cat|copy", re.IGNORECASE)),

@@ -13,7 +13,10 @@ NAMES = (
     "ordered_loop",
     "symmetric_loop",
     "ddp_step",
+    "ddp_view_step",
+    "symmetric_ddp_step",
     "fsdp2_step",
+    "symmetric_fsdp2_step",
     "compiled_step",
     "graphed_step",
 )

@@ -17,6 +17,7 @@ refused "--backend: 'rocm', expected auto, cuda or hip" --backend rocm -- true
 refused '--policy: gate is not there with hip' --backend hip --policy gate -- true
 refused '--sm-target: not there with hip' --backend hip --sm-target 100 -- true
 refused '--set: cluster is not there with hip' --backend hip --set cluster=1 -- true
+refused '--set: copy_engine is not there with hip' --backend hip --set copy_engine=1 -- true
 refused '--policy: shape needs a --cap [NAME=]N or a profile with a choice that caps a kernel' --policy shape -- true
 for policy in observe priority gate auto; do
   refused "--cap: not applied by $policy, expected --policy shape" --policy "$policy" --cap 2 -- true
@@ -35,6 +36,7 @@ for setting in comm_blocks comm_blocks= blocks=8 =8; do refused "--set: '$settin
 refused "--set: 'comm_blocks=65', expected a whole number from 1 to 64" --set comm_blocks=65 -- true
 refused "--set: 'cluster=9', expected a whole number from 1 to 8" --set cluster=9 -- true
 refused "--set: 'comm_threads=200', expected one of 128, 256, 512" --set comm_threads=200 -- true
+refused "--set: 'copy_engine=2', expected one of 0, 1" --set copy_engine=2 -- true
 refused "--off: 'cap', expected one of gate, priority, timing, ab, shape, sm_target" --off gate,cap -- true
 refused "--report: '$work/none/report.json', expected a file in a folder that exists, or -" --report "$work/none/report.json" -- true
 refused "--report: '$work', expected a file" --report "$work" -- true
@@ -108,11 +110,16 @@ inherits NCCL_MAX_CTAS=8
 inherits NCCL_CGA_CLUSTER_SIZE=1
 inherits NCCL_NTHREADS=256
 lacks HEADROOM_RUN_RULES
+lacks NCCL_CTA_POLICY
 [ "$(grep -c '^NCCL_MAX_CTAS=' "$out")" -eq 1 ] || fail 'a setting is there twice'
 expect 0 run -- "$HEADROOM_BIN" run --policy observe -- env
 inherits "LD_PRELOAD=$library:$stand_in"
 inherits HEADROOM_RUN_POLICY=observe
 unset LD_PRELOAD HEADROOM_RUN_RULES NCCL_MAX_CTAS
+expect 0 run --set copy_engine=1 -- env
+inherits NCCL_CTA_POLICY=2
+NCCL_CTA_POLICY=2 expect 0 run --set copy_engine=0 -- env
+inherits NCCL_CTA_POLICY=0
 
 expect 0 run --policy shape --cap gelu=4 --cap 'a=b=2' --cap 1 --sm-target 108 --off gate,ab -- bash -c 'cat "$HEADROOM_RUN_RULES"'
 [ "$(cat "$out")" = 'cap gelu 4

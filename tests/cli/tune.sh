@@ -31,6 +31,9 @@ assert document["schema"] == "headroom.tune/1" and document["provenance"] == "si
 assert case["scheme"] == "tuned" and case["time_us"] < case["plain_time_us"]
 assert len(case["candidates"]) <= 24
 assert any(c["plan"] == case["plan"] and c["trials"] > 0 for c in case["candidates"])
+assert [s["schedule"] for s in case["afresh"]][:3] == ["compute_only", "comm_only", "sequential"], case["afresh"]
+assert case["afresh"][-1]["schedule"] == "tuned" and case["afresh"][-1]["plan"] == case["plan"]
+assert {len(s["times_us"]) for s in case["afresh"]} == {case["rounds"]}
 PY
 [ "$(find "$work" -name 'profile.json*' | wc -l)" -eq 2 ] || fail 'there is more beside the profile than its lock'
 

@@ -80,6 +80,7 @@ class KernelRecordsTest(unittest.TestCase):
             ("void at::native::vectorized_elementwise_kernel<4, at::native::GeluCUDAKernel>", "elementwise"),
             ("triton_per_fused_gelu_native_layer_norm_0", "elementwise"),
             ("Memcpy DtoD (Device -> Device)", "copy"),
+            ("Memcpy PtoP (Device -> Device)", "communication"),
             ("void at::native::(anonymous namespace)::CatArrayBatchedCopy<float>", "copy"),
         ):
             self.assertEqual(kernel_records.kernel_class(name), kind, name)

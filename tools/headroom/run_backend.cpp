@@ -13,6 +13,7 @@ namespace headroom {
 namespace {
 
 constexpr std::string_view kCluster = "NCCL_CGA_CLUSTER_SIZE";
+constexpr std::string_view kCopyEngine = "NCCL_CTA_POLICY";
 constexpr const char* kIgnorePriorities = "DEBUG_HIP_IGNORE_STREAM_PRIORITY";
 
 bool can_be_loaded(std::initializer_list<const char*> names) {
@@ -52,6 +53,9 @@ Status check_run_backend(RunBackend backend, std::string_view policy, const RunC
   }
   if (asked.sm_target) return invalid_input("--sm-target: not there with hip, whose rocBLAS takes no number of compute units");
   if (sets(asked, kCluster)) return invalid_input("--set: cluster is not there with hip, which has no clusters of blocks");
+  if (sets(asked, kCopyEngine)) {
+    return invalid_input("--set: copy_engine is not there with hip: collectives by copy engines are NCCL's");
+  }
   return {};
 }
 

@@ -370,8 +370,9 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
   run->add_flag("--learn", arguments->learn, "Keep the durations that this run learns in the profile, for later ones");
   run->add_option("--report", arguments->report_file, "Write headroom.run/1 to this file; - for standard output");
   run->add_flag("--verbose", arguments->verbose, "Show the report as a table on standard error");
-  run->add_option("--set", arguments->settings,
-                  "Settings of the communication library, equal on all ranks: comm_blocks=8, cluster=1, comm_threads=256")
+  run->add_option(
+         "--set", arguments->settings,
+         "Settings of the communication library, equal on all ranks: comm_blocks=8, cluster=1, comm_threads=256, copy_engine=1")
       ->delimiter(',')
       ->take_all();
   run->add_option("--cap", arguments->caps,

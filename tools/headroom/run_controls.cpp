@@ -34,6 +34,12 @@ struct CommSetting {
   std::vector<std::string_view> variables;
   std::vector<std::int64_t> allowed;  ///< empty: 1 to `greatest`
   std::int64_t greatest;
+  std::vector<std::string_view> words{};  ///< what each of `allowed` is to the library; empty: the number itself
+
+  [[nodiscard]] std::string word_for(std::int64_t number) const {
+    if (words.empty()) return std::to_string(number);
+    return std::string(words[static_cast<std::size_t>(std::ranges::find(allowed, number) - allowed.begin())]);
+  }
 };
 
 const std::vector<CommSetting>& comm_settings() {
@@ -42,6 +48,8 @@ const std::vector<CommSetting>& comm_settings() {
       {"cluster", {"NCCL_CGA_CLUSTER_SIZE"}, {}, 8},
       // NCCL adds a warp of its own; other counts it silently replaces.
       {"comm_threads", {"NCCL_NTHREADS"}, {128, 256, 512}, 512},
+      // Its policies of default and of no blocks where copies can do it.
+      {"copy_engine", {"NCCL_CTA_POLICY"}, {0, 1}, 1, {"0", "2"}},
   };
   return settings;
 }
@@ -105,14 +113,14 @@ Result<std::vector<std::pair<std::string, std::string>>> parse_setting(std::stri
   const std::string_view name = text.substr(0, text.find('='));
   const auto setting = std::ranges::find(comm_settings(), name, &CommSetting::name);
   if (setting == comm_settings().end() || name.size() == text.size()) {
-    return invalid_input(fmt::format("--set: '{}', expected comm_blocks=N, cluster=N or comm_threads=N", text));
+    return invalid_input(fmt::format("--set: '{}', expected comm_blocks=N, cluster=N, comm_threads=N or copy_engine=N", text));
   }
   const std::optional<std::int64_t> number = whole(text.substr(name.size() + 1));
   if (!number || !is_allowed(*setting, *number)) {
     return invalid_input(fmt::format("--set: '{}', expected {}", text, expected_number(*setting)));
   }
   std::vector<std::pair<std::string, std::string>> variables;
-  for (const std::string_view variable : setting->variables) variables.emplace_back(variable, std::to_string(*number));
+  for (const std::string_view variable : setting->variables) variables.emplace_back(variable, setting->word_for(*number));
   return variables;
 }
 

@@ -47,7 +47,7 @@ struct RunControls {
 /// Caps as the command line gives them: "4" or "gelu=4".
 Result<std::vector<KernelCap>> parse_caps(std::span<const std::string> texts);
 
-/// "comm_blocks=8", "cluster=1", "comm_threads=256": the environment variables that make NCCL and RCCL do so.
+/// "comm_blocks=8", "cluster=1", "comm_threads=256", "copy_engine=1": the environment variables that make NCCL and RCCL do so.
 Result<std::vector<std::pair<std::string, std::string>>> parse_setting(std::string_view text);
 
 /// A word of --off.

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <memory>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -161,29 +163,27 @@ class TuneRun {
     const std::vector<Candidate> sides = plain_sides(*space_, *workload_, tuned_.candidates, budget * kShareOfPlainSides);
     progress_("measure the choice afresh", nullptr);
     const OverlapPlan none = plain_plan(space_->site());
-    TimedSchedule compute{"compute_only", Order::compute_only, none, {}};
-    TimedSchedule comm{"comm_only", Order::comm_only, none, {}};
-    TimedSchedule winner{"tuned", order_of(winner_.scheme), winner_.plan, {}};
-    std::vector<TimedSchedule> plain;
-    plain.reserve(sides.size());
-    for (const Candidate& side : sides)
-      plain.push_back({std::string(to_string(side.scheme)), order_of(side.scheme), side.plan, {}});
-    std::vector<TimedSchedule*> schedules{&compute, &comm};
-    for (TimedSchedule& side : plain) schedules.push_back(&side);
-    if (winner_.scheme == Scheme::tuned) schedules.push_back(&winner);
+    std::vector<TimedSchedule>& all = tuned_.afresh;
+    all = {{"compute_only", Order::compute_only, none, {}}, {"comm_only", Order::comm_only, none, {}}};
+    const std::size_t alone = all.size();
+    for (const Candidate& side : sides) all.push_back({std::string(to_string(side.scheme)), order_of(side.scheme), side.plan, {}});
+    if (winner_.scheme == Scheme::tuned) all.push_back({"tuned", order_of(winner_.scheme), winner_.plan, {}});
+    std::vector<TimedSchedule*> schedules;
+    std::ranges::transform(all, std::back_inserter(schedules), [](TimedSchedule& schedule) { return &schedule; });
 
-    tuned_.rounds = confirming_rounds(winner_time_ * static_cast<double>(schedules.size()), budget);
-    const Rounds rounds{0, tuned_.rounds, settings_.tuner.seed};
+    const int count = confirming_rounds(winner_time_ * static_cast<double>(schedules.size()), budget);
+    const Rounds rounds{0, count, settings_.tuner.seed};
     if (Status timed = time_in_rounds(*workload_, schedules, rounds, [](int) {}); !timed) return timed;
-    tuned_.compute_alone = rank_interval(compute.times).median;
-    tuned_.comm_alone = rank_interval(comm.times).median;
+    const std::span<const TimedSchedule> plain(all.data() + alone, sides.size());
+    tuned_.compute_alone = rank_interval(all[0].times).median;
+    tuned_.comm_alone = rank_interval(all[1].times).median;
     tuned_.sequential = rank_interval(plain.front().times).median;
     tuned_.ideal = ideal_time(scenario_.pattern, scenario_.iterations, tuned_.compute_alone, tuned_.comm_alone);
     tuned_.limited_by = limiting_resource(space_->site(), scenario_.compute, tuned_.compute_alone, tuned_.comm_alone);
     // The least of several medians is a little too good: an opponent that is hard to beat.
     const auto best =
         std::ranges::min_element(plain, {}, [](const TimedSchedule& side) { return rank_interval(side.times).median; });
-    return choose(winner.times, sides[static_cast<std::size_t>(best - plain.begin())], best->times);
+    return choose(all.back().times, sides[static_cast<std::size_t>(best - plain.begin())], best->times);
   }
 
   Status choose(const std::vector<Microseconds>& winner_times, const Candidate& plain,

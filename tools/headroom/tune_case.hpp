@@ -12,6 +12,7 @@
 #include "headroom/tune/profile.hpp"
 #include "headroom/tune/tuner.hpp"
 #include "headroom/tune/verdict.hpp"
+#include "timed_rounds.hpp"
 
 namespace headroom {
 
@@ -29,7 +30,8 @@ struct TunedCase {
   Scenario scenario;
   StoredChoice choice;
   std::string limited_by;
-  int rounds = 0;  ///< fresh ones after the search
+  /// The fresh rounds after the search: both sides alone, the plain schemes, the winner. The same position is the same round.
+  std::vector<TimedSchedule> afresh;
   // Medians of those, like the choice's times; all iterations.
   Microseconds compute_alone{0};
   Microseconds comm_alone{0};

@@ -65,6 +65,15 @@ OrderedJson measured_json(const MeasuredCandidate& measured) {
   return json;
 }
 
+OrderedJson schedule_json(const TimedSchedule& schedule) {
+  OrderedJson json = OrderedJson::object();
+  json["schedule"] = schedule.label;
+  json["plan"] = detail::plan_json(schedule.plan);
+  json["times_us"] = OrderedJson::array();
+  for (const Microseconds time : schedule.times) json["times_us"].push_back(time.count());
+  return json;
+}
+
 OrderedJson case_json(const TunedCase& tuned) {
   OrderedJson json = OrderedJson::object();
   json["scenario"] = OrderedJson::parse(to_json(tuned.scenario, -1), nullptr, /*allow_exceptions=*/false);
@@ -81,7 +90,9 @@ OrderedJson case_json(const TunedCase& tuned) {
   json["ideal_us"] = tuned.ideal.count();
   const std::optional<double> reached = efficiency(tuned);
   json["overlap_efficiency"] = reached ? OrderedJson(*reached) : OrderedJson();
-  json["rounds"] = tuned.rounds;
+  json["rounds"] = tuned.afresh.front().times.size();
+  json["afresh"] = OrderedJson::array();
+  for (const TimedSchedule& schedule : tuned.afresh) json["afresh"].push_back(schedule_json(schedule));
   json["ratio"] = OrderedJson();
   if (tuned.confirmed) {
     json["ratio"] = {{"median", tuned.confirmed->median},
