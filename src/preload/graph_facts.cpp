@@ -1,5 +1,6 @@
 #include "preload/graph_facts.hpp"
 
+#include <array>
 #include <memory>
 #include <new>
 
@@ -11,29 +12,47 @@ namespace {
 
 constexpr int kMaxDepth = 8;  // of child graphs in child graphs
 
-// Calls `visit(node, parameters)` for every kernel node of a graph and of its child graphs.
+// Whether such a node, kernels and child graphs aside, ends by itself. Host functions, waits for values, semaphores and events of others
+// and conditions need not; what is not known here may be one of them.
+constexpr bool ends_by_itself(int type) {
+  constexpr std::array types{cu::kGraphNodeMemcpy,          cu::kGraphNodeMemset,   cu::kGraphNodeEmpty,  cu::kGraphNodeEventRecord,
+                             cu::kGraphNodeSemaphoreSignal, cu::kGraphNodeMemAlloc, cu::kGraphNodeMemFree};
+  for (const int known : types) {
+    if (type == known) { return true; }
+  }
+  return false;
+}
+
+// Calls `visit(node, parameters)` for every kernel node of a graph and of its child graphs. True: all nodes were read, and every other one
+// ends by itself.
 template <class Visit>
-void for_each_kernel_node(const DriverCalls& driver, cu::Graph graph, Visit&& visit, int depth = 0) {
+bool visit_kernel_nodes(const DriverCalls& driver, cu::Graph graph, Visit&& visit, int depth = 0) {
   if (depth == kMaxDepth || driver.graph_get_nodes == nullptr || driver.graph_node_get_type == nullptr ||
       driver.graph_kernel_node_get_params == nullptr) {
-    return;
+    return false;
   }
   std::size_t count = 0;
-  if (driver.graph_get_nodes(graph, nullptr, &count) != cu::kSuccess || count == 0) { return; }
+  if (driver.graph_get_nodes(graph, nullptr, &count) != cu::kSuccess) { return false; }
+  if (count == 0) { return true; }
   const std::unique_ptr<cu::GraphNode[]> nodes(new (std::nothrow) cu::GraphNode[count]);
-  if (nodes == nullptr || driver.graph_get_nodes(graph, nodes.get(), &count) != cu::kSuccess) { return; }
+  if (nodes == nullptr || driver.graph_get_nodes(graph, nodes.get(), &count) != cu::kSuccess) { return false; }
+  bool all_end = true;
   for (std::size_t i = 0; i < count; ++i) {
     int type = -1;
-    if (driver.graph_node_get_type(nodes[i], &type) != cu::kSuccess) { continue; }
     cu::Graph child = nullptr;
     cu::KernelNodeParamsV2 parameters{};
-    if (type == cu::kGraphNodeKernel && driver.graph_kernel_node_get_params(nodes[i], &parameters) == cu::kSuccess) {
-      visit(nodes[i], parameters);
-    } else if (type == cu::kGraphNodeChild && driver.graph_child_graph != nullptr &&
-               driver.graph_child_graph(nodes[i], &child) == cu::kSuccess) {
-      for_each_kernel_node(driver, child, visit, depth + 1);
+    if (driver.graph_node_get_type(nodes[i], &type) != cu::kSuccess) {
+      all_end = false;
+    } else if (type == cu::kGraphNodeKernel) {
+      if (driver.graph_kernel_node_get_params(nodes[i], &parameters) == cu::kSuccess) { visit(nodes[i], parameters); }
+    } else if (type == cu::kGraphNodeChild) {
+      const bool read = driver.graph_child_graph != nullptr && driver.graph_child_graph(nodes[i], &child) == cu::kSuccess;
+      all_end = read && visit_kernel_nodes(driver, child, visit, depth + 1) && all_end;
+    } else {
+      all_end = ends_by_itself(type) && all_end;
     }
   }
+  return all_end;
 }
 
 bool is_collective(const DriverCalls& driver, const cu::KernelNodeParamsV2& parameters) {
@@ -44,15 +63,13 @@ bool is_collective(const DriverCalls& driver, const cu::KernelNodeParamsV2& para
          driver.func_get_name(&name, plain_function(driver, function)) == cu::kSuccess && name != nullptr && is_communication(name);
 }
 
-bool wants_priority(const Rules& rules) {
-  return rules.priority && rules.policy != Policy::observe && rules.policy != Policy::shape;
-}
+bool wants_priority(const Rules& rules) { return rules.priority && rules.policy != Policy::observe; }
 
 }  // namespace
 
 GraphFacts read_graph(Interposer& state, cu::Graph graph) {
   GraphFacts facts;
-  for_each_kernel_node(state.driver, graph, [&](cu::GraphNode, const cu::KernelNodeParamsV2& parameters) {
+  facts.waits = !visit_kernel_nodes(state.driver, graph, [&](cu::GraphNode, const cu::KernelNodeParamsV2& parameters) {
     is_collective(state.driver, parameters) ? ++facts.collectives : ++facts.computes;
   });
   return facts;
@@ -66,7 +83,7 @@ bool prioritise_collectives(Interposer& state, cu::Graph graph) {
     return false;
   }
   bool any = false;
-  for_each_kernel_node(driver, graph, [&](cu::GraphNode node, const cu::KernelNodeParamsV2& parameters) {
+  (void)visit_kernel_nodes(driver, graph, [&](cu::GraphNode node, const cu::KernelNodeParamsV2& parameters) {
     if (!is_collective(driver, parameters)) { return; }
     cu::LaunchAttributeValue value{};
     value.priority = priority;

@@ -18,7 +18,9 @@ ExecutableGraph GraphTable::get(const void* exec) {
   for (std::size_t i = 0; i < used_; ++i) {
     if (entries_[i].exec == exec) { return entries_[i].graph; }
   }
-  return {};
+  ExecutableGraph unknown;
+  unknown.facts.waits = true;
+  return unknown;
 }
 
 void GraphTable::remove(const void* exec) {

@@ -13,8 +13,8 @@ struct ExecutableGraph {
   bool node_priorities = false;  ///< instantiated with priorities of ours, which an update must not change
 };
 
-/// What the executable graphs of the process hold. At most kGraphs; a further one counts as empty, so that nothing is controlled
-/// because of it.
+/// What the executable graphs of the process hold. At most kGraphs; a further one counts as one that waits, so that nothing is controlled
+/// because of it or gated behind it.
 class GraphTable {
  public:
   static constexpr std::size_t kGraphs = 4096;

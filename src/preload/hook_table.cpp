@@ -73,7 +73,6 @@ constexpr std::array kHooks{
     driver<&cuCtxSynchronize>("cuCtxSynchronize", "cuCtxSynchronize", 2000),
     legacy<&cuMemcpyDtoH_v2>("cuMemcpyDtoH_v2", "cuMemcpyDtoH", 3020),
     per_thread<&cuMemcpyDtoH_v2_ptds>("cuMemcpyDtoH_v2_ptds", "cuMemcpyDtoH", 7000),
-    driver<&cuMemFree_v2>("cuMemFree_v2", "cuMemFree", 3020),
 
     legacy<&cuMemcpyAsync>("cuMemcpyAsync", "cuMemcpyAsync", 4000),
     legacy<&cuMemcpyHtoDAsync_v2>("cuMemcpyHtoDAsync_v2", "cuMemcpyHtoDAsync", 3020),

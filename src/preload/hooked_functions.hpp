@@ -55,7 +55,6 @@ int cuCtxSynchronize();
 int cuCtxSynchronize_v2(cu::Context context);
 int cuMemcpyDtoH_v2(void* to, cu::DevicePointer from, std::size_t bytes);
 int cuMemcpyDtoH_v2_ptds(void* to, cu::DevicePointer from, std::size_t bytes);
-int cuMemFree_v2(cu::DevicePointer pointer);
 
 // Copies and fills, which on a legacy default stream stand between the launches of other streams.
 int cuMemcpyAsync(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream);

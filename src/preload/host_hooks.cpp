@@ -83,7 +83,6 @@ int cuMemcpyDtoH_v2(void* to, cu::DevicePointer from, std::size_t bytes) {
 int cuMemcpyDtoH_v2_ptds(void* to, cu::DevicePointer from, std::size_t bytes) {
   return synchronising<&cuMemcpyDtoH_v2_ptds>(&per_thread_point, to, from, bytes);
 }
-int cuMemFree_v2(cu::DevicePointer pointer) { return synchronising<&cuMemFree_v2>(&current_context_point, pointer); }
 
 int cuMemcpyAsync(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
   return stream_operation<&cuMemcpyAsync>(stream, to, from, bytes);

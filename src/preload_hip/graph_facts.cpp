@@ -48,9 +48,7 @@ bool is_collective(const RuntimeCalls& calls, const hip::KernelNodeParams& param
   return name != nullptr && is_communication(name);
 }
 
-bool wants_priority(const Rules& rules) {
-  return rules.priority && rules.policy != Policy::observe && rules.policy != Policy::shape;
-}
+bool wants_priority(const Rules& rules) { return rules.priority && rules.policy != Policy::observe; }
 
 bool greatest_priority(const RuntimeCalls& calls, int& priority) {
   int least = 0;

@@ -12,13 +12,15 @@ void AbTrial::begin(unsigned arms) {
 void AbTrial::on_pattern(std::uint64_t pattern) {
   if (pattern == pattern_ && state_ != State::waiting) { return; }
   pattern_ = pattern;
+  unmeasured_ = 0;
+  given_up_ = false;
   start_trial();
 }
 
 // The last step that was begun has no end, so its block is begun anew: the one before, where a block had just been left.
 void AbTrial::on_lost() {
-  if (state_ != State::trying) {
-    steps_ = 0;
+  if (state_ != State::trying || left_) {
+    after_ = 0;
   } else if (steps_ > 0 || block_ > 0) {
     start_block(steps_ > 0 ? block_ : block_ - 1);
   }
@@ -27,13 +29,21 @@ void AbTrial::on_lost() {
 void AbTrial::on_step_begun(std::uint64_t step) {
   if (state_ == State::waiting) { return; }
   if (state_ == State::settled) {
-    if (++steps_ < kRecheck) { return; }
+    if (given_up_ || ++after_ < kRecheck) { return; }
     start_trial();
   }
   Awaited& slot = awaited_[step % kMostAhead];
-  if (slot.step != 0) { start_trial(); }  // its time never came, nor will its block's
+  if (slot.step != 0) {  // its time never came, nor will its block's
+    if (++unmeasured_ == kMostUnmeasured) {
+      give_up();
+      return;
+    }
+    start_trial();
+  }
   if (block_ == blocks()) {
     arm_ = chosen_;  // until the last times are known
+    left_ = true;
+    ++after_;
     return;
   }
   arm_ = arm_of_block(block_);
@@ -60,6 +70,16 @@ void AbTrial::start_trial() {
   awaited_.fill({});
   block_ = 0;
   steps_ = 0;
+  after_ = 0;
+  left_ = false;
+}
+
+// Steps that begin with the launch of a graph, say, have no time.
+void AbTrial::give_up() {
+  arm_ = chosen_ = 0;
+  result_.fill(0);
+  state_ = State::settled;
+  given_up_ = true;
 }
 
 void AbTrial::start_block(unsigned block) {
@@ -91,7 +111,7 @@ void AbTrial::choose() {
   }
   arm_ = chosen_ = best;
   state_ = State::settled;
-  steps_ = 0;
+  unmeasured_ = 0;
 }
 
 const char* text(AbTrial::State state) {

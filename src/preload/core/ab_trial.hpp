@@ -8,15 +8,17 @@ namespace headroom::preload {
 /// Which of a few ways to run is fastest, found by running them in turn: blocks of steps with each arm, three rounds forth and back, then
 /// the best for long, then again. Arm 0 is the program as it is; a later arm is chosen only if it gains. The host runs ahead of the
 /// devices, so a step is begun long before its time is known: which arm a step runs with depends on the count of steps alone, and on the
-/// times only at the end of a trial. Deterministic.
+/// times only at the end of a trial: ranks that learn the same times late or early try the same arms at the same steps. Deterministic.
 class AbTrial {
  public:
   static constexpr unsigned kMaxArms = 4;
   static constexpr unsigned kSettling = 1;  ///< steps after a change that do not count
   static constexpr unsigned kMeasured = 4;  ///< steps of a block that count
   static constexpr unsigned kRounds = 3;
-  static constexpr unsigned kRecheck = 2048;   ///< steps with the chosen arm before the next trial
+  static constexpr unsigned kRecheck = 2048;   ///< steps after a trial before the next one
   static constexpr unsigned kMostAhead = 256;  ///< steps begun before the time of the first of them must be known
+  /// Trials whose times never came, after which the program is left as it is for as long as it repeats itself.
+  static constexpr unsigned kMostUnmeasured = 2;
   /// A later arm must be faster than an earlier by one in this many.
   static constexpr unsigned kLeastGain = 200;
 
@@ -53,6 +55,7 @@ class AbTrial {
 
   void start_trial();
   void start_block(unsigned block);
+  void give_up();
   void choose();
   [[nodiscard]] unsigned arm_of_block(unsigned block) const;
   [[nodiscard]] unsigned blocks() const { return arms_ * kRounds; }
@@ -61,8 +64,12 @@ class AbTrial {
   unsigned arm_ = 0;
   unsigned chosen_ = 0;
   unsigned block_ = 0;  ///< the one that steps are begun for; blocks(): all were
-  unsigned steps_ = 0;  ///< begun in the block, or since the choice
+  unsigned steps_ = 0;  ///< begun in the block
+  unsigned after_ = 0;  ///< begun since the last block, whether its times are known or not
   unsigned complete_ = 0;
+  unsigned unmeasured_ = 0;  ///< trials in a row
+  bool left_ = false;        ///< the last block: a step was begun after it
+  bool given_up_ = false;
   State state_ = State::waiting;
   std::uint64_t pattern_ = 0;
   std::array<Block, kMostBlocks> blocks_{};

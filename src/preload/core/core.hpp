@@ -172,6 +172,8 @@ struct SyncPoint {
 struct GraphFacts {
   std::uint32_t collectives = 0;  ///< kernel nodes recognised as communication
   std::uint32_t computes = 0;     ///< other kernel nodes
+  /// It waits for the host, another process or a condition, or what it holds is not known: a gate behind it could wait for ever.
+  bool waits = false;
 };
 
 /// The SM count to set around a call of cuBLAS: 0 leaves the library as it is.
@@ -248,7 +250,7 @@ class Core {
   // --- host synchronisation: take the point before the driver call, tell it after it returned success ---
   SyncPoint event_point(EventId event);
   SyncPoint stream_point(StreamId stream);     ///< also synchronous copies: with the (legacy or per-thread) default stream
-  SyncPoint context_point(ContextId context);  ///< cuCtxSynchronize, cuMemFree
+  SyncPoint context_point(ContextId context);  ///< cuCtxSynchronize; not cuMemFree, which only may wait for the device
   /// Also after cuEventQuery or cuStreamQuery said that it is finished (a point whose driver call failed is simply dropped).
   void on_synchronized(const SyncPoint& point, std::uint64_t host_time_ns);
 

@@ -14,6 +14,9 @@ void Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64
   const bool captured = before != nullptr && known.order.active_capture(*before) != 0;
   // A graph has no place for the event of a step that begins with it: that step's time stays unknown.
   if (graph.collectives > 0 && !captured) { static_cast<void>(state_->note_collective(key)); }
+  if (graph.waits && !captured) {
+    if (Stream* waiting = state_->disturb(stream, hold)) { known.order.add_host_action(*waiting); }
+  }
   if (state_->rest.on() || state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
   Stream* found = known.order.find_stream(stream);
   if (found == nullptr) { return; }

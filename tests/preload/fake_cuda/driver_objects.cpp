@@ -211,6 +211,13 @@ int cuGraphAddChildGraphNode(cu::GraphNode* node, cu::Graph graph, const cu::Gra
   *node = reinterpret_cast<cu::GraphNode>(made);
   return 0;
 }
+int cuGraphAddHostNode(cu::GraphNode* node, cu::Graph graph, const cu::GraphNode*, std::size_t, const void*) {
+  auto* made = new fake::Node;
+  made->type = cu::kGraphNodeHost;
+  fake::object<fake::Graph>(graph)->nodes.push_back(made);
+  *node = reinterpret_cast<cu::GraphNode>(made);
+  return 0;
+}
 int cuGraphGetNodes(cu::Graph graph, cu::GraphNode* nodes, std::size_t* count) {
   const auto* known = fake::object<fake::Graph>(graph);
   if (known == nullptr) { return kInvalidValue; }

@@ -180,6 +180,29 @@ void updated_collectives() {
   EXPECT(cuGraphLaunch(exec, two.comm) == 0 && launch_on(two.compute, two.gemm) == 0);
 }
 
+// A graph may wait for the host, in a child graph too: nothing behind it can be waited for before the host has waited for the graph itself.
+void gate_waiting_graph() {
+  const TwoStreams two;
+  const cu::Graph child = graph_of({two.gemm});
+  const cu::Graph graph = graph_of({two.gemm});
+  cu::GraphNode child_node = nullptr;
+  EXPECT(cuGraphAddChildGraphNode(&child_node, graph, nullptr, 0, child) == 0);
+  cu::GraphExec ends = nullptr;
+  EXPECT(cuGraphInstantiateWithFlags(&ends, graph, 0) == 0);
+  cu::GraphNode host = nullptr;
+  EXPECT(cuGraphAddHostNode(&host, child, nullptr, 0, nullptr) == 0);
+  cu::GraphExec waits = nullptr;
+  EXPECT(cuGraphInstantiateWithFlags(&waits, graph, 0) == 0);
+
+  EXPECT(cuGraphLaunch(waits, two.comm) == 0);
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launch_on(two.compute, two.gemm) == 0);
+  EXPECT(calls_named("cuStreamWaitEvent") == 0);
+  EXPECT(cuStreamSynchronize(two.comm) == 0 && cuStreamSynchronize(two.compute) == 0);
+  EXPECT(cuGraphLaunch(ends, two.comm) == 0);
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launch_on(two.compute, two.gemm) == 0);
+  EXPECT(calls_named("cuStreamWaitEvent") == 1);
+}
+
 int refuse_node_priority(const FakeCall* call) {
   return (call->flags & cu::kInstantiateUseNodePriority) != 0 ? cu::kErrorInvalidValue : 0;
 }
@@ -203,6 +226,7 @@ constexpr Case kCases[] = {
     {"plain_graph", plain_graph},
     {"updated_graph", updated_graph},
     {"updated_collectives", updated_collectives},
+    {"gate_waiting_graph", gate_waiting_graph},
     {"refused_node_priority", refused_node_priority},
 };
 

@@ -17,6 +17,9 @@ int cuGraphAddKernelNode_v2(cu::GraphNode* node, cu::Graph graph, const cu::Grap
                             const cu::KernelNodeParamsV2* parameters);
 int cuGraphAddChildGraphNode(cu::GraphNode* node, cu::Graph graph, const cu::GraphNode* dependencies, std::size_t count,
                              cu::Graph child);
+int cuGraphAddHostNode(cu::GraphNode* node, cu::Graph graph, const cu::GraphNode* dependencies, std::size_t count,
+                       const void* parameters);
+int cuMemFree_v2(cu::DevicePointer pointer);
 int cuGraphKernelNodeGetAttribute(cu::GraphNode node, int attribute, cu::LaunchAttributeValue* value);
 }
 

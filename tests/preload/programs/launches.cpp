@@ -223,6 +223,16 @@ void gate_host_dependency() {
   EXPECT(fake_call_count() == 11 && is_call(9, "cuStreamWaitEvent") && fake_call(9)->stream == two.compute);
 }
 
+// Memory of a pool is freed at once: that the call has returned says nothing of what the host has not let go yet.
+void gate_free() {
+  const TwoStreams two;
+  EXPECT(cuLaunchHostFunc(two.comm, nullptr, nullptr) == 0);
+  EXPECT(cuMemFree_v2(0x1000) == 0);
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+  EXPECT(fake_call_count() == 4 && is_call(3, "cuLaunchKernel"));
+}
+
 int refuse_waits(const FakeCall* call) { return std::strcmp(call->name, "cuStreamWaitEvent") == 0 ? cu::kErrorInvalidHandle : 0; }
 
 void wait_fails() {
@@ -312,6 +322,7 @@ constexpr Case kCases[] = {
     {"gate", gate},
     {"gate_ordered", gate_ordered},
     {"gate_host_dependency", gate_host_dependency},
+    {"gate_free", gate_free},
     {"wait_fails", wait_fails},
     {"event_creation_fails", event_creation_fails},
     {"many_attributes", many_attributes},

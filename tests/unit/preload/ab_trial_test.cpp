@@ -141,6 +141,41 @@ TEST(AbTrial, TakesTimesThatComeLongAfterTheSteps) {
   EXPECT_EQ(trial.arm(), 1U);
 }
 
+// A step lasts as long as on its slowest rank: ranks that try other arms at a time spoil each other's times.
+TEST(AbTrial, RanksTryTheSameArmsHoweverLateTheyLearnTheTimes) {
+  AbTrial early = started(3);
+  AbTrial late = started(3);
+  constexpr std::uint64_t lag = 12;
+  for (std::uint64_t step = 1; step <= 3 * AbTrial::kRecheck; ++step) {
+    early.on_step_begun(step);
+    late.on_step_begun(step);
+    const bool both_try = early.state() == AbTrial::State::trying && late.state() == AbTrial::State::trying;
+    if (both_try) { ASSERT_EQ(early.arm(), late.arm()) << "step " << step; }
+    early.on_step_time(step, 1'000);
+    if (step > lag) { late.on_step_time(step - lag, 1'000); }
+    // The program's repetition stops for a while now and then, on all ranks at once.
+    if (step % 1'000 == 700) {
+      for (AbTrial* rank : {&early, &late}) {
+        rank->on_lost();
+        rank->on_pattern(1);
+      }
+    }
+  }
+}
+
+TEST(AbTrial, LeavesAProgramAloneWhoseStepsHaveNoTimes) {
+  AbTrial trial = started(3);
+  for (std::uint64_t step = 1; step <= 1'000; ++step) { trial.on_step_begun(step); }
+  EXPECT_EQ(trial.state(), AbTrial::State::settled);
+  for (std::uint64_t step = 1'001; step <= 10'000; ++step) {
+    trial.on_step_begun(step);
+    ASSERT_EQ(trial.arm(), 0U);
+  }
+  trial.on_pattern(2);
+  run_trial(trial, {10'000, 8'000, 9'000, 0});
+  EXPECT_EQ(trial.arm(), 1U) << "another repetition may have times";
+}
+
 TEST(AbTrial, BeginsAnewWhenATimeNeverComes) {
   AbTrial trial = started(2);
   for (std::uint64_t step = 1; step <= 30; ++step) {
