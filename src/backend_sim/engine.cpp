@@ -12,6 +12,8 @@ namespace headroom::sim {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
+// Some milliseconds.
+constexpr std::int64_t kStepsBetweenQuestions = 4096;
 
 class Engine {
  public:
@@ -22,14 +24,17 @@ class Engine {
     for (std::size_t at = 0; at < program.size(); ++at) streams_[lane(program[at])].launches.push_back(at);
   }
 
-  EngineRun run() {
+  EngineRun run(const Overdue& overdue) {
     make_ready();
     dispatch();
     while (true) {
       const double next = std::min({pool_.next_end(), copy_end_, next_ready()});
       if (next == kNever) break;
       now_ = next;
-      ++run_.counts.steps;
+      if (++run_.counts.steps % kStepsBetweenQuestions == 0 && overdue && overdue()) {
+        run_.given_up = true;
+        break;
+      }
       const SmPool::Ended ended = pool_.advance(now_);
       end_blocks(Kind::compute, ended.compute);
       end_blocks(Kind::comm, ended.comm);
@@ -131,8 +136,8 @@ class Engine {
 }  // namespace
 
 EngineRun simulate(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute, const CommProfile& comm,
-                   const std::vector<Launch>& program) {
-  return Engine(machine, capacity, compute, comm, program).run();
+                   const std::vector<Launch>& program, const Overdue& overdue) {
+  return Engine(machine, capacity, compute, comm, program).run(overdue);
 }
 
 }  // namespace headroom::sim

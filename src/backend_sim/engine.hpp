@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "backend_sim/kernel_profiles.hpp"
@@ -39,12 +40,16 @@ struct EngineRun {
   double end = 0;
   std::vector<LaunchTimes> launches;
   EngineCounts counts;
+  bool given_up = false;  ///< it was overdue: what ended by then has its times
 };
+
+/// Whether a simulation has taken too long; asked every few thousand steps. Empty: it may take as long as it does.
+using Overdue = std::function<bool()>;
 
 /// Block-level discrete-event simulation of one GPU among equals. Blocks that start together on one SM and have equal work are one
 /// cohort. Head of line dispatch: the pending launch of the greatest priority, then the one that became ready first, places all
 /// its blocks before any other places one; nothing is preempted. Deterministic. Memory is flat in blocks; time is linear in cohorts.
 EngineRun simulate(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute, const CommProfile& comm,
-                   const std::vector<Launch>& program);
+                   const std::vector<Launch>& program, const Overdue& overdue = {});
 
 }  // namespace headroom::sim

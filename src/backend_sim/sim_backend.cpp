@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "backend/leaves.hpp"
 #include "backend_sim/performance.hpp"
 #include "backend_sim/run_noise.hpp"
@@ -19,7 +21,8 @@ double gib(Bytes size) { return static_cast<double>(size.count()) / static_cast<
 
 class SimBackend final : public Backend {
  public:
-  SimBackend(const DeviceLimits& device, const RunNoise& noise) : noise_(noise) {
+  SimBackend(const DeviceLimits& device, const RunNoise& noise, std::chrono::milliseconds time_limit)
+      : noise_(noise), time_limit_(time_limit) {
     for (int index = 0; index < kDevices; ++index) {
       devices_.push_back({index, fmt::format("{} (simulated)", device.title), device, performance_of(device).memory});
     }
@@ -39,11 +42,12 @@ class SimBackend final : public Backend {
           fmt::format("compute and collective.bytes: {:.1f} GiB on each GPU, expected at most {:.1f} GiB (memory of {})",
                       gib(needed), gib(room), devices_.front().limits.name));
     }
-    return SimWorkload::make(scenario, devices_.front().limits, noise_);
+    return SimWorkload::make(scenario, devices_.front().limits, noise_, time_limit_);
   }
 
  private:
   RunNoise noise_;
+  std::chrono::milliseconds time_limit_;
   std::vector<DeviceInfo> devices_;
   std::vector<std::pair<std::string, std::string>> versions_{{"simulator", kModelVersion}};
 };
@@ -58,7 +62,8 @@ Result<std::unique_ptr<Backend>> open_sim(const BackendOptions& options) {
   if (!device) return device.error();
   const Result<double> noise = sim::parse_noise_percent(options.predicts ? std::nullopt : read(kSimNoise));
   if (!noise) return noise.error();
-  return std::unique_ptr<Backend>(std::make_unique<sim::SimBackend>(*device, sim::RunNoise(*noise, options.seed)));
+  return std::unique_ptr<Backend>(
+      std::make_unique<sim::SimBackend>(*device, sim::RunNoise(*noise, options.seed), options.time_limit));
 }
 
 }  // namespace headroom::detail

@@ -41,7 +41,7 @@ std::vector<Launch> make_program(const SimCase& what) {
   return program;
 }
 
-Result<EngineRun> simulate(const SimCase& what, const DeviceLimits& device) {
+Result<EngineRun> simulate(const SimCase& what, const DeviceLimits& device, const Overdue& overdue) {
   Result<SmCapacity> capacity = SmCapacity::make(device, what.compute.footprint, what.comm.footprint, what.carveout);
   if (!capacity) return capacity.error();
   Machine machine = what.machine;
@@ -51,7 +51,11 @@ Result<EngineRun> simulate(const SimCase& what, const DeviceLimits& device) {
     machine.comm_sms = use.comm_sms;
     compute.work = use.work;
   }
-  EngineRun run = simulate(machine, *capacity, compute, what.comm, make_program(what));
+  EngineRun run = simulate(machine, *capacity, compute, what.comm, make_program(what), overdue);
+  if (run.given_up) {
+    return failed(fmt::format(
+        "{:.1f} ms were simulated when the time limit passed; it ends with fewer iterations or a longer limit", run.end / 1000));
+  }
   for (const LaunchTimes& times : run.launches) {
     if (std::isfinite(times.end)) continue;
     return failed(fmt::format("the schedule stops at {:.1f} us: a collective of {} blocks in clusters of {} never finds room",

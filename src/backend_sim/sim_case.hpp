@@ -31,7 +31,7 @@ struct SimCase {
 /// The launches that a backend enqueues, in its order and on its streams.
 std::vector<Launch> make_program(const SimCase& what);
 
-/// `invalid_input` when a kernel does not fit the device.
-Result<EngineRun> simulate(const SimCase& what, const DeviceLimits& device);
+/// `invalid_input` when a kernel does not fit the device, `failed` when it was overdue.
+Result<EngineRun> simulate(const SimCase& what, const DeviceLimits& device, const Overdue& overdue = {});
 
 }  // namespace headroom::sim

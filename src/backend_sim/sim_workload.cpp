@@ -94,8 +94,9 @@ Status accepts_comm(const OverlapPlan& plan, const Collective& collective, const
 
 }  // namespace
 
-Result<std::unique_ptr<Workload>> SimWorkload::make(const Scenario& scenario, const DeviceLimits& device, const RunNoise& noise) {
-  std::unique_ptr<SimWorkload> workload(new SimWorkload(scenario, device, noise));
+Result<std::unique_ptr<Workload>> SimWorkload::make(const Scenario& scenario, const DeviceLimits& device, const RunNoise& noise,
+                                                    std::chrono::milliseconds time_limit) {
+  std::unique_ptr<SimWorkload> workload(new SimWorkload(scenario, device, noise, time_limit));
   Result<ComputeProfile> compute = compute_profile(scenario.compute, device);
   if (!compute) return compute.error();
   workload->compute_ = std::move(*compute);
@@ -195,9 +196,11 @@ Result<const SimWorkload::Answer*> SimWorkload::answer(Order order, const Overla
   if (const auto known = answers_.find(question); known != answers_.end()) return &known->second;
   Result<std::vector<SimCase>> stages = stages_of(order, plan);
   if (!stages) return stages.error();
+  const auto until = std::chrono::steady_clock::now() + time_limit_;
+  const Overdue overdue = [until] { return std::chrono::steady_clock::now() > until; };
   Answer answer;
   for (SimCase& what : *stages) {
-    Result<EngineRun> run = simulate(what, device_);
+    Result<EngineRun> run = simulate(what, device_, overdue);
     if (!run) return run.error();
     const double begin = answer.end + (answer.stages.empty() ? 0 : what.machine.launch_gap);
     answer.end = begin + run->end;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <utility>
@@ -21,8 +22,10 @@ struct Stage {
 /// A scenario on simulated devices. Nothing is allocated. But for noise the same question has the same answer, so answers are kept.
 class SimWorkload final : public Workload {
  public:
-  /// `scenario` is valid. `noise` scatters the times of run(), in the order of the calls.
-  static Result<std::unique_ptr<Workload>> make(const Scenario& scenario, const DeviceLimits& device, const RunNoise& noise);
+  /// `scenario` is valid. `noise` scatters the times of run(), in the order of the calls. A question whose simulation takes longer than
+  /// `time_limit` of the host's time is answered by an error.
+  static Result<std::unique_ptr<Workload>> make(const Scenario& scenario, const DeviceLimits& device, const RunNoise& noise,
+                                                std::chrono::milliseconds time_limit);
 
   [[nodiscard]] const ComputeFacts& compute() const override { return facts_; }
   [[nodiscard]] Status accepts(const OverlapPlan& plan) const override;
@@ -33,8 +36,8 @@ class SimWorkload final : public Workload {
   Status verify(Order order, const OverlapPlan& plan) override;
 
  private:
-  SimWorkload(const Scenario& scenario, const DeviceLimits& device, const RunNoise& noise)
-      : scenario_(scenario), device_(device), noise_(noise) {}
+  SimWorkload(const Scenario& scenario, const DeviceLimits& device, const RunNoise& noise, std::chrono::milliseconds time_limit)
+      : scenario_(scenario), device_(device), noise_(noise), time_limit_(time_limit) {}
 
   struct Answer {
     std::vector<Stage> stages;
@@ -49,6 +52,7 @@ class SimWorkload final : public Workload {
   Scenario scenario_;
   DeviceLimits device_;
   RunNoise noise_;
+  std::chrono::milliseconds time_limit_;
   ComputeProfile compute_;
   ComputeFacts facts_;
   std::map<std::pair<Order, OverlapPlan>, Answer> answers_;

@@ -20,8 +20,6 @@ constexpr std::size_t kTrialsToCallEqual = 6;
 constexpr double kSameMedian = 0.003;
 constexpr double kSameGain = 0.02;
 
-bool is_plain(const Candidate& candidate) { return candidate.scheme != Scheme::tuned; }
-
 /// What a program does by itself, or with nothing but a stream's priority.
 bool is_unshaped(Scheme scheme) {
   return scheme == Scheme::sequential || scheme == Scheme::concurrent || scheme == Scheme::priority;
@@ -86,7 +84,9 @@ void Tuner::tell(Microseconds time, Seconds spent) {
 
 void Tuner::refuse(std::string reason, Seconds spent) {
   if (queue_.empty()) return;
-  candidates_[queue_.back()].dropped = reason.empty() ? "refused" : std::move(reason);
+  MeasuredCandidate& refused = candidates_[queue_.back()];
+  refused.dropped = reason.empty() ? "refused" : std::move(reason);
+  refused.times.clear();  // whatever it did before, it is no choice
   end_trial(spent);
 }
 
@@ -212,10 +212,6 @@ Microseconds Tuner::same_as(Microseconds least) const {
   return least + slack;
 }
 
-std::optional<std::size_t> Tuner::best() const {
-  return least_median([](const Candidate&) { return true; });
-}
-
 std::optional<std::size_t> Tuner::choice() const {
   const std::optional<std::size_t> leader = best();
   if (!leader) return leader;
@@ -235,20 +231,16 @@ std::optional<std::size_t> Tuner::choice() const {
   return chosen;
 }
 
-std::optional<std::size_t> Tuner::best_plain() const { return least_median(is_plain); }
-
-std::optional<std::size_t> Tuner::least_median(bool (*counts)(const Candidate&)) const {
+std::optional<std::size_t> Tuner::best() const {
   std::size_t enough = 0;
-  for (const MeasuredCandidate& measured : candidates_) {
-    if (counts(measured.candidate)) enough = std::max(enough, measured.times.size());
-  }
+  for (const MeasuredCandidate& measured : candidates_) enough = std::max(enough, measured.times.size());
   // One lucky trial of a newcomer does not beat the median of several.
   enough = std::min(enough, static_cast<std::size_t>(options_.screening_rounds));
   std::optional<std::size_t> found;
   Microseconds least{0};
   for (std::size_t at = 0; at < candidates_.size(); ++at) {
     const MeasuredCandidate& measured = candidates_[at];
-    if (measured.times.empty() || measured.times.size() < enough || !counts(measured.candidate)) continue;
+    if (measured.times.empty() || measured.times.size() < enough) continue;
     const Microseconds median = measured.interval().median;
     if (found && median >= least) continue;
     found = at;

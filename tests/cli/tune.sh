@@ -37,6 +37,20 @@ assert {len(s["times_us"]) for s in case["afresh"]} == {case["rounds"]}
 PY
 [ "$(find "$work" -name 'profile.json*' | wc -l)" -eq 2 ] || fail 'there is more beside the profile than its lock'
 
+# Long cases are predicted from their first iterations; the simulator itself, which is what is measured here, runs them all.
+sed 's/"iterations": *8/"iterations": 200/' "$work/case.json" >"$work/many.json"
+expect 0 tune --scenario "$work/many.json" --backend sim --budget 1 --candidates 8 --json "$work/many-tune.json"
+python3 - "$work/many-tune.json" <<'PY' || fail 'long cases are predicted otherwise than they run'
+import json, sys
+ran = [c for c in json.load(open(sys.argv[1]))["cases"][0]["candidates"] if c["trials"] and c["predicted_us"]]
+assert len(ran) >= 4, len(ran)
+for c in ran:
+    assert abs(c["predicted_us"] / c["time_us"]["median"] - 1) < 0.01, c
+PY
+# And a simulation that takes too long is given up, with what it has come to.
+expect 1 bench --scenario "$work/many.json" --backend sim --scheme concurrent --timeout 0.001
+grep -qF 'when the time limit passed' "$err" || fail 'does not say that the time limit passed'
+
 # bench finds it, by option and by environment; no seed or budget is needed.
 expect 0 bench --scenario "$work/case.json" --backend sim --scheme concurrent,tuned --trials 2 --profile "$profile"
 says 'tuned: stored: '
@@ -53,6 +67,19 @@ says 'tuned: no profile is given: '
 echo '{"schema": "other/1"}' >"$work/foreign.json"
 expect 0 bench --suite quick --only sgemm-ar-pair --backend sim --scheme tuned --trials 2 --profile "$work/foreign.json"
 grep -qF "profile ignored: $work/foreign.json: schema: \"other/1\", expected \"headroom.profile/1\"" "$err" || fail 'foreign profile'
+
+# What this machine's links refuse shows when it is run: the rest of the case is measured all the same.
+python3 - "$profile" "$work/links.json" <<'PY'
+import json, sys
+stored = json.load(open(sys.argv[1]))
+for choice in stored["choices"]:
+    choice["key"]["device"] = "a40"
+    choice["plan"] = {name: False if value is True else None if name != "pad_bytes" else 0 for name, value in choice["plan"].items()}
+    choice["plan"] |= {"priority": False, "launch_gate": False, "symmetric": True, "copy_engine": False, "peer_detour": False, "windows_only": False}
+json.dump(stored, open(sys.argv[2], "w"))
+PY
+expect 0 bench --scenario "$work/case.json" --backend sim --device a40 --scheme concurrent,tuned --trials 2 --profile "$work/links.json"
+says "the stored plan cannot act here (symmetric: NCCL's kernels on symmetric memory need NVLink, a40 has none)"
 
 # A case of the same classes with another balance of compute and collective is another case: 2 x 8192 x 8192 x 12000 flop are in the class of 2^40.
 sed 's/"k": 8192/"k": 12000/' "$work/case.json" >"$work/longer.json"

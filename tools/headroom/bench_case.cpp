@@ -114,7 +114,7 @@ class CaseRun {
   /// A stored choice is how to run a case; that may be a plain scheme.
   Status choose_tuned() {
     if (!settings_.tuned) return invalid_input("tuned: no profile was looked up");
-    const Result<TunedPlan> tuned = settings_.tuned(scenario_, workload_->compute());
+    const Result<TunedPlan> tuned = settings_.tuned(scenario_, *workload_);
     if (!tuned) return tuned.error();
     entries_.push_back({{std::string(to_string(Scheme::tuned)), order_of(tuned->scheme), tuned->plan, {}}, tuned->note, {}});
     return {};

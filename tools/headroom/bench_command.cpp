@@ -15,6 +15,7 @@
 #include "bench_case.hpp"
 #include "case_options.hpp"
 #include "exit_code.hpp"
+#include "headroom/model/device_limits.hpp"
 #include "headroom/report/result_markdown.hpp"
 #include "headroom/report/result_table.hpp"
 #include "headroom/report/scenario_line.hpp"
@@ -45,18 +46,15 @@ struct BenchRequest {
   BenchSettings settings;
 };
 
-// No device holds more blocks on an SM.
-constexpr int kGreatestResidency = 32;
-
 Result<ResidencyChoice> residency_of(const std::string& text) {
   if (text == "best") return ResidencyChoice{ResidencyChoice::Kind::best, {}};
   if (text == "all") return ResidencyChoice{ResidencyChoice::Kind::every, {}};
   int number = 0;
   const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure == std::errc{} && rest == text.data() + text.size() && number >= 1 && number <= kGreatestResidency) {
+  if (failure == std::errc{} && rest == text.data() + text.size() && number >= 1 && number <= kGreatestResidency.count()) {
     return ResidencyChoice{ResidencyChoice::Kind::fixed, BlocksPerSm(number)};
   }
-  return invalid_input(fmt::format("--blocks-per-sm: '{}', expected best, all or 1 to {}", text, kGreatestResidency));
+  return invalid_input(fmt::format("--blocks-per-sm: '{}', expected best, all or 1 to {}", text, kGreatestResidency.count()));
 }
 
 Status check_files(const BenchArguments& arguments) {

@@ -10,11 +10,10 @@
 #include <set>
 #include <span>
 
+#include "headroom/model/device_limits.hpp"
+
 namespace headroom {
 namespace {
-
-// No device holds more blocks on an SM.
-constexpr std::int64_t kGreatestResidency = 32;
 
 // What the interposer holds of one rule and in all.
 constexpr std::size_t kLongestName = 127;
@@ -84,8 +83,9 @@ Result<KernelCap> parse_cap(std::string_view text) {
     return invalid_input(
         fmt::format("--cap: '{}', expected part of a kernel's name before '=': 1 to {} visible characters", text, kLongestName));
   }
-  if (!blocks || *blocks < 1 || *blocks > kGreatestResidency) {
-    return invalid_input(fmt::format("--cap: '{}', expected [NAME=]N with N from 1 to {} blocks per SM", text, kGreatestResidency));
+  if (!blocks || *blocks < 1 || *blocks > kGreatestResidency.count()) {
+    return invalid_input(
+        fmt::format("--cap: '{}', expected [NAME=]N with N from 1 to {} blocks per SM", text, kGreatestResidency.count()));
   }
   return KernelCap{std::string(name), BlocksPerSm(*blocks)};
 }

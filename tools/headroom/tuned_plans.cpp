@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -25,12 +26,27 @@ std::string in_words(const CaseSize& size) {
                      size.compute, size.collective.count());
 }
 
+// A pipeline goes on as it ran by then: more iterations are predicted from the last half of these.
+constexpr int kMostSimulated = 16;
+
+/// Empty where the simulator cannot run it.
+Predictor predictor_of(Backend& simulator, Scenario scenario, int iterations) {
+  scenario.iterations = iterations;
+  Result<std::unique_ptr<Workload>> prepared = simulator.prepare(scenario);
+  if (!prepared) return {};
+  // A std::function is copied, a Workload is not.
+  return [workload = std::shared_ptr<Workload>(std::move(*prepared))](Scheme scheme, const OverlapPlan& plan) {
+    return workload->run(order_of(scheme), plan);
+  };
+}
+
 class StoredPlans {
  public:
   StoredPlans(Profile profile, std::string path, Surroundings surroundings, DeviceLimits device)
       : profile_(std::move(profile)), path_(std::move(path)), surroundings_(std::move(surroundings)), device_(std::move(device)) {}
 
-  Result<TunedPlan> operator()(const Scenario& scenario, const ComputeFacts& compute) const {
+  Result<TunedPlan> operator()(const Scenario& scenario, Workload& workload) const {
+    const ComputeFacts& compute = workload.compute();
     const Result<ControlSite> site = control_site(scenario, device_, compute.footprint, compute.shape_refusal);
     if (!site) return site.error();
     const ProfileKey key = profile_key(scenario, compute.footprint, surroundings_);
@@ -39,9 +55,11 @@ class StoredPlans {
     if (stored->made_for && !alike(*stored->made_for, case_size(scenario))) {
       return fallback(scenario, *site, fmt::format("the stored choice is for another balance ({})", in_words(*stored->made_for)));
     }
-    if (Status legal = check_plan(*site, stored->plan); !legal) {
-      return fallback(scenario, *site, fmt::format("the stored plan cannot act here ({})", legal.error().message));
-    }
+    const auto cannot_act = [](const Error& why) { return fmt::format("the stored plan cannot act here ({})", why.message); };
+    if (Status legal = check_plan(*site, stored->plan); !legal) return fallback(scenario, *site, cannot_act(legal.error()));
+    const Result<Microseconds> ran = workload.run(order_of(stored->scheme), stored->plan);
+    if (!ran && ran.error().kind == ErrorKind::failed) return ran.error();
+    if (!ran) return fallback(scenario, *site, cannot_act(ran.error()));
     return TunedPlan{stored->scheme, stored->plan, fmt::format("stored: {}", stored->reason)};
   }
 
@@ -99,11 +117,16 @@ Predictor simulated_times(const Scenario& scenario, const DeviceLimits& device) 
   options.predicts = true;
   const Result<std::unique_ptr<Backend>> opened = open_backend("sim", options);
   if (!opened) return {};
-  Result<std::unique_ptr<Workload>> prepared = (*opened)->prepare(scenario);
-  if (!prepared) return {};
-  // A std::function is copied, a Workload is not.
-  return [workload = std::shared_ptr<Workload>(std::move(*prepared))](Scheme scheme, const OverlapPlan& plan) {
-    return workload->run(order_of(scheme), plan);
+  Predictor whole = predictor_of(**opened, scenario, std::min(scenario.iterations, kMostSimulated));
+  if (!whole || scenario.iterations <= kMostSimulated) return whole;
+  const Predictor half = predictor_of(**opened, scenario, kMostSimulated / 2);
+  const double more = static_cast<double>(scenario.iterations - kMostSimulated) / (kMostSimulated - kMostSimulated / 2);
+  return [=](Scheme scheme, const OverlapPlan& plan) -> Result<Microseconds> {
+    const Result<Microseconds> longer = whole(scheme, plan);
+    if (!longer) return longer;
+    const Result<Microseconds> shorter = half(scheme, plan);
+    if (!shorter) return shorter;
+    return *longer + (*longer - *shorter) * more;
   };
 }
 

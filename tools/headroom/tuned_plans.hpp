@@ -18,7 +18,8 @@ struct TunedPlan {
   std::string note;  ///< where it comes from, one line
 };
 
-using TunedPlans = std::function<Result<TunedPlan>(const Scenario& scenario, const ComputeFacts& compute)>;
+/// The workload is that of the scenario; a stored plan is run once, since what a machine refuses may not show before.
+using TunedPlans = std::function<Result<TunedPlan>(const Scenario& scenario, Workload& workload)>;
 
 /// Looks plans up in the profile; what it lacks, and everything without a profile (an empty path), runs as safe_choice() says.
 TunedPlans stored_plans(const Backend& backend, const std::string& profile_path);
@@ -31,7 +32,8 @@ std::int64_t seconds_since_1970();
 
 Surroundings surroundings_of(const Backend& backend);
 
-/// What the simulator says of a case on a device that it knows; empty for other devices.
+/// What the simulator says of a case on a device that it knows; empty for other devices. A question costs the simulation of 24 iterations at
+/// most: of longer cases the rest is taken to go on as these did.
 Predictor simulated_times(const Scenario& scenario, const DeviceLimits& device);
 
 }  // namespace headroom

@@ -66,7 +66,7 @@ class Tuner {
 
   /// The time of the trial that was asked for. `spent`: how long the caller took for it, set-up included.
   HEADROOM_API void tell(Microseconds time, Seconds spent);
-  /// The candidate that was asked for cannot run here, for `reason`.
+  /// The candidate that was asked for cannot run here, for `reason`; earlier times of it count no more.
   HEADROOM_API void refuse(std::string reason, Seconds spent);
 
   [[nodiscard]] const std::vector<MeasuredCandidate>& candidates() const { return candidates_; }
@@ -74,8 +74,6 @@ class Tuner {
   [[nodiscard]] HEADROOM_API std::optional<std::size_t> best() const;
   /// What to take: of those that nothing tells from best(), the one that sets the fewest controls.
   [[nodiscard]] HEADROOM_API std::optional<std::size_t> choice() const;
-  /// Least median among plain schemes.
-  [[nodiscard]] HEADROOM_API std::optional<std::size_t> best_plain() const;
   [[nodiscard]] TunerEnding ending() const { return ending_; }
   [[nodiscard]] Seconds spent() const { return spent_; }
   [[nodiscard]] int trials() const { return trials_; }
@@ -101,7 +99,6 @@ class Tuner {
   void narrow(std::size_t leader);
   /// Up to where a median is as good as `least`, for every purpose.
   [[nodiscard]] Microseconds same_as(Microseconds least) const;
-  [[nodiscard]] std::optional<std::size_t> least_median(bool (*counts)(const Candidate&)) const;
 
   TunerOptions options_;
   Neighbours neighbours_;
