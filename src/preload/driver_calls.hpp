@@ -23,6 +23,7 @@ struct DriverCalls {
   int (*event_create)(cu::Event*, unsigned flags);
   int (*event_destroy)(cu::Event);
   int (*event_record)(cu::Event, cu::Stream);
+  int (*primary_ctx_get_state)(cu::Device, unsigned* flags, int* active);
   int (*event_query)(cu::Event);
   int (*event_elapsed_time)(float* milliseconds, cu::Event begin, cu::Event end);
   int (*func_get_attribute)(int*, int attribute, cu::Function);

@@ -104,6 +104,8 @@ constexpr std::array kHooks{
     driver<&cuCtxDestroy>("cuCtxDestroy", "cuCtxDestroy", 2000),
     driver<&cuDevicePrimaryCtxReset_v2>("cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxReset", 11000),
     driver<&cuDevicePrimaryCtxReset>("cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxReset", 7000),
+    driver<&cuDevicePrimaryCtxRelease_v2>("cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRelease", 11000),
+    driver<&cuDevicePrimaryCtxRelease>("cuDevicePrimaryCtxRelease", "cuDevicePrimaryCtxRelease", 7000),
     driver<&cuModuleUnload>("cuModuleUnload", "cuModuleUnload", 2000),
     driver<&cuLibraryUnload>("cuLibraryUnload", "cuLibraryUnload", 12000),
 

@@ -89,6 +89,8 @@ int cuCtxDestroy(cu::Context context);
 int cuCtxDestroy_v2(cu::Context context);
 int cuDevicePrimaryCtxReset(cu::Device device);
 int cuDevicePrimaryCtxReset_v2(cu::Device device);
+int cuDevicePrimaryCtxRelease(cu::Device device);
+int cuDevicePrimaryCtxRelease_v2(cu::Device device);
 int cuModuleUnload(cu::Module module);
 int cuLibraryUnload(cu::Library library);
 

@@ -64,6 +64,15 @@ void forget_device(cu::Device device) {
   while (const cu::Context context = state->contexts.any_of_device(device)) { forget(*state, context); }
 }
 
+// The context is gone with its last reference.
+void forget_if_released(int result, cu::Device device) {
+  Interposer* state = interposer();
+  if (result != cu::kSuccess || state == nullptr || state->driver.primary_ctx_get_state == nullptr) { return; }
+  unsigned flags = 0;
+  int active = 1;
+  if (state->driver.primary_ctx_get_state(device, &flags, &active) == cu::kSuccess && active == 0) { forget_device(device); }
+}
+
 void tell_unloaded() {
   if (Interposer* state = interposer()) { state->core->on_module_unload(); }
 }
@@ -177,6 +186,16 @@ int cuDevicePrimaryCtxReset(cu::Device device) {
 int cuDevicePrimaryCtxReset_v2(cu::Device device) {
   forget_device(device);
   return call_real<&cuDevicePrimaryCtxReset_v2>(device);
+}
+int cuDevicePrimaryCtxRelease(cu::Device device) {
+  const int result = call_real<&cuDevicePrimaryCtxRelease>(device);
+  forget_if_released(result, device);
+  return result;
+}
+int cuDevicePrimaryCtxRelease_v2(cu::Device device) {
+  const int result = call_real<&cuDevicePrimaryCtxRelease_v2>(device);
+  forget_if_released(result, device);
+  return result;
 }
 int cuModuleUnload(cu::Module module) {
   const int result = call_real<&cuModuleUnload>(module);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "objects.hpp"
 
@@ -15,6 +16,8 @@ std::array<fake::Context, kDevices>& primary_contexts() {
                                                       fake::Context{fake::Kind::kContext, 1}};
   return contexts;
 }
+
+std::atomic<int> primary_references{0};  // of all devices together
 
 thread_local std::vector<fake::Context*> current_stack;
 
@@ -67,6 +70,16 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
 
 int cuDevicePrimaryCtxRetain(cu::Context* context, int device) {
   *context = reinterpret_cast<cu::Context>(&primary_contexts()[static_cast<std::size_t>(device)]);
+  ++primary_references;
+  return 0;
+}
+int cuDevicePrimaryCtxRelease_v2(int) {
+  --primary_references;
+  return 0;
+}
+int cuDevicePrimaryCtxGetState(int, unsigned* flags, int* active) {
+  *flags = 0;
+  *active = primary_references > 0 ? 1 : 0;
   return 0;
 }
 int cuCtxCreate_v2(cu::Context* context, unsigned, int device) {

@@ -84,6 +84,25 @@ void context_destroyed() {
   EXPECT(attribute_of(*fake_call(0), cu::kLaunchCompletionEvent)->value.launch_completion_event.event != before);
 }
 
+// The primary context ends with its last reference, and its events with it; the next one may have the same handle.
+void primary_released() {
+  use_device(0);
+  use_device(0);
+  const cu::Function all_reduce = fake_function(kAllReduce, 96, 0);
+  const auto event_of_launch = [&] {
+    fake_reset();
+    EXPECT(launch_on(make_stream(), all_reduce, 24) == 0);
+    return attribute_of(*fake_call(0), cu::kLaunchCompletionEvent)->value.launch_completion_event.event;
+  };
+  const cu::Event before = event_of_launch();
+  EXPECT(cuDevicePrimaryCtxRelease_v2(0) == 0);
+  for (int slot = 0; slot < 63; ++slot) { event_of_launch(); }
+  EXPECT(event_of_launch() == before);
+  EXPECT(cuDevicePrimaryCtxRelease_v2(0) == 0);
+  use_device(0);
+  for (int slot = 0; slot < 64; ++slot) { EXPECT(event_of_launch() != before); }
+}
+
 void launch_some() {
   use_device(0);
   const cu::Stream compute = make_stream();
@@ -126,11 +145,8 @@ void forked_idle() {
 }
 
 constexpr Case kCases[] = {
-    {"two_threads", two_threads},
-    {"several_contexts", several_contexts},
-    {"context_destroyed", context_destroyed},
-    {"launch_some", launch_some},
-    {"forked", forked},
+    {"two_threads", two_threads},           {"several_contexts", several_contexts}, {"context_destroyed", context_destroyed},
+    {"primary_released", primary_released}, {"launch_some", launch_some},           {"forked", forked},
     {"forked_idle", forked_idle},
 };
 
