@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -71,10 +73,41 @@ std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
+namespace {
+
+// Numbers of threads that are alive. Without a lock, which a forked child could find held.
+constinit std::array<std::atomic<std::uint64_t>, 64> numbers_taken{};
+constinit std::atomic<std::uint32_t> numbers_beyond{0};
+
+std::uint32_t take_number() {
+  for (std::uint32_t word = 0; word < numbers_taken.size(); ++word) {
+    std::uint64_t taken = numbers_taken[word].load(std::memory_order_relaxed);
+    while (~taken != 0) {
+      const auto bit = static_cast<std::uint32_t>(std::countr_one(taken));
+      const std::uint64_t more = taken | (std::uint64_t{1} << bit);
+      if (numbers_taken[word].compare_exchange_weak(taken, more, std::memory_order_relaxed)) { return 64 * word + bit; }
+    }
+  }
+  return 64 * static_cast<std::uint32_t>(numbers_taken.size()) + numbers_beyond.fetch_add(1, std::memory_order_relaxed);
+}
+
+struct ThreadNumber {
+  std::uint32_t number = take_number();
+  ThreadNumber() = default;
+  ThreadNumber(const ThreadNumber&) = delete;
+  ThreadNumber& operator=(const ThreadNumber&) = delete;
+  ~ThreadNumber() {
+    if (number / 64 < numbers_taken.size()) {
+      numbers_taken[number / 64].fetch_and(~(std::uint64_t{1} << (number % 64)), std::memory_order_relaxed);
+    }
+  }
+};
+
+}  // namespace
+
 std::uint32_t thread_number() {
-  static constinit std::atomic<std::uint32_t> threads{0};
-  thread_local const std::uint32_t number = threads.fetch_add(1, std::memory_order_relaxed);
-  return number;
+  thread_local const ThreadNumber own;
+  return own.number;
 }
 
 }  // namespace headroom::preload

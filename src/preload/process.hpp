@@ -12,7 +12,8 @@ namespace headroom::preload {
 /// Nanoseconds of a monotonic clock.
 std::uint64_t now_ns();
 
-/// A small number of the calling thread, from 0 on.
+/// A small number of the calling thread, from 0 on; that of a thread that has ended is given to a later one. Whoever follows a stream of
+/// each thread then takes what the earlier thread enqueued for what the later one's work stands behind, which only takes windows away.
 std::uint32_t thread_number();
 
 /// Time spent in launch hooks, driver excluded: counted for every launch, measured for every kSampled-th of a thread.

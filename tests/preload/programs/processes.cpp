@@ -103,6 +103,25 @@ void primary_released() {
   for (int slot = 0; slot < 64; ++slot) { EXPECT(event_of_launch() != before); }
 }
 
+// Servers start a thread for each request, each with a per-thread default stream: those of threads that have ended must not fill what is known.
+void many_threads() {
+  const cu::Context context = use_device(0);
+  const cu::Function gemm = fake_function("gemm", 64, 0);
+  // Nothing is followed before the first collective.
+  EXPECT(launch_on(make_stream(), fake_function(kAllReduce, 96, 21568), 24) == 0);
+  for (int thread = 0; thread < 3'000; ++thread) {
+    std::thread([&] {
+      EXPECT(cuCtxSetCurrent(context) == 0);
+      EXPECT(cuLaunchKernel_ptsz(gemm, 4096, 1, 1, 256, 1, 1, 0, nullptr, nullptr, nullptr) == 0);
+    }).join();
+  }
+  const cu::Stream compute = make_stream();
+  const cu::Stream comm = make_stream();
+  fake_reset();
+  EXPECT(launch_on(comm, fake_function(kAllReduce, 96, 21568), 24) == 0 && launch_on(compute, gemm) == 0);
+  EXPECT(fake_call_count() == 3 && is_call(1, "cuStreamWaitEvent"));
+}
+
 void launch_some() {
   use_device(0);
   const cu::Stream compute = make_stream();
@@ -145,8 +164,13 @@ void forked_idle() {
 }
 
 constexpr Case kCases[] = {
-    {"two_threads", two_threads},           {"several_contexts", several_contexts}, {"context_destroyed", context_destroyed},
-    {"primary_released", primary_released}, {"launch_some", launch_some},           {"forked", forked},
+    {"two_threads", two_threads},
+    {"several_contexts", several_contexts},
+    {"context_destroyed", context_destroyed},
+    {"primary_released", primary_released},
+    {"many_threads", many_threads},
+    {"launch_some", launch_some},
+    {"forked", forked},
     {"forked_idle", forked_idle},
 };
 
