@@ -14,6 +14,8 @@ refused "scheme: 'fast', expected one of sequential, concurrent, priority, shape
 refused "scheme: 'fast'" --scheme sequential,fast
 refused '--trials: 0, expected 1 to 10000' --trials 0
 refused '--trials: 10001' --trials 10001
+echo rows >"$work/rows.csv"
+refused "--validate: '$work/rows.csv', expected another file than --json's" --validate "$work/rows.csv" --json "$work/rows.csv"
 refused '--trials' --trials many
 refused '--trials' --trials 2.5
 refused '-g: 1, expected 2 to 8' -g 1

@@ -26,7 +26,7 @@ for policy in observe priority; do
   refused "--sm-target: not applied by $policy, expected --policy auto, gate or shape" --policy "$policy" --sm-target 100 -- true
 done
 refused "--profile: '$work/none', expected a file that exists" --profile "$work/none" -- true
-for cap in 0 33 gelu= =4 gelu=0 'two words=3' gelu 2.5 -1; do refused "--cap: '$cap', expected" --cap="$cap" -- true; done
+for cap in 0 33 gelu= =4 gelu=0 'two words=3' gelu=3,relu=4 gelu 2.5 -1; do refused "--cap: '$cap', expected" --cap="$cap" -- true; done
 caps=()
 for ((i = 0; i < 65; ++i)); do caps+=("--cap=k$i=1"); done
 refused '--cap: given 65 times, expected at most 64' "${caps[@]}" -- true
@@ -116,6 +116,9 @@ expect 0 run -- "$HEADROOM_BIN" run --policy observe -- env
 inherits "LD_PRELOAD=$library:$stand_in"
 inherits HEADROOM_RUN_POLICY=observe
 unset LD_PRELOAD HEADROOM_RUN_RULES NCCL_MAX_CTAS
+# Whoever read the report may have gone.
+"$HEADROOM_BIN" run --report - -- sh -c 'sleep 0.2; exit 5' 2>"$err" | true
+[ "${PIPESTATUS[0]}" -eq 5 ] || fail "the command's exit code is lost with the reader of its report"
 expect 0 run --set copy_engine=1 -- env
 inherits NCCL_CTA_POLICY=2
 NCCL_CTA_POLICY=2 expect 0 run --set copy_engine=0 -- env

@@ -24,6 +24,7 @@ expect 0 run --profile "$work/measured.json" --set comm_blocks=4 --sm-target 90 
 inherits NCCL_MAX_CTAS=4
 inherits 'sm_target 90'
 if grep -q '^product' "$out"; then fail "a profile's target beside what was asked"; fi
+refused "--report: '$work/measured.json', expected another file than --profile's" --profile "$work/measured.json" --report "$work/measured.json" -- true
 # What holds in windows only is no setting of all a process's collectives; the SM target acts in windows anyway.
 sed 's/"windows_only": *[a-z]*/"windows_only": true/' "$work/measured.json" >"$work/windows.json"
 expect 0 run --profile "$work/windows.json" -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'

@@ -58,9 +58,9 @@ Result<ResidencyChoice> residency_of(const std::string& text) {
 }
 
 Status check_files(const BenchArguments& arguments) {
-  const std::array files{NamedFile("--json", arguments.json_file), NamedFile("--markdown", arguments.markdown_file),
+  const std::array files{NamedFile("--json", arguments.json_file),   NamedFile("--markdown", arguments.markdown_file),
                          NamedFile("--trace", arguments.trace_file), NamedFile("--scenario", arguments.cases.scenario_file),
-                         NamedFile("--profile", arguments.profile)};
+                         NamedFile("--profile", arguments.profile),  NamedFile("--validate", arguments.validate_file)};
   const auto outputs = std::span(files).first(3);
   if (Status writable = check_outputs(outputs); !writable) return writable;
   if (Status distinct = check_distinct(files); !distinct) return distinct;
@@ -223,6 +223,10 @@ class BenchRun {
 
 int run_bench(const BenchArguments& arguments) {
   if (!arguments.validate_file.empty()) {
+    if (Status good = check_files(arguments); !good) {
+      fmt::print(stderr, "headroom bench: {}\n", good.error().message);
+      return exit_code_of(good.error().kind);
+    }
     const std::optional<std::string> json = arguments.json_file.empty() ? std::nullopt : std::optional(arguments.json_file);
     return run_validation(arguments.validate_file, json, arguments.cases.device == "auto" ? "h200" : arguments.cases.device);
   }

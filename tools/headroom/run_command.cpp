@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -216,6 +217,9 @@ Result<RunRequest> request_of(const RunArguments& arguments, const std::optional
   if (!command || command->empty()) return invalid_input("expected -- and a command after the options");
   if (Status valid = check_policy(arguments.policy); !valid) return valid.error();
   if (Status valid = check_report_file(arguments.report_file); !valid) return valid.error();
+  const std::string profile_file = profile_path(arguments.profile_file);
+  const std::array files{NamedFile("--profile", profile_file), NamedFile("--report", arguments.report_file)};
+  if (Status distinct = check_distinct(files); !distinct) return distinct.error();
   const Result<RunBackend> backend = choose_run_backend(arguments.backend);
   if (!backend) return backend.error();
   Result<RunControls> asked = asked_controls(arguments);
@@ -252,6 +256,8 @@ class Run {
 
     const auto begin = std::chrono::steady_clock::now();
     const Result<ChildEnd> end = run_child(request_.command, changes_, removed_);
+    // A reader of the report that has gone must not take the command's exit code with it.
+    std::signal(SIGPIPE, SIG_IGN);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     if (!end) return end.error();
     if (!end->problem.empty()) {

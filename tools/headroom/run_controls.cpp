@@ -70,9 +70,11 @@ bool is_allowed(const CommSetting& setting, std::int64_t number) {
   return std::ranges::find(setting.allowed, number) != setting.allowed.end();
 }
 
-/// Rules are split at blanks, and a name is matched as it is written: what is no visible ASCII would never match or break the line.
+/// Rules are split at blanks, and a name is matched as it is written: what is no visible ASCII would never match or break the line. No name has
+/// a comma; who writes one means two caps.
 bool is_kernel_name(std::string_view name) {
-  return !name.empty() && name.size() <= kLongestName && std::ranges::all_of(name, [](char c) { return c > ' ' && c < '\x7f'; });
+  const auto good = [](char c) { return c > ' ' && c < '\x7f' && c != ','; };
+  return !name.empty() && name.size() <= kLongestName && std::ranges::all_of(name, good);
 }
 
 Result<KernelCap> parse_cap(std::string_view text) {
@@ -81,7 +83,8 @@ Result<KernelCap> parse_cap(std::string_view text) {
   const std::optional<std::int64_t> blocks = whole(equals == std::string_view::npos ? text : text.substr(equals + 1));
   if (!is_kernel_name(name)) {
     return invalid_input(
-        fmt::format("--cap: '{}', expected part of a kernel's name before '=': 1 to {} visible characters", text, kLongestName));
+        fmt::format("--cap: '{}', expected part of a kernel's name before '=': 1 to {} visible characters without a comma", text,
+                    kLongestName));
   }
   if (!blocks || *blocks < 1 || *blocks > kGreatestResidency.count()) {
     return invalid_input(

@@ -28,6 +28,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kSeeds = 10;
 constexpr Seconds kSaveEvery{1};
+// Of the search's budget, for predictions besides: most cases need a second, the largest minutes.
+constexpr double kShareOfPredictions = 0.25;
 // Of the search's budget, for caps of the plain schemes that the search did not run.
 constexpr double kShareOfPlainSides = 0.25;
 
@@ -36,6 +38,17 @@ std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0xCBF29CE484222325ULL;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
   return hash;
+}
+
+/// Predicts until that took `most` in all; what is asked for later has no prediction.
+Predictor bounded(Predictor predict, Seconds most) {
+  return [predict = std::move(predict), left = most](Scheme scheme, const OverlapPlan& plan) mutable -> Result<Microseconds> {
+    if (left <= Seconds(0)) return unavailable("the time for predictions is over");
+    const auto begin = Clock::now();
+    Result<Microseconds> time = predict(scheme, plan);
+    left -= Clock::now() - begin;
+    return time;
+  };
 }
 
 /// The search's state in a file, so that it survives the process.
@@ -105,7 +118,10 @@ class TuneRun {
       return free ? workload_->accepts(plan) : free;
     };
     space_ = std::make_unique<CandidateSpace>(std::move(*site), accepts);
-    if (settings_.prior) predict_ = simulated_times(scenario_, backend_.devices().front().limits);
+    if (settings_.prior) {
+      const Predictor simulated = simulated_times(scenario_, backend_.devices().front().limits);
+      if (simulated) predict_ = bounded(simulated, settings_.tuner.budget * kShareOfPredictions);
+    }
     StateFile state(settings_.state_for, subject());
     const auto neighbours = [this](const OverlapPlan& plan) { return ranked_neighbours(*space_, plan, predict_); };
     std::optional<Tuner> tuner = state.resume(settings_.tuner, neighbours);

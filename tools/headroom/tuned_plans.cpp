@@ -28,6 +28,7 @@ std::string in_words(const CaseSize& size) {
 
 // A pipeline goes on as it ran by then: more iterations are predicted from the last half of these.
 constexpr int kMostSimulated = 16;
+constexpr int kHalfSimulated = kMostSimulated / 2;
 
 /// Empty where the simulator cannot run it.
 Predictor predictor_of(Backend& simulator, Scenario scenario, int iterations) {
@@ -119,13 +120,13 @@ Predictor simulated_times(const Scenario& scenario, const DeviceLimits& device) 
   if (!opened) return {};
   Predictor whole = predictor_of(**opened, scenario, std::min(scenario.iterations, kMostSimulated));
   if (!whole || scenario.iterations <= kMostSimulated) return whole;
-  const Predictor half = predictor_of(**opened, scenario, kMostSimulated / 2);
-  const double more = static_cast<double>(scenario.iterations - kMostSimulated) / (kMostSimulated - kMostSimulated / 2);
+  const Predictor half = predictor_of(**opened, scenario, kHalfSimulated);
+  const double more = static_cast<double>(scenario.iterations - kMostSimulated) / kHalfSimulated;
   return [=](Scheme scheme, const OverlapPlan& plan) -> Result<Microseconds> {
     const Result<Microseconds> longer = whole(scheme, plan);
-    if (!longer) return longer;
+    if (!longer) return longer.error();
     const Result<Microseconds> shorter = half(scheme, plan);
-    if (!shorter) return shorter;
+    if (!shorter) return shorter.error();
     return *longer + (*longer - *shorter) * more;
   };
 }
