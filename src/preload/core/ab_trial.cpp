@@ -13,7 +13,6 @@ void AbTrial::on_pattern(std::uint64_t pattern) {
   if (pattern == pattern_ && state_ != State::waiting) { return; }
   pattern_ = pattern;
   unmeasured_ = 0;
-  given_up_ = false;
   start_trial();
 }
 
@@ -29,13 +28,14 @@ void AbTrial::on_lost() {
 void AbTrial::on_step_begun(std::uint64_t step) {
   if (state_ == State::waiting) { return; }
   if (state_ == State::settled) {
-    if (given_up_ || ++after_ < kRecheck) { return; }
+    if (given_up() || ++after_ < kRecheck) { return; }
     start_trial();
   }
   Awaited& slot = awaited_[step % kMostAhead];
   if (slot.step != 0) {  // its time never came, nor will its block's
-    if (++unmeasured_ == kMostUnmeasured) {
-      give_up();
+    ++unmeasured_;
+    if (given_up()) {
+      leave_alone();
       return;
     }
     start_trial();
@@ -75,11 +75,10 @@ void AbTrial::start_trial() {
 }
 
 // Steps that begin with the launch of a graph, say, have no time.
-void AbTrial::give_up() {
+void AbTrial::leave_alone() {
   arm_ = chosen_ = 0;
   result_.fill(0);
   state_ = State::settled;
-  given_up_ = true;
 }
 
 void AbTrial::start_block(unsigned block) {

@@ -55,10 +55,11 @@ class AbTrial {
 
   void start_trial();
   void start_block(unsigned block);
-  void give_up();
+  void leave_alone();
   void choose();
   [[nodiscard]] unsigned arm_of_block(unsigned block) const;
   [[nodiscard]] unsigned blocks() const { return arms_ * kRounds; }
+  [[nodiscard]] bool given_up() const { return unmeasured_ == kMostUnmeasured; }
 
   unsigned arms_ = 1;
   unsigned arm_ = 0;
@@ -69,7 +70,6 @@ class AbTrial {
   unsigned complete_ = 0;
   unsigned unmeasured_ = 0;  ///< trials in a row
   bool left_ = false;        ///< the last block: a step was begun after it
-  bool given_up_ = false;
   State state_ = State::waiting;
   std::uint64_t pattern_ = 0;
   std::array<Block, kMostBlocks> blocks_{};
