@@ -14,10 +14,10 @@ namespace {
 // Ranks say something of a candidate from this many trials on; before, only a large distance does.
 constexpr std::size_t kFewTrials = 3;
 constexpr double kHopeless = 1.10;
-// How many are measured to the end, and when their medians are the same for every purpose.
+// How many are measured to the end, and when their medians are the same for every purpose: within kSameTime, and within this share
+// of what overlap saves.
 constexpr std::size_t kFinalists = 4;
 constexpr std::size_t kTrialsToCallEqual = 6;
-constexpr double kSameMedian = 0.003;
 constexpr double kSameGain = 0.02;
 
 /// What a program does by itself, or with nothing but a stream's priority.
@@ -203,7 +203,7 @@ void Tuner::narrow(std::size_t leader) {
 
 // A collective that is a hundredth of a step can be hidden or not within 0.3 % of it.
 Microseconds Tuner::same_as(Microseconds least) const {
-  Microseconds slack = least * kSameMedian;
+  Microseconds slack = least * kSameTime;
   for (const MeasuredCandidate& measured : candidates_) {
     if (measured.candidate.scheme != Scheme::sequential || measured.times.empty()) continue;
     const Microseconds gain = measured.interval().median - least;

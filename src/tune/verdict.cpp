@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "headroom/tune/tuner.hpp"
+
 namespace headroom {
 namespace {
 
@@ -24,14 +26,16 @@ Result<Verdict> confirm(const Candidate& winner, std::span<const Microseconds> w
   const Result<RatioSummary> ratio = summarize_ratio(winner_times, plain_times, seed);
   if (!ratio) return ratio.error();
   const auto saved = [](double share) { return 100 * (1 - share); };
-  if (ratio->high < 1) {
+  const bool beyond_noise = ratio->high < 1;
+  if (beyond_noise && ratio->median <= 1 - kSameTime) {
     return Verdict{winner, *ratio,
                    fmt::format("{:.1f} % less time than {} ({:.1f} to {:.1f}), {}", saved(ratio->median), to_string(plain.scheme),
                                saved(ratio->high), saved(ratio->low), winner.reason)};
   }
   return Verdict{plain, *ratio,
-                 fmt::format("{} kept: {} takes {:.3f} of its time ({:.3f} to {:.3f}), not less beyond noise",
-                             to_string(plain.scheme), in_words(winner.plan), ratio->median, ratio->low, ratio->high)};
+                 fmt::format("{} kept: {} takes {:.3f} of its time ({:.3f} to {:.3f}), {}", to_string(plain.scheme), in_words(winner.plan),
+                             ratio->median, ratio->low, ratio->high,
+                             beyond_noise ? fmt::format("less than {:.1f} % saved", 100 * kSameTime) : "not less beyond noise")};
 }
 
 }  // namespace headroom

@@ -20,6 +20,10 @@ namespace headroom {
 
 using Seconds = std::chrono::duration<double>;
 
+/// Times within this share of each other are the same for every purpose. Machines of one model differ by more: a plan that saved 0.2 %
+/// on one was 3 % slower than none on another (docs/results/controls.md).
+inline constexpr double kSameTime = 0.003;
+
 struct TunerOptions {
   std::uint64_t seed = 1;    ///< decides the order of trials
   Seconds budget{60};        ///< of the caller's time, as it reports it; plain schemes have a trial each whatever it is

@@ -25,7 +25,8 @@ struct Verdict {
 };
 
 /// Trial i of both comes from the same round, measured after the search: times that chose a winner flatter it. The winner is kept only
-/// when the whole interval of the ratio lies below 1. `invalid_input` as summarize_ratio().
+/// when the whole interval of the ratio lies below 1 and it saves at least kSameTime: less does not carry over to the next machine of
+/// the model. `invalid_input` as summarize_ratio().
 HEADROOM_API Result<Verdict> confirm(const Candidate& winner, std::span<const Microseconds> winner_times, const Candidate& plain,
                                      std::span<const Microseconds> plain_times, std::uint64_t seed);
 

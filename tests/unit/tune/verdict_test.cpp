@@ -35,6 +35,15 @@ TEST(Confirm, KeepsThePlainSchemeWhenTheDifferenceIsNoise) {
   EXPECT_EQ(verdict->reason.rfind("priority kept: no control takes 0.990 of its time (", 0), 0U) << verdict->reason;
 }
 
+// 0.2 % is there in every round, and still no reason to do anything; 0.4 % is.
+TEST(Confirm, KeepsThePlainSchemeWhenTheGainIsTooSmallToCarryOver) {
+  const Result<Verdict> verdict = confirm(kWinner, times(998, 0), kPlain, times(1000, 0), 1);
+  ASSERT_TRUE(verdict.ok());
+  EXPECT_EQ(verdict->chosen, kPlain);
+  EXPECT_EQ(verdict->reason, "priority kept: no control takes 0.998 of its time (0.998 to 0.998), less than 0.3 % saved");
+  EXPECT_EQ(confirm(kWinner, times(996, 0), kPlain, times(1000, 0), 1)->chosen, kWinner);
+}
+
 TEST(Confirm, KeepsThePlainSchemeWhenTheTimesAreTheSame) {
   EXPECT_EQ(confirm(kWinner, times(100, 0), kPlain, times(100, 0), 1)->chosen, kPlain);
 }
