@@ -20,8 +20,9 @@ constexpr double kNoLimit = 1e12;
 constexpr double kTrafficReducing = 6.0;
 constexpr double kTrafficCopying = 2.0;
 
-// The half of an all-reduce that adds moves bytes more slowly than both halves on average. Measured on H200 (docs/simulator.md).
-constexpr double kReducingHalf = 0.84;
+// Between two devices the half of an all-reduce that adds moves bytes more slowly than both halves on average; in larger rings it is a
+// reduce-scatter like any other. Measured on H200 (docs/simulator.md).
+constexpr double kReducingHalfOfPair = 0.84;
 
 bool reduces(CollectiveOp op) { return op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter; }
 
@@ -31,13 +32,19 @@ double sent_bytes(const Collective& collective, int gpus) {
   return collective.op == CollectiveOp::all_reduce ? 2.0 * share : share;
 }
 
-// The device's link rate is that of an all-reduce between two. Measured on H200 (docs/simulator.md): rings of four or more reach more
-// of the links, and between two devices operations other than all-reduce reach less.
+// The device's rates are those of an all-reduce between two. Measured on H200 (docs/simulator.md): in rings of four the blocks and an
+// all-reduce's links are faster, and operations other than all-reduce reach less of the links.
+double block_share(int gpus) {
+  constexpr double larger_ring = 1.18;
+  return gpus == 2 ? 1.0 : larger_ring;
+}
+
 double link_share(CollectiveOp op, int gpus) {
-  constexpr double larger_ring = 1.17;
+  constexpr double larger_ring = 1.10;
   constexpr double one_way_pair = 0.71;
+  constexpr double one_way_larger = 0.96;
   if (op == CollectiveOp::all_reduce) return gpus == 2 ? 1.0 : larger_ring;
-  return gpus == 2 ? one_way_pair : 1.0;
+  return gpus == 2 ? one_way_pair : one_way_larger;
 }
 
 std::string_view kernel_of(CollectiveOp op, const DeviceLimits& device) {
@@ -71,14 +78,14 @@ Result<CommProfile> buffered_profile(const Collective& collective, int gpus, con
   profile->startup = speed.comm_startup;
   // One warp of a block synchronizes, the others move data.
   const auto movers = device.vendor == Vendor::nvidia ? footprint.threads - device.warp : footprint.threads;
-  profile->block_rate = speed.comm_thread_rate * static_cast<double>(movers.count());
-  profile->sm_rate = speed.comm_sm_rate;
+  profile->block_rate = block_share(gpus) * speed.comm_thread_rate * static_cast<double>(movers.count());
+  profile->sm_rate = block_share(gpus) * speed.comm_sm_rate;
   profile->link_rate = speed.link_rate * link_share(collective.op, gpus);
   profile->traffic = reduces(collective.op) ? kTrafficReducing : kTrafficCopying;
   return profile;
 }
 
-// What kernels on symmetric memory do, by operation. Measured on two H200 (docs/simulator.md); for more devices taken over from there.
+// What kernels on symmetric memory do, by operation. Measured on two and on four H200 (docs/simulator.md); other numbers are taken for four.
 struct SymmetricKernel {
   int blocks;      ///< the library's own choice
   double rate;     ///< of a block, relative to what its threads move otherwise
@@ -90,8 +97,11 @@ SymmetricKernel symmetric_kernel(CollectiveOp op, int gpus) {
   // Each rank's memory is read once and written once where it matters, with nothing in between: of S bytes an all-reduce reads and
   // writes all, the two others all on one side and a share on the other.
   const double peers = gpus - 1;
-  if (op == CollectiveOp::all_reduce) return {7, 0.78, 1.01, gpus / peers};
-  return {9, op == CollectiveOp::all_gather ? 0.56 : 0.425, 1.25, (gpus + 1) / peers};
+  const bool pair = gpus == 2;
+  if (op == CollectiveOp::all_reduce) return {7, pair ? 0.78 : 0.94, pair ? 1.01 : 0.91, gpus / peers};
+  const double traffic = (gpus + 1) / peers;
+  if (op == CollectiveOp::all_gather) return {9, pair ? 0.56 : 1.17, pair ? 1.25 : 1.0, traffic};
+  return {9, pair ? 0.425 : 0.55, pair ? 1.25 : 0.95, traffic};
 }
 
 Result<CommProfile> symmetric_profile(const Collective& collective, int gpus, const DeviceLimits& device) {
@@ -159,9 +169,9 @@ Result<CommProfile> profile_beside_copies(const Collective& collective, const Co
   Collective half = collective;
   half.op = CollectiveOp::reduce_scatter;
   Result<CommProfile> profile = comm_profile(half, settings, gpus, device);
-  if (!profile || settings.symmetric) return profile;
-  profile->block_rate *= kReducingHalf;
-  profile->sm_rate *= kReducingHalf;
+  if (!profile || settings.symmetric || gpus > 2) return profile;
+  profile->block_rate *= kReducingHalfOfPair;
+  profile->sm_rate *= kReducingHalfOfPair;
   profile->link_rate = performance_of(device).link_rate;
   return profile;
 }

@@ -153,7 +153,7 @@ ComputeProfile profile(const Elementwise& what, const KernelFootprint& footprint
   return profile;
 }
 
-// A persistent kernel of the vendor's library: one block per SM, each with its fixed share of the tiles.
+// A persistent kernel of the vendor's library: one block per SM; whichever is free takes the next tile.
 constexpr std::int64_t kLibraryTileM = 128;
 constexpr std::int64_t kLibraryTileN = 256;
 constexpr KernelFootprint kLibraryFootprint{Threads(384), Registers(168), Bytes(0), Bytes(213'188), 1};

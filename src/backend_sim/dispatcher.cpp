@@ -18,6 +18,7 @@ void Dispatcher::add(std::size_t launch, const Launch& what) {
   active.urgent = what.urgent;
   active.order = ++added_;
   active.blocks = what.kind == Kind::compute ? compute_.work.blocks() : comm_.blocks;
+  if (what.kind == Kind::compute && compute_.persistent) pool_.offer_tiles(compute_.work.tiles_x * compute_.work.tiles_y);
   active_[static_cast<std::size_t>(what.kind)] = active;
 }
 
@@ -74,6 +75,10 @@ const std::vector<int>& Dispatcher::candidates(const Active& active) {
   return open_;
 }
 
+double Dispatcher::work_of(std::int64_t block) const {
+  return overhead_tiles_ + (compute_.persistent ? 0 : compute_.work.tiles(block));
+}
+
 void Dispatcher::place_compute(Active& active) {
   candidates(active);
   std::int64_t room = 0;
@@ -83,7 +88,7 @@ void Dispatcher::place_compute(Active& active) {
     place_evenly(active, open_);
     return;
   }
-  const double work = compute_.work.tiles(active.next) + overhead_tiles_;
+  const double work = work_of(active.next);
   for (const int sm : open_) {
     const int count = pool_.room(Kind::compute, sm);
     pool_.place(Kind::compute, sm, count, work, active.next);
@@ -99,7 +104,7 @@ void Dispatcher::place_evenly(Active& active, std::vector<int>& open) {
     const int level = pool_.resident(Kind::compute, open.front());
     for (const int sm : open) {
       if (active.next == active.blocks || pool_.resident(Kind::compute, sm) > level) break;
-      pool_.place(Kind::compute, sm, 1, compute_.work.tiles(active.next) + overhead_tiles_, active.next);
+      pool_.place(Kind::compute, sm, 1, work_of(active.next), active.next);
       ++active.next;
     }
     std::erase_if(open, [this](int sm) { return pool_.room(Kind::compute, sm) == 0; });

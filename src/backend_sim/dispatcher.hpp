@@ -40,6 +40,8 @@ class Dispatcher {
   [[nodiscard]] Active* head();
   /// The SMs worth looking at: all, or those that changed when all others are known to have no room for the head.
   const std::vector<int>& candidates(const Active& active);
+  /// In tiles, with what it does before and after them; a persistent block takes its tiles later.
+  [[nodiscard]] double work_of(std::int64_t block) const;
   void place_compute(Active& active);
   void place_evenly(Active& active, std::vector<int>& open);
   void place_comm(Active& active);

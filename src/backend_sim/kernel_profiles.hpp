@@ -24,7 +24,7 @@ struct BlockWork {
 struct ComputeProfile {
   KernelFootprint footprint;  ///< padding included
   BlockWork work;
-  bool persistent = false;  ///< launches as many blocks as there are SMs to use, each with its share of the tiles
+  bool persistent = false;  ///< as many blocks as there are SMs to use, each of which takes tile after tile until none is left
   /// Time of one tile with k such blocks on its SM, at index k-1, while memory answers at its unloaded latency.
   std::vector<double> tile_time;
   double block_overhead = 0;  ///< start and end of a block, whatever its tiles

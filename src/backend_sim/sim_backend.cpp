@@ -15,7 +15,7 @@ namespace {
 // As many as a scenario may ask for.
 constexpr int kDevices = 8;
 constexpr const char* kDefaultDevice = "h200";
-constexpr const char* kModelVersion = "2";
+constexpr const char* kModelVersion = "3";
 
 double gib(Bytes size) { return static_cast<double>(size.count()) / static_cast<double>(std::int64_t{1} << 30); }
 

@@ -61,11 +61,16 @@ void SmPool::list(int sm) {
   changed_.push_back(sm);
 }
 
-int SmPool::remove_ended(Residents& residents, double end_slack) {
+int SmPool::remove_ended(Kind kind, Residents& residents, double end_slack) {
   int ended = 0;
   while (!residents.cohorts.empty() && residents.cohorts.back().end <= residents.progress + end_slack) {
-    ended += residents.cohorts.back().count;
+    const Cohort done = residents.cohorts.back();
     residents.cohorts.pop_back();
+    int leaving = done.count;
+    for (; kind == Kind::compute && leaving > 0 && tiles_left_ > 0; --leaving) {
+      insert(residents, {done.end + scattered_work(1, tiles_left_--), 1});
+    }
+    ended += leaving;
   }
   residents.count -= ended;
   // Progress is counted from zero again whenever nothing is resident: it never loses precision.
@@ -84,10 +89,8 @@ SmPool::Ended SmPool::advance(double now) {
       if (next_[sm] > now + slack) continue;
       bring_up(sms_[sm]);
       Residents* of = sms_[sm].of;
-      const int compute = remove_ended(of[0], 2 * slack * of[0].rate);
-      const int comm = remove_ended(of[1], 2 * slack * of[1].rate);
-      ended.compute += compute;
-      ended.comm += comm;
+      ended.compute += remove_ended(Kind::compute, of[0], 2 * slack * of[0].rate);
+      ended.comm += remove_ended(Kind::comm, of[1], 2 * slack * of[1].rate);
       list(static_cast<int>(sm));
     }
   }
@@ -108,16 +111,24 @@ void SmPool::place(Kind kind, int sm, int count, double work, std::int64_t first
   list(sm);
   bring_up(here);
   Residents& residents = here.of[static_cast<int>(kind)];
-  const double scatter = kind == Kind::compute && spread_ > 0 ? 1.0 + spread_ * scattered(static_cast<std::uint64_t>(first)) : 1.0;
-  const Cohort cohort{residents.progress + work * scatter, count};
+  insert(residents, {residents.progress + (kind == Kind::compute ? scattered_work(work, first) : work), count});
+  residents.count += count;
+}
+
+void SmPool::offer_tiles(std::int64_t tiles) { tiles_left_ = tiles; }
+
+double SmPool::scattered_work(double work, std::int64_t number) const {
+  return spread_ > 0 ? work * (1.0 + spread_ * scattered(static_cast<std::uint64_t>(number))) : work;
+}
+
+void SmPool::insert(Residents& residents, const Cohort& cohort) {
   const auto later = std::lower_bound(residents.cohorts.begin(), residents.cohorts.end(), cohort.end,
                                       [](const Cohort& one, double end) { return one.end > end; });
   if (later != residents.cohorts.end() && later->end == cohort.end) {
-    later->count += count;
+    later->count += cohort.count;
   } else {
     residents.cohorts.insert(later, cohort);
   }
-  residents.count += count;
 }
 
 void SmPool::set_copying(bool copying) {

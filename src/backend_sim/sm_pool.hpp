@@ -28,6 +28,8 @@ class SmPool {
   Ended advance(double now);
   /// Starts `count` blocks from number `first` on, of `work` each (tiles, or shares of a collective), on an SM that has room.
   void place(Kind kind, int sm, int count, double work, std::int64_t first);
+  /// The tiles of a persistent kernel's launch: each of its blocks takes one after the other until none is left, and ends then.
+  void offer_tiles(std::int64_t tiles);
   /// Whether a copy to peers is under way from here on.
   void set_copying(bool copying);
   /// Must follow all changes of an instant: sets rates anew where they changed.
@@ -66,12 +68,17 @@ class SmPool {
   void bring_up(Sm& sm);
   void list(int sm);
   void set_rates(int sm);
-  int remove_ended(Residents& residents, double end_slack);
+  static void insert(Residents& residents, const Cohort& cohort);
+  /// Removes compute or communication blocks that are done; those that take another tile stay.
+  int remove_ended(Kind kind, Residents& residents, double end_slack);
+  /// A block's work, by how much its duration varies.
+  [[nodiscard]] double scattered_work(double work, std::int64_t number) const;
 
   const SmCapacity& capacity_;
   int gpcs_;
   double now_ = 0;
   double spread_;
+  std::int64_t tiles_left_ = 0;  ///< that no persistent block has taken yet
   SharedRates rates_;
   std::vector<Sm> sms_;
   std::vector<double> next_;        ///< by SM

@@ -32,12 +32,13 @@ assert case["scheme"] == "tuned" and case["time_us"] < case["plain_time_us"]
 assert len(case["candidates"]) <= 24
 assert any(c["plan"] == case["plan"] and c["trials"] > 0 for c in case["candidates"])
 assert [s["schedule"] for s in case["afresh"]][:3] == ["compute_only", "comm_only", "sequential"], case["afresh"]
-assert case["afresh"][-1]["schedule"] == "tuned" and case["afresh"][-1]["plan"] == case["plan"]
+assert case["plan"] in [s["plan"] for s in case["afresh"] if s["schedule"] == "tuned"]
 assert {len(s["times_us"]) for s in case["afresh"]} == {case["rounds"]}
 PY
 [ "$(find "$work" -name 'profile.json*' | wc -l)" -eq 2 ] || fail 'there is more beside the profile than its lock'
 
-# Long cases are predicted from their first iterations; the simulator itself, which is what is measured here, runs them all.
+# Long cases are predicted from their first iterations; the simulator itself, which is what is measured here, runs them all. Steps in which
+# collectives wait for an SM that a GEMM holds do not repeat.
 sed 's/"iterations": *8/"iterations": 200/' "$work/case.json" >"$work/many.json"
 expect 0 tune --scenario "$work/many.json" --backend sim --budget 30 --candidates 8 --json "$work/many-tune.json"
 python3 - "$work/many-tune.json" <<'PY' || fail 'long cases are predicted otherwise than they run'
@@ -45,7 +46,8 @@ import json, sys
 ran = [c for c in json.load(open(sys.argv[1]))["cases"][0]["candidates"] if c["trials"] and c["predicted_us"]]
 assert len(ran) >= 3, len(ran)
 for c in ran:
-    assert abs(c["predicted_us"] / c["time_us"]["median"] - 1) < 0.01, c
+    waits = c["scheme"] in ("concurrent", "priority")
+    assert abs(c["predicted_us"] / c["time_us"]["median"] - 1) < (0.05 if waits else 0.001), c
 PY
 # And a simulation that takes too long is given up, with what it has come to.
 expect 1 bench --scenario "$work/many.json" --backend sim --scheme concurrent --timeout 0.001

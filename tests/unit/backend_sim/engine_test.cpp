@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "small_machine.hpp"
 
@@ -94,7 +95,7 @@ TEST(Engine, LaunchGateLetsTheCollectiveBeginFirst) {
   EXPECT_DOUBLE_EQ(result.launches[2].begin, 16);
 }
 
-TEST(Engine, PersistentKernelRunsInTwoWavesBesideACollective) {
+TEST(Engine, KernelOfOneWaveTakesTwoBesideACollective) {
   // 4 SMs, one block each; a resident collective holds one SM for 12 us. The fourth block follows the first three: 20 us, not 10.
   ComputeProfile kernel = compute(4);
   kernel.footprint.dynamic_shared = kibibytes(227);
@@ -107,6 +108,27 @@ TEST(Engine, PersistentKernelRunsInTwoWavesBesideACollective) {
   const EngineRun result = run(four, kernel, collective, {comm_launch(false), gated});
   EXPECT_DOUBLE_EQ(result.launches[1].begin, 0);
   EXPECT_DOUBLE_EQ(result.launches[1].end, 20);
+}
+
+TEST(Engine, PersistentBlocksTakeTheTilesOfOneThatIsLate) {
+  // 16 tiles of 10 us on 4 SMs, one of which a collective holds. Held for 35 us: three blocks take 12 tiles by 40 us, the fourth one at
+  // 35 us, and the last three end at 50 us. (Fixed shares of four: 75 us.) Held for 80 us: three blocks do all in 6 rounds, and the
+  // fourth block begins where one of them has ended, to find nothing left.
+  for (const auto& [held, end] : {std::pair(35.0, 50.0), std::pair(80.0, 60.0)}) {
+    ComputeProfile kernel = compute(4);
+    kernel.footprint.dynamic_shared = kibibytes(227);
+    kernel.work = {4, 1, 16, 1};
+    kernel.persistent = true;
+    CommProfile collective = comm(1);
+    collective.startup = held;
+    Launch gated = compute_launch();
+    gated.after_begun = 0;
+    Machine four = machine(4);
+    four.event_gap = 0;
+    const EngineRun result = run(four, kernel, collective, {comm_launch(false), gated});
+    EXPECT_DOUBLE_EQ(result.launches[1].end, end) << held;
+    EXPECT_EQ(result.counts.blocks, 5);
+  }
 }
 
 TEST(Engine, MemoryBoundBlocksSlowEachOther) {

@@ -146,16 +146,28 @@ TEST(MeasuredFindings, PersistentGemmIsInflatedByResidentCommunication) {
   const auto library = simulated("h200", library_all_reduce());
   const Timeline alone = *library->record(Order::compute_only, {});
   const Timeline together = *library->record(Order::concurrent, {});
-  // Measured +16 % where communication was active half of the time; here it is active nearly all of it.
-  EXPECT_GT(*inflation(together, alone, SpanKind::compute), 0.16);
-  // Kernels that share no SM with the collective run in one wave: an SM target that leaves its 24 SMs free is worth it.
+  // Measured +16 %.
+  EXPECT_NEAR(*inflation(together, alone, SpanKind::compute), 0.16, 0.05);
+  // An SM target that leaves the collective's 24 SMs free lets it begin: 16.9 ms against 19.4 to 19.9 ms.
   OverlapPlan target;
   target.sm_target = Sms(108);
   target.cluster = 1;
-  const Timeline fitted = *library->record(Order::concurrent, target);
-  EXPECT_LT(*inflation(fitted, alone, SpanKind::compute), *inflation(together, alone, SpanKind::compute) - 0.1);
-  // 16.9 ms against 19.4 to 19.9 ms.
   EXPECT_NEAR(time_of(*library, Order::concurrent, target) / time_of(*library, Order::concurrent), 16.9 / 19.65, 0.05);
+}
+
+// Recorded on four H200 behind the launch gate (docs/results/raw/h200/plans-rs-4gpu.trace.json.gz): a kernel of 476 us takes 546 us beside a
+// collective that holds 24 SMs for its first 367 us. With a fixed share of the tiles for each block it would take both, 843 us.
+TEST(MeasuredFindings, BlocksOfAPersistentGemmTakeTheWorkOfThoseThatWait) {
+  Scenario scenario = library_all_reduce();
+  scenario.gpus = 4;
+  scenario.compute = LibraryGemm{4'096, 11'008, 4'096, DataType::bf16};
+  scenario.collective.op = CollectiveOp::reduce_scatter;
+  scenario.collective.bytes = mebibytes(128);
+  const auto library = simulated("h200", scenario);
+  OverlapPlan gated;
+  gated.launch_gate = true;
+  const Timeline alone = *library->record(Order::compute_only, {});
+  EXPECT_NEAR(*inflation(*library->record(Order::concurrent, gated), alone, SpanKind::compute), 546.0 / 476 - 1, 0.05);
 }
 
 }  // namespace
