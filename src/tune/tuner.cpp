@@ -231,6 +231,18 @@ std::optional<std::size_t> Tuner::choice() const {
   return chosen;
 }
 
+std::optional<std::size_t> Tuner::steadiest() const {
+  const std::optional<std::size_t> chosen = choice();
+  if (!chosen) return std::nullopt;
+  std::size_t found = *chosen;
+  for (std::size_t at = 0; at < candidates_.size(); ++at) {
+    const MeasuredCandidate& measured = candidates_[at];
+    if (static_cast<int>(measured.times.size()) < options_.screening_rounds) continue;
+    if (measured.interval().high < candidates_[found].interval().high) found = at;
+  }
+  return found == *chosen ? std::nullopt : std::optional(found);
+}
+
 std::optional<std::size_t> Tuner::best() const {
   std::size_t enough = 0;
   for (const MeasuredCandidate& measured : candidates_) enough = std::max(enough, measured.times.size());

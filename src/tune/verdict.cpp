@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
+#include "headroom/trace/rank_interval.hpp"
 #include "headroom/tune/tuner.hpp"
 
 namespace headroom {
@@ -13,6 +15,23 @@ namespace {
 constexpr double kLeastRounds = 12;
 constexpr double kMostRounds = 36;
 constexpr double kShareOfBudget = 0.5;
+constexpr double kConfidence = 0.95;
+
+bool beats(const RatioSummary& ratio) { return ratio.high < 1 && ratio.median <= 1 - kSameTime; }
+
+Verdict taking(const Finalist& finalist, const RatioSummary& ratio, Scheme plain) {
+  const auto saved = [](double share) { return 100 * (1 - share); };
+  return {finalist.candidate, rank_interval(finalist.times).median, ratio,
+          fmt::format("{:.1f} % less time than {} ({:.1f} to {:.1f}), {}", saved(ratio.median), to_string(plain), saved(ratio.high),
+                      saved(ratio.low), finalist.candidate.reason)};
+}
+
+Verdict keeping(const Finalist& plain, const RatioSummary& ratio, const OverlapPlan& refused) {
+  const std::string why = ratio.high < 1 ? fmt::format("less than {:.1f} % saved", 100 * kSameTime) : "not less beyond noise";
+  return {plain.candidate, rank_interval(plain.times).median, ratio,
+          fmt::format("{} kept: {} takes {:.3f} of its time ({:.3f} to {:.3f}), {}", to_string(plain.candidate.scheme),
+                      in_words(refused), ratio.median, ratio.low, ratio.high, why)};
+}
 
 }  // namespace
 
@@ -21,21 +40,18 @@ int confirming_rounds(Microseconds round, std::chrono::duration<double> budget) 
   return static_cast<int>(std::clamp(fit, kLeastRounds, kMostRounds));
 }
 
-Result<Verdict> confirm(const Candidate& winner, std::span<const Microseconds> winner_times, const Candidate& plain,
-                        std::span<const Microseconds> plain_times, std::uint64_t seed) {
-  const Result<RatioSummary> ratio = summarize_ratio(winner_times, plain_times, seed);
-  if (!ratio) return ratio.error();
-  const auto saved = [](double share) { return 100 * (1 - share); };
-  const bool beyond_noise = ratio->high < 1;
-  if (beyond_noise && ratio->median <= 1 - kSameTime) {
-    return Verdict{winner, *ratio,
-                   fmt::format("{:.1f} % less time than {} ({:.1f} to {:.1f}), {}", saved(ratio->median), to_string(plain.scheme),
-                               saved(ratio->high), saved(ratio->low), winner.reason)};
+Result<Verdict> confirm(std::span<const Finalist> finalists, const Finalist& plain, std::uint64_t seed) {
+  // Each could look faster by chance.
+  const double confidence = 1 - (1 - kConfidence) / static_cast<double>(finalists.size());
+  std::optional<Verdict> kept;
+  std::optional<Verdict> taken;
+  for (const Finalist& finalist : finalists) {
+    const Result<RatioSummary> ratio = summarize_ratio(finalist.times, plain.times, seed, confidence);
+    if (!ratio) return ratio.error();
+    if (beats(*ratio) && (!taken || ratio->median < taken->ratio.median)) taken = taking(finalist, *ratio, plain.candidate.scheme);
+    if (!kept) kept = keeping(plain, *ratio, finalist.candidate.plan);
   }
-  return Verdict{plain, *ratio,
-                 fmt::format("{} kept: {} takes {:.3f} of its time ({:.3f} to {:.3f}), {}", to_string(plain.scheme), in_words(winner.plan),
-                             ratio->median, ratio->low, ratio->high,
-                             beyond_noise ? fmt::format("less than {:.1f} % saved", 100 * kSameTime) : "not less beyond noise")};
+  return taken ? *taken : *kept;
 }
 
 }  // namespace headroom

@@ -166,8 +166,11 @@ class TuneRun {
     tuned_.choice.trials = tuner.trials();
     const std::optional<std::size_t> best = tuner.choice();
     if (!best) return failed(fmt::format("nothing could be run: {}", tuned_.candidates.front().dropped));
-    winner_ = tuned_.candidates[*best].candidate;
     winner_time_ = tuned_.candidates[*best].interval().median;
+    for (const std::optional<std::size_t>& at : {best, tuner.steadiest()}) {
+      if (at && tuned_.candidates[*at].candidate.scheme == Scheme::tuned)
+        finalists_.push_back({tuned_.candidates[*at].candidate, {}});
+    }
     return {};
   }
 
@@ -183,13 +186,14 @@ class TuneRun {
     all = {{"compute_only", Order::compute_only, none, {}}, {"comm_only", Order::comm_only, none, {}}};
     const std::size_t alone = all.size();
     for (const Candidate& side : sides) all.push_back({std::string(to_string(side.scheme)), order_of(side.scheme), side.plan, {}});
-    if (winner_.scheme == Scheme::tuned) all.push_back({"tuned", order_of(winner_.scheme), winner_.plan, {}});
+    for (const Finalist& finalist : finalists_) all.push_back({"tuned", Order::concurrent, finalist.candidate.plan, {}});
     std::vector<TimedSchedule*> schedules;
     std::ranges::transform(all, std::back_inserter(schedules), [](TimedSchedule& schedule) { return &schedule; });
 
     const int count = confirming_rounds(winner_time_ * static_cast<double>(schedules.size()), budget);
     const Rounds rounds{0, count, settings_.tuner.seed};
     if (Status timed = time_in_rounds(*workload_, schedules, rounds, [](int) {}); !timed) return timed;
+    for (std::size_t at = 0; at < finalists_.size(); ++at) finalists_[at].times = all[alone + sides.size() + at].times;
     const std::span<const TimedSchedule> plain(all.data() + alone, sides.size());
     tuned_.compute_alone = rank_interval(all[0].times).median;
     tuned_.comm_alone = rank_interval(all[1].times).median;
@@ -199,26 +203,24 @@ class TuneRun {
     // The least of several medians is a little too good: an opponent that is hard to beat.
     const auto best =
         std::ranges::min_element(plain, {}, [](const TimedSchedule& side) { return rank_interval(side.times).median; });
-    return choose(all.back().times, sides[static_cast<std::size_t>(best - plain.begin())], best->times);
+    return choose({sides[static_cast<std::size_t>(best - plain.begin())], best->times});
   }
 
-  Status choose(const std::vector<Microseconds>& winner_times, const Candidate& plain,
-                const std::vector<Microseconds>& plain_times) {
+  Status choose(const Finalist& plain) {
     StoredChoice& choice = tuned_.choice;
-    choice.plain_scheme = plain.scheme;
-    choice.plain_time = choice.time = rank_interval(plain_times).median;
-    choice.scheme = plain.scheme;
-    choice.plan = plain.plan;
-    choice.reason = fmt::format("{}: no control does better", to_string(plain.scheme));
-    if (winner_.scheme != Scheme::tuned) return {};
+    choice.plain_scheme = choice.scheme = plain.candidate.scheme;
+    choice.plain_time = choice.time = rank_interval(plain.times).median;
+    choice.plan = plain.candidate.plan;
+    choice.reason = fmt::format("{}: no control does better", to_string(choice.scheme));
+    if (finalists_.empty()) return {};
 
-    const Result<Verdict> verdict = confirm(winner_, winner_times, plain, plain_times, settings_.tuner.seed);
+    const Result<Verdict> verdict = confirm(finalists_, plain, settings_.tuner.seed);
     if (!verdict) return verdict.error();
     tuned_.confirmed = verdict->ratio;
     choice.scheme = verdict->chosen.scheme;
     choice.plan = verdict->chosen.plan;
+    choice.time = verdict->time;
     choice.reason = verdict->reason;
-    if (choice.scheme == Scheme::tuned) choice.time = rank_interval(winner_times).median;
     return {};
   }
 
@@ -234,8 +236,8 @@ class TuneRun {
   std::unique_ptr<Workload> workload_;
   std::unique_ptr<CandidateSpace> space_;
   Predictor predict_;
-  Candidate winner_;
-  Microseconds winner_time_{0};  ///< in the search
+  std::vector<Finalist> finalists_;  ///< of the search, the likeliest first; none when a plain scheme won it
+  Microseconds winner_time_{0};      ///< in the search
   TunedCase tuned_;
 };
 

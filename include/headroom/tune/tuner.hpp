@@ -78,6 +78,9 @@ class Tuner {
   [[nodiscard]] HEADROOM_API std::optional<std::size_t> best() const;
   /// What to take: of those that nothing tells from best(), the one that sets the fewest controls.
   [[nodiscard]] HEADROOM_API std::optional<std::size_t> choice() const;
+  /// What to measure afresh beside choice(): the one whose interval ends lowest, of those with screening_rounds trials, when that is
+  /// below the choice's own. Of a plan with two modes a median says little, and one that is always good may be left behind.
+  [[nodiscard]] HEADROOM_API std::optional<std::size_t> steadiest() const;
   [[nodiscard]] TunerEnding ending() const { return ending_; }
   [[nodiscard]] Seconds spent() const { return spent_; }
   [[nodiscard]] int trials() const { return trials_; }

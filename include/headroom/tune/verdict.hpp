@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "headroom/base/export.hpp"
 #include "headroom/base/result.hpp"
@@ -17,17 +18,24 @@ namespace headroom {
 /// search's `budget`, from 12 (a 95 % interval takes six) to 36.
 HEADROOM_API int confirming_rounds(Microseconds round, std::chrono::duration<double> budget);
 
-/// What is stored: the winner, or the plain scheme that it did not beat.
-struct Verdict {
-  Candidate chosen;
-  RatioSummary ratio;  ///< winner / plain
-  std::string reason;  ///< one line: "12.3 % less time than priority (11.0 to 13.1), SM split 108 + 24"
+/// A candidate and its times in the fresh rounds.
+struct Finalist {
+  Candidate candidate;
+  std::vector<Microseconds> times;
 };
 
-/// Trial i of both comes from the same round, measured after the search: times that chose a winner flatter it. The winner is kept only
-/// when the whole interval of the ratio lies below 1 and it saves at least kSameTime: less does not carry over to the next machine of
-/// the model. `invalid_input` as summarize_ratio().
-HEADROOM_API Result<Verdict> confirm(const Candidate& winner, std::span<const Microseconds> winner_times, const Candidate& plain,
-                                     std::span<const Microseconds> plain_times, std::uint64_t seed);
+/// What is stored: a finalist, or the plain scheme that none of them beat.
+struct Verdict {
+  Candidate chosen;
+  Microseconds time{0};  ///< of what was chosen: its median
+  RatioSummary ratio;    ///< finalist / plain, of the one that is or would have been chosen
+  std::string reason;    ///< one line: "12.3 % less time than priority (11.0 to 13.1), SM split 108 + 24"
+};
+
+/// Trial i of all comes from the same round, measured after the search: times that chose a winner flatter it. A finalist is taken only
+/// when the whole interval of its ratio lies below 1 and it saves at least kSameTime: less does not carry over to the next machine of
+/// the model. Of several such the fastest is taken; the more there are, the wider the intervals (95 % hold for all of them together).
+/// At least one finalist, the likeliest first; `invalid_input` as summarize_ratio().
+HEADROOM_API Result<Verdict> confirm(std::span<const Finalist> finalists, const Finalist& plain, std::uint64_t seed);
 
 }  // namespace headroom
