@@ -27,10 +27,11 @@ struct Axis {
   std::vector<Value> values;
 };
 
-// Partitions replace the other controls instead of joining them: they are starts and have no neighbours.
-constexpr std::array<std::string_view, 11> kAxes{"blocks_per_sm", "priority",    "launch_gate",  "comm_blocks",
-                                                 "cluster",       "sm_target",   "comm_threads", "carveout",
-                                                 "symmetric",     "copy_engine", "peer_detour"};
+// Partitions replace the other controls instead of joining them: they are starts and have no neighbours. A control comes behind those
+// on which its values depend.
+constexpr std::array<std::string_view, 11> kAxes{"symmetric", "copy_engine",  "peer_detour", "blocks_per_sm",
+                                                 "priority",  "launch_gate",  "comm_blocks", "cluster",
+                                                 "sm_target", "comm_threads", "carveout"};
 
 /// About as many blocks as the library launches by itself.
 std::int64_t own_blocks(const ControlSite& site, const OverlapPlan& plan) {
@@ -73,6 +74,18 @@ Axis axis_of(std::string_view name, const ControlSite& site, const OverlapPlan& 
   }
   if (!off_stands) axis.values.emplace_back(std::nullopt);
   return axis;
+}
+
+/// Without what says nothing, or cannot be said, beside the rest of the plan.
+OverlapPlan on_axes(const ControlSite& site, OverlapPlan plan) {
+  for (const std::string_view name : kAxes) {
+    const Axis axis = axis_of(name, site, plan);
+    const Value value = axis.control->get(plan);
+    if (value && std::find(axis.values.begin(), axis.values.end(), value) == axis.values.end()) {
+      axis.control->set(site, plan, std::nullopt);
+    }
+  }
+  return plan;
 }
 
 OverlapPlan with(const ControlSite& site, OverlapPlan plan, std::string_view name, Value value) {
@@ -294,10 +307,7 @@ std::vector<Candidate> CandidateSpace::neighbours(const OverlapPlan& plan) const
     for (auto there = axis.values.begin(); there != axis.values.end(); ++there) {
       const auto distance = there > here ? there - here : here - there;
       if (distance != 1) continue;
-      OverlapPlan moved = plan;
-      axis.control->set(site_, moved, *there);
-      if (!moved.blocks_per_sm) moved.carveout.reset();
-      if (!moved.copy_engine) moved.peer_detour = false;
+      const OverlapPlan moved = on_axes(site_, with(site_, plan, name, *there));
       // A cap that is kept to windows stays there.
       add(plans, plan.windows_only && moved.blocks_per_sm ? sparing(moved) : usual(moved));
     }
@@ -333,6 +343,7 @@ std::vector<Candidate> CandidateSpace::every() const {
   for (const OverlapPlan& plan : plans) {
     add_new(usual(plan));
     add_new(sparing(plan));
+    if (plan.symmetric) add_new(plan);
   }
   return candidates;
 }

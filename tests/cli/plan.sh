@@ -45,5 +45,7 @@ expect 2 plan --device h200 --threads many --registers 56
 complains '--threads'
 expect 2 plan --device h200 "${gemm[@]}" --json somewhere
 complains '--json'
+expect 2 plan --page "${gemm[@]}"
+complains 'excludes --page'
 
 finish

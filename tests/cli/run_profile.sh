@@ -63,7 +63,7 @@ expect 0 run --backend hip --profile "$work/measured.json" -- env
 inherits NCCL_MAX_NCHANNELS=12
 lacks HEADROOM_RUN_RULES # the profile's SM target
 # All of a choice that was searched for a run can be applied.
-expect 0 tune --scenario "$work/case.json" --backend sim --for-run --without launch_gate --profile "$work/for-run.json"
+expect 0 tune --scenario "$work/case.json" --backend sim --for-run --without launch_gate,cluster --profile "$work/for-run.json"
 sed -i 's/"simulated"/"measured"/' "$work/for-run.json"
 expect 0 run --profile "$work/for-run.json" -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
 grep -q '^NCCL_MAX_CTAS=' "$out" || fail 'no comm blocks'

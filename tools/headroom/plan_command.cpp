@@ -99,7 +99,10 @@ void add_plan_command(CLI::App& app, LiveDevice live_device, std::function<int()
   // `--json -` as bench has it is the same as `--json`.
   CLI::Option* json = command->add_option("--json", "Write JSON to standard output instead of a table")->expected(0, 1);
   json->check(CLI::IsMember({"-"}))->type_name("[-]");
-  command->add_flag("--page", arguments->page, "Write docs/shared-memory-windows.md for the whole catalog");
+  CLI::Option* page = command->add_flag("--page", arguments->page, "Write docs/shared-memory-windows.md for the whole catalog");
+  for (CLI::Option* option : command->get_options()) {
+    if (option != page && option->get_name() != "--help") page->excludes(option);
+  }
   command->callback([=, &chosen, live_device = std::move(live_device)] {
     if (!arguments->page && threads->empty()) throw CLI::RequiredError("--threads");
     if (!arguments->page && registers->empty()) throw CLI::RequiredError("--registers");

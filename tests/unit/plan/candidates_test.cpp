@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "headroom/plan/ranking.hpp"
@@ -104,8 +105,12 @@ TEST(CandidateSpace, EveryPlanInItCanActAndHasAReason) {
     EXPECT_LE(space.starts().size(), 24U);
     // The least is MI250X's: 8 residencies x 2 priorities x 6 budgets, a partition, and the two in turn.
     EXPECT_GE(seen.size(), 98U);
-    for (const Candidate& neighbour : space.neighbours(plain_plan(site))) {
-      EXPECT_TRUE(seen.contains({neighbour.scheme, neighbour.plan})) << in_words(neighbour.plan);
+    // A search comes to no plan that is not among them: of every seventh the neighbours are.
+    for (auto at = seen.begin(); at != seen.end(); std::advance(at, std::min<std::ptrdiff_t>(7, std::distance(at, seen.end())))) {
+      for (const Candidate& neighbour : space.neighbours(at->second)) {
+        ASSERT_TRUE(seen.contains({neighbour.scheme, neighbour.plan}))
+            << in_words(at->second) << " to " << in_words(neighbour.plan);
+      }
     }
   }
 }
