@@ -88,8 +88,8 @@ Result<CommProfile> buffered_profile(const Collective& collective, int gpus, con
 // What kernels on symmetric memory do, by operation. Measured on two and on four H200 (docs/simulator.md); other numbers are taken for four.
 struct SymmetricKernel {
   int blocks;      ///< the library's own choice
-  double rate;     ///< of a block, relative to what its threads move otherwise
-  double link;     ///< that all blocks reach, relative to a ring's all-reduce
+  double rate;     ///< of a block, relative to what as many threads move between two devices otherwise
+  double link;     ///< that all blocks reach, relative to an all-reduce between two devices otherwise
   double traffic;  ///< bytes of device memory per byte on the links
 };
 

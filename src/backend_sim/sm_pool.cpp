@@ -13,7 +13,8 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::size_t kGroup = 16;
 // Ends that differ by rounding alone are one instant.
 constexpr double kSameInstant = 1e-9;
-// A kernel of more waves has no spread: over so many blocks it averages out, and blocks that stay in step cost less to simulate.
+// A kernel of more waves has no spread: over so many blocks it averages out, and blocks that stay in step cost less to simulate. So do a
+// persistent kernel's tiles, of which there may be very many; a spread of theirs predicted nothing better.
 constexpr std::int64_t kWavesWithSpread = 64;
 
 /// A value in [-1, 1) that looks random and depends on `n` alone.
@@ -22,6 +23,7 @@ double scattered(std::uint64_t n) { return 2 * mixed_fraction(n) - 1.0; }
 }  // namespace
 
 double block_spread(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute) {
+  if (compute.persistent) return 0;
   const std::int64_t at_once = std::int64_t{machine.sms - machine.comm_sms} * capacity.most_compute();
   return compute.work.blocks() > kWavesWithSpread * at_once ? 0 : machine.block_spread;
 }
@@ -68,7 +70,8 @@ int SmPool::remove_ended(Kind kind, Residents& residents, double end_slack) {
     residents.cohorts.pop_back();
     int leaving = done.count;
     for (; kind == Kind::compute && leaving > 0 && tiles_left_ > 0; --leaving) {
-      insert(residents, {done.end + scattered_work(1, tiles_left_--), 1});
+      insert(residents, {done.end + 1, 1});
+      --tiles_left_;
     }
     ended += leaving;
   }

@@ -8,7 +8,7 @@
 
 namespace headroom::sim {
 
-/// By how much the durations of such a kernel's blocks vary: the machine's spread, none for a kernel of very many waves.
+/// By how much the durations of such a kernel's blocks vary: the machine's spread, none for a kernel of very many waves or tiles.
 double block_spread(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute);
 
 /// The SMs with their resident blocks, each progressing at the shared rates.
@@ -28,7 +28,8 @@ class SmPool {
   Ended advance(double now);
   /// Starts `count` blocks from number `first` on, of `work` each (tiles, or shares of a collective), on an SM that has room.
   void place(Kind kind, int sm, int count, double work, std::int64_t first);
-  /// The tiles of a persistent kernel's launch: each of its blocks takes one after the other until none is left, and ends then.
+  /// The tiles of a persistent kernel's launch: each of its blocks takes one after the other until none is left, and ends then. No other
+  /// launch of the kind may be under way.
   void offer_tiles(std::int64_t tiles);
   /// Whether a copy to peers is under way from here on.
   void set_copying(bool copying);
@@ -71,7 +72,7 @@ class SmPool {
   static void insert(Residents& residents, const Cohort& cohort);
   /// Removes compute or communication blocks that are done; those that take another tile stay.
   int remove_ended(Kind kind, Residents& residents, double end_slack);
-  /// A block's work, by how much its duration varies.
+  /// The work of block `number`, by how much durations vary.
   [[nodiscard]] double scattered_work(double work, std::int64_t number) const;
 
   const SmCapacity& capacity_;

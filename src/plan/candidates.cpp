@@ -27,8 +27,8 @@ struct Axis {
   std::vector<Value> values;
 };
 
-// Partitions replace the other controls instead of joining them: they are starts and have no neighbours. A control comes behind those
-// on which its values depend.
+// Partitions replace the other controls instead of joining them: they are starts and have no neighbours. Those that decide what
+// values others have come first.
 constexpr std::array<std::string_view, 11> kAxes{"symmetric", "copy_engine",  "peer_detour", "blocks_per_sm",
                                                  "priority",  "launch_gate",  "comm_blocks", "cluster",
                                                  "sm_target", "comm_threads", "carveout"};

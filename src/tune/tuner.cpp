@@ -14,7 +14,7 @@ namespace {
 // Ranks say something of a candidate from this many trials on; before, only a large distance does.
 constexpr std::size_t kFewTrials = 3;
 constexpr double kHopeless = 1.10;
-// How many are measured to the end, and when their medians are the same for every purpose: within kSameTime, and within this share
+// How many are measured to the end, and when their medians are the same for every purpose: within kLeastGain, and within this share
 // of what overlap saves.
 constexpr std::size_t kFinalists = 4;
 constexpr std::size_t kTrialsToCallEqual = 6;
@@ -203,7 +203,7 @@ void Tuner::narrow(std::size_t leader) {
 
 // A collective that is a hundredth of a step can be hidden or not within 0.3 % of it.
 Microseconds Tuner::same_as(Microseconds least) const {
-  Microseconds slack = least * kSameTime;
+  Microseconds slack = least * kLeastGain;
   for (const MeasuredCandidate& measured : candidates_) {
     if (measured.candidate.scheme != Scheme::sequential || measured.times.empty()) continue;
     const Microseconds gain = measured.interval().median - least;
@@ -234,13 +234,16 @@ std::optional<std::size_t> Tuner::choice() const {
 std::optional<std::size_t> Tuner::steadiest() const {
   const std::optional<std::size_t> chosen = choice();
   if (!chosen) return std::nullopt;
-  std::size_t found = *chosen;
+  std::optional<std::size_t> found;
+  Microseconds least = candidates_[*chosen].interval().high * (1 - kLeastGain);
   for (std::size_t at = 0; at < candidates_.size(); ++at) {
     const MeasuredCandidate& measured = candidates_[at];
-    if (static_cast<int>(measured.times.size()) < options_.screening_rounds) continue;
-    if (measured.interval().high < candidates_[found].interval().high) found = at;
+    const bool known = static_cast<int>(measured.times.size()) >= options_.screening_rounds;
+    if (!known || measured.candidate.scheme != Scheme::tuned || measured.interval().high >= least) continue;
+    found = at;
+    least = measured.interval().high;
   }
-  return found == *chosen ? std::nullopt : std::optional(found);
+  return found;
 }
 
 std::optional<std::size_t> Tuner::best() const {

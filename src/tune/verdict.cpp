@@ -17,7 +17,7 @@ constexpr double kMostRounds = 36;
 constexpr double kShareOfBudget = 0.5;
 constexpr double kConfidence = 0.95;
 
-bool beats(const RatioSummary& ratio) { return ratio.high < 1 && ratio.median <= 1 - kSameTime; }
+bool beats(const RatioSummary& ratio) { return ratio.high < 1 && ratio.median <= 1 - kLeastGain; }
 
 Verdict taking(const Finalist& finalist, const RatioSummary& ratio, Scheme plain) {
   const auto saved = [](double share) { return 100 * (1 - share); };
@@ -27,7 +27,7 @@ Verdict taking(const Finalist& finalist, const RatioSummary& ratio, Scheme plain
 }
 
 Verdict keeping(const Finalist& plain, const RatioSummary& ratio, const OverlapPlan& refused) {
-  const std::string why = ratio.high < 1 ? fmt::format("less than {:.1f} % saved", 100 * kSameTime) : "not less beyond noise";
+  const std::string why = ratio.high < 1 ? fmt::format("less than {:.1f} % saved", 100 * kLeastGain) : "not less beyond noise";
   return {plain.candidate, rank_interval(plain.times).median, ratio,
           fmt::format("{} kept: {} takes {:.3f} of its time ({:.3f} to {:.3f}), {}", to_string(plain.candidate.scheme),
                       in_words(refused), ratio.median, ratio.low, ratio.high, why)};
@@ -41,6 +41,7 @@ int confirming_rounds(Microseconds round, std::chrono::duration<double> budget) 
 }
 
 Result<Verdict> confirm(std::span<const Finalist> finalists, const Finalist& plain, std::uint64_t seed) {
+  if (finalists.empty()) return invalid_input("finalists: none, expected at least one");
   // Each could look faster by chance.
   const double confidence = 1 - (1 - kConfidence) / static_cast<double>(finalists.size());
   std::optional<Verdict> kept;

@@ -236,7 +236,7 @@ class TuneRun {
   std::unique_ptr<Workload> workload_;
   std::unique_ptr<CandidateSpace> space_;
   Predictor predict_;
-  std::vector<Finalist> finalists_;  ///< of the search, the likeliest first; none when a plain scheme won it
+  std::vector<Finalist> finalists_;  ///< of the search: its choice and the steadiest, without plain schemes
   Microseconds winner_time_{0};      ///< in the search
   TunedCase tuned_;
 };

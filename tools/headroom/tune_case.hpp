@@ -44,7 +44,7 @@ struct TunedCase {
 };
 
 /// Searches, measures the winner and the steadiest candidate, the plain schemes, both sides alone and one after the other in fresh
-/// interleaved rounds, keeps one of the two only if it is faster there beyond noise, and verifies the results of what is chosen.
+/// interleaved rounds, keeps one of the two only if it is faster there than every plain scheme beyond noise, and verifies the results of what is chosen.
 /// The choice's `stored_at` is the caller's to set. `failed` when nothing could be run.
 Result<TunedCase> tune_case(Backend& backend, const Scenario& scenario, const TuneSettings& settings, const TuneProgress& progress);
 

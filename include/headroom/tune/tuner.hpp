@@ -20,9 +20,9 @@ namespace headroom {
 
 using Seconds = std::chrono::duration<double>;
 
-/// Times within this share of each other are the same for every purpose. Machines of one model differ by more: a plan that saved 0.2 %
-/// on one was 3 % slower than none on another (docs/results/controls.md).
-inline constexpr double kSameTime = 0.003;
+/// The share of a time that is worth having: times closer to each other are the same for every purpose. On other machines of the model
+/// less may well turn around: a plan that saved 0.2 % on one was 3 % slower than none on another (docs/results/controls.md).
+inline constexpr double kLeastGain = 0.003;
 
 struct TunerOptions {
   std::uint64_t seed = 1;    ///< decides the order of trials
@@ -78,8 +78,9 @@ class Tuner {
   [[nodiscard]] HEADROOM_API std::optional<std::size_t> best() const;
   /// What to take: of those that nothing tells from best(), the one that sets the fewest controls.
   [[nodiscard]] HEADROOM_API std::optional<std::size_t> choice() const;
-  /// What to measure afresh beside choice(): the one whose interval ends lowest, of those with screening_rounds trials, when that is
-  /// below the choice's own. Of a plan with two modes a median says little, and one that is always good may be left behind.
+  /// What to measure afresh beside choice(): of the plans of no plain scheme with screening_rounds trials the one whose interval ends
+  /// lowest, when that is lower than the choice's by kLeastGain. Of a plan with two modes a median says little, and one that is always
+  /// good may be left behind. Three trials may miss a mode: it is a proposal, for fresh rounds to decide.
   [[nodiscard]] HEADROOM_API std::optional<std::size_t> steadiest() const;
   [[nodiscard]] TunerEnding ending() const { return ending_; }
   [[nodiscard]] Seconds spent() const { return spent_; }

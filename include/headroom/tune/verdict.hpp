@@ -14,8 +14,8 @@
 
 namespace headroom {
 
-/// Fresh rounds in which a tuner's winner meets the best plain scheme, when one round takes `round`: as many as fit into half of the
-/// search's `budget`, from 12 (a 95 % interval takes six) to 36.
+/// Fresh rounds in which a tuner's finalists meet the plain schemes, when one round takes `round`: as many as fit into half of the
+/// search's `budget`, from 12 (a 97.5 % interval takes seven) to 36.
 HEADROOM_API int confirming_rounds(Microseconds round, std::chrono::duration<double> budget);
 
 /// A candidate and its times in the fresh rounds.
@@ -33,9 +33,9 @@ struct Verdict {
 };
 
 /// Trial i of all comes from the same round, measured after the search: times that chose a winner flatter it. A finalist is taken only
-/// when the whole interval of its ratio lies below 1 and it saves at least kSameTime: less does not carry over to the next machine of
-/// the model. Of several such the fastest is taken; the more there are, the wider the intervals (95 % hold for all of them together).
-/// At least one finalist, the likeliest first; `invalid_input` as summarize_ratio().
+/// when the whole interval of its ratio lies below 1 and it saves at least kLeastGain. Of several such the fastest is taken; the more
+/// there are, the wider the intervals (95 % hold for all of them together, 97.5 % for each of two). `finalists` in the order of the
+/// search; `invalid_input` without any, and as summarize_ratio().
 HEADROOM_API Result<Verdict> confirm(std::span<const Finalist> finalists, const Finalist& plain, std::uint64_t seed);
 
 }  // namespace headroom

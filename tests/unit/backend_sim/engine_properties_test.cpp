@@ -23,6 +23,12 @@ ComputeProfile any_compute() {
   for (int resident = 1; resident <= 16; ++resident) profile.tile_time.push_back(latency + issue * resident);
   profile.traffic = between(0, 100'000);
   profile.memory_share = 1;
+  profile.persistent = *rc::gen::arbitrary<bool>();
+  if (profile.persistent) {
+    profile.footprint.dynamic_shared = kPadToOne;
+    profile.work.tiles_x *= *rc::gen::inRange(1, 5);
+    profile.block_overhead = 1;  // a block that finds no tile left has begun before it ends
+  }
   return profile;
 }
 
