@@ -238,7 +238,8 @@ std::vector<OverlapPlan> CandidateSpace::symmetric_plans(const OverlapPlan& urge
   // Twice the library's own number comes close to what the links carry, four times gets it even where compute is in the way. Each
   // block has an SM to itself.
   constexpr std::int64_t blocks = 2 * kSymmetricBlocks.count();
-  const OverlapPlan ordered = with_blocks(site_, can_act(gated) ? gated : urgent, blocks);
+  const OverlapPlan& first = can_act(gated) ? gated : urgent;
+  const OverlapPlan ordered = with_blocks(site_, first, blocks);
   const OverlapPlan split = with(site_, with(site_, ordered, "sm_target", site_.device.sms.count() - blocks), "cluster", 1);
   const OverlapPlan many = with(site_, with_blocks(site_, urgent, 2 * blocks), "cluster", 1);
   std::vector<OverlapPlan> plans{with_blocks(site_, urgent, blocks), ordered, many, split};
@@ -246,7 +247,9 @@ std::vector<OverlapPlan> CandidateSpace::symmetric_plans(const OverlapPlan& urge
     plans.push_back(with(site_, ordered, "blocks_per_sm", first_cap(site_, *caps)));
   }
   if (site_.collective.op == CollectiveOp::all_reduce) {
-    for (const OverlapPlan& plan : {many, ordered, split}) plans.push_back(with(site_, plan, "copy_engine", 1));
+    // Many blocks for the half that adds, which is through the sooner: behind a gate they need not wait for their SMs.
+    const OverlapPlan many_first = with(site_, with_blocks(site_, first, 2 * blocks), "cluster", 1);
+    for (const OverlapPlan& plan : {many_first, ordered, split}) plans.push_back(with(site_, plan, "copy_engine", 1));
   }
   return plans;
 }

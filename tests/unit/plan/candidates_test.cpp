@@ -195,7 +195,7 @@ std::vector<std::string> starts_with(bool OverlapPlan::* control, const ControlS
 TEST(CandidateSpace, CopyEnginesAreCombinedWithWhatElseActs) {
   EXPECT_THAT(
       starts_with(&OverlapPlan::copy_engine, elementwise_site()),
-      ElementsAre("priority, 32 comm blocks, cluster 1, symmetric memory, copy engines",
+      ElementsAre("launch gate, 32 comm blocks, cluster 1, symmetric memory, copy engines",
                   "launch gate, 16 comm blocks, symmetric memory, copy engines, in windows only",
                   "launch gate, copy engines, in windows only", "launch gate, 16 comm blocks, copy engines, in windows only",
                   "4 blocks/SM, launch gate, 8 comm blocks, copy engines, in windows only"));
