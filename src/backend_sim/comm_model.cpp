@@ -85,7 +85,8 @@ Result<CommProfile> buffered_profile(const Collective& collective, int gpus, con
   return profile;
 }
 
-// What kernels on symmetric memory do, by operation. Measured on two and on four H200 (docs/simulator.md); other numbers are taken for four.
+// What kernels on symmetric memory do, by operation. Measured on two and on four H200 (docs/simulator.md); other numbers do
+// as four.
 struct SymmetricKernel {
   int blocks;      ///< the library's own choice
   double rate;     ///< of a block, relative to what as many threads move between two devices otherwise

@@ -114,15 +114,12 @@ void SmPool::place(Kind kind, int sm, int count, double work, std::int64_t first
   list(sm);
   bring_up(here);
   Residents& residents = here.of[static_cast<int>(kind)];
-  insert(residents, {residents.progress + (kind == Kind::compute ? scattered_work(work, first) : work), count});
+  const double scatter = kind == Kind::compute && spread_ > 0 ? 1.0 + spread_ * scattered(static_cast<std::uint64_t>(first)) : 1.0;
+  insert(residents, {residents.progress + work * scatter, count});
   residents.count += count;
 }
 
 void SmPool::offer_tiles(std::int64_t tiles) { tiles_left_ = tiles; }
-
-double SmPool::scattered_work(double work, std::int64_t number) const {
-  return spread_ > 0 ? work * (1.0 + spread_ * scattered(static_cast<std::uint64_t>(number))) : work;
-}
 
 void SmPool::insert(Residents& residents, const Cohort& cohort) {
   const auto later = std::lower_bound(residents.cohorts.begin(), residents.cohorts.end(), cohort.end,

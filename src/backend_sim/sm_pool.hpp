@@ -72,8 +72,6 @@ class SmPool {
   static void insert(Residents& residents, const Cohort& cohort);
   /// Removes compute or communication blocks that are done; those that take another tile stay.
   int remove_ended(Kind kind, Residents& residents, double end_slack);
-  /// The work of block `number`, by how much durations vary.
-  [[nodiscard]] double scattered_work(double work, std::int64_t number) const;
 
   const SmCapacity& capacity_;
   int gpcs_;
