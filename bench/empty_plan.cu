@@ -1,4 +1,4 @@
-// Does it cost anything to run under Headroom with every control off? One process runs the same pipeline (cuBLAS products, each one's
+// Does it cost anything to run under Elbowroom with every control off? One process runs the same pipeline (cuBLAS products, each one's
 // all-reduce beside the next) in turns: as a workload of the cuda backend with an empty plan, and as anybody would write it by hand.
 // Prints both medians and their ratio with its interval; exit code 1 when the interval leaves 0.98 to 1.02, 77 without two GPUs,
 // NCCL and cuBLAS.
@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "headroom/backend/registry.hpp"
-#include "headroom/trace/summary.hpp"
+#include "elbowroom/backend/registry.hpp"
+#include "elbowroom/trace/summary.hpp"
 
 namespace {
 
-using headroom::Microseconds;
+using elbowroom::Microseconds;
 
 constexpr int kGpus = 2;
 constexpr int kIterations = 8;
@@ -168,8 +168,8 @@ Microseconds by_hand(const Libraries& call, std::vector<Gpu>& gpus, const std::v
   return Microseconds(slowest * 1e3);
 }
 
-headroom::Scenario scenario() {
-  using namespace headroom;
+elbowroom::Scenario scenario() {
+  using namespace elbowroom;
   return {"empty-plan",
           kGpus,
           kIterations,
@@ -187,7 +187,7 @@ int main(int argc, char** argv) {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < kGpus) end(77, "two GPUs are needed");
   const Libraries call = load();
-  const auto backend = headroom::open_backend("cuda", {});
+  const auto backend = elbowroom::open_backend("cuda", {});
   if (!backend) end(77, backend.error().message);
   const auto workload = (*backend)->prepare(scenario());
   if (!workload) end(1, workload.error().message);
@@ -198,22 +198,22 @@ int main(int argc, char** argv) {
 
   std::vector<Microseconds> with, without;
   for (int round = 0; round < kWarmUps + rounds; ++round) {
-    for (const bool under_headroom : {round % 2 == 0, round % 2 != 0}) {
+    for (const bool under_elbowroom : {round % 2 == 0, round % 2 != 0}) {
       Microseconds time{0};
-      if (under_headroom) {
-        const auto ran = (*workload)->run(headroom::Order::concurrent, {});
+      if (under_elbowroom) {
+        const auto ran = (*workload)->run(elbowroom::Order::concurrent, {});
         if (!ran) end(1, ran.error().message);
         time = *ran;
       } else {
         time = by_hand(call, gpus, comms);
       }
-      if (round >= kWarmUps) (under_headroom ? with : without).push_back(time);
+      if (round >= kWarmUps) (under_elbowroom ? with : without).push_back(time);
     }
   }
-  const auto ratio = headroom::summarize_ratio(with, without, 1);
+  const auto ratio = elbowroom::summarize_ratio(with, without, 1);
   if (!ratio) end(1, ratio.error().message);
   std::printf("%d rounds: empty plan %.3f ms, by hand %.3f ms, ratio %.4f (%.4f to %.4f)\n", rounds,
-              headroom::summarize(with, 1)->median.count() / 1e3, headroom::summarize(without, 1)->median.count() / 1e3,
+              elbowroom::summarize(with, 1)->median.count() / 1e3, elbowroom::summarize(without, 1)->median.count() / 1e3,
               ratio->median, ratio->low, ratio->high);
   return ratio->low > 0.98 && ratio->high < 1.02 ? 0 : 1;
 }

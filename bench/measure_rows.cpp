@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "headroom/backend/registry.hpp"
-#include "headroom/plan/occupancy.hpp"
-#include "headroom/plan/residency_windows.hpp"
+#include "elbowroom/backend/registry.hpp"
+#include "elbowroom/plan/occupancy.hpp"
+#include "elbowroom/plan/residency_windows.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 constexpr int kWarmUps = 2;
@@ -153,11 +153,11 @@ int run(const std::string& pattern) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom
 
 int main(int argc, char** argv) {
   try {
-    return headroom::run(argc > 1 ? argv[1] : ".");
+    return elbowroom::run(argc > 1 ? argv[1] : ".");
   } catch (const std::exception& error) {
     fmt::print(stderr, "measure_rows: {}\n", error.what());
     return 2;

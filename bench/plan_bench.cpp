@@ -1,11 +1,11 @@
 #include <benchmark/benchmark.h>
 
-#include "headroom/model/comm_catalog.hpp"
-#include "headroom/model/device_catalog.hpp"
-#include "headroom/plan/occupancy.hpp"
-#include "headroom/plan/residency_plan.hpp"
+#include "elbowroom/model/comm_catalog.hpp"
+#include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/plan/occupancy.hpp"
+#include "elbowroom/plan/residency_plan.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 // Required: an occupancy query under 200 ns, a full plan under 20 us.
@@ -30,6 +30,6 @@ BENCHMARK_CAPTURE(full_plan, simt_gemm, kSimtGemm);
 BENCHMARK_CAPTURE(full_plan, smallest, kSmallest);
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom
 
 BENCHMARK_MAIN();

@@ -18,7 +18,7 @@ using LaunchKernel = int (*)(cu::Function, unsigned, unsigned, unsigned, unsigne
 using Dlsym = void* (*)(void*, const char*);
 
 struct Driver {
-  void* handle = dlopen(HEADROOM_FAKE_CUDA, RTLD_NOW);
+  void* handle = dlopen(ELBOWROOM_FAKE_CUDA, RTLD_NOW);
   // The C library's own dlsym is not interposed and finds the driver's own function.
   Dlsym loader = reinterpret_cast<Dlsym>(dlsym(dlopen("libc.so.6", RTLD_NOW), "dlsym"));
   LaunchKernel interposed = function<LaunchKernel>("cuLaunchKernel");
@@ -99,9 +99,9 @@ BENCHMARK(collective_and_gated_launch);
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (std::getenv("HEADROOM_PRELOAD_BENCH") == nullptr) {
-    setenv("HEADROOM_PRELOAD_BENCH", "1", 1);
-    setenv("LD_PRELOAD", HEADROOM_PRELOAD, 1);
+  if (std::getenv("ELBOWROOM_PRELOAD_BENCH") == nullptr) {
+    setenv("ELBOWROOM_PRELOAD_BENCH", "1", 1);
+    setenv("LD_PRELOAD", ELBOWROOM_PRELOAD, 1);
     execv("/proc/self/exe", argv);
     std::perror("execv");
     return 1;

@@ -7,7 +7,7 @@
 
 #include "preload/core/core.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 // Required: a launch outside windows well under 150 ns, one inside under 400 ns. The hooks come on top of that.
@@ -167,6 +167,6 @@ void record_and_wait(benchmark::State& state) {
 BENCHMARK(record_and_wait);
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload
 
 BENCHMARK_MAIN();

@@ -4,7 +4,7 @@
 
 #include "unit/tune/choices.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 // Required: under 1 us for a choice whose key is at hand, in a profile of a thousand.
@@ -26,6 +26,6 @@ void build_key_and_look_up(benchmark::State& state) {
 BENCHMARK(build_key_and_look_up);
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom
 
 BENCHMARK_MAIN();

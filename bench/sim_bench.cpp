@@ -5,7 +5,7 @@
 
 #include "unit/backend_sim/scenarios.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 // Required: 5 million block events a second on one core, a 4-GPU cell of the paper's suite in under 2 s, memory flat in blocks.
@@ -42,6 +42,6 @@ void paper_cell_all_orders(benchmark::State& state) {
 BENCHMARK(paper_cell_all_orders)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom
 
 BENCHMARK_MAIN();

@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <string>
 
-#include "headroom/model/device_catalog.hpp"
+#include "elbowroom/model/device_catalog.hpp"
 #include "unit/tune/regret.hpp"
 
-namespace headroom::testing {
+namespace elbowroom::testing {
 namespace {
 
 /// Over one prior's searches.
@@ -37,12 +37,12 @@ void add_searches(const Scenario& scenario, const Exhausted& all, Prior prior, S
 }
 
 }  // namespace
-}  // namespace headroom::testing
+}  // namespace elbowroom::testing
 
 // Required: over these scenarios the tuner's choice takes on average at most 3 % and at worst 10 % longer than the best of the whole
 // grid, with at most 24 measured candidates. Exits with 1 when that does not hold. Takes minutes.
 int main(int argc, char** argv) {
-  using namespace headroom;
+  using namespace elbowroom;
   using testing::Prior;
   const std::string device = argc > 1 ? argv[1] : "h200";
   if (const auto known = find_device(device); !known) {

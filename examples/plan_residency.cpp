@@ -1,11 +1,11 @@
 // Which pads hold a kernel at which residency on an H200, and whether an NCCL block fits beside it. Needs no GPU.
 #include <cstdio>
-#include <headroom/model/comm_catalog.hpp>
-#include <headroom/model/device_catalog.hpp>
-#include <headroom/plan/residency_plan.hpp>
+#include <elbowroom/model/comm_catalog.hpp>
+#include <elbowroom/model/device_catalog.hpp>
+#include <elbowroom/plan/residency_plan.hpp>
 
 int main() {
-  using namespace headroom;
+  using namespace elbowroom;
   const Result<DeviceLimits> h200 = find_device("h200");
   const KernelFootprint gemm{Threads(256), Registers(56), Bytes(4096), Bytes(0)};
   const Result<CommKernel> nccl = find_comm_kernel("nccl-2.28:544", *h200);

@@ -1,6 +1,6 @@
-// A program that knows nothing of Headroom: `<<<>>>`, two GPUs in one process, NCCL loaded at run time. Each layer's elementwise
+// A program that knows nothing of Elbowroom: `<<<>>>`, two GPUs in one process, NCCL loaded at run time. Each layer's elementwise
 // kernel may run beside the all-reduce of the layer before it. Prints times and a digest of all results as one JSON line, so that
-//     ./example_raw_overlap   and   headroom run -- ./example_raw_overlap
+//     ./example_raw_overlap   and   elbowroom run -- ./example_raw_overlap
 // can be compared. Exit 77 where two GPUs or NCCL are missing.
 #include <cuda_runtime.h>
 #include <dlfcn.h>
@@ -237,7 +237,7 @@ int main(int argc, char** argv) {
   check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
   const char* const no_peer = std::getenv("NCCL_P2P_DISABLE");
 
-  std::printf("{\"schema\": \"headroom.example/1\", \"example\": \"raw_overlap\", \"batch\": 1, \"link\": \"%s\", \"gpus\": %d, ",
+  std::printf("{\"schema\": \"elbowroom.example/1\", \"example\": \"raw_overlap\", \"batch\": 1, \"link\": \"%s\", \"gpus\": %d, ",
               no_peer != nullptr && std::strcmp(no_peer, "1") == 0 ? "host" : "direct", kGpus);
   std::printf("\"device\": \"%s\", \"versions\": {\"cudart\": \"%d.%d\"}, \"modes\": {", properties.name, CUDART_VERSION / 1000,
               CUDART_VERSION % 1000 / 10);

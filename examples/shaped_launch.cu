@@ -1,7 +1,7 @@
 // An application's own kernel, held at four blocks per SM so that a collective on the other stream finds room sooner.
 // Exit 77 where no GPU is.
 #include <cstdio>
-#include <headroom/runtime/session.hpp>
+#include <elbowroom/runtime/session.hpp>
 
 __global__ void scale(float* x, int n) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -9,7 +9,7 @@ __global__ void scale(float* x, int n) {
 }
 
 int main() {
-  auto session = headroom::Session::open({.backend = "auto", .gpus = 1, .notice = {}});
+  auto session = elbowroom::Session::open({.backend = "auto", .gpus = 1, .notice = {}});
   if (!session) return std::fprintf(stderr, "%s\n", session.error().message.c_str()), 77;
 
   int n = 1 << 26;
@@ -19,8 +19,8 @@ int main() {
       cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(scale)) != cudaSuccess)
     return 1;
 
-  const auto kernel = headroom::Kernel::from_native(function);
-  const auto plan = session->shape(kernel, {256}, headroom::BlocksPerSm(4));
+  const auto kernel = elbowroom::Kernel::from_native(function);
+  const auto plan = session->shape(kernel, {256}, elbowroom::BlocksPerSm(4));
   if (!plan) return std::fprintf(stderr, "%s\n", plan.error().message.c_str()), 1;
 
   void* arguments[] = {&x, &n};

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the timelines of a trace (`headroom bench --trace FILE`) as one SVG: for each case a row for each scheme, compute above and
+"""Draws the timelines of a trace (`elbowroom bench --trace FILE`) as one SVG: for each case a row for each scheme, compute above and
 communication below (copies in a colour of their own), all rows of a case on one scale.
 
 usage: timelines.py TRACE[.gz]... --output FILE [--gpu N] [--only REGEX] [--schemes REGEX]
@@ -120,7 +120,7 @@ def figure(options: argparse.Namespace) -> str:
         try:
             found = cases_of(read_trace(path), options.gpu)
         except (EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"{path}: {error!r}, expected a trace of headroom bench") from error
+            raise ValueError(f"{path}: {error!r}, expected a trace of elbowroom bench") from error
         passed_over += [case for case in found if not re.search(options.only, case)]
         chosen = {case: rows_of(schemes, options.schemes) for case, schemes in found.items() if case not in passed_over}
         if twice := cases.keys() & chosen.keys():

@@ -227,7 +227,7 @@ def measure(example: Example, settings: Settings) -> dict[str, Any]:
             except (RuntimeError, AssertionError, OSError) as error:  # the times above stand without records
                 modes[mode]["no_records"] = f"{type(error).__name__}: {error}"
     return {
-        "schema": "headroom.example/1",
+        "schema": "elbowroom.example/1",
         "example": example.name,
         "batch": settings.batch,
         "warm_up": settings.warm_up,

@@ -1,11 +1,11 @@
-"""Steps of the examples side by side: local compute, plain PyTorch, its high-priority NCCL stream, and Headroom's policies.
+"""Steps of the examples side by side: local compute, plain PyTorch, its high-priority NCCL stream, and Elbowroom's policies.
 
-One launch measures local compute, plain PyTorch and the high-priority stream in turns; one launch for each variant of Headroom
+One launch measures local compute, plain PyTorch and the high-priority stream in turns; one launch for each variant of Elbowroom
 measures local compute and then its own step. Rounds repeat all launches in turns. Results are written after every launch.
 
-usage: python3 compare.py --headroom build/release/bin/headroom --json FILE --markdown FILE [options]
+usage: python3 compare.py --elbowroom build/release/bin/elbowroom --json FILE --markdown FILE [options]
 
-A variant is a policy, or a policy and options of `headroom run` joined by '+': auto, gate, 'shape+--cap=elementwise=2'.
+A variant is a policy, or a policy and options of `elbowroom run` joined by '+': auto, gate, 'shape+--cap=elementwise=2'.
 With --deterministic the digests of plain PyTorch and of each variant are compared instead, bit for bit (exit 1 on a difference).
 Needs no torch itself; ends with exit code 77 where the examples skip themselves.
 """
@@ -36,7 +36,7 @@ DEFAULT_VARIANTS = "observe,priority,gate,shape+--cap=elementwise=8,auto,auto+--
 
 @dataclass(frozen=True)
 class Variant:
-    """One kind of launch; `policy` is empty without Headroom."""
+    """One kind of launch; `policy` is empty without Elbowroom."""
 
     name: str
     policy: str
@@ -45,7 +45,7 @@ class Variant:
 
 @dataclass
 class Launch:
-    """What one launch gave: a line for each example, a summary of Headroom's report, or why it failed."""
+    """What one launch gave: a line for each example, a summary of Elbowroom's report, or why it failed."""
 
     variant: Variant
     round: int
@@ -70,7 +70,7 @@ def example_lines(output: str) -> Iterator[dict[str, Any]]:
             document = json.loads(line)
         except json.JSONDecodeError:
             continue
-        if document.get("schema") == "headroom.example/1":
+        if document.get("schema") == "elbowroom.example/1":
             yield document
 
 
@@ -81,7 +81,7 @@ def warm_up_of(variant: Variant, options: argparse.Namespace) -> int:
 
 
 def step_command(variant: Variant, options: argparse.Namespace, examples: str) -> list[str]:
-    """The program itself, as it runs without Headroom."""
+    """The program itself, as it runs without Elbowroom."""
     modes = "plain" if options.deterministic else "local,plain"
     common = ["--steps", str(options.steps), "--warm-up", str(warm_up_of(variant, options))]
     if examples == RAW_EXAMPLE:
@@ -103,7 +103,7 @@ def command_of(variant: Variant, options: argparse.Namespace, examples: str, rep
     command = step_command(variant, options, examples)
     if not variant.policy:
         return command
-    return [options.headroom, "run", "--policy", variant.policy, "--report", str(report), *variant.options, "--", *command]
+    return [options.elbowroom, "run", "--policy", variant.policy, "--report", str(report), *variant.options, "--", *command]
 
 
 def environment_of(options: argparse.Namespace) -> dict[str, str]:
@@ -189,13 +189,13 @@ def measure(options: argparse.Namespace) -> tuple[dict[str, Any], bool]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--headroom", default="headroom", help="the program")
+    parser.add_argument("--elbowroom", default="elbowroom", help="the program")
     parser.add_argument("--examples", default=DEFAULT_EXAMPLES, help="NAME or NAME:BATCH, by comma")
     parser.add_argument("--raw", default="", help="the built examples/raw_overlap.cu, to be measured as well")
-    parser.add_argument("--policies", default=DEFAULT_VARIANTS, help="variants of Headroom, by comma")
+    parser.add_argument("--policies", default=DEFAULT_VARIANTS, help="variants of Elbowroom, by comma")
     parser.add_argument("--link", choices=("direct", "host"), default="direct", help="host: NCCL_P2P_DISABLE=1")
     parser.add_argument("--rounds", type=int, default=1, help="how often all launches are repeated, in turns")
-    parser.add_argument("--rows", type=int, default=2, help="rows of steps that take turns in the launch without Headroom")
+    parser.add_argument("--rows", type=int, default=2, help="rows of steps that take turns in the launch without Elbowroom")
     parser.add_argument("--steps", type=int, default=0, help="timed steps of each mode in a launch; 0: 30, deterministic 6")
     parser.add_argument("--warm-up", type=int, default=20, help="steps before them")
     parser.add_argument("--auto-warm-up", type=int, default=0, help="the same where auto compares; 0: 160, deterministic 60")

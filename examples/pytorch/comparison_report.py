@@ -1,7 +1,7 @@
 """The document and the tables of compare.py. Needs no torch.
 
-`headroom.pytorch/1`: for each case (example and batch) its variants in the order of their first launch, with the times of every
-step. A variant of Headroom keeps the local compute that was measured in its own launches beside its steps.
+`elbowroom.pytorch/1`: for each case (example and batch) its variants in the order of their first launch, with the times of every
+step. A variant of Elbowroom keeps the local compute that was measured in its own launches beside its steps.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 def empty_document(link: str, deterministic: bool) -> Document:
     return {
-        "schema": "headroom.pytorch/1",
+        "schema": "elbowroom.pytorch/1",
         "provenance": "measured",
         "link": link,
         "deterministic": deterministic,
@@ -40,7 +40,7 @@ def empty_document(link: str, deterministic: bool) -> Document:
 
 
 def run_summary(run: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of a `headroom.run/1` document: the sums that matter here and what each process found by comparing steps."""
+    """What is kept of a `elbowroom.run/1` document: the sums that matter here and what each process found by comparing steps."""
     kept = ("launches", "collectives", "applied", "refused", "relaunched", "overhead")
     trials = [process["ab"] for process in run["processes"] if process.get("ab", {}).get("state", "off") != "off"]
     return {key: run["total"][key] for key in kept} | {"trials": trials}
@@ -54,11 +54,11 @@ def _case(document: Document, line: dict[str, Any]) -> dict[str, Any]:
     return document["cases"][-1]
 
 
-def _variant(case: dict[str, Any], name: str, headroom: bool) -> Row:
+def _variant(case: dict[str, Any], name: str, elbowroom: bool) -> Row:
     for row in case["variants"]:
         if row["variant"] == name:
             return row
-    row = {"variant": name, "headroom": headroom, "ms": [], "local_ms": [], "digests": [], "kernels_ms": None}
+    row = {"variant": name, "elbowroom": elbowroom, "ms": [], "local_ms": [], "digests": [], "kernels_ms": None}
     case["variants"].append(row | {"local_kernels_ms": None, "report": None})
     return case["variants"][-1]
 
@@ -69,7 +69,7 @@ def _add_mode(row: Row, measured: dict[str, Any]) -> None:
     row["kernels_ms"] = measured.get("kernels_ms", row["kernels_ms"])
 
 
-def add_line(document: Document, variant: str, headroom: bool, line: dict[str, Any], report: dict[str, Any] | None) -> None:
+def add_line(document: Document, variant: str, elbowroom: bool, line: dict[str, Any], report: dict[str, Any] | None) -> None:
     """Files one example's line of one launch. Each launch adds a list of times, so that launches can be told apart."""
     document["device"], document["gpus"] = line["device"], line["gpus"]
     # A program that is not PyTorch's knows fewer of them.
@@ -78,12 +78,12 @@ def add_line(document: Document, variant: str, headroom: bool, line: dict[str, A
     for mode, measured in line["modes"].items():
         if "no_records" in measured:
             document["notes"].append(f"{variant}, {line['example']}, {mode}: no kernel records: {measured['no_records']}")
-    if not headroom:
+    if not elbowroom:
         for mode in BASE_MODES:
             if mode in line["modes"]:
-                _add_mode(_variant(case, mode, headroom), line["modes"][mode])
+                _add_mode(_variant(case, mode, elbowroom), line["modes"][mode])
         return
-    row = _variant(case, variant, headroom)
+    row = _variant(case, variant, elbowroom)
     _add_mode(row, line["modes"]["plain"])
     if "local" in line["modes"]:
         local = line["modes"]["local"]
@@ -103,7 +103,7 @@ def _row(case: dict[str, Any], name: str) -> Row | None:
 
 def _local_of(case: dict[str, Any], row: Row) -> list[float]:
     """The local compute of the same launches: clocks differ a little from launch to launch."""
-    if row["headroom"]:
+    if row["elbowroom"]:
         return _pooled(row["local_ms"])
     local = _row(case, "local")
     return _pooled(local["ms"]) if local else []
@@ -133,7 +133,7 @@ def _time_rows(case: dict[str, Any]) -> list[list[str]]:
             against = f"{difference.text(sign=True)}, {summary.verdict(difference)}"
         if local and row["variant"] != "local":
             gap = summary.difference_interval(times, local).text(sign=True)
-        if row["headroom"] and local:
+        if row["elbowroom"] and local:
             own_local = summary.median_interval(local).text()
         rows.append(
             [_title(row), summary.median_interval(times).text(), against, gap, own_local, str(len(times)), _applied(row)]
@@ -142,14 +142,14 @@ def _time_rows(case: dict[str, Any]) -> list[list[str]]:
 
 
 def _title(row: Row) -> str:
-    return f"`headroom run --policy {row['variant'].replace('+', ' ')}`" if row["headroom"] else TITLES[row["variant"]]
+    return f"`elbowroom run --policy {row['variant'].replace('+', ' ')}`" if row["elbowroom"] else TITLES[row["variant"]]
 
 
 def _breakdown_rows(case: dict[str, Any]) -> list[list[str]]:
     local_row = _row(case, "local")
     rows = []
     for row in case["variants"]:
-        alone = row["local_kernels_ms"] if row["headroom"] else (local_row or {}).get("kernels_ms")
+        alone = row["local_kernels_ms"] if row["elbowroom"] else (local_row or {}).get("kernels_ms")
         if row["variant"] == "local" or not row["kernels_ms"] or not alone:
             continue
         kernels = row["kernels_ms"]

@@ -1,7 +1,7 @@
 """The same DDP training again and again in one process: which step and which parameter's gradient first differs between trials.
 
 A trial builds the model anew from the same seed and trains a few steps with deterministic algorithms; every gradient of every step
-is reduced to one whole number on the device. Run under `headroom run` it tells whether a policy changes a bit, and how often;
+is reduced to one whole number on the device. Run under `elbowroom run` it tells whether a policy changes a bit, and how often;
 --jitter puts pauses of random length on the compute stream, which tells whether the program itself depends on timing; --dirty leaves
 other bits in all memory before each trial, which tells whether it reads memory that it has not written.
 

@@ -1,4 +1,4 @@
-"""The step of ddp_step.py with the buckets of its gradients on symmetric memory: headroom run --set comm_blocks=16."""
+"""The step of ddp_step.py with the buckets of its gradients on symmetric memory: elbowroom run --set comm_blocks=16."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The step of fsdp2_step.py with its staging buffers on symmetric memory, so that copy engines can do the all-gathers and kernels with
-few blocks the reduce-scatters: headroom run --set copy_engine=1 --set comm_blocks=16.
+few blocks the reduce-scatters: elbowroom run --set copy_engine=1 --set comm_blocks=16.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """The loop of overlap_loop.py with its buffers on symmetric memory. How many blocks NCCL's kernels on such memory have is worth
-choosing: headroom run --set comm_blocks=16.
+choosing: elbowroom run --set comm_blocks=16.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# For owners of AMD GPUs: builds Headroom, measures on every GPU that HIP shows, and packs one archive to send (docs/amd.md).
+# For owners of AMD GPUs: builds Elbowroom, measures on every GPU that HIP shows, and packs one archive to send (docs/amd.md).
 # Needs ROCm 5 or later with RCCL, two GPUs (the GCDs of one MI250X count as two) and about half an hour.
 #   usage: scripts/gpu/amd.sh [OUT]          OUT: a folder for the results, build/amd by default
 #   STEP_SECONDS (600) bounds each step; STEPS chooses them: machine kernels quick controls library paper run
@@ -16,13 +16,13 @@ rocm=${ROCM_PATH:-/opt/rocm}
 [[ -d $rocm/lib ]] && export LD_LIBRARY_PATH=$rocm/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 PATH=$PATH:$rocm/bin
 
-headroom=${HEADROOM_BIN:-build/release/bin/headroom}
-if [[ -z ${HEADROOM_BIN:-} ]]; then
+elbowroom=${ELBOWROOM_BIN:-build/release/bin/elbowroom}
+if [[ -z ${ELBOWROOM_BIN:-} ]]; then
   ./dev build || { echo "amd.sh: the build failed; CONTRIBUTING.md says how to build without apt" >&2; exit 1; }
 fi
-gpus=$("$headroom" list | sed -n '/^  hip /,/^  [a-z]/p' | grep -c '^ *GPU ')
+gpus=$("$elbowroom" list | sed -n '/^  hip /,/^  [a-z]/p' | grep -c '^ *GPU ')
 if ((gpus < 2)); then
-  "$headroom" list
+  "$elbowroom" list
   echo "amd.sh: the hip backend shows $gpus GPUs, expected 2 or more; the line of hip above says why" >&2
   exit 77
 fi
@@ -41,16 +41,16 @@ check() {
 bench() {
   local name=$1
   shift
-  check "$name" "$headroom" bench --backend hip "$@" --json "$out/$name.json" --markdown "$out/$name.md"
+  check "$name" "$elbowroom" bench --backend hip "$@" --json "$out/$name.json" --markdown "$out/$name.md"
 }
 
 machine() {
-  "$headroom" --version
-  "$headroom" list
+  "$elbowroom" --version
+  "$elbowroom" list
   cat "$rocm/.info/version" 2>/dev/null
   # Models, versions, links and clocks; no serial numbers, no host names.
   rocm-smi --showproductname --showdriverversion --showmemuse --showclocks --showtopo 2>/dev/null
-  env | grep -E '^(HEADROOM|HIP|HSA|NCCL|RCCL|ROCR|GPU_MAX_HW_QUEUES|DEBUG_HIP)_?' | sort
+  env | grep -E '^(ELBOWROOM|HIP|HSA|NCCL|RCCL|ROCR|GPU_MAX_HW_QUEUES|DEBUG_HIP)_?' | sort
   return 0
 }
 
@@ -64,7 +64,7 @@ for step in $steps; do
           IFS=, read -r m n k <<<"$tile"
           name=kernel-$dtype-${m}x${n}x$k
           cat >"$out/$name.scenario.json" <<JSON
-{"schema": "headroom.scenario/1", "name": "$name", "gpus": 2, "iterations": 4, "pattern": "pipeline",
+{"schema": "elbowroom.scenario/1", "name": "$name", "gpus": 2, "iterations": 4, "pattern": "pipeline",
  "compute": {"kernel": "tiled_gemm", "m": 2048, "n": 2048, "k": 2048, "tile_m": $m, "tile_n": $n, "tile_k": $k, "grid": "full", "dtype": "$dtype"},
  "collective": {"op": "all_reduce", "bytes": "16M", "dtype": "bf16"}}
 JSON
@@ -80,7 +80,7 @@ JSON
       # PyTorch of ROCm, if there is one: what the interposer sees of it, unchanged and with its controls.
       if python3 -c 'import sys, torch; sys.exit(0 if torch.version.hip else 1)' 2>/dev/null; then
         for policy in observe auto; do
-          check "run-$policy" "$headroom" run --policy "$policy" --verbose --report "$out/run-$policy.json" -- \
+          check "run-$policy" "$elbowroom" run --policy "$policy" --verbose --report "$out/run-$policy.json" -- \
             torchrun --nproc-per-node 2 examples/pytorch/overlap_loop.py
         done
       else

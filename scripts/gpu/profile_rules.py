@@ -1,7 +1,7 @@
-"""Whether `headroom run --profile` finds, on a real driver, the kernels and products that a profile's choices are for. Needs one GPU and
+"""Whether `elbowroom run --profile` finds, on a real driver, the kernels and products that a profile's choices are for. Needs one GPU and
 PyTorch with Triton; a kernel that only has a collective's name stands for one, so nothing here is a measurement.
 
-usage: python3 profile_rules.py --headroom build/gpu/headroom --out FOLDER
+usage: python3 profile_rules.py --elbowroom build/gpu/elbowroom --out FOLDER
 
 A program is observed first. Its GELU kernel's footprint and its products of 4096^3 then get a choice each in a profile made for the
 purpose, and two runs with that profile must act on those in windows and on nothing else. Ends with 77 where there is no GPU, 1 where
@@ -82,7 +82,7 @@ def choice(key: dict[str, str], plan: dict[str, int]) -> dict[str, Any]:
 def run(arguments: argparse.Namespace, name: str, *options: str) -> dict[str, Any]:
     """The report's totals of the program under those options."""
     report = arguments.out / f"{name}.json"
-    command = [arguments.headroom, "run", *options, "--report", report, "--", sys.executable, __file__, "--program"]
+    command = [arguments.elbowroom, "run", *options, "--report", report, "--", sys.executable, __file__, "--program"]
     code = subprocess.run([str(word) for word in command], check=False).returncode
     if code != 0:
         sys.exit(code)
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace, name: str, *options: str) -> dict[str, An
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--headroom", type=Path)
+    parser.add_argument("--elbowroom", type=Path)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--program", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -108,7 +108,7 @@ def main() -> int:
         choice({"compute": block, "compute_class": "2^26 B"}, {"blocks_per_sm": CAP, "pad_bytes": 1024}),
         choice({"compute": "library_gemm bf16", "compute_class": "2^37 flop"}, {"sm_target": TARGET}),
     ]
-    profile.write_text(json.dumps({"schema": "headroom.profile/1", "choices": choices}))
+    profile.write_text(json.dumps({"schema": "elbowroom.profile/1", "choices": choices}))
 
     shaped = run(arguments, "shaped", "--policy", "shape", "--profile", str(profile))
     failed = False

@@ -14,7 +14,7 @@ out=${1:?usage: scripts/gpu/run.sh OUT STEP...}
 shift
 mkdir -p "$out"
 bin=build/gpu
-[[ -x $bin/headroom ]] || bin=build/release/bin
+[[ -x $bin/elbowroom ]] || bin=build/release/bin
 gpus=$(nvidia-smi -L | wc -l)
 failed=0
 
@@ -44,21 +44,21 @@ check() {
 bench() {
   local name=$1
   shift
-  check "$name" "$bin/headroom" bench "$@" --json "$out/$name.json" --markdown "$out/$name.md"
+  check "$name" "$bin/elbowroom" bench "$@" --json "$out/$name.json" --markdown "$out/$name.md"
 }
 
-# pytorch NAME ARGUMENT...: PyTorch's examples with and without Headroom; whatever was measured when the time is over is kept.
+# pytorch NAME ARGUMENT...: PyTorch's examples with and without Elbowroom; whatever was measured when the time is over is kept.
 pytorch() {
   local name=$1 raw=$bin/example_raw_overlap
   shift
   [[ -x $raw ]] || raw=
-  check "$name" python3 -B examples/pytorch/compare.py --headroom "$bin/headroom" --raw "$raw" --json "$out/$name.json" \
+  check "$name" python3 -B examples/pytorch/compare.py --elbowroom "$bin/elbowroom" --raw "$raw" --json "$out/$name.json" \
     --budget "$((${STEP_SECONDS:-300} - 60))" --timeout 120 ${POLICIES:+--policies "$POLICIES"} ${EXAMPLES:+--examples "$EXAMPLES"} "$@"
 }
 
 for step in "$@"; do
   case $step in
-    machine) check machine bash -c "nvidia-smi; nvidia-smi topo -m; $bin/headroom list" ;;
+    machine) check machine bash -c "nvidia-smi; nvidia-smi topo -m; $bin/elbowroom list" ;;
     tests) check tests "$bin/test_device" --gtest_brief=1 ;;
     sanitizer)
       # NCCL tries what may fail (peer access that is already on) and goes on: API errors are not reported.
@@ -73,12 +73,12 @@ for step in "$@"; do
     library) bench library --suite library ;;
     tune)
       # The cases in which every control is free; the profile is what `tuned` of the step peers looks up.
-      check "tune-${gpus}gpu" "$bin/headroom" tune --suite controls -g "$gpus" --only "${ONLY:-^(cublas|gelu-ar$|gelu-ag|hgemm|sgemm)}" \
+      check "tune-${gpus}gpu" "$bin/elbowroom" tune --suite controls -g "$gpus" --only "${ONLY:-^(cublas|gelu-ar$|gelu-ag|hgemm|sgemm)}" \
         --budget "${TUNE_SECONDS:-20}" --profile "$out/profile.json" --json "$out/tune-${gpus}gpu.json"
       ;;
     suites)
       for suite in library controls paper; do
-        check "tune-$suite-${gpus}gpu" "$bin/headroom" tune --suite "$suite" -g "$gpus" --only "${ONLY:-.}" --budget "${TUNE_SECONDS:-8}" \
+        check "tune-$suite-${gpus}gpu" "$bin/elbowroom" tune --suite "$suite" -g "$gpus" --only "${ONLY:-.}" --budget "${TUNE_SECONDS:-8}" \
           --candidates "${CANDIDATES:-24}" --profile "$out/profile.json" --json "$out/tune-$suite-${gpus}gpu.json"
       done
       ;;
@@ -102,16 +102,16 @@ for step in "$@"; do
       # with a cap that is found by their footprint (without the gate and fewer blocks, which would be chosen instead).
       profile=$out/run.profile.json
       rm -f "$profile" "$profile.cap"
-      check tune-for-run "$bin/headroom" tune --for-run --scenario examples/pytorch/overlap_loop.json --budget "${TUNE_SECONDS:-20}" \
+      check tune-for-run "$bin/elbowroom" tune --for-run --scenario examples/pytorch/overlap_loop.json --budget "${TUNE_SECONDS:-20}" \
         --profile "$profile" --json "$out/tune-for-run.json"
       pytorch run-profile --examples "${EXAMPLES:-overlap_loop}" --policies "${POLICIES:-auto,auto+--profile=$profile,gate+--profile=$profile}"
-      check tune-cap "$bin/headroom" tune --for-run --without launch_gate,comm_blocks,cluster --suite controls --only '^gelu-ar-8b$' \
+      check tune-cap "$bin/elbowroom" tune --for-run --without launch_gate,comm_blocks,cluster --suite controls --only '^gelu-ar-8b$' \
         --budget 5 --profile "$profile.cap" --json "$out/tune-cap.json"
-      check capped "$bin/headroom" run --policy shape --profile "$profile.cap" --report "$out/capped.json" -- \
-        "$bin/headroom" bench --suite controls --only '^gelu-ar-8b$' --scheme concurrent,shaped_priority --trials 10
-      check not-capped "$bin/headroom" bench --suite controls --only '^gelu-ar-8b$' --scheme concurrent,shaped_priority --trials 10
+      check capped "$bin/elbowroom" run --policy shape --profile "$profile.cap" --report "$out/capped.json" -- \
+        "$bin/elbowroom" bench --suite controls --only '^gelu-ar-8b$' --scheme concurrent,shaped_priority --trials 10
+      check not-capped "$bin/elbowroom" bench --suite controls --only '^gelu-ar-8b$' --scheme concurrent,shaped_priority --trials 10
       ;;
-    profile-rules) check profile-rules python3 -B scripts/gpu/profile_rules.py --headroom "$bin/headroom" --out "$out" ;;
+    profile-rules) check profile-rules python3 -B scripts/gpu/profile_rules.py --elbowroom "$bin/elbowroom" --out "$out" ;;
     *)
       echo "run.sh: unknown step $step" >&2
       failed=1

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace headroom::detail {
+namespace elbowroom::detail {
 namespace {
 
 /// Whether the loader stores a function's address for this relocation.
@@ -126,4 +126,4 @@ Status DynamicLibrary::redirect(const char* symbol, void* replacement) const {
   return unavailable(fmt::format("{} does not import {}, or does so in a way that is not known", name_, symbol));
 }
 
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

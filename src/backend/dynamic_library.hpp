@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/result.hpp"
 
-namespace headroom::detail {
+namespace elbowroom::detail {
 
 /// A shared library opened at run time; closed with the last copy of this handle.
 class DynamicLibrary {
@@ -47,4 +47,4 @@ class DynamicLibrary {
   std::string name_;
 };
 
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

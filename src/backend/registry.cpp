@@ -1,4 +1,4 @@
-#include "headroom/backend/registry.hpp"
+#include "elbowroom/backend/registry.hpp"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 
 #include "backend/leaves.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 // A leaf that this build lacks is declared and never called, so it need not exist.
-constexpr bool kHasCuda = HEADROOM_BUILD_HAS_CUDA_BACKEND;
+constexpr bool kHasCuda = ELBOWROOM_BUILD_HAS_CUDA_BACKEND;
 
 Result<std::unique_ptr<Backend>> open_cuda_if_built(const BackendOptions& options) {
   if constexpr (kHasCuda) {
@@ -61,4 +61,4 @@ Result<std::unique_ptr<Backend>> open_backend(std::string_view name, const Backe
   return invalid_input(fmt::format("backend: '{}', expected one of {}", name, names));
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "backend/watchdog.hpp"
-#include "headroom/backend/backend.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/base/time.hpp"
-#include "headroom/model/scenario.hpp"
-#include "headroom/plan/overlap_plan.hpp"
-#include "headroom/plan/overlap_windows.hpp"
+#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/base/time.hpp"
+#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/overlap_windows.hpp"
 
 /// The order in which a scenario is enqueued on GPUs, the same for every vendor. `Calls` is what a leaf lends it:
 ///
@@ -34,7 +34,7 @@
 ///   Status healthy()                                 of the communicators
 ///
 /// Launches concern the current device; nothing waits on the host.
-namespace headroom::detail {
+namespace elbowroom::detail {
 
 /// The streams and events of one device. Compute and plain communication have the default priority, urgent communication the
 /// device's greatest.
@@ -325,4 +325,4 @@ Result<Microseconds> slowest(const Schedule<Calls>& schedule) {
   return longest;
 }
 
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace headroom::detail {
+namespace elbowroom::detail {
 
 Watchdog::Watchdog(std::chrono::milliseconds patience, std::function<void()> overdue)
     : overdue_(std::move(overdue)), thread_([this, patience] { watch(patience); }) {}
@@ -24,4 +24,4 @@ bool Watchdog::stop() {
   return !called_;
 }
 
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-namespace headroom::detail {
+namespace elbowroom::detail {
 
 /// Calls `overdue` once, from a thread of its own, unless stop() comes within `patience`. What a call that may never return needs:
 /// somebody else who lets go of what it waits for.
@@ -32,4 +32,4 @@ class Watchdog {
   std::thread thread_;  // last: it uses the others
 };
 
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

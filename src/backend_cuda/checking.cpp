@@ -4,7 +4,7 @@
 
 #include "backend_cuda/handles.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 Status run_check(int device, std::string_view what, std::string_view units, std::int64_t total,
                  const std::function<Status(Mismatches*)>& enqueue) {
@@ -23,4 +23,4 @@ Status run_check(int device, std::string_view what, std::string_view units, std:
                             units, seen.first));
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

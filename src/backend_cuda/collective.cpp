@@ -7,7 +7,7 @@
 #include "backend_cuda/checking.hpp"
 #include "backend_cuda/data_kernels.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 namespace {
 
 int nccl_type(DataType dtype) { return dtype == DataType::f32 ? kNcclFloat32 : kNcclBfloat16; }
@@ -182,4 +182,4 @@ Status CollectiveBuffers::verify() const {
   return {};
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -7,10 +7,10 @@
 #include "backend_cuda/communicators.hpp"
 #include "backend_cuda/handles.hpp"
 #include "backend_cuda/peer_copies.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/scenario.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// What one collective goes over; all outlive its users.
 struct CommRoute {
@@ -85,4 +85,4 @@ class CollectiveBuffers {
   std::vector<Rank> ranks_;
 };
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

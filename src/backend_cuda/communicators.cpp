@@ -2,7 +2,7 @@
 
 #include "backend_cuda/handles.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 Result<Communicators> Communicators::make(const NcclLibrary& nccl, int ranks, const CommBudget& budget) {
   NcclUniqueId id;
@@ -75,4 +75,4 @@ void Communicators::abort() {
   comms_.clear();
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

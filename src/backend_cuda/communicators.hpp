@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "backend_cuda/nccl_library.hpp"
-#include "headroom/base/quantities.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/base/result.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// What a communicator can be told about its kernels. Fixed when it is made.
 struct CommBudget {
@@ -53,4 +53,4 @@ class Communicators {
   std::vector<std::pair<NcclComm, NcclWindow>> windows_;
 };
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <memory>
 
-#include "headroom/backend/backend.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/model/scenario.hpp"
-#include "headroom/plan/overlap_plan.hpp"
+#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// The compute half of a scenario with its operands on devices 0..gpus-1: inputs filled once, outputs free to poison.
 class ComputeKernel {
@@ -40,4 +40,4 @@ class ComputeKernel {
 Result<std::unique_ptr<ComputeKernel>> make_compute_kernel(const Compute& compute, const std::vector<DeviceInfo>& devices, int gpus,
                                                            std::uint64_t seed);
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

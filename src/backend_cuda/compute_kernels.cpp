@@ -10,7 +10,7 @@
 #include "backend_cuda/own_kernel.hpp"
 #include "backend_cuda/tiled_gemm_kernels.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 namespace {
 
 GemmExtents extents_of(const TiledGemm& gemm) { return {gemm.m, gemm.n, gemm.k, gemm.dtype, DataType::f32}; }
@@ -149,4 +149,4 @@ Result<std::unique_ptr<ComputeKernel>> make_compute_kernel(const Compute& comput
   return make_library_gemm(std::get<LibraryGemm>(compute), sms, gpus, seed);
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

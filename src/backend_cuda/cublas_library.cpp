@@ -4,14 +4,14 @@
 
 #include <vector>
 
-#include "headroom/base/environment.hpp"
+#include "elbowroom/base/environment.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 Result<CublasLibrary> CublasLibrary::load() {
   std::vector<std::string> names{"libcublas.so.13", "libcublas.so.12", "libcublas.so"};
   if (const auto chosen = read(kCublasLibrary)) names = {*chosen};
-  auto library = headroom::detail::DynamicLibrary::open(names);
+  auto library = elbowroom::detail::DynamicLibrary::open(names);
   if (!library) {
     return unavailable(fmt::format("library_gemm: {}; set {} to its path", library.error().message, kCublasLibrary.name));
   }
@@ -34,4 +34,4 @@ Status CublasLibrary::check(int code, const char* call) {
   return failed(fmt::format("{} failed: cuBLAS status {}", call, code));
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

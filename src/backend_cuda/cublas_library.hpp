@@ -7,11 +7,11 @@
 #include <string>
 
 #include "backend/dynamic_library.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/result.hpp"
 
-// cuBLAS's C interface as far as Headroom calls it, declared here because the library is found at run time. Source: cublas_api.h
+// cuBLAS's C interface as far as Elbowroom calls it, declared here because the library is found at run time. Source: cublas_api.h
 // of CUDA 12 and 13; a test compares the constants with the toolkit's own header.
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 using CublasHandle = struct CublasOpaque*;
 
@@ -39,9 +39,9 @@ class CublasLibrary {
   Functions functions{};
 
  private:
-  explicit CublasLibrary(headroom::detail::DynamicLibrary library) : opened_(std::move(library)) {}
+  explicit CublasLibrary(elbowroom::detail::DynamicLibrary library) : opened_(std::move(library)) {}
 
-  headroom::detail::DynamicLibrary opened_;
+  elbowroom::detail::DynamicLibrary opened_;
 };
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -8,7 +8,7 @@
 #include "backend_cuda/nccl_library.hpp"
 #include "backend_cuda/workload.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 namespace {
 
 class CudaBackend final : public Backend {
@@ -48,9 +48,9 @@ class CudaBackend final : public Backend {
 };
 
 }  // namespace
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda
 
-namespace headroom::detail {
+namespace elbowroom::detail {
 
 Result<std::unique_ptr<Backend>> open_cuda(const BackendOptions& options) {
   Result<std::vector<DeviceInfo>> devices = cuda::live_devices();
@@ -62,4 +62,4 @@ Result<std::unique_ptr<Backend>> open_cuda(const BackendOptions& options) {
   return std::unique_ptr<Backend>(std::make_unique<cuda::CudaBackend>(std::move(*devices), cuda::NcclLibrary::load(), options));
 }
 
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

@@ -5,7 +5,7 @@
 #include "backend_cuda/elementwise_op.cuh"
 #include "backend_cuda/handles.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -194,4 +194,4 @@ Status check_gemm(const GemmCheck& gemm, double* work, Mismatches* out, cudaStre
   return check(cudaGetLastError(), "check_gemm");
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

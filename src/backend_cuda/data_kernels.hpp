@@ -4,12 +4,12 @@
 
 #include <cstdint>
 
-#include "headroom/base/quantities.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/scenario.hpp"
 
 // Input data and reference checks. Every function enqueues on `stream` of the current device and returns at once.
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// `count` values uniform in [-1, 1), exact in f32 and bf16; the same for equal (seed, index) on every device.
 Status fill_uniform(void* data, std::int64_t count, DataType dtype, std::uint64_t seed, cudaStream_t stream);
@@ -56,4 +56,4 @@ struct GemmCheck {
 };
 Status check_gemm(const GemmCheck& gemm, double* work, Mismatches* out, cudaStream_t stream);
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

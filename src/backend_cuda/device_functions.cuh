@@ -5,7 +5,7 @@
 #include <cstdint>
 
 // Small device functions that kernels and their checks share, so that both mean the same data.
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// A well-mixed 32-bit hash of an index (finaliser of the splitmix family); equal on every device.
 __device__ inline std::uint32_t hash_index(std::uint64_t index, std::uint64_t seed) {
@@ -34,4 +34,4 @@ __device__ inline __nv_bfloat16 from_float<__nv_bfloat16>(float value) {
 __device__ inline float to_float(float value) { return value; }
 __device__ inline float to_float(__nv_bfloat16 value) { return __bfloat162float(value); }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "backend_cuda/handles.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/result.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// Finds a function of the driver by name: linking the driver library would keep the program from starting where there is none.
 /// `since` is the CUDA version, 1000 * major + 10 * minor, that gave the function the form of `Function`.
@@ -25,4 +25,4 @@ Status driver_entry(const char* name, Function*& function, unsigned since = 12'0
   return {};
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

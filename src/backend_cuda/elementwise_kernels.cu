@@ -4,7 +4,7 @@
 #include "backend_cuda/elementwise_kernels.hpp"
 #include "backend_cuda/elementwise_op.cuh"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -41,4 +41,4 @@ const std::vector<ElementwiseVariant>& elementwise_variants() {
   return variants;
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -2,10 +2,10 @@
 
 #include <vector>
 
-#include "headroom/base/quantities.hpp"
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/model/scenario.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// One thread reads and writes 16 bytes; no shared memory. The kernel takes (const void* in, void* out, int64 vectors of 16 bytes).
 struct ElementwiseVariant {
@@ -17,4 +17,4 @@ struct ElementwiseVariant {
 
 const std::vector<ElementwiseVariant>& elementwise_variants();
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/model/scenario.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 template <class Real>
 __device__ inline Real apply(ElementwiseOp op, Real x) {
@@ -17,4 +17,4 @@ __device__ inline Real apply(ElementwiseOp op, Real x) {
   return x;
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

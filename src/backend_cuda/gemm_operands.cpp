@@ -8,7 +8,7 @@
 #include "backend_cuda/checking.hpp"
 #include "backend_cuda/data_kernels.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 namespace {
 
 /// Columns of C that one checksum covers. Few enough, where C is rounded to bf16, that one wrong element shows; see tolerance().
@@ -84,4 +84,4 @@ Status GemmOperands::verify() const {
   return {};
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "backend_cuda/handles.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/scenario.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 struct GemmExtents {
   std::int64_t m = 0, n = 0, k = 0;
@@ -42,4 +42,4 @@ class GemmOperands {
   std::vector<OnDevice> devices_;
 };
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

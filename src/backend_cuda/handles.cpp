@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 Status check(cudaError_t code, const char* call) {
   if (code == cudaSuccess) return {};
@@ -59,4 +59,4 @@ Result<PinnedMemory> allocate_pinned(Bytes size) {
   return PinnedMemory(memory);
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

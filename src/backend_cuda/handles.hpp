@@ -7,10 +7,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "headroom/base/quantities.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/base/result.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// Turns a return code into a Status that names the call and what the runtime says of the code.
 Status check(cudaError_t code, const char* call);
@@ -53,4 +53,4 @@ Result<DeviceMemory> allocate(Bytes size);
 /// Host memory that every device can read and write at the same address.
 Result<PinnedMemory> allocate_pinned(Bytes size);
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

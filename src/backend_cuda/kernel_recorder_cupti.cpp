@@ -14,9 +14,9 @@
 
 #include "backend/dynamic_library.hpp"
 #include "backend_cuda/kernel_recorder.hpp"
-#include "headroom/base/environment.hpp"
+#include "elbowroom/base/environment.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 namespace {
 
 struct Functions {
@@ -128,10 +128,10 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
   }
 }
 
-Result<headroom::detail::DynamicLibrary> load(Functions& call) {
+Result<elbowroom::detail::DynamicLibrary> load(Functions& call) {
   std::vector<std::string> names{"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
   if (const auto chosen = read(kCuptiLibrary)) names = {*chosen};
-  auto library = headroom::detail::DynamicLibrary::open(names);
+  auto library = elbowroom::detail::DynamicLibrary::open(names);
   if (!library)
     return unavailable(fmt::format("kernel records: {}; set {} to its path", library.error().message, kCuptiLibrary.name));
   const auto bind = [&](const char* symbol, auto& function) { return library->bind(symbol, function); };
@@ -153,7 +153,7 @@ Status check_cupti(CUptiResult code, const char* call) {
 Status prepare() {
   static const Status once = [] {
     Functions call{};
-    static Result<headroom::detail::DynamicLibrary> library = load(call);
+    static Result<elbowroom::detail::DynamicLibrary> library = load(call);
     if (!library) return Status(library.error());
     recording().call = call;
     return check_cupti(call.register_callbacks(give_buffer, take_buffer), "cuptiActivityRegisterCallbacks");
@@ -191,4 +191,4 @@ Result<Timeline> record_kernels(const std::function<Status()>& work) {
   return Timeline{Provenance::measured, std::exchange(state.spans, {})};
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

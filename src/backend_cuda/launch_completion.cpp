@@ -9,7 +9,7 @@
 #include <cstring>
 #include <span>
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 namespace {
 
 // cuGetProcAddress has had this form since CUDA 12.0; the older one is handed out for older versions and left alone.
@@ -71,7 +71,7 @@ void* find_symbol(void* handle, const char* name) {
 
 }  // namespace
 
-Status observe_launches_of(const headroom::detail::DynamicLibrary& library) {
+Status observe_launches_of(const elbowroom::detail::DynamicLibrary& library) {
   return library.redirect_import("dlsym", &find_symbol);
 }
 
@@ -98,4 +98,4 @@ cudaEvent_t LaunchCompletion::event_for(cudaStream_t stream) {
   return nullptr;
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -5,16 +5,16 @@
 #include <vector>
 
 #include "backend/dynamic_library.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/result.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// The launch gate's sensor: an event that a collective's launch records once all its blocks have begun. The library launches its
 /// kernels itself and offers no such event, so its way to the driver's launch function is led through a function of ours, which adds
 /// one attribute to the launch and changes nothing else. Nothing in the library's code or in other libraries' launches is touched.
 ///
 /// To be called on a library before it first calls CUDA. `unavailable` when its launches cannot be reached.
-Status observe_launches_of(const headroom::detail::DynamicLibrary& library);
+Status observe_launches_of(const elbowroom::detail::DynamicLibrary& library);
 
 /// While this lives, launches by this thread's library calls record an event. One at a time in a thread.
 class LaunchCompletion {
@@ -37,4 +37,4 @@ class LaunchCompletion {
   std::vector<bool> launched_;
 };
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -9,7 +9,7 @@
 #include "backend_cuda/driver_entry.hpp"
 #include "backend_cuda/handles.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 namespace {
 
 struct Driver {
@@ -41,11 +41,11 @@ class CudaLauncher final : public Launcher {
  public:
   CudaLauncher(const Driver& driver, std::vector<Lanes> lanes) : driver_(driver), lanes_(std::move(lanes)) {}
 
-  [[nodiscard]] headroom::Stream compute_stream(int device) const override {
-    return headroom::Stream::from_native(device, lanes_[static_cast<std::size_t>(device)].compute.get());
+  [[nodiscard]] elbowroom::Stream compute_stream(int device) const override {
+    return elbowroom::Stream::from_native(device, lanes_[static_cast<std::size_t>(device)].compute.get());
   }
-  [[nodiscard]] headroom::Stream comm_stream(int device) const override {
-    return headroom::Stream::from_native(device, lanes_[static_cast<std::size_t>(device)].comm.get());
+  [[nodiscard]] elbowroom::Stream comm_stream(int device) const override {
+    return elbowroom::Stream::from_native(device, lanes_[static_cast<std::size_t>(device)].comm.get());
   }
 
   Result<KernelFootprint> footprint(Kernel kernel, Extent block, Bytes dynamic_shared) override {
@@ -58,8 +58,8 @@ class CudaLauncher final : public Launcher {
                            dynamic_shared, 1};
   }
 
-  Status launch(Kernel kernel, Extent grid, Extent block, std::span<void*> arguments, Bytes dynamic_shared, headroom::Stream stream,
-                const OverlapPlan& plan) override {
+  Status launch(Kernel kernel, Extent grid, Extent block, std::span<void*> arguments, Bytes dynamic_shared,
+                elbowroom::Stream stream, const OverlapPlan& plan) override {
     for (const auto& [name, size] : {std::pair{"pad_bytes", plan.pad}, {"dynamic_shared", dynamic_shared}}) {
       if (size < Bytes(0) || size > kGreatestShared) {
         return invalid_input(fmt::format("{}: {}, expected 0 to {}", name, size.count(), kGreatestShared.count()));
@@ -137,4 +137,4 @@ Result<std::unique_ptr<Launcher>> make_launcher(int gpus) {
   return std::unique_ptr<Launcher>(std::make_unique<CudaLauncher>(driver, std::move(lanes)));
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -2,12 +2,12 @@
 
 #include <memory>
 
-#include "headroom/backend/launcher.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/backend/launcher.hpp"
+#include "elbowroom/base/result.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// Launches through the driver, so that kernels of any copy of the runtime are welcome: the application's own is not ours.
 Result<std::unique_ptr<Launcher>> make_launcher(int gpus);
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -7,7 +7,7 @@
 #include "backend_cuda/cublas_library.hpp"
 #include "backend_cuda/handles.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 namespace {
 
 class LibraryGemmKernel final : public ComputeKernel {
@@ -105,4 +105,4 @@ Result<std::unique_ptr<ComputeKernel>> make_library_gemm(const LibraryGemm& gemm
   return LibraryGemmKernel::make(gemm, sms, gpus, seed);
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -5,9 +5,9 @@
 
 #include "backend_cuda/compute_kernel.hpp"
 #include "backend_cuda/gemm_operands.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/result.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 inline GemmExtents extents_of(const LibraryGemm& gemm) { return {gemm.m, gemm.n, gemm.k, gemm.dtype, gemm.dtype}; }
 
@@ -15,4 +15,4 @@ inline GemmExtents extents_of(const LibraryGemm& gemm) { return {gemm.m, gemm.n,
 /// `unavailable` without cuBLAS.
 Result<std::unique_ptr<ComputeKernel>> make_library_gemm(const LibraryGemm& gemm, int sms, int gpus, std::uint64_t seed);
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

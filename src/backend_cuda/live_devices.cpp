@@ -10,9 +10,9 @@
 #include <string_view>
 
 #include "backend_cuda/handles.hpp"
-#include "headroom/model/device_catalog.hpp"
+#include "elbowroom/model/device_catalog.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 namespace {
 
 /// The catalog's name for a marketing name: the entry whose name is a word of it ("NVIDIA H200" -> "h200"); else the
@@ -112,4 +112,4 @@ std::vector<std::pair<std::string, std::string>> live_versions() {
   return versions;
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

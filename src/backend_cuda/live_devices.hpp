@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "headroom/backend/backend.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/base/result.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// Every device the runtime shows, with limits read from it. `unavailable` says why there is none.
 Result<std::vector<DeviceInfo>> live_devices();
@@ -16,4 +16,4 @@ Result<std::vector<DeviceInfo>> live_devices();
 /// what CUDA shows, as {"NCCL_P2P_DISABLE", "1"}.
 std::vector<std::pair<std::string, std::string>> live_versions();
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

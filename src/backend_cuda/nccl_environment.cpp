@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 namespace {
 
 std::string_view value_of(const char* variable) {
@@ -35,4 +35,4 @@ Status comm_threads_possible(const OverlapPlan& plan) {
                   wanted, wanted, fixed.empty() ? "not set" : fixed));
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "headroom/base/result.hpp"
-#include "headroom/plan/overlap_plan.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 
 /// What the user told NCCL by its environment, where a plan must not go past it.
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// `unavailable` where NCCL_P2P_DISABLE=1, or NCCL_P2P_LEVEL=LOC, keeps NCCL from copying between GPUs. NCCL asks it for its transports
 /// alone: windows of memory would be registered all the same, and data would go the way that was ruled out.
@@ -13,4 +13,4 @@ namespace headroom::cuda {
 /// NCCL reads the thread count once in a process, before its first communicator: another value needs another process.
 [[nodiscard]] Status comm_threads_possible(const OverlapPlan& plan);
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

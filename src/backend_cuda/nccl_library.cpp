@@ -6,14 +6,14 @@
 
 #include "backend_cuda/handles.hpp"
 #include "backend_cuda/launch_completion.hpp"
-#include "headroom/base/environment.hpp"
+#include "elbowroom/base/environment.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 namespace {
 
 constexpr int kOldest = 21800;
 
-Status bind_all(const headroom::detail::DynamicLibrary& library, NcclLibrary::Functions& to) {
+Status bind_all(const elbowroom::detail::DynamicLibrary& library, NcclLibrary::Functions& to) {
   for (const Status& bound : {
            library.bind("ncclGetVersion", to.get_version),
            library.bind("ncclGetUniqueId", to.get_unique_id),
@@ -39,7 +39,7 @@ Status bind_all(const headroom::detail::DynamicLibrary& library, NcclLibrary::Fu
 constexpr int kCopyEngines = 22800;
 
 /// What only newer libraries have; all of it or none.
-void bind_newer(const headroom::detail::DynamicLibrary& library, NcclLibrary::Functions& to) {
+void bind_newer(const elbowroom::detail::DynamicLibrary& library, NcclLibrary::Functions& to) {
   NcclLibrary::Functions newer = to;
   for (const Status& bound : {
            library.bind("ncclAlltoAll", newer.all_to_all),
@@ -62,7 +62,7 @@ std::string dotted(int version) { return fmt::format("{}.{}.{}", version / 10'00
 Result<NcclLibrary> NcclLibrary::load() {
   std::vector<std::string> names{"libnccl.so.2"};
   if (const auto chosen = read(kNcclLibrary)) names = {*chosen};
-  auto library = headroom::detail::DynamicLibrary::open(names);
+  auto library = elbowroom::detail::DynamicLibrary::open(names);
   if (!library) return unavailable(fmt::format("NCCL: {}; set {} to its path", library.error().message, kNcclLibrary.name));
 
   NcclLibrary nccl(std::move(*library));
@@ -102,4 +102,4 @@ Status NcclLibrary::check(int code, const char* call) const {
   return failed(fmt::format("{} failed: {}{}{}", call, functions.get_error_string(code), detail.empty() ? "" : ": ", detail));
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -8,12 +8,12 @@
 #include <string>
 
 #include "backend/dynamic_library.hpp"
-#include "headroom/base/quantities.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/base/result.hpp"
 
-// NCCL's C interface as far as Headroom calls it, declared here because the library is found at run time and its header may not
-// be there when Headroom is built. Source: nccl.h of NCCL 2.18 to 2.28; a test compares these with the toolkit's own header.
-namespace headroom::cuda {
+// NCCL's C interface as far as Elbowroom calls it, declared here because the library is found at run time and its header may not
+// be there when Elbowroom is built. Source: nccl.h of NCCL 2.18 to 2.28; a test compares these with the toolkit's own header.
+namespace elbowroom::cuda {
 
 struct NcclUniqueId {
   char internal[128];
@@ -113,11 +113,11 @@ class NcclLibrary {
   Functions functions{};
 
  private:
-  explicit NcclLibrary(headroom::detail::DynamicLibrary library) : opened_(std::move(library)) {}
+  explicit NcclLibrary(elbowroom::detail::DynamicLibrary library) : opened_(std::move(library)) {}
 
-  headroom::detail::DynamicLibrary opened_;
+  elbowroom::detail::DynamicLibrary opened_;
   Status launches_observed_;
   int version_ = 0;
 };
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

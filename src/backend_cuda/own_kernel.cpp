@@ -4,7 +4,7 @@
 
 #include "backend_cuda/handles.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 Result<KernelFootprint> read_footprint(const void* function, Threads threads) {
   cudaFuncAttributes attributes{};
@@ -69,4 +69,4 @@ Status OwnKernel::launch(cudaStream_t stream, const OverlapPlan& plan, void** ar
   return check(cudaLaunchKernelExC(&config, function_, arguments), "cudaLaunchKernelExC (compute)");
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -4,11 +4,11 @@
 
 #include <vector>
 
-#include "headroom/backend/backend.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/plan/overlap_plan.hpp"
+#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// A kernel of this library, launched with padding: footprint from the driver, the right to pad up to the device's limit.
 class OwnKernel {
@@ -34,4 +34,4 @@ class OwnKernel {
 /// What the driver says one block of a function takes on the current device.
 Result<KernelFootprint> read_footprint(const void* function, Threads threads);
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 namespace {
 
 std::size_t after(std::size_t rank, std::size_t step, std::size_t ranks) { return (rank + step) % ranks; }
@@ -84,4 +84,4 @@ Status PeerCopies::meet(const std::vector<Event>& events, const std::vector<cuda
   return {};
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

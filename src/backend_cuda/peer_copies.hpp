@@ -6,10 +6,10 @@
 
 #include "backend_cuda/handles.hpp"
 #include "backend_cuda/nccl_library.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/scenario.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// An all_gather or all_to_all of devices 0..n-1 as copies between devices alone. The driver copies within a device by a kernel,
 /// whatever it is asked for; so each rank's own share goes to a peer and comes back. Copy engines do all of it.
@@ -48,4 +48,4 @@ class PeerCopies {
   std::vector<Event> done_;
 };
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

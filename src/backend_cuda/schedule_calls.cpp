@@ -5,7 +5,7 @@
 
 #include "backend_cuda/launch_completion.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 Result<Lanes> make_lanes(int device) {
   if (Status used = use_device(device); !used) return used.error();
@@ -51,8 +51,8 @@ Status ScheduleCalls::compute(std::size_t device, cudaStream_t stream, const Ove
   return parts_.compute.launch(static_cast<int>(device), stream, plan);
 }
 
-Status ScheduleCalls::collective(headroom::detail::Place place, const std::vector<cudaStream_t>& streams) const {
-  const bool in_window = place == headroom::detail::Place::in_window;
+Status ScheduleCalls::collective(elbowroom::detail::Place place, const std::vector<cudaStream_t>& streams) const {
+  const bool in_window = place == elbowroom::detail::Place::in_window;
   return parts_.collective.enqueue(parts_.nccl, in_window ? parts_.in_windows : parts_.outside, streams);
 }
 
@@ -93,4 +93,4 @@ Status ScheduleCalls::healthy() const {
   return asynchronous_error(parts_.outside);
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

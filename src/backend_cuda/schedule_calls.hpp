@@ -10,9 +10,9 @@
 #include "backend_cuda/handles.hpp"
 #include "backend_cuda/start_line.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
-struct Lanes : headroom::detail::DeviceLanes<Stream, Event> {
+struct Lanes : elbowroom::detail::DeviceLanes<Stream, Event> {
   Event comm_begun;  ///< launch gate: all blocks of the latest collective have begun
 };
 
@@ -39,7 +39,7 @@ class ScheduleCalls {
   Status record(const Event& event, cudaStream_t stream) const;
   Status wait(cudaStream_t stream, const Event& event) const;
   Status compute(std::size_t device, cudaStream_t stream, const OverlapPlan& plan) const;
-  Status collective(headroom::detail::Place place, const std::vector<cudaStream_t>& streams) const;
+  Status collective(elbowroom::detail::Place place, const std::vector<cudaStream_t>& streams) const;
   Status gated_collective(const std::vector<cudaStream_t>& streams, const std::vector<cudaStream_t>& gated) const;
   Result<bool> passed(const Event& event) const;
   Result<Microseconds> between(const Event& begin, const Event& end) const;
@@ -50,4 +50,4 @@ class ScheduleCalls {
   std::vector<cudaEvent_t> comm_begun_;
 };
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

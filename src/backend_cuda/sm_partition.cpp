@@ -4,7 +4,7 @@
 
 #include "backend_cuda/driver_entry.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 namespace {
 
 constexpr unsigned kGreenContexts = 12'050;  // the last of these functions came with it
@@ -87,4 +87,4 @@ Result<SmPartition> SmPartition::leaving_out(Sms left_out, int device) {
   return SmPartition(std::move(context), Stream(stream), sms);
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

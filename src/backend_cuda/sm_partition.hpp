@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "backend_cuda/handles.hpp"
-#include "headroom/base/quantities.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/base/result.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// A green context of one device that leaves some SMs out, and a stream whose kernels run inside of it. What the driver's other
 /// users launch may run on any SM, the ones left out included.
@@ -36,4 +36,4 @@ class SmPartition {
   Sms sms_;
 };
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -4,7 +4,7 @@
 
 #include "backend_cuda/driver_entry.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 Result<StartLine> StartLine::make() {
   Result<PinnedMemory> word = allocate_pinned(Bytes(sizeof(std::uint32_t)));
@@ -27,4 +27,4 @@ void StartLine::release() {
   ++round_;
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

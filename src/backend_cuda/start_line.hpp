@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "backend_cuda/handles.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/result.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// Holds streams back until everything is enqueued, so that a schedule's time holds no host time. A held stream waits for a word
 /// of host memory in the command processor and takes no SM. Whatever happens, destruction releases the streams.
@@ -33,4 +33,4 @@ class StartLine {
   std::uint32_t round_ = 1;
 };
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

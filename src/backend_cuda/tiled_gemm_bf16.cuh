@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// bf16 GEMM on the tensor cores with f32 sums: one warp for each 32 x 32 (64-wide tiles) or 32 x 64 (128-wide) part of the tile.
 /// Nothing is prefetched: the other resident blocks hide the loads. The register budget keeps five small or two large blocks.
@@ -80,4 +80,4 @@ __global__ void __launch_bounds__(Warps * 32, TileM* TileN <= 64 * 64 ? 5 : 2)
   }
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// Plain f32 GEMM on the FMA units: 256 threads, each TileM*TileN/256 results. Nothing is prefetched: as in the textbook kernel,
 /// the other resident blocks hide the loads, so residency matters. The register budget keeps three small or two large blocks.
@@ -77,4 +77,4 @@ __global__ void __launch_bounds__(256, TileM* TileN <= 64 * 64 ? 3 : 2)
   }
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

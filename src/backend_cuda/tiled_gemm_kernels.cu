@@ -4,7 +4,7 @@
 #include "backend_cuda/tiled_gemm_f32.cuh"
 #include "backend_cuda/tiled_gemm_kernels.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 namespace {
 
 template <int TileM, int TileN, int TileK>
@@ -46,4 +46,4 @@ Result<TiledGemmVariant> find_tiled_gemm(const TiledGemm& gemm) {
                        std::to_string(gemm.tile_k) + ", expected for " + std::string(to_string(gemm.dtype)) + " one of " + known);
 }
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -2,11 +2,11 @@
 
 #include <vector>
 
-#include "headroom/base/quantities.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/scenario.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 /// A compiled tile configuration. The kernel takes (const T* a, const T* b, float* c, int m, int n, int k), loops over tiles with
 /// the grid's strides in x (n) and y (m), and uses static shared memory only, so that added dynamic memory is pure padding.
@@ -23,4 +23,4 @@ Result<TiledGemmVariant> find_tiled_gemm(const TiledGemm& gemm);
 /// All variants, for tests that hold them against the occupancy planner.
 const std::vector<TiledGemmVariant>& tiled_gemm_variants();
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

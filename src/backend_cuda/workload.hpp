@@ -14,9 +14,9 @@
 #include "backend_cuda/schedule_calls.hpp"
 #include "backend_cuda/sm_partition.hpp"
 #include "backend_cuda/start_line.hpp"
-#include "headroom/backend/backend.hpp"
+#include "elbowroom/backend/backend.hpp"
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 
 class CudaWorkload final : public Workload {
  public:
@@ -32,8 +32,8 @@ class CudaWorkload final : public Workload {
   Status verify(Order order, const OverlapPlan& plan) override;
 
  private:
-  using Schedule = headroom::detail::Schedule<ScheduleCalls>;
-  using Streams = headroom::detail::LaneStreams<ScheduleCalls::Stream>;
+  using Schedule = elbowroom::detail::Schedule<ScheduleCalls>;
+  using Streams = elbowroom::detail::LaneStreams<ScheduleCalls::Stream>;
 
   /// Everything that lives on the devices. Given up without being freed when a schedule does not end: freeing would wait for it.
   struct OnDevices {
@@ -72,4 +72,4 @@ class CudaWorkload final : public Workload {
   Status windows_refused_;
 };
 
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

@@ -4,7 +4,7 @@
 
 #include "backend_hip/data_kernels.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 namespace {
 
 int rccl_type(DataType dtype) { return dtype == DataType::f32 ? kRcclFloat32 : kRcclBfloat16; }
@@ -105,4 +105,4 @@ Status CollectiveBuffers::verify() const {
   return {};
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -6,10 +6,10 @@
 #include "backend_hip/communicators.hpp"
 #include "backend_hip/device_code.hpp"
 #include "backend_hip/handles.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/scenario.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 /// The scenario's collective with its buffers on devices 0..gpus-1: send buffers filled once, receive buffers free to poison.
 class CollectiveBuffers {
@@ -45,4 +45,4 @@ class CollectiveBuffers {
   std::vector<Rank> ranks_;
 };
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

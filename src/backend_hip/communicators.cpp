@@ -1,6 +1,6 @@
 #include "backend_hip/communicators.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 namespace {
 
 Status init_rank(const RcclLibrary& rccl, RcclComm& comm, int ranks, const RcclUniqueId& id, int rank,
@@ -56,4 +56,4 @@ void Communicators::abort() {
   comms_.clear();
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

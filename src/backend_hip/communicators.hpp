@@ -5,10 +5,10 @@
 
 #include "backend_hip/hip_library.hpp"
 #include "backend_hip/rccl_library.hpp"
-#include "headroom/base/quantities.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/base/result.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 /// One RCCL communicator per device 0..ranks-1, all driven by this process. Making one takes about a second.
 class Communicators {
@@ -36,4 +36,4 @@ class Communicators {
   std::vector<RcclComm> comms_;
 };
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

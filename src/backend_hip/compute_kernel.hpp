@@ -6,12 +6,12 @@
 
 #include "backend_hip/device_code.hpp"
 #include "backend_hip/hip_abi.hpp"
-#include "headroom/backend/backend.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/model/scenario.hpp"
-#include "headroom/plan/overlap_plan.hpp"
+#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 /// The compute half of a scenario with its operands on devices 0..gpus-1: inputs filled once, outputs free to poison.
 class ComputeKernel {
@@ -42,4 +42,4 @@ class ComputeKernel {
 Result<std::unique_ptr<ComputeKernel>> make_compute_kernel(DeviceCode& code, const Compute& compute,
                                                            const std::vector<DeviceInfo>& devices, int gpus, std::uint64_t seed);
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

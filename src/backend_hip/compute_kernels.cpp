@@ -9,7 +9,7 @@
 #include "backend_hip/own_kernel.hpp"
 #include "backend_hip/tiled_gemm_variants.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 namespace {
 
 constexpr Threads kThreads(256);
@@ -149,4 +149,4 @@ Result<std::unique_ptr<ComputeKernel>> make_compute_kernel(DeviceCode& code, con
   return make_library_gemm(code, std::get<LibraryGemm>(compute), devices, gpus, seed);
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 Result<Sms> compute_units(const OverlapPlan& plan, Sms all) {
   if (plan.comm_sms && plan.sm_target) {
@@ -32,4 +32,4 @@ Result<Stream> make_masked_stream(const HipLibrary& hip, Sms used, Sms all) {
   return Stream(stream, {hip.functions.stream_destroy});
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "backend_hip/handles.hpp"
-#include "headroom/base/quantities.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/plan/overlap_plan.hpp"
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 /// The compute units that a plan leaves to compute on a device of `all`: those beside `comm_sms`, or the `sm_target` of a library's
 /// kernel. All of them when it sets neither; `invalid_input` when nothing would be left for one side or both are set.
@@ -21,4 +21,4 @@ std::vector<std::uint32_t> cu_mask(Sms used, Sms all);
 /// A stream of the current device whose kernels run on `used` of its `all` compute units. What runs on other streams may use any.
 Result<Stream> make_masked_stream(const HipLibrary& hip, Sms used, Sms all);
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

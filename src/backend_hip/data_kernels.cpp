@@ -6,7 +6,7 @@
 
 #include "backend_hip/handles.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 namespace {
 
 constexpr Threads kThreads(256);
@@ -99,4 +99,4 @@ Status check_gemm(DeviceCode& code, int device, const GemmCheck& gemm, double* w
   return {};
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -5,13 +5,13 @@
 #include <string_view>
 
 #include "backend_hip/device_code.hpp"
-#include "headroom/base/quantities.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/scenario.hpp"
 
 // Input data and reference checks. What has a `device` makes it current and enqueues on its default stream; nothing waits unless it
 // says so.
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 /// `count` values uniform in [-1, 1), exact in f32 and bf16; the same for equal (seed, index) on every device.
 Status fill_uniform(DeviceCode& code, int device, void* data, std::int64_t count, DataType dtype, std::uint64_t seed);
@@ -65,4 +65,4 @@ struct GemmCheck {
 };
 Status check_gemm(DeviceCode& code, int device, const GemmCheck& gemm, double* work, Mismatches* out);
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -4,7 +4,7 @@
 
 #include "backend_hip/kernels/kernel_source.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 Result<HipFunction> DeviceCode::function(const std::string& kernel, int device) {
   if (Status used = hip_->use_device(device); !used) return used.error();
@@ -37,7 +37,7 @@ Result<const std::string*> DeviceCode::code_for(const std::string& target) {
     if (!loaded) return loaded.error();
     compiler_ = std::move(*loaded);
   }
-  Result<std::string> code = compiler_->compile("headroom_kernels.hip", kernel_source(), target);
+  Result<std::string> code = compiler_->compile("elbowroom_kernels.hip", kernel_source(), target);
   if (!code) return code.error();
   return &code_.emplace(target, std::move(*code)).first->second;
 }
@@ -51,4 +51,4 @@ Status launch(const HipLibrary& hip, HipFunction function, Extent grid, Threads 
                    what);
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

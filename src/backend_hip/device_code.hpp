@@ -12,11 +12,11 @@
 #include "backend_hip/handles.hpp"
 #include "backend_hip/hip_library.hpp"
 #include "backend_hip/hiprtc_library.hpp"
-#include "headroom/backend/launcher.hpp"
-#include "headroom/base/quantities.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/backend/launcher.hpp"
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/base/result.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 /// The backend's own kernels, compiled for a device's architecture and loaded on it when one is first asked for, which takes
 /// seconds. Used by one thread at a time.
@@ -52,4 +52,4 @@ std::array<void*, sizeof...(Arguments)> pointers_to(Arguments&... arguments) {
 Status launch(const HipLibrary& hip, HipFunction function, Extent grid, Threads block, Bytes dynamic_shared, HipStream stream,
               std::span<void* const> arguments, const char* what);
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

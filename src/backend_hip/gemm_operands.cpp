@@ -7,7 +7,7 @@
 
 #include "backend_hip/data_kernels.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 namespace {
 
 /// Columns of C that one checksum covers. Few enough, where C is rounded to bf16, that one wrong element shows; see tolerance().
@@ -89,4 +89,4 @@ Status GemmOperands::verify() const {
   return {};
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

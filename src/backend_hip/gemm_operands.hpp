@@ -5,10 +5,10 @@
 
 #include "backend_hip/device_code.hpp"
 #include "backend_hip/handles.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/scenario.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 struct GemmExtents {
   std::int64_t m = 0, n = 0, k = 0;
@@ -46,4 +46,4 @@ class GemmOperands {
   std::vector<OnDevice> devices_;
 };
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 Result<int> greatest_priority(const HipLibrary& hip) {
   int least = 0;
@@ -54,4 +54,4 @@ Result<Memory> allocate_pinned(const HipLibrary& hip, Bytes size) {
   return Memory(memory, {hip.functions.host_free});
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

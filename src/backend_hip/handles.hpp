@@ -4,10 +4,10 @@
 #include <type_traits>
 
 #include "backend_hip/hip_library.hpp"
-#include "headroom/base/quantities.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/base/result.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 namespace detail {
 /// Gives a handle back through the runtime's own function; a destructor has nobody to report an error to and drops it.
@@ -36,4 +36,4 @@ Result<Memory> allocate(const HipLibrary& hip, Bytes size);
 /// Host memory that every device can read and write at the same address.
 Result<Memory> allocate_pinned(const HipLibrary& hip, Bytes size);
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

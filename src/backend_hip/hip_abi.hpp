@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 
-// HIP's C interface as far as Headroom calls it, declared here because the library is found at run time and no header of ROCm is
+// HIP's C interface as far as Elbowroom calls it, declared here because the library is found at run time and no header of ROCm is
 // needed to build. Source: hip_runtime_api.h of ROCm 5.0 to 7.0, which agree on everything below; a test compares these with the
 // headers where they are.
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 using HipStream = struct HipStreamOpaque*;
 using HipEvent = struct HipEventOpaque*;
@@ -59,4 +59,4 @@ inline constexpr PropertiesLayout kProperties5{"hipGetDeviceProperties", 0, 396}
 inline constexpr std::size_t kPropertiesRoom = 4096;
 inline constexpr std::size_t kPropertiesText = 256;  ///< greatest length of either text, with its end
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -9,7 +9,7 @@
 #include "backend_hip/priority_probe.hpp"
 #include "backend_hip/workload.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 namespace {
 
 class HipBackend final : public Backend {
@@ -69,9 +69,9 @@ class HipBackend final : public Backend {
 };
 
 }  // namespace
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip
 
-namespace headroom::detail {
+namespace elbowroom::detail {
 
 Result<std::unique_ptr<Backend>> open_hip(const BackendOptions& options) {
   Result<std::shared_ptr<const hip::HipLibrary>> library = hip::HipLibrary::load();
@@ -86,4 +86,4 @@ Result<std::unique_ptr<Backend>> open_hip(const BackendOptions& options) {
       std::make_unique<hip::HipBackend>(*library, std::move(*devices), hip::RcclLibrary::load(), options));
 }
 
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

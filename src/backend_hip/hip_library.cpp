@@ -5,14 +5,14 @@
 #include <utility>
 #include <vector>
 
-#include "headroom/base/environment.hpp"
+#include "elbowroom/base/environment.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 Result<std::shared_ptr<const HipLibrary>> HipLibrary::load() {
   std::vector<std::string> names{"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"};
   if (const auto chosen = read(kHipLibrary)) names = {*chosen};
-  auto library = headroom::detail::DynamicLibrary::open(names);
+  auto library = elbowroom::detail::DynamicLibrary::open(names);
   if (!library) return unavailable(fmt::format("HIP: {}; set {} to its path", library.error().message, kHipLibrary.name));
   library->keep_loaded();
 
@@ -101,4 +101,4 @@ std::string HipLibrary::version() const {
   return fmt::format("{}.{}.{}", generation(), version_ / 100'000 % 100, version_ % 100'000);
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -7,9 +7,9 @@
 
 #include "backend/dynamic_library.hpp"
 #include "backend_hip/hip_abi.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/result.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 /// A loaded HIP runtime. It stays loaded until the process ends: it has threads of its own.
 class HipLibrary {
@@ -76,14 +76,14 @@ class HipLibrary {
  private:
   static constexpr int kGeneration = 10'000'000;
 
-  explicit HipLibrary(headroom::detail::DynamicLibrary library) : library_(std::move(library)) {}
+  explicit HipLibrary(elbowroom::detail::DynamicLibrary library) : library_(std::move(library)) {}
   Status bind_all();
   Status bind_memory();
   Status bind_properties();
 
-  headroom::detail::DynamicLibrary library_;
+  elbowroom::detail::DynamicLibrary library_;
   const PropertiesLayout* properties_ = &kProperties6;
   int version_ = 0;
 };
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "headroom/base/environment.hpp"
+#include "elbowroom/base/environment.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 namespace {
 
 constexpr int kSuccess = 0;
@@ -27,7 +27,7 @@ Result<HiprtcLibrary> HiprtcLibrary::load(int generation) {
   std::vector<std::string> names{fmt::format("libhiprtc.so.{}", generation), "libhiprtc.so",
                                  fmt::format("libamdhip64.so.{}", generation)};
   if (const auto chosen = read(kHiprtcLibrary)) names = {*chosen};
-  auto library = headroom::detail::DynamicLibrary::open(names);
+  auto library = elbowroom::detail::DynamicLibrary::open(names);
   if (!library) return unavailable(fmt::format("HIPRTC: {}; set {} to its path", library.error().message, kHiprtcLibrary.name));
   library->keep_loaded();
 
@@ -89,4 +89,4 @@ Status HiprtcLibrary::check(int code, const char* call) const {
   return failed(fmt::format("{} failed: {}", call, functions_.get_error_string(code)));
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

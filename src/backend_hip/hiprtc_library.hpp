@@ -5,10 +5,10 @@
 #include <string_view>
 
 #include "backend/dynamic_library.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/result.hpp"
 
-// HIPRTC's C interface as far as Headroom calls it. Source: hiprtc.h of ROCm 5.0 to 7.0.
-namespace headroom::hip {
+// HIPRTC's C interface as far as Elbowroom calls it. Source: hiprtc.h of ROCm 5.0 to 7.0.
+namespace elbowroom::hip {
 
 using HiprtcProgram = struct HiprtcProgramOpaque*;
 
@@ -23,7 +23,7 @@ class HiprtcLibrary {
   [[nodiscard]] Result<std::string> compile(std::string_view name, std::string_view text, const std::string& target) const;
 
  private:
-  explicit HiprtcLibrary(headroom::detail::DynamicLibrary library) : library_(std::move(library)) {}
+  explicit HiprtcLibrary(elbowroom::detail::DynamicLibrary library) : library_(std::move(library)) {}
   [[nodiscard]] Status check(int code, const char* call) const;
   [[nodiscard]] std::string first_error(HiprtcProgram program) const;
   [[nodiscard]] Result<std::string> code_of(HiprtcProgram program) const;
@@ -39,8 +39,8 @@ class HiprtcLibrary {
     int (*get_code)(HiprtcProgram program, char* code);
     const char* (*get_error_string)(int code);
   };
-  headroom::detail::DynamicLibrary library_;
+  elbowroom::detail::DynamicLibrary library_;
   Functions functions_{};
 };
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -8,7 +8,7 @@
 #include "backend_hip/handles.hpp"
 #include "backend_hip/own_kernel.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 namespace {
 
 struct Lanes {
@@ -20,11 +20,11 @@ class HipLauncher final : public Launcher {
  public:
   HipLauncher(std::shared_ptr<const HipLibrary> hip, std::vector<Lanes> lanes) : hip_(std::move(hip)), lanes_(std::move(lanes)) {}
 
-  [[nodiscard]] headroom::Stream compute_stream(int device) const override {
-    return headroom::Stream::from_native(device, lanes_[static_cast<std::size_t>(device)].compute.get());
+  [[nodiscard]] elbowroom::Stream compute_stream(int device) const override {
+    return elbowroom::Stream::from_native(device, lanes_[static_cast<std::size_t>(device)].compute.get());
   }
-  [[nodiscard]] headroom::Stream comm_stream(int device) const override {
-    return headroom::Stream::from_native(device, lanes_[static_cast<std::size_t>(device)].comm.get());
+  [[nodiscard]] elbowroom::Stream comm_stream(int device) const override {
+    return elbowroom::Stream::from_native(device, lanes_[static_cast<std::size_t>(device)].comm.get());
   }
 
   Result<KernelFootprint> footprint(Kernel kernel, Extent block, Bytes dynamic_shared) override {
@@ -34,8 +34,8 @@ class HipLauncher final : public Launcher {
     return footprint;
   }
 
-  Status launch(Kernel kernel, Extent grid, Extent block, std::span<void*> arguments, Bytes dynamic_shared, headroom::Stream stream,
-                const OverlapPlan& plan) override {
+  Status launch(Kernel kernel, Extent grid, Extent block, std::span<void*> arguments, Bytes dynamic_shared,
+                elbowroom::Stream stream, const OverlapPlan& plan) override {
     for (const auto& [name, size] : {std::pair{"pad_bytes", plan.pad}, {"dynamic_shared", dynamic_shared}}) {
       if (size < Bytes(0) || size > kGreatestShared) {
         return invalid_input(fmt::format("{}: {}, expected 0 to {}", name, size.count(), kGreatestShared.count()));
@@ -91,4 +91,4 @@ Result<std::unique_ptr<Launcher>> make_launcher(std::shared_ptr<const HipLibrary
   return std::unique_ptr<Launcher>(std::make_unique<HipLauncher>(std::move(hip), std::move(lanes)));
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -5,7 +5,7 @@
 #include "backend_hip/gemm_operands.hpp"
 #include "backend_hip/rocblas_library.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 namespace {
 
 class LibraryGemmKernel final : public ComputeKernel {
@@ -92,4 +92,4 @@ Result<std::unique_ptr<ComputeKernel>> make_library_gemm(DeviceCode& code, const
   return LibraryGemmKernel::make(code, gemm, devices.front().limits.sms, gpus, seed);
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

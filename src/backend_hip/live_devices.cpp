@@ -11,9 +11,9 @@
 #include <fstream>
 #include <string_view>
 
-#include "headroom/model/device_catalog.hpp"
+#include "elbowroom/model/device_catalog.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 namespace {
 
 struct Texts {
@@ -154,4 +154,4 @@ std::vector<std::pair<std::string, std::string>> live_versions(const HipLibrary&
   return versions;
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "backend_hip/hip_library.hpp"
-#include "headroom/backend/backend.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/base/result.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 struct LiveDevices {
   std::vector<DeviceInfo> infos;
@@ -28,4 +28,4 @@ Result<DeviceLimits> architecture_limits(const std::string& architecture);
 /// changes what HIP shows or how it queues, as {"NCCL_P2P_DISABLE", "1"}.
 std::vector<std::pair<std::string, std::string>> live_versions(const HipLibrary& hip);
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 Result<KernelFootprint> read_footprint(const HipLibrary& hip, HipFunction function, Threads threads) {
   const auto read = [&](FunctionAttribute which, int& value) {
@@ -51,4 +51,4 @@ Status OwnKernel::launch(int device, HipStream stream, const OverlapPlan& plan, 
                      "hipModuleLaunchKernel (compute)");
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

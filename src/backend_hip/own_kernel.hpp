@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "backend_hip/device_code.hpp"
-#include "headroom/backend/backend.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/plan/overlap_plan.hpp"
+#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 /// A kernel of this library, launched with padding: footprint from the runtime, a pad of what a launch may still ask for.
 class OwnKernel {
@@ -37,4 +37,4 @@ class OwnKernel {
 /// What the runtime says one block of a function takes, beside the dynamic shared memory of a launch.
 Result<KernelFootprint> read_footprint(const HipLibrary& hip, HipFunction function, Threads threads);
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

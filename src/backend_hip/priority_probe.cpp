@@ -9,7 +9,7 @@
 #include "backend_hip/handles.hpp"
 #include "backend_hip/start_line.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 namespace {
 
 constexpr int kTrials = 5;
@@ -141,4 +141,4 @@ Result<PriorityEffect> probe_priority(DeviceCode& code, const DeviceInfo& device
   return PriorityEffect{*normal, *urgent};
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

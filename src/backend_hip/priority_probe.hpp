@@ -1,11 +1,11 @@
 #pragma once
 
 #include "backend_hip/device_code.hpp"
-#include "headroom/backend/backend.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/base/time.hpp"
+#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/base/time.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 /// How long a kernel took that was launched while another filled its device, from when it could have begun.
 struct PriorityEffect {
@@ -21,4 +21,4 @@ struct PriorityEffect {
 /// `invalid_input` when the driver offers one priority only.
 Result<PriorityEffect> probe_priority(DeviceCode& code, const DeviceInfo& device);
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

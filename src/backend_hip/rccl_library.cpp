@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "headroom/base/environment.hpp"
+#include "elbowroom/base/environment.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 namespace {
 
 constexpr int kBlockBudgets = 21700;
@@ -16,7 +16,7 @@ constexpr int kBlockBudgets = 21700;
 Result<RcclLibrary> RcclLibrary::load() {
   std::vector<std::string> names{"librccl.so.1", "librccl.so"};
   if (const auto chosen = read(kRcclLibrary)) names = {*chosen};
-  auto library = headroom::detail::DynamicLibrary::open(names);
+  auto library = elbowroom::detail::DynamicLibrary::open(names);
   if (!library) return unavailable(fmt::format("RCCL: {}; set {} to its path", library.error().message, kRcclLibrary.name));
   library->keep_loaded();
 
@@ -66,4 +66,4 @@ Status RcclLibrary::check(int code, const char* call) const {
   return failed(fmt::format("{} failed: {}{}{}", call, functions.get_error_string(code), detail.empty() ? "" : ": ", detail));
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -6,10 +6,10 @@
 
 #include "backend/dynamic_library.hpp"
 #include "backend_hip/hip_abi.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/result.hpp"
 
-// RCCL's NCCL-compatible C interface as far as Headroom calls it. Source: nccl.h of the RCCL of ROCm 5.0 (2.10) to 6.4 (2.22).
-namespace headroom::hip {
+// RCCL's NCCL-compatible C interface as far as Elbowroom calls it. Source: nccl.h of the RCCL of ROCm 5.0 (2.10) to 6.4 (2.22).
+namespace elbowroom::hip {
 
 struct RcclUniqueId {
   char internal[128];
@@ -72,11 +72,11 @@ class RcclLibrary {
   Functions functions{};
 
  private:
-  explicit RcclLibrary(headroom::detail::DynamicLibrary library) : library_(std::move(library)) {}
+  explicit RcclLibrary(elbowroom::detail::DynamicLibrary library) : library_(std::move(library)) {}
   Status bind_all();
 
-  headroom::detail::DynamicLibrary library_;
+  elbowroom::detail::DynamicLibrary library_;
   int version_ = 0;
 };
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

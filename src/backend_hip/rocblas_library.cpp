@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "headroom/base/environment.hpp"
+#include "elbowroom/base/environment.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 namespace {
 
 /// Its number is its own and not ROCm's.
@@ -26,7 +26,7 @@ std::vector<std::string> names_of(int generation) {
 Result<RocblasLibrary> RocblasLibrary::load(int generation) {
   std::vector<std::string> names = names_of(generation);
   if (const auto chosen = read(kRocblasLibrary)) names = {*chosen};
-  auto library = headroom::detail::DynamicLibrary::open(names);
+  auto library = elbowroom::detail::DynamicLibrary::open(names);
   if (!library) {
     return unavailable(fmt::format("library_gemm: {}; set {} to its path", library.error().message, kRocblasLibrary.name));
   }
@@ -49,4 +49,4 @@ Status RocblasLibrary::check(int code, const char* call) const {
   return failed(fmt::format("{} failed: {}", call, functions.status_to_string(code)));
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

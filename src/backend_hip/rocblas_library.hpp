@@ -6,10 +6,10 @@
 
 #include "backend/dynamic_library.hpp"
 #include "backend_hip/hip_abi.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/result.hpp"
 
-// rocBLAS's C interface as far as Headroom calls it. Source: rocblas-types.h and rocblas-functions.h of ROCm 5.0 to 7.0.
-namespace headroom::hip {
+// rocBLAS's C interface as far as Elbowroom calls it. Source: rocblas-types.h and rocblas-functions.h of ROCm 5.0 to 7.0.
+namespace elbowroom::hip {
 
 using RocblasHandle = struct RocblasOpaque*;
 
@@ -39,9 +39,9 @@ class RocblasLibrary {
   Functions functions{};
 
  private:
-  explicit RocblasLibrary(headroom::detail::DynamicLibrary library) : library_(std::move(library)) {}
+  explicit RocblasLibrary(elbowroom::detail::DynamicLibrary library) : library_(std::move(library)) {}
 
-  headroom::detail::DynamicLibrary library_;
+  elbowroom::detail::DynamicLibrary library_;
 };
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "headroom/plan/controls.hpp"
+#include "elbowroom/plan/controls.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 namespace {
 
 Status make_streams(const HipLibrary& hip, Lanes& lanes) {
@@ -54,8 +54,8 @@ Status ScheduleCalls::compute(std::size_t device, HipStream stream, const Overla
   return parts_.compute.launch(static_cast<int>(device), stream, plan);
 }
 
-Status ScheduleCalls::collective(headroom::detail::Place place, const std::vector<HipStream>& streams) const {
-  const bool in_window = place == headroom::detail::Place::in_window;
+Status ScheduleCalls::collective(elbowroom::detail::Place place, const std::vector<HipStream>& streams) const {
+  const bool in_window = place == elbowroom::detail::Place::in_window;
   return parts_.collective.enqueue(parts_.rccl, in_window ? parts_.in_windows : parts_.outside, streams);
 }
 
@@ -87,4 +87,4 @@ Status ScheduleCalls::healthy() const {
   return parts_.outside.asynchronous_error();
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

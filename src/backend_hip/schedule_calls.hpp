@@ -9,9 +9,9 @@
 #include "backend_hip/handles.hpp"
 #include "backend_hip/start_line.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
-using Lanes = headroom::detail::DeviceLanes<Stream, Event>;
+using Lanes = elbowroom::detail::DeviceLanes<Stream, Event>;
 
 Result<Lanes> make_lanes(const HipLibrary& hip, int device);
 
@@ -37,7 +37,7 @@ class ScheduleCalls {
   Status record(const Event& event, HipStream stream) const;
   Status wait(HipStream stream, const Event& event) const;
   Status compute(std::size_t device, HipStream stream, const OverlapPlan& plan) const;
-  Status collective(headroom::detail::Place place, const std::vector<HipStream>& streams) const;
+  Status collective(elbowroom::detail::Place place, const std::vector<HipStream>& streams) const;
   /// Always `invalid_input`: the workload accepts no plan with a launch gate.
   Status gated_collective(const std::vector<HipStream>& streams, const std::vector<HipStream>& gated) const;
   Result<bool> passed(const Event& event) const;
@@ -51,4 +51,4 @@ class ScheduleCalls {
 /// Says why no plan with a launch gate is accepted.
 Status no_launch_gate();
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 namespace {
 
 Result<bool> every_device_waits(const HipLibrary& hip, int gpus) {
@@ -60,4 +60,4 @@ void StartLine::release() {
   ++round_;
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

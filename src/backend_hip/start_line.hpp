@@ -5,9 +5,9 @@
 
 #include "backend_hip/device_code.hpp"
 #include "backend_hip/handles.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/result.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 /// Holds streams back until everything is enqueued, so that a schedule's time holds no host time. A held stream waits for a word of
 /// memory: through the runtime where the device has a packet for that, else in a kernel of one wave. Whatever happens, destruction
@@ -33,4 +33,4 @@ class StartLine {
   std::uint64_t round_ = 1;
 };
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 namespace {
 
 constexpr DataType kF32 = DataType::f32;
@@ -37,4 +37,4 @@ Result<TiledGemmVariant> find_tiled_gemm(const TiledGemm& gemm) {
                                    gemm.tile_k, to_string(gemm.dtype), known));
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -3,10 +3,10 @@
 #include <span>
 #include <string>
 
-#include "headroom/base/result.hpp"
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/scenario.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 /// A tile configuration that the kernels' text has. The kernel takes (const T* a, const T* b, float* c, int m, int n, int k), runs
 /// in blocks of 256 threads, loops over tiles with the grid's strides in x (n) and y (m), and uses static shared memory only, so
@@ -25,4 +25,4 @@ Result<TiledGemmVariant> find_tiled_gemm(const TiledGemm& gemm);
 /// All variants, for tests.
 std::span<const TiledGemmVariant> tiled_gemm_variants();
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "backend_hip/cu_partition.hpp"
-#include "headroom/plan/controls.hpp"
+#include "elbowroom/plan/controls.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 namespace {
 
 double gib(Bytes size) { return static_cast<double>(size.count()) / static_cast<double>(std::int64_t{1} << 30); }
@@ -150,7 +150,7 @@ Status HipWorkload::warm(Order order, const OverlapPlan& plan) {
   if (on_devices_->warmed.contains({order, plan})) return {};
   Result<Schedule> once = schedule(order, plan);
   if (!once) return once.error();
-  const headroom::detail::Deadline deadline(time_limit_);
+  const elbowroom::detail::Deadline deadline(time_limit_);
   const Status enqueued = enqueue_once(*once);
   if (Status ended = or_give_up(enqueued ? await_end(*once, deadline) : enqueued); !ended) return ended;
   on_devices_->warmed.insert({order, plan});
@@ -161,7 +161,7 @@ Result<Microseconds> HipWorkload::run(Order order, const OverlapPlan& plan) {
   if (Status warmed = warm(order, plan); !warmed) return warmed.error();
   Result<Schedule> all = schedule(order, plan);
   if (!all) return all.error();
-  const headroom::detail::Deadline deadline(time_limit_);
+  const elbowroom::detail::Deadline deadline(time_limit_);
   const Status enqueued = enqueue_schedule(*all, *on_devices_->start, deadline);
   if (Status ended = or_give_up(enqueued ? await_end(*all, deadline) : enqueued); !ended) return ended.error();
   return slowest(*all);
@@ -193,4 +193,4 @@ Status HipWorkload::verify(Order order, const OverlapPlan& plan) {
   return plan.windows_only && order == Order::concurrent ? verify(Order::comm_only, plan) : Status();
 }
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

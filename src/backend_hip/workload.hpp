@@ -15,9 +15,9 @@
 #include "backend_hip/rccl_library.hpp"
 #include "backend_hip/schedule_calls.hpp"
 #include "backend_hip/start_line.hpp"
-#include "headroom/backend/backend.hpp"
+#include "elbowroom/backend/backend.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 
 /// What the workloads of one backend share and keep alive.
 struct Machine {
@@ -41,8 +41,8 @@ class HipWorkload final : public Workload {
   Status verify(Order order, const OverlapPlan& plan) override;
 
  private:
-  using Schedule = headroom::detail::Schedule<ScheduleCalls>;
-  using Streams = headroom::detail::LaneStreams<ScheduleCalls::Stream>;
+  using Schedule = elbowroom::detail::Schedule<ScheduleCalls>;
+  using Streams = elbowroom::detail::LaneStreams<ScheduleCalls::Stream>;
 
   /// Everything that lives on the devices. Given up without being freed when a schedule does not end: freeing would wait for it.
   struct OnDevices {
@@ -75,4 +75,4 @@ class HipWorkload final : public Workload {
   std::unique_ptr<OnDevices> on_devices_;
 };
 
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

@@ -7,7 +7,7 @@
 
 #include "backend_sim/crowding.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 constexpr int kMostSteps = 20;
@@ -116,4 +116,4 @@ Status calibrate_compute(SimCase& what, std::vector<IsolatedCompute> given, cons
   return {};
 }
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "backend_sim/sim_case.hpp"
-#include "headroom/base/time.hpp"
+#include "elbowroom/base/time.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 /// A compute kernel's measured time alone: all iterations at one residency.
 struct IsolatedCompute {
@@ -21,4 +21,4 @@ Status calibrate_comm(SimCase& what, Microseconds time, const DeviceLimits& devi
 /// Residencies between two given ones get a factor between theirs; of two times at one residency the first counts.
 Status calibrate_compute(SimCase& what, std::vector<IsolatedCompute> given, const DeviceLimits& device);
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

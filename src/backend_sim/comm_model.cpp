@@ -6,11 +6,11 @@
 #include <string>
 
 #include "backend_sim/performance.hpp"
-#include "headroom/model/comm_catalog.hpp"
-#include "headroom/plan/controls.hpp"
-#include "headroom/plan/occupancy.hpp"
+#include "elbowroom/model/comm_catalog.hpp"
+#include "elbowroom/plan/controls.hpp"
+#include "elbowroom/plan/occupancy.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 constexpr double kMemoryShare = 0.7;
@@ -183,4 +183,4 @@ double copied_bytes(const Collective& collective, int gpus, bool detour) {
   return static_cast<double>(collective.bytes.count()) * shares / gpus;
 }
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -3,11 +3,11 @@
 #include <optional>
 
 #include "backend_sim/kernel_profiles.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/model/device_limits.hpp"
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/device_limits.hpp"
+#include "elbowroom/model/scenario.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 /// What decides about a collective's kernel beside its budget and cluster size.
 struct CommSettings {
@@ -34,4 +34,4 @@ Result<CommProfile> profile_beside_copies(const Collective& collective, const Co
 /// own share to a peer and back; what is gathered is there already.
 double copied_bytes(const Collective& collective, int gpus, bool detour);
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "backend_sim/performance.hpp"
-#include "headroom/plan/occupancy.hpp"
+#include "elbowroom/plan/occupancy.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 struct GemmKernel {
@@ -212,4 +212,4 @@ Result<ComputeProfile> compute_profile(const Compute& compute, const DeviceLimit
   return compute_profile(compute, footprint, device);
 }
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "backend_sim/kernel_profiles.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/model/device_limits.hpp"
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/device_limits.hpp"
+#include "elbowroom/model/scenario.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 /// What the CUDA and HIP backends launch for `compute` and how fast its blocks are, before any padding. `invalid_input` when they
 /// have no such kernel or it does not run on the device.
@@ -14,4 +14,4 @@ Result<ComputeProfile> compute_profile(const Compute& compute, const DeviceLimit
 /// The same for a kernel whose footprint is known from elsewhere, with one block per tile.
 Result<ComputeProfile> compute_profile(const Compute& compute, const KernelFootprint& footprint, const DeviceLimits& device);
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

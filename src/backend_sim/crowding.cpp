@@ -5,7 +5,7 @@
 #include "backend_sim/shared_rates.hpp"
 #include "backend_sim/sm_pool.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 double tiles_of(const ComputeProfile& compute) {
@@ -45,4 +45,4 @@ AloneOnGpu uncrowded(const Machine& machine, const SmCapacity& capacity, const C
   return best;
 }
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

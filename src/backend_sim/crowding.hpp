@@ -2,7 +2,7 @@
 
 #include "backend_sim/engine.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 /// What a compute kernel that has the GPU to itself makes use of.
 struct AloneOnGpu {
@@ -19,4 +19,4 @@ struct AloneOnGpu {
 /// machine whose full throughput could end sooner: mostly none, for kernels of few waves up to as many as there are SMs.
 AloneOnGpu uncrowded(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute, const CommProfile& comm);
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 Dispatcher::Dispatcher(SmPool& pool, const ComputeProfile& compute, const CommProfile& comm)
     : pool_(pool), compute_(compute), comm_(comm), overhead_tiles_(compute.block_overhead / compute.tile_time.front()) {
@@ -147,4 +147,4 @@ bool Dispatcher::place_cluster(Active& active) {
   return true;
 }
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

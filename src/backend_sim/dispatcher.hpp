@@ -8,7 +8,7 @@
 #include "backend_sim/engine.hpp"
 #include "backend_sim/sm_pool.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 /// Hands blocks to SMs, head of line: the launch of the greatest priority, then the one that was added first, places all its blocks
 /// before any other places one. At most one launch of each kind is known at a time.
@@ -61,4 +61,4 @@ class Dispatcher {
   std::vector<std::size_t> placed_;
 };
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

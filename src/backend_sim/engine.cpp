@@ -8,7 +8,7 @@
 #include "backend_sim/dispatcher.hpp"
 #include "backend_sim/sm_pool.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -140,4 +140,4 @@ EngineRun simulate(const Machine& machine, const SmCapacity& capacity, const Com
   return Engine(machine, capacity, compute, comm, program).run(overdue);
 }
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -8,7 +8,7 @@
 #include "backend_sim/machine.hpp"
 #include "backend_sim/sm_capacity.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 /// A copy is one to peers by the copy engines: it takes no SM, only memory.
 enum class Kind : std::uint8_t { compute, comm, copy };
@@ -52,4 +52,4 @@ using Overdue = std::function<bool()>;
 EngineRun simulate(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute, const CommProfile& comm,
                    const std::vector<Launch>& program, const Overdue& overdue = {});
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 // Tiles of the blocks at one grid coordinate: every block strides by the grid's extent.
@@ -27,4 +27,4 @@ std::int64_t BlockWork::run(std::int64_t block) const {
   return (last_row - row) * x - column;
 }
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

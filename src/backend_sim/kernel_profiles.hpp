@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "headroom/model/kernel_footprint.hpp"
+#include "elbowroom/model/kernel_footprint.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 // What the engine knows of the two kernels of a scenario. Times in microseconds, amounts in bytes, rates in bytes per microsecond.
 
@@ -47,4 +47,4 @@ struct CommProfile {
   double slowdown = 1;      ///< of the whole collective; 1 until isolated times are given
 };
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

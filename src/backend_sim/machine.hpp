@@ -1,6 +1,6 @@
 #pragma once
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 /// One device as the engine sees it. Times in microseconds, rates in bytes per microsecond.
 struct Machine {
@@ -17,4 +17,4 @@ struct Machine {
   double copy_gap = 0;      ///< from what comes before such a copy on its stream to its begin
 };
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <map>
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 struct Column {
@@ -262,4 +262,4 @@ Result<std::vector<MeasuredRow>> parse_measured_rows(std::string_view csv, std::
   return rows;
 }
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

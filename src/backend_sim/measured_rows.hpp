@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "headroom/backend/backend.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/model/kernel_footprint.hpp"
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/kernel_footprint.hpp"
+#include "elbowroom/model/scenario.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 /// One line of a file of measured rows.
 struct MeasuredRow {
@@ -33,4 +33,4 @@ struct MeasuredRow {
 /// number of the line. Never throws, whatever the text is.
 Result<std::vector<MeasuredRow>> parse_measured_rows(std::string_view csv, std::string_view source);
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 // Peaks are the products' data sheets and white papers, divided by the SMs of the catalog: f32 without matrix units, bf16 dense.
@@ -56,4 +56,4 @@ Machine machine_of(const DeviceLimits& device) {
   return machine;
 }
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -3,10 +3,10 @@
 #include <string_view>
 
 #include "backend_sim/machine.hpp"
-#include "headroom/base/quantities.hpp"
-#include "headroom/model/device_limits.hpp"
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/model/device_limits.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 /// Speeds of one device of the catalog. Times in microseconds, amounts in bytes and floating-point operations, so a rate in bytes
 /// per microsecond is megabytes per second: 4.8 TB/s is 4.8e6.
@@ -34,4 +34,4 @@ const DevicePerformance& performance_of(const DeviceLimits& device);
 /// The engine's view of such a device.
 Machine machine_of(const DeviceLimits& device);
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -7,9 +7,9 @@
 #include <numbers>
 
 #include "backend_sim/splitmix.hpp"
-#include "headroom/base/environment.hpp"
+#include "elbowroom/base/environment.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 constexpr double kMostPercent = 20;
@@ -39,4 +39,4 @@ Result<double> parse_noise_percent(const std::optional<std::string>& text) {
   return invalid_input(fmt::format("{}: '{}', expected a number from 0 to {} percent", kSimNoise.name, *text, kMostPercent));
 }
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/result.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 /// Scatter of run times about what the model says: one factor for a whole run, log-normal with median 1. Equal seeds give equal
 /// sequences on every platform.
@@ -26,7 +26,7 @@ class RunNoise {
   std::uint64_t state_;
 };
 
-/// `text` as HEADROOM_SIM_NOISE gives it, absent: no noise. `invalid_input` unless it is a number from 0 to 20.
+/// `text` as ELBOWROOM_SIM_NOISE gives it, absent: no noise. `invalid_input` unless it is a number from 0 to 20.
 Result<double> parse_noise_percent(const std::optional<std::string>& text);
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

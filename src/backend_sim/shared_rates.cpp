@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 // Bytes of device memory per byte that a copy sends: what is read, and what arrives from a peer that does the same.
@@ -112,4 +112,4 @@ double SharedRates::link_use() const {
   return use;
 }
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

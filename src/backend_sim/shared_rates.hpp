@@ -6,7 +6,7 @@
 #include "backend_sim/machine.hpp"
 #include "backend_sim/sm_capacity.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 /// Bytes per microsecond that a copy to peers sends, whatever else runs.
 double copy_rate(const Machine& machine);
@@ -70,4 +70,4 @@ class SharedRates {
   double copying_ = 0;  ///< bytes per microsecond
 };
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -6,10 +6,10 @@
 #include "backend_sim/performance.hpp"
 #include "backend_sim/run_noise.hpp"
 #include "backend_sim/sim_workload.hpp"
-#include "headroom/base/environment.hpp"
-#include "headroom/model/device_catalog.hpp"
+#include "elbowroom/base/environment.hpp"
+#include "elbowroom/model/device_catalog.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 // As many as a scenario may ask for.
@@ -53,9 +53,9 @@ class SimBackend final : public Backend {
 };
 
 }  // namespace
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim
 
-namespace headroom::detail {
+namespace elbowroom::detail {
 
 Result<std::unique_ptr<Backend>> open_sim(const BackendOptions& options) {
   const Result<DeviceLimits> device = find_device(options.device == "auto" ? sim::kDefaultDevice : options.device);
@@ -66,4 +66,4 @@ Result<std::unique_ptr<Backend>> open_sim(const BackendOptions& options) {
       std::make_unique<sim::SimBackend>(*device, sim::RunNoise(*noise, options.seed), options.time_limit));
 }
 
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

@@ -6,7 +6,7 @@
 
 #include "backend_sim/crowding.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 std::vector<Launch> make_program(const SimCase& what) {
   std::vector<Launch> program;
@@ -64,4 +64,4 @@ Result<EngineRun> simulate(const SimCase& what, const DeviceLimits& device, cons
   return run;
 }
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "backend_sim/engine.hpp"
-#include "headroom/backend/backend.hpp"
-#include "headroom/base/result.hpp"
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/scenario.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 /// One schedule on one device among equals, everything decided.
 struct SimCase {
@@ -34,4 +34,4 @@ std::vector<Launch> make_program(const SimCase& what);
 /// `invalid_input` when a kernel does not fit the device, `failed` when it was overdue.
 Result<EngineRun> simulate(const SimCase& what, const DeviceLimits& device, const Overdue& overdue = {});
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -8,10 +8,10 @@
 #include "backend_sim/comm_model.hpp"
 #include "backend_sim/compute_model.hpp"
 #include "backend_sim/performance.hpp"
-#include "headroom/plan/controls.hpp"
-#include "headroom/plan/overlap_windows.hpp"
+#include "elbowroom/plan/controls.hpp"
+#include "elbowroom/plan/overlap_windows.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 bool is_library(const Scenario& scenario) { return std::holds_alternative<LibraryGemm>(scenario.compute); }
@@ -239,4 +239,4 @@ Status SimWorkload::verify(Order order, const OverlapPlan& plan) {
   return ran ? Status() : Status(ran.error());
 }
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

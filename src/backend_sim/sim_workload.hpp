@@ -8,9 +8,9 @@
 
 #include "backend_sim/run_noise.hpp"
 #include "backend_sim/sim_case.hpp"
-#include "headroom/backend/backend.hpp"
+#include "elbowroom/backend/backend.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 /// A part of a run that begins when all before it has ended.
 struct Stage {
@@ -58,4 +58,4 @@ class SimWorkload final : public Workload {
   std::map<std::pair<Order, OverlapPlan>, Answer> answers_;
 };
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include "headroom/plan/allocation.hpp"
-#include "headroom/plan/co_residence.hpp"
-#include "headroom/plan/occupancy.hpp"
+#include "elbowroom/plan/allocation.hpp"
+#include "elbowroom/plan/co_residence.hpp"
+#include "elbowroom/plan/occupancy.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 // `count` equal blocks as one block of the same warps and shared memory, so that the planner's rule for one communication block
@@ -65,4 +65,4 @@ Result<SmCapacity> SmCapacity::make(const DeviceLimits& device, const KernelFoot
   return capacity;
 }
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

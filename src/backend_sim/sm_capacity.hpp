@@ -3,11 +3,11 @@
 #include <optional>
 #include <vector>
 
-#include "headroom/base/result.hpp"
-#include "headroom/model/device_limits.hpp"
-#include "headroom/model/kernel_footprint.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/device_limits.hpp"
+#include "elbowroom/model/kernel_footprint.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 /// Which mixes of resident compute and communication blocks one SM can hold: the resource vectors of plan/, as a table.
 class SmCapacity {
@@ -29,4 +29,4 @@ class SmCapacity {
   std::vector<int> compute_;  ///< by number of communication blocks
 };
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

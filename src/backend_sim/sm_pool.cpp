@@ -6,7 +6,7 @@
 
 #include "backend_sim/splitmix.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -177,4 +177,4 @@ void SmPool::settle() {
   changed_.clear();
 }
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -6,7 +6,7 @@
 #include "backend_sim/engine.hpp"
 #include "backend_sim/shared_rates.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 /// By how much the durations of such a kernel's blocks vary: the machine's spread, none for a kernel of very many waves or tiles.
 double block_spread(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute);
@@ -86,4 +86,4 @@ class SmPool {
   bool copying_changed_ = false;  ///< since the last settle()
 };
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

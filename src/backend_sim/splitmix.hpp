@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 /// A well-mixed function of `n` (the finalizer of splitmix64).
 constexpr std::uint64_t mixed(std::uint64_t n) {
@@ -15,4 +15,4 @@ constexpr std::uint64_t mixed(std::uint64_t n) {
 /// The same as a number in [0, 1).
 constexpr double mixed_fraction(std::uint64_t n) { return static_cast<double>(mixed(n) >> 11) * 0x1p-53; }
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

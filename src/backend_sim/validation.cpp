@@ -1,4 +1,4 @@
-#include "headroom/backend/validation.hpp"
+#include "elbowroom/backend/validation.hpp"
 
 #include <fmt/format.h>
 
@@ -12,9 +12,9 @@
 #include "backend_sim/compute_model.hpp"
 #include "backend_sim/measured_rows.hpp"
 #include "backend_sim/performance.hpp"
-#include "headroom/model/device_catalog.hpp"
+#include "elbowroom/model/device_catalog.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace sim {
 namespace {
 
@@ -138,4 +138,4 @@ Result<Validation> validate_simulator(std::string_view csv, std::string_view sou
   return validation;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

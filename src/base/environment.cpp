@@ -1,9 +1,9 @@
-#include "headroom/base/environment.hpp"
+#include "elbowroom/base/environment.hpp"
 
 #include <array>
 #include <cstdlib>
 
-namespace headroom {
+namespace elbowroom {
 
 std::span<const EnvironmentVariable> environment_variables() {
   static constexpr std::array all{kNcclLibrary, kCublasLibrary,  kCuptiLibrary, kHipLibrary, kHiprtcLibrary,
@@ -17,4 +17,4 @@ std::optional<std::string> read(const EnvironmentVariable& variable) {
   return std::string(value);
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

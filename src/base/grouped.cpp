@@ -1,8 +1,8 @@
-#include "headroom/base/grouped.hpp"
+#include "elbowroom/base/grouped.hpp"
 
 #include <cstddef>
 
-namespace headroom {
+namespace elbowroom {
 
 std::string grouped(std::int64_t number) {
   std::string text = std::to_string(number);
@@ -13,4 +13,4 @@ std::string grouped(std::int64_t number) {
   return text;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

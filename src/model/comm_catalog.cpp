@@ -1,4 +1,4 @@
-#include "headroom/model/comm_catalog.hpp"
+#include "elbowroom/model/comm_catalog.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,9 +7,9 @@
 #include <charconv>
 #include <optional>
 
-#include "headroom/model/size.hpp"
+#include "elbowroom/model/size.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 struct Entry {
@@ -134,4 +134,4 @@ std::string_view default_comm_kernel(const DeviceLimits& device) {
   return device.vendor == Vendor::nvidia ? "nccl-2.28:544" : "rccl-5.2";
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

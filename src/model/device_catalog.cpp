@@ -1,4 +1,4 @@
-#include "headroom/model/device_catalog.hpp"
+#include "elbowroom/model/device_catalog.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 // Sources, cited per field below.
@@ -153,4 +153,4 @@ Result<DeviceLimits> find_device(std::string_view name) {
   return invalid_input(fmt::format("device '{}' is not in the catalog, expected one of {}", name, fmt::join(names, ", ")));
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

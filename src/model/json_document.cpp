@@ -9,7 +9,7 @@
 
 #include "model/json_fields.hpp"
 
-namespace headroom::detail {
+namespace elbowroom::detail {
 namespace {
 
 // A scenario needs 3. Printing a value recurses, so an unbounded depth would be an unbounded stack.
@@ -98,4 +98,4 @@ Result<nlohmann::json> read_json_object(std::string_view text, const std::string
   return document;
 }
 
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "headroom/model/size.hpp"
+#include "elbowroom/model/size.hpp"
 
-namespace headroom::detail {
+namespace elbowroom::detail {
 namespace {
 
 // A message is one line of readable length, whatever the document holds.
@@ -95,4 +95,4 @@ Status JsonFields::finish() {
   return {};
 }
 
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

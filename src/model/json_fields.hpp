@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "headroom/base/quantities.hpp"
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/base/result.hpp"
 
-namespace headroom::detail {
+namespace elbowroom::detail {
 
 /// A value for a message: ASCII, on one line, cut where it gets long.
 std::string shown(const nlohmann::json& value);
@@ -60,4 +60,4 @@ T JsonFields::word(const char* name, Parse parse, std::string_view expected, T f
   return fallback;
 }
 
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

@@ -1,4 +1,4 @@
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/model/scenario.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 // Beyond every device's memory, and far from overflow in products and sums.
@@ -169,4 +169,4 @@ Bytes memory_per_device(const Scenario& scenario) {
   return compute + collective.send + collective.recv;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,22 +1,22 @@
-// The `headroom.scenario/1` document: text to Scenario and back.
+// The `elbowroom.scenario/1` document: text to Scenario and back.
 #include <fmt/format.h>
 
 #include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "headroom/model/scenario.hpp"
-#include "headroom/model/size.hpp"
+#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/model/size.hpp"
 #include "model/json_document.hpp"
 #include "model/json_fields.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using detail::JsonFields;
 using nlohmann::json;
 
-constexpr const char* kSchema = "headroom.scenario/1";
+constexpr const char* kSchema = "elbowroom.scenario/1";
 // Beyond every device's memory and far from overflow in m * n * k.
 constexpr std::int64_t kLongestSide = 1 << 20;
 
@@ -195,4 +195,4 @@ std::string to_json(const Scenario& scenario, int indent) {
   return document.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "headroom/model/size.hpp"
+#include "elbowroom/model/size.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 constexpr std::string_view kSuffixes = "KMGT";
@@ -50,4 +50,4 @@ std::string format_size(Bytes size) {
   return suffix == 0 ? fmt::format("{}", number) : fmt::format("{}{}", number, kSuffixes[suffix - 1]);
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

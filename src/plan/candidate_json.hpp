@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "headroom/plan/candidates.hpp"
+#include "elbowroom/plan/candidates.hpp"
 #include "plan/overlap_plan_json.hpp"
 
-namespace headroom::detail {
+namespace elbowroom::detail {
 
 /// What every document says of a candidate; what was measured of it comes behind.
 inline nlohmann::ordered_json candidate_json(const Candidate& candidate) {
@@ -17,4 +17,4 @@ inline nlohmann::ordered_json candidate_json(const Candidate& candidate) {
   return json;
 }
 
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

@@ -1,4 +1,4 @@
-#include "headroom/plan/candidates.hpp"
+#include "elbowroom/plan/candidates.hpp"
 
 #include <fmt/format.h>
 
@@ -11,11 +11,11 @@
 #include <string_view>
 #include <utility>
 
-#include "headroom/model/comm_catalog.hpp"
-#include "headroom/plan/co_residence.hpp"
-#include "headroom/plan/occupancy.hpp"
+#include "elbowroom/model/comm_catalog.hpp"
+#include "elbowroom/plan/co_residence.hpp"
+#include "elbowroom/plan/occupancy.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using Value = std::optional<std::int64_t>;
@@ -51,7 +51,7 @@ bool worth_a_step(std::string_view control, std::int64_t value, const ControlSit
 std::int64_t own_value(std::string_view control, const ControlSite& site, const OverlapPlan& plan) {
   if (control == "comm_blocks") return own_blocks(site, plan);
   // Caps, targets, clusters and threads only take away from what there is by itself.
-  return headroom::control(control).is_switch ? 0 : std::numeric_limits<std::int64_t>::max();
+  return elbowroom::control(control).is_switch ? 0 : std::numeric_limits<std::int64_t>::max();
 }
 
 Axis axis_of(std::string_view name, const ControlSite& site, const OverlapPlan& plan) {
@@ -351,4 +351,4 @@ std::vector<Candidate> CandidateSpace::every() const {
   return candidates;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

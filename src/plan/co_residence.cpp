@@ -1,8 +1,8 @@
-#include "headroom/plan/co_residence.hpp"
+#include "elbowroom/plan/co_residence.hpp"
 
-#include "headroom/plan/allocation.hpp"
+#include "elbowroom/plan/allocation.hpp"
 
-namespace headroom {
+namespace elbowroom {
 
 CoResidence::CoResidence(const DeviceLimits& device, const KernelFootprint& compute, const KernelFootprint& comm)
     : compute_warps_(warps_per_block(device, compute)),
@@ -48,4 +48,4 @@ Bytes CoResidence::greatest_pad(BlocksPerSm resident) const {
   return round_down(shared_left_ / resident.count(), granule_) - compute_shared_;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "headroom/plan/controls.hpp"
+#include "elbowroom/plan/controls.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,13 +7,13 @@
 #include <array>
 #include <utility>
 
-#include "headroom/model/comm_catalog.hpp"
-#include "headroom/plan/occupancy.hpp"
-#include "headroom/plan/overlap_windows.hpp"
-#include "headroom/plan/residency_windows.hpp"
+#include "elbowroom/model/comm_catalog.hpp"
+#include "elbowroom/plan/occupancy.hpp"
+#include "elbowroom/plan/overlap_windows.hpp"
+#include "elbowroom/plan/residency_windows.hpp"
 #include "plan/sm_shares.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using detail::kPartitionGranule;
@@ -303,4 +303,4 @@ Result<ControlSite> control_site(const Scenario& scenario, const DeviceLimits& d
   return site;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,8 +1,8 @@
-#include "headroom/plan/ideal.hpp"
+#include "elbowroom/plan/ideal.hpp"
 
 #include <algorithm>
 
-namespace headroom {
+namespace elbowroom {
 
 Microseconds ideal_time(Pattern pattern, int iterations, Microseconds compute, Microseconds comm) {
   switch (pattern) {
@@ -14,4 +14,4 @@ Microseconds ideal_time(Pattern pattern, int iterations, Microseconds compute, M
   return compute + comm;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "headroom/plan/occupancy.hpp"
+#include "elbowroom/plan/occupancy.hpp"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <string_view>
 
-#include "headroom/base/grouped.hpp"
-#include "headroom/plan/allocation.hpp"
+#include "elbowroom/base/grouped.hpp"
+#include "elbowroom/plan/allocation.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 std::string_view sm_of(const DeviceLimits& device) { return device.vendor == Vendor::nvidia ? "an SM" : "a CU"; }
@@ -132,4 +132,4 @@ Result<Occupancy> occupancy(const DeviceLimits& device, const KernelFootprint& b
   return result;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,8 +1,8 @@
-#include "headroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 
 #include <fmt/format.h>
 
-namespace headroom {
+namespace elbowroom {
 
 std::string in_words(const OverlapPlan& plan) {
   std::string words;
@@ -24,4 +24,4 @@ std::string in_words(const OverlapPlan& plan) {
   return words.empty() ? "no control" : words;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

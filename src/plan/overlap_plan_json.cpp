@@ -7,7 +7,7 @@
 
 #include "model/json_fields.hpp"
 
-namespace headroom::detail {
+namespace elbowroom::detail {
 namespace {
 
 // Bounds that no device passes; what one device takes is narrower and its backend's to say.
@@ -87,4 +87,4 @@ Result<OverlapPlan> read_plan(const nlohmann::json& object, const std::string& p
   return PlanReader(object, path, source).read();
 }
 
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

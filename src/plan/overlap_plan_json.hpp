@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "headroom/base/result.hpp"
-#include "headroom/plan/overlap_plan.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
 
-namespace headroom::detail {
+namespace elbowroom::detail {
 
 /// The `plan` object of result documents and profiles, fields in the order of the contract, absent values null.
 nlohmann::ordered_json plan_json(const OverlapPlan& plan);
@@ -16,4 +16,4 @@ nlohmann::ordered_json plan_json(const OverlapPlan& plan);
 /// the file. Whether the plan can act somewhere is the backend's question.
 Result<OverlapPlan> read_plan(const nlohmann::json& object, const std::string& path, const std::string& source);
 
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

@@ -1,6 +1,6 @@
-#include "headroom/plan/overlap_windows.hpp"
+#include "elbowroom/plan/overlap_windows.hpp"
 
-namespace headroom {
+namespace elbowroom {
 
 Status windows_possible(Pattern pattern, int iterations) {
   if (pattern == Pattern::pair) return invalid_input("both sides of a pair run at once from the beginning to the end");
@@ -25,4 +25,4 @@ OverlapPlan outside_windows(const OverlapPlan& plan, const Collective& collectiv
   return outside;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "headroom/plan/plan_text.hpp"
+#include "elbowroom/plan/plan_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +10,7 @@
 
 #include "model/json_fields.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 /// On one line, whatever it holds.
@@ -81,4 +81,4 @@ Result<OverlapPlan> plan_of(const ControlSite& site, const std::vector<ControlSe
   return plan;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,11 +1,11 @@
-#include "headroom/plan/ranking.hpp"
+#include "elbowroom/plan/ranking.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <utility>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 // Plans from which the search goes on.
@@ -127,4 +127,4 @@ Candidate safe_choice(const CandidateSpace& space, const Predictor& predict) {
   return pays ? order : nothing;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

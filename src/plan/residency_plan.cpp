@@ -1,11 +1,11 @@
-#include "headroom/plan/residency_plan.hpp"
+#include "elbowroom/plan/residency_plan.hpp"
 
 #include <algorithm>
 
-#include "headroom/plan/co_residence.hpp"
-#include "headroom/plan/occupancy.hpp"
+#include "elbowroom/plan/co_residence.hpp"
+#include "elbowroom/plan/occupancy.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 ResidencyRow row_of(const ResidencyWindow& window, const CoResidence& beside, bool padded) {
@@ -48,4 +48,4 @@ Result<ResidencyPlan> plan_residencies(const DeviceLimits& device, const KernelF
   return plan;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

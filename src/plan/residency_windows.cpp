@@ -1,12 +1,12 @@
-#include "headroom/plan/residency_windows.hpp"
+#include "elbowroom/plan/residency_windows.hpp"
 
 #include <algorithm>
 #include <cstddef>
 
-#include "headroom/plan/allocation.hpp"
-#include "headroom/plan/occupancy.hpp"
+#include "elbowroom/plan/allocation.hpp"
+#include "elbowroom/plan/occupancy.hpp"
 
-namespace headroom {
+namespace elbowroom {
 
 Result<std::vector<ResidencyWindow>> residency_windows(const DeviceLimits& device, const KernelFootprint& block) {
   const Result<Occupancy> unpadded = occupancy(device, block);
@@ -36,4 +36,4 @@ Result<std::vector<ResidencyWindow>> residency_windows(const DeviceLimits& devic
   return windows;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

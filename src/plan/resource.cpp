@@ -1,6 +1,6 @@
-#include "headroom/plan/resource.hpp"
+#include "elbowroom/plan/resource.hpp"
 
-namespace headroom {
+namespace elbowroom {
 
 std::string in_words(ResourceSet set) {
   std::string text;
@@ -12,4 +12,4 @@ std::string in_words(ResourceSet set) {
   return text;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

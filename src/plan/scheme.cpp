@@ -1,4 +1,4 @@
-#include "headroom/plan/scheme.hpp"
+#include "elbowroom/plan/scheme.hpp"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <string>
 
-#include "headroom/plan/residency_windows.hpp"
+#include "elbowroom/plan/residency_windows.hpp"
 #include "plan/sm_shares.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 constexpr std::array kSchemes{Scheme::sequential,      Scheme::concurrent, Scheme::priority,      Scheme::shaped,
@@ -162,4 +162,4 @@ Result<std::vector<OverlapPlan>> scheme_plans(Scheme scheme, const DeviceLimits&
   return invalid_input("scheme: unknown");
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

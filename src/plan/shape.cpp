@@ -1,4 +1,4 @@
-#include "headroom/plan/shape.hpp"
+#include "elbowroom/plan/shape.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "headroom/base/grouped.hpp"
-#include "headroom/plan/residency_windows.hpp"
+#include "elbowroom/base/grouped.hpp"
+#include "elbowroom/plan/residency_windows.hpp"
 
-namespace headroom {
+namespace elbowroom {
 
 Result<OverlapPlan> shape_to(const DeviceLimits& device, const KernelFootprint& block, BlocksPerSm residency) {
   const Result<std::vector<ResidencyWindow>> windows = residency_windows(device, block);
@@ -32,4 +32,4 @@ Result<OverlapPlan> shape_to(const DeviceLimits& device, const KernelFootprint& 
                                    device.name, fmt::join(reachable, ", ")));
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

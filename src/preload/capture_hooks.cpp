@@ -4,7 +4,7 @@
 // Stream capture, and the graphs that come of it or of explicit nodes. What a graph holds is read when it is instantiated or an
 // executable graph is updated from it, so that no way of adding or changing its nodes needs a hook of its own.
 
-using namespace headroom::preload;
+using namespace elbowroom::preload;
 
 namespace {
 

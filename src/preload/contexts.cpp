@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 CurrentContext::CurrentContext(const DriverCalls& driver, cu::Context context) : driver_(driver) {
   cu::Context current = nullptr;
@@ -114,4 +114,4 @@ int Contexts::devices_seen() {
   return std::popcount(devices_seen_);
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -8,7 +8,7 @@
 #include "preload/core/core.hpp"
 #include "preload/driver_calls.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// Makes a context current for a scope, where it is not.
 class CurrentContext {
@@ -81,4 +81,4 @@ class Contexts {
   std::uint64_t devices_seen_ = 0;  // a bit each
 };
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -3,15 +3,15 @@
 #include "preload/driver_abi.hpp"
 
 /// The cuBLAS products that are hooked, as cublas_api.h declares them. Handle, sizes and the type of the factors mean something here.
-namespace headroom::preload::cublas {
+namespace elbowroom::preload::cublas {
 using Handle = struct OpaqueHandle*;
 using Operation = int;    // cublasOperation_t
 using Type = int;         // cudaDataType, see product_type.hpp
 using ComputeType = int;  // cublasComputeType_t
 using Algorithm = int;    // cublasGemmAlgo_t
-}  // namespace headroom::preload::cublas
+}  // namespace elbowroom::preload::cublas
 
-namespace cublas = headroom::preload::cublas;
+namespace cublas = elbowroom::preload::cublas;
 
 #pragma GCC visibility push(default)
 extern "C" {

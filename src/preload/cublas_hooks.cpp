@@ -7,7 +7,7 @@
 
 // Products that would run in a window are made for fewer SMs: the library's own target, set around the call and put back after it.
 
-using namespace headroom::preload;
+using namespace elbowroom::preload;
 
 namespace {
 

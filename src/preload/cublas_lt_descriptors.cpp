@@ -2,7 +2,7 @@
 
 #include "preload/loaded_function.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 struct AttributeCalls {
@@ -90,4 +90,4 @@ void DescriptorUse::put_back() {
   targeted_ = false;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

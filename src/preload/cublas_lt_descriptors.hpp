@@ -9,7 +9,7 @@
 
 #include "preload/cublas_lt_abi.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// The matmul descriptors that calls are reading at this moment: one for each thread at most. Further ones go without a target.
 class DescriptorTable {
@@ -61,4 +61,4 @@ class DescriptorUse {
   bool targeted_ = false;
 };
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -5,7 +5,7 @@
 #include "preload/cublas_lt_abi.hpp"
 #include "preload/driver_abi.hpp"
 
-namespace cu = headroom::preload::cu;
+namespace cu = elbowroom::preload::cu;
 
 /// The functions of cublasLt that are hooked, as cublasLt.h declares them. Matmul descriptor, stream and the layouts of A and D mean something here.
 #pragma GCC visibility push(default)

@@ -8,7 +8,7 @@
 // Products that a program asks cublasLt for itself: their target is an attribute of the matmul descriptor. The heuristic reads it when it
 // chooses an algorithm, and the product when it launches one.
 
-using namespace headroom::preload;
+using namespace elbowroom::preload;
 
 namespace {
 

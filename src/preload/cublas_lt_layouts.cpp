@@ -6,7 +6,7 @@
 #include "preload/loaded_function.hpp"
 #include "preload/product_type.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 using GetAttribute = int (*)(cublas_lt::Layout, int, void*, std::size_t, std::size_t*);
@@ -42,4 +42,4 @@ Product product_of_layouts(cublas_lt::Layout a, cublas_lt::Layout d) {
                     static_cast<std::int64_t>(k), batches);
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -2,7 +2,7 @@
 
 #include "preload/elf_symbols.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 template <class Call>
@@ -55,4 +55,4 @@ cu::Function plain_function(const DriverCalls& driver, cu::Function function) {
   return result == cu::kSuccess && converted != nullptr ? converted : function;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

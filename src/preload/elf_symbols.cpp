@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 std::string_view file_name(const char* path) {
@@ -148,4 +148,4 @@ std::string_view object_of(const void* address) {
   return search.name;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

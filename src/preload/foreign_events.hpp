@@ -6,7 +6,7 @@
 
 #include "preload/core/table.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// The events that other processes record: to wait for one is to wait for something that no stream of this process does.
 /// More of them than fit make every event count as one.
@@ -23,4 +23,4 @@ class ForeignEvents {
   FixedTable<bool, 1024> events_;
 };
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -7,7 +7,7 @@
 #include "preload/core/kernel_names.hpp"
 #include "preload/interposer.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr int kMaxDepth = 8;  // of child graphs in child graphs
@@ -92,4 +92,4 @@ bool prioritise_collectives(Interposer& state, cu::Graph graph) {
   return any;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

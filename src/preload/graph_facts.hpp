@@ -3,7 +3,7 @@
 #include "preload/core/core.hpp"
 #include "preload/driver_abi.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 struct Interposer;
 
@@ -14,4 +14,4 @@ GraphFacts read_graph(Interposer& state, cu::Graph graph);
 /// instantiated with node priorities for it to count.
 bool prioritise_collectives(Interposer& state, cu::Graph graph);
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -1,6 +1,6 @@
 #include "preload/graph_table.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 void GraphTable::put(const void* exec, const ExecutableGraph& graph) {
   const std::lock_guard lock(mutex_);
@@ -38,4 +38,4 @@ bool GraphTable::full() {
   return used_ == kGraphs;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -6,7 +6,7 @@
 
 #include "preload/core/core.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 struct ExecutableGraph {
   GraphFacts facts;
@@ -34,4 +34,4 @@ class GraphTable {
   std::size_t used_ = 0;
 };
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -1,7 +1,7 @@
 #include "preload/elf_symbols.hpp"
 #include "preload/hook_table.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 const Hook* find_hook(std::string_view symbol) {
   for (const Hook& hook : hooks()) {
@@ -40,4 +40,4 @@ void* resolve_state(HookState& state) {
   return nullptr;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

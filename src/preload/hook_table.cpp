@@ -7,7 +7,7 @@
 #include "preload/hooked_functions.hpp"
 #include "preload/nccl_functions.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 template <auto Ours>
@@ -170,4 +170,4 @@ std::string_view object_prefix(HookedLibrary library) {
 
 bool may_be_hooked(const char* name) { return (name[0] == 'c' && name[1] == 'u') || (name[0] == 'n' && name[1] == 'c'); }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// kDriver: what launches kernels, CUDA's driver or the HIP runtime. kNccl: NCCL or RCCL.
 enum class HookedLibrary : std::uint8_t { kDriver, kNccl, kCublas, kCublasLt };
@@ -72,4 +72,4 @@ int call_real(Arguments... arguments) {
   return function == nullptr ? kNoSuchLibrary : function(arguments...);
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

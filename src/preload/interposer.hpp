@@ -15,7 +15,7 @@
 #include "preload/launch_timer.hpp"
 #include "preload/process.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// Everything the library knows about its process: one object, made when a program first calls a hooked driver function and never
 /// destroyed, because programs call the driver until their very end.
@@ -49,4 +49,4 @@ inline cu::Stream explicit_stream(cu::Stream stream, DefaultStream default_strea
   return per_thread ? reinterpret_cast<cu::Stream>(cu::kStreamPerThread) : stream;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -6,7 +6,7 @@
 #include "preload/interposer.hpp"
 #include "preload/library_notes.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr std::size_t kOwnAttributes = 3;
@@ -214,4 +214,4 @@ int launch(const LaunchRequest& request, OriginalLaunch original) {
   return result;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -3,7 +3,7 @@
 #include "preload/driver_abi.hpp"
 #include "preload/hook_table.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// A kernel launch as the program asked for it, whichever entry point it took.
 struct LaunchRequest {
@@ -24,4 +24,4 @@ struct OriginalLaunch {
 /// Returns what the driver returned for the launch that counts.
 int launch(const LaunchRequest& request, OriginalLaunch original);
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

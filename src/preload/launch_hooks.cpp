@@ -1,7 +1,7 @@
 #include "preload/hooked_functions.hpp"
 #include "preload/launch.hpp"
 
-using namespace headroom::preload;
+using namespace elbowroom::preload;
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include "preload/launch_timer.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 // An event that its driver does not take back is lost, and nothing else is.
@@ -156,4 +156,4 @@ void LaunchTimer::forget(cu::Context context) {
   }
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -11,7 +11,7 @@
 #include "preload/core/core.hpp"
 #include "preload/driver_calls.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// Pairs of events around the few launches that the core wants timed. Event pairs are made when first needed and used again.
 class LaunchTimer {
@@ -75,4 +75,4 @@ class LaunchTimer {
   std::atomic<std::uint64_t> next_poll_{0};
 };
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

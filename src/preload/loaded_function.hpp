@@ -3,7 +3,7 @@
 #include "preload/elf_symbols.hpp"
 #include "preload/hook_table.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// A function of that library that is not hooked, or null. The library may have been loaded with local visibility, or be part of another
 /// one: then whatever object has the name. Costs a walk over the loaded objects: ask once.
@@ -13,4 +13,4 @@ Function loaded_function(HookedLibrary library, const char* name) {
   return reinterpret_cast<Function>(found != nullptr ? found : find_loaded_symbol("", name));
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

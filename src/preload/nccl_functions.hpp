@@ -4,14 +4,14 @@
 
 /// The NCCL functions that are hooked, as nccl.h declares them, and RCCL's of the same names: they tell how much the kernel that follows
 /// will move.
-namespace headroom::preload::nccl {
+namespace elbowroom::preload::nccl {
 using Communicator = struct OpaqueCommunicator*;
 using DataType = int;
 using Operation = int;
 using Stream = void*;  // of CUDA or of HIP
-}  // namespace headroom::preload::nccl
+}  // namespace elbowroom::preload::nccl
 
-namespace nccl = headroom::preload::nccl;
+namespace nccl = elbowroom::preload::nccl;
 
 #pragma GCC visibility push(default)
 extern "C" {

@@ -5,7 +5,7 @@
 #include "preload/library_notes.hpp"
 #include "preload/nccl_functions.hpp"
 
-using namespace headroom::preload;
+using namespace elbowroom::preload;
 
 namespace {
 
@@ -76,7 +76,7 @@ int collective(nccl::Communicator communicator, nccl::Stream stream, std::size_t
 
 }  // namespace
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 CollectiveNote note_of(const void* stream) {
   for (std::size_t i = 0; i < notes.count; ++i) {
@@ -85,7 +85,7 @@ CollectiveNote note_of(const void* stream) {
   return {};
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload
 
 int ncclGroupStart() {
   const int result = call_real<&ncclGroupStart>();

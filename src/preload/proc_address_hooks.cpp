@@ -3,7 +3,7 @@
 #include "preload/hooked_functions.hpp"
 #include "preload/symbol_routes.hpp"
 
-using namespace headroom::preload;
+using namespace elbowroom::preload;
 
 int cuGetProcAddress(const char* symbol, void** found, int version, std::uint64_t flags) {
   const int result = call_real<&::cuGetProcAddress>(symbol, found, version, flags);

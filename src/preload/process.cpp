@@ -12,17 +12,17 @@
 #include <cstdlib>
 #include <ctime>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 void warn(const char* what, const char* which) {
-  std::fprintf(stderr, "headroom: %s '%s' is not understood and left out\n", what, which);
+  std::fprintf(stderr, "elbowroom: %s '%s' is not understood and left out\n", what, which);
 }
 
 void read_rules_file(const char* path, Rules& rules) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) {
-    warn("HEADROOM_RUN_RULES", path);
+    warn("ELBOWROOM_RUN_RULES", path);
     return;
   }
   std::array<char, 16384> text;
@@ -33,7 +33,7 @@ void read_rules_file(const char* path, Rules& rules) {
   close(file);
   const std::size_t wrong_line = parse_rules(text.data(), size, rules);
   if (wrong_line != 0) {
-    std::fprintf(stderr, "headroom: %s:%zu: not a rule; it and what follows is left out\n", path, wrong_line);
+    std::fprintf(stderr, "elbowroom: %s:%zu: not a rule; it and what follows is left out\n", path, wrong_line);
   }
 }
 
@@ -41,18 +41,18 @@ void read_rules_file(const char* path, Rules& rules) {
 
 Rules read_rules() {
   Rules rules;
-  const char* policy = std::getenv("HEADROOM_RUN_POLICY");
+  const char* policy = std::getenv("ELBOWROOM_RUN_POLICY");
   if (policy != nullptr && *policy != '\0' && !parse_policy(policy, rules.policy)) {
-    warn("HEADROOM_RUN_POLICY", policy);
+    warn("ELBOWROOM_RUN_POLICY", policy);
     rules.policy = Policy::observe;
   }
-  const char* path = std::getenv("HEADROOM_RUN_RULES");
+  const char* path = std::getenv("ELBOWROOM_RUN_RULES");
   if (path != nullptr && *path != '\0') { read_rules_file(path, rules); }
   return rules;
 }
 
 Text known_durations(void* /*self*/) {
-  const char* path = std::getenv("HEADROOM_RUN_DURATIONS");
+  const char* path = std::getenv("ELBOWROOM_RUN_DURATIONS");
   if (path == nullptr || *path == '\0') { return {}; }
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   struct stat facts{};
@@ -61,7 +61,7 @@ Text known_durations(void* /*self*/) {
   void* mapped = readable ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
   if (file >= 0) { close(file); }
   if (mapped == MAP_FAILED) {
-    warn("HEADROOM_RUN_DURATIONS", path);
+    warn("ELBOWROOM_RUN_DURATIONS", path);
     return {};
   }
   return {static_cast<const char*>(mapped), size};
@@ -110,4 +110,4 @@ std::uint32_t thread_number() {
   return own.number;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

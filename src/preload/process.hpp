@@ -7,7 +7,7 @@
 #include "preload/core/rules.hpp"
 
 /// What every interposer needs of its process, whatever it interposes.
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// Nanoseconds of a monotonic clock.
 std::uint64_t now_ns();
@@ -50,10 +50,10 @@ class DriverClock {
   std::uint64_t spent_ns_ = 0;
 };
 
-/// What HEADROOM_RUN_POLICY and HEADROOM_RUN_RULES say; what is not understood is said on standard error and left out.
+/// What ELBOWROOM_RUN_POLICY and ELBOWROOM_RUN_RULES say; what is not understood is said on standard error and left out.
 Rules read_rules();
 
-/// Platform::known_durations: the file of HEADROOM_RUN_DURATIONS, mapped until the process ends.
+/// Platform::known_durations: the file of ELBOWROOM_RUN_DURATIONS, mapped until the process ends.
 Text known_durations(void* self);
 
 /// What the report needs beyond the core.
@@ -64,7 +64,7 @@ struct ReportSource {
   const char* finder;  ///< the function that finds functions, as a prefix of the entries that it gave out
 };
 
-/// Writes the report of HEADROOM_RUN_REPORT_DIR.
+/// Writes the report of ELBOWROOM_RUN_REPORT_DIR.
 void write_process_report(const ReportSource& source);
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

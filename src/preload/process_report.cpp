@@ -10,7 +10,7 @@
 #include "preload/hook_table.hpp"
 #include "preload/process.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr std::size_t kPathBytes = 4096;
@@ -98,7 +98,7 @@ void report_to(const ReportSource& source, const char* directory, const ProcessF
   static BufferedFile output;
   output.file = open(unfinished.data(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (output.file < 0) {
-    std::fprintf(stderr, "headroom: the report cannot be written to %s: %s\n", directory, std::strerror(errno));
+    std::fprintf(stderr, "elbowroom: the report cannot be written to %s: %s\n", directory, std::strerror(errno));
     return;
   }
   source.core.report(facts, {&output, &BufferedFile::write_piece});
@@ -121,11 +121,11 @@ void write_process_report(const ReportSource& source) {
   facts.driver_entries = entries.pointers.data();
   facts.driver_entry_count = entries.count;
   fill_overhead(source.overhead, source.core.launches_at_rest(), facts);
-  const char* directory = std::getenv("HEADROOM_RUN_REPORT_DIR");
+  const char* directory = std::getenv("ELBOWROOM_RUN_REPORT_DIR");
   if (directory != nullptr && *directory != '\0') { report_to(source, directory, facts); }
-  const char* verbose = std::getenv("HEADROOM_RUN_VERBOSE");
+  const char* verbose = std::getenv("ELBOWROOM_RUN_VERBOSE");
   if (verbose != nullptr && *verbose == '1') {
-    std::fprintf(stderr, "headroom: %s (%d): %llu launches outside windows (%llu ns each), %llu inside (%llu ns each)\n",
+    std::fprintf(stderr, "elbowroom: %s (%d): %llu launches outside windows (%llu ns each), %llu inside (%llu ns each)\n",
                  facts.program, facts.pid, static_cast<unsigned long long>(facts.outside_calls),
                  static_cast<unsigned long long>(facts.outside_calls == 0 ? 0 : facts.outside_ns / facts.outside_calls),
                  static_cast<unsigned long long>(facts.inside_calls),
@@ -133,4 +133,4 @@ void write_process_report(const ReportSource& source) {
   }
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 inline thread_local constinit int products_in_progress = 0;
 
@@ -16,4 +16,4 @@ class ProductScope {
   [[nodiscard]] static bool outermost() { return products_in_progress == 1; }
 };
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

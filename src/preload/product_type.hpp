@@ -2,7 +2,7 @@
 
 #include "preload/core/rules.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// A cudaDataType of library_types.h as rules name it.
 constexpr ProductType product_type(int cuda_type) {
@@ -12,4 +12,4 @@ constexpr ProductType product_type(int cuda_type) {
   return cuda_type == real_16bf ? ProductType::bf16 : ProductType::other;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

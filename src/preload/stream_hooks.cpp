@@ -3,7 +3,7 @@
 
 // Streams and events: what the program orders by itself. Facts are told once the driver has accepted the call.
 
-using namespace headroom::preload;
+using namespace elbowroom::preload;
 
 namespace {
 

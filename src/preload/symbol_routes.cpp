@@ -11,20 +11,20 @@
 // tells by the address that it finds whether it is the driver's function.
 //
 // dlsym answers RTLD_NEXT and RTLD_DEFAULT for the object that *calls* it, which it reads from its return address. So the exported
-// dlsym is a few instructions that ask headroom_dlsym for a substitute and otherwise jump to the loader's, with the stack as it was.
+// dlsym is a few instructions that ask elbowroom_dlsym for a substitute and otherwise jump to the loader's, with the stack as it was.
 
 extern "C" {
-__attribute__((visibility("hidden"))) constinit void* headroom_loader_dlsym = nullptr;
-__attribute__((visibility("hidden"))) constinit void* headroom_loader_dlvsym = nullptr;
-__attribute__((visibility("hidden"))) void* headroom_dlsym(void* handle, const char* name);
-__attribute__((visibility("hidden"))) void* headroom_dlvsym(void* handle, const char* name, const char* version);
+__attribute__((visibility("hidden"))) constinit void* elbowroom_loader_dlsym = nullptr;
+__attribute__((visibility("hidden"))) constinit void* elbowroom_loader_dlvsym = nullptr;
+__attribute__((visibility("hidden"))) void* elbowroom_dlsym(void* handle, const char* name);
+__attribute__((visibility("hidden"))) void* elbowroom_dlvsym(void* handle, const char* name, const char* version);
 }
 
 // A substitute of 0 means "ask the loader", of 1 "there is none": the caller gets null.
 #if defined(__x86_64__)
 asm(R"(
 .pushsection .text
-.macro HEADROOM_ROUTE name, substitute, loader
+.macro ELBOWROOM_ROUTE name, substitute, loader
 .globl \name
 .type \name, @function
 .balign 16
@@ -55,14 +55,14 @@ asm(R"(
   .cfi_endproc
 .size \name, .-\name
 .endm
-HEADROOM_ROUTE dlsym, headroom_dlsym, headroom_loader_dlsym
-HEADROOM_ROUTE dlvsym, headroom_dlvsym, headroom_loader_dlvsym
+ELBOWROOM_ROUTE dlsym, elbowroom_dlsym, elbowroom_loader_dlsym
+ELBOWROOM_ROUTE dlvsym, elbowroom_dlvsym, elbowroom_loader_dlvsym
 .popsection
 )");
 #elif defined(__aarch64__)
 asm(R"(
 .pushsection .text
-.macro HEADROOM_ROUTE name, substitute, loader
+.macro ELBOWROOM_ROUTE name, substitute, loader
 .globl \name
 .type \name, %function
 .balign 16
@@ -94,15 +94,15 @@ asm(R"(
   .cfi_endproc
 .size \name, .-\name
 .endm
-HEADROOM_ROUTE dlsym, headroom_dlsym, headroom_loader_dlsym
-HEADROOM_ROUTE dlvsym, headroom_dlvsym, headroom_loader_dlvsym
+ELBOWROOM_ROUTE dlsym, elbowroom_dlsym, elbowroom_loader_dlsym
+ELBOWROOM_ROUTE dlvsym, elbowroom_dlvsym, elbowroom_loader_dlvsym
 .popsection
 )");
 #else
-#error "headroom_preload: dlsym is interposed on x86-64 and aarch64 only"
+#error "elbowroom_preload: dlsym is interposed on x86-64 and aarch64 only"
 #endif
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 void* const kAskLoader = nullptr;
@@ -179,14 +179,14 @@ void substitute_found(const char* symbol, void** found, int version, std::uint64
   *found = hook->ours();
 }
 
-DlsymFunction loader_dlsym() { return reinterpret_cast<DlsymFunction>(from_c_library(headroom_loader_dlsym, "dlsym")); }
-DlvsymFunction loader_dlvsym() { return reinterpret_cast<DlvsymFunction>(from_c_library(headroom_loader_dlvsym, "dlvsym")); }
+DlsymFunction loader_dlsym() { return reinterpret_cast<DlsymFunction>(from_c_library(elbowroom_loader_dlsym, "dlsym")); }
+DlvsymFunction loader_dlvsym() { return reinterpret_cast<DlvsymFunction>(from_c_library(elbowroom_loader_dlvsym, "dlvsym")); }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload
 
-using namespace headroom::preload;
+using namespace elbowroom::preload;
 
-void* headroom_dlsym(void* handle, const char* name) {
+void* elbowroom_dlsym(void* handle, const char* name) {
   const DlsymFunction loader = loader_dlsym();
   if (loader == nullptr) { return kNoSymbol; }
   // Who asks for the next definition has one of its own and wants the driver's.
@@ -195,7 +195,7 @@ void* headroom_dlsym(void* handle, const char* name) {
   return hook == nullptr ? kAskLoader : substitute(*hook, loader(handle, name));
 }
 
-void* headroom_dlvsym(void* handle, const char* name, const char* version) {
+void* elbowroom_dlvsym(void* handle, const char* name, const char* version) {
   const DlvsymFunction loader = loader_dlvsym();
   if (loader == nullptr) { return kNoSymbol; }
   if (name == nullptr || !may_be_hooked(name) || handle == RTLD_NEXT) { return kAskLoader; }

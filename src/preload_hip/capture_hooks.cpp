@@ -6,7 +6,7 @@
 // Stream capture, and the graphs that come of it or of explicit nodes. What a graph holds is read when it is instantiated, so that
 // no way of adding or changing nodes needs a hook of its own. And the function that finds functions.
 
-using namespace headroom::preload;
+using namespace elbowroom::preload;
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include "preload_hip/carriers.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 Carrier Carriers::of(StreamId id, hip::Stream stream, int device) {
   const std::lock_guard lock(mutex_);
@@ -70,4 +70,4 @@ void Carriers::forget(int device) {
   }
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

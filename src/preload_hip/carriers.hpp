@@ -6,7 +6,7 @@
 #include "preload/core/table.hpp"
 #include "preload_hip/runtime_calls.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// A stream of ours with the greatest priority that carries the collectives of one stream of the program: forked from it before each and
 /// joined to it after, so that the program's order holds. HIP has no priority of a launch, and a stream keeps the one it was made with.
@@ -45,4 +45,4 @@ class Carriers {
   FixedTable<Entry, kCarriers> entries_{};
 };
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

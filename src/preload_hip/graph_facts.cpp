@@ -6,7 +6,7 @@
 #include "preload/core/kernel_names.hpp"
 #include "preload_hip/interposer.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr int kMaxDepth = 8;  // of child graphs in child graphs
@@ -84,4 +84,4 @@ bool prioritise_collectives(Interposer& state, hip::Graph graph) {
   return any;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

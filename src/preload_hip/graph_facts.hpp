@@ -3,7 +3,7 @@
 #include "preload/core/core.hpp"
 #include "preload_hip/hip_abi.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 struct Interposer;
 
@@ -15,4 +15,4 @@ GraphFacts read_graph(Interposer& state, hip::Graph graph);
 /// instantiated with node priorities for it to count.
 bool prioritise_collectives(Interposer& state, hip::Graph graph);
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

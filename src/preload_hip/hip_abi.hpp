@@ -5,7 +5,7 @@
 
 /// The part of the HIP runtime's binary interface that the interposer touches, declared here so that the library builds without ROCm.
 /// Handles are distinct pointer types, so that a stream is never passed for an event.
-namespace headroom::preload::hip {
+namespace elbowroom::preload::hip {
 
 using Result = int;
 inline constexpr Result kSuccess = 0;
@@ -150,4 +150,4 @@ struct GraphInstantiateParams {
   Stream upload_stream;
 };
 
-}  // namespace headroom::preload::hip
+}  // namespace elbowroom::preload::hip

@@ -5,7 +5,7 @@
 #include "preload/nccl_functions.hpp"
 #include "preload_hip/hooked_functions.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 template <auto Ours>
@@ -59,9 +59,9 @@ constexpr std::array kHooks{
     legacy<&hipModuleLaunchCooperativeKernel>("hipModuleLaunchCooperativeKernel"),
     legacy<&hipDrvLaunchKernelEx>("hipDrvLaunchKernelEx"),
     legacy<&hipExtModuleLaunchKernel>("hipExtModuleLaunchKernel"),
-    unnamed<&headroom_ext_module_launch>(
+    unnamed<&elbowroom_ext_module_launch>(
         "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j"),
-    unnamed<&headroom_hcc_module_launch>(
+    unnamed<&elbowroom_hcc_module_launch>(
         "_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_"),
     runtime<&hipStreamCreate>("hipStreamCreate"),
     runtime<&hipStreamCreateWithFlags>("hipStreamCreateWithFlags"),
@@ -152,4 +152,4 @@ bool may_be_hooked(const char* name) {
   return (name[0] == 'h' && name[1] == 'i') || (name[0] == 'n' && name[1] == 'c') || (name[0] == '_' && name[1] == 'Z');
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

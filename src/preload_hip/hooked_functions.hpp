@@ -4,7 +4,7 @@
 
 /// Every function that the library defines under a name of the HIP runtime, declared as there. hook_table.cpp lists them all and
 /// exports.map lets them out. In a `_spt` entry point stream 0 is the calling thread's own default stream.
-namespace hip = headroom::preload::hip;
+namespace hip = elbowroom::preload::hip;
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -40,12 +40,12 @@ int hipExtModuleLaunchKernel(hip::Function function, std::uint32_t work_x, std::
                              std::uint32_t block_x, std::uint32_t block_y, std::uint32_t block_z, std::size_t shared_bytes,
                              hip::Stream stream, void** parameters, void** extra, hip::Event start, hip::Event stop,
                              std::uint32_t flags);
-int headroom_ext_module_launch(
+int elbowroom_ext_module_launch(
     hip::Function function, std::uint32_t work_x, std::uint32_t work_y, std::uint32_t work_z, std::uint32_t block_x,
     std::uint32_t block_y, std::uint32_t block_z, std::size_t shared_bytes, hip::Stream stream, void** parameters, void** extra,
     hip::Event start, hip::Event stop,
     std::uint32_t flags) asm("_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j");
-int headroom_hcc_module_launch(
+int elbowroom_hcc_module_launch(
     hip::Function function, std::uint32_t work_x, std::uint32_t work_y, std::uint32_t work_z, std::uint32_t block_x,
     std::uint32_t block_y, std::uint32_t block_z, std::size_t shared_bytes, hip::Stream stream, void** parameters, void** extra,
     hip::Event start,

@@ -4,7 +4,7 @@
 // Where the host and the device meet: synchronous calls, copies and fills on default streams, streams that wait for the host, and
 // the end of handles.
 
-using namespace headroom::preload;
+using namespace elbowroom::preload;
 
 namespace {
 

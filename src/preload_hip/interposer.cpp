@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 // LDS is given to blocks in such pieces, from gfx9 to gfx94x.
@@ -115,7 +115,7 @@ std::uint32_t blocks_per_sm(void* self, FunctionId id, std::uint32_t threads, st
 // HIP's events tell of the end of work alone, and its libraries take no number of compute units.
 Rules possible(Rules rules) {
   if (rules.policy == Policy::gate) {
-    std::fputs("headroom: policy gate needs an event at the begin of a kernel, which HIP lacks; priority is used\n", stderr);
+    std::fputs("elbowroom: policy gate needs an event at the begin of a kernel, which HIP lacks; priority is used\n", stderr);
     rules.policy = Policy::priority;
   }
   rules.gate = false;
@@ -211,4 +211,4 @@ Interposer* interposer() {
   return state;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -13,7 +13,7 @@
 #include "preload_hip/launch_timer.hpp"
 #include "preload_hip/runtime_calls.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// HIP has one context for each device.
 constexpr ContextId context_of_device(int device) { return (static_cast<std::uint64_t>(device) + 1) * 8; }
@@ -60,4 +60,4 @@ inline hip::Stream explicit_stream(hip::Stream stream, DefaultStream default_str
   return per_thread ? reinterpret_cast<hip::Stream>(hip::kStreamPerThread) : stream;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

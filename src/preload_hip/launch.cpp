@@ -6,7 +6,7 @@
 #include "preload/library_notes.hpp"
 #include "preload_hip/interposer.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr int kMostDevices = 64;
@@ -209,4 +209,4 @@ int launch_several(const hip::LaunchParams* launches, int count, int (*call)(con
   return result;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -4,7 +4,7 @@
 #include "preload/hook_table.hpp"
 #include "preload_hip/hip_abi.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// A kernel launch as the program asked for it, whichever entry point it took.
 struct LaunchRequest {
@@ -37,4 +37,4 @@ int launch(const LaunchRequest& request, OriginalLaunch original);
 int launch_several(const hip::LaunchParams* launches, int count, int (*call)(const hip::LaunchParams*, int, unsigned),
                    unsigned flags, bool cooperative);
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -1,7 +1,7 @@
 #include "preload_hip/hooked_functions.hpp"
 #include "preload_hip/launch.hpp"
 
-using namespace headroom::preload;
+using namespace elbowroom::preload;
 
 namespace {
 
@@ -206,19 +206,19 @@ int hipExtModuleLaunchKernel(hip::Function function, std::uint32_t work_x, std::
                 {[](const LaunchRequest& r) { return original_ext_module<&hipExtModuleLaunchKernel>(r, r.flags); }});
 }
 
-int headroom_ext_module_launch(hip::Function function, std::uint32_t work_x, std::uint32_t work_y, std::uint32_t work_z,
-                               std::uint32_t block_x, std::uint32_t block_y, std::uint32_t block_z, std::size_t shared_bytes,
-                               hip::Stream stream, void** parameters, void** extra, hip::Event start, hip::Event stop,
-                               std::uint32_t flags) {
+int elbowroom_ext_module_launch(hip::Function function, std::uint32_t work_x, std::uint32_t work_y, std::uint32_t work_z,
+                                std::uint32_t block_x, std::uint32_t block_y, std::uint32_t block_z, std::size_t shared_bytes,
+                                hip::Stream stream, void** parameters, void** extra, hip::Event start, hip::Event stop,
+                                std::uint32_t flags) {
   return launch(of_work(function, {work_x, work_y, work_z}, {block_x, block_y, block_z}, shared_bytes, stream, parameters, extra,
                         start, stop, flags),
-                {[](const LaunchRequest& r) { return original_ext_module<&headroom_ext_module_launch>(r, r.flags); }});
+                {[](const LaunchRequest& r) { return original_ext_module<&elbowroom_ext_module_launch>(r, r.flags); }});
 }
 
-int headroom_hcc_module_launch(hip::Function function, std::uint32_t work_x, std::uint32_t work_y, std::uint32_t work_z,
-                               std::uint32_t block_x, std::uint32_t block_y, std::uint32_t block_z, std::size_t shared_bytes,
-                               hip::Stream stream, void** parameters, void** extra, hip::Event start, hip::Event stop) {
+int elbowroom_hcc_module_launch(hip::Function function, std::uint32_t work_x, std::uint32_t work_y, std::uint32_t work_z,
+                                std::uint32_t block_x, std::uint32_t block_y, std::uint32_t block_z, std::size_t shared_bytes,
+                                hip::Stream stream, void** parameters, void** extra, hip::Event start, hip::Event stop) {
   return launch(of_work(function, {work_x, work_y, work_z}, {block_x, block_y, block_z}, shared_bytes, stream, parameters, extra,
                         start, stop, 0),
-                {[](const LaunchRequest& r) { return original_ext_module<&headroom_hcc_module_launch>(r); }});
+                {[](const LaunchRequest& r) { return original_ext_module<&elbowroom_hcc_module_launch>(r); }});
 }

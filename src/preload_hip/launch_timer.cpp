@@ -1,6 +1,6 @@
 #include "preload_hip/launch_timer.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 bool LaunchTimer::can_time() const {
   return calls_.event_create_with_flags != nullptr && calls_.event_record != nullptr && calls_.event_query != nullptr &&
@@ -155,4 +155,4 @@ void LaunchTimer::forget(int device) {
   }
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

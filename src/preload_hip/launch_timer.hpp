@@ -10,7 +10,7 @@
 #include "preload/core/core.hpp"
 #include "preload_hip/runtime_calls.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// Pairs of events around the few launches that the core wants timed, and events at the begin of steps. They are made when first needed and
 /// used again.
@@ -79,4 +79,4 @@ class LaunchTimer {
   std::atomic<std::uint64_t> next_poll_{0};
 };
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -3,7 +3,7 @@
 #include "preload/elf_symbols.hpp"
 #include "preload/hook_table.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 template <class Call>
@@ -72,4 +72,4 @@ RelaxedCapture::~RelaxedCapture() {
   if (calls_.exchange_capture_mode != nullptr) { calls_.exchange_capture_mode(&mode_); }
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headroom::detail {
+namespace elbowroom::detail {
 namespace {
 
 std::string summary_words(const std::optional<Summary>& summary, const TimeScale& scale) {
@@ -46,4 +46,4 @@ std::string rare_controls(const SchemeResult& result) {
   return said ? "" : in_words(rare);
 }
 
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

@@ -2,11 +2,11 @@
 
 #include <string>
 
-#include "headroom/report/result_columns.hpp"
-#include "headroom/report/result_document.hpp"
+#include "elbowroom/report/result_columns.hpp"
+#include "elbowroom/report/result_document.hpp"
 
 // Sentences that the text table and the Markdown table share.
-namespace headroom::detail {
+namespace elbowroom::detail {
 
 /// "alone: compute 12.345 ms (12.300..12.400), comm 10.100 ms (10.000..10.200); ideal 13.500 ms"
 std::string alone_line(const CaseResult& result, const TimeScale& scale);
@@ -18,4 +18,4 @@ std::string statistics_line(const CaseResult& result);
 /// note says the whole plan.
 std::string rare_controls(const SchemeResult& result);
 
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

@@ -1,4 +1,4 @@
-#include "headroom/report/chrome_trace.hpp"
+#include "elbowroom/report/chrome_trace.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <string_view>
 #include <utility>
 
-#include "headroom/base/time.hpp"
+#include "elbowroom/base/time.hpp"
 #include "report/json_values.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using detail::OrderedJson;
@@ -165,4 +165,4 @@ Result<std::string> to_chrome_trace(const TraceDocument& document) {
       kSchemaVersion, detail::dump(other_data(document), -1), fmt::join(lines, ",\n"));
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

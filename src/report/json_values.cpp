@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace headroom::detail {
+namespace elbowroom::detail {
 
 OrderedJson number(double value) { return std::isfinite(value) ? OrderedJson(value) : OrderedJson(); }
 
@@ -47,4 +47,4 @@ std::string dump(const OrderedJson& value, int indent) {
   return value.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

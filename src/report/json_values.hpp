@@ -4,12 +4,12 @@
 #include <optional>
 #include <string>
 
-#include "headroom/base/quantities.hpp"
-#include "headroom/model/device_limits.hpp"
-#include "headroom/report/origin.hpp"
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/model/device_limits.hpp"
+#include "elbowroom/report/origin.hpp"
 
 // How reports write values as JSON: in the order given, absent and non-finite ones as null.
-namespace headroom::detail {
+namespace elbowroom::detail {
 
 using OrderedJson = nlohmann::ordered_json;
 
@@ -30,4 +30,4 @@ OrderedJson device_json(const ReportedDevice& device);
 /// Invalid UTF-8 becomes U+FFFD instead of an exception. `indent` below zero: one line.
 std::string dump(const OrderedJson& value, int indent);
 
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

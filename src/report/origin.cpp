@@ -1,8 +1,8 @@
-#include "headroom/report/origin.hpp"
+#include "elbowroom/report/origin.hpp"
 
 #include <fmt/format.h>
 
-namespace headroom {
+namespace elbowroom {
 
 std::string device_line(const Origin& origin) {
   const ReportedDevice& device = origin.device;
@@ -19,4 +19,4 @@ std::string versions_line(const Origin& origin) {
   return line.empty() ? "none known" : line;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
-#include "headroom/report/plan_report.hpp"
+#include "elbowroom/report/plan_report.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -73,7 +73,7 @@ Json row_json(const ResidencyRow& row) {
 
 std::string plan_json(const PlanReport& report) {
   Json json;
-  json["schema"] = "headroom.plan/1";
+  json["schema"] = "elbowroom.plan/1";
   json["device"] = device_json(report.device);
   add_footprint(json["kernel"], report.kernel);
   json["comm"]["name"] = report.comm.name;
@@ -86,4 +86,4 @@ std::string plan_json(const PlanReport& report) {
   return json.dump(2) + "\n";
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

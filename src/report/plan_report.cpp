@@ -1,4 +1,4 @@
-#include "headroom/report/plan_report.hpp"
+#include "elbowroom/report/plan_report.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <iterator>
 #include <string_view>
 
-#include "headroom/base/grouped.hpp"
+#include "elbowroom/base/grouped.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 std::string footprint_line(const KernelFootprint& footprint) {
@@ -97,4 +97,4 @@ std::string plan_table(const PlanReport& report) {
   return text + "\n" + plan_verdict(report) + "\n";
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

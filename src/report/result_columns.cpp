@@ -1,4 +1,4 @@
-#include "headroom/report/result_columns.hpp"
+#include "elbowroom/report/result_columns.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <iterator>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 /// Never "-0.0": what rounds to zero is zero.
@@ -138,4 +138,4 @@ std::string column_legend() {
   return legend;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "headroom/report/result_document.hpp"
+#include "elbowroom/report/result_document.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "plan/overlap_plan_json.hpp"
 #include "report/json_values.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using detail::number;
@@ -84,7 +84,7 @@ const SchemeResult* best_result(const CaseResult& result) {
 
 std::string to_json(const ResultDocument& document, int indent) {
   OrderedJson json = OrderedJson::object();
-  json["schema"] = "headroom.result/1";
+  json["schema"] = "elbowroom.result/1";
   json["provenance"] = to_string(document.origin.provenance);
   json["backend"] = document.origin.backend;
   json["device"] = detail::device_json(document.origin.device);
@@ -95,4 +95,4 @@ std::string to_json(const ResultDocument& document, int indent) {
   return detail::dump(json, indent);
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,15 +1,15 @@
-#include "headroom/report/result_markdown.hpp"
+#include "elbowroom/report/result_markdown.hpp"
 
 #include <fmt/format.h>
 
 #include <string_view>
 #include <vector>
 
-#include "headroom/report/result_columns.hpp"
-#include "headroom/report/scenario_line.hpp"
+#include "elbowroom/report/result_columns.hpp"
+#include "elbowroom/report/scenario_line.hpp"
 #include "report/case_lines.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 /// Text that neither ends a cell or line nor opens a tag.
@@ -90,4 +90,4 @@ std::string to_markdown(const ResultDocument& document) {
   return text;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

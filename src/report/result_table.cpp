@@ -1,4 +1,4 @@
-#include "headroom/report/result_table.hpp"
+#include "elbowroom/report/result_table.hpp"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "headroom/report/result_columns.hpp"
-#include "headroom/report/scenario_line.hpp"
+#include "elbowroom/report/result_columns.hpp"
+#include "elbowroom/report/scenario_line.hpp"
 #include "report/case_lines.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using Row = std::vector<std::string>;
@@ -96,7 +96,7 @@ std::string grid(const CaseResult& result, const TimeScale& scale) {
 }  // namespace
 
 std::string table_preamble(const Origin& origin) {
-  return comment(fmt::format("headroom: {}", device_line(origin))) + comment(fmt::format("versions: {}", versions_line(origin)));
+  return comment(fmt::format("elbowroom: {}", device_line(origin))) + comment(fmt::format("versions: {}", versions_line(origin)));
 }
 
 std::string to_table(const CaseResult& result, Provenance provenance) {
@@ -121,4 +121,4 @@ std::string to_table(const ResultDocument& document) {
   return text;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,9 +1,9 @@
-#include "headroom/report/run_report.hpp"
+#include "elbowroom/report/run_report.hpp"
 
 #include <algorithm>
 #include <tuple>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 AppliedControls& operator+=(AppliedControls& sum, const AppliedControls& more) {
@@ -98,4 +98,4 @@ RunActivity total_activity(std::span<const ProcessReport> processes) {
   return total;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -5,19 +5,19 @@
 #include <optional>
 #include <utility>
 
-#include "headroom/report/run_report.hpp"
+#include "elbowroom/report/run_report.hpp"
 #include "model/json_document.hpp"
 #include "model/json_fields.hpp"
 #include "report/json_values.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using detail::OrderedJson;
 using nlohmann::json;
 
-constexpr std::string_view kProcessSchema = "headroom.run-process/1";
-constexpr std::string_view kRunSchema = "headroom.run/1";
+constexpr std::string_view kProcessSchema = "elbowroom.run-process/1";
+constexpr std::string_view kRunSchema = "elbowroom.run/1";
 
 // What a double holds exactly; sums over thousands of processes stay below the range of 64 bits.
 constexpr std::uint64_t kGreatestCount = std::uint64_t{1} << 53;
@@ -234,7 +234,7 @@ OrderedJson json_of(const RunActivity& activity) {
 }  // namespace
 
 Result<ProcessReport> parse_process_report(std::string_view text, const std::string& source) {
-  const Result<json> document = detail::read_json_object(text, source, "a headroom.run-process/1 document");
+  const Result<json> document = detail::read_json_object(text, source, "a elbowroom.run-process/1 document");
   if (!document) return document.error();
   std::optional<std::string> failure;
   Members members(*document, "", failure);
@@ -282,4 +282,4 @@ std::string to_json(const RunReport& report, int indent) {
   return detail::dump(written, indent) + "\n";
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "headroom/report/run_report.hpp"
+#include "elbowroom/report/run_report.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 // A run has hundreds of kernels; those most often beside a collective come first, the JSON report has them all.
@@ -131,7 +131,7 @@ std::string count_lines(std::string_view title, const std::map<std::string, std:
 
 std::string to_table(const RunReport& report) {
   const RunActivity total = total_activity(report.processes);
-  std::string table = fmt::format("# headroom run: measured, policy {}, exit code {}, {:.1f} s\n# {}\n", report.policy,
+  std::string table = fmt::format("# elbowroom run: measured, policy {}, exit code {}, {:.1f} s\n# {}\n", report.policy,
                                   report.exit_code, report.wall.count(), command_line(report.command));
   table += processes_line(report);
   for (const std::string& line : report.damaged) table += fmt::format("# damaged report: {}\n", line);
@@ -144,4 +144,4 @@ std::string to_table(const RunReport& report) {
   return table + count_lines("passed through (processes: function and why)", total.passed_through);
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,12 +1,12 @@
-#include "headroom/report/scenario_line.hpp"
+#include "elbowroom/report/scenario_line.hpp"
 
 #include <fmt/format.h>
 
 #include <variant>
 
-#include "headroom/model/size.hpp"
+#include "elbowroom/model/size.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 std::string details(const TiledGemm& gemm) {
@@ -37,4 +37,4 @@ std::string scenario_line(const Scenario& scenario) {
       std::visit([](const auto& kernel) { return details(kernel); }, scenario.compute), details(scenario.collective));
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

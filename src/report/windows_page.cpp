@@ -1,4 +1,4 @@
-#include "headroom/report/windows_page.hpp"
+#include "elbowroom/report/windows_page.hpp"
 
 #include <fmt/format.h>
 
@@ -6,12 +6,12 @@
 #include <iterator>
 #include <string_view>
 
-#include "headroom/base/grouped.hpp"
-#include "headroom/model/comm_catalog.hpp"
-#include "headroom/model/device_catalog.hpp"
-#include "headroom/report/plan_report.hpp"
+#include "elbowroom/base/grouped.hpp"
+#include "elbowroom/model/comm_catalog.hpp"
+#include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/report/plan_report.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 struct TypicalKernel {
@@ -32,8 +32,8 @@ constexpr std::string_view kIntroduction =
 How much dynamic shared memory to add to a kernel's launch so that an SM holds exactly n of its blocks, for typical kernels on every
 device of the catalog, and whether a block of the communication library then finds room on the same SM.
 
-This page is written by `headroom plan --page`; a test fails when it differs from what the tool writes. For any other kernel ask
-`headroom plan --device D --threads T --registers R --static-shared B --dynamic-shared B --comm C`.
+This page is written by `elbowroom plan --page`; a test fails when it differs from what the tool writes. For any other kernel ask
+`elbowroom plan --device D --threads T --registers R --static-shared B --dynamic-shared B --comm C`.
 
 How to read a row:
 - **blocks per SM**: the residency. The first row is the kernel as it is; a residency that no multiple of the granule gives is left out.
@@ -93,4 +93,4 @@ std::string shared_memory_windows_page() {
   return page;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,13 +1,13 @@
-#include "headroom/runtime/session.hpp"
+#include "elbowroom/runtime/session.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "headroom/backend/registry.hpp"
-#include "headroom/plan/shape.hpp"
+#include "elbowroom/backend/registry.hpp"
+#include "elbowroom/plan/shape.hpp"
 
-namespace headroom {
+namespace elbowroom {
 
 Session::Session(std::unique_ptr<Backend> backend, std::unique_ptr<Launcher> launcher)
     : backend_(std::move(backend)), launcher_(std::move(launcher)) {}
@@ -47,4 +47,4 @@ Status Session::launch(Kernel kernel, Extent grid, Extent block, std::span<void*
 
 Status Session::synchronize() { return launcher_->synchronize(); }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "headroom/trace/overlap_metrics.hpp"
+#include "elbowroom/trace/overlap_metrics.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 struct Interval {
@@ -143,4 +143,4 @@ OverlapMetrics overlap_metrics(Microseconds time, Microseconds sequential, Micro
   return metrics;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "headroom/trace/pipeline_check.hpp"
+#include "elbowroom/trace/pipeline_check.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 struct OnDevice {
@@ -48,4 +48,4 @@ Status check_pipeline(const Timeline& timeline, int iterations) {
   return {};
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,11 +1,11 @@
-#include "headroom/trace/rank_interval.hpp"
+#include "elbowroom/trace/rank_interval.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <vector>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 /// How many times may be left out on either side: the number of times below the median is binomial with p = 1/2.
@@ -32,4 +32,4 @@ RankInterval rank_interval(std::span<const Microseconds> times, double confidenc
   return {median, sorted[outside], sorted[sorted.size() - 1 - outside]};
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "headroom/trace/summary.hpp"
+#include "elbowroom/trace/summary.hpp"
 
 #include <fmt/format.h>
 
@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "headroom/trace/rank_interval.hpp"
+#include "elbowroom/trace/rank_interval.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 struct Interval {
@@ -133,4 +133,4 @@ Result<RatioSummary> summarize_ratio(std::span<const Microseconds> numerator, st
                       static_cast<int>(pairs.size())};
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

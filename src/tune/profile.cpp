@@ -1,4 +1,4 @@
-#include "headroom/tune/profile.hpp"
+#include "elbowroom/tune/profile.hpp"
 
 #include <fmt/format.h>
 
@@ -11,14 +11,14 @@
 #include "model/json_fields.hpp"
 #include "plan/overlap_plan_json.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 using detail::JsonFields;
 
-constexpr const char* kSchema = "headroom.profile/1";
-constexpr std::string_view kDocument = "a headroom.profile/1 document";
+constexpr const char* kSchema = "elbowroom.profile/1";
+constexpr std::string_view kDocument = "a elbowroom.profile/1 document";
 constexpr std::int64_t kGreatestTime = std::int64_t{1} << 40;
 
 OrderedJson key_json(const ProfileKey& key) {
@@ -294,4 +294,4 @@ std::string to_json(const Profile& profile) {
   return text + "}\n";
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

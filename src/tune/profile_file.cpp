@@ -1,4 +1,4 @@
-#include "headroom/tune/profile_file.hpp"
+#include "elbowroom/tune/profile_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 #include <system_error>
 #include <utility>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 constexpr std::size_t kGreatestProfile = std::size_t{64} << 20;
@@ -180,4 +180,4 @@ Status add_to_profile(const std::string& named, const Profile& more, const Notic
   return replace_file(path, to_json(*profile));
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "headroom/tune/profile_key.hpp"
+#include "elbowroom/tune/profile_key.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include <utility>
 #include <variant>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 constexpr std::int64_t kGreatestNumber = 0x7fff'ffff;
@@ -199,4 +199,4 @@ std::string to_string(const ProfileKey& key) {
                      key.collective_class);
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

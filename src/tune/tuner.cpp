@@ -1,4 +1,4 @@
-#include "headroom/tune/tuner.hpp"
+#include "elbowroom/tune/tuner.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 #include <utility>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 // Ranks say something of a candidate from this many trials on; before, only a large distance does.
@@ -264,4 +264,4 @@ std::optional<std::size_t> Tuner::best() const {
   return found;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -3,19 +3,19 @@
 #include <cmath>
 #include <utility>
 
-#include "headroom/tune/tuner.hpp"
+#include "elbowroom/tune/tuner.hpp"
 #include "model/json_document.hpp"
 #include "model/json_fields.hpp"
 #include "plan/candidate_json.hpp"
 #include "plan/overlap_plan_json.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 using detail::JsonFields;
 
-constexpr const char* kSchema = "headroom.tuning/1";
+constexpr const char* kSchema = "elbowroom.tuning/1";
 constexpr std::int64_t kMost = 1'000'000;
 constexpr std::size_t kMostCandidates = 10'000;
 
@@ -109,7 +109,7 @@ std::string Tuner::state(std::string_view subject) const {
 
 Result<Tuner> Tuner::resume(TunerOptions options, Neighbours neighbours, std::string_view state, std::string_view subject,
                             const std::string& source) {
-  const Result<nlohmann::json> document = detail::read_json_object(state, source, "a headroom.tuning/1 document");
+  const Result<nlohmann::json> document = detail::read_json_object(state, source, "a elbowroom.tuning/1 document");
   if (!document) return document.error();
   JsonFields fields(*document, "", source);
   Tuner tuner(options, std::move(neighbours));
@@ -141,4 +141,4 @@ Result<Tuner> Tuner::resume(TunerOptions options, Neighbours neighbours, std::st
   return tuner;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

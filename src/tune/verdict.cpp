@@ -1,4 +1,4 @@
-#include "headroom/tune/verdict.hpp"
+#include "elbowroom/tune/verdict.hpp"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <chrono>
 #include <optional>
 
-#include "headroom/trace/rank_interval.hpp"
-#include "headroom/tune/tuner.hpp"
+#include "elbowroom/trace/rank_interval.hpp"
+#include "elbowroom/tune/tuner.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 constexpr double kLeastRounds = 12;
@@ -55,4 +55,4 @@ Result<Verdict> confirm(std::span<const Finalist> finalists, const Finalist& pla
   return taken ? *taken : *kept;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

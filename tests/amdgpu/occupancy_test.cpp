@@ -1,16 +1,16 @@
 // The planner's occupancy of AMD's devices against that of LLVM for a sweep of kernels of known footprints.
 
-#include "headroom/plan/occupancy.hpp"
+#include "elbowroom/plan/occupancy.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdio>
 
-#include "headroom/model/device_catalog.hpp"
+#include "elbowroom/model/device_catalog.hpp"
 #include "resource_report.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 constexpr int kSimds = 4;
@@ -50,4 +50,4 @@ INSTANTIATE_TEST_SUITE_P(Devices, AmdOccupancy, testing::Values(Target{"gfx90a",
                          [](const auto& named) { return named.param.device; });
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

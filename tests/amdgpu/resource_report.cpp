@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-using namespace headroom;
+using namespace elbowroom;
 
 namespace {
 
@@ -33,7 +33,7 @@ int CompiledKernel::threads() const {
 KernelFootprint CompiledKernel::footprint() const { return {Threads(threads()), Registers(registers()), Bytes(lds), Bytes(0), 1}; }
 
 std::vector<CompiledKernel> read_report(const std::string& name) {
-  std::ifstream stream(std::filesystem::path(HEADROOM_REPORTS) / name);
+  std::ifstream stream(std::filesystem::path(ELBOWROOM_REPORTS) / name);
   std::vector<CompiledKernel> kernels;
   std::string line;
   while (std::getline(stream, line)) {

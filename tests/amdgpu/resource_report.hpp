@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "headroom/model/kernel_footprint.hpp"
-#include "headroom/plan/occupancy.hpp"
+#include "elbowroom/model/kernel_footprint.hpp"
+#include "elbowroom/plan/occupancy.hpp"
 
 /// What a compiler says of one kernel for AMD (-Rpass-analysis=kernel-resource-usage).
 struct CompiledKernel {
@@ -19,7 +19,7 @@ struct CompiledKernel {
   [[nodiscard]] int registers() const { return agprs == 0 ? vgprs : (vgprs + 3) / 4 * 4 + agprs; }
   /// Of a block: the sweep's kernels have it in their name, all of the backend's have 256.
   [[nodiscard]] int threads() const;
-  [[nodiscard]] headroom::KernelFootprint footprint() const;
+  [[nodiscard]] elbowroom::KernelFootprint footprint() const;
 };
 
 /// The kernels of a report that the build left behind ("kernels.gfx90a"), in order; none when it is missing.
@@ -31,4 +31,4 @@ struct PlannedWaves {
   int blocks_by_lds = 0;  ///< of a CU, up to what threads and blocks allow
   int residency = 0;      ///< blocks of a CU by all resources together
 };
-PlannedWaves planned_waves(const headroom::DeviceLimits& device, const CompiledKernel& kernel);
+PlannedWaves planned_waves(const elbowroom::DeviceLimits& device, const CompiledKernel& kernel);

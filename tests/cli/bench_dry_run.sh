@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `headroom bench --dry-run` shows what would be run and needs no device.
-. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
-golden=$HEADROOM_SOURCE_DIR/tests/cli/golden
+# `elbowroom bench --dry-run` shows what would be run and needs no device.
+. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+golden=$ELBOWROOM_SOURCE_DIR/tests/cli/golden
 
 expect 0 bench --suite quick --dry-run
 silent

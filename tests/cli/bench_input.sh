@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `headroom bench` refuses bad input with one line and exit 2, before it looks for a device.
-. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
+# `elbowroom bench` refuses bad input with one line and exit 2, before it looks for a device.
+. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
 
 refused() {
   local says=$1
@@ -42,7 +42,7 @@ refused "$work: cannot be read: Is a directory" --scenario "$work"
 
 # scenario TEXT: writes a scenario file whose number of GPUs and compute are the text.
 scenario() {
-  printf '{"schema": "headroom.scenario/1", "name": "file", "iterations": 1, "pattern": "pair", %s,\n' "$1"
+  printf '{"schema": "elbowroom.scenario/1", "name": "file", "iterations": 1, "pattern": "pair", %s,\n' "$1"
   printf ' "collective": {"op": "all_reduce", "bytes": "24M", "dtype": "bf16"}}\n'
 } >"$work/file.json"
 gelu='"compute": {"kernel": "elementwise", "op": "gelu", "dtype": "f32", "bytes": "1M"}'
@@ -65,7 +65,7 @@ refused "$work/file.json: gpus: given twice, expected once" --scenario "$work/fi
 : >"$work/file.json"
 refused "$work/file.json: not valid JSON" --scenario "$work/file.json"
 head -c 17M /dev/zero >"$work/file.json"
-refused "$work/file.json: over 16 MiB, expected a headroom.scenario/1 document" --scenario "$work/file.json"
+refused "$work/file.json: over 16 MiB, expected a elbowroom.scenario/1 document" --scenario "$work/file.json"
 head -c 1M /dev/zero | tr '\0' '[' >"$work/file.json"
 refused "$work/file.json: nested deeper than 16 levels" --scenario "$work/file.json"
 

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # Where there is no GPU, asking for one ends with exit 77 and one line, and nothing is written.
-. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
 if usable cuda; then
   echo 'skipped: a GPU is usable here'
   exit 77
 fi
 
 expect 77 bench --backend cuda
-complains 'headroom bench: backend cuda: '
+complains 'elbowroom bench: backend cuda: '
 expect 77 bench --backend cuda --json "$work/result.json" --trace "$work/trace.json" --markdown "$work/table.md"
-complains 'headroom bench: backend cuda: '
+complains 'elbowroom bench: backend cuda: '
 expect 77 bench --backend cuda --json -
-complains 'headroom bench: backend cuda: '
+complains 'elbowroom bench: backend cuda: '
 for file in result.json trace.json table.md; do
   [ ! -e "$work/$file" ] || fail "$file was written"
 done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `headroom bench` on the simulator: where its words go, what it writes, when it fails.
-. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
+# `elbowroom bench` on the simulator: where its words go, what it writes, when it fails.
+. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
 if ! usable sim; then
   echo 'skipped: no simulator in this build'
   exit 77
@@ -26,14 +26,14 @@ says 'simulated'
 if grep -qi measured "$out"; then fail 'a simulated table says measured'; fi
 
 expect 0 "${run[@]}" --json -
-is_document "$out" headroom.result/1
+is_document "$out" elbowroom.result/1
 says '"provenance": "simulated"'
 cp "$out" "$work/first.json"
 expect 0 "${run[@]}" --json -
 diff -q "$work/first.json" "$out" >/dev/null || fail 'the same seed gives another document'
 
 expect 0 "${run[@]}" --device mi300x --json "$work/result.json" --trace "$work/trace.json" --markdown "$work/table.md"
-is_document "$work/result.json" headroom.result/1
+is_document "$work/result.json" elbowroom.result/1
 grep -qF '"catalog": "mi300x"' "$work/result.json" || fail 'not the device that was asked for'
 [ -s "$work/trace.json" ] || fail 'no trace'
 [ -s "$work/table.md" ] || fail 'no Markdown'

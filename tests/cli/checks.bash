@@ -7,7 +7,7 @@ out=$work/stdout err=$work/stderr
 command_line=
 
 fail() {
-  echo "FAIL: headroom $command_line: $1"
+  echo "FAIL: elbowroom $command_line: $1"
   sed 's/^/  stdout: /' "$out" | head -5
   sed 's/^/  stderr: /' "$err" | head -5
   failures=$((failures + 1))
@@ -18,7 +18,7 @@ expect() {
   local code=$1 got
   shift
   command_line=$*
-  "$HEADROOM_BIN" "$@" >"$out" 2>"$err"
+  "$ELBOWROOM_BIN" "$@" >"$out" 2>"$err"
   got=$?
   [ "$got" -eq "$code" ] || fail "exit $got, expected $code"
 }
@@ -39,8 +39,8 @@ complains() {
 # has_option NAME: the help on standard output begins a line with it, alone or as one of several names.
 has_option() { grep -qE -- "^ +([^ ]+,)?$1([ ,=]|\$)" "$out" || fail "help lacks: $1"; }
 
-# usable BACKEND: `headroom list` shows it as usable here.
-usable() { "$HEADROOM_BIN" list | grep -E "^  $1 " | grep -qv unusable; }
+# usable BACKEND: `elbowroom list` shows it as usable here.
+usable() { "$ELBOWROOM_BIN" list | grep -E "^  $1 " | grep -qv unusable; }
 
 finish() {
   [ "$failures" -eq 0 ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `headroom list` shows every section, on a machine with GPUs and on one without.
-. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
+# `elbowroom list` shows every section, on a machine with GPUs and on one without.
+. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
 
 expect 0 list
 silent
@@ -21,8 +21,8 @@ section Suites quick paper controls library
 section Schemes sequential concurrent priority shaped shaped_priority tuned green_context comm_blocks_only sm_target_only copy_engine
 section Kernels tiled_gemm library_gemm elementwise gelu relu copy
 section Collectives all_reduce all_gather reduce_scatter all_to_all
-section 'Environment variables' HEADROOM_NCCL_LIBRARY HEADROOM_CUBLAS_LIBRARY HEADROOM_CUPTI_LIBRARY HEADROOM_HIP_LIBRARY \
-  HEADROOM_HIPRTC_LIBRARY HEADROOM_RCCL_LIBRARY HEADROOM_ROCBLAS_LIBRARY HEADROOM_PROFILE
+section 'Environment variables' ELBOWROOM_NCCL_LIBRARY ELBOWROOM_CUBLAS_LIBRARY ELBOWROOM_CUPTI_LIBRARY ELBOWROOM_HIP_LIBRARY \
+  ELBOWROOM_HIPRTC_LIBRARY ELBOWROOM_RCCL_LIBRARY ELBOWROOM_ROCBLAS_LIBRARY ELBOWROOM_PROFILE
 
 # An unusable backend says why.
 if grep -qE 'unusable:? *$' "$out"; then fail 'a backend is unusable without a reason'; fi

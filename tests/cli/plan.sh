@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# `headroom plan` as a user calls it: figures, streams and exit codes of the contract.
-. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
+# `elbowroom plan` as a user calls it: figures, streams and exit codes of the contract.
+. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
 
 gemm=(--threads 256 --registers 56 --static-shared 4096)
 
 expect 0 plan --device h200 "${gemm[@]}" --comm nccl-2.28:544 --json
-says '"schema": "headroom.plan/1"'
+says '"schema": "elbowroom.plan/1"'
 says '"pad_min": 53376'
 says '"pad_max": 72704'
 says '"pad_min": 72832'
@@ -15,7 +15,7 @@ says '"pad_min": 111744'
 [ "$(grep -c '"blocks_per_sm": [1234],' "$out")" -eq 4 ] || fail "not four residencies"
 
 expect 0 plan --device h200 "${gemm[@]}" --json -
-says '"schema": "headroom.plan/1"'
+says '"schema": "elbowroom.plan/1"'
 says '"name": "nccl-2.28:544"'
 
 expect 0 plan --device h200 --threads 256 --registers 56 --static-shared 4K --comm 288,96,21568,82240,1

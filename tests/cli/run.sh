@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `headroom run`: exit codes, signals, what the command inherits, and the merging of what its processes report. The commands are
+# `elbowroom run`: exit codes, signals, what the command inherits, and the merging of what its processes report. The commands are
 # shells that write reports as the interposer does; a stand-in takes the interposer's place.
-. "$HEADROOM_SOURCE_DIR/tests/cli/run_checks.bash"
+. "$ELBOWROOM_SOURCE_DIR/tests/cli/run_checks.bash"
 
 # --- usage ------------------------------------------------------------------------------------------------------------
 expect 0 run --help
@@ -47,13 +47,13 @@ for code in 0 1 3 77 255; do
   silent
 done
 expect 127 run -- "$work/none"
-complains "headroom run: $work/none: cannot be run: No such file or directory"
+complains "elbowroom run: $work/none: cannot be run: No such file or directory"
 expect 127 run -- no-command-of-this-name
 complains 'no-command-of-this-name: cannot be run'
 expect 127 run -- ''
 : >"$work/data"
 expect 126 run -- "$work/data"
-complains "headroom run: $work/data: cannot be run: Permission denied"
+complains "elbowroom run: $work/data: cannot be run: Permission denied"
 expect 126 run -- "$work"
 complains 'cannot be run'
 expect 137 run -- bash -c 'kill -KILL $$'
@@ -65,15 +65,15 @@ echo input >"$work/input"
 expect 0 run -- cat <"$work/input"
 [ "$(cat "$out")" = input ] || fail 'standard input does not reach the command'
 silent
-( trap '' CHLD; exec "$HEADROOM_BIN" run -- bash -c 'exit 9' )
+( trap '' CHLD; exec "$ELBOWROOM_BIN" run -- bash -c 'exit 9' )
 [ $? -eq 9 ] || fail 'the exit code is lost where SIGCHLD is ignored'
 
 # --- signals ----------------------------------------------------------------------------------------------------------
-# receives SIGNAL: the command gets a signal that is sent to headroom, and its own exit code comes back.
+# receives SIGNAL: the command gets a signal that is sent to elbowroom, and its own exit code comes back.
 receives() {
   command_line="run (signal $1)"
   : >"$out"
-  env --default-signal=INT,QUIT "$HEADROOM_BIN" run -- \
+  env --default-signal=INT,QUIT "$ELBOWROOM_BIN" run -- \
     bash -c 'trap "exit 42" '"$1"'; echo ready; while :; do sleep 0.02; done' >"$out" 2>"$err" &
   local pid=$! tries=0
   until grep -q ready "$out" || ((++tries == 500)); do sleep 0.02; done
@@ -85,8 +85,8 @@ receives() {
 for signal in INT TERM HUP QUIT USR1 USR2; do receives "$signal"; done
 
 command_line='run (killed by a forwarded signal)'
-: >"$out" # a signal before the shell's child has become headroom would run this script's EXIT trap there
-"$HEADROOM_BIN" run -- bash -c 'echo ready; exec sleep 60' >"$out" 2>"$err" &
+: >"$out" # a signal before the shell's child has become elbowroom would run this script's EXIT trap there
+"$ELBOWROOM_BIN" run -- bash -c 'echo ready; exec sleep 60' >"$out" 2>"$err" &
 pid=$! tries=0
 until grep -q ready "$out" || ((++tries == 500)); do sleep 0.02; done
 kill -s TERM "$pid"
@@ -97,34 +97,34 @@ code=$?
 # --- what the command inherits ----------------------------------------------------------------------------------------
 expect 0 run -- env
 inherits "LD_PRELOAD=$library"
-inherits HEADROOM_RUN_POLICY=auto
-lacks HEADROOM_RUN_RULES
-lacks HEADROOM_RUN_REPORT_DIR
+inherits ELBOWROOM_RUN_POLICY=auto
+lacks ELBOWROOM_RUN_RULES
+lacks ELBOWROOM_RUN_REPORT_DIR
 
-export LD_PRELOAD=$stand_in HEADROOM_RUN_RULES=/of/another/run NCCL_MAX_CTAS=3
+export LD_PRELOAD=$stand_in ELBOWROOM_RUN_RULES=/of/another/run NCCL_MAX_CTAS=3
 expect 0 run --policy gate --set comm_blocks=8,cluster=1 --set comm_threads=256 -- env
 inherits "LD_PRELOAD=$library:$stand_in"
-inherits HEADROOM_RUN_POLICY=gate
+inherits ELBOWROOM_RUN_POLICY=gate
 inherits NCCL_MIN_CTAS=8
 inherits NCCL_MAX_CTAS=8
 inherits NCCL_CGA_CLUSTER_SIZE=1
 inherits NCCL_NTHREADS=256
-lacks HEADROOM_RUN_RULES
+lacks ELBOWROOM_RUN_RULES
 lacks NCCL_CTA_POLICY
 [ "$(grep -c '^NCCL_MAX_CTAS=' "$out")" -eq 1 ] || fail 'a setting is there twice'
-expect 0 run -- "$HEADROOM_BIN" run --policy observe -- env
+expect 0 run -- "$ELBOWROOM_BIN" run --policy observe -- env
 inherits "LD_PRELOAD=$library:$stand_in"
-inherits HEADROOM_RUN_POLICY=observe
-unset LD_PRELOAD HEADROOM_RUN_RULES NCCL_MAX_CTAS
+inherits ELBOWROOM_RUN_POLICY=observe
+unset LD_PRELOAD ELBOWROOM_RUN_RULES NCCL_MAX_CTAS
 # Whoever read the report may have gone.
-"$HEADROOM_BIN" run --report - -- sh -c 'sleep 0.2; exit 5' 2>"$err" | true
+"$ELBOWROOM_BIN" run --report - -- sh -c 'sleep 0.2; exit 5' 2>"$err" | true
 [ "${PIPESTATUS[0]}" -eq 5 ] || fail "the command's exit code is lost with the reader of its report"
 expect 0 run --set copy_engine=1 -- env
 inherits NCCL_CTA_POLICY=2
 NCCL_CTA_POLICY=2 expect 0 run --set copy_engine=0 -- env
 inherits NCCL_CTA_POLICY=0
 
-expect 0 run --policy shape --cap gelu=4 --cap 'a=b=2' --cap 1 --sm-target 108 --off gate,ab -- bash -c 'cat "$HEADROOM_RUN_RULES"'
+expect 0 run --policy shape --cap gelu=4 --cap 'a=b=2' --cap 1 --sm-target 108 --off gate,ab -- bash -c 'cat "$ELBOWROOM_RUN_RULES"'
 [ "$(cat "$out")" = 'cap gelu 4
 cap a=b 2
 cap * 1
@@ -143,7 +143,7 @@ DEBUG_HIP_IGNORE_STREAM_PRIORITY=1 expect 0 run --backend hip -- env
 inherits DEBUG_HIP_IGNORE_STREAM_PRIORITY=1
 expect 0 run --backend hip --policy observe -- env
 lacks DEBUG_HIP_IGNORE_STREAM_PRIORITY
-expect 0 run --backend cuda -- "$HEADROOM_BIN" run --backend hip -- env
+expect 0 run --backend cuda -- "$ELBOWROOM_BIN" run --backend hip -- env
 inherits "LD_PRELOAD=$hip_library"
 
 # auto: hip where its runtime can be loaded and CUDA's driver cannot.
@@ -166,16 +166,16 @@ fi
 cat >"$work/program" <<'PROGRAM'
 #!/usr/bin/env bash
 echo 'the program writes'
-[ -d "${HEADROOM_RUN_REPORT_DIR:-}" ] || exit 5
+[ -d "${ELBOWROOM_RUN_REPORT_DIR:-}" ] || exit 5
 for pid in 12 7; do
-  cat >"$HEADROOM_RUN_REPORT_DIR/$pid-1.json" <<REPORT
-{"schema": "headroom.run-process/1", "pid": $pid, "program": "python3", "policy": "auto", "later": [1],
+  cat >"$ELBOWROOM_RUN_REPORT_DIR/$pid-1.json" <<REPORT
+{"schema": "elbowroom.run-process/1", "pid": $pid, "program": "python3", "policy": "auto", "later": [1],
  "launches": {"total": 100, "captured": 0, "graph_launches": 0, "in_window": 30, "in_order_only": 5},
  "collectives": [{"name": "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "size_class": 28, "count": 8, "expected_us": 512.5}],
  "applied": {"priority": 8, "gate": 4, "shape": 0, "sm_target": 0}, "refused": {"queued collective": 2}}
 REPORT
 done
-printf '{"schema": "headroom.run-process/1", "pid"' >"$HEADROOM_RUN_REPORT_DIR/9-1.json"
+printf '{"schema": "elbowroom.run-process/1", "pid"' >"$ELBOWROOM_RUN_REPORT_DIR/9-1.json"
 exit 4
 PROGRAM
 chmod +x "$work/program"
@@ -187,7 +187,7 @@ grep -qF '1 of 3 process reports could not be read, the first: 9-1.json: not val
 
 # holds TEXT: the report has it, blanks aside.
 holds() { tr -d ' \n' <"$work/report.json" | grep -qF -- "$1" || fail "report lacks: $1"; }
-holds '{"schema":"headroom.run/1","provenance":"measured","command":["'
+holds '{"schema":"elbowroom.run/1","provenance":"measured","command":["'
 holds '"backend":"cuda","policy":"auto","exit_code":4,"wall_s":'
 holds '"pid":7,"program":"python3","policy":"auto","later":[1]'
 holds '"damaged_reports":["9-1.json:'
@@ -200,7 +200,7 @@ expect 4 run --report - -- "$work/program"
 
 expect 4 run --verbose -- "$work/program"
 [ "$(cat "$out")" = 'the program writes' ] || fail "the program's own output changed"
-for text in '# headroom run: measured, policy auto, exit code 4' '# 2 processes used the CUDA driver' '# damaged report: 9-1.json' \
+for text in '# elbowroom run: measured, policy auto, exit code 4' '# 2 processes used the CUDA driver' '# damaged report: 9-1.json' \
   'ncclDevKernel_AllReduce_Sum_bf16_RING_LL' 'priority 16, gate 8'; do
   grep -qF -- "$text" "$err" || fail "table lacks: $text"
 done
@@ -215,14 +215,14 @@ holds '"processes":[],"damaged_reports":[]'
 # --- the library ------------------------------------------------------------------------------------------------------
 mv "$library" "$work/bin/"
 expect 0 run -- env
-inherits "LD_PRELOAD=$work/bin/libheadroom_preload.so"
-rm "$work/bin/libheadroom_preload.so"
+inherits "LD_PRELOAD=$work/bin/libelbowroom_preload.so"
+rm "$work/bin/libelbowroom_preload.so"
 expect 1 run --backend cuda -- true
-complains 'headroom run: libheadroom_preload.so was not found in '
+complains 'elbowroom run: libelbowroom_preload.so was not found in '
 
 # The interposer itself changes nothing where no program uses a driver.
-HEADROOM_BIN=$real_bin
-if [ -e "$(dirname "$real_bin")/../lib/libheadroom_preload.so" ]; then
+ELBOWROOM_BIN=$real_bin
+if [ -e "$(dirname "$real_bin")/../lib/libelbowroom_preload.so" ]; then
   expect 6 run --verbose -- bash -c 'echo output; exit 6'
   [ "$(cat "$out")" = output ] || fail "the program's own output changed"
   grep -q '^# no process reported' "$err" || fail 'a shell is said to use a GPU'

@@ -1,15 +1,15 @@
-# What the tests of `headroom run` share: a stand-in in the place of the interposer, and what the commands inherit.
-. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
+# What the tests of `elbowroom run` share: a stand-in in the place of the interposer, and what the commands inherit.
+. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
 
-real_bin=$HEADROOM_BIN
+real_bin=$ELBOWROOM_BIN
 mkdir "$work/bin" "$work/lib" "$work/tmp"
-cp "$real_bin" "$work/bin/headroom"
+cp "$real_bin" "$work/bin/elbowroom"
 stand_in=$(ldd "$real_bin" | awk '/libm\.so/ { print $3 }')
-cp "$stand_in" "$work/lib/libheadroom_preload.so"
-cp "$stand_in" "$work/lib/libheadroom_preload_hip.so"
-HEADROOM_BIN=$work/bin/headroom
-library=$work/lib/libheadroom_preload.so
-hip_library=$work/lib/libheadroom_preload_hip.so
+cp "$stand_in" "$work/lib/libelbowroom_preload.so"
+cp "$stand_in" "$work/lib/libelbowroom_preload_hip.so"
+ELBOWROOM_BIN=$work/bin/elbowroom
+library=$work/lib/libelbowroom_preload.so
+hip_library=$work/lib/libelbowroom_preload_hip.so
 export TMPDIR=$work/tmp
 # A machine may have ROCm installed: CUDA's driver decides what auto means below.
 mkdir "$work/cuda"
@@ -17,13 +17,13 @@ cp "$stand_in" "$work/cuda/libcuda.so.1"
 export LD_LIBRARY_PATH=$work/cuda${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 # A sanitized build of the tool would refuse to start below a preloaded library.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
-unset LD_PRELOAD HEADROOM_PROFILE HEADROOM_RUN_POLICY HEADROOM_RUN_REPORT_DIR HEADROOM_RUN_RULES ${!NCCL_@}
+unset LD_PRELOAD ELBOWROOM_PROFILE ELBOWROOM_RUN_POLICY ELBOWROOM_RUN_REPORT_DIR ELBOWROOM_RUN_RULES ${!NCCL_@}
 
 refused() {
   local says=$1
   shift
   expect 2 run "$@"
-  complains "headroom"
+  complains "elbowroom"
   complains "$says"
 }
 

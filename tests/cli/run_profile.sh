@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What `headroom run` takes from a profile, what it leaves, and what it adds.
-. "$HEADROOM_SOURCE_DIR/tests/cli/run_checks.bash"
+# What `elbowroom run` takes from a profile, what it leaves, and what it adds.
+. "$ELBOWROOM_SOURCE_DIR/tests/cli/run_checks.bash"
 
 # A profile counts where all its measured choices agree, below what the command line says.
 cat >"$work/case.json" <<'JSON'
-{"schema": "headroom.scenario/1", "name": "cublas-ar", "gpus": 2, "iterations": 8, "pattern": "pipeline",
+{"schema": "elbowroom.scenario/1", "name": "cublas-ar", "gpus": 2, "iterations": 8, "pattern": "pipeline",
  "compute": {"kernel": "library_gemm", "m": 8192, "n": 8192, "k": 8192, "dtype": "bf16"},
  "collective": {"op": "all_reduce", "bytes": "512M", "dtype": "bf16"}}
 JSON
@@ -14,20 +14,20 @@ lacks NCCL_MAX_CTAS # a simulated choice is none for a GPU
 sed 's/"simulated"/"measured"/g; s/"comm_blocks": *[a-z0-9]*/"comm_blocks": 12/; s/"sm_target": *[a-z0-9]*/"sm_target": 104/
   s/"\(windows_only\|symmetric\|copy_engine\)": *[a-z]*/"\1": false/g' "$work/profile.json" >"$work/measured.json"
 grep -q '"comm_blocks": 12' "$work/measured.json" || fail 'the profile has no comm_blocks'
-HEADROOM_PROFILE=$work/measured.json expect 0 run -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
+ELBOWROOM_PROFILE=$work/measured.json expect 0 run -- bash -c 'env; cat "$ELBOWROOM_RUN_RULES"'
 inherits NCCL_MAX_CTAS=12
 inherits NCCL_MIN_CTAS=12
 inherits 'product bf16 2^40 sm_target 104'
 inherits 'device h200'
 if grep -q '^sm_target' "$out"; then fail 'a target for other products'; fi
-expect 0 run --profile "$work/measured.json" --set comm_blocks=4 --sm-target 90 -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
+expect 0 run --profile "$work/measured.json" --set comm_blocks=4 --sm-target 90 -- bash -c 'env; cat "$ELBOWROOM_RUN_RULES"'
 inherits NCCL_MAX_CTAS=4
 inherits 'sm_target 90'
 if grep -q '^product' "$out"; then fail "a profile's target beside what was asked"; fi
 refused "--report: '$work/measured.json', expected another file than --profile's" --profile "$work/measured.json" --report "$work/measured.json" -- true
 # What holds in windows only is no setting of all a process's collectives; the SM target acts in windows anyway.
 sed 's/"windows_only": *[a-z]*/"windows_only": true/' "$work/measured.json" >"$work/windows.json"
-expect 0 run --profile "$work/windows.json" -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
+expect 0 run --profile "$work/windows.json" -- bash -c 'env; cat "$ELBOWROOM_RUN_RULES"'
 lacks NCCL_MAX_CTAS
 inherits 'product bf16 2^40 sm_target 104'
 grep -qF 'not applied: comm_blocks (12 in windows only)' "$err" || fail 'windows'
@@ -38,7 +38,7 @@ grep -qF "not applied: 1 choice with copy engines, which a program's own collect
 sed 's/"symmetric": *[a-z]*/"symmetric": true/' "$work/measured.json" >"$work/symmetric.json"
 expect 0 run --profile "$work/symmetric.json" -- env
 lacks NCCL_MAX_CTAS
-lacks HEADROOM_RUN_RULES
+lacks ELBOWROOM_RUN_RULES
 grep -qF 'not applied: 1 choice on symmetric memory, which a program gives its collectives itself; tune --for-run goes without' "$err" ||
   fail 'symmetric memory'
 # A choice for links through host memory is none for others, and one for a device that no name tells is none for any.
@@ -56,16 +56,16 @@ expect 0 run --profile "$work/unlisted.json" -- env
 lacks NCCL_MIN_CTAS
 grep -qF 'not applied: 1 choice on sm_120, which tells no device by its name' "$err" || fail 'a device in no catalog'
 expect 0 run --profile "$work/measured.json" --off sm_target -- env
-lacks HEADROOM_RUN_RULES
+lacks ELBOWROOM_RUN_RULES
 expect 0 run --profile "$work/measured.json" --policy observe -- env
 lacks NCCL_MAX_CTAS
 expect 0 run --backend hip --profile "$work/measured.json" -- env
 inherits NCCL_MAX_NCHANNELS=12
-lacks HEADROOM_RUN_RULES # the profile's SM target
+lacks ELBOWROOM_RUN_RULES # the profile's SM target
 # All of a choice that was searched for a run can be applied: it has nothing that is for windows or other memory alone.
 expect 0 tune --scenario "$work/case.json" --backend sim --for-run --profile "$work/for-run.json"
 sed -i 's/"simulated"/"measured"/; s/"comm_blocks": *[a-z0-9]*/"comm_blocks": 12/; s/"sm_target": *[a-z0-9]*/"sm_target": 104/' "$work/for-run.json"
-expect 0 run --profile "$work/for-run.json" -- bash -c 'env; cat "$HEADROOM_RUN_RULES"'
+expect 0 run --profile "$work/for-run.json" -- bash -c 'env; cat "$ELBOWROOM_RUN_RULES"'
 grep -q '^NCCL_MAX_CTAS=' "$out" || fail 'no comm blocks'
 grep -q '^product bf16 2^40 sm_target' "$out" || fail 'no SM target'
 silent
@@ -81,21 +81,21 @@ cp "$work/elementwise.json" "$work/kernels.json"
 expect 0 profile import "$work/other.json" --profile "$work/kernels.json"
 expect 0 profile import "$work/agrees.json" --profile "$work/kernels.json"
 for policy in shape auto; do
-  expect 0 run --policy "$policy" --profile "$work/kernels.json" -- bash -c 'cat "$HEADROOM_RUN_RULES"'
+  expect 0 run --policy "$policy" --profile "$work/kernels.json" -- bash -c 'cat "$ELBOWROOM_RUN_RULES"'
   [ "$(cat "$out")" = 'device a100
 footprint 512x64 1024+0 1 cap 2
 footprint 64x16 0+0 1 cap 2
 device h200
 footprint 256x32 0+0 1 cap 4' ] || fail "not the rules for each kernel: $(cat "$out")"
 done
-expect 0 run --policy shape --cap gelu=3 --profile "$work/elementwise.json" -- bash -c 'cat "$HEADROOM_RUN_RULES"'
+expect 0 run --policy shape --cap gelu=3 --profile "$work/elementwise.json" -- bash -c 'cat "$ELBOWROOM_RUN_RULES"'
 [ "$(cat "$out")" = 'cap gelu 3
 device h200
 footprint 256x32 0+0 1 cap 4' ] || fail "not what was asked and what the profile adds: $(cat "$out")"
 expect 0 run --policy gate --profile "$work/kernels.json" -- env
-lacks HEADROOM_RUN_RULES
+lacks ELBOWROOM_RUN_RULES
 expect 0 run --off shape --profile "$work/kernels.json" -- env
-lacks HEADROOM_RUN_RULES
+lacks ELBOWROOM_RUN_RULES
 refused '--policy: shape needs a --cap' --policy shape --off shape --profile "$work/kernels.json" -- true
 python3 - "$work/elementwise.json" "$work/many.json" <<'PY'
 import copy, json, sys
@@ -105,33 +105,33 @@ profile["choices"] = [copy.deepcopy(first) for _ in range(40)]
 for number, choice in enumerate(profile["choices"]): choice["key"]["compute"] = f"{32 + number}x32 0+0 1"
 json.dump(profile, open(sys.argv[2], "w"))
 PY
-expect 0 run --policy shape --profile "$work/many.json" -- bash -c 'cat "$HEADROOM_RUN_RULES"'
+expect 0 run --policy shape --profile "$work/many.json" -- bash -c 'cat "$ELBOWROOM_RUN_RULES"'
 [ "$(grep -c '^footprint' "$out")" -eq 32 ] || fail 'not as many rules as the interposer holds'
 grep -qF 'not applied: blocks_per_sm of the last 8 of 40 kernels, expected at most 32' "$err" || fail 'no word of the rest'
 expect 0 profile import "$work/differs.json" --profile "$work/kernels.json"
-expect 0 run --policy shape --profile "$work/kernels.json" -- bash -c 'cat "$HEADROOM_RUN_RULES"'
+expect 0 run --policy shape --profile "$work/kernels.json" -- bash -c 'cat "$ELBOWROOM_RUN_RULES"'
 if grep -q '^footprint 64x16' "$out"; then fail 'a cap in which choices differ'; fi
 grep -qF 'blocks_per_sm of 64x16 0+0 (2, 3)' "$err" || fail 'no word of the choices that differ'
 echo '{"schema": "other/1"}' >"$work/foreign.json"
-refused 'foreign.json: schema: "other/1", expected "headroom.profile/1"' --profile "$work/foreign.json" -- true
-HEADROOM_PROFILE=$work/foreign.json expect 0 run -- true
+refused 'foreign.json: schema: "other/1", expected "elbowroom.profile/1"' --profile "$work/foreign.json" -- true
+ELBOWROOM_PROFILE=$work/foreign.json expect 0 run -- true
 grep -qF 'profile ignored' "$err" || fail 'no word of the damaged profile'
 
 # What a run learns is kept where it is asked for, and handed to the next one.
 cat >"$work/learner" <<'PROGRAM'
 #!/usr/bin/env bash
-[ -z "${HEADROOM_RUN_DURATIONS:-}" ] || cat "$HEADROOM_RUN_DURATIONS"
-[ -d "${HEADROOM_RUN_REPORT_DIR:-}" ] || exit 0
+[ -z "${ELBOWROOM_RUN_DURATIONS:-}" ] || cat "$ELBOWROOM_RUN_DURATIONS"
+[ -d "${ELBOWROOM_RUN_REPORT_DIR:-}" ] || exit 0
 for pid in 1 2; do
-  cat >"$HEADROOM_RUN_REPORT_DIR/$pid-1.json" <<REPORT
-{"schema": "headroom.run-process/1", "pid": $pid, "program": "python3", "policy": "auto", "device": "NVIDIA H200", "durations": [
+  cat >"$ELBOWROOM_RUN_REPORT_DIR/$pid-1.json" <<REPORT
+{"schema": "elbowroom.run-process/1", "pid": $pid, "program": "python3", "policy": "auto", "device": "NVIDIA H200", "durations": [
  {"kind": "00000000000000a1", "kernel": "ncclDevKernel_AllReduce", "us": ${pid}00.5, "launches": 8},
  {"kind": "a1", "kernel": "no kind", "us": 3, "launches": 8}, {"kind": "fedcba9876543210", "kernel": "a\u0001b", "us": 9e9, "launches": 2}]}
 REPORT
 done
 PROGRAM
 chmod +x "$work/learner"
-refused '--learn: no profile, expected --profile or HEADROOM_PROFILE' --learn -- true
+refused '--learn: no profile, expected --profile or ELBOWROOM_PROFILE' --learn -- true
 refused "--learn: $work/none/p.json: cannot be written: No such file or directory" --learn --profile "$work/none/p.json" -- true
 expect 0 run --profile "$work/learned.json" --learn -- "$work/learner"
 silent
@@ -146,7 +146,7 @@ expect 0 run --profile "$work/learned.json" --policy observe -- "$work/learner"
 fedcba9876543210 4294967295' ] || fail "not what was learned: $(cat "$out")"
 expect 0 run --profile "$work/learned.json" --learn -- true
 grep -qF 'nothing was learned' "$err" || fail 'no word that nothing was learned'
-HEADROOM_RUN_DURATIONS=$work/case.json expect 0 run -- env
-lacks HEADROOM_RUN_DURATIONS # another run's
+ELBOWROOM_RUN_DURATIONS=$work/case.json expect 0 run -- env
+lacks ELBOWROOM_RUN_DURATIONS # another run's
 
 finish

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # scripts/timelines.py draws what `bench --trace` wrote.
-. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
 command -v python3 >/dev/null || exit 77
-draw() { python3 -B "$HEADROOM_SOURCE_DIR/scripts/timelines.py" "$@"; }
+draw() { python3 -B "$ELBOWROOM_SOURCE_DIR/scripts/timelines.py" "$@"; }
 
 expect 0 bench --suite quick --only '^gelu-ar$' --backend sim --scheme concurrent,shaped_priority --blocks-per-sm 3 --trials 2 --trace "$work/trace.json"
 draw "$work/trace.json" --output "$work/figure.svg" || fail 'no figure'

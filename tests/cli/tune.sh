@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# `headroom tune` stores a choice that `bench --scheme tuned` uses and `headroom profile` shows; bad input is one line and exit 2.
-. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
-unset HEADROOM_PROFILE
+# `elbowroom tune` stores a choice that `bench --scheme tuned` uses and `elbowroom profile` shows; bad input is one line and exit 2.
+. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+unset ELBOWROOM_PROFILE
 
 cat >"$work/case.json" <<'JSON'
-{"schema": "headroom.scenario/1", "name": "cublas-ar", "gpus": 2, "iterations": 8, "pattern": "pipeline",
+{"schema": "elbowroom.scenario/1", "name": "cublas-ar", "gpus": 2, "iterations": 8, "pattern": "pipeline",
  "compute": {"kernel": "library_gemm", "m": 8192, "n": 8192, "k": 8192, "dtype": "bf16"},
  "collective": {"op": "all_reduce", "bytes": "512M", "dtype": "bf16"}}
 JSON
@@ -27,7 +27,7 @@ python3 - "$work/tune.json" <<'PY' || fail 'tune.json is not as it should be'
 import json, sys
 document = json.load(open(sys.argv[1]))
 case = document["cases"][0]
-assert document["schema"] == "headroom.tune/1" and document["provenance"] == "simulated"
+assert document["schema"] == "elbowroom.tune/1" and document["provenance"] == "simulated"
 assert case["scheme"] == "tuned" and case["time_us"] < case["plain_time_us"]
 assert len(case["candidates"]) <= 24
 assert any(c["plan"] == case["plan"] and c["trials"] > 0 for c in case["candidates"])
@@ -56,7 +56,7 @@ grep -qF 'when the time limit passed' "$err" || fail 'does not say that the time
 # bench finds it, by option and by environment; no seed or budget is needed.
 expect 0 bench --scenario "$work/case.json" --backend sim --scheme concurrent,tuned --trials 2 --profile "$profile"
 says 'tuned: stored: '
-HEADROOM_PROFILE=$profile expect 0 bench --scenario "$work/case.json" --backend sim --scheme tuned --trials 2
+ELBOWROOM_PROFILE=$profile expect 0 bench --scenario "$work/case.json" --backend sim --scheme tuned --trials 2
 says 'tuned: stored: '
 # Another size class has no choice: the fallback is said.
 expect 0 bench --suite quick --only sgemm-ar-pair --backend sim --scheme tuned --trials 2 --profile "$profile"
@@ -68,7 +68,7 @@ expect 0 bench --suite quick --only sgemm-ar-pair --backend sim --scheme tuned -
 says 'tuned: no profile is given: '
 echo '{"schema": "other/1"}' >"$work/foreign.json"
 expect 0 bench --suite quick --only sgemm-ar-pair --backend sim --scheme tuned --trials 2 --profile "$work/foreign.json"
-grep -qF "profile ignored: $work/foreign.json: schema: \"other/1\", expected \"headroom.profile/1\"" "$err" || fail 'foreign profile'
+grep -qF "profile ignored: $work/foreign.json: schema: \"other/1\", expected \"elbowroom.profile/1\"" "$err" || fail 'foreign profile'
 
 # What this machine's links refuse shows when it is run: the rest of the case is measured all the same.
 python3 - "$profile" "$work/links.json" <<'PY'
@@ -120,7 +120,7 @@ says 'simulated h200'
 says 'library_gemm bf16 2^40 flop'
 [ "$(wc -l <"$out")" -eq 1 ] || fail 'not one choice'
 expect 0 profile show 1 --profile "$profile"
-says '"schema": "headroom.profile/1"'
+says '"schema": "elbowroom.profile/1"'
 expect 2 profile show 2 --profile "$profile"
 complains 'number: 2, expected 1 to 1, as list shows them'
 expect 0 profile export "$work/exported.json" --profile "$profile" --device h200
@@ -130,18 +130,18 @@ complains "--device: 'a100', expected one of h200"
 # Many processes at once lose nothing.
 for ranks in 3 4 5 6 7 8 9 10; do
   sed "s/\"ranks\":2/\"ranks\":$ranks/" "$work/exported.json" >"$work/of$ranks.json"
-  "$HEADROOM_BIN" profile import "$work/of$ranks.json" --profile "$profile" &
+  "$ELBOWROOM_BIN" profile import "$work/of$ranks.json" --profile "$profile" &
 done
 wait
 expect 0 profile list --profile "$profile"
 [ "$(wc -l <"$out")" -eq 9 ] || fail 'choices were lost'
 
 expect 2 profile import "$work/foreign.json" --profile "$profile"
-complains "$work/foreign.json: schema: \"other/1\", expected \"headroom.profile/1\""
+complains "$work/foreign.json: schema: \"other/1\", expected \"elbowroom.profile/1\""
 expect 2 profile list
-complains 'neither --profile nor HEADROOM_PROFILE is given'
+complains 'neither --profile nor ELBOWROOM_PROFILE is given'
 expect 2 profile list --profile "$work/foreign.json"
-complains 'headroom profile: '
+complains 'elbowroom profile: '
 expect 0 profile list --profile "$work/none.json"
 [ ! -s "$out" ] || fail 'a profile that is not there has choices'
 
@@ -153,7 +153,7 @@ case = json.load(open(sys.argv[1]))["cases"][0]
 assert case["time_us"] <= case["sequential_us"] and case["plain_time_us"] <= case["sequential_us"], case["scheme"]
 PY
 
-# Controls can be left out; what `headroom run` applies needs nothing of a program that a run cannot give it.
+# Controls can be left out; what `elbowroom run` applies needs nothing of a program that a run cannot give it.
 expect 0 tune --scenario "$work/case.json" --backend sim --without sm_target,symmetric --without copy_engine --json "$work/without.json"
 says '# without copy_engine, sm_target, symmetric'
 expect 0 tune --scenario "$work/case.json" --backend sim --for-run --json "$work/for-run.json"
@@ -179,12 +179,12 @@ expect 2 tune --scenario "$work/case.json" --profile "$work/no/profile.json"
 complains "--profile: $work/no/profile.json: cannot be written: No such file or directory"
 # Nothing that is read is replaced, nothing that is no profile is moved away, and all of this is said before anything runs.
 expect 2 tune --scenario "$work/case.json" --backend sim --profile "$work/case.json"
-complains "--profile: $work/case.json: schema: \"headroom.scenario/1\", expected \"headroom.profile/1\""
+complains "--profile: $work/case.json: schema: \"elbowroom.scenario/1\", expected \"elbowroom.profile/1\""
 expect 2 tune --scenario "$work/case.json" --backend sim --profile "$work/both.json" --json "$work/both.json"
 complains "--json: '$work/both.json', expected another file than --profile's"
 expect 2 tune --scenario "$work/case.json" --backend sim --json "$work"
 complains "--json: $work: cannot be written: Is a directory"
-HEADROOM_PROFILE=$work/no/profile.json expect 2 tune --scenario "$work/case.json" --backend sim
+ELBOWROOM_PROFILE=$work/no/profile.json expect 2 tune --scenario "$work/case.json" --backend sim
 complains "--profile: $work/no/profile.json: cannot be written"
 expect 2 tune --scenario "$work/case.json" --backend sim --profile /dev/null
 complains '--profile: /dev/null: not a regular file, expected a profile'

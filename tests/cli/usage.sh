@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Subcommands and options of the contract exist; wrong usage is one line and exit 2.
-. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
 
 expect 0 --help
 for command in list plan bench tune profile run; do has_option "$command"; done
 silent
 expect 0 --version
-grep -qE '^headroom [0-9]+\.[0-9]+\.[0-9]+$' "$out" || fail 'no version'
+grep -qE '^elbowroom [0-9]+\.[0-9]+\.[0-9]+$' "$out" || fail 'no version'
 silent
 
 expect 0 list --help
@@ -31,9 +31,9 @@ silent
 expect 2
 complains 'subcommand'
 expect 2 nonsense
-complains "headroom: 'nonsense' is no subcommand, expected one of "
+complains "elbowroom: 'nonsense' is no subcommand, expected one of "
 expect 2 --nonsense
-complains 'headroom: '
+complains 'elbowroom: '
 for command in list plan bench tune run; do
   expect 2 "$command" --nonsense
   complains '--nonsense'

@@ -1,7 +1,7 @@
 // fails: no match for .operator\+|invalid operands to binary expression
-#include "headroom/base/quantities.hpp"
+#include "elbowroom/base/quantities.hpp"
 
-using namespace headroom;
+using namespace elbowroom;
 
 #ifdef CONTROL
 auto sum = BlocksPerSm(1) + BlocksPerSm(2);

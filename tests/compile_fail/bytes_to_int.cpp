@@ -1,9 +1,9 @@
 // fails: cannot convert .*Quantity.* to .*long|no viable conversion from .*Quantity|no viable conversion from .Bytes
 #include <cstdint>
 
-#include "headroom/base/quantities.hpp"
+#include "elbowroom/base/quantities.hpp"
 
-using namespace headroom;
+using namespace elbowroom;
 
 #ifdef CONTROL
 std::int64_t pad = Bytes(1024).count();

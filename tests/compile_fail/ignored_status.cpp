@@ -1,7 +1,7 @@
 // fails: \[-Werror=unused-result\]|\[-Werror,-Wunused-result\]
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/result.hpp"
 
-using namespace headroom;
+using namespace elbowroom;
 
 Status check() { return {}; }
 

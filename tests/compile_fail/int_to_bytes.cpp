@@ -1,7 +1,7 @@
 // fails: conversion from .int. to non-scalar type|no viable conversion from .int.
-#include "headroom/base/quantities.hpp"
+#include "elbowroom/base/quantities.hpp"
 
-using namespace headroom;
+using namespace elbowroom;
 
 #ifdef CONTROL
 Bytes pad = Bytes(1024);

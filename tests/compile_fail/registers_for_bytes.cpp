@@ -1,7 +1,7 @@
 // fails: could not convert|cannot convert|no viable conversion|no matching function
-#include "headroom/base/quantities.hpp"
+#include "elbowroom/base/quantities.hpp"
 
-using namespace headroom;
+using namespace elbowroom;
 
 Bytes pad_of(Bytes dynamic_shared) { return dynamic_shared; }
 

@@ -1,7 +1,7 @@
 // fails: cannot convert .*Result|no viable conversion from .*Result
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/result.hpp"
 
-using namespace headroom;
+using namespace elbowroom;
 
 Result<int> answer() { return 42; }
 

@@ -1,4 +1,4 @@
-// What Headroom declares of NCCL and cuBLAS itself, held against the toolkit's headers where they are. Needs no GPU.
+// What Elbowroom declares of NCCL and cuBLAS itself, held against the toolkit's headers where they are. Needs no GPU.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 #include <cublas_v2.h>
 #endif
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 #if __has_include(<nccl.h>)
@@ -69,4 +69,4 @@ TEST(ApiDeclarations, Cublas) { GTEST_SKIP() << "no cublas_v2.h"; }
 #endif
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

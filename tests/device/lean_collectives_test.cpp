@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "headroom/model/comm_catalog.hpp"
-#include "headroom/trace/overlap_metrics.hpp"
+#include "elbowroom/model/comm_catalog.hpp"
+#include "elbowroom/trace/overlap_metrics.hpp"
 #include "live_gpu.hpp"
 #include "live_workload.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using testing::recorded;
@@ -153,4 +153,4 @@ TEST(LiveWorkload, CopyEnginesGatherWhatKernelsReduced) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

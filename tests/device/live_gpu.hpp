@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "headroom/backend/registry.hpp"
+#include "elbowroom/backend/registry.hpp"
 
-namespace headroom::testing {
+namespace elbowroom::testing {
 
 /// The CUDA backend with at least `gpus` devices; null with the test marked as skipped where there is none.
 inline std::unique_ptr<Backend> live_backend(int gpus, BackendOptions options = {}) {
@@ -22,4 +22,4 @@ inline std::unique_ptr<Backend> live_backend(int gpus, BackendOptions options = 
   return std::move(*backend);
 }
 
-}  // namespace headroom::testing
+}  // namespace elbowroom::testing

@@ -5,10 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include "headroom/backend/backend.hpp"
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/model/scenario.hpp"
 
-namespace headroom::testing {
+namespace elbowroom::testing {
 
 /// Three iterations of `compute` beside 24 MiB of `op`.
 inline Scenario small(Compute compute, CollectiveOp op, int gpus) {
@@ -27,4 +27,4 @@ inline std::optional<Timeline> recorded(Workload& workload, Order order, const O
   return std::nullopt;
 }
 
-}  // namespace headroom::testing
+}  // namespace elbowroom::testing

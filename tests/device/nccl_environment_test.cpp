@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace headroom::cuda {
+namespace elbowroom::cuda {
 namespace {
 
 // Other tests of this process find their environment as it was.
@@ -66,4 +66,4 @@ TEST_F(NcclEnvironment, FixesTheThreadsOfABlock) {
 }
 
 }  // namespace
-}  // namespace headroom::cuda
+}  // namespace elbowroom::cuda

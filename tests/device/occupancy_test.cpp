@@ -1,5 +1,5 @@
 // The planner against the driver's own occupancy calculator, for every kernel of the bench under every pad that matters.
-#include "headroom/plan/occupancy.hpp"
+#include "elbowroom/plan/occupancy.hpp"
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -10,10 +10,10 @@
 #include "backend_cuda/elementwise_kernels.hpp"
 #include "backend_cuda/own_kernel.hpp"
 #include "backend_cuda/tiled_gemm_kernels.hpp"
-#include "headroom/plan/residency_windows.hpp"
+#include "elbowroom/plan/residency_windows.hpp"
 #include "live_gpu.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 struct BenchKernel {
@@ -84,4 +84,4 @@ TEST(LiveOccupancy, EveryKibibyteOfPaddingAgrees) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,5 +1,5 @@
 // The library's own door: an application's kernel launched through a Session, padded and not.
-#include "headroom/runtime/session.hpp"
+#include "elbowroom/runtime/session.hpp"
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "backend_cuda/elementwise_kernels.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 TEST(LiveSession, ShapesAndLaunchesAnApplicationsKernel) {
@@ -67,4 +67,4 @@ TEST(LiveSession, TooManyDevicesAreRefusedInOneLine) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "headroom/plan/scheme.hpp"
-#include "headroom/trace/overlap_metrics.hpp"
+#include "elbowroom/plan/scheme.hpp"
+#include "elbowroom/trace/overlap_metrics.hpp"
 #include "live_gpu.hpp"
 #include "live_workload.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using testing::recorded;
@@ -284,4 +284,4 @@ TEST(LiveWorkload, WhatCannotBeIsRefusedInTheScenariosWords) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -126,7 +126,7 @@ KERNELS = {"communication": 2.0, "attention": 1.0, "gemm": 5.0, "copy": 0.0, "el
 BESIDE = KERNELS | {"gemm": 6.0, "exposed_communication": 0.5, "compute_busy": 9.0}
 ALONE = KERNELS | {"communication": 0.0, "exposed_communication": 0.0, "compute_busy": 8.0}
 RUN = {
-    "schema": "headroom.run/1",
+    "schema": "elbowroom.run/1",
     "processes": [
         {"pid": 1, "ab": {"state": "settled", "arm": "priority, gate"}},
         {"pid": 2, "ab": {"state": "off", "arm": "plain"}},
@@ -148,7 +148,7 @@ REPORT = comparison_report.run_summary(RUN)
 
 def line(**modes: dict) -> dict:
     return {
-        "schema": "headroom.example/1",
+        "schema": "elbowroom.example/1",
         "example": "ddp_step",
         "batch": 1,
         "gpus": 2,
@@ -180,7 +180,7 @@ class ComparisonTest(unittest.TestCase):
         self.assertIn("| plain PyTorch | 10.00 (10.00..10.00) |  | +2.00 (+2.00..+2.00) |  | 2 |  |", text)
         self.assertIn("| its high-priority NCCL stream | 11.00 (11.00..11.00) | +1.00 (+1.00..+1.00), slower |", text)
         self.assertIn(
-            "| `headroom run --policy auto` | 9.00 (9.00..9.00) | -1.00 (-1.00..-1.00), faster | +0.50 (+0.50..+0.50)"
+            "| `elbowroom run --policy auto` | 9.00 (9.00..9.00) | -1.00 (-1.00..-1.00), faster | +0.50 (+0.50..+0.50)"
             " | 8.50 (8.50..8.50) | 2 | priority 8, gate 4; ended with priority, gate |",
             text,
         )
@@ -217,7 +217,7 @@ class ComparisonTest(unittest.TestCase):
         self.assertTrue(comparison_report.digests_agree(document))
         comparison_report.add_line(document, "gate", True, line(plain=mode([9.0], "other")), REPORT)
         self.assertFalse(comparison_report.digests_agree(document))
-        self.assertIn("| `headroom run --policy gate` | other | **no** |", comparison_report.markdown(document))
+        self.assertIn("| `elbowroom run --policy gate` | other | **no** |", comparison_report.markdown(document))
 
     def test_plain_that_differs_from_itself_agrees_with_nothing(self) -> None:
         document = comparison_report.empty_document("direct", True)
@@ -242,7 +242,7 @@ class ComparisonTest(unittest.TestCase):
 
 
 def options(**changes: object) -> argparse.Namespace:
-    values = {"deterministic": False, "gpus": 2, "steps": 30, "warm_up": 20, "rows": 2, "profile_steps": 3, "headroom": "headroom"}
+    values = {"deterministic": False, "gpus": 2, "steps": 30, "warm_up": 20, "rows": 2, "profile_steps": 3, "elbowroom": "elbowroom"}
     values |= {"policies": "gate,auto", "examples": "a,b", "separate": False, "rounds": 2, "link": "direct", "raw": ""}
     values |= {"auto_warm_up": 120}
     return argparse.Namespace(**(values | changes))
@@ -250,18 +250,18 @@ def options(**changes: object) -> argparse.Namespace:
 
 class CompareTest(unittest.TestCase):
     def test_lines_among_other_output(self) -> None:
-        output = 'NCCL INFO\n{"schema": "headroom.example/1", "example": "x"}\n{broken\n{"schema": "another/1"}\n'
+        output = 'NCCL INFO\n{"schema": "elbowroom.example/1", "example": "x"}\n{broken\n{"schema": "another/1"}\n'
         self.assertEqual([found["example"] for found in compare.example_lines(output)], ["x"])
 
-    def test_plain_launch_measures_three_modes_without_headroom(self) -> None:
+    def test_plain_launch_measures_three_modes_without_elbowroom(self) -> None:
         command = compare.command_of(compare.Variant("plain", ""), options(), "a", Path("r"))
         self.assertEqual(command[0], sys.executable)
         self.assertIn("local,plain,high_priority_nccl", command)
         self.assertNotIn("run", command)
 
-    def test_headroom_launch(self) -> None:
+    def test_elbowroom_launch(self) -> None:
         command = compare.command_of(compare.variant_of("shape+--cap=gelu=2"), options(), "a", Path("r"))
-        self.assertEqual(command[:7], ["headroom", "run", "--policy", "shape", "--report", "r", "--cap=gelu=2"])
+        self.assertEqual(command[:7], ["elbowroom", "run", "--policy", "shape", "--report", "r", "--cap=gelu=2"])
         self.assertEqual(command[7], "--")
         self.assertIn("local,plain", command)
 
@@ -305,7 +305,7 @@ class CompareTest(unittest.TestCase):
     def test_a_launch_that_hangs_or_fails_is_reported(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             script = Path(folder) / "suite.py"
-            script.write_text('print(\'{"schema": "headroom.example/1"}\', flush=True)\nimport sys, time\ntime.sleep(60)\n')
+            script.write_text('print(\'{"schema": "elbowroom.example/1"}\', flush=True)\nimport sys, time\ntime.sleep(60)\n')
             (Path(folder) / "launch.py").write_text((EXAMPLES / "launch.py").read_text())
             here, compare.HERE = compare.HERE, Path(folder)
             try:

@@ -18,15 +18,15 @@ const char* environment(const char* name, const char* otherwise) {
 
 Settings read_settings() {
   Settings read;
-  const std::string_view priority = environment("HEADROOM_FAKE_HIP_PRIORITY", "");
-  read.devices = std::clamp(std::atoi(environment("HEADROOM_FAKE_HIP_DEVICES", "2")), 0, 16);
-  read.arch = environment("HEADROOM_FAKE_HIP_ARCH", "gfx90a");
-  read.memory = std::strtoull(environment("HEADROOM_FAKE_HIP_MEMORY", "68702699520"), nullptr, 10);
+  const std::string_view priority = environment("ELBOWROOM_FAKE_HIP_PRIORITY", "");
+  read.devices = std::clamp(std::atoi(environment("ELBOWROOM_FAKE_HIP_DEVICES", "2")), 0, 16);
+  read.arch = environment("ELBOWROOM_FAKE_HIP_ARCH", "gfx90a");
+  read.memory = std::strtoull(environment("ELBOWROOM_FAKE_HIP_MEMORY", "68702699520"), nullptr, 10);
   read.priority_ignored = priority == "ignored";
   read.no_priorities = priority == "none";
-  read.lazy = std::string_view(environment("HEADROOM_FAKE_HIP_LAZY", "0")) == "1";
-  read.sticky = std::string_view(environment("HEADROOM_FAKE_HIP_STICKY", "0")) == "1";
-  read.failing = environment("HEADROOM_FAKE_HIP_FAIL", "");
+  read.lazy = std::string_view(environment("ELBOWROOM_FAKE_HIP_LAZY", "0")) == "1";
+  read.sticky = std::string_view(environment("ELBOWROOM_FAKE_HIP_STICKY", "0")) == "1";
+  read.failing = environment("ELBOWROOM_FAKE_HIP_FAIL", "");
   return read;
 }
 

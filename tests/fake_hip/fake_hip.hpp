@@ -17,17 +17,17 @@
 /// and a prioritised collective runs beside compute. What the host asks for after it has waited for something begins after that.
 ///
 /// The environment, read when the library is loaded:
-///   HEADROOM_FAKE_HIP_DEVICES=2             how many devices; 0: hipGetDeviceCount says hipErrorNoDevice
-///   HEADROOM_FAKE_HIP_ARCH=gfx90a           what gcnArchName says, as "gfx90a:sramecc+:xnack-"
-///   HEADROOM_FAKE_HIP_MEMORY=68702699520    bytes of each device
-///   HEADROOM_FAKE_HIP_PRIORITY=ignored      priorities have no effect on the modelled time, as on drivers that ignore them
-///   HEADROOM_FAKE_HIP_PRIORITY=none         the range of priorities is empty
-///   HEADROOM_FAKE_HIP_LAZY=1                operations run only when the program synchronises or queries
-///   HEADROOM_FAKE_HIP_STICKY=1              hipGetLastError tells the last failure, as from ROCm 7 on, and not the last call's result
-///   HEADROOM_FAKE_HIP_FAIL=NAME:CODE[:N]    the N-th call (first: 1, the default) of function NAME and all later ones return CODE; several
+///   ELBOWROOM_FAKE_HIP_DEVICES=2             how many devices; 0: hipGetDeviceCount says hipErrorNoDevice
+///   ELBOWROOM_FAKE_HIP_ARCH=gfx90a           what gcnArchName says, as "gfx90a:sramecc+:xnack-"
+///   ELBOWROOM_FAKE_HIP_MEMORY=68702699520    bytes of each device
+///   ELBOWROOM_FAKE_HIP_PRIORITY=ignored      priorities have no effect on the modelled time, as on drivers that ignore them
+///   ELBOWROOM_FAKE_HIP_PRIORITY=none         the range of priorities is empty
+///   ELBOWROOM_FAKE_HIP_LAZY=1                operations run only when the program synchronises or queries
+///   ELBOWROOM_FAKE_HIP_STICKY=1              hipGetLastError tells the last failure, as from ROCm 7 on, and not the last call's result
+///   ELBOWROOM_FAKE_HIP_FAIL=NAME:CODE[:N]    the N-th call (first: 1, the default) of function NAME and all later ones return CODE; several
 ///                                           separated by commas; NAME is the exported one
-/// Functions that are absent in older versions are all there; hide one from a program with HEADROOM_FAKE_HIP_FAIL=NAME:801.
-namespace hip = headroom::preload::hip;
+/// Functions that are absent in older versions are all there; hide one from a program with ELBOWROOM_FAKE_HIP_FAIL=NAME:801.
+namespace hip = elbowroom::preload::hip;
 
 inline constexpr unsigned kFakeAttributes = 4;
 inline constexpr unsigned kFakeMaskWords = 8;
@@ -111,11 +111,11 @@ const FakeHipCall* fake_hip_call(std::size_t index);
 void fake_hip_set_logging(int on);
 /// Asked at each call before it takes effect: anything but 0 is returned to the caller instead. Null: nothing fails.
 void fake_hip_set_failure(int (*decide)(const FakeHipCall* call));
-/// As HEADROOM_FAKE_HIP_FAIL; "" ends it. The text is copied.
+/// As ELBOWROOM_FAKE_HIP_FAIL; "" ends it. The text is copied.
 void fake_hip_set_failing(const char* text);
 /// 0: queries of events and streams say that nothing has finished, whatever ran; 1 (the start): the truth.
 void fake_hip_set_finished(int finished);
-/// As HEADROOM_FAKE_HIP_LAZY.
+/// As ELBOWROOM_FAKE_HIP_LAZY.
 void fake_hip_set_lazy(int lazy);
 /// Whether any operation is still waiting on a stream, and how many allocations of device memory and of streams are alive: what a
 /// program forgot to wait for or to free.

@@ -1,6 +1,6 @@
 // A stand-in for libhiprtc.so.6. It compiles nothing: the fake runtime has every kernel on the host. What it gives as code says for which
 // target it was asked, and it fails as a compiler does when the environment says so:
-//   HEADROOM_FAKE_HIPRTC_FAIL=1   every compilation fails with an error in line 7
+//   ELBOWROOM_FAKE_HIPRTC_FAIL=1   every compilation fails with an error in line 7
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -40,7 +40,7 @@ int hiprtcCompileProgram(Program* program, int options, const char** texts) {
     if (std::strncmp(texts[i], "--offload-arch=", 15) == 0) target = texts[i] + 15;
   }
   if (target.empty()) return kInvalidOption;
-  if (std::getenv("HEADROOM_FAKE_HIPRTC_FAIL") != nullptr) {
+  if (std::getenv("ELBOWROOM_FAKE_HIPRTC_FAIL") != nullptr) {
     program->log = "In file included:\n" + program->name + ":7:3: error: expected ';'\n  here\n  ^\n1 error generated.\n";
     return kCompilation;
   }

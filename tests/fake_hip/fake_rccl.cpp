@@ -1,10 +1,10 @@
 // A stand-in for librccl.so.1: collectives of the ranks of one process, each an operation of the fake runtime on every rank's stream that
 // ends when all ranks have come to it. The environment, read at each call:
-//   HEADROOM_FAKE_RCCL_VERSION=22105     what ncclGetVersion says
-//   HEADROOM_FAKE_RCCL_FAIL=NAME:CODE    calls of the function NAME return CODE
-//   HEADROOM_FAKE_RCCL_ASYNC=CODE        ncclCommGetAsyncError says CODE
-//   HEADROOM_FAKE_RCCL_HANG=1            collectives do not end until their communicators are aborted
-//   HEADROOM_FAKE_RCCL_WRONG=1           one element of what rank 1 receives is wrong
+//   ELBOWROOM_FAKE_RCCL_VERSION=22105     what ncclGetVersion says
+//   ELBOWROOM_FAKE_RCCL_FAIL=NAME:CODE    calls of the function NAME return CODE
+//   ELBOWROOM_FAKE_RCCL_ASYNC=CODE        ncclCommGetAsyncError says CODE
+//   ELBOWROOM_FAKE_RCCL_HANG=1            collectives do not end until their communicators are aborted
+//   ELBOWROOM_FAKE_RCCL_WRONG=1           one element of what rank 1 receives is wrong
 #include <climits>
 #include <cstdlib>
 #include <map>
@@ -93,7 +93,7 @@ struct State {
 State state;
 
 int injected(const char* function) {
-  const char* const text = std::getenv("HEADROOM_FAKE_RCCL_FAIL");
+  const char* const text = std::getenv("ELBOWROOM_FAKE_RCCL_FAIL");
   if (text == nullptr) return kSuccess;
   const std::string failing(text);
   const std::size_t colon = failing.find(':');
@@ -104,7 +104,7 @@ bool can_run(void* data) {
   const Share& share = *static_cast<Share*>(data);
   if (share.clique->aborted) return true;
   share.collective->parts[share.rank].arrived = true;
-  if (std::getenv("HEADROOM_FAKE_RCCL_HANG") != nullptr) return false;
+  if (std::getenv("ELBOWROOM_FAKE_RCCL_HANG") != nullptr) return false;
   for (const Part& part : share.collective->parts) {
     if (!part.arrived) return false;
   }
@@ -144,7 +144,7 @@ void move(const Collective& what) {
     }
   }
   // "1": every communicator's results are wrong; "budget": those of communicators that were asked for a block budget.
-  const char* const wrong = std::getenv("HEADROOM_FAKE_RCCL_WRONG");
+  const char* const wrong = std::getenv("ELBOWROOM_FAKE_RCCL_WRONG");
   if (wrong == nullptr || (std::string_view(wrong) == "budget" && what.budget == 0)) return;
   const fake_hip::Numbers received{what.kind == Kind::exchange ? what.parts[1].recvs.front().data : what.parts[1].recv.data,
                                    what.parts[1].send.bf16};
@@ -224,7 +224,7 @@ extern "C" {
 int fake_rccl_latest_budget() { return state.latest_budget; }
 
 int ncclGetVersion(int* version) {
-  const char* const text = std::getenv("HEADROOM_FAKE_RCCL_VERSION");
+  const char* const text = std::getenv("ELBOWROOM_FAKE_RCCL_VERSION");
   *version = text == nullptr ? 22105 : std::atoi(text);
   return injected("ncclGetVersion");
 }
@@ -271,7 +271,7 @@ int ncclCommAbort(Communicator* comm) {
 }
 
 int ncclCommGetAsyncError(Communicator*, int* error) {
-  const char* const text = std::getenv("HEADROOM_FAKE_RCCL_ASYNC");
+  const char* const text = std::getenv("ELBOWROOM_FAKE_RCCL_ASYNC");
   *error = text == nullptr ? kSuccess : std::atoi(text);
   return kSuccess;
 }

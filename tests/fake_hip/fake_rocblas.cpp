@@ -1,6 +1,6 @@
 // A stand-in for librocblas.so.4: rocblas_gemm_ex without transposition, in f32 and bf16, as an operation of the fake runtime. The
 // environment, read at each call:
-//   HEADROOM_FAKE_ROCBLAS_FAIL=1   rocblas_gemm_ex fails with rocblas_status_internal_error
+//   ELBOWROOM_FAKE_ROCBLAS_FAIL=1   rocblas_gemm_ex fails with rocblas_status_internal_error
 #include <cstdint>
 #include <cstdlib>
 
@@ -68,7 +68,7 @@ int rocblas_gemm_ex(Handle* handle, int transpose_a, int transpose_b, std::int32
                     const void* alpha, const void* a, int type_a, std::int32_t lda, const void* b, int type_b, std::int32_t ldb,
                     const void* beta, const void* c, int type_c, std::int32_t ldc, void* d, int type_d, std::int32_t ldd,
                     int compute_type, int, std::int32_t, std::uint32_t) {
-  if (std::getenv("HEADROOM_FAKE_ROCBLAS_FAIL") != nullptr) return kInternalError;
+  if (std::getenv("ELBOWROOM_FAKE_ROCBLAS_FAIL") != nullptr) return kInternalError;
   const bool bf16 = type_a == kBfloat16;
   const bool known = (bf16 || type_a == kFloat32) && type_b == type_a && type_c == type_a && type_d == type_a;
   if (transpose_a != kNoTranspose || transpose_b != kNoTranspose || compute_type != kFloat32 || !known) return kNotImplemented;

@@ -69,7 +69,7 @@ void atomicMax(unsigned long long* to, unsigned long long value) { *to = value >
 #define __builtin_amdgcn_s_sleep(cycles) static_cast<void>(cycles)
 #define __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(a, b, c, x, y, z) matrix_core(a, b, c)
 
-#include <headroom_kernels.hip>
+#include <elbowroom_kernels.hip>
 
 namespace {
 
@@ -106,7 +106,7 @@ struct OnCpu<Kernel> {
   }
 };
 
-#define HEADROOM_ON_CPU(name, registers, static_shared) const OnCpu<&name> name##_on_cpu(#name, registers, static_shared);
+#define ELBOWROOM_ON_CPU(name, registers, static_shared) const OnCpu<&name> name##_on_cpu(#name, registers, static_shared);
 #include "kernels_on_cpu.inc"
 
 }  // namespace

@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "headroom/model/device_catalog.hpp"
-#include "headroom/plan/plan_text.hpp"
+#include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/plan/plan_text.hpp"
 
 namespace {
 
-using namespace headroom;
+using namespace elbowroom;
 
 [[noreturn]] void stop(const char* what, const std::string& text) {
   std::fprintf(stderr, "%s: '%s'\n", what, text.c_str());

@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "headroom/tune/profile.hpp"
+#include "elbowroom/tune/profile.hpp"
 
 // parse_profile never throws or crashes, its errors are one line, and what it accepts survives being written and read again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const headroom::Result<headroom::Profile> profile = headroom::parse_profile(text, "fuzz");
+  const elbowroom::Result<elbowroom::Profile> profile = elbowroom::parse_profile(text, "fuzz");
   if (!profile) {
     const std::string& message = profile.error().message;
     if (message.empty() || message.find('\n') != std::string::npos) {
@@ -19,10 +19,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     return 0;
   }
-  const std::string written = headroom::to_json(*profile);
-  const headroom::Result<headroom::Profile> again = headroom::parse_profile(written, "written");
+  const std::string written = elbowroom::to_json(*profile);
+  const elbowroom::Result<elbowroom::Profile> again = elbowroom::parse_profile(written, "written");
   const bool same = again && again->choices().size() == profile->choices().size() &&
-                    again->durations().size() == profile->durations().size() && headroom::to_json(*again) == written;
+                    again->durations().size() == profile->durations().size() && elbowroom::to_json(*again) == written;
   if (!same) {
     std::fprintf(stderr, "%s\nafter writing:\n%s\n", again ? "reads back as another profile" : again.error().message.c_str(),
                  written.c_str());

@@ -8,7 +8,7 @@
 
 namespace {
 
-using namespace headroom::preload;
+using namespace elbowroom::preload;
 
 // What hooks and core rely on, and what run_rules of the tool would have to be able to write.
 const char* broken(const Rules& rules) {

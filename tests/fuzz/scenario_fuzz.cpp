@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/model/scenario.hpp"
 
 // parse_scenario never throws or crashes, its errors are one line, and what it accepts survives being written and read again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const headroom::Result<headroom::Scenario> scenario = headroom::parse_scenario(text, "fuzz");
+  const elbowroom::Result<elbowroom::Scenario> scenario = elbowroom::parse_scenario(text, "fuzz");
   if (!scenario) {
     const std::string& message = scenario.error().message;
     if (message.empty() || message.find('\n') != std::string::npos) {
@@ -19,8 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     return 0;
   }
-  const std::string written = headroom::to_json(*scenario);
-  const headroom::Result<headroom::Scenario> again = headroom::parse_scenario(written, "written");
+  const std::string written = elbowroom::to_json(*scenario);
+  const elbowroom::Result<elbowroom::Scenario> again = elbowroom::parse_scenario(written, "written");
   if (!again || !(*again == *scenario)) {
     std::fprintf(stderr, "%s\nafter writing:\n%s\n", again ? "reads back as another scenario" : again.error().message.c_str(),
                  written.c_str());

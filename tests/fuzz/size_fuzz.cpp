@@ -5,15 +5,15 @@
 #include <string>
 #include <string_view>
 
-#include "headroom/model/size.hpp"
+#include "elbowroom/model/size.hpp"
 
 // What parse_size accepts is within its range and survives being written and read again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const headroom::Result<headroom::Bytes> bytes = headroom::parse_size(text);
+  const elbowroom::Result<elbowroom::Bytes> bytes = elbowroom::parse_size(text);
   if (!bytes) { return 0; }
-  const std::string written = headroom::format_size(*bytes);
-  const headroom::Result<headroom::Bytes> again = headroom::parse_size(written);
+  const std::string written = elbowroom::format_size(*bytes);
+  const elbowroom::Result<elbowroom::Bytes> again = elbowroom::parse_size(written);
   const bool in_range = bytes->count() >= 0 && bytes->count() <= (std::int64_t{1} << 62);
   if (!in_range || !again || *again != *bytes) {
     std::fprintf(stderr, "accepted as %lld, written as '%s'\n", static_cast<long long>(bytes->count()), written.c_str());

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# `headroom bench --backend hip` and `headroom list` against stand-ins for AMD's libraries: every scheme runs and verifies, or says why not.
-. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
+# `elbowroom bench --backend hip` and `elbowroom list` against stand-ins for AMD's libraries: every scheme runs and verifies, or says why not.
+. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
 
 # scenario NAME COMPUTE COLLECTIVE_OP: writes a small one and its path.
 scenario() {
   cat >"$work/$1.json" <<TEXT
-{"schema": "headroom.scenario/1", "name": "$1", "gpus": 2, "iterations": 3, "pattern": "pipeline",
+{"schema": "elbowroom.scenario/1", "name": "$1", "gpus": 2, "iterations": 3, "pattern": "pipeline",
  "compute": $2, "collective": {"op": "$3", "bytes": "16K", "dtype": "bf16"}}
 TEXT
 }
@@ -40,31 +40,31 @@ refused shaped 'the library launches its own kernel'
 refused copy_engine "copy_engine: copy-engine collectives are NCCL's"
 
 # A driver that ignores priorities is found out, and the other schemes run.
-export HEADROOM_FAKE_HIP_PRIORITY=ignored
+export ELBOWROOM_FAKE_HIP_PRIORITY=ignored
 expect 0 "${run[@]}" "$work/gelu.json"
 rows sequential concurrent shaped
 refused priority 'priority: no effect on this driver ('
 refused shaped_priority 'priority: no effect on this driver ('
-export HEADROOM_FAKE_HIP_PRIORITY=none
+export ELBOWROOM_FAKE_HIP_PRIORITY=none
 expect 0 "${run[@]}" "$work/gelu.json"
 refused priority 'priority: no effect on this driver (it offers one priority only)'
-unset HEADROOM_FAKE_HIP_PRIORITY
+unset ELBOWROOM_FAKE_HIP_PRIORITY
 
 # An older architecture, whose streams cannot wait for a word of memory by themselves.
-HEADROOM_FAKE_HIP_ARCH=gfx906 expect 0 "${run[@]}" "$work/gelu.json"
+ELBOWROOM_FAKE_HIP_ARCH=gfx906 expect 0 "${run[@]}" "$work/gelu.json"
 says '(gfx906, '
 rows sequential priority shaped_priority
 
 # What keeps the backend from being used is one line.
-HEADROOM_FAKE_HIP_DEVICES=0 expect 77 "${run[@]}" "$work/gelu.json"
+ELBOWROOM_FAKE_HIP_DEVICES=0 expect 77 "${run[@]}" "$work/gelu.json"
 complains 'backend hip: HIP 6.3.42134 shows no GPU'
-HEADROOM_FAKE_HIP_ARCH=gfx1030 expect 77 "${run[@]}" "$work/gelu.json"
+ELBOWROOM_FAKE_HIP_ARCH=gfx1030 expect 77 "${run[@]}" "$work/gelu.json"
 complains 'backend hip: GPU 0 (Fake AMD Instinct MI250X): architecture gfx1030, expected one of gfx906, gfx908, gfx90a, gfx942'
-HEADROOM_FAKE_HIP_FAIL=hipGetDeviceCount:999 expect 77 "${run[@]}" "$work/gelu.json"
+ELBOWROOM_FAKE_HIP_FAIL=hipGetDeviceCount:999 expect 77 "${run[@]}" "$work/gelu.json"
 complains 'backend hip: hipGetDeviceCount failed: '
-HEADROOM_FAKE_HIP_FAIL=hipModuleLaunchKernel:719:20 expect 1 "${run[@]}" "$work/gelu.json"
+ELBOWROOM_FAKE_HIP_FAIL=hipModuleLaunchKernel:719:20 expect 1 "${run[@]}" "$work/gelu.json"
 grep -qF 'hipModuleLaunchKernel' "$err" || fail 'does not name the call that failed'
-HEADROOM_HIP_LIBRARY=/no/libamdhip64.so expect 0 list
+ELBOWROOM_HIP_LIBRARY=/no/libamdhip64.so expect 0 list
 says 'unusable: HIP: cannot load /no/libamdhip64.so ('
 [ "$(grep -c '^  hip ' "$out")" -eq 1 ] || fail 'not one line of hip'
 

@@ -7,7 +7,7 @@
 
 #include "fake_rocm.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using ::testing::HasSubstr;
@@ -99,7 +99,7 @@ TEST_F(HipFailures, OutOfMemorySaysHowMuchWasAskedFor) {
 }
 
 TEST_F(HipFailures, AWrongResultIsFound) {
-  set("HEADROOM_FAKE_RCCL_WRONG", "1");
+  set("ELBOWROOM_FAKE_RCCL_WRONG", "1");
   for (const CollectiveOp op : {CollectiveOp::all_reduce, CollectiveOp::all_to_all}) {
     const std::string said = message(everything(small(kSmallGelu, op)));
     EXPECT_THAT(said, HasSubstr("result on GPU 1: 1 of "));
@@ -108,7 +108,7 @@ TEST_F(HipFailures, AWrongResultIsFound) {
 }
 
 TEST_F(HipFailures, AWrongResultIsFoundThoughTheLastCollectiveIsRight) {
-  set("HEADROOM_FAKE_RCCL_WRONG", "budget");
+  set("ELBOWROOM_FAKE_RCCL_WRONG", "budget");
   OverlapPlan plan;
   EXPECT_EQ("success", message(everything(small(kSmallGelu), plan)));
   plan.comm_blocks = Blocks(4);
@@ -124,7 +124,7 @@ TEST_F(HipFailures, AHangIsEndedByTheTimeLimit) {
   ASSERT_NE(nullptr, backend);
   Result<std::unique_ptr<Workload>> workload = backend->prepare(small(kSmallGelu));
   ASSERT_TRUE(workload) << workload.error().message;
-  set("HEADROOM_FAKE_RCCL_HANG", "1");
+  set("ELBOWROOM_FAKE_RCCL_HANG", "1");
   const auto begin = std::chrono::steady_clock::now();
   const Result<Microseconds> time = (*workload)->run(Order::concurrent, {});
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
@@ -137,15 +137,15 @@ TEST_F(HipFailures, AHangIsEndedByTheTimeLimit) {
 
 TEST_F(HipFailures, AnAsynchronousErrorOfRcclEndsTheRun) {
   const MayBeGivenUp scope;
-  set("HEADROOM_FAKE_RCCL_HANG", "1");
-  set("HEADROOM_FAKE_RCCL_ASYNC", "6");
+  set("ELBOWROOM_FAKE_RCCL_HANG", "1");
+  set("ELBOWROOM_FAKE_RCCL_ASYNC", "6");
   EXPECT_THAT(message(everything(small(kSmallGelu))), HasSubstr("RCCL, asynchronously, failed: remote process exited"));
 }
 
 TEST_F(HipFailures, RcclsWordsAreOneLine) {
   const MayBeGivenUp scope;
   for (const char* call : {"ncclGetUniqueId", "ncclCommInitRank", "ncclGroupStart", "ncclGroupEnd", "ncclAllReduce"}) {
-    set("HEADROOM_FAKE_RCCL_FAIL", std::string(call) + ":3");
+    set("ELBOWROOM_FAKE_RCCL_FAIL", std::string(call) + ":3");
     const std::string said = message(everything(small(kSmallGelu)));
     EXPECT_THAT(said, HasSubstr(std::string(call)));
     EXPECT_THAT(said, HasSubstr("failed: internal error: the fake said so"));
@@ -154,31 +154,31 @@ TEST_F(HipFailures, RcclsWordsAreOneLine) {
 }
 
 TEST_F(HipFailures, ACompilersFirstErrorIsTold) {
-  set("HEADROOM_FAKE_HIPRTC_FAIL", "1");
-  EXPECT_EQ("headroom_kernels.hip does not compile for gfx90a:sramecc+:xnack-: headroom_kernels.hip:7:3: error: expected ';'",
+  set("ELBOWROOM_FAKE_HIPRTC_FAIL", "1");
+  EXPECT_EQ("elbowroom_kernels.hip does not compile for gfx90a:sramecc+:xnack-: elbowroom_kernels.hip:7:3: error: expected ';'",
             message(everything(small(kSmallGelu))));
 }
 
 TEST_F(HipFailures, RocblassWordsAreTold) {
   const MayBeGivenUp scope;
-  set("HEADROOM_FAKE_ROCBLAS_FAIL", "1");
+  set("ELBOWROOM_FAKE_ROCBLAS_FAIL", "1");
   EXPECT_EQ("rocblas_gemm_ex failed: rocblas_status_internal_error",
             message(everything(small(LibraryGemm{32, 32, 32, DataType::f32}))));
 }
 
 TEST_F(HipFailures, AMissingLibraryIsNamedWithItsVariable) {
-  set("HEADROOM_RCCL_LIBRARY", "/no/librccl.so");
+  set("ELBOWROOM_RCCL_LIBRARY", "/no/librccl.so");
   EXPECT_THAT(message(everything(small(kSmallGelu))), HasSubstr("RCCL: cannot load /no/librccl.so"));
-  set("HEADROOM_RCCL_LIBRARY", HEADROOM_FAKE_RCCL);
-  set("HEADROOM_ROCBLAS_LIBRARY", "/no/librocblas.so");
+  set("ELBOWROOM_RCCL_LIBRARY", ELBOWROOM_FAKE_RCCL);
+  set("ELBOWROOM_ROCBLAS_LIBRARY", "/no/librocblas.so");
   const std::string blas = message(everything(small(LibraryGemm{32, 32, 32, DataType::f32})));
   EXPECT_THAT(blas, HasSubstr("library_gemm: cannot load /no/librocblas.so"));
-  EXPECT_THAT(blas, HasSubstr("set HEADROOM_ROCBLAS_LIBRARY to its path"));
-  set("HEADROOM_HIPRTC_LIBRARY", "/no/libhiprtc.so");
+  EXPECT_THAT(blas, HasSubstr("set ELBOWROOM_ROCBLAS_LIBRARY to its path"));
+  set("ELBOWROOM_HIPRTC_LIBRARY", "/no/libhiprtc.so");
   EXPECT_THAT(message(everything(small(kSmallGelu))), HasSubstr("HIPRTC: cannot load /no/libhiprtc.so"));
-  set("HEADROOM_HIP_LIBRARY", "libm.so.6");
+  set("ELBOWROOM_HIP_LIBRARY", "libm.so.6");
   EXPECT_THAT(message(everything(small(kSmallGelu))), HasSubstr("has no function hipGetErrorString, expected ROCm 5 or later"));
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

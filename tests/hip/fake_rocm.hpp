@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "elbowroom/backend/registry.hpp"
 #include "fake_hip.hpp"
-#include "headroom/backend/registry.hpp"
 
 extern "C" {
 int fake_rccl_latest_budget();
@@ -19,16 +19,16 @@ __attribute__((weak)) void __lsan_disable();
 __attribute__((weak)) void __lsan_enable();
 }
 
-namespace headroom::testing {
+namespace elbowroom::testing {
 
 /// Two devices like GCDs of an MI250X that run everything on the host. What a test sets ends with it.
 class FakeRocm : public ::testing::Test {
  protected:
   FakeRocm() {
-    set("HEADROOM_HIP_LIBRARY", HEADROOM_FAKE_HIP);
-    set("HEADROOM_HIPRTC_LIBRARY", HEADROOM_FAKE_HIPRTC);
-    set("HEADROOM_RCCL_LIBRARY", HEADROOM_FAKE_RCCL);
-    set("HEADROOM_ROCBLAS_LIBRARY", HEADROOM_FAKE_ROCBLAS);
+    set("ELBOWROOM_HIP_LIBRARY", ELBOWROOM_FAKE_HIP);
+    set("ELBOWROOM_HIPRTC_LIBRARY", ELBOWROOM_FAKE_HIPRTC);
+    set("ELBOWROOM_RCCL_LIBRARY", ELBOWROOM_FAKE_RCCL);
+    set("ELBOWROOM_ROCBLAS_LIBRARY", ELBOWROOM_FAKE_ROCBLAS);
     fake_hip_reset();
   }
   ~FakeRocm() override {
@@ -88,4 +88,4 @@ inline Scenario small(const Compute& compute, CollectiveOp op = CollectiveOp::al
 
 inline const Compute kSmallGelu = Elementwise{ElementwiseOp::gelu, DataType::f32, kibibytes(64)};
 
-}  // namespace headroom::testing
+}  // namespace elbowroom::testing

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # scripts/gpu/amd.sh, which owners of AMD GPUs run unseen: it measures, packs what it has, and says what failed.
-. "$HEADROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
 
-export HEADROOM_BIN
-script="$HEADROOM_SOURCE_DIR/scripts/gpu/amd.sh"
+export ELBOWROOM_BIN
+script="$ELBOWROOM_SOURCE_DIR/scripts/gpu/amd.sh"
 
 # run CODE STEPS: into $work/amd; what it says is in $work/said.
 run() {
@@ -21,7 +21,7 @@ grep -qF 'GPU 1: Fake AMD Instinct MI250X' "$work/machine.txt" || fail 'the arch
 run 1 'machine nonsense'
 [ "$(tar -xzOf "$work"/amd-*.tar.gz amd/failed-steps.txt)" = nonsense ] || fail 'the archive does not name the step that failed'
 
-HEADROOM_FAKE_HIP_DEVICES=0 run 77 machine
+ELBOWROOM_FAKE_HIP_DEVICES=0 run 77 machine
 grep -qF 'expected 2 or more' "$work/said" || fail 'does not say that there are too few GPUs'
 
 finish

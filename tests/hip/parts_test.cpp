@@ -5,10 +5,10 @@
 #include "backend_hip/live_devices.hpp"
 #include "backend_hip/priority_probe.hpp"
 #include "backend_hip/start_line.hpp"
+#include "elbowroom/model/device_catalog.hpp"
 #include "fake_rocm.hpp"
-#include "headroom/model/device_catalog.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using ::testing::ElementsAre;
@@ -143,4 +143,4 @@ TEST_F(HipParts, TheLauncherPadsAnApplicationsKernelAndUsesTwoPriorities) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

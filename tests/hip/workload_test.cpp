@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "backend_hip/tiled_gemm_variants.hpp"
+#include "elbowroom/plan/scheme.hpp"
 #include "fake_rocm.hpp"
-#include "headroom/plan/scheme.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using ::testing::AllOf;
@@ -221,7 +221,7 @@ TEST_F(HipWorkloadTest, ControlsWithoutACounterpartAreRefusedWithTheirReason) {
 }
 
 TEST_F(HipWorkloadTest, AnOldRcclRunsButTakesNoBudget) {
-  set("HEADROOM_FAKE_RCCL_VERSION", "21104");  // ROCm 5.2
+  set("ELBOWROOM_FAKE_RCCL_VERSION", "21104");  // ROCm 5.2
   const auto workload = prepared(small(kSmallGelu));
   ASSERT_NE(nullptr, workload);
   EXPECT_TRUE(workload->verify(Order::concurrent, {}));
@@ -271,4 +271,4 @@ TEST_F(HipWorkloadTest, WhatCannotBeIsRefusedInTheScenariosWords) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -8,8 +8,8 @@
 
 namespace {
 
-namespace abi = headroom::hip;
-using Calls = headroom::hip::HipLibrary::Functions;
+namespace abi = elbowroom::hip;
+using Calls = elbowroom::hip::HipLibrary::Functions;
 
 #define SAME_CALL(ours, theirs) static_assert(same_call<decltype(Calls::ours), decltype(&theirs)>)
 

@@ -7,10 +7,10 @@
 #include <map>
 #include <string>
 
-#include "headroom/model/device_catalog.hpp"
+#include "elbowroom/model/device_catalog.hpp"
 #include "resource_report.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 constexpr int kWaves = 8;  // most of a SIMD
@@ -78,9 +78,9 @@ TEST(Gfx90aKernels, OfTiledProductsTakeTheLdsOfTheirTiles) {
 // What the fake runtime says of the kernels is what the compiler says: the tests of the backend plan with it.
 TEST(Gfx90aKernels, AreWhatTheFakeRuntimeSays) {
   std::map<std::string, std::pair<int, int>> said;
-#define HEADROOM_ON_CPU(name, registers, static_shared) said[#name] = {registers, static_shared};
+#define ELBOWROOM_ON_CPU(name, registers, static_shared) said[#name] = {registers, static_shared};
 #include "kernels_on_cpu.inc"
-#undef HEADROOM_ON_CPU
+#undef ELBOWROOM_ON_CPU
   EXPECT_EQ(said.size(), 29u);
   const auto kernels = kernels_of("kernels.gfx90a");
   for (const auto& [name, figures] : said) {
@@ -92,4 +92,4 @@ TEST(Gfx90aKernels, AreWhatTheFakeRuntimeSays) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -10,8 +10,8 @@
 
 namespace {
 
-namespace abi = headroom::preload::hip;
-using Calls = headroom::preload::RuntimeCalls;
+namespace abi = elbowroom::preload::hip;
+using Calls = elbowroom::preload::RuntimeCalls;
 
 #define SAME_HOOK(ours, theirs) static_assert(same_call<decltype(&ours), decltype(&theirs)>);
 #define SAME_CALL(ours, theirs) static_assert(same_call<decltype(Calls::ours), decltype(&theirs)>);

@@ -1,6 +1,6 @@
 # What src/preload_hip declares of HIP, in a form that preload_abi_test.cpp can compare with HIP's headers: a copy of its hooks under other
 # names, and a list of those functions that the headers of this ROCm have. Sets nothing but the two files in FOLDER.
-function(headroom_preload_calls preload include folder)
+function(elbowroom_preload_calls preload include folder)
   # C++ has templates under these names; preload_abi_test.cpp names the function that is meant.
   set(overloaded hipLaunchCooperativeKernel hipLaunchCooperativeKernelMultiDevice hipExtLaunchMultiKernelMultiDevice
     hipOccupancyMaxActiveBlocksPerMultiprocessor)

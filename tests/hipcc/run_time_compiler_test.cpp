@@ -7,7 +7,7 @@
 #include "backend_hip/hiprtc_library.hpp"
 #include "backend_hip/kernels/kernel_source.hpp"
 
-namespace headroom::hip {
+namespace elbowroom::hip {
 namespace {
 
 // Of the packages that ./dev test-hip installs.
@@ -17,7 +17,7 @@ TEST(RunTimeCompiler, CompilesTheKernelsForEveryArchitectureThatItKnows) {
   Result<HiprtcLibrary> compiler = HiprtcLibrary::load(kGeneration);
   ASSERT_TRUE(compiler) << compiler.error().message;
   for (const char* target : {"gfx90a:sramecc+:xnack-", "gfx906:sramecc+:xnack-", "gfx1030"}) {
-    const Result<std::string> code = compiler->compile("headroom_kernels.hip", kernel_source(), target);
+    const Result<std::string> code = compiler->compile("elbowroom_kernels.hip", kernel_source(), target);
     ASSERT_TRUE(code) << target << ": " << code.error().message;
     for (const char* kernel : {"tiled_gemm_bf16_64x64x32", "elementwise_gelu_f32", "check_collective_bf16", "spin", "await_word"}) {
       EXPECT_NE(code->find(kernel), std::string::npos) << target << " lacks " << kernel;
@@ -34,4 +34,4 @@ TEST(RunTimeCompiler, SaysWhatIsWrongWithAText) {
 }
 
 }  // namespace
-}  // namespace headroom::hip
+}  // namespace elbowroom::hip

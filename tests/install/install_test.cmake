@@ -11,8 +11,8 @@ file(REMOVE_RECURSE "${WORK}")
 run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/first")
 file(RENAME "${WORK}/first" "${WORK}/moved")
 
-run("${WORK}/moved/${BINDIR}/headroom" --version)
-run("${WORK}/moved/${BINDIR}/headroom" run -- "${CMAKE_COMMAND}" -E true)
+run("${WORK}/moved/${BINDIR}/elbowroom" --version)
+run("${WORK}/moved/${BINDIR}/elbowroom" run -- "${CMAKE_COMMAND}" -E true)
 # Only this prefix may satisfy the consumer: a package or library of the system would hide a missing one.
 run("${CMAKE_COMMAND}" -S "${CONSUMER}" -B "${WORK}/build" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${COMPILER}"
   "-DCMAKE_PREFIX_PATH=${WORK}/moved" -DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)

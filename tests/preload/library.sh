@@ -7,16 +7,16 @@ fail() {
   exit 1
 }
 
-sources=$HEADROOM_SOURCE_DIR/src/${HEADROOM_PRELOAD_SOURCES:-preload}
+sources=$ELBOWROOM_SOURCE_DIR/src/${ELBOWROOM_PRELOAD_SOURCES:-preload}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-readelf -d "$HEADROOM_PRELOAD" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort >"$work/needed"
+readelf -d "$ELBOWROOM_PRELOAD" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort >"$work/needed"
 [ -s "$work/needed" ] || fail "readelf names no needed library"
 extra=$(grep -vE '^(libc\.so|libdl\.so|libpthread\.so|libm\.so|ld-linux)' "$work/needed" || true)
 [ -z "$extra" ] || fail "needs $extra; expected the C library alone"
 
-nm -D --defined-only --format=posix "$HEADROOM_PRELOAD" | awk '{ sub(/@.*/, "", $1); print $1 }' | sort >"$work/exported"
+nm -D --defined-only --format=posix "$ELBOWROOM_PRELOAD" | awk '{ sub(/@.*/, "", $1); print $1 }' | sort >"$work/exported"
 sed -n 's/^ *\([A-Za-z_0-9]*\);$/\1/p' "$sources/exports.map" | sort >"$work/listed"
 diff "$work/listed" "$work/exported" >"$work/difference" || fail "exported names differ from exports.map: $(cat "$work/difference")"
 
@@ -28,6 +28,6 @@ diff "$work/listed" "$work/exported" >"$work/difference" || fail "exported names
 } | sort >"$work/table"
 diff "$work/table" "$work/exported" >"$work/difference" || fail "exported names differ from hook_table.cpp: $(cat "$work/difference")"
 
-if readelf --dyn-syms "$HEADROOM_PRELOAD" | grep -qE 'GLIBC_2\.(3[6-9]|[4-9][0-9])'; then
+if readelf --dyn-syms "$ELBOWROOM_PRELOAD" | grep -qE 'GLIBC_2\.(3[6-9]|[4-9][0-9])'; then
   fail "needs a newer C library than that of Ubuntu 22.04 (2.35)"
 fi

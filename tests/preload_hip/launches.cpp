@@ -45,8 +45,8 @@ void arguments() {
   EXPECT(hipModuleLaunchKernel(two.module_gemm, 6, 1, 1, 64, 1, 1, 32, two.compute, nullptr, some_extra) == 0);
   EXPECT(is_launch(last_call(), "hipModuleLaunchKernel", plain, 6, 32, two.compute) && last_call().extra == some_extra);
   // 450 threads in blocks of 64 are seven whole blocks to the fake and a part to the program: passed on as it came.
-  EXPECT(headroom_ext_module_launch(two.module_gemm, 448, 1, 1, 64, 1, 1, 8, two.comm, argument_storage, nullptr, nullptr, stop,
-                                    1) == 0);
+  EXPECT(elbowroom_ext_module_launch(two.module_gemm, 448, 1, 1, 64, 1, 1, 8, two.comm, argument_storage, nullptr, nullptr, stop,
+                                     1) == 0);
   EXPECT(last_call().grid[0] == 7 && last_call().shared == 8 && last_call().stop_event == stop && last_call().flags == 1);
   EXPECT(hipExtModuleLaunchKernel(two.module_gemm, 64, 1, 1, 64, 1, 1, 8, two.comm, argument_storage, nullptr, nullptr, nullptr,
                                   0) == 0);
@@ -171,7 +171,7 @@ void not_carried() {
   EXPECT(fake_hip_call_count() == 1 && fake_hip_call(0)->stream == two.comm);
 }
 
-// HEADROOM_FAKE_HIP_PRIORITY=none.
+// ELBOWROOM_FAKE_HIP_PRIORITY=none.
 void no_priorities() {
   const TwoStreams two;
   expect_plain(two.comm, two.all_reduce);

@@ -125,7 +125,7 @@ void sizes() {
 void nested() {
   const hip::Function gemm = fake_hip_function("gemm", 64, 0);
   fake_hip_reset();
-  EXPECT(headroom_hcc_module_launch(gemm, 256, 1, 1, 256, 1, 1, 0, make_stream(), nullptr, nullptr, nullptr, nullptr) == 0);
+  EXPECT(elbowroom_hcc_module_launch(gemm, 256, 1, 1, 256, 1, 1, 0, make_stream(), nullptr, nullptr, nullptr, nullptr) == 0);
   std::size_t launches = 0;
   for (std::size_t i = 0; i < fake_hip_call_count(); ++i) { launches += fake_hip_call(i)->function != nullptr ? 1 : 0; }
   EXPECT(launches == 1);
@@ -137,7 +137,7 @@ void looked_up() {
   EXPECT(handle != nullptr);
   Dl_info info{};
   void* found = dlsym(handle, "ncclAllReduce");
-  EXPECT(found != nullptr && dladdr(found, &info) != 0 && std::strstr(info.dli_fname, "libheadroom_preload_hip") != nullptr);
+  EXPECT(found != nullptr && dladdr(found, &info) != 0 && std::strstr(info.dli_fname, "libelbowroom_preload_hip") != nullptr);
   EXPECT(dlsym(handle, "ncclAllGather") == nullptr);  // what the library lacks stays absent
 }
 

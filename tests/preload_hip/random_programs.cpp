@@ -17,8 +17,8 @@
 
 namespace {
 
-using headroom::preload::OrderOracle;
-using headroom::preload::StreamId;
+using elbowroom::preload::OrderOracle;
+using elbowroom::preload::StreamId;
 
 constexpr int kPrograms = 500;
 constexpr int kBatch = 50;
@@ -26,7 +26,7 @@ constexpr int kOperations = 40;
 constexpr int kOwnError = 98;
 constexpr unsigned kManyBlocks = 100'000;
 constexpr std::size_t kStreams = 3;
-constexpr headroom::preload::ContextId kContext = 0x1000;
+constexpr elbowroom::preload::ContextId kContext = 0x1000;
 
 using Random = std::mt19937_64;
 std::size_t below(Random& random, std::size_t limit) { return static_cast<std::size_t>(random()) % limit; }
@@ -97,8 +97,8 @@ bool refuse_added = false;
 
 StreamId oracle_id(hip::Stream stream) {
   const auto value = reinterpret_cast<std::uintptr_t>(stream);
-  if (value == 0 || value == hip::kStreamLegacy) { return headroom::preload::legacy_stream(kContext); }
-  return value == hip::kStreamPerThread ? headroom::preload::per_thread_stream(kContext, 0) : value;
+  if (value == 0 || value == hip::kStreamLegacy) { return elbowroom::preload::legacy_stream(kContext); }
+  return value == hip::kStreamPerThread ? elbowroom::preload::per_thread_stream(kContext, 0) : value;
 }
 
 const Program* current = nullptr;
@@ -148,8 +148,8 @@ int call_entry(Entry entry, const Asked& asked, hip::Stream stream, void** argum
     case Entry::kModuleConfig:
       return hipDrvLaunchKernelEx(&module_config, function, arguments, nullptr);
     case Entry::kExtModule:
-      return headroom_ext_module_launch(function, asked.grid * 256, 1, 1, 256, 1, 1, asked.shared, stream, arguments, nullptr,
-                                        nullptr, asked.stop, 0);
+      return elbowroom_ext_module_launch(function, asked.grid * 256, 1, 1, 256, 1, 1, asked.shared, stream, arguments, nullptr,
+                                         nullptr, asked.stop, 0);
   }
   return -1;
 }
@@ -212,7 +212,7 @@ void record(Program& program, hip::Event event) {
 
 void wait(Program& program, hip::Event event) {
   const hip::Stream stream = pick_stream(program);
-  const auto id = static_cast<headroom::preload::EventId>(reinterpret_cast<std::uintptr_t>(event));
+  const auto id = static_cast<elbowroom::preload::EventId>(reinterpret_cast<std::uintptr_t>(event));
   if (program.oracle.recorded(id)) {
     const int capture = program.oracle.capture_of(id);
     if (capture != 0 && (!program.oracle.is_active(capture) || stream == nullptr)) { return; }
@@ -353,7 +353,7 @@ Functions new_functions(int batch) {
 }
 
 void all() {
-  const std::string_view policy = std::getenv("HEADROOM_RUN_POLICY");
+  const std::string_view policy = std::getenv("ELBOWROOM_RUN_POLICY");
   std::array<hip::Stream, kStreams> streams{make_stream(), make_stream(), make_stream()};
   std::array<hip::Event, kStreams> events{make_event(), make_event(), make_event()};
   Functions functions{};
@@ -367,7 +367,7 @@ void all() {
   EXPECT((padded > kPrograms / 2) == (policy == "shape"));
   // No sequence of collectives repeats here, so `auto` leaves everything as it is unless it was told not to compare.
   const bool compares =
-      policy == "auto" && std::string_view(std::getenv("HEADROOM_RUN_RULES")).find("uncompared") == std::string_view::npos;
+      policy == "auto" && std::string_view(std::getenv("ELBOWROOM_RUN_RULES")).find("uncompared") == std::string_view::npos;
   EXPECT((carried > kPrograms / 2) == (policy != "observe" && !compares));
 }
 

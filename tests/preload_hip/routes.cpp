@@ -19,7 +19,7 @@ bool lies_in(void* function, const char* library) {
   Dl_info info{};
   return function != nullptr && dladdr(function, &info) != 0 && std::strstr(info.dli_fname, library) != nullptr;
 }
-bool is_interposed(void* function) { return lies_in(function, "libheadroom_preload_hip"); }
+bool is_interposed(void* function) { return lies_in(function, "libelbowroom_preload_hip"); }
 bool is_runtime(void* function) { return lies_in(function, "libamdhip64.so"); }
 
 void* runtime() {
@@ -51,7 +51,7 @@ void by_name() {
 }
 
 void by_path() {
-  void* handle = dlopen(std::getenv("HEADROOM_FAKE_HIP"), RTLD_NOW | RTLD_LOCAL);
+  void* handle = dlopen(std::getenv("ELBOWROOM_FAKE_HIP"), RTLD_NOW | RTLD_LOCAL);
   EXPECT(handle != nullptr && is_interposed(dlsym(handle, "hipLaunchKernel_spt")));
   expect_launches(dlsym(handle, "hipLaunchKernel_spt"), "hipLaunchKernel_spt");
 }

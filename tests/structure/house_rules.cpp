@@ -61,7 +61,7 @@ File describe(const fs::path& relative) {
   std::vector<std::string> parts;
   for (const fs::path& part : relative) { parts.push_back(part.string()); }
   File file{relative, parts.front(), ""};
-  const std::size_t room_at = file.area == "include" ? 2 : 1;  // include/headroom/<layer>/x.hpp, src/<layer>/x.cpp
+  const std::size_t room_at = file.area == "include" ? 2 : 1;  // include/elbowroom/<layer>/x.hpp, src/<layer>/x.cpp
   const bool has_room = file.area == "include" || file.area == "src";
   if (has_room && parts.size() > room_at + 1) { file.room = parts[room_at]; }
   return file;
@@ -72,10 +72,10 @@ bool is_source(const fs::path& path) {
   return extensions.contains(path.extension().string()) || path.filename() == "CMakeLists.txt";
 }
 
-// The room that a quoted include names: "headroom/plan/x.hpp" and the private "plan/x.hpp" are both plan.
+// The room that a quoted include names: "elbowroom/plan/x.hpp" and the private "plan/x.hpp" are both plan.
 std::optional<std::string> included_room(const std::string& name) {
   std::string_view rest = name;
-  if (rest.starts_with("headroom/")) { rest.remove_prefix(std::string_view("headroom/").size()); }
+  if (rest.starts_with("elbowroom/")) { rest.remove_prefix(std::string_view("elbowroom/").size()); }
   const std::size_t slash = rest.find('/');
   if (slash == std::string_view::npos) { return std::nullopt; }
   const std::string room(rest.substr(0, slash));
@@ -111,7 +111,7 @@ std::optional<std::string> wrong_include(const File& file, const std::string& na
   if (file.area == "include" && angled && name.find_first_of("./") != std::string::npos) {
     return "public header includes <" + name + ">; only the standard library is allowed there";
   }
-  if (file.area == "include" && !angled && !name.starts_with("headroom/")) { return "public header includes private " + quoted; }
+  if (file.area == "include" && !angled && !name.starts_with("elbowroom/")) { return "public header includes private " + quoted; }
   const std::optional<std::string> other = included_room(name);
   if (!other) { return std::nullopt; }
   if (is_preload(file.room) && *other != file.room && *other != "preload") {

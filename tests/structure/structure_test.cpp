@@ -22,7 +22,7 @@ class Tree {
  public:
   Tree() {
     static std::atomic<int> count = 0;
-    root_ = fs::temp_directory_path() / ("headroom-structure-" + std::to_string(getpid()) + "-" + std::to_string(count++));
+    root_ = fs::temp_directory_path() / ("elbowroom-structure-" + std::to_string(getpid()) + "-" + std::to_string(count++));
     fs::create_directories(root_);
   }
   ~Tree() {
@@ -50,33 +50,33 @@ std::string lines(int count) {
 }
 
 TEST(House, KeepsItsRules) {
-  const fs::path root = HEADROOM_SOURCE_DIR;
-  ASSERT_TRUE(fs::exists(root / "include/headroom/base/result.hpp")) << "not the source tree: " << root;
+  const fs::path root = ELBOWROOM_SOURCE_DIR;
+  ASSERT_TRUE(fs::exists(root / "include/elbowroom/base/result.hpp")) << "not the source tree: " << root;
   EXPECT_THAT(violations(root), IsEmpty());
 }
 
 TEST(HouseRules, AcceptDownwardIncludes) {
   Tree tree;
-  tree.with("include/headroom/plan/a.hpp",
-            "#include <vector>\n#include \"headroom/model/b.hpp\"\n#include \"headroom/base/c.hpp\"\n")
+  tree.with("include/elbowroom/plan/a.hpp",
+            "#include <vector>\n#include \"elbowroom/model/b.hpp\"\n#include \"elbowroom/base/c.hpp\"\n")
       .with("src/backend/a.cpp",
-            "#include <dlfcn.h>\n#include \"headroom/plan/a.hpp\"\n#include \"headroom/trace/a.hpp\"\n#include \"model/p.hpp\"\n")
-      .with("src/report/a.cpp", "#include \"headroom/trace/a.hpp\"\n#include \"sibling.hpp\"\n")
-      .with("src/runtime/a.cpp", "#include \"headroom/report/a.hpp\"\n")
+            "#include <dlfcn.h>\n#include \"elbowroom/plan/a.hpp\"\n#include \"elbowroom/trace/a.hpp\"\n#include \"model/p.hpp\"\n")
+      .with("src/report/a.cpp", "#include \"elbowroom/trace/a.hpp\"\n#include \"sibling.hpp\"\n")
+      .with("src/runtime/a.cpp", "#include \"elbowroom/report/a.hpp\"\n")
       .with("src/backend_cuda/a.cu",
-            "#if CUDART_VERSION >= 12000\n#include \"headroom/backend/a.hpp\"\n#include \"backend_cuda/b.hpp\"\n#endif\n")
+            "#if CUDART_VERSION >= 12000\n#include \"elbowroom/backend/a.hpp\"\n#include \"backend_cuda/b.hpp\"\n#endif\n")
       .with("src/preload/a.cpp", "#include \"preload/b.hpp\"\n#include <dlfcn.h>\n")
       .with("tests/device/a_test.cpp", "#include \"backend_cuda/b.hpp\"\n")
-      .with("tools/headroom/a.cpp", "#include \"headroom/runtime/a.hpp\"\n#include \"options.hpp\"\n")
+      .with("tools/elbowroom/a.cpp", "#include \"elbowroom/runtime/a.hpp\"\n#include \"options.hpp\"\n")
       .with("src/base/long.cpp", lines(400));
   EXPECT_THAT(violations(tree.root()), IsEmpty());
 }
 
 TEST(HouseRules, RefuseUpwardIncludes) {
   Tree tree;
-  tree.with("src/model/a.cpp", "#include \"headroom/base/a.hpp\"\n#include \"headroom/plan/a.hpp\"\n");
+  tree.with("src/model/a.cpp", "#include \"elbowroom/base/a.hpp\"\n#include \"elbowroom/plan/a.hpp\"\n");
   EXPECT_THAT(violations(tree.root()),
-              ElementsAre("src/model/a.cpp:2: model includes \"headroom/plan/a.hpp\"; includes only go downward"));
+              ElementsAre("src/model/a.cpp:2: model includes \"elbowroom/plan/a.hpp\"; includes only go downward"));
 }
 
 TEST(HouseRules, RefuseUpwardIncludesOfPrivateHeaders) {
@@ -87,66 +87,67 @@ TEST(HouseRules, RefuseUpwardIncludesOfPrivateHeaders) {
 
 TEST(HouseRules, RefuseIncludesBetweenNeighbours) {
   Tree tree;
-  tree.with("include/headroom/report/a.hpp", "#include \"headroom/backend/a.hpp\"\n")
-      .with("include/headroom/trace/a.hpp", "#include \"headroom/model/a.hpp\"\n");
-  EXPECT_THAT(violations(tree.root()),
-              ElementsAre("include/headroom/report/a.hpp:1: report includes \"headroom/backend/a.hpp\"; includes only go downward",
-                          "include/headroom/trace/a.hpp:1: trace includes \"headroom/model/a.hpp\"; includes only go downward"));
+  tree.with("include/elbowroom/report/a.hpp", "#include \"elbowroom/backend/a.hpp\"\n")
+      .with("include/elbowroom/trace/a.hpp", "#include \"elbowroom/model/a.hpp\"\n");
+  EXPECT_THAT(
+      violations(tree.root()),
+      ElementsAre("include/elbowroom/report/a.hpp:1: report includes \"elbowroom/backend/a.hpp\"; includes only go downward",
+                  "include/elbowroom/trace/a.hpp:1: trace includes \"elbowroom/model/a.hpp\"; includes only go downward"));
 }
 
 TEST(HouseRules, RefuseIncludesOfLeaves) {
   Tree tree;
   tree.with("src/backend/registry.cpp", "#include \"backend_cuda/cuda.hpp\"\n")
       .with("src/backend_hip/a.cpp", "#include \"backend_cuda/cuda.hpp\"\n")
-      .with("tools/headroom/a.cpp", "#include \"backend_sim/sim.hpp\"\n");
+      .with("tools/elbowroom/a.cpp", "#include \"backend_sim/sim.hpp\"\n");
   EXPECT_THAT(
       violations(tree.root()),
       ElementsAre("src/backend/registry.cpp:1: include of \"backend_cuda/cuda.hpp\"; backend_cuda is a leaf and included by nobody",
                   "src/backend_hip/a.cpp:1: include of \"backend_cuda/cuda.hpp\"; backend_cuda is a leaf and included by nobody",
-                  "tools/headroom/a.cpp:1: include of \"backend_sim/sim.hpp\"; backend_sim is a leaf and included by nobody"));
+                  "tools/elbowroom/a.cpp:1: include of \"backend_sim/sim.hpp\"; backend_sim is a leaf and included by nobody"));
 }
 
 TEST(HouseRules, RefuseLeavesThatReachSideways) {
   Tree tree;
-  tree.with("src/backend_sim/a.cpp", "#include \"headroom/report/a.hpp\"\n");
+  tree.with("src/backend_sim/a.cpp", "#include \"elbowroom/report/a.hpp\"\n");
   EXPECT_THAT(violations(tree.root()),
-              ElementsAre("src/backend_sim/a.cpp:1: backend_sim includes \"headroom/report/a.hpp\"; includes only go downward"));
+              ElementsAre("src/backend_sim/a.cpp:1: backend_sim includes \"elbowroom/report/a.hpp\"; includes only go downward"));
 }
 
 TEST(HouseRules, KeepThePreloadLibraryApart) {
   Tree tree;
-  tree.with("src/preload/a.cpp", "#include \"headroom/base/a.hpp\"\n").with("src/runtime/a.cpp", "#include \"preload/a.hpp\"\n");
+  tree.with("src/preload/a.cpp", "#include \"elbowroom/base/a.hpp\"\n").with("src/runtime/a.cpp", "#include \"preload/a.hpp\"\n");
   EXPECT_THAT(violations(tree.root()),
-              ElementsAre("src/preload/a.cpp:1: preload includes \"headroom/base/a.hpp\"; it may include nothing of the library",
+              ElementsAre("src/preload/a.cpp:1: preload includes \"elbowroom/base/a.hpp\"; it may include nothing of the library",
                           "src/runtime/a.cpp:1: include of \"preload/a.hpp\"; preload is included by nobody"));
 }
 
 TEST(HouseRules, KeepPublicHeadersFreeOfDependencies) {
   Tree tree;
-  tree.with("include/headroom/base/a.hpp", "#include <fmt/format.h>\n#include \"base/private.hpp\"\n#include \"../b.hpp\"\n");
+  tree.with("include/elbowroom/base/a.hpp", "#include <fmt/format.h>\n#include \"base/private.hpp\"\n#include \"../b.hpp\"\n");
   EXPECT_THAT(
       violations(tree.root()),
       ElementsAre(
-          "include/headroom/base/a.hpp:1: public header includes <fmt/format.h>; only the standard library is allowed there",
-          "include/headroom/base/a.hpp:2: public header includes private \"base/private.hpp\"",
-          "include/headroom/base/a.hpp:3: include \"../b.hpp\" climbs; name it from include/ or src/"));
+          "include/elbowroom/base/a.hpp:1: public header includes <fmt/format.h>; only the standard library is allowed there",
+          "include/elbowroom/base/a.hpp:2: public header includes private \"base/private.hpp\"",
+          "include/elbowroom/base/a.hpp:3: include \"../b.hpp\" climbs; name it from include/ or src/"));
 }
 
 TEST(HouseRules, RefuseVendorConditionsAboveTheLeaves) {
   Tree tree;
   tree.with("src/plan/a.cpp", "#ifdef __CUDACC__\n#endif\n")
-      .with("tools/headroom/a.cpp", "#if 1\n#elif defined(HEADROOM_HAS_HIP)\n#endif\n");
+      .with("tools/elbowroom/a.cpp", "#if 1\n#elif defined(ELBOWROOM_HAS_HIP)\n#endif\n");
   EXPECT_THAT(violations(tree.root()),
               ElementsAre("src/plan/a.cpp:1: #if on a vendor; vendors differ only in src/backend_*",
-                          "tools/headroom/a.cpp:2: #if on a vendor; vendors differ only in src/backend_*"));
+                          "tools/elbowroom/a.cpp:2: #if on a vendor; vendors differ only in src/backend_*"));
 }
 
 TEST(HouseRules, RefuseVendorHeadersAboveTheLeaves) {
   Tree tree;
-  tree.with("src/plan/a.cpp", "#include <cuda_runtime_api.h>\n").with("tools/headroom/a.cpp", "#include <hip/hip_runtime.h>\n");
+  tree.with("src/plan/a.cpp", "#include <cuda_runtime_api.h>\n").with("tools/elbowroom/a.cpp", "#include <hip/hip_runtime.h>\n");
   EXPECT_THAT(violations(tree.root()),
               ElementsAre("src/plan/a.cpp:1: include of <cuda_runtime_api.h>; vendors differ only in src/backend_*",
-                          "tools/headroom/a.cpp:1: include of <hip/hip_runtime.h>; vendors differ only in src/backend_*"));
+                          "tools/elbowroom/a.cpp:1: include of <hip/hip_runtime.h>; vendors differ only in src/backend_*"));
 }
 
 TEST(HouseRules, RefuseWhatTheHipBackendMayNotUse) {
@@ -166,14 +167,14 @@ TEST(HouseRules, RefuseWhatTheHipBackendMayNotUse) {
 
 TEST(HouseRules, LetTheInterposersShareOneWay) {
   Tree tree;
-  tree.with("src/preload_hip/a.cpp", "#include \"preload/core/a.hpp\"\n#include \"headroom/base/a.hpp\"\n")
+  tree.with("src/preload_hip/a.cpp", "#include \"preload/core/a.hpp\"\n#include \"elbowroom/base/a.hpp\"\n")
       .with("src/preload/a.cpp", "#include \"preload_hip/a.hpp\"\n")
-      .with("tools/headroom/a.cpp", "#include \"preload_hip/a.hpp\"\n");
+      .with("tools/elbowroom/a.cpp", "#include \"preload_hip/a.hpp\"\n");
   EXPECT_THAT(
       violations(tree.root()),
       ElementsAre("src/preload/a.cpp:1: preload includes \"preload_hip/a.hpp\"; it may include nothing of the library",
-                  "src/preload_hip/a.cpp:2: preload_hip includes \"headroom/base/a.hpp\"; it may include nothing of the library",
-                  "tools/headroom/a.cpp:1: include of \"preload_hip/a.hpp\"; preload_hip is included by nobody"));
+                  "src/preload_hip/a.cpp:2: preload_hip includes \"elbowroom/base/a.hpp\"; it may include nothing of the library",
+                  "tools/elbowroom/a.cpp:1: include of \"preload_hip/a.hpp\"; preload_hip is included by nobody"));
 }
 
 TEST(HouseRules, RefuseLongFiles) {

@@ -150,7 +150,7 @@ __device__ inline void compare_rows(const T* c, long long m, const Columns& colu
   }
 }
 
-#define HEADROOM_DATA_KERNELS(suffix, T)                                                                                        \
+#define ELBOWROOM_DATA_KERNELS(suffix, T)                                                                                       \
   extern "C" __global__ void __launch_bounds__(256) fill_uniform_##suffix(T* data, long long count, unsigned long long seed) {  \
     fill_uniform(data, count, seed);                                                                                            \
   }                                                                                                                             \
@@ -177,8 +177,8 @@ __device__ inline void compare_rows(const T* c, long long m, const Columns& colu
     compare_rows(c, m, Columns{first, last, stride}, expected, tolerance, seed, first_index, out);                              \
   }
 
-HEADROOM_DATA_KERNELS(f32, float)
-HEADROOM_DATA_KERNELS(bf16, Bf16)
+ELBOWROOM_DATA_KERNELS(f32, float)
+ELBOWROOM_DATA_KERNELS(bf16, Bf16)
 
 /// Every block spins for `ticks` of the steady counter.
 extern "C" __global__ void spin(unsigned long long ticks, Interval* out) {

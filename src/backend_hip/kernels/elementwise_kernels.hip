@@ -29,14 +29,14 @@ __device__ inline void elementwise(const void* in, void* out, long long vectors)
   static_cast<Vector*>(out)[at] = vector;
 }
 
-#define HEADROOM_ELEMENTWISE(name, T, op)                                                                              \
+#define ELBOWROOM_ELEMENTWISE(name, T, op)                                                                             \
   extern "C" __global__ void __launch_bounds__(256) elementwise_##name(const void* in, void* out, long long vectors) { \
     elementwise<T, op>(in, out, vectors);                                                                              \
   }
 
-HEADROOM_ELEMENTWISE(gelu_f32, float, 0)
-HEADROOM_ELEMENTWISE(relu_f32, float, 1)
-HEADROOM_ELEMENTWISE(copy_f32, float, 2)
-HEADROOM_ELEMENTWISE(gelu_bf16, Bf16, 0)
-HEADROOM_ELEMENTWISE(relu_bf16, Bf16, 1)
-HEADROOM_ELEMENTWISE(copy_bf16, Bf16, 2)
+ELBOWROOM_ELEMENTWISE(gelu_f32, float, 0)
+ELBOWROOM_ELEMENTWISE(relu_f32, float, 1)
+ELBOWROOM_ELEMENTWISE(copy_f32, float, 2)
+ELBOWROOM_ELEMENTWISE(gelu_bf16, Bf16, 0)
+ELBOWROOM_ELEMENTWISE(relu_bf16, Bf16, 1)
+ELBOWROOM_ELEMENTWISE(copy_bf16, Bf16, 2)

@@ -1,8 +1,8 @@
 // Targets whose matrix cores multiply 16 x 16 x 16 parts of bf16: CDNA 2 and later. The others use their FMA units.
 #if defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__) || defined(__gfx950__)
-#define HEADROOM_MATRIX_CORES 1
+#define ELBOWROOM_MATRIX_CORES 1
 #else
-#define HEADROOM_MATRIX_CORES 0
+#define ELBOWROOM_MATRIX_CORES 0
 #endif
 
 typedef short Bf16x4 __attribute__((vector_size(8)));
@@ -24,7 +24,7 @@ struct FoursOfK {
 template <int Rows, int Columns, class TileA, class TileB>
 __device__ inline void multiply_parts(TileA& tile_a, TileB& tile_b, int q, int row, int column, int lane,
                                       Float4 (&sum)[Rows][Columns]) {
-#if HEADROOM_MATRIX_CORES
+#if ELBOWROOM_MATRIX_CORES
   // The product is taken transposed, B^T A^T: a lane then holds adjacent columns of C and stores them at once.
   Bf16x4 left[Rows], right[Columns];
 #pragma unroll

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 void AbTrial::begin(unsigned arms) {
   *this = AbTrial{};
@@ -125,4 +125,4 @@ const char* text(AbTrial::State state) {
   return "";
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// Which of a few ways to run is fastest, found by running them in turn: blocks of steps with each arm, three rounds forth and back, then
 /// the best for long, then again. Arm 0 is the program as it is; a later arm is chosen only if it gains. The host runs ahead of the
@@ -79,4 +79,4 @@ class AbTrial {
 
 const char* text(AbTrial::State state);
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

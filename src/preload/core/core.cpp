@@ -8,7 +8,7 @@
 
 #include "preload/core/core_state.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 Ticket pack(const TicketFields& fields) {
   const auto flag = [](bool set, unsigned at) { return static_cast<Ticket>(set) << at; };
@@ -203,4 +203,4 @@ void Core::after_fork_in_child() {
   state_->mutex.unlock();
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

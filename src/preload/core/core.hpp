@@ -7,9 +7,9 @@
 
 #include "preload/core/rules.hpp"
 
-/// The decision logic of `headroom run`, and all that the hooks say to it. The hooks translate driver calls into facts and carry out the
+/// The decision logic of `elbowroom run`, and all that the hooks say to it. The hooks translate driver calls into facts and carry out the
 /// decisions; the core knows no driver function, allocates nothing after `create`, throws nothing, and may be called by every thread at once.
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// What the driver calls CUcontext, CUstream, CUevent, CUfunction: the handle's value, never dereferenced. A handle may be reused after
 /// its destruction was told. Zero is "none".
@@ -286,7 +286,7 @@ class Core {
   /// Launches that were left alone.
   [[nodiscard]] std::uint64_t launches_at_rest() const;
 
-  /// One `headroom.run-process/1` document. May be called at any time; takes the lock.
+  /// One `elbowroom.run-process/1` document. May be called at any time; takes the lock.
   void report(const ProcessFacts& process, const Sink& sink);
 
  private:
@@ -294,4 +294,4 @@ class Core {
   std::unique_ptr<CoreState> state_;
 };
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -4,7 +4,7 @@
 #include "preload/core/core_state.hpp"
 #include "preload/core/shaping.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr int kMostQuestions = 4;  // bounds the cost of the gate where dozens of collectives are not known to have finished
@@ -371,4 +371,4 @@ void Core::on_launched(Ticket ticket, LaunchOutcome outcome) {
   }
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

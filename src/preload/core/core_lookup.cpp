@@ -4,7 +4,7 @@
 #include "preload/core/core_state.hpp"
 #include "preload/core/kernel_names.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 bool CoreState::meet_stream(StreamId stream, Hold& hold) {
   if (known.order.find_stream(stream) != nullptr) { return true; }
@@ -90,4 +90,4 @@ void CoreState::meet_residency(const LaunchFacts& facts, std::uint64_t kind_key,
   }
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -2,7 +2,7 @@
 
 #include "preload/core/core_state.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 void Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64_t host_time_ns) {
   CoreState::Hold hold(*state_);
@@ -84,4 +84,4 @@ SmTarget CoreState::sm_target(StreamId stream, const Product& product, std::uint
   return {};
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

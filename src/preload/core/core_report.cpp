@@ -3,7 +3,7 @@
 #include "preload/core/core_state.hpp"
 #include "preload/core/report_writer.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr std::size_t kMostKernels = 256;
@@ -29,7 +29,7 @@ void write_texts(ReportWriter& out, const char* const* texts, std::size_t count)
 }
 
 void write_process(ReportWriter& out, const ProcessFacts& process, const Rules& rules) {
-  out.key("schema").text("headroom.run-process/1");
+  out.key("schema").text("elbowroom.run-process/1");
   out.key("pid").number(static_cast<std::uint64_t>(process.pid)).key("program").text(process.program);
   out.key("policy").text(text(rules.policy));
   out.key("device_count_seen").number(static_cast<std::uint64_t>(std::max(process.device_count, 0)));
@@ -218,4 +218,4 @@ const char* text(Refusal refusal) {
   return "";
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -16,7 +16,7 @@
 #include "preload/core/step_marks.hpp"
 #include "preload/core/table.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 constexpr std::size_t kRefusals = static_cast<std::size_t>(Refusal::count);
 
@@ -208,4 +208,4 @@ class CoreState::Hold {
   std::unique_lock<std::mutex> lock_;
 };
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -2,7 +2,7 @@
 
 // Steps of the program, the comparison of arms between them, and the rest where it found nothing to gain.
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 std::uint64_t CoreState::note_collective(std::uint64_t signature) {
   if (rules.policy != Policy::automatic || !rules.trial) { return 0; }
@@ -73,4 +73,4 @@ void CoreState::end_rest() {
   rest.end();
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

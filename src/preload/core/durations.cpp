@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
@@ -28,4 +28,4 @@ void DurationSamples::add(std::uint64_t nanoseconds) {
   converged_ = taken_ >= kAtMost || (taken_ >= kEnough && std::uint64_t{spread} * 100 <= std::uint64_t{median_} * 15);
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// How long one kind of launch lasts, learned from few timings: three launches at first, then every 64th until the last samples agree.
 class DurationSamples {
@@ -54,4 +54,4 @@ class TimingBudget {
   std::uint32_t credit_ = kStock;
 };
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// Times on the clock of the host, in nanoseconds, at which something is expected to happen on a GPU.
 struct Interval {
@@ -55,4 +55,4 @@ struct ExpectedMeeting {
   }
 };
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

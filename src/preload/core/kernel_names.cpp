@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 /// Found anywhere in the name: a mangled name carries its namespaces and lengths in front.
@@ -52,4 +52,4 @@ std::uint64_t name_hash(const char* kernel_name) {
   return hash == 0 ? 1 : hash;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

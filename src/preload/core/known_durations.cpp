@@ -3,7 +3,7 @@
 #include <charconv>
 #include <string_view>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr std::string_view kDevice = "device ";
@@ -39,4 +39,4 @@ std::size_t parse_durations(const char* text, std::size_t size, const char* devi
   return 0;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

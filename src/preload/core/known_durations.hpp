@@ -5,7 +5,7 @@
 
 #include "preload/core/table.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// What an earlier run learned of how long launches of one kind last, by the key of the kind.
 class KnownDurations {
@@ -30,4 +30,4 @@ class KnownDurations {
 /// lines before it count.
 std::size_t parse_durations(const char* text, std::size_t size, const char* device, KnownDurations& known);
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 bool has_rules_for_kernels(const Rules& rules) { return rules.has_targets() || rules.footprint_count > 0; }
@@ -99,4 +99,4 @@ Refusal gate_refusal(const GateQuestion& question) {
   return leaves_room(question) ? Refusal::small_compute : Refusal::none;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -6,7 +6,7 @@
 #include "preload/core/expected_time.hpp"
 #include "preload/core/program_order.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 struct Controls {
   bool priority = false;
@@ -49,4 +49,4 @@ struct GateQuestion {
 /// Whether the compute launch may wait for the begin of the collective. docs/run.md, "Why the gate cannot deadlock", rests on these rules.
 Refusal gate_refusal(const GateQuestion& question);
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -4,7 +4,7 @@
 #include <memory>
 #include <new>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr std::uint64_t bit(unsigned place) { return std::uint64_t{1} << place; }
@@ -332,4 +332,4 @@ void ProgramOrder::mark_gated(Stream& stream, unsigned place) {
   stream.gated_as_of = sequence_;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -8,7 +8,7 @@
 #include "preload/core/expected_time.hpp"
 #include "preload/core/table.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// Sixty-four places for things that are under way (collectives, waits for the host). A place that becomes free is used again, so a mask
 /// of places is only meaningful with the sequence number at which it was written: `valid` drops the bits that meant something older.
@@ -193,4 +193,4 @@ class ProgramOrder {
   FixedTable<Event, 32768> events_;
 };
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -1,6 +1,6 @@
 #include "preload/core/report_writer.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr const char* kHex = "0123456789abcdef";
@@ -99,4 +99,4 @@ void ReportWriter::flush() {
   used_ = 0;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -6,7 +6,7 @@
 
 #include "preload/core/core.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// JSON to a sink, without allocation: the interposer links no library that could write it. Commas are placed here; the caller keeps
 /// braces and keys in order.
@@ -46,4 +46,4 @@ class ReportWriter {
   bool comma_ = false;  ///< a value stands before in this object or array
 };
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

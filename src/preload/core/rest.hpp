@@ -8,7 +8,7 @@
 #include "preload/core/core.hpp"
 #include "preload/core/table.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// While the program as it is runs best, nothing need be known of its launches but which of them are collectives: these count its steps
 /// until the next comparison. What is no collective is remembered here, so that a launch costs a look at two cache lines and no lock.
@@ -48,4 +48,4 @@ class Rest {
   alignas(kCacheLine) std::array<std::atomic<FunctionId>, kPlaces> known_{};
 };
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <string_view>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r";
@@ -199,4 +199,4 @@ std::size_t parse_rules(const char* text, std::size_t size, Rules& rules) {
   return 0;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 enum class Policy : std::uint8_t { observe, priority, gate, shape, automatic };
-/// The words of HEADROOM_RUN_POLICY: "observe", "priority", "gate", "shape", "auto". False: not one of them, `policy` is unchanged.
+/// The words of ELBOWROOM_RUN_POLICY: "observe", "priority", "gate", "shape", "auto". False: not one of them, `policy` is unchanged.
 bool parse_policy(const char* word, Policy& policy);
 const char* text(Policy policy);
 
@@ -48,7 +48,7 @@ struct ProductRule {
   DeviceNames on;
 };
 
-/// What HEADROOM_RUN_POLICY and the file of HEADROOM_RUN_RULES say.
+/// What ELBOWROOM_RUN_POLICY and the file of ELBOWROOM_RUN_RULES say.
 struct Rules {
   static constexpr std::size_t kMaxCaps = 64;
   static constexpr std::size_t kMaxFootprints = 32;
@@ -82,4 +82,4 @@ struct Rules {
 /// line that is not a rule, counted from 1, or 0; the lines before it count.
 std::size_t parse_rules(const char* text, std::size_t size, Rules& rules);
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

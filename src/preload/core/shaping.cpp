@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 Refusal never_pad(const ShapingQuestion& question) {
@@ -28,4 +28,4 @@ Shaping shape(const ShapingQuestion& question) {
   return {Refusal::none, dynamic};
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

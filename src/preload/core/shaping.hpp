@@ -4,7 +4,7 @@
 
 #include "preload/core/core.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// A launch that a cap rule names.
 struct ShapingQuestion {
@@ -24,4 +24,4 @@ struct Shaping {
 /// it: cooperative and cluster launches, a grid that fits in one wave, a residency already that low.
 Shaping shape(const ShapingQuestion& question);
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

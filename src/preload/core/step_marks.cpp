@@ -4,7 +4,7 @@
 
 #include "preload/core/table.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 StepMarks::Mark StepMarks::on_collective(std::uint64_t signature) {
   if (!locked_) {
@@ -46,4 +46,4 @@ void StepMarks::remember(std::uint64_t signature) {
   for (std::uint32_t i = 0; i < period; ++i) { pattern_ += mix(signatures_[i]); }
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

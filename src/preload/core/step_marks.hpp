@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// Finds the step of a training loop in the sequence of its collectives: the shortest repetition that was seen three times in a row.
 /// Equal sequences give equal steps, so that the ranks of a job find theirs at the same collective.
@@ -38,4 +38,4 @@ class StepMarks {
   bool locked_ = false;
 };
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

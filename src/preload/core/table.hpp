@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// Spreads handles (aligned pointers) and hashes alike over 64 bits.
 constexpr std::uint64_t mix(std::uint64_t value) {
@@ -103,4 +103,4 @@ class FixedTable {
   std::size_t size_ = 0;
 };
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -3,7 +3,7 @@
 #include "preload/cublas_lt_functions.hpp"
 
 /// What the stand-in for libcublasLt.so.13 keeps, for the tests to read.
-namespace headroom::preload::cublas_lt {
+namespace elbowroom::preload::cublas_lt {
 struct OpaqueMatmulDescriptor {
   std::int32_t target = 0;
   int writes = 0;              ///< of the target
@@ -28,6 +28,6 @@ struct OpaqueHeuristicResult {
   float waves;
   int reserved[4];
 };
-}  // namespace headroom::preload::cublas_lt
+}  // namespace elbowroom::preload::cublas_lt
 
 inline constexpr std::uint64_t kAllSms = 132;

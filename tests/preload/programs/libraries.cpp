@@ -48,7 +48,7 @@ void looked_up() {
     EXPECT(handle != nullptr);
     void* found = dlsym(handle, library.hooked);
     Dl_info info{};
-    EXPECT(found != nullptr && dladdr(found, &info) != 0 && std::strstr(info.dli_fname, "libheadroom_preload") != nullptr);
+    EXPECT(found != nullptr && dladdr(found, &info) != 0 && std::strstr(info.dli_fname, "libelbowroom_preload") != nullptr);
     EXPECT(dlsym(handle, library.absent) == nullptr);
   }
 }

@@ -10,10 +10,10 @@
 
 namespace {
 
-using Descriptor = headroom::preload::cublas_lt::OpaqueMatmulDescriptor;
-using Algorithm = headroom::preload::cublas_lt::OpaqueMatmulAlgorithm;
-using HeuristicResult = headroom::preload::cublas_lt::OpaqueHeuristicResult;
-using Layout = headroom::preload::cublas_lt::OpaqueMatrixLayout;
+using Descriptor = elbowroom::preload::cublas_lt::OpaqueMatmulDescriptor;
+using Algorithm = elbowroom::preload::cublas_lt::OpaqueMatmulAlgorithm;
+using HeuristicResult = elbowroom::preload::cublas_lt::OpaqueHeuristicResult;
+using Layout = elbowroom::preload::cublas_lt::OpaqueMatrixLayout;
 
 constexpr int kExecutionFailed = 13;
 

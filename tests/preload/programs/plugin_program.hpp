@@ -6,7 +6,7 @@
 
 /// A plugin that brings NCCL and cuBLAS with it, as a framework's extension does.
 inline void* plugin() {
-  static void* handle = dlopen(std::getenv("HEADROOM_PLUGIN"), RTLD_NOW | RTLD_LOCAL);
+  static void* handle = dlopen(std::getenv("ELBOWROOM_PLUGIN"), RTLD_NOW | RTLD_LOCAL);
   EXPECT(handle != nullptr);
   return handle;
 }

@@ -247,10 +247,10 @@ void all() {
     run(static_cast<std::uint64_t>(i), in_batch >= kBatch - kBatch / 10, functions, streams, events);
   }
   std::printf("%zu launches changed, %zu gates\n", changed, gates);
-  const std::string_view policy = std::getenv("HEADROOM_RUN_POLICY");
+  const std::string_view policy = std::getenv("ELBOWROOM_RUN_POLICY");
   // No sequence of collectives repeats here, so `auto` leaves everything as it is unless it was told not to compare.
   const bool compares =
-      policy == "auto" && std::string_view(std::getenv("HEADROOM_RUN_RULES")).find("uncompared") == std::string_view::npos;
+      policy == "auto" && std::string_view(std::getenv("ELBOWROOM_RUN_RULES")).find("uncompared") == std::string_view::npos;
   EXPECT((changed > kPrograms / 10) == (policy != "observe" && !compares));
   EXPECT((gates > kPrograms / 100) == (policy == "gate" || (policy == "auto" && !compares)));
 }

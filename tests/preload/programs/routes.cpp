@@ -16,7 +16,7 @@ using GetProc5 = int (*)(const char*, void**, int, std::uint64_t, int*);
 
 bool is_interposed(void* function) {
   Dl_info info{};
-  return function != nullptr && dladdr(function, &info) != 0 && std::strstr(info.dli_fname, "libheadroom_preload") != nullptr;
+  return function != nullptr && dladdr(function, &info) != 0 && std::strstr(info.dli_fname, "libelbowroom_preload") != nullptr;
 }
 
 bool is_driver(void* function) {
@@ -59,7 +59,7 @@ void by_name() {
 }
 
 void by_path() {
-  void* handle = dlopen(std::getenv("HEADROOM_FAKE_CUDA"), RTLD_NOW | RTLD_LOCAL);
+  void* handle = dlopen(std::getenv("ELBOWROOM_FAKE_CUDA"), RTLD_NOW | RTLD_LOCAL);
   EXPECT(handle != nullptr);
   EXPECT(is_interposed(dlsym(handle, "cuLaunchKernel_ptsz")));
   expect_launches(dlsym(handle, "cuLaunchKernel_ptsz"), "cuLaunchKernel_ptsz");

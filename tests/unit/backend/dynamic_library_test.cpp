@@ -7,10 +7,10 @@
 #include <array>
 #include <string>
 
-namespace headroom::detail {
+namespace elbowroom::detail {
 namespace {
 
-const std::array<std::string, 1> kFixture{HEADROOM_IMPORT_FIXTURE};
+const std::array<std::string, 1> kFixture{ELBOWROOM_IMPORT_FIXTURE};
 
 pid_t a_parent_of_ours() { return 4242; }
 
@@ -37,7 +37,7 @@ TEST(DynamicLibrary, WhatALibraryDoesNotImportCannotBeRedirected) {
 }
 
 TEST(DynamicLibrary, IsUnloadedWithItsLastHandleUnlessKept) {
-  const auto loaded = [] { return dlopen(HEADROOM_IMPORT_FIXTURE, RTLD_NOW | RTLD_NOLOAD) != nullptr; };
+  const auto loaded = [] { return dlopen(ELBOWROOM_IMPORT_FIXTURE, RTLD_NOW | RTLD_NOLOAD) != nullptr; };
   ASSERT_TRUE(DynamicLibrary::open(kFixture));
   EXPECT_FALSE(loaded());
   {
@@ -49,11 +49,11 @@ TEST(DynamicLibrary, IsUnloadedWithItsLastHandleUnlessKept) {
 }
 
 TEST(DynamicLibrary, NamesWhatWasTried) {
-  const std::array<std::string, 2> names{"libheadroom-no-such-a.so", "libheadroom-no-such-b.so"};
+  const std::array<std::string, 2> names{"libelbowroom-no-such-a.so", "libelbowroom-no-such-b.so"};
   const Result<DynamicLibrary> library = DynamicLibrary::open(names);
   ASSERT_FALSE(library);
-  EXPECT_NE(std::string::npos, library.error().message.find("libheadroom-no-such-a.so, libheadroom-no-such-b.so"));
+  EXPECT_NE(std::string::npos, library.error().message.find("libelbowroom-no-such-a.so, libelbowroom-no-such-b.so"));
 }
 
 }  // namespace
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

@@ -1,4 +1,4 @@
-#include "headroom/backend/registry.hpp"
+#include "elbowroom/backend/registry.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using ::testing::HasSubstr;
@@ -129,4 +129,4 @@ TEST(OpenBackend, AutoWithoutAUsableOneCarriesEveryReason) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace headroom::detail {
+namespace elbowroom::detail {
 namespace {
 
 struct Line {
@@ -227,4 +227,4 @@ TEST_F(ScheduleOrder, WhatIsRunFirstHasEveryKindOfLaunch) {
 }
 
 }  // namespace
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

@@ -6,7 +6,7 @@
 
 #include "backend/watchdog.hpp"
 
-namespace headroom::detail {
+namespace elbowroom::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -51,4 +51,4 @@ TEST(Watchdog, ItsEndStopsIt) {
 }
 
 }  // namespace
-}  // namespace headroom::detail
+}  // namespace elbowroom::detail

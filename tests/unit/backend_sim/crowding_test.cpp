@@ -7,10 +7,10 @@
 #include "backend_sim/compute_model.hpp"
 #include "backend_sim/performance.hpp"
 #include "backend_sim/sim_case.hpp"
-#include "headroom/plan/residency_windows.hpp"
+#include "elbowroom/plan/residency_windows.hpp"
 #include "small_machine.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 TEST(Crowding, EqualWavesBeatAFullOneAndARest) {
@@ -108,4 +108,4 @@ RC_GTEST_PROP(KernelAlone, MoreBandwidthNeverSlowsIt, ()) {
 }
 
 }  // namespace
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -7,7 +7,7 @@
 #include "backend_sim/sm_pool.hpp"
 #include "small_machine.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 double between(int least, int greatest) { return *rc::gen::inRange(least, greatest + 1); }
@@ -185,4 +185,4 @@ RC_GTEST_PROP(SmPoolProperty, NothingIsEverOverCommitted, ()) {
 }
 
 }  // namespace
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

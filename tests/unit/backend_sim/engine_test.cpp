@@ -7,7 +7,7 @@
 
 #include "small_machine.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 TEST(Engine, WavesOfBlocksFollowEachOther) {
@@ -191,4 +191,4 @@ TEST(Engine, CopiesTakeAtMostHalfOfTheMemory) {
 }
 
 }  // namespace
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

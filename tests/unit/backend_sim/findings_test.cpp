@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "headroom/model/device_catalog.hpp"
-#include "headroom/plan/occupancy.hpp"
-#include "headroom/plan/residency_windows.hpp"
-#include "headroom/plan/shape.hpp"
-#include "headroom/trace/overlap_metrics.hpp"
+#include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/plan/occupancy.hpp"
+#include "elbowroom/plan/residency_windows.hpp"
+#include "elbowroom/plan/shape.hpp"
+#include "elbowroom/trace/overlap_metrics.hpp"
 #include "scenarios.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 double time_of(Workload& workload, Order order, const OverlapPlan& plan = {}) { return workload.run(order, plan)->count(); }
@@ -171,4 +171,4 @@ TEST(MeasuredFindings, BlocksOfAPersistentGemmTakeTheWorkOfThoseThatWait) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

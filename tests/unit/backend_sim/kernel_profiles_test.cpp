@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 TEST(BlockWork, BlocksStrideOverTiles) {
@@ -37,4 +37,4 @@ RC_GTEST_PROP(BlockWork, TilesAreConservedAndRunsAreAlike, ()) {
 }
 
 }  // namespace
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

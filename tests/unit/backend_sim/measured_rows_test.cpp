@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 using ::testing::HasSubstr;
@@ -122,4 +122,4 @@ TEST(MeasuredRows, RejectsWithOneLineThatNamesTheField) {
 }
 
 }  // namespace
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 TEST(RunNoise, OffIsExactlyOne) {
@@ -51,9 +51,9 @@ TEST(RunNoise, PercentIsANumberFrom0To20) {
     ASSERT_FALSE(refused) << text;
     EXPECT_EQ(refused.error().kind, ErrorKind::invalid_input);
     EXPECT_THAT(refused.error().message,
-                ::testing::HasSubstr("HEADROOM_SIM_NOISE: '" + std::string(text) + "', expected a number from 0 to 20 percent"));
+                ::testing::HasSubstr("ELBOWROOM_SIM_NOISE: '" + std::string(text) + "', expected a number from 0 to 20 percent"));
   }
 }
 
 }  // namespace
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "headroom/backend/registry.hpp"
+#include "elbowroom/backend/registry.hpp"
 
 // Scenarios that the simulator's tests and its benchmark share.
-namespace headroom {
+namespace elbowroom {
 
 inline std::unique_ptr<Workload> simulated(const std::string& device, const Scenario& scenario) {
   BackendOptions options;
@@ -47,4 +47,4 @@ inline Scenario paper_cell(Bound bound, CollectiveOp op, int tile_k, std::option
   return scenario;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

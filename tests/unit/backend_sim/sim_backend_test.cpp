@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "backend/leaves.hpp"
-#include "headroom/plan/ideal.hpp"
-#include "headroom/plan/shape.hpp"
-#include "headroom/trace/overlap_metrics.hpp"
+#include "elbowroom/plan/ideal.hpp"
+#include "elbowroom/plan/shape.hpp"
+#include "elbowroom/trace/overlap_metrics.hpp"
 #include "scenarios.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 std::unique_ptr<Backend> sim(const std::string& device = "auto") {
@@ -352,15 +352,15 @@ TEST(SimBackend, NoiseScattersRunsAndIsOffByDefault) {
   };
   const std::vector<double> quiet = times(1);
   EXPECT_EQ(quiet, std::vector(4, quiet.front()));
-  ASSERT_EQ(setenv("HEADROOM_SIM_NOISE", "3", 1), 0);
+  ASSERT_EQ(setenv("ELBOWROOM_SIM_NOISE", "3", 1), 0);
   const std::vector<double> noisy = times(1);
   EXPECT_EQ(noisy, times(1));
   EXPECT_NE(noisy, times(2));
   EXPECT_NE(noisy[0], noisy[1]);
   for (const double time : noisy) EXPECT_NEAR(time / quiet.front(), 1, 0.2);
-  ASSERT_EQ(setenv("HEADROOM_SIM_NOISE", "loud", 1), 0);
+  ASSERT_EQ(setenv("ELBOWROOM_SIM_NOISE", "loud", 1), 0);
   EXPECT_FALSE(detail::open_sim({}));
-  ASSERT_EQ(unsetenv("HEADROOM_SIM_NOISE"), 0);
+  ASSERT_EQ(unsetenv("ELBOWROOM_SIM_NOISE"), 0);
 }
 
 // Ideal: the critical path of the pattern at isolated speed.
@@ -395,4 +395,4 @@ TEST(SimBackend, UnknownTilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

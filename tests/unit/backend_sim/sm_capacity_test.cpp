@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "headroom/model/comm_catalog.hpp"
-#include "headroom/model/device_catalog.hpp"
+#include "elbowroom/model/comm_catalog.hpp"
+#include "elbowroom/model/device_catalog.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 namespace {
 
 KernelFootprint comm_kernel(const char* name, const DeviceLimits& device) { return find_comm_kernel(name, device)->footprint; }
@@ -75,4 +75,4 @@ TEST(SmCapacity, RefusesABlockThatCannotRun) {
 }
 
 }  // namespace
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "backend_sim/engine.hpp"
-#include "headroom/model/device_catalog.hpp"
+#include "elbowroom/model/device_catalog.hpp"
 
-namespace headroom::sim {
+namespace elbowroom::sim {
 
 // A machine small enough for arithmetic by hand. One block of either kernel has 1,024 of an SM's 2,048 threads, so an SM holds two
 // blocks in any mix. A compute block takes 10 us and a communication block 5 us, whatever runs beside them.
@@ -63,4 +63,4 @@ inline EngineRun run(const Machine& machine, const ComputeProfile& compute, cons
   return simulate(machine, *SmCapacity::make(h200(), compute.footprint, comm.footprint), compute, comm, program);
 }
 
-}  // namespace headroom::sim
+}  // namespace elbowroom::sim

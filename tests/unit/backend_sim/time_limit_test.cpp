@@ -7,7 +7,7 @@
 #include "backend/leaves.hpp"
 #include "scenarios.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 // 10,000 iterations of thousands of blocks take minutes of the host's time, a thousandth of a second is over at the first question.
@@ -24,4 +24,4 @@ TEST(SimBackend, GivesUpAQuestionThatTakesTooLong) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "headroom/backend/validation.hpp"
+#include "elbowroom/backend/validation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,11 +6,11 @@
 #include <fstream>
 #include <sstream>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 std::string measured_rows(const std::string& name = "h200x2.csv") {
-  std::ifstream file(std::string(HEADROOM_SOURCE_DIR) + "/data/" + name);
+  std::ifstream file(std::string(ELBOWROOM_SOURCE_DIR) + "/data/" + name);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
@@ -132,4 +132,4 @@ TEST(Validation, ErrorsAreOfTheFile) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

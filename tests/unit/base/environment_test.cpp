@@ -1,4 +1,4 @@
-#include "headroom/base/environment.hpp"
+#include "elbowroom/base/environment.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,16 +6,16 @@
 #include <set>
 #include <string_view>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
-constexpr EnvironmentVariable kOfThisTest{"HEADROOM_ENVIRONMENT_TEST", "read by this test alone"};
+constexpr EnvironmentVariable kOfThisTest{"ELBOWROOM_ENVIRONMENT_TEST", "read by this test alone"};
 
 TEST(Environment, ListsEachVariableOnceUnderTheProjectsPrefixWithItsMeaning) {
   std::set<std::string_view> names;
   for (const EnvironmentVariable& variable : environment_variables()) {
     EXPECT_TRUE(names.insert(variable.name).second) << variable.name << " is there twice";
-    EXPECT_TRUE(std::string_view(variable.name).starts_with("HEADROOM_")) << variable.name;
+    EXPECT_TRUE(std::string_view(variable.name).starts_with("ELBOWROOM_")) << variable.name;
     EXPECT_FALSE(variable.meaning.empty()) << variable.name;
   }
   for (const EnvironmentVariable& variable : {kNcclLibrary, kCublasLibrary, kCuptiLibrary, kProfile}) {
@@ -35,4 +35,4 @@ TEST(Environment, ReadsWhatIsSetAndTakesEmptyForUnset) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,10 +1,10 @@
-#include "headroom/base/grouped.hpp"
+#include "elbowroom/base/grouped.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 TEST(Grouped, SeparatesThousands) {
@@ -23,4 +23,4 @@ TEST(Grouped, KeepsTheSignApartFromTheGroups) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,11 +1,11 @@
-#include "headroom/base/quantities.hpp"
+#include "elbowroom/base/quantities.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <cstdint>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 TEST(Quantity, CountsFromZero) {
@@ -59,4 +59,4 @@ RC_GTEST_PROP(RoundProperty, EnclosesTheValueWithinOneGranule, ()) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,11 +1,11 @@
-#include "headroom/base/result.hpp"
+#include "elbowroom/base/result.hpp"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 TEST(Result, HoldsAValue) {
@@ -56,4 +56,4 @@ TEST(ResultDeathTest, AssertsThatTheSideReadIsThere) {
 #endif
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,13 +1,13 @@
-#include "headroom/model/comm_catalog.hpp"
+#include "elbowroom/model/comm_catalog.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "headroom/model/device_catalog.hpp"
+#include "elbowroom/model/device_catalog.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using ::testing::ElementsAre;
@@ -84,4 +84,4 @@ TEST(CommCatalog, RefusesWhatItCannotReadAndNamesTheField) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

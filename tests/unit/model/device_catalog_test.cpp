@@ -1,4 +1,4 @@
-#include "headroom/model/device_catalog.hpp"
+#include "elbowroom/model/device_catalog.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using ::testing::ElementsAre;
@@ -59,4 +59,4 @@ TEST(DeviceCatalog, RefusesAnUnknownNameAndListsAll) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/model/scenario.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -9,12 +9,12 @@
 
 #include "unit/model/scenarios.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using testing::any_scenario;
 
-constexpr std::string_view kDocument = R"({"schema": "headroom.scenario/1", "name": "gelu-ar",
+constexpr std::string_view kDocument = R"({"schema": "elbowroom.scenario/1", "name": "gelu-ar",
  "gpus": 2, "iterations": 8, "pattern": "pipeline",
  "compute": {"kernel": "elementwise", "op": "gelu", "dtype": "f32", "bytes": "4096M"},
  "collective": {"op": "all_reduce", "bytes": "512M", "dtype": "bf16", "comm_blocks": 8}})";
@@ -37,7 +37,7 @@ TEST(ParseScenario, ReadsTheElementwisePipeline) {
 
 TEST(ParseScenario, ReadsATiledPairOnAGivenGrid) {
   const Result<Scenario> scenario = parse_scenario(
-      R"({"schema": "headroom.scenario/1", "name": "pair", "gpus": 8, "iterations": 10000, "pattern": "pair",
+      R"({"schema": "elbowroom.scenario/1", "name": "pair", "gpus": 8, "iterations": 10000, "pattern": "pair",
           "compute": {"kernel": "tiled_gemm", "m": 256, "n": 512, "k": 96, "tile_m": 64, "tile_n": 128, "tile_k": 32,
                       "grid": [3, 4], "dtype": "bf16"},
           "collective": {"op": "all_to_all", "bytes": 64, "dtype": "f32", "cluster": 1}})",
@@ -101,7 +101,7 @@ void expect_refused(const std::vector<BadDocument>& documents) {
 }
 
 TEST(ParseScenarioRefuses, TextThatIsNoScenarioDocument) {
-  const std::string document = "expected a headroom.scenario/1 document";
+  const std::string document = "expected a elbowroom.scenario/1 document";
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   expect_refused({
       {"", "not valid JSON at byte 1, " + document},
@@ -113,22 +113,22 @@ TEST(ParseScenarioRefuses, TextThatIsNoScenarioDocument) {
       {R"({"gpus": 1e999})", "not valid JSON at byte 14, " + document},
       {"[]", "not a JSON object, " + document},
       {"null", "not a JSON object, " + document},
-      {"\"headroom.scenario/1\"", "not a JSON object, " + document},
+      {"\"elbowroom.scenario/1\"", "not a JSON object, " + document},
       {deep, "nested deeper than 16 levels, " + document},
       {R"({"gpus": )" + deep + "}", "nested deeper than 16 levels, " + document},
       {R"({"gpus": [[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]})", "nested deeper than 16 levels, " + document},
-      {R"({"gpus": [[1]]})", "schema: missing, expected \"headroom.scenario/1\""},
+      {R"({"gpus": [[1]]})", "schema: missing, expected \"elbowroom.scenario/1\""},
   });
 }
 
 TEST(ParseScenarioRefuses, AnotherSchema) {
-  const std::string expected = ", expected \"headroom.scenario/1\"";
+  const std::string expected = ", expected \"elbowroom.scenario/1\"";
   expect_refused({
-      {replaced(R"("schema": "headroom.scenario/1", )", ""), "schema: missing" + expected},
-      {replaced("headroom.scenario/1", "headroom.scenario/2"), "schema: \"headroom.scenario/2\"" + expected},
-      {replaced("headroom.scenario/1", R"(a\nb)"), R"(schema: "a\nb")" + expected},
-      {replaced(R"("headroom.scenario/1")", "1"), "schema: 1" + expected},
-      {replaced("headroom.scenario/1", std::string(200, 'x')), "schema: \"" + std::string(79, 'x') + "..." + expected},
+      {replaced(R"("schema": "elbowroom.scenario/1", )", ""), "schema: missing" + expected},
+      {replaced("elbowroom.scenario/1", "elbowroom.scenario/2"), "schema: \"elbowroom.scenario/2\"" + expected},
+      {replaced("elbowroom.scenario/1", R"(a\nb)"), R"(schema: "a\nb")" + expected},
+      {replaced(R"("elbowroom.scenario/1")", "1"), "schema: 1" + expected},
+      {replaced("elbowroom.scenario/1", std::string(200, 'x')), "schema: \"" + std::string(79, 'x') + "..." + expected},
   });
 }
 
@@ -173,9 +173,9 @@ TEST(ParseScenarioRefuses, BadFieldsOfTheScenario) {
       {replaced(R"("iterations": 8)", R"("iterations": 10001)"), "iterations: 10001, expected a whole number from 1 to 10000"},
       {replaced(R"("pipeline")", R"("Pair")"), "pattern: \"Pair\", expected \"pipeline\" or \"pair\""},
       {replaced(R"("pipeline")", "true"), "pattern: true, expected \"pipeline\" or \"pair\""},
-      {R"({"schema": "headroom.scenario/1", "name": "n", "gpus": 2, "iterations": 1, "pattern": "pair", "compute": 5})",
+      {R"({"schema": "elbowroom.scenario/1", "name": "n", "gpus": 2, "iterations": 1, "pattern": "pair", "compute": 5})",
        "compute: 5, expected an object"},
-      {R"({"schema": "headroom.scenario/1", "name": "n", "gpus": 2, "iterations": 1, "pattern": "pair", "compute": {}})",
+      {R"({"schema": "elbowroom.scenario/1", "name": "n", "gpus": 2, "iterations": 1, "pattern": "pair", "compute": {}})",
        "collective: missing, expected an object"},
   });
 }
@@ -320,7 +320,7 @@ TEST(ScenarioJson, ReadsBackEveryKernelWithEveryCollective) {
 
 TEST(ScenarioJson, KeepsTheOrderOfTheContract) {
   EXPECT_EQ(to_json(*parse_scenario(kDocument, "a.json"), -1),
-            R"({"schema":"headroom.scenario/1","name":"gelu-ar","gpus":2,"iterations":8,"pattern":"pipeline",)"
+            R"({"schema":"elbowroom.scenario/1","name":"gelu-ar","gpus":2,"iterations":8,"pattern":"pipeline",)"
             R"("compute":{"kernel":"elementwise","op":"gelu","dtype":"f32","bytes":"4G"},)"
             R"("collective":{"op":"all_reduce","bytes":"512M","dtype":"bf16","comm_blocks":8}})");
 }
@@ -359,4 +359,4 @@ RC_GTEST_PROP(ScenarioProperty, AnswersADocumentWithOneByteWrong, ()) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "headroom/model/scenario.hpp"
+#include "elbowroom/model/scenario.hpp"
 
-namespace headroom::testing {
+namespace elbowroom::testing {
 
 inline rc::Gen<DataType> any_dtype() { return rc::gen::element(DataType::f32, DataType::bf16); }
 
@@ -80,8 +80,8 @@ inline rc::Gen<Scenario> any_scenario() {
   });
 }
 
-}  // namespace headroom::testing
+}  // namespace elbowroom::testing
 
 namespace rc {
-inline void showValue(const headroom::Scenario& scenario, std::ostream& out) { out << headroom::to_json(scenario, -1); }
+inline void showValue(const elbowroom::Scenario& scenario, std::ostream& out) { out << elbowroom::to_json(scenario, -1); }
 }  // namespace rc

@@ -1,4 +1,4 @@
-#include "headroom/model/size.hpp"
+#include "elbowroom/model/size.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 constexpr std::int64_t kGreatest = std::int64_t{1} << 62;
@@ -101,4 +101,4 @@ RC_GTEST_PROP(SizeProperty, MultipliesByItsSuffix, ()) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

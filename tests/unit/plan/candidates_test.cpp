@@ -1,4 +1,4 @@
-#include "headroom/plan/candidates.hpp"
+#include "elbowroom/plan/candidates.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,10 +7,10 @@
 #include <iterator>
 #include <set>
 
-#include "headroom/plan/ranking.hpp"
+#include "elbowroom/plan/ranking.hpp"
 #include "unit/plan/sites.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using ::testing::Contains;
@@ -338,4 +338,4 @@ TEST(SafeChoice, IsPriorityOnlyWhereItIsPredictedToPay) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

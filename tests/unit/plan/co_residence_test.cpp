@@ -1,12 +1,12 @@
-#include "headroom/plan/co_residence.hpp"
+#include "elbowroom/plan/co_residence.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "headroom/plan/occupancy.hpp"
+#include "elbowroom/plan/occupancy.hpp"
 #include "unit/plan/footprints.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using testing::any_device;
@@ -93,4 +93,4 @@ RC_GTEST_PROP(CoResidenceProperty, NeverImprovesWithMoreBlocksOrMorePad, ()) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "headroom/plan/controls.hpp"
+#include "elbowroom/plan/controls.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "unit/plan/sites.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using testing::elementwise_site;
@@ -214,4 +214,4 @@ TEST(OverlapPlanWords, NameWhatIsSet) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

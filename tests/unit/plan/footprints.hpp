@@ -4,11 +4,11 @@
 
 #include <string_view>
 
-#include "headroom/model/comm_catalog.hpp"
-#include "headroom/model/device_catalog.hpp"
-#include "headroom/model/kernel_footprint.hpp"
+#include "elbowroom/model/comm_catalog.hpp"
+#include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/model/kernel_footprint.hpp"
 
-namespace headroom::testing {
+namespace elbowroom::testing {
 
 inline DeviceLimits device(std::string_view name) { return *find_device(name); }
 
@@ -44,12 +44,12 @@ inline rc::Gen<DeviceLimits> any_device() {
   return rc::gen::map(rc::gen::inRange<std::size_t>(0, device_catalog().size()), [](std::size_t i) { return device_catalog()[i]; });
 }
 
-}  // namespace headroom::testing
+}  // namespace elbowroom::testing
 
 namespace rc {
 /// Devices are drawn whole; a counterexample names its own.
-inline void showValue(const headroom::DeviceLimits& device, std::ostream& out) { out << device.name; }
-inline void showValue(const headroom::KernelFootprint& block, std::ostream& out) {
+inline void showValue(const elbowroom::DeviceLimits& device, std::ostream& out) { out << device.name; }
+inline void showValue(const elbowroom::KernelFootprint& block, std::ostream& out) {
   out << block.threads.count() << " threads, " << block.registers_per_thread.count() << " registers, "
       << block.static_shared.count() << " B static, " << block.dynamic_shared.count() << " B dynamic";
 }

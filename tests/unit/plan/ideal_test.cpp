@@ -1,8 +1,8 @@
-#include "headroom/plan/ideal.hpp"
+#include "elbowroom/plan/ideal.hpp"
 
 #include <gtest/gtest.h>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 double ideal(Pattern pattern, int iterations, double compute, double comm) {
@@ -27,4 +27,4 @@ TEST(IdealTime, PairHidesTheShorterSide) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #if __has_include(<cuda_occupancy.h>)
-#define HEADROOM_HAS_ORACLE 1
+#define ELBOWROOM_HAS_ORACLE 1
 #include <cuda_occupancy.h>
 #else
-#define HEADROOM_HAS_ORACLE 0
+#define ELBOWROOM_HAS_ORACLE 0
 #endif
 
 #include <climits>
@@ -13,15 +13,15 @@
 #include <random>
 #include <string_view>
 
-#include "headroom/plan/occupancy.hpp"
+#include "elbowroom/plan/occupancy.hpp"
 #include "unit/plan/footprints.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 class OccupancyOracle : public ::testing::TestWithParam<std::string_view> {};
 
-#if HEADROOM_HAS_ORACLE
+#if ELBOWROOM_HAS_ORACLE
 
 struct Capability {
   int major, minor;
@@ -113,4 +113,4 @@ INSTANTIATE_TEST_SUITE_P(Devices, OccupancyOracle, ::testing::Values("a40", "a10
                          [](const auto& tested) { return std::string(tested.param); });
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

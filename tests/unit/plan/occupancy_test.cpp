@@ -1,4 +1,4 @@
-#include "headroom/plan/occupancy.hpp"
+#include "elbowroom/plan/occupancy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "unit/plan/footprints.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using testing::block;
@@ -140,4 +140,4 @@ TEST(BlockLimits, ShowsEveryResourceApart) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,8 +1,8 @@
-#include "headroom/plan/overlap_windows.hpp"
+#include "elbowroom/plan/overlap_windows.hpp"
 
 #include <gtest/gtest.h>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 TEST(OverlapWindows, LeaveOutTheEndsOfAPipelineAndNothingOfAPair) {
@@ -50,4 +50,4 @@ TEST(OverlapWindows, ArePossibleWhereBothKindsOfLaunchExist) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,11 +1,11 @@
-#include "headroom/plan/plan_text.hpp"
+#include "elbowroom/plan/plan_text.hpp"
 
 #include <gtest/gtest.h>
 
-#include "headroom/plan/candidates.hpp"
+#include "elbowroom/plan/candidates.hpp"
 #include "unit/plan/sites.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using testing::elementwise_site;
@@ -83,4 +83,4 @@ TEST(PlanText, EveryCandidateCanBeTyped) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "headroom/plan/residency_plan.hpp"
+#include "elbowroom/plan/residency_plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "headroom/plan/occupancy.hpp"
+#include "elbowroom/plan/occupancy.hpp"
 #include "unit/plan/footprints.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using testing::any_footprint;
@@ -110,4 +110,4 @@ RC_GTEST_PROP(ResidencyPlanProperty, OnHopperOnlyOneBlockPerSmLeavesNcclItsShare
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "headroom/plan/residency_windows.hpp"
+#include "elbowroom/plan/residency_windows.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -6,10 +6,10 @@
 #include <map>
 #include <vector>
 
-#include "headroom/plan/occupancy.hpp"
+#include "elbowroom/plan/occupancy.hpp"
 #include "unit/plan/footprints.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using testing::any_device;
@@ -133,4 +133,4 @@ RC_GTEST_PROP(ResidencyWindowsProperty, EndWhereOneMoreGranuleCostsABlock, ()) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

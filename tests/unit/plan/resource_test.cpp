@@ -1,8 +1,8 @@
-#include "headroom/plan/resource.hpp"
+#include "elbowroom/plan/resource.hpp"
 
 #include <gtest/gtest.h>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 TEST(ResourceSet, HoldsExactlyWhatWasInserted) {
@@ -30,4 +30,4 @@ TEST(Resource, HasTheNamesOfTheContract) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

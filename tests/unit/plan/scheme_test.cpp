@@ -1,4 +1,4 @@
-#include "headroom/plan/scheme.hpp"
+#include "elbowroom/plan/scheme.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "headroom/plan/occupancy.hpp"
-#include "headroom/plan/residency_windows.hpp"
+#include "elbowroom/plan/occupancy.hpp"
+#include "elbowroom/plan/residency_windows.hpp"
 #include "unit/plan/footprints.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using testing::any_device;
@@ -175,4 +175,4 @@ RC_GTEST_PROP(SchemePlansProperty, HoldTheirResidencyAndFallFromPlanToPlan, ()) 
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

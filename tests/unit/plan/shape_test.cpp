@@ -1,12 +1,12 @@
-#include "headroom/plan/shape.hpp"
+#include "elbowroom/plan/shape.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "headroom/plan/occupancy.hpp"
+#include "elbowroom/plan/occupancy.hpp"
 #include "unit/plan/footprints.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using testing::any_device;
@@ -62,4 +62,4 @@ RC_GTEST_PROP(ShapeToProperty, GivesTheResidencyAndNoSmallerPadDoes, ()) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "headroom/plan/controls.hpp"
+#include "elbowroom/plan/controls.hpp"
 #include "unit/plan/footprints.hpp"
 
-namespace headroom::testing {
+namespace elbowroom::testing {
 
 inline Scenario scenario_of(Compute compute, CollectiveOp op = CollectiveOp::all_reduce) {
   Scenario scenario;
@@ -24,4 +24,4 @@ inline ControlSite library_site(std::string_view on = "h200", CollectiveOp op = 
   return *control_site(scenario_of(LibraryGemm{8192, 8192, 8192, DataType::bf16}, op), device(on), std::nullopt, "");
 }
 
-}  // namespace headroom::testing
+}  // namespace elbowroom::testing

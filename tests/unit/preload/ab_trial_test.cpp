@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 /// Steps are begun and timed in turn, as where the host waits for each of them.
@@ -191,4 +191,4 @@ TEST(AbTrial, BeginsAnewWhenATimeNeverComes) {
 }
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -24,7 +24,7 @@ void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 TEST(CoreAllocation, IsAllDoneByCreate) {
@@ -64,4 +64,4 @@ TEST(CoreAllocation, IsAllDoneByCreate) {
 }
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -6,7 +6,7 @@
 #include "fake_platform.hpp"
 #include "preload/core/report_writer.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 using nlohmann::json;
@@ -70,7 +70,7 @@ TEST(CoreReport, SaysWhatWasSeenAppliedAndRefused) {
   program.core->report(process, {&text, &append});
 
   const json report = json::parse(text);
-  EXPECT_EQ(report["schema"], "headroom.run-process/1");
+  EXPECT_EQ(report["schema"], "elbowroom.run-process/1");
   EXPECT_EQ(report["pid"], 42);
   EXPECT_EQ(report["program"], "python3");
   EXPECT_EQ(report["policy"], "gate");
@@ -112,4 +112,4 @@ TEST(CoreReport, CountsCollectivesBeyondSixtyFourAsForgotten) {
 }
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -3,7 +3,7 @@
 #include "fake_platform.hpp"
 #include "preload/core/ab_trial.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr std::uint64_t kMs = 1'000'000;
@@ -150,4 +150,4 @@ TEST(CoreRest, IsNotForWhoeverWantsMore) {
 }
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

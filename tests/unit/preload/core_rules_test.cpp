@@ -5,7 +5,7 @@
 
 #include "fake_platform.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 TEST(CoreRules, ShapesInsideWindowsAlone) {
@@ -136,4 +136,4 @@ TEST(CoreRules, SaysTheSmTargetAheadOfAProductForStreamsThatItKnows) {
 }
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -4,7 +4,7 @@
 
 #include "fake_platform.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr std::uint64_t kMs = 1'000'000;
@@ -339,4 +339,4 @@ TEST(Core, AnswersWithoutAPlatform) {
 }
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -7,7 +7,7 @@
 #include "fake_platform.hpp"
 #include "preload/core/ab_trial.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr int kThreads = 4;
@@ -102,4 +102,4 @@ TEST(CoreThreads, AForkWaitsForTheLock) {
 }
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

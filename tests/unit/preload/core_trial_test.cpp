@@ -5,7 +5,7 @@
 
 #include "fake_platform.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr std::uint64_t kMs = 1'000'000;
@@ -74,4 +74,4 @@ TEST(CoreTrial, LeavesTheProgramAsItIsWhereNothingRepeats) {
 }
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

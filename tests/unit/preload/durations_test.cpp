@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 TEST(DurationSamples, AreKnownFromTheSecondOn) {
@@ -71,4 +71,4 @@ TEST(TimingBudget, AllowsOneLaunchInSixteenAfterTheStock) {
 }
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -7,7 +7,7 @@
 
 #include "preload/core/core.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// What a driver would answer, and a core that asks it. Ids: kernels from 1 (`function`), streams as described or blocking.
 class FakePlatform {
@@ -137,4 +137,4 @@ inline Rules rules_of(Policy policy) {
   return rules;
 }
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

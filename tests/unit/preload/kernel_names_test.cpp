@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
@@ -39,4 +39,4 @@ TEST(KernelNames, HashTellsNamesApart) {
 }
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

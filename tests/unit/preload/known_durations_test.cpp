@@ -5,7 +5,7 @@
 #include "fake_platform.hpp"
 #include "preload/core/durations.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr std::uint64_t kMs = 1'000'000;
@@ -116,4 +116,4 @@ TEST(KnownDurations, AreOfNoUseWhereDevicesDiffer) {
 }
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -10,7 +10,7 @@
 #include "fake_platform.hpp"
 #include "preload/core/ab_trial.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 /// What the timer asked of a driver that finishes everything at once.
@@ -153,4 +153,4 @@ TEST_F(LaunchTimerTest, ASecondEventThatCannotBeMadeTakesTheFirstWithIt) {
 }
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -8,7 +8,7 @@
 
 #include "preload/core/core.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 
 /// Brute force: every operation of a program as a node, every order that the program asked for as an edge, and a search through the
 /// edges for every question.
@@ -136,4 +136,4 @@ class OrderOracle {
   int last_capture_ = 0;
 };
 
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

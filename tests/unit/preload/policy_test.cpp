@@ -4,7 +4,7 @@
 
 #include "preload/core/expected_time.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr std::uint64_t kUs = 1'000;
@@ -185,4 +185,4 @@ TEST_F(Gate, StaysInsideACapture) {
 }
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -10,7 +10,7 @@
 #include "fake_platform.hpp"
 #include "order_oracle.hpp"
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 // Random programs on two devices and three contexts: streams that are created, destroyed and created again under the same handle, default
@@ -20,10 +20,10 @@ namespace {
 // A sanitizer takes ten times as long.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define HEADROOM_TEST_SLOWED
+#define ELBOWROOM_TEST_SLOWED
 #endif
 #endif
-#if defined(HEADROOM_TEST_SLOWED)
+#if defined(ELBOWROOM_TEST_SLOWED)
 constexpr int kPrograms = 1'500;
 #else
 constexpr int kPrograms = 10'000;
@@ -246,4 +246,4 @@ TEST(ProgramOrder, AgreesWithBruteForceOnRandomPrograms) {
 }
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

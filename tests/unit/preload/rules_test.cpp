@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 std::size_t parse(const std::string& text, Rules& rules) { return parse_rules(text.data(), text.size(), rules); }
@@ -135,4 +135,4 @@ TEST(Rules, HaveRoomForWhatAProfileSays) {
 }
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

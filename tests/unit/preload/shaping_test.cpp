@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 constexpr DeviceInfo kH200{132, 233'472, 1'024, 232'448};
@@ -68,4 +68,4 @@ TEST(Shaping, SaysWhenNoPadGivesTheCap) {
 }
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 using Mark = StepMarks::Mark;
@@ -91,4 +91,4 @@ TEST(StepMarks, FindLongSteps) {
 }
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

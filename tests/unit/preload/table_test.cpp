@@ -6,7 +6,7 @@
 #include <random>
 #include <unordered_map>
 
-namespace headroom::preload {
+namespace elbowroom::preload {
 namespace {
 
 TEST(FixedTable, AgreesWithAMapOnRandomCalls) {
@@ -49,4 +49,4 @@ TEST(FixedTable, AgreesWithAMapOnRandomCalls) {
 }
 
 }  // namespace
-}  // namespace headroom::preload
+}  // namespace elbowroom::preload

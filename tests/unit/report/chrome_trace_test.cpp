@@ -1,4 +1,4 @@
-#include "headroom/report/chrome_trace.hpp"
+#include "elbowroom/report/chrome_trace.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -15,7 +15,7 @@
 #include "example_document.hpp"
 #include "golden.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using nlohmann::json;
@@ -161,4 +161,4 @@ RC_GTEST_PROP(ChromeTrace, LosesNoSpanAndNamesEveryTrack, ()) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "headroom/report/chrome_trace.hpp"
-#include "headroom/report/result_document.hpp"
+#include "elbowroom/report/chrome_trace.hpp"
+#include "elbowroom/report/result_document.hpp"
 
-namespace headroom {
+namespace elbowroom {
 
 /// A made-up run on a made-up device that shows everything a report can hold. Round numbers, so that derived values can be
 /// checked by eye: sequential 40 ms, ideal 24 ms. Nothing of this was measured or simulated.
@@ -140,4 +140,4 @@ inline TraceDocument example_trace() {
   return {example_origin(), {{"example sequential", sequential}, {"example shaped_priority", shaped}}};
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

@@ -6,12 +6,12 @@
 #include <sstream>
 #include <string>
 
-namespace headroom {
+namespace elbowroom {
 
 /// Compares with tests/unit/report/golden/<name>. On a difference the text is left in the test's temporary folder, from where
 /// it can be looked at and, if it is right, copied over the golden file.
 inline void expect_golden(const std::string& name, const std::string& text) {
-  const std::string golden = std::string(HEADROOM_SOURCE_DIR) + "/tests/unit/report/golden/" + name;
+  const std::string golden = std::string(ELBOWROOM_SOURCE_DIR) + "/tests/unit/report/golden/" + name;
   std::ifstream file(golden, std::ios::binary);
   std::ostringstream expected;
   expected << file.rdbuf();
@@ -22,4 +22,4 @@ inline void expect_golden(const std::string& name, const std::string& text) {
   EXPECT_TRUE(file.is_open()) << "cannot read " << golden;
 }
 
-}  // namespace headroom
+}  // namespace elbowroom

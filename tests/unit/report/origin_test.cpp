@@ -1,10 +1,10 @@
-#include "headroom/report/origin.hpp"
+#include "elbowroom/report/origin.hpp"
 
 #include <gtest/gtest.h>
 
 #include "example_document.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 TEST(DeviceLine, SaysMeasuredOrSimulated) {
@@ -28,4 +28,4 @@ TEST(VersionsLine, ListsNamesAndVersions) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

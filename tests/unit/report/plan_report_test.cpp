@@ -1,4 +1,4 @@
-#include "headroom/report/plan_report.hpp"
+#include "elbowroom/report/plan_report.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "headroom/model/device_catalog.hpp"
+#include "elbowroom/model/device_catalog.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using ::testing::HasSubstr;
@@ -26,7 +26,7 @@ const KernelFootprint kPersistentGemm{Threads(384), Registers(168), Bytes(213'18
 
 TEST(PlanJson, HasTheFieldsOfTheContract) {
   const Json json = Json::parse(plan_json(report("h200", kSimtGemm, "nccl-2.28:544")));
-  EXPECT_EQ(json.at("schema"), "headroom.plan/1");
+  EXPECT_EQ(json.at("schema"), "elbowroom.plan/1");
   EXPECT_EQ(json.at("device").at("name"), "h200");
   EXPECT_EQ(json.at("device").at("shared_per_sm"), 233'472);
   EXPECT_EQ(json.at("kernel").at("threads"), 256);
@@ -100,4 +100,4 @@ TEST(PlanVerdict, SaysWhenPaddingCannotAct) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

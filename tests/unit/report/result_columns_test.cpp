@@ -1,4 +1,4 @@
-#include "headroom/report/result_columns.hpp"
+#include "elbowroom/report/result_columns.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "example_document.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 const ResultColumn& column(std::string_view tag) {
@@ -90,4 +90,4 @@ TEST(TimeScale, ChoosesTheUnitByTheLongestTime) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

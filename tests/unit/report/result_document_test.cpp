@@ -1,4 +1,4 @@
-#include "headroom/report/result_document.hpp"
+#include "elbowroom/report/result_document.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -12,7 +12,7 @@
 #include "example_document.hpp"
 #include "golden.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using nlohmann::ordered_json;
@@ -30,7 +30,7 @@ TEST(ResultDocument, IsTheGoldenExample) { expect_golden("result.json", to_json(
 TEST(ResultDocument, HasTheContractsFieldsInOrder) {
   const ordered_json document = ordered_json::parse(to_json(example_document()));
   EXPECT_EQ(keys(document), (Names{"schema", "provenance", "backend", "device", "versions", "seed", "cases"}));
-  EXPECT_EQ(document["schema"], "headroom.result/1");
+  EXPECT_EQ(document["schema"], "elbowroom.result/1");
   const ordered_json& first = document["cases"][0];
   EXPECT_EQ(keys(first), (Names{"scenario", "ideal_us", "compute_alone_us", "comm_alone_us", "results", "refusals"}));
   const ordered_json& result = first["results"][3];
@@ -134,4 +134,4 @@ TEST(BestResult, IsTheFirstOfTheLeastMedians) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

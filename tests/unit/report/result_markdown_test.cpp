@@ -1,4 +1,4 @@
-#include "headroom/report/result_markdown.hpp"
+#include "elbowroom/report/result_markdown.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "example_document.hpp"
 #include "golden.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 TEST(ResultMarkdown, IsTheGoldenExample) { expect_golden("table.md", to_markdown(example_document())); }
@@ -42,4 +42,4 @@ TEST(ResultMarkdown, TextFromOutsideCannotBreakTheTable) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

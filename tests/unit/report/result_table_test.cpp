@@ -1,4 +1,4 @@
-#include "headroom/report/result_table.hpp"
+#include "elbowroom/report/result_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "example_document.hpp"
 #include "golden.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -107,4 +107,4 @@ TEST(ResultTable, ACaseWithoutResultsHasNoGrid) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "headroom/report/run_report.hpp"
+#include "elbowroom/report/run_report.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "golden.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using nlohmann::json;
@@ -39,7 +39,7 @@ json collective(std::string_view name, int size_class, int count, double expecte
 /// What the interposer writes, with every field.
 json process(int pid) {
   json written = json::object();
-  written["schema"] = "headroom.run-process/1";
+  written["schema"] = "elbowroom.run-process/1";
   written["pid"] = pid;
   written["program"] = "python3";
   written["policy"] = "auto";
@@ -125,7 +125,7 @@ TEST(RunReport, ReadsEveryField) {
 }
 
 TEST(RunReport, AbsentFieldsKeepTheirDefaults) {
-  const ProcessReport report = parsed({{"schema", "headroom.run-process/1"}});
+  const ProcessReport report = parsed({{"schema", "elbowroom.run-process/1"}});
   EXPECT_EQ(report.activity.launches.total, 0);
   EXPECT_TRUE(report.activity.kernels.empty());
   EXPECT_TRUE(report.trial.state.empty());
@@ -154,8 +154,8 @@ TEST(RunReport, NamesTheFieldThatIsWrong) {
   document["ab"]["gate_us"] = "fast";
   EXPECT_EQ(refusal_of(document.dump()), "1.json: ab.gate_us: \"fast\", expected a finite number from 0");
   document = process(41);
-  document["schema"] = "headroom.run/1";
-  EXPECT_EQ(refusal_of(document.dump()), "1.json: schema: \"headroom.run/1\", expected \"headroom.run-process/1\"");
+  document["schema"] = "elbowroom.run/1";
+  EXPECT_EQ(refusal_of(document.dump()), "1.json: schema: \"elbowroom.run/1\", expected \"elbowroom.run-process/1\"");
 }
 
 TEST(RunReport, SumsTwoProcesses) {
@@ -210,9 +210,9 @@ TEST(RunReport, DocumentHasTheContractsFieldsAndKeepsUnknownOnes) {
   first["later_field"] = {1, 2};
   RunReport report = run_of({parsed(first), parsed(process(42))});
   report.exit_code = 3;
-  report.damaged = {"7.json: not valid JSON at byte 4, expected a headroom.run-process/1 document"};
+  report.damaged = {"7.json: not valid JSON at byte 4, expected a elbowroom.run-process/1 document"};
   const ordered_json document = ordered_json::parse(to_json(report));
-  EXPECT_EQ(document["schema"], "headroom.run/1");
+  EXPECT_EQ(document["schema"], "elbowroom.run/1");
   EXPECT_EQ(document["provenance"], "measured");
   EXPECT_EQ(document["command"], (ordered_json{"python3", "train.py", "--name", "two words"}));
   EXPECT_EQ(document["backend"], "cuda");
@@ -236,13 +236,13 @@ TEST(RunReport, WhatNobodyLearnedIsNull) {
 
 TEST(RunReport, TableIsTheGoldenExample) {
   RunReport report = run_of({parsed(process(41)), parsed(process(42))});
-  report.damaged = {"7.json: not valid JSON at byte 4, expected a headroom.run-process/1 document"};
+  report.damaged = {"7.json: not valid JSON at byte 4, expected a elbowroom.run-process/1 document"};
   expect_golden("run_table.txt", to_table(report));
 }
 
 TEST(RunReport, TableOfARunWithoutDriverSaysSo) {
   EXPECT_EQ(to_table(run_of({})),
-            "# headroom run: measured, policy auto, exit code 0, 12.3 s\n"
+            "# elbowroom run: measured, policy auto, exit code 0, 12.3 s\n"
             "# python3 train.py --name 'two words'\n"
             "# no process reported: none used the CUDA driver, or none could be preloaded (static or setuid programs)\n");
   RunReport hip = run_of({});
@@ -251,4 +251,4 @@ TEST(RunReport, TableOfARunWithoutDriverSaysSo) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

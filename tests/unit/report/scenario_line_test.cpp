@@ -1,10 +1,10 @@
-#include "headroom/report/scenario_line.hpp"
+#include "elbowroom/report/scenario_line.hpp"
 
 #include <gtest/gtest.h>
 
 #include "example_document.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 TEST(ScenarioLine, NamesWhatIsRun) {
@@ -24,4 +24,4 @@ TEST(ScenarioLine, TellsAFullGridAndALibraryGemm) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

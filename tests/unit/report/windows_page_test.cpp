@@ -1,4 +1,4 @@
-#include "headroom/report/windows_page.hpp"
+#include "elbowroom/report/windows_page.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,9 +6,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "headroom/model/device_catalog.hpp"
+#include "elbowroom/model/device_catalog.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 TEST(WindowsPage, CoversEveryDeviceOfTheCatalog) {
@@ -20,12 +20,13 @@ TEST(WindowsPage, CoversEveryDeviceOfTheCatalog) {
 }
 
 TEST(WindowsPage, IsWhatTheDocumentationHolds) {
-  std::ifstream file(HEADROOM_SOURCE_DIR "/docs/shared-memory-windows.md");
+  std::ifstream file(ELBOWROOM_SOURCE_DIR "/docs/shared-memory-windows.md");
   ASSERT_TRUE(file.is_open());
   std::ostringstream text;
   text << file.rdbuf();
-  EXPECT_TRUE(text.str() == shared_memory_windows_page()) << "write it again: headroom plan --page > docs/shared-memory-windows.md";
+  EXPECT_TRUE(text.str() == shared_memory_windows_page())
+      << "write it again: elbowroom plan --page > docs/shared-memory-windows.md";
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "headroom/trace/overlap_metrics.hpp"
+#include "elbowroom/trace/overlap_metrics.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using enum SpanKind;
@@ -210,4 +210,4 @@ TEST(Recordings, OneThatSaysNothingLeavesNoFigure) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

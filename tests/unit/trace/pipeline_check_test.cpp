@@ -1,10 +1,10 @@
-#include "headroom/trace/pipeline_check.hpp"
+#include "elbowroom/trace/pipeline_check.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 Span span(SpanKind kind, int device, int begin, int end) {
@@ -60,4 +60,4 @@ TEST(CheckPipeline, EveryDeviceIsChecked) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,10 +1,10 @@
-#include "headroom/trace/rank_interval.hpp"
+#include "elbowroom/trace/rank_interval.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 RankInterval of(const std::vector<double>& numbers, double confidence = 0.95) {
@@ -33,4 +33,4 @@ TEST(RankInterval, LeavesOutWhatTheConfidenceAllows) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "headroom/trace/summary.hpp"
+#include "elbowroom/trace/summary.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 std::vector<Microseconds> times(std::vector<double> values) {
@@ -195,4 +195,4 @@ RC_GTEST_PROP(SummarizeRatio, IntervalHoldsTheRatioWhateverTheOrderOfPairs, (std
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/tune/profile.hpp"
+#include "elbowroom/tune/profile.hpp"
 
-namespace headroom::testing {
+namespace elbowroom::testing {
 
 /// A made-up choice; equal numbers have equal keys.
 inline StoredChoice choice(int number, std::int64_t stored_at = 100) {
@@ -25,4 +25,4 @@ inline StoredChoice choice(int number, std::int64_t stored_at = 100) {
   return made;
 }
 
-}  // namespace headroom::testing
+}  // namespace elbowroom::testing

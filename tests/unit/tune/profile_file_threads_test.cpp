@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include "headroom/tune/profile_file.hpp"
+#include "elbowroom/tune/profile_file.hpp"
 #include "unit/tune/choices.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,7 +28,7 @@ Profile of(StoredChoice stored) {
 
 class ProfileFile : public ::testing::Test {
  protected:
-  ProfileFile() : folder_(fs::temp_directory_path() / ("headroom-profile-" + std::to_string(getpid()))) {
+  ProfileFile() : folder_(fs::temp_directory_path() / ("elbowroom-profile-" + std::to_string(getpid()))) {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     path_ = (folder_ / "profile.json").string();
@@ -83,7 +83,7 @@ TEST_F(ProfileFile, OneThatIsNotThereIsEmpty) {
 }
 
 TEST_F(ProfileFile, ADamagedOneIsIgnoredWithOneLineAndKeptBeside) {
-  const std::string damaged = "{\"schema\": \"headroom.profile/1\"}";
+  const std::string damaged = "{\"schema\": \"elbowroom.profile/1\"}";
   std::ofstream(path_) << damaged;
   EXPECT_TRUE(load_profile_or_none(path_, sink()).choices().empty());
   ASSERT_EQ(notices_.size(), 1U);
@@ -109,12 +109,12 @@ TEST_F(ProfileFile, KeepsEveryDamagedOne) {
 }
 
 TEST_F(ProfileFile, LeavesWhatIsNoProfileAlone) {
-  const std::string scenario = R"({"schema": "headroom.scenario/1", "name": "mine"})";
-  for (const std::string& text : {scenario, std::string(R"({"schema": "headroom.profile/2"})")}) {
+  const std::string scenario = R"({"schema": "elbowroom.scenario/1", "name": "mine"})";
+  for (const std::string& text : {scenario, std::string(R"({"schema": "elbowroom.profile/2"})")}) {
     std::ofstream(path_) << text;
     const Status added = add_to_profile(path_, Profile(), {});
     ASSERT_FALSE(added);
-    EXPECT_NE(added.error().message.find("expected \"headroom.profile/1\""), std::string::npos) << added.error().message;
+    EXPECT_NE(added.error().message.find("expected \"elbowroom.profile/1\""), std::string::npos) << added.error().message;
     std::stringstream kept;
     kept << std::ifstream(path_).rdbuf();
     EXPECT_EQ(kept.str(), text);
@@ -151,4 +151,4 @@ TEST_F(ProfileFile, SaysWhereItCannotWrite) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "headroom/tune/profile.hpp"
+#include "elbowroom/tune/profile.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "unit/tune/choices.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using testing::choice;
@@ -94,7 +94,7 @@ TEST(Profile, RefusesDurationsThatNobodyCouldUse) {
   EXPECT_EQ(refusal(replaced(good, "100.5", "-1")),
             "file: durations[0].time_us: -1, expected a number of microseconds of at least 0");
   EXPECT_EQ(refusal(replaced(good, "\"durations\": [", "\"durations\": [3, ")), "file: durations[0]: 3, expected an object");
-  EXPECT_EQ(refusal(R"({"schema": "headroom.profile/1", "choices": [], "durations": 7})"), "file: durations: 7, expected a list");
+  EXPECT_EQ(refusal(R"({"schema": "elbowroom.profile/1", "choices": [], "durations": 7})"), "file: durations: 7, expected a list");
 }
 
 TEST(Profile, FindsByKeyAlone) {
@@ -121,9 +121,9 @@ TEST(Profile, ANewerChoiceTakesThePlaceOfAnOlderOne) {
 TEST(Profile, RefusesWhatIsDamagedOrForeignInOneLine) {
   EXPECT_EQ(refusal(one_choice()), "accepted");
   EXPECT_EQ(refusal("").rfind("file: not valid JSON at byte", 0), 0U);
-  EXPECT_EQ(refusal("{}"), "file: schema: missing, expected \"headroom.profile/1\"");
+  EXPECT_EQ(refusal("{}"), "file: schema: missing, expected \"elbowroom.profile/1\"");
   EXPECT_EQ(refusal(replaced(one_choice(), "profile/1", "profile/2")),
-            "file: schema: \"headroom.profile/2\", expected \"headroom.profile/1\"");
+            "file: schema: \"elbowroom.profile/2\", expected \"elbowroom.profile/1\"");
   EXPECT_EQ(refusal(one_choice().substr(0, 200)).rfind("file: not valid JSON", 0), 0U);
   EXPECT_EQ(refusal(replaced(one_choice(), "\"ranks\":2", "\"ranks\":-2")),
             "file: choices[0].key.ranks: -2, expected a whole number from 1 to 1000000");
@@ -134,7 +134,7 @@ TEST(Profile, RefusesWhatIsDamagedOrForeignInOneLine) {
   EXPECT_EQ(refusal(replaced(one_choice(), "\"scheme\":\"tuned\"", "\"scheme\":\"magic\"")),
             "file: choices[0].scheme: \"magic\", expected a scheme");
   EXPECT_EQ(refusal(replaced(one_choice(), "12.0 % less", "12.0 %\\nless")).rfind("file: choices[0].reason: ", 0), 0U);
-  EXPECT_EQ(refusal(R"({"schema": "headroom.profile/1", "choices": [7]})"), "file: choices[0]: 7, expected an object");
+  EXPECT_EQ(refusal(R"({"schema": "elbowroom.profile/1", "choices": [7]})"), "file: choices[0]: 7, expected an object");
 }
 
 TEST(ProfileKey, DiffersWithEveryMember) {
@@ -260,4 +260,4 @@ TEST(ProfileKey, OfScenariosHoldsClassesOfSize) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "headroom/backend/registry.hpp"
-#include "headroom/plan/ranking.hpp"
-#include "headroom/tune/tuner.hpp"
+#include "elbowroom/backend/registry.hpp"
+#include "elbowroom/plan/ranking.hpp"
+#include "elbowroom/tune/tuner.hpp"
 
 // How far a search of few candidates stays behind an exhaustive one, on the simulator, which answers thousands of times a second.
-namespace headroom::testing {
+namespace elbowroom::testing {
 
 /// What the search knows beforehand.
 enum class Prior {
@@ -147,4 +147,4 @@ inline std::vector<Scenario> regret_scenarios() {
   };
 }
 
-}  // namespace headroom::testing
+}  // namespace elbowroom::testing

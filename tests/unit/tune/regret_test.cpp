@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 using testing::exhaust;
@@ -33,4 +33,4 @@ TEST(Regret, OfFewCandidatesIsSmall) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

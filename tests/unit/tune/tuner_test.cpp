@@ -1,4 +1,4 @@
-#include "headroom/tune/tuner.hpp"
+#include "elbowroom/tune/tuner.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -9,9 +9,9 @@
 #include <random>
 #include <vector>
 
-#include "headroom/tune/verdict.hpp"
+#include "elbowroom/tune/verdict.hpp"
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 OverlapPlan budget(std::int64_t blocks) {
@@ -207,7 +207,7 @@ TEST(TunerState, RefusesWhatIsNotItsOwn) {
   EXPECT_EQ(refusal(state, "other"), "file: subject: \"case\", expected the case that is being tuned");
   EXPECT_EQ(refusal(state, "case", 2), "file: seed: another, expected 2");
   EXPECT_EQ(refusal(state.substr(0, state.size() / 2), "case").rfind("file: not valid JSON", 0), 0U);
-  EXPECT_EQ(refusal("{}", "case"), "file: schema: missing, expected headroom.tuning/1");
+  EXPECT_EQ(refusal("{}", "case"), "file: schema: missing, expected elbowroom.tuning/1");
   std::string wrong = state;
   wrong.replace(wrong.find("\"queue\""), 7, "\"tail\" ");
   EXPECT_NE(refusal(wrong, "case"), "accepted");
@@ -283,4 +283,4 @@ RC_GTEST_PROP(TunerProperty, WhatIsStoredIsWhatTheFreshRoundsSay, (std::uint64_t
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

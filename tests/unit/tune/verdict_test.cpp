@@ -1,4 +1,4 @@
-#include "headroom/tune/verdict.hpp"
+#include "elbowroom/tune/verdict.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace headroom {
+namespace elbowroom {
 namespace {
 
 const Candidate kPlain{Scheme::priority, {}, "order only", std::nullopt};
@@ -126,4 +126,4 @@ TEST(ConfirmingRounds, AsManyAsHalfTheBudgetHolds) {
 }
 
 }  // namespace
-}  // namespace headroom
+}  // namespace elbowroom

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "elbowroom/backend/launcher.hpp"
+#include "elbowroom/base/export.hpp"
+#include "elbowroom/base/provenance.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/base/time.hpp"
+#include "elbowroom/model/device_limits.hpp"
+#include "elbowroom/model/kernel_footprint.hpp"
+#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/trace/timeline.hpp"
+
+namespace elbowroom {
+
+/// Which operations a trial runs and in which relation.
+/// `sequential`: compute and collective in turn on one stream. `concurrent`: on two streams, ordered as the scenario's pattern says.
+enum class Order { compute_only, comm_only, sequential, concurrent };
+
+/// One device that a backend can use.
+struct DeviceInfo {
+  int index = 0;
+  std::string name;  ///< as the driver gives it
+  DeviceLimits limits;
+  Bytes memory;  ///< total
+};
+
+/// What the backend really launches for a scenario's compute.
+struct ComputeFacts {
+  /// Absent where a library chooses its kernel; then it cannot be shaped from outside.
+  std::optional<KernelFootprint> footprint;
+  std::optional<Blocks> blocks;
+  std::string shape_refusal;  ///< why padding cannot act on it; empty: it can
+};
+
+/// A scenario made ready on a backend: memory, streams, communicators. Owns everything it needs; destroying it frees all of it.
+/// Calls on one Workload must not overlap in time.
+class Workload {
+ public:
+  virtual ~Workload() = default;
+  Workload(const Workload&) = delete;
+  Workload& operator=(const Workload&) = delete;
+
+  [[nodiscard]] virtual const ComputeFacts& compute() const = 0;
+
+  /// Whether every control that `plan` sets can act here; the reason otherwise. What runs a plan refuses it for the same reason.
+  [[nodiscard]] virtual Status accepts(const OverlapPlan& plan) const = 0;
+
+  /// Runs all iterations once and returns the slowest device's time from its first operation's start to its last one's end.
+  /// A control in `plan` that cannot act here is an error, never ignored. Blocks until the devices are idle or the backend's
+  /// time limit has passed; after a timeout the workload answers only errors.
+  virtual Result<Microseconds> run(Order order, const OverlapPlan& plan) = 0;
+
+  /// The same run under a kernel recorder, which slows it: never use its length as a time. `unavailable` without a recorder.
+  virtual Result<Timeline> record(Order order, const OverlapPlan& plan) = 0;
+
+  /// The same run on poisoned outputs, each then compared with a reference. A wrong or unwritten result is `failed`.
+  virtual Status verify(Order order, const OverlapPlan& plan) = 0;
+
+ protected:
+  Workload() = default;
+};
+
+/// The only thing that acts on devices. Implementations are leaves: nothing includes them, the registry names them.
+class ELBOWROOM_API Backend {
+ public:
+  virtual ~Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual Provenance provenance() const = 0;
+  [[nodiscard]] virtual const std::vector<DeviceInfo>& devices() const = 0;
+  /// Software that shapes the figures: {"nccl", "2.28.3"}, ...
+  [[nodiscard]] virtual const std::vector<std::pair<std::string, std::string>>& versions() const = 0;
+
+  /// Allocates and initialises everything that `scenario` needs on its first `gpus` devices. Takes seconds on real devices
+  /// (communicators). `invalid_input` when the scenario cannot run here, `failed` when a device call went wrong.
+  virtual Result<std::unique_ptr<Workload>> prepare(const Scenario& scenario) = 0;
+
+  /// For an application's own kernels on the first `gpus` devices; `unavailable` where a backend only runs scenarios.
+  virtual Result<std::unique_ptr<Launcher>> launcher(int gpus);
+
+ protected:
+  Backend() = default;
+};
+
+}  // namespace elbowroom

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "elbowroom/base/export.hpp"
+
+namespace elbowroom {
+
+/// One environment variable that Elbowroom reads. The list of them is their documentation: `elbowroom list` prints it.
+struct EnvironmentVariable {
+  const char* name;
+  std::string_view meaning;
+};
+
+inline constexpr EnvironmentVariable kNcclLibrary{"ELBOWROOM_NCCL_LIBRARY",
+                                                  "path of the NCCL library to load instead of libnccl.so.2"};
+inline constexpr EnvironmentVariable kCublasLibrary{"ELBOWROOM_CUBLAS_LIBRARY",
+                                                    "path of the cuBLAS library to load instead of libcublas.so"};
+inline constexpr EnvironmentVariable kCuptiLibrary{"ELBOWROOM_CUPTI_LIBRARY",
+                                                   "path of the CUPTI library to load instead of libcupti.so"};
+inline constexpr EnvironmentVariable kHipLibrary{"ELBOWROOM_HIP_LIBRARY",
+                                                 "path of the HIP runtime to load instead of libamdhip64.so"};
+inline constexpr EnvironmentVariable kHiprtcLibrary{"ELBOWROOM_HIPRTC_LIBRARY",
+                                                    "path of HIP's run time compiler to load instead of libhiprtc.so"};
+inline constexpr EnvironmentVariable kRcclLibrary{"ELBOWROOM_RCCL_LIBRARY",
+                                                  "path of the RCCL library to load instead of librccl.so.1"};
+inline constexpr EnvironmentVariable kRocblasLibrary{"ELBOWROOM_ROCBLAS_LIBRARY",
+                                                     "path of the rocBLAS library to load instead of librocblas.so"};
+
+inline constexpr EnvironmentVariable kProfile{"ELBOWROOM_PROFILE", "profile file that tune, bench and run use when none is named"};
+inline constexpr EnvironmentVariable kSimNoise{"ELBOWROOM_SIM_NOISE",
+                                               "scatter of simulated run times, percent from 0 (default) to 20"};
+
+ELBOWROOM_API std::span<const EnvironmentVariable> environment_variables();
+
+/// The variable's value; absent when it is unset or empty.
+ELBOWROOM_API std::optional<std::string> read(const EnvironmentVariable& variable);
+
+}  // namespace elbowroom

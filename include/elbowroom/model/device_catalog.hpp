@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "elbowroom/base/export.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/device_limits.hpp"
+
+namespace elbowroom {
+
+/// The devices whose limits are known without one being present, in the order of their release per vendor.
+/// Where a live device is at hand its own answers go first: a partitioned or cut-down card has fewer SMs.
+ELBOWROOM_API std::span<const DeviceLimits> device_catalog();
+
+/// The entry of that name ("h200"). `invalid_input` names every valid name.
+ELBOWROOM_API Result<DeviceLimits> find_device(std::string_view name);
+
+}  // namespace elbowroom

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "elbowroom/base/export.hpp"
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/base/result.hpp"
+
+namespace elbowroom {
+
+enum class DataType { f32, bf16 };
+enum class ElementwiseOp { gelu, relu, copy };
+enum class CollectiveOp { all_reduce, all_gather, reduce_scatter, all_to_all };
+
+/// `pipeline`: collective i waits for compute i and may run beside compute i+1.
+/// `pair`: compute is launched first, the collective right after it; neither waits for the other.
+enum class Pattern { pipeline, pair };
+
+/// Blocks in x (along n) and y (along m); each block loops over tiles with these strides.
+struct GridShape {
+  std::int64_t x = 0;
+  std::int64_t y = 0;
+  bool operator==(const GridShape&) const = default;
+};
+
+/// C[m,n] = A[m,k] * B[k,n], row major, one tile_m x tile_n tile at a time in steps of tile_k. C is f32.
+struct TiledGemm {
+  std::int64_t m = 0, n = 0, k = 0;
+  std::int64_t tile_m = 0, tile_n = 0, tile_k = 0;
+  std::optional<GridShape> grid;   ///< absent ("full"): one block per tile
+  DataType dtype = DataType::f32;  ///< of A and B
+  bool operator==(const TiledGemm&) const = default;
+};
+
+/// The same product through cuBLAS or rocBLAS; C has the type of A and B.
+struct LibraryGemm {
+  std::int64_t m = 0, n = 0, k = 0;
+  DataType dtype = DataType::bf16;
+  bool operator==(const LibraryGemm&) const = default;
+};
+
+/// out[i] = op(in[i]): memory bound. `bytes` are read and as many are written.
+struct Elementwise {
+  ElementwiseOp op = ElementwiseOp::gelu;
+  DataType dtype = DataType::f32;
+  Bytes bytes;
+  bool operator==(const Elementwise&) const = default;
+};
+
+using Compute = std::variant<TiledGemm, LibraryGemm, Elementwise>;
+
+struct Collective {
+  CollectiveOp op = CollectiveOp::all_reduce;
+  /// Per-rank buffer as nccl-tests counts size: what each rank sends for all_reduce, reduce_scatter and all_to_all,
+  /// and the gathered result for all_gather (each rank contributes bytes / gpus).
+  Bytes bytes;
+  DataType dtype = DataType::bf16;
+  std::optional<Blocks> comm_blocks;  ///< block budget; absent: the library's own choice
+  std::optional<int> cluster;         ///< cluster size of the communication kernel; absent: the library's own choice
+  bool operator==(const Collective&) const = default;
+};
+
+/// What is to be run. Says nothing about how (that is an OverlapPlan) or on what (a Backend).
+struct Scenario {
+  std::string name;
+  int gpus = 2;        ///< 2..8
+  int iterations = 1;  ///< 1..10000
+  Pattern pattern = Pattern::pipeline;
+  Compute compute;
+  Collective collective;
+  bool operator==(const Scenario&) const = default;
+};
+
+/// Reads a `elbowroom.scenario/1` document. Unknown fields, wrong types and impossible values are errors that name the field,
+/// the value and what was expected; `source` (a file name) begins every message. Never throws, whatever the text is.
+ELBOWROOM_API Result<Scenario> parse_scenario(std::string_view json, std::string_view source);
+
+/// The rules that hold on every device: ranges, divisibility of sizes by tiles and of buffers by ranks.
+ELBOWROOM_API Status validate(const Scenario& scenario);
+
+/// The same document back, indented by `indent` blanks a level; parse_scenario reads what this writes.
+ELBOWROOM_API std::string to_json(const Scenario& scenario, int indent = 2);
+
+ELBOWROOM_API std::string_view to_string(DataType dtype);
+ELBOWROOM_API std::string_view to_string(ElementwiseOp op);
+ELBOWROOM_API std::string_view to_string(CollectiveOp op);
+ELBOWROOM_API std::string_view to_string(Pattern pattern);
+
+/// `tiled_gemm`, `library_gemm` or `elementwise`.
+ELBOWROOM_API std::string_view kernel_name(const Compute& compute);
+
+constexpr Bytes size_of(DataType dtype) { return dtype == DataType::f32 ? Bytes(4) : Bytes(2); }
+
+/// Blocks that the compute kernel launches, where the scenario decides it: tiles or the grid for a tiled GEMM,
+/// absent where the library or the backend chooses.
+ELBOWROOM_API std::optional<Blocks> compute_blocks(const Compute& compute);
+
+/// What each rank sends and receives.
+struct BufferSizes {
+  Bytes send;
+  Bytes recv;
+  bool operator==(const BufferSizes&) const = default;
+};
+
+/// `gpus` ranks, at least one, that divide the collective's buffer.
+ELBOWROOM_API BufferSizes buffer_sizes(const Collective& collective, int gpus);
+
+/// Device memory of the operands, results and buffers that every backend allocates on each GPU, workspaces of its own aside.
+/// `scenario` is valid.
+ELBOWROOM_API Bytes memory_per_device(const Scenario& scenario);
+
+}  // namespace elbowroom

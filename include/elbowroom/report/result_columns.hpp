@@ -1,0 +1,60 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elbowroom/base/export.hpp"
+#include "elbowroom/base/time.hpp"
+#include "elbowroom/report/result_document.hpp"
+
+namespace elbowroom {
+
+/// What a table shows for an absent value.
+inline constexpr std::string_view kAbsentCell = "-";
+
+/// How the times of one table are written: one unit and number of decimals for all, so that they compare at a glance.
+struct TimeScale {
+  std::string_view unit = "us";
+  double microseconds = 1.0;  ///< in one unit
+  int decimals = 1;
+};
+
+/// Milliseconds when the case's longest time is at least 1 ms; decimals that leave at most five digits.
+ELBOWROOM_API TimeScale time_scale(const CaseResult& result);
+
+/// Without the unit: "42.113".
+ELBOWROOM_API std::string format_time(Microseconds time, const TimeScale& scale);
+
+enum class Alignment { left, right };
+enum class Presence { always, when_used };  ///< when_used: dropped from tables in which every row is absent
+
+/// One reported number. The text table, the Markdown table and the legend all format from this description.
+struct ResultColumn {
+  std::string_view tag;    ///< path of the value in a result of the `elbowroom.result/1` document
+  std::string_view upper;  ///< heading, first line
+  std::string_view lower;  ///< heading, second line; may be empty
+  std::string_view unit;   ///< empty: none; "us": a time, which a table may scale to ms
+  std::string_view description;
+  Alignment alignment = Alignment::right;
+  Presence presence = Presence::always;
+  std::string (*cell)(const SchemeResult& result, const TimeScale& scale) = nullptr;  ///< kAbsentCell for an absent value
+};
+
+/// Every column, in the order of the table. The first names the scheme.
+ELBOWROOM_API std::span<const ResultColumn> result_columns();
+
+/// The columns that a table of this case shows.
+ELBOWROOM_API std::vector<ResultColumn> columns_of(const CaseResult& result);
+
+/// "ms" for a time column of a table in milliseconds, otherwise the column's own unit.
+ELBOWROOM_API std::string_view unit_of(const ResultColumn& column, const TimeScale& scale);
+
+/// The heading in one line: "reduction", "blocks per SM".
+ELBOWROOM_API std::string heading_of(const ResultColumn& column);
+
+/// One line for each column: heading, tag, unit and description.
+ELBOWROOM_API std::string column_legend();
+
+}  // namespace elbowroom

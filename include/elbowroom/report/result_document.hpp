@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "elbowroom/base/export.hpp"
+#include "elbowroom/base/time.hpp"
+#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/report/origin.hpp"
+#include "elbowroom/trace/overlap_metrics.hpp"
+#include "elbowroom/trace/summary.hpp"
+
+namespace elbowroom {
+
+/// What one scheme reached in one case.
+struct SchemeResult {
+  std::string scheme;
+  OverlapPlan plan;
+  Summary time;
+  std::optional<RatioSummary> ratio;  ///< interval of time_ratio from paired trials; absent for `sequential` itself
+  OverlapMetrics metrics;
+  std::string limited_by;  ///< resource that limits the compute kernel's residency under the plan; empty: not known
+  std::string note;        ///< one line for the reader; empty: none
+};
+
+/// A scheme that could not act on the case's kernels.
+struct Refusal {
+  std::string scheme;
+  std::string reason;
+};
+
+/// One scenario under several schemes. A member that could not be had is absent; no zero stands in for it.
+struct CaseResult {
+  Scenario scenario;
+  std::optional<Microseconds> ideal;     ///< critical path with every operation at its isolated speed
+  std::optional<Summary> compute_alone;  ///< all iterations
+  std::optional<Summary> comm_alone;     ///< all iterations
+  std::vector<SchemeResult> results;
+  std::vector<Refusal> refusals;
+};
+
+/// A bench run: all cases come from one origin, so measured and simulated figures cannot meet in one document.
+struct ResultDocument {
+  Origin origin;
+  std::vector<CaseResult> cases;
+};
+
+/// The result with the least median time, the earlier one of equals; null when there is none.
+ELBOWROOM_API const SchemeResult* best_result(const CaseResult& result);
+
+/// The `elbowroom.result/1` document, fields in the order of the contract, times in microseconds. Absent and non-finite values
+/// are null; text that is not UTF-8 is written with replacement characters. `indent` as in to_json(Scenario).
+ELBOWROOM_API std::string to_json(const ResultDocument& document, int indent = 2);
+
+}  // namespace elbowroom

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "elbowroom/base/export.hpp"
+#include "elbowroom/report/result_document.hpp"
+
+namespace elbowroom {
+
+/// The tables of a run for docs/results: the origin of the figures, then a heading, a table, notes and refusals for each case.
+/// The best row of a case is bold. Headings are of level 3.
+ELBOWROOM_API std::string to_markdown(const ResultDocument& document);
+
+}  // namespace elbowroom

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "elbowroom/base/export.hpp"
+#include "elbowroom/report/result_document.hpp"
+
+namespace elbowroom {
+
+/// Greatest line length of the text table, so that it fits a usual wide terminal.
+inline constexpr int kTableWidth = 131;
+
+/// The lines above all tables of a run, each beginning with `#`: origin of the figures and versions.
+ELBOWROOM_API std::string table_preamble(const Origin& origin);
+
+/// One case as plain text: `#` lines that say whether the figures are measured or simulated, the scenario, isolated times and
+/// ideal; aligned columns with a row of units; `*` before the best row; refusals and notes beneath, again after `#`.
+/// The rows, read without `#` lines and `*`, split at blanks.
+ELBOWROOM_API std::string to_table(const CaseResult& result, Provenance provenance);
+
+/// The preamble and every case.
+ELBOWROOM_API std::string to_table(const ResultDocument& document);
+
+}  // namespace elbowroom

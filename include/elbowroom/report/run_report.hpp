@@ -1,0 +1,130 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elbowroom/base/export.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/base/time.hpp"
+#include "elbowroom/model/kernel_footprint.hpp"
+
+namespace elbowroom {
+
+/// Launches that each control acted on.
+struct AppliedControls {
+  std::int64_t priority = 0;
+  std::int64_t gate = 0;
+  std::int64_t shape = 0;
+  std::int64_t sm_target = 0;
+};
+
+/// A collective by the name of its kernel and the class of its size.
+struct CollectiveActivity {
+  std::string name;
+  std::int64_t size_class = 0;  ///< binary logarithm of its bytes, rounded down; 0: not known
+  std::int64_t count = 0;
+  Microseconds expected{0};  ///< learned duration; 0: not learned
+};
+
+/// A kernel that was launched where it could run beside a collective.
+struct KernelActivity {
+  std::string name;
+  KernelFootprint footprint;
+  std::int64_t launches = 0;
+  std::int64_t in_window = 0;
+  Microseconds expected{0};  ///< learned duration; 0: not learned
+  AppliedControls applied;
+  std::map<std::string, std::int64_t> refused;  ///< reason -> launches
+};
+
+/// How long launches of one kernel with one launch shape last.
+struct KindDuration {
+  std::string kind;    ///< sixteen hexadecimal digits: the same for equal kernels, grids, blocks and sizes of data in every process
+  std::string kernel;  ///< the beginning of its name
+  Microseconds time{0};
+  std::int64_t launches = 0;
+};
+
+/// What the interposer saw and did, in one process or in all of a run.
+struct RunActivity {
+  struct Launches {
+    std::int64_t total = 0;
+    std::int64_t captured = 0;
+    std::int64_t graph_launches = 0;
+    std::int64_t in_window = 0;
+    std::int64_t in_order_only = 0;          ///< unordered with a collective, but not expected to meet it
+    std::int64_t untracked = 0;              ///< of which nothing could be told: passed on as they were
+    std::int64_t collectives_forgotten = 0;  ///< taken for finished because too many were live
+    std::int64_t at_rest = 0;                ///< left alone after `auto` had found that the program runs best as it is
+  };
+  struct Overhead {
+    Nanoseconds time{0};
+    std::int64_t calls = 0;
+    Microseconds per_launch_outside{0};
+    Microseconds per_launch_inside{0};
+  };
+
+  Launches launches;
+  std::vector<CollectiveActivity> collectives;
+  std::vector<KernelActivity> kernels;
+  AppliedControls applied;
+  std::map<std::string, std::int64_t> refused;         ///< reason -> launches
+  std::map<std::string, std::int64_t> passed_through;  ///< "function: reason" -> processes
+  std::int64_t relaunched = 0;
+  Overhead overhead;
+};
+
+/// The report of one process, `elbowroom.run-process/1`.
+struct ProcessReport {
+  /// What the process found by comparing its controls while it ran. Step times are 0 where they were not measured.
+  struct Trial {
+    std::string state;  ///< empty or "off": it did not compare
+    std::string arm;    ///< what it went on with, "priority, gate"
+    Microseconds plain{0};
+    Microseconds priority{0};
+    Microseconds gate{0};
+    Microseconds shape{0};  ///< of the arm that shapes by footprint; the same as `sm_target` where it has both
+    Microseconds sm_target{0};
+  };
+
+  std::int64_t pid = 0;
+  std::string program;
+  std::string policy;
+  RunActivity activity;
+  Trial trial;
+  std::string device;  ///< of the first GPU, as its driver names it; empty: none was seen
+  std::vector<KindDuration> durations;
+  std::string document;  ///< the report as it was read: a merged report keeps fields that are unknown here
+};
+
+/// A run of one command with all its processes.
+struct RunReport {
+  std::vector<std::string> command;
+  std::string policy;
+  int exit_code = 0;
+  std::chrono::duration<double> wall{0};
+  std::vector<ProcessReport> processes;
+  std::vector<std::string> damaged;  ///< one line for each report that could not be read
+  std::string backend = "cuda";      ///< whose launches were seen: "cuda" or "hip"
+};
+
+/// Reads one report. Absent fields keep their defaults. `invalid_input`, one line that begins with `source`, when the text is no
+/// complete JSON, has another schema or a field of another type.
+ELBOWROOM_API Result<ProcessReport> parse_process_report(std::string_view text, const std::string& source);
+
+/// All processes together: counts are added, learned durations are averaged over the launches that they stand for, collectives
+/// are joined by name and size class, kernels by name and footprint. Kernels come by launches in windows, most first.
+ELBOWROOM_API RunActivity total_activity(std::span<const ProcessReport> processes);
+
+/// The `elbowroom.run/1` document with a final newline. Text that is not UTF-8 is written with replacement characters.
+ELBOWROOM_API std::string to_json(const RunReport& report, int indent = 2);
+
+/// The same for people; ends with a newline.
+ELBOWROOM_API std::string to_table(const RunReport& report);
+
+}  // namespace elbowroom

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "elbowroom/base/export.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/base/time.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/scheme.hpp"
+#include "elbowroom/tune/profile_key.hpp"
+
+namespace elbowroom {
+
+/// How one kind of case is run best, and how well that was found to be.
+struct StoredChoice {
+  ProfileKey key;
+  Scheme scheme = Scheme::tuned;  ///< a plain scheme where no other control was better beyond noise
+  OverlapPlan plan;
+  std::string reason;  ///< one line
+  Microseconds time{0};
+  Scheme plain_scheme = Scheme::concurrent;  ///< the best plain one
+  Microseconds plain_time{0};
+  int trials = 0;                    ///< over all candidates
+  std::optional<CaseSize> made_for;  ///< absent in profiles of versions that did not keep it
+  std::int64_t stored_at = 0;        ///< seconds since 1970
+
+  bool operator==(const StoredChoice&) const = default;
+};
+
+/// How long launches of one kind last on one kind of device, as `elbowroom run` learned it.
+struct StoredDuration {
+  std::string device;  ///< as its driver names it: one line of 1 to 95 bytes
+  std::string kind;    ///< sixteen lower-case hexadecimal digits, not all zero: equal kernels, grids, blocks and sizes of data
+  std::string kernel;  ///< the beginning of its name, for people: one line
+  Microseconds time{0};
+  std::int64_t stored_at = 0;  ///< seconds since 1970
+
+  bool operator==(const StoredDuration&) const = default;
+};
+
+/// Bytes of StoredDuration::device.
+inline constexpr std::size_t kLongestDeviceName = 95;
+/// Durations of one device that a run can take.
+inline constexpr std::size_t kMostDurations = 3072;
+
+/// Whether a text names a kind of launches as StoredDuration::kind does.
+ELBOWROOM_API bool is_launch_kind(std::string_view text);
+
+/// Stored choices by key, and learned durations by device and kind.
+class Profile {
+ public:
+  /// Takes the place of a choice with the same key unless that one is newer.
+  ELBOWROOM_API void put(StoredChoice choice);
+  /// The same for device and kind.
+  ELBOWROOM_API void put(StoredDuration duration);
+  /// Of each device the newest durations, as many as a run can take; the others go.
+  ELBOWROOM_API void drop_old_durations();
+
+  /// By to_string(ProfileKey); null when there is none. Costs one hash of the text and one comparison, well under 1 us, and allocates
+  /// nothing. Valid until the next put().
+  [[nodiscard]] ELBOWROOM_API const StoredChoice* find(std::string_view key) const;
+
+  /// In the order in which their keys came.
+  [[nodiscard]] std::span<const StoredChoice> choices() const { return choices_; }
+  [[nodiscard]] std::span<const StoredDuration> durations() const { return durations_; }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  using Positions = std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>>;
+
+  std::vector<StoredChoice> choices_;
+  Positions positions_;
+  std::vector<StoredDuration> durations_;
+  Positions duration_positions_;
+};
+
+/// Reads a `elbowroom.profile/1` document. Another schema, unknown fields, wrong types and impossible values are `invalid_input` in one
+/// line that begins with `source`. Never throws, whatever the text is.
+ELBOWROOM_API Result<Profile> parse_profile(std::string_view json, std::string_view source);
+
+/// Fails, in such a line, for a document whose schema is another than a profile's: nothing of ours to set aside or to replace. What cannot
+/// be read at all is damaged, not another.
+ELBOWROOM_API Status refuse_other_document(std::string_view json, std::string_view source);
+
+/// The same document back, a line for each choice and each duration.
+ELBOWROOM_API std::string to_json(const Profile& profile);
+
+}  // namespace elbowroom

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "elbowroom/base/export.hpp"
+#include "elbowroom/base/provenance.hpp"
+#include "elbowroom/model/kernel_footprint.hpp"
+#include "elbowroom/model/scenario.hpp"
+
+namespace elbowroom {
+
+/// Where a choice was made: on other hardware or software another one may be right.
+struct Surroundings {
+  Provenance provenance = Provenance::measured;  ///< a simulated choice is never taken for a measured one
+  std::string device;                            ///< catalog name
+  std::string driver;                            ///< version, of the simulator where that took the place of one; empty: none
+  std::string comm_library;  ///< "nccl 2.28.3", with what its environment makes of it "nccl 2.28.3 NCCL_P2P_DISABLE=1"; empty: none
+
+  bool operator==(const Surroundings&) const = default;
+};
+
+/// What a stored choice is for. Sizes are classes, from one power of two to the next; for which cases of a class a choice is good,
+/// alike() says.
+struct ProfileKey {
+  Surroundings surroundings;
+  int ranks = 2;
+  std::string pattern;        ///< "pipeline", "pair"
+  std::string compute;        ///< a block's footprint, "256x32 0+0 1" (threads x registers, static + dynamic bytes, cluster); of a
+                              ///< library's kernel its name and type, "library_gemm bf16"
+  std::string compute_class;  ///< "2^40 flop", "2^38 flop 2^12 blocks", "2^32 B"
+  std::string collective;     ///< operation, type and what the user fixed: "all_reduce bf16 8 blocks cluster 1"
+  std::string collective_class;  ///< "2^29 B"
+
+  bool operator==(const ProfileKey&) const = default;
+};
+
+/// What a case is in exact numbers, of which a key has classes.
+struct CaseSize {
+  int iterations = 1;
+  double compute = 0;  ///< flop of a GEMM, bytes that an elementwise kernel reads
+  Bytes collective;    ///< per-rank send buffer
+
+  bool operator==(const CaseSize&) const = default;
+};
+ELBOWROOM_API CaseSize case_size(const Scenario& scenario);
+/// Whether a plan that is good for one is for the other. Within one class a side may be twice as large as another, and the balance of
+/// both decides what makes room: it must be the same within a quarter. A single iteration has nothing to run beside.
+ELBOWROOM_API bool alike(const CaseSize& one, const CaseSize& other);
+
+/// `versions` as a backend lists them: libraries, driver, simulator, and the environment that shapes what they do. Settings of the
+/// communication library that move data another way are part of it; those of logs and networks are not.
+ELBOWROOM_API Surroundings surroundings(Provenance provenance, std::string device,
+                                        std::span<const std::pair<std::string, std::string>> versions);
+
+/// `compute` as the backend reports it; absent for a library's kernel.
+ELBOWROOM_API ProfileKey profile_key(const Scenario& scenario, const std::optional<KernelFootprint>& compute,
+                                     const Surroundings& surroundings);
+
+/// The block that the key's compute names. Absent for a library's kernel, and for a text that profile_key does not write: a profile may
+/// be edited by hand.
+ELBOWROOM_API std::optional<KernelFootprint> footprint_of(const ProfileKey& key);
+
+/// Products that a library makes by one kernel, as far as a key tells them apart.
+struct ProductClass {
+  DataType dtype = DataType::bf16;
+  int flop_exponent = 0;  ///< 2 m n k lies from 2^flop_exponent to twice that
+
+  bool operator==(const ProductClass&) const = default;
+};
+/// Absent for keys of other kernels.
+ELBOWROOM_API std::optional<ProductClass> product_of(const ProfileKey& key);
+
+/// One line for each member in which the keys differ: "driver 580.65, stored 570.1". Empty for equal keys.
+ELBOWROOM_API std::vector<std::string> differences(const ProfileKey& wanted, const ProfileKey& stored);
+
+/// All members in one line; equal for equal keys alone. Build it once where a lookup must be fast.
+ELBOWROOM_API std::string to_string(const ProfileKey& key);
+
+}  // namespace elbowroom

@@ -1,0 +1,324 @@
+#include "bench_case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "case_error.hpp"
+#include "elbowroom/plan/ideal.hpp"
+#include "elbowroom/plan/occupancy.hpp"
+#include "elbowroom/plan/shape.hpp"
+#include "elbowroom/trace/overlap_metrics.hpp"
+#include "elbowroom/trace/pipeline_check.hpp"
+#include "elbowroom/trace/summary.hpp"
+#include "timed_rounds.hpp"
+
+namespace elbowroom {
+namespace {
+
+constexpr int kScreeningRounds = 2;
+// One recording is one sample; its figures are medians of these.
+constexpr int kRecordings = 3;
+
+/// One schedule that is run again and again.
+struct Entry : TimedSchedule {
+  std::string note;
+  std::vector<Timeline> recordings;
+};
+
+/// Positions of the entries that every case has.
+constexpr std::size_t kComputeAlone = 0;
+constexpr std::size_t kCommAlone = 1;
+constexpr std::size_t kSequential = 2;
+
+class CaseRun {
+ public:
+  CaseRun(Backend& backend, const Scenario& scenario, const BenchSettings& settings, const Progress& progress)
+      : backend_(backend), scenario_(scenario), settings_(settings), progress_(progress) {}
+
+  Result<CaseMeasurement> run() {
+    progress_("prepare", 0);
+    Result<std::unique_ptr<Workload>> workload = backend_.prepare(scenario_);
+    if (!workload) return in_case(scenario_, workload.error());
+    workload_ = std::move(*workload);
+    measurement_.result.scenario = scenario_;
+    for (Status (CaseRun::* const step)() : {&CaseRun::choose_entries, &CaseRun::verify, &CaseRun::time, &CaseRun::record}) {
+      if (Status done = (this->*step)(); !done) return in_case(scenario_, done.error());
+    }
+    if (Status summarized = summarize_all(); !summarized) return summarized.error();
+    return std::move(measurement_);
+  }
+
+ private:
+  [[nodiscard]] const DeviceLimits& limits() const { return backend_.devices().front().limits; }
+
+  Status choose_entries() {
+    OverlapPlan plain;
+    plain.comm_blocks = scenario_.collective.comm_blocks;
+    plain.cluster = scenario_.collective.cluster;
+    entries_.push_back({{"compute_only", Order::compute_only, plain, {}}, {}, {}});
+    entries_.push_back({{"comm_only", Order::comm_only, plain, {}}, {}, {}});
+    entries_.push_back({{std::string(to_string(Scheme::sequential)), Order::sequential, plain, {}}, {}, {}});
+    for (const Scheme scheme : settings_.schemes) {
+      if (scheme == Scheme::sequential) continue;
+      if (Status chosen = scheme == Scheme::tuned ? choose_tuned() : choose_plans(scheme); !chosen) return chosen;
+    }
+    return choose_given();
+  }
+
+  /// Where a plan of the user's cannot act it is refused, as a scheme would be.
+  Status choose_given() {
+    const ComputeFacts& compute = workload_->compute();
+    const Result<ControlSite> site = control_site(scenario_, limits(), compute.footprint, compute.shape_refusal);
+    if (!site) return settings_.plans.empty() ? Status() : Status(site.error());
+    for (std::size_t at = 0; at < settings_.plans.size(); ++at) {
+      const std::string label = fmt::format("plan {}", at + 1);
+      const Result<OverlapPlan> plan = plan_of(*site, settings_.plans[at]);
+      // What links or drivers lack shows only in a run.
+      const Result<std::vector<OverlapPlan>> ran = plan ? screen({*plan}) : plan.error();
+      if (!ran && ran.error().kind == ErrorKind::failed) return ran.error();
+      if (ran) {
+        entries_.push_back({{label, Order::concurrent, *plan, {}}, in_words(*plan), {}});
+      } else {
+        measurement_.result.refusals.push_back({label, ran.error().message});
+      }
+    }
+    return {};
+  }
+
+  Status choose_plans(Scheme scheme) {
+    Result<std::vector<OverlapPlan>> plans = plans_of(scheme);
+    if (!plans && plans.error().kind != ErrorKind::invalid_input) return plans.error();
+    if (!plans) {
+      measurement_.result.refusals.push_back({std::string(to_string(scheme)), plans.error().message});
+      return {};
+    }
+    // A control may have no effect on this driver, which only the backend knows.
+    Status accepted;
+    std::erase_if(*plans, [&](const OverlapPlan& plan) {
+      const Status here = workload_->accepts(plan);
+      if (!here) accepted = here;
+      return !here;
+    });
+    if (!accepted && accepted.error().kind == ErrorKind::failed) return accepted;
+    if (!accepted && plans->empty())
+      measurement_.result.refusals.push_back({std::string(to_string(scheme)), accepted.error().message});
+    for (const OverlapPlan& plan : *plans)
+      entries_.push_back({{std::string(to_string(scheme)), Order::concurrent, plan, {}}, {}, {}});
+    return {};
+  }
+
+  /// A stored choice is how to run a case; that may be a plain scheme.
+  Status choose_tuned() {
+    if (!settings_.tuned) return invalid_input("tuned: no profile was looked up");
+    const Result<TunedPlan> tuned = settings_.tuned(scenario_, *workload_);
+    if (!tuned) return tuned.error();
+    entries_.push_back({{std::string(to_string(Scheme::tuned)), order_of(tuned->scheme), tuned->plan, {}}, tuned->note, {}});
+    return {};
+  }
+
+  Result<std::vector<OverlapPlan>> plans_of(Scheme scheme) {
+    const ComputeFacts& compute = workload_->compute();
+    if (is_shaped(scheme) && !compute.shape_refusal.empty()) return invalid_input(compute.shape_refusal);
+    Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, limits(), compute.footprint, scenario_.collective);
+    if (!plans) return plans;
+    if (!is_shaped(scheme)) return is_peer(scheme) ? screen(*plans) : plans;
+    switch (settings_.residency.kind) {
+      case ResidencyChoice::Kind::every:
+        break;
+      case ResidencyChoice::Kind::fixed:
+        return at_fixed_residency(std::move(*plans));
+      case ResidencyChoice::Kind::best:
+        return screen(*plans);
+    }
+    return plans;
+  }
+
+  Result<std::vector<OverlapPlan>> at_fixed_residency(std::vector<OverlapPlan> plans) const {
+    const BlocksPerSm wanted = settings_.residency.blocks_per_sm;
+    // Says why where no pad gives it; the kernel's own residency needs none and is no shape.
+    if (const Result<OverlapPlan> shape = shape_to(limits(), *workload_->compute().footprint, wanted); !shape) return shape.error();
+    std::erase_if(plans, [&](const OverlapPlan& plan) { return plan.blocks_per_sm != wanted; });
+    if (plans.empty()) return invalid_input(fmt::format("{} blocks per SM is what the kernel has without a cap", wanted.count()));
+    return plans;
+  }
+
+  /// The plan with the least time. Each scheme is screened for itself, so that none runs at the values that suit another. What the
+  /// backend refuses is left out; when it refuses all, the scheme is refused for the first one's reason.
+  Result<std::vector<OverlapPlan>> screen(const std::vector<OverlapPlan>& plans) {
+    const OverlapPlan* best = nullptr;
+    Microseconds least{std::numeric_limits<double>::infinity()};
+    std::optional<Error> refusal;
+    for (int round = 0; round < kScreeningRounds; ++round) {
+      for (const OverlapPlan& plan : plans) {
+        progress_("screening", 0.02);
+        const Result<Microseconds> time = workload_->run(Order::concurrent, plan);
+        if (!time && time.error().kind == ErrorKind::failed) return time.error();
+        if (!time && !refusal) refusal = invalid_input(time.error().message);
+        if (!time || *time >= least) continue;
+        least = *time;
+        best = &plan;
+      }
+    }
+    if (best == nullptr) return *refusal;
+    return std::vector{*best};
+  }
+
+  Status verify() {
+    for (const Entry& entry : entries_) {
+      progress_("verifying " + entry.label, 0.1);
+      if (Status verified = workload_->verify(entry.order, entry.plan); !verified) {
+        return Error{verified.error().kind, fmt::format("{}: {}", entry.label, verified.error().message)};
+      }
+    }
+    return {};
+  }
+
+  Status time() {
+    const Rounds rounds{warm_up_rounds(settings_.trials), settings_.trials, settings_.seed};
+    std::vector<TimedSchedule*> schedules;
+    schedules.reserve(entries_.size());
+    for (Entry& entry : entries_) schedules.push_back(&entry);
+    return time_in_rounds(*workload_, schedules, rounds, [&](int over) {
+      progress_(over < rounds.warm_up ? "warm-up" : "timing", 0.1 + 0.8 * over / (rounds.warm_up + rounds.counted));
+    });
+  }
+
+  Status record() {
+    for (int round = 0; round < kRecordings; ++round) {
+      for (Entry& entry : entries_) {
+        progress_("recording " + entry.label, 0.9 + 0.1 * round / kRecordings);
+        Result<Timeline> timeline = workload_->record(entry.order, entry.plan);
+        Status complete = timeline ? check_recording(entry, *timeline) : Status(timeline.error());
+        if (!complete && complete.error().kind == ErrorKind::unavailable) {
+          measurement_.no_record_reason = complete.error().message;
+          return {};
+        }
+        if (!complete) return complete;
+        entry.recordings.push_back(std::move(*timeline));
+      }
+    }
+    return {};
+  }
+
+  /// No result shows whether a collective really waited for its compute; the recording does.
+  [[nodiscard]] Status check_recording(const Entry& entry, const Timeline& timeline) const {
+    const bool both = entry.order == Order::sequential || entry.order == Order::concurrent;
+    // A collective is several copies.
+    if (!both || scenario_.pattern != Pattern::pipeline || entry.plan.copy_engine) return {};
+    const Status kept = check_pipeline(timeline, scenario_.iterations);
+    return kept ? kept : Status(Error{kept.error().kind, fmt::format("{}: {}", entry.label, kept.error().message)});
+  }
+
+  Status summarize_all() {
+    CaseResult& result = measurement_.result;
+    for (const auto& [at, to] : {std::pair{kComputeAlone, &result.compute_alone}, {kCommAlone, &result.comm_alone}}) {
+      Result<Summary> alone = summarize(entries_[at].times, settings_.seed);
+      if (!alone) return alone.error();
+      *to = *alone;
+    }
+    result.ideal = ideal_time(scenario_.pattern, scenario_.iterations, result.compute_alone->median, result.comm_alone->median);
+    for (std::size_t at = kSequential; at < entries_.size(); ++at) {
+      Result<SchemeResult> scheme = result_of(entries_[at]);
+      if (!scheme) return scheme.error();
+      result.results.push_back(std::move(*scheme));
+      if (measurement_.no_record_reason.empty()) {
+        measurement_.timelines.push_back({label_of(entries_[at]), std::move(entries_[at].recordings.back())});
+      }
+    }
+    return {};
+  }
+
+  Result<SchemeResult> result_of(const Entry& entry) const {
+    const Entry& sequential = entries_[kSequential];
+    Result<Summary> time = summarize(entry.times, settings_.seed);
+    if (!time) return time.error();
+    const Result<Summary> reference = summarize(sequential.times, settings_.seed);
+    if (!reference) return reference.error();
+
+    SchemeResult result;
+    result.scheme = entry.label;
+    result.plan = entry.plan;
+    result.time = *time;
+    result.metrics = overlap_metrics(time->median, reference->median, *measurement_.result.ideal);
+    if (&entry != &sequential) {
+      Result<RatioSummary> ratio = summarize_ratio(entry.times, sequential.times, settings_.seed);
+      if (!ratio) return ratio.error();
+      result.ratio = *ratio;
+    }
+    if (measurement_.no_record_reason.empty()) {
+      result.metrics.compute_inflation = inflation(entry.recordings, entries_[kComputeAlone].recordings, SpanKind::compute);
+      result.metrics.overlap_rate = overlap_rate(entry.recordings);
+      // Copies and kernels are not the same work.
+      if (!entry.plan.copy_engine) {
+        result.metrics.comm_inflation = inflation(entry.recordings, entries_[kCommAlone].recordings, SpanKind::communication);
+      }
+    }
+    result.limited_by = limiting_resources(entry.plan);
+    const std::string library = library_note(entry);
+    result.note = entry.note + (entry.note.empty() || library.empty() ? "" : "; ") + library;
+    return result;
+  }
+
+  /// By NCCL's name for such kernels, or the simulator's.
+  static bool on_symmetric_memory(const Span& span) {
+    return span.name.find("Symk") != std::string::npos || span.name.find("symmetric") != std::string::npos;
+  }
+
+  /// A library may take a block budget, symmetric memory or its engines as a suggestion: says so where the recording shows something else.
+  [[nodiscard]] std::string library_note(const Entry& entry) const {
+    if (entry.recordings.empty()) return {};
+    const std::vector<Span>& spans = entry.recordings.front().spans;
+    const bool copied =
+        std::ranges::any_of(spans, [](const Span& span) { return span.kind == SpanKind::communication && !span.launch; });
+    if (entry.plan.copy_engine && !copied) return "the library moved all data with kernels";
+    if (entry.plan.symmetric && std::ranges::none_of(spans, on_symmetric_memory))
+      return "the library's kernels took no symmetric memory";
+    // In windows only, the last collective does not follow the plan.
+    if (!entry.plan.comm_blocks || entry.plan.windows_only) return {};
+    for (const Span& span : spans) {
+      if (span.kind != SpanKind::communication || !span.launch || span.launch->grid == *entry.plan.comm_blocks) continue;
+      return fmt::format("{} comm blocks were asked for, {} ran", entry.plan.comm_blocks->count(), span.launch->grid.count());
+    }
+    return {};
+  }
+
+  /// What limits the compute kernel's residency, in the names of the contract: "registers", "threads+blocks".
+  [[nodiscard]] std::string limiting_resources(const OverlapPlan& plan) const {
+    std::optional<KernelFootprint> footprint = workload_->compute().footprint;
+    if (!footprint) return {};
+    footprint->dynamic_shared += plan.pad;
+    const Result<Occupancy> found = occupancy(limits(), *footprint);
+    std::string names;
+    for (const Resource resource : kResources) {
+      if (!found || !found->limited_by.contains(resource)) continue;
+      names += fmt::format("{}{}", names.empty() ? "" : "+", to_string(resource));
+    }
+    return names;
+  }
+
+  [[nodiscard]] std::string label_of(const Entry& entry) const {
+    const std::string cap = entry.plan.blocks_per_sm ? fmt::format(" {}/SM", entry.plan.blocks_per_sm->count()) : "";
+    return fmt::format("{} {}{}", scenario_.name, entry.label, cap);
+  }
+
+  Backend& backend_;
+  const Scenario& scenario_;
+  const BenchSettings& settings_;
+  const Progress& progress_;
+  std::unique_ptr<Workload> workload_;
+  std::vector<Entry> entries_;
+  CaseMeasurement measurement_;
+};
+
+}  // namespace
+
+Result<CaseMeasurement> run_case(Backend& backend, const Scenario& scenario, const BenchSettings& settings,
+                                 const Progress& progress) {
+  return CaseRun(backend, scenario, settings, progress).run();
+}
+
+}  // namespace elbowroom

@@ -1,0 +1,274 @@
+#include "bench_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench_case.hpp"
+#include "case_options.hpp"
+#include "elbowroom/model/device_limits.hpp"
+#include "elbowroom/report/result_markdown.hpp"
+#include "elbowroom/report/result_table.hpp"
+#include "elbowroom/report/scenario_line.hpp"
+#include "exit_code.hpp"
+#include "output.hpp"
+#include "tuned_plans.hpp"
+#include "validate_command.hpp"
+
+namespace elbowroom {
+namespace {
+
+struct BenchArguments {
+  CaseOptions cases;
+  std::string validate_file;
+  std::vector<std::string> schemes;
+  std::vector<std::string> plans;
+  std::optional<int> trials;
+  std::string blocks_per_sm = "best";
+  std::optional<double> min_reduction;
+  std::string profile;
+  std::string json_file;
+  std::string trace_file;
+  std::string markdown_file;
+  bool dry_run = false;
+};
+
+struct BenchRequest {
+  std::vector<Scenario> scenarios;
+  BenchSettings settings;
+};
+
+Result<ResidencyChoice> residency_of(const std::string& text) {
+  if (text == "best") return ResidencyChoice{ResidencyChoice::Kind::best, {}};
+  if (text == "all") return ResidencyChoice{ResidencyChoice::Kind::every, {}};
+  int number = 0;
+  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure == std::errc{} && rest == text.data() + text.size() && number >= 1 && number <= kGreatestResidency.count()) {
+    return ResidencyChoice{ResidencyChoice::Kind::fixed, BlocksPerSm(number)};
+  }
+  return invalid_input(fmt::format("--blocks-per-sm: '{}', expected best, all or 1 to {}", text, kGreatestResidency.count()));
+}
+
+Status check_files(const BenchArguments& arguments) {
+  const std::array files{NamedFile("--json", arguments.json_file),   NamedFile("--markdown", arguments.markdown_file),
+                         NamedFile("--trace", arguments.trace_file), NamedFile("--scenario", arguments.cases.scenario_file),
+                         NamedFile("--profile", arguments.profile),  NamedFile("--validate", arguments.validate_file)};
+  const auto outputs = std::span(files).first(3);
+  if (Status writable = check_outputs(outputs); !writable) return writable;
+  if (Status distinct = check_distinct(files); !distinct) return distinct;
+  if (std::ranges::count(outputs, "-", &NamedFile::second) < 2) return {};
+  return invalid_input("--json, --markdown, --trace: '-' given twice, expected at most one on standard output");
+}
+
+Result<BenchRequest> request_of(const BenchArguments& arguments) {
+  if (arguments.trials && (*arguments.trials < 1 || *arguments.trials > 10'000)) {
+    return invalid_input(fmt::format("--trials: {}, expected 1 to 10000", *arguments.trials));
+  }
+  if (arguments.min_reduction && !(*arguments.min_reduction >= -1000 && *arguments.min_reduction <= 100)) {
+    return invalid_input(fmt::format("--min-reduction: {}, expected -1000 to 100 percent", *arguments.min_reduction));
+  }
+  Result<CaseSelection> cases = select_cases(arguments.cases);
+  if (!cases) return cases.error();
+  BenchRequest request;
+  request.scenarios = std::move(cases->scenarios);
+  request.settings.seed = arguments.cases.seed;
+  request.settings.trials = arguments.trials ? *arguments.trials : cases->trials.value_or(request.settings.trials);
+  for (const std::string& name : arguments.schemes) {
+    const Result<Scheme> scheme = parse_scheme(name);
+    if (!scheme) return scheme.error();
+    request.settings.schemes.push_back(*scheme);
+  }
+  if (arguments.schemes.empty()) request.settings.schemes = std::move(cases->schemes);
+  for (const std::string& text : arguments.plans) {
+    Result<std::vector<ControlSetting>> plan = parse_plan(text);
+    if (!plan) return invalid_input(fmt::format("--plan: {}", plan.error().message));
+    request.settings.plans.push_back(std::move(*plan));
+  }
+  Result<ResidencyChoice> residency = residency_of(arguments.blocks_per_sm);
+  if (!residency) return residency.error();
+  request.settings.residency = *residency;
+  if (Status files = check_files(arguments); !files) return files.error();
+  return request;
+}
+
+int dry_run(const BenchRequest& request) {
+  std::string lines;
+  for (const Scenario& scenario : request.scenarios) lines += scenario_line(scenario) + "\n";
+  std::string names;
+  for (const Scheme scheme : request.settings.schemes) names += fmt::format(" {}", to_string(scheme));
+  if (!request.settings.plans.empty()) names += fmt::format(" and {} plans", request.settings.plans.size());
+  lines += fmt::format("# {} cases; schemes{}; {} warm-up and {} counted rounds each; nothing was run\n", request.scenarios.size(),
+                       names, warm_up_rounds(request.settings.trials), request.settings.trials);
+  const Status printed = print_table(lines);
+  if (!printed) fmt::print(stderr, "elbowroom bench: {}\n", printed.error().message);
+  return printed ? exit_ok : exit_failed;
+}
+
+/// The least reduction that every case's best scheme must reach; false and a line for each case that does not.
+bool reaches(const ResultDocument& document, double percent) {
+  bool all = true;
+  for (const CaseResult& result : document.cases) {
+    const SchemeResult* best = best_result(result);
+    const double reduction = best != nullptr ? 100 * best->metrics.reduction.value_or(0) : 0;
+    if (reduction >= percent) continue;
+    fmt::print(stderr, "elbowroom bench: {}: the best reduction is {:.1f} %, expected at least {:g} %\n", result.scenario.name,
+               reduction, percent);
+    all = false;
+  }
+  return all;
+}
+
+class BenchRun {
+ public:
+  BenchRun(const BenchArguments& arguments, BenchRequest request) : arguments_(arguments), request_(std::move(request)) {}
+
+  int run() {
+    Result<std::unique_ptr<Backend>> backend = open_for(arguments_.cases, request_.scenarios);
+    if (!backend) return say(backend.error());
+    const auto& schemes = request_.settings.schemes;
+    if (std::find(schemes.begin(), schemes.end(), Scheme::tuned) != schemes.end()) {
+      request_.settings.tuned = stored_plans(**backend, profile_path(arguments_.profile));
+    }
+    const int gpus = request_.scenarios.front().gpus;
+    results_.origin = origin_of(**backend, gpus, arguments_.cases.seed);
+    traces_.origin = results_.origin;
+    const int measured = measure(**backend);
+    const int written = write_files(Destination::standard_output);
+    if (measured != exit_ok) return measured;
+    if (written != exit_ok) return written;
+    if (!shown_) return say(shown_.error());
+    return !arguments_.min_reduction || reaches(results_, *arguments_.min_reduction) ? exit_ok : exit_failed;
+  }
+
+ private:
+  enum class Destination { files, standard_output };
+
+  /// Tables go where no document goes.
+  void show(const std::string& text) {
+    const bool taken = arguments_.json_file == "-" || arguments_.markdown_file == "-" || arguments_.trace_file == "-";
+    if (taken) {
+      fmt::print(stderr, "{}", text);
+    } else if (Status printed = print_table(text); !printed) {
+      shown_ = printed;
+    }
+  }
+
+  static int say(const Error& error) {
+    fmt::print(stderr, "elbowroom bench: {}\n", error.message);
+    return exit_code_of(error.kind);
+  }
+
+  /// Stops at the first case that fails. Files are written anew after every case: whatever ends the run, what was measured before
+  /// is not lost.
+  int measure(Backend& backend) {
+    ProgressLine line;
+    for (std::size_t at = 0; at < request_.scenarios.size(); ++at) {
+      const Scenario& scenario = request_.scenarios[at];
+      const Progress progress = [&](std::string_view step, double share) {
+        line.show(fmt::format("[{}/{}] {} {:3.0f} % {}", at + 1, request_.scenarios.size(), scenario.name, 100 * share, step));
+      };
+      Result<CaseMeasurement> measured = run_case(backend, scenario, request_.settings, progress);
+      line.clear();
+      if (!measured) return say(measured.error());
+      keep(std::move(*measured));
+      if (const int written = write_files(Destination::files); written != exit_ok) return written;
+    }
+    return exit_ok;
+  }
+
+  void keep(CaseMeasurement measured) {
+    const bool first = results_.cases.empty();
+    if (first && !measured.no_record_reason.empty()) {
+      fmt::print(stderr, "elbowroom bench: no overlap rate, inflation or trace: {}\n", measured.no_record_reason);
+    }
+    if (first) show(table_preamble(results_.origin));
+    show("\n" + to_table(measured.result, results_.origin.provenance));
+    results_.cases.push_back(std::move(measured.result));
+    if (arguments_.trace_file.empty()) return;
+    for (LabelledTimeline& timeline : measured.timelines) traces_.timelines.push_back(std::move(timeline));
+  }
+
+  /// Standard output takes one document, once, whatever ended the run; files are complete after every case.
+  int write_files(Destination destination) {
+    const auto wanted = [&](const std::string& path) {
+      return !path.empty() && (path == "-") == (destination == Destination::standard_output);
+    };
+    std::vector<Status> written;
+    if (wanted(arguments_.json_file)) written.push_back(write_file(arguments_.json_file, to_json(results_) + "\n"));
+    if (wanted(arguments_.markdown_file)) written.push_back(write_file(arguments_.markdown_file, to_markdown(results_)));
+    if (wanted(arguments_.trace_file)) {
+      const Result<std::string> trace = to_chrome_trace(traces_);
+      written.push_back(trace ? write_file(arguments_.trace_file, *trace) : Status(trace.error()));
+    }
+    for (const Status& status : written) {
+      if (!status) return say(status.error());
+    }
+    return exit_ok;
+  }
+
+  const BenchArguments& arguments_;
+  BenchRequest request_;
+  ResultDocument results_;
+  TraceDocument traces_;
+  Status shown_;  ///< why a table is not where it should be
+};
+
+int run_bench(const BenchArguments& arguments) {
+  if (!arguments.validate_file.empty()) {
+    if (Status good = check_files(arguments); !good) {
+      fmt::print(stderr, "elbowroom bench: {}\n", good.error().message);
+      return exit_code_of(good.error().kind);
+    }
+    const std::optional<std::string> json = arguments.json_file.empty() ? std::nullopt : std::optional(arguments.json_file);
+    return run_validation(arguments.validate_file, json, arguments.cases.device == "auto" ? "h200" : arguments.cases.device);
+  }
+  Result<BenchRequest> request = request_of(arguments);
+  if (!request) {
+    fmt::print(stderr, "elbowroom bench: {}\n", request.error().message);
+    return exit_code_of(request.error().kind);
+  }
+  if (arguments.dry_run) return dry_run(*request);
+  return BenchRun(arguments, std::move(*request)).run();
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, std::function<int()>& chosen) {
+  CLI::App* command = app.add_subcommand("bench", "Runs scenarios under several schemes and shows how close each comes to ideal");
+  const auto arguments = std::make_shared<BenchArguments>();
+  add_case_options(*command, arguments->cases);
+  CLI::Option* validate =
+      command->add_option("--validate", arguments->validate_file, "Compare the simulator with the measured rows of this CSV file");
+  std::string names;
+  for (const Scheme scheme : schemes()) names += fmt::format("{}{}", names.empty() ? "" : ",", to_string(scheme));
+  command->add_option("--scheme", arguments->schemes, "Schemes to run, by comma: " + names)->delimiter(',');
+  command
+      ->add_option("--plan", arguments->plans, "A plan to run beside the schemes: controls by comma, as in priority,comm_blocks=8")
+      ->allow_extra_args(false);
+  command->add_option("--profile", arguments->profile, "Where the scheme tuned finds its plans; ELBOWROOM_PROFILE by default");
+  command->add_option("--trials", arguments->trials, "Counted trials; half as many before them are warm-up");
+  command->add_option("--blocks-per-sm", arguments->blocks_per_sm, "Residency of the shaped schemes: best, all or a number")
+      ->capture_default_str();
+  command->add_option("--min-reduction", arguments->min_reduction,
+                      "Fail (1) unless every case's best scheme saves this many percent");
+  command->add_option("--json", arguments->json_file, "Write elbowroom.result/1 to this file; - for standard output");
+  command->add_option("--markdown", arguments->markdown_file, "Write the tables as Markdown to this file");
+  command->add_option("--trace", arguments->trace_file, "Write every schedule's kernels as a Chrome trace to this file");
+  command->add_flag("--dry-run", arguments->dry_run, "Show what would be run");
+  // What a validation runs is in its file.
+  for (CLI::Option* option : command->get_options()) {
+    const std::string name = option->get_name();
+    if (name != "--validate" && name != "--json" && name != "--device" && name != "--help") validate->excludes(option);
+  }
+  command->callback([=, &chosen] { chosen = [arguments] { return run_bench(*arguments); }; });
+}
+
+}  // namespace elbowroom

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "elbowroom/base/result.hpp"
+
+namespace elbowroom {
+
+/// Changes to the environment that a command inherits: name and value.
+using EnvironmentChanges = std::vector<std::pair<std::string, std::string>>;
+
+/// How a command ended, as a shell would say it: its exit code, 128 + signal when it was killed, 127 when it does not exist and
+/// 126 when it cannot be executed.
+struct ChildEnd {
+  int exit_code = 0;
+  std::string problem;  ///< why it was not started; empty when it was
+};
+
+/// Runs a command in this process's place: same standard streams, same process group, looked up in PATH. SIGINT, SIGTERM, SIGHUP,
+/// SIGQUIT, SIGUSR1 and SIGUSR2 that are sent to this process go to the command; returns when it has ended. Names in `removed` are
+/// taken out of its environment. `failed` when no process could be made. For single-threaded callers.
+Result<ChildEnd> run_child(const std::vector<std::string>& command, const EnvironmentChanges& changes,
+                           const std::vector<std::string>& removed);
+
+}  // namespace elbowroom

@@ -1,0 +1,75 @@
+#include "list_command.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "elbowroom/backend/registry.hpp"
+#include "elbowroom/base/environment.hpp"
+#include "elbowroom/model/comm_catalog.hpp"
+#include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/plan/scheme.hpp"
+#include "exit_code.hpp"
+#include "output.hpp"
+#include "suites.hpp"
+
+namespace elbowroom {
+namespace {
+
+std::string backend_lines() {
+  std::string lines = "Backends\n";
+  for (const BackendEntry& entry : backends()) {
+    const Result<std::unique_ptr<Backend>> backend = entry.open({});
+    if (!backend) {
+      lines += fmt::format("  {:<6} {} - unusable: {}\n", entry.name, entry.purpose, backend.error().message);
+      continue;
+    }
+    lines += fmt::format("  {:<6} {} ({})\n", entry.name, entry.purpose, to_string((*backend)->provenance()));
+    if ((*backend)->provenance() == Provenance::simulated) continue;
+    for (const DeviceInfo& device : (*backend)->devices()) {
+      lines += fmt::format("         GPU {}: {} ({}, {} SMs, {:.1f} GiB)\n", device.index, device.name, device.limits.name,
+                           device.limits.sms.count(), static_cast<double>(device.memory.count()) / (1 << 30));
+    }
+  }
+  return lines;
+}
+
+std::string catalog_lines() {
+  std::string lines = "Devices known to plan and sim\n";
+  for (const DeviceLimits& device : device_catalog()) {
+    lines += fmt::format("  {:<8} {} ({}, {} SMs)\n", device.name, device.title, device.architecture, device.sms.count());
+  }
+  lines += "Communication kernels known to plan\n ";
+  for (const Vendor vendor : {Vendor::nvidia, Vendor::amd}) {
+    for (const std::string& name : comm_kernel_names(vendor)) lines += fmt::format(" {}", name);
+  }
+  return lines + "\n";
+}
+
+std::string bench_lines() {
+  std::string lines = "Suites\n";
+  for (const Suite& suite : suites()) lines += fmt::format("  {:<8} {}\n", suite.name, suite.purpose);
+  lines += "Schemes\n ";
+  for (const Scheme scheme : schemes()) lines += fmt::format(" {}", to_string(scheme));
+  lines += "\nKernels\n  tiled_gemm (f32, bf16)  library_gemm (f32, bf16)  elementwise (gelu, relu, copy; f32, bf16)\n";
+  return lines + "Collectives\n  all_reduce  all_gather  reduce_scatter  all_to_all (f32, bf16)\n";
+}
+
+std::string variable_lines() {
+  std::string lines = "Environment variables\n";
+  for (const EnvironmentVariable& variable : environment_variables()) {
+    lines += fmt::format("  {:<24} {}\n", variable.name, variable.meaning);
+  }
+  return lines;
+}
+
+}  // namespace
+
+void add_list_command(CLI::App& app, std::function<int()>& chosen) {
+  CLI::App* command = app.add_subcommand("list", "What is here: backends, devices, suites, kernels, collectives");
+  command->callback([&chosen] {
+    chosen = [] { return print(backend_lines() + catalog_lines() + bench_lines() + variable_lines()) ? exit_ok : exit_failed; };
+  });
+}
+
+}  // namespace elbowroom

@@ -1,0 +1,74 @@
+#include "plain_sides.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "elbowroom/plan/controls.hpp"
+#include "timed_rounds.hpp"
+
+namespace elbowroom {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class Screening {
+ public:
+  Screening(const CandidateSpace& space, Workload& workload, std::span<const MeasuredCandidate> measured, Clock::time_point end)
+      : space_(space), workload_(workload), measured_(measured), end_(end) {}
+
+  std::optional<Candidate> best_cap(const OverlapPlan& uncapped) {
+    const Control& caps = control("blocks_per_sm");
+    Result<std::vector<std::int64_t>> values = caps.values(space_.site(), uncapped);
+    if (!values) return std::nullopt;
+    std::ranges::reverse(*values);
+    std::optional<Candidate> best;
+    Microseconds least{0};
+    for (const std::int64_t cap : *values) {
+      OverlapPlan plan = uncapped;
+      caps.set(space_.site(), plan, cap);
+      const Candidate candidate = space_.describe(plan);
+      const std::optional<Microseconds> time = time_of(candidate);
+      if (!time || (best && *time >= least)) continue;
+      best = candidate;
+      least = *time;
+    }
+    return best;
+  }
+
+ private:
+  std::optional<Microseconds> time_of(const Candidate& candidate) {
+    for (const MeasuredCandidate& known : measured_) {
+      if (known.candidate.plan == candidate.plan && known.candidate.scheme == candidate.scheme && !known.times.empty()) {
+        return known.interval().median;
+      }
+    }
+    if (Clock::now() >= end_ || !workload_.accepts(candidate.plan)) return std::nullopt;
+    const Result<Microseconds> time = workload_.run(order_of(candidate.scheme), candidate.plan);
+    return time ? std::optional(*time) : std::nullopt;
+  }
+
+  const CandidateSpace& space_;
+  Workload& workload_;
+  std::span<const MeasuredCandidate> measured_;
+  Clock::time_point end_;
+};
+
+}  // namespace
+
+std::vector<Candidate> plain_sides(const CandidateSpace& space, Workload& workload, std::span<const MeasuredCandidate> measured,
+                                   std::chrono::duration<double> time) {
+  const OverlapPlan plain = plain_plan(space.site());
+  OverlapPlan urgent = plain;
+  urgent.priority = true;
+  std::vector<Candidate> sides{{Scheme::sequential, plain, "no overlap", std::nullopt}, space.describe(plain)};
+  const bool has_priority = static_cast<bool>(workload.accepts(urgent));
+  if (has_priority) sides.push_back(space.describe(urgent));
+  Screening screening(space, workload, measured, Clock::now() + std::chrono::duration_cast<Clock::duration>(time));
+  // Priority first: a cap gains little without.
+  if (const auto best = has_priority ? screening.best_cap(urgent) : std::nullopt) sides.push_back(*best);
+  if (const auto best = screening.best_cap(plain)) sides.push_back(*best);
+  return sides;
+}
+
+}  // namespace elbowroom

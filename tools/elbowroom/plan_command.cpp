@@ -1,0 +1,114 @@
+#include "plan_command.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "elbowroom/model/comm_catalog.hpp"
+#include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/model/size.hpp"
+#include "elbowroom/report/plan_report.hpp"
+#include "elbowroom/report/windows_page.hpp"
+#include "exit_code.hpp"
+#include "output.hpp"
+
+namespace elbowroom {
+namespace {
+
+constexpr const char* kDeviceWithoutGpu = "h200";
+
+struct PlanArguments {
+  std::string device = "auto";
+  std::int64_t threads = 0;
+  std::int64_t registers = 0;
+  std::string static_shared = "0";
+  std::string dynamic_shared = "0";
+  std::string comm;
+  bool page = false;
+};
+
+Result<DeviceLimits> device_of(const PlanArguments& arguments, const LiveDevice& live_device) {
+  if (arguments.device != "auto") return find_device(arguments.device);
+  Result<DeviceLimits> live = live_device ? live_device() : Result<DeviceLimits>(unavailable("no device lookup"));
+  if (live) return live;
+  fmt::print(stderr, "elbowroom: no device here ({}), planning for {}\n", live.error().message, kDeviceWithoutGpu);
+  return find_device(kDeviceWithoutGpu);
+}
+
+Error in_option(std::string_view option, const Error& error) { return {error.kind, fmt::format("{}: {}", option, error.message)}; }
+
+Result<KernelFootprint> kernel_of(const PlanArguments& arguments) {
+  if (arguments.threads < 1) return invalid_input(fmt::format("--threads: {}, expected 1 or more", arguments.threads));
+  if (arguments.registers < 1) return invalid_input(fmt::format("--registers: {}, expected 1 or more", arguments.registers));
+  const Result<Bytes> static_shared = parse_size(arguments.static_shared);
+  if (!static_shared) return in_option("--static-shared", static_shared.error());
+  const Result<Bytes> dynamic_shared = parse_size(arguments.dynamic_shared);
+  if (!dynamic_shared) return in_option("--dynamic-shared", dynamic_shared.error());
+  return KernelFootprint{Threads(arguments.threads), Registers(arguments.registers), *static_shared, *dynamic_shared, 1};
+}
+
+Result<PlanReport> report_of(const PlanArguments& arguments, const LiveDevice& live_device) {
+  const Result<KernelFootprint> kernel = kernel_of(arguments);
+  if (!kernel) return kernel.error();
+  const Result<DeviceLimits> device = device_of(arguments, live_device);
+  if (!device) return in_option("--device", device.error());
+  const bool comm_is_default = arguments.comm.empty();
+  const Result<CommKernel> comm =
+      find_comm_kernel(comm_is_default ? default_comm_kernel(*device) : std::string_view(arguments.comm), *device);
+  if (!comm) return in_option("--comm", comm.error());
+  Result<PlanReport> report = make_plan_report(*device, *kernel, *comm);
+  if (report) report->comm_is_default = comm_is_default;
+  return report;
+}
+
+int show(const std::string& text) {
+  const Status written = print(text);
+  if (!written) fmt::print(stderr, "elbowroom plan: {}\n", written.error().message);
+  return written ? exit_ok : exit_failed;
+}
+
+int run_plan(const PlanArguments& arguments, bool json, const LiveDevice& live_device) {
+  if (arguments.page) return show(shared_memory_windows_page());
+  const Result<PlanReport> report = report_of(arguments, live_device);
+  if (!report) {
+    fmt::print(stderr, "elbowroom plan: {}\n", report.error().message);
+    return exit_code_of(report.error().kind);
+  }
+  return show(json ? plan_json(*report) : plan_table(*report));
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& app, LiveDevice live_device, std::function<int()>& chosen) {
+  CLI::App* command = app.add_subcommand("plan", "Which pads give which residency, and what a communication block finds beside it");
+  const auto arguments = std::make_shared<PlanArguments>();
+  command->add_option("--device", arguments->device, "Catalog name, or auto: the device that is here")->capture_default_str();
+  CLI::Option* threads = command->add_option("--threads", arguments->threads, "Threads per block");
+  CLI::Option* registers = command->add_option("--registers", arguments->registers, "Registers per thread (VGPRs on AMD)");
+  command->add_option("--static-shared", arguments->static_shared, "Static shared memory per block (LDS on AMD)")
+      ->capture_default_str();
+  command->add_option("--dynamic-shared", arguments->dynamic_shared, "Dynamic shared memory per block, without padding")
+      ->capture_default_str();
+  command->add_option("--comm", arguments->comm,
+                      "Communication kernel: a catalog name or threads,registers,static,dynamic,cluster; "
+                      "absent: the all-reduce kernel of the device's vendor");
+  // `--json -` as bench has it is the same as `--json`.
+  CLI::Option* json = command->add_option("--json", "Write JSON to standard output instead of a table")->expected(0, 1);
+  json->check(CLI::IsMember({"-"}))->type_name("[-]");
+  CLI::Option* page = command->add_flag("--page", arguments->page, "Write docs/shared-memory-windows.md for the whole catalog");
+  for (CLI::Option* option : command->get_options()) {
+    if (option != page && option->get_name() != "--help") page->excludes(option);
+  }
+  command->callback([=, &chosen, live_device = std::move(live_device)] {
+    if (!arguments->page && threads->empty()) throw CLI::RequiredError("--threads");
+    if (!arguments->page && registers->empty()) throw CLI::RequiredError("--registers");
+    const bool as_json = !json->empty();
+    chosen = [arguments, as_json, live_device] { return run_plan(*arguments, as_json, live_device); };
+  });
+}
+
+}  // namespace elbowroom

@@ -1,0 +1,154 @@
+#include "profile_command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "case_options.hpp"
+#include "elbowroom/tune/profile_file.hpp"
+#include "exit_code.hpp"
+#include "output.hpp"
+#include "tuned_plans.hpp"
+
+namespace elbowroom {
+namespace {
+
+struct ProfileArguments {
+  std::string profile;
+  std::string device;
+  std::string file;
+  int number = 0;
+};
+
+int say(const Error& error) {
+  fmt::print(stderr, "elbowroom profile: {}\n", error.message);
+  return exit_code_of(error.kind);
+}
+
+Result<Profile> chosen_profile(const ProfileArguments& arguments) {
+  const std::string path = profile_path(arguments.profile);
+  if (path.empty()) return invalid_input("no profile: neither --profile nor ELBOWROOM_PROFILE is given");
+  return load_profile(path);
+}
+
+/// A profile that is not there is an empty one, which is seldom what was meant.
+Status is_there(const ProfileArguments& arguments) {
+  const std::string path = profile_path(arguments.profile);
+  std::error_code unknown;
+  return std::filesystem::exists(path, unknown) ? Status() : Status(invalid_input(fmt::format("{}: no such file", path)));
+}
+
+int print_or_say(const std::string& text) {
+  const Status printed = print(text);
+  return printed ? exit_ok : say(printed.error());
+}
+
+std::string surroundings_words(const Surroundings& where) {
+  std::string words = fmt::format("{} {}", to_string(where.provenance), where.device);
+  if (!where.driver.empty()) words += fmt::format(", driver {}", where.driver);
+  if (!where.comm_library.empty()) words += fmt::format(", {}", where.comm_library);
+  return words;
+}
+
+std::string line_of(std::size_t number, const StoredChoice& choice) {
+  const ProfileKey& key = choice.key;
+  const double saved = choice.plain_time > Microseconds(0) ? 100 * (1 - choice.time / choice.plain_time) : 0;
+  return fmt::format("{:>3} {}; {} ranks, {}; {} {}; {} {}: {} ({}), {:.1f} % less than {}\n", number,
+                     surroundings_words(key.surroundings), key.ranks, key.pattern, key.compute, key.compute_class, key.collective,
+                     key.collective_class, to_string(choice.scheme), in_words(choice.plan), saved, to_string(choice.plain_scheme));
+}
+
+int list(const ProfileArguments& arguments) {
+  const Result<Profile> profile = chosen_profile(arguments);
+  if (!profile) return say(profile.error());
+  if (const Status there = is_there(arguments); !there) print_notice(there.error().message);
+  std::string lines;
+  for (std::size_t at = 0; at < profile->choices().size(); ++at) lines += line_of(at + 1, profile->choices()[at]);
+  std::map<std::string, int> learned;
+  for (const StoredDuration& duration : profile->durations()) ++learned[duration.device];
+  for (const auto& [device, count] : learned) lines += fmt::format("    {} learned durations of launches on {}\n", count, device);
+  return print_or_say(lines);
+}
+
+int show(const ProfileArguments& arguments) {
+  const Result<Profile> profile = chosen_profile(arguments);
+  if (!profile) return say(profile.error());
+  const std::size_t count = profile->choices().size();
+  if (arguments.number < 1 || static_cast<std::size_t>(arguments.number) > count) {
+    return say(invalid_input(fmt::format("number: {}, expected 1 to {}, as list shows them", arguments.number, count)));
+  }
+  Profile one;
+  one.put(profile->choices()[static_cast<std::size_t>(arguments.number) - 1]);
+  return print_or_say(to_json(one));
+}
+
+/// The names by which --device finds something.
+std::set<std::string> devices_of(const Profile& profile) {
+  std::set<std::string> devices;
+  for (const StoredChoice& choice : profile.choices()) devices.insert(choice.key.surroundings.device);
+  for (const StoredDuration& duration : profile.durations()) devices.insert(duration.device);
+  return devices;
+}
+
+int export_choices(const ProfileArguments& arguments) {
+  const Result<Profile> profile = chosen_profile(arguments);
+  if (!profile) return say(profile.error());
+  if (const Status there = is_there(arguments); !there) return say(there.error());
+  const std::set<std::string> devices = devices_of(*profile);
+  if (!arguments.device.empty() && !devices.contains(arguments.device)) {
+    return say(invalid_input(fmt::format("--device: '{}', expected one of {}", arguments.device, fmt::join(devices, ", "))));
+  }
+  Profile exported;
+  for (const StoredChoice& choice : profile->choices()) {
+    if (arguments.device.empty() || choice.key.surroundings.device == arguments.device) exported.put(choice);
+  }
+  // Durations name their device as its driver does, not as the catalog.
+  for (const StoredDuration& duration : profile->durations()) {
+    if (arguments.device.empty() || duration.device == arguments.device) exported.put(duration);
+  }
+  const Status written = write_file(arguments.file, to_json(exported));
+  return written ? exit_ok : say(written.error());
+}
+
+/// Choices that are newer here stay.
+int import_choices(const ProfileArguments& arguments) {
+  const std::string path = profile_path(arguments.profile);
+  if (path.empty()) return say(invalid_input("no profile: neither --profile nor ELBOWROOM_PROFILE is given"));
+  const Result<std::string> text = read_file(arguments.file);
+  if (!text) return say(text.error());
+  const Result<Profile> imported = parse_profile(*text, arguments.file);
+  if (!imported) return say(imported.error());
+  const Status stored = add_to_profile(path, *imported, [](Severity, std::string_view line) { print_notice(line); });
+  return stored ? exit_ok : say(stored.error());
+}
+
+}  // namespace
+
+void add_profile_command(CLI::App& app, std::function<int()>& chosen) {
+  CLI::App* command = app.add_subcommand("profile", "Shows and carries the choices that tune stored");
+  command->require_subcommand(1);
+  const auto arguments = std::make_shared<ProfileArguments>();
+  const auto add = [&](const char* name, const char* purpose, int (*work)(const ProfileArguments&)) {
+    CLI::App* made = command->add_subcommand(name, purpose);
+    made->add_option("--profile", arguments->profile, "Profile file; ELBOWROOM_PROFILE by default");
+    made->callback([=, &chosen] { chosen = [arguments, work] { return work(*arguments); }; });
+    return made;
+  };
+  add("list", "One line for each choice, and one for the durations learned on each device", list);
+  add("show", "One choice as JSON", show)->add_option("number", arguments->number, "As list shows it")->required();
+  CLI::App* exported = add("export", "Writes choices to another file", export_choices);
+  exported->add_option("file", arguments->file, "The file; - for standard output")->required();
+  exported->add_option("--device", arguments->device,
+                       "Only choices for this catalog device, or durations for the device that its driver names so");
+  add("import", "Adds the choices of another file", import_choices)->add_option("file", arguments->file, "The file")->required();
+}
+
+}  // namespace elbowroom

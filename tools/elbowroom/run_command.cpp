@@ -1,0 +1,397 @@
+#include "run_command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "child_process.hpp"
+#include "elbowroom/report/run_report.hpp"
+#include "elbowroom/tune/profile_file.hpp"
+#include "exit_code.hpp"
+#include "output.hpp"
+#include "run_backend.hpp"
+#include "run_controls.hpp"
+#include "run_durations.hpp"
+#include "run_profile.hpp"
+#include "tuned_plans.hpp"
+
+namespace elbowroom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 5> kPolicies = {"auto", "observe", "priority", "gate", "shape"};
+constexpr int kGreatestSmTarget = 1024;
+
+struct RunArguments {
+  std::string policy = "auto";
+  std::string backend = "auto";
+  std::string profile_file;
+  bool learn = false;
+  std::string report_file;
+  bool verbose = false;
+  std::vector<std::string> settings;
+  std::vector<std::string> caps;
+  std::vector<std::string> off;
+  std::optional<int> sm_target;
+};
+
+struct RunRequest {
+  std::vector<std::string> command;
+  RunControls controls;
+  std::string policy;
+  RunBackend backend = RunBackend::cuda;
+  std::string durations;    ///< what earlier runs learned, as the interposer reads it
+  std::string learn_into;   ///< the profile that takes what this one learns; empty: none
+  std::string report_file;  ///< empty: none
+  bool verbose = false;
+
+  [[nodiscard]] bool wants_report() const { return verbose || !report_file.empty() || !learn_into.empty(); }
+};
+
+/// A folder of this process alone, removed with what is in it.
+class TemporaryFolder {
+ public:
+  static Result<TemporaryFolder> make() {
+    std::error_code unknown;
+    const fs::path root = fs::temp_directory_path(unknown);
+    std::string name = ((unknown ? fs::path("/tmp") : root) / "elbowroom-run-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) return failed(fmt::format("{}: cannot be made: {}", name, std::strerror(errno)));
+    return TemporaryFolder(std::move(name));
+  }
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  fs::path path_;
+};
+
+/// Beside this program (a build tree keeps it in lib beside bin, an installation in its library folder).
+Result<std::string> find_library(std::string_view library) {
+  std::error_code unknown;
+  const fs::path self = fs::read_symlink("/proc/self/exe", unknown).parent_path();
+  for (const char* folder : {".", "../lib", "../" ELBOWROOM_INSTALL_LIBDIR}) {
+    const fs::path candidate = fs::weakly_canonical(self / folder / library, unknown);
+    if (unknown || !fs::is_regular_file(candidate, unknown)) continue;
+    // The loader splits its list at blanks and colons and has no way to quote them.
+    if (candidate.string().find_first_of(" \t\n:") == std::string::npos) return candidate.string();
+    return failed(fmt::format("{}: cannot be preloaded, expected a path without blanks and colons", candidate.string()));
+  }
+  return failed(fmt::format("{} was not found in {} or {}", library, self.string(), (self.parent_path() / "lib").string()));
+}
+
+/// Ours first, then what was to be preloaded anyway; a run inside a run does not load it twice, nor the library of another backend.
+std::string preload_list(const std::string& library) {
+  const char* const before = std::getenv("LD_PRELOAD");
+  std::string list = library;
+  std::string_view rest = before == nullptr ? "" : before;
+  while (!rest.empty()) {
+    const std::string_view entry = rest.substr(0, rest.find_first_of(": "));
+    const std::string file = fs::path(entry).filename().string();
+    const bool of_another_run = file == preloaded_library(RunBackend::cuda) || file == preloaded_library(RunBackend::hip);
+    if (!entry.empty() && entry != library && !of_another_run) list += fmt::format(":{}", entry);
+    rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
+  }
+  return list;
+}
+
+/// Said before hours of work, not after them.
+bool can_be_written(const std::string& path) {
+  std::error_code unknown;
+  const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+  return fs::is_directory(folder, unknown) && !fs::is_directory(path, unknown);
+}
+
+Status check_report_file(const std::string& path) {
+  if (path.empty() || path == "-" || can_be_written(path)) return {};
+  return invalid_input(fmt::format("--report: '{}', expected a file in a folder that exists, or -", path));
+}
+
+Status check_policy(const std::string& policy) {
+  if (std::ranges::find(kPolicies, policy) != kPolicies.end()) return {};
+  return invalid_input(fmt::format("--policy: '{}', expected one of {}", policy, fmt::join(kPolicies, ", ")));
+}
+
+/// A control that the policy never applies would be ignored without a word.
+Status check_controls(const std::string& policy, const RunControls& controls) {
+  const bool shapes = policy == "shape";
+  if (shapes && controls.caps.empty() && controls.footprint_caps.empty()) {
+    return invalid_input("--policy: shape needs a --cap [NAME=]N or a profile with a choice that caps a kernel");
+  }
+  if (!shapes && !controls.caps.empty())
+    return invalid_input(fmt::format("--cap: not applied by {}, expected --policy shape", policy));
+  if (controls.sm_target && (policy == "observe" || policy == "priority")) {
+    return invalid_input(fmt::format("--sm-target: not applied by {}, expected --policy auto, gate or shape", policy));
+  }
+  return {};
+}
+
+Result<RunControls> asked_controls(const RunArguments& arguments) {
+  RunControls controls;
+  Result<std::vector<KernelCap>> caps = parse_caps(arguments.caps);
+  if (!caps) return caps.error();
+  controls.caps = *std::move(caps);
+  for (const std::string& text : arguments.settings) {
+    Result<std::vector<std::pair<std::string, std::string>>> variables = parse_setting(text);
+    if (!variables) return variables.error();
+    for (const auto& [variable, value] : *variables) {
+      const bool repeated = std::ranges::any_of(controls.comm_library, [&](const auto& set) { return set.first == variable; });
+      if (repeated) return invalid_input(fmt::format("--set: '{}' is the second of its name, expected one", text));
+    }
+    controls.comm_library.insert(controls.comm_library.end(), variables->begin(), variables->end());
+  }
+  for (const std::string& text : arguments.off) {
+    Result<std::string> part = parse_off(text);
+    if (!part) return part.error();
+    controls.off.push_back(*std::move(part));
+  }
+  if (arguments.sm_target && (*arguments.sm_target < 1 || *arguments.sm_target > kGreatestSmTarget)) {
+    return invalid_input(fmt::format("--sm-target: {}, expected 1 to {} SMs", *arguments.sm_target, kGreatestSmTarget));
+  }
+  if (arguments.sm_target) controls.sm_target = Sms(*arguments.sm_target);
+  return controls;
+}
+
+void warn(std::string_view line) { fmt::print(stderr, "elbowroom run: {}\n", line); }
+
+/// A profile that the environment names is a default: where it cannot be read the run goes on. One that is to learn may be made by that.
+Result<Profile> asked_profile(const RunArguments& arguments) {
+  const std::string path = profile_path(arguments.profile_file);
+  if (path.empty()) {
+    return arguments.learn ? Result<Profile>(invalid_input("--learn: no profile, expected --profile or ELBOWROOM_PROFILE"))
+                           : Profile();
+  }
+  if (const Status storable = arguments.learn ? can_store_in(path) : Status(); !storable) {
+    return invalid_input(fmt::format("--learn: {}", storable.error().message));
+  }
+  std::error_code unknown;
+  if (arguments.profile_file.empty()) return load_profile_or_none(path, [&](Severity, std::string_view line) { warn(line); });
+  if (!arguments.learn && !fs::exists(path, unknown)) {
+    return invalid_input(fmt::format("--profile: '{}', expected a file that exists", path));
+  }
+  return load_profile(path);
+}
+
+/// What the profile offers to the policy.
+Result<RunControls> offered_controls(const RunArguments& arguments, const Profile& profile) {
+  if (arguments.policy == "observe") return RunControls();
+  Result<ProfileControls> found = controls_of(profile, own_surroundings());
+  if (!found) return found.error();
+  if (!found->left.empty()) {
+    warn(fmt::format("{}: not applied: {}", profile_path(arguments.profile_file), fmt::join(found->left, "; ")));
+  }
+  const auto is_off = [&](std::string_view part) { return std::ranges::find(arguments.off, part) != arguments.off.end(); };
+  const bool shapes = arguments.policy == "shape" || arguments.policy == "auto";
+  if (!shapes || is_off("shape")) found->controls.footprint_caps.clear();
+  if (arguments.policy == "priority" || is_off("sm_target")) found->controls.product_targets.clear();
+  return std::move(found->controls);
+}
+
+/// Nobody asked for the backend that refuses: a program for CUDA may be started where its driver is not.
+Error with_other_backend(const RunArguments& arguments, Error refused) {
+  if (arguments.backend != "auto") return refused;
+  refused.message += " (hip, because CUDA's driver cannot be loaded here; --backend cuda runs the command all the same)";
+  return refused;
+}
+
+Result<RunRequest> request_of(const RunArguments& arguments, const std::optional<std::vector<std::string>>& command) {
+  if (!command || command->empty()) return invalid_input("expected -- and a command after the options");
+  if (Status valid = check_policy(arguments.policy); !valid) return valid.error();
+  if (Status valid = check_report_file(arguments.report_file); !valid) return valid.error();
+  const std::string profile_file = profile_path(arguments.profile_file);
+  const std::array files{NamedFile("--profile", profile_file), NamedFile("--report", arguments.report_file)};
+  if (Status distinct = check_distinct(files); !distinct) return distinct.error();
+  const Result<RunBackend> backend = choose_run_backend(arguments.backend);
+  if (!backend) return backend.error();
+  Result<RunControls> asked = asked_controls(arguments);
+  if (!asked) return asked.error();
+  if (Status valid = check_run_backend(*backend, arguments.policy, *asked); !valid) {
+    return with_other_backend(arguments, valid.error());
+  }
+  const Result<Profile> profile = asked_profile(arguments);
+  if (!profile) return profile.error();
+  Result<RunControls> offered = offered_controls(arguments, *profile);
+  if (!offered) return offered.error();
+  RunControls controls = completed(*std::move(asked), possible_controls(*backend, *std::move(offered)));
+  if (Status valid = check_controls(arguments.policy, controls); !valid) return valid.error();
+  return RunRequest{.command = *command,
+                    .controls = std::move(controls),
+                    .policy = arguments.policy,
+                    .backend = *backend,
+                    .durations = durations_text(*profile),
+                    .learn_into = arguments.learn ? profile_path(arguments.profile_file) : "",
+                    .report_file = arguments.report_file,
+                    .verbose = arguments.verbose};
+}
+
+class Run {
+ public:
+  explicit Run(RunRequest request) : request_(std::move(request)) {}
+
+  Result<int> run() {
+    Result<std::string> library = find_library(preloaded_library(request_.backend));
+    if (!library) return library.error();
+    Result<TemporaryFolder> folder = TemporaryFolder::make();
+    if (!folder) return folder.error();
+    if (Status written = prepare(*library, folder->path()); !written) return written.error();
+
+    const auto begin = std::chrono::steady_clock::now();
+    const Result<ChildEnd> end = run_child(request_.command, changes_, removed_);
+    // A reader of the report that has gone must not take the command's exit code with it.
+    std::signal(SIGPIPE, SIG_IGN);
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+    if (!end) return end.error();
+    if (!end->problem.empty()) {
+      fmt::print(stderr, "elbowroom run: {}\n", end->problem);
+      return end->exit_code;
+    }
+    if (request_.wants_report()) {
+      const RunReport collected = collect(folder->path(), end->exit_code, wall);
+      report(collected);
+      learn(collected);
+    }
+    return end->exit_code;
+  }
+
+ private:
+  /// Sets what the interposer reads. What a run around this one set for itself is replaced or taken out.
+  Status prepare(const std::string& library, const fs::path& folder) {
+    changes_ = request_.controls.comm_library;
+    std::ranges::move(backend_environment(request_.backend, request_.policy, request_.controls), std::back_inserter(changes_));
+    changes_.emplace_back("LD_PRELOAD", preload_list(library));
+    changes_.emplace_back("ELBOWROOM_RUN_POLICY", request_.policy);
+    removed_ = {"ELBOWROOM_RUN_REPORT_DIR", "ELBOWROOM_RUN_RULES", "ELBOWROOM_RUN_DURATIONS"};
+    if (request_.wants_report()) changes_.emplace_back("ELBOWROOM_RUN_REPORT_DIR", folder.string());
+    if (Status written = hand_over(folder / "durations", "ELBOWROOM_RUN_DURATIONS", request_.durations); !written) return written;
+    return hand_over(folder / "rules", "ELBOWROOM_RUN_RULES", run_rules(request_.controls));
+  }
+
+  /// A file for the interposer, named by a variable; neither where there is nothing to say.
+  Status hand_over(const fs::path& file, const char* variable, const std::string& text) {
+    if (text.empty()) return {};
+    changes_.emplace_back(variable, file.string());
+    return write_file(file.string(), text);
+  }
+
+  [[nodiscard]] RunReport collect(const fs::path& folder, int exit_code, std::chrono::duration<double> wall) const {
+    RunReport report{request_.command, request_.policy, exit_code, wall, {}, {}, std::string(name(request_.backend))};
+    std::vector<fs::path> files;
+    std::error_code unknown;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, unknown)) {
+      if (entry.path().extension() == ".json") files.push_back(entry.path());
+    }
+    std::ranges::sort(files);
+    for (const fs::path& file : files) {
+      const Result<std::string> text = read_file(file.string());
+      Result<ProcessReport> process = text ? parse_process_report(*text, file.filename().string()) : text.error();
+      if (process) {
+        report.processes.push_back(*std::move(process));
+      } else {
+        report.damaged.push_back(process.error().message);
+      }
+    }
+    std::ranges::stable_sort(report.processes, {}, &ProcessReport::pid);
+    return report;
+  }
+
+  /// The command is over and its exit code stands: what goes wrong here is said and changes nothing.
+  void report(const RunReport& report) const {
+    if (request_.verbose) fmt::print(stderr, "{}", to_table(report));
+    if (!report.damaged.empty() && !request_.verbose) {
+      fmt::print(stderr, "elbowroom run: {} of {} process reports could not be read, the first: {}\n", report.damaged.size(),
+                 report.damaged.size() + report.processes.size(), report.damaged.front());
+    }
+    if (request_.report_file.empty()) return;
+    const Status written = write_file(request_.report_file, to_json(report));
+    if (!written) fmt::print(stderr, "elbowroom run: {}\n", written.error().message);
+  }
+
+  void learn(const RunReport& report) const {
+    if (request_.learn_into.empty()) return;
+    Profile more;
+    for (StoredDuration& duration : learned_durations(report.processes, seconds_since_1970())) more.put(std::move(duration));
+    if (more.durations().empty()) return warn("nothing was learned: no kernel was launched eight times with a timing");
+    const Status stored = add_to_profile(request_.learn_into, more, [](Severity, std::string_view line) { warn(line); });
+    if (!stored) warn(stored.error().message);
+  }
+
+  RunRequest request_;
+  EnvironmentChanges changes_;
+  std::vector<std::string> removed_;
+};
+
+int say(const Error& error) {
+  fmt::print(stderr, "elbowroom run: {}\n", error.message);
+  return exit_code_of(error.kind);
+}
+
+int run_command(const RunArguments& arguments, const std::optional<std::vector<std::string>>& command) {
+  Result<RunRequest> request = request_of(arguments, command);
+  if (!request) return say(request.error());
+  const Result<int> code = Run(*std::move(request)).run();
+  return code ? *code : say(code.error());
+}
+
+}  // namespace
+
+SplitCommandLine split_command_line(int argc, char** argv) {
+  const int count = std::max(argc, 0);
+  if (count < 2 || std::string_view(argv[1]) != "run") return {count, std::nullopt};
+  char** const end = argv + count;
+  char** const cut = std::find_if(argv, end, [](const char* argument) { return std::string_view(argument) == "--"; });
+  if (cut == end) return {count, std::nullopt};
+  return {static_cast<int>(cut - argv), std::vector<std::string>(cut + 1, end)};
+}
+
+void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>>& command, std::function<int()>& chosen) {
+  CLI::App* run = app.add_subcommand("run", "Runs an unmodified program so that its collectives overlap better");
+  run->footer("Call: elbowroom run [OPTIONS] -- COMMAND [ARGUMENTS]\nWhat follows the first -- is the command, run as it is.");
+  const auto arguments = std::make_shared<RunArguments>();
+  run->add_option("--policy", arguments->policy, "auto, observe (change nothing), priority, gate or shape")->capture_default_str();
+  run->add_option("--backend", arguments->backend,
+                  "Whose launches to act on: auto, cuda or hip; auto is hip where only its runtime can be loaded")
+      ->capture_default_str();
+  run->add_option(
+      "--profile", arguments->profile_file,
+      "Take what this profile's measured choices say of kernels, products and collectives; ELBOWROOM_PROFILE when absent");
+  run->add_flag("--learn", arguments->learn, "Keep the durations that this run learns in the profile, for later ones");
+  run->add_option("--report", arguments->report_file, "Write elbowroom.run/1 to this file; - for standard output");
+  run->add_flag("--verbose", arguments->verbose, "Show the report as a table on standard error");
+  run->add_option(
+         "--set", arguments->settings,
+         "Settings of the communication library, equal on all ranks: comm_blocks=8, cluster=1, comm_threads=256, copy_engine=1")
+      ->delimiter(',')
+      ->take_all();
+  run->add_option("--cap", arguments->caps,
+                  "Hold kernels whose name has NAME (all without it) at N blocks per SM beside collectives")
+      ->type_name("[NAME=]N")
+      ->take_all();
+  run->add_option("--sm-target", arguments->sm_target, "SMs that a library GEMM beside a collective sizes itself for");
+  run->add_option(
+         "--off", arguments->off,
+         "Parts to leave out: gate, priority, timing (learning durations), ab (comparing steps); shape, sm_target (a profile's)")
+      ->delimiter(',')
+      ->take_all();
+  run->callback([arguments, command, &chosen] { chosen = [arguments, command] { return run_command(*arguments, command); }; });
+}
+
+}  // namespace elbowroom

@@ -1,0 +1,162 @@
+#include "run_controls.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <set>
+#include <span>
+
+#include "elbowroom/model/device_limits.hpp"
+
+namespace elbowroom {
+namespace {
+
+// What the interposer holds of one rule and in all.
+constexpr std::size_t kLongestName = 127;
+constexpr std::size_t kMostCaps = 64;
+
+constexpr std::array<std::string_view, 4> kOffWords = {"gate", "priority", "timing", "ab"};
+// Parts that a profile adds. The interposer never hears of them.
+constexpr std::array<std::string_view, 2> kOffProfileWords = {"shape", "sm_target"};
+
+bool is_off_word(std::span<const std::string_view> words, std::string_view text) {
+  return std::ranges::find(words, text) != words.end();
+}
+
+/// A setting of the communication library. NCCL takes these from the environment before any of its own choices.
+struct CommSetting {
+  std::string_view name;
+  std::vector<std::string_view> variables;
+  std::vector<std::int64_t> allowed;  ///< empty: 1 to `greatest`
+  std::int64_t greatest;
+  std::vector<std::string_view> words{};  ///< what each of `allowed` is to the library; empty: the number itself
+
+  [[nodiscard]] std::string word_for(std::int64_t number) const {
+    if (words.empty()) return std::to_string(number);
+    return std::string(words[static_cast<std::size_t>(std::ranges::find(allowed, number) - allowed.begin())]);
+  }
+};
+
+const std::vector<CommSetting>& comm_settings() {
+  static const std::vector<CommSetting> settings = {
+      {"comm_blocks", {"NCCL_MIN_CTAS", "NCCL_MAX_CTAS"}, {}, 64},
+      {"cluster", {"NCCL_CGA_CLUSTER_SIZE"}, {}, 8},
+      // NCCL adds a warp of its own; other counts it silently replaces.
+      {"comm_threads", {"NCCL_NTHREADS"}, {128, 256, 512}, 512},
+      // Its policies of default and of no blocks where copies can do it.
+      {"copy_engine", {"NCCL_CTA_POLICY"}, {0, 1}, 1, {"0", "2"}},
+  };
+  return settings;
+}
+
+std::string expected_number(const CommSetting& setting) {
+  if (setting.allowed.empty()) return fmt::format("a whole number from 1 to {}", setting.greatest);
+  return fmt::format("one of {}", fmt::join(setting.allowed, ", "));
+}
+
+std::optional<std::int64_t> whole(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc() || rest != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool is_allowed(const CommSetting& setting, std::int64_t number) {
+  if (setting.allowed.empty()) return number >= 1 && number <= setting.greatest;
+  return std::ranges::find(setting.allowed, number) != setting.allowed.end();
+}
+
+/// Rules are split at blanks, and a name is matched as it is written: what is no visible ASCII would never match or break the line. No name has
+/// a comma; who writes one means two caps.
+bool is_kernel_name(std::string_view name) {
+  const auto good = [](char c) { return c > ' ' && c < '\x7f' && c != ','; };
+  return !name.empty() && name.size() <= kLongestName && std::ranges::all_of(name, good);
+}
+
+Result<KernelCap> parse_cap(std::string_view text) {
+  const std::size_t equals = text.rfind('=');
+  const std::string_view name = equals == std::string_view::npos ? "*" : text.substr(0, equals);
+  const std::optional<std::int64_t> blocks = whole(equals == std::string_view::npos ? text : text.substr(equals + 1));
+  if (!is_kernel_name(name)) {
+    return invalid_input(
+        fmt::format("--cap: '{}', expected part of a kernel's name before '=': 1 to {} visible characters without a comma", text,
+                    kLongestName));
+  }
+  if (!blocks || *blocks < 1 || *blocks > kGreatestResidency.count()) {
+    return invalid_input(
+        fmt::format("--cap: '{}', expected [NAME=]N with N from 1 to {} blocks per SM", text, kGreatestResidency.count()));
+  }
+  return KernelCap{std::string(name), BlocksPerSm(*blocks)};
+}
+
+/// The rules for one device.
+std::string rules_on(const std::string& device, const RunControls& controls) {
+  std::string rules;
+  for (const FootprintCap& cap : controls.footprint_caps) {
+    const KernelFootprint& block = cap.footprint;
+    if (cap.device != device) continue;
+    rules += fmt::format("footprint {}x{} {}+{} {} cap {}\n", block.threads.count(), block.registers_per_thread.count(),
+                         block.static_shared.count(), block.dynamic_shared.count(), block.cluster, cap.blocks_per_sm.count());
+  }
+  for (const ProductTarget& target : controls.product_targets) {
+    if (target.device != device) continue;
+    rules += fmt::format("product {} 2^{} sm_target {}\n", to_string(target.product.dtype), target.product.flop_exponent,
+                         target.sms.count());
+  }
+  return rules;
+}
+
+}  // namespace
+
+Result<std::vector<std::pair<std::string, std::string>>> parse_setting(std::string_view text) {
+  const std::string_view name = text.substr(0, text.find('='));
+  const auto setting = std::ranges::find(comm_settings(), name, &CommSetting::name);
+  if (setting == comm_settings().end() || name.size() == text.size()) {
+    return invalid_input(fmt::format("--set: '{}', expected comm_blocks=N, cluster=N, comm_threads=N or copy_engine=N", text));
+  }
+  const std::optional<std::int64_t> number = whole(text.substr(name.size() + 1));
+  if (!number || !is_allowed(*setting, *number)) {
+    return invalid_input(fmt::format("--set: '{}', expected {}", text, expected_number(*setting)));
+  }
+  std::vector<std::pair<std::string, std::string>> variables;
+  for (const std::string_view variable : setting->variables) variables.emplace_back(variable, setting->word_for(*number));
+  return variables;
+}
+
+Result<std::vector<KernelCap>> parse_caps(std::span<const std::string> texts) {
+  if (texts.size() > kMostCaps)
+    return invalid_input(fmt::format("--cap: given {} times, expected at most {}", texts.size(), kMostCaps));
+  std::vector<KernelCap> caps;
+  for (const std::string& text : texts) {
+    Result<KernelCap> cap = parse_cap(text);
+    if (!cap) return cap.error();
+    caps.push_back(*std::move(cap));
+  }
+  return caps;
+}
+
+Result<std::string> parse_off(std::string_view text) {
+  if (is_off_word(kOffWords, text) || is_off_word(kOffProfileWords, text)) return std::string(text);
+  return invalid_input(
+      fmt::format("--off: '{}', expected one of {}, {}", text, fmt::join(kOffWords, ", "), fmt::join(kOffProfileWords, ", ")));
+}
+
+std::string run_rules(const RunControls& controls) {
+  std::string rules;
+  for (const KernelCap& cap : controls.caps) rules += fmt::format("cap {} {}\n", cap.kernel, cap.blocks_per_sm.count());
+  if (controls.sm_target) rules += fmt::format("sm_target {}\n", controls.sm_target->count());
+  for (const std::string& part : controls.off) {
+    if (is_off_word(kOffWords, part)) rules += fmt::format("{} off\n", part);
+  }
+  std::set<std::string> devices;
+  for (const FootprintCap& cap : controls.footprint_caps) devices.insert(cap.device);
+  for (const ProductTarget& target : controls.product_targets) devices.insert(target.device);
+  for (const std::string& device : devices) rules += fmt::format("device {}\n", device) + rules_on(device, controls);
+  return rules;
+}
+
+}  // namespace elbowroom

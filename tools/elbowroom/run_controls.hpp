@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/kernel_footprint.hpp"
+#include "elbowroom/tune/profile_key.hpp"
+
+namespace elbowroom {
+
+/// A cap on the residency of the kernels in whose name `kernel` is found; "*" is every kernel.
+struct KernelCap {
+  std::string kernel;
+  BlocksPerSm blocks_per_sm;
+};
+
+/// A cap on the residency of kernels whose blocks take this of an SM, on devices with that catalog name.
+struct FootprintCap {
+  std::string device;
+  KernelFootprint footprint;
+  BlocksPerSm blocks_per_sm;
+};
+
+/// The SMs for which a library makes products of that kind, on devices as above.
+struct ProductTarget {
+  std::string device;
+  ProductClass product;
+  Sms sms;
+};
+
+/// What a run is asked to do beyond what its policy does by itself.
+struct RunControls {
+  std::vector<KernelCap> caps;                                    ///< the first that fits a kernel counts
+  std::optional<Sms> sm_target;                                   ///< of all products
+  std::vector<FootprintCap> footprint_caps;                       ///< of kernels that no cap by name is for
+  std::vector<ProductTarget> product_targets;                     ///< where there is no target of all
+  std::vector<std::string> off;                                   ///< parts of the policy that stay out: gate, priority, ...
+  std::vector<std::pair<std::string, std::string>> comm_library;  ///< environment of the communication library
+};
+
+/// Caps as the command line gives them: "4" or "gelu=4".
+Result<std::vector<KernelCap>> parse_caps(std::span<const std::string> texts);
+
+/// "comm_blocks=8", "cluster=1", "comm_threads=256", "copy_engine=1": the environment variables that make NCCL and RCCL do so.
+Result<std::vector<std::pair<std::string, std::string>>> parse_setting(std::string_view text);
+
+/// A word of --off.
+Result<std::string> parse_off(std::string_view text);
+
+/// The rules file that the interposer reads: one rule a line, empty when there is none.
+std::string run_rules(const RunControls& controls);
+
+}  // namespace elbowroom

@@ -1,0 +1,198 @@
+#include "run_profile.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "elbowroom/model/device_catalog.hpp"
+
+namespace elbowroom {
+namespace {
+
+template <class Unit>
+std::optional<std::int64_t> number(const std::optional<Quantity<Unit>>& value) {
+  return value ? std::optional(value->count()) : std::nullopt;
+}
+
+std::optional<std::int64_t> number(const std::optional<int>& value) {
+  return value ? std::optional<std::int64_t>(*value) : std::nullopt;
+}
+
+using Plans = std::vector<OverlapPlan>;
+using Choices = std::vector<StoredChoice>;
+
+// What the interposer holds of each.
+constexpr std::size_t kMostRules = 32;
+
+// What a run sets itself, whatever it was when a choice was measured.
+constexpr std::array<std::string_view, 6> kSetByRun = {"NCCL_MIN_CTAS",      "NCCL_MAX_CTAS",      "NCCL_CGA_CLUSTER_SIZE",
+                                                       "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_NTHREADS"};
+
+/// Of "nccl 2.28.3 NCCL_P2P_DISABLE=1 NCCL_MAX_CTAS=8" the words that no run sets.
+std::set<std::string> settings_in(const std::string& comm_library) {
+  std::set<std::string> settings;
+  std::istringstream words(comm_library);
+  for (std::string word; words >> word;) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos) continue;
+    if (std::ranges::find(kSetByRun, word.substr(0, equals)) == kSetByRun.end()) settings.insert(word);
+  }
+  return settings;
+}
+
+/// Why a choice is none for a program in that environment; empty: it is one.
+std::string unfit(const StoredChoice& choice, const Surroundings& here) {
+  const Surroundings& there = choice.key.surroundings;
+  if (there.provenance != Provenance::measured) return "made by the simulator";
+  if (choice.plan.symmetric)
+    return "on symmetric memory, which a program gives its collectives itself; tune --for-run goes without";
+  if (choice.plan.copy_engine) return "with copy engines, which a program's own collectives lack; tune --for-run goes without";
+  if (!find_device(there.device)) return fmt::format("on {}, which tells no device by its name", there.device);
+  const std::set<std::string> settings = settings_in(there.comm_library);
+  if (settings == settings_in(here.comm_library)) return "";
+  return fmt::format("made {}, unlike this environment",
+                     settings.empty() ? "without settings of the library" : fmt::format("with {}", fmt::join(settings, " ")));
+}
+
+/// The measured choices that can be for a program; says of the others why they are none.
+Choices usable_choices(const Profile& profile, const Surroundings& here, std::vector<std::string>& left) {
+  Choices usable;
+  std::map<std::string, int> others;
+  for (const StoredChoice& choice : profile.choices()) {
+    if (const std::string reason = unfit(choice, here); !reason.empty()) {
+      ++others[reason];
+    } else {
+      usable.push_back(choice);
+    }
+  }
+  for (const auto& [reason, count] : others) left.push_back(fmt::format("{} choice{} {}", count, count == 1 ? "" : "s", reason));
+  return usable;
+}
+
+/// The value that every plan has; where they differ, says so in `left`. A plan without the control is a value of its own.
+template <class Member>
+std::optional<std::int64_t> agreed(const Plans& plans, std::string_view name, Member member, std::vector<std::string>& left) {
+  std::set<std::optional<std::int64_t>> values;
+  for (const OverlapPlan& plan : plans) values.insert(number(plan.*member));
+  if (values.size() == 1) return *values.begin();
+  if (values.empty()) return std::nullopt;
+  std::vector<std::string> texts;
+  texts.reserve(values.size());
+  for (const std::optional<std::int64_t>& value : values) texts.push_back(value ? std::to_string(*value) : "none");
+  left.push_back(fmt::format("{} ({})", name, fmt::join(texts, ", ")));
+  return std::nullopt;
+}
+
+/// The plans of the choices on a device for which `what` is the same; choices without are left out.
+template <class What>
+auto plans_by(const Choices& choices, What what) {
+  using Same = typename std::invoke_result_t<What, const ProfileKey&>::value_type;
+  std::vector<std::pair<std::pair<std::string, Same>, Plans>> groups;
+  for (const StoredChoice& choice : choices) {
+    const std::optional<Same> same = what(choice.key);
+    if (!same) continue;
+    const std::pair<std::string, Same> group{choice.key.surroundings.device, *same};
+    auto found = std::ranges::find(groups, group, &std::pair<std::pair<std::string, Same>, Plans>::first);
+    if (found == groups.end()) found = groups.insert(groups.end(), {group, {}});
+    found->second.push_back(choice.plan);
+  }
+  return groups;
+}
+
+template <class Rule>
+void keep_what_fits(std::vector<Rule>& rules, std::string_view name, std::vector<std::string>& left) {
+  if (rules.size() <= kMostRules) return;
+  left.push_back(fmt::format("{} of the last {} of {} kernels, expected at most {}", name, rules.size() - kMostRules, rules.size(),
+                             kMostRules));
+  rules.erase(rules.begin() + kMostRules, rules.end());
+}
+
+void add_caps(const Choices& choices, ProfileControls& found) {
+  for (const auto& [kernel, plans] : plans_by(choices, footprint_of)) {
+    const auto& [device, block] = kernel;
+    const std::string name = fmt::format("blocks_per_sm of {}x{} {}+{}", block.threads.count(), block.registers_per_thread.count(),
+                                         block.static_shared.count(), block.dynamic_shared.count());
+    const auto blocks = agreed(plans, name, &OverlapPlan::blocks_per_sm, found.left);
+    if (blocks) found.controls.footprint_caps.push_back({device, block, BlocksPerSm(*blocks)});
+  }
+  keep_what_fits(found.controls.footprint_caps, "blocks_per_sm", found.left);
+}
+
+void add_targets(const Choices& choices, ProfileControls& found) {
+  for (const auto& [kind, plans] : plans_by(choices, product_of)) {
+    const auto& [device, product] = kind;
+    const std::string name = fmt::format("sm_target of {} GEMMs of 2^{} flop", to_string(product.dtype), product.flop_exponent);
+    const auto sms = agreed(plans, name, &OverlapPlan::sm_target, found.left);
+    if (sms) found.controls.product_targets.push_back({device, product, Sms(*sms)});
+  }
+  keep_what_fits(found.controls.product_targets, "sm_target", found.left);
+}
+
+/// The same for what a process sets once for all its collectives: a plan that means only some has no such value.
+template <class Member>
+std::optional<std::int64_t> agreed_everywhere(const Plans& plans, std::string_view name, Member member,
+                                              std::vector<std::string>& left) {
+  const std::optional<std::int64_t> value = agreed(plans, name, member, left);
+  if (!value || std::ranges::none_of(plans, &OverlapPlan::windows_only)) return value;
+  left.push_back(fmt::format("{} ({} in windows only)", name, *value));
+  return std::nullopt;
+}
+
+bool has(const RunControls& controls, const std::string& variable) {
+  return std::ranges::find(controls.comm_library, variable, &std::pair<std::string, std::string>::first) !=
+         controls.comm_library.end();
+}
+
+}  // namespace
+
+Surroundings own_surroundings() {
+  std::vector<std::pair<std::string, std::string>> versions{{"nccl", "of the program"}};
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos) versions.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return surroundings(Provenance::measured, "", versions);
+}
+
+Result<ProfileControls> controls_of(const Profile& profile, const Surroundings& here) {
+  ProfileControls found;
+  const Choices choices = usable_choices(profile, here, found.left);
+  Plans plans;
+  std::ranges::transform(choices, std::back_inserter(plans), &StoredChoice::plan);
+  const std::pair<std::string_view, std::optional<std::int64_t>> settings[] = {
+      {"comm_blocks", agreed_everywhere(plans, "comm_blocks", &OverlapPlan::comm_blocks, found.left)},
+      {"cluster", agreed_everywhere(plans, "cluster", &OverlapPlan::cluster, found.left)},
+      {"comm_threads", agreed(plans, "comm_threads", &OverlapPlan::comm_threads, found.left)}};
+  for (const auto& [name, value] : settings) {
+    if (!value) continue;
+    Result<std::vector<std::pair<std::string, std::string>>> variables = parse_setting(fmt::format("{}={}", name, *value));
+    if (!variables) return variables.error();
+    found.controls.comm_library.insert(found.controls.comm_library.end(), variables->begin(), variables->end());
+  }
+  add_targets(choices, found);
+  add_caps(choices, found);
+  return found;
+}
+
+RunControls completed(RunControls asked, const RunControls& offered) {
+  asked.footprint_caps = offered.footprint_caps;
+  if (!asked.sm_target) asked.product_targets = offered.product_targets;
+  for (const auto& [variable, value] : offered.comm_library) {
+    if (!has(asked, variable)) asked.comm_library.emplace_back(variable, value);
+  }
+  return asked;
+}
+
+}  // namespace elbowroom

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/plan/scheme.hpp"
+
+namespace elbowroom {
+
+struct Suite {
+  std::string_view name;
+  std::string_view purpose;
+  int trials;  ///< counted trials when the user names none: fewer where a trial is long
+  std::vector<Scenario> (*scenarios)(int gpus);
+  std::span<const Scheme> schemes = {};  ///< run when the user names none; empty: the plain ones
+};
+
+std::span<const Suite> suites();
+
+/// `invalid_input` names every suite.
+Result<Suite> find_suite(std::string_view name);
+
+}  // namespace elbowroom

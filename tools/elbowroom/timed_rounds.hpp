@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/scheme.hpp"
+
+namespace elbowroom {
+
+/// How a scheme runs both sides.
+constexpr Order order_of(Scheme scheme) { return scheme == Scheme::sequential ? Order::sequential : Order::concurrent; }
+
+/// One schedule that is timed in turns with others.
+struct TimedSchedule {
+  std::string label;
+  Order order = Order::concurrent;
+  OverlapPlan plan;
+  std::vector<Microseconds> times;  ///< one of each counted round
+};
+
+struct Rounds {
+  int warm_up = 0;  ///< run first and not counted
+  int counted = 1;
+  std::uint64_t seed = 1;  ///< of the orders
+};
+
+/// Runs every schedule once in each round and appends its time in the counted ones. Every round has an order of its own, so that no
+/// schedule always follows the same one and inherits its clocks and caches, and all share the machine's drift. `before` is told how
+/// many rounds are over. An error names the schedule.
+Status time_in_rounds(Workload& workload, std::span<TimedSchedule* const> schedules, const Rounds& rounds,
+                      const std::function<void(int)>& before);
+
+}  // namespace elbowroom

@@ -1,0 +1,251 @@
+#include "tune_case.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <system_error>
+#include <utility>
+
+#include "case_error.hpp"
+#include "case_options.hpp"
+#include "elbowroom/plan/ideal.hpp"
+#include "elbowroom/plan/ranking.hpp"
+#include "output.hpp"
+#include "plain_sides.hpp"
+#include "timed_rounds.hpp"
+#include "tuned_plans.hpp"
+
+namespace elbowroom {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kSeeds = 10;
+constexpr Seconds kSaveEvery{1};
+// Of the search's budget, for predictions besides: most cases need a second, the largest minutes.
+constexpr double kShareOfPredictions = 0.25;
+// Of the search's budget, for caps of the plain schemes that the search did not run.
+constexpr double kShareOfPlainSides = 0.25;
+
+/// FNV-1a: names a file after a key.
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xCBF29CE484222325ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
+  return hash;
+}
+
+/// Predicts until that took `most` in all; what is asked for later has no prediction.
+Predictor bounded(Predictor predict, Seconds most) {
+  return [predict = std::move(predict), left = most](Scheme scheme, const OverlapPlan& plan) mutable -> Result<Microseconds> {
+    if (left <= Seconds(0)) return unavailable("the time for predictions is over");
+    const auto begin = Clock::now();
+    Result<Microseconds> time = predict(scheme, plan);
+    left -= Clock::now() - begin;
+    return time;
+  };
+}
+
+/// The search's state in a file, so that it survives the process.
+class StateFile {
+ public:
+  StateFile(const std::string& profile, const std::string& subject)
+      : path_(profile.empty() ? "" : fmt::format("{}.tuning-{:016x}", profile, hash_of(subject))), subject_(subject) {}
+
+  [[nodiscard]] std::optional<Tuner> resume(const TunerOptions& options, const Tuner::Neighbours& neighbours) const {
+    std::error_code unknown;
+    if (path_.empty() || !std::filesystem::exists(path_, unknown)) return std::nullopt;
+    const Result<std::string> text = read_file(path_);
+    Result<Tuner> tuner = text ? Tuner::resume(options, neighbours, *text, subject_, path_) : Result<Tuner>(text.error());
+    if (tuner) {
+      print_notice(fmt::format("{}: going on after {} trials", path_, tuner->trials()));
+      return std::move(*tuner);
+    }
+    print_notice(fmt::format("search begins anew: {}", tuner.error().message));
+    return std::nullopt;
+  }
+
+  void save(const Tuner& tuner) {
+    if (path_.empty() || Clock::now() - saved_ < kSaveEvery) return;
+    saved_ = Clock::now();
+    // A search that cannot be kept is still a search.
+    static_cast<void>(write_file(path_, tuner.state(subject_)));
+  }
+
+  void remove() const {
+    std::error_code unknown;
+    if (!path_.empty()) std::filesystem::remove(path_, unknown);
+  }
+
+ private:
+  std::string path_;
+  std::string subject_;
+  Clock::time_point saved_{};  ///< long ago: the first trial is kept at once
+};
+
+class TuneRun {
+ public:
+  TuneRun(Backend& backend, const Scenario& scenario, const TuneSettings& settings, const TuneProgress& progress)
+      : backend_(backend), scenario_(scenario), settings_(settings), progress_(progress) {}
+
+  Result<TunedCase> run() {
+    progress_("prepare", nullptr);
+    Result<std::unique_ptr<Workload>> workload = backend_.prepare(scenario_);
+    if (!workload) return in_case(scenario_, workload.error());
+    workload_ = std::move(*workload);
+    tuned_.scenario = scenario_;
+    tuned_.choice.key = profile_key(scenario_, workload_->compute().footprint, surroundings_of(backend_));
+    tuned_.choice.made_for = case_size(scenario_);
+    for (Status (TuneRun::* const step)() : {&TuneRun::search, &TuneRun::measure_afresh, &TuneRun::verify}) {
+      if (Status done = (this->*step)(); !done) return in_case(scenario_, done.error());
+    }
+    return std::move(tuned_);
+  }
+
+ private:
+  Status search() {
+    progress_("rank candidates", nullptr);
+    const ComputeFacts& compute = workload_->compute();
+    Result<ControlSite> site = control_site(scenario_, backend_.devices().front().limits, compute.footprint, compute.shape_refusal);
+    if (!site) return site.error();
+    const auto accepts = [this, plain = plain_plan(*site)](const OverlapPlan& plan) {
+      const Status free = sets_nothing_left_out(plan, plain);
+      return free ? workload_->accepts(plan) : free;
+    };
+    space_ = std::make_unique<CandidateSpace>(std::move(*site), accepts);
+    if (settings_.prior) {
+      const Predictor simulated = simulated_times(scenario_, backend_.devices().front().limits);
+      if (simulated) predict_ = bounded(simulated, settings_.tuner.budget * kShareOfPredictions);
+    }
+    StateFile state(settings_.state_for, subject());
+    const auto neighbours = [this](const OverlapPlan& plan) { return ranked_neighbours(*space_, plan, predict_); };
+    std::optional<Tuner> tuner = state.resume(settings_.tuner, neighbours);
+    if (!tuner) { tuner.emplace(settings_.tuner, first_to_measure(rank_candidates(*space_, predict_), kSeeds), neighbours); }
+    auto mark = Clock::now();
+    while (const std::optional<std::size_t> asked = tuner->ask()) {
+      const Candidate candidate = tuner->candidates()[*asked].candidate;
+      const Result<Microseconds> time = workload_->run(order_of(candidate.scheme), candidate.plan);
+      if (!time && time.error().kind == ErrorKind::failed) return time.error();
+      const Seconds spent = Clock::now() - std::exchange(mark, Clock::now());
+      if (time) {
+        tuner->tell(*time, spent);
+      } else {
+        tuner->refuse(time.error().message, spent);
+      }
+      state.save(*tuner);
+      progress_("", &*tuner);
+    }
+    state.remove();
+    return keep(*tuner);
+  }
+
+  /// All that times and candidates depend on: those of another search are of no use to this one.
+  [[nodiscard]] std::string subject() const {
+    std::string words = fmt::format("{} {} {} {}", to_string(tuned_.choice.key), to_json(scenario_, -1),
+                                    fmt::join(settings_.left_out, ","), settings_.prior);
+    for (const auto& [name, version] : backend_.versions()) words += fmt::format(" {}={}", name, version);
+    return words;
+  }
+
+  [[nodiscard]] Status sets_nothing_left_out(const OverlapPlan& plan, const OverlapPlan& plain) const {
+    for (const std::string& name : settings_.left_out) {
+      if (control(name).get(plan) != control(name).get(plain)) return invalid_input(fmt::format("{}: left out", name));
+    }
+    return {};
+  }
+
+  Status keep(const Tuner& tuner) {
+    tuned_.candidates = tuner.candidates();
+    tuned_.ending = tuner.ending();
+    tuned_.spent = tuner.spent();
+    tuned_.choice.trials = tuner.trials();
+    const std::optional<std::size_t> best = tuner.choice();
+    if (!best) return failed(fmt::format("nothing could be run: {}", tuned_.candidates.front().dropped));
+    winner_time_ = tuned_.candidates[*best].interval().median;
+    for (const std::optional<std::size_t>& at : {best, tuner.steadiest()}) {
+      if (at && tuned_.candidates[*at].candidate.scheme == Scheme::tuned)
+        finalists_.push_back({tuned_.candidates[*at].candidate, {}});
+    }
+    return {};
+  }
+
+  /// Everything that is reported, in fresh rounds: times that chose a winner flatter it, and what was measured before a search was
+  /// measured on a cooler device.
+  Status measure_afresh() {
+    progress_("run the plain schemes", nullptr);
+    const Seconds budget = settings_.tuner.budget;
+    const std::vector<Candidate> sides = plain_sides(*space_, *workload_, tuned_.candidates, budget * kShareOfPlainSides);
+    progress_("measure the choice afresh", nullptr);
+    const OverlapPlan none = plain_plan(space_->site());
+    std::vector<TimedSchedule>& all = tuned_.afresh;
+    all = {{"compute_only", Order::compute_only, none, {}}, {"comm_only", Order::comm_only, none, {}}};
+    const std::size_t alone = all.size();
+    for (const Candidate& side : sides) all.push_back({std::string(to_string(side.scheme)), order_of(side.scheme), side.plan, {}});
+    for (const Finalist& finalist : finalists_) all.push_back({"tuned", Order::concurrent, finalist.candidate.plan, {}});
+    std::vector<TimedSchedule*> schedules;
+    std::ranges::transform(all, std::back_inserter(schedules), [](TimedSchedule& schedule) { return &schedule; });
+
+    const int count = confirming_rounds(winner_time_ * static_cast<double>(schedules.size()), budget);
+    const Rounds rounds{0, count, settings_.tuner.seed};
+    if (Status timed = time_in_rounds(*workload_, schedules, rounds, [](int) {}); !timed) return timed;
+    for (std::size_t at = 0; at < finalists_.size(); ++at) finalists_[at].times = all[alone + sides.size() + at].times;
+    const std::span<const TimedSchedule> plain(all.data() + alone, sides.size());
+    tuned_.compute_alone = rank_interval(all[0].times).median;
+    tuned_.comm_alone = rank_interval(all[1].times).median;
+    tuned_.sequential = rank_interval(plain.front().times).median;
+    tuned_.ideal = ideal_time(scenario_.pattern, scenario_.iterations, tuned_.compute_alone, tuned_.comm_alone);
+    tuned_.limited_by = limiting_resource(space_->site(), scenario_.compute, tuned_.compute_alone, tuned_.comm_alone);
+    // The least of several medians is a little too good: an opponent that is hard to beat.
+    const auto best =
+        std::ranges::min_element(plain, {}, [](const TimedSchedule& side) { return rank_interval(side.times).median; });
+    return choose({sides[static_cast<std::size_t>(best - plain.begin())], best->times});
+  }
+
+  Status choose(const Finalist& plain) {
+    StoredChoice& choice = tuned_.choice;
+    choice.plain_scheme = choice.scheme = plain.candidate.scheme;
+    choice.plain_time = choice.time = rank_interval(plain.times).median;
+    choice.plan = plain.candidate.plan;
+    choice.reason = fmt::format("{}: no control does better", to_string(choice.scheme));
+    if (finalists_.empty()) return {};
+
+    const Result<Verdict> verdict = confirm(finalists_, plain, settings_.tuner.seed);
+    if (!verdict) return verdict.error();
+    tuned_.confirmed = verdict->ratio;
+    choice.scheme = verdict->chosen.scheme;
+    choice.plan = verdict->chosen.plan;
+    choice.time = verdict->time;
+    choice.reason = verdict->reason;
+    return {};
+  }
+
+  Status verify() {
+    progress_("verify results", nullptr);
+    return workload_->verify(order_of(tuned_.choice.scheme), tuned_.choice.plan);
+  }
+
+  Backend& backend_;
+  const Scenario& scenario_;
+  const TuneSettings& settings_;
+  const TuneProgress& progress_;
+  std::unique_ptr<Workload> workload_;
+  std::unique_ptr<CandidateSpace> space_;
+  Predictor predict_;
+  std::vector<Finalist> finalists_;  ///< of the search: its choice and the steadiest, without plain schemes
+  Microseconds winner_time_{0};      ///< in the search
+  TunedCase tuned_;
+};
+
+}  // namespace
+
+Result<TunedCase> tune_case(Backend& backend, const Scenario& scenario, const TuneSettings& settings,
+                            const TuneProgress& progress) {
+  return TuneRun(backend, scenario, settings, progress).run();
+}
+
+}  // namespace elbowroom

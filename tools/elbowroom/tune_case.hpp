@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/tune/profile.hpp"
+#include "elbowroom/tune/tuner.hpp"
+#include "elbowroom/tune/verdict.hpp"
+#include "timed_rounds.hpp"
+
+namespace elbowroom {
+
+struct TuneSettings {
+  TunerOptions tuner;
+  bool prior = true;                  ///< rank candidates by the simulator where it knows the device
+  std::vector<std::string> left_out;  ///< controls that no plan sets beyond what the scenario fixes
+  std::string state_for;              ///< a profile: an interrupted search goes on from a file beside it; empty: nothing is kept
+};
+
+/// Told after each trial.
+using TuneProgress = std::function<void(std::string_view step, const Tuner* tuner)>;
+
+struct TunedCase {
+  Scenario scenario;
+  StoredChoice choice;
+  std::string limited_by;
+  /// The fresh rounds after the search: both sides alone, the plain schemes, the finalists. The same position is the same round.
+  std::vector<TimedSchedule> afresh;
+  // Medians of those, like the choice's times; all iterations.
+  Microseconds compute_alone{0};
+  Microseconds comm_alone{0};
+  Microseconds sequential{0};
+  Microseconds ideal{0};
+  std::optional<RatioSummary> confirmed;  ///< finalist / best plain scheme; absent when there was none
+  std::vector<MeasuredCandidate> candidates;
+  TunerEnding ending = TunerEnding::separated;
+  Seconds spent{0};
+};
+
+/// Searches, measures the winner and the steadiest candidate, the plain schemes, both sides alone and one after the other in fresh
+/// interleaved rounds, keeps one of the two only if it is faster there than every plain scheme beyond noise, and verifies the results of what is chosen.
+/// The choice's `stored_at` is the caller's to set. `failed` when nothing could be run.
+Result<TunedCase> tune_case(Backend& backend, const Scenario& scenario, const TuneSettings& settings, const TuneProgress& progress);
+
+}  // namespace elbowroom

@@ -1,0 +1,193 @@
+#include "tune_command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "case_options.hpp"
+#include "elbowroom/plan/controls.hpp"
+#include "elbowroom/report/result_table.hpp"
+#include "elbowroom/tune/profile_file.hpp"
+#include "exit_code.hpp"
+#include "output.hpp"
+#include "tune_case.hpp"
+#include "tune_report.hpp"
+#include "tuned_plans.hpp"
+
+namespace elbowroom {
+namespace {
+
+struct TuneArguments {
+  CaseOptions cases;
+  double budget_s = 60;
+  int candidates = 24;
+  bool without_prior = false;
+  std::vector<std::string> left_out;
+  bool for_run = false;
+  std::string profile;
+  std::string json_file;
+};
+
+int say(const Error& error) {
+  fmt::print(stderr, "elbowroom tune: {}\n", error.message);
+  return exit_code_of(error.kind);
+}
+
+// What `elbowroom run` applies to a program that makes its own launches and buffers.
+constexpr std::array<std::string_view, 7> kOfRun = {"blocks_per_sm", "priority",  "launch_gate", "comm_blocks",
+                                                    "cluster",       "sm_target", "comm_threads"};
+
+std::vector<std::string> left_out(const TuneArguments& arguments) {
+  std::vector<std::string> names = arguments.left_out;
+  for (const Control& control : controls()) {
+    const bool of_run = std::ranges::find(kOfRun, control.name) != kOfRun.end();
+    if (arguments.for_run && !of_run) names.emplace_back(control.name);
+  }
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::unique(names);
+  names.erase(repeated.begin(), repeated.end());
+  return names;
+}
+
+Status check_left_out(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (std::ranges::find(controls(), name, &Control::name) != controls().end()) continue;
+    std::vector<std::string_view> known;
+    std::ranges::transform(controls(), std::back_inserter(known), &Control::name);
+    return invalid_input(fmt::format("--without: '{}', expected one of {}", name, fmt::join(known, ", ")));
+  }
+  return {};
+}
+
+Status check(const TuneArguments& arguments) {
+  // Written so that NaN is refused.
+  if (!(arguments.budget_s >= 0.001 && arguments.budget_s <= 86'400)) {
+    return invalid_input(fmt::format("--budget: {}, expected 0.001 to 86400 seconds", arguments.budget_s));
+  }
+  if (arguments.candidates < 4 || arguments.candidates > 1000) {
+    return invalid_input(fmt::format("--candidates: {}, expected 4 to 1000", arguments.candidates));
+  }
+  if (Status known = check_left_out(arguments.left_out); !known) return known;
+  const std::array outputs{NamedFile("--json", arguments.json_file)};
+  if (Status writable = check_outputs(outputs); !writable) return writable;
+  const std::string profile = profile_path(arguments.profile);
+  const Status storable = profile.empty() ? Status() : can_store_in(profile);
+  if (!storable) return invalid_input(fmt::format("--profile: {}", storable.error().message));
+  const std::array files{NamedFile("--scenario", arguments.cases.scenario_file), NamedFile("--profile", profile),
+                         NamedFile("--json", arguments.json_file)};
+  return check_distinct(files);
+}
+
+class TuneCommand {
+ public:
+  explicit TuneCommand(const TuneArguments& arguments)
+      : arguments_(arguments), left_out_(left_out(arguments)), profile_(profile_path(arguments.profile)) {}
+
+  int run() {
+    if (Status checked = check(arguments_); !checked) return say(checked.error());
+    const Result<CaseSelection> selection = select_cases(arguments_.cases);
+    if (!selection) return say(selection.error());
+    const Result<std::unique_ptr<Backend>> backend = open_for(arguments_.cases, selection->scenarios);
+    if (!backend) return say(backend.error());
+    origin_ = origin_of(**backend, selection->scenarios.front().gpus, arguments_.cases.seed);
+    show(table_preamble(origin_));
+    if (!left_out_.empty()) show(fmt::format("# without {}\n", fmt::join(left_out_, ", ")));
+    Status tuned;
+    for (auto scenario = selection->scenarios.begin(); tuned && scenario != selection->scenarios.end(); ++scenario) {
+      tuned = tune(**backend, *scenario);
+    }
+    // Whatever ended the run, what was measured before is not lost.
+    const Status written = arguments_.json_file == "-" ? print(to_json(origin_, left_out_, cases_)) : Status();
+    if (!tuned) return say(tuned.error());
+    if (!written) return say(written.error());
+    if (!shown_) return say(shown_.error());
+    if (profile_.empty()) print_notice("nothing is stored: no --profile is given and ELBOWROOM_PROFILE is not set");
+    return exit_ok;
+  }
+
+ private:
+  void show(const std::string& text) {
+    if (arguments_.json_file == "-") {
+      fmt::print(stderr, "{}", text);
+    } else if (Status printed = print_table(text); !printed) {
+      shown_ = printed;
+    }
+  }
+
+  /// Stores each choice when it is made: whatever ends the run, earlier ones are not lost.
+  Status tune(Backend& backend, const Scenario& scenario) {
+    TuneSettings settings;
+    settings.tuner.seed = arguments_.cases.seed;
+    settings.tuner.budget = Seconds(arguments_.budget_s);
+    settings.tuner.most_candidates = arguments_.candidates;
+    settings.prior = !arguments_.without_prior;
+    settings.left_out = left_out_;
+    settings.state_for = profile_;
+    ProgressLine line;
+    const TuneProgress progress = [&](std::string_view step, const Tuner* tuner) { show_progress(line, scenario, step, tuner); };
+    Result<TunedCase> tuned = tune_case(backend, scenario, settings, progress);
+    line.clear();
+    if (!tuned) return tuned.error();
+    show("#\n" + to_table(*tuned, origin_.provenance));
+    if (!profile_.empty()) {
+      tuned->choice.stored_at = seconds_since_1970();
+      Profile more;
+      more.put(tuned->choice);
+      const Status stored = add_to_profile(profile_, more, [](Severity, std::string_view notice) { print_notice(notice); });
+      if (!stored) return stored;
+    }
+    cases_.push_back(std::move(*tuned));
+    const bool to_file = !arguments_.json_file.empty() && arguments_.json_file != "-";
+    return to_file ? write_file(arguments_.json_file, to_json(origin_, left_out_, cases_)) : Status();
+  }
+
+  void show_progress(ProgressLine& line, const Scenario& scenario, std::string_view step, const Tuner* tuner) const {
+    if (tuner == nullptr) {
+      line.show(fmt::format("{} {}", scenario.name, step));
+      return;
+    }
+    const std::optional<std::size_t> best = tuner->best();
+    line.show(fmt::format("{} {:.0f}/{:g} s, {} trials of {} candidates, best {}", scenario.name, tuner->spent().count(),
+                          arguments_.budget_s, tuner->trials(), tuner->candidates().size(),
+                          best ? best_words(tuner->candidates()[*best]) : "none yet"));
+  }
+
+  static std::string best_words(const MeasuredCandidate& best) {
+    return fmt::format("{:.3f} ms ({})", best.interval().median.count() / 1000, in_words(best.candidate.plan));
+  }
+
+  const TuneArguments& arguments_;
+  std::vector<std::string> left_out_;
+  std::string profile_;
+  Origin origin_;
+  std::vector<TunedCase> cases_;
+  Status shown_;  ///< why a table is not where it should be
+};
+
+}  // namespace
+
+void add_tune_command(CLI::App& app, std::function<int()>& chosen) {
+  CLI::App* command = app.add_subcommand("tune", "Searches how each case runs best and stores it in a profile");
+  const auto arguments = std::make_shared<TuneArguments>();
+  add_case_options(*command, arguments->cases);
+  command->add_option("--budget", arguments->budget_s, "Seconds for the search of each case")->capture_default_str();
+  command->add_option("--candidates", arguments->candidates, "Most candidates measured in each case")->capture_default_str();
+  command->add_flag("--without-prior", arguments->without_prior, "Do not rank candidates by the simulator");
+  command->add_option("--without", arguments->left_out, "Controls that no plan is to set: symmetric,copy_engine")
+      ->delimiter(',')
+      ->take_all();
+  command->add_flag("--for-run", arguments->for_run, "Only controls that elbowroom run can apply to a program");
+  command->add_option("--profile", arguments->profile, "Profile file to store choices in; ELBOWROOM_PROFILE by default");
+  command->add_option("--json", arguments->json_file, "Write elbowroom.tune/1 to this file; - for standard output");
+  command->callback([=, &chosen] { chosen = [arguments] { return TuneCommand(*arguments).run(); }; });
+}
+
+}  // namespace elbowroom

@@ -1,0 +1,151 @@
+#include "tune_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "elbowroom/report/scenario_line.hpp"
+#include "elbowroom/trace/overlap_metrics.hpp"
+#include "plan/candidate_json.hpp"
+#include "plan/overlap_plan_json.hpp"
+
+namespace elbowroom {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+std::string milliseconds(Microseconds time) { return fmt::format("{:.3f}", time.count() / 1000); }
+
+std::optional<double> efficiency(const TunedCase& tuned) {
+  return overlap_metrics(tuned.choice.time, tuned.sequential, tuned.ideal).overlap_efficiency;
+}
+
+std::vector<const MeasuredCandidate*> by_time(const TunedCase& tuned) {
+  std::vector<const MeasuredCandidate*> sorted;
+  for (const MeasuredCandidate& measured : tuned.candidates) {
+    if (!measured.times.empty()) sorted.push_back(&measured);
+  }
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto* a, const auto* b) { return a->interval().median < b->interval().median; });
+  return sorted;
+}
+
+constexpr std::string_view kReasonTitle = "how";
+
+std::size_t widest_reason(const std::vector<const MeasuredCandidate*>& candidates) {
+  std::size_t width = kReasonTitle.size();
+  for (const MeasuredCandidate* measured : candidates) width = std::max(width, measured->candidate.reason.size());
+  return width;
+}
+
+std::string row(const MeasuredCandidate& measured, const StoredChoice& choice, std::size_t reason_width) {
+  const Candidate& candidate = measured.candidate;
+  const RankInterval interval = measured.interval();
+  const bool chosen = candidate.scheme == choice.scheme && candidate.plan == choice.plan;
+  const std::string plan = candidate.scheme == Scheme::tuned ? in_words(candidate.plan)
+                           : candidate.plan == OverlapPlan{}
+                               ? std::string(to_string(candidate.scheme))
+                               : fmt::format("{}: {}", to_string(candidate.scheme), in_words(candidate.plan));
+  return fmt::format("{} {:>9} {:>19} {:>6} {:>9}  {:<{}} {}\n", chosen ? '*' : ' ', milliseconds(interval.median),
+                     milliseconds(interval.low) + ".." + milliseconds(interval.high), measured.times.size(),
+                     candidate.predicted ? milliseconds(*candidate.predicted) : "-", candidate.reason, reason_width, plan);
+}
+
+OrderedJson measured_json(const MeasuredCandidate& measured) {
+  OrderedJson json = detail::candidate_json(measured.candidate);
+  json["trials"] = measured.times.size();
+  json["time_us"] = OrderedJson();
+  if (!measured.times.empty()) {
+    const RankInterval interval = measured.interval();
+    json["time_us"] = {{"median", interval.median.count()}, {"low", interval.low.count()}, {"high", interval.high.count()}};
+  }
+  json["dropped"] = measured.dropped.empty() ? OrderedJson() : OrderedJson(measured.dropped);
+  return json;
+}
+
+OrderedJson schedule_json(const TimedSchedule& schedule) {
+  OrderedJson json = OrderedJson::object();
+  json["schedule"] = schedule.label;
+  json["plan"] = detail::plan_json(schedule.plan);
+  json["times_us"] = OrderedJson::array();
+  for (const Microseconds time : schedule.times) json["times_us"].push_back(time.count());
+  return json;
+}
+
+OrderedJson case_json(const TunedCase& tuned) {
+  OrderedJson json = OrderedJson::object();
+  json["scenario"] = OrderedJson::parse(to_json(tuned.scenario, -1), nullptr, /*allow_exceptions=*/false);
+  json["scheme"] = to_string(tuned.choice.scheme);
+  json["plan"] = detail::plan_json(tuned.choice.plan);
+  json["reason"] = tuned.choice.reason;
+  json["limited_by"] = tuned.limited_by;
+  json["time_us"] = tuned.choice.time.count();
+  json["plain_scheme"] = to_string(tuned.choice.plain_scheme);
+  json["plain_time_us"] = tuned.choice.plain_time.count();
+  json["compute_alone_us"] = tuned.compute_alone.count();
+  json["comm_alone_us"] = tuned.comm_alone.count();
+  json["sequential_us"] = tuned.sequential.count();
+  json["ideal_us"] = tuned.ideal.count();
+  const std::optional<double> reached = efficiency(tuned);
+  json["overlap_efficiency"] = reached ? OrderedJson(*reached) : OrderedJson();
+  json["rounds"] = tuned.afresh.front().times.size();
+  json["afresh"] = OrderedJson::array();
+  for (const TimedSchedule& schedule : tuned.afresh) json["afresh"].push_back(schedule_json(schedule));
+  json["ratio"] = OrderedJson();
+  if (tuned.confirmed) {
+    json["ratio"] = {{"median", tuned.confirmed->median},
+                     {"low", tuned.confirmed->low},
+                     {"high", tuned.confirmed->high},
+                     {"confidence", tuned.confirmed->confidence}};
+  }
+  json["ending"] = to_string(tuned.ending);
+  json["trials"] = tuned.choice.trials;
+  json["spent_s"] = tuned.spent.count();
+  json["candidates"] = OrderedJson::array();
+  for (const MeasuredCandidate& measured : tuned.candidates) json["candidates"].push_back(measured_json(measured));
+  return json;
+}
+
+}  // namespace
+
+std::string to_table(const TunedCase& tuned, Provenance provenance) {
+  const std::vector<const MeasuredCandidate*> sorted = by_time(tuned);
+  std::string text = fmt::format("# {}: {}\n", to_string(provenance), scenario_line(tuned.scenario));
+  text += fmt::format("# {} candidates, {} trials, {:.1f} s: {}\n", sorted.size(), tuned.choice.trials, tuned.spent.count(),
+                      to_string(tuned.ending));
+  const std::size_t reason_width = widest_reason(sorted);
+  text += fmt::format("#   time ms         interval ms trials predicted  {:<{}} plan\n", kReasonTitle, reason_width);
+  for (const MeasuredCandidate* measured : sorted) text += row(*measured, tuned.choice, reason_width);
+  for (const MeasuredCandidate& measured : tuned.candidates) {
+    if (measured.times.empty() && !measured.dropped.empty()) {
+      text += fmt::format("# refused: {}: {}\n", in_words(measured.candidate.plan), measured.dropped);
+    }
+  }
+  text += fmt::format("# afresh: compute alone {} ms, comm alone {} ms, in turn {} ms; ideal {} ms; limited by {}\n",
+                      milliseconds(tuned.compute_alone), milliseconds(tuned.comm_alone), milliseconds(tuned.sequential),
+                      milliseconds(tuned.ideal), tuned.limited_by);
+  const std::optional<double> reached = efficiency(tuned);
+  text += fmt::format("# chosen: {}: {}, {} ms{}\n", to_string(tuned.choice.scheme), in_words(tuned.choice.plan),
+                      milliseconds(tuned.choice.time), reached ? fmt::format(", {:.1f} % of ideal", 100 * *reached) : "");
+  return text + fmt::format("# because: {}\n", tuned.choice.reason);
+}
+
+std::string to_json(const Origin& origin, const std::vector<std::string>& left_out, const std::vector<TunedCase>& cases) {
+  OrderedJson json = OrderedJson::object();
+  json["schema"] = "elbowroom.tune/1";
+  json["provenance"] = to_string(origin.provenance);
+  json["backend"] = origin.backend;
+  json["device"] = origin.device.limits.name;
+  OrderedJson versions = OrderedJson::object();
+  for (const auto& [name, version] : origin.versions) versions[name] = version;
+  json["versions"] = std::move(versions);
+  json["seed"] = origin.seed;
+  json["without"] = left_out;
+  json["cases"] = OrderedJson::array();
+  for (const TunedCase& tuned : cases) json["cases"].push_back(case_json(tuned));
+  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+}
+
+}  // namespace elbowroom
