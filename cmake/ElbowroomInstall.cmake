@@ -6,7 +6,7 @@ install(TARGETS elbowroom EXPORT elbowroomTargets
   INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS elbowroom_tool RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 # `elbowroom run` looks for it here, from where the program lies.
-install(TARGETS elbowroom_preload elbowroom_preload_hip LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS elbowroom_interposer elbowroom_interposer_hip LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/elbowroom" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/elbowroom")

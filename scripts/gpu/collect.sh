@@ -4,6 +4,6 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 rm -rf build/gpu
 mkdir -p build/gpu
-cp build/release/bin/{elbowroom,test_device,measure_rows,empty_plan,example_raw_overlap} build/release/lib/libelbowroom_preload.so build/gpu/
+cp build/release/bin/{elbowroom,test_device,measure_rows,empty_plan,example_raw_overlap} build/release/lib/libelbowroom_interposer.so build/gpu/
 strip build/gpu/*
 ls -la build/gpu

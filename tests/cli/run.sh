@@ -215,22 +215,22 @@ holds '"processes":[],"damaged_reports":[]'
 # --- the library ------------------------------------------------------------------------------------------------------
 mv "$library" "$work/bin/"
 expect 0 run -- env
-inherits "LD_PRELOAD=$work/bin/libelbowroom_preload.so"
-rm "$work/bin/libelbowroom_preload.so"
+inherits "LD_PRELOAD=$work/bin/libelbowroom_interposer.so"
+rm "$work/bin/libelbowroom_interposer.so"
 expect 1 run --backend cuda -- true
-complains 'elbowroom run: libelbowroom_preload.so was not found in '
+complains 'elbowroom run: libelbowroom_interposer.so was not found in '
 
 # The interposer itself changes nothing where no program uses a driver.
 ELBOWROOM_BIN=$real_bin
-if [ -e "$(dirname "$real_bin")/../lib/libelbowroom_preload.so" ]; then
+if [ -e "$(dirname "$real_bin")/../lib/libelbowroom_interposer.so" ]; then
   expect 6 run --verbose -- bash -c 'echo output; exit 6'
   [ "$(cat "$out")" = output ] || fail "the program's own output changed"
   grep -q '^# no process reported' "$err" || fail 'a shell is said to use a GPU'
 fi
 
-# With the driver of tests/preload, which runs nothing, a program's launches come back in the report.
-driver=$(dirname "$real_bin")/../tests/preload/driver
-program=$(dirname "$real_bin")/preload_processes
+# With the driver of tests/interposer, which runs nothing, a program's launches come back in the report.
+driver=$(dirname "$real_bin")/../tests/interposer/driver
+program=$(dirname "$real_bin")/interposer_processes
 if [ -e "$driver/libcuda.so.1" ] && [ -x "$program" ]; then
   LD_LIBRARY_PATH=$driver expect 0 run --policy gate --verbose --report "$work/report.json" -- "$program" launch_some
   holds '"policy":"gate","exit_code":0,'
@@ -240,9 +240,9 @@ fi
 
 # The same with the fake HIP runtime; what HIP has no way to do is not in the report.
 runtime=$(dirname "$real_bin")/../tests/fake_hip/rocm
-program=$(dirname "$real_bin")/preload_hip_processes
+program=$(dirname "$real_bin")/interposer_hip_processes
 if [ -e "$runtime/libamdhip64.so.6" ] && [ -x "$program" ]; then
-  export LD_LIBRARY_PATH=$runtime:$runtime/../../preload_hip/rccl
+  export LD_LIBRARY_PATH=$runtime:$runtime/../../interposer_hip/rccl
   expect 0 run --backend hip --policy auto --off ab --verbose --report "$work/report.json" -- "$program" launch_some
   holds '"backend":"hip","policy":"auto","exit_code":0,'
   holds '"damaged_reports":[],"total":{"launches":{"total":10,'

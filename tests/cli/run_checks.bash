@@ -5,11 +5,11 @@ real_bin=$ELBOWROOM_BIN
 mkdir "$work/bin" "$work/lib" "$work/tmp"
 cp "$real_bin" "$work/bin/elbowroom"
 stand_in=$(ldd "$real_bin" | awk '/libm\.so/ { print $3 }')
-cp "$stand_in" "$work/lib/libelbowroom_preload.so"
-cp "$stand_in" "$work/lib/libelbowroom_preload_hip.so"
+cp "$stand_in" "$work/lib/libelbowroom_interposer.so"
+cp "$stand_in" "$work/lib/libelbowroom_interposer_hip.so"
 ELBOWROOM_BIN=$work/bin/elbowroom
-library=$work/lib/libelbowroom_preload.so
-hip_library=$work/lib/libelbowroom_preload_hip.so
+library=$work/lib/libelbowroom_interposer.so
+hip_library=$work/lib/libelbowroom_interposer_hip.so
 export TMPDIR=$work/tmp
 # A machine may have ROCm installed: CUDA's driver decides what auto means below.
 mkdir "$work/cuda"

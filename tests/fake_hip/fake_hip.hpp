@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "preload_hip/hip_abi.hpp"
+#include "interposer/hip/hip_abi.hpp"
 
 /// A stand-in for libamdhip64.so.6 with two devices like one GCD of an MI250X each. Device memory is host memory; what is put on streams
 /// runs on the host in the order that streams, events and wait values give, on whichever thread next calls the runtime; and every operation
@@ -27,7 +27,7 @@
 ///   ELBOWROOM_FAKE_HIP_FAIL=NAME:CODE[:N]    the N-th call (first: 1, the default) of function NAME and all later ones return CODE; several
 ///                                           separated by commas; NAME is the exported one
 /// Functions that are absent in older versions are all there; hide one from a program with ELBOWROOM_FAKE_HIP_FAIL=NAME:801.
-namespace hip = elbowroom::preload::hip;
+namespace hip = elbowroom::interposer::hip;
 
 inline constexpr unsigned kFakeAttributes = 4;
 inline constexpr unsigned kFakeMaskWords = 8;

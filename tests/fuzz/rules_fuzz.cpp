@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <string>
 
-#include "preload/core/rules.hpp"
+#include "interposer/core/rules.hpp"
 
 namespace {
 
-using namespace elbowroom::preload;
+using namespace elbowroom::interposer;
 
 // What hooks and core rely on, and what run_rules of the tool would have to be able to write.
 const char* broken(const Rules& rules) {

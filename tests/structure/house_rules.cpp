@@ -32,8 +32,18 @@ const std::map<std::string, std::set<std::string>, std::less<>>& arrows() {
 
 bool is_leaf(std::string_view room) { return room.starts_with("backend_"); }
 
-// The interposers: src/preload, and src/preload_hip, which is built on it.
-bool is_preload(std::string_view room) { return room == "preload" || room.starts_with("preload_"); }
+// The rooms of src/interposer, and what each of them may include beside itself.
+const std::map<std::string, std::set<std::string>, std::less<>>& interposer_arrows() {
+  static const std::map<std::string, std::set<std::string>, std::less<>> table = {
+      {"interposer/core", {}},
+      {"interposer/process", {"interposer/core"}},
+      {"interposer/cuda", {"interposer/core", "interposer/process"}},
+      {"interposer/hip", {"interposer/core", "interposer/process"}},
+  };
+  return table;
+}
+
+bool is_interposer(std::string_view room) { return room == "interposer" || room.starts_with("interposer/"); }
 
 bool is_kernel_text(const fs::path& path) { return path.extension() == ".hip"; }
 
@@ -45,7 +55,10 @@ bool reaches(const std::string& from, const std::string& to) {
 
 bool may_include(const std::string& room, const std::string& other) {
   if (room == other) { return true; }
-  if (is_preload(room)) { return other == "preload"; }
+  if (is_interposer(room)) {
+    const auto entry = interposer_arrows().find(room);
+    return entry != interposer_arrows().end() && entry->second.contains(other);
+  }
   if (is_leaf(other)) { return false; }
   if (is_leaf(room)) { return other == "backend" || reaches("backend", other); }
   return reaches(room, other);
@@ -54,7 +67,7 @@ bool may_include(const std::string& room, const std::string& other) {
 struct File {
   fs::path path;     // relative to the root
   std::string area;  // first component: "include", "src", ...
-  std::string room;  // layer, leaf or "preload"; empty outside include and src
+  std::string room;  // layer, leaf or room of the interposer; empty outside include and src
 };
 
 File describe(const fs::path& relative) {
@@ -64,6 +77,7 @@ File describe(const fs::path& relative) {
   const std::size_t room_at = file.area == "include" ? 2 : 1;  // include/elbowroom/<layer>/x.hpp, src/<layer>/x.cpp
   const bool has_room = file.area == "include" || file.area == "src";
   if (has_room && parts.size() > room_at + 1) { file.room = parts[room_at]; }
+  if (file.room == "interposer" && parts.size() > room_at + 2) { file.room += "/" + parts[room_at + 1]; }
   return file;
 }
 
@@ -76,14 +90,15 @@ bool is_source(const fs::path& path) {
 std::optional<std::string> included_room(const std::string& name) {
   std::string_view rest = name;
   if (rest.starts_with("elbowroom/")) { rest.remove_prefix(std::string_view("elbowroom/").size()); }
-  const std::size_t slash = rest.find('/');
+  std::size_t slash = rest.find('/');
+  if (slash != std::string_view::npos && rest.substr(0, slash) == "interposer") { slash = rest.find('/', slash + 1); }
   if (slash == std::string_view::npos) { return std::nullopt; }
   const std::string room(rest.substr(0, slash));
-  return arrows().contains(room) || is_leaf(room) || is_preload(room) ? std::optional(room) : std::nullopt;
+  return arrows().contains(room) || is_leaf(room) || is_interposer(room) ? std::optional(room) : std::nullopt;
 }
 
 bool vendor_code_allowed(const File& file) {
-  return file.area == "tests" || file.area == "bench" || is_leaf(file.room) || is_preload(file.room);
+  return file.area == "tests" || file.area == "bench" || is_leaf(file.room) || is_interposer(file.room);
 }
 
 bool is_vendor_header(const std::string& name) {
@@ -94,7 +109,9 @@ bool is_vendor_header(const std::string& name) {
 
 std::optional<std::string> wrong_vendor_header(const File& file, const std::string& name) {
   if (!is_vendor_header(name)) { return std::nullopt; }
-  if (file.room.ends_with("_hip")) { return "include of <" + name + ">; HIP is declared here, so that no ROCm is needed to build"; }
+  if (file.room.ends_with("_hip") || file.room == "interposer/hip") {
+    return "include of <" + name + ">; HIP is declared here, so that no ROCm is needed to build";
+  }
   if (!vendor_code_allowed(file) && file.area != "examples") {
     return "include of <" + name + ">; vendors differ only in src/backend_*";
   }
@@ -114,11 +131,11 @@ std::optional<std::string> wrong_include(const File& file, const std::string& na
   if (file.area == "include" && !angled && !name.starts_with("elbowroom/")) { return "public header includes private " + quoted; }
   const std::optional<std::string> other = included_room(name);
   if (!other) { return std::nullopt; }
-  if (is_preload(file.room) && *other != file.room && *other != "preload") {
+  if (is_interposer(file.room) && !is_interposer(*other)) {
     return file.room + " includes " + quoted + "; it may include nothing of the library";
   }
   const bool is_check = file.area == "tests" || file.area == "bench";
-  if (is_preload(*other) && !is_preload(file.room) && !is_check) {
+  if (is_interposer(*other) && !is_interposer(file.room) && !is_check) {
     return "include of " + quoted + "; " + *other + " is included by nobody";
   }
   if (is_leaf(*other) && file.area != "tests" && file.room != *other) {
@@ -156,7 +173,7 @@ std::vector<std::string> check_file(const fs::path& root, const File& file) {
     report("file has " + std::to_string(number) + " lines; at most " + std::to_string(kMaxLines) + " are allowed");
   }
   const bool layered = file.area == "include" || file.area == "src";
-  if (layered && !file.room.empty() && !is_preload(file.room) && !is_leaf(file.room) && !arrows().contains(file.room)) {
+  if (layered && !file.room.empty() && !is_interposer(file.room) && !is_leaf(file.room) && !arrows().contains(file.room)) {
     number = 1;
     report("unknown layer '" + file.room + "'; docs/architecture.md names the layers");
   }

@@ -65,7 +65,7 @@ TEST(HouseRules, AcceptDownwardIncludes) {
       .with("src/runtime/a.cpp", "#include \"elbowroom/report/a.hpp\"\n")
       .with("src/backend_cuda/a.cu",
             "#if CUDART_VERSION >= 12000\n#include \"elbowroom/backend/a.hpp\"\n#include \"backend_cuda/b.hpp\"\n#endif\n")
-      .with("src/preload/a.cpp", "#include \"preload/b.hpp\"\n#include <dlfcn.h>\n")
+      .with("src/interposer/core/a.cpp", "#include \"interposer/core/b.hpp\"\n#include <dlfcn.h>\n")
       .with("tests/device/a_test.cpp", "#include \"backend_cuda/b.hpp\"\n")
       .with("tools/elbowroom/a.cpp", "#include \"elbowroom/runtime/a.hpp\"\n#include \"options.hpp\"\n")
       .with("src/base/long.cpp", lines(400));
@@ -114,12 +114,15 @@ TEST(HouseRules, RefuseLeavesThatReachSideways) {
               ElementsAre("src/backend_sim/a.cpp:1: backend_sim includes \"elbowroom/report/a.hpp\"; includes only go downward"));
 }
 
-TEST(HouseRules, KeepThePreloadLibraryApart) {
+TEST(HouseRules, KeepTheInterposerApart) {
   Tree tree;
-  tree.with("src/preload/a.cpp", "#include \"elbowroom/base/a.hpp\"\n").with("src/runtime/a.cpp", "#include \"preload/a.hpp\"\n");
-  EXPECT_THAT(violations(tree.root()),
-              ElementsAre("src/preload/a.cpp:1: preload includes \"elbowroom/base/a.hpp\"; it may include nothing of the library",
-                          "src/runtime/a.cpp:1: include of \"preload/a.hpp\"; preload is included by nobody"));
+  tree.with("src/interposer/core/a.cpp", "#include \"elbowroom/base/a.hpp\"\n")
+      .with("src/runtime/a.cpp", "#include \"interposer/core/a.hpp\"\n");
+  EXPECT_THAT(
+      violations(tree.root()),
+      ElementsAre(
+          "src/interposer/core/a.cpp:1: interposer/core includes \"elbowroom/base/a.hpp\"; it may include nothing of the library",
+          "src/runtime/a.cpp:1: include of \"interposer/core/a.hpp\"; interposer/core is included by nobody"));
 }
 
 TEST(HouseRules, KeepPublicHeadersFreeOfDependencies) {
@@ -165,16 +168,17 @@ TEST(HouseRules, RefuseWhatTheHipBackendMayNotUse) {
           "src/base/a.cpp:1: #if on a vendor; vendors differ only in src/backend_*"));
 }
 
-TEST(HouseRules, LetTheInterposersShareOneWay) {
+TEST(HouseRules, KnowTheRoomsOfTheInterposer) {
   Tree tree;
-  tree.with("src/preload_hip/a.cpp", "#include \"preload/core/a.hpp\"\n#include \"elbowroom/base/a.hpp\"\n")
-      .with("src/preload/a.cpp", "#include \"preload_hip/a.hpp\"\n")
-      .with("tools/elbowroom/a.cpp", "#include \"preload_hip/a.hpp\"\n");
+  tree.with("src/interposer/core/a.cpp", "#include \"interposer/process/a.hpp\"\n")
+      .with("src/interposer/cuda/a.cpp", "#include \"interposer/hip/a.hpp\"\n")
+      .with("src/interposer/hip/a.cpp", "#include \"interposer/core/a.hpp\"\n#include \"interposer/process/a.hpp\"\n")
+      .with("tools/elbowroom/a.cpp", "#include \"interposer/hip/a.hpp\"\n");
   EXPECT_THAT(
       violations(tree.root()),
-      ElementsAre("src/preload/a.cpp:1: preload includes \"preload_hip/a.hpp\"; it may include nothing of the library",
-                  "src/preload_hip/a.cpp:2: preload_hip includes \"elbowroom/base/a.hpp\"; it may include nothing of the library",
-                  "tools/elbowroom/a.cpp:1: include of \"preload_hip/a.hpp\"; preload_hip is included by nobody"));
+      ElementsAre("src/interposer/core/a.cpp:1: interposer/core includes \"interposer/process/a.hpp\"; includes only go downward",
+                  "src/interposer/cuda/a.cpp:1: interposer/cuda includes \"interposer/hip/a.hpp\"; includes only go downward",
+                  "tools/elbowroom/a.cpp:1: include of \"interposer/hip/a.hpp\"; interposer/hip is included by nobody"));
 }
 
 TEST(HouseRules, RefuseLongFiles) {

@@ -32,7 +32,7 @@ bool sets(const RunControls& controls, std::string_view variable) {
 std::string_view name(RunBackend backend) { return backend == RunBackend::hip ? "hip" : "cuda"; }
 
 std::string_view preloaded_library(RunBackend backend) {
-  return backend == RunBackend::hip ? "libelbowroom_preload_hip.so" : "libelbowroom_preload.so";
+  return backend == RunBackend::hip ? "libelbowroom_interposer_hip.so" : "libelbowroom_interposer.so";
 }
 
 Result<RunBackend> choose_run_backend(std::string_view word) {

@@ -1,0 +1,206 @@
+#include "interposer/core/core.hpp"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#include "interposer/core/core_state.hpp"
+
+namespace elbowroom::interposer {
+
+Ticket pack(const TicketFields& fields) {
+  const auto flag = [](bool set, unsigned at) { return static_cast<Ticket>(set) << at; };
+  return flag(true, 0) | flag(fields.collective, 1) | flag(fields.priority, 2) | flag(fields.gate, 3) | flag(fields.shape, 4) |
+         Ticket{fields.place} << 5U | Ticket{fields.kind} << 11U | (fields.born & kBornMask) << 25U;
+}
+
+TicketFields unpack(Ticket ticket) {
+  static_assert(kMaxKinds == std::size_t{1} << 14U, "a kind takes the fourteen bits from 11 on");
+  const auto flag = [&](unsigned at) { return ((ticket >> at) & 1U) != 0; };
+  return {flag(1),      flag(2), flag(3), flag(4), static_cast<unsigned>((ticket >> 5U) & 63U), (ticket >> 11U) & (kMaxKinds - 1),
+          ticket >> 25U};
+}
+
+CoreState::CoreState(const Rules& the_rules, const Platform& the_platform) : rules(the_rules), platform(the_platform) { forget(); }
+
+void* CoreState::operator new(std::size_t size, std::align_val_t, const std::nothrow_t&) noexcept {
+  constexpr std::size_t huge_page = std::size_t{2} << 20U;
+  const std::size_t rounded = (size + huge_page - 1) / huge_page * huge_page;
+  void* memory = std::aligned_alloc(huge_page, rounded);
+  // Whatever the answer, the memory is as good as any.
+  if (memory != nullptr) { static_cast<void>(madvise(memory, rounded, MADV_HUGEPAGE)); }
+  return memory;
+}
+
+void CoreState::operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc): the other half of operator new
+}
+void CoreState::operator delete(void* memory, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  operator delete(memory, alignment);
+}
+
+void CoreState::forget() {
+  // In place: a value of several MiB has no room on a thread's stack.
+  std::destroy_at(&known);
+  new (&known) Knowledge();
+  known.kernels[0].passed_through = true;
+  known.trial.begin(trial_arms(rules));
+  known.active = controls(rules, known.trial.arm());
+  captures.store(0, std::memory_order_relaxed);
+  rest.reset();
+  forked = false;
+}
+
+void CoreState::refuse(KernelRecord& kernel, Decision& decision, Refusal refusal) {
+  const auto index = static_cast<std::size_t>(refusal);
+  ++kernel.refused[index];
+  ++known.totals.refused[index];
+  if (decision.refusal == Refusal::none) { decision.refusal = refusal; }
+}
+
+std::unique_ptr<Core> Core::create(const Rules& rules, const Platform& platform) {
+  std::unique_ptr<CoreState> state(new (std::nothrow) CoreState(rules, platform));
+  if (state == nullptr) { return nullptr; }
+  return std::unique_ptr<Core>(new (std::nothrow) Core(std::move(state)));
+}
+
+Core::Core(std::unique_ptr<CoreState> state) : state_(std::move(state)) {}
+Core::~Core() = default;
+
+void Core::on_timing(Ticket ticket, std::uint64_t nanoseconds, std::uint64_t /*host_time_ns*/) {
+  if (ticket == 0) { return; }
+  CoreState::Hold hold(*state_);
+  const TicketFields fields = unpack(ticket);
+  Knowledge& known = state_->known;
+  LaunchKind& kind = known.kinds.at(fields.kind);
+  kind.timing_pending = false;
+  kind.samples.add(nanoseconds);
+  if (fields.collective && known.order.is_live(fields.place, fields.born, kBornMask)) { known.order.finish(fields.place); }
+}
+
+void Core::on_timing_lost(Ticket ticket) {
+  if (ticket == 0) { return; }
+  CoreState::Hold hold(*state_);
+  state_->known.kinds.at(unpack(ticket).kind).timing_pending = false;
+}
+
+void Core::on_module_unload() {
+  CoreState::Hold hold(*state_);
+  ++state_->known.modules;
+  state_->rest.forget_functions();
+}
+
+void Core::on_stream_create(StreamId stream, const StreamInfo& info) {
+  CoreState::Hold hold(*state_);
+  state_->known.order.remove_stream(stream);
+  state_->meet_device(info.device, hold);
+  (void)state_->known.order.add_stream(stream, info);
+}
+
+void Core::on_stream_destroy(StreamId stream) {
+  CoreState::Hold hold(*state_);
+  state_->known.order.remove_stream(stream);
+  state_->captures.store(state_->known.order.captures_active(), std::memory_order_relaxed);
+}
+
+void Core::on_event_destroy(EventId event) {
+  if (state_->rest.on()) { return; }
+  CoreState::Hold hold(*state_);
+  state_->known.order.remove_event(event);
+}
+
+void Core::on_event_record(EventId event, StreamId stream) {
+  if (state_->rest.on()) { return; }
+  CoreState::Hold hold(*state_);
+  if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
+  if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.record(event, *found); }
+}
+
+void Core::on_stream_wait(StreamId stream, EventId event) {
+  if (state_->rest.on()) { return; }
+  CoreState::Hold hold(*state_);
+  if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
+  if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.wait(*found, event); }
+}
+
+void Core::on_stream_operation(StreamId stream) {
+  if (!is_legacy_stream(stream) || state_->rest.on()) { return; }
+  CoreState::Hold hold(*state_);
+  if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
+  if (Stream* found = state_->known.order.find_stream(stream)) {
+    state_->known.order.close(*found, state_->known.order.open(*found));
+  }
+}
+
+void Core::on_host_dependency(StreamId stream) {
+  CoreState::Hold hold(*state_);
+  if (Stream* found = state_->disturb(stream, hold)) { state_->known.order.add_host_action(*found); }
+}
+
+SyncPoint Core::event_point(EventId event) {
+  if (state_->rest.on()) { return {}; }
+  CoreState::Hold hold(*state_);
+  return state_->known.order.point_of(event);
+}
+
+SyncPoint Core::stream_point(StreamId stream) {
+  if (state_->rest.on()) { return {}; }
+  CoreState::Hold hold(*state_);
+  // A stream that is not known yet holds nothing, except that a legacy stream stands for all blocking ones.
+  if (is_legacy_stream(stream) && !state_->dormant()) { (void)state_->meet_stream(stream, hold); }
+  Stream* found = state_->known.order.find_stream(stream);
+  return found == nullptr ? SyncPoint{} : state_->known.order.point_of(*found);
+}
+
+SyncPoint Core::context_point(ContextId context) {
+  if (state_->rest.on()) { return {}; }
+  CoreState::Hold hold(*state_);
+  return state_->known.order.context_point(context);
+}
+
+void Core::on_synchronized(const SyncPoint& point, std::uint64_t host_time_ns) {
+  if (point.collectives == 0 && point.host_actions == 0 && point.stream == 0) { return; }
+  CoreState::Hold hold(*state_);
+  ProgramOrder& order = state_->known.order;
+  order.finish(point);
+  Stream* stream = point.stream == 0 ? nullptr : order.find_stream(point.stream);
+  // What was expected to be still running has ended: whatever follows it begins that much earlier.
+  if (stream != nullptr && point.busy_until > host_time_ns) { stream->order.clock.advance(point.busy_until - host_time_ns); }
+}
+
+void Core::on_context_destroy(ContextId context) {
+  CoreState::Hold hold(*state_);
+  state_->known.order.remove_context(context);
+  state_->captures.store(state_->known.order.captures_active(), std::memory_order_relaxed);
+}
+
+void Core::on_capture_begin(StreamId stream) {
+  CoreState::Hold hold(*state_);
+  Stream* found = state_->disturb(stream, hold);
+  if (found == nullptr) { return; }
+  state_->known.order.begin_capture(*found);
+  state_->captures.store(state_->known.order.captures_active(), std::memory_order_relaxed);
+}
+
+GraphFacts Core::on_capture_end(StreamId stream) {
+  CoreState::Hold hold(*state_);
+  GraphFacts held;
+  if (const Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.end_capture(*found, held); }
+  state_->captures.store(state_->known.order.captures_active(), std::memory_order_relaxed);
+  return held;
+}
+
+bool Core::capturing() const { return state_->captures.load(std::memory_order_relaxed) != 0; }
+
+void Core::before_fork() { state_->mutex.lock(); }
+void Core::after_fork_in_parent() { state_->mutex.unlock(); }
+void Core::after_fork_in_child() {
+  // Forgetting the rest costs a millisecond that a child which only calls exec should not pay.
+  state_->forked = true;
+  state_->rest.reset();
+  state_->mutex.unlock();
+}
+
+}  // namespace elbowroom::interposer

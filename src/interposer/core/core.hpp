@@ -1,0 +1,297 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "interposer/core/rules.hpp"
+
+/// The decision logic of `elbowroom run`, and all that the hooks say to it. The hooks translate driver calls into facts and carry out the
+/// decisions; the core knows no driver function, allocates nothing after `create`, throws nothing, and may be called by every thread at once.
+namespace elbowroom::interposer {
+
+/// What the driver calls CUcontext, CUstream, CUevent, CUfunction: the handle's value, never dereferenced. A handle may be reused after
+/// its destruction was told. Zero is "none".
+using ContextId = std::uint64_t;
+using StreamId = std::uint64_t;
+using EventId = std::uint64_t;
+using FunctionId = std::uint64_t;
+
+/// Handles are aligned pointers below 2^48, so tagged ids cannot meet a real stream's.
+/// Stream 0 and CU_STREAM_LEGACY of a context (of the entry points without _ptsz).
+constexpr StreamId legacy_stream(ContextId context) { return context | 1; }
+/// CU_STREAM_PER_THREAD, and stream 0 of the _ptsz entry points. `thread` is a small number that the hooks give each thread.
+constexpr StreamId per_thread_stream(ContextId context, std::uint32_t thread) {
+  return context | (static_cast<std::uint64_t>(thread % 0xffffU + 1) << 48U) | 2;
+}
+constexpr bool is_legacy_stream(StreamId stream) { return (stream & 7U) == 1; }
+
+struct Extent {
+  std::uint32_t x = 1, y = 1, z = 1;
+  [[nodiscard]] constexpr std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+};
+
+/// What the core asks about a stream that it meets for the first time.
+struct StreamInfo {
+  ContextId context = 0;
+  std::int32_t device = 0;  ///< ordinal, 0..63
+  bool blocking = true;     ///< not created with CU_STREAM_NON_BLOCKING; default streams are blocking
+};
+
+/// About a function (kernel) met for the first time or after a module was unloaded.
+struct FunctionInfo {
+  const char* name = nullptr;  ///< as the driver names it; copied (truncated); null: unknown, the function is passed through
+  std::uint32_t registers = 0;
+  std::uint32_t static_shared = 0;     ///< bytes
+  std::uint32_t required_cluster = 1;  ///< blocks per cluster that it was compiled for, which no launch attribute names; 1: none
+};
+
+struct DeviceInfo {
+  std::uint32_t sms = 0;                    ///< 0: unknown, which refuses shaping and the size test of the gate
+  std::uint32_t shared_per_sm = 0;          ///< bytes
+  std::uint32_t reserved_per_block = 1024;  ///< bytes
+  std::uint32_t max_shared_per_block = 0;   ///< bytes, opted in
+  std::uint32_t shared_granule = 128;  ///< bytes; shared memory is given to blocks in such pieces (on sm_80 and later by default)
+  std::array<char, 96> name{};         ///< as the driver names it, zero-terminated; empty: unknown
+};
+
+struct Text {
+  const char* data = nullptr;
+  std::size_t size = 0;
+};
+
+/// Questions that only the driver can answer. Asked on first sight (of a stream, function, device, launch shape), never with the core's
+/// lock held, on the thread that stated the fact. Any of them may be null: then everything about the thing is unknown.
+struct Platform {
+  void* self = nullptr;
+  StreamInfo (*describe_stream)(void* self, StreamId stream) = nullptr;
+  FunctionInfo (*describe_function)(void* self, FunctionId function) = nullptr;
+  DeviceInfo (*describe_device)(void* self, std::int32_t device) = nullptr;
+  /// Resident blocks per SM as the driver computes them; 0: unknown. Asked only where shaping is considered.
+  std::uint32_t (*blocks_per_sm)(void* self, FunctionId function, std::uint32_t threads, std::uint32_t dynamic_shared) = nullptr;
+  /// What earlier runs learned (parse_durations), readable from then on. Asked once, with the first device.
+  Text (*known_durations)(void* self) = nullptr;
+};
+
+/// What an intercepted ncclAllReduce & co. said about the kernel that it is about to launch; all zero where nobody was asked.
+struct CollectiveNote {
+  std::uint64_t communicator = 0;
+  std::uint64_t bytes = 0;  ///< grouped calls: the sum
+  std::uint32_t ranks = 0;
+};
+
+struct LaunchFacts {
+  StreamId stream = 0;
+  FunctionId function = 0;
+  Extent grid;
+  Extent block;
+  std::uint32_t dynamic_shared = 0;  ///< bytes, as the program asked
+  std::uint32_t cluster = 1;         ///< blocks per cluster; 1: none
+  bool cooperative = false;
+  bool sets_priority = false;          ///< the program's own attributes name a priority: the core leaves it
+  bool sets_completion_event = false;  ///< the program's own attributes name a launch completion event: it cannot be gated on
+  bool programmatic = false;           ///< programmatic dependent launch: what we put before it costs the pair its overlap, no more
+  CollectiveNote note;
+  std::uint64_t host_time_ns = 0;  ///< a monotonic clock's; equal to or later than every earlier fact of this thread
+};
+
+/// Why a control was not applied to a launch; the report's words.
+enum class Refusal : std::uint8_t {
+  none,
+  queued_collective,    ///< gate: the collective waits behind another one
+  host_dependency,      ///< gate: the collective waits for something the host or another process may do later
+  late_collective,      ///< gate: the collective is expected to start later than the compute could
+  short_collective,     ///< gate: expected to end too soon to be worth it
+  small_compute,        ///< gate: the compute kernel leaves enough SMs free
+  no_event,             ///< gate: the collective has no completion event of ours (a graph, its own event, a failed attribute)
+  other_context,        ///< gate: the collective belongs to another context of the device
+  other_capture,        ///< gate: one of the two is captured, or in another capture
+  programmatic_launch,  ///< gate: a captured dependent launch has an edge of its own kind, beside which ours may be refused
+  order_lost,           ///< gate: a table overflowed, the program's order is no longer known in full
+  own_priority,         ///< priority: the program set one
+  cooperative_launch,   ///< shape, Never pad
+  cluster_launch,       ///< shape, Never pad
+  single_wave,          ///< shape, Never pad: may hold a grid barrier or have sized its grid by occupancy
+  already_at_cap,       ///< shape: residency is at or under the cap
+  no_pad,               ///< shape: no amount of shared memory gives that residency
+  unknown_residency,    ///< shape: the driver did not say
+  captured_trial,  ///< gate, shape: auto compares its controls while it runs, and a captured graph would keep what is being tried
+  passed_through,  ///< the function failed with a control before, or is unknown
+  count
+};
+const char* text(Refusal refusal);
+
+/// Index of a completion event that the hooks keep for (context, slot), made on first use without timing; inside a capture they keep a
+/// second set, because a captured event must not be waited for outside.
+using EventSlot = std::uint8_t;
+constexpr EventSlot kNoEvent = 0xff;
+constexpr std::size_t kEventSlots = 64;
+
+/// Names a launch in `on_launched` and `on_timing`. Zero: the core wants to hear nothing about this launch, whatever became of it.
+using Ticket = std::uint64_t;
+
+struct Decision {
+  Ticket ticket = 0;
+  std::uint32_t dynamic_shared = 0;       ///< bytes to launch with; the program's own unless the launch is shaped
+  EventSlot completion_event = kNoEvent;  ///< add CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT with this event (flags 0)
+  EventSlot wait_on = kNoEvent;           ///< cuStreamWaitEvent(stream, event) before the launch
+  bool priority = false;                  ///< add CU_LAUNCH_ATTRIBUTE_PRIORITY with the context's greatest priority
+  bool time_it = false;                   ///< record timing events around the launch (never while anything is being captured)
+  bool captured = false;                  ///< the stream is being captured, as far as the core was told
+  bool is_collective = false;
+  /// Not zero: a step of the program begins with this launch. Record a timing event before it, tell `on_step_time` later.
+  std::uint64_t step = 0;
+  bool in_window = false;           ///< in order and in time: for the hooks' own accounting of overhead
+  Refusal refusal = Refusal::none;  ///< the first control that was refused; for the report
+
+  /// The launch goes exactly as the program asked, with nothing before or after it.
+  [[nodiscard]] constexpr bool untouched(std::uint32_t asked_dynamic) const {
+    return !priority && !time_it && step == 0 && completion_event == kNoEvent && wait_on == kNoEvent &&
+           dynamic_shared == asked_dynamic;
+  }
+};
+
+enum class LaunchOutcome : std::uint8_t {
+  ok,          ///< launched as decided
+  plain_ok,    ///< launched as the program asked, because the hooks could not carry the decision out (e.g. no event could be made)
+  relaunched,  ///< failed as decided, then launched as the program asked: the function goes without that control from now on
+  failed       ///< failed as the program asked
+};
+
+/// A host synchronisation in progress: what will be known finished when it returns. Taken before the driver is called, because another
+/// thread may enqueue more, or record the event again, in the meantime.
+struct SyncPoint {
+  std::uint64_t collectives = 0;
+  std::uint64_t host_actions = 0;
+  std::uint64_t sequence = 0;
+  StreamId stream = 0;
+  std::uint64_t busy_until = 0;
+};
+
+struct GraphFacts {
+  std::uint32_t collectives = 0;  ///< kernel nodes recognised as communication
+  std::uint32_t computes = 0;     ///< other kernel nodes
+  /// It waits for the host, another process or a condition, or what it holds is not known: a gate behind it could wait for ever.
+  bool waits = false;
+};
+
+/// The SM count to set around a call of cuBLAS: 0 leaves the library as it is.
+struct SmTarget {
+  std::uint32_t sms = 0;
+};
+
+/// What only the hooks know about the process; for the report. All pointers are read during the call alone.
+struct ProcessFacts {
+  int pid = 0;
+  const char* program = "";
+  int device_count = 0;
+  const char* const* driver_entries = nullptr;
+  std::size_t driver_entry_count = 0;
+  const char* const* passed_through = nullptr;  ///< "function: reason", beyond what the core passed through itself
+  std::size_t passed_through_count = 0;
+  std::uint64_t overhead_ns = 0;  ///< inside the interposer, driver excluded
+  std::uint64_t overhead_calls = 0;
+  std::uint64_t outside_ns = 0;  ///< of launches outside windows, those that were left alone included
+  std::uint64_t outside_calls = 0;
+  std::uint64_t inside_ns = 0;
+  std::uint64_t inside_calls = 0;
+};
+
+/// Where the report goes, piece by piece; pieces are not zero-terminated.
+struct Sink {
+  void* self = nullptr;
+  void (*write)(void* self, const char* data, std::size_t size) = nullptr;
+};
+
+struct CoreState;
+
+class Core {
+ public:
+  /// All memory is taken here (a few MiB). Null when there is none: pass everything through.
+  static std::unique_ptr<Core> create(const Rules& rules, const Platform& platform);
+  ~Core();
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  /// A launch of the function needs no decision: it goes as the program asked, and on_launch is not to be called. Lock-free, and so cheap
+  /// that it comes before everything else.
+  [[nodiscard]] bool leaves_alone(FunctionId function);
+
+  // --- kernels: call on_launch before the driver, and on_launched after it unless the ticket is zero ---
+  /// The compute launch or collective of the facts takes its place in the program's order here: threads that order their launches
+  /// by themselves are seen in their order.
+  Decision on_launch(const LaunchFacts& facts);
+  /// Until `ok` is told, nothing is gated on the collective of this ticket.
+  void on_launched(Ticket ticket, LaunchOutcome outcome);
+  /// A launch that Decision::time_it asked about has finished, and took this long between its two events.
+  void on_timing(Ticket ticket, std::uint64_t nanoseconds, std::uint64_t host_time_ns);
+  /// The same launch's events failed or were given up: its time will not come.
+  void on_timing_lost(Ticket ticket);
+  /// The step that Decision::step named took this long on the device, from its event to the event of the step with the next number.
+  void on_step_time(std::uint64_t step, std::uint64_t nanoseconds);
+  /// A module or library was unloaded: function handles may now mean something else.
+  void on_module_unload();
+
+  // --- streams and events: after the driver said success, except where noted ---
+  /// Optional: streams that were never created here are asked for by Platform::describe_stream.
+  void on_stream_create(StreamId stream, const StreamInfo& info);
+  void on_stream_destroy(StreamId stream);  ///< before the driver: the handle may be reused at once
+  void on_event_destroy(EventId event);     ///< before the driver
+  void on_event_record(EventId event, StreamId stream);
+  void on_stream_wait(StreamId stream, EventId event);
+  /// An operation without kernel that another stream may be ordered by: needed for asynchronous copies, memsets and host functions on
+  /// *legacy* streams alone (elsewhere the stream's own order says it all, and the call does nothing).
+  void on_stream_operation(StreamId stream);
+  /// What follows on the stream waits for something that the host, another process or a kernel's store may do later: cuStreamWaitValue*,
+  /// wait operations of cuStreamBatchMemOp, cuLaunchHostFunc, cuStreamAddCallback, external semaphores, waits for IPC or external events.
+  void on_host_dependency(StreamId stream);
+
+  // --- host synchronisation: take the point before the driver call, tell it after it returned success ---
+  SyncPoint event_point(EventId event);
+  SyncPoint stream_point(StreamId stream);     ///< also synchronous copies: with the (legacy or per-thread) default stream
+  SyncPoint context_point(ContextId context);  ///< cuCtxSynchronize; not cuMemFree, which only may wait for the device
+  /// Also after cuEventQuery or cuStreamQuery said that it is finished (a point whose driver call failed is simply dropped).
+  void on_synchronized(const SyncPoint& point, std::uint64_t host_time_ns);
+
+  /// Before cuCtxDestroy or a reset of the primary context: its streams are gone and its collectives finished.
+  void on_context_destroy(ContextId context);
+
+  // --- stream capture and graphs ---
+  void on_capture_begin(StreamId stream);
+  /// Before the driver ends the capture that this stream began; what it held, for the graph's later launches. Zero counts where the
+  /// core knew of no capture.
+  GraphFacts on_capture_end(StreamId stream);
+  /// A graph counts as one operation. A graph that holds collectives is live like a collective; nothing can be gated on it.
+  /// Call before the driver.
+  void on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64_t host_time_ns);
+  /// Whether any stream is being captured, so that calls which may invalidate a capture (cuEventQuery of timing events, creation of
+  /// events) must be put off. Lock-free.
+  [[nodiscard]] bool capturing() const;
+
+  // --- cuBLAS ---
+  /// Whether any product may get a target now: before the cost of finding out what kind of product one is.
+  [[nodiscard]] bool sets_targets();
+  /// Before a cuBLAS call on this stream. Tell `on_library_gemm_done` where the target was set.
+  SmTarget on_library_gemm(StreamId stream, const Product& product, std::uint64_t host_time_ns);
+  void on_library_gemm_done(LaunchOutcome outcome);
+  /// What `on_library_gemm` would say, for a question that launches nothing. Asks the driver about no stream: this one may be gone.
+  SmTarget expected_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
+
+  // --- fork: pthread_atfork's three moments. The child starts with nothing known, its own report and the same rules ---
+  void before_fork();
+  void after_fork_in_parent();
+  void after_fork_in_child();
+
+  /// Launches that were left alone.
+  [[nodiscard]] std::uint64_t launches_at_rest() const;
+
+  /// One `elbowroom.run-process/1` document. May be called at any time; takes the lock.
+  void report(const ProcessFacts& process, const Sink& sink);
+
+ private:
+  explicit Core(std::unique_ptr<CoreState> state);
+  std::unique_ptr<CoreState> state_;
+};
+
+}  // namespace elbowroom::interposer

@@ -1,0 +1,374 @@
+#include <algorithm>
+#include <bit>
+
+#include "interposer/core/core_state.hpp"
+#include "interposer/core/shaping.hpp"
+
+namespace elbowroom::interposer {
+namespace {
+
+constexpr int kMostQuestions = 4;  // bounds the cost of the gate where dozens of collectives are not known to have finished
+
+// The same in every process, so that what one learns another can use.
+std::uint64_t kind_key(const LaunchFacts& facts, std::uint64_t kernel) {
+  const std::uint64_t grid = (facts.grid.count() << 16U) ^ facts.grid.x;
+  const std::uint64_t block = (facts.block.count() << 32U) | facts.dynamic_shared;
+  std::uint64_t key = combine(combine(kernel, grid), block);
+  if (facts.note.bytes != 0) { key = combine(key, (std::uint64_t{facts.note.ranks} << 8U) | std::bit_width(facts.note.bytes)); }
+  return key | 1U;
+}
+
+/// One launch on its way through the rules.
+struct Launch {
+  CoreState& state;
+  const LaunchFacts& facts;
+  KernelRecord& kernel;
+  LaunchKind& kind;
+  Stream& stream;
+  Order& order;
+  bool captured;
+  Decision& decision;
+  std::uint32_t cap;  ///< blocks per SM; 0: none
+  TicketFields ticket{};
+  Interval expected{};
+};
+
+std::uint8_t size_class_of(const LaunchFacts& facts) {
+  return static_cast<std::uint8_t>(facts.note.bytes == 0 ? 0 : std::bit_width(facts.note.bytes) - 1);
+}
+
+std::uint32_t cluster_of(const KernelRecord& kernel, const LaunchFacts& facts) {
+  return std::max(facts.cluster, kernel.required_cluster);
+}
+
+void remember_footprint(KernelRecord& kernel, const LaunchFacts& facts) {
+  kernel.threads = static_cast<std::uint32_t>(facts.block.count());
+  kernel.dynamic_shared = facts.dynamic_shared;
+  kernel.cluster = cluster_of(kernel, facts);
+}
+
+bool may_time(const Launch& launch) {
+  Knowledge& known = launch.state.known;
+  if (!launch.state.rules.timing || launch.kind.timing_pending) { return false; }
+  if (known.order.captures_active() != 0 || !launch.kind.samples.wants(launch.kind.launches)) { return false; }
+  return known.timing_budget.spend();
+}
+
+void decide_priority(Launch& launch) {
+  if (!launch.state.known.active.priority) { return; }
+  const bool company = launch.captured || launch.kind.companions > 0 || launch.kind.launches < kFirstCompanions;
+  if (launch.facts.sets_priority) {
+    launch.state.refuse(launch.kernel, launch.decision, Refusal::own_priority);
+  } else if (company) {
+    launch.decision.priority = launch.ticket.priority = true;
+  }
+}
+
+void place_collective(Launch& launch, bool queued) {
+  Knowledge& known = launch.state.known;
+  launch.order.clock.collectives_until = launch.expected.end;
+  const unsigned place = known.order.add_collective(launch.stream, launch.order);
+  known.ended &= ~(std::uint64_t{1} << place);
+  known.accompanied &= ~(std::uint64_t{1} << place);
+  Collective& collective = known.order.collective(place);
+  collective.expected = launch.expected;
+  collective.blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.facts.grid.count(), 0xffffffffU));
+  collective.shape = static_cast<std::uint32_t>(known.kinds.position(&launch.kind));
+  collective.duration_known = launch.kind.samples.known();
+  collective.queued = queued;
+  launch.ticket.collective = true;
+  launch.ticket.place = place;
+  launch.ticket.born = known.order.born(place) & kBornMask;
+  launch.decision.is_collective = true;
+}
+
+void decide_collective(Launch& launch, bool queued) {
+  Knowledge& known = launch.state.known;
+  const auto device = static_cast<std::size_t>(launch.stream.info.device);
+  // Compute that was launched before the collective, and runs when it arrives, keeps it company as well.
+  if (!launch.captured && known.compute_until[device] > launch.expected.start) { ++launch.kind.companions; }
+  place_collective(launch, queued);
+  if (launch.kernel.passed_through) {
+    launch.state.refuse(launch.kernel, launch.decision, Refusal::passed_through);
+    return;
+  }
+  decide_priority(launch);
+  const bool surely_eager_or_captured = launch.captured || known.order.captures_active() == 0;
+  const bool takes_event = !launch.facts.sets_completion_event && !launch.kernel.event_refused;
+  if (known.active.gate && takes_event && surely_eager_or_captured) {
+    launch.decision.completion_event = static_cast<EventSlot>(launch.ticket.place);
+    launch.ticket.gate = true;
+  }
+}
+
+/// Of the collectives that are not ordered before the launch, those that it is expected to meet.
+std::uint64_t in_time(const Launch& launch, std::uint64_t unordered) {
+  if (launch.captured) { return unordered; }
+  Knowledge& known = launch.state.known;
+  std::uint64_t beside = 0;
+  for (std::uint64_t rest = unordered & ~known.ended; rest != 0; rest &= rest - 1) {
+    const std::uint64_t bit = rest & (~rest + 1);
+    const Collective& collective = known.order.collective(static_cast<unsigned>(std::countr_zero(rest)));
+    const ExpectedMeeting meeting{launch.expected, launch.kind.samples.known(), collective.expected, collective.duration_known};
+    if (meeting.meets()) {
+      beside |= bit;
+    } else if (collective.expected.end <= launch.facts.host_time_ns) {
+      known.ended |= bit;
+    }
+  }
+  return beside;
+}
+
+void count_company(Knowledge& known, std::uint64_t beside) {
+  for (std::uint64_t rest = beside & ~known.accompanied; rest != 0; rest &= rest - 1) {
+    ++known.kinds.at(known.order.collective(static_cast<unsigned>(std::countr_zero(rest))).shape).companions;
+  }
+  known.accompanied |= beside;
+}
+
+bool any_of_unknown_duration(ProgramOrder& order, std::uint64_t collectives) {
+  for (; collectives != 0; collectives &= collectives - 1) {
+    if (!order.collective(static_cast<unsigned>(std::countr_zero(collectives))).duration_known) { return true; }
+  }
+  return false;
+}
+
+bool compares(const Rules& rules) { return rules.policy == Policy::automatic && rules.trial; }
+
+Refusal refusal_of(const Launch& launch, unsigned place) {
+  ProgramOrder& order = launch.state.known.order;
+  const std::uint64_t between = order.unfinished_before(place) & ~launch.order.collectives;
+  const Collective& collective = order.collective(place);
+  const auto device = static_cast<std::size_t>(launch.stream.info.device);
+  const Rules& rules = launch.state.rules;
+  return gate_refusal({.collective = collective,
+                       .facts = launch.facts,
+                       .context = launch.stream.info.context,
+                       .capture = launch.captured ? launch.stream.capture : 0,
+                       .compute = launch.expected,
+                       .sms = launch.state.known.devices[device].sms,
+                       .collectives_between = between,
+                       .duration_unknown_between = any_of_unknown_duration(order, between),
+                       .capture_active = order.captures_active() != 0,
+                       .host_action_pending = order.host_actions_pending(),
+                       .order_lost = order.lost(),
+                       .compares = compares(rules)});
+}
+
+/// Refused now and for every later launch of the stream.
+bool is_final(Refusal refusal, const Collective& collective) {
+  switch (refusal) {
+    case Refusal::queued_collective:
+    case Refusal::short_collective:
+    case Refusal::other_context:
+    case Refusal::other_capture:
+      return true;
+    case Refusal::no_event:
+      return collective.launched;
+    default:
+      return false;
+  }
+}
+
+/// Waits for the youngest collective that may be waited for, once per stream.
+void decide_gate(Launch& launch, std::uint64_t beside) {
+  ProgramOrder& order = launch.state.known.order;
+  std::uint64_t rest = beside & ~order.gated(launch.stream);
+  Refusal refusal = Refusal::none;
+  for (int i = 0; i < kMostQuestions && rest != 0; ++i) {
+    const unsigned place = order.youngest(rest);
+    rest &= ~(std::uint64_t{1} << place);
+    refusal = refusal_of(launch, place);
+    if (refusal == Refusal::none) {
+      order.mark_gated(launch.stream, place);
+      launch.decision.wait_on = static_cast<EventSlot>(place);
+      launch.ticket.gate = true;
+      return;
+    }
+    if (is_final(refusal, order.collective(place))) { order.mark_gated(launch.stream, place); }
+  }
+  if (refusal != Refusal::none) { launch.state.refuse(launch.kernel, launch.decision, refusal); }
+}
+
+void decide_shape(Launch& launch) {
+  if (launch.captured && compares(launch.state.rules)) {
+    launch.state.refuse(launch.kernel, launch.decision, Refusal::captured_trial);
+    return;
+  }
+  const auto device = static_cast<std::size_t>(launch.stream.info.device);
+  LaunchFacts facts = launch.facts;
+  facts.cluster = cluster_of(launch.kernel, launch.facts);
+  const Shaping shaping =
+      shape({facts, launch.state.known.devices[device], launch.kernel.static_shared, launch.kind.residency, launch.cap});
+  if (shaping.refusal != Refusal::none) {
+    launch.state.refuse(launch.kernel, launch.decision, shaping.refusal);
+  } else if (shaping.dynamic_shared != launch.facts.dynamic_shared) {
+    launch.decision.dynamic_shared = shaping.dynamic_shared;
+    launch.ticket.shape = true;
+  }
+}
+
+void decide_compute(Launch& launch) {
+  Knowledge& known = launch.state.known;
+  const auto device = static_cast<std::size_t>(launch.stream.info.device);
+  known.compute_until[device] = std::max(known.compute_until[device], launch.expected.end);
+  const std::uint64_t unordered = known.order.unordered(launch.stream, launch.order);
+  if (unordered == 0) { return; }
+  const std::uint64_t beside = in_time(launch, unordered);
+  if (beside == 0) {
+    ++known.totals.in_order_only;
+    return;
+  }
+  launch.decision.in_window = true;
+  ++known.totals.in_window;
+  ++launch.kernel.in_window;
+  count_company(known, beside);
+  if (launch.kernel.passed_through) {
+    if (known.active.gate || known.active.shape) { launch.state.refuse(launch.kernel, launch.decision, Refusal::passed_through); }
+    return;
+  }
+  if (known.active.gate) { decide_gate(launch, beside); }
+  if (launch.cap != 0) { decide_shape(launch); }
+}
+
+}  // namespace
+
+std::uint32_t CoreState::cap_of(const KernelRecord& kernel, const LaunchFacts& facts) {
+  if (!known.active.shape || kernel.communication) { return 0; }
+  if (kernel.cap != 0) { return kernel.cap; }
+  const Stream* stream = rules.footprint_count == 0 ? nullptr : known.order.find_stream(facts.stream);
+  if (stream == nullptr) { return 0; }
+  const DeviceNames names = names_on(*stream);
+  const auto rules_end = rules.footprints.begin() + static_cast<std::ptrdiff_t>(rules.footprint_count);
+  const auto rule = std::find_if(rules.footprints.begin(), rules_end, [&](const FootprintRule& each) {
+    return each.threads == facts.block.count() && each.registers == kernel.registers &&
+           each.static_shared == kernel.static_shared && each.dynamic_shared == facts.dynamic_shared &&
+           each.cluster == cluster_of(kernel, facts) && (each.on & names) != 0;
+  });
+  return rule == rules_end ? 0 : rule->blocks_per_sm;
+}
+
+Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index, Hold& hold) {
+  Decision decision;
+  decision.dynamic_shared = facts.dynamic_shared;
+  const std::uint64_t key = kind_key(facts, known.kernels[kernel_index].id);
+  known.prefetch(kernel_index, key);
+  // First: a trial that changes its arm does so for whole steps.
+  const std::uint64_t step = known.kernels[kernel_index].communication ? note_collective(key) : 0;
+  if (rest.on()) {
+    pass_at_rest(facts, kernel_index, key);
+    return decision;
+  }
+  if (!meet_stream(facts.stream, hold)) {
+    ++known.totals.overflowed;
+    return decision;
+  }
+  const std::uint32_t cap = cap_of(known.kernels[kernel_index], facts);
+  if (cap != 0) { meet_residency(facts, key, hold); }
+  Stream* stream = known.order.find_stream(facts.stream);
+  LaunchKind* kind = known.kinds.obtain(key);
+  if (stream == nullptr || kind == nullptr) {
+    ++known.totals.overflowed;
+    return decision;
+  }
+  KernelRecord& kernel = known.kernels[kernel_index];
+  if (kind->launches == 0) { begin_kind(*kind, key); }
+  kind->kernel = kernel_index;
+  remember_footprint(kernel, facts);
+
+  Order& order = known.order.open(*stream);
+  const bool captured = &order == &stream->captured;
+  Launch launch{*this, facts, kernel, *kind, *stream, order, captured, decision, cap};
+  const bool queued = !captured && order.clock.queued_behind_collective(facts.host_time_ns);
+  if (captured) {
+    ++known.totals.captured;
+    known.order.count_captured(*stream, kernel.communication ? GraphFacts{1, 0} : GraphFacts{0, 1});
+    decision.captured = true;
+  } else {
+    launch.expected = order.clock.enqueue(facts.host_time_ns, kind->samples.expected());
+  }
+  if (kernel.communication) {
+    kind->size_class = size_class_of(facts);
+    if (!captured) { decision.step = step; }
+    decide_collective(launch, queued);
+  } else {
+    decide_compute(launch);
+  }
+  if (may_time(launch)) { decision.time_it = kind->timing_pending = true; }
+  ++kind->launches;
+  known.order.close(*stream, order);
+  if (decision.is_collective || !decision.untouched(facts.dynamic_shared)) {
+    launch.ticket.kind = known.kinds.position(kind);
+    decision.ticket = pack(launch.ticket);
+  }
+  return decision;
+}
+
+void CoreState::begin_kind(LaunchKind& kind, std::uint64_t key) {
+  const std::uint32_t learned = known.models_differ ? 0 : known.durations.of(key);
+  if (learned != 0) { kind.samples.begin_with(learned); }
+}
+
+void CoreState::pass_at_rest(const LaunchFacts& facts, std::uint16_t kernel_index, std::uint64_t key) {
+  if (!known.kernels[kernel_index].communication) {
+    rest.remember(facts.function);
+    return;
+  }
+  LaunchKind* kind = known.kinds.obtain(key);
+  if (kind == nullptr) { return; }
+  if (kind->launches == 0) { begin_kind(*kind, key); }
+  kind->kernel = kernel_index;
+  kind->size_class = size_class_of(facts);
+  ++kind->launches;
+}
+
+Decision Core::on_launch(const LaunchFacts& facts) {
+  CoreState& state = *state_;
+  state.known.prefetch(facts);
+  CoreState::Hold hold(state);
+  const std::uint16_t kernel = state.meet_function(facts.function, hold);
+  Knowledge& known = state.known;
+  ++known.totals.launches;
+  ++known.kernels[kernel].launches;
+  known.timing_budget.earn();
+  known.collectives_seen = known.collectives_seen || known.kernels[kernel].communication;
+  if (state.dormant()) {
+    Decision decision;
+    decision.dynamic_shared = facts.dynamic_shared;
+    return decision;
+  }
+  return state.decide(facts, kernel, hold);
+}
+
+void Core::on_launched(Ticket ticket, LaunchOutcome outcome) {
+  if (ticket == 0) { return; }
+  CoreState::Hold hold(*state_);
+  const TicketFields fields = unpack(ticket);
+  Knowledge& known = state_->known;
+  LaunchKind& kind = known.kinds.at(fields.kind);
+  KernelRecord& kernel = known.kernels[kind.kernel];
+  const bool live = fields.collective && known.order.is_live(fields.place, fields.born, kBornMask);
+  if (outcome == LaunchOutcome::failed) {
+    kind.timing_pending = false;
+    if (live) { known.order.withdraw(fields.place); }
+    return;
+  }
+  if (live) {
+    Collective& collective = known.order.collective(fields.place);
+    collective.launched = true;
+    collective.has_event = outcome == LaunchOutcome::ok && fields.gate;
+  }
+  if (outcome == LaunchOutcome::relaunched) {
+    ++known.totals.relaunched;
+    const bool first_suspect = fields.collective && fields.gate && fields.priority && !kernel.event_refused;
+    (first_suspect ? kernel.event_refused : kernel.passed_through) = true;
+  }
+  if (outcome != LaunchOutcome::ok) { return; }
+  for (AppliedCounts* counts : {&known.totals.applied, &kernel.applied}) {
+    counts->priority += fields.priority ? 1 : 0;
+    counts->gate += fields.gate && !fields.collective ? 1 : 0;
+    counts->shape += fields.shape ? 1 : 0;
+  }
+}
+
+}  // namespace elbowroom::interposer

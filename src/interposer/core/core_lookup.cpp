@@ -1,0 +1,93 @@
+#include <algorithm>
+#include <cstring>
+
+#include "interposer/core/core_state.hpp"
+#include "interposer/core/kernel_names.hpp"
+
+namespace elbowroom::interposer {
+
+bool CoreState::meet_stream(StreamId stream, Hold& hold) {
+  if (known.order.find_stream(stream) != nullptr) { return true; }
+  hold.release();
+  StreamInfo info;
+  if (platform.describe_stream != nullptr) { info = platform.describe_stream(platform.self, stream); }
+  hold.take();
+  meet_device(info.device, hold);
+  return known.order.find_stream(stream) != nullptr || known.order.add_stream(stream, info) != nullptr;
+}
+
+void CoreState::meet_device(std::int32_t device, Hold& hold) {
+  if (device < 0 || device >= ProgramOrder::kMaxDevices || platform.describe_device == nullptr) { return; }
+  const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(device);
+  if ((known.devices_known & bit) != 0) { return; }
+  const bool first = known.devices_known == 0;
+  hold.release();
+  const DeviceInfo info = platform.describe_device(platform.self, device);
+  const Text learned = first && platform.known_durations != nullptr ? platform.known_durations(platform.self) : Text{};
+  hold.take();
+  if (known.devices_known == 0) {
+    known.model = info.name;
+    if (learned.size > 0) { (void)parse_durations(learned.data, learned.size, info.name.data(), known.durations); }
+  }
+  known.models_differ = known.models_differ || known.model != info.name;
+  known.devices[static_cast<std::size_t>(device)] = info;
+  known.device_names[static_cast<std::size_t>(device)] = rules.names_of(info.name.data());
+  known.devices_known |= bit;
+}
+
+std::uint16_t CoreState::meet_function(FunctionId function, Hold& hold) {
+  const Function* found = known.functions.find(function);
+  if (found != nullptr && found->loaded == known.modules) { return found->kernel; }
+  if (platform.describe_function == nullptr) { return 0; }
+  const std::uint32_t modules = known.modules;
+  hold.release();
+  // The name belongs to the driver and lives as long as its module, which the launch under way keeps loaded.
+  const FunctionInfo info = platform.describe_function(platform.self, function);
+  hold.take();
+  Function* entry = known.functions.obtain(function);
+  if (entry == nullptr) { return 0; }
+  *entry = {add_kernel(info), modules};
+  return entry->kernel;
+}
+
+std::uint16_t CoreState::add_kernel(const FunctionInfo& info) {
+  if (info.name == nullptr) { return 0; }
+  // Two compilations of one name, as generated kernels have, may differ in what they take.
+  const std::uint64_t footprint = (std::uint64_t{info.registers} << 32U) | info.static_shared;
+  std::uint16_t* index = known.kernel_by_name.obtain(combine(name_hash(info.name), footprint) | 1U);
+  if (index == nullptr) { return 0; }
+  if (*index != 0 || known.kernel_count == kMaxKernels) { return *index; }
+  *index = static_cast<std::uint16_t>(known.kernel_count++);
+  KernelRecord& kernel = known.kernels[*index];
+  kernel.id = name_hash(info.name);
+  const std::size_t length = std::min(std::strlen(info.name), kernel.name.size() - 1);
+  std::memcpy(kernel.name.data(), info.name, length);
+  kernel.name[length] = '\0';
+  kernel.registers = info.registers;
+  kernel.static_shared = info.static_shared;
+  kernel.required_cluster = std::max(info.required_cluster, 1U);
+  kernel.communication = is_communication(info.name);
+  for (std::size_t i = 0; i < rules.cap_count && kernel.cap == 0 && !kernel.communication; ++i) {
+    const char* wanted = rules.caps[i].name.data();
+    if (std::strcmp(wanted, "*") == 0 || std::strstr(info.name, wanted) != nullptr) { kernel.cap = rules.caps[i].blocks_per_sm; }
+  }
+  return *index;
+}
+
+void CoreState::meet_residency(const LaunchFacts& facts, std::uint64_t kind_key, Hold& hold) {
+  const LaunchKind* kind = known.kinds.obtain(kind_key);
+  if (kind == nullptr || kind->residency_asked) { return; }
+  hold.release();
+  std::uint32_t residency = 0;
+  if (platform.blocks_per_sm != nullptr) {
+    const auto threads = static_cast<std::uint32_t>(facts.block.count());
+    residency = platform.blocks_per_sm(platform.self, facts.function, threads, facts.dynamic_shared);
+  }
+  hold.take();
+  if (LaunchKind* asked = known.kinds.find(kind_key)) {
+    asked->residency = residency;
+    asked->residency_asked = true;
+  }
+}
+
+}  // namespace elbowroom::interposer

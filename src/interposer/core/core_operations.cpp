@@ -1,0 +1,87 @@
+#include <bit>
+
+#include "interposer/core/core_state.hpp"
+
+namespace elbowroom::interposer {
+
+void Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64_t host_time_ns) {
+  CoreState::Hold hold(*state_);
+  Knowledge& known = state_->known;
+  ++known.totals.graph_launches;
+  known.collectives_seen = known.collectives_seen || graph.collectives > 0;
+  const std::uint64_t key = combine(combine(0, graph.collectives), graph.computes) | 1U;
+  const Stream* before = known.order.find_stream(stream);
+  const bool captured = before != nullptr && known.order.active_capture(*before) != 0;
+  // A graph has no place for the event of a step that begins with it: that step's time stays unknown.
+  if (graph.collectives > 0 && !captured) { static_cast<void>(state_->note_collective(key)); }
+  if (graph.waits && !captured) {
+    if (Stream* waiting = state_->disturb(stream, hold)) { known.order.add_host_action(*waiting); }
+  }
+  if (state_->rest.on() || state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
+  Stream* found = known.order.find_stream(stream);
+  if (found == nullptr) { return; }
+  Order& order = known.order.open(*found);
+  if (&order == &found->captured) {
+    known.order.count_captured(*found, graph);
+  } else if (graph.collectives > 0) {
+    const Interval expected = order.clock.enqueue(host_time_ns, 0);
+    order.clock.collectives_until = expected.end;
+    LaunchKind* kind = known.kinds.obtain(key);
+    const unsigned place = known.order.add_collective(*found, order);
+    known.ended &= ~(std::uint64_t{1} << place);
+    known.accompanied &= ~(std::uint64_t{1} << place);
+    Collective& collective = known.order.collective(place);
+    collective.expected = expected;
+    collective.shape = kind == nullptr ? 0 : static_cast<std::uint32_t>(known.kinds.position(kind));
+    collective.launched = true;
+  }
+  known.order.close(*found, order);
+}
+
+bool Core::sets_targets() {
+  if (state_->rest.on()) { return false; }
+  CoreState::Hold hold(*state_);
+  return state_->known.active.sm_target && !state_->dormant();
+}
+
+SmTarget Core::on_library_gemm(StreamId stream, const Product& product, std::uint64_t host_time_ns) {
+  if (state_->rest.on()) { return {}; }
+  CoreState::Hold hold(*state_);
+  if (!state_->known.active.sm_target || state_->dormant() || !state_->meet_stream(stream, hold)) { return {}; }
+  return state_->sm_target(stream, product, host_time_ns);
+}
+
+void Core::on_library_gemm_done(LaunchOutcome outcome) {
+  CoreState::Hold hold(*state_);
+  Totals& totals = state_->known.totals;
+  totals.applied.sm_target += outcome == LaunchOutcome::ok ? 1 : 0;
+  totals.relaunched += outcome == LaunchOutcome::relaunched ? 1 : 0;
+}
+
+SmTarget Core::expected_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns) {
+  if (state_->rest.on()) { return {}; }
+  CoreState::Hold hold(*state_);
+  if (!state_->known.active.sm_target || state_->dormant()) { return {}; }
+  return state_->sm_target(stream, product, host_time_ns);
+}
+
+SmTarget CoreState::sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns) {
+  Stream* found = known.order.find_stream(stream);
+  if (found == nullptr) { return {}; }
+  const std::uint32_t target = rules.target_of(product, names_on(*found));
+  // A rule may have been made for a larger device of the same name.
+  const std::uint32_t sms = known.devices[static_cast<std::size_t>(found->info.device)].sms;
+  if (target == 0 || (sms != 0 && target >= sms)) { return {}; }
+  Order& order = known.order.open(*found);
+  if (&order == &found->captured) { return {}; }
+  Clock clock = order.clock;
+  const Interval expected = clock.enqueue(host_time_ns, 0);
+  for (std::uint64_t left = known.order.unordered(*found, order); left != 0; left &= left - 1) {
+    const Collective& collective = known.order.collective(static_cast<unsigned>(std::countr_zero(left)));
+    // The kernel that the library will choose is not known yet, and neither is its duration.
+    if (ExpectedMeeting{expected, false, collective.expected, collective.duration_known}.meets()) { return {target}; }
+  }
+  return {};
+}
+
+}  // namespace elbowroom::interposer

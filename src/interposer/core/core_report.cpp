@@ -1,0 +1,221 @@
+#include <algorithm>
+
+#include "interposer/core/core_state.hpp"
+#include "interposer/core/report_writer.hpp"
+
+namespace elbowroom::interposer {
+namespace {
+
+constexpr std::size_t kMostKernels = 256;
+
+template <class Counts>
+void write_refused(ReportWriter& out, const Counts& refused) {
+  out.key("refused").begin_object();
+  for (std::size_t i = 1; i < kRefusals; ++i) {
+    if (refused[i] != 0) { out.key(text(static_cast<Refusal>(i))).number(refused[i]); }
+  }
+  out.end_object();
+}
+
+void write_applied(ReportWriter& out, const AppliedCounts& counts) {
+  out.key("applied").begin_object();
+  out.key("gate").number(counts.gate).key("shape").number(counts.shape);
+  out.key("priority").number(counts.priority).key("sm_target").number(counts.sm_target);
+  out.end_object();
+}
+
+void write_texts(ReportWriter& out, const char* const* texts, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) { out.text(texts[i]); }
+}
+
+void write_process(ReportWriter& out, const ProcessFacts& process, const Rules& rules) {
+  out.key("schema").text("elbowroom.run-process/1");
+  out.key("pid").number(static_cast<std::uint64_t>(process.pid)).key("program").text(process.program);
+  out.key("policy").text(text(rules.policy));
+  out.key("device_count_seen").number(static_cast<std::uint64_t>(std::max(process.device_count, 0)));
+  out.key("driver_entries").begin_array();
+  write_texts(out, process.driver_entries, process.driver_entry_count);
+  out.end_array();
+}
+
+void write_launches(ReportWriter& out, Knowledge& known, std::uint64_t at_rest) {
+  const Totals& totals = known.totals;
+  out.key("launches").begin_object();
+  out.key("total").number(totals.launches + at_rest).key("at_rest").number(at_rest).key("captured").number(totals.captured);
+  out.key("graph_launches").number(totals.graph_launches);
+  out.key("in_window").number(totals.in_window).key("in_order_only").number(totals.in_order_only);
+  out.key("untracked").number(totals.overflowed).key("collectives_forgotten").number(known.order.dropped());
+  out.end_object();
+}
+
+void write_collectives(ReportWriter& out, Knowledge& known) {
+  out.key("collectives").begin_array();
+  known.kinds.for_each([&](std::uint64_t, const LaunchKind& kind) {
+    const KernelRecord& kernel = known.kernels[kind.kernel];
+    if (!kernel.communication) { return; }
+    out.begin_object().key("name").text(kernel.name.data()).key("size_class").number(kind.size_class);
+    out.key("count").number(kind.launches).key("expected_us").microseconds(kind.samples.expected()).end_object();
+  });
+  out.end_array();
+}
+
+// What is launched this rarely is not worth a place in a profile.
+constexpr std::uint64_t kWorthKeeping = 8;
+
+void write_durations(ReportWriter& out, Knowledge& known) {
+  // Of several models nobody could tell whose a duration is.
+  const bool one_model = !known.models_differ;
+  out.key("device").text(one_model ? known.model.data() : "");
+  out.key("durations").begin_array();
+  known.kinds.for_each([&](std::uint64_t key, const LaunchKind& kind) {
+    if (!one_model || !kind.samples.measured() || kind.launches < kWorthKeeping) { return; }
+    out.begin_object().key("kind").hexadecimal(key).key("kernel").text(known.kernels[kind.kernel].name.data());
+    out.key("us").microseconds(kind.samples.expected()).key("launches").number(kind.launches).end_object();
+  });
+  out.end_array();
+}
+
+/// Mean over the launches whose duration is known; a kernel is launched with many grids.
+std::uint64_t expected_duration(Knowledge& known, std::uint16_t kernel) {
+  std::uint64_t launches = 0;
+  double sum = 0;
+  known.kinds.for_each([&](std::uint64_t, const LaunchKind& kind) {
+    if (kind.kernel != kernel || !kind.samples.known()) { return; }
+    launches += kind.launches;
+    sum += static_cast<double>(kind.launches) * static_cast<double>(kind.samples.expected());
+  });
+  return launches == 0 ? 0 : static_cast<std::uint64_t>(sum / static_cast<double>(launches));
+}
+
+void write_kernel(ReportWriter& out, Knowledge& known, std::uint16_t index) {
+  const KernelRecord& kernel = known.kernels[index];
+  out.begin_object().key("name").text(kernel.name.data());
+  out.key("footprint").begin_object();
+  out.key("threads").number(kernel.threads).key("registers").number(kernel.registers);
+  out.key("static_shared").number(kernel.static_shared).key("dynamic_shared").number(kernel.dynamic_shared);
+  out.key("cluster").number(kernel.cluster).end_object();
+  out.key("launches").number(kernel.launches).key("in_window").number(kernel.in_window);
+  out.key("expected_us").microseconds(expected_duration(known, index));
+  write_applied(out, kernel.applied);
+  write_refused(out, kernel.refused);
+  out.end_object();
+}
+
+void write_kernels(ReportWriter& out, Knowledge& known) {
+  auto& order = known.report_order;
+  std::size_t count = 0;
+  for (std::size_t i = 1; i < known.kernel_count; ++i) {
+    if (!known.kernels[i].communication) { order[count++] = static_cast<std::uint16_t>(i); }
+  }
+  std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), [&](std::uint16_t a, std::uint16_t b) {
+    const KernelRecord& first = known.kernels[a];
+    const KernelRecord& second = known.kernels[b];
+    if (first.in_window != second.in_window) { return first.in_window > second.in_window; }
+    return first.launches != second.launches ? first.launches > second.launches : a < b;
+  });
+  out.key("kernels").begin_array();
+  for (std::size_t i = 0; i < std::min(count, kMostKernels); ++i) { write_kernel(out, known, order[i]); }
+  out.end_array();
+}
+
+void write_passed_through(ReportWriter& out, const Knowledge& known, const ProcessFacts& process) {
+  out.key("relaunched").number(known.totals.relaunched).key("passed_through").begin_array();
+  for (std::size_t i = 1; i < known.kernel_count; ++i) {
+    if (known.kernels[i].event_refused) { out.text(known.kernels[i].name.data(), ": a launch with a completion event failed"); }
+    if (known.kernels[i].passed_through) { out.text(known.kernels[i].name.data(), ": a launch with a control failed"); }
+  }
+  write_texts(out, process.passed_through, process.passed_through_count);
+  out.end_array();
+}
+
+void write_overhead(ReportWriter& out, const ProcessFacts& process) {
+  const auto each = [](std::uint64_t nanoseconds, std::uint64_t calls) { return calls == 0 ? 0 : nanoseconds / calls; };
+  out.key("overhead").begin_object();
+  out.key("nanoseconds").number(process.overhead_ns).key("calls").number(process.overhead_calls);
+  out.key("nanoseconds_per_launch_outside").number(each(process.outside_ns, process.outside_calls));
+  out.key("nanoseconds_per_launch_inside").number(each(process.inside_ns, process.inside_calls));
+  out.end_object();
+}
+
+void write_trial(ReportWriter& out, const Knowledge& known, const Rules& rules) {
+  const AbTrial& trial = known.trial;
+  const bool compares = rules.policy == Policy::automatic && rules.trial;
+  const auto time_of = [&](bool exists, unsigned arm) { return exists && compares ? trial.step_time(arm) : 0; };
+  const unsigned last = trial.arms() - 1;
+  out.key("ab").begin_object().key("state").text(compares ? text(trial.state()) : "off");
+  out.key("arm").text(text_of_arm(rules, trial.arm())).key("collectives_per_repetition").number(known.steps.period());
+  out.key("plain_us").microseconds(time_of(true, 0)).key("priority_us").microseconds(time_of(true, 1));
+  out.key("gate_us").microseconds(time_of(rules.gate, 2));
+  out.key("shape_us").microseconds(time_of(rules.footprint_count > 0, last));
+  out.key("sm_target_us").microseconds(time_of(rules.has_targets(), last)).end_object();
+}
+
+}  // namespace
+
+void Core::report(const ProcessFacts& process, const Sink& sink) {
+  CoreState::Hold hold(*state_);
+  Knowledge& known = state_->known;
+  ReportWriter out(sink);
+  out.begin_object();
+  write_process(out, process, state_->rules);
+  write_launches(out, known, state_->rest.launches());
+  write_collectives(out, known);
+  write_kernels(out, known);
+  write_durations(out, known);
+  write_applied(out, known.totals.applied);
+  write_refused(out, known.totals.refused);
+  write_passed_through(out, known, process);
+  write_overhead(out, process);
+  write_trial(out, known, state_->rules);
+  out.end_object();
+}
+
+const char* text(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::none:
+      return "none";
+    case Refusal::queued_collective:
+      return "gate: the collective queues behind another";
+    case Refusal::host_dependency:
+      return "gate: a stream waits for the host or another process";
+    case Refusal::late_collective:
+      return "gate: the collective begins later than the kernel could";
+    case Refusal::short_collective:
+      return "gate: the collective is short";
+    case Refusal::small_compute:
+      return "gate: the kernel leaves SMs free";
+    case Refusal::no_event:
+      return "gate: the collective has no completion event";
+    case Refusal::other_context:
+      return "gate: the collective is in another context";
+    case Refusal::other_capture:
+      return "gate: the collective is not in the same capture";
+    case Refusal::programmatic_launch:
+      return "gate: programmatic dependent launch in a capture";
+    case Refusal::order_lost:
+      return "gate: too many streams or events to follow the order";
+    case Refusal::own_priority:
+      return "priority: the program sets its own";
+    case Refusal::cooperative_launch:
+      return "shape: cooperative launch";
+    case Refusal::cluster_launch:
+      return "shape: cluster launch";
+    case Refusal::single_wave:
+      return "shape: the grid fits in one wave";
+    case Refusal::already_at_cap:
+      return "shape: residency is at or under the cap";
+    case Refusal::no_pad:
+      return "shape: no shared memory gives that residency";
+    case Refusal::unknown_residency:
+      return "shape: residency unknown";
+    case Refusal::captured_trial:
+      return "auto compares no captured launches";
+    case Refusal::passed_through:
+      return "passed through";
+    case Refusal::count:
+      break;
+  }
+  return "";
+}
+
+}  // namespace elbowroom::interposer

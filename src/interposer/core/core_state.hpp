@@ -1,0 +1,211 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <new>
+
+#include "interposer/core/ab_trial.hpp"
+#include "interposer/core/core.hpp"
+#include "interposer/core/durations.hpp"
+#include "interposer/core/known_durations.hpp"
+#include "interposer/core/policy.hpp"
+#include "interposer/core/program_order.hpp"
+#include "interposer/core/rest.hpp"
+#include "interposer/core/step_marks.hpp"
+#include "interposer/core/table.hpp"
+
+namespace elbowroom::interposer {
+
+constexpr std::size_t kRefusals = static_cast<std::size_t>(Refusal::count);
+
+struct AppliedCounts {
+  std::uint64_t priority = 0, gate = 0, shape = 0, sm_target = 0;
+};
+
+/// All functions of one name that take the same of an SM, whatever module and context they were loaded into. What every launch touches
+/// is in one cache line: between two launches a program uses more memory than a core's cache has, and each line comes from afar.
+struct alignas(kCacheLine) KernelRecord {
+  std::uint32_t registers = 0;
+  std::uint32_t static_shared = 0;
+  std::uint32_t required_cluster = 1;
+  std::uint32_t cap = 0;  ///< blocks per SM by a rule for its name; 0: none
+  bool communication = false;
+  bool passed_through = false;
+  bool event_refused =
+      false;  ///< a launch with priority and completion event failed: the event, which drivers learned later, goes first
+  // as last launched
+  std::uint32_t threads = 0;
+  std::uint32_t dynamic_shared = 0;
+  std::uint32_t cluster = 1;
+
+  std::uint64_t id = 0;  ///< hash of its whole name, the same in every process
+  std::uint64_t launches = 0;
+  std::uint64_t in_window = 0;
+  AppliedCounts applied;
+  std::array<std::uint32_t, kRefusals> refused{};
+  std::array<char, 192> name;  ///< the beginning of it
+};
+
+/// One kernel with one grid, block and size of data: what duration is learned for.
+struct LaunchKind {
+  std::uint16_t kernel = 0;
+  std::uint8_t size_class = 0;  ///< of a collective: the binary logarithm of its bytes, rounded down; 0: unknown
+  bool timing_pending = false;
+  bool residency_asked = false;
+  std::uint32_t residency = 0;  ///< blocks per SM; 0: unknown
+  std::uint64_t launches = 0;
+  std::uint64_t companions = 0;  ///< of a collective: how many of them had compute beside them
+  DurationSamples samples;
+};
+
+struct Function {
+  std::uint16_t kernel = 0;
+  std::uint32_t loaded = 0;  ///< generation of modules in which the handle had this meaning
+};
+
+struct Totals {
+  std::uint64_t launches = 0;
+  std::uint64_t captured = 0;
+  std::uint64_t graph_launches = 0;
+  std::uint64_t in_window = 0;
+  std::uint64_t in_order_only = 0;
+  std::uint64_t relaunched = 0;
+  std::uint64_t overflowed = 0;  ///< launches left alone because a table was full
+  AppliedCounts applied;
+  std::array<std::uint64_t, kRefusals> refused{};
+};
+
+constexpr std::size_t kMaxKernels = 2048;
+constexpr std::size_t kMaxKinds = 16384;
+
+/// Everything that was learned; a forked child starts with an empty one. First what every launch touches.
+struct Knowledge {
+  std::uint64_t ended = 0;        ///< live collectives expected to have ended before the host's now: they meet nothing any more
+  std::uint64_t accompanied = 0;  ///< live collectives that compute was expected beside
+  std::uint32_t modules = 1;      ///< generation
+  TimingBudget timing_budget;
+  Controls active;
+  bool collectives_seen = false;
+  Totals totals;
+  ProgramOrder order;
+  std::array<std::uint64_t, ProgramOrder::kMaxDevices> compute_until{};  ///< expected end of all compute, per device
+  FixedTable<Function, 16384> functions;
+  FixedTable<std::uint16_t, 4096> kernel_by_name;  ///< and by footprint
+  std::array<KernelRecord, kMaxKernels>
+      kernels{};  ///< the first stands for kernels that cannot be told apart, and is passed through
+  std::size_t kernel_count = 1;
+  FixedTable<LaunchKind, kMaxKinds> kinds;
+  KnownDurations durations;
+  decltype(DeviceInfo::name) model{};  ///< of the first device
+  bool models_differ = false;          ///< some device is of another
+  std::array<DeviceInfo, ProgramOrder::kMaxDevices> devices{};
+  std::array<DeviceNames, ProgramOrder::kMaxDevices> device_names{};  ///< those of the rules that each has
+  std::uint64_t devices_known = 0;                                    ///< bit per device
+  StepMarks steps;
+  AbTrial trial;
+  std::uint64_t step = 0;  ///< number of the last one that began
+  bool disturbed = false;  ///< no rest until the next comparison
+  unsigned announced = 0;  ///< threads about to tell what no rest may sleep through
+  std::array<std::uint16_t, kMaxKernels> report_order{};
+
+  /// Fetches what a launch will touch, all at once instead of one after the other. Needs no lock: it reads nothing.
+  void prefetch(const LaunchFacts& facts) const {
+    prefetch_object(*this, &totals.in_order_only + 1);
+    functions.prefetch(facts.function);
+    order.prefetch(facts.stream);
+    __builtin_prefetch(compute_until.data(), 1);
+  }
+  /// The same once the kernel is known.
+  void prefetch(std::uint16_t kernel, std::uint64_t kind) const {
+    __builtin_prefetch(&kernels[kernel], 1);
+    kinds.prefetch(kind);
+  }
+};
+
+/// Which launch a ticket names.
+struct TicketFields {
+  bool collective = false;
+  bool priority = false, gate = false, shape = false;
+  unsigned place = 0;  ///< of a collective
+  std::size_t kind = 0;
+  std::uint64_t born = 0;  ///< of the place
+};
+Ticket pack(const TicketFields& fields);
+TicketFields unpack(Ticket ticket);
+/// As much of a sequence number as a ticket holds.
+constexpr std::uint64_t kBornMask = (std::uint64_t{1} << 39U) - 1;
+
+struct CoreState {
+  /// The lock of the core while in scope.
+  class Hold;
+
+  CoreState(const Rules& the_rules, const Platform& the_platform);
+
+  /// On huge pages where the system has them: the tables are MiBs of which a launch touches a little everywhere.
+  static void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t& tag) noexcept;
+  static void operator delete(void* memory, std::align_val_t alignment) noexcept;
+  static void operator delete(void* memory, std::align_val_t alignment, const std::nothrow_t& tag) noexcept;
+
+  const Rules rules;
+  const Platform platform;
+  std::mutex mutex;
+  bool forked = false;  ///< the knowledge is the parent's: to be forgotten before the next use
+  std::atomic<unsigned> captures{0};
+  Rest rest;
+  Knowledge known;
+
+  void forget();
+  /// No collective was ever launched and nothing is being captured: order and time are of no interest.
+  [[nodiscard]] bool dormant() const { return !known.collectives_seen && known.order.captures_active() == 0; }
+
+  /// Of the device that the stream is on; a device of which nothing is known is one of all.
+  [[nodiscard]] DeviceNames names_on(const Stream& stream) const {
+    return known.device_names[static_cast<std::size_t>(stream.info.device)] | kEveryDevice;
+  }
+
+  // Look-ups ask the platform about what is new, with the lock released meanwhile: pointers into tables must be taken after the last one.
+  /// False: no table has room.
+  bool meet_stream(StreamId stream, Hold& hold);
+  void meet_device(std::int32_t device, Hold& hold);
+  /// Index of the kernel; 0 where it is unknown.
+  std::uint16_t meet_function(FunctionId function, Hold& hold);
+  void meet_residency(const LaunchFacts& facts, std::uint64_t kind_key, Hold& hold);
+
+  /// Blocks per SM that the rules leave the launch, by its kernel's name or by its footprint; 0: no rule is for it, or no cap is applied.
+  [[nodiscard]] std::uint32_t cap_of(const KernelRecord& kernel, const LaunchFacts& facts);
+  Decision decide(const LaunchFacts& facts, std::uint16_t kernel, Hold& hold);
+  /// Before the first launch of its kind: with what an earlier run learned of it.
+  void begin_kind(LaunchKind& kind, std::uint64_t key);
+  /// A launch that was not left alone: a collective, or a function that is met for the first time.
+  void pass_at_rest(const LaunchFacts& facts, std::uint16_t kernel, std::uint64_t key);
+  /// For a product that is about to be enqueued; nothing for a stream that was never met.
+  SmTarget sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
+  /// The number of the step that begins with this collective; 0: none does. May begin or end a rest: what was known of the program's
+  /// order is gone after that, pointers into it included.
+  std::uint64_t note_collective(std::uint64_t signature);
+  /// Something on the stream must be followed from here on: ends a rest, which does not come back before the next comparison has ended.
+  /// Null where no table has room for the stream.
+  Stream* disturb(StreamId stream, Hold& hold);
+  void refuse(KernelRecord& kernel, Decision& decision, Refusal refusal);
+
+ private:
+  std::uint16_t add_kernel(const FunctionInfo& info);
+  void begin_or_end_rest(bool may_begin);
+  void end_rest();
+};
+
+class CoreState::Hold {
+ public:
+  explicit Hold(CoreState& state) : lock_(state.mutex) {
+    if (state.forked) { state.forget(); }
+  }
+  void release() { lock_.unlock(); }
+  void take() { lock_.lock(); }
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+};
+
+}  // namespace elbowroom::interposer

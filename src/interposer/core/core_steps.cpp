@@ -1,0 +1,76 @@
+#include "interposer/core/core_state.hpp"
+
+// Steps of the program, the comparison of arms between them, and the rest where it found nothing to gain.
+
+namespace elbowroom::interposer {
+
+std::uint64_t CoreState::note_collective(std::uint64_t signature) {
+  if (rules.policy != Policy::automatic || !rules.trial) { return 0; }
+  std::uint64_t begun = 0;
+  const bool was_locked = known.steps.locked();
+  switch (known.steps.on_collective(signature)) {
+    case StepMarks::Mark::none:
+      break;
+    case StepMarks::Mark::lost:
+      known.trial.on_lost();
+      break;
+    case StepMarks::Mark::step:
+      begun = ++known.step;
+      known.trial.on_step_begun(begun);
+      break;
+  }
+  if (known.steps.locked() && !was_locked) {
+    known.trial.on_pattern(known.steps.pattern());
+    ++known.step;  // a gap in the numbers: the time from the step before to the next one is no step's
+  }
+  known.active = controls(rules, known.trial.arm());
+  begin_or_end_rest(begun != 0);
+  return begun;
+}
+
+void Core::on_step_time(std::uint64_t step, std::uint64_t nanoseconds) {
+  CoreState::Hold hold(*state_);
+  Knowledge& known = state_->known;
+  known.trial.on_step_time(step, nanoseconds);
+  known.active = controls(state_->rules, known.trial.arm());
+}
+
+bool Core::leaves_alone(FunctionId function) { return state_->rest.covers(function); }
+
+std::uint64_t Core::launches_at_rest() const { return state_->rest.launches(); }
+
+// Between steps, so that what is known of a step is known of all of it.
+void CoreState::begin_or_end_rest(bool may_begin) {
+  const bool settled = known.trial.state() == AbTrial::State::settled;
+  if (!settled) { known.disturbed = false; }
+  const bool plain = settled && !known.active.any();
+  if (rest.on()) {
+    if (!plain) { end_rest(); }
+  } else if (may_begin && plain && !known.disturbed && known.announced == 0 && !known.order.lost() &&
+             known.order.captures_active() == 0 && !known.order.host_actions_pending()) {
+    rest.begin();
+  }
+}
+
+Stream* CoreState::disturb(StreamId stream, Hold& hold) {
+  known.disturbed = true;
+  if (rest.on()) { end_rest(); }
+  // Meeting the stream releases the lock; no rest may begin meanwhile.
+  ++known.announced;
+  const bool met = meet_stream(stream, hold);
+  --known.announced;
+  return met ? known.order.find_stream(stream) : nullptr;
+}
+
+// What was launched, recorded and waited for meanwhile is not known, and what was known before means nothing any more. All that is lost
+// are windows of collectives that were launched before now: an order that is not known only ever adds windows, and nothing that waits
+// for the host was launched during a rest.
+void CoreState::end_rest() {
+  known.order.begin_anew();
+  known.ended = 0;
+  known.accompanied = 0;
+  known.compute_until.fill(0);
+  rest.end();
+}
+
+}  // namespace elbowroom::interposer

@@ -1,0 +1,102 @@
+#include "interposer/core/policy.hpp"
+
+#include <array>
+
+namespace elbowroom::interposer {
+namespace {
+
+bool has_rules_for_kernels(const Rules& rules) { return rules.has_targets() || rules.footprint_count > 0; }
+
+/// Caps by name are no part of it: they were given for a policy that applies them uncompared.
+Controls all_that_auto_may(const Rules& rules) { return {true, true, rules.footprint_count > 0, true}; }
+
+Controls of_arm(const Rules& rules, unsigned arm) {
+  if (arm >= 2 && arm + 1 >= trial_arms(rules)) { return all_that_auto_may(rules); }
+  return {arm >= 1, arm >= 2, false, false};
+}
+
+Controls of_policy(const Rules& rules, unsigned arm) {
+  switch (rules.policy) {
+    case Policy::observe:
+      return {};
+    case Policy::priority:
+      return {true, false, false, false};
+    case Policy::gate:
+      return {true, true, false, true};
+    case Policy::shape:
+      return {true, false, true, true};
+    case Policy::automatic:
+      return rules.trial ? of_arm(rules, arm) : all_that_auto_may(rules);
+  }
+  return {};
+}
+
+// Inside a capture nothing is expected in time: what the collective waits for must be what the compute launch waits for anyhow.
+Refusal captured_refusal(const GateQuestion& question) {
+  if (question.facts.programmatic) { return Refusal::programmatic_launch; }
+  if (question.compares) { return Refusal::captured_trial; }
+  if (question.collectives_between != 0) { return Refusal::queued_collective; }
+  return Refusal::none;
+}
+
+Refusal expected_refusal(const GateQuestion& question) {
+  const Collective& collective = question.collective;
+  // What the compute launch waits for anyhow does not make the collective late for it.
+  const bool queued = collective.queued || question.duration_unknown_between;
+  if (question.collectives_between != 0 && queued) { return Refusal::queued_collective; }
+  if (collective.expected.start > question.compute.start + kLateSlackNs) { return Refusal::late_collective; }
+  const std::uint64_t duration = collective.expected.end - collective.expected.start;
+  if (collective.duration_known && duration < kWorthGatingNs) { return Refusal::short_collective; }
+  return Refusal::none;
+}
+
+bool leaves_room(const GateQuestion& question) {
+  return question.sms != 0 && question.facts.grid.count() + question.collective.blocks <= question.sms;
+}
+
+}  // namespace
+
+unsigned trial_arms(const Rules& rules) {
+  return 2 + static_cast<unsigned>(rules.gate) + static_cast<unsigned>(has_rules_for_kernels(rules));
+}
+
+const char* text_of_arm(const Rules& rules, unsigned arm) {
+  // One bit each for gate, shape and SM target.
+  constexpr std::array<const char*, 8> beside = {"priority",
+                                                 "priority, gate",
+                                                 "priority, shape",
+                                                 "priority, gate, shape",
+                                                 "priority, sm_target",
+                                                 "priority, gate, sm_target",
+                                                 "priority, shape, sm_target",
+                                                 "priority, gate, shape, sm_target"};
+  const Controls wanted = controls(rules, arm);
+  if (!wanted.any()) { return "plain"; }
+  const unsigned bits = (wanted.gate ? 1U : 0U) | (wanted.shape ? 2U : 0U) | (wanted.sm_target ? 4U : 0U);
+  return beside[bits];
+}
+
+Controls controls(const Rules& rules, unsigned arm) {
+  Controls wanted = of_policy(rules, arm);
+  wanted.priority = wanted.priority && rules.priority;
+  wanted.gate = wanted.gate && rules.gate;
+  wanted.shape = wanted.shape && rules.has_caps();
+  wanted.sm_target = wanted.sm_target && rules.has_targets();
+  return wanted;
+}
+
+Refusal gate_refusal(const GateQuestion& question) {
+  const Collective& collective = question.collective;
+  if (question.order_lost) { return Refusal::order_lost; }
+  if (question.host_action_pending) { return Refusal::host_dependency; }
+  // A stream may join a capture on ways that were not seen; an event of ours must not carry another stream into it.
+  const bool may_be_captured = question.capture == 0 && question.capture_active;
+  if (collective.capture != question.capture || may_be_captured) { return Refusal::other_capture; }
+  if (collective.context != question.context) { return Refusal::other_context; }
+  if (!collective.launched || !collective.has_event) { return Refusal::no_event; }
+  const Refusal refusal = question.capture != 0 ? captured_refusal(question) : expected_refusal(question);
+  if (refusal != Refusal::none) { return refusal; }
+  return leaves_room(question) ? Refusal::small_compute : Refusal::none;
+}
+
+}  // namespace elbowroom::interposer

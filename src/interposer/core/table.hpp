@@ -1,0 +1,106 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace elbowroom::interposer {
+
+/// Spreads handles (aligned pointers) and hashes alike over 64 bits.
+constexpr std::uint64_t mix(std::uint64_t value) {
+  value ^= value >> 32U;
+  value *= 0x9e3779b97f4a7c15U;
+  return value ^ (value >> 29U);
+}
+constexpr std::uint64_t combine(std::uint64_t seed, std::uint64_t value) { return mix(seed ^ (value + 0x9e3779b97f4a7c15U)); }
+
+constexpr std::size_t kCacheLine = 64;
+
+/// Fetches the cache lines from an object on to `end`, to be written.
+inline void prefetch_object(const auto& object, const void* end) {
+  const char* line = reinterpret_cast<const char*>(&object);
+  for (; line < static_cast<const char*>(end); line += kCacheLine) { __builtin_prefetch(line, 1); }
+  __builtin_prefetch(static_cast<const char*>(end) - 1, 1);
+}
+
+/// Map from a nonzero key to a value, open addressing in place: never allocates, refuses new keys at three quarters of its capacity
+/// so that a search stays short. A zero-initialised table is empty.
+template <class Value, std::size_t kCapacity>
+class FixedTable {
+  static_assert((kCapacity & (kCapacity - 1)) == 0, "a power of two");
+
+ public:
+  [[nodiscard]] Value* find(std::uint64_t key) {
+    for (std::size_t at = home(key); entries_[at].key != 0; at = next(at)) {
+      if (entries_[at].key == key) { return &entries_[at].value; }
+    }
+    return nullptr;
+  }
+
+  /// The value of `key`, made empty if it was absent; null when the table is full.
+  [[nodiscard]] Value* obtain(std::uint64_t key) {
+    std::size_t at = home(key);
+    for (; entries_[at].key != 0; at = next(at)) {
+      if (entries_[at].key == key) { return &entries_[at].value; }
+    }
+    if (size_ >= kCapacity / 4 * 3) { return nullptr; }
+    ++size_;
+    entries_[at].key = key;
+    entries_[at].value = Value{};
+    return &entries_[at].value;
+  }
+
+  /// Moves what follows back into the gap, so that no tombstone ever lengthens a search.
+  void erase(std::uint64_t key) {
+    std::size_t gap = home(key);
+    while (entries_[gap].key != key) {
+      if (entries_[gap].key == 0) { return; }
+      gap = next(gap);
+    }
+    for (std::size_t at = next(gap); entries_[at].key != 0; at = next(at)) {
+      const std::size_t distance_home = (at - home(entries_[at].key)) & (kCapacity - 1);
+      if (distance_home >= ((at - gap) & (kCapacity - 1))) {
+        entries_[gap] = entries_[at];
+        gap = at;
+      }
+    }
+    entries_[gap].key = 0;
+    --size_;
+  }
+
+  /// Fetches the place where `key` is, or would be.
+  void prefetch(std::uint64_t key) const {
+    const Entry& entry = entries_[home(key)];
+    prefetch_object(entry, &entry + 1);
+  }
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+  /// Positions are stable as long as nothing is erased.
+  [[nodiscard]] std::size_t position(const Value* value) const {
+    const auto offset = reinterpret_cast<std::uintptr_t>(value) - reinterpret_cast<std::uintptr_t>(&entries_[0].value);
+    return offset / sizeof(Entry);
+  }
+  [[nodiscard]] Value& at(std::size_t position) { return entries_[position].value; }
+
+  template <class Visit>
+  void for_each(Visit visit) {
+    for (Entry& entry : entries_) {
+      if (entry.key != 0) { visit(entry.key, entry.value); }
+    }
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t key;
+    Value value;
+  };
+
+  static std::size_t home(std::uint64_t key) { return mix(key) & (kCapacity - 1); }
+  static std::size_t next(std::size_t at) { return (at + 1) & (kCapacity - 1); }
+
+  std::array<Entry, kCapacity> entries_{};
+  std::size_t size_ = 0;
+};
+
+}  // namespace elbowroom::interposer

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "interposer/core/core.hpp"
+#include "interposer/cuda/driver_calls.hpp"
+
+namespace elbowroom::interposer {
+
+/// Makes a context current for a scope, where it is not.
+class CurrentContext {
+ public:
+  CurrentContext(const DriverCalls& driver, cu::Context context);
+  ~CurrentContext();
+  CurrentContext(const CurrentContext&) = delete;
+  CurrentContext& operator=(const CurrentContext&) = delete;
+  [[nodiscard]] bool ok() const { return ok_; }
+
+ private:
+  const DriverCalls& driver_;
+  bool pushed_ = false;
+  bool ok_ = false;
+};
+
+/// Lets calls that a global stream capture forbids through on this thread, for a scope.
+class RelaxedCapture {
+ public:
+  explicit RelaxedCapture(const DriverCalls& driver);
+  ~RelaxedCapture();
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  const DriverCalls& driver_;
+  int mode_ = cu::kCaptureModeRelaxed;
+};
+
+/// What the interposer keeps of each context: its device, its greatest priority and the completion events of the core's slots.
+/// At most kContexts; what needs a further one is left out.
+class Contexts {
+ public:
+  static constexpr std::size_t kContexts = 64;
+
+  explicit Contexts(const DriverCalls& driver) : driver_(driver) {}
+
+  /// The context that is current on this thread; null: none.
+  [[nodiscard]] cu::Context current() const;
+  /// The context of a stream as a launch hook was given it.
+  [[nodiscard]] cu::Context of(cu::Stream stream) const;
+
+  /// Ordinal of the context's device, or -1.
+  int device(cu::Context context);
+  /// False: the driver does not say.
+  bool greatest_priority(cu::Context context, int& priority);
+  /// The event of a slot, made on first use; null when that failed. `captured` chooses the set that is used inside captures.
+  cu::Event completion_event(cu::Context context, EventSlot slot, bool captured);
+
+  /// The context is about to be destroyed, with all its events; a new one may get its handle.
+  void forget(cu::Context context);
+  /// Some context of the device; null: none is known.
+  cu::Context any_of_device(cu::Device device);
+  /// How many devices contexts were seen of.
+  int devices_seen();
+
+ private:
+  struct Entry {
+    cu::Context context = nullptr;
+    int device = -1;
+    int priority = 0;
+    bool has_priority = false;
+    std::array<std::array<cu::Event, kEventSlots>, 2> events{};
+  };
+  Entry* entry(cu::Context context);  // with the lock held
+
+  const DriverCalls& driver_;
+  std::mutex mutex_;
+  std::array<Entry, kContexts> entries_{};
+  std::uint64_t devices_seen_ = 0;  // a bit each
+};
+
+}  // namespace elbowroom::interposer

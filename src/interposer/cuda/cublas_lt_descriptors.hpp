@@ -1,0 +1,64 @@
+#pragma once
+
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "interposer/cuda/cublas_lt_abi.hpp"
+
+namespace elbowroom::interposer {
+
+/// The matmul descriptors that calls are reading at this moment: one for each thread at most. Further ones go without a target.
+class DescriptorTable {
+ public:
+  /// The heuristic was asked with a target. Programs keep algorithms and hand them on: any later product may have such a one.
+  std::atomic<bool> chosen_for_target{false};
+
+ private:
+  friend class DescriptorUse;
+  struct Entry {
+    cublas_lt::Descriptor descriptor = nullptr;  // null: free
+    int users = 0;
+    bool targeted = false;  // by its only user
+  };
+
+  // With the lock held.
+  Entry* find(cublas_lt::Descriptor descriptor);
+  /// The descriptor's entry or a free one, once no call reads the descriptor with a target; null when there is none.
+  Entry* await_plain(cublas_lt::Descriptor descriptor);
+  void clear_target(Entry& entry);
+
+  std::mutex mutex_;
+  pthread_cond_t cleared_ = PTHREAD_COND_INITIALIZER;  // not the standard one, which is no part of the C library
+  std::array<Entry, 64> entries_{};
+};
+
+/// A matmul descriptor while a call of the library reads it, with an SM target of ours or without. Threads may share a descriptor: a call
+/// with a target is alone with it, so that no call sees the value change or gets an answer that was meant for another one. Others wait
+/// meanwhile, as long as the library takes to enqueue a product or to choose an algorithm.
+class DescriptorUse {
+ public:
+  /// Sets the target unless it is 0, the program has set one, or another call uses the descriptor.
+  DescriptorUse(DescriptorTable& table, cublas_lt::Descriptor descriptor, std::uint32_t sms);
+  ~DescriptorUse();
+  DescriptorUse(const DescriptorUse&) = delete;
+  DescriptorUse& operator=(const DescriptorUse&) = delete;
+
+  [[nodiscard]] bool targeted() const { return targeted_; }
+
+  // To call again after a failure that the other setting may be the cause of.
+  /// False: the program has set a target, the library takes none, or another call uses the descriptor.
+  bool set(std::uint32_t sms);
+  void put_back();
+
+ private:
+  DescriptorTable& table_;
+  cublas_lt::Descriptor descriptor_;
+  bool listed_ = false;
+  bool targeted_ = false;
+};
+
+}  // namespace elbowroom::interposer

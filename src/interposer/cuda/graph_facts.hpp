@@ -1,0 +1,17 @@
+#pragma once
+
+#include "interposer/core/core.hpp"
+#include "interposer/cuda/driver_abi.hpp"
+
+namespace elbowroom::interposer {
+
+struct Interposer;
+
+/// What a graph holds, child graphs included, read node by node: however its nodes were made.
+GraphFacts read_graph(Interposer& state, cu::Graph graph);
+
+/// Gives the graph's collectives the greatest priority where the policy says so. True: some have one, and the graph must be
+/// instantiated with node priorities for it to count.
+bool prioritise_collectives(Interposer& state, cu::Graph graph);
+
+}  // namespace elbowroom::interposer

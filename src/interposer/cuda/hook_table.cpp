@@ -1,0 +1,173 @@
+#include "interposer/process/hook_table.hpp"
+
+#include <array>
+
+#include "interposer/cuda/cublas_functions.hpp"
+#include "interposer/cuda/cublas_lt_functions.hpp"
+#include "interposer/cuda/hooked_functions.hpp"
+#include "interposer/process/nccl_functions.hpp"
+
+namespace elbowroom::interposer {
+namespace {
+
+template <auto Ours>
+void* address_of() {
+  return reinterpret_cast<void*>(Ours);
+}
+
+template <auto Ours>
+constexpr Hook driver(const char* symbol, std::string_view base, int since, DefaultStream stream = DefaultStream::kNone) {
+  return {symbol, base, since, stream, HookedLibrary::kDriver, &address_of<Ours>, &hook_state<Ours>};
+}
+
+template <auto Ours>
+constexpr Hook legacy(const char* symbol, std::string_view base, int since) {
+  return driver<Ours>(symbol, base, since, DefaultStream::kLegacy);
+}
+
+template <auto Ours>
+constexpr Hook per_thread(const char* symbol, std::string_view base, int since) {
+  return driver<Ours>(symbol, base, since, DefaultStream::kPerThread);
+}
+
+template <auto Ours>
+constexpr Hook library(const char* symbol, HookedLibrary owner) {
+  return {symbol, "", 0, DefaultStream::kNone, owner, &address_of<Ours>, &hook_state<Ours>};
+}
+
+// Of the versions of one base name the newest stands first.
+constexpr std::array kHooks{
+    driver<&cuGetProcAddress_v2>("cuGetProcAddress_v2", "cuGetProcAddress", 12000),
+    driver<&cuGetProcAddress>("cuGetProcAddress", "cuGetProcAddress", 11030),
+
+    legacy<&cuLaunchKernel>("cuLaunchKernel", "cuLaunchKernel", 4000),
+    per_thread<&cuLaunchKernel_ptsz>("cuLaunchKernel_ptsz", "cuLaunchKernel", 7000),
+    legacy<&cuLaunchKernelEx>("cuLaunchKernelEx", "cuLaunchKernelEx", 11060),
+    per_thread<&cuLaunchKernelEx_ptsz>("cuLaunchKernelEx_ptsz", "cuLaunchKernelEx", 11060),
+    legacy<&cuLaunchCooperativeKernel>("cuLaunchCooperativeKernel", "cuLaunchCooperativeKernel", 9000),
+    per_thread<&cuLaunchCooperativeKernel_ptsz>("cuLaunchCooperativeKernel_ptsz", "cuLaunchCooperativeKernel", 9000),
+
+    driver<&cuStreamCreate>("cuStreamCreate", "cuStreamCreate", 2000),
+    driver<&cuStreamCreateWithPriority>("cuStreamCreateWithPriority", "cuStreamCreateWithPriority", 5050),
+    driver<&cuGreenCtxStreamCreate>("cuGreenCtxStreamCreate", "cuGreenCtxStreamCreate", 12050),
+    driver<&cuStreamDestroy_v2>("cuStreamDestroy_v2", "cuStreamDestroy", 4000),
+    driver<&cuStreamDestroy>("cuStreamDestroy", "cuStreamDestroy", 2000),
+    legacy<&cuStreamWaitEvent>("cuStreamWaitEvent", "cuStreamWaitEvent", 3020),
+    per_thread<&cuStreamWaitEvent_ptsz>("cuStreamWaitEvent_ptsz", "cuStreamWaitEvent", 7000),
+    legacy<&cuStreamSynchronize>("cuStreamSynchronize", "cuStreamSynchronize", 2000),
+    per_thread<&cuStreamSynchronize_ptsz>("cuStreamSynchronize_ptsz", "cuStreamSynchronize", 7000),
+    legacy<&cuStreamQuery>("cuStreamQuery", "cuStreamQuery", 2000),
+    per_thread<&cuStreamQuery_ptsz>("cuStreamQuery_ptsz", "cuStreamQuery", 7000),
+
+    legacy<&cuEventRecord>("cuEventRecord", "cuEventRecord", 2000),
+    per_thread<&cuEventRecord_ptsz>("cuEventRecord_ptsz", "cuEventRecord", 7000),
+    legacy<&cuEventRecordWithFlags>("cuEventRecordWithFlags", "cuEventRecordWithFlags", 11010),
+    per_thread<&cuEventRecordWithFlags_ptsz>("cuEventRecordWithFlags_ptsz", "cuEventRecordWithFlags", 11010),
+    driver<&cuEventQuery>("cuEventQuery", "cuEventQuery", 2000),
+    driver<&cuEventSynchronize>("cuEventSynchronize", "cuEventSynchronize", 2000),
+    driver<&cuIpcOpenEventHandle>("cuIpcOpenEventHandle", "cuIpcOpenEventHandle", 4010),
+    driver<&cuEventDestroy_v2>("cuEventDestroy_v2", "cuEventDestroy", 4000),
+    driver<&cuEventDestroy>("cuEventDestroy", "cuEventDestroy", 2000),
+
+    driver<&cuCtxSynchronize_v2>("cuCtxSynchronize_v2", "cuCtxSynchronize", 13000),
+    driver<&cuCtxSynchronize>("cuCtxSynchronize", "cuCtxSynchronize", 2000),
+    legacy<&cuMemcpyDtoH_v2>("cuMemcpyDtoH_v2", "cuMemcpyDtoH", 3020),
+    per_thread<&cuMemcpyDtoH_v2_ptds>("cuMemcpyDtoH_v2_ptds", "cuMemcpyDtoH", 7000),
+
+    legacy<&cuMemcpyAsync>("cuMemcpyAsync", "cuMemcpyAsync", 4000),
+    legacy<&cuMemcpyHtoDAsync_v2>("cuMemcpyHtoDAsync_v2", "cuMemcpyHtoDAsync", 3020),
+    legacy<&cuMemcpyDtoHAsync_v2>("cuMemcpyDtoHAsync_v2", "cuMemcpyDtoHAsync", 3020),
+    legacy<&cuMemcpyDtoDAsync_v2>("cuMemcpyDtoDAsync_v2", "cuMemcpyDtoDAsync", 3020),
+    legacy<&cuMemsetD8Async>("cuMemsetD8Async", "cuMemsetD8Async", 3020),
+    legacy<&cuMemsetD32Async>("cuMemsetD32Async", "cuMemsetD32Async", 3020),
+
+    legacy<&cuLaunchHostFunc>("cuLaunchHostFunc", "cuLaunchHostFunc", 10000),
+    per_thread<&cuLaunchHostFunc_ptsz>("cuLaunchHostFunc_ptsz", "cuLaunchHostFunc", 10000),
+    legacy<&cuStreamAddCallback>("cuStreamAddCallback", "cuStreamAddCallback", 5000),
+    per_thread<&cuStreamAddCallback_ptsz>("cuStreamAddCallback_ptsz", "cuStreamAddCallback", 7000),
+    legacy<&cuStreamWaitValue32_v2>("cuStreamWaitValue32_v2", "cuStreamWaitValue32", 11070),
+    per_thread<&cuStreamWaitValue32_v2_ptsz>("cuStreamWaitValue32_v2_ptsz", "cuStreamWaitValue32", 11070),
+    legacy<&cuStreamWaitValue32>("cuStreamWaitValue32", "cuStreamWaitValue32", 8000),
+    per_thread<&cuStreamWaitValue32_ptsz>("cuStreamWaitValue32_ptsz", "cuStreamWaitValue32", 8000),
+    legacy<&cuStreamWaitValue64_v2>("cuStreamWaitValue64_v2", "cuStreamWaitValue64", 11070),
+    per_thread<&cuStreamWaitValue64_v2_ptsz>("cuStreamWaitValue64_v2_ptsz", "cuStreamWaitValue64", 11070),
+    legacy<&cuStreamWaitValue64>("cuStreamWaitValue64", "cuStreamWaitValue64", 9000),
+    per_thread<&cuStreamWaitValue64_ptsz>("cuStreamWaitValue64_ptsz", "cuStreamWaitValue64", 9000),
+    legacy<&cuStreamBatchMemOp_v2>("cuStreamBatchMemOp_v2", "cuStreamBatchMemOp", 11070),
+    per_thread<&cuStreamBatchMemOp_v2_ptsz>("cuStreamBatchMemOp_v2_ptsz", "cuStreamBatchMemOp", 11070),
+    legacy<&cuStreamBatchMemOp>("cuStreamBatchMemOp", "cuStreamBatchMemOp", 8000),
+    per_thread<&cuStreamBatchMemOp_ptsz>("cuStreamBatchMemOp_ptsz", "cuStreamBatchMemOp", 8000),
+    legacy<&cuWaitExternalSemaphoresAsync>("cuWaitExternalSemaphoresAsync", "cuWaitExternalSemaphoresAsync", 10000),
+    per_thread<&cuWaitExternalSemaphoresAsync_ptsz>("cuWaitExternalSemaphoresAsync_ptsz", "cuWaitExternalSemaphoresAsync", 10000),
+
+    driver<&cuCtxDestroy_v2>("cuCtxDestroy_v2", "cuCtxDestroy", 4000),
+    driver<&cuCtxDestroy>("cuCtxDestroy", "cuCtxDestroy", 2000),
+    driver<&cuDevicePrimaryCtxReset_v2>("cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxReset", 11000),
+    driver<&cuDevicePrimaryCtxReset>("cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxReset", 7000),
+    driver<&cuDevicePrimaryCtxRelease_v2>("cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRelease", 11000),
+    driver<&cuDevicePrimaryCtxRelease>("cuDevicePrimaryCtxRelease", "cuDevicePrimaryCtxRelease", 7000),
+    driver<&cuModuleUnload>("cuModuleUnload", "cuModuleUnload", 2000),
+    driver<&cuLibraryUnload>("cuLibraryUnload", "cuLibraryUnload", 12000),
+
+    legacy<&cuStreamBeginCapture_v2>("cuStreamBeginCapture_v2", "cuStreamBeginCapture", 10010),
+    per_thread<&cuStreamBeginCapture_v2_ptsz>("cuStreamBeginCapture_v2_ptsz", "cuStreamBeginCapture", 10010),
+    legacy<&cuStreamBeginCapture>("cuStreamBeginCapture", "cuStreamBeginCapture", 10000),
+    per_thread<&cuStreamBeginCapture_ptsz>("cuStreamBeginCapture_ptsz", "cuStreamBeginCapture", 10000),
+    legacy<&cuStreamBeginCaptureToGraph>("cuStreamBeginCaptureToGraph", "cuStreamBeginCaptureToGraph", 12030),
+    per_thread<&cuStreamBeginCaptureToGraph_ptsz>("cuStreamBeginCaptureToGraph_ptsz", "cuStreamBeginCaptureToGraph", 12030),
+    legacy<&cuStreamEndCapture>("cuStreamEndCapture", "cuStreamEndCapture", 10000),
+    per_thread<&cuStreamEndCapture_ptsz>("cuStreamEndCapture_ptsz", "cuStreamEndCapture", 10000),
+
+    driver<&cuGraphInstantiateWithFlags>("cuGraphInstantiateWithFlags", "cuGraphInstantiateWithFlags", 11040),
+    driver<&cuGraphInstantiate_v2>("cuGraphInstantiate_v2", "cuGraphInstantiate", 11000),
+    driver<&cuGraphInstantiate>("cuGraphInstantiate", "cuGraphInstantiate", 10000),
+    legacy<&cuGraphInstantiateWithParams>("cuGraphInstantiateWithParams", "cuGraphInstantiateWithParams", 12000),
+    per_thread<&cuGraphInstantiateWithParams_ptsz>("cuGraphInstantiateWithParams_ptsz", "cuGraphInstantiateWithParams", 12000),
+    driver<&cuGraphExecUpdate_v2>("cuGraphExecUpdate_v2", "cuGraphExecUpdate", 12000),
+    driver<&cuGraphExecUpdate>("cuGraphExecUpdate", "cuGraphExecUpdate", 10020),
+    legacy<&cuGraphLaunch>("cuGraphLaunch", "cuGraphLaunch", 10000),
+    per_thread<&cuGraphLaunch_ptsz>("cuGraphLaunch_ptsz", "cuGraphLaunch", 10000),
+    driver<&cuGraphExecDestroy>("cuGraphExecDestroy", "cuGraphExecDestroy", 10000),
+
+    library<&ncclGroupStart>("ncclGroupStart", HookedLibrary::kNccl),
+    library<&ncclGroupEnd>("ncclGroupEnd", HookedLibrary::kNccl),
+    library<&ncclAllReduce>("ncclAllReduce", HookedLibrary::kNccl),
+    library<&ncclReduce>("ncclReduce", HookedLibrary::kNccl),
+    library<&ncclBcast>("ncclBcast", HookedLibrary::kNccl),
+    library<&ncclBroadcast>("ncclBroadcast", HookedLibrary::kNccl),
+    library<&ncclReduceScatter>("ncclReduceScatter", HookedLibrary::kNccl),
+    library<&ncclAllGather>("ncclAllGather", HookedLibrary::kNccl),
+    library<&ncclAlltoAll>("ncclAlltoAll", HookedLibrary::kNccl),
+    library<&ncclSend>("ncclSend", HookedLibrary::kNccl),
+    library<&ncclRecv>("ncclRecv", HookedLibrary::kNccl),
+
+    library<&cublasGemmEx>("cublasGemmEx", HookedLibrary::kCublas),
+    library<&cublasGemmStridedBatchedEx>("cublasGemmStridedBatchedEx", HookedLibrary::kCublas),
+    library<&cublasSgemm_v2>("cublasSgemm_v2", HookedLibrary::kCublas),
+    library<&cublasSgemmStridedBatched>("cublasSgemmStridedBatched", HookedLibrary::kCublas),
+
+    library<&cublasLtMatmul>("cublasLtMatmul", HookedLibrary::kCublasLt),
+    library<&cublasLtMatmulAlgoGetHeuristic>("cublasLtMatmulAlgoGetHeuristic", HookedLibrary::kCublasLt),
+};
+
+}  // namespace
+
+std::span<const Hook> hooks() { return kHooks; }
+
+std::string_view object_prefix(HookedLibrary library) {
+  switch (library) {
+    case HookedLibrary::kDriver:
+      return "libcuda.so";
+    case HookedLibrary::kNccl:
+      return "libnccl";
+    case HookedLibrary::kCublas:
+      return "libcublas.so";
+    case HookedLibrary::kCublasLt:
+      return "libcublasLt.so";
+  }
+  return "";
+}
+
+bool may_be_hooked(const char* name) { return (name[0] == 'c' && name[1] == 'u') || (name[0] == 'n' && name[1] == 'c'); }
+
+}  // namespace elbowroom::interposer

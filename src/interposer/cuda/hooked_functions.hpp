@@ -1,0 +1,122 @@
+#pragma once
+
+#include "interposer/cuda/driver_abi.hpp"
+
+/// Every function that the library defines under a name of another library, declared as there. hook_table.cpp lists them all and
+/// exports.map lets them out. In a `_ptsz` or `_ptds` entry point stream 0 is the calling thread's own default stream.
+namespace cu = elbowroom::interposer::cu;
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+// Ways to a driver function. dlsym and dlvsym themselves are in symbol_routes.cpp.
+int cuGetProcAddress(const char* symbol, void** found, int version, std::uint64_t flags);
+int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint64_t flags, int* status);
+
+// Launches.
+int cuLaunchKernel(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                   unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters, void** extra);
+int cuLaunchKernel_ptsz(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                        unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters,
+                        void** extra);
+int cuLaunchKernelEx(const cu::LaunchConfig* config, cu::Function function, void** parameters, void** extra);
+int cuLaunchKernelEx_ptsz(const cu::LaunchConfig* config, cu::Function function, void** parameters, void** extra);
+int cuLaunchCooperativeKernel(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                              unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters);
+int cuLaunchCooperativeKernel_ptsz(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                   unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters);
+
+// Streams.
+int cuStreamCreate(cu::Stream* stream, unsigned flags);
+int cuStreamCreateWithPriority(cu::Stream* stream, unsigned flags, int priority);
+int cuGreenCtxStreamCreate(cu::Stream* stream, cu::GreenContext context, unsigned flags, int priority);
+int cuStreamDestroy(cu::Stream stream);
+int cuStreamDestroy_v2(cu::Stream stream);
+int cuStreamWaitEvent(cu::Stream stream, cu::Event event, unsigned flags);
+int cuStreamWaitEvent_ptsz(cu::Stream stream, cu::Event event, unsigned flags);
+int cuStreamSynchronize(cu::Stream stream);
+int cuStreamSynchronize_ptsz(cu::Stream stream);
+int cuStreamQuery(cu::Stream stream);
+int cuStreamQuery_ptsz(cu::Stream stream);
+
+// Events.
+int cuEventRecord(cu::Event event, cu::Stream stream);
+int cuEventRecord_ptsz(cu::Event event, cu::Stream stream);
+int cuEventRecordWithFlags(cu::Event event, cu::Stream stream, unsigned flags);
+int cuEventRecordWithFlags_ptsz(cu::Event event, cu::Stream stream, unsigned flags);
+int cuEventQuery(cu::Event event);
+int cuEventSynchronize(cu::Event event);
+int cuIpcOpenEventHandle(cu::Event* event, cu::IpcEventHandle handle);
+int cuEventDestroy(cu::Event event);
+int cuEventDestroy_v2(cu::Event event);
+
+// What makes the host wait for a device.
+int cuCtxSynchronize();
+int cuCtxSynchronize_v2(cu::Context context);
+int cuMemcpyDtoH_v2(void* to, cu::DevicePointer from, std::size_t bytes);
+int cuMemcpyDtoH_v2_ptds(void* to, cu::DevicePointer from, std::size_t bytes);
+
+// Copies and fills, which on a legacy default stream stand between the launches of other streams.
+int cuMemcpyAsync(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream);
+int cuMemcpyHtoDAsync_v2(cu::DevicePointer to, const void* from, std::size_t bytes, cu::Stream stream);
+int cuMemcpyDtoHAsync_v2(void* to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream);
+int cuMemcpyDtoDAsync_v2(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream);
+int cuMemsetD8Async(cu::DevicePointer to, unsigned char value, std::size_t count, cu::Stream stream);
+int cuMemsetD32Async(cu::DevicePointer to, unsigned value, std::size_t count, cu::Stream stream);
+
+// What a stream waits for that no stream does.
+int cuLaunchHostFunc(cu::Stream stream, void (*function)(void*), void* data);
+int cuLaunchHostFunc_ptsz(cu::Stream stream, void (*function)(void*), void* data);
+int cuStreamAddCallback(cu::Stream stream, void (*callback)(cu::Stream, int, void*), void* data, unsigned flags);
+int cuStreamAddCallback_ptsz(cu::Stream stream, void (*callback)(cu::Stream, int, void*), void* data, unsigned flags);
+int cuStreamWaitValue32(cu::Stream stream, cu::DevicePointer address, std::uint32_t value, unsigned flags);
+int cuStreamWaitValue32_ptsz(cu::Stream stream, cu::DevicePointer address, std::uint32_t value, unsigned flags);
+int cuStreamWaitValue32_v2(cu::Stream stream, cu::DevicePointer address, std::uint32_t value, unsigned flags);
+int cuStreamWaitValue32_v2_ptsz(cu::Stream stream, cu::DevicePointer address, std::uint32_t value, unsigned flags);
+int cuStreamWaitValue64(cu::Stream stream, cu::DevicePointer address, std::uint64_t value, unsigned flags);
+int cuStreamWaitValue64_ptsz(cu::Stream stream, cu::DevicePointer address, std::uint64_t value, unsigned flags);
+int cuStreamWaitValue64_v2(cu::Stream stream, cu::DevicePointer address, std::uint64_t value, unsigned flags);
+int cuStreamWaitValue64_v2_ptsz(cu::Stream stream, cu::DevicePointer address, std::uint64_t value, unsigned flags);
+int cuStreamBatchMemOp(cu::Stream stream, unsigned count, void* operations, unsigned flags);
+int cuStreamBatchMemOp_ptsz(cu::Stream stream, unsigned count, void* operations, unsigned flags);
+int cuStreamBatchMemOp_v2(cu::Stream stream, unsigned count, void* operations, unsigned flags);
+int cuStreamBatchMemOp_v2_ptsz(cu::Stream stream, unsigned count, void* operations, unsigned flags);
+int cuWaitExternalSemaphoresAsync(const void* semaphores, const void* parameters, unsigned count, cu::Stream stream);
+int cuWaitExternalSemaphoresAsync_ptsz(const void* semaphores, const void* parameters, unsigned count, cu::Stream stream);
+
+// What ends the life of a handle.
+int cuCtxDestroy(cu::Context context);
+int cuCtxDestroy_v2(cu::Context context);
+int cuDevicePrimaryCtxReset(cu::Device device);
+int cuDevicePrimaryCtxReset_v2(cu::Device device);
+int cuDevicePrimaryCtxRelease(cu::Device device);
+int cuDevicePrimaryCtxRelease_v2(cu::Device device);
+int cuModuleUnload(cu::Module module);
+int cuLibraryUnload(cu::Library library);
+
+// Stream capture.
+int cuStreamBeginCapture(cu::Stream stream);
+int cuStreamBeginCapture_ptsz(cu::Stream stream);
+int cuStreamBeginCapture_v2(cu::Stream stream, int mode);
+int cuStreamBeginCapture_v2_ptsz(cu::Stream stream, int mode);
+int cuStreamBeginCaptureToGraph(cu::Stream stream, cu::Graph graph, const cu::GraphNode* dependencies,
+                                const cu::GraphEdgeData* edges, std::size_t count, int mode);
+int cuStreamBeginCaptureToGraph_ptsz(cu::Stream stream, cu::Graph graph, const cu::GraphNode* dependencies,
+                                     const cu::GraphEdgeData* edges, std::size_t count, int mode);
+int cuStreamEndCapture(cu::Stream stream, cu::Graph* graph);
+int cuStreamEndCapture_ptsz(cu::Stream stream, cu::Graph* graph);
+
+// Graphs.
+int cuGraphInstantiate(cu::GraphExec* exec, cu::Graph graph, cu::GraphNode* error_node, char* log, std::size_t log_bytes);
+int cuGraphInstantiate_v2(cu::GraphExec* exec, cu::Graph graph, cu::GraphNode* error_node, char* log, std::size_t log_bytes);
+int cuGraphInstantiateWithFlags(cu::GraphExec* exec, cu::Graph graph, unsigned long long flags);
+int cuGraphInstantiateWithParams(cu::GraphExec* exec, cu::Graph graph, cu::GraphInstantiateParams* parameters);
+int cuGraphInstantiateWithParams_ptsz(cu::GraphExec* exec, cu::Graph graph, cu::GraphInstantiateParams* parameters);
+int cuGraphExecUpdate(cu::GraphExec exec, cu::Graph graph, cu::GraphNode* error_node, int* update_result);
+int cuGraphExecUpdate_v2(cu::GraphExec exec, cu::Graph graph, void* update_result);
+int cuGraphLaunch(cu::GraphExec exec, cu::Stream stream);
+int cuGraphLaunch_ptsz(cu::GraphExec exec, cu::Stream stream);
+int cuGraphExecDestroy(cu::GraphExec exec);
+
+}  // extern "C"
+#pragma GCC visibility pop

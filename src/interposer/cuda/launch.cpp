@@ -1,0 +1,217 @@
+#include "interposer/cuda/launch.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "interposer/cuda/interposer.hpp"
+#include "interposer/process/library_notes.hpp"
+
+namespace elbowroom::interposer {
+namespace {
+
+constexpr std::size_t kOwnAttributes = 3;
+constexpr std::size_t kMaxAttributes = 32;  // the driver knows 16 kinds; a longer array is left as it is
+
+struct AttributeFacts {
+  std::uint32_t cluster = 1;
+  bool cooperative = false, sets_priority = false, sets_completion_event = false, programmatic = false;
+};
+
+AttributeFacts read_attributes(const cu::LaunchConfig& config) {
+  AttributeFacts facts;
+  for (unsigned i = 0; config.attributes != nullptr && i < config.attribute_count; ++i) {
+    const cu::LaunchAttribute& attribute = config.attributes[i];
+    switch (attribute.id) {
+      case cu::kLaunchClusterDimension: {
+        const auto& dim = attribute.value.cluster_dim;
+        facts.cluster = dim.x * dim.y * dim.z;
+        break;
+      }
+      case cu::kLaunchCooperative:
+        facts.cooperative = attribute.value.cooperative != 0;
+        break;
+      case cu::kLaunchPriority:
+        facts.sets_priority = true;
+        break;
+      case cu::kLaunchCompletionEvent:
+        facts.sets_completion_event = true;
+        break;
+      case cu::kLaunchProgrammaticSerialization:
+        facts.programmatic = attribute.value.programmatic_serialization != 0;
+        break;
+      case cu::kLaunchProgrammaticEvent:
+        facts.programmatic = true;
+        break;
+      default:
+        break;
+    }
+  }
+  return facts;
+}
+
+LaunchFacts read_facts(const Interposer& state, const LaunchRequest& request, std::uint64_t now) {
+  const cu::LaunchConfig& config = request.config;
+  const AttributeFacts attributes = read_attributes(config);
+  LaunchFacts facts;
+  facts.stream = state.stream_id(config.stream, request.default_stream);
+  facts.function = id_of(request.function);
+  facts.grid = {config.grid_x, config.grid_y, config.grid_z};
+  facts.block = {config.block_x, config.block_y, config.block_z};
+  facts.dynamic_shared = config.shared_bytes;
+  facts.cluster = attributes.cluster;
+  facts.cooperative = request.cooperative || attributes.cooperative;
+  facts.sets_priority = attributes.sets_priority;
+  facts.sets_completion_event = attributes.sets_completion_event;
+  facts.programmatic = attributes.programmatic;
+  facts.note = note_of(config.stream);
+  facts.host_time_ns = now;
+  return facts;
+}
+
+// The program's launch with the controls of a decision added: a copy, because the program may hand in constant arrays.
+struct ControlledLaunch {
+  cu::LaunchConfig config;
+  std::array<cu::LaunchAttribute, kMaxAttributes + kOwnAttributes> attributes;
+
+  void add(cu::LaunchAttributeId id, const cu::LaunchAttributeValue& value) {
+    cu::LaunchAttribute& added = attributes[config.attribute_count++];
+    added.id = id;
+    added.value = value;
+  }
+};
+
+cu::LaunchAttributeValue zero_value() {
+  cu::LaunchAttributeValue value;
+  std::memset(&value, 0, sizeof value);
+  return value;
+}
+
+// The function must allow as much dynamic shared memory as we launch it with; what the program itself allowed is never lowered.
+bool allow_dynamic_shared(const DriverCalls& driver, cu::Function function, std::uint32_t bytes) {
+  if (driver.func_get_attribute == nullptr || driver.func_set_attribute == nullptr) { return false; }
+  const cu::Function plain = plain_function(driver, function);
+  int allowed = 0;
+  if (driver.func_get_attribute(&allowed, cu::kFuncMaxDynamicSharedSizeBytes, plain) != cu::kSuccess) { return false; }
+  const int wanted = static_cast<int>(bytes);
+  return allowed >= wanted || driver.func_set_attribute(plain, cu::kFuncMaxDynamicSharedSizeBytes, wanted) == cu::kSuccess;
+}
+
+// False: some control cannot be carried out here, so that the launch should go as the program asked.
+bool build(Interposer& state, const LaunchRequest& request, const Decision& decision, cu::Context context,
+           ControlledLaunch& controlled) {
+  const unsigned theirs = request.config.attributes == nullptr ? 0 : request.config.attribute_count;
+  if (theirs > kMaxAttributes) { return false; }
+  controlled.config = request.config;
+  controlled.config.stream = explicit_stream(request.config.stream, request.default_stream);
+  controlled.config.attributes = controlled.attributes.data();
+  controlled.config.attribute_count = theirs;
+  if (theirs > 0) { std::memcpy(controlled.attributes.data(), request.config.attributes, theirs * sizeof(cu::LaunchAttribute)); }
+  cu::LaunchAttributeValue value = zero_value();
+  if (request.cooperative) {
+    value.cooperative = 1;
+    controlled.add(cu::kLaunchCooperative, value);
+  }
+  if (decision.priority) {
+    value = zero_value();
+    if (!state.contexts.greatest_priority(context, value.priority)) { return false; }
+    controlled.add(cu::kLaunchPriority, value);
+  }
+  if (decision.completion_event != kNoEvent) {
+    value = zero_value();
+    value.launch_completion_event.event = state.contexts.completion_event(context, decision.completion_event, decision.captured);
+    if (value.launch_completion_event.event == nullptr) { return false; }
+    controlled.add(cu::kLaunchCompletionEvent, value);
+  }
+  if (decision.dynamic_shared != request.config.shared_bytes) {
+    if (!allow_dynamic_shared(state.driver, request.function, decision.dynamic_shared)) { return false; }
+    controlled.config.shared_bytes = decision.dynamic_shared;
+  }
+  return true;
+}
+
+bool changes_launch(const LaunchRequest& request, const Decision& decision) {
+  return decision.priority || decision.completion_event != kNoEvent || decision.dynamic_shared != request.config.shared_bytes;
+}
+
+// A gate that cannot be set up is left out: the launch then only runs as it would have run without us.
+bool wait_for_collective(Interposer& state, const Decision& decision, cu::Context context, cu::Stream stream) {
+  if (decision.wait_on == kNoEvent) { return true; }
+  const cu::Event event = state.contexts.completion_event(context, decision.wait_on, decision.captured);
+  return event != nullptr && state.driver.stream_wait_event != nullptr &&
+         state.driver.stream_wait_event(stream, event, 0) == cu::kSuccess;
+}
+
+struct Launched {
+  int result;
+  LaunchOutcome outcome;
+};
+
+Launched launch_plainly(const LaunchRequest& request, OriginalLaunch original, LaunchOutcome when_ok, DriverClock& clock) {
+  const int result = clock.time([&] { return original.call(request); });
+  return {result, result == cu::kSuccess ? when_ok : LaunchOutcome::failed};
+}
+
+Launched launch_controlled(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
+                           cu::Context context, DriverClock& clock) {
+  if (!changes_launch(request, decision)) { return launch_plainly(request, original, LaunchOutcome::ok, clock); }
+  ControlledLaunch controlled;
+  if (!build(state, request, decision, context, controlled)) {
+    return launch_plainly(request, original, LaunchOutcome::plain_ok, clock);
+  }
+  const int result = clock.time(
+      [&] { return state.driver.launch_kernel_ex(&controlled.config, request.function, request.parameters, request.extra); });
+  if (result == cu::kSuccess) { return {cu::kSuccess, LaunchOutcome::ok}; }
+  return launch_plainly(request, original, LaunchOutcome::relaunched, clock);
+}
+
+int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
+              DriverClock& clock) {
+  const cu::Stream stream = explicit_stream(request.config.stream, request.default_stream);
+  const cu::Context context = state.contexts.of(stream);
+  const bool gated = wait_for_collective(state, decision, context, stream);
+  if (decision.step != 0) { state.timer.begin_step(context, stream, decision.step); }
+  const int pair = decision.time_it ? state.timer.begin(context, stream) : LaunchTimer::kNone;
+  Launched launched = launch_controlled(state, request, original, decision, context, clock);
+  if (!gated && launched.outcome == LaunchOutcome::ok) { launched.outcome = LaunchOutcome::plain_ok; }
+  if (decision.ticket != 0) { state.core->on_launched(decision.ticket, launched.outcome); }
+  if (pair == LaunchTimer::kNone) {
+    if (decision.time_it) { state.core->on_timing_lost(decision.ticket); }
+  } else if (launched.outcome == LaunchOutcome::ok) {
+    state.timer.end(pair, stream, decision.ticket);
+  } else {
+    state.timer.drop(pair);
+    state.core->on_timing_lost(decision.ticket);
+  }
+  return launched.result;
+}
+
+}  // namespace
+
+int launch(const LaunchRequest& request, OriginalLaunch original) {
+  Interposer* state = interposer();
+  if (state == nullptr) { return original.call(request); }
+  thread_local std::uint32_t launches = 0;
+  DriverClock clock(launches++ % Overhead::kSampled == 0);
+  const std::uint64_t entered = clock.on() ? now_ns() : 0;
+  if (state->core->leaves_alone(id_of(request.function))) {
+    const int result = clock.time([&] { return original.call(request); });
+    if (clock.on()) { state->overhead.add_sample(false, now_ns() - entered - clock.spent_ns()); }
+    return result;
+  }
+  const std::uint64_t begin = clock.on() ? entered : now_ns();
+  const Decision decision = state->core->on_launch(read_facts(*state, request, begin));
+  state->overhead.count(decision.in_window);
+  int result = cu::kSuccess;
+  if (decision.untouched(request.config.shared_bytes)) {
+    const Launched launched = launch_plainly(request, original, LaunchOutcome::ok, clock);
+    if (decision.ticket != 0) { state->core->on_launched(decision.ticket, launched.outcome); }
+    result = launched.result;
+  } else {
+    result = carry_out(*state, request, original, decision, clock);
+  }
+  state->timer.poll(begin);
+  if (clock.on()) { state->overhead.add_sample(decision.in_window, now_ns() - begin - clock.spent_ns()); }
+  return result;
+}
+
+}  // namespace elbowroom::interposer

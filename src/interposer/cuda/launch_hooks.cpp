@@ -1,0 +1,77 @@
+#include "interposer/cuda/hooked_functions.hpp"
+#include "interposer/cuda/launch.hpp"
+
+using namespace elbowroom::interposer;
+
+namespace {
+
+template <auto Ours>
+int original_kernel(const LaunchRequest& request) {
+  const cu::LaunchConfig& c = request.config;
+  return call_real<Ours>(request.function, c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, c.block_z, c.shared_bytes, c.stream,
+                         request.parameters, request.extra);
+}
+
+template <auto Ours>
+int original_kernel_ex(const LaunchRequest& request) {
+  return call_real<Ours>(&request.config, request.function, request.parameters, request.extra);
+}
+
+template <auto Ours>
+int original_cooperative(const LaunchRequest& request) {
+  const cu::LaunchConfig& c = request.config;
+  return call_real<Ours>(request.function, c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, c.block_z, c.shared_bytes, c.stream,
+                         request.parameters);
+}
+
+cu::LaunchConfig plain_config(unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                              unsigned block_z, unsigned shared_bytes, cu::Stream stream) {
+  return {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, nullptr, 0};
+}
+
+// A null configuration is the driver's to refuse.
+template <auto Ours>
+int launch_ex(const cu::LaunchConfig* config, cu::Function function, void** parameters, void** extra, DefaultStream stream) {
+  if (config == nullptr) { return call_real<Ours>(config, function, parameters, extra); }
+  return launch({*config, function, parameters, extra, stream}, {&original_kernel_ex<Ours>});
+}
+
+}  // namespace
+
+int cuLaunchKernel(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                   unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters, void** extra) {
+  return launch(
+      {plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream), function, parameters, extra},
+      {&original_kernel<&cuLaunchKernel>});
+}
+
+int cuLaunchKernel_ptsz(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                        unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters,
+                        void** extra) {
+  return launch({plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream), function, parameters, extra,
+                 DefaultStream::kPerThread},
+                {&original_kernel<&cuLaunchKernel_ptsz>});
+}
+
+int cuLaunchKernelEx(const cu::LaunchConfig* config, cu::Function function, void** parameters, void** extra) {
+  return launch_ex<&cuLaunchKernelEx>(config, function, parameters, extra, DefaultStream::kLegacy);
+}
+
+int cuLaunchKernelEx_ptsz(const cu::LaunchConfig* config, cu::Function function, void** parameters, void** extra) {
+  return launch_ex<&cuLaunchKernelEx_ptsz>(config, function, parameters, extra, DefaultStream::kPerThread);
+}
+
+int cuLaunchCooperativeKernel(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                              unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters) {
+  return launch({plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream), function, parameters,
+                 nullptr, DefaultStream::kLegacy, true},
+                {&original_cooperative<&cuLaunchCooperativeKernel>});
+}
+
+int cuLaunchCooperativeKernel_ptsz(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                   unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream,
+                                   void** parameters) {
+  return launch({plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream), function, parameters,
+                 nullptr, DefaultStream::kPerThread, true},
+                {&original_cooperative<&cuLaunchCooperativeKernel_ptsz>});
+}

@@ -1,0 +1,155 @@
+#include "interposer/process/hook_table.hpp"
+
+#include <array>
+
+#include "interposer/hip/hooked_functions.hpp"
+#include "interposer/process/nccl_functions.hpp"
+
+namespace elbowroom::interposer {
+namespace {
+
+template <auto Ours>
+void* address_of() {
+  return reinterpret_cast<void*>(Ours);
+}
+
+template <auto Ours>
+constexpr Hook hook(const char* symbol, std::string_view base, DefaultStream stream, HookedLibrary owner = HookedLibrary::kDriver) {
+  return {symbol, base, 0, stream, owner, &address_of<Ours>, &hook_state<Ours>};
+}
+
+template <auto Ours>
+constexpr Hook runtime(const char* symbol) {
+  return hook<Ours>(symbol, symbol, DefaultStream::kNone);
+}
+
+template <auto Ours>
+constexpr Hook legacy(const char* symbol) {
+  return hook<Ours>(symbol, symbol, DefaultStream::kLegacy);
+}
+
+// hipGetProcAddress finds it by `base` where the program asks for per-thread forms.
+template <auto Ours>
+constexpr Hook per_thread(const char* symbol, std::string_view base) {
+  return hook<Ours>(symbol, base, DefaultStream::kPerThread);
+}
+
+// Exported without C linkage.
+template <auto Ours>
+constexpr Hook unnamed(const char* symbol) {
+  return hook<Ours>(symbol, "", DefaultStream::kLegacy);
+}
+
+template <auto Ours>
+constexpr Hook library(const char* symbol) {
+  return hook<Ours>(symbol, "", DefaultStream::kNone, HookedLibrary::kNccl);
+}
+
+constexpr std::array kHooks{
+    runtime<&hipGetProcAddress>("hipGetProcAddress"),
+    legacy<&hipLaunchKernel>("hipLaunchKernel"),
+    per_thread<&hipLaunchKernel_spt>("hipLaunchKernel_spt", "hipLaunchKernel"),
+    legacy<&hipExtLaunchKernel>("hipExtLaunchKernel"),
+    legacy<&hipLaunchCooperativeKernel>("hipLaunchCooperativeKernel"),
+    per_thread<&hipLaunchCooperativeKernel_spt>("hipLaunchCooperativeKernel_spt", "hipLaunchCooperativeKernel"),
+    legacy<&hipLaunchKernelExC>("hipLaunchKernelExC"),
+    runtime<&hipLaunchCooperativeKernelMultiDevice>("hipLaunchCooperativeKernelMultiDevice"),
+    runtime<&hipExtLaunchMultiKernelMultiDevice>("hipExtLaunchMultiKernelMultiDevice"),
+    legacy<&hipModuleLaunchKernel>("hipModuleLaunchKernel"),
+    legacy<&hipModuleLaunchCooperativeKernel>("hipModuleLaunchCooperativeKernel"),
+    legacy<&hipDrvLaunchKernelEx>("hipDrvLaunchKernelEx"),
+    legacy<&hipExtModuleLaunchKernel>("hipExtModuleLaunchKernel"),
+    unnamed<&elbowroom_ext_module_launch>(
+        "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j"),
+    unnamed<&elbowroom_hcc_module_launch>(
+        "_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_"),
+    runtime<&hipStreamCreate>("hipStreamCreate"),
+    runtime<&hipStreamCreateWithFlags>("hipStreamCreateWithFlags"),
+    runtime<&hipStreamCreateWithPriority>("hipStreamCreateWithPriority"),
+    runtime<&hipExtStreamCreateWithCUMask>("hipExtStreamCreateWithCUMask"),
+    runtime<&hipStreamDestroy>("hipStreamDestroy"),
+    legacy<&hipStreamWaitEvent>("hipStreamWaitEvent"),
+    per_thread<&hipStreamWaitEvent_spt>("hipStreamWaitEvent_spt", "hipStreamWaitEvent"),
+    legacy<&hipStreamSynchronize>("hipStreamSynchronize"),
+    per_thread<&hipStreamSynchronize_spt>("hipStreamSynchronize_spt", "hipStreamSynchronize"),
+    legacy<&hipStreamQuery>("hipStreamQuery"),
+    per_thread<&hipStreamQuery_spt>("hipStreamQuery_spt", "hipStreamQuery"),
+    legacy<&hipEventRecord>("hipEventRecord"),
+    per_thread<&hipEventRecord_spt>("hipEventRecord_spt", "hipEventRecord"),
+    legacy<&hipEventRecordWithFlags>("hipEventRecordWithFlags"),
+    runtime<&hipEventQuery>("hipEventQuery"),
+    runtime<&hipEventSynchronize>("hipEventSynchronize"),
+    runtime<&hipIpcOpenEventHandle>("hipIpcOpenEventHandle"),
+    runtime<&hipEventDestroy>("hipEventDestroy"),
+    runtime<&hipDeviceSynchronize>("hipDeviceSynchronize"),
+    runtime<&hipCtxSynchronize>("hipCtxSynchronize"),
+    legacy<&hipMemcpy>("hipMemcpy"),
+    per_thread<&hipMemcpy_spt>("hipMemcpy_spt", "hipMemcpy"),
+    legacy<&hipMemcpyWithStream>("hipMemcpyWithStream"),
+    legacy<&hipMemcpyDtoH>("hipMemcpyDtoH"),
+    runtime<&hipFree>("hipFree"),
+    legacy<&hipMemcpyAsync>("hipMemcpyAsync"),
+    legacy<&hipMemcpyHtoDAsync>("hipMemcpyHtoDAsync"),
+    legacy<&hipMemcpyDtoHAsync>("hipMemcpyDtoHAsync"),
+    legacy<&hipMemcpyDtoDAsync>("hipMemcpyDtoDAsync"),
+    legacy<&hipMemsetAsync>("hipMemsetAsync"),
+    legacy<&hipMemsetD8Async>("hipMemsetD8Async"),
+    legacy<&hipMemsetD32Async>("hipMemsetD32Async"),
+    legacy<&hipLaunchHostFunc>("hipLaunchHostFunc"),
+    per_thread<&hipLaunchHostFunc_spt>("hipLaunchHostFunc_spt", "hipLaunchHostFunc"),
+    legacy<&hipStreamAddCallback>("hipStreamAddCallback"),
+    per_thread<&hipStreamAddCallback_spt>("hipStreamAddCallback_spt", "hipStreamAddCallback"),
+    legacy<&hipStreamWaitValue32>("hipStreamWaitValue32"),
+    legacy<&hipStreamWaitValue64>("hipStreamWaitValue64"),
+    legacy<&hipStreamBatchMemOp>("hipStreamBatchMemOp"),
+    legacy<&hipWaitExternalSemaphoresAsync>("hipWaitExternalSemaphoresAsync"),
+    runtime<&hipDeviceReset>("hipDeviceReset"),
+    runtime<&hipDevicePrimaryCtxReset>("hipDevicePrimaryCtxReset"),
+    runtime<&hipModuleUnload>("hipModuleUnload"),
+    runtime<&hipLibraryUnload>("hipLibraryUnload"),
+    legacy<&hipStreamBeginCapture>("hipStreamBeginCapture"),
+    per_thread<&hipStreamBeginCapture_spt>("hipStreamBeginCapture_spt", "hipStreamBeginCapture"),
+    legacy<&hipStreamBeginCaptureToGraph>("hipStreamBeginCaptureToGraph"),
+    legacy<&hipStreamEndCapture>("hipStreamEndCapture"),
+    per_thread<&hipStreamEndCapture_spt>("hipStreamEndCapture_spt", "hipStreamEndCapture"),
+    runtime<&hipGraphInstantiate>("hipGraphInstantiate"),
+    runtime<&hipGraphInstantiateWithFlags>("hipGraphInstantiateWithFlags"),
+    runtime<&hipGraphInstantiateWithParams>("hipGraphInstantiateWithParams"),
+    legacy<&hipGraphLaunch>("hipGraphLaunch"),
+    per_thread<&hipGraphLaunch_spt>("hipGraphLaunch_spt", "hipGraphLaunch"),
+    runtime<&hipGraphExecDestroy>("hipGraphExecDestroy"),
+
+    library<&ncclGroupStart>("ncclGroupStart"),
+    library<&ncclGroupEnd>("ncclGroupEnd"),
+    library<&ncclAllReduce>("ncclAllReduce"),
+    library<&ncclReduce>("ncclReduce"),
+    library<&ncclBcast>("ncclBcast"),
+    library<&ncclBroadcast>("ncclBroadcast"),
+    library<&ncclReduceScatter>("ncclReduceScatter"),
+    library<&ncclAllGather>("ncclAllGather"),
+    library<&ncclSend>("ncclSend"),
+    library<&ncclRecv>("ncclRecv"),
+};
+
+}  // namespace
+
+std::span<const Hook> hooks() { return kHooks; }
+
+std::string_view object_prefix(HookedLibrary library) {
+  switch (library) {
+    case HookedLibrary::kDriver:
+      return "libamdhip64.so";
+    case HookedLibrary::kNccl:
+      return "librccl";
+    case HookedLibrary::kCublas:
+    case HookedLibrary::kCublasLt:
+      break;
+  }
+  return "";
+}
+
+bool may_be_hooked(const char* name) {
+  return (name[0] == 'h' && name[1] == 'i') || (name[0] == 'n' && name[1] == 'c') || (name[0] == '_' && name[1] == 'Z');
+}
+
+}  // namespace elbowroom::interposer

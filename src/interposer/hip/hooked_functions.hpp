@@ -1,0 +1,127 @@
+#pragma once
+
+#include "interposer/hip/hip_abi.hpp"
+
+/// Every function that the library defines under a name of the HIP runtime, declared as there. hook_table.cpp lists them all and
+/// exports.map lets them out. In a `_spt` entry point stream 0 is the calling thread's own default stream.
+namespace hip = elbowroom::interposer::hip;
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+// A way to a function of the runtime. dlsym and dlvsym are in interposer/process/symbol_routes.cpp.
+int hipGetProcAddress(const char* symbol, void** found, int version, std::uint64_t flags, int* status);
+
+// Launches of a kernel that the program names by its host function; <<<>>> makes them as well.
+int hipLaunchKernel(const void* function, hip::Dim3 grid, hip::Dim3 block, void** arguments, std::size_t shared_bytes,
+                    hip::Stream stream);
+int hipLaunchKernel_spt(const void* function, hip::Dim3 grid, hip::Dim3 block, void** arguments, std::size_t shared_bytes,
+                        hip::Stream stream);
+int hipExtLaunchKernel(const void* function, hip::Dim3 grid, hip::Dim3 block, void** arguments, std::size_t shared_bytes,
+                       hip::Stream stream, hip::Event start, hip::Event stop, int flags);
+int hipLaunchCooperativeKernel(const void* function, hip::Dim3 grid, hip::Dim3 block, void** arguments, unsigned shared_bytes,
+                               hip::Stream stream);
+int hipLaunchCooperativeKernel_spt(const void* function, hip::Dim3 grid, hip::Dim3 block, void** arguments,
+                                   std::uint32_t shared_bytes, hip::Stream stream);
+int hipLaunchKernelExC(const hip::LaunchConfig* config, const void* function, void** arguments);
+int hipLaunchCooperativeKernelMultiDevice(hip::LaunchParams* launches, int count, unsigned flags);
+int hipExtLaunchMultiKernelMultiDevice(hip::LaunchParams* launches, int count, unsigned flags);
+
+// Launches of a module's kernel.
+int hipModuleLaunchKernel(hip::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                          unsigned block_y, unsigned block_z, unsigned shared_bytes, hip::Stream stream, void** parameters,
+                          void** extra);
+int hipModuleLaunchCooperativeKernel(hip::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                     unsigned block_y, unsigned block_z, unsigned shared_bytes, hip::Stream stream,
+                                     void** parameters);
+int hipDrvLaunchKernelEx(const hip::ModuleLaunchConfig* config, hip::Function function, void** parameters, void** extra);
+/// Counts work in threads. It is exported with and without C linkage, and so was its older form, which has no flags.
+int hipExtModuleLaunchKernel(hip::Function function, std::uint32_t work_x, std::uint32_t work_y, std::uint32_t work_z,
+                             std::uint32_t block_x, std::uint32_t block_y, std::uint32_t block_z, std::size_t shared_bytes,
+                             hip::Stream stream, void** parameters, void** extra, hip::Event start, hip::Event stop,
+                             std::uint32_t flags);
+int elbowroom_ext_module_launch(
+    hip::Function function, std::uint32_t work_x, std::uint32_t work_y, std::uint32_t work_z, std::uint32_t block_x,
+    std::uint32_t block_y, std::uint32_t block_z, std::size_t shared_bytes, hip::Stream stream, void** parameters, void** extra,
+    hip::Event start, hip::Event stop,
+    std::uint32_t flags) asm("_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j");
+int elbowroom_hcc_module_launch(
+    hip::Function function, std::uint32_t work_x, std::uint32_t work_y, std::uint32_t work_z, std::uint32_t block_x,
+    std::uint32_t block_y, std::uint32_t block_z, std::size_t shared_bytes, hip::Stream stream, void** parameters, void** extra,
+    hip::Event start,
+    hip::Event stop) asm("_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_");
+
+// Streams.
+int hipStreamCreate(hip::Stream* stream);
+int hipStreamCreateWithFlags(hip::Stream* stream, unsigned flags);
+int hipStreamCreateWithPriority(hip::Stream* stream, unsigned flags, int priority);
+int hipExtStreamCreateWithCUMask(hip::Stream* stream, std::uint32_t words, const std::uint32_t* mask);
+int hipStreamDestroy(hip::Stream stream);
+int hipStreamWaitEvent(hip::Stream stream, hip::Event event, unsigned flags);
+int hipStreamWaitEvent_spt(hip::Stream stream, hip::Event event, unsigned flags);
+int hipStreamSynchronize(hip::Stream stream);
+int hipStreamSynchronize_spt(hip::Stream stream);
+int hipStreamQuery(hip::Stream stream);
+int hipStreamQuery_spt(hip::Stream stream);
+
+// Events.
+int hipEventRecord(hip::Event event, hip::Stream stream);
+int hipEventRecord_spt(hip::Event event, hip::Stream stream);
+int hipEventRecordWithFlags(hip::Event event, hip::Stream stream, unsigned flags);
+int hipEventQuery(hip::Event event);
+int hipEventSynchronize(hip::Event event);
+int hipIpcOpenEventHandle(hip::Event* event, hip::IpcEventHandle handle);
+int hipEventDestroy(hip::Event event);
+
+// What makes the host wait for a device.
+int hipDeviceSynchronize();
+int hipCtxSynchronize();
+int hipMemcpy(void* to, const void* from, std::size_t bytes, hip::MemcpyKind kind);
+int hipMemcpy_spt(void* to, const void* from, std::size_t bytes, hip::MemcpyKind kind);
+int hipMemcpyWithStream(void* to, const void* from, std::size_t bytes, hip::MemcpyKind kind, hip::Stream stream);
+int hipMemcpyDtoH(void* to, void* from, std::size_t bytes);
+int hipFree(void* pointer);
+
+// Copies and fills, which on a legacy default stream stand between the launches of other streams.
+int hipMemcpyAsync(void* to, const void* from, std::size_t bytes, hip::MemcpyKind kind, hip::Stream stream);
+int hipMemcpyHtoDAsync(void* to, void* from, std::size_t bytes, hip::Stream stream);
+int hipMemcpyDtoHAsync(void* to, void* from, std::size_t bytes, hip::Stream stream);
+int hipMemcpyDtoDAsync(void* to, void* from, std::size_t bytes, hip::Stream stream);
+int hipMemsetAsync(void* to, int value, std::size_t bytes, hip::Stream stream);
+int hipMemsetD8Async(void* to, unsigned char value, std::size_t count, hip::Stream stream);
+int hipMemsetD32Async(void* to, int value, std::size_t count, hip::Stream stream);
+
+// What a stream waits for that no stream does.
+int hipLaunchHostFunc(hip::Stream stream, void (*function)(void*), void* data);
+int hipLaunchHostFunc_spt(hip::Stream stream, void (*function)(void*), void* data);
+int hipStreamAddCallback(hip::Stream stream, void (*callback)(hip::Stream, int, void*), void* data, unsigned flags);
+int hipStreamAddCallback_spt(hip::Stream stream, void (*callback)(hip::Stream, int, void*), void* data, unsigned flags);
+int hipStreamWaitValue32(hip::Stream stream, void* address, std::uint32_t value, unsigned flags, std::uint32_t mask);
+int hipStreamWaitValue64(hip::Stream stream, void* address, std::uint64_t value, unsigned flags, std::uint64_t mask);
+int hipStreamBatchMemOp(hip::Stream stream, unsigned count, void* operations, unsigned flags);
+int hipWaitExternalSemaphoresAsync(const void* semaphores, const void* parameters, unsigned count, hip::Stream stream);
+
+// What ends the life of a handle.
+int hipDeviceReset();
+int hipDevicePrimaryCtxReset(hip::Device device);
+int hipModuleUnload(hip::Module module);
+int hipLibraryUnload(hip::Library library);
+
+// Stream capture.
+int hipStreamBeginCapture(hip::Stream stream, int mode);
+int hipStreamBeginCapture_spt(hip::Stream stream, int mode);
+int hipStreamBeginCaptureToGraph(hip::Stream stream, hip::Graph graph, const hip::GraphNode* dependencies, const void* edges,
+                                 std::size_t count, int mode);
+int hipStreamEndCapture(hip::Stream stream, hip::Graph* graph);
+int hipStreamEndCapture_spt(hip::Stream stream, hip::Graph* graph);
+
+// Graphs.
+int hipGraphInstantiate(hip::GraphExec* exec, hip::Graph graph, hip::GraphNode* error_node, char* log, std::size_t log_bytes);
+int hipGraphInstantiateWithFlags(hip::GraphExec* exec, hip::Graph graph, unsigned long long flags);
+int hipGraphInstantiateWithParams(hip::GraphExec* exec, hip::Graph graph, hip::GraphInstantiateParams* parameters);
+int hipGraphLaunch(hip::GraphExec exec, hip::Stream stream);
+int hipGraphLaunch_spt(hip::GraphExec exec, hip::Stream stream);
+int hipGraphExecDestroy(hip::GraphExec exec);
+
+}  // extern "C"
+#pragma GCC visibility pop

@@ -1,0 +1,212 @@
+#include "interposer/hip/launch.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "interposer/hip/interposer.hpp"
+#include "interposer/process/library_notes.hpp"
+
+namespace elbowroom::interposer {
+namespace {
+
+constexpr int kMostDevices = 64;
+
+bool says(const LaunchRequest& request, hip::LaunchAttributeId wanted) {
+  for (unsigned i = 0; request.attributes != nullptr && i < request.attribute_count; ++i) {
+    const hip::LaunchAttribute& attribute = request.attributes[i];
+    if (attribute.id == wanted && (wanted != hip::kLaunchCooperative || attribute.value.cooperative != 0)) { return true; }
+  }
+  return false;
+}
+
+FunctionId id_of_function(const LaunchRequest& request) {
+  if (request.host_function) { return host_function_id(request.function); }
+  return reinterpret_cast<std::uintptr_t>(request.function);
+}
+
+LaunchFacts read_facts(const Interposer& state, const LaunchRequest& request, std::uint64_t now) {
+  LaunchFacts facts;
+  facts.stream = state.stream_id(request.stream, request.default_stream);
+  facts.function = id_of_function(request);
+  facts.grid = {request.grid.x, request.grid.y, request.grid.z};
+  facts.block = {request.block.x, request.block.y, request.block.z};
+  facts.dynamic_shared = static_cast<std::uint32_t>(request.shared_bytes);
+  facts.cooperative = request.cooperative || says(request, hip::kLaunchCooperative);
+  facts.sets_priority = says(request, hip::kLaunchPriority);
+  facts.note = note_of(request.stream);
+  facts.host_time_ns = now;
+  return facts;
+}
+
+struct Launched {
+  int result;
+  LaunchOutcome outcome;
+};
+
+Launched launch_plainly(const LaunchRequest& request, OriginalLaunch original, LaunchOutcome when_ok, DriverClock& clock) {
+  const int result = clock.time([&] { return original.call(request); });
+  return {result, result == hip::kSuccess ? when_ok : LaunchOutcome::failed};
+}
+
+bool order(const RuntimeCalls& calls, hip::Event event, hip::Stream before, hip::Stream after) {
+  return calls.event_record(event, before) == hip::kSuccess && calls.stream_wait_event(after, event, 0) == hip::kSuccess;
+}
+
+// What failed with a control is launched as the program asked.
+Launched launch_changed(const Interposer& state, const LaunchRequest& request, const LaunchRequest& changed,
+                        OriginalLaunch original, DriverClock& clock) {
+  int result = hip::kSuccess;
+  {
+    const KeepsLastError errors(state.calls);
+    result = clock.time([&] { return original.call(changed); });
+  }
+  if (result == hip::kSuccess) { return {result, LaunchOutcome::ok}; }
+  return launch_plainly(request, original, LaunchOutcome::relaunched, clock);
+}
+
+// The collective goes to a stream of ours with the greatest priority, between two events that keep its place in the program's stream.
+Launched launch_carried(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Carrier& carrier,
+                        DriverClock& clock) {
+  const hip::Stream stream = explicit_stream(request.stream, request.default_stream);
+  bool forked = false;
+  {
+    const KeepsLastError errors(state.calls);
+    forked = order(state.calls, carrier.fork, stream, carrier.stream);
+  }
+  if (!forked) { return launch_plainly(request, original, LaunchOutcome::plain_ok, clock); }
+  LaunchRequest carried = request;
+  carried.stream = carrier.stream;
+  const Launched launched = launch_changed(state, request, carried, original, clock);
+  if (launched.outcome != LaunchOutcome::ok) { return launched; }
+  // A launch whose place cannot be kept is told as failed rather than left without an order.
+  if (!order(state.calls, carrier.join, carrier.stream, stream)) { return {hip::kErrorInvalidHandle, LaunchOutcome::failed}; }
+  return launched;
+}
+
+Launched launch_controlled(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
+                           int device, DriverClock& clock) {
+  if (decision.dynamic_shared != static_cast<std::uint32_t>(request.shared_bytes)) {
+    LaunchRequest padded = request;
+    padded.shared_bytes = decision.dynamic_shared;
+    return launch_changed(state, request, padded, original, clock);
+  }
+  if (!decision.priority) { return launch_plainly(request, original, LaunchOutcome::ok, clock); }
+  // In a capture the priority of a node counts, which is given when the graph is instantiated.
+  Carrier carrier;
+  if (!decision.captured) {
+    carrier = state.carriers.of(state.stream_id(request.stream, request.default_stream),
+                                explicit_stream(request.stream, request.default_stream), device);
+  }
+  if (carrier.stream == nullptr) { return launch_plainly(request, original, LaunchOutcome::plain_ok, clock); }
+  return launch_carried(state, request, original, carrier, clock);
+}
+
+int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
+              DriverClock& clock) {
+  const hip::Stream stream = explicit_stream(request.stream, request.default_stream);
+  const int device = state.device_of(stream);
+  if (decision.step != 0) { state.timer.begin_step(device, stream, decision.step); }
+  const int pair = decision.time_it ? state.timer.begin(device, stream) : LaunchTimer::kNone;
+  const Launched launched = launch_controlled(state, request, original, decision, device, clock);
+  if (decision.ticket != 0) { state.core->on_launched(decision.ticket, launched.outcome); }
+  if (pair == LaunchTimer::kNone) {
+    if (decision.time_it) { state.core->on_timing_lost(decision.ticket); }
+  } else if (launched.result == hip::kSuccess && launched.outcome != LaunchOutcome::relaunched) {
+    state.timer.end(pair, stream, decision.ticket);
+  } else {
+    state.timer.drop(pair);
+    state.core->on_timing_lost(decision.ticket);
+  }
+  return launched.result;
+}
+
+int launch_as_decided(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
+                      DriverClock& clock) {
+  if (!decision.untouched(static_cast<std::uint32_t>(request.shared_bytes))) {
+    return carry_out(state, request, original, decision, clock);
+  }
+  const Launched launched = launch_plainly(request, original, LaunchOutcome::ok, clock);
+  if (decision.ticket != 0) { state.core->on_launched(decision.ticket, launched.outcome); }
+  return launched.result;
+}
+
+// Both are recorded at their place beside the kernel, so that nobody can wait for what is before it and not for what it tells.
+void tell_own_events(Interposer& state, const LaunchRequest& request) {
+  for (const hip::Event event : {request.start, request.stop}) {
+    if (event != nullptr) { state.core->on_event_record(id_of(event), state.stream_id(request.stream, request.default_stream)); }
+  }
+}
+
+// The runtime's own entry points may call each other by their exported names, and so come back here.
+thread_local constinit bool inside_launch = false;
+
+class InsideLaunch {
+ public:
+  InsideLaunch() : entered_(!inside_launch) { inside_launch = true; }
+  ~InsideLaunch() {
+    if (entered_) { inside_launch = false; }
+  }
+  InsideLaunch(const InsideLaunch&) = delete;
+  InsideLaunch& operator=(const InsideLaunch&) = delete;
+  [[nodiscard]] bool entered() const { return entered_; }
+
+ private:
+  bool entered_;
+};
+
+}  // namespace
+
+int launch(const LaunchRequest& request, OriginalLaunch original) {
+  const InsideLaunch scope;
+  Interposer* state = scope.entered() ? interposer() : nullptr;
+  if (state == nullptr) { return original.call(request); }
+  thread_local std::uint32_t launches = 0;
+  DriverClock clock(launches++ % Overhead::kSampled == 0);
+  const std::uint64_t entered = clock.on() ? now_ns() : 0;
+  // Events that the program itself gave to the launch are for the core to know.
+  if (request.start == nullptr && request.stop == nullptr && state->core->leaves_alone(id_of_function(request))) {
+    const int result = clock.time([&] { return original.call(request); });
+    if (clock.on()) { state->overhead.add_sample(false, now_ns() - entered - clock.spent_ns()); }
+    return result;
+  }
+  const std::uint64_t begin = clock.on() ? entered : now_ns();
+  state->timer.poll(begin);
+  const Decision decision = state->core->on_launch(read_facts(*state, request, begin));
+  state->overhead.count(decision.in_window);
+  const int result = launch_as_decided(*state, request, original, decision, clock);
+  if (result == hip::kSuccess && (request.start != nullptr || request.stop != nullptr)) { tell_own_events(*state, request); }
+  if (clock.on()) { state->overhead.add_sample(decision.in_window, now_ns() - begin - clock.spent_ns()); }
+  return result;
+}
+
+int launch_several(const hip::LaunchParams* launches, int count, int (*call)(const hip::LaunchParams*, int, unsigned),
+                   unsigned flags, bool cooperative) {
+  const InsideLaunch scope;
+  Interposer* state = scope.entered() ? interposer() : nullptr;
+  if (state == nullptr || launches == nullptr || count > kMostDevices) { return call(launches, count, flags); }
+  std::array<Ticket, kMostDevices> tickets{};
+  for (int i = 0; i < count; ++i) {
+    const hip::LaunchParams& each = launches[i];
+    LaunchRequest request;
+    request.function = each.function;
+    request.grid = each.grid;
+    request.block = each.block;
+    request.shared_bytes = each.shared_bytes;
+    request.stream = each.stream;
+    request.cooperative = cooperative;
+    const Decision decision = state->core->on_launch(read_facts(*state, request, now_ns()));
+    state->overhead.count(decision.in_window);
+    tickets[static_cast<std::size_t>(i)] = decision.ticket;
+    if (decision.time_it) { state->core->on_timing_lost(decision.ticket); }
+  }
+  const int result = call(launches, count, flags);
+  for (int i = 0; i < count; ++i) {
+    const Ticket ticket = tickets[static_cast<std::size_t>(i)];
+    if (ticket != 0) {
+      state->core->on_launched(ticket, result == hip::kSuccess ? LaunchOutcome::plain_ok : LaunchOutcome::failed);
+    }
+  }
+  return result;
+}
+
+}  // namespace elbowroom::interposer

@@ -1,0 +1,75 @@
+#include "interposer/hip/runtime_calls.hpp"
+
+#include "interposer/process/elf_symbols.hpp"
+#include "interposer/process/hook_table.hpp"
+
+namespace elbowroom::interposer {
+namespace {
+
+template <class Call>
+void find_call(Call& call, const char* name) {
+  call = reinterpret_cast<Call>(find_loaded_symbol(object_prefix(HookedLibrary::kDriver), name));
+}
+
+}  // namespace
+
+RuntimeCalls RuntimeCalls::find() {
+  RuntimeCalls calls;
+  find_call(calls.runtime_get_version, "hipRuntimeGetVersion");
+  find_call(calls.get_last_error, "hipGetLastError");
+  find_call(calls.peek_at_last_error, "hipPeekAtLastError");
+  find_call(calls.get_device, "hipGetDevice");
+  find_call(calls.set_device, "hipSetDevice");
+  find_call(calls.device_get_attribute, "hipDeviceGetAttribute");
+  find_call(calls.device_get_name, "hipDeviceGetName");
+  find_call(calls.device_get_stream_priority_range, "hipDeviceGetStreamPriorityRange");
+  find_call(calls.get_stream_device_id, "hipGetStreamDeviceId");
+  find_call(calls.stream_create_with_priority, "hipStreamCreateWithPriority");
+  find_call(calls.stream_destroy, "hipStreamDestroy");
+  find_call(calls.stream_get_flags, "hipStreamGetFlags");
+  find_call(calls.stream_get_priority, "hipStreamGetPriority");
+  find_call(calls.stream_wait_event, "hipStreamWaitEvent");
+  find_call(calls.event_create_with_flags, "hipEventCreateWithFlags");
+  find_call(calls.event_destroy, "hipEventDestroy");
+  find_call(calls.event_record, "hipEventRecord");
+  find_call(calls.event_query, "hipEventQuery");
+  find_call(calls.event_elapsed_time, "hipEventElapsedTime");
+  find_call(calls.func_get_attribute, "hipFuncGetAttribute");
+  find_call(calls.func_get_attributes, "hipFuncGetAttributes");
+  find_call(calls.kernel_name, "hipKernelNameRef");
+  find_call(calls.kernel_name_by_host_function, "hipKernelNameRefByPtr");
+  find_call(calls.occupancy, "hipOccupancyMaxActiveBlocksPerMultiprocessor");
+  find_call(calls.module_occupancy, "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor");
+  find_call(calls.exchange_capture_mode, "hipThreadExchangeStreamCaptureMode");
+  find_call(calls.graph_get_nodes, "hipGraphGetNodes");
+  find_call(calls.graph_node_get_type, "hipGraphNodeGetType");
+  find_call(calls.graph_child_graph, "hipGraphChildGraphNodeGetGraph");
+  find_call(calls.graph_kernel_node_get_params, "hipGraphKernelNodeGetParams");
+  find_call(calls.graph_kernel_node_set_attribute, "hipGraphKernelNodeSetAttribute");
+  find_call(calls.graph_instantiate_with_flags, "hipGraphInstantiateWithFlags");
+  return calls;
+}
+
+CurrentDevice::CurrentDevice(const RuntimeCalls& calls, int device) : calls_(calls) {
+  if (device < 0 || calls.get_device == nullptr || calls.get_device(&before_) != hip::kSuccess) { return; }
+  if (before_ == device) {
+    ok_ = true;
+    return;
+  }
+  changed_ = calls.set_device != nullptr && calls.set_device(device) == hip::kSuccess;
+  ok_ = changed_;
+}
+
+CurrentDevice::~CurrentDevice() {
+  if (changed_) { calls_.set_device(before_); }
+}
+
+RelaxedCapture::RelaxedCapture(const RuntimeCalls& calls) : calls_(calls) {
+  if (calls_.exchange_capture_mode != nullptr) { calls_.exchange_capture_mode(&mode_); }
+}
+
+RelaxedCapture::~RelaxedCapture() {
+  if (calls_.exchange_capture_mode != nullptr) { calls_.exchange_capture_mode(&mode_); }
+}
+
+}  // namespace elbowroom::interposer

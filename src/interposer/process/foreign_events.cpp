@@ -1,0 +1,31 @@
+#include "interposer/process/foreign_events.hpp"
+
+#include <cstdint>
+
+namespace elbowroom::interposer {
+namespace {
+
+std::uint64_t key_of(const void* event) { return reinterpret_cast<std::uintptr_t>(event); }
+
+}  // namespace
+
+void ForeignEvents::add(const void* event) {
+  const std::lock_guard lock(mutex_);
+  overflowed_ = events_.obtain(key_of(event)) == nullptr || overflowed_;
+  count_.store(events_.size(), std::memory_order_relaxed);
+}
+
+void ForeignEvents::remove(const void* event) {
+  if (count_.load(std::memory_order_relaxed) == 0) { return; }
+  const std::lock_guard lock(mutex_);
+  events_.erase(key_of(event));
+  count_.store(events_.size(), std::memory_order_relaxed);
+}
+
+bool ForeignEvents::contains(const void* event) {
+  if (count_.load(std::memory_order_relaxed) == 0) { return false; }
+  const std::lock_guard lock(mutex_);
+  return overflowed_ || events_.find(key_of(event)) != nullptr;
+}
+
+}  // namespace elbowroom::interposer

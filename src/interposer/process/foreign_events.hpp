@@ -1,0 +1,26 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+
+#include "interposer/core/table.hpp"
+
+namespace elbowroom::interposer {
+
+/// The events that other processes record: to wait for one is to wait for something that no stream of this process does.
+/// More of them than fit make every event count as one.
+class ForeignEvents {
+ public:
+  void add(const void* event);
+  void remove(const void* event);
+  bool contains(const void* event);
+
+ private:
+  std::mutex mutex_;
+  std::atomic<std::size_t> count_{0};  // read without the lock: programs without such events pay nothing
+  bool overflowed_ = false;
+  FixedTable<bool, 1024> events_;
+};
+
+}  // namespace elbowroom::interposer

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <mutex>
+
+#include "interposer/core/core.hpp"
+
+namespace elbowroom::interposer {
+
+struct ExecutableGraph {
+  GraphFacts facts;
+  bool node_priorities = false;  ///< instantiated with priorities of ours, which an update must not change
+};
+
+/// What the executable graphs of the process hold. At most kGraphs; a further one counts as one that waits, so that nothing is controlled
+/// because of it or gated behind it.
+class GraphTable {
+ public:
+  static constexpr std::size_t kGraphs = 4096;
+
+  void put(const void* exec, const ExecutableGraph& graph);
+  ExecutableGraph get(const void* exec);
+  void remove(const void* exec);
+  [[nodiscard]] bool full();
+
+ private:
+  struct Entry {
+    const void* exec = nullptr;
+    ExecutableGraph graph;
+  };
+  std::mutex mutex_;
+  std::array<Entry, kGraphs> entries_{};
+  std::size_t used_ = 0;
+};
+
+}  // namespace elbowroom::interposer

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace elbowroom::interposer {
+
+/// kDriver: what launches kernels, CUDA's driver or the HIP runtime. kNccl: NCCL or RCCL.
+enum class HookedLibrary : std::uint8_t { kDriver, kNccl, kCublas, kCublasLt };
+/// What stream 0 means to a function; kNone: it takes no stream that work is put on.
+enum class DefaultStream : std::uint8_t { kNone, kLegacy, kPerThread };
+
+/// How a program came by a hooked function; bits of HookState::routes.
+enum Route : std::uint8_t { kRouteLinked = 1, kRouteDlsym = 2, kRouteProcAddress = 4 };
+
+/// What changes about a hooked function while the process runs.
+struct HookState {
+  std::atomic<void*> real{nullptr};
+  std::atomic<std::uint8_t> routes{0};
+};
+
+template <auto Ours>
+inline constinit HookState hook_state;
+
+/// One hooked function.
+struct Hook {
+  const char* symbol;     // the name under which the library exports it and this one too
+  std::string_view base;  // the name by which cuGetProcAddress or hipGetProcAddress knows it; "" where it does not
+  int since;              // the first version, as in CUDA_VERSION or HIP_VERSION, for which these mean this function
+  DefaultStream stream;
+  HookedLibrary library;
+  void* (*ours)();
+  HookState* state;
+};
+
+/// The one table of hooked functions, and how the file of each library begins: each interposer has its own.
+std::span<const Hook> hooks();
+std::string_view object_prefix(HookedLibrary library);
+/// Whether a name begins like some hooked one; every dlsym of the process asks.
+bool may_be_hooked(const char* name);
+
+/// The hook of that exported name, or null.
+const Hook* find_hook(std::string_view symbol);
+
+/// Of the flags of cuGetProcAddress and hipGetProcAddress: forms whose stream 0 is the thread's own.
+inline constexpr std::uint64_t kPerThreadFormsAsked = 2;
+
+/// The hook that cuGetProcAddress or hipGetProcAddress means by `base` for that version and those flags, or null.
+const Hook* find_hook(std::string_view base, int version, std::uint64_t flags);
+
+/// The function behind a hook, found among the loaded libraries where it is not known yet; null when its library is not loaded.
+void* resolve(const Hook& hook);
+void* resolve_state(HookState& state);
+
+/// The real function of hook `Ours`; null when its library is not loaded.
+template <auto Ours>
+decltype(Ours) real() {
+  void* found = hook_state<Ours>.real.load(std::memory_order_acquire);
+  if (found == nullptr) [[unlikely]] { found = resolve_state(hook_state<Ours>); }
+  return reinterpret_cast<decltype(Ours)>(found);
+}
+
+/// "Not initialized", in CUDA's driver, HIP and NCCL ("internal error") alike.
+inline constexpr int kNoSuchLibrary = 3;
+
+/// Calls the real function of hook `Ours`.
+template <auto Ours, class... Arguments>
+int call_real(Arguments... arguments) {
+  const auto function = real<Ours>();
+  return function == nullptr ? kNoSuchLibrary : function(arguments...);
+}
+
+}  // namespace elbowroom::interposer

@@ -1,0 +1,148 @@
+#include <array>
+
+#include "interposer/process/elf_symbols.hpp"
+#include "interposer/process/hook_table.hpp"
+#include "interposer/process/library_notes.hpp"
+#include "interposer/process/nccl_functions.hpp"
+
+using namespace elbowroom::interposer;
+
+namespace {
+
+// The calls of one thread that NCCL has not yet turned into kernels: one sum for each stream, as many as one group may reasonably
+// touch. Notes beyond are dropped, and their kernels are known by name and grid alone.
+struct Notes {
+  struct Entry {
+    nccl::Stream stream;
+    CollectiveNote note;
+  };
+  std::array<Entry, 16> entries;
+  std::size_t count = 0;
+  int depth = 0;  // of groups and calls in progress
+};
+
+thread_local constinit Notes notes{};
+
+std::uint64_t bytes_of(nccl::DataType type) {
+  constexpr std::array<std::uint64_t, 12> kBytes{1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
+  return type >= 0 && static_cast<std::size_t>(type) < kBytes.size() ? kBytes[static_cast<std::size_t>(type)] : 1;
+}
+
+// Not hooked; cheap next to the collective itself.
+std::uint32_t ranks_of(nccl::Communicator communicator) {
+  using CommCount = int (*)(nccl::Communicator, int*);
+  static const auto comm_count = [] {
+    void* found = find_loaded_symbol(object_prefix(HookedLibrary::kNccl), "ncclCommCount");
+    return reinterpret_cast<CommCount>(found != nullptr ? found : find_loaded_symbol("", "ncclCommCount"));
+  }();
+  int ranks = 0;
+  return comm_count != nullptr && comm_count(communicator, &ranks) == 0 && ranks > 0 ? static_cast<std::uint32_t>(ranks) : 0;
+}
+
+void add_note(nccl::Stream stream, nccl::Communicator communicator, std::uint64_t bytes, std::uint32_t ranks) {
+  for (std::size_t i = 0; i < notes.count; ++i) {
+    if (notes.entries[i].stream == stream) {
+      notes.entries[i].note.bytes += bytes;
+      return;
+    }
+  }
+  if (notes.count == notes.entries.size()) { return; }
+  notes.entries[notes.count++] = {stream, {reinterpret_cast<std::uintptr_t>(communicator), bytes, ranks}};
+}
+
+// A call or group in progress; the last one to end takes the notes with it.
+class Scope {
+ public:
+  Scope() { ++notes.depth; }
+  ~Scope() { leave(); }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+  static void leave() {
+    if (notes.depth > 0) { --notes.depth; }
+    if (notes.depth == 0) { notes.count = 0; }
+  }
+};
+
+// `parts`: how many times the count is sent by each rank; 0: once for each rank.
+template <auto Ours, class... Arguments>
+int collective(nccl::Communicator communicator, nccl::Stream stream, std::size_t count, nccl::DataType type, std::uint32_t parts,
+               Arguments... arguments) {
+  const Scope scope;
+  const std::uint32_t ranks = ranks_of(communicator);
+  add_note(stream, communicator, count * bytes_of(type) * (parts == 0 ? ranks : parts), ranks);
+  return call_real<Ours>(arguments...);
+}
+
+}  // namespace
+
+namespace elbowroom::interposer {
+
+CollectiveNote note_of(const void* stream) {
+  for (std::size_t i = 0; i < notes.count; ++i) {
+    if (notes.entries[i].stream == stream) { return notes.entries[i].note; }
+  }
+  return {};
+}
+
+}  // namespace elbowroom::interposer
+
+int ncclGroupStart() {
+  const int result = call_real<&ncclGroupStart>();
+  if (result == 0) { ++notes.depth; }
+  return result;
+}
+
+int ncclGroupEnd() {
+  const int result = call_real<&ncclGroupEnd>();
+  Scope::leave();
+  return result;
+}
+
+int ncclAllReduce(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Operation operation,
+                  nccl::Communicator communicator, nccl::Stream stream) {
+  return collective<&ncclAllReduce>(communicator, stream, count, type, 1, send, receive, count, type, operation, communicator,
+                                    stream);
+}
+
+int ncclReduce(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Operation operation, int root,
+               nccl::Communicator communicator, nccl::Stream stream) {
+  return collective<&ncclReduce>(communicator, stream, count, type, 1, send, receive, count, type, operation, root, communicator,
+                                 stream);
+}
+
+int ncclBcast(void* buffer, std::size_t count, nccl::DataType type, int root, nccl::Communicator communicator,
+              nccl::Stream stream) {
+  return collective<&ncclBcast>(communicator, stream, count, type, 1, buffer, count, type, root, communicator, stream);
+}
+
+int ncclBroadcast(const void* send, void* receive, std::size_t count, nccl::DataType type, int root,
+                  nccl::Communicator communicator, nccl::Stream stream) {
+  return collective<&ncclBroadcast>(communicator, stream, count, type, 1, send, receive, count, type, root, communicator, stream);
+}
+
+int ncclReduceScatter(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Operation operation,
+                      nccl::Communicator communicator, nccl::Stream stream) {
+  return collective<&ncclReduceScatter>(communicator, stream, count, type, 0, send, receive, count, type, operation, communicator,
+                                        stream);
+}
+
+int ncclAllGather(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Communicator communicator,
+                  nccl::Stream stream) {
+  return collective<&ncclAllGather>(communicator, stream, count, type, 1, send, receive, count, type, communicator, stream);
+}
+
+int ncclAlltoAll(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Communicator communicator,
+                 nccl::Stream stream) {
+  return collective<&ncclAlltoAll>(communicator, stream, count, type, 0, send, receive, count, type, communicator, stream);
+}
+
+int ncclSend(const void* send, std::size_t count, nccl::DataType type, int peer, nccl::Communicator communicator,
+             nccl::Stream stream) {
+  return collective<&ncclSend>(communicator, stream, count, type, 1, send, count, type, peer, communicator, stream);
+}
+
+int ncclRecv(void* receive, std::size_t count, nccl::DataType type, int peer, nccl::Communicator communicator,
+             nccl::Stream stream) {
+  return collective<&ncclRecv>(communicator, stream, count, type, 1, receive, count, type, peer, communicator, stream);
+}

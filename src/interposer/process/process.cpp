@@ -1,0 +1,113 @@
+#include "interposer/process/process.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+namespace elbowroom::interposer {
+namespace {
+
+void warn(const char* what, const char* which) {
+  std::fprintf(stderr, "elbowroom: %s '%s' is not understood and left out\n", what, which);
+}
+
+void read_rules_file(const char* path, Rules& rules) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    warn("ELBOWROOM_RUN_RULES", path);
+    return;
+  }
+  std::array<char, 16384> text;
+  std::size_t size = 0;
+  for (ssize_t got = 1; got > 0 && size < text.size(); size += static_cast<std::size_t>(got > 0 ? got : 0)) {
+    got = read(file, text.data() + size, text.size() - size);
+  }
+  close(file);
+  const std::size_t wrong_line = parse_rules(text.data(), size, rules);
+  if (wrong_line != 0) {
+    std::fprintf(stderr, "elbowroom: %s:%zu: not a rule; it and what follows is left out\n", path, wrong_line);
+  }
+}
+
+}  // namespace
+
+Rules read_rules() {
+  Rules rules;
+  const char* policy = std::getenv("ELBOWROOM_RUN_POLICY");
+  if (policy != nullptr && *policy != '\0' && !parse_policy(policy, rules.policy)) {
+    warn("ELBOWROOM_RUN_POLICY", policy);
+    rules.policy = Policy::observe;
+  }
+  const char* path = std::getenv("ELBOWROOM_RUN_RULES");
+  if (path != nullptr && *path != '\0') { read_rules_file(path, rules); }
+  return rules;
+}
+
+Text known_durations(void* /*self*/) {
+  const char* path = std::getenv("ELBOWROOM_RUN_DURATIONS");
+  if (path == nullptr || *path == '\0') { return {}; }
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  struct stat facts{};
+  const bool readable = file >= 0 && fstat(file, &facts) == 0 && facts.st_size > 0;
+  const auto size = static_cast<std::size_t>(facts.st_size);
+  void* mapped = readable ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+  if (file >= 0) { close(file); }
+  if (mapped == MAP_FAILED) {
+    warn("ELBOWROOM_RUN_DURATIONS", path);
+    return {};
+  }
+  return {static_cast<const char*>(mapped), size};
+}
+
+std::uint64_t now_ns() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+namespace {
+
+// Numbers of threads that are alive. Without a lock, which a forked child could find held.
+constinit std::array<std::atomic<std::uint64_t>, 64> numbers_taken{};
+constinit std::atomic<std::uint32_t> numbers_beyond{0};
+
+std::uint32_t take_number() {
+  for (std::uint32_t word = 0; word < numbers_taken.size(); ++word) {
+    std::uint64_t taken = numbers_taken[word].load(std::memory_order_relaxed);
+    while (~taken != 0) {
+      const auto bit = static_cast<std::uint32_t>(std::countr_one(taken));
+      const std::uint64_t more = taken | (std::uint64_t{1} << bit);
+      if (numbers_taken[word].compare_exchange_weak(taken, more, std::memory_order_relaxed)) { return 64 * word + bit; }
+    }
+  }
+  return 64 * static_cast<std::uint32_t>(numbers_taken.size()) + numbers_beyond.fetch_add(1, std::memory_order_relaxed);
+}
+
+struct ThreadNumber {
+  std::uint32_t number = take_number();
+  ThreadNumber() = default;
+  ThreadNumber(const ThreadNumber&) = delete;
+  ThreadNumber& operator=(const ThreadNumber&) = delete;
+  ~ThreadNumber() {
+    if (number / 64 < numbers_taken.size()) {
+      numbers_taken[number / 64].fetch_and(~(std::uint64_t{1} << (number % 64)), std::memory_order_relaxed);
+    }
+  }
+};
+
+}  // namespace
+
+std::uint32_t thread_number() {
+  thread_local const ThreadNumber own;
+  return own.number;
+}
+
+}  // namespace elbowroom::interposer

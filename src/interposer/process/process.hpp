@@ -1,0 +1,70 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "interposer/core/core.hpp"
+#include "interposer/core/rules.hpp"
+
+/// What every interposer needs of its process, whatever it interposes.
+namespace elbowroom::interposer {
+
+/// Nanoseconds of a monotonic clock.
+std::uint64_t now_ns();
+
+/// A small number of the calling thread, from 0 on; that of a thread that has ended is given to a later one. Whoever follows a stream of
+/// each thread then takes what the earlier thread enqueued for what the later one's work stands behind, which only takes windows away.
+std::uint32_t thread_number();
+
+/// Time spent in launch hooks, driver excluded: counted for every launch, measured for every kSampled-th of a thread.
+struct Overhead {
+  static constexpr std::uint32_t kSampled = 16;
+  std::atomic<std::uint64_t> outside_calls{0}, outside_samples{0}, outside_ns{0};
+  std::atomic<std::uint64_t> inside_calls{0}, inside_samples{0}, inside_ns{0};
+
+  void count(bool inside) { (inside ? inside_calls : outside_calls).fetch_add(1, std::memory_order_relaxed); }
+  void add_sample(bool inside, std::uint64_t nanoseconds) {
+    (inside ? inside_ns : outside_ns).fetch_add(nanoseconds, std::memory_order_relaxed);
+    (inside ? inside_samples : outside_samples).fetch_add(1, std::memory_order_relaxed);
+  }
+};
+
+/// Keeps the time that the driver takes for a launch out of the account of ours.
+class DriverClock {
+ public:
+  explicit DriverClock(bool on) : on_(on) {}
+
+  template <class Call>
+  int time(Call&& call) {
+    if (!on_) { return call(); }
+    const std::uint64_t begin = now_ns();
+    const int result = call();
+    spent_ns_ += now_ns() - begin;
+    return result;
+  }
+  [[nodiscard]] bool on() const { return on_; }
+  [[nodiscard]] std::uint64_t spent_ns() const { return spent_ns_; }
+
+ private:
+  bool on_;
+  std::uint64_t spent_ns_ = 0;
+};
+
+/// What ELBOWROOM_RUN_POLICY and ELBOWROOM_RUN_RULES say; what is not understood is said on standard error and left out.
+Rules read_rules();
+
+/// Platform::known_durations: the file of ELBOWROOM_RUN_DURATIONS, mapped until the process ends.
+Text known_durations(void* self);
+
+/// What the report needs beyond the core.
+struct ReportSource {
+  Core& core;
+  const Overhead& overhead;
+  int devices_seen;
+  const char* finder;  ///< the function that finds functions, as a prefix of the entries that it gave out
+};
+
+/// Writes the report of ELBOWROOM_RUN_REPORT_DIR.
+void write_process_report(const ReportSource& source);
+
+}  // namespace elbowroom::interposer

@@ -1,0 +1,136 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "interposer/process/hook_table.hpp"
+#include "interposer/process/process.hpp"
+
+namespace elbowroom::interposer {
+namespace {
+
+constexpr std::size_t kPathBytes = 4096;
+constexpr std::size_t kMaxEntries = 256;
+constexpr std::size_t kEntryBytes = 64;
+
+// Which hooked functions the program came by, and how.
+struct DriverEntries {
+  std::array<std::array<char, kEntryBytes>, kMaxEntries> text;
+  std::array<const char*, kMaxEntries> pointers;
+  std::size_t count = 0;
+
+  void add(const char* route, const char* symbol) {
+    if (count == kMaxEntries) { return; }
+    std::snprintf(text[count].data(), kEntryBytes, "%s%s", route, symbol);
+    pointers[count] = text[count].data();
+    ++count;
+  }
+};
+
+void collect_entries(DriverEntries& entries, const char* finder) {
+  for (const Hook& hook : hooks()) {
+    const std::uint8_t routes = hook.state->routes.load(std::memory_order_relaxed);
+    if ((routes & kRouteLinked) != 0) { entries.add("", hook.symbol); }
+    if ((routes & kRouteDlsym) != 0) { entries.add("dlsym:", hook.symbol); }
+    if ((routes & kRouteProcAddress) != 0) { entries.add(finder, hook.symbol); }
+  }
+}
+
+// Samples scaled to all calls.
+std::uint64_t scaled(std::uint64_t nanoseconds, std::uint64_t samples, std::uint64_t calls) {
+  return samples == 0 ? 0
+                      : static_cast<std::uint64_t>(static_cast<double>(nanoseconds) / static_cast<double>(samples) *
+                                                   static_cast<double>(calls));
+}
+
+void fill_overhead(const Overhead& overhead, std::uint64_t at_rest, ProcessFacts& facts) {
+  facts.outside_calls = overhead.outside_calls.load() + at_rest;
+  facts.outside_ns = scaled(overhead.outside_ns.load(), overhead.outside_samples.load(), facts.outside_calls);
+  facts.inside_calls = overhead.inside_calls.load();
+  facts.inside_ns = scaled(overhead.inside_ns.load(), overhead.inside_samples.load(), facts.inside_calls);
+  facts.overhead_calls = facts.outside_calls + facts.inside_calls;
+  facts.overhead_ns = facts.outside_ns + facts.inside_ns;
+}
+
+void write_to_file(void* self, const char* data, std::size_t size) {
+  const int file = *static_cast<int*>(self);
+  while (size > 0) {
+    const ssize_t written = write(file, data, size);
+    if (written <= 0) { return; }
+    data += written;
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
+// Pieces are gathered, so that a report takes few system calls.
+struct BufferedFile {
+  int file;
+  std::array<char, 65536> buffer;
+  std::size_t used = 0;
+
+  void flush() {
+    write_to_file(&file, buffer.data(), used);
+    used = 0;
+  }
+  static void write_piece(void* self, const char* data, std::size_t size) {
+    auto& to = *static_cast<BufferedFile*>(self);
+    if (size > to.buffer.size() - to.used) { to.flush(); }
+    if (size > to.buffer.size()) {
+      write_to_file(&to.file, data, size);
+      return;
+    }
+    std::memcpy(to.buffer.data() + to.used, data, size);
+    to.used += size;
+  }
+};
+
+void report_to(const ReportSource& source, const char* directory, const ProcessFacts& facts) {
+  std::array<char, kPathBytes> path;
+  std::array<char, kPathBytes> unfinished;
+  const auto stamp = static_cast<unsigned long long>(now_ns());
+  const int length = std::snprintf(path.data(), path.size(), "%s/%d-%llu.json", directory, facts.pid, stamp);
+  if (length < 0 || static_cast<std::size_t>(length) + 5 > path.size()) { return; }
+  std::snprintf(unfinished.data(), unfinished.size(), "%s/.%d-%llu.part", directory, facts.pid, stamp);
+  static BufferedFile output;
+  output.file = open(unfinished.data(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (output.file < 0) {
+    std::fprintf(stderr, "elbowroom: the report cannot be written to %s: %s\n", directory, std::strerror(errno));
+    return;
+  }
+  source.core.report(facts, {&output, &BufferedFile::write_piece});
+  output.flush();
+  close(output.file);
+  // A reader sees the whole report or none.
+  if (rename(unfinished.data(), path.data()) != 0) { unlink(unfinished.data()); }
+}
+
+}  // namespace
+
+void write_process_report(const ReportSource& source) {
+  static DriverEntries entries;
+  entries.count = 0;
+  collect_entries(entries, source.finder);
+  ProcessFacts facts;
+  facts.pid = getpid();
+  facts.program = program_invocation_short_name;
+  facts.device_count = source.devices_seen;
+  facts.driver_entries = entries.pointers.data();
+  facts.driver_entry_count = entries.count;
+  fill_overhead(source.overhead, source.core.launches_at_rest(), facts);
+  const char* directory = std::getenv("ELBOWROOM_RUN_REPORT_DIR");
+  if (directory != nullptr && *directory != '\0') { report_to(source, directory, facts); }
+  const char* verbose = std::getenv("ELBOWROOM_RUN_VERBOSE");
+  if (verbose != nullptr && *verbose == '1') {
+    std::fprintf(stderr, "elbowroom: %s (%d): %llu launches outside windows (%llu ns each), %llu inside (%llu ns each)\n",
+                 facts.program, facts.pid, static_cast<unsigned long long>(facts.outside_calls),
+                 static_cast<unsigned long long>(facts.outside_calls == 0 ? 0 : facts.outside_ns / facts.outside_calls),
+                 static_cast<unsigned long long>(facts.inside_calls),
+                 static_cast<unsigned long long>(facts.inside_calls == 0 ? 0 : facts.inside_ns / facts.inside_calls));
+  }
+}
+
+}  // namespace elbowroom::interposer

@@ -1,0 +1,98 @@
+#include <cuda.h>
+#if __has_include(<cublasLt.h>)
+#include <cublasLt.h>
+#endif
+
+#include <cstddef>
+
+#include "interposer/cuda/cublas_lt_abi.hpp"
+#include "interposer/cuda/driver_abi.hpp"
+#include "interposer/cuda/product_type.hpp"
+
+// The interposer's own declarations against the toolkit's. Compiling is the test.
+
+namespace abi = elbowroom::interposer::cu;
+
+#define SAME_SIZE(ours, theirs) static_assert(sizeof(abi::ours) == sizeof(theirs))
+#define SAME_PLACE(ours, our_field, theirs, their_field) \
+  static_assert(offsetof(abi::ours, our_field) == offsetof(theirs, their_field))
+#define SAME_VALUE(ours, theirs) static_assert(static_cast<long long>(abi::ours) == static_cast<long long>(theirs))
+
+SAME_SIZE(LaunchAttributeValue, CUlaunchAttributeValue);
+SAME_SIZE(LaunchAttribute, CUlaunchAttribute);
+SAME_PLACE(LaunchAttribute, id, CUlaunchAttribute, id);
+SAME_PLACE(LaunchAttribute, value, CUlaunchAttribute, value);
+SAME_PLACE(LaunchAttributeValue, launch_completion_event.event, CUlaunchAttributeValue, launchCompletionEvent.event);
+SAME_PLACE(LaunchAttributeValue, launch_completion_event.flags, CUlaunchAttributeValue, launchCompletionEvent.flags);
+
+SAME_SIZE(LaunchConfig, CUlaunchConfig);
+SAME_PLACE(LaunchConfig, block_x, CUlaunchConfig, blockDimX);
+SAME_PLACE(LaunchConfig, shared_bytes, CUlaunchConfig, sharedMemBytes);
+SAME_PLACE(LaunchConfig, stream, CUlaunchConfig, hStream);
+SAME_PLACE(LaunchConfig, attributes, CUlaunchConfig, attrs);
+SAME_PLACE(LaunchConfig, attribute_count, CUlaunchConfig, numAttrs);
+
+SAME_SIZE(KernelNodeParamsV1, CUDA_KERNEL_NODE_PARAMS_v1);
+SAME_SIZE(KernelNodeParamsV2, CUDA_KERNEL_NODE_PARAMS_v2);
+SAME_PLACE(KernelNodeParamsV2, kernel, CUDA_KERNEL_NODE_PARAMS_v2, kern);
+SAME_PLACE(KernelNodeParamsV2, context, CUDA_KERNEL_NODE_PARAMS_v2, ctx);
+SAME_PLACE(KernelNodeParamsV1, shared_bytes, CUDA_KERNEL_NODE_PARAMS_v1, sharedMemBytes);
+SAME_PLACE(KernelNodeParamsV1, extra, CUDA_KERNEL_NODE_PARAMS_v1, extra);
+SAME_SIZE(IpcEventHandle, CUipcEventHandle);
+SAME_VALUE(kEventExternal, CU_EVENT_WAIT_EXTERNAL);
+SAME_VALUE(kEventExternal, CU_EVENT_RECORD_EXTERNAL);
+SAME_SIZE(GraphEdgeData, CUgraphEdgeData);
+SAME_SIZE(GraphInstantiateParams, CUDA_GRAPH_INSTANTIATE_PARAMS);
+SAME_PLACE(GraphInstantiateParams, flags, CUDA_GRAPH_INSTANTIATE_PARAMS, flags);
+
+static_assert(sizeof(abi::Result) == sizeof(CUresult) && sizeof(abi::Device) == sizeof(CUdevice));
+static_assert(sizeof(abi::DevicePointer) == sizeof(CUdeviceptr));
+SAME_VALUE(kSuccess, CUDA_SUCCESS);
+SAME_VALUE(kErrorInvalidValue, CUDA_ERROR_INVALID_VALUE);
+SAME_VALUE(kErrorNotInitialized, CUDA_ERROR_NOT_INITIALIZED);
+SAME_VALUE(kErrorInvalidHandle, CUDA_ERROR_INVALID_HANDLE);
+SAME_VALUE(kErrorNotReady, CUDA_ERROR_NOT_READY);
+SAME_VALUE(kStreamNonBlocking, CU_STREAM_NON_BLOCKING);
+SAME_VALUE(kEventDisableTiming, CU_EVENT_DISABLE_TIMING);
+SAME_VALUE(kProcAddressLegacyStream, CU_GET_PROC_ADDRESS_LEGACY_STREAM);
+SAME_VALUE(kProcAddressPerThreadDefaultStream, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM);
+SAME_VALUE(kFuncMaxThreadsPerBlock, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+SAME_VALUE(kFuncSharedSizeBytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+SAME_VALUE(kFuncNumRegs, CU_FUNC_ATTRIBUTE_NUM_REGS);
+SAME_VALUE(kFuncMaxDynamicSharedSizeBytes, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+SAME_VALUE(kDeviceMultiprocessorCount, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+SAME_VALUE(kDeviceMaxSharedMemoryPerMultiprocessor, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+SAME_VALUE(kDeviceMaxSharedMemoryPerBlockOptin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+SAME_VALUE(kDeviceReservedSharedMemoryPerBlock, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+SAME_VALUE(kCaptureModeRelaxed, CU_STREAM_CAPTURE_MODE_RELAXED);
+SAME_VALUE(kCaptureModeGlobal, CU_STREAM_CAPTURE_MODE_GLOBAL);
+SAME_VALUE(kLaunchCooperative, CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
+SAME_VALUE(kLaunchClusterDimension, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+SAME_VALUE(kLaunchProgrammaticSerialization, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+SAME_VALUE(kLaunchProgrammaticEvent, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT);
+SAME_VALUE(kLaunchPriority, CU_LAUNCH_ATTRIBUTE_PRIORITY);
+SAME_VALUE(kLaunchCompletionEvent, CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT);
+SAME_VALUE(kGraphNodeKernel, CU_GRAPH_NODE_TYPE_KERNEL);
+SAME_VALUE(kGraphNodeMemcpy, CU_GRAPH_NODE_TYPE_MEMCPY);
+SAME_VALUE(kGraphNodeMemset, CU_GRAPH_NODE_TYPE_MEMSET);
+SAME_VALUE(kGraphNodeHost, CU_GRAPH_NODE_TYPE_HOST);
+SAME_VALUE(kGraphNodeChild, CU_GRAPH_NODE_TYPE_GRAPH);
+SAME_VALUE(kGraphNodeEmpty, CU_GRAPH_NODE_TYPE_EMPTY);
+SAME_VALUE(kGraphNodeEventRecord, CU_GRAPH_NODE_TYPE_EVENT_RECORD);
+SAME_VALUE(kGraphNodeSemaphoreSignal, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL);
+SAME_VALUE(kGraphNodeMemAlloc, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
+SAME_VALUE(kGraphNodeMemFree, CU_GRAPH_NODE_TYPE_MEM_FREE);
+SAME_VALUE(kInstantiateUseNodePriority, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
+
+#if __has_include(<cublasLt.h>)
+static_assert(cublas_lt::kSmCountTarget == static_cast<int>(CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET));
+static_assert(cublas_lt::kLayoutType == static_cast<int>(CUBLASLT_MATRIX_LAYOUT_TYPE));
+static_assert(cublas_lt::kLayoutRows == static_cast<int>(CUBLASLT_MATRIX_LAYOUT_ROWS));
+static_assert(cublas_lt::kLayoutColumns == static_cast<int>(CUBLASLT_MATRIX_LAYOUT_COLS));
+static_assert(cublas_lt::kLayoutBatches == static_cast<int>(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT));
+static_assert(elbowroom::interposer::product_type(CUDA_R_32F) == elbowroom::interposer::ProductType::f32);
+static_assert(elbowroom::interposer::product_type(CUDA_R_16BF) == elbowroom::interposer::ProductType::bf16);
+static_assert(cublas_lt::kInvalidValue == static_cast<int>(CUBLAS_STATUS_INVALID_VALUE));
+static_assert(cublas_lt::kArchMismatch == static_cast<int>(CUBLAS_STATUS_ARCH_MISMATCH));
+static_assert(cublas_lt::kNotSupported == static_cast<int>(CUBLAS_STATUS_NOT_SUPPORTED));
+#endif

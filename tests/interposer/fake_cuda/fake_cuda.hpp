@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+
+#include "interposer/cuda/driver_abi.hpp"
+
+/// A stand-in for libcuda.so.1 that runs nothing: it keeps handles, writes down every call that orders or launches work, and fails
+/// when told to. Tests read the log through the functions below, which it exports beside the driver's.
+namespace cu = elbowroom::interposer::cu;
+
+inline constexpr unsigned kFakeAttributes = 16;
+
+/// One call as the driver got it. Fields that a call does not have are zero.
+struct FakeCall {
+  const char* name;  ///< the exported name that was called, e.g. "cuLaunchKernel_ptsz"
+  cu::Context context;
+  cu::Stream stream;
+  cu::Event event;
+  cu::Function function;
+  cu::GraphExec exec;
+  unsigned grid[3], block[3], shared;
+  void** parameters;
+  void** extra;
+  unsigned long long flags;
+  unsigned attribute_count;  ///< of which the first kFakeAttributes are kept
+  cu::LaunchAttribute attributes[kFakeAttributes];
+  int result;
+};
+
+#pragma GCC visibility push(default)
+extern "C" {
+/// Forgets the log, pending failures and captures; handles stay valid.
+void fake_reset();
+std::size_t fake_call_count();
+const FakeCall* fake_call(std::size_t index);
+/// Off: calls are not written down (benchmarks).
+void fake_set_logging(int on);
+/// Asked before each logged call takes effect: anything but 0 is returned to the caller instead. Null: nothing fails.
+void fake_set_failure(int (*decide)(const FakeCall* call));
+/// Whether queries of events and streams say that everything has finished (1, the start) or nothing has (0).
+void fake_set_finished(int finished);
+/// What cuEventElapsedTime answers.
+void fake_set_elapsed(float milliseconds);
+
+cu::Function fake_function(const char* name, int registers, int static_shared);
+cu::Kernel fake_kernel(const char* name, int registers, int static_shared);
+}
+#pragma GCC visibility pop

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# The preloaded library brings nothing into a program but the interposed names: no further library, no further symbol.
+set -euo pipefail
+
+fail() {
+  printf 'library.sh: %s\n' "$1" >&2
+  exit 1
+}
+
+sources=$ELBOWROOM_SOURCE_DIR/src/${ELBOWROOM_INTERPOSER_SOURCES:-interposer/cuda}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+readelf -d "$ELBOWROOM_INTERPOSER" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort >"$work/needed"
+[ -s "$work/needed" ] || fail "readelf names no needed library"
+extra=$(grep -vE '^(libc\.so|libdl\.so|libpthread\.so|libm\.so|ld-linux)' "$work/needed" || true)
+[ -z "$extra" ] || fail "needs $extra; expected the C library alone"
+
+nm -D --defined-only --format=posix "$ELBOWROOM_INTERPOSER" | awk '{ sub(/@.*/, "", $1); print $1 }' | sort >"$work/exported"
+sed -n 's/^ *\([A-Za-z_0-9]*\);$/\1/p' "$sources/exports.map" | sort >"$work/listed"
+diff "$work/listed" "$work/exported" >"$work/difference" || fail "exported names differ from exports.map: $(cat "$work/difference")"
+
+# One table lists the hooked functions; dlsym and dlvsym are the way to all of them.
+{
+  echo dlsym
+  echo dlvsym
+  tr -d '\n' <"$sources/hook_table.cpp" | grep -oE '<&[A-Za-z_0-9]+>\( *"[A-Za-z_0-9]+"' | sed 's/.*"\(.*\)"/\1/'
+} | sort >"$work/table"
+diff "$work/table" "$work/exported" >"$work/difference" || fail "exported names differ from hook_table.cpp: $(cat "$work/difference")"
+
+if readelf --dyn-syms "$ELBOWROOM_INTERPOSER" | grep -qE 'GLIBC_2\.(3[6-9]|[4-9][0-9])'; then
+  fail "needs a newer C library than that of Ubuntu 22.04 (2.35)"
+fi

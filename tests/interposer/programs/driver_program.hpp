@@ -1,0 +1,62 @@
+#pragma once
+
+#include "fake_cuda.hpp"
+#include "interposer/cuda/hooked_functions.hpp"
+#include "program.hpp"
+
+/// What a program linked to the driver declares beyond the functions that are hooked.
+extern "C" {
+int cuDevicePrimaryCtxRetain(cu::Context* context, int device);
+int cuCtxCreate_v2(cu::Context* context, unsigned flags, int device);
+int cuCtxSetCurrent(cu::Context context);
+int cuEventCreate(cu::Event* event, unsigned flags);
+int cuFuncGetAttribute(int* value, int attribute, cu::Function function);
+int cuFuncSetAttribute(cu::Function function, int attribute, int value);
+int cuGraphCreate(cu::Graph* graph, unsigned flags);
+int cuGraphAddKernelNode_v2(cu::GraphNode* node, cu::Graph graph, const cu::GraphNode* dependencies, std::size_t count,
+                            const cu::KernelNodeParamsV2* parameters);
+int cuGraphAddChildGraphNode(cu::GraphNode* node, cu::Graph graph, const cu::GraphNode* dependencies, std::size_t count,
+                             cu::Graph child);
+int cuGraphAddHostNode(cu::GraphNode* node, cu::Graph graph, const cu::GraphNode* dependencies, std::size_t count,
+                       const void* parameters);
+int cuMemFree_v2(cu::DevicePointer pointer);
+int cuGraphKernelNodeGetAttribute(cu::GraphNode node, int attribute, cu::LaunchAttributeValue* value);
+}
+
+inline constexpr const char* kAllReduce = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL";
+inline constexpr int kGreatestPriority = -5;
+
+inline cu::Context use_device(int device) {
+  cu::Context context = nullptr;
+  EXPECT(cuDevicePrimaryCtxRetain(&context, device) == 0 && cuCtxSetCurrent(context) == 0);
+  return context;
+}
+
+inline cu::Stream make_stream() {
+  cu::Stream stream = nullptr;
+  EXPECT(cuStreamCreateWithPriority(&stream, cu::kStreamNonBlocking, 0) == 0);
+  return stream;
+}
+
+inline cu::Event make_event() {
+  cu::Event event = nullptr;
+  EXPECT(cuEventCreate(&event, cu::kEventDisableTiming) == 0);
+  return event;
+}
+
+/// The interposer's handling of a launch as a program that is linked to the driver makes it.
+inline int launch_on(cu::Stream stream, cu::Function function, unsigned blocks = 4096, unsigned shared = 0) {
+  return cuLaunchKernel(function, blocks, 1, 1, 256, 1, 1, shared, stream, nullptr, nullptr);
+}
+
+inline const cu::LaunchAttribute* attribute_of(const FakeCall& call, cu::LaunchAttributeId id) {
+  for (unsigned i = 0; i < call.attribute_count && i < kFakeAttributes; ++i) {
+    if (call.attributes[i].id == id) { return &call.attributes[i]; }
+  }
+  return nullptr;
+}
+
+inline bool is_call(std::size_t index, const char* name) {
+  const FakeCall* call = fake_call(index);
+  return call != nullptr && std::strcmp(call->name, name) == 0;
+}

@@ -1,0 +1,60 @@
+#include <dlfcn.h>
+
+#include <initializer_list>
+
+#include "driver_program.hpp"
+#include "plugin_program.hpp"
+
+// NCCL and cuBLAS as a framework uses them.
+
+namespace {
+
+// reports.sh reads the size class of 4 MiB, however the call was made; a kernel without a call has none.
+void sizes() {
+  use_device(0);
+  const cu::Stream comm = make_stream();
+  for (const char* call : {"plugin_all_reduce", "plugin_grouped", "plugin_reduce_scatter"}) {
+    EXPECT(from_plugin<int (*)(cu::Stream, std::size_t)>(call)(comm, 1U << 20U) == 0);
+  }
+  EXPECT(launch_on(comm, fake_function("ncclDevKernel_Broadcast_RING_LL", 96, 0), 24) == 0);
+}
+
+// Inside a window a product is made for the target of the rules, unless the program has set one; elsewhere for all SMs.
+void sm_target() {
+  use_device(0);
+  const cu::Stream compute = make_stream();
+  const cu::Stream comm = make_stream();
+  const auto gemm = from_plugin<int (*)(cu::Stream, int)>("plugin_gemm");
+  fake_reset();
+  EXPECT(gemm(compute, 0) == 0 && fake_call(0)->grid[0] == 132);
+  EXPECT(launch_on(comm, fake_function(kAllReduce, 96, 0), 24) == 0);
+  EXPECT(gemm(compute, 0) == 0 && fake_call(fake_call_count() - 1)->grid[0] == 108);
+  EXPECT(gemm(compute, 120) == 0 && fake_call(fake_call_count() - 1)->grid[0] == 120);
+  EXPECT(cuStreamSynchronize(comm) == 0);
+  EXPECT(gemm(compute, 0) == 0 && fake_call(fake_call_count() - 1)->grid[0] == 132);
+}
+
+// A function of the library that the program looks up itself.
+void looked_up() {
+  use_device(0);
+  plugin();
+  struct {
+    const char *path, *hooked, *absent;  // what the library lacks stays absent
+  } const libraries[] = {{"libnccl.so.2", "ncclAllReduce", "ncclAllGather"},
+                         {"libcublas.so.13", "cublasGemmEx", "cublasSgemm_v2"},
+                         {"libcublasLt.so.13", "cublasLtMatmul", "cublasGemmEx"}};
+  for (const auto& library : libraries) {
+    void* handle = dlopen(library.path, RTLD_NOW | RTLD_NOLOAD);
+    EXPECT(handle != nullptr);
+    void* found = dlsym(handle, library.hooked);
+    Dl_info info{};
+    EXPECT(found != nullptr && dladdr(found, &info) != 0 && std::strstr(info.dli_fname, "libelbowroom_interposer") != nullptr);
+    EXPECT(dlsym(handle, library.absent) == nullptr);
+  }
+}
+
+constexpr Case kCases[] = {{"sizes", sizes}, {"sm_target", sm_target}, {"looked_up", looked_up}};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_case(kCases, argc, argv); }

@@ -1,0 +1,179 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "driver_program.hpp"
+
+// Several threads, contexts, devices and processes.
+
+namespace {
+
+constexpr int kLaunches = 2000;
+
+// Each thread has its own streams, and every launch must arrive once, in its order, whatever the other threads do.
+void two_threads() {
+  use_device(0);
+  fake_reset();
+  const auto work = [](unsigned first) {
+    use_device(static_cast<int>(first % 2));
+    const cu::Stream compute = make_stream();
+    const cu::Stream comm = make_stream();
+    const cu::Event done = make_event();
+    const cu::Function gemm = fake_function("gemm", 64, 0);
+    const cu::Function all_reduce = fake_function(kAllReduce, 96, 0);
+    for (unsigned i = 0; i < kLaunches; ++i) {
+      EXPECT(cuLaunchKernel(all_reduce, 24, 1, 1, 544, 1, 1, 0, comm, nullptr, nullptr) == 0);
+      EXPECT(cuLaunchKernel(gemm, first + i, 1, 1, 256, 1, 1, 0, compute, nullptr, nullptr) == 0);
+      EXPECT(cuEventRecord(done, comm) == 0 && cuStreamWaitEvent(compute, done, 0) == 0);
+      if (i % 64 == 0) { EXPECT(cuStreamSynchronize(comm) == 0); }
+    }
+  };
+  std::thread other(work, 1'000'001);
+  work(2'000'000);
+  other.join();
+  unsigned next[2] = {2'000'000, 1'000'001};
+  std::size_t collectives = 0;
+  for (std::size_t i = 0; i < fake_call_count(); ++i) {
+    const FakeCall& call = *fake_call(i);
+    if (call.function == nullptr) { continue; }
+    if (call.grid[0] == 24) {
+      ++collectives;
+      continue;
+    }
+    const std::size_t thread = call.grid[0] < 2'000'000 ? 1 : 0;
+    EXPECT(call.grid[0] == next[thread]++);
+  }
+  EXPECT(collectives == 2 * kLaunches && next[0] == 2'000'000 + kLaunches && next[1] == 1'000'001 + kLaunches);
+}
+
+// The events that carry a gate belong to the context of the streams, and no gate crosses contexts.
+void several_contexts() {
+  cu::Context contexts[3] = {use_device(0), use_device(1), nullptr};
+  EXPECT(cuCtxCreate_v2(&contexts[2], 0, 0) == 0);
+  cu::Event gates[3];
+  for (int i = 0; i < 3; ++i) {
+    EXPECT(cuCtxSetCurrent(contexts[i]) == 0);
+    const cu::Stream compute = make_stream();
+    const cu::Stream comm = make_stream();
+    fake_reset();
+    EXPECT(launch_on(comm, fake_function(kAllReduce, 96, 0), 24) == 0);
+    EXPECT(launch_on(compute, fake_function("gemm", 64, 0)) == 0);
+    const cu::LaunchAttribute* completion = attribute_of(*fake_call(0), cu::kLaunchCompletionEvent);
+    EXPECT(fake_call_count() == 3 && completion != nullptr && is_call(1, "cuStreamWaitEvent"));
+    gates[i] = completion->value.launch_completion_event.event;
+    EXPECT(fake_call(1)->event == gates[i] && fake_call(1)->stream == compute);
+  }
+  EXPECT(gates[0] != gates[1] && gates[1] != gates[2] && gates[0] != gates[2]);
+}
+
+// A context that is destroyed takes the events with it; its successor gets new ones even where it gets the same handle.
+void context_destroyed() {
+  cu::Context context = nullptr;
+  EXPECT(cuCtxCreate_v2(&context, 0, 0) == 0);
+  const cu::Stream comm = make_stream();
+  const cu::Function all_reduce = fake_function(kAllReduce, 96, 0);
+  EXPECT(launch_on(comm, all_reduce, 24) == 0);
+  const cu::Event before = attribute_of(*fake_call(0), cu::kLaunchCompletionEvent)->value.launch_completion_event.event;
+  EXPECT(cuCtxDestroy_v2(context) == 0);
+  EXPECT(cuCtxCreate_v2(&context, 0, 0) == 0);
+  fake_reset();
+  EXPECT(launch_on(make_stream(), all_reduce, 24) == 0);
+  EXPECT(attribute_of(*fake_call(0), cu::kLaunchCompletionEvent)->value.launch_completion_event.event != before);
+}
+
+// The primary context ends with its last reference, and its events with it; the next one may have the same handle.
+void primary_released() {
+  use_device(0);
+  use_device(0);
+  const cu::Function all_reduce = fake_function(kAllReduce, 96, 0);
+  const auto event_of_launch = [&] {
+    fake_reset();
+    EXPECT(launch_on(make_stream(), all_reduce, 24) == 0);
+    return attribute_of(*fake_call(0), cu::kLaunchCompletionEvent)->value.launch_completion_event.event;
+  };
+  const cu::Event before = event_of_launch();
+  EXPECT(cuDevicePrimaryCtxRelease_v2(0) == 0);
+  for (int slot = 0; slot < 63; ++slot) { event_of_launch(); }
+  EXPECT(event_of_launch() == before);
+  EXPECT(cuDevicePrimaryCtxRelease_v2(0) == 0);
+  use_device(0);
+  for (int slot = 0; slot < 64; ++slot) { EXPECT(event_of_launch() != before); }
+}
+
+// Servers start a thread for each request, each with a per-thread default stream: those of threads that have ended must not fill what is known.
+void many_threads() {
+  const cu::Context context = use_device(0);
+  const cu::Function gemm = fake_function("gemm", 64, 0);
+  // Nothing is followed before the first collective.
+  EXPECT(launch_on(make_stream(), fake_function(kAllReduce, 96, 21568), 24) == 0);
+  for (int thread = 0; thread < 3'000; ++thread) {
+    std::thread([&] {
+      EXPECT(cuCtxSetCurrent(context) == 0);
+      EXPECT(cuLaunchKernel_ptsz(gemm, 4096, 1, 1, 256, 1, 1, 0, nullptr, nullptr, nullptr) == 0);
+    }).join();
+  }
+  const cu::Stream compute = make_stream();
+  const cu::Stream comm = make_stream();
+  fake_reset();
+  EXPECT(launch_on(comm, fake_function(kAllReduce, 96, 21568), 24) == 0 && launch_on(compute, gemm) == 0);
+  EXPECT(fake_call_count() == 3 && is_call(1, "cuStreamWaitEvent"));
+}
+
+void launch_some() {
+  use_device(0);
+  const cu::Stream compute = make_stream();
+  const cu::Stream comm = make_stream();
+  for (int i = 0; i < 5; ++i) {
+    EXPECT(launch_on(comm, fake_function(kAllReduce, 96, 0), 24) == 0);
+    EXPECT(launch_on(compute, fake_function("gemm", 64, 0)) == 0);
+  }
+}
+
+// A child starts with nothing known, even when it was forked while other threads were launching.
+void forked() {
+  fake_set_logging(0);  // the log has a lock of its own, which a thread that is not in the child may hold
+  launch_some();
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    while (!stop) { launch_some(); }
+  });
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child = fork();
+    EXPECT(child >= 0);
+    if (child == 0) {
+      launch_some();
+      std::exit(0);
+    }
+    int status = 1;
+    EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  stop = true;
+  busy.join();
+}
+
+// Only processes that used the driver leave a report; tests/interposer/reports.sh counts them.
+void forked_idle() {
+  launch_some();
+  const pid_t child = fork();
+  if (child == 0) { std::exit(0); }
+  int status = 1;
+  EXPECT(waitpid(child, &status, 0) == child && status == 0);
+}
+
+constexpr Case kCases[] = {
+    {"two_threads", two_threads},
+    {"several_contexts", several_contexts},
+    {"context_destroyed", context_destroyed},
+    {"primary_released", primary_released},
+    {"many_threads", many_threads},
+    {"launch_some", launch_some},
+    {"forked", forked},
+    {"forked_idle", forked_idle},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_case(kCases, argc, argv); }

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Each process that used the driver leaves one whole report, and no other process leaves any.
+set -euo pipefail
+
+fail() {
+  printf 'reports.sh: %s\n' "$1" >&2
+  exit 1
+}
+
+work=$(mktemp -d)
+copies=$(mktemp -d)
+trap 'rm -rf "$work" "$copies"' EXIT
+export LD_LIBRARY_PATH=$ELBOWROOM_DRIVER_DIR ELBOWROOM_RUN_REPORT_DIR=$work
+
+run() { # CASE, number of reports expected
+  rm -f "$work"/*
+  LD_PRELOAD=$ELBOWROOM_INTERPOSER "$ELBOWROOM_PROGRAM" "$1" || fail "$1: exit code $?"
+  local found
+  found=$(find "$work" -name '*.json' | wc -l)
+  [ "$found" = "$2" ] || fail "$1: $found reports, expected $2"
+  [ -z "$(find "$work" -name '*.part')" ] || fail "$1: an unfinished report was left"
+}
+
+policy=${ELBOWROOM_POLICY:-gate}
+ELBOWROOM_RUN_POLICY=$policy run launch_some 1
+report=$(cat "$work"/*.json)
+for expected in '"schema": *"elbowroom.run-process/1"' "\"policy\": *\"$policy\"" '"total": *10' 'ncclDevKernel_' \
+  "\"${ELBOWROOM_LAUNCH:-cuLaunchKernel}\"" '"program": *"preload_' '"device_count_seen": *1'; do
+  grep -qE "$expected" <<<"$report" || fail "the report lacks $expected: $report"
+done
+run forked_idle 1
+run forked 21 # the parent and its twenty children
+
+# A run inside a run preloads the library twice, or two copies of it: one of them acts.
+cp "$ELBOWROOM_INTERPOSER" "$copies/second.so"
+for second in "$ELBOWROOM_INTERPOSER" "$copies/second.so"; do
+  ELBOWROOM_INTERPOSER="$ELBOWROOM_INTERPOSER $second" run launch_some 1
+done
+
+# 80 steps and one more of 32 launches: what was left alone counts as launched, and in the account of our own time.
+if [ -n "${ELBOWROOM_LAUNCHES_PROGRAM:-}" ]; then
+  ELBOWROOM_RUN_POLICY=auto ELBOWROOM_PROGRAM=$ELBOWROOM_LAUNCHES_PROGRAM run rest 1
+  grep -qE '"total": *2592,"at_rest": *[1-9]' "$work"/*.json || fail "not 2592 launches, some of them at rest: $(cat "$work"/*.json)"
+  grep -qE '"calls": *2592\b' "$work"/*.json || fail "not 2592 launches in the account: $(cat "$work"/*.json)"
+fi
+
+# What one run learned of a kind, the next one knows without a timing, on a device of that name.
+if [ -n "${ELBOWROOM_LAUNCHES_PROGRAM:-}" ]; then
+  ELBOWROOM_RUN_POLICY=auto ELBOWROOM_PROGRAM=$ELBOWROOM_LAUNCHES_PROGRAM run rest 1
+  kind=$(sed -n 's/.*"kind": *"\([0-9a-f]*\)","kernel": *"ncclDevKernel.*/\1/p' "$work"/*.json)
+  [ ${#kind} -eq 16 ] || fail "no duration of the collective: $(cat "$work"/*.json)"
+  for device in 'Fake Device' 'Another'; do
+    printf 'device %s\n%s 250000\n' "$device" "$kind" >"$copies/durations"
+    ELBOWROOM_RUN_POLICY=observe ELBOWROOM_RUN_RULES=$ELBOWROOM_SOURCE_DIR/tests/interposer/rules/untimed.rules \
+      ELBOWROOM_RUN_DURATIONS=$copies/durations ELBOWROOM_PROGRAM=$ELBOWROOM_LAUNCHES_PROGRAM run rest 1
+    expected=0.000
+    [ "$device" = 'Another' ] || expected=250.000
+    grep -qE "\"size_class\": *0,\"count\": *1296,\"expected_us\": *$expected\b" "$work"/*.json || fail "$device: not $expected us: $(cat "$work"/*.json)"
+  done
+  ELBOWROOM_RUN_DURATIONS=$work/none ELBOWROOM_RUN_POLICY=auto ELBOWROOM_PROGRAM=$ELBOWROOM_LAUNCHES_PROGRAM run rest 1 2>"$copies/said"
+  grep -qF "elbowroom: ELBOWROOM_RUN_DURATIONS '$work/none' is not understood and left out" "$copies/said" || fail 'no word of the missing durations'
+fi
+
+# NCCL's calls tell the size (as the power of two) of their kernels: three of 4 MiB, one of which nothing is known.
+ELBOWROOM_PROGRAM=$ELBOWROOM_LIBRARIES_PROGRAM run sizes 1
+report=$(cat "$work"/*.json)
+grep -qE '"size_class": *22,[^}]*"count": *3' <<<"$report" || fail "not three collectives of 4 MiB (size class 22): $report"
+grep -qE 'Broadcast[^}]*"size_class": *0,' <<<"$report" || fail "a size for a kernel of which nothing was said: $report"
+
+# Three products in a window: with an algorithm, without, and one that cuBLAS makes through cublasLt. Neither the heuristic nor the inner
+# call counts. A product that was refused with the target and made again without is counted as that.
+if [ -n "${ELBOWROOM_PRODUCTS_PROGRAM:-}" ]; then
+  export ELBOWROOM_RUN_POLICY=gate ELBOWROOM_RUN_RULES=$ELBOWROOM_SOURCE_DIR/tests/interposer/rules/sm_target.rules
+  ELBOWROOM_PROGRAM=$ELBOWROOM_PRODUCTS_PROGRAM run lt_target 1
+  grep -qE '"sm_target": *3\b' "$work"/*.json || fail "not three products with a target: $(cat "$work"/*.json)"
+  ELBOWROOM_PROGRAM=$ELBOWROOM_PRODUCTS_PROGRAM run lt_refused 1
+  grep -qE '"relaunched": *1\b' "$work"/*.json || fail "not one product made again: $(cat "$work"/*.json)"
+  unset ELBOWROOM_RUN_POLICY ELBOWROOM_RUN_RULES
+fi
+
+# Two products beside a graph, which holds a collective since its update alone.
+if [ -n "${ELBOWROOM_CAPTURES_PROGRAM:-}" ]; then
+  ELBOWROOM_PROGRAM=$ELBOWROOM_CAPTURES_PROGRAM run updated_collectives 1
+  grep -qE '"in_window": *1\b' "$work"/*.json || fail "not one product beside the updated graph: $(cat "$work"/*.json)"
+fi
+
+# Without a driver there is nothing to report, and a folder that is not there is no reason to fail.
+rm -f "$work"/*
+LD_PRELOAD=$ELBOWROOM_INTERPOSER true
+[ -z "$(ls "$work")" ] || fail "a process without driver left a report"
+ELBOWROOM_RUN_REPORT_DIR=$work/absent LD_PRELOAD=$ELBOWROOM_INTERPOSER "$ELBOWROOM_PROGRAM" launch_some 2>"$work/said" || fail "exit code $?"
+grep -q "report cannot be written" "$work/said" || fail "no word about the folder that is absent"
+ELBOWROOM_RUN_POLICY=nonsense LD_PRELOAD=$ELBOWROOM_INTERPOSER "$ELBOWROOM_PROGRAM" launch_some 2>"$work/said" || fail "exit code $?"
+grep -q "nonsense" "$work/said" || fail "no word about a policy that does not exist"

@@ -1,0 +1,158 @@
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "hip_program.hpp"
+#include "interposer/process/nccl_functions.hpp"
+
+// Several threads, devices and processes, and RCCL.
+
+namespace {
+
+constexpr int kLaunches = 2000;
+
+// Each thread has its own streams, and every launch must arrive once, in its order, whatever the other threads do.
+void two_threads() {
+  fake_hip_reset();
+  const auto work = [](unsigned first) {
+    EXPECT(hipSetDevice(static_cast<int>(first % 2)) == 0);
+    const hip::Stream compute = make_stream();
+    const hip::Stream comm = make_stream();
+    const hip::Event done = make_event();
+    const void* gemm = fake_hip_symbol("gemm", 64, 0);
+    const void* all_reduce = fake_hip_symbol(kAllReduce, 96, 0);
+    for (unsigned i = 0; i < kLaunches; ++i) {
+      EXPECT(launch_on(comm, all_reduce, 24) == 0 && launch_on(compute, gemm, first + i) == 0);
+      EXPECT(hipEventRecord(done, comm) == 0 && hipStreamWaitEvent(compute, done, 0) == 0);
+      if (i % 64 == 0) { EXPECT(hipStreamSynchronize(comm) == 0); }
+    }
+  };
+  std::thread other(work, 1'000'001);
+  work(2'000'000);
+  other.join();
+  unsigned next[2] = {2'000'000, 1'000'001};
+  std::size_t collectives = 0;
+  for (std::size_t i = 0; i < fake_hip_call_count(); ++i) {
+    const FakeHipCall& call = *fake_hip_call(i);
+    if (call.function == nullptr) { continue; }
+    if (call.grid[0] == 24) {
+      ++collectives;
+      continue;
+    }
+    const std::size_t thread = call.grid[0] < 2'000'000 ? 1 : 0;
+    EXPECT(call.grid[0] == next[thread]++);
+  }
+  EXPECT(collectives == 2 * kLaunches && next[0] == 2'000'000 + kLaunches && next[1] == 1'000'001 + kLaunches);
+}
+
+// A carrier is made on the device of the stream that it carries for, whichever is current, and the program's stays current.
+void several_devices() {
+  const void* all_reduce = fake_hip_symbol(kAllReduce, 96, 0);
+  EXPECT(hipSetDevice(1) == 0);
+  const hip::Stream comm = make_stream();
+  EXPECT(hipSetDevice(0) == 0);
+  fake_hip_reset();
+  EXPECT(launch_on(comm, all_reduce, 24) == 0);
+  EXPECT(is_call(0, "hipStreamCreateWithPriority") && fake_hip_call(0)->device == 1);
+  expect_carried(1, comm, "hipLaunchKernel");
+  int device = -1;
+  EXPECT(fake_hip_call(3)->device == 0 && hipGetDevice(&device) == 0 && device == 0);
+}
+
+// A device that is reset takes the carriers with it.
+void device_reset() {
+  const void* all_reduce = fake_hip_symbol(kAllReduce, 96, 0);
+  const hip::Stream comm = make_stream();
+  EXPECT(launch_on(comm, all_reduce, 24) == 0);
+  EXPECT(hipDeviceReset() == 0);
+  fake_hip_reset();
+  EXPECT(launch_on(comm, all_reduce, 24) == 0 && is_call(0, "hipStreamCreateWithPriority"));
+}
+
+void launch_some() {
+  const hip::Stream compute = make_stream();
+  const hip::Stream comm = make_stream();
+  for (int i = 0; i < 5; ++i) {
+    EXPECT(launch_on(comm, fake_hip_symbol(kAllReduce, 96, 0), 24) == 0);
+    EXPECT(launch_on(compute, fake_hip_symbol("gemm", 64, 0)) == 0);
+  }
+}
+
+// A child starts with nothing known, even when it was forked while other threads were launching.
+void forked() {
+  fake_hip_set_logging(0);
+  launch_some();
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    while (!stop) { launch_some(); }
+  });
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child = fork();
+    EXPECT(child >= 0);
+    if (child == 0) {
+      launch_some();
+      std::exit(0);
+    }
+    int status = 1;
+    EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  stop = true;
+  busy.join();
+}
+
+// Only processes that used the runtime leave a report; tests/interposer/reports.sh counts them.
+void forked_idle() {
+  launch_some();
+  const pid_t child = fork();
+  if (child == 0) { std::exit(0); }
+  int status = 1;
+  EXPECT(waitpid(child, &status, 0) == child && status == 0);
+}
+
+// reports.sh reads the size class of 4 MiB, however the call was made; a kernel without a call has none.
+void sizes() {
+  const hip::Stream comm = make_stream();
+  EXPECT(ncclAllReduce(nullptr, nullptr, 1U << 20U, 7, 0, nullptr, comm) == 0);
+  EXPECT(ncclAllReduce(nullptr, nullptr, 1U << 20U, 7, 0, nullptr, comm) == 0);
+  EXPECT(ncclReduceScatter(nullptr, nullptr, 1U << 18U, 7, 0, nullptr, comm) == 0);
+  EXPECT(launch_on(comm, fake_hip_symbol("ncclDevKernel_Broadcast_RING_LL", 96, 0), 24) == 0);
+}
+
+// An entry point of the runtime that calls another by its exported name makes one launch; tests/cli/run.sh counts it.
+void nested() {
+  const hip::Function gemm = fake_hip_function("gemm", 64, 0);
+  fake_hip_reset();
+  EXPECT(elbowroom_hcc_module_launch(gemm, 256, 1, 1, 256, 1, 1, 0, make_stream(), nullptr, nullptr, nullptr, nullptr) == 0);
+  std::size_t launches = 0;
+  for (std::size_t i = 0; i < fake_hip_call_count(); ++i) { launches += fake_hip_call(i)->function != nullptr ? 1 : 0; }
+  EXPECT(launches == 1);
+}
+
+// A function of RCCL that the program looks up itself.
+void looked_up() {
+  void* handle = dlopen("librccl.so.1", RTLD_NOW);
+  EXPECT(handle != nullptr);
+  Dl_info info{};
+  void* found = dlsym(handle, "ncclAllReduce");
+  EXPECT(found != nullptr && dladdr(found, &info) != 0 && std::strstr(info.dli_fname, "libelbowroom_interposer_hip") != nullptr);
+  EXPECT(dlsym(handle, "ncclAllGather") == nullptr);  // what the library lacks stays absent
+}
+
+constexpr Case kCases[] = {
+    {"two_threads", two_threads},
+    {"several_devices", several_devices},
+    {"device_reset", device_reset},
+    {"launch_some", launch_some},
+    {"forked", forked},
+    {"forked_idle", forked_idle},
+    {"sizes", sizes},
+    {"looked_up", looked_up},
+    {"nested", nested},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_case(kCases, argc, argv); }

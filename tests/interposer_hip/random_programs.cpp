@@ -1,0 +1,378 @@
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hip_program.hpp"
+#include "order_oracle.hpp"
+
+// Random programs through the whole interposer, each call to the fake runtime and to a brute-force oracle of the program's order. Whatever
+// the interposer decides, and whatever of its own doing the runtime refuses: each launch reaches the runtime exactly once, in its order and
+// with the program's own arguments; nothing begins before what the program put before it has ended, carriers or not; and a kernel is padded
+// if and only if the oracle finds a collective beside it.
+
+namespace {
+
+using elbowroom::interposer::OrderOracle;
+using elbowroom::interposer::StreamId;
+
+constexpr int kPrograms = 500;
+constexpr int kBatch = 50;
+constexpr int kOperations = 40;
+constexpr int kOwnError = 98;
+constexpr unsigned kManyBlocks = 100'000;
+constexpr std::size_t kStreams = 3;
+constexpr elbowroom::interposer::ContextId kContext = 0x1000;
+
+using Random = std::mt19937_64;
+std::size_t below(Random& random, std::size_t limit) { return static_cast<std::size_t>(random()) % limit; }
+bool chance(Random& random, unsigned percent) { return below(random, 100) < percent; }
+
+enum class Entry {
+  kKernel,
+  kKernelPerThread,
+  kExt,
+  kConfig,
+  kCooperative,
+  kModule,
+  kModuleConfig,
+  kExtModule,
+  kHostCooperativePerThread
+};
+
+struct Asked {
+  const void* function;
+  unsigned grid;
+  std::size_t shared;
+  hip::Event stop;
+  unsigned attributes;
+  bool is_module, cooperative, fails, collective, capped, captured;
+  hip::Stream stream;  // by its explicit handle
+  OrderOracle::Node node;
+  bool in_window;
+};
+
+struct Times {
+  std::uint64_t begin = 0, end = 0;
+};
+
+// What the kernels wrote down when they ran, by the number of the launch that is their argument.
+std::vector<Times> ran;
+std::uint64_t first_number = 0;
+
+void write_down(const FakeLaunch& launch) {
+  if (launch.arguments == nullptr) { return; }
+  std::uint64_t number = 0;
+  std::memcpy(&number, launch.arguments[0], sizeof number);
+  if (number < first_number) { return; }
+  number -= first_number;
+  if (ran.size() <= number) { ran.resize(number + 1); }
+  ran[number] = {launch.begin_ns, launch.end_ns};
+}
+
+std::uint64_t some_nanoseconds(const FakeLaunch& launch) { return 1000 + launch.grid[0] % 7 * 300; }
+
+struct Functions {
+  std::array<const void*, 3> host;
+  std::array<hip::Function, 3> module;
+};
+
+struct Program {
+  Random random;
+  std::array<hip::Stream, kStreams>& streams;
+  std::array<hip::Event, kStreams>& events;
+  const Functions& functions;
+  OrderOracle oracle;
+  std::vector<Asked> launches;
+  hip::Stream capturing = nullptr;
+};
+
+std::size_t padded = 0;
+std::size_t carried = 0;
+bool refuse_added = false;
+
+StreamId oracle_id(hip::Stream stream) {
+  const auto value = reinterpret_cast<std::uintptr_t>(stream);
+  if (value == 0 || value == hip::kStreamLegacy) { return elbowroom::interposer::legacy_stream(kContext); }
+  return value == hip::kStreamPerThread ? elbowroom::interposer::per_thread_stream(kContext, 0) : value;
+}
+
+const Program* current = nullptr;
+
+// Some launches are refused altogether; of some programs the runtime refuses what the interposer adds: more shared memory, or a stream of
+// its own.
+int refuse(const FakeHipCall* call) {
+  if (call->function == nullptr || current == nullptr) { return 0; }
+  const Asked& asked = current->launches.back();
+  if (asked.fails) { return kOwnError; }
+  const auto& own = current->streams;
+  const bool foreign = call->stream != asked.stream && reinterpret_cast<std::uintptr_t>(call->stream) > hip::kStreamPerThread &&
+                       std::find(own.begin(), own.end(), call->stream) == own.end();
+  return refuse_added && (foreign || call->shared != asked.shared) ? hip::kErrorInvalidValue : 0;
+}
+
+hip::Stream pick_stream(Program& program) {
+  if (program.capturing == nullptr && chance(program.random, 15)) { return nullptr; }
+  return program.streams[below(program.random, kStreams)];
+}
+
+int call_entry(Entry entry, const Asked& asked, hip::Stream stream, void** arguments) {
+  const auto function = reinterpret_cast<hip::Function>(const_cast<void*>(asked.function));
+  const hip::Dim3 grid{asked.grid, 1, 1};
+  const hip::Dim3 block{256, 1, 1};
+  const auto shared = static_cast<unsigned>(asked.shared);
+  hip::LaunchAttribute own[2]{};
+  own[0].id = static_cast<hip::LaunchAttributeId>(10);
+  own[1].id = static_cast<hip::LaunchAttributeId>(11);
+  const hip::LaunchConfig config{grid, block, asked.shared, stream, own, asked.attributes};
+  const hip::ModuleLaunchConfig module_config{asked.grid, 1, 1, 256, 1, 1, shared, stream, own, asked.attributes};
+  switch (entry) {
+    case Entry::kKernel:
+      return hipLaunchKernel(asked.function, grid, block, arguments, asked.shared, stream);
+    case Entry::kKernelPerThread:
+      return hipLaunchKernel_spt(asked.function, grid, block, arguments, asked.shared, stream);
+    case Entry::kExt:
+      return hipExtLaunchKernel(asked.function, grid, block, arguments, asked.shared, stream, nullptr, asked.stop, 0);
+    case Entry::kConfig:
+      return hipLaunchKernelExC(&config, asked.function, arguments);
+    case Entry::kCooperative:
+      return hipLaunchCooperativeKernel(asked.function, grid, block, arguments, shared, stream);
+    case Entry::kHostCooperativePerThread:
+      return hipLaunchCooperativeKernel_spt(asked.function, grid, block, arguments, shared, stream);
+    case Entry::kModule:
+      return hipModuleLaunchKernel(function, asked.grid, 1, 1, 256, 1, 1, shared, stream, arguments, nullptr);
+    case Entry::kModuleConfig:
+      return hipDrvLaunchKernelEx(&module_config, function, arguments, nullptr);
+    case Entry::kExtModule:
+      return elbowroom_ext_module_launch(function, asked.grid * 256, 1, 1, 256, 1, 1, asked.shared, stream, arguments, nullptr,
+                                         nullptr, asked.stop, 0);
+  }
+  return -1;
+}
+
+void launch(Program& program) {
+  Random& random = program.random;
+  const auto entry = static_cast<Entry>(below(random, 9));
+  const bool per_thread = entry == Entry::kKernelPerThread || entry == Entry::kHostCooperativePerThread;
+  const hip::Stream stream = pick_stream(program);
+  const std::size_t function = below(random, 3);
+  Asked asked{};
+  asked.is_module = entry == Entry::kModule || entry == Entry::kModuleConfig || entry == Entry::kExtModule;
+  asked.cooperative = entry == Entry::kCooperative || entry == Entry::kHostCooperativePerThread;
+  asked.collective = function == 2;
+  asked.capped = function == 0;  // by capped.rules
+  asked.function =
+      asked.is_module ? static_cast<const void*>(program.functions.module[function]) : program.functions.host[function];
+  asked.grid = asked.cooperative || asked.collective ? 24 : chance(random, 70) ? kManyBlocks : 100;
+  asked.shared = chance(random, 30) ? 1000 : 0;
+  asked.attributes = entry == Entry::kConfig || entry == Entry::kModuleConfig ? static_cast<unsigned>(below(random, 3)) : 0;
+  const bool has_stop = (entry == Entry::kExt || entry == Entry::kExtModule) && program.capturing == nullptr && chance(random, 50);
+  asked.stop = has_stop ? program.events[below(random, kStreams)] : nullptr;
+  asked.fails = chance(random, 5);
+  asked.stream =
+      stream != nullptr ? stream : reinterpret_cast<hip::Stream>(per_thread ? hip::kStreamPerThread : hip::kStreamLegacy);
+  const StreamId id = oracle_id(asked.stream);
+  asked.captured = program.oracle.capturing(id);
+  std::uint64_t number = first_number + program.launches.size();
+  void* arguments[] = {&number};
+  program.launches.push_back(asked);
+  EXPECT(call_entry(entry, asked, stream, arguments) == (asked.fails ? kOwnError : 0));
+  Asked& made = program.launches.back();
+  // The core counts a launch when it comes; one that fails stays in its order and is no collective.
+  made.node = program.oracle.operation(id);
+  if (made.collective && !made.fails) { program.oracle.collective(id, made.node); }
+  made.in_window = !made.collective && program.oracle.in_window(id, made.node);
+  if (made.stop != nullptr && !made.fails) { program.oracle.record(reinterpret_cast<std::uintptr_t>(made.stop), id); }
+}
+
+void begin_or_end_capture(Program& program) {
+  if (program.capturing == nullptr) {
+    program.capturing = program.streams[below(program.random, kStreams)];
+    EXPECT(hipStreamBeginCapture(program.capturing, hip::kCaptureModeGlobal) == 0);
+    program.oracle.begin_capture(oracle_id(program.capturing));
+    return;
+  }
+  hip::Graph graph = nullptr;
+  EXPECT(hipStreamEndCapture(program.capturing, &graph) == 0);
+  program.oracle.end_capture(oracle_id(program.capturing));
+  program.capturing = nullptr;
+  hip::GraphExec exec = nullptr;
+  EXPECT(hipGraphInstantiateWithFlags(&exec, graph, 0) == 0 && hipGraphExecDestroy(exec) == 0);
+}
+
+void record(Program& program, hip::Event event) {
+  const hip::Stream stream = pick_stream(program);
+  EXPECT(hipEventRecord(event, stream) == 0);
+  program.oracle.record(reinterpret_cast<std::uintptr_t>(event), oracle_id(stream));
+}
+
+void wait(Program& program, hip::Event event) {
+  const hip::Stream stream = pick_stream(program);
+  const auto id = static_cast<elbowroom::interposer::EventId>(reinterpret_cast<std::uintptr_t>(event));
+  if (program.oracle.recorded(id)) {
+    const int capture = program.oracle.capture_of(id);
+    if (capture != 0 && (!program.oracle.is_active(capture) || stream == nullptr)) { return; }
+    const bool captured = program.oracle.capturing(oracle_id(stream));
+    if (captured && program.oracle.streams.at(oracle_id(stream)).capture != capture) { return; }
+  }
+  EXPECT(hipStreamWaitEvent(stream, event, 0) == 0);
+  program.oracle.wait(oracle_id(stream), id);
+}
+
+void synchronise(Program& program, hip::Event event) {
+  if (program.capturing != nullptr) { return; }
+  const hip::Stream stream = pick_stream(program);
+  switch (below(program.random, 4)) {
+    case 0:
+      EXPECT(hipStreamSynchronize(stream) == 0);
+      return program.oracle.finish_stream(oracle_id(stream));
+    case 1:
+      EXPECT(hipEventSynchronize(event) == 0);
+      return program.oracle.finish_event(reinterpret_cast<std::uintptr_t>(event));
+    case 2:
+      EXPECT(hipStreamQuery(stream) == 0);
+      return program.oracle.finish_stream(oracle_id(stream));
+    default:
+      EXPECT(hipDeviceSynchronize() == 0);
+      return program.oracle.finish_context(kContext);
+  }
+}
+
+void add_stream(Program& program, hip::Stream stream, bool blocking) {
+  program.oracle.streams[oracle_id(stream)] = {{kContext, 0, blocking}, {}, {}, 0};
+}
+
+void replace_stream(Program& program) {
+  if (program.capturing != nullptr) { return; }
+  hip::Stream& stream = program.streams[below(program.random, kStreams)];
+  EXPECT(hipStreamDestroy(stream) == 0);
+  program.oracle.destroy(oracle_id(stream));
+  const bool blocking = chance(program.random, 50);
+  EXPECT(hipStreamCreateWithFlags(&stream, blocking ? 0 : hip::kStreamNonBlocking) == 0);
+  add_stream(program, stream, blocking);
+}
+
+void operate(Program& program) {
+  const std::size_t kind = below(program.random, 100);
+  const hip::Event event = program.events[below(program.random, kStreams)];
+  if (kind < 55) { return launch(program); }
+  if (kind < 68) { return record(program, event); }
+  if (kind < 83) { return wait(program, event); }
+  if (kind < 90) { return synchronise(program, event); }
+  return kind < 95 ? begin_or_end_capture(program) : replace_stream(program);
+}
+
+// In a capture, and for what fits at once or is cooperative, no shared memory is added; elsewhere the window decides.
+bool expects_padding(const Asked& asked) { return asked.in_window && asked.capped && asked.grid == kManyBlocks; }
+
+void check_arrivals(const Program& program, bool shapes) {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < fake_hip_call_count(); ++i) {
+    const FakeHipCall& call = *fake_hip_call(i);
+    if (call.function == nullptr || call.result != 0) { continue; }
+    while (next < program.launches.size() && program.launches[next].fails) { ++next; }
+    EXPECT(next < program.launches.size());
+    const Asked& asked = program.launches[next++];
+    EXPECT(call.function == asked.function && call.grid[0] == asked.grid && call.stop_event == asked.stop);
+    EXPECT(call.attribute_count == asked.attributes && call.shared >= asked.shared);
+    const bool explicit_stream = reinterpret_cast<std::uintptr_t>(asked.stream) > hip::kStreamPerThread;
+    const bool own_stream = explicit_stream ? call.stream == asked.stream : call.stream == nullptr || call.stream == asked.stream;
+    EXPECT(own_stream || (asked.collective && !asked.captured));
+    carried += own_stream ? 0 : 1;
+    padded += call.shared > asked.shared ? 1 : 0;
+    if (!refuse_added) { EXPECT((call.shared > asked.shared) == (shapes && expects_padding(asked))); }
+  }
+  while (next < program.launches.size() && program.launches[next].fails) { ++next; }
+  EXPECT(next == program.launches.size());
+}
+
+void check_order(const Program& program) {
+  for (std::size_t later = 0; later < program.launches.size(); ++later) {
+    const Asked& asked = program.launches[later];
+    if (asked.fails || asked.captured) { continue; }
+    const std::vector<bool> before = program.oracle.before(asked.node);
+    for (std::size_t earlier = 0; earlier < later; ++earlier) {
+      const Asked& other = program.launches[earlier];
+      if (!other.fails && !other.captured && before[other.node]) { EXPECT(ran[later].begin >= ran[earlier].end); }
+    }
+  }
+}
+
+void run(std::uint64_t seed, bool refuses_added, bool shapes, const Functions& functions,
+         std::array<hip::Stream, kStreams>& streams, std::array<hip::Event, kStreams>& events) {
+  fake_hip_reset();
+  ran.clear();
+  first_number += 1000;
+  Program program{Random(seed), streams, events, functions, {}, {}};
+  // Events and streams that an earlier program left are new to the oracle.
+  for (hip::Event& event : events) {
+    EXPECT(hipEventDestroy(event) == 0);
+    event = make_event();
+  }
+  EXPECT(hipDeviceSynchronize() == 0);
+  for (hip::Stream& stream : streams) {
+    EXPECT(hipStreamDestroy(stream) == 0);
+    stream = make_stream();
+    add_stream(program, stream, false);
+  }
+  add_stream(program, nullptr, true);
+  add_stream(program, reinterpret_cast<hip::Stream>(hip::kStreamPerThread), true);
+  fake_hip_reset();
+  current = &program;
+  refuse_added = refuses_added;
+  fake_hip_set_failure(&refuse);
+  for (int i = 0; i < kOperations; ++i) { operate(program); }
+  if (program.capturing != nullptr) { begin_or_end_capture(program); }
+  EXPECT(hipDeviceSynchronize() == 0 && fake_hip_waiting() == 0);
+  check_arrivals(program, shapes);
+  check_order(program);
+  current = nullptr;
+}
+
+Functions new_functions(int batch) {
+  static std::vector<std::string> names;
+  names.reserve(std::size_t{3} * (kPrograms / kBatch));
+  Functions made{};
+  const std::array<const char*, 3> stems{"gemm", "gelu", "ncclDevKernel_Generic_"};
+  for (std::size_t i = 0; i < stems.size(); ++i) {
+    names.push_back(stems[i] + std::to_string(batch));
+    FakeKernel kernel;
+    kernel.name = names.back().c_str();
+    kernel.argument_count = 1;
+    kernel.run = &write_down;
+    kernel.nanoseconds = &some_nanoseconds;
+    fake_hip_register_kernel(&kernel);
+    made.host[i] = fake_hip_symbol(kernel.name, 32, 0);
+    made.module[i] = fake_hip_function(kernel.name, 32, 0);
+  }
+  return made;
+}
+
+void all() {
+  const std::string_view policy = std::getenv("ELBOWROOM_RUN_POLICY");
+  std::array<hip::Stream, kStreams> streams{make_stream(), make_stream(), make_stream()};
+  std::array<hip::Event, kStreams> events{make_event(), make_event(), make_event()};
+  Functions functions{};
+  for (int i = 0; i < kPrograms; ++i) {
+    // What was refused a control is left alone for ever: new kernels come with every batch, and the runtime refuses at its end.
+    const int in_batch = i % kBatch;
+    if (in_batch == 0) { functions = new_functions(i / kBatch); }
+    run(static_cast<std::uint64_t>(i), in_batch >= kBatch - kBatch / 10, policy == "shape", functions, streams, events);
+  }
+  std::printf("%zu launches padded, %zu carried\n", padded, carried);
+  EXPECT((padded > kPrograms / 2) == (policy == "shape"));
+  // No sequence of collectives repeats here, so `auto` leaves everything as it is unless it was told not to compare.
+  const bool compares =
+      policy == "auto" && std::string_view(std::getenv("ELBOWROOM_RUN_RULES")).find("uncompared") == std::string_view::npos;
+  EXPECT((carried > kPrograms / 2) == (policy != "observe" && !compares));
+}
+
+constexpr Case kCases[] = {{"all", all}};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_case(kCases, argc, argv); }

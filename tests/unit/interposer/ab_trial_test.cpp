@@ -1,0 +1,194 @@
+#include "interposer/core/ab_trial.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+namespace elbowroom::interposer {
+namespace {
+
+/// Steps are begun and timed in turn, as where the host waits for each of them.
+class Steps {
+ public:
+  explicit Steps(AbTrial& trial) : trial_(trial) {}
+
+  /// The arm that the step runs with.
+  unsigned begin() {
+    trial_.on_step_begun(++step_);
+    return trial_.arm();
+  }
+  void end(std::uint64_t nanoseconds) { trial_.on_step_time(step_, nanoseconds); }
+  void run(std::uint64_t nanoseconds) {
+    begin();
+    end(nanoseconds);
+  }
+
+ private:
+  AbTrial& trial_;
+  static inline std::uint64_t step_ = 0;
+};
+
+/// Steps of a program that takes `times[arm]` with each arm, until the trial is over; the arms in the order they ran.
+std::vector<unsigned> run_trial(AbTrial& trial, const std::array<std::uint64_t, 4>& times) {
+  std::vector<unsigned> ran;
+  for (int i = 0; i < 1'000 && trial.state() == AbTrial::State::trying; ++i) {
+    Steps step(trial);
+    ran.push_back(step.begin());
+    step.end(times[ran.back()]);
+  }
+  return ran;
+}
+
+AbTrial started(unsigned arms) {
+  AbTrial trial;
+  trial.begin(arms);
+  trial.on_pattern(1);
+  return trial;
+}
+
+TEST(AbTrial, WaitsWithTheArmItWasGiven) {
+  AbTrial trial;
+  trial.begin(3);
+  EXPECT_EQ(trial.state(), AbTrial::State::waiting);
+  EXPECT_EQ(trial.arm(), 0U);
+  Steps(trial).run(5);
+  EXPECT_EQ(trial.state(), AbTrial::State::waiting) << "no step counts before the repetition was found";
+}
+
+TEST(AbTrial, RunsArmsForthAndBackAndKeepsTheFastest) {
+  AbTrial trial = started(3);
+  const std::vector<unsigned> ran = run_trial(trial, {10'000, 9'500, 8'000, 0});
+  // 3 rounds of 3 blocks of 1 + 4 steps.
+  ASSERT_EQ(ran.size(), 45U);
+  std::vector<unsigned> blocks;
+  for (std::size_t i = 0; i < ran.size(); i += 5) { blocks.push_back(ran[i]); }
+  EXPECT_EQ(blocks, (std::vector<unsigned>{0, 1, 2, 2, 1, 0, 0, 1, 2}));
+  EXPECT_EQ(trial.state(), AbTrial::State::settled);
+  EXPECT_EQ(trial.arm(), 2U);
+  EXPECT_EQ(trial.step_time(0), 10'000U);
+  EXPECT_EQ(trial.step_time(2), 8'000U);
+}
+
+TEST(AbTrial, StaysPlainWhereNothingGains) {
+  AbTrial trial = started(3);
+  run_trial(trial, {10'000, 9'960, 12'000, 0});  // 0.4 % is no gain
+  EXPECT_EQ(trial.arm(), 0U);
+}
+
+TEST(AbTrial, LeavesTheStepAfterAChangeOut) {
+  AbTrial trial = started(2);
+  for (int i = 0; i < 1'000 && trial.state() == AbTrial::State::trying; ++i) { Steps(trial).run(i % 5 == 0 ? 900'000 : 1'000); }
+  EXPECT_EQ(trial.step_time(0), 1'000U);
+}
+
+TEST(AbTrial, IsNotMisledByOneBadRound) {
+  AbTrial trial = started(2);
+  // The second block of all, the first of arm 1, meets a hiccup.
+  for (int i = 0; i < 1'000 && trial.state() == AbTrial::State::trying; ++i) {
+    Steps step(trial);
+    const unsigned arm = step.begin();
+    step.end(i == 7 ? 900'000 : arm == 1 ? 8'000 : 10'000);
+  }
+  EXPECT_EQ(trial.arm(), 1U);
+  EXPECT_EQ(trial.step_time(1), 8'000U);
+}
+
+TEST(AbTrial, ComparesAgainAfterLong) {
+  AbTrial trial = started(2);
+  run_trial(trial, {10'000, 8'000, 0, 0});
+  for (unsigned i = 0; i + 1 < AbTrial::kRecheck; ++i) { Steps(trial).run(8'000); }
+  EXPECT_EQ(trial.state(), AbTrial::State::settled);
+  Steps(trial).begin();
+  EXPECT_EQ(trial.state(), AbTrial::State::trying);
+  run_trial(trial, {10'000, 11'000, 0, 0});
+  EXPECT_EQ(trial.arm(), 0U) << "what helped once may hurt later";
+}
+
+TEST(AbTrial, KeepsItsChoiceForTheSameRepetition) {
+  AbTrial trial = started(2);
+  run_trial(trial, {10'000, 8'000, 0, 0});
+  trial.on_lost();
+  trial.on_pattern(1);
+  EXPECT_EQ(trial.state(), AbTrial::State::settled);
+  EXPECT_EQ(trial.arm(), 1U);
+  trial.on_pattern(2);
+  EXPECT_EQ(trial.state(), AbTrial::State::trying) << "another repetition is another question";
+}
+
+TEST(AbTrial, BeginsABlockAnewThatWasInterrupted) {
+  AbTrial trial = started(2);
+  Steps(trial).run(1'000);
+  Steps(trial).begin();  // an evaluation comes before the next step
+  trial.on_lost();
+  trial.on_pattern(1);
+  run_trial(trial, {1'000, 2'000, 0, 0});
+  EXPECT_EQ(trial.step_time(0), 1'000U);
+}
+
+TEST(AbTrial, TakesTimesThatComeLongAfterTheSteps) {
+  AbTrial trial = started(2);
+  // The host begins all 30 steps of the trial, and ten more, before the first has ended.
+  std::vector<unsigned> arms;
+  for (std::uint64_t step = 1001; step <= 1040; ++step) {
+    trial.on_step_begun(step);
+    arms.push_back(trial.arm());
+  }
+  EXPECT_EQ(trial.state(), AbTrial::State::trying);
+  EXPECT_EQ(arms.back(), 0U) << "until all times are known the program runs as it is";
+  for (std::uint64_t step = 1001; step <= 1040; ++step) { trial.on_step_time(step, arms[step - 1001] == 1 ? 8'000 : 10'000); }
+  EXPECT_EQ(trial.state(), AbTrial::State::settled);
+  EXPECT_EQ(trial.arm(), 1U);
+}
+
+// A step lasts as long as on its slowest rank: ranks that try other arms at a time spoil each other's times.
+TEST(AbTrial, RanksTryTheSameArmsHoweverLateTheyLearnTheTimes) {
+  AbTrial early = started(3);
+  AbTrial late = started(3);
+  constexpr std::uint64_t lag = 12;
+  for (std::uint64_t step = 1; step <= 3 * AbTrial::kRecheck; ++step) {
+    early.on_step_begun(step);
+    late.on_step_begun(step);
+    const bool both_try = early.state() == AbTrial::State::trying && late.state() == AbTrial::State::trying;
+    if (both_try) { ASSERT_EQ(early.arm(), late.arm()) << "step " << step; }
+    early.on_step_time(step, 1'000);
+    if (step > lag) { late.on_step_time(step - lag, 1'000); }
+    // The program's repetition stops for a while now and then, on all ranks at once.
+    if (step % 1'000 == 700) {
+      for (AbTrial* rank : {&early, &late}) {
+        rank->on_lost();
+        rank->on_pattern(1);
+      }
+    }
+  }
+}
+
+TEST(AbTrial, LeavesAProgramAloneWhoseStepsHaveNoTimes) {
+  AbTrial trial = started(3);
+  for (std::uint64_t step = 1; step <= 1'000; ++step) { trial.on_step_begun(step); }
+  EXPECT_EQ(trial.state(), AbTrial::State::settled);
+  for (std::uint64_t step = 1'001; step <= 10'000; ++step) {
+    trial.on_step_begun(step);
+    ASSERT_EQ(trial.arm(), 0U);
+  }
+  trial.on_pattern(2);
+  run_trial(trial, {10'000, 8'000, 9'000, 0});
+  EXPECT_EQ(trial.arm(), 1U) << "another repetition may have times";
+}
+
+TEST(AbTrial, BeginsAnewWhenATimeNeverComes) {
+  AbTrial trial = started(2);
+  for (std::uint64_t step = 1; step <= 30; ++step) {
+    trial.on_step_begun(step);
+    if (step != 12) { trial.on_step_time(step, 1'000); }
+  }
+  EXPECT_EQ(trial.state(), AbTrial::State::trying);
+  for (std::uint64_t step = 31; step <= 400; ++step) {
+    trial.on_step_begun(step);
+    trial.on_step_time(step, 1'000);
+  }
+  EXPECT_EQ(trial.state(), AbTrial::State::settled);
+}
+
+}  // namespace
+}  // namespace elbowroom::interposer

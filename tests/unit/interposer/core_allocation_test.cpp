@@ -1,0 +1,67 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "fake_platform.hpp"
+
+namespace {
+
+thread_local std::size_t allocations = 0;
+
+}  // namespace
+
+// Counts what the whole test program allocates; the core's promise is about what happens between two readings of the count.
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) { return memory; }
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  ++allocations;
+  return std::malloc(size == 0 ? 1 : size);
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
+
+namespace elbowroom::interposer {
+namespace {
+
+TEST(CoreAllocation, IsAllDoneByCreate) {
+  Rules rules = rules_of(Policy::automatic);
+  rules.sm_target = 108;
+  const std::size_t before_create = allocations;
+  Program program(rules);
+  ASSERT_GT(allocations, before_create) << "the count counts nothing";
+  Core& core = *program.core;
+  const std::size_t before = allocations;
+  // Every call of the core, first sights and full tables included.
+  for (std::uint64_t i = 0; i < 26'000; ++i) {
+    LaunchFacts facts = program.facts(i % 3 == 0 ? kAllReduce : kGemm, i % 3 == 0 ? kCommStream : kComputeStream);
+    facts.grid.x = static_cast<std::uint32_t>(1 + i);
+    facts.function += i % 2 == 0 ? 0 : i * 64;
+    const Decision decision = program.launch(facts);
+    core.on_timing(decision.ticket, 100, program.now_ns);
+    core.on_event_record(0x100 + i * 64, kCommStream);
+    core.on_stream_wait(0x20000 + i * 64, 0x100 + i * 64);
+    core.on_stream_operation(legacy_stream(kContext));
+    core.on_synchronized(core.stream_point(kCommStream), program.now_ns);
+    core.on_synchronized(core.event_point(0x100 + i * 64), program.now_ns);
+    core.on_graph_launch(kCommStream, {1, 1}, program.now_ns);
+    (void)core.on_library_gemm(kComputeStream, {}, program.now_ns);
+    (void)core.expected_sm_target(kComputeStream, {}, program.now_ns);
+    core.on_library_gemm_done(LaunchOutcome::ok);
+    if (i % 100 == 0) {
+      core.on_host_dependency(kComputeStream);
+      core.on_capture_begin(kOtherComputeStream);
+      core.on_capture_end(kOtherComputeStream);
+      core.on_synchronized(core.context_point(kContext), program.now_ns);
+    }
+  }
+  const Sink nowhere{nullptr, [](void*, const char*, std::size_t) {}};
+  core.report(ProcessFacts{}, nowhere);
+  EXPECT_EQ(allocations, before);
+}
+
+}  // namespace
+}  // namespace elbowroom::interposer

@@ -1,0 +1,115 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "fake_platform.hpp"
+#include "interposer/core/report_writer.hpp"
+
+namespace elbowroom::interposer {
+namespace {
+
+using nlohmann::json;
+
+void append(void* self, const char* data, std::size_t size) { static_cast<std::string*>(self)->append(data, size); }
+
+TEST(ReportWriter, PlacesCommasAndEscapes) {
+  std::string text;
+  {
+    ReportWriter out({&text, &append});
+    out.begin_object().key("a").number(0).key("b").begin_array().text("x\"\\\n\xc3").text("p", "q").begin_object().end_object();
+    out.end_array().key("c").microseconds(1'234'056).end_object();
+  }
+  EXPECT_EQ(text, R"({"a":0,"b":["x\"\\\u000a\u00c3","pq",{}],"c":1234.056})");
+}
+
+TEST(ReportWriter, WritesMoreThanItsBuffer) {
+  std::string text;
+  {
+    ReportWriter out({&text, &append});
+    out.begin_array();
+    for (std::uint64_t i = 0; i < 2'000; ++i) { out.number(i); }
+    out.end_array();
+  }
+  const json numbers = json::parse(text);
+  ASSERT_EQ(numbers.size(), 2'000U);
+  EXPECT_EQ(numbers[1'999], 1'999);
+}
+
+TEST(CoreReport, SaysWhatWasSeenAppliedAndRefused) {
+  Program program(rules_of(Policy::gate));
+  LaunchFacts noted = program.facts(kAllReduce, kCommStream);
+  noted.note = {7, 1 << 20, 2};
+  for (int i = 0; i < 3; ++i) {
+    program.core->on_timing(program.launch(noted).ticket, 250'500, program.now_ns);
+    program.synchronize(kCommStream);
+    program.now_ns += 1'000'000;
+    noted.host_time_ns = program.now_ns;
+  }
+  program.launch(noted);
+  program.launch(kGemm, kComputeStream);
+  LaunchFacts small = program.facts(kGemm, kOtherComputeStream);
+  small.grid = {8, 1, 1};
+  program.launch(small);
+
+  std::string text;
+  const char* entries[] = {"cuGetProcAddress", "dlsym:cuLaunchKernelEx"};
+  const char* passed[] = {"cuFuncX: unknown structure size"};
+  ProcessFacts process;
+  process.pid = 42;
+  process.program = "python3";
+  process.device_count = 2;
+  process.driver_entries = entries;
+  process.driver_entry_count = 2;
+  process.passed_through = passed;
+  process.passed_through_count = 1;
+  process.overhead_ns = 900;
+  process.overhead_calls = 6;
+  process.outside_ns = 600;
+  process.outside_calls = 4;
+  program.core->report(process, {&text, &append});
+
+  const json report = json::parse(text);
+  EXPECT_EQ(report["schema"], "elbowroom.run-process/1");
+  EXPECT_EQ(report["pid"], 42);
+  EXPECT_EQ(report["program"], "python3");
+  EXPECT_EQ(report["policy"], "gate");
+  EXPECT_EQ(report["device_count_seen"], 2);
+  EXPECT_EQ(report["driver_entries"], json::array({"cuGetProcAddress", "dlsym:cuLaunchKernelEx"}));
+  EXPECT_EQ(report["launches"]["total"], 6);
+  EXPECT_EQ(report["launches"]["in_window"], 2);
+  ASSERT_EQ(report["collectives"].size(), 1U);
+  EXPECT_EQ(report["collectives"][0]["size_class"], 20);
+  EXPECT_EQ(report["collectives"][0]["count"], 4);
+  EXPECT_EQ(report["collectives"][0]["expected_us"], 250.5);
+  ASSERT_EQ(report["kernels"].size(), 1U);
+  const json& kernel = report["kernels"][0];
+  EXPECT_EQ(kernel["name"], "nvjet_sm90_gemm");
+  EXPECT_EQ(kernel["footprint"]["threads"], 512);
+  EXPECT_EQ(kernel["footprint"]["registers"], 64);
+  EXPECT_EQ(kernel["applied"]["gate"], 1);
+  EXPECT_EQ(kernel["refused"], (json{{"gate: the kernel leaves SMs free", 1}}));
+  EXPECT_EQ(report["applied"]["priority"], 4);
+  EXPECT_EQ(report["refused"], kernel["refused"]);
+  EXPECT_EQ(report["relaunched"], 0);
+  EXPECT_EQ(report["passed_through"], json::array({"cuFuncX: unknown structure size"}));
+  EXPECT_EQ(report["overhead"]["nanoseconds_per_launch_outside"], 150);
+  EXPECT_EQ(report["overhead"]["nanoseconds_per_launch_inside"], 0);
+  EXPECT_EQ(report["ab"]["state"], "off");
+}
+
+TEST(CoreReport, NamesEveryRefusal) {
+  for (std::uint8_t i = 0; i < static_cast<std::uint8_t>(Refusal::count); ++i) {
+    EXPECT_STRNE(text(static_cast<Refusal>(i)), "") << int{i};
+  }
+}
+
+TEST(CoreReport, CountsCollectivesBeyondSixtyFourAsForgotten) {
+  Program program(rules_of(Policy::observe));
+  for (int i = 0; i < 70; ++i) { program.launch(kAllReduce, kCommStream); }
+  EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
+  EXPECT_EQ(json::parse(program.report())["launches"]["collectives_forgotten"], 6);
+}
+
+}  // namespace
+}  // namespace elbowroom::interposer

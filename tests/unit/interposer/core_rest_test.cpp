@@ -1,0 +1,153 @@
+#include <gtest/gtest.h>
+
+#include "fake_platform.hpp"
+#include "interposer/core/ab_trial.hpp"
+
+namespace elbowroom::interposer {
+namespace {
+
+constexpr std::uint64_t kMs = 1'000'000;
+
+/// Steps of sixteen collectives beside as many kernels, under `auto`, and hooks that ask first whether a launch is left alone.
+class RestingProgram : public Program {
+ public:
+  RestingProgram() : Program(rules_of(Policy::automatic)) {}
+
+  /// Nothing that `auto` does changes how long a step takes.
+  void run(int steps) {
+    for (int i = 0; i < steps * 16; ++i) {
+      collective = launch(kAllReduce, kCommStream);
+      if (core->leaves_alone(kGemm)) {
+        ++left_alone;
+        continue;
+      }
+      compute = launch(kGemm, kComputeStream);
+      now_ns += kMs;
+      synchronize(kCommStream);
+      synchronize(kComputeStream);
+    }
+  }
+  [[nodiscard]] bool rests() const { return core->leaves_alone(kGemm); }
+
+  Decision collective;
+  Decision compute;
+  int left_alone = 0;
+};
+
+/// Found after at most 64 collectives; three arms of fifteen steps; times are known a step later.
+constexpr int kUntilSettled = 4 + 45 + 2;
+
+TEST(CoreRest, BeginsWhereNothingIsGained) {
+  RestingProgram program;
+  EXPECT_FALSE(program.rests());
+  program.run(kUntilSettled);
+  EXPECT_FALSE(program.core->leaves_alone(kAllReduce)) << "collectives count the steps";
+  program.left_alone = 0;
+  program.run(10);
+  EXPECT_EQ(program.left_alone, 160);
+  EXPECT_TRUE(program.collective.untouched(0));
+  EXPECT_EQ(program.collective.ticket, 0U);
+  EXPECT_NE(program.report().find(R"("state":"settled","arm":"plain")"), std::string::npos) << program.report();
+  // What is recorded and waited for meanwhile is nobody's business.
+  EXPECT_EQ(program.core->stream_point(kCommStream).collectives, 0U);
+}
+
+TEST(CoreRest, CountsWhatItLeavesAlone) {
+  RestingProgram program;
+  program.run(kUntilSettled);
+  const std::uint64_t before = program.core->launches_at_rest();
+  program.run(2);
+  EXPECT_EQ(program.core->launches_at_rest() - before, 32U);
+  const std::string report = program.report();
+  // Two launches for each of sixteen repetitions.
+  EXPECT_NE(report.find(R"("total":)" + std::to_string((kUntilSettled + 2) * 32) + ","), std::string::npos) << report;
+  EXPECT_NE(report.find(R"("at_rest":)" + std::to_string(before + 32)), std::string::npos) << report;
+  EXPECT_NE(report.find(R"("count":)" + std::to_string((kUntilSettled + 2) * 16)), std::string::npos)
+      << "every collective: " << report;
+}
+
+TEST(CoreRest, EndsWithTheNextComparison) {
+  RestingProgram program;
+  program.run(kUntilSettled);
+  ASSERT_TRUE(program.rests());
+  bool compared = false;
+  for (int step = 0; step < static_cast<int>(AbTrial::kRecheck) + 45 && !compared; ++step) {
+    program.run(1);
+    compared = program.compute.wait_on != kNoEvent && !program.rests();
+  }
+  EXPECT_TRUE(compared) << "the gate was never tried again";
+  program.run(kUntilSettled);
+  EXPECT_TRUE(program.rests());
+}
+
+TEST(CoreRest, EndsWhereTheHostMustBeWaitedForOrAGraphIsCaptured) {
+  for (const bool captures : {false, true}) {
+    RestingProgram program;
+    program.run(kUntilSettled);
+    ASSERT_TRUE(program.rests());
+    if (captures) {
+      program.core->on_capture_begin(kOtherComputeStream);
+    } else {
+      program.core->on_host_dependency(kOtherComputeStream);
+    }
+    EXPECT_FALSE(program.rests());
+    program.run(3);
+    EXPECT_FALSE(program.rests()) << "not before the next comparison";
+    // Order is followed from here on: the collective is live until it is known finished.
+    program.launch(kAllReduce, kCommStream);
+    EXPECT_NE(program.core->stream_point(kCommStream).collectives, 0U);
+  }
+}
+
+TEST(CoreRest, WhatWasTakenBeforeItMeansNothingAfterIt) {
+  RestingProgram program;
+  program.launch(kAllReduce, kCommStream);
+  const SyncPoint before = program.core->stream_point(kCommStream);  // a thread that will wait for long
+  ASSERT_NE(before.collectives, 0U);
+  program.run(kUntilSettled);
+  ASSERT_TRUE(program.rests());
+  program.core->on_host_dependency(kOtherComputeStream);
+  for (int i = 0; i < 64; ++i) { program.launch(kAllReduce, kCommStream); }
+  const SyncPoint live = program.core->stream_point(kCommStream);
+  program.core->on_synchronized(before, program.now_ns);
+  EXPECT_EQ(program.core->stream_point(kCommStream).collectives, live.collectives);
+  EXPECT_NE(program.core->context_point(kContext).host_actions, 0U) << "still to be waited for";
+}
+
+TEST(CoreRest, IsNotInheritedByAForkedChild) {
+  RestingProgram program;
+  program.run(kUntilSettled);
+  program.run(1);
+  ASSERT_TRUE(program.rests());
+  program.core->before_fork();
+  program.core->after_fork_in_child();
+  EXPECT_FALSE(program.rests());
+  EXPECT_EQ(program.core->launches_at_rest(), 0U);
+}
+
+TEST(CoreRest, AsksAgainForFunctionsOfUnloadedModules) {
+  RestingProgram program;
+  program.run(kUntilSettled);
+  ASSERT_TRUE(program.rests());
+  program.core->on_module_unload();
+  program.fake.names[kGemm] = "ncclDevKernel_AllReduce_Sum_f16_RING_LL";  // the handle has another meaning now
+  EXPECT_FALSE(program.rests());
+  program.launch(kGemm, kComputeStream);
+  EXPECT_FALSE(program.rests());
+}
+
+TEST(CoreRest, IsNotForWhoeverWantsMore) {
+  for (const Policy policy : {Policy::observe, Policy::priority, Policy::gate}) {
+    Program program(rules_of(policy));
+    for (int i = 0; i < 64 * 16; ++i) {
+      program.launch(kAllReduce, kCommStream);
+      program.launch(kGemm, kComputeStream);
+      program.now_ns += kMs;
+      program.synchronize(kCommStream);
+    }
+    EXPECT_FALSE(program.core->leaves_alone(kGemm)) << text(policy);
+  }
+}
+
+}  // namespace
+}  // namespace elbowroom::interposer

@@ -1,0 +1,139 @@
+// Controls that rules give for single kernels and products.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "fake_platform.hpp"
+
+namespace elbowroom::interposer {
+namespace {
+
+TEST(CoreRules, ShapesInsideWindowsAlone) {
+  Rules rules = rules_of(Policy::shape);
+  ASSERT_EQ(parse_rules("cap nvjet 2\n", 12, rules), 0U);
+  Program program(rules);
+  EXPECT_TRUE(program.launch(kGemm, kComputeStream).untouched(0));
+  program.launch(kAllReduce, kCommStream);
+  const Decision shaped = program.launch(kGemm, kComputeStream);
+  // 233,472 / 3 = 77,824, and one granule of 128, less 1,024 reserved and 1,024 static: 75,904.
+  EXPECT_EQ(shaped.dynamic_shared, 75'904U);
+  EXPECT_EQ(shaped.wait_on, kNoEvent);
+  program.order(kCommStream, kComputeStream);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).dynamic_shared, 0U);
+}
+
+Rules with(Rules rules, const std::string& text) {
+  EXPECT_EQ(parse_rules(text.data(), text.size(), rules), 0U);
+  return rules;
+}
+
+TEST(CoreRules, ShapesByFootprintWhatNoNameIsFor) {
+  // The platform's kernels have 64 registers and 1,024 bytes of their own; launches have 512 threads.
+  const Rules rules = with(rules_of(Policy::shape), "footprint 512x64 1024+0 1 cap 2\nfootprint 512x64 1024+128 1 cap 3\n");
+  Program program(rules);
+  EXPECT_TRUE(program.launch(kGemm, kComputeStream).untouched(0));
+  EXPECT_EQ(program.launch(kAllReduce, kCommStream).dynamic_shared, 0U) << "it takes the same of an SM";
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).dynamic_shared, 75'904U) << "as with a cap of 2 by name";
+  LaunchFacts other = program.facts(kGemm, kComputeStream);
+  other.dynamic_shared = 256;
+  EXPECT_EQ(program.core->on_launch(other).dynamic_shared, 256U) << "no rule is for that much";
+  other.dynamic_shared = 0;
+  other.block = {256, 1, 1};
+  EXPECT_EQ(program.core->on_launch(other).dynamic_shared, 0U) << "nor for that block";
+
+  Program named(with(rules, "cap nvjet 3\n"));
+  named.launch(kAllReduce, kCommStream);
+  // 233,472 / 4 = 58,368, and one granule of 128, less 1,024 reserved and 1,024 static: 56,448.
+  EXPECT_EQ(named.launch(kGemm, kComputeStream).dynamic_shared, 56'448U);
+}
+
+TEST(CoreRules, KeepsRulesForOtherDevicesAway) {
+  const std::string text =
+      "device h100\nfootprint 512x64 1024+0 1 cap 1\nproduct bf16 2^40 sm_target 96\n"
+      "device h200\nfootprint 512x64 1024+0 1 cap 2\nproduct bf16 2^40 sm_target 108\n";
+  Program program(with(rules_of(Policy::shape), text));
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).dynamic_shared, 75'904U);
+  const Product product{ProductType::bf16, 40};
+  EXPECT_EQ(program.core->on_library_gemm(kComputeStream, product, program.now_ns).sms, 108U);
+  EXPECT_EQ(program.core->expected_sm_target(kComputeStream, product, program.now_ns).sms, 108U);
+  EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {ProductType::bf16, 37}, program.now_ns).sms, 0U);
+
+  Program elsewhere(with(rules_of(Policy::shape), text));
+  elsewhere.fake.device.name = {"NVIDIA B200"};
+  elsewhere.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(elsewhere.launch(kGemm, kComputeStream).dynamic_shared, 0U);
+  EXPECT_EQ(elsewhere.core->on_library_gemm(kComputeStream, product, elsewhere.now_ns).sms, 0U);
+}
+
+TEST(CoreRules, KeepACapOutOfAGraphWhileAutoCompares) {
+  for (const bool compares : {true, false}) {
+    Rules rules = with(rules_of(Policy::automatic), "footprint 512x64 1024+0 1 cap 2\n");
+    rules.trial = compares;
+    Program program(rules);
+    program.core->on_capture_begin(kComputeStream);
+    program.order(kComputeStream, kCommStream);
+    program.launch(kAllReduce, kCommStream);
+    const Decision captured = program.launch(kGemm, kComputeStream);
+    EXPECT_EQ(captured.dynamic_shared, compares ? 0U : 75'904U) << "what is being tried would stay in the graph";
+  }
+}
+
+TEST(CoreRules, TellCompilationsOfOneNameApart) {
+  Program program(with(rules_of(Policy::shape), "footprint 512x64 1024+0 1 cap 2\n"));
+  constexpr FunctionId other = 77;
+  program.fake.names[other] = program.fake.names[kGemm];
+  program.fake.registers[other] = 32;
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).dynamic_shared, 75'904U);
+  LaunchFacts facts = program.facts(kGemm, kComputeStream);
+  facts.function = other;
+  EXPECT_EQ(program.core->on_launch(facts).dynamic_shared, 0U) << "32 registers";
+}
+
+TEST(CoreRules, KnowAClusterThatAKernelWasCompiledFor) {
+  Program program(with(rules_of(Policy::shape), "cap nvjet 2\n"));
+  program.fake.required_cluster = 2;
+  program.launch(kAllReduce, kCommStream);
+  const Decision decision = program.launch(kGemm, kComputeStream);
+  EXPECT_EQ(decision.dynamic_shared, 0U);
+  EXPECT_EQ(decision.refusal, Refusal::cluster_launch);
+}
+
+TEST(CoreRules, SetNoTargetThatTheDeviceDoesNotHave) {
+  Rules rules = rules_of(Policy::gate);
+  rules.sm_target = 132;
+  Program program(rules);
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_TRUE(program.core->sets_targets());
+  EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {}, program.now_ns).sms, 0U) << "all of its 132 SMs";
+}
+
+TEST(CoreRules, SetsTheSmTargetInsideWindowsAlone) {
+  Rules rules = rules_of(Policy::gate);
+  rules.sm_target = 108;
+  Program program(rules);
+  EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {}, program.now_ns).sms, 0U);
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {}, program.now_ns).sms, 108U);
+  program.order(kCommStream, kComputeStream);
+  EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {}, program.now_ns).sms, 0U);
+}
+
+TEST(CoreRules, SaysTheSmTargetAheadOfAProductForStreamsThatItKnows) {
+  Rules rules = rules_of(Policy::gate);
+  rules.sm_target = 108;
+  Program program(rules);
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.core->expected_sm_target(kComputeStream, {}, program.now_ns).sms, 0U) << "nothing is known of the stream yet";
+  program.launch(kGemm, kComputeStream);
+  EXPECT_EQ(program.core->expected_sm_target(kComputeStream, {}, program.now_ns).sms, 108U);
+  program.order(kCommStream, kComputeStream);
+  EXPECT_EQ(program.core->expected_sm_target(kComputeStream, {}, program.now_ns).sms, 0U);
+  program.launch(kAllReduce, kCommStream);
+  program.core->on_stream_destroy(kComputeStream);
+  EXPECT_EQ(program.core->expected_sm_target(kComputeStream, {}, program.now_ns).sms, 0U);
+}
+
+}  // namespace
+}  // namespace elbowroom::interposer

@@ -1,0 +1,105 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "fake_platform.hpp"
+#include "interposer/core/ab_trial.hpp"
+
+namespace elbowroom::interposer {
+namespace {
+
+constexpr int kThreads = 4;
+constexpr int kRounds = 3'000;
+
+/// What one thread of a training program does, with a stream of its own and the communication stream of all.
+void work(Program& program, int thread) {
+  Core& core = *program.core;
+  const StreamId own = 0x10'0000 + static_cast<StreamId>(thread) * 64;
+  const EventId event = 0x20'0000 + static_cast<EventId>(thread % 2) * 64;  // two threads each share one
+  for (int i = 0; i < kRounds; ++i) {
+    program.launch(kGemm, own);
+    core.on_event_record(event, own);
+    core.on_stream_wait(kCommStream, event);
+    const Decision decision = program.launch(kAllReduce, kCommStream);
+    if (decision.time_it) { core.on_timing(decision.ticket, 1'000'000, program.now_ns); }
+    program.launch(kGemm, own);
+    core.on_synchronized(core.event_point(event), program.now_ns);
+    if (i % 16 == thread) { core.on_synchronized(core.stream_point(kCommStream), program.now_ns); }
+    if (i % 64 == 0) {
+      core.on_capture_begin(own);
+      program.launch(kGemm, own);
+      core.on_capture_end(own);
+      core.on_stream_destroy(own);
+      core.on_event_destroy(event);
+      core.on_module_unload();
+    }
+    if (i % 512 == 0) { EXPECT_FALSE(program.report().empty()); }
+    (void)core.capturing();
+  }
+}
+
+TEST(CoreThreads, StateTheirFactsAtOnce) {
+  Program program(rules_of(Policy::gate));
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) { threads.emplace_back(work, std::ref(program), thread); }
+  for (std::thread& thread : threads) { thread.join(); }
+  const std::string total = R"("launches":{"total":)" + std::to_string(kThreads * (3 * kRounds + (kRounds + 63) / 64));
+  EXPECT_NE(program.report().find(total), std::string::npos);
+}
+
+TEST(CoreThreads, LaunchWhileARestBeginsAndEnds) {
+  Program program(rules_of(Policy::automatic));
+  Core& core = *program.core;
+  std::atomic<bool> stop = false;
+  std::atomic<std::uint64_t> launches = 0;
+  const auto compute = [&](StreamId own, EventId event) {
+    for (std::uint64_t i = 0; !stop; ++i) {
+      if (!core.leaves_alone(kGemm)) { program.launch(kGemm, own); }
+      ++launches;
+      core.on_event_record(event, own);
+      core.on_stream_wait(own, event);
+      core.on_synchronized(core.stream_point(own), program.now_ns);
+      if (i % 1'024 == 0) { core.on_module_unload(); }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::uint64_t thread = 0; thread < 3; ++thread) {
+    threads.emplace_back(compute, 0x10'0000 + thread * 64, 0x20'0000 + thread * 64);
+  }
+  // Steps that all take no time: comparisons end with nothing gained, rests begin, and end with the next comparison or by a disturbance.
+  for (unsigned step = 0; step < 3 * AbTrial::kRecheck; ++step) {
+    for (int i = 0; i < 16; ++i) {
+      program.launch(kAllReduce, kCommStream);
+      ++launches;
+    }
+    if (step == AbTrial::kRecheck / 2) {
+      core.on_host_dependency(kOtherComputeStream);
+      core.on_synchronized(core.stream_point(kOtherComputeStream), program.now_ns);
+    }
+  }
+  stop = true;
+  for (std::thread& thread : threads) { thread.join(); }
+  EXPECT_GT(core.launches_at_rest(), 0U);
+  const std::string report = program.report();
+  EXPECT_NE(report.find(R"("launches":{"total":)" + std::to_string(launches) + ","), std::string::npos)
+      << launches << " in " << report;
+}
+
+TEST(CoreThreads, AForkWaitsForTheLock) {
+  Program program(rules_of(Policy::gate));
+  std::atomic<bool> stop = false;
+  std::thread other([&] {
+    while (!stop) { program.core->on_launch(program.facts(kAllReduce, kCommStream)); }
+  });
+  for (int i = 0; i < 100; ++i) {
+    program.core->before_fork();
+    program.core->after_fork_in_parent();
+  }
+  stop = true;
+  other.join();
+}
+
+}  // namespace
+}  // namespace elbowroom::interposer

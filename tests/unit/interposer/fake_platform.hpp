@@ -1,0 +1,140 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "interposer/core/core.hpp"
+
+namespace elbowroom::interposer {
+
+/// What a driver would answer, and a core that asks it. Ids: kernels from 1 (`function`), streams as described or blocking.
+class FakePlatform {
+ public:
+  std::map<StreamId, StreamInfo> streams;
+  std::map<FunctionId, std::string> names;
+  DeviceInfo device{132, 233'472, 1'024, 232'448, 128, {"NVIDIA H200"}};
+  std::map<FunctionId, std::uint32_t> registers;  ///< of functions that have not 64
+  std::uint32_t required_cluster = 1;
+  std::uint32_t residency = 8;
+  std::string durations;                    ///< what earlier runs learned
+  std::atomic<int> function_questions = 0;  ///< asked by any thread
+
+  [[nodiscard]] Platform platform() {
+    return {this,
+            &FakePlatform::describe_stream,
+            &FakePlatform::describe_function,
+            &FakePlatform::describe_device,
+            &FakePlatform::blocks_per_sm,
+            &FakePlatform::known_durations};
+  }
+
+ private:
+  static StreamInfo describe_stream(void* self, StreamId stream) {
+    const auto& streams = static_cast<FakePlatform*>(self)->streams;
+    const auto found = streams.find(stream);
+    return found == streams.end() ? StreamInfo{} : found->second;
+  }
+  static FunctionInfo describe_function(void* self, FunctionId function) {
+    auto* fake = static_cast<FakePlatform*>(self);
+    ++fake->function_questions;
+    const auto found = fake->names.find(function);
+    if (found == fake->names.end()) { return {}; }
+    const auto registers = fake->registers.find(function);
+    return {found->second.c_str(), registers == fake->registers.end() ? 64U : registers->second, 1'024, fake->required_cluster};
+  }
+  static DeviceInfo describe_device(void* self, std::int32_t /*device*/) { return static_cast<FakePlatform*>(self)->device; }
+  static Text known_durations(void* self) {
+    const std::string& text = static_cast<FakePlatform*>(self)->durations;
+    return {text.data(), text.size()};
+  }
+  static std::uint32_t blocks_per_sm(void* self, FunctionId /*function*/, std::uint32_t /*threads*/, std::uint32_t /*dynamic*/) {
+    return static_cast<FakePlatform*>(self)->residency;
+  }
+};
+
+constexpr FunctionId kGemm = 1;
+constexpr FunctionId kAllReduce = 2;
+constexpr FunctionId kAllGather = 3;
+constexpr ContextId kContext = 0x1000;
+constexpr StreamId kComputeStream = 0x2000;
+constexpr StreamId kCommStream = 0x3000;
+constexpr StreamId kOtherComputeStream = 0x4000;
+
+/// A program on one device with two compute streams and a communication stream, none of which blocks.
+class Program {
+ public:
+  explicit Program(const Rules& rules) {
+    fake.names = {{kGemm, "nvjet_sm90_gemm"},
+                  {kAllReduce, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"},
+                  {kAllGather, "ncclDevKernel_AllGather_RING_LL"}};
+    for (const StreamId stream : {kComputeStream, kCommStream, kOtherComputeStream}) {
+      fake.streams[stream] = {kContext, 0, false};
+    }
+    core = Core::create(rules, fake.platform());
+  }
+
+  /// A launch at `now_ns` that fills the device; the collective's 24 blocks otherwise.
+  [[nodiscard]] LaunchFacts facts(FunctionId function, StreamId stream) const {
+    LaunchFacts facts;
+    facts.stream = stream;
+    facts.function = function;
+    facts.grid = {function == kGemm ? 4'096U : 24U, 1, 1};
+    facts.block = {512, 1, 1};
+    facts.host_time_ns = now_ns;
+    return facts;
+  }
+  Decision launch(FunctionId function, StreamId stream, LaunchOutcome outcome = LaunchOutcome::ok) {
+    return launch(facts(function, stream), outcome);
+  }
+  Decision launch(const LaunchFacts& facts, LaunchOutcome outcome = LaunchOutcome::ok) {
+    const Decision decision = core->on_launch(facts);
+    core->on_launched(decision.ticket, outcome);
+    if (decision.step != 0) {
+      if (decision.step == step_ + 1) { core->on_step_time(step_, now_ns - step_began_); }
+      step_ = decision.step;
+      step_began_ = now_ns;
+    }
+    return decision;
+  }
+  /// Launches often enough, and answers timings, that the kernel is known to last `nanoseconds`; the stream is idle afterwards.
+  void teach(FunctionId function, StreamId stream, std::uint64_t nanoseconds) {
+    for (int i = 0; i < 3; ++i) {
+      const Decision decision = launch(function, stream);
+      core->on_timing(decision.ticket, nanoseconds, now_ns);
+      synchronize(stream);
+      now_ns += 10 * nanoseconds;
+    }
+  }
+  void synchronize(StreamId stream) { core->on_synchronized(core->stream_point(stream), now_ns); }
+  /// `to` waits for all that `from` holds.
+  void order(StreamId from, StreamId to) {
+    constexpr EventId kEvent = 0x9000;
+    core->on_event_record(kEvent, from);
+    core->on_stream_wait(to, kEvent);
+  }
+  [[nodiscard]] std::string report() const {
+    std::string text;
+    core->report(ProcessFacts{}, {&text, [](void* self, const char* data, std::size_t size) {
+                                    static_cast<std::string*>(self)->append(data, size);
+                                  }});
+    return text;
+  }
+
+  FakePlatform fake;
+  std::unique_ptr<Core> core;
+  std::uint64_t now_ns = 1'000'000'000;
+
+ private:
+  std::uint64_t step_ = 0;
+  std::uint64_t step_began_ = 0;
+};
+
+inline Rules rules_of(Policy policy) {
+  Rules rules;
+  rules.policy = policy;
+  return rules;
+}
+
+}  // namespace elbowroom::interposer

@@ -1,0 +1,42 @@
+#include "interposer/core/kernel_names.hpp"
+
+#include <gtest/gtest.h>
+
+namespace elbowroom::interposer {
+namespace {
+
+TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
+  for (const char* name : {
+           "ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
+           "_Z40ncclDevKernel_AllReduce_Sum_f16_RING_LL24ncclDevKernelArgsStorageILm4096EE",
+           "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*, unsigned long, ncclWork*)",
+           "ncclSymkDevKernel_AllReduce_Sum_LDMC_bf16",
+           "ncclSymDevKernel_AllGather_LL",
+           "ncclDevKernel_SendRecv",
+           "nvshmemi_transfer_rma_kernel",
+           "_ZN7deep_ep9intranode8dispatchILi8ELi768EEEvP4int4",
+           "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 4>(vllm::RankData*)",
+           "one_shot_all_reduce_kernel",
+           "multimem_all_reduce_kernel",
+       }) {
+    EXPECT_TRUE(is_communication(name)) << name;
+  }
+}
+
+TEST(KernelNames, LeavesComputeAlone) {
+  for (const char* name : {"nvjet_sm90_tst_192x192_64x3_2x1_v_bz_coopA_TNN", "triton_poi_fused_gelu_0", "reduce_kernel", "",
+                           "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor>", "all_reduce_weights"}) {
+    EXPECT_FALSE(is_communication(name)) << name;
+  }
+  EXPECT_FALSE(is_communication(nullptr));
+}
+
+TEST(KernelNames, HashTellsNamesApart) {
+  EXPECT_NE(name_hash("a"), name_hash("b"));
+  EXPECT_EQ(name_hash("gemm"), name_hash("gemm"));
+  // FNV-1a of no bytes is its offset basis.
+  EXPECT_EQ(name_hash(""), 0xcbf29ce484222325U);
+}
+
+}  // namespace
+}  // namespace elbowroom::interposer

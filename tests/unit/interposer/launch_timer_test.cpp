@@ -1,0 +1,156 @@
+#include "interposer/cuda/launch_timer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "fake_platform.hpp"
+#include "interposer/core/ab_trial.hpp"
+
+namespace elbowroom::interposer {
+namespace {
+
+/// What the timer asked of a driver that finishes everything at once.
+struct Asked {
+  std::set<cu::Event> alive;
+  std::vector<cu::Context> destroyed_in;  ///< the context that was current for each destroyed event
+  std::vector<cu::Context> current{nullptr};
+  std::uintptr_t events_made = 0;
+  int until_creation_fails = -1;
+  int queries = 0;
+};
+Asked asked;
+
+template <class Handle>
+Handle handle(std::uintptr_t value) {
+  return reinterpret_cast<Handle>(value);
+}
+
+DriverCalls fake_calls() {
+  DriverCalls calls{};
+  calls.ctx_get_current = [](cu::Context* context) {
+    *context = asked.current.back();
+    return cu::kSuccess;
+  };
+  calls.ctx_push_current = [](cu::Context context) {
+    asked.current.push_back(context);
+    return cu::kSuccess;
+  };
+  calls.ctx_pop_current = [](cu::Context* context) {
+    *context = asked.current.back();
+    asked.current.pop_back();
+    return cu::kSuccess;
+  };
+  calls.event_create = [](cu::Event* event, unsigned /*flags*/) {
+    if (asked.until_creation_fails >= 0 && asked.until_creation_fails-- == 0) { return cu::kErrorInvalidValue; }
+    *event = handle<cu::Event>(0x10000 + ++asked.events_made);
+    asked.alive.insert(*event);
+    return cu::kSuccess;
+  };
+  calls.event_destroy = [](cu::Event event) {
+    EXPECT_EQ(1u, asked.alive.erase(event));
+    asked.destroyed_in.push_back(asked.current.back());
+    return cu::kSuccess;
+  };
+  calls.event_record = [](cu::Event event, cu::Stream /*stream*/) {
+    EXPECT_EQ(1u, asked.alive.count(event));
+    return cu::kSuccess;
+  };
+  calls.event_query = [](cu::Event /*event*/) {
+    ++asked.queries;
+    return cu::kSuccess;
+  };
+  calls.event_elapsed_time = [](float* milliseconds, cu::Event /*begin*/, cu::Event /*end*/) {
+    *milliseconds = 1;
+    return cu::kSuccess;
+  };
+  calls.exchange_capture_mode = [](int* /*mode*/) {
+    ++asked.queries;
+    return cu::kSuccess;
+  };
+  return calls;
+}
+
+class LaunchTimerTest : public ::testing::Test {
+ protected:
+  LaunchTimerTest() { asked = Asked{}; }
+
+  /// Long after the last one, so that the interval between polls is over.
+  void poll() {
+    now_ns_ += 1'000'000'000;
+    timer_.poll(now_ns_);
+  }
+
+  const cu::Context first_ = handle<cu::Context>(0x100);
+  const cu::Context second_ = handle<cu::Context>(0x200);
+  const cu::Stream stream_ = handle<cu::Stream>(0x2000);
+  FakePlatform platform_;
+  std::unique_ptr<Core> core_ = Core::create(rules_of(Policy::observe), platform_.platform());
+  DriverCalls driver_ = fake_calls();
+  LaunchTimer timer_{driver_, *core_};
+  std::uint64_t now_ns_ = 0;
+};
+
+TEST_F(LaunchTimerTest, AsksNothingWhileNoStepHasEnded) {
+  poll();
+  EXPECT_EQ(0, asked.queries);
+  timer_.begin_step(first_, stream_, 1);
+  asked.queries = 0;
+  poll();
+  EXPECT_EQ(0, asked.queries);  // step 1 still runs
+  timer_.begin_step(first_, stream_, 2);
+  asked.queries = 0;
+  poll();
+  EXPECT_GT(asked.queries, 0);
+  asked.queries = 0;
+  poll();
+  EXPECT_EQ(0, asked.queries);  // step 1 is told, step 2 still runs
+}
+
+TEST_F(LaunchTimerTest, AsksForALaunchWhateverTheStepsAre) {
+  const int pair = timer_.begin(first_, stream_);
+  ASSERT_NE(LaunchTimer::kNone, pair);
+  timer_.end(pair, stream_, 1);
+  poll();
+  EXPECT_GT(asked.queries, 0);
+  asked.queries = 0;
+  poll();
+  EXPECT_EQ(0, asked.queries);
+}
+
+// Steps that begin on two devices in turn, for as long as a program may run: every event that is given up is destroyed where it was made.
+TEST_F(LaunchTimerTest, KeepsNoEventsOfAnEarlierContext) {
+  constexpr std::uint64_t kMarks = AbTrial::kMostAhead;
+  for (std::uint64_t step = 1; step <= 10 * kMarks; ++step) {
+    timer_.begin_step((step / kMarks) % 2 == 0 ? first_ : second_, stream_, step);
+    EXPECT_LE(asked.alive.size(), kMarks);
+  }
+  // Ten events made for each mark, one of them alive.
+  EXPECT_EQ(kMarks, asked.alive.size());
+  EXPECT_EQ(9 * kMarks, asked.destroyed_in.size());
+  for (std::size_t i = 0; i < asked.destroyed_in.size(); ++i) {
+    // Steps 1 to 255 begin in the first context: so do the events that go first, 255 of them at steps 257 to 511.
+    EXPECT_EQ((i + 1) / kMarks % 2 == 0 ? first_ : second_, asked.destroyed_in[i]) << i;
+  }
+}
+
+// The driver destroys a context's events with it: to destroy them again would be a call with a handle that is nobody's.
+TEST_F(LaunchTimerTest, LeavesTheEventsOfADestroyedContextAlone) {
+  timer_.begin_step(first_, stream_, 1);
+  timer_.forget(first_);
+  timer_.begin_step(second_, stream_, 1 + AbTrial::kMostAhead);  // the same mark
+  EXPECT_TRUE(asked.destroyed_in.empty());
+}
+
+TEST_F(LaunchTimerTest, ASecondEventThatCannotBeMadeTakesTheFirstWithIt) {
+  asked.until_creation_fails = 1;
+  EXPECT_EQ(LaunchTimer::kNone, timer_.begin(first_, stream_));
+  EXPECT_TRUE(asked.alive.empty());
+  EXPECT_NE(LaunchTimer::kNone, timer_.begin(first_, stream_));
+}
+
+}  // namespace
+}  // namespace elbowroom::interposer

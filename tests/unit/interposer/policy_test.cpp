@@ -1,0 +1,188 @@
+#include "interposer/core/policy.hpp"
+
+#include <gtest/gtest.h>
+
+#include "interposer/core/expected_time.hpp"
+
+namespace elbowroom::interposer {
+namespace {
+
+constexpr std::uint64_t kUs = 1'000;
+
+TEST(Clock, LetsLaunchesFollowEachOther) {
+  Clock clock;
+  EXPECT_EQ(clock.enqueue(100, 50).end, 150U);
+  EXPECT_EQ(clock.enqueue(110, 50).start, 150U) << "waits for the first";
+  EXPECT_EQ(clock.enqueue(500, 50).start, 500U) << "the stream was idle";
+}
+
+TEST(Clock, KnowsWhatItWaitsFor) {
+  Clock clock{200, 200};
+  EXPECT_TRUE(clock.queued_behind_collective(100));
+  EXPECT_FALSE(clock.queued_behind_collective(200)) << "it has ended";
+  clock.join({300, 0});
+  EXPECT_FALSE(clock.queued_behind_collective(100)) << "compute ends later than the collective";
+}
+
+TEST(ExpectedMeeting, NeedsOverlapInTime) {
+  const Interval collective{100, 200};
+  const auto meets = [&](std::uint64_t start, std::uint64_t end) {
+    return ExpectedMeeting{{start, end}, true, collective, true}.meets();
+  };
+  EXPECT_FALSE(meets(50, 100));
+  EXPECT_TRUE(meets(50, 101));
+  EXPECT_TRUE(meets(199, 300));
+  EXPECT_FALSE(meets(200, 300));
+}
+
+TEST(ExpectedMeeting, IsNotRuledOutByWhatIsUnknown) {
+  EXPECT_TRUE((ExpectedMeeting{{900, 900}, true, {100, 100}, false}.meets())) << "the collective may last for ever";
+  EXPECT_TRUE((ExpectedMeeting{{50, 50}, false, {100, 200}, true}.meets())) << "the kernel may last until it comes";
+  EXPECT_FALSE((ExpectedMeeting{{200, 200}, false, {100, 200}, true}.meets())) << "begins when the collective has ended";
+}
+
+TEST(Controls, FollowThePolicyWithinTheRules) {
+  Rules rules;
+  rules.policy = Policy::observe;
+  EXPECT_FALSE(controls(rules, 0).priority || controls(rules, 0).gate);
+  rules.policy = Policy::gate;
+  EXPECT_TRUE(controls(rules, 0).priority && controls(rules, 0).gate);
+  EXPECT_FALSE(controls(rules, 0).shape || controls(rules, 0).sm_target);
+  rules.policy = Policy::shape;
+  EXPECT_FALSE(controls(rules, 0).shape) << "no rule names a kernel";
+  rules.cap_count = 1;
+  EXPECT_TRUE(controls(rules, 0).shape);
+  rules.policy = Policy::gate;
+  rules.gate = false;
+  EXPECT_FALSE(controls(rules, 0).gate);
+  EXPECT_TRUE(controls(rules, 0).priority);
+}
+
+TEST(Controls, OfAutoGrowWithTheArm) {
+  Rules rules;
+  ASSERT_EQ(trial_arms(rules), 3U);
+  EXPECT_STREQ(text_of_arm(rules, 0), "plain");
+  EXPECT_STREQ(text_of_arm(rules, 1), "priority");
+  EXPECT_STREQ(text_of_arm(rules, 2), "priority, gate");
+  EXPECT_FALSE(controls(rules, 2).sm_target) << "no rule gives one";
+  rules.sm_target = 108;
+  ASSERT_EQ(trial_arms(rules), 4U);
+  EXPECT_STREQ(text_of_arm(rules, 2), "priority, gate");
+  EXPECT_STREQ(text_of_arm(rules, 3), "priority, gate, sm_target");
+  rules.gate = false;
+  ASSERT_EQ(trial_arms(rules), 3U);
+  EXPECT_STREQ(text_of_arm(rules, 2), "priority, sm_target");
+  rules.trial = false;
+  rules.gate = true;
+  EXPECT_STREQ(text_of_arm(rules, 0), "priority, gate, sm_target");
+}
+
+TEST(Controls, OfAutoEndWithWhatRulesGiveForSingleKernels) {
+  Rules rules;
+  rules.cap_count = 1;
+  EXPECT_EQ(trial_arms(rules), 3U) << "caps by name are for the policy that applies them uncompared";
+  rules.footprint_count = 1;
+  ASSERT_EQ(trial_arms(rules), 4U);
+  EXPECT_FALSE(controls(rules, 2).shape);
+  EXPECT_STREQ(text_of_arm(rules, 3), "priority, gate, shape");
+  rules.product_count = 1;
+  EXPECT_EQ(trial_arms(rules), 4U) << "all at once";
+  EXPECT_STREQ(text_of_arm(rules, 3), "priority, gate, shape, sm_target");
+  rules.gate = false;
+  EXPECT_STREQ(text_of_arm(rules, 2), "priority, shape, sm_target");
+  rules.priority = false;
+  EXPECT_STREQ(text_of_arm(rules, 1), "plain");
+  rules.trial = false;
+  EXPECT_TRUE(controls(rules, 0).shape && controls(rules, 0).sm_target);
+  rules.policy = Policy::gate;
+  EXPECT_FALSE(controls(rules, 0).shape);
+}
+
+class Gate : public testing::Test {
+ protected:
+  Gate() {
+    collective_.context = 0x1000;
+    collective_.expected = {1'000 * kUs, 1'600 * kUs};
+    collective_.duration_known = true;
+    collective_.launched = collective_.has_event = true;
+    collective_.blocks = 24;
+    facts_.grid = {132, 1, 1};
+    question_.context = 0x1000;
+    question_.compute = {1'000 * kUs, 1'200 * kUs};
+    question_.sms = 132;
+  }
+  Collective collective_;
+  LaunchFacts facts_;
+  GateQuestion question_{.collective = collective_, .facts = facts_};
+};
+
+TEST_F(Gate, WaitsForACollectiveThatBeginsWithTheKernel) { EXPECT_EQ(gate_refusal(question_), Refusal::none); }
+
+TEST_F(Gate, RefusesACollectiveBehindAnother) {
+  collective_.queued = true;
+  EXPECT_EQ(gate_refusal(question_), Refusal::none) << "nothing unfinished before it that the kernel would not wait for anyhow";
+  question_.collectives_between = 1;
+  EXPECT_EQ(gate_refusal(question_), Refusal::queued_collective);
+  collective_.queued = false;
+  EXPECT_EQ(gate_refusal(question_), Refusal::none) << "the one before it is expected to have ended";
+  question_.duration_unknown_between = true;
+  EXPECT_EQ(gate_refusal(question_), Refusal::queued_collective);
+}
+
+TEST_F(Gate, RefusesWhatIsNotWorthIt) {
+  question_.compute.start = collective_.expected.start - kLateSlackNs;
+  EXPECT_EQ(gate_refusal(question_), Refusal::none);
+  question_.compute.start -= 1;
+  EXPECT_EQ(gate_refusal(question_), Refusal::late_collective);
+  question_.compute.start = collective_.expected.start;
+  collective_.expected.end = collective_.expected.start + kWorthGatingNs - 1;
+  EXPECT_EQ(gate_refusal(question_), Refusal::short_collective);
+  collective_.duration_known = false;
+  EXPECT_EQ(gate_refusal(question_), Refusal::none);
+}
+
+TEST_F(Gate, RefusesKernelsThatLeaveRoom) {
+  facts_.grid = {108, 1, 1};  // 108 + 24 blocks on 132 SMs
+  EXPECT_EQ(gate_refusal(question_), Refusal::small_compute);
+  facts_.grid = {109, 1, 1};
+  EXPECT_EQ(gate_refusal(question_), Refusal::none);
+  question_.sms = 0;
+  facts_.grid = {1, 1, 1};
+  EXPECT_EQ(gate_refusal(question_), Refusal::none) << "how many SMs there are is unknown";
+}
+
+TEST_F(Gate, RefusesWhatCouldDeadlockOrFail) {
+  question_.host_action_pending = true;
+  EXPECT_EQ(gate_refusal(question_), Refusal::host_dependency);
+  question_.host_action_pending = false;
+  question_.order_lost = true;
+  EXPECT_EQ(gate_refusal(question_), Refusal::order_lost);
+  question_.order_lost = false;
+  question_.context = 0x2000;
+  EXPECT_EQ(gate_refusal(question_), Refusal::other_context);
+  question_.context = 0x1000;
+  collective_.launched = false;
+  EXPECT_EQ(gate_refusal(question_), Refusal::no_event);
+  collective_.launched = true;
+  collective_.has_event = false;
+  EXPECT_EQ(gate_refusal(question_), Refusal::no_event);
+}
+
+TEST_F(Gate, StaysInsideACapture) {
+  question_.capture_active = true;
+  EXPECT_EQ(gate_refusal(question_), Refusal::other_capture) << "neither seems to be captured, but something is";
+  question_.capture = 1;
+  EXPECT_EQ(gate_refusal(question_), Refusal::other_capture);
+  collective_.capture = 1;
+  EXPECT_EQ(gate_refusal(question_), Refusal::none);
+  question_.collectives_between = 1;
+  EXPECT_EQ(gate_refusal(question_), Refusal::queued_collective) << "nothing is expected in time inside a capture";
+  facts_.programmatic = true;
+  EXPECT_EQ(gate_refusal(question_), Refusal::programmatic_launch);
+  facts_.programmatic = false;
+  question_.compares = true;
+  EXPECT_EQ(gate_refusal(question_), Refusal::captured_trial);
+}
+
+}  // namespace
+}  // namespace elbowroom::interposer

@@ -1,0 +1,94 @@
+#include "interposer/core/step_marks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace elbowroom::interposer {
+namespace {
+
+using Mark = StepMarks::Mark;
+
+/// Plays a pattern over and over; how many steps were marked.
+int play(StepMarks& marks, const std::vector<std::uint64_t>& pattern, int times) {
+  int steps = 0;
+  for (int i = 0; i < times; ++i) {
+    for (const std::uint64_t signature : pattern) { steps += marks.on_collective(signature) == Mark::step ? 1 : 0; }
+  }
+  return steps;
+}
+
+/// A step of an FSDP run: gathers in a row, then gathers and scatters in turn.
+std::vector<std::uint64_t> fsdp_step() {
+  std::vector<std::uint64_t> step(12, 1);
+  for (int i = 0; i < 6; ++i) { step.insert(step.end(), {1, 2}); }
+  return step;
+}
+
+TEST(StepMarks, FindAStepThatRepeats) {
+  StepMarks marks;
+  const std::vector<std::uint64_t> step = fsdp_step();  // 24 collectives, of which the first 12 repeat with period 1
+  play(marks, step, 6);
+  ASSERT_TRUE(marks.locked());
+  EXPECT_EQ(marks.period(), 24U);
+  EXPECT_EQ(play(marks, step, 10), 10);
+}
+
+TEST(StepMarks, TakeShortRepetitionsSeveralAtATime) {
+  StepMarks marks;
+  play(marks, {7}, 24);
+  ASSERT_TRUE(marks.locked());
+  EXPECT_EQ(marks.period(), 1U);
+  // The first mark comes with the first collective after the lock, the next 16 later: 1 + 32 collectives hold three.
+  EXPECT_EQ(play(marks, {7}, 33), 3);
+}
+
+TEST(StepMarks, SurviveABeginningThatDoesNotRepeat) {
+  StepMarks marks;
+  for (std::uint64_t i = 0; i < 50; ++i) { marks.on_collective(1'000 + i); }
+  EXPECT_FALSE(marks.locked());
+  play(marks, fsdp_step(), 20);
+  EXPECT_TRUE(marks.locked());
+  EXPECT_EQ(marks.period(), 24U);
+}
+
+TEST(StepMarks, NameARepetitionWhereverTheSearchBegan) {
+  StepMarks first;
+  play(first, {1, 2, 3}, 30);
+  StepMarks second;
+  second.on_collective(3);
+  play(second, {1, 2, 3}, 30);
+  StepMarks other;
+  play(other, {1, 2, 4}, 30);
+  ASSERT_TRUE(first.locked() && second.locked() && other.locked());
+  EXPECT_EQ(first.pattern(), second.pattern());
+  EXPECT_NE(first.pattern(), other.pattern());
+}
+
+TEST(StepMarks, TellWhenTheRepetitionStops) {
+  StepMarks marks;
+  play(marks, {1, 2}, 20);
+  ASSERT_TRUE(marks.locked());
+  EXPECT_EQ(marks.on_collective(9), Mark::lost);
+  EXPECT_FALSE(marks.locked());
+  play(marks, {1, 2}, 60);
+  EXPECT_TRUE(marks.locked()) << "found again";
+}
+
+TEST(StepMarks, NeverFindOneInWhatDoesNotRepeat) {
+  StepMarks marks;
+  for (std::uint64_t i = 0; i < 20'000; ++i) { ASSERT_EQ(marks.on_collective(i), Mark::none); }
+  EXPECT_FALSE(marks.locked());
+}
+
+TEST(StepMarks, FindLongSteps) {
+  std::vector<std::uint64_t> step;
+  for (std::uint64_t i = 0; i < 600; ++i) { step.push_back(i); }
+  StepMarks marks;
+  play(marks, step, 12);
+  EXPECT_TRUE(marks.locked());
+  EXPECT_EQ(marks.period(), 600U);
+}
+
+}  // namespace
+}  // namespace elbowroom::interposer
