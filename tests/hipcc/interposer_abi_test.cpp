@@ -11,7 +11,7 @@
 namespace {
 
 namespace abi = elbowroom::interposer::hip;
-using Calls = elbowroom::interposer::RuntimeCalls;
+using Calls = elbowroom::interposer::hip::RuntimeCalls;
 
 #define SAME_HOOK(ours, theirs) static_assert(same_call<decltype(&ours), decltype(&theirs)>);
 #define SAME_CALL(ours, theirs) static_assert(same_call<decltype(Calls::ours), decltype(&theirs)>);

@@ -4,8 +4,7 @@
 // Stream capture, and the graphs that come of it or of explicit nodes. What a graph holds is read when it is instantiated or an
 // executable graph is updated from it, so that no way of adding or changing its nodes needs a hook of its own.
 
-using namespace elbowroom::interposer;
-
+namespace elbowroom::interposer::cuda {
 namespace {
 
 constexpr DefaultStream kLegacy = DefaultStream::kLegacy;
@@ -89,6 +88,9 @@ int launch_graph(DefaultStream default_stream, cu::GraphExec exec, cu::Stream st
 }
 
 }  // namespace
+}  // namespace elbowroom::interposer::cuda
+
+using namespace elbowroom::interposer::cuda;
 
 int cuStreamBeginCapture(cu::Stream stream) { return begin_capture<&cuStreamBeginCapture>(kLegacy, stream); }
 int cuStreamBeginCapture_ptsz(cu::Stream stream) { return begin_capture<&cuStreamBeginCapture_ptsz>(kPerThread, stream); }

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
 
 CurrentContext::CurrentContext(const DriverCalls& driver, cu::Context context) : driver_(driver) {
   cu::Context current = nullptr;
@@ -114,4 +114,4 @@ int Contexts::devices_seen() {
   return std::popcount(devices_seen_);
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda

@@ -8,7 +8,7 @@
 #include "interposer/core/core.hpp"
 #include "interposer/cuda/driver_calls.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
 
 /// Makes a context current for a scope, where it is not.
 class CurrentContext {
@@ -81,4 +81,4 @@ class Contexts {
   std::uint64_t devices_seen_ = 0;  // a bit each
 };
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda

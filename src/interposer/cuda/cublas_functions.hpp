@@ -3,15 +3,15 @@
 #include "interposer/cuda/driver_abi.hpp"
 
 /// The cuBLAS products that are hooked, as cublas_api.h declares them. Handle, sizes and the type of the factors mean something here.
-namespace elbowroom::interposer::cublas {
+namespace elbowroom::interposer::cuda::cublas {
 using Handle = struct OpaqueHandle*;
 using Operation = int;    // cublasOperation_t
 using Type = int;         // cudaDataType, see product_type.hpp
 using ComputeType = int;  // cublasComputeType_t
 using Algorithm = int;    // cublasGemmAlgo_t
-}  // namespace elbowroom::interposer::cublas
+}  // namespace elbowroom::interposer::cuda::cublas
 
-namespace cublas = elbowroom::interposer::cublas;
+namespace cublas = elbowroom::interposer::cuda::cublas;
 
 #pragma GCC visibility push(default)
 extern "C" {

@@ -7,8 +7,8 @@
 
 // Products that would run in a window are made for fewer SMs: the library's own target, set around the call and put back after it.
 
-using namespace elbowroom::interposer;
-
+namespace elbowroom::interposer::cuda {
+using namespace process;
 namespace {
 
 struct LibraryCalls {
@@ -64,6 +64,10 @@ int make(const Product& product, cublas::Handle handle, Arguments... arguments) 
 }
 
 }  // namespace
+}  // namespace elbowroom::interposer::cuda
+
+using namespace elbowroom::interposer;
+using namespace elbowroom::interposer::cuda;
 
 int cublasGemmEx(cublas::Handle handle, cublas::Operation trans_a, cublas::Operation trans_b, int m, int n, int k,
                  const void* alpha, const void* a, cublas::Type type_a, int lda, const void* b, cublas::Type type_b, int ldb,

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 /// What cublasLt.h says of the things that the hooks pass on or change.
-namespace elbowroom::interposer::cublas_lt {
+namespace elbowroom::interposer::cuda::cublas_lt {
 using Handle = struct OpaqueLightHandle*;
 using Descriptor = struct OpaqueMatmulDescriptor*;
 using Layout = struct OpaqueMatrixLayout*;
@@ -22,6 +22,6 @@ inline constexpr int kLayoutBatches = 5;  // std::int32_t
 inline constexpr int kInvalidValue = 7;
 inline constexpr int kArchMismatch = 8;
 inline constexpr int kNotSupported = 15;
-}  // namespace elbowroom::interposer::cublas_lt
+}  // namespace elbowroom::interposer::cuda::cublas_lt
 
-namespace cublas_lt = elbowroom::interposer::cublas_lt;
+namespace cublas_lt = elbowroom::interposer::cuda::cublas_lt;

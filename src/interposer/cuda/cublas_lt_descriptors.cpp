@@ -2,7 +2,8 @@
 
 #include "interposer/process/loaded_function.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
+using namespace process;
 namespace {
 
 struct AttributeCalls {
@@ -90,4 +91,4 @@ void DescriptorUse::put_back() {
   targeted_ = false;
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda

@@ -9,7 +9,7 @@
 
 #include "interposer/cuda/cublas_lt_abi.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
 
 /// The matmul descriptors that calls are reading at this moment: one for each thread at most. Further ones go without a target.
 class DescriptorTable {
@@ -61,4 +61,4 @@ class DescriptorUse {
   bool targeted_ = false;
 };
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda

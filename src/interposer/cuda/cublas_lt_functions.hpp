@@ -5,7 +5,7 @@
 #include "interposer/cuda/cublas_lt_abi.hpp"
 #include "interposer/cuda/driver_abi.hpp"
 
-namespace cu = elbowroom::interposer::cu;
+namespace cu = elbowroom::interposer::cuda::cu;
 
 /// The functions of cublasLt that are hooked, as cublasLt.h declares them. Matmul descriptor, stream and the layouts of A and D mean something here.
 #pragma GCC visibility push(default)

@@ -8,8 +8,8 @@
 // Products that a program asks cublasLt for itself: their target is an attribute of the matmul descriptor. The heuristic reads it when it
 // chooses an algorithm, and the product when it launches one.
 
-using namespace elbowroom::interposer;
-
+namespace elbowroom::interposer::cuda {
+using namespace process;
 namespace {
 
 // The heuristic is told no stream. Most programs ask it right before the product, which goes where the thread's last one went.
@@ -77,6 +77,9 @@ int heuristic(Interposer& state, cublas_lt::Descriptor descriptor, const Product
 }
 
 }  // namespace
+}  // namespace elbowroom::interposer::cuda
+
+using namespace elbowroom::interposer::cuda;
 
 int cublasLtMatmul(cublas_lt::Handle handle, cublas_lt::Descriptor descriptor, const void* alpha, const void* a,
                    cublas_lt::Layout layout_a, const void* b, cublas_lt::Layout layout_b, const void* beta, const void* c,

@@ -6,7 +6,8 @@
 #include "interposer/cuda/product_type.hpp"
 #include "interposer/process/loaded_function.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
+using namespace process;
 namespace {
 
 using GetAttribute = int (*)(cublas_lt::Layout, int, void*, std::size_t, std::size_t*);
@@ -42,4 +43,4 @@ Product product_of_layouts(cublas_lt::Layout a, cublas_lt::Layout d) {
                     static_cast<std::int64_t>(k), batches);
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda

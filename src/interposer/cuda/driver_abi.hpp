@@ -6,7 +6,7 @@
 /// The part of the CUDA driver's binary interface that the interposer touches, declared here so that the library builds without
 /// a toolkit. Names of enumerators and fields follow the driver's; tests/interposer compares sizes, offsets and values with cuda.h
 /// wherever that header is. Handles are distinct pointer types, so that a stream is never passed for an event.
-namespace elbowroom::interposer::cu {
+namespace elbowroom::interposer::cuda::cu {
 
 using Result = int;
 inline constexpr Result kSuccess = 0;
@@ -141,4 +141,4 @@ struct GraphInstantiateParams {
   int result;
 };
 
-}  // namespace elbowroom::interposer::cu
+}  // namespace elbowroom::interposer::cuda::cu

@@ -2,7 +2,8 @@
 
 #include "interposer/process/elf_symbols.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
+using namespace process;
 namespace {
 
 template <class Call>
@@ -55,4 +56,4 @@ cu::Function plain_function(const DriverCalls& driver, cu::Function function) {
   return result == cu::kSuccess && converted != nullptr ? converted : function;
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda

@@ -5,7 +5,7 @@
 
 #include "interposer/cuda/driver_abi.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
 
 /// The driver functions that the interposer calls for itself; a null one is missing in this driver, and what needs it is left out.
 /// They never pass a hook.
@@ -47,4 +47,4 @@ struct DriverCalls {
 /// `function` itself, or the function of the current context where it is a CUkernel, which most calls refuse.
 cu::Function plain_function(const DriverCalls& driver, cu::Function function);
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda

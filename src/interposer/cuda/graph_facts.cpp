@@ -7,7 +7,7 @@
 #include "interposer/core/kernel_names.hpp"
 #include "interposer/cuda/interposer.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
 namespace {
 
 constexpr int kMaxDepth = 8;  // of child graphs in child graphs
@@ -92,4 +92,4 @@ bool prioritise_collectives(Interposer& state, cu::Graph graph) {
   return any;
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda

@@ -3,7 +3,7 @@
 #include "interposer/core/core.hpp"
 #include "interposer/cuda/driver_abi.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
 
 struct Interposer;
 
@@ -14,4 +14,4 @@ GraphFacts read_graph(Interposer& state, cu::Graph graph);
 /// instantiated with node priorities for it to count.
 bool prioritise_collectives(Interposer& state, cu::Graph graph);
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda

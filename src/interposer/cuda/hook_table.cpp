@@ -1,4 +1,4 @@
-#include "interposer/process/hook_table.hpp"
+#include "interposer/cuda/hook_table.hpp"
 
 #include <array>
 
@@ -7,7 +7,8 @@
 #include "interposer/cuda/hooked_functions.hpp"
 #include "interposer/process/nccl_functions.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
+using namespace process;
 namespace {
 
 template <auto Ours>
@@ -150,24 +151,12 @@ constexpr std::array kHooks{
     library<&cublasLtMatmulAlgoGetHeuristic>("cublasLtMatmulAlgoGetHeuristic", HookedLibrary::kCublasLt),
 };
 
+bool begins_like_hooked(const char* name) { return (name[0] == 'c' && name[1] == 'u') || (name[0] == 'n' && name[1] == 'c'); }
+
+constexpr HookTable kTable{kHooks, {"libcuda.so", "libnccl", "libcublas.so", "libcublasLt.so"}, &begins_like_hooked};
+
 }  // namespace
 
-std::span<const Hook> hooks() { return kHooks; }
+const HookTable& hook_table() { return kTable; }
 
-std::string_view object_prefix(HookedLibrary library) {
-  switch (library) {
-    case HookedLibrary::kDriver:
-      return "libcuda.so";
-    case HookedLibrary::kNccl:
-      return "libnccl";
-    case HookedLibrary::kCublas:
-      return "libcublas.so";
-    case HookedLibrary::kCublasLt:
-      return "libcublasLt.so";
-  }
-  return "";
-}
-
-bool may_be_hooked(const char* name) { return (name[0] == 'c' && name[1] == 'u') || (name[0] == 'n' && name[1] == 'c'); }
-
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda

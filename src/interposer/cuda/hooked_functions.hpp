@@ -4,7 +4,7 @@
 
 /// Every function that the library defines under a name of another library, declared as there. hook_table.cpp lists them all and
 /// exports.map lets them out. In a `_ptsz` or `_ptds` entry point stream 0 is the calling thread's own default stream.
-namespace cu = elbowroom::interposer::cu;
+namespace cu = elbowroom::interposer::cuda::cu;
 
 #pragma GCC visibility push(default)
 extern "C" {

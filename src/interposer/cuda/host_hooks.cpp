@@ -4,8 +4,7 @@
 // Where the host and the device meet: synchronous calls, copies and fills on default streams, streams that wait for the host, and
 // the end of handles.
 
-using namespace elbowroom::interposer;
-
+namespace elbowroom::interposer::cuda {
 namespace {
 
 constexpr DefaultStream kLegacy = DefaultStream::kLegacy;
@@ -78,6 +77,9 @@ void tell_unloaded() {
 }
 
 }  // namespace
+}  // namespace elbowroom::interposer::cuda
+
+using namespace elbowroom::interposer::cuda;
 
 int cuCtxSynchronize() { return synchronising<&cuCtxSynchronize>(&current_context_point); }
 int cuCtxSynchronize_v2(cu::Context context) {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
 namespace {
 
 constexpr std::uint64_t kHandleBits = (std::uint64_t{1} << 48U) - 1;
@@ -161,4 +161,4 @@ Interposer* interposer() {
   return state;
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda

@@ -15,7 +15,9 @@
 #include "interposer/process/hook_table.hpp"
 #include "interposer/process/process.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
+
+using namespace process;
 
 /// Everything the library knows about its process: one object, made when a program first calls a hooked driver function and never
 /// destroyed, because programs call the driver until their very end.
@@ -49,4 +51,4 @@ inline cu::Stream explicit_stream(cu::Stream stream, DefaultStream default_strea
   return per_thread ? reinterpret_cast<cu::Stream>(cu::kStreamPerThread) : stream;
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda

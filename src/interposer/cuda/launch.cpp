@@ -6,7 +6,8 @@
 #include "interposer/cuda/interposer.hpp"
 #include "interposer/process/library_notes.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
+using namespace process;
 namespace {
 
 constexpr std::size_t kOwnAttributes = 3;
@@ -214,4 +215,4 @@ int launch(const LaunchRequest& request, OriginalLaunch original) {
   return result;
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda

@@ -3,7 +3,9 @@
 #include "interposer/cuda/driver_abi.hpp"
 #include "interposer/process/hook_table.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
+
+using namespace process;
 
 /// A kernel launch as the program asked for it, whichever entry point it took.
 struct LaunchRequest {
@@ -24,4 +26,4 @@ struct OriginalLaunch {
 /// Returns what the driver returned for the launch that counts.
 int launch(const LaunchRequest& request, OriginalLaunch original);
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda

@@ -1,8 +1,7 @@
 #include "interposer/cuda/hooked_functions.hpp"
 #include "interposer/cuda/launch.hpp"
 
-using namespace elbowroom::interposer;
-
+namespace elbowroom::interposer::cuda {
 namespace {
 
 template <auto Ours>
@@ -37,6 +36,9 @@ int launch_ex(const cu::LaunchConfig* config, cu::Function function, void** para
 }
 
 }  // namespace
+}  // namespace elbowroom::interposer::cuda
+
+using namespace elbowroom::interposer::cuda;
 
 int cuLaunchKernel(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
                    unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters, void** extra) {

@@ -1,6 +1,6 @@
 #include "interposer/cuda/launch_timer.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
 namespace {
 
 // An event that its driver does not take back is lost, and nothing else is.
@@ -156,4 +156,4 @@ void LaunchTimer::forget(cu::Context context) {
   }
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda

@@ -11,7 +11,7 @@
 #include "interposer/cuda/contexts.hpp"
 #include "interposer/cuda/driver_calls.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
 
 /// Pairs of events around the few launches that the core wants timed. Event pairs are made when first needed and used again.
 class LaunchTimer {
@@ -75,4 +75,4 @@ class LaunchTimer {
   std::atomic<std::uint64_t> next_poll_{0};
 };
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda

@@ -3,7 +3,7 @@
 #include "interposer/process/hook_table.hpp"
 #include "interposer/process/symbol_routes.hpp"
 
-using namespace elbowroom::interposer;
+using namespace elbowroom::interposer::process;
 
 int cuGetProcAddress(const char* symbol, void** found, int version, std::uint64_t flags) {
   const int result = call_real<&::cuGetProcAddress>(symbol, found, version, flags);

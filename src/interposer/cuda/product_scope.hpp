@@ -1,6 +1,6 @@
 #pragma once
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
 
 inline thread_local constinit int products_in_progress = 0;
 
@@ -16,4 +16,4 @@ class ProductScope {
   [[nodiscard]] static bool outermost() { return products_in_progress == 1; }
 };
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda

@@ -2,7 +2,7 @@
 
 #include "interposer/core/rules.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
 
 /// A cudaDataType of library_types.h as rules name it.
 constexpr ProductType product_type(int cuda_type) {
@@ -12,4 +12,4 @@ constexpr ProductType product_type(int cuda_type) {
   return cuda_type == real_16bf ? ProductType::bf16 : ProductType::other;
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda

@@ -3,8 +3,7 @@
 
 // Streams and events: what the program orders by itself. Facts are told once the driver has accepted the call.
 
-using namespace elbowroom::interposer;
-
+namespace elbowroom::interposer::cuda {
 namespace {
 
 constexpr DefaultStream kLegacy = DefaultStream::kLegacy;
@@ -79,6 +78,9 @@ int finish_event(cu::Event event) {
 }
 
 }  // namespace
+}  // namespace elbowroom::interposer::cuda
+
+using namespace elbowroom::interposer::cuda;
 
 int cuStreamCreate(cu::Stream* stream, unsigned flags) {
   const int result = call_real<&cuStreamCreate>(stream, flags);

@@ -6,8 +6,8 @@
 // Stream capture, and the graphs that come of it or of explicit nodes. What a graph holds is read when it is instantiated, so that
 // no way of adding or changing nodes needs a hook of its own. And the function that finds functions.
 
-using namespace elbowroom::interposer;
-
+namespace elbowroom::interposer::hip {
+using namespace process;
 namespace {
 
 constexpr DefaultStream kLegacy = DefaultStream::kLegacy;
@@ -53,6 +53,9 @@ int launch_graph(DefaultStream default_stream, hip::GraphExec exec, hip::Stream 
 }
 
 }  // namespace
+}  // namespace elbowroom::interposer::hip
+
+using namespace elbowroom::interposer::hip;
 
 int hipStreamBeginCapture(hip::Stream stream, int mode) { return begin_capture<&hipStreamBeginCapture>(kLegacy, stream, mode); }
 int hipStreamBeginCapture_spt(hip::Stream stream, int mode) {

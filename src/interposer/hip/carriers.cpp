@@ -1,6 +1,6 @@
 #include "interposer/hip/carriers.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::hip {
 
 Carrier Carriers::of(StreamId id, hip::Stream stream, int device) {
   const std::lock_guard lock(mutex_);
@@ -70,4 +70,4 @@ void Carriers::forget(int device) {
   }
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::hip

@@ -6,7 +6,7 @@
 #include "interposer/core/table.hpp"
 #include "interposer/hip/runtime_calls.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::hip {
 
 /// A stream of ours with the greatest priority that carries the collectives of one stream of the program: forked from it before each and
 /// joined to it after, so that the program's order holds. HIP has no priority of a launch, and a stream keeps the one it was made with.
@@ -45,4 +45,4 @@ class Carriers {
   FixedTable<Entry, kCarriers> entries_{};
 };
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::hip

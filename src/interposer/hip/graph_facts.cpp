@@ -6,7 +6,7 @@
 #include "interposer/core/kernel_names.hpp"
 #include "interposer/hip/interposer.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::hip {
 namespace {
 
 constexpr int kMaxDepth = 8;  // of child graphs in child graphs
@@ -84,4 +84,4 @@ bool prioritise_collectives(Interposer& state, hip::Graph graph) {
   return any;
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::hip

@@ -3,7 +3,7 @@
 #include "interposer/core/core.hpp"
 #include "interposer/hip/hip_abi.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::hip {
 
 struct Interposer;
 
@@ -15,4 +15,4 @@ GraphFacts read_graph(Interposer& state, hip::Graph graph);
 /// instantiated with node priorities for it to count.
 bool prioritise_collectives(Interposer& state, hip::Graph graph);
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::hip

@@ -1,11 +1,12 @@
-#include "interposer/process/hook_table.hpp"
+#include "interposer/hip/hook_table.hpp"
 
 #include <array>
 
 #include "interposer/hip/hooked_functions.hpp"
 #include "interposer/process/nccl_functions.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::hip {
+using namespace process;
 namespace {
 
 template <auto Ours>
@@ -131,25 +132,14 @@ constexpr std::array kHooks{
     library<&ncclRecv>("ncclRecv"),
 };
 
-}  // namespace
-
-std::span<const Hook> hooks() { return kHooks; }
-
-std::string_view object_prefix(HookedLibrary library) {
-  switch (library) {
-    case HookedLibrary::kDriver:
-      return "libamdhip64.so";
-    case HookedLibrary::kNccl:
-      return "librccl";
-    case HookedLibrary::kCublas:
-    case HookedLibrary::kCublasLt:
-      break;
-  }
-  return "";
-}
-
-bool may_be_hooked(const char* name) {
+bool begins_like_hooked(const char* name) {
   return (name[0] == 'h' && name[1] == 'i') || (name[0] == 'n' && name[1] == 'c') || (name[0] == '_' && name[1] == 'Z');
 }
 
-}  // namespace elbowroom::interposer
+constexpr HookTable kTable{kHooks, {"libamdhip64.so", "librccl", "", ""}, &begins_like_hooked};
+
+}  // namespace
+
+const HookTable& hook_table() { return kTable; }
+
+}  // namespace elbowroom::interposer::hip

@@ -4,8 +4,7 @@
 // Where the host and the device meet: synchronous calls, copies and fills on default streams, streams that wait for the host, and
 // the end of handles.
 
-using namespace elbowroom::interposer;
-
+namespace elbowroom::interposer::hip {
 namespace {
 
 constexpr DefaultStream kLegacy = DefaultStream::kLegacy;
@@ -71,6 +70,9 @@ void tell_unloaded() {
 }
 
 }  // namespace
+}  // namespace elbowroom::interposer::hip
+
+using namespace elbowroom::interposer::hip;
 
 int hipDeviceSynchronize() { return synchronising<&hipDeviceSynchronize>(&device_point); }
 int hipCtxSynchronize() { return synchronising<&hipCtxSynchronize>(&device_point); }

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::hip {
 namespace {
 
 // LDS is given to blocks in such pieces, from gfx9 to gfx94x.
@@ -211,4 +211,4 @@ Interposer* interposer() {
   return state;
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::hip

@@ -13,7 +13,9 @@
 #include "interposer/process/hook_table.hpp"
 #include "interposer/process/process.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::hip {
+
+using namespace process;
 
 /// HIP has one context for each device.
 constexpr ContextId context_of_device(int device) { return (static_cast<std::uint64_t>(device) + 1) * 8; }
@@ -60,4 +62,4 @@ inline hip::Stream explicit_stream(hip::Stream stream, DefaultStream default_str
   return per_thread ? reinterpret_cast<hip::Stream>(hip::kStreamPerThread) : stream;
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::hip

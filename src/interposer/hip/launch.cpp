@@ -6,7 +6,8 @@
 #include "interposer/hip/interposer.hpp"
 #include "interposer/process/library_notes.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::hip {
+using namespace process;
 namespace {
 
 constexpr int kMostDevices = 64;
@@ -209,4 +210,4 @@ int launch_several(const hip::LaunchParams* launches, int count, int (*call)(con
   return result;
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::hip

@@ -4,7 +4,9 @@
 #include "interposer/hip/hip_abi.hpp"
 #include "interposer/process/hook_table.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::hip {
+
+using namespace process;
 
 /// A kernel launch as the program asked for it, whichever entry point it took.
 struct LaunchRequest {
@@ -37,4 +39,4 @@ int launch(const LaunchRequest& request, OriginalLaunch original);
 int launch_several(const hip::LaunchParams* launches, int count, int (*call)(const hip::LaunchParams*, int, unsigned),
                    unsigned flags, bool cooperative);
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::hip

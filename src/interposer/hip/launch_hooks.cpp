@@ -1,8 +1,7 @@
 #include "interposer/hip/hooked_functions.hpp"
 #include "interposer/hip/launch.hpp"
 
-using namespace elbowroom::interposer;
-
+namespace elbowroom::interposer::hip {
 namespace {
 
 LaunchRequest of_host_function(const void* function, hip::Dim3 grid, hip::Dim3 block, void** arguments, std::size_t shared_bytes,
@@ -117,6 +116,9 @@ int launch_list(const hip::LaunchParams* launches, int count, unsigned flags, bo
 }
 
 }  // namespace
+}  // namespace elbowroom::interposer::hip
+
+using namespace elbowroom::interposer::hip;
 
 int hipLaunchKernel(const void* function, hip::Dim3 grid, hip::Dim3 block, void** arguments, std::size_t shared_bytes,
                     hip::Stream stream) {

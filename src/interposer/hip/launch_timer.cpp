@@ -1,6 +1,6 @@
 #include "interposer/hip/launch_timer.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::hip {
 
 bool LaunchTimer::can_time() const {
   return calls_.event_create_with_flags != nullptr && calls_.event_record != nullptr && calls_.event_query != nullptr &&
@@ -155,4 +155,4 @@ void LaunchTimer::forget(int device) {
   }
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::hip

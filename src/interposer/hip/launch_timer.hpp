@@ -10,7 +10,7 @@
 #include "interposer/core/core.hpp"
 #include "interposer/hip/runtime_calls.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::hip {
 
 /// Pairs of events around the few launches that the core wants timed, and events at the begin of steps. They are made when first needed and
 /// used again.
@@ -79,4 +79,4 @@ class LaunchTimer {
   std::atomic<std::uint64_t> next_poll_{0};
 };
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::hip

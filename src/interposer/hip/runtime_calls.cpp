@@ -3,7 +3,8 @@
 #include "interposer/process/elf_symbols.hpp"
 #include "interposer/process/hook_table.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::hip {
+using namespace process;
 namespace {
 
 template <class Call>
@@ -72,4 +73,4 @@ RelaxedCapture::~RelaxedCapture() {
   if (calls_.exchange_capture_mode != nullptr) { calls_.exchange_capture_mode(&mode_); }
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::hip

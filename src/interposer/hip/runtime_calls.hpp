@@ -5,7 +5,7 @@
 
 #include "interposer/hip/hip_abi.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::hip {
 
 /// The functions of the HIP runtime that the interposer calls for itself; a null one is missing in this version, and what needs it is left
 /// out. They never pass a hook.
@@ -94,4 +94,4 @@ class RelaxedCapture {
   int mode_ = hip::kCaptureModeRelaxed;
 };
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::hip

@@ -3,8 +3,7 @@
 
 // Streams and events: what the program orders by itself. Facts are told once the runtime has accepted the call.
 
-using namespace elbowroom::interposer;
-
+namespace elbowroom::interposer::hip {
 namespace {
 
 constexpr DefaultStream kLegacy = DefaultStream::kLegacy;
@@ -67,6 +66,9 @@ int finish_event(hip::Event event) {
 }
 
 }  // namespace
+}  // namespace elbowroom::interposer::hip
+
+using namespace elbowroom::interposer::hip;
 
 int hipStreamCreate(hip::Stream* stream) {
   const int result = call_real<&hipStreamCreate>(stream);

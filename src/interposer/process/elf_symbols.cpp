@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::process {
 namespace {
 
 std::string_view file_name(const char* path) {
@@ -148,4 +148,4 @@ std::string_view object_of(const void* address) {
   return search.name;
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::process

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::process {
 namespace {
 
 std::uint64_t key_of(const void* event) { return reinterpret_cast<std::uintptr_t>(event); }
@@ -28,4 +28,4 @@ bool ForeignEvents::contains(const void* event) {
   return overflowed_ || events_.find(key_of(event)) != nullptr;
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::process

@@ -6,7 +6,7 @@
 
 #include "interposer/core/table.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::process {
 
 /// The events that other processes record: to wait for one is to wait for something that no stream of this process does.
 /// More of them than fit make every event count as one.
@@ -23,4 +23,4 @@ class ForeignEvents {
   FixedTable<bool, 1024> events_;
 };
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::process

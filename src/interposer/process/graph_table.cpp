@@ -1,6 +1,6 @@
 #include "interposer/process/graph_table.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::process {
 
 void GraphTable::put(const void* exec, const ExecutableGraph& graph) {
   const std::lock_guard lock(mutex_);
@@ -38,4 +38,4 @@ bool GraphTable::full() {
   return used_ == kGraphs;
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::process

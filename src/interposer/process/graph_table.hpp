@@ -6,7 +6,7 @@
 
 #include "interposer/core/core.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::process {
 
 struct ExecutableGraph {
   GraphFacts facts;
@@ -34,4 +34,4 @@ class GraphTable {
   std::size_t used_ = 0;
 };
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::process

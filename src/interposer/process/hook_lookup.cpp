@@ -1,7 +1,7 @@
 #include "interposer/process/elf_symbols.hpp"
 #include "interposer/process/hook_table.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::process {
 
 const Hook* find_hook(std::string_view symbol) {
   for (const Hook& hook : hooks()) {
@@ -40,4 +40,4 @@ void* resolve_state(HookState& state) {
   return nullptr;
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::process

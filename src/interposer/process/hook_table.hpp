@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::process {
 
 /// kDriver: what launches kernels, CUDA's driver or the HIP runtime. kNccl: NCCL or RCCL.
 enum class HookedLibrary : std::uint8_t { kDriver, kNccl, kCublas, kCublasLt };
@@ -35,11 +37,21 @@ struct Hook {
   HookState* state;
 };
 
-/// The one table of hooked functions, and how the file of each library begins: each interposer has its own.
-std::span<const Hook> hooks();
-std::string_view object_prefix(HookedLibrary library);
-/// Whether a name begins like some hooked one; every dlsym of the process asks.
-bool may_be_hooked(const char* name);
+/// All that one preloaded library hooks.
+struct HookTable {
+  std::span<const Hook> hooks;
+  std::array<std::string_view, 4> object_prefixes;  ///< how the file of each HookedLibrary begins; "": it has none
+  bool (*may_be_hooked)(const char* name);          ///< whether a name begins like some hooked one; every dlsym of the process asks
+};
+
+/// The table of this library. Each preloaded library defines it, in the one source that makes it that library: x/preload.cpp.
+const HookTable& hook_table();
+
+inline std::span<const Hook> hooks() { return hook_table().hooks; }
+inline std::string_view object_prefix(HookedLibrary library) {
+  return hook_table().object_prefixes[static_cast<std::size_t>(library)];
+}
+inline bool may_be_hooked(const char* name) { return hook_table().may_be_hooked(name); }
 
 /// The hook of that exported name, or null.
 const Hook* find_hook(std::string_view symbol);
@@ -72,4 +84,4 @@ int call_real(Arguments... arguments) {
   return function == nullptr ? kNoSuchLibrary : function(arguments...);
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::process

@@ -3,7 +3,7 @@
 #include "interposer/process/elf_symbols.hpp"
 #include "interposer/process/hook_table.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::process {
 
 /// A function of that library that is not hooked, or null. The library may have been loaded with local visibility, or be part of another
 /// one: then whatever object has the name. Costs a walk over the loaded objects: ask once.
@@ -13,4 +13,4 @@ Function loaded_function(HookedLibrary library, const char* name) {
   return reinterpret_cast<Function>(found != nullptr ? found : find_loaded_symbol("", name));
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::process

@@ -5,8 +5,7 @@
 #include "interposer/process/library_notes.hpp"
 #include "interposer/process/nccl_functions.hpp"
 
-using namespace elbowroom::interposer;
-
+namespace elbowroom::interposer::process {
 namespace {
 
 // The calls of one thread that NCCL has not yet turned into kernels: one sum for each stream, as many as one group may reasonably
@@ -76,8 +75,6 @@ int collective(nccl::Communicator communicator, nccl::Stream stream, std::size_t
 
 }  // namespace
 
-namespace elbowroom::interposer {
-
 CollectiveNote note_of(const void* stream) {
   for (std::size_t i = 0; i < notes.count; ++i) {
     if (notes.entries[i].stream == stream) { return notes.entries[i].note; }
@@ -85,7 +82,9 @@ CollectiveNote note_of(const void* stream) {
   return {};
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::process
+
+using namespace elbowroom::interposer::process;
 
 int ncclGroupStart() {
   const int result = call_real<&ncclGroupStart>();

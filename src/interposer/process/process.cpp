@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <ctime>
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::process {
 namespace {
 
 void warn(const char* what, const char* which) {
@@ -110,4 +110,4 @@ std::uint32_t thread_number() {
   return own.number;
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::process

@@ -7,7 +7,7 @@
 #include "interposer/core/rules.hpp"
 
 /// What every interposer needs of its process, whatever it interposes.
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::process {
 
 /// Nanoseconds of a monotonic clock.
 std::uint64_t now_ns();
@@ -67,4 +67,4 @@ struct ReportSource {
 /// Writes the report of ELBOWROOM_RUN_REPORT_DIR.
 void write_process_report(const ReportSource& source);
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::process

@@ -10,7 +10,7 @@
 #include "interposer/process/hook_table.hpp"
 #include "interposer/process/process.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::process {
 namespace {
 
 constexpr std::size_t kPathBytes = 4096;
@@ -133,4 +133,4 @@ void write_process_report(const ReportSource& source) {
   }
 }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::process

@@ -102,7 +102,7 @@ ELBOWROOM_ROUTE dlvsym, elbowroom_dlvsym, elbowroom_loader_dlvsym
 #error "elbowroom_interposer: dlsym is interposed on x86-64 and aarch64 only"
 #endif
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::process {
 namespace {
 
 void* const kAskLoader = nullptr;
@@ -182,9 +182,9 @@ void substitute_found(const char* symbol, void** found, int version, std::uint64
 DlsymFunction loader_dlsym() { return reinterpret_cast<DlsymFunction>(from_c_library(elbowroom_loader_dlsym, "dlsym")); }
 DlvsymFunction loader_dlvsym() { return reinterpret_cast<DlvsymFunction>(from_c_library(elbowroom_loader_dlvsym, "dlvsym")); }
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::process
 
-using namespace elbowroom::interposer;
+using namespace elbowroom::interposer::process;
 
 void* elbowroom_dlsym(void* handle, const char* name) {
   const DlsymFunction loader = loader_dlsym();

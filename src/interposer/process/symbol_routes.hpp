@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::process {
 
 /// The loader's own dlsym, whoever interposes it. Null only where the C library cannot be read (then nothing is interposed).
 using DlsymFunction = void* (*)(void* handle, const char* name);
@@ -13,4 +13,4 @@ DlvsymFunction loader_dlvsym();
 /// After cuGetProcAddress or hipGetProcAddress has succeeded: puts our function where it found a hooked one.
 void substitute_found(const char* symbol, void** found, int version, std::uint64_t flags);
 
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::process

@@ -6,7 +6,7 @@
 
 /// A stand-in for libcuda.so.1 that runs nothing: it keeps handles, writes down every call that orders or launches work, and fails
 /// when told to. Tests read the log through the functions below, which it exports beside the driver's.
-namespace cu = elbowroom::interposer::cu;
+namespace cu = elbowroom::interposer::cuda::cu;
 
 inline constexpr unsigned kFakeAttributes = 16;
 

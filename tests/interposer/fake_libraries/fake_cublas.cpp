@@ -5,12 +5,12 @@
 
 // A stand-in for libcublas.so.13: a product launches as many blocks as its SM target says, 132 without one.
 
-namespace elbowroom::interposer::cublas {
+namespace elbowroom::interposer::cuda::cublas {
 struct OpaqueHandle {
   cu::Stream stream;
   int target;
 };
-}  // namespace elbowroom::interposer::cublas
+}  // namespace elbowroom::interposer::cuda::cublas
 
 int cublasGemmEx(cublas::Handle handle, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int,
                  const void*, void*, int, int, int, int) {
@@ -22,8 +22,8 @@ int cublasGemmEx(cublas::Handle handle, int, int, int, int, int, const void*, co
 // Makes its product through cublasLt, as many of the real library's do, with an algorithm for the handle's target.
 int cublasGemmStridedBatchedEx(cublas::Handle handle, int, int, int, int, int, const void*, const void*, int, int, long long,
                                const void*, int, int, long long, const void*, void*, int, int, long long, int, int, int) {
-  elbowroom::interposer::cublas_lt::OpaqueMatmulDescriptor descriptor;
-  const elbowroom::interposer::cublas_lt::OpaqueMatmulAlgorithm algorithm{
+  elbowroom::interposer::cuda::cublas_lt::OpaqueMatmulDescriptor descriptor;
+  const elbowroom::interposer::cuda::cublas_lt::OpaqueMatmulAlgorithm algorithm{
       handle->target == 0 ? kAllSms : static_cast<std::uint64_t>(handle->target), {}};
   return cublasLtMatmul(nullptr, &descriptor, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
                         nullptr, &algorithm, nullptr, 0, handle->stream);
@@ -31,7 +31,7 @@ int cublasGemmStridedBatchedEx(cublas::Handle handle, int, int, int, int, int, c
 
 #pragma GCC visibility push(default)
 extern "C" {
-cublas::Handle fake_cublas_handle(cu::Stream stream) { return new elbowroom::interposer::cublas::OpaqueHandle{stream, 0}; }
+cublas::Handle fake_cublas_handle(cu::Stream stream) { return new elbowroom::interposer::cuda::cublas::OpaqueHandle{stream, 0}; }
 int cublasGetStream_v2(cublas::Handle handle, cu::Stream* stream) {
   *stream = handle->stream;
   return 0;

@@ -3,7 +3,7 @@
 #include "interposer/cuda/cublas_lt_functions.hpp"
 
 /// What the stand-in for libcublasLt.so.13 keeps, for the tests to read.
-namespace elbowroom::interposer::cublas_lt {
+namespace elbowroom::interposer::cuda::cublas_lt {
 struct OpaqueMatmulDescriptor {
   std::int32_t target = 0;
   int writes = 0;              ///< of the target
@@ -28,6 +28,6 @@ struct OpaqueHeuristicResult {
   float waves;
   int reserved[4];
 };
-}  // namespace elbowroom::interposer::cublas_lt
+}  // namespace elbowroom::interposer::cuda::cublas_lt
 
 inline constexpr std::uint64_t kAllSms = 132;

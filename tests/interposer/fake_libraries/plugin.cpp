@@ -6,7 +6,7 @@
 // What a framework's extension does: it is linked to NCCL, cuBLAS and cublasLt, and loaded with local visibility, so that none is
 // in the program's global scope.
 
-namespace cu = elbowroom::interposer::cu;
+namespace cu = elbowroom::interposer::cuda::cu;
 
 #pragma GCC visibility push(default)
 extern "C" {

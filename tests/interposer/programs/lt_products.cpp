@@ -10,10 +10,10 @@
 
 namespace {
 
-using Descriptor = elbowroom::interposer::cublas_lt::OpaqueMatmulDescriptor;
-using Algorithm = elbowroom::interposer::cublas_lt::OpaqueMatmulAlgorithm;
-using HeuristicResult = elbowroom::interposer::cublas_lt::OpaqueHeuristicResult;
-using Layout = elbowroom::interposer::cublas_lt::OpaqueMatrixLayout;
+using Descriptor = elbowroom::interposer::cuda::cublas_lt::OpaqueMatmulDescriptor;
+using Algorithm = elbowroom::interposer::cuda::cublas_lt::OpaqueMatmulAlgorithm;
+using HeuristicResult = elbowroom::interposer::cuda::cublas_lt::OpaqueHeuristicResult;
+using Layout = elbowroom::interposer::cuda::cublas_lt::OpaqueMatrixLayout;
 
 constexpr int kExecutionFailed = 13;
 

@@ -10,7 +10,7 @@
 #include "fake_platform.hpp"
 #include "interposer/core/ab_trial.hpp"
 
-namespace elbowroom::interposer {
+namespace elbowroom::interposer::cuda {
 namespace {
 
 /// What the timer asked of a driver that finishes everything at once.
@@ -153,4 +153,4 @@ TEST_F(LaunchTimerTest, ASecondEventThatCannotBeMadeTakesTheFirstWithIt) {
 }
 
 }  // namespace
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::interposer::cuda
