@@ -25,7 +25,7 @@ policy=${ELBOWROOM_POLICY:-gate}
 ELBOWROOM_RUN_POLICY=$policy run launch_some 1
 report=$(cat "$work"/*.json)
 for expected in '"schema": *"elbowroom.run-process/1"' "\"policy\": *\"$policy\"" '"total": *10' 'ncclDevKernel_' \
-  "\"${ELBOWROOM_LAUNCH:-cuLaunchKernel}\"" '"program": *"preload_' '"device_count_seen": *1'; do
+  "\"${ELBOWROOM_LAUNCH:-cuLaunchKernel}\"" '"program": *"interposer_' '"device_count_seen": *1'; do
   grep -qE "$expected" <<<"$report" || fail "the report lacks $expected: $report"
 done
 run forked_idle 1
