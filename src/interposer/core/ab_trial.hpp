@@ -5,46 +5,64 @@
 
 namespace elbowroom::interposer {
 
-/// Which of a few ways to run is fastest, found by running them in turn: blocks of steps with each arm, three rounds forth and back, then
-/// the best for long, then again. Arm 0 is the program as it is; a later arm is chosen only if it gains. The host runs ahead of the
-/// devices, so a step is begun long before its time is known: which arm a step runs with depends on the count of steps alone, and on the
-/// times only at the end of a trial: ranks that learn the same times late or early try the same arms at the same steps. Deterministic.
+/// Which of a few ways to run is fastest, found by running them in turn: blocks of steps with each arm, kRounds rounds forth and back.
+/// Arm 0 is the program as it is. Another arm takes its place only when the paired differences of the rounds prove it faster, by a
+/// t-test whose errors add up to kError over the life of the process, however often it compares.
+///
+/// The host runs ahead of the devices, so a step is begun long before its time is known. Which arm a step runs with depends on the count of
+/// steps alone, and on times only at the end of a trial: ranks that learn times late or early try the same arms at the same steps.
+/// A program has phases, each with a repetition of its own (training, evaluation). Each phase has its own trial and its own choice.
+/// While no repetition is known the program runs as it is. Deterministic; allocates nothing.
 class AbTrial {
  public:
   static constexpr unsigned kMaxArms = 4;
   static constexpr unsigned kSettling = 1;  ///< steps after a change that do not count
   static constexpr unsigned kMeasured = 4;  ///< steps of a block that count
-  static constexpr unsigned kRounds = 3;
+  static constexpr unsigned kRounds = 8;
   static constexpr unsigned kRecheck = 2048;   ///< steps after a trial before the next one
   static constexpr unsigned kMostAhead = 256;  ///< steps begun before the time of the first of them must be known
   /// Trials whose times never came, after which the program is left as it is for as long as it repeats itself.
   static constexpr unsigned kMostUnmeasured = 2;
-  /// A later arm must be faster than an earlier by one in this many.
-  static constexpr unsigned kLeastGain = 200;
+  static constexpr unsigned kPhases = 4;        ///< remembered; the one that was entered longest ago is forgotten for a fifth
+  static constexpr double kLeastGain = 0.005;   ///< a proven gain of less is not worth a change
+  static constexpr double kError = 0.05;        ///< chance that the process ever leaves arm 0 for an arm that is no faster
+  static constexpr double kLeastSpread = 5e-4;  ///< of a round's difference: clocks of devices do not agree better
 
   enum class State : std::uint8_t { waiting, trying, settled };
 
-  /// `arms`: 1 to kMaxArms. As long as no step was found the program runs as it is.
+  /// What the last complete trial of a phase found about one arm: its gain over arm 0 as a share of arm 0's time, with a 95 % interval.
+  struct Finding {
+    double gain = 0.0;
+    double low = 0.0;
+    double high = 0.0;
+  };
+
+  /// `arms`: 1 to kMaxArms.
   void begin(unsigned arms);
-  /// The program's repetition was found, first or again. The same repetition as before keeps what was chosen for it.
+  /// The program's repetition was found, first or again. A repetition that was met before keeps what was chosen for it.
   void on_pattern(std::uint64_t pattern);
-  /// The repetition stopped: an unfinished block counts for nothing.
+  /// The repetition stopped: the program runs as it is, and an unfinished block counts for nothing.
   void on_lost();
   /// Step `step` begins, with arm(). Numbers ascend.
   void on_step_begun(std::uint64_t step);
   /// How long a step took that began a while ago; never told of some.
   void on_step_time(std::uint64_t step, std::uint64_t nanoseconds);
 
-  [[nodiscard]] unsigned arm() const { return arm_; }
+  [[nodiscard]] unsigned arm() const { return lost_ ? 0 : phase().arm; }
   [[nodiscard]] unsigned arms() const { return arms_; }
-  [[nodiscard]] State state() const { return state_; }
-  /// Nanoseconds per step in the last complete trial, median of its rounds; 0 before one.
-  [[nodiscard]] std::uint64_t step_time(unsigned arm) const { return result_[arm]; }
+  [[nodiscard]] State state() const { return phase().state; }
+  /// What the phase settled for, also while it is lost or compares again.
+  [[nodiscard]] unsigned chosen() const { return phase().chosen; }
+  /// Nanoseconds per step in the last complete trial, geometric mean of its rounds; 0 before one.
+  [[nodiscard]] std::uint64_t step_time(unsigned arm) const { return phase().result[arm]; }
+  [[nodiscard]] Finding finding(unsigned arm) const { return phase().findings[arm]; }
+  /// Trials that came to an end, of all phases.
+  [[nodiscard]] unsigned decisions() const { return decisions_; }
 
  private:
   static constexpr unsigned kMostBlocks = kMaxArms * kRounds;
   struct Block {
-    std::uint64_t time = 0;
+    std::array<std::uint64_t, kMeasured> times{};
     unsigned counted = 0;
   };
   /// A step whose time is awaited.
@@ -52,29 +70,49 @@ class AbTrial {
     std::uint64_t step = 0;  ///< 0: none
     unsigned block = 0;
   };
+  struct Phase {
+    std::uint64_t pattern = 0;
+    std::uint64_t entered_at = 0;  ///< count of changes of phase
+    State state = State::waiting;
+    unsigned arm = 0;
+    unsigned chosen = 0;
+    unsigned block = 0;  ///< the one that steps are begun for; all of them: all were
+    unsigned steps = 0;  ///< begun in the block
+    unsigned after = 0;  ///< begun since the last block, whether its times are known or not
+    unsigned complete = 0;
+    unsigned unmeasured = 0;  ///< trials in a row
+    bool left = false;        ///< the last block: a step was begun after it
+    std::array<Block, kMostBlocks> blocks{};
+    std::array<Awaited, kMostAhead> awaited{};
+    std::array<std::uint64_t, kMaxArms> result{};
+    std::array<Finding, kMaxArms> findings{};
+  };
+  /// How much longer one arm takes than another, from round to round, as differences of logarithms.
+  struct Difference {
+    double mean = 0.0;
+    double error = 0.0;  ///< of the mean
+  };
 
-  void start_trial();
-  void start_block(unsigned block);
-  void leave_alone();
-  void choose();
+  [[nodiscard]] const Phase& phase() const { return phases_[now_]; }
+  Phase& phase() { return phases_[now_]; }
+  void start_trial(Phase& phase) const;
+  static void start_block(Phase& phase, unsigned block);
+  static void leave_alone(Phase& phase);
+  void choose(Phase& phase);
+  [[nodiscard]] double time_of(const Phase& phase, unsigned arm, unsigned round) const;
+  [[nodiscard]] Difference difference(const Phase& phase, unsigned arm, unsigned from) const;
+  /// Whether the arm is faster than what is chosen now, and by enough.
+  [[nodiscard]] bool proven(const Phase& phase, unsigned arm) const;
+  void note_findings(Phase& phase) const;
   [[nodiscard]] unsigned arm_of_block(unsigned block) const;
   [[nodiscard]] unsigned blocks() const { return arms_ * kRounds; }
-  [[nodiscard]] bool given_up() const { return unmeasured_ == kMostUnmeasured; }
 
   unsigned arms_ = 1;
-  unsigned arm_ = 0;
-  unsigned chosen_ = 0;
-  unsigned block_ = 0;  ///< the one that steps are begun for; blocks(): all were
-  unsigned steps_ = 0;  ///< begun in the block
-  unsigned after_ = 0;  ///< begun since the last block, whether its times are known or not
-  unsigned complete_ = 0;
-  unsigned unmeasured_ = 0;  ///< trials in a row
-  bool left_ = false;        ///< the last block: a step was begun after it
-  State state_ = State::waiting;
-  std::uint64_t pattern_ = 0;
-  std::array<Block, kMostBlocks> blocks_{};
-  std::array<Awaited, kMostAhead> awaited_{};
-  std::array<std::uint64_t, kMaxArms> result_{};
+  unsigned now_ = 0;
+  bool lost_ = true;
+  std::uint64_t changes_ = 0;
+  unsigned decisions_ = 0;
+  std::array<Phase, kPhases> phases_{};
 };
 
 const char* text(AbTrial::State state);

@@ -34,8 +34,9 @@ class RestingProgram : public Program {
   int left_alone = 0;
 };
 
-/// Found after at most 64 collectives; three arms of fifteen steps; times are known a step later.
-constexpr int kUntilSettled = 4 + 45 + 2;
+/// Found after at most 64 collectives; eight rounds of three arms with five steps each; times are known a step later.
+constexpr int kTrial = 8 * 3 * 5;
+constexpr int kUntilSettled = 4 + kTrial + 2;
 
 TEST(CoreRest, BeginsWhereNothingIsGained) {
   RestingProgram program;
@@ -71,7 +72,7 @@ TEST(CoreRest, EndsWithTheNextComparison) {
   program.run(kUntilSettled);
   ASSERT_TRUE(program.rests());
   bool compared = false;
-  for (int step = 0; step < static_cast<int>(AbTrial::kRecheck) + 45 && !compared; ++step) {
+  for (int step = 0; step < static_cast<int>(AbTrial::kRecheck) + kTrial && !compared; ++step) {
     program.run(1);
     compared = program.compute.wait_on != kNoEvent && !program.rests();
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace elbowroom::interposer {
@@ -79,6 +80,46 @@ TEST(StepMarks, NeverFindOneInWhatDoesNotRepeat) {
   StepMarks marks;
   for (std::uint64_t i = 0; i < 20'000; ++i) { ASSERT_EQ(marks.on_collective(i), Mark::none); }
   EXPECT_FALSE(marks.locked());
+}
+
+// 12 x 1, (1 2) x 6: 24 collectives a step. After one step of it the next collective begins a step again.
+TEST(StepMarks, KnowALastingRepetitionAgainAfterOneStep) {
+  StepMarks marks;
+  const std::vector<std::uint64_t> step = fsdp_step();
+  play(marks, step, 20);
+  ASSERT_TRUE(marks.locked());
+  const std::uint64_t pattern = marks.pattern();
+  for (int evaluation = 0; evaluation < 5; ++evaluation) {
+    play(marks, {7, 8, 9}, 3);
+    EXPECT_FALSE(marks.locked());
+    play(marks, step, 1);
+    ASSERT_TRUE(marks.locked()) << "after evaluation " << evaluation;
+    EXPECT_EQ(marks.pattern(), pattern);
+    EXPECT_EQ(play(marks, step, 10), 10);
+  }
+}
+
+// The search begins in the middle of a step when the program goes on there: the same repetition, wherever it is met.
+TEST(StepMarks, KnowItAgainFromAnywhereInAStep) {
+  StepMarks marks;
+  std::vector<std::uint64_t> step;
+  for (std::uint64_t i = 0; i < 20; ++i) { step.push_back(i); }
+  play(marks, step, 20);
+  marks.on_collective(99);
+  std::rotate(step.begin(), step.begin() + 7, step.end());
+  play(marks, step, 1);
+  ASSERT_TRUE(marks.locked());
+  EXPECT_EQ(play(marks, step, 10), 10);
+}
+
+// 24 times 1 look like a repetition of one; the step of 48 is found all the same, since the short one never lasts.
+TEST(StepMarks, AShortAccidentDoesNotStandInTheWay) {
+  StepMarks marks;
+  std::vector<std::uint64_t> step(40, 1);
+  step.insert(step.end(), {2, 3, 4, 5, 6, 7, 8, 9});
+  play(marks, step, 40);
+  ASSERT_TRUE(marks.locked());
+  EXPECT_EQ(marks.period(), 48U);
 }
 
 TEST(StepMarks, FindLongSteps) {

@@ -1,0 +1,98 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "interposer/core/ab_trial.hpp"
+
+namespace elbowroom::interposer {
+namespace {
+
+/// Step times of programs as they were recorded on GPUs, launch by launch, in nanoseconds.
+std::vector<std::vector<std::uint64_t>> recorded_launches() {
+  std::vector<std::vector<std::uint64_t>> launches;
+  const std::filesystem::path folder = std::filesystem::path(ELBOWROOM_SOURCE_DIR) / "docs/results/raw/h200";
+  for (const char* name : {"pytorch-2gpu.json", "pytorch-fsdp2-rounds-2gpu.json", "pytorch-symmetric-steps-2gpu.json"}) {
+    std::ifstream file(folder / name);
+    const nlohmann::json document = nlohmann::json::parse(file);
+    for (const auto& example : document.at("cases")) {
+      for (const auto& variant : example.at("variants")) {
+        for (const auto& launch : variant.at("ms")) {
+          std::vector<std::uint64_t> steps;
+          for (const double ms : launch) { steps.push_back(static_cast<std::uint64_t>(std::llround(ms * 1e6))); }
+          if (steps.size() >= 24) { launches.push_back(std::move(steps)); }
+        }
+      }
+    }
+  }
+  return launches;
+}
+
+/// A long run whose steps take what one recorded launch took, in runs of its steps that begin anywhere: what neighbours have in common
+/// stays together. Which arms a trial tries changes nothing, or a factor.
+class Replay {
+ public:
+  Replay(const std::vector<std::uint64_t>& launch, std::mt19937_64& random) : launch_(launch), random_(random) {}
+
+  std::uint64_t next() {
+    if (left_ == 0) {
+      at_ = random_() % launch_.size();
+      left_ = 8 + random_() % 8;
+    }
+    --left_;
+    return launch_[at_++ % launch_.size()];
+  }
+
+ private:
+  const std::vector<std::uint64_t>& launch_;
+  std::mt19937_64& random_;
+  std::size_t at_ = 0;
+  std::size_t left_ = 0;
+};
+
+AbTrial settled_after(Replay replay, unsigned trials, double factor_of_last_arm) {
+  AbTrial trial;
+  trial.begin(3);
+  trial.on_pattern(1);
+  for (std::uint64_t step = 1; trial.decisions() < trials; ++step) {
+    trial.on_step_begun(step);
+    const double factor = trial.arm() == 2 ? factor_of_last_arm : 1.0;
+    trial.on_step_time(step, static_cast<std::uint64_t>(static_cast<double>(replay.next()) * factor));
+  }
+  return trial;
+}
+
+// All arms equal, three trials in the life of the process: in at least 95 % of 1,000 replays the program stays as it is.
+TEST(AbTrialReplay, EqualArmsEndWithTheProgramAsItIs) {
+  const auto launches = recorded_launches();
+  ASSERT_GE(launches.size(), 20U);
+  std::mt19937_64 random(1);
+  int wrong = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    const Replay replay(launches[static_cast<std::size_t>(i) % launches.size()], random);
+    wrong += settled_after(replay, 3, 1.0).arm() == 0 ? 0 : 1;
+  }
+  EXPECT_LE(wrong, 50);
+  RecordProperty("wrong", wrong);
+}
+
+TEST(AbTrialReplay, AnArmThatTakesThreePercentLessIsFound) {
+  const auto launches = recorded_launches();
+  ASSERT_GE(launches.size(), 20U);
+  std::mt19937_64 random(2);
+  int found = 0;
+  for (int i = 0; i < 300; ++i) {
+    const Replay replay(launches[static_cast<std::size_t>(i) % launches.size()], random);
+    found += settled_after(replay, 1, 0.97).arm() == 2 ? 1 : 0;
+  }
+  EXPECT_GE(found, 210) << "of 300 after one trial; the rest are launches whose steps differ by 5 to 10 %";
+  RecordProperty("found", found);
+}
+
+}  // namespace
+}  // namespace elbowroom::interposer
