@@ -75,7 +75,7 @@ def choice(key: dict[str, str], plan: dict[str, int]) -> dict[str, Any]:
     surroundings = {"provenance": "measured", "device": "h200", "driver": "0", "comm_library": library(), "ranks": 2}
     collective = {"pattern": "pipeline", "collective": "all_reduce bf16", "collective_class": "2^28 B"}
     made = {"scheme": "tuned", "plan": whole, "reason": "made for a test", "time_us": 1.0}
-    plain = {"plain_scheme": "concurrent", "plain_time_us": 2.0, "trials": 1, "stored_at": 1}
+    plain = {"baseline": "concurrent", "baseline_time_us": 2.0, "trials": 1, "stored_at": 1}
     return {"key": surroundings | collective | key} | made | plain
 
 

@@ -296,7 +296,7 @@ std::vector<Candidate> CandidateSpace::starts() const {
 std::vector<Candidate> CandidateSpace::neighbours(const OverlapPlan& plan) const {
   if (plan.comm_sms) return {};
   std::vector<OverlapPlan> plans;
-  // A plain scheme's cap can be kept from the launches that run alone.
+  // A baseline's cap can be kept from the launches that run alone.
   if (const OverlapPlan spared = sparing(plan); spared != plan && !plan.windows_only) add(plans, spared);
   // On symmetric memory few blocks are as fast as the library's own many: also where nothing runs beside them.
   if (plan.symmetric && plan.windows_only) {

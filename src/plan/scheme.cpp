@@ -16,7 +16,7 @@ namespace {
 constexpr std::array kSchemes{Scheme::sequential,      Scheme::concurrent, Scheme::priority,      Scheme::shaped,
                               Scheme::shaped_priority, Scheme::tuned,      Scheme::green_context, Scheme::comm_blocks_only,
                               Scheme::sm_target_only,  Scheme::copy_engine};
-constexpr std::size_t kPlainSchemes = 5;
+constexpr std::size_t kBaselines = 5;
 
 using detail::kPartitionGranule;
 using detail::kSmShares;
@@ -97,7 +97,7 @@ Plans copy_engine_plans(OverlapPlan plan, const Collective& collective) {
 
 std::span<const Scheme> schemes() { return kSchemes; }
 
-std::span<const Scheme> plain_schemes() { return std::span(kSchemes).first(kPlainSchemes); }
+std::span<const Scheme> baselines() { return std::span(kSchemes).first(kBaselines); }
 
 std::string_view to_string(Scheme scheme) {
   switch (scheme) {

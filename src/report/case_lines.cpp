@@ -16,10 +16,10 @@ std::string summary_words(const std::optional<Summary>& summary, const TimeScale
 }  // namespace
 
 std::string alone_line(const CaseResult& result, const TimeScale& scale) {
-  const std::string ideal =
-      result.ideal ? fmt::format("{} {}", format_time(*result.ideal, scale), scale.unit) : std::string(kAbsentCell);
-  return fmt::format("alone: compute {}, comm {}; ideal {}", summary_words(result.compute_alone, scale),
-                     summary_words(result.comm_alone, scale), ideal);
+  const std::string critical_path =
+      result.critical_path ? fmt::format("{} {}", format_time(*result.critical_path, scale), scale.unit) : std::string(kAbsentCell);
+  return fmt::format("alone: compute {}, comm {}; critical path {}", summary_words(result.compute_alone, scale),
+                     summary_words(result.comm_alone, scale), critical_path);
 }
 
 std::string statistics_line(const CaseResult& result) {

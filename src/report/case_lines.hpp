@@ -8,7 +8,7 @@
 // Sentences that the text table and the Markdown table share.
 namespace elbowroom::detail {
 
-/// "alone: compute 12.345 ms (12.300..12.400), comm 10.100 ms (10.000..10.200); ideal 13.500 ms"
+/// "alone: compute 12.345 ms (12.300..12.400), comm 10.100 ms (10.000..10.200); critical path 13.500 ms"
 std::string alone_line(const CaseResult& result, const TimeScale& scale);
 
 /// "medians of 20 trials, 95 % bootstrap intervals"

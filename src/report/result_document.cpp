@@ -59,7 +59,7 @@ OrderedJson result_json(const SchemeResult& result) {
 OrderedJson case_json(const CaseResult& result) {
   OrderedJson json = OrderedJson::object();
   json["scenario"] = scenario_json(result.scenario);
-  json["ideal_us"] = result.ideal ? number(result.ideal->count()) : OrderedJson();
+  json["critical_path_us"] = result.critical_path ? number(result.critical_path->count()) : OrderedJson();
   json["compute_alone_us"] = summary_json(result.compute_alone);
   json["comm_alone_us"] = summary_json(result.comm_alone);
   json["results"] = OrderedJson::array();

@@ -133,13 +133,13 @@ std::optional<double> inflation(std::span<const Timeline> overlapped, std::span<
   return inflation(Microseconds(*with), Microseconds(*alone));
 }
 
-OverlapMetrics overlap_metrics(Microseconds time, Microseconds sequential, Microseconds ideal) {
+OverlapMetrics overlap_metrics(Microseconds time, Microseconds sequential, Microseconds critical_path) {
   OverlapMetrics metrics;
   if (sequential > Microseconds(0)) {
     metrics.time_ratio = time / sequential;
     metrics.reduction = 1.0 - *metrics.time_ratio;
   }
-  if (sequential > ideal) metrics.overlap_efficiency = (sequential - time) / (sequential - ideal);
+  if (sequential > critical_path) metrics.overlap_efficiency = (sequential - time) / (sequential - critical_path);
   return metrics;
 }
 

@@ -43,8 +43,8 @@ OrderedJson choice_json(const StoredChoice& choice) {
   json["plan"] = detail::plan_json(choice.plan);
   json["reason"] = choice.reason;
   json["time_us"] = choice.time.count();
-  json["plain_scheme"] = to_string(choice.plain_scheme);
-  json["plain_time_us"] = choice.plain_time.count();
+  json["baseline"] = to_string(choice.baseline);
+  json["baseline_time_us"] = choice.baseline_time.count();
   json["trials"] = choice.trials;
   if (choice.made_for) {
     json["made_for"] = {{"iterations", choice.made_for->iterations},
@@ -126,8 +126,8 @@ Result<StoredChoice> read_choice(const nlohmann::json& object, const std::string
   choice.scheme = scheme_of(fields, "scheme");
   choice.reason = line_of(fields, "reason");
   choice.time = time_of(fields, "time_us");
-  choice.plain_scheme = scheme_of(fields, "plain_scheme");
-  choice.plain_time = time_of(fields, "plain_time_us");
+  choice.baseline = scheme_of(fields, "baseline");
+  choice.baseline_time = time_of(fields, "baseline_time_us");
   choice.trials = static_cast<int>(fields.integer("trials", 0, 1'000'000'000));
   choice.stored_at = fields.integer("stored_at", 0, std::int64_t{1} << 40);
   const nlohmann::json* key = fields.member("key");

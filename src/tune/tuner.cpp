@@ -66,7 +66,7 @@ std::optional<std::size_t> Tuner::ask() {
 }
 
 bool Tuner::owes_a_trial() {
-  // A choice that was never set against the plain schemes could be worse than they are.
+  // A choice that was never set against the baselines could be worse than they are.
   const auto waits = [this](std::size_t at) {
     return candidates_[at].times.empty() && is_unshaped(candidates_[at].candidate.scheme);
   };

@@ -28,7 +28,7 @@ import json, sys
 document = json.load(open(sys.argv[1]))
 case = document["cases"][0]
 assert document["schema"] == "elbowroom.tune/1" and document["provenance"] == "simulated"
-assert case["scheme"] == "tuned" and case["time_us"] < case["plain_time_us"]
+assert case["scheme"] == "tuned" and case["time_us"] < case["baseline_time_us"]
 assert len(case["candidates"]) <= 24
 assert any(c["plan"] == case["plan"] and c["trials"] > 0 for c in case["candidates"])
 assert [s["schedule"] for s in case["afresh"]][:3] == ["compute_only", "comm_only", "sequential"], case["afresh"]
@@ -150,7 +150,7 @@ expect 0 tune --suite paper --only '^mb-ar-opt2-256$' -g 2 --backend sim --budge
 python3 - "$work/short.json" <<'PY' || fail 'a short search stored what is slower than no overlap'
 import json, sys
 case = json.load(open(sys.argv[1]))["cases"][0]
-assert case["time_us"] <= case["sequential_us"] and case["plain_time_us"] <= case["sequential_us"], case["scheme"]
+assert case["time_us"] <= case["sequential_us"] and case["baseline_time_us"] <= case["sequential_us"], case["scheme"]
 PY
 
 # Controls can be left out; what `elbowroom run` applies needs nothing of a program that a run cannot give it.

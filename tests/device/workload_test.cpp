@@ -67,7 +67,7 @@ TEST(LiveWorkload, EveryKernelAndCollectiveIsRightUnderEveryScheme) {
       const Status verified = (*workload)->verify(order, {});
       EXPECT_TRUE(verified) << verified.error().message;
     }
-    for (const Scheme scheme : plain_schemes()) {
+    for (const Scheme scheme : baselines()) {
       const auto plans =
           scheme_plans(scheme, backend->devices().front().limits, (*workload)->compute().footprint, scenario.collective);
       if (!plans) continue;

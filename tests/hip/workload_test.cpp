@@ -62,7 +62,7 @@ TEST_F(HipWorkloadTest, EveryKernelIsFoundAndVerifies) {
   }
 }
 
-TEST_F(HipWorkloadTest, EveryPlainSchemeVerifiesWithEveryKindOfKernelAndCollective) {
+TEST_F(HipWorkloadTest, EveryBaselineVerifiesWithEveryKindOfKernelAndCollective) {
   const std::pair<Compute, CollectiveOp> cases[] = {
       {TiledGemm{64, 64, 32, 64, 64, 32, std::nullopt, DataType::f32}, CollectiveOp::all_reduce},
       {TiledGemm{64, 64, 32, 64, 64, 32, std::nullopt, DataType::bf16}, CollectiveOp::all_gather},
@@ -80,7 +80,7 @@ TEST_F(HipWorkloadTest, EveryPlainSchemeVerifiesWithEveryKindOfKernelAndCollecti
       SCOPED_TRACE(to_json(scenario, -1));
       Result<std::unique_ptr<Workload>> workload = backend_->prepare(scenario);
       ASSERT_TRUE(workload) << workload.error().message;
-      for (const Scheme scheme : plain_schemes()) {
+      for (const Scheme scheme : baselines()) {
         const auto plans =
             scheme_plans(scheme, backend_->devices().front().limits, (*workload)->compute().footprint, scenario.collective);
         if (!plans) continue;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "case_error.hpp"
-#include "elbowroom/plan/ideal.hpp"
+#include "elbowroom/plan/critical_path.hpp"
 #include "elbowroom/plan/occupancy.hpp"
 #include "elbowroom/plan/shape.hpp"
 #include "elbowroom/trace/overlap_metrics.hpp"
@@ -111,7 +111,7 @@ class CaseRun {
     return {};
   }
 
-  /// A stored choice is how to run a case; that may be a plain scheme.
+  /// A stored choice is how to run a case; that may be a baseline.
   Status choose_tuned() {
     if (!settings_.tuned) return invalid_input("tuned: no profile was looked up");
     const Result<TunedPlan> tuned = settings_.tuned(scenario_, *workload_);
@@ -220,7 +220,8 @@ class CaseRun {
       if (!alone) return alone.error();
       *to = *alone;
     }
-    result.ideal = ideal_time(scenario_.pattern, scenario_.iterations, result.compute_alone->median, result.comm_alone->median);
+    result.critical_path =
+        critical_path(scenario_.pattern, scenario_.iterations, result.compute_alone->median, result.comm_alone->median);
     for (std::size_t at = kSequential; at < entries_.size(); ++at) {
       Result<SchemeResult> scheme = result_of(entries_[at]);
       if (!scheme) return scheme.error();
@@ -243,7 +244,7 @@ class CaseRun {
     result.scheme = entry.label;
     result.plan = entry.plan;
     result.time = *time;
-    result.metrics = overlap_metrics(time->median, reference->median, *measurement_.result.ideal);
+    result.metrics = overlap_metrics(time->median, reference->median, *measurement_.result.critical_path);
     if (&entry != &sequential) {
       Result<RatioSummary> ratio = summarize_ratio(entry.times, sequential.times, settings_.seed);
       if (!ratio) return ratio.error();

@@ -242,7 +242,8 @@ int run_bench(const BenchArguments& arguments) {
 }  // namespace
 
 void add_bench_command(CLI::App& app, std::function<int()>& chosen) {
-  CLI::App* command = app.add_subcommand("bench", "Runs scenarios under several schemes and shows how close each comes to ideal");
+  CLI::App* command =
+      app.add_subcommand("bench", "Runs scenarios under several schemes and shows how close each comes to the critical path");
   const auto arguments = std::make_shared<BenchArguments>();
   add_case_options(*command, arguments->cases);
   CLI::Option* validate =

@@ -54,7 +54,7 @@ Status check(const CaseOptions& options) {
 }
 
 Result<CaseSelection> unchecked_cases(const CaseOptions& options) {
-  const std::vector<Scheme> plain(plain_schemes().begin(), plain_schemes().end());
+  const std::vector<Scheme> plain(baselines().begin(), baselines().end());
   if (options.scenario_file.empty()) {
     const Result<Suite> suite = find_suite(options.suite.empty() ? "quick" : options.suite);
     if (!suite) return suite.error();

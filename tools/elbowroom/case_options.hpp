@@ -33,7 +33,7 @@ void add_case_options(CLI::App& command, CaseOptions& options);
 struct CaseSelection {
   std::vector<Scenario> scenarios;  ///< at least one, all valid
   std::optional<int> trials;        ///< what the suite asks for
-  std::vector<Scheme> schemes;      ///< the suite's; the plain ones where it names none
+  std::vector<Scheme> schemes;      ///< the suite's; the baselines where it names none
 };
 
 /// `invalid_input` in one line that names the option or the file.

@@ -60,10 +60,10 @@ std::string surroundings_words(const Surroundings& where) {
 
 std::string line_of(std::size_t number, const StoredChoice& choice) {
   const ProfileKey& key = choice.key;
-  const double saved = choice.plain_time > Microseconds(0) ? 100 * (1 - choice.time / choice.plain_time) : 0;
+  const double saved = choice.baseline_time > Microseconds(0) ? 100 * (1 - choice.time / choice.baseline_time) : 0;
   return fmt::format("{:>3} {}; {} ranks, {}; {} {}; {} {}: {} ({}), {:.1f} % less than {}\n", number,
                      surroundings_words(key.surroundings), key.ranks, key.pattern, key.compute, key.compute_class, key.collective,
-                     key.collective_class, to_string(choice.scheme), in_words(choice.plan), saved, to_string(choice.plain_scheme));
+                     key.collective_class, to_string(choice.scheme), in_words(choice.plan), saved, to_string(choice.baseline));
 }
 
 int list(const ProfileArguments& arguments) {

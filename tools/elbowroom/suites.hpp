@@ -15,7 +15,7 @@ struct Suite {
   std::string_view purpose;
   int trials;  ///< counted trials when the user names none: fewer where a trial is long
   std::vector<Scenario> (*scenarios)(int gpus);
-  std::span<const Scheme> schemes = {};  ///< run when the user names none; empty: the plain ones
+  std::span<const Scheme> schemes = {};  ///< run when the user names none; empty: the baselines
 };
 
 std::span<const Suite> suites();

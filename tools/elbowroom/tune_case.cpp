@@ -12,12 +12,12 @@
 #include <system_error>
 #include <utility>
 
+#include "baselines.hpp"
 #include "case_error.hpp"
 #include "case_options.hpp"
-#include "elbowroom/plan/ideal.hpp"
+#include "elbowroom/plan/critical_path.hpp"
 #include "elbowroom/plan/ranking.hpp"
 #include "output.hpp"
-#include "plain_sides.hpp"
 #include "timed_rounds.hpp"
 #include "tuned_plans.hpp"
 
@@ -30,8 +30,8 @@ constexpr std::size_t kSeeds = 10;
 constexpr Seconds kSaveEvery{1};
 // Of the search's budget, for predictions besides: most cases need a second, the largest minutes.
 constexpr double kShareOfPredictions = 0.25;
-// Of the search's budget, for caps of the plain schemes that the search did not run.
-constexpr double kShareOfPlainSides = 0.25;
+// Of the search's budget, for caps of the baselines that the search did not run.
+constexpr double kShareOfBaselines = 0.25;
 
 /// FNV-1a: names a file after a key.
 std::uint64_t hash_of(std::string_view text) {
@@ -177,9 +177,9 @@ class TuneRun {
   /// Everything that is reported, in fresh rounds: times that chose a winner flatter it, and what was measured before a search was
   /// measured on a cooler device.
   Status measure_afresh() {
-    progress_("run the plain schemes", nullptr);
+    progress_("run the baselines", nullptr);
     const Seconds budget = settings_.tuner.budget;
-    const std::vector<Candidate> sides = plain_sides(*space_, *workload_, tuned_.candidates, budget * kShareOfPlainSides);
+    const std::vector<Candidate> sides = baseline_candidates(*space_, *workload_, tuned_.candidates, budget * kShareOfBaselines);
     progress_("measure the choice afresh", nullptr);
     const OverlapPlan none = plain_plan(space_->site());
     std::vector<TimedSchedule>& all = tuned_.afresh;
@@ -198,7 +198,7 @@ class TuneRun {
     tuned_.compute_alone = rank_interval(all[0].times).median;
     tuned_.comm_alone = rank_interval(all[1].times).median;
     tuned_.sequential = rank_interval(plain.front().times).median;
-    tuned_.ideal = ideal_time(scenario_.pattern, scenario_.iterations, tuned_.compute_alone, tuned_.comm_alone);
+    tuned_.critical_path = critical_path(scenario_.pattern, scenario_.iterations, tuned_.compute_alone, tuned_.comm_alone);
     tuned_.limited_by = limiting_resource(space_->site(), scenario_.compute, tuned_.compute_alone, tuned_.comm_alone);
     // The least of several medians is a little too good: an opponent that is hard to beat.
     const auto best =
@@ -208,8 +208,8 @@ class TuneRun {
 
   Status choose(const Finalist& plain) {
     StoredChoice& choice = tuned_.choice;
-    choice.plain_scheme = choice.scheme = plain.candidate.scheme;
-    choice.plain_time = choice.time = rank_interval(plain.times).median;
+    choice.baseline = choice.scheme = plain.candidate.scheme;
+    choice.baseline_time = choice.time = rank_interval(plain.times).median;
     choice.plan = plain.candidate.plan;
     choice.reason = fmt::format("{}: no control does better", to_string(choice.scheme));
     if (finalists_.empty()) return {};
@@ -236,7 +236,7 @@ class TuneRun {
   std::unique_ptr<Workload> workload_;
   std::unique_ptr<CandidateSpace> space_;
   Predictor predict_;
-  std::vector<Finalist> finalists_;  ///< of the search: its choice and the steadiest, without plain schemes
+  std::vector<Finalist> finalists_;  ///< of the search: its choice and the steadiest, without baselines
   Microseconds winner_time_{0};      ///< in the search
   TunedCase tuned_;
 };

@@ -30,21 +30,21 @@ struct TunedCase {
   Scenario scenario;
   StoredChoice choice;
   std::string limited_by;
-  /// The fresh rounds after the search: both sides alone, the plain schemes, the finalists. The same position is the same round.
+  /// The fresh rounds after the search: both sides alone, the baselines, the finalists. The same position is the same round.
   std::vector<TimedSchedule> afresh;
   // Medians of those, like the choice's times; all iterations.
   Microseconds compute_alone{0};
   Microseconds comm_alone{0};
   Microseconds sequential{0};
-  Microseconds ideal{0};
-  std::optional<RatioSummary> confirmed;  ///< finalist / best plain scheme; absent when there was none
+  Microseconds critical_path{0};
+  std::optional<RatioSummary> confirmed;  ///< finalist / best baseline; absent when there was none
   std::vector<MeasuredCandidate> candidates;
   TunerEnding ending = TunerEnding::separated;
   Seconds spent{0};
 };
 
-/// Searches, measures the winner and the steadiest candidate, the plain schemes, both sides alone and one after the other in fresh
-/// interleaved rounds, keeps one of the two only if it is faster there than every plain scheme beyond noise, and verifies the results of what is chosen.
+/// Searches, measures the winner and the steadiest candidate, the baselines, both sides alone and one after the other in fresh
+/// interleaved rounds, keeps one of the two only if it is faster there than every baseline beyond noise, and verifies the results of what is chosen.
 /// The choice's `stored_at` is the caller's to set. `failed` when nothing could be run.
 Result<TunedCase> tune_case(Backend& backend, const Scenario& scenario, const TuneSettings& settings, const TuneProgress& progress);
 

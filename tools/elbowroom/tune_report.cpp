@@ -19,7 +19,7 @@ using OrderedJson = nlohmann::ordered_json;
 std::string milliseconds(Microseconds time) { return fmt::format("{:.3f}", time.count() / 1000); }
 
 std::optional<double> efficiency(const TunedCase& tuned) {
-  return overlap_metrics(tuned.choice.time, tuned.sequential, tuned.ideal).overlap_efficiency;
+  return overlap_metrics(tuned.choice.time, tuned.sequential, tuned.critical_path).overlap_efficiency;
 }
 
 std::vector<const MeasuredCandidate*> by_time(const TunedCase& tuned) {
@@ -82,12 +82,12 @@ OrderedJson case_json(const TunedCase& tuned) {
   json["reason"] = tuned.choice.reason;
   json["limited_by"] = tuned.limited_by;
   json["time_us"] = tuned.choice.time.count();
-  json["plain_scheme"] = to_string(tuned.choice.plain_scheme);
-  json["plain_time_us"] = tuned.choice.plain_time.count();
+  json["baseline"] = to_string(tuned.choice.baseline);
+  json["baseline_time_us"] = tuned.choice.baseline_time.count();
   json["compute_alone_us"] = tuned.compute_alone.count();
   json["comm_alone_us"] = tuned.comm_alone.count();
   json["sequential_us"] = tuned.sequential.count();
-  json["ideal_us"] = tuned.ideal.count();
+  json["critical_path_us"] = tuned.critical_path.count();
   const std::optional<double> reached = efficiency(tuned);
   json["overlap_efficiency"] = reached ? OrderedJson(*reached) : OrderedJson();
   json["rounds"] = tuned.afresh.front().times.size();
@@ -123,12 +123,13 @@ std::string to_table(const TunedCase& tuned, Provenance provenance) {
       text += fmt::format("# refused: {}: {}\n", in_words(measured.candidate.plan), measured.dropped);
     }
   }
-  text += fmt::format("# afresh: compute alone {} ms, comm alone {} ms, in turn {} ms; ideal {} ms; limited by {}\n",
+  text += fmt::format("# afresh: compute alone {} ms, comm alone {} ms, in turn {} ms; critical path {} ms; limited by {}\n",
                       milliseconds(tuned.compute_alone), milliseconds(tuned.comm_alone), milliseconds(tuned.sequential),
-                      milliseconds(tuned.ideal), tuned.limited_by);
+                      milliseconds(tuned.critical_path), tuned.limited_by);
   const std::optional<double> reached = efficiency(tuned);
-  text += fmt::format("# chosen: {}: {}, {} ms{}\n", to_string(tuned.choice.scheme), in_words(tuned.choice.plan),
-                      milliseconds(tuned.choice.time), reached ? fmt::format(", {:.1f} % of ideal", 100 * *reached) : "");
+  text +=
+      fmt::format("# chosen: {}: {}, {} ms{}\n", to_string(tuned.choice.scheme), in_words(tuned.choice.plan),
+                  milliseconds(tuned.choice.time), reached ? fmt::format(", {:.1f} % of the critical path", 100 * *reached) : "");
   return text + fmt::format("# because: {}\n", tuned.choice.reason);
 }
 

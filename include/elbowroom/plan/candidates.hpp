@@ -17,7 +17,7 @@ namespace elbowroom {
 
 /// One way to run a case.
 struct Candidate {
-  Scheme scheme = Scheme::tuned;  ///< the plain scheme that runs this plan, or `tuned` when none does
+  Scheme scheme = Scheme::tuned;  ///< the baseline that runs this plan, or `tuned` when none does
   OverlapPlan plan;
   std::string reason;                     ///< how it makes room: "co-resident", "drains sooner", "SM split 108 + 24", "order only"
   std::optional<Microseconds> predicted;  ///< absent: nobody knows
@@ -31,14 +31,14 @@ using Predictor = std::function<Result<Microseconds>(Scheme scheme, const Overla
 /// What a machine adds to the rules of a site: success, or why it cannot carry the plan out.
 using Acceptance = std::function<Status(const OverlapPlan& plan)>;
 
-/// The plans that can act at a site. Plans that no plain scheme runs spare the launches outside of windows wherever that can matter.
+/// The plans that can act at a site. Plans that no baseline runs spare the launches outside of windows wherever that can matter.
 class CandidateSpace {
  public:
   /// `accepts` absent: the site's rules alone count.
   ELBOWROOM_API explicit CandidateSpace(ControlSite site, Acceptance accepts = {})
       : site_(std::move(site)), accepts_(std::move(accepts)) {}
 
-  /// The plain schemes and one plan for each other way to make room, the more promising first: what is worth a trial when
+  /// The baselines and one plan for each other way to make room, the more promising first: what is worth a trial when
   /// nothing is known of the times. At most 24.
   [[nodiscard]] ELBOWROOM_API std::vector<Candidate> starts() const;
 
@@ -58,7 +58,7 @@ class CandidateSpace {
   [[nodiscard]] bool can_act(const OverlapPlan& plan) const;
   /// `plan`, acting in windows only where that can matter and the machine does so.
   [[nodiscard]] OverlapPlan sparing(OverlapPlan plan) const;
-  /// The same for all plans but those of plain schemes, which act everywhere, and those that give the collective more blocks than it
+  /// The same for all plans but those of baselines, which act everywhere, and those that give the collective more blocks than it
   /// has by itself: the last one would miss them.
   [[nodiscard]] OverlapPlan usual(OverlapPlan plan) const;
   void add(std::vector<OverlapPlan>& plans, const OverlapPlan& plan) const;

@@ -20,7 +20,7 @@ ELBOWROOM_API std::vector<Candidate> rank_candidates(const CandidateSpace& space
 ELBOWROOM_API std::vector<Candidate> ranked_neighbours(const CandidateSpace& space, const OverlapPlan& plan,
                                                        const Predictor& predict);
 
-/// The first `count` to measure: the unshaped plain schemes and the best shaped one, which a choice must beat; then the best of each
+/// The first `count` to measure: the unshaped baselines and the best shaped one, which a choice must beat; then the best of each
 /// other way to make room, since a ranking errs; then by rank. Of plans that promise the same time for the same reason one stands for
 /// all, as long as there are others.
 ELBOWROOM_API std::vector<Candidate> first_to_measure(const std::vector<Candidate>& ranked, std::size_t count);

@@ -14,7 +14,7 @@
 
 namespace elbowroom {
 
-/// How a bench run schedules. The plain ones take no choice but a residency. `sequential`: one stream. `concurrent`: two streams,
+/// How a bench run schedules. Baselines take no choice but a residency. `sequential`: one stream. `concurrent`: two streams,
 /// nothing else. `priority`: and the communication stream at the greatest priority. `shaped`: two streams and a residency cap (the
 /// source paper's baseline overlap). `shaped_priority`: both (its optimized overlap). `tuned`: a stored choice over all controls.
 /// The others are what is commonly done instead, one control each: `green_context` parts the SMs, `comm_blocks_only` limits the
@@ -33,8 +33,8 @@ enum class Scheme {
 };
 
 ELBOWROOM_API std::span<const Scheme> schemes();
-/// The first five: what every backend runs, and what `tuned` is never worse than.
-ELBOWROOM_API std::span<const Scheme> plain_schemes();
+/// The first five schemes: what every backend runs, and what `tuned` is never worse than.
+ELBOWROOM_API std::span<const Scheme> baselines();
 ELBOWROOM_API std::string_view to_string(Scheme scheme);
 /// `invalid_input` names every scheme.
 ELBOWROOM_API Result<Scheme> parse_scheme(std::string_view name);
@@ -47,7 +47,7 @@ constexpr bool is_peer(Scheme scheme) {
 
 constexpr bool is_shaped(Scheme scheme) { return scheme == Scheme::shaped || scheme == Scheme::shaped_priority; }
 
-/// Every plan under which a scheme can run: one for the unshaped plain schemes, one for each residency below the unpadded one for
+/// Every plan under which a scheme can run: one for the unshaped baselines, one for each residency below the unpadded one for
 /// the shaped schemes (greatest first), one for each value of its control for the others. The collective's own budget is in every
 /// plan and is never overruled. `footprint` is absent when the kernel is a library's. A scheme that cannot act is refused with its
 /// reason (`invalid_input`); so is `tuned`, whose plan is stored and not derived.

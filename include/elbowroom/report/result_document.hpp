@@ -34,9 +34,9 @@ struct Refusal {
 /// One scenario under several schemes. A member that could not be had is absent; no zero stands in for it.
 struct CaseResult {
   Scenario scenario;
-  std::optional<Microseconds> ideal;     ///< critical path with every operation at its isolated speed
-  std::optional<Summary> compute_alone;  ///< all iterations
-  std::optional<Summary> comm_alone;     ///< all iterations
+  std::optional<Microseconds> critical_path;  ///< the schedule's length with each operation at its isolated time
+  std::optional<Summary> compute_alone;       ///< all iterations
+  std::optional<Summary> comm_alone;          ///< all iterations
   std::vector<SchemeResult> results;
   std::vector<Refusal> refusals;
 };

@@ -14,7 +14,7 @@ inline constexpr int kTableWidth = 131;
 ELBOWROOM_API std::string table_preamble(const Origin& origin);
 
 /// One case as plain text: `#` lines that say whether the figures are measured or simulated, the scenario, isolated times and
-/// ideal; aligned columns with a row of units; `*` before the best row; refusals and notes beneath, again after `#`.
+/// critical path; aligned columns with a row of units; `*` before the best row; refusals and notes beneath, again after `#`.
 /// The rows, read without `#` lines and `*`, split at blanks.
 ELBOWROOM_API std::string to_table(const CaseResult& result, Provenance provenance);
 

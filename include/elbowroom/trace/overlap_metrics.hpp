@@ -48,7 +48,7 @@ struct OverlapMetrics {
   std::optional<double> time_ratio;          ///< t / t_sequential
   std::optional<double> reduction;           ///< 1 - time_ratio; negative when the scheme is slower
   std::optional<double> overlap_rate;        ///< from a Timeline
-  std::optional<double> overlap_efficiency;  ///< (t_sequential - t) / (t_sequential - t_ideal); 1 is ideal
+  std::optional<double> overlap_efficiency;  ///< (t_sequential - t) / (t_sequential - t_critical_path); may exceed 1
   std::optional<double> compute_inflation;   ///< from a Timeline
   std::optional<double> comm_inflation;      ///< from a Timeline
 
@@ -56,7 +56,7 @@ struct OverlapMetrics {
 };
 
 /// The members that follow from total times alone; the others stay absent. `time_ratio` and `reduction` are absent when
-/// `sequential` is not above zero, `overlap_efficiency` when `sequential` is not above `ideal`.
-ELBOWROOM_API OverlapMetrics overlap_metrics(Microseconds time, Microseconds sequential, Microseconds ideal);
+/// `sequential` is not above zero, `overlap_efficiency` when `sequential` is not above `critical_path`.
+ELBOWROOM_API OverlapMetrics overlap_metrics(Microseconds time, Microseconds sequential, Microseconds critical_path);
 
 }  // namespace elbowroom

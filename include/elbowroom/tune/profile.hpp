@@ -22,12 +22,12 @@ namespace elbowroom {
 /// How one kind of case is run best, and how well that was found to be.
 struct StoredChoice {
   ProfileKey key;
-  Scheme scheme = Scheme::tuned;  ///< a plain scheme where no other control was better beyond noise
+  Scheme scheme = Scheme::tuned;  ///< a baseline where no other control was better beyond noise
   OverlapPlan plan;
   std::string reason;  ///< one line
   Microseconds time{0};
-  Scheme plain_scheme = Scheme::concurrent;  ///< the best plain one
-  Microseconds plain_time{0};
+  Scheme baseline = Scheme::concurrent;  ///< the best baseline
+  Microseconds baseline_time{0};
   int trials = 0;                    ///< over all candidates
   std::optional<CaseSize> made_for;  ///< absent in profiles of versions that did not keep it
   std::int64_t stored_at = 0;        ///< seconds since 1970

@@ -26,7 +26,7 @@ inline constexpr double kLeastGain = 0.003;
 
 struct TunerOptions {
   std::uint64_t seed = 1;    ///< decides the order of trials
-  Seconds budget{60};        ///< of the caller's time, as it reports it; plain schemes have a trial each whatever it is
+  Seconds budget{60};        ///< of the caller's time, as it reports it; baselines have a trial each whatever it is
   int most_candidates = 24;  ///< measured at all; at least 1
   int screening_rounds = 3;  ///< trials of each newcomer
   int most_trials = 15;      ///< of one candidate
@@ -78,7 +78,7 @@ class Tuner {
   [[nodiscard]] ELBOWROOM_API std::optional<std::size_t> best() const;
   /// What to take: of those that nothing tells from best(), the one that sets the fewest controls.
   [[nodiscard]] ELBOWROOM_API std::optional<std::size_t> choice() const;
-  /// What to measure afresh beside choice(): of the plans of no plain scheme with screening_rounds trials the one whose interval ends
+  /// What to measure afresh beside choice(): of the plans of no baseline with screening_rounds trials the one whose interval ends
   /// lowest, when that is lower than the choice's by kLeastGain. Of a plan with two modes a median says little, and one that is always
   /// good may be left behind. Three trials may miss a mode: it is a proposal, for fresh rounds to decide.
   [[nodiscard]] ELBOWROOM_API std::optional<std::size_t> steadiest() const;
@@ -96,7 +96,7 @@ class Tuner {
  private:
   Tuner(TunerOptions options, Neighbours neighbours) : options_(options), neighbours_(std::move(neighbours)) {}
 
-  /// Whether there is no answer yet although the budget is over: a plain scheme was never run, which is then asked for next, or nothing was.
+  /// Whether there is no answer yet although the budget is over: a baseline was never run, which is then asked for next, or nothing was.
   [[nodiscard]] bool owes_a_trial();
   void begin_wave(std::vector<std::size_t> wave, int rounds);
   void begin_round();

@@ -14,7 +14,7 @@
 
 namespace elbowroom {
 
-/// Fresh rounds in which a tuner's finalists meet the plain schemes, when one round takes `round`: as many as fit into half of the
+/// Fresh rounds in which a tuner's finalists meet the baselines, when one round takes `round`: as many as fit into half of the
 /// search's `budget`, from 12 (a 97.5 % interval takes seven) to 36.
 ELBOWROOM_API int confirming_rounds(Microseconds round, std::chrono::duration<double> budget);
 
@@ -24,7 +24,7 @@ struct Finalist {
   std::vector<Microseconds> times;
 };
 
-/// What is stored: a finalist, or the plain scheme that none of them beat.
+/// What is stored: a finalist, or the baseline that none of them beat.
 struct Verdict {
   Candidate chosen;
   Microseconds time{0};  ///< of what was chosen: its median

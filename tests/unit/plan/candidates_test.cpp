@@ -123,7 +123,7 @@ TEST(CandidateSpace, NeighboursDifferInOneControlByOneStep) {
   const auto has = [&](const OverlapPlan& other) {
     return std::any_of(neighbours.begin(), neighbours.end(), [&](const Candidate& c) { return c.plan == other; });
   };
-  // None of these is a plain scheme's: each acts in windows only.
+  // None of these is a baseline's: each acts in windows only.
   for (const std::int64_t cap : {3, 5}) {
     OverlapPlan moved = capped(space.site(), cap);
     moved.comm_blocks = Blocks(8);
@@ -147,7 +147,7 @@ TEST(CandidateSpace, NeighboursDifferInOneControlByOneStep) {
   EXPECT_FALSE(has(both));
 }
 
-TEST(CandidateSpace, PlainSchemesActEverywhereAndWhatTheyCapCanBeKeptToWindows) {
+TEST(CandidateSpace, BaselinesActEverywhereAndWhatTheyCapCanBeKeptToWindows) {
   const CandidateSpace space(elementwise_site());
   OverlapPlan scheme = capped(space.site(), 4);
   scheme.priority = true;
@@ -318,7 +318,7 @@ TEST(RankCandidates, WithoutAPredictorAreTheStarts) {
   EXPECT_EQ(rank_candidates(space, {}), space.starts());
 }
 
-TEST(FirstToMeasure, HasThePlainSchemesThatAChoiceMustBeat) {
+TEST(FirstToMeasure, HasTheBaselinesThatAChoiceMustBeat) {
   const CandidateSpace space(elementwise_site());
   const std::vector<Candidate> first = first_to_measure(rank_candidates(space, valley), 10);
   EXPECT_EQ(first.size(), 10U);

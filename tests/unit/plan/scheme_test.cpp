@@ -27,8 +27,8 @@ TEST(Scheme, NamesReadBack) {
   }
   EXPECT_EQ(names, (std::vector<std::string_view>{"sequential", "concurrent", "priority", "shaped", "shaped_priority", "tuned",
                                                   "green_context", "comm_blocks_only", "sm_target_only", "copy_engine"}));
-  EXPECT_EQ(plain_schemes().size(), 5U);
-  EXPECT_EQ(plain_schemes().back(), Scheme::shaped_priority);
+  EXPECT_EQ(baselines().size(), 5U);
+  EXPECT_EQ(baselines().back(), Scheme::shaped_priority);
 }
 
 TEST(Scheme, RefusesOtherNamesAndListsItsOwn) {
@@ -78,7 +78,7 @@ TEST(SchemePlans, AllCarryTheCollectivesBudget) {
   Collective collective;
   collective.comm_blocks = Blocks(8);
   collective.cluster = 2;
-  for (const Scheme scheme : plain_schemes()) {
+  for (const Scheme scheme : baselines()) {
     const Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, device("h200"), kEightBlocks, collective);
     ASSERT_TRUE(plans.ok());
     for (const OverlapPlan& plan : *plans) {
@@ -91,7 +91,7 @@ TEST(SchemePlans, AllCarryTheCollectivesBudget) {
 }
 
 TEST(SchemePlans, RefuseToShapeALibrarysKernel) {
-  for (const Scheme scheme : plain_schemes()) {
+  for (const Scheme scheme : baselines()) {
     const Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, device("h200"), std::nullopt, Collective{});
     EXPECT_EQ(plans.ok(), !is_shaped(scheme)) << to_string(scheme);
     if (plans.ok()) continue;

@@ -6,7 +6,7 @@
 namespace elbowroom {
 
 /// A made-up run on a made-up device that shows everything a report can hold. Round numbers, so that derived values can be
-/// checked by eye: sequential 40 ms, ideal 24 ms. Nothing of this was measured or simulated.
+/// checked by eye: sequential 40 ms, critical path 24 ms. Nothing of this was measured or simulated.
 inline Origin example_origin() {
   Origin origin;
   origin.provenance = Provenance::simulated;
@@ -58,7 +58,7 @@ inline CaseResult example_case() {
   result.scenario.iterations = 8;
   result.scenario.compute = Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(4096)};
   result.scenario.collective = {CollectiveOp::all_reduce, mebibytes(512), DataType::bf16, Blocks(8), std::nullopt};
-  result.ideal = Microseconds(24'000);
+  result.critical_path = Microseconds(24'000);
   result.compute_alone = example_time(22'000, 21'900, 22'100);
   result.comm_alone = example_time(18'000, 17'950, 18'050);
 

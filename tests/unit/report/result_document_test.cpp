@@ -32,7 +32,7 @@ TEST(ResultDocument, HasTheContractsFieldsInOrder) {
   EXPECT_EQ(keys(document), (Names{"schema", "provenance", "backend", "device", "versions", "seed", "cases"}));
   EXPECT_EQ(document["schema"], "elbowroom.result/1");
   const ordered_json& first = document["cases"][0];
-  EXPECT_EQ(keys(first), (Names{"scenario", "ideal_us", "compute_alone_us", "comm_alone_us", "results", "refusals"}));
+  EXPECT_EQ(keys(first), (Names{"scenario", "critical_path_us", "compute_alone_us", "comm_alone_us", "results", "refusals"}));
   const ordered_json& result = first["results"][3];
   EXPECT_EQ(keys(result), (Names{"scheme", "plan", "time_us", "time_ratio", "time_ratio_interval", "reduction", "overlap_rate",
                                  "overlap_efficiency", "compute_inflation", "comm_inflation", "limited_by", "note"}));
@@ -72,12 +72,12 @@ TEST(ResultDocument, ScenarioCanBeReadBack) {
 TEST(ResultDocument, AbsentValuesAreNull) {
   ResultDocument document = example_document();
   CaseResult& result = document.cases[0];
-  result.ideal.reset();
+  result.critical_path.reset();
   result.compute_alone.reset();
   result.results[0].metrics = {};
   result.results[0].limited_by.clear();
   const ordered_json json = ordered_json::parse(to_json(document))["cases"][0];
-  EXPECT_TRUE(json["ideal_us"].is_null());
+  EXPECT_TRUE(json["critical_path_us"].is_null());
   EXPECT_TRUE(json["compute_alone_us"].is_null());
   for (const char* name : {"time_ratio", "time_ratio_interval", "reduction", "overlap_rate", "overlap_efficiency",
                            "compute_inflation", "comm_inflation", "limited_by", "note"}) {

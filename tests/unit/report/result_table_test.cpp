@@ -40,7 +40,7 @@ using Words = std::vector<std::string>;
 TEST(ResultTable, IsTheGoldenExample) { expect_golden("table.txt", to_table(example_document())); }
 
 TEST(ResultTable, RowsSplitAtBlanks) {
-  // 28 of 40 ms: ratio 0.7, reduction 30 %; (40 - 28) / (40 - 24) = 75 % of ideal
+  // 28 of 40 ms: ratio 0.7, reduction 30 %; (40 - 28) / (40 - 24) = 75 % of the critical path
   const std::string table = to_table(example_case(), Provenance::simulated);
   EXPECT_EQ(words_of(line_with(table, "* shaped_priority")),
             (Words{"*", "shaped_priority", "5", "38016", "yes", "-", "-", "28.000", "27.800..28.200", "0.700", "30.0", "87.5",

@@ -159,7 +159,7 @@ TEST(Inflation, ComparesMeanSpans) {
 }
 
 TEST(OverlapMetrics, FollowFromTotalTimes) {
-  // sequential 100, ideal 60, reached 70: ratio 0.7, reduction 0.3, (100-70)/(100-60) = 0.75
+  // sequential 100, critical path 60, reached 70: ratio 0.7, reduction 0.3, (100-70)/(100-60) = 0.75
   const OverlapMetrics metrics = overlap_metrics(Microseconds(70), Microseconds(100), Microseconds(60));
   EXPECT_DOUBLE_EQ(metrics.time_ratio.value(), 0.7);
   EXPECT_DOUBLE_EQ(metrics.reduction.value(), 0.3);

@@ -18,8 +18,8 @@ inline StoredChoice choice(int number, std::int64_t stored_at = 100) {
   made.plan.comm_blocks = Blocks(8);
   made.reason = "12.0 % less time than priority (11.0 to 13.0), drains sooner";
   made.time = Microseconds(880.5);
-  made.plain_scheme = Scheme::priority;
-  made.plain_time = Microseconds(1000.25);
+  made.baseline = Scheme::priority;
+  made.baseline_time = Microseconds(1000.25);
   made.trials = 96;
   made.stored_at = stored_at;
   return made;

@@ -245,7 +245,7 @@ RC_GTEST_PROP(TunerProperty, ReturnsOnlyWhatItMeasuredAndKeepsItsLimits, (std::u
   RC_ASSERT(tuner.best().has_value());
   RC_ASSERT(!tuner.candidates()[*tuner.best()].times.empty());
   RC_ASSERT(static_cast<int>(tuner.candidates().size()) <= options.most_candidates);
-  // The plain schemes are run once each, whatever the budget.
+  // The baselines are run once each, whatever the budget.
   const auto plain = [](const MeasuredCandidate& measured) {
     const Scheme scheme = measured.candidate.scheme;
     return scheme == Scheme::sequential || scheme == Scheme::concurrent || scheme == Scheme::priority;
@@ -260,7 +260,7 @@ RC_GTEST_PROP(TunerProperty, ReturnsOnlyWhatItMeasuredAndKeepsItsLimits, (std::u
 
 // Whatever the noise says: the winner is stored exactly when its interval lies below one and it saves enough.
 RC_GTEST_PROP(TunerProperty, WhatIsStoredIsWhatTheFreshRoundsSay, (std::uint64_t noise_seed)) {
-  // Nothing here is better than the plain scheme by more than its noise.
+  // Nothing here is better than the baseline by more than its noise.
   const auto time_of = [](const Candidate& candidate) { return candidate.scheme == Scheme::concurrent ? 100.0 : 100.5; };
   Tuner tuner({}, seeds(), one_step);
   std::mt19937_64 random(noise_seed);

@@ -10,11 +10,11 @@
 namespace elbowroom {
 namespace {
 
-const Candidate kPlain{Scheme::priority, {}, "order only", std::nullopt};
+const Candidate kBaseline{Scheme::priority, {}, "order only", std::nullopt};
 const Candidate kWinner{Scheme::tuned, {}, "SM split 108 + 24", std::nullopt};
 
 Result<Verdict> confirm(const std::vector<Microseconds>& winner, const std::vector<Microseconds>& plain, std::uint64_t seed = 1) {
-  return confirm(std::vector<Finalist>{{kWinner, winner}}, {kPlain, plain}, seed);
+  return confirm(std::vector<Finalist>{{kWinner, winner}}, {kBaseline, plain}, seed);
 }
 
 std::vector<Microseconds> times(double base, double step) {
@@ -31,25 +31,25 @@ TEST(Confirm, KeepsAWinnerThatIsBetterInEveryRound) {
   EXPECT_EQ(verdict->reason, "20.0 % less time than priority (20.0 to 20.0), SM split 108 + 24");
 }
 
-TEST(Confirm, KeepsThePlainSchemeWhenTheDifferenceIsNoise) {
+TEST(Confirm, KeepsTheBaselineWhenTheDifferenceIsNoise) {
   // 99, 100 ... 106 against 100 ... 107 in the opposite order: the median is less, the interval holds 1.
   const Result<Verdict> verdict = confirm(times(99, 1), times(107, -1));
   ASSERT_TRUE(verdict.ok());
   EXPECT_LT(verdict->ratio.median, 1);
-  EXPECT_EQ(verdict->chosen, kPlain);
+  EXPECT_EQ(verdict->chosen, kBaseline);
   EXPECT_EQ(verdict->reason.rfind("priority kept: no control takes 0.990 of its time (", 0), 0U) << verdict->reason;
 }
 
 // 0.2 % is there in every round, and still no reason to do anything; 0.4 % is.
-TEST(Confirm, KeepsThePlainSchemeWhenTheGainIsTooSmallToCarryOver) {
+TEST(Confirm, KeepsTheBaselineWhenTheGainIsTooSmallToCarryOver) {
   const Result<Verdict> verdict = confirm(times(998, 0), times(1000, 0));
   ASSERT_TRUE(verdict.ok());
-  EXPECT_EQ(verdict->chosen, kPlain);
+  EXPECT_EQ(verdict->chosen, kBaseline);
   EXPECT_EQ(verdict->reason, "priority kept: no control takes 0.998 of its time (0.998 to 0.998), less than 0.3 % saved");
   EXPECT_EQ(confirm(times(996, 0), times(1000, 0))->chosen, kWinner);
 }
 
-TEST(Confirm, KeepsThePlainSchemeWhenTheTimesAreTheSame) { EXPECT_EQ(confirm(times(100, 0), times(100, 0))->chosen, kPlain); }
+TEST(Confirm, KeepsTheBaselineWhenTheTimesAreTheSame) { EXPECT_EQ(confirm(times(100, 0), times(100, 0))->chosen, kBaseline); }
 
 /// Twelve times, as few as there ever are, of which about a third are 105 and the others 100.
 std::vector<Microseconds> two_modes(std::mt19937_64& random) {
@@ -61,14 +61,14 @@ std::vector<Microseconds> two_modes(std::mt19937_64& random) {
   return made;
 }
 
-/// How many of `trials` searches take one of `finalists` that are no better than the plain scheme.
+/// How many of `trials` searches take one of `finalists` that are no better than the baseline.
 int false_gains(std::size_t finalists, std::uint64_t trials) {
   std::mt19937_64 random(1);
   int gains = 0;
   for (std::uint64_t trial = 0; trial < trials; ++trial) {
     std::vector<Finalist> equal;
     while (equal.size() < finalists) equal.push_back({kWinner, two_modes(random)});
-    gains += confirm(equal, {kPlain, two_modes(random)}, trial)->chosen == kWinner ? 1 : 0;
+    gains += confirm(equal, {kBaseline, two_modes(random)}, trial)->chosen == kWinner ? 1 : 0;
   }
   return gains;
 }
@@ -86,7 +86,7 @@ TEST(Confirm, TakesTheSteadyOneWhereTheOtherHasTwoModes) {
   for (int at = 0; at < 12; ++at) two_modes.emplace_back(at % 2 == 0 ? 90 : 106);
   const std::vector<Microseconds> always(12, Microseconds(95));
   const std::vector<Microseconds> plain(12, Microseconds(100));
-  const Result<Verdict> verdict = confirm(std::vector<Finalist>{{kWinner, two_modes}, {steady, always}}, {kPlain, plain}, 1);
+  const Result<Verdict> verdict = confirm(std::vector<Finalist>{{kWinner, two_modes}, {steady, always}}, {kBaseline, plain}, 1);
   ASSERT_TRUE(verdict.ok());
   EXPECT_EQ(verdict->chosen, steady);
   EXPECT_EQ(verdict->time, Microseconds(95));
@@ -95,15 +95,15 @@ TEST(Confirm, TakesTheSteadyOneWhereTheOtherHasTwoModes) {
 
 TEST(Confirm, TakesTheFasterOfTwoThatAreBetter) {
   const Candidate faster{Scheme::tuned, {}, "order only", std::nullopt};
-  EXPECT_EQ(confirm(std::vector<Finalist>{{kWinner, times(90, 0)}, {faster, times(80, 0)}}, {kPlain, times(100, 0)}, 1)->chosen,
+  EXPECT_EQ(confirm(std::vector<Finalist>{{kWinner, times(90, 0)}, {faster, times(80, 0)}}, {kBaseline, times(100, 0)}, 1)->chosen,
             faster);
 }
 
 TEST(Confirm, NamesTheLikeliestWhereNoneIsBetter) {
   const Candidate other{Scheme::tuned, {}, "order only", std::nullopt};
   const Result<Verdict> verdict =
-      confirm(std::vector<Finalist>{{kWinner, times(110, 0)}, {other, times(120, 0)}}, {kPlain, times(100, 0)}, 1);
-  EXPECT_EQ(verdict->chosen, kPlain);
+      confirm(std::vector<Finalist>{{kWinner, times(110, 0)}, {other, times(120, 0)}}, {kBaseline, times(100, 0)}, 1);
+  EXPECT_EQ(verdict->chosen, kBaseline);
   EXPECT_EQ(verdict->time, Microseconds(100));
   EXPECT_EQ(verdict->reason, "priority kept: no control takes 1.100 of its time (1.100 to 1.100), not less beyond noise");
 }
@@ -111,7 +111,7 @@ TEST(Confirm, NamesTheLikeliestWhereNoneIsBetter) {
 TEST(Confirm, NeedsPairs) { EXPECT_FALSE(confirm(times(100, 0), {}).ok()); }
 
 TEST(Confirm, NeedsAFinalist) {
-  const Result<Verdict> verdict = confirm(std::vector<Finalist>{}, {kPlain, times(100, 0)}, 1);
+  const Result<Verdict> verdict = confirm(std::vector<Finalist>{}, {kBaseline, times(100, 0)}, 1);
   ASSERT_FALSE(verdict.ok());
   EXPECT_EQ(verdict.error().message, "finalists: none, expected at least one");
 }

@@ -1,10 +1,10 @@
-#include "elbowroom/plan/ideal.hpp"
+#include "elbowroom/plan/critical_path.hpp"
 
 #include <algorithm>
 
 namespace elbowroom {
 
-Microseconds ideal_time(Pattern pattern, int iterations, Microseconds compute, Microseconds comm) {
+Microseconds critical_path(Pattern pattern, int iterations, Microseconds compute, Microseconds comm) {
   switch (pattern) {
     case Pattern::pipeline:
       return std::max(compute + comm / iterations, compute / iterations + comm);

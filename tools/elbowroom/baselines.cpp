@@ -1,4 +1,4 @@
-#include "plain_sides.hpp"
+#include "baselines.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -56,8 +56,8 @@ class Screening {
 
 }  // namespace
 
-std::vector<Candidate> plain_sides(const CandidateSpace& space, Workload& workload, std::span<const MeasuredCandidate> measured,
-                                   std::chrono::duration<double> time) {
+std::vector<Candidate> baseline_candidates(const CandidateSpace& space, Workload& workload,
+                                           std::span<const MeasuredCandidate> measured, std::chrono::duration<double> time) {
   const OverlapPlan plain = plain_plan(space.site());
   OverlapPlan urgent = plain;
   urgent.priority = true;
