@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Draws the timelines of a trace (`elbowroom bench --trace FILE`) as one SVG: for each case a row for each scheme, compute above and
-communication below (copies in a colour of their own), all rows of a case on one scale.
+communication below (copies in a colour of their own), all rows of a case on one scale. Beside a case's name stands whether it was
+measured or simulated, and for what machine.
 
 usage: timelines.py TRACE[.gz]... --output FILE [--gpu N] [--only REGEX] [--schemes REGEX]
 """
@@ -12,7 +13,7 @@ import gzip
 import json
 import re
 import sys
-from collections import defaultdict
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,17 @@ WIDTH, LABEL, LANE, GAP, TITLE = 960, 150, 13, 9, 26
 COLORS = {"compute": "#4878a8", "communication": "#e08a2e", "copy": "#8a5fb0"}
 
 Spans = list[dict[str, Any]]
-Cases = dict[str, dict[str, Spans]]
+
+
+@dataclass
+class Case:
+    """The rows of one case by scheme, and the machine that its trace names: "simulated for 2 x ...", "measured on 2 x ..."."""
+
+    machine: str
+    rows: dict[str, Spans] = field(default_factory=dict)
+
+
+Cases = dict[str, Case]
 
 
 def read_trace(path: Path) -> dict[str, Any]:
@@ -32,12 +43,15 @@ def read_trace(path: Path) -> dict[str, Any]:
 
 def cases_of(document: dict[str, Any], gpu: int) -> Cases:
     """Spans of one GPU by case and scheme, in the trace's order."""
+    origin = document["otherData"]
+    if not origin["device"].startswith(origin["provenance"]):
+        raise ValueError(f"otherData: provenance {origin['provenance']}, but device '{origin['device']}'")
     shown = {}
-    cases: Cases = defaultdict(dict)
+    cases: Cases = {}
     for event in document["traceEvents"]:
         if event.get("name") == "process_name" and event["args"]["name"].startswith(f"GPU {gpu} · "):
             case, scheme = label_of(event["args"]["name"].partition(" · ")[2])
-            shown[event["pid"]] = cases[case].setdefault(scheme, [])
+            shown[event["pid"]] = cases.setdefault(case, Case(origin["device"])).rows.setdefault(scheme, [])
     for event in document["traceEvents"]:
         if event.get("ph") == "X" and event["pid"] in shown and event["cat"] in COLORS:
             shown[event["pid"]].append(event)
@@ -45,7 +59,7 @@ def cases_of(document: dict[str, Any], gpu: int) -> Cases:
 
 
 def kind_of(span: dict[str, Any]) -> str:
-    return "copy" if span["name"].startswith("copy ") else span["cat"]
+    return "copy" if span["name"].startswith(("copy ", "copies ")) else span["cat"]
 
 
 def bar(x: float, y: float, width: float, kind: str, title: str) -> str:
@@ -83,12 +97,12 @@ def draw_scheme(scheme: str, spans: Spans, scale: float, y: int) -> list[str]:
 
 def draw(cases: Cases) -> str:
     drawn, y = [], 6
-    for case, schemes in cases.items():
-        longest = max((span["ts"] + span["dur"] - spans[0]["ts"] for spans in schemes.values() for span in spans), default=1.0)
+    for name, case in cases.items():
+        longest = max((span["ts"] + span["dur"] - spans[0]["ts"] for spans in case.rows.values() for span in spans), default=1.0)
         scale = (WIDTH - LABEL - 70) / longest
-        drawn.append(text(8, y + 14, case, weight="bold"))
+        drawn += [text(8, y + 14, name, weight="bold"), text(WIDTH - 8, y + 14, case.machine, "end")]
         y += TITLE
-        for scheme, spans in schemes.items():
+        for scheme, spans in case.rows.items():
             drawn += draw_scheme(scheme, spans, scale, y)
             y += 2 * LANE + GAP
     header = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y}" viewBox="0 0 {WIDTH} {y}" font-family="sans-serif" font-size="12">'
@@ -122,7 +136,7 @@ def figure(options: argparse.Namespace) -> str:
         except (EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{path}: {error!r}, expected a trace of elbowroom bench") from error
         passed_over += [case for case in found if not re.search(options.only, case)]
-        chosen = {case: rows_of(schemes, options.schemes) for case, schemes in found.items() if case not in passed_over}
+        chosen = {name: Case(case.machine, rows_of(case.rows, options.schemes)) for name, case in found.items() if name not in passed_over}
         if twice := cases.keys() & chosen.keys():
             raise ValueError(f"{path}: {min(twice)} is in an earlier trace as well, expected each case once")
         cases |= chosen
