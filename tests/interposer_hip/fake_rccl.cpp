@@ -1,6 +1,6 @@
 #include "fake_hip.hpp"
 #include "interposer/hip/hooked_functions.hpp"
-#include "interposer/process/nccl_functions.hpp"
+#include "interposer/nccl/functions.hpp"
 
 // A stand-in for librccl.so.1: each collective is one launch with an event at its end, as RCCL makes it.
 

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "hip_program.hpp"
-#include "interposer/process/nccl_functions.hpp"
+#include "interposer/nccl/functions.hpp"
 
 // Several threads, devices and processes, and RCCL.
 

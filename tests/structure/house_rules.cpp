@@ -37,8 +37,9 @@ const std::map<std::string, std::set<std::string>, std::less<>>& interposer_arro
   static const std::map<std::string, std::set<std::string>, std::less<>> table = {
       {"interposer/core", {}},
       {"interposer/process", {"interposer/core"}},
-      {"interposer/cuda", {"interposer/core", "interposer/process"}},
-      {"interposer/hip", {"interposer/core", "interposer/process"}},
+      {"interposer/nccl", {"interposer/core", "interposer/process"}},
+      {"interposer/cuda", {"interposer/core", "interposer/process", "interposer/nccl"}},
+      {"interposer/hip", {"interposer/core", "interposer/process", "interposer/nccl"}},
   };
   return table;
 }

@@ -5,7 +5,7 @@
 #include "interposer/cuda/cublas_functions.hpp"
 #include "interposer/cuda/cublas_lt_functions.hpp"
 #include "interposer/cuda/hooked_functions.hpp"
-#include "interposer/process/nccl_functions.hpp"
+#include "interposer/nccl/functions.hpp"
 
 namespace elbowroom::interposer::cuda {
 using namespace process;

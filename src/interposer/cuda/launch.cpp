@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "interposer/cuda/interposer.hpp"
-#include "interposer/process/library_notes.hpp"
+#include "interposer/nccl/notes.hpp"
 
 namespace elbowroom::interposer::cuda {
 using namespace process;
@@ -64,7 +64,7 @@ LaunchFacts read_facts(const Interposer& state, const LaunchRequest& request, st
   facts.sets_priority = attributes.sets_priority;
   facts.sets_completion_event = attributes.sets_completion_event;
   facts.programmatic = attributes.programmatic;
-  facts.note = note_of(config.stream);
+  facts.note = nccl::note_of(config.stream);
   facts.host_time_ns = now;
   return facts;
 }

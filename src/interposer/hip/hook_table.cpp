@@ -3,7 +3,7 @@
 #include <array>
 
 #include "interposer/hip/hooked_functions.hpp"
-#include "interposer/process/nccl_functions.hpp"
+#include "interposer/nccl/functions.hpp"
 
 namespace elbowroom::interposer::hip {
 using namespace process;

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "interposer/hip/interposer.hpp"
-#include "interposer/process/library_notes.hpp"
+#include "interposer/nccl/notes.hpp"
 
 namespace elbowroom::interposer::hip {
 using namespace process;
@@ -34,7 +34,7 @@ LaunchFacts read_facts(const Interposer& state, const LaunchRequest& request, st
   facts.dynamic_shared = static_cast<std::uint32_t>(request.shared_bytes);
   facts.cooperative = request.cooperative || says(request, hip::kLaunchCooperative);
   facts.sets_priority = says(request, hip::kLaunchPriority);
-  facts.note = note_of(request.stream);
+  facts.note = nccl::note_of(request.stream);
   facts.host_time_ns = now;
   return facts;
 }

@@ -2,7 +2,7 @@
 
 #include "fake_cuda.hpp"
 #include "interposer/cuda/hooked_functions.hpp"
-#include "interposer/process/nccl_functions.hpp"
+#include "interposer/nccl/functions.hpp"
 
 // A stand-in for libnccl.so.2: each collective is one launch, made when the outermost group ends. Only what the tests call.
 

@@ -1,7 +1,7 @@
 #include "fake_cublas_lt.hpp"
 #include "interposer/cuda/cublas_functions.hpp"
 #include "interposer/cuda/driver_abi.hpp"
-#include "interposer/process/nccl_functions.hpp"
+#include "interposer/nccl/functions.hpp"
 
 // What a framework's extension does: it is linked to NCCL, cuBLAS and cublasLt, and loaded with local visibility, so that none is
 // in the program's global scope.

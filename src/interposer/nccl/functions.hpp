@@ -4,14 +4,14 @@
 
 /// The NCCL functions that are hooked, as nccl.h declares them, and RCCL's of the same names: they tell how much the kernel that follows
 /// will move.
-namespace elbowroom::interposer::process::nccl {
+namespace elbowroom::interposer::nccl {
 using Communicator = struct OpaqueCommunicator*;
 using DataType = int;
 using Operation = int;
 using Stream = void*;  // of CUDA or of HIP
-}  // namespace elbowroom::interposer::process::nccl
+}  // namespace elbowroom::interposer::nccl
 
-namespace nccl = elbowroom::interposer::process::nccl;
+namespace nccl = elbowroom::interposer::nccl;
 
 #pragma GCC visibility push(default)
 extern "C" {

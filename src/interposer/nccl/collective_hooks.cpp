@@ -1,11 +1,12 @@
 #include <array>
 
+#include "interposer/nccl/functions.hpp"
+#include "interposer/nccl/notes.hpp"
 #include "interposer/process/elf_symbols.hpp"
 #include "interposer/process/hook_table.hpp"
-#include "interposer/process/library_notes.hpp"
-#include "interposer/process/nccl_functions.hpp"
 
-namespace elbowroom::interposer::process {
+namespace elbowroom::interposer::nccl {
+using namespace process;
 namespace {
 
 // The calls of one thread that NCCL has not yet turned into kernels: one sum for each stream, as many as one group may reasonably
@@ -82,9 +83,10 @@ CollectiveNote note_of(const void* stream) {
   return {};
 }
 
-}  // namespace elbowroom::interposer::process
+}  // namespace elbowroom::interposer::nccl
 
 using namespace elbowroom::interposer::process;
+using namespace elbowroom::interposer::nccl;
 
 int ncclGroupStart() {
   const int result = call_real<&ncclGroupStart>();
