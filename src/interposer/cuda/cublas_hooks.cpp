@@ -2,8 +2,7 @@
 #include "interposer/cuda/interposer.hpp"
 #include "interposer/cuda/product_scope.hpp"
 #include "interposer/cuda/product_type.hpp"
-#include "interposer/process/hook_table.hpp"
-#include "interposer/process/loaded_function.hpp"
+#include "interposer/process/meant.hpp"
 
 // Products that would run in a window are made for fewer SMs: the library's own target, set around the call and put back after it.
 
@@ -15,31 +14,33 @@ struct LibraryCalls {
   using GetStream = int (*)(cublas::Handle, cu::Stream*);
   using GetTarget = int (*)(cublas::Handle, int*);
   using SetTarget = int (*)(cublas::Handle, int);
-  GetStream get_stream = loaded_function<GetStream>(HookedLibrary::kCublas, "cublasGetStream_v2");
-  GetTarget get_target = loaded_function<GetTarget>(HookedLibrary::kCublas, "cublasGetSmCountTarget");
-  SetTarget set_target = loaded_function<SetTarget>(HookedLibrary::kCublas, "cublasSetSmCountTarget");
+  GetStream get_stream;
+  GetTarget get_target;
+  SetTarget set_target;
 
+  explicit LibraryCalls(CopyId copy) {
+    static constinit CopyFunctions<3> functions({"cublasGetStream_v2", "cublasGetSmCountTarget", "cublasSetSmCountTarget"});
+    get_stream = functions.get<GetStream>(copy, 0);
+    get_target = functions.get<GetTarget>(copy, 1);
+    set_target = functions.get<SetTarget>(copy, 2);
+  }
   [[nodiscard]] bool complete() const { return get_stream != nullptr && get_target != nullptr && set_target != nullptr; }
 };
-
-const LibraryCalls& library_calls() {
-  static const LibraryCalls calls;
-  return calls;
-}
 
 // Sets the target for a scope; a target of the program's own stays.
 class SmTargetScope {
  public:
-  SmTargetScope(Interposer* state, cublas::Handle handle, const Product& product) : state_(state), handle_(handle) {
-    if (state == nullptr || state->rules.target_of(product, kAnyName) == 0 || !library_calls().complete()) { return; }
+  SmTargetScope(Interposer* state, CopyId copy, cublas::Handle handle, const Product& product)
+      : state_(state), calls_(copy), handle_(handle) {
+    if (state == nullptr || state->rules.target_of(product, kAnyName) == 0 || !calls_.complete()) { return; }
     cu::Stream stream = nullptr;
     int own = 0;
-    if (library_calls().get_stream(handle, &stream) != 0 || library_calls().get_target(handle, &own) != 0 || own != 0) { return; }
+    if (calls_.get_stream(handle, &stream) != 0 || calls_.get_target(handle, &own) != 0 || own != 0) { return; }
     const SmTarget target = state->core->on_library_gemm(state->stream_id(stream, DefaultStream::kLegacy), product, now_ns());
-    set_ = target.sms != 0 && library_calls().set_target(handle, static_cast<int>(target.sms)) == 0;
+    set_ = target.sms != 0 && calls_.set_target(handle, static_cast<int>(target.sms)) == 0;
   }
   ~SmTargetScope() {
-    if (set_) { library_calls().set_target(handle_, 0); }
+    if (set_) { calls_.set_target(handle_, 0); }
   }
   SmTargetScope(const SmTargetScope&) = delete;
   SmTargetScope& operator=(const SmTargetScope&) = delete;
@@ -50,15 +51,17 @@ class SmTargetScope {
 
  private:
   Interposer* state_;
+  LibraryCalls calls_;
   cublas::Handle handle_;
   bool set_ = false;
 };
 
 template <auto Ours, class... Arguments>
-int make(const Product& product, cublas::Handle handle, Arguments... arguments) {
+int make(const Meant<Ours>& meant, const Product& product, cublas::Handle handle, Arguments... arguments) {
+  if (!meant.certain()) { return meant(handle, arguments...); }
   const ProductScope in_progress;
-  const SmTargetScope scope(interposer(), handle, product);
-  const int status = call_real<Ours>(handle, arguments...);
+  const SmTargetScope scope(interposer(), meant.copy(), handle, product);
+  const int status = meant(handle, arguments...);
   scope.returned(status);
   return status;
 }
@@ -73,28 +76,28 @@ int cublasGemmEx(cublas::Handle handle, cublas::Operation trans_a, cublas::Opera
                  const void* alpha, const void* a, cublas::Type type_a, int lda, const void* b, cublas::Type type_b, int ldb,
                  const void* beta, void* c, cublas::Type type_c, int ldc, cublas::ComputeType compute,
                  cublas::Algorithm algorithm) {
-  return make<&cublasGemmEx>(product_of(product_type(type_a), m, n, k, 1), handle, trans_a, trans_b, m, n, k, alpha, a, type_a, lda,
-                             b, type_b, ldb, beta, c, type_c, ldc, compute, algorithm);
+  return make(Meant<&cublasGemmEx>(__builtin_return_address(0)), product_of(product_type(type_a), m, n, k, 1), handle, trans_a,
+              trans_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, compute, algorithm);
 }
 
 int cublasGemmStridedBatchedEx(cublas::Handle handle, cublas::Operation trans_a, cublas::Operation trans_b, int m, int n, int k,
                                const void* alpha, const void* a, cublas::Type type_a, int lda, long long stride_a, const void* b,
                                cublas::Type type_b, int ldb, long long stride_b, const void* beta, void* c, cublas::Type type_c,
                                int ldc, long long stride_c, int batches, cublas::ComputeType compute, cublas::Algorithm algorithm) {
-  return make<&cublasGemmStridedBatchedEx>(product_of(product_type(type_a), m, n, k, batches), handle, trans_a, trans_b, m, n, k,
-                                           alpha, a, type_a, lda, stride_a, b, type_b, ldb, stride_b, beta, c, type_c, ldc,
-                                           stride_c, batches, compute, algorithm);
+  return make(Meant<&cublasGemmStridedBatchedEx>(__builtin_return_address(0)), product_of(product_type(type_a), m, n, k, batches),
+              handle, trans_a, trans_b, m, n, k, alpha, a, type_a, lda, stride_a, b, type_b, ldb, stride_b, beta, c, type_c, ldc,
+              stride_c, batches, compute, algorithm);
 }
 
 int cublasSgemm_v2(cublas::Handle handle, cublas::Operation trans_a, cublas::Operation trans_b, int m, int n, int k,
                    const float* alpha, const float* a, int lda, const float* b, int ldb, const float* beta, float* c, int ldc) {
-  return make<&cublasSgemm_v2>(product_of(ProductType::f32, m, n, k, 1), handle, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb,
-                               beta, c, ldc);
+  return make(Meant<&cublasSgemm_v2>(__builtin_return_address(0)), product_of(ProductType::f32, m, n, k, 1), handle, trans_a,
+              trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 int cublasSgemmStridedBatched(cublas::Handle handle, cublas::Operation trans_a, cublas::Operation trans_b, int m, int n, int k,
                               const float* alpha, const float* a, int lda, long long stride_a, const float* b, int ldb,
                               long long stride_b, const float* beta, float* c, int ldc, long long stride_c, int batches) {
-  return make<&cublasSgemmStridedBatched>(product_of(ProductType::f32, m, n, k, batches), handle, trans_a, trans_b, m, n, k, alpha,
-                                          a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c, batches);
+  return make(Meant<&cublasSgemmStridedBatched>(__builtin_return_address(0)), product_of(ProductType::f32, m, n, k, batches),
+              handle, trans_a, trans_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c, batches);
 }

@@ -8,8 +8,24 @@
 #include <mutex>
 
 #include "interposer/cuda/cublas_lt_abi.hpp"
+#include "interposer/process/library_copies.hpp"
 
 namespace elbowroom::interposer::cuda {
+
+/// How a copy of the library reads and sets the target of a descriptor.
+class AttributeCalls {
+ public:
+  explicit AttributeCalls(process::CopyId copy);
+  bool write_target(cublas_lt::Descriptor descriptor, cublas_lt::SmCount sms) const;
+  /// False: the program has set one, or the library knows of none.
+  [[nodiscard]] bool takes_target(cublas_lt::Descriptor descriptor) const;
+
+ private:
+  using Get = int (*)(cublas_lt::Descriptor, int, void*, std::size_t, std::size_t*);
+  using Set = int (*)(cublas_lt::Descriptor, int, const void*, std::size_t);
+  Get get_;
+  Set set_;
+};
 
 /// The matmul descriptors that calls are reading at this moment: one for each thread at most. Further ones go without a target.
 class DescriptorTable {
@@ -29,7 +45,7 @@ class DescriptorTable {
   Entry* find(cublas_lt::Descriptor descriptor);
   /// The descriptor's entry or a free one, once no call reads the descriptor with a target; null when there is none.
   Entry* await_plain(cublas_lt::Descriptor descriptor);
-  void clear_target(Entry& entry);
+  void clear_target(Entry& entry, const AttributeCalls& calls);
 
   std::mutex mutex_;
   pthread_cond_t cleared_ = PTHREAD_COND_INITIALIZER;  // not the standard one, which is no part of the C library
@@ -42,7 +58,7 @@ class DescriptorTable {
 class DescriptorUse {
  public:
   /// Sets the target unless it is 0, the program has set one, or another call uses the descriptor.
-  DescriptorUse(DescriptorTable& table, cublas_lt::Descriptor descriptor, std::uint32_t sms);
+  DescriptorUse(DescriptorTable& table, process::CopyId copy, cublas_lt::Descriptor descriptor, std::uint32_t sms);
   ~DescriptorUse();
   DescriptorUse(const DescriptorUse&) = delete;
   DescriptorUse& operator=(const DescriptorUse&) = delete;
@@ -56,6 +72,7 @@ class DescriptorUse {
 
  private:
   DescriptorTable& table_;
+  AttributeCalls calls_;
   cublas_lt::Descriptor descriptor_;
   bool listed_ = false;
   bool targeted_ = false;

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "interposer/cuda/product_type.hpp"
-#include "interposer/process/loaded_function.hpp"
 
 namespace elbowroom::interposer::cuda {
 using namespace process;
@@ -12,30 +11,31 @@ namespace {
 
 using GetAttribute = int (*)(cublas_lt::Layout, int, void*, std::size_t, std::size_t*);
 
-GetAttribute get_attribute() {
-  static const auto found = loaded_function<GetAttribute>(HookedLibrary::kCublasLt, "cublasLtMatrixLayoutGetAttribute");
-  return found;
+GetAttribute get_attribute(CopyId copy) {
+  static constinit CopyFunctions<1> functions({"cublasLtMatrixLayoutGetAttribute"});
+  return functions.get<GetAttribute>(copy, 0);
 }
 
 template <class Value>
-bool read(cublas_lt::Layout layout, int attribute, Value& value) {
+bool read(GetAttribute get, cublas_lt::Layout layout, int attribute, Value& value) {
   std::size_t written = 0;
-  return get_attribute()(layout, attribute, &value, sizeof value, &written) == 0;
+  return get(layout, attribute, &value, sizeof value, &written) == 0;
 }
 
 }  // namespace
 
-Product product_of_layouts(cublas_lt::Layout a, cublas_lt::Layout d) {
-  if (a == nullptr || d == nullptr || get_attribute() == nullptr) { return {}; }
+Product product_of_layouts(CopyId copy, cublas_lt::Layout a, cublas_lt::Layout d) {
+  const GetAttribute get = get_attribute(copy);
+  if (a == nullptr || d == nullptr || get == nullptr) { return {}; }
   std::uint32_t type = 0;
   std::uint64_t a_rows = 0;
   std::uint64_t a_columns = 0;
   std::uint64_t m = 0;
   std::uint64_t n = 0;
   std::int32_t batches = 0;
-  const bool known = read(a, cublas_lt::kLayoutType, type) && read(a, cublas_lt::kLayoutRows, a_rows) &&
-                     read(a, cublas_lt::kLayoutColumns, a_columns) && read(d, cublas_lt::kLayoutRows, m) &&
-                     read(d, cublas_lt::kLayoutColumns, n) && read(d, cublas_lt::kLayoutBatches, batches);
+  const bool known = read(get, a, cublas_lt::kLayoutType, type) && read(get, a, cublas_lt::kLayoutRows, a_rows) &&
+                     read(get, a, cublas_lt::kLayoutColumns, a_columns) && read(get, d, cublas_lt::kLayoutRows, m) &&
+                     read(get, d, cublas_lt::kLayoutColumns, n) && read(get, d, cublas_lt::kLayoutBatches, batches);
   if (!known || m == 0) { return {}; }
   // Whether A is transposed or not, its elements are m times k.
   const std::uint64_t k = a_rows * a_columns / m;

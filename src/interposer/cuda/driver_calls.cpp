@@ -1,6 +1,6 @@
 #include "interposer/cuda/driver_calls.hpp"
 
-#include "interposer/process/elf_symbols.hpp"
+#include "interposer/process/symbol_routes.hpp"
 
 namespace elbowroom::interposer::cuda {
 using namespace process;
@@ -8,7 +8,7 @@ namespace {
 
 template <class Call>
 void find_call(Call& call, const char* name) {
-  call = reinterpret_cast<Call>(find_loaded_symbol("libcuda.so", name));
+  call = reinterpret_cast<Call>(driver_function(name));
 }
 
 }  // namespace

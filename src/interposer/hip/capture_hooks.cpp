@@ -108,6 +108,8 @@ int hipGraphExecDestroy(hip::GraphExec exec) {
 
 int hipGetProcAddress(const char* symbol, void** found, int version, std::uint64_t flags, int* status) {
   const int result = call_real<&::hipGetProcAddress>(symbol, found, version, flags, status);
-  if (result == hip::kSuccess) { substitute_found(symbol, found, version, flags); }
+  // By what the runtime exports: which of its forms came with which version is not known here.
+  const auto nothing = [](const char*, int, std::uint64_t) -> void* { return nullptr; };
+  if (result == hip::kSuccess) { substitute_found(symbol, found, version, flags, nothing); }
   return result;
 }

@@ -1,7 +1,6 @@
 #include "interposer/hip/runtime_calls.hpp"
 
-#include "interposer/process/elf_symbols.hpp"
-#include "interposer/process/hook_table.hpp"
+#include "interposer/process/symbol_routes.hpp"
 
 namespace elbowroom::interposer::hip {
 using namespace process;
@@ -9,7 +8,7 @@ namespace {
 
 template <class Call>
 void find_call(Call& call, const char* name) {
-  call = reinterpret_cast<Call>(find_loaded_symbol(object_prefix(HookedLibrary::kDriver), name));
+  call = reinterpret_cast<Call>(driver_function(name));
 }
 
 }  // namespace

@@ -2,8 +2,7 @@
 
 #include "interposer/nccl/functions.hpp"
 #include "interposer/nccl/notes.hpp"
-#include "interposer/process/elf_symbols.hpp"
-#include "interposer/process/hook_table.hpp"
+#include "interposer/process/meant.hpp"
 
 namespace elbowroom::interposer::nccl {
 using namespace process;
@@ -29,12 +28,10 @@ std::uint64_t bytes_of(nccl::DataType type) {
 }
 
 // Not hooked; cheap next to the collective itself.
-std::uint32_t ranks_of(nccl::Communicator communicator) {
+std::uint32_t ranks_of(CopyId copy, nccl::Communicator communicator) {
   using CommCount = int (*)(nccl::Communicator, int*);
-  static const auto comm_count = [] {
-    void* found = find_loaded_symbol(object_prefix(HookedLibrary::kNccl), "ncclCommCount");
-    return reinterpret_cast<CommCount>(found != nullptr ? found : find_loaded_symbol("", "ncclCommCount"));
-  }();
+  static constinit CopyFunctions<1> functions({"ncclCommCount"});
+  const auto comm_count = functions.get<CommCount>(copy, 0);
   int ranks = 0;
   return comm_count != nullptr && comm_count(communicator, &ranks) == 0 && ranks > 0 ? static_cast<std::uint32_t>(ranks) : 0;
 }
@@ -66,12 +63,13 @@ class Scope {
 
 // `parts`: how many times the count is sent by each rank; 0: once for each rank.
 template <auto Ours, class... Arguments>
-int collective(nccl::Communicator communicator, nccl::Stream stream, std::size_t count, nccl::DataType type, std::uint32_t parts,
-               Arguments... arguments) {
+int collective(const Meant<Ours>& meant, nccl::Communicator communicator, nccl::Stream stream, std::size_t count,
+               nccl::DataType type, std::uint32_t parts, Arguments... arguments) {
+  if (!meant.certain()) { return meant(arguments...); }
   const Scope scope;
-  const std::uint32_t ranks = ranks_of(communicator);
+  const std::uint32_t ranks = ranks_of(meant.copy(), communicator);
   add_note(stream, communicator, count * bytes_of(type) * (parts == 0 ? ranks : parts), ranks);
-  return call_real<Ours>(arguments...);
+  return meant(arguments...);
 }
 
 }  // namespace
@@ -89,61 +87,69 @@ using namespace elbowroom::interposer::process;
 using namespace elbowroom::interposer::nccl;
 
 int ncclGroupStart() {
-  const int result = call_real<&ncclGroupStart>();
+  const Meant<&ncclGroupStart> meant(__builtin_return_address(0));
+  const int result = meant();
   if (result == 0) { ++notes.depth; }
   return result;
 }
 
 int ncclGroupEnd() {
-  const int result = call_real<&ncclGroupEnd>();
+  const Meant<&ncclGroupEnd> meant(__builtin_return_address(0));
+  const int result = meant();
   Scope::leave();
   return result;
 }
 
 int ncclAllReduce(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Operation operation,
                   nccl::Communicator communicator, nccl::Stream stream) {
-  return collective<&ncclAllReduce>(communicator, stream, count, type, 1, send, receive, count, type, operation, communicator,
-                                    stream);
+  return collective(Meant<&ncclAllReduce>(__builtin_return_address(0)), communicator, stream, count, type, 1, send, receive, count,
+                    type, operation, communicator, stream);
 }
 
 int ncclReduce(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Operation operation, int root,
                nccl::Communicator communicator, nccl::Stream stream) {
-  return collective<&ncclReduce>(communicator, stream, count, type, 1, send, receive, count, type, operation, root, communicator,
-                                 stream);
+  return collective(Meant<&ncclReduce>(__builtin_return_address(0)), communicator, stream, count, type, 1, send, receive, count,
+                    type, operation, root, communicator, stream);
 }
 
 int ncclBcast(void* buffer, std::size_t count, nccl::DataType type, int root, nccl::Communicator communicator,
               nccl::Stream stream) {
-  return collective<&ncclBcast>(communicator, stream, count, type, 1, buffer, count, type, root, communicator, stream);
+  return collective(Meant<&ncclBcast>(__builtin_return_address(0)), communicator, stream, count, type, 1, buffer, count, type, root,
+                    communicator, stream);
 }
 
 int ncclBroadcast(const void* send, void* receive, std::size_t count, nccl::DataType type, int root,
                   nccl::Communicator communicator, nccl::Stream stream) {
-  return collective<&ncclBroadcast>(communicator, stream, count, type, 1, send, receive, count, type, root, communicator, stream);
+  return collective(Meant<&ncclBroadcast>(__builtin_return_address(0)), communicator, stream, count, type, 1, send, receive, count,
+                    type, root, communicator, stream);
 }
 
 int ncclReduceScatter(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Operation operation,
                       nccl::Communicator communicator, nccl::Stream stream) {
-  return collective<&ncclReduceScatter>(communicator, stream, count, type, 0, send, receive, count, type, operation, communicator,
-                                        stream);
+  return collective(Meant<&ncclReduceScatter>(__builtin_return_address(0)), communicator, stream, count, type, 0, send, receive,
+                    count, type, operation, communicator, stream);
 }
 
 int ncclAllGather(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Communicator communicator,
                   nccl::Stream stream) {
-  return collective<&ncclAllGather>(communicator, stream, count, type, 1, send, receive, count, type, communicator, stream);
+  return collective(Meant<&ncclAllGather>(__builtin_return_address(0)), communicator, stream, count, type, 1, send, receive, count,
+                    type, communicator, stream);
 }
 
 int ncclAlltoAll(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Communicator communicator,
                  nccl::Stream stream) {
-  return collective<&ncclAlltoAll>(communicator, stream, count, type, 0, send, receive, count, type, communicator, stream);
+  return collective(Meant<&ncclAlltoAll>(__builtin_return_address(0)), communicator, stream, count, type, 0, send, receive, count,
+                    type, communicator, stream);
 }
 
 int ncclSend(const void* send, std::size_t count, nccl::DataType type, int peer, nccl::Communicator communicator,
              nccl::Stream stream) {
-  return collective<&ncclSend>(communicator, stream, count, type, 1, send, count, type, peer, communicator, stream);
+  return collective(Meant<&ncclSend>(__builtin_return_address(0)), communicator, stream, count, type, 1, send, count, type, peer,
+                    communicator, stream);
 }
 
 int ncclRecv(void* receive, std::size_t count, nccl::DataType type, int peer, nccl::Communicator communicator,
              nccl::Stream stream) {
-  return collective<&ncclRecv>(communicator, stream, count, type, 1, receive, count, type, peer, communicator, stream);
+  return collective(Meant<&ncclRecv>(__builtin_return_address(0)), communicator, stream, count, type, 1, receive, count, type, peer,
+                    communicator, stream);
 }

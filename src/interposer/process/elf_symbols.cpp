@@ -1,151 +1,199 @@
 #include "interposer/process/elf_symbols.hpp"
 
-#include <elf.h>
-#include <link.h>
-
-#include <cstdint>
-#include <cstring>
+// Compiled so that no loop of this file becomes a call of the C library (CMakeLists.txt).
 
 namespace elbowroom::interposer::process {
 namespace {
 
-std::string_view file_name(const char* path) {
-  const std::string_view whole = path == nullptr ? "" : path;
-  const std::size_t slash = whole.rfind('/');
-  return slash == std::string_view::npos ? whole : whole.substr(slash + 1);
-}
+constexpr std::string_view kOwnSoname = "libelbowroom_interposer";
 
 template <class T>
 const T* at(std::uintptr_t address) {
   return reinterpret_cast<const T*>(address);
 }
 
-// What a lookup needs of an object's dynamic section.
-struct DynamicTables {
-  const ElfW(Sym) * symbols = nullptr;
-  const char* strings = nullptr;
-  const std::uint32_t* gnu_hash = nullptr;
-  const ElfW(Word) * sysv_hash = nullptr;
-};
+const char* last_part(const char* path) {
+  const char* part = path;
+  for (const char* c = path; *c != '\0'; ++c) {
+    if (*c == '/') { part = c + 1; }
+  }
+  return part;
+}
 
-DynamicTables read_tables(const dl_phdr_info& object) {
-  DynamicTables tables;
-  for (int i = 0; i < object.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& header = object.dlpi_phdr[i];
-    if (header.p_type != PT_DYNAMIC) { continue; }
-    for (const auto* entry = at<ElfW(Dyn)>(object.dlpi_addr + header.p_vaddr); entry->d_tag != DT_NULL; ++entry) {
-      // glibc has relocated these in place for ordinary objects, but not for the kernel's vdso.
-      std::uintptr_t address = entry->d_un.d_ptr;
-      if (address < object.dlpi_addr) { address += object.dlpi_addr; }
-      switch (entry->d_tag) {
-        case DT_SYMTAB:
-          tables.symbols = at<ElfW(Sym)>(address);
-          break;
-        case DT_STRTAB:
-          tables.strings = at<char>(address);
-          break;
-        case DT_GNU_HASH:
-          tables.gnu_hash = at<std::uint32_t>(address);
-          break;
-        case DT_HASH:
-          tables.sysv_hash = at<ElfW(Word)>(address);
-          break;
-        default:
-          break;
-      }
+}  // namespace
+
+bool same_text(const char* a, const char* b) {
+  while (*a != '\0' && *a == *b) { ++a, ++b; }
+  return *a == *b;
+}
+
+bool begins_with(const char* text, std::string_view prefix) {
+  for (const char c : prefix) {
+    if (*text++ != c) { return false; }
+  }
+  return true;
+}
+
+LoadedObject::LoadedObject(const dl_phdr_info& object)
+    : base_(object.dlpi_addr),
+      path_(object.dlpi_name == nullptr ? "" : object.dlpi_name),
+      headers_(object.dlpi_phdr),
+      header_count_(object.dlpi_phnum) {
+  for (unsigned i = 0; i < header_count_; ++i) {
+    if (headers_[i].p_type == PT_DYNAMIC) { dynamic_ = at<ElfW(Dyn)>(base_ + headers_[i].p_vaddr); }
+  }
+  std::uintptr_t soname = 0;
+  for (const ElfW(Dyn)* entry = dynamic_; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    // glibc has relocated these in place for ordinary objects, but not for the kernel's vdso.
+    std::uintptr_t address = entry->d_un.d_ptr;
+    if (address < base_) { address += base_; }
+    switch (entry->d_tag) {
+      case DT_SYMTAB:
+        symbols_ = at<ElfW(Sym)>(address);
+        break;
+      case DT_STRTAB:
+        strings_ = at<char>(address);
+        break;
+      case DT_GNU_HASH:
+        gnu_hash_ = at<std::uint32_t>(address);
+        break;
+      case DT_HASH:
+        sysv_hash_ = at<ElfW(Word)>(address);
+        break;
+      case DT_JMPREL:
+        calls_.first = at<ElfW(Rela)>(address);
+        break;
+      case DT_PLTRELSZ:
+        calls_.bytes = entry->d_un.d_val;
+        break;
+      case DT_RELA:
+        data_.first = at<ElfW(Rela)>(address);
+        break;
+      case DT_RELASZ:
+        data_.bytes = entry->d_un.d_val;
+        break;
+      case DT_SONAME:
+        soname = entry->d_un.d_val;
+        break;
+      default:
+        break;
     }
   }
-  return tables;
+  if (soname != 0) { soname_ = strings_ + soname; }
 }
 
-bool defines(const DynamicTables& tables, std::uint32_t index, const char* name) {
-  const ElfW(Sym)& symbol = tables.symbols[index];
+const char* LoadedObject::file_name() const { return last_part(path_); }
+const char* LoadedObject::soname() const { return soname_ != nullptr ? soname_ : file_name(); }
+
+const void* LoadedObject::begin() const {
+  for (unsigned i = 0; i < header_count_; ++i) {
+    if (headers_[i].p_type == PT_LOAD) { return at<void>(base_ + headers_[i].p_vaddr); }
+  }
+  return nullptr;
+}
+
+const void* LoadedObject::end() const {
+  std::uintptr_t last = 0;
+  for (unsigned i = 0; i < header_count_; ++i) {
+    if (headers_[i].p_type == PT_LOAD) { last = base_ + headers_[i].p_vaddr + headers_[i].p_memsz; }
+  }
+  return at<void>(last);
+}
+
+bool LoadedObject::holds(const void* address) const {
+  const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+  for (unsigned i = 0; i < header_count_; ++i) {
+    const std::uintptr_t begin = base_ + headers_[i].p_vaddr;
+    if (headers_[i].p_type == PT_LOAD && wanted >= begin && wanted < begin + headers_[i].p_memsz) { return true; }
+  }
+  return false;
+}
+
+bool LoadedObject::defines(std::uint32_t index, const char* name) const {
+  const ElfW(Sym)& symbol = symbols_[index];
   return symbol.st_shndx != SHN_UNDEF && symbol.st_value != 0 && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC &&
-         std::strcmp(tables.strings + symbol.st_name, name) == 0;
+         same_text(strings_ + symbol.st_name, name);
 }
 
-std::uint32_t find_by_gnu_hash(const DynamicTables& tables, const char* name) {
+std::uint32_t LoadedObject::find_by_gnu_hash(const char* name) const {
   std::uint32_t hash = 5381;
   for (const char* c = name; *c != '\0'; ++c) { hash = hash * 33 + static_cast<unsigned char>(*c); }
-  const std::uint32_t bucket_count = tables.gnu_hash[0];
-  const std::uint32_t first_index = tables.gnu_hash[1];
-  const std::uint32_t bloom_words = tables.gnu_hash[2];
-  const std::uint32_t* buckets = tables.gnu_hash + 4 + bloom_words * (sizeof(ElfW(Addr)) / sizeof(std::uint32_t));
+  const std::uint32_t bucket_count = gnu_hash_[0];
+  const std::uint32_t first_index = gnu_hash_[1];
+  const std::uint32_t bloom_words = gnu_hash_[2];
+  const std::uint32_t* buckets = gnu_hash_ + 4 + bloom_words * (sizeof(ElfW(Addr)) / sizeof(std::uint32_t));
   const std::uint32_t* chain = buckets + bucket_count;
   if (bucket_count == 0) { return 0; }
   std::uint32_t index = buckets[hash % bucket_count];
   if (index < first_index) { return 0; }
   for (;; ++index) {
     const std::uint32_t entry = chain[index - first_index];
-    if ((entry | 1U) == (hash | 1U) && defines(tables, index, name)) { return index; }
+    if ((entry | 1U) == (hash | 1U) && defines(index, name)) { return index; }
     if ((entry & 1U) != 0) { return 0; }
   }
 }
 
-std::uint32_t find_by_scan(const DynamicTables& tables, const char* name) {
-  const std::uint32_t symbol_count = tables.sysv_hash[1];
+std::uint32_t LoadedObject::find_by_scan(const char* name) const {
+  const std::uint32_t symbol_count = sysv_hash_[1];
   for (std::uint32_t index = 1; index < symbol_count; ++index) {
-    if (defines(tables, index, name)) { return index; }
+    if (defines(index, name)) { return index; }
   }
   return 0;
 }
 
-bool holds(const dl_phdr_info& object, std::uintptr_t address) {
-  for (int i = 0; i < object.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& header = object.dlpi_phdr[i];
-    const std::uintptr_t begin = object.dlpi_addr + header.p_vaddr;
-    if (header.p_type == PT_LOAD && address >= begin && address < begin + header.p_memsz) { return true; }
+std::uint32_t LoadedObject::find_index(const char* name) const {
+  if (symbols_ == nullptr) { return 0; }
+  if (gnu_hash_ != nullptr) { return find_by_gnu_hash(name); }
+  return sysv_hash_ != nullptr ? find_by_scan(name) : 0;
+}
+
+void* LoadedObject::find(const char* name) const {
+  const std::uint32_t index = find_index(name);
+  return index == 0 ? nullptr : reinterpret_cast<void*>(base_ + symbols_[index].st_value);
+}
+
+bool LoadedObject::binds(const Relocations& relocations, const char* name) const {
+  const std::size_t count = relocations.bytes / sizeof(ElfW(Rela));
+  for (std::size_t i = 0; relocations.first != nullptr && i < count; ++i) {
+    const auto index = ELF64_R_SYM(relocations.first[i].r_info);
+    if (index != 0 && same_text(strings_ + symbols_[index].st_name, name)) { return true; }
   }
   return false;
 }
 
-struct SymbolSearch {
-  std::string_view prefix;
-  const char* name;
-  void* found;
-};
+bool LoadedObject::refers_to(const char* name) const { return symbols_ != nullptr && (binds(calls_, name) || binds(data_, name)); }
 
-int look_into(dl_phdr_info* object, std::size_t, void* data) {
-  auto& search = *static_cast<SymbolSearch*>(data);
-  if (!file_name(object->dlpi_name).starts_with(search.prefix)) { return 0; }
-  if (holds(*object, reinterpret_cast<std::uintptr_t>(&look_into))) { return 0; }
-  const DynamicTables tables = read_tables(*object);
-  if (tables.symbols == nullptr || tables.strings == nullptr) { return 0; }
-  std::uint32_t index = 0;
-  if (tables.gnu_hash != nullptr) {
-    index = find_by_gnu_hash(tables, search.name);
-  } else if (tables.sysv_hash != nullptr) {
-    index = find_by_scan(tables, search.name);
-  }
-  if (index == 0) { return 0; }
-  search.found = reinterpret_cast<void*>(object->dlpi_addr + tables.symbols[index].st_value);
-  return 1;
+bool is_interposer(const LoadedObject& object) { return begins_with(object.soname(), kOwnSoname); }
+
+void visit_loaded_objects(bool (*visit)(void* self, const LoadedObject& object), void* self) {
+  struct Visit {
+    bool (*call)(void*, const LoadedObject&);
+    void* self;
+  } each{visit, self};
+  const auto step = [](dl_phdr_info* object, std::size_t, void* data) {
+    const auto& known = *static_cast<const Visit*>(data);
+    return known.call(known.self, LoadedObject(*object)) ? 1 : 0;
+  };
+  dl_iterate_phdr(step, &each);
 }
-
-struct ObjectSearch {
-  std::uintptr_t address;
-  std::string_view name;
-};
-
-int match_object(dl_phdr_info* object, std::size_t, void* data) {
-  auto& search = *static_cast<ObjectSearch*>(data);
-  if (!holds(*object, search.address)) { return 0; }
-  search.name = file_name(object->dlpi_name);
-  return 1;
-}
-
-}  // namespace
 
 void* find_loaded_symbol(std::string_view object_prefix, const char* name) {
-  SymbolSearch search{object_prefix, name, nullptr};
-  dl_iterate_phdr(&look_into, &search);
-  return search.found;
+  void* found = nullptr;
+  visit_loaded_objects([&](const LoadedObject& object) {
+    if (begins_with(object.file_name(), object_prefix) && !is_interposer(object)) { found = object.find(name); }
+    return found != nullptr;
+  });
+  return found;
 }
 
-std::string_view object_of(const void* address) {
-  ObjectSearch search{reinterpret_cast<std::uintptr_t>(address), ""};
-  dl_iterate_phdr(&match_object, &search);
-  return search.name;
+LoadedObject object_at(const void* address) {
+  LoadedObject holder;
+  visit_loaded_objects([&](const LoadedObject& object) {
+    if (!object.holds(address)) { return false; }
+    holder = object;
+    return true;
+  });
+  return holder;
 }
 
 }  // namespace elbowroom::interposer::process

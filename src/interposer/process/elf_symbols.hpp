@@ -1,16 +1,90 @@
 #pragma once
 
+#include <elf.h>
+#include <link.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace elbowroom::interposer::process {
 
-/// The address of the dynamic symbol `name` in the first loaded object whose file name begins with `object_prefix` (any object
-/// for ""), this library left out; null when there is none. Reads the loader's own tables, so that it needs no dlsym; versions
-/// are ignored and the first definition is taken. Cost: some microseconds for each loaded object.
+/// A loaded object, read from the loader's own tables: what is asked here needs no dlsym and calls no function of the program, which may
+/// define `strcmp` itself and not be ready for it (a sanitizer's runtime).
+class LoadedObject {
+ public:
+  LoadedObject() = default;
+  explicit LoadedObject(const dl_phdr_info& object);
+
+  /// The address of the function that the object defines under that name; null: none. Versions are ignored.
+  [[nodiscard]] void* find(const char* name) const;
+  /// Whether the loader binds that name for the object: it calls such a function, or takes its address.
+  [[nodiscard]] bool refers_to(const char* name) const;
+  [[nodiscard]] bool holds(const void* address) const;
+  /// Its name for other objects; of one without a soname, that of its file.
+  [[nodiscard]] const char* soname() const;
+  [[nodiscard]] const char* file_name() const;
+  [[nodiscard]] const char* path() const { return path_; }
+  [[nodiscard]] std::uintptr_t base() const { return base_; }
+  [[nodiscard]] const void* begin() const;
+  [[nodiscard]] const void* end() const;
+
+  /// Calls `visit(soname)` for each library that it is linked to, in order.
+  template <class Visit>
+  void visit_needed(Visit&& visit) const {
+    for (const ElfW(Dyn)* entry = dynamic_; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+      if (entry->d_tag == DT_NEEDED) { visit(strings_ + entry->d_un.d_val); }
+    }
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t find_index(const char* name) const;
+  [[nodiscard]] std::uint32_t find_by_gnu_hash(const char* name) const;
+  [[nodiscard]] std::uint32_t find_by_scan(const char* name) const;
+  [[nodiscard]] bool defines(std::uint32_t index, const char* name) const;
+
+  struct Relocations {
+    const ElfW(Rela) * first = nullptr;
+    std::size_t bytes = 0;
+  };
+  [[nodiscard]] bool binds(const Relocations& relocations, const char* name) const;
+
+  std::uintptr_t base_ = 0;
+  const char* path_ = "";
+  const ElfW(Phdr) * headers_ = nullptr;
+  unsigned header_count_ = 0;
+  const ElfW(Dyn) * dynamic_ = nullptr;
+  const ElfW(Sym) * symbols_ = nullptr;
+  const char* strings_ = "";
+  const char* soname_ = nullptr;
+  const std::uint32_t* gnu_hash_ = nullptr;
+  const ElfW(Word) * sysv_hash_ = nullptr;
+  Relocations calls_;
+  Relocations data_;
+};
+
+/// Whether two texts are the same, and whether one begins with another; without the C library.
+bool same_text(const char* a, const char* b);
+bool begins_with(const char* text, std::string_view prefix);
+
+/// Calls `visit(object)` for each loaded object in the order of loading, until it returns true. Nothing is loaded or unloaded meanwhile, and
+/// `visit` must not call what takes the loader's locks in another order: no dlsym, no dlopen.
+void visit_loaded_objects(bool (*visit)(void* self, const LoadedObject& object), void* self);
+
+template <class Visit>
+void visit_loaded_objects(Visit&& visit) {
+  visit_loaded_objects([](void* self, const LoadedObject& object) { return (*static_cast<Visit*>(self))(object); }, &visit);
+}
+
+/// Whether the object is this library, or another copy of it or of the one for another vendor.
+bool is_interposer(const LoadedObject& object);
+
+/// The address of the dynamic symbol `name` in the first loaded object whose file name begins with `object_prefix` (any object for ""),
+/// interposers left out; null when there is none. Cost: some microseconds for each loaded object.
 void* find_loaded_symbol(std::string_view object_prefix, const char* name);
 
-/// The file name, without its folder, of the loaded object that holds `address`; "" for the program itself or none.
-/// The text belongs to the loader.
-std::string_view object_of(const void* address);
+/// The loaded object that holds `address`; one without a name or tables where none does.
+LoadedObject object_at(const void* address);
 
 }  // namespace elbowroom::interposer::process

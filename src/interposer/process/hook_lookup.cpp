@@ -1,5 +1,5 @@
-#include "interposer/process/elf_symbols.hpp"
 #include "interposer/process/hook_table.hpp"
+#include "interposer/process/symbol_routes.hpp"
 
 namespace elbowroom::interposer::process {
 
@@ -10,12 +10,9 @@ const Hook* find_hook(std::string_view symbol) {
   return nullptr;
 }
 
-const Hook* find_hook(std::string_view base, int version, std::uint64_t flags) {
-  const bool per_thread_asked = (flags & kPerThreadFormsAsked) != 0;
-  const DefaultStream wanted = per_thread_asked ? DefaultStream::kPerThread : DefaultStream::kLegacy;
+const Hook* find_hook(const HookState& state) {
   for (const Hook& hook : hooks()) {
-    if (hook.base != base || hook.base.empty() || version < hook.since) { continue; }
-    if (hook.stream == wanted || hook.stream == DefaultStream::kNone) { return &hook; }
+    if (hook.state == &state) { return &hook; }
   }
   return nullptr;
 }
@@ -23,21 +20,16 @@ const Hook* find_hook(std::string_view base, int version, std::uint64_t flags) {
 void* resolve(const Hook& hook) {
   void* found = hook.state->real.load(std::memory_order_acquire);
   if (found != nullptr) { return found; }
-  found = find_loaded_symbol(object_prefix(hook.library), hook.symbol);
-  // Programs link NCCL and cuBLAS statically into libraries of their own.
-  if (found == nullptr && hook.library != HookedLibrary::kDriver) { found = find_loaded_symbol("", hook.symbol); }
+  found = driver_function(hook.symbol);
   if (found != nullptr) { hook.state->real.store(found, std::memory_order_release); }
   return found;
 }
 
 void* resolve_state(HookState& state) {
-  for (const Hook& hook : hooks()) {
-    if (hook.state == &state) {
-      state.routes.fetch_or(kRouteLinked, std::memory_order_relaxed);
-      return resolve(hook);
-    }
-  }
-  return nullptr;
+  const Hook* hook = find_hook(state);
+  if (hook == nullptr) { return nullptr; }
+  state.routes.fetch_or(kRouteLinked, std::memory_order_relaxed);
+  return resolve(*hook);
 }
 
 }  // namespace elbowroom::interposer::process

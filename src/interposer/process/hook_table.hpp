@@ -15,7 +15,8 @@ enum class HookedLibrary : std::uint8_t { kDriver, kNccl, kCublas, kCublasLt };
 enum class DefaultStream : std::uint8_t { kNone, kLegacy, kPerThread };
 
 /// How a program came by a hooked function; bits of HookState::routes.
-enum Route : std::uint8_t { kRouteLinked = 1, kRouteDlsym = 2, kRouteProcAddress = 4 };
+/// kNewerForm is none: the driver has a form of the function that is newer than the hook.
+enum Route : std::uint8_t { kRouteLinked = 1, kRouteDlsym = 2, kRouteProcAddress = 4, kNewerForm = 8 };
 
 /// What changes about a hooked function while the process runs.
 struct HookState {
@@ -56,17 +57,16 @@ inline bool may_be_hooked(const char* name) { return hook_table().may_be_hooked(
 /// The hook of that exported name, or null.
 const Hook* find_hook(std::string_view symbol);
 
-/// Of the flags of cuGetProcAddress and hipGetProcAddress: forms whose stream 0 is the thread's own.
-inline constexpr std::uint64_t kPerThreadFormsAsked = 2;
+/// The hook that has that state, or null.
+const Hook* find_hook(const HookState& state);
 
-/// The hook that cuGetProcAddress or hipGetProcAddress means by `base` for that version and those flags, or null.
-const Hook* find_hook(std::string_view base, int version, std::uint64_t flags);
-
-/// The function behind a hook, found among the loaded libraries where it is not known yet; null when its library is not loaded.
+/// The function of the driver behind a hook: that of the next library that interposes it, or else the driver's own. Found among the loaded
+/// libraries where it is not known yet; null when the driver is not loaded.
 void* resolve(const Hook& hook);
 void* resolve_state(HookState& state);
 
-/// The real function of hook `Ours`; null when its library is not loaded.
+/// The driver's function behind hook `Ours`; null when the driver is not loaded. There is one driver in a process; of other libraries there may
+/// be several copies (meant.hpp).
 template <auto Ours>
 decltype(Ours) real() {
   void* found = hook_state<Ours>.real.load(std::memory_order_acquire);
@@ -77,7 +77,7 @@ decltype(Ours) real() {
 /// "Not initialized", in CUDA's driver, HIP and NCCL ("internal error") alike.
 inline constexpr int kNoSuchLibrary = 3;
 
-/// Calls the real function of hook `Ours`.
+/// Calls the driver's function behind hook `Ours`.
 template <auto Ours, class... Arguments>
 int call_real(Arguments... arguments) {
   const auto function = real<Ours>();

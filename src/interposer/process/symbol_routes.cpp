@@ -4,27 +4,30 @@
 
 #include <string_view>
 
+#include "interposer/process/definitions.hpp"
 #include "interposer/process/elf_symbols.hpp"
 #include "interposer/process/hook_table.hpp"
+#include "interposer/process/meant.hpp"
 
 // The ways by which a program gets the address of a hooked function. dlopen needs no hook: whatever handle a program holds, dlsym
 // tells by the address that it finds whether it is the driver's function.
 //
 // dlsym answers RTLD_NEXT and RTLD_DEFAULT for the object that *calls* it, which it reads from its return address. So the exported
-// dlsym is a few instructions that ask elbowroom_dlsym for a substitute and otherwise jump to the loader's, with the stack as it was.
+// dlsym is a few instructions that ask elbowroom_dlsym for a substitute and otherwise jump to the next one, with the stack as it was.
 
 extern "C" {
-__attribute__((visibility("hidden"))) constinit void* elbowroom_loader_dlsym = nullptr;
-__attribute__((visibility("hidden"))) constinit void* elbowroom_loader_dlvsym = nullptr;
-__attribute__((visibility("hidden"))) void* elbowroom_dlsym(void* handle, const char* name);
-__attribute__((visibility("hidden"))) void* elbowroom_dlvsym(void* handle, const char* name, const char* version);
+__attribute__((visibility("hidden"))) constinit void* elbowroom_next_dlsym = nullptr;
+__attribute__((visibility("hidden"))) constinit void* elbowroom_next_dlvsym = nullptr;
+__attribute__((visibility("hidden"))) void* elbowroom_dlsym(void* handle, const char* name, const char*, const void* caller);
+__attribute__((visibility("hidden"))) void* elbowroom_dlvsym(void* handle, const char* name, const char* version,
+                                                             const void* caller);
 }
 
-// A substitute of 0 means "ask the loader", of 1 "there is none": the caller gets null.
+// A substitute of 0 means "ask the next one", of 1 "there is none": the caller gets null.
 #if defined(__x86_64__)
 asm(R"(
 .pushsection .text
-.macro ELBOWROOM_ROUTE name, substitute, loader
+.macro ELBOWROOM_ROUTE name, substitute, next
 .globl \name
 .type \name, @function
 .balign 16
@@ -37,6 +40,7 @@ asm(R"(
   .cfi_adjust_cfa_offset 8
   pushq %rdx
   .cfi_adjust_cfa_offset 8
+  movq 24(%rsp), %rcx
   call \substitute
   popq %rdx
   .cfi_adjust_cfa_offset -8
@@ -47,7 +51,7 @@ asm(R"(
   cmpq $1, %rax
   ja 1f
   je 2f
-  jmpq *\loader(%rip)
+  jmpq *\next(%rip)
 2:
   xorl %eax, %eax
 1:
@@ -55,14 +59,14 @@ asm(R"(
   .cfi_endproc
 .size \name, .-\name
 .endm
-ELBOWROOM_ROUTE dlsym, elbowroom_dlsym, elbowroom_loader_dlsym
-ELBOWROOM_ROUTE dlvsym, elbowroom_dlvsym, elbowroom_loader_dlvsym
+ELBOWROOM_ROUTE dlsym, elbowroom_dlsym, elbowroom_next_dlsym
+ELBOWROOM_ROUTE dlvsym, elbowroom_dlvsym, elbowroom_next_dlvsym
 .popsection
 )");
 #elif defined(__aarch64__)
 asm(R"(
 .pushsection .text
-.macro ELBOWROOM_ROUTE name, substitute, loader
+.macro ELBOWROOM_ROUTE name, substitute, next
 .globl \name
 .type \name, %function
 .balign 16
@@ -74,6 +78,7 @@ asm(R"(
   .cfi_offset 30, -40
   stp x0, x1, [sp, #16]
   str x2, [sp, #32]
+  mov x3, x30
   bl \substitute
   mov x9, x0
   ldp x0, x1, [sp, #16]
@@ -83,8 +88,8 @@ asm(R"(
   cmp x9, #1
   b.hi 1f
   b.eq 2f
-  adrp x9, \loader
-  ldr x9, [x9, #:lo12:\loader]
+  adrp x9, \next
+  ldr x9, [x9, #:lo12:\next]
   br x9
 2:
   mov x9, #0
@@ -94,8 +99,8 @@ asm(R"(
   .cfi_endproc
 .size \name, .-\name
 .endm
-ELBOWROOM_ROUTE dlsym, elbowroom_dlsym, elbowroom_loader_dlsym
-ELBOWROOM_ROUTE dlvsym, elbowroom_dlvsym, elbowroom_loader_dlvsym
+ELBOWROOM_ROUTE dlsym, elbowroom_dlsym, elbowroom_next_dlsym
+ELBOWROOM_ROUTE dlvsym, elbowroom_dlvsym, elbowroom_next_dlvsym
 .popsection
 )");
 #else
@@ -105,100 +110,167 @@ ELBOWROOM_ROUTE dlvsym, elbowroom_dlvsym, elbowroom_loader_dlvsym
 namespace elbowroom::interposer::process {
 namespace {
 
-void* const kAskLoader = nullptr;
+void* const kAskNext = nullptr;
 void* const kNoSymbol = reinterpret_cast<void*>(1);
 
-void* from_c_library(void*& known, const char* name) {
+void* in_c_library(const char* name) {
+  void* found = find_loaded_symbol("libc.so", name);
+  return found != nullptr ? found : find_loaded_symbol("libdl", name);  // glibc before 2.34
+}
+
+void* next_of(void*& known, const char* name) {
   void* found = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
   if (found != nullptr) { return found; }
-  found = find_loaded_symbol("libc.so", name);
-  if (found == nullptr) { found = find_loaded_symbol("libdl", name); }  // glibc before 2.34
+  found = next_at_start(name);
+  if (found == nullptr) { found = in_c_library(name); }
   __atomic_store_n(&known, found, __ATOMIC_RELEASE);
   return found;
 }
 
-// Whether `found`, the loader's answer for the hook's name, is the function that the hook stands for. Other libraries define
-// functions of these names too (stubs, shims); those are left alone.
-bool is_hooked_function(const Hook& hook, void* found) {
-  if (hook.library == HookedLibrary::kDriver) { return object_of(found).starts_with(object_prefix(hook.library)); }
-  return resolve(hook) == found;
+bool is_in_driver(const void* function) {
+  return begins_with(object_at(function).file_name(), object_prefix(HookedLibrary::kDriver));
 }
 
-void* substitute(const Hook& hook, void* found) {
+// Whether the next dlsym is another library's than the C library's: it may answer for the driver.
+bool dlsym_is_interposed() { return reinterpret_cast<void*>(next_dlsym()) != reinterpret_cast<void*>(c_library_dlsym()); }
+
+bool in_one_object(const void* a, const void* b) { return a != nullptr && b != nullptr && object_at(a).holds(b); }
+
+// Whether `caller` is in a library that interposes the function as well and stands behind this one: it wants what comes after itself.
+bool stands_behind(const void* caller, const Hook& hook, const void* real) {
+  const LoadedObject object = object_at(caller);
+  return object.find(hook.symbol) != nullptr || object.holds(real) ||
+         (dlsym_is_interposed() && object.holds(reinterpret_cast<const void*>(next_dlsym())));
+}
+
+// Whether `found`, the answer for the hook's name, is the function that the hook stands for, in the driver or before it. Other libraries
+// define functions of these names too (stubs, shims that are not preloaded); those are left alone.
+bool is_driver_function(const Hook& hook, void* found) {
+  if (resolve(hook) == found || is_in_driver(found)) { return true; }
+  if (!dlsym_is_interposed() || !in_one_object(reinterpret_cast<const void*>(next_dlsym()), found)) { return false; }
+  // It answers with a function that it does not export: the launches of the program are to go through that one.
+  hook.state->real.store(found, std::memory_order_release);
+  return true;
+}
+
+void* no_symbol(const Hook& hook) {
+  c_library_dlsym()(RTLD_NEXT, hook.symbol);  // leaves its message for dlerror
+  return kNoSymbol;
+}
+
+void* substitute_driver(const Hook& hook, void* found, const void* caller) {
   void* ours = hook.ours();
-  if (found == nullptr) { return kAskLoader; }
-  if (found == ours) {
-    // The global scope begins with this library; it must not answer for a library that is not there.
-    if (resolve(hook) != nullptr) { return ours; }
-    loader_dlsym()(RTLD_NEXT, hook.symbol);  // leaves its message for dlerror
-    return kNoSymbol;
-  }
-  if (!is_hooked_function(hook, found)) { return kAskLoader; }
-  void* unknown = nullptr;
-  hook.state->real.compare_exchange_strong(unknown, found);
+  // The global scope begins with this library; it must not answer for a library that is not there.
+  if (found == ours) { return resolve(hook) != nullptr ? ours : no_symbol(hook); }
+  if (!is_driver_function(hook, found) || stands_behind(caller, hook, resolve(hook))) { return kAskNext; }
   hook.state->routes.fetch_or(kRouteDlsym, std::memory_order_relaxed);
   return ours;
 }
 
-// Once, when the driver is known to be loaded: what it lacks then it will always lack.
-bool resolve_driver() {
-  for (const Hook& hook : hooks()) {
-    if (hook.library == HookedLibrary::kDriver) { resolve(hook); }
+// A program that looked a function up calls that one, whichever other copies of the library there are.
+void* substitute_library(const Hook& hook, void* handle, void* found, const void* caller) {
+  if (found == hook.ours()) {
+    found = visible_definition(hook.symbol, handle == RTLD_DEFAULT ? caller : nullptr);
+    if (found == nullptr) { return no_symbol(hook); }
   }
-  return true;
+  if (object_at(caller).find(hook.symbol) != nullptr) { return kAskNext; }
+  hook.state->routes.fetch_or(kRouteDlsym, std::memory_order_relaxed);
+  return redirect_to(hook, found);
 }
 
-// Of the hooks that cuGetProcAddress or hipGetProcAddress may have meant, the one whose driver function it returned. Drivers that return another
-// address than they export are taken at their word for name, version and flags.
-const Hook* hook_of_address(std::string_view base, int version, std::uint64_t flags, void* found) {
-  static const bool resolved = resolve_driver();
-  for (const Hook& hook : hooks()) {
-    if (resolved && hook.state->real.load(std::memory_order_relaxed) == found) { return &hook; }
-  }
-  const Hook* meant = find_hook(base, version, flags);
-  return meant != nullptr && object_of(found).starts_with(object_prefix(meant->library)) ? meant : nullptr;
+void* substitute(const Hook& hook, void* handle, void* found, const void* caller) {
+  if (found == nullptr) { return kAskNext; }
+  const bool driver = hook.library == HookedLibrary::kDriver;
+  return driver ? substitute_driver(hook, found, caller) : substitute_library(hook, handle, found, caller);
 }
 
-bool is_base_name(std::string_view name) {
-  for (const Hook& hook : hooks()) {
-    if (!name.empty() && (name == hook.base || name == hook.symbol)) { return true; }
+// Of the flags of cuGetProcAddress and hipGetProcAddress: forms whose stream 0 is the legacy one, or the thread's own.
+constexpr std::uint64_t kLegacyFormsAsked = 1;
+constexpr std::uint64_t kPerThreadFormsAsked = 2;
+
+std::uint64_t flags_for(const Hook& hook) {
+  switch (hook.stream) {
+    case DefaultStream::kLegacy:
+      return kLegacyFormsAsked;
+    case DefaultStream::kPerThread:
+      return kPerThreadFormsAsked;
+    case DefaultStream::kNone:
+      break;
   }
-  return false;
+  return 0;
+}
+
+bool is_called(const Hook& hook, std::string_view name) { return name == hook.base || name == hook.symbol; }
+
+// Whether the driver means the hook's function by that address: it exports it there, or answers with it in the version that the hook is of.
+bool is_function_of(const Hook& hook, void* found, AskEntry ask) {
+  if (hook.state->real.load(std::memory_order_relaxed) == found) { return true; }
+  if (find_loaded_symbol(object_prefix(hook.library), hook.symbol) == found) { return true; }
+  return hook.since > 0 && ask(hook.base.data(), hook.since, flags_for(hook)) == found;
 }
 
 }  // namespace
 
-void substitute_found(const char* symbol, void** found, int version, std::uint64_t flags) {
+void substitute_found(const char* symbol, void** found, int version, std::uint64_t flags, AskEntry ask) {
   // The first name asked for is the empty string; results may be unwanted.
-  if (symbol == nullptr || found == nullptr || *found == nullptr || !is_base_name(symbol)) { return; }
-  const Hook* hook = hook_of_address(symbol, version, flags, *found);
-  if (hook == nullptr || *found == hook->ours()) { return; }
-  void* unknown = nullptr;
-  hook->state->real.compare_exchange_strong(unknown, *found);
-  hook->state->routes.fetch_or(kRouteProcAddress, std::memory_order_relaxed);
-  *found = hook->ours();
+  if (symbol == nullptr || *symbol == '\0' || found == nullptr || *found == nullptr) { return; }
+  const Hook* newest = nullptr;
+  const bool per_thread = (flags & kPerThreadFormsAsked) != 0;
+  for (const Hook& hook : hooks()) {
+    if (!is_called(hook, symbol) || *found == hook.ours()) { continue; }
+    if (is_function_of(hook, *found, ask)) {
+      void* unknown = nullptr;
+      hook.state->real.compare_exchange_strong(unknown, *found);
+      hook.state->routes.fetch_or(kRouteProcAddress, std::memory_order_relaxed);
+      *found = hook.ours();
+      return;
+    }
+    const bool asked = hook.stream == DefaultStream::kNone || (hook.stream == DefaultStream::kPerThread) == per_thread;
+    if (newest == nullptr && asked && hook.since > 0 && version >= hook.since) { newest = &hook; }
+  }
+  if (newest != nullptr) { newest->state->routes.fetch_or(kNewerForm, std::memory_order_relaxed); }
 }
 
-DlsymFunction loader_dlsym() { return reinterpret_cast<DlsymFunction>(from_c_library(elbowroom_loader_dlsym, "dlsym")); }
-DlvsymFunction loader_dlvsym() { return reinterpret_cast<DlvsymFunction>(from_c_library(elbowroom_loader_dlvsym, "dlvsym")); }
+void* driver_function(const char* name) {
+  const std::string_view prefix = object_prefix(HookedLibrary::kDriver);
+  if (void* next = next_at_start(name)) { return next; }
+  void* own = find_loaded_symbol(prefix, name);
+  if (own == nullptr || !dlsym_is_interposed()) { return own; }
+  void* handle = dlopen(object_at(own).path(), RTLD_LAZY | RTLD_NOLOAD);
+  void* found = handle == nullptr ? nullptr : next_dlsym()(handle, name);
+  return found == nullptr ? own : found;
+}
+
+DlsymFunction next_dlsym() { return reinterpret_cast<DlsymFunction>(next_of(elbowroom_next_dlsym, "dlsym")); }
+DlvsymFunction next_dlvsym() { return reinterpret_cast<DlvsymFunction>(next_of(elbowroom_next_dlvsym, "dlvsym")); }
+DlsymFunction c_library_dlsym() {
+  static void* known = nullptr;
+  void* found = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
+  if (found == nullptr) {
+    found = in_c_library("dlsym");
+    __atomic_store_n(&known, found, __ATOMIC_RELEASE);
+  }
+  return reinterpret_cast<DlsymFunction>(found);
+}
 
 }  // namespace elbowroom::interposer::process
 
 using namespace elbowroom::interposer::process;
 
-void* elbowroom_dlsym(void* handle, const char* name) {
-  const DlsymFunction loader = loader_dlsym();
-  if (loader == nullptr) { return kNoSymbol; }
+// `caller` is where dlsym was called from.
+void* elbowroom_dlsym(void* handle, const char* name, const char* /*unused*/, const void* caller) {
+  const DlsymFunction next = next_dlsym();
+  if (next == nullptr) { return kNoSymbol; }
   // Who asks for the next definition has one of its own and wants the driver's.
-  if (name == nullptr || !may_be_hooked(name) || handle == RTLD_NEXT) { return kAskLoader; }
+  if (name == nullptr || !may_be_hooked(name) || handle == RTLD_NEXT) { return kAskNext; }
   const Hook* hook = find_hook(name);
-  return hook == nullptr ? kAskLoader : substitute(*hook, loader(handle, name));
+  return hook == nullptr ? kAskNext : substitute(*hook, handle, next(handle, name), caller);
 }
 
-void* elbowroom_dlvsym(void* handle, const char* name, const char* version) {
-  const DlvsymFunction loader = loader_dlvsym();
-  if (loader == nullptr) { return kNoSymbol; }
-  if (name == nullptr || !may_be_hooked(name) || handle == RTLD_NEXT) { return kAskLoader; }
+void* elbowroom_dlvsym(void* handle, const char* name, const char* version, const void* caller) {
+  const DlvsymFunction next = next_dlvsym();
+  if (next == nullptr) { return kNoSymbol; }
+  if (name == nullptr || !may_be_hooked(name) || handle == RTLD_NEXT) { return kAskNext; }
   const Hook* hook = find_hook(name);
-  return hook == nullptr ? kAskLoader : substitute(*hook, loader(handle, name, version));
+  return hook == nullptr ? kAskNext : substitute(*hook, handle, next(handle, name, version), caller);
 }

@@ -4,13 +4,24 @@
 
 namespace elbowroom::interposer::process {
 
-/// The loader's own dlsym, whoever interposes it. Null only where the C library cannot be read (then nothing is interposed).
+/// dlsym and dlvsym as they would be without this library: those of the next one that interposes them (a limit on memory, say), or else the
+/// C library's. Null only where the C library cannot be read (then nothing is interposed).
 using DlsymFunction = void* (*)(void* handle, const char* name);
 using DlvsymFunction = void* (*)(void* handle, const char* name, const char* version);
-DlsymFunction loader_dlsym();
-DlvsymFunction loader_dlvsym();
+DlsymFunction next_dlsym();
+DlvsymFunction next_dlvsym();
+/// The C library's own, which answers RTLD_NEXT for the library that calls it.
+DlsymFunction c_library_dlsym();
 
-/// After cuGetProcAddress or hipGetProcAddress has succeeded: puts our function where it found a hooked one.
-void substitute_found(const char* symbol, void** found, int version, std::uint64_t flags);
+/// The driver's function of that name as a program would have got it without this library: an earlier LD_PRELOAD's, or the driver's own.
+/// Null: no driver is loaded, or it has none.
+void* driver_function(const char* name);
+
+/// Asks the driver, or who interposes it, for the entry point of `base` in that version; null: there is none.
+using AskEntry = void* (*)(const char* base, int version, std::uint64_t flags);
+
+/// After cuGetProcAddress or hipGetProcAddress has succeeded: puts our function where it found one that is hooked. What was found decides and
+/// not its name, which in a later version may mean a function with other parameters: that one is left alone and reported.
+void substitute_found(const char* symbol, void** found, int version, std::uint64_t flags, AskEntry ask);
 
 }  // namespace elbowroom::interposer::process

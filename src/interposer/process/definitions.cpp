@@ -1,0 +1,241 @@
+#include "interposer/process/definitions.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <bitset>
+
+#include "interposer/process/elf_symbols.hpp"
+#include "interposer/process/symbol_routes.hpp"
+
+namespace elbowroom::interposer::process {
+namespace {
+
+constexpr std::size_t kObjects = 768;  // a PyTorch program has 400; further ones are not looked into
+constexpr std::size_t kEdges = 8192;
+using ObjectSet = std::bitset<kObjects>;
+
+std::uint32_t hash_of(const char* text) {
+  std::uint32_t hash = 2166136261U;
+  for (; *text != '\0'; ++text) { hash = (hash ^ static_cast<unsigned char>(*text)) * 16777619U; }
+  return hash;
+}
+
+// The objects that this process was started with stand first in the order of loading, and stay. 0: some are not initialised yet, and
+// nothing but them is loaded.
+std::size_t objects_at_start = 0;
+
+[[gnu::constructor]] void count_objects_at_start() {
+  visit_loaded_objects([](const LoadedObject&) {
+    ++objects_at_start;
+    return false;
+  });
+}
+
+// Who defines a name, who refers to it, and which object is linked to which. What stands before this library is asked for nothing: a call
+// that it meant for itself does not come here.
+class Links {
+ public:
+  explicit Links(const char* name) {
+    visit_loaded_objects([&](const LoadedObject& object) {
+      add(object, name);
+      return count_ == kObjects;
+    });
+  }
+
+  [[nodiscard]] std::size_t count() const { return count_; }
+  [[nodiscard]] void* defined(std::size_t object) const { return nodes_[object].defined; }
+  [[nodiscard]] bool refers(std::size_t object) const { return refers_[object]; }
+  [[nodiscard]] Definition definition(std::size_t object) const { return {nodes_[object].defined, nodes_[object].base, true}; }
+
+  /// The object that holds `address`, or count().
+  [[nodiscard]] std::size_t holder(const void* address) const {
+    std::size_t object = 0;
+    while (object < count_ && (address < nodes_[object].begin || address >= nodes_[object].end)) { ++object; }
+    return object;
+  }
+
+  /// The first definition in the scope of each object that was loaded with `object` in its own, in the order of loading; count(): none.
+  [[nodiscard]] std::size_t in_scope_of(std::size_t object) const {
+    const ObjectSet roots = who_needs(object);
+    for (std::size_t root = 0; root < count_; ++root) {
+      const std::size_t found = roots[root] ? first_below(root) : count_;
+      if (found != count_) { return found; }
+    }
+    return count_;
+  }
+
+ private:
+  struct Node {
+    std::uintptr_t base;
+    const void *begin, *end;
+    void* defined;
+    std::uint32_t soname, file_name;
+    std::uint16_t first_edge, last_edge;
+  };
+
+  void add(const LoadedObject& object, const char* name) {
+    Node& node = nodes_[count_];
+    node = {object.base(), object.begin(), object.end(), nullptr, hash_of(object.soname()), hash_of(object.file_name()), 0, 0};
+    behind_ = behind_ || is_interposer(object);
+    if (behind_ && !is_interposer(object)) {
+      node.defined = object.find(name);
+      refers_[count_] = object.refers_to(name);
+    }
+    node.first_edge = static_cast<std::uint16_t>(edge_count_);
+    object.visit_needed([&](const char* needed) {
+      if (edge_count_ < kEdges) { edges_[edge_count_++] = hash_of(needed); }
+    });
+    node.last_edge = static_cast<std::uint16_t>(edge_count_);
+    ++count_;
+  }
+
+  [[nodiscard]] bool is_named(std::size_t object, std::uint32_t name) const {
+    return nodes_[object].soname == name || nodes_[object].file_name == name;
+  }
+
+  [[nodiscard]] bool needs_one_of(std::size_t object, const ObjectSet& wanted) const {
+    for (std::size_t edge = nodes_[object].first_edge; edge < nodes_[object].last_edge; ++edge) {
+      for (std::size_t other = 0; other < count_; ++other) {
+        if (wanted[other] && is_named(other, edges_[edge])) { return true; }
+      }
+    }
+    return false;
+  }
+
+  // The object itself and all whose scope it is in.
+  [[nodiscard]] ObjectSet who_needs(std::size_t object) const {
+    ObjectSet found;
+    found.set(object);
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (std::size_t other = 0; other < count_; ++other) {
+        if (found[other] || !needs_one_of(other, found)) { continue; }
+        found.set(other);
+        grown = true;
+      }
+    }
+    return found;
+  }
+
+  // Breadth first, as the loader searches.
+  [[nodiscard]] std::size_t first_below(std::size_t root) const {
+    std::array<std::uint16_t, kObjects> queue;
+    std::size_t queued = 0;
+    ObjectSet seen;
+    const auto enqueue = [&](std::size_t object) {
+      if (seen[object]) { return; }
+      seen.set(object);
+      queue[queued++] = static_cast<std::uint16_t>(object);
+    };
+    enqueue(root);
+    for (std::size_t next = 0; next < queued; ++next) {
+      const Node& node = nodes_[queue[next]];
+      if (node.defined != nullptr) { return queue[next]; }
+      for (std::size_t edge = node.first_edge; edge < node.last_edge; ++edge) {
+        std::size_t needed = 0;
+        while (needed < count_ && !is_named(needed, edges_[edge])) { ++needed; }
+        if (needed < count_) { enqueue(needed); }
+      }
+    }
+    return count_;
+  }
+
+  std::array<Node, kObjects> nodes_;
+  std::array<std::uint32_t, kEdges> edges_;
+  ObjectSet refers_;
+  bool behind_ = false;
+  std::size_t count_ = 0;
+  std::size_t edge_count_ = 0;
+};
+
+// Among several definitions, where the global scope has none.
+Definition local_definition(const Links& links, const void* caller) {
+  const std::size_t calling = links.holder(caller);
+  if (calling < links.count() && links.refers(calling)) {
+    const std::size_t found = links.in_scope_of(calling);
+    if (found < links.count()) { return links.definition(found); }
+  }
+  Definition agreed;
+  for (std::size_t object = 0; object < links.count(); ++object) {
+    if (!links.refers(object)) { continue; }
+    const std::size_t found = links.in_scope_of(object);
+    if (found == links.count()) { continue; }
+    agreed.certain = agreed.function == nullptr || agreed.function == links.defined(found);
+    if (!agreed.certain) { break; }
+    agreed = links.definition(found);
+  }
+  return agreed;
+}
+
+Definition first_definition(const Links& links, bool certain) {
+  for (std::size_t object = 0; object < links.count(); ++object) {
+    if (links.defined(object) == nullptr) { continue; }
+    Definition first = links.definition(object);
+    first.certain = certain;
+    return first;
+  }
+  return {};
+}
+
+std::size_t definition_count(const char* name, Definition& first) {
+  std::size_t count = 0;
+  bool behind = false;
+  visit_loaded_objects([&](const LoadedObject& object) {
+    behind = behind || is_interposer(object);
+    void* defined = !behind || is_interposer(object) ? nullptr : object.find(name);
+    if (defined != nullptr && count++ == 0) { first = {defined, object.base(), true}; }
+    return false;
+  });
+  return count;
+}
+
+// By the loader, because it alone knows what was made global after the start.
+void* next_global(const char* name) {
+  if (void* found = next_at_start(name)) { return found; }
+  const DlsymFunction loader = c_library_dlsym();
+  void* found = loader == nullptr ? nullptr : loader(RTLD_NEXT, name);
+  if (found == nullptr) {
+    dlerror();  // the message is not for the program
+    return nullptr;
+  }
+  return is_interposer(object_at(found)) ? nullptr : found;
+}
+
+}  // namespace
+
+void* next_at_start(const char* name) {
+  std::size_t place = 0;
+  bool behind = false;
+  void* found = nullptr;
+  visit_loaded_objects([&](const LoadedObject& object) {
+    if (objects_at_start != 0 && place++ == objects_at_start) { return true; }
+    if (is_interposer(object)) {
+      behind = true;
+    } else if (behind) {
+      found = object.find(name);
+    }
+    return found != nullptr;
+  });
+  return found;
+}
+
+void* visible_definition(const char* name, const void* caller) {
+  if (void* global = next_global(name)) { return global; }
+  if (caller == nullptr) { return nullptr; }
+  const Links links(name);
+  const std::size_t calling = links.holder(caller);
+  const std::size_t found = calling == links.count() ? calling : links.in_scope_of(calling);
+  return found == links.count() ? nullptr : links.defined(found);
+}
+
+Definition definition_for(const char* name, const void* caller) {
+  Definition only;
+  if (definition_count(name, only) <= 1) { return only; }
+  if (void* global = next_global(name)) { return {global, object_at(global).base(), true}; }
+  const Links links(name);
+  const Definition local = local_definition(links, caller);
+  return local.certain && local.function != nullptr ? local : first_definition(links, false);
+}
+
+}  // namespace elbowroom::interposer::process

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Several copies of NCCL in a process: each call reaches the copy that it reaches without the interposer, whatever was loaded before it.
+set -euo pipefail
+
+fail() {
+  printf 'copies.sh: %s\n' "$1" >&2
+  exit 1
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+compared=0
+
+compare() { # OPERATION...
+  # Without the interposer a name that nobody defines ends the program: nothing to compare.
+  "$ELBOWROOM_COPIES" "$ELBOWROOM_COPIES_DIR" "$@" >"$work/plain" 2>/dev/null || return 0
+  LD_PRELOAD=$ELBOWROOM_INTERPOSER "$ELBOWROOM_COPIES" "$ELBOWROOM_COPIES_DIR" "$@" >"$work/interposed" 2>"$work/said" ||
+    fail "$*: exit code $? $(cat "$work/said")"
+  diff "$work/plain" "$work/interposed" >"$work/difference" || fail "$*: $(cat "$work/difference")"
+  compared=$((compared + 1))
+}
+
+# A library loaded by its path beside a framework that has a copy of its own, in both orders; a jump out of the framework.
+compare nccl1l nccl1d own3l own3c nccl1d own3j
+compare own3l own3c nccl1l nccl1d own3c own3j
+# Two frameworks, each linked to its own; what was made global is everybody's from then on, but for those who were bound before.
+compare user1l user1c user2l user2c user1d user2d
+compare user1l user1c nccl2g user2l user2c user1c user2x
+compare nccl2g own3l own3c user1l user1c nccl2x
+# A plugin that is linked to no copy has that of who brought it.
+compare host2l host2c free0c nccl1l free0c
+[ "$compared" -ge 5 ] || fail "only $compared of the chosen cases ran without the interposer"
+
+stems=(nccl1 nccl2 own3 user1 user2 host2)
+letters=(l g c c d x)
+RANDOM=${ELBOWROOM_SEED:-1}
+for ((program = 0; program < 150; ++program)); do
+  operations=()
+  for ((i = 0; i < 8; ++i)); do operations+=("${stems[RANDOM % 6]}${letters[RANDOM % 6]}"); done
+  compare "${operations[@]}"
+done
+[ "$compared" -ge 100 ] || fail "only $compared programs ran without the interposer"

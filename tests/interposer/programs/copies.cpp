@@ -1,0 +1,58 @@
+#include <dlfcn.h>
+
+#include <string>
+
+#include "interposer/nccl/functions.hpp"
+#include "program.hpp"
+
+// `copies FOLDER OPERATION...`: loads libraries and calls NCCL through them, and says which copy each call reached. copies.sh compares what it
+// says with the interposer and without. An operation is the stem of a library and a letter: l and g load it, with local and global visibility;
+// c calls what it is linked to, j the same by a jump, d looks a function up in it, x asks the whole program for it.
+
+namespace {
+
+using Call = int (*)();
+using AllReduce = decltype(&ncclAllReduce);
+
+void* loaded(const std::string& folder, const std::string& stem, int flags) {
+  return dlopen((folder + "/" + stem + ".so").c_str(), RTLD_LAZY | flags);
+}
+
+int call(void* handle, const char* name) {
+  const auto function = reinterpret_cast<Call>(dlsym(handle, name));
+  return function == nullptr ? -1 : function();
+}
+
+int look_up(void* where) {
+  const auto all_reduce = reinterpret_cast<AllReduce>(dlsym(where, "ncclAllReduce"));
+  const auto communicator = reinterpret_cast<nccl::Communicator (*)()>(dlsym(where, "numbered_communicator"));
+  if (all_reduce == nullptr || communicator == nullptr) { return -1; }
+  volatile int result = all_reduce(nullptr, nullptr, 1, 7, 0, communicator(), nullptr);
+  return result;
+}
+
+int operate(const std::string& folder, const std::string& operation) {
+  const std::string stem = operation.substr(0, operation.size() - 1);
+  void* handle = loaded(folder, stem, RTLD_NOLOAD);
+  switch (operation.back()) {
+    case 'l':
+      return loaded(folder, stem, RTLD_LOCAL) != nullptr ? 0 : -1;
+    case 'g':
+      return loaded(folder, stem, RTLD_GLOBAL) != nullptr ? 0 : -1;
+    case 'c':
+      return handle == nullptr ? -1 : 10'000 * call(handle, "user_all_reduce") + call(handle, "user_group");
+    case 'j':
+      return handle == nullptr ? -1 : call(handle, "user_group_by_jump");
+    case 'd':
+      return handle == nullptr ? -1 : look_up(handle);
+    default:
+      return look_up(RTLD_DEFAULT);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (int i = 2; i < argc; ++i) { std::printf("%s %d\n", argv[i], operate(argv[1], argv[i])); }
+  return 0;
+}
