@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The yardstick on a machine with GPUs, in calls of a few minutes. Binaries are taken from build/gpu (made by scripts/gpu/collect.sh)
+# or from build/release.
+#   usage: scripts/gpu/yardstick.sh OUT smoke|measure [OPTION OF scripts/yardstick...]
+#   SECONDS_LEFT (500) bounds the call; a measurement goes on where RESUME, the yardstick.json of an earlier call, was stopped.
+#   smoke: every arm of every program once with a few steps, three at a time, in 150 seconds.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+usage='usage: scripts/gpu/yardstick.sh OUT smoke|measure [OPTION...]'
+out=${1:?$usage}
+mode=${2:?$usage}
+shift 2
+mkdir -p "$out"
+bin=build/gpu
+[[ -x $bin/elbowroom ]] || bin=build/release/bin
+raw=$bin/example_raw_overlap
+
+# Libraries of a Python environment are found too, by the program that is not Python.
+for dir in $(python3 -c 'import glob, nvidia
+for root in nvidia.__path__: print(*glob.glob(root + "/*/lib"))' 2>/dev/null); do
+  LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$dir
+done
+export LD_LIBRARY_PATH
+
+common=(python3 -B scripts/yardstick --elbowroom "$bin/elbowroom")
+[[ -x $raw ]] && common+=(--raw "$raw")
+case $mode in
+  smoke) limit=${SECONDS_LEFT:-150}; arguments=(--smoke --json "$out/smoke.json" --seconds "$((limit - 40))" --timeout 90) ;;
+  measure)
+    limit=${SECONDS_LEFT:-500}
+    [[ -z ${RESUME:-} ]] || cp "$RESUME" "$out/yardstick.json" || exit 2
+    arguments=(--json "$out/yardstick.json" --page "$out/yardstick.md" --seconds "$((limit - 60))")
+    ;;
+  *) echo "yardstick.sh: mode '$mode', expected smoke or measure" >&2; exit 2 ;;
+esac
+timeout --kill-after=10 "$limit" "${common[@]}" "${arguments[@]}" "$@" 2>&1 | tee "$out/$mode.txt"
+exit "${PIPESTATUS[0]}"

@@ -1,0 +1,168 @@
+"""One launch of a program: its command, its processes, what it printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import catalog
+import traces
+from nvml import EnergyCounter
+
+SKIPPED = 77
+GRACE_SECONDS = 2.0
+TAIL = 3000
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all launches have in common."""
+
+    elbowroom: str
+    raw: str
+    gpus: int
+    steps: int
+    warm_up: int
+    run_warm_up: int
+    timeout: float
+
+
+def program_command(program: catalog.Program, arm: catalog.Arm, plan: Plan) -> list[str]:
+    """As its user would start it."""
+    warm_up = plan.warm_up if arm.elbowroom is None else plan.run_warm_up
+    common = ["--steps", str(plan.steps), "--warm-up", str(warm_up), *program.arguments, *arm.arguments]
+    if not program.script:
+        return [plan.raw, *([] if "--mode" in common else ["--mode", "plain"]), *common]
+    script = str(catalog.PROGRAMS / program.script)
+    if program.ranks:
+        return [sys.executable, str(catalog.LAUNCHER), "-n", str(plan.gpus), script, *common]
+    return [sys.executable, script, "--gpus", str(plan.gpus), *common]
+
+
+def full_command(program: catalog.Program, arm: catalog.Arm, plan: Plan, report: str) -> list[str]:
+    command = program_command(program, arm, plan)
+    if arm.elbowroom is None:
+        return command
+    return [plan.elbowroom, "run", *arm.elbowroom, "--report", report, "--", *command]
+
+
+def reason_not_to_run(program: catalog.Program, plan: Plan) -> str:
+    if program.gpus not in (0, plan.gpus):
+        return f"uses {program.gpus} GPUs, {plan.gpus} are asked for"
+    if not program.script and not plan.raw:
+        return "--raw does not name the built examples/raw_overlap.cu"
+    return ""
+
+
+def line_of(output: str) -> Record | None:
+    """What the program said of its steps: its last line that is such an object. Libraries may print too."""
+    for text in reversed(output.splitlines()):
+        if not text.startswith("{"):
+            continue
+        try:
+            line = json.loads(text)
+        except json.JSONDecodeError:
+            continue
+        if "steps_ms" in line:
+            return line
+        if "modes" in line:  # raw_overlap prints what the examples beside it print
+            (mode,) = line["modes"].values()
+            return line | {"steps_ms": mode["ms"], "digest": mode["digest"]}
+    return None
+
+
+def reason_of(code: int, errors: str) -> str:
+    """Why a launch failed, in one line: what it skipped for, the last exception, or its exit code."""
+    for text in errors.splitlines():
+        if code == SKIPPED and text.startswith("skipped: "):
+            return text.removeprefix("skipped: ")
+    raised = re.findall(r"^(?:\[rank\d+\]:\s*)?((?:[\w.]+(?:Error|Exception|Interrupt)|elbowroom)\b:.*)$", errors, re.MULTILINE)
+    return f"exit code {code}" + (f": {raised[-1][:300]}" if raised else "")
+
+
+def contained(command: list[str], environment: dict[str, str], timeout: float, folder: Path) -> tuple[str, str, int, str]:
+    """Output, errors, exit code, and why it was stopped. All its processes are gone when this returns or raises."""
+    stopped = ""
+    with open(folder / "output", "w+", encoding="utf-8", errors="replace") as output, open(
+        folder / "errors", "w+", encoding="utf-8", errors="replace"
+    ) as errors:
+        process = subprocess.Popen(command, env=environment, stdout=output, stderr=errors, start_new_session=True)
+        try:
+            process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            stopped = f"took longer than {timeout:.0f} s"
+            os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(GRACE_SECONDS)
+            except subprocess.TimeoutExpired:
+                pass
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+        output.seek(0)
+        errors.seek(0)
+        return output.read(), errors.read(), process.returncode, stopped
+
+
+def shown(word: str, folder: str) -> str:
+    """As one would type it in the project's folder."""
+    return word.replace(f"{catalog.ROOT}/", "").replace(sys.executable, "python3").replace(folder, "FOLDER")
+
+
+def report_of(path: Path) -> Record | None:
+    """The parts of a report of `elbowroom run` that tell what it did; none if there is none."""
+    try:
+        run = json.loads(path.read_text(encoding="utf-8"))
+        total = {key: run["total"][key] for key in ("launches", "applied", "refused", "overhead") if key in run["total"]}
+        return total | {"ab": [process["ab"] for process in run["processes"] if "ab" in process]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def launch(program: catalog.Program, arm: catalog.Arm, plan: Plan, traced: bool, counter: EnergyCounter | None) -> Record:
+    """The record of one launch, of one that failed too."""
+    environment = os.environ | catalog.ALWAYS | dict(arm.environment)
+    begin = time.time()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        report, trace = folder / "report.json", folder / "trace.json"
+        command = full_command(program, arm, plan, str(report))
+        command += ["--trace", str(trace)] if traced else []
+        samples = counter.watch() if counter else None
+        output, errors, code, stopped = contained(command, environment, plan.timeout, folder)
+        rows = samples.stop() if samples else []
+        line = line_of(output)
+        record: Record = {
+            "program": program.name,
+            "arm": arm.name,
+            "command": [shown(word, name) for word in command],
+            "environment": dict(arm.environment),
+            "began": round(begin, 3),
+            "seconds": round(time.time() - begin, 2),
+        }
+        if code == SKIPPED and line is None:
+            return record | {"skipped": reason_of(code, errors)}
+        if line is None or stopped or (code and not traced):
+            return record | {"failure": stopped or reason_of(code, errors), "stderr": errors[-TAIL:]}
+        record |= {key: line[key] for key in ("steps_ms", "cpu_ms", "loss", "digest", "device", "versions", "peak_gib") if key in line}
+        if counter:
+            record |= counter.per_step(rows, line.get("window"), len(line["steps_ms"]))
+        if arm.elbowroom is not None:
+            record["report"] = report_of(report)
+        if traced:
+            record["busy_ms"] = traces.busy_ms(trace)
+        return record
