@@ -13,14 +13,19 @@ namespace elbowroom::interposer {
 Ticket pack(const TicketFields& fields) {
   const auto flag = [](bool set, unsigned at) { return static_cast<Ticket>(set) << at; };
   return flag(true, 0) | flag(fields.collective, 1) | flag(fields.priority, 2) | flag(fields.gate, 3) | flag(fields.shape, 4) |
-         Ticket{fields.place} << 5U | Ticket{fields.kind} << 11U | (fields.born & kBornMask) << 25U;
+         Ticket{fields.kind} << 5U | Ticket{fields.serial} << 19U | Ticket{fields.era & kEraMask} << 51U;
 }
 
 TicketFields unpack(Ticket ticket) {
-  static_assert(kMaxKinds == std::size_t{1} << 14U, "a kind takes the fourteen bits from 11 on");
+  static_assert(kMaxKinds == std::size_t{1} << 14U, "a kind takes the fourteen bits from 5 on");
   const auto flag = [&](unsigned at) { return ((ticket >> at) & 1U) != 0; };
-  return {flag(1),      flag(2), flag(3), flag(4), static_cast<unsigned>((ticket >> 5U) & 63U), (ticket >> 11U) & (kMaxKinds - 1),
-          ticket >> 25U};
+  return {flag(1),
+          flag(2),
+          flag(3),
+          flag(4),
+          (ticket >> 5U) & (kMaxKinds - 1),
+          static_cast<Serial>(ticket >> 19U),
+          static_cast<std::uint32_t>(ticket >> 51U)};
 }
 
 CoreState::CoreState(const Rules& the_rules, const Platform& the_platform) : rules(the_rules), platform(the_platform) { forget(); }
@@ -77,7 +82,7 @@ void Core::on_timing(Ticket ticket, std::uint64_t nanoseconds, std::uint64_t /*h
   LaunchKind& kind = known.kinds.at(fields.kind);
   kind.timing_pending = false;
   kind.samples.add(nanoseconds);
-  if (fields.collective && known.order.is_live(fields.place, fields.born, kBornMask)) { known.order.finish(fields.place); }
+  if (known.collective_of(fields) != nullptr) { known.order.collectives().finish(fields.serial); }
 }
 
 void Core::on_timing_lost(Ticket ticket) {
@@ -161,7 +166,7 @@ SyncPoint Core::context_point(ContextId context) {
 }
 
 void Core::on_synchronized(const SyncPoint& point, std::uint64_t host_time_ns) {
-  if (point.collectives == 0 && point.host_actions == 0 && point.stream == 0) { return; }
+  if (!point.any_collective && point.host_actions == 0 && point.stream == 0) { return; }
   CoreState::Hold hold(*state_);
   ProgramOrder& order = state_->known.order;
   order.finish(point);

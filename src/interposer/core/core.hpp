@@ -123,10 +123,11 @@ enum class Refusal : std::uint8_t {
 const char* text(Refusal refusal);
 
 /// Index of a completion event that the hooks keep for (context, slot), made on first use without timing; inside a capture they keep a
-/// second set, because a captured event must not be waited for outside.
-using EventSlot = std::uint8_t;
-constexpr EventSlot kNoEvent = 0xff;
-constexpr std::size_t kEventSlots = 64;
+/// second set, because a captured event must not be waited for outside. Collectives take the slots in turn, so that only the last
+/// kEventSlots of them can be waited for.
+using EventSlot = std::uint16_t;
+constexpr EventSlot kNoEvent = 0xffff;
+constexpr std::size_t kEventSlots = 256;
 
 /// Names a launch in `on_launched` and `on_timing`. Zero: the core wants to hear nothing about this launch, whatever became of it.
 using Ticket = std::uint64_t;
@@ -159,10 +160,15 @@ enum class LaunchOutcome : std::uint8_t {
   failed       ///< failed as the program asked
 };
 
+/// Chains of collectives that may be under way at once without an order between them.
+constexpr unsigned kChains = 64;
+
 /// A host synchronisation in progress: what will be known finished when it returns. Taken before the driver is called, because another
 /// thread may enqueue more, or record the event again, in the meantime.
 struct SyncPoint {
-  std::uint64_t collectives = 0;
+  std::array<std::uint32_t, kChains> collectives{};  ///< of each chain of collectives (collectives.hpp), up to which one
+  bool any_collective = false;
+  std::uint32_t era = 0;  ///< of the numbers of collectives
   std::uint64_t host_actions = 0;
   std::uint64_t sequence = 0;
   StreamId stream = 0;

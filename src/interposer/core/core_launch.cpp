@@ -7,7 +7,9 @@
 namespace elbowroom::interposer {
 namespace {
 
-constexpr int kMostQuestions = 4;  // bounds the cost of the gate where dozens of collectives are not known to have finished
+constexpr int kMostQuestions = 4;  // bounds the cost of a launch beside collectives by the hundred
+
+EventSlot slot_of(Serial serial) { return static_cast<EventSlot>(serial % kEventSlots); }
 
 // The same in every process, so that what one learns another can use.
 std::uint64_t kind_key(const LaunchFacts& facts, std::uint64_t kernel) {
@@ -56,7 +58,7 @@ bool may_time(const Launch& launch) {
 
 void decide_priority(Launch& launch) {
   if (!launch.state.known.active.priority) { return; }
-  const bool company = launch.captured || launch.kind.companions > 0 || launch.kind.launches < kFirstCompanions;
+  const bool company = launch.captured || launch.kind.has_company || launch.kind.launches < kFirstCompanions;
   if (launch.facts.sets_priority) {
     launch.state.refuse(launch.kernel, launch.decision, Refusal::own_priority);
   } else if (company) {
@@ -67,18 +69,15 @@ void decide_priority(Launch& launch) {
 void place_collective(Launch& launch, bool queued) {
   Knowledge& known = launch.state.known;
   launch.order.clock.collectives_until = launch.expected.end;
-  const unsigned place = known.order.add_collective(launch.stream, launch.order);
-  known.ended &= ~(std::uint64_t{1} << place);
-  known.accompanied &= ~(std::uint64_t{1} << place);
-  Collective& collective = known.order.collective(place);
-  collective.expected = launch.expected;
-  collective.blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.facts.grid.count(), 0xffffffffU));
-  collective.shape = static_cast<std::uint32_t>(known.kinds.position(&launch.kind));
-  collective.duration_known = launch.kind.samples.known();
-  collective.queued = queued;
+  CollectiveFacts facts;
+  facts.expected = launch.expected;
+  facts.blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.facts.grid.count(), 0xffffffffU));
+  facts.shape = static_cast<std::uint32_t>(known.kinds.position(&launch.kind));
+  facts.duration_known = launch.kind.samples.known();
+  facts.queued = queued;
+  launch.ticket.serial = known.order.add_collective(launch.stream, launch.order, facts, launch.facts.host_time_ns);
+  launch.ticket.era = known.order.era();
   launch.ticket.collective = true;
-  launch.ticket.place = place;
-  launch.ticket.born = known.order.born(place) & kBornMask;
   launch.decision.is_collective = true;
 }
 
@@ -86,7 +85,7 @@ void decide_collective(Launch& launch, bool queued) {
   Knowledge& known = launch.state.known;
   const auto device = static_cast<std::size_t>(launch.stream.info.device);
   // Compute that was launched before the collective, and runs when it arrives, keeps it company as well.
-  if (!launch.captured && known.compute_until[device] > launch.expected.start) { ++launch.kind.companions; }
+  if (!launch.captured && known.compute_until[device] > launch.expected.start) { launch.kind.has_company = true; }
   place_collective(launch, queued);
   if (launch.kernel.passed_through) {
     launch.state.refuse(launch.kernel, launch.decision, Refusal::passed_through);
@@ -96,49 +95,33 @@ void decide_collective(Launch& launch, bool queued) {
   const bool surely_eager_or_captured = launch.captured || known.order.captures_active() == 0;
   const bool takes_event = !launch.facts.sets_completion_event && !launch.kernel.event_refused;
   if (known.active.gate && takes_event && surely_eager_or_captured) {
-    launch.decision.completion_event = static_cast<EventSlot>(launch.ticket.place);
+    launch.decision.completion_event = slot_of(launch.ticket.serial);
     launch.ticket.gate = true;
   }
 }
 
-/// Of the collectives that are not ordered before the launch, those that it is expected to meet.
-std::uint64_t in_time(const Launch& launch, std::uint64_t unordered) {
-  if (launch.captured) { return unordered; }
-  Knowledge& known = launch.state.known;
-  std::uint64_t beside = 0;
-  for (std::uint64_t rest = unordered & ~known.ended; rest != 0; rest &= rest - 1) {
-    const std::uint64_t bit = rest & (~rest + 1);
-    const Collective& collective = known.order.collective(static_cast<unsigned>(std::countr_zero(rest)));
-    const ExpectedMeeting meeting{launch.expected, launch.kind.samples.known(), collective.expected, collective.duration_known};
-    if (meeting.meets()) {
-      beside |= bit;
-    } else if (collective.expected.end <= launch.facts.host_time_ns) {
-      known.ended |= bit;
-    }
-  }
-  return beside;
+/// When the launch is expected to run; nothing captured happens at a time.
+Span span_of(const Launch& launch) {
+  Span span;
+  if (launch.captured) { return span; }
+  span.start = launch.expected.start;
+  if (launch.kind.samples.known()) { span.end = launch.expected.end; }
+  return span;
 }
 
-void count_company(Knowledge& known, std::uint64_t beside) {
-  for (std::uint64_t rest = beside & ~known.accompanied; rest != 0; rest &= rest - 1) {
-    ++known.kinds.at(known.order.collective(static_cast<unsigned>(std::countr_zero(rest))).shape).companions;
+void count_company(Knowledge& known, Beside& beside) {
+  for (int i = 0; i < kMostQuestions; ++i) {
+    const Collective* collective = known.order.collectives().find(beside.next());
+    if (collective == nullptr) { return; }
+    known.kinds.at(collective->shape).has_company = true;
   }
-  known.accompanied |= beside;
-}
-
-bool any_of_unknown_duration(ProgramOrder& order, std::uint64_t collectives) {
-  for (; collectives != 0; collectives &= collectives - 1) {
-    if (!order.collective(static_cast<unsigned>(std::countr_zero(collectives))).duration_known) { return true; }
-  }
-  return false;
 }
 
 bool compares(const Rules& rules) { return rules.policy == Policy::automatic && rules.trial; }
 
-Refusal refusal_of(const Launch& launch, unsigned place) {
+Refusal refusal_of(const Launch& launch, const Collective& collective) {
   ProgramOrder& order = launch.state.known.order;
-  const std::uint64_t between = order.unfinished_before(place) & ~launch.order.collectives;
-  const Collective& collective = order.collective(place);
+  const Collectives::Between between = order.collectives().between(collective.serial, launch.order.collectives);
   const auto device = static_cast<std::size_t>(launch.stream.info.device);
   const Rules& rules = launch.state.rules;
   return gate_refusal({.collective = collective,
@@ -147,8 +130,9 @@ Refusal refusal_of(const Launch& launch, unsigned place) {
                        .capture = launch.captured ? launch.stream.capture : 0,
                        .compute = launch.expected,
                        .sms = launch.state.known.devices[device].sms,
-                       .collectives_between = between,
-                       .duration_unknown_between = any_of_unknown_duration(order, between),
+                       .collectives_between = between.any,
+                       .duration_unknown_between = between.of_unknown_duration,
+                       .event_taken = order.collectives().newest() - collective.serial >= kEventSlots,
                        .capture_active = order.captures_active() != 0,
                        .host_action_pending = order.host_actions_pending(),
                        .order_lost = order.lost(),
@@ -171,21 +155,21 @@ bool is_final(Refusal refusal, const Collective& collective) {
 }
 
 /// Waits for the youngest collective that may be waited for, once per stream.
-void decide_gate(Launch& launch, std::uint64_t beside) {
+void decide_gate(Launch& launch, const Span& span) {
   ProgramOrder& order = launch.state.known.order;
-  std::uint64_t rest = beside & ~order.gated(launch.stream);
+  Beside beside = order.ungated(launch.stream, launch.order, span);
   Refusal refusal = Refusal::none;
-  for (int i = 0; i < kMostQuestions && rest != 0; ++i) {
-    const unsigned place = order.youngest(rest);
-    rest &= ~(std::uint64_t{1} << place);
-    refusal = refusal_of(launch, place);
+  for (int i = 0; i < kMostQuestions; ++i) {
+    const Collective* collective = order.collectives().find(beside.next());
+    if (collective == nullptr) { break; }
+    refusal = refusal_of(launch, *collective);
     if (refusal == Refusal::none) {
-      order.mark_gated(launch.stream, place);
-      launch.decision.wait_on = static_cast<EventSlot>(place);
+      ProgramOrder::mark_gated(launch.stream, *collective);
+      launch.decision.wait_on = slot_of(collective->serial);
       launch.ticket.gate = true;
       return;
     }
-    if (is_final(refusal, order.collective(place))) { order.mark_gated(launch.stream, place); }
+    if (is_final(refusal, *collective)) { ProgramOrder::mark_asked(launch.stream, *collective); }
   }
   if (refusal != Refusal::none) { launch.state.refuse(launch.kernel, launch.decision, refusal); }
 }
@@ -212,11 +196,10 @@ void decide_compute(Launch& launch) {
   Knowledge& known = launch.state.known;
   const auto device = static_cast<std::size_t>(launch.stream.info.device);
   known.compute_until[device] = std::max(known.compute_until[device], launch.expected.end);
-  const std::uint64_t unordered = known.order.unordered(launch.stream, launch.order);
-  if (unordered == 0) { return; }
-  const std::uint64_t beside = in_time(launch, unordered);
-  if (beside == 0) {
-    ++known.totals.in_order_only;
+  const Span span = span_of(launch);
+  Beside beside = known.order.beside(launch.stream, launch.order, span);
+  if (!beside.any()) {
+    known.totals.in_order_only += beside.any_unordered() ? 1 : 0;
     return;
   }
   launch.decision.in_window = true;
@@ -227,7 +210,7 @@ void decide_compute(Launch& launch) {
     if (known.active.gate || known.active.shape) { launch.state.refuse(launch.kernel, launch.decision, Refusal::passed_through); }
     return;
   }
-  if (known.active.gate) { decide_gate(launch, beside); }
+  if (known.active.gate) { decide_gate(launch, span); }
   if (launch.cap != 0) { decide_shape(launch); }
 }
 
@@ -347,16 +330,15 @@ void Core::on_launched(Ticket ticket, LaunchOutcome outcome) {
   Knowledge& known = state_->known;
   LaunchKind& kind = known.kinds.at(fields.kind);
   KernelRecord& kernel = known.kernels[kind.kernel];
-  const bool live = fields.collective && known.order.is_live(fields.place, fields.born, kBornMask);
+  Collective* collective = known.collective_of(fields);
   if (outcome == LaunchOutcome::failed) {
     kind.timing_pending = false;
-    if (live) { known.order.withdraw(fields.place); }
+    if (collective != nullptr) { known.order.collectives().withdraw(fields.serial); }
     return;
   }
-  if (live) {
-    Collective& collective = known.order.collective(fields.place);
-    collective.launched = true;
-    collective.has_event = outcome == LaunchOutcome::ok && fields.gate;
+  if (collective != nullptr) {
+    collective->launched = true;
+    collective->has_event = outcome == LaunchOutcome::ok && fields.gate;
   }
   if (outcome == LaunchOutcome::relaunched) {
     ++known.totals.relaunched;

@@ -17,7 +17,7 @@ bool CoreState::meet_stream(StreamId stream, Hold& hold) {
 }
 
 void CoreState::meet_device(std::int32_t device, Hold& hold) {
-  if (device < 0 || device >= ProgramOrder::kMaxDevices || platform.describe_device == nullptr) { return; }
+  if (device < 0 || device >= kMaxDevices || platform.describe_device == nullptr) { return; }
   const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(device);
   if ((known.devices_known & bit) != 0) { return; }
   const bool first = known.devices_known == 0;

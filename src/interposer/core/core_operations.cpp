@@ -1,5 +1,3 @@
-#include <bit>
-
 #include "interposer/core/core_state.hpp"
 
 namespace elbowroom::interposer {
@@ -26,14 +24,12 @@ void Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64
   } else if (graph.collectives > 0) {
     const Interval expected = order.clock.enqueue(host_time_ns, 0);
     order.clock.collectives_until = expected.end;
-    LaunchKind* kind = known.kinds.obtain(key);
-    const unsigned place = known.order.add_collective(*found, order);
-    known.ended &= ~(std::uint64_t{1} << place);
-    known.accompanied &= ~(std::uint64_t{1} << place);
-    Collective& collective = known.order.collective(place);
-    collective.expected = expected;
-    collective.shape = kind == nullptr ? 0 : static_cast<std::uint32_t>(known.kinds.position(kind));
-    collective.launched = true;
+    const LaunchKind* kind = known.kinds.obtain(key);
+    CollectiveFacts facts;
+    facts.expected = expected;
+    facts.shape = kind == nullptr ? 0 : static_cast<std::uint32_t>(known.kinds.position(kind));
+    facts.launched = true;
+    static_cast<void>(known.order.add_collective(*found, order, facts, host_time_ns));
   }
   known.order.close(*found, order);
 }
@@ -75,13 +71,9 @@ SmTarget CoreState::sm_target(StreamId stream, const Product& product, std::uint
   Order& order = known.order.open(*found);
   if (&order == &found->captured) { return {}; }
   Clock clock = order.clock;
-  const Interval expected = clock.enqueue(host_time_ns, 0);
-  for (std::uint64_t left = known.order.unordered(*found, order); left != 0; left &= left - 1) {
-    const Collective& collective = known.order.collective(static_cast<unsigned>(std::countr_zero(left)));
-    // The kernel that the library will choose is not known yet, and neither is its duration.
-    if (ExpectedMeeting{expected, false, collective.expected, collective.duration_known}.meets()) { return {target}; }
-  }
-  return {};
+  // The kernel that the library will choose is not known yet, and neither is its duration.
+  const Span from_then{clock.enqueue(host_time_ns, 0).start};
+  return {known.order.beside(*found, order, from_then).any() ? target : 0};
 }
 
 }  // namespace elbowroom::interposer

@@ -44,7 +44,7 @@ void write_launches(ReportWriter& out, Knowledge& known, std::uint64_t at_rest) 
   out.key("total").number(totals.launches + at_rest).key("at_rest").number(at_rest).key("captured").number(totals.captured);
   out.key("graph_launches").number(totals.graph_launches);
   out.key("in_window").number(totals.in_window).key("in_order_only").number(totals.in_order_only);
-  out.key("untracked").number(totals.overflowed).key("collectives_forgotten").number(known.order.dropped());
+  out.key("untracked").number(totals.overflowed).key("collectives_forgotten").number(known.order.collectives().forgotten());
   out.end_object();
 }
 

@@ -56,7 +56,7 @@ struct LaunchKind {
   bool residency_asked = false;
   std::uint32_t residency = 0;  ///< blocks per SM; 0: unknown
   std::uint64_t launches = 0;
-  std::uint64_t companions = 0;  ///< of a collective: how many of them had compute beside them
+  bool has_company = false;  ///< of a collective: compute was expected beside one
   DurationSamples samples;
 };
 
@@ -80,17 +80,27 @@ struct Totals {
 constexpr std::size_t kMaxKernels = 2048;
 constexpr std::size_t kMaxKinds = 16384;
 
+/// Which launch a ticket names.
+struct TicketFields {
+  bool collective = false;
+  bool priority = false, gate = false, shape = false;
+  std::size_t kind = 0;
+  Serial serial = 0;      ///< of a collective
+  std::uint32_t era = 0;  ///< of its serial, as much of it as a ticket holds
+};
+constexpr std::uint32_t kEraMask = (1U << 13U) - 1;
+Ticket pack(const TicketFields& fields);
+TicketFields unpack(Ticket ticket);
+
 /// Everything that was learned; a forked child starts with an empty one. First what every launch touches.
 struct Knowledge {
-  std::uint64_t ended = 0;        ///< live collectives expected to have ended before the host's now: they meet nothing any more
-  std::uint64_t accompanied = 0;  ///< live collectives that compute was expected beside
-  std::uint32_t modules = 1;      ///< generation
+  std::uint32_t modules = 1;  ///< generation
   TimingBudget timing_budget;
   Controls active;
   bool collectives_seen = false;
   Totals totals;
   ProgramOrder order;
-  std::array<std::uint64_t, ProgramOrder::kMaxDevices> compute_until{};  ///< expected end of all compute, per device
+  std::array<std::uint64_t, kMaxDevices> compute_until{};  ///< expected end of all compute, per device
   FixedTable<Function, 16384> functions;
   FixedTable<std::uint16_t, 4096> kernel_by_name;  ///< and by footprint
   std::array<KernelRecord, kMaxKernels>
@@ -100,9 +110,9 @@ struct Knowledge {
   KnownDurations durations;
   decltype(DeviceInfo::name) model{};  ///< of the first device
   bool models_differ = false;          ///< some device is of another
-  std::array<DeviceInfo, ProgramOrder::kMaxDevices> devices{};
-  std::array<DeviceNames, ProgramOrder::kMaxDevices> device_names{};  ///< those of the rules that each has
-  std::uint64_t devices_known = 0;                                    ///< bit per device
+  std::array<DeviceInfo, kMaxDevices> devices{};
+  std::array<DeviceNames, kMaxDevices> device_names{};  ///< those of the rules that each has
+  std::uint64_t devices_known = 0;                      ///< bit per device
   StepMarks steps;
   AbTrial trial;
   std::uint64_t step = 0;  ///< number of the last one that began
@@ -110,6 +120,11 @@ struct Knowledge {
   unsigned announced = 0;  ///< threads about to tell what no rest may sleep through
   std::array<std::uint16_t, kMaxKernels> report_order{};
 
+  /// Null where it has none, or none any more.
+  [[nodiscard]] Collective* collective_of(const TicketFields& ticket) {
+    const bool known_by = ticket.collective && ticket.era == (order.era() & kEraMask);
+    return known_by ? order.collectives().find(ticket.serial) : nullptr;
+  }
   /// Fetches what a launch will touch, all at once instead of one after the other. Needs no lock: it reads nothing.
   void prefetch(const LaunchFacts& facts) const {
     prefetch_object(*this, &totals.in_order_only + 1);
@@ -123,19 +138,6 @@ struct Knowledge {
     kinds.prefetch(kind);
   }
 };
-
-/// Which launch a ticket names.
-struct TicketFields {
-  bool collective = false;
-  bool priority = false, gate = false, shape = false;
-  unsigned place = 0;  ///< of a collective
-  std::size_t kind = 0;
-  std::uint64_t born = 0;  ///< of the place
-};
-Ticket pack(const TicketFields& fields);
-TicketFields unpack(Ticket ticket);
-/// As much of a sequence number as a ticket holds.
-constexpr std::uint64_t kBornMask = (std::uint64_t{1} << 39U) - 1;
 
 struct CoreState {
   /// The lock of the core while in scope.

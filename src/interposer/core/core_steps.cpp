@@ -67,8 +67,6 @@ Stream* CoreState::disturb(StreamId stream, Hold& hold) {
 // for the host was launched during a rest.
 void CoreState::end_rest() {
   known.order.begin_anew();
-  known.ended = 0;
-  known.accompanied = 0;
   known.compute_until.fill(0);
   rest.end();
 }

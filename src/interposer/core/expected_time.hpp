@@ -40,19 +40,4 @@ struct Clock {
   }
 };
 
-/// Whether a compute launch and a collective are expected to run at the same moment. A duration that is not known yet never separates
-/// the two: order alone decides then.
-struct ExpectedMeeting {
-  Interval compute;
-  bool compute_known;
-  Interval collective;
-  bool collective_known;
-
-  [[nodiscard]] bool meets() const {
-    if (!collective_known) { return true; }
-    if (compute.start >= collective.end) { return false; }
-    return !compute_known || compute.end > collective.start;
-  }
-};
-
 }  // namespace elbowroom::interposer

@@ -35,7 +35,7 @@ Controls of_policy(const Rules& rules, unsigned arm) {
 Refusal captured_refusal(const GateQuestion& question) {
   if (question.facts.programmatic) { return Refusal::programmatic_launch; }
   if (question.compares) { return Refusal::captured_trial; }
-  if (question.collectives_between != 0) { return Refusal::queued_collective; }
+  if (question.collectives_between) { return Refusal::queued_collective; }
   return Refusal::none;
 }
 
@@ -43,7 +43,7 @@ Refusal expected_refusal(const GateQuestion& question) {
   const Collective& collective = question.collective;
   // What the compute launch waits for anyhow does not make the collective late for it.
   const bool queued = collective.queued || question.duration_unknown_between;
-  if (question.collectives_between != 0 && queued) { return Refusal::queued_collective; }
+  if (question.collectives_between && queued) { return Refusal::queued_collective; }
   if (collective.expected.start > question.compute.start + kLateSlackNs) { return Refusal::late_collective; }
   const std::uint64_t duration = collective.expected.end - collective.expected.start;
   if (collective.duration_known && duration < kWorthGatingNs) { return Refusal::short_collective; }
@@ -93,7 +93,7 @@ Refusal gate_refusal(const GateQuestion& question) {
   const bool may_be_captured = question.capture == 0 && question.capture_active;
   if (collective.capture != question.capture || may_be_captured) { return Refusal::other_capture; }
   if (collective.context != question.context) { return Refusal::other_context; }
-  if (!collective.launched || !collective.has_event) { return Refusal::no_event; }
+  if (!collective.launched || !collective.has_event || question.event_taken) { return Refusal::no_event; }
   const Refusal refusal = question.capture != 0 ? captured_refusal(question) : expected_refusal(question);
   if (refusal != Refusal::none) { return refusal; }
   return leaves_room(question) ? Refusal::small_compute : Refusal::none;

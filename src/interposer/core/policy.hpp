@@ -38,9 +38,10 @@ struct GateQuestion {
   std::uint32_t capture = 0;  ///< of the compute launch; 0: none
   Interval compute{};         ///< expected
   std::uint32_t sms = 0;      ///< of the device; 0: unknown
-  std::uint64_t collectives_between =
-      0;  ///< ordered before the collective, but not before the compute launch, and not known finished
+  /// Something is ordered before the collective, but not before the compute launch, and not known finished.
+  bool collectives_between = false;
   bool duration_unknown_between = false;  ///< of one of them
+  bool event_taken = false;               ///< the collective's event was given to a later one
   bool capture_active = false;            ///< some stream of the process is being captured
   bool host_action_pending = false;
   bool order_lost = false;

@@ -12,15 +12,8 @@ constexpr std::uint64_t bit(unsigned place) { return std::uint64_t{1} << place; 
 }  // namespace
 
 unsigned PlaceSet::take(std::uint64_t sequence) {
-  unsigned place = 0;
-  if (live_ != ~std::uint64_t{0}) {
-    place = (next_ + static_cast<unsigned>(std::countr_one(std::rotr(live_, static_cast<int>(next_))))) % 64;
-  } else {
-    for (unsigned other = 1; other < 64; ++other) {
-      if (born_[other] < born_[place]) { place = other; }
-    }
-    ++dropped_;
-  }
+  if (live_ == ~std::uint64_t{0}) { return kNone; }
+  const unsigned place = (next_ + static_cast<unsigned>(std::countr_one(std::rotr(live_, static_cast<int>(next_))))) % 64;
   next_ = (place + 1) % 64;
   live_ |= bit(place);
   renew(place, sequence);
@@ -36,21 +29,33 @@ std::uint64_t PlaceSet::drop_younger(std::uint64_t mask, std::uint64_t as_of) co
 }
 
 void ProgramOrder::begin_anew() {
-  PlaceSet places = places_;
-  PlaceSet host_places = host_places_;
-  places.release(~std::uint64_t{0});
-  host_places.release(~std::uint64_t{0});
-  const std::uint64_t sequence = sequence_;
-  const std::uint32_t last_capture = last_capture_;
-  const bool lost = lost_;
-  // In place: a value of several MiB has no room on a thread's stack.
-  std::destroy_at(this);
-  new (this) ProgramOrder();
-  places_ = places;
-  host_places_ = host_places;
-  sequence_ = sequence;
-  last_capture_ = last_capture;
-  lost_ = lost;
+  collectives_.finish_all();
+  host_places_.release(~std::uint64_t{0});
+  captures_.fill({});
+  captures_active_ = 0;
+  overflow_ = Context{};
+  contexts_.clear();
+  streams_.clear();
+  events_.clear();
+}
+
+// Some weeks apart, so that walking through all tables is no matter. All that is lost are windows of collectives that were launched before.
+void ProgramOrder::renumber() {
+  const auto forget = [](Order& order) { order.collectives.fill(0); };
+  const auto forget_context = [&](Context& context) {
+    for (Order* order : {&context.legacy, &context.blocking, &context.destroyed}) { forget(*order); }
+  };
+  forget_context(overflow_);
+  contexts_.for_each([&](std::uint64_t, Context& context) { forget_context(context); });
+  events_.for_each([&](std::uint64_t, Event& event) { forget(event.order); });
+  streams_.for_each([&](std::uint64_t, Stream& stream) {
+    forget(stream.order);
+    forget(stream.captured);
+    stream.gated.fill(0);
+    stream.asked = Asked{};
+  });
+  collectives_.begin_anew();
+  ++era_;
 }
 
 Stream* ProgramOrder::add_stream(StreamId id, const StreamInfo& info) {
@@ -97,13 +102,12 @@ void ProgramOrder::remove_context(ContextId context) {
 }
 
 void ProgramOrder::refresh(Order& order) {
-  order.collectives = places_.valid(order.collectives, order.as_of);
   order.host_actions = host_places_.valid(order.host_actions, order.as_of);
   order.as_of = sequence_;
 }
 
 void ProgramOrder::join(Order& into, const Order& other) {
-  into.collectives |= places_.valid(other.collectives, other.as_of);
+  collectives_.join(into.collectives, other.collectives);
   into.host_actions |= host_places_.valid(other.host_actions, other.as_of);
   into.clock.join(other.clock);
 }
@@ -140,35 +144,21 @@ void ProgramOrder::close(const Stream& stream, const Order& order) {
   join(published, order);
 }
 
-std::uint64_t ProgramOrder::unordered(const Stream& stream, const Order& order) const {
-  if (&order != &stream.captured) { return live_on_device_[static_cast<std::size_t>(stream.info.device)] & ~order.collectives; }
-  const Capture* capture = find_capture(stream.capture);
-  std::uint64_t beside = capture == nullptr ? 0 : capture->collectives & ~order.collectives;
-  for (std::uint64_t rest = beside; rest != 0; rest &= rest - 1) {
-    const auto place = static_cast<unsigned>(std::countr_zero(rest));
-    if (collectives_[place].device != stream.info.device) { beside &= ~bit(place); }
-  }
-  return beside;
+World ProgramOrder::world_of(const Stream& stream, bool captured) { return {stream.info.device, captured ? stream.capture : 0}; }
+
+Beside ProgramOrder::beside(const Stream& stream, const Order& order, const Span& span) const {
+  return {collectives_, collectives_.chains_of(world_of(stream, &order == &stream.captured)), order.collectives, span};
 }
 
-unsigned ProgramOrder::add_collective(const Stream& stream, Order& order) {
-  const unsigned place = places_.take(++sequence_);
-  unlist(bit(place));  // a place taken from the oldest is still listed under that one's device or capture
-  Collective& collective = collectives_[place];
-  collective = Collective{};
-  collective.stream = stream.id;
-  collective.context = stream.info.context;
-  collective.device = stream.info.device;
-  collective.before = order.collectives & ~bit(place);
-  if (&order == &stream.captured) {
-    collective.capture = stream.capture;
-    if (Capture* capture = find_capture(stream.capture)) { capture->collectives |= bit(place); }
-  } else {
-    live_on_device_[static_cast<std::size_t>(stream.info.device)] |= bit(place);
-  }
-  order.collectives |= bit(place);
-  order.as_of = sequence_;
-  return place;
+Beside ProgramOrder::ungated(const Stream& stream, const Order& order, const Span& span) const {
+  const std::uint64_t chains = collectives_.chains_of(world_of(stream, &order == &stream.captured));
+  return {collectives_, chains, order.collectives, span, &stream.gated, stream.asked};
+}
+
+Serial ProgramOrder::add_collective(Stream& stream, Order& order, const CollectiveFacts& facts, std::uint64_t now) {
+  if (collectives_.exhausted()) { renumber(); }
+  const World world = world_of(stream, &order == &stream.captured);
+  return collectives_.add(facts, world, stream.info.context, order.collectives, stream.chain, now);
 }
 
 void ProgramOrder::add_host_action(Stream& stream) {
@@ -176,15 +166,17 @@ void ProgramOrder::add_host_action(Stream& stream) {
   Order& order = open(stream);
   ++sequence_;
   // One place per stream: the younger action is finished only when the older is.
-  const bool again = stream.host_place != 0xff && ((order.host_actions >> stream.host_place) & 1U) != 0;
+  const bool again = stream.host_place != PlaceSet::kNone && ((order.host_actions >> stream.host_place) & 1U) != 0;
   if (again) {
     host_places_.renew(stream.host_place, sequence_);
   } else {
-    const std::uint64_t dropped = host_places_.dropped();
     stream.host_place = static_cast<std::uint8_t>(host_places_.take(sequence_));
-    if (host_places_.dropped() != dropped) { lost_ = true; }
   }
-  order.host_actions |= bit(stream.host_place);
+  if (stream.host_place == PlaceSet::kNone) {
+    lost_ = true;
+  } else {
+    order.host_actions |= bit(stream.host_place);
+  }
   order.as_of = sequence_;
   close(stream, order);
 }
@@ -222,7 +214,12 @@ void ProgramOrder::wait(Stream& stream, EventId id) {
 }
 
 SyncPoint ProgramOrder::point_of(const Order& order) const {
-  return {places_.valid(order.collectives, order.as_of), host_places_.valid(order.host_actions, order.as_of), sequence_, 0,
+  return {order.collectives,
+          collectives_.any_unfinished(order.collectives),
+          era_,
+          host_places_.valid(order.host_actions, order.as_of),
+          sequence_,
+          0,
           order.clock.busy_until};
 }
 
@@ -256,28 +253,14 @@ SyncPoint ProgramOrder::context_point(ContextId context) {
 }
 
 void ProgramOrder::finish(const SyncPoint& point) {
-  release(places_.valid(point.collectives, point.sequence));
+  if (point.any_collective && point.era == era_) { collectives_.finish(point.collectives); }
   host_places_.release(host_places_.valid(point.host_actions, point.sequence));
-}
-
-void ProgramOrder::finish(unsigned place) { release(bit(place) | unfinished_before(place)); }
-
-void ProgramOrder::withdraw(unsigned place) { release(bit(place)); }
-
-void ProgramOrder::unlist(std::uint64_t collectives) {
-  for (std::uint64_t& on_device : live_on_device_) { on_device &= ~collectives; }
-  for (Capture& capture : captures_) { capture.collectives &= ~collectives; }
-}
-
-void ProgramOrder::release(std::uint64_t collectives) {
-  unlist(collectives);
-  places_.release(collectives);
 }
 
 void ProgramOrder::begin_capture(Stream& stream) {
   for (Capture& capture : captures_) {
     if (capture.id != 0) { continue; }
-    capture = Capture{++last_capture_, stream.id, 0, {}};
+    capture = Capture{++last_capture_, stream.id, {}};
     stream.capture = capture.id;
     stream.captured = Order{};
     stream.captured.as_of = sequence_;
@@ -296,7 +279,7 @@ bool ProgramOrder::end_capture(const Stream& stream, GraphFacts& held) {
 }
 
 void ProgramOrder::free_capture(Capture& capture) {
-  release(capture.collectives);
+  collectives_.finish_capture(capture.id);
   capture = Capture{};
   --captures_active_;
 }
@@ -327,9 +310,20 @@ const ProgramOrder::Capture* ProgramOrder::find_capture(std::uint32_t id) const 
   return nullptr;
 }
 
-void ProgramOrder::mark_gated(Stream& stream, unsigned place) {
-  stream.gated = gated(stream) | bit(place);
-  stream.gated_as_of = sequence_;
+void ProgramOrder::mark_gated(Stream& stream, const Collective& collective) { stream.gated[collective.chain] = collective.serial; }
+
+// The questions go from the youngest downward: those of one launch follow each other, and so do those of the next launches.
+void ProgramOrder::mark_asked(Stream& stream, const Collective& collective) {
+  Asked& asked = stream.asked;
+  const bool same_chain = asked.from != 0 && asked.chain == collective.chain;
+  if (same_chain && collective.previous == asked.to) {
+    asked.to = collective.serial;
+  } else if (same_chain && asked.before_first == collective.serial) {
+    asked.from = collective.serial;
+    asked.before_first = collective.previous;
+  } else {
+    asked = {collective.chain, collective.serial, collective.serial, collective.previous};
+  }
 }
 
 }  // namespace elbowroom::interposer

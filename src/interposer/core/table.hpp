@@ -68,6 +68,11 @@ class FixedTable {
     --size_;
   }
 
+  void clear() {
+    for (Entry& entry : entries_) { entry.key = 0; }
+    size_ = 0;
+  }
+
   /// Fetches the place where `key` is, or would be.
   void prefetch(std::uint64_t key) const {
     const Entry& entry = entries_[home(key)];

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "fake_platform.hpp"
+#include "interposer/core/collectives.hpp"
 #include "interposer/core/report_writer.hpp"
 
 namespace elbowroom::interposer {
@@ -104,11 +105,22 @@ TEST(CoreReport, NamesEveryRefusal) {
   }
 }
 
-TEST(CoreReport, CountsCollectivesBeyondSixtyFourAsForgotten) {
+TEST(CoreReport, CountsAsForgottenWhatIsNoLongerKept) {
   Program program(rules_of(Policy::observe));
-  for (int i = 0; i < 70; ++i) { program.launch(kAllReduce, kCommStream); }
+  for (std::size_t i = 0; i < Collectives::kKept + 6; ++i) { program.launch(kAllReduce, kCommStream); }
   EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
   EXPECT_EQ(json::parse(program.report())["launches"]["collectives_forgotten"], 6);
+}
+
+// Of a known duration of 1 ms and launched 2 ms apart, each is expected to be over when its place is taken: nothing can meet it.
+TEST(CoreReport, CountsNoCollectiveAsForgottenThatIsOver) {
+  Program program(rules_of(Policy::observe));
+  program.teach(kAllReduce, kCommStream, 1'000'000);
+  for (std::size_t i = 0; i < Collectives::kKept + 6; ++i) {
+    program.launch(kAllReduce, kCommStream);
+    program.now_ns += 2'000'000;
+  }
+  EXPECT_EQ(json::parse(program.report())["launches"]["collectives_forgotten"], 0);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ TEST(CoreRest, BeginsWhereNothingIsGained) {
   EXPECT_EQ(program.collective.ticket, 0U);
   EXPECT_NE(program.report().find(R"("state":"settled","arm":"plain")"), std::string::npos) << program.report();
   // What is recorded and waited for meanwhile is nobody's business.
-  EXPECT_EQ(program.core->stream_point(kCommStream).collectives, 0U);
+  EXPECT_FALSE(program.core->stream_point(kCommStream).any_collective);
 }
 
 TEST(CoreRest, CountsWhatItLeavesAlone) {
@@ -96,7 +96,7 @@ TEST(CoreRest, EndsWhereTheHostMustBeWaitedForOrAGraphIsCaptured) {
     EXPECT_FALSE(program.rests()) << "not before the next comparison";
     // Order is followed from here on: the collective is live until it is known finished.
     program.launch(kAllReduce, kCommStream);
-    EXPECT_NE(program.core->stream_point(kCommStream).collectives, 0U);
+    EXPECT_TRUE(program.core->stream_point(kCommStream).any_collective);
   }
 }
 
@@ -104,14 +104,16 @@ TEST(CoreRest, WhatWasTakenBeforeItMeansNothingAfterIt) {
   RestingProgram program;
   program.launch(kAllReduce, kCommStream);
   const SyncPoint before = program.core->stream_point(kCommStream);  // a thread that will wait for long
-  ASSERT_NE(before.collectives, 0U);
+  ASSERT_TRUE(before.any_collective);
   program.run(kUntilSettled);
   ASSERT_TRUE(program.rests());
   program.core->on_host_dependency(kOtherComputeStream);
   for (int i = 0; i < 64; ++i) { program.launch(kAllReduce, kCommStream); }
   const SyncPoint live = program.core->stream_point(kCommStream);
   program.core->on_synchronized(before, program.now_ns);
-  EXPECT_EQ(program.core->stream_point(kCommStream).collectives, live.collectives);
+  const SyncPoint still = program.core->stream_point(kCommStream);
+  EXPECT_TRUE(still.any_collective);
+  EXPECT_EQ(still.collectives, live.collectives);
   EXPECT_NE(program.core->context_point(kContext).host_actions, 0U) << "still to be waited for";
 }
 

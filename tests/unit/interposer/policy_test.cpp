@@ -24,23 +24,6 @@ TEST(Clock, KnowsWhatItWaitsFor) {
   EXPECT_FALSE(clock.queued_behind_collective(100)) << "compute ends later than the collective";
 }
 
-TEST(ExpectedMeeting, NeedsOverlapInTime) {
-  const Interval collective{100, 200};
-  const auto meets = [&](std::uint64_t start, std::uint64_t end) {
-    return ExpectedMeeting{{start, end}, true, collective, true}.meets();
-  };
-  EXPECT_FALSE(meets(50, 100));
-  EXPECT_TRUE(meets(50, 101));
-  EXPECT_TRUE(meets(199, 300));
-  EXPECT_FALSE(meets(200, 300));
-}
-
-TEST(ExpectedMeeting, IsNotRuledOutByWhatIsUnknown) {
-  EXPECT_TRUE((ExpectedMeeting{{900, 900}, true, {100, 100}, false}.meets())) << "the collective may last for ever";
-  EXPECT_TRUE((ExpectedMeeting{{50, 50}, false, {100, 200}, true}.meets())) << "the kernel may last until it comes";
-  EXPECT_FALSE((ExpectedMeeting{{200, 200}, false, {100, 200}, true}.meets())) << "begins when the collective has ended";
-}
-
 TEST(Controls, FollowThePolicyWithinTheRules) {
   Rules rules;
   rules.policy = Policy::observe;
@@ -121,7 +104,7 @@ TEST_F(Gate, WaitsForACollectiveThatBeginsWithTheKernel) { EXPECT_EQ(gate_refusa
 TEST_F(Gate, RefusesACollectiveBehindAnother) {
   collective_.queued = true;
   EXPECT_EQ(gate_refusal(question_), Refusal::none) << "nothing unfinished before it that the kernel would not wait for anyhow";
-  question_.collectives_between = 1;
+  question_.collectives_between = true;
   EXPECT_EQ(gate_refusal(question_), Refusal::queued_collective);
   collective_.queued = false;
   EXPECT_EQ(gate_refusal(question_), Refusal::none) << "the one before it is expected to have ended";
@@ -175,7 +158,7 @@ TEST_F(Gate, StaysInsideACapture) {
   EXPECT_EQ(gate_refusal(question_), Refusal::other_capture);
   collective_.capture = 1;
   EXPECT_EQ(gate_refusal(question_), Refusal::none);
-  question_.collectives_between = 1;
+  question_.collectives_between = true;
   EXPECT_EQ(gate_refusal(question_), Refusal::queued_collective) << "nothing is expected in time inside a capture";
   facts_.programmatic = true;
   EXPECT_EQ(gate_refusal(question_), Refusal::programmatic_launch);

@@ -1,0 +1,238 @@
+#include "interposer/core/collectives.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace elbowroom::interposer {
+namespace {
+
+constexpr std::uint64_t bit(unsigned chain) { return std::uint64_t{1} << chain; }
+
+template <class Visit>
+void for_each_bit(std::uint64_t mask, Visit visit) {
+  for (; mask != 0; mask &= mask - 1) { visit(static_cast<unsigned>(std::countr_zero(mask))); }
+}
+
+}  // namespace
+
+void Collectives::note_over(unsigned chain) {
+  if (!is_over(chain)) { return; }
+  live_ &= ~bit(chain);
+  captured_ &= ~bit(chain);
+  eager_[static_cast<std::size_t>(worlds_[chain].device)] &= ~bit(chain);
+}
+
+std::uint64_t Collectives::chains_of(const World& world) const {
+  if (world.capture == 0) { return eager_[static_cast<std::size_t>(world.device)]; }
+  std::uint64_t chains = 0;
+  for_each_bit(captured_, [&](unsigned chain) { chains |= worlds_[chain] == world ? bit(chain) : 0; });
+  return chains;
+}
+
+// The stream's own where its last collective is still the last there. Then one that is free, as long as that makes no order longer to write;
+// then one whose last collective is ordered before this one.
+unsigned Collectives::chain_for(const World& world, const Before& before, unsigned last) {
+  const auto fits = [&](unsigned chain) { return tails_[chain] <= std::max(finished_[chain], before[chain]); };
+  if (worlds_[last] == world && fits(last)) { return last; }
+  const unsigned free = static_cast<unsigned>(std::countr_one(live_));
+  if (free < width_) { return free; }
+  for (std::uint64_t chains = chains_of(world); chains != 0; chains &= chains - 1) {
+    const auto chain = static_cast<unsigned>(std::countr_zero(chains));
+    if (fits(chain)) { return chain; }
+  }
+  return free;
+}
+
+void Collectives::forget(unsigned chain, Serial up_to, std::uint64_t now) {
+  for (Serial serial = up_to; serial > finished_[chain]; serial = at(serial).previous) {
+    const Collective& gone = at(serial);
+    const bool over = gone.withdrawn || (gone.duration_known && gone.expected.end <= now);
+    forgotten_ += over ? 0 : 1;
+  }
+  finished_[chain] = up_to;
+  note_over(chain);
+}
+
+// The place of the next collective may hold one that is live: the oldest of all, and so of its chain.
+void Collectives::forget_oldest(std::uint64_t now) {
+  if (newest_ < kKept) { return; }
+  const Serial oldest = newest_ + 1 - static_cast<Serial>(kKept);
+  const Collective& gone = at(oldest);
+  if (gone.serial == oldest && oldest > finished_[gone.chain]) { forget(gone.chain, oldest, now); }
+}
+
+Serial Collectives::add(const CollectiveFacts& facts, const World& world, ContextId context, Before& before, std::uint8_t& last,
+                        std::uint64_t now) {
+  forget_oldest(now);
+  unsigned chain = chain_for(world, before, last);
+  if (chain == kChains) {
+    chain = static_cast<unsigned>(std::min_element(tails_.begin(), tails_.end()) - tails_.begin());
+    forget(chain, tails_[chain], now);
+  }
+  while (chain >= width_) { width_ += kCacheLine / sizeof(Serial); }
+  worlds_[chain] = world;
+  last = static_cast<std::uint8_t>(chain);
+  const Serial serial = ++newest_;
+  std::copy_n(before.begin(), width_, before_[serial % kKept].begin());
+  Collective& collective = at(serial);
+  collective = Collective{};
+  static_cast<CollectiveFacts&>(collective) = facts;
+  // Nothing that is captured happens at a time.
+  collective.duration_known = facts.duration_known && world.capture == 0;
+  collective.context = context;
+  collective.capture = world.capture;
+  collective.serial = serial;
+  link(collective, chain);
+  before[chain] = serial;
+  live_ |= bit(chain);
+  (world.capture != 0 ? captured_ : eager_[static_cast<std::size_t>(world.device)]) |= bit(chain);
+  return serial;
+}
+
+// Leaps as in a skew-binary list: two of one length before it make one of both and itself.
+void Collectives::link(Collective& collective, unsigned chain) {
+  collective.chain = static_cast<std::uint8_t>(chain);
+  const Serial tail = is_over(chain) ? 0 : tails_[chain];
+  collective.previous = tail;
+  collective.far = tail;
+  collective.leap = 1;
+  if (tail != 0) {
+    const Collective& previous = at(tail);
+    const Serial beyond = previous.far > finished_[chain] ? previous.far : 0;
+    if (beyond != 0 && at(beyond).leap == previous.leap) {
+      collective.far = at(beyond).far;
+      collective.leap = 1 + 2 * previous.leap;
+    }
+    collective.unknown = previous.unknown;
+  }
+  if (!collective.duration_known) { collective.unknown = collective.serial; }
+  tails_[chain] = collective.serial;
+}
+
+Collective* Collectives::find(Serial serial) {
+  Collective& found = at(serial);
+  const bool live = serial != 0 && found.serial == serial && serial > finished_[found.chain] && !found.withdrawn;
+  return live ? &found : nullptr;
+}
+
+void Collectives::finish(const Before& before) {
+  for (unsigned chain = 0; chain < width_; ++chain) { finished_[chain] = std::max(finished_[chain], before[chain]); }
+  for_each_bit(live_, [&](unsigned chain) { note_over(chain); });
+}
+
+void Collectives::finish(Serial serial) {
+  const Collective* collective = find(serial);
+  if (collective == nullptr) { return; }
+  finished_[collective->chain] = serial;
+  finish(before_[serial % kKept]);
+}
+
+void Collectives::withdraw(Serial serial) {
+  Collective* collective = find(serial);
+  if (collective == nullptr) { return; }
+  const unsigned chain = collective->chain;
+  collective->withdrawn = true;
+  if (tails_[chain] != serial) { return; }
+  tails_[chain] = collective->previous;
+  note_over(chain);
+}
+
+void Collectives::finish_all() {
+  finished_ = tails_;
+  for_each_bit(live_, [&](unsigned chain) { note_over(chain); });
+}
+
+void Collectives::begin_anew() {
+  finish_all();
+  newest_ = 0;
+  tails_.fill(0);
+  finished_.fill(0);
+  for (Collective& kept : kept_) { kept.serial = 0; }
+}
+
+void Collectives::finish_capture(std::uint32_t capture) {
+  for_each_bit(captured_, [&](unsigned chain) {
+    if (worlds_[chain].capture != capture) { return; }
+    finished_[chain] = tails_[chain];
+    note_over(chain);
+  });
+}
+
+void Collectives::join(Before& into, const Before& other) const {
+  for (unsigned chain = 0; chain < width_; ++chain) { into[chain] = std::max(into[chain], other[chain]); }
+}
+
+bool Collectives::any_unfinished(const Before& before) const {
+  bool any = false;
+  for_each_bit(live_, [&](unsigned chain) { any = any || before[chain] > finished_[chain]; });
+  return any;
+}
+
+Collectives::Between Collectives::between(Serial collective, const Before& before) const {
+  Between found;
+  const Before& waited_for = before_[collective % kKept];
+  for_each_bit(live_, [&](unsigned chain) {
+    const Serial least = std::max(finished_[chain], before[chain]);
+    const Serial youngest = std::min(waited_for[chain], tails_[chain]);
+    if (youngest <= least) { return; }
+    found.any = true;
+    found.of_unknown_duration = found.of_unknown_duration || at(youngest).unknown > least;
+  });
+  return found;
+}
+
+Beside::Beside(const Collectives& all, std::uint64_t chains, const Before& before, const Span& span, const Before* passed,
+               const Asked& asked)
+    : all_(all), span_(span), asked_(asked) {
+  for (; chains != 0; chains &= chains - 1) {
+    const auto chain = static_cast<unsigned>(std::countr_zero(chains));
+    Serial least = std::max(all.finished_[chain], before[chain]);
+    if (passed != nullptr) { least = std::max(least, (*passed)[chain]); }
+    if (all.tails_[chain] <= least) { continue; }
+    unordered_ = true;
+    const Serial serial = youngest_unasked(all.tails_[chain], least);
+    if (serial != 0) { head_[heads_++] = {serial, least}; }
+  }
+}
+
+Serial Beside::next() {
+  if (heads_ == 0) { return 0; }
+  unsigned youngest_at = 0;
+  for (unsigned i = 1; i < heads_; ++i) {
+    if (head_[i].serial > head_[youngest_at].serial) { youngest_at = i; }
+  }
+  Head& head = head_[youngest_at];
+  const Serial serial = head.serial;
+  head.serial = youngest_unasked(all_.at(serial).previous, head.least);
+  if (head.serial == 0) { head = head_[--heads_]; }
+  return serial;
+}
+
+Serial Beside::youngest_unasked(Serial from, Serial least) const {
+  const Serial found = youngest(from, least);
+  if (found == 0 || found < asked_.from || found > asked_.to || all_.at(found).chain != asked_.chain) { return found; }
+  return youngest(asked_.before_first, least);
+}
+
+Serial Beside::youngest(Serial from, Serial least) const {
+  while (from > least && all_.at(from).withdrawn) { from = all_.at(from).previous; }
+  if (from <= least) { return 0; }
+  Serial unknown = all_.at(from).unknown;
+  while (unknown > least && all_.at(unknown).withdrawn) {
+    const Serial previous = all_.at(unknown).previous;
+    unknown = previous > least ? all_.at(previous).unknown : 0;
+  }
+  if (unknown == from) { return from; }
+  // Of those with a known time the youngest that begins before the span ends: all older ones end earlier.
+  const auto begins_too_late = [&](Serial serial) { return all_.at(serial).expected.start >= span_.end; };
+  Serial known = from;
+  while (known > least && begins_too_late(known)) {
+    const Collective& collective = all_.at(known);
+    known = collective.far > least && begins_too_late(collective.far) ? collective.far : collective.previous;
+  }
+  while (known > least && all_.at(known).withdrawn) { known = all_.at(known).previous; }
+  const bool meets = known > least && all_.at(known).expected.end > span_.start;
+  return std::max(meets ? known : 0, unknown > least ? unknown : 0);
+}
+
+}  // namespace elbowroom::interposer

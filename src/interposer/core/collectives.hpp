@@ -1,0 +1,171 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "interposer/core/core.hpp"
+#include "interposer/core/expected_time.hpp"
+#include "interposer/core/table.hpp"
+
+namespace elbowroom::interposer {
+
+/// A collective's number in the order of their launches, from 1 on; 0: none.
+using Serial = std::uint32_t;
+constexpr std::int32_t kMaxDevices = 64;
+
+/// Which collectives are ordered before something: of each chain, those up to and including this one.
+using Before = std::array<Serial, kChains>;
+
+/// What is known of a collective when it is launched.
+struct CollectiveFacts {
+  Interval expected;
+  std::uint32_t blocks = 0;
+  std::uint32_t shape = 0;  ///< position of its kind
+  bool duration_known = false;
+  bool queued = false;     ///< expected to wait for another collective when it was launched
+  bool launched = false;   ///< the driver took it
+  bool has_event = false;  ///< and its completion event
+};
+
+/// Collectives of one device run beside those of that device, and of one capture (0: eager) beside those of that capture.
+struct World {
+  std::int32_t device = 0;
+  std::uint32_t capture = 0;
+  bool operator==(const World&) const = default;
+};
+
+struct Collective : CollectiveFacts {
+  ContextId context = 0;
+  std::uint32_t capture = 0;
+  std::uint8_t chain = 0;
+  bool withdrawn = false;
+  Serial serial = 0;
+  Serial previous = 0;     ///< of its chain
+  Serial far = 0;          ///< an earlier one of its chain, from which a search goes on
+  std::uint32_t leap = 0;  ///< how many stand from there to here
+  Serial unknown = 0;      ///< the youngest of unknown duration of its chain, itself included
+};
+
+/// The collectives that are not known to have finished: the last kKept that were launched, of all devices. They stand in chains, in each of
+/// which every collective begins after the one before it has ended: those of a stream make one, and so do collectives of several streams
+/// that the program orders. So what is ordered before something is one number for each chain, what has finished as well, and neither a
+/// launch nor a collective looks at more than a few of them, however many there are. Expected times of a chain ascend: a search among n
+/// takes at most 2 log2 n steps. Not thread safe.
+class Collectives {
+ public:
+  static constexpr std::size_t kKept = 8192;
+
+  explicit Collectives(Serial newest = 0) : newest_(newest) {}
+
+  /// A collective behind `before`, which it joins. `chain` is where the stream's last one stood, and becomes where this one stands.
+  /// With every chain in use, or as many unfinished as are kept, the oldest count as finished from now on.
+  Serial add(const CollectiveFacts& facts, const World& world, ContextId context, Before& before, std::uint8_t& chain,
+             std::uint64_t now);
+  /// Serials are used up: nobody may hold one when they begin anew.
+  [[nodiscard]] bool exhausted() const { return newest_ == std::numeric_limits<Serial>::max(); }
+  /// Everything has finished, and the next serial is 1.
+  void begin_anew();
+
+  /// Null where it has finished, was withdrawn or is kept no longer.
+  [[nodiscard]] Collective* find(Serial serial);
+  void finish(const Before& before);
+  /// One collective, and so what it waited for.
+  void finish(Serial serial);
+  /// One that did not come to be.
+  void withdraw(Serial serial);
+  void finish_all();
+  /// Those of a capture stop being live.
+  void finish_capture(std::uint32_t capture);
+
+  void join(Before& into, const Before& other) const;
+  [[nodiscard]] bool any_unfinished(const Before& before) const;
+  /// Of what `collective` waited for, whether there is what `before` does not hold.
+  struct Between {
+    bool any = false, of_unknown_duration = false;
+  };
+  [[nodiscard]] Between between(Serial collective, const Before& before) const;
+
+  /// Chains in which there are live collectives of the world, a bit each.
+  [[nodiscard]] std::uint64_t chains_of(const World& world) const;
+  [[nodiscard]] Serial newest() const { return newest_; }
+  /// Fetches what the next question touches; of several devices the first eight.
+  void prefetch() const {
+    __builtin_prefetch(&newest_, 1);
+    __builtin_prefetch(eager_.data(), 1);
+    __builtin_prefetch(tails_.data(), 1);
+    __builtin_prefetch(finished_.data(), 1);
+  }
+  /// Of the forgotten, those that could still have met a launch.
+  [[nodiscard]] std::uint64_t forgotten() const { return forgotten_; }
+
+ private:
+  friend class Beside;
+
+  [[nodiscard]] Collective& at(Serial serial) { return kept_[serial % kKept]; }
+  [[nodiscard]] const Collective& at(Serial serial) const { return kept_[serial % kKept]; }
+  /// Nothing of it is live.
+  [[nodiscard]] bool is_over(unsigned chain) const { return tails_[chain] <= finished_[chain]; }
+  void note_over(unsigned chain);
+  [[nodiscard]] unsigned chain_for(const World& world, const Before& before, unsigned last);
+  void forget_oldest(std::uint64_t now);
+  void forget(unsigned chain, Serial up_to, std::uint64_t now);
+  void link(Collective& collective, unsigned chain);
+
+  alignas(kCacheLine) Serial newest_ = 0;
+  unsigned width_ = 16;  ///< chains used so far, in whole cache lines of numbers
+  std::uint64_t forgotten_ = 0;
+  std::uint64_t live_ = 0;                          ///< chains with something live, a bit each
+  std::uint64_t captured_ = 0;                      ///< those of captures
+  std::array<std::uint64_t, kMaxDevices> eager_{};  ///< the others, by device
+  alignas(kCacheLine) Before tails_{};
+  alignas(kCacheLine) Before finished_{};
+  std::array<World, kChains> worlds_{};
+  std::array<Collective, kKept> kept_{};
+  std::array<Before, kKept> before_{};  ///< what each waited for, as of its launch
+};
+
+/// When something is expected to run.
+struct Span {
+  std::uint64_t start = 0;
+  std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
+};
+
+/// Collectives of one chain that need no question again.
+struct Asked {
+  std::uint8_t chain = 0;
+  Serial from = 0, to = 0;  ///< 0: none
+  Serial before_first = 0;  ///< of its chain, the one before `from`
+};
+
+/// The live collectives of some chains that are not ordered before something and are expected to run beside it: whoever's duration is not
+/// known is. The youngest first, as many as are asked for.
+class Beside {
+ public:
+  /// `before` and `span` are the something's; `passed`: collectives up to these are left out as well.
+  Beside(const Collectives& all, std::uint64_t chains, const Before& before, const Span& span, const Before* passed = nullptr,
+         const Asked& asked = {});
+  [[nodiscard]] bool any() const { return heads_ > 0; }
+  /// Whether some are not ordered before it, expected or not.
+  [[nodiscard]] bool any_unordered() const { return unordered_; }
+  /// 0: no more.
+  Serial next();
+
+ private:
+  struct Head {
+    Serial serial;
+    Serial least;  ///< of its chain, to be left out with all before it
+  };
+  [[nodiscard]] Serial youngest(Serial from, Serial least) const;
+  [[nodiscard]] Serial youngest_unasked(Serial from, Serial least) const;
+
+  const Collectives& all_;
+  const Span span_;
+  const Asked asked_;
+  bool unordered_ = false;
+  unsigned heads_ = 0;
+  std::array<Head, kChains> head_;
+};
+
+}  // namespace elbowroom::interposer
