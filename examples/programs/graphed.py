@@ -43,7 +43,7 @@ def captured(step: Callable[[], None]) -> torch.cuda.CUDAGraph:
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     # Other threads, such as the one that watches NCCL, go on calling the driver meanwhile.
-    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+    with torch.cuda.graph(graph, stream=side, capture_error_mode="thread_local"):
         step()
     return graph
 

@@ -1,7 +1,7 @@
-"""A mixture of experts, trained: the tokens of a rank go in two halves, so that one's all-to-all can run beside the other's experts.
+"""A mixture of experts, trained: a rank's tokens go in two halves, so that one's all-to-all can run beside the other's experts.
 
-Without --uneven every expert gets as many tokens. With it a router decides for each token: ranks exchange counts, hosts read them, and
-the first ranks' experts get more, as in real mixtures.
+Without --uneven every expert gets as many tokens. With it a router decides for each token: ranks exchange counts, hosts read them,
+and the first ranks' experts get more, as in real mixtures.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Programs of others with and without `elbowroom run`, in turns: local compute, plain, NCCL's settings, the framework's own switch, run.
+"""Programs of others, in turns: local compute, plain, with NCCL's settings, with the framework's own switch, under `elbowroom run`.
 
 usage: python3 scripts/yardstick --elbowroom build/release/bin/elbowroom --json FILE --page FILE [options]
 
-Each program is launched 3 to 12 times with and without, until it is known that it is faster, slower, or not slower than 0.3 %. What was
-measured is written after every launch; a second call with the same --json goes on where the first was stopped. docs/programs.md says how
-to read the page. Exit codes: 0, 1 when a program is slower or fails under `run`, 2 for bad input, 77 when no program runs here.
+Each program is launched 3 to 12 times with and without, until it is known that it is faster, slower, or not slower than 0.3 %. What
+was measured is written after every launch; a second call with the same --json goes on where the first was stopped. docs/programs.md
+says how to read the page. Exit codes: 0, 1 when a program is slower or fails under `run`, 2 for bad input, 77 when no program runs here.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--elbowroom", default="elbowroom", help="the program")
     parser.add_argument("--raw", default="", help="the built examples/raw_overlap.cu")
     parser.add_argument("--programs", default="", help=f"some of {', '.join(catalog.NAMES)}; by comma, all where absent")
-    parser.add_argument("--run", action="append", help="options of `elbowroom run` joined by '+'; again for a further variant; '' is none")
+    parser.add_argument("--run", action="append", help="options of `elbowroom run` joined by '+'; again for another variant; '' is none")
     parser.add_argument("--nccl", default="NCCL_MIN_CTAS=16,NCCL_MAX_CTAS=16", help="settings of the arm nccl; '' for no such arm")
     parser.add_argument("--gpus", type=int, default=0, help="0: all")
     parser.add_argument("--steps", type=int, default=60, help="timed steps of a launch")
     parser.add_argument("--warm-up", type=int, default=20, help="steps before them")
     parser.add_argument("--run-warm-up", type=int, default=160, help="the same under `run`, which compares its choices meanwhile")
     parser.add_argument("--launches", type=int, default=max(decide.LOOKS), help="pairs of a program at most")
+    parser.add_argument("--others", type=int, default=3, help="launches of the arms that are not judged")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="no round begins after them")
     parser.add_argument("--timeout", type=float, default=150, help="seconds of one launch")
     parser.add_argument("--json", default="", help="what was measured, and where a call goes on")
@@ -119,6 +120,7 @@ def measure(options: argparse.Namespace, ends_at: float) -> session.Document:
         lambda program, arm, traced: launches.launch(program, arm, plan, traced, counter),
         lambda program: catalog.arms_of(program, options.nccl, variants),
         options.launches,
+        options.others,
     )
     for record in running.launches(programs, ends_at):
         note_machine(document, record)
@@ -131,9 +133,9 @@ def measure(options: argparse.Namespace, ends_at: float) -> session.Document:
 def exit_code(document: session.Document) -> int:
     if not session.good(document["launches"]):
         return NOTHING_RAN
-    bad = [entry for entry in document["excluded"] if entry["arm"].startswith(catalog.RUN)]
-    bad += [verdict for verdict in document["verdicts"] if verdict["verdict"] == decide.SLOWER]
-    return 1 if bad else 0
+    failed = any("failure" in record for record in document["launches"] if record["arm"].startswith(catalog.RUN))
+    slower = any(verdict["verdict"] == decide.SLOWER for verdict in document["verdicts"])
+    return 1 if failed or slower else 0
 
 
 def main() -> int:

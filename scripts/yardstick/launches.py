@@ -21,6 +21,7 @@ from nvml import EnergyCounter
 SKIPPED = 77
 GRACE_SECONDS = 2.0
 TAIL = 3000
+KEPT = ("steps_ms", "cpu_ms", "loss", "digest", "device", "versions", "peak_gib")
 
 Record = dict[str, Any]
 
@@ -158,7 +159,7 @@ def launch(program: catalog.Program, arm: catalog.Arm, plan: Plan, traced: bool,
             return record | {"skipped": reason_of(code, errors)}
         if line is None or stopped or (code and not traced):
             return record | {"failure": stopped or reason_of(code, errors), "stderr": errors[-TAIL:]}
-        record |= {key: line[key] for key in ("steps_ms", "cpu_ms", "loss", "digest", "device", "versions", "peak_gib") if key in line}
+        record |= {key: line[key] for key in KEPT if key in line}
         if counter:
             record |= counter.per_step(rows, line.get("window"), len(line["steps_ms"]))
         if arm.elbowroom is not None:

@@ -56,8 +56,10 @@ def judged(verdict: dict[str, Any]) -> str:
 
 
 def verdict_text(document: session.Document, verdict: dict[str, Any]) -> str:
-    if reason_of(document, verdict["program"], verdict["arm"]):
-        return "**failed**"
+    program, arm = verdict["program"], verdict["arm"]
+    failed = session.failures(document, program, arm)
+    if failed:
+        return f"**failed**: {failed} of {len(session.of(document, program, arm))} launches"
     words = verdict["verdict"] + (", by host time" if verdict["measure"] == decide.HOST_TIME else "")
     return f"**{words}**" if verdict["verdict"] in (decide.FASTER, decide.SLOWER) else words
 

@@ -14,7 +14,6 @@ import catalog
 import decide
 
 SCHEMA = "elbowroom.yardstick/1"
-OTHERS = 3  # launches of an arm that is not judged
 FAILURES = 2  # of an arm, after which it is left out
 
 Document = dict[str, Any]
@@ -61,6 +60,10 @@ def good(records: Sequence[Record]) -> list[Record]:
     return [record for record in records if "steps_ms" in record]
 
 
+def failures(document: Document, program: str, arm: str) -> int:
+    return sum("failure" in record for record in of(document, program, arm))
+
+
 def pairs(document: Document, program: str, arm: str) -> list[tuple[Record, Record]]:
     """Launches of the same round, as it is and under the arm, in the order of rounds."""
     plain = {record["round"]: record for record in good(of(document, program, catalog.PLAIN))}
@@ -94,10 +97,13 @@ def order_of(arms: Sequence[catalog.Arm], number: int) -> list[catalog.Arm]:
 class Session:
     """Rounds of launches, program by program, look by look, until everything is decided or the time is over."""
 
-    def __init__(self, document: Document, launch: Launch, arms: Callable[[catalog.Program], list[catalog.Arm]], most: int) -> None:
+    def __init__(
+        self, document: Document, launch: Launch, arms: Callable[[catalog.Program], list[catalog.Arm]], most: int, others: int
+    ) -> None:
         self.document = document
         self._launch = launch
         self._arms = arms
+        self._others = others
         self._looks = [look for look in decide.LOOKS if look <= most] or [most]
 
     def _exclude(self, program: str, arm: str, reason: str) -> None:
@@ -119,7 +125,7 @@ class Session:
             return False
         records = of(self.document, program.name, arm.name)
         judged = arm.name == catalog.PLAIN or arm.elbowroom is not None
-        return all(record["round"] != number for record in records) and (judged or len(good(records)) < OTHERS)
+        return all(record["round"] != number for record in records) and (judged or len(good(records)) < self._others)
 
     def _file(self, program: catalog.Program, arm: catalog.Arm, record: Record) -> None:
         self.document["launches"].append(record)
