@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import llama
 import loop
+import llama
 from torch.nn.parallel import DistributedDataParallel
 
 

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-import llama
 import loop
+import llama
 from torch.distributed.fsdp import fully_shard
 
 

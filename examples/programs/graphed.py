@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import llama
 import loop
+import llama
 import torch
 import torch.distributed as dist
 

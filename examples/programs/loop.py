@@ -1,6 +1,6 @@
 """What the programs share, as scripts of one user would: options, ranks, the timed loop, the line at the end.
 
-Nothing here is Elbowroom's. Start a program with torchrun, one process for each GPU:
+Nothing here is Elbowroom's. A program imports this before torch. Start a program with torchrun, one process for each GPU:
 
     torchrun --nproc-per-node 2 ddp.py --steps 40
 

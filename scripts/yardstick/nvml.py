@@ -93,7 +93,8 @@ class EnergyCounter:
 
     def _handle(self, index: int) -> ctypes.c_void_p:
         handle = ctypes.c_void_p()
-        self._check(self._nvml.nvmlDeviceGetHandleByIndex_v2(ctypes.c_uint(index), ctypes.byref(handle)), "nvmlDeviceGetHandleByIndex_v2")
+        code = self._nvml.nvmlDeviceGetHandleByIndex_v2(ctypes.c_uint(index), ctypes.byref(handle))
+        self._check(code, "nvmlDeviceGetHandleByIndex_v2")
         return handle
 
     def read(self) -> tuple[int, ...]:

@@ -26,7 +26,8 @@ class Refused(Exception):
 
 
 def new_document(settings: dict[str, Any]) -> Document:
-    return {"schema": SCHEMA, "provenance": "measured", "settings": settings, "machine": {}, "launches": [], "excluded": [], "verdicts": []}
+    lists: Document = {"launches": [], "excluded": [], "verdicts": []}
+    return {"schema": SCHEMA, "provenance": "measured", "settings": settings, "machine": {}} | lists
 
 
 def resumed(path: Path, settings: dict[str, Any]) -> Document:

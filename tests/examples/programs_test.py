@@ -1,0 +1,110 @@
+"""Each program of examples/programs in a tiny size on CPUs. Exit code 77 without torch; JAX's program is left out without JAX."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+SKIPPED = 77
+TINY = ["--layers", "2", "--hidden", "64", "--ffn", "128", "--tokens", "32"]
+ON_CPUS = {"OMP_NUM_THREADS": "1", "XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
+
+
+def run(command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-B", *command],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env=dict(os.environ) | ON_CPUS | environment,
+    )
+
+
+class ProgramsTest(unittest.TestCase):
+    def line(self, program: str, *arguments: str) -> dict[str, Any]:
+        launcher = [str(EXAMPLES / "pytorch" / "launch.py"), "-n", "2"]
+        command = [*launcher, str(EXAMPLES / "programs" / program), "--device", "cpu", "--steps", "2", "--warm-up", "4"]
+        done = run([*command, *arguments])
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        line = json.loads(next(text for text in reversed(done.stdout.splitlines()) if text.startswith("{")))
+        self.assertEqual((len(line["steps_ms"]), len(line["cpu_ms"]), line["gpus"]), (2, 2, 2))
+        self.assertEqual(done.stdout.count("step "), 2)
+        self.assertEqual(line["local"], "--local" in arguments)
+        return line
+
+    def test_data_parallel(self) -> None:
+        plain = self.line("ddp.py", *TINY, "--deterministic")
+        self.assertEqual(self.line("ddp.py", *TINY, "--deterministic")["digest"], plain["digest"])
+        # The same mathematics; hooks on each gradient sum where buckets take the mean.
+        self.assertAlmostEqual(self.line("fsdp2.py", *TINY)["loss"], plain["loss"], delta=0.02)
+        self.assertNotEqual(self.line("ddp.py", *TINY, "--local", "--deterministic")["digest"], plain["digest"])
+
+    def test_compressed(self) -> None:
+        for hook in ("bf16", "powersgd"):
+            self.line("ddp.py", *TINY, "--hook", hook)
+
+    def test_graphed_without_a_graph(self) -> None:
+        self.line("graphed.py", *TINY)
+
+    def test_pipeline(self) -> None:
+        for more in ([], ["--local"]):
+            self.line("pipeline.py", *TINY, *more, "--micro-batches", "2")
+
+    def test_tensor_parallel(self) -> None:
+        for more in ([], ["--local"]):
+            self.line("tensor_parallel.py", *TINY, *more)
+
+    def test_experts(self) -> None:
+        for more in ([], ["--local"], ["--uneven"], ["--uneven", "--local"]):
+            self.line("moe.py", *TINY, *more)
+
+    def test_decode(self) -> None:
+        sizes = ["--layers", "2", "--hidden", "64", "--ffn", "128", "--context", "16", "--new", "2"]
+        for more in ([], ["--local"]):
+            self.line("decode.py", *sizes, *more)
+
+    def test_a_trace_for_the_idle_share(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            trace = Path(folder) / "trace.json"
+            self.line("ddp.py", *TINY, "--trace", str(trace))
+            self.assertIn("traceEvents", json.loads(trace.read_text()))
+
+    @unittest.skipUnless(importlib.util.find_spec("jax"), "JAX is not installed")
+    def test_jax(self) -> None:
+        for more in ([], ["--local"]):
+            done = run([str(EXAMPLES / "programs" / "jax_data_parallel.py"), *TINY, "--steps", "3", "--warm-up", "2", *more])
+            self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+            self.assertEqual(len(json.loads(done.stdout.splitlines()[-1])["steps_ms"]), 2)
+
+
+class SkipTest(unittest.TestCase):
+    def test_without_a_rank(self) -> None:
+        done = run([str(EXAMPLES / "programs" / "ddp.py")])
+        self.assertIn("expected to be started as a rank", done.stderr)
+
+    def test_without_torch_or_jax(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("torch", "jax"):
+                (Path(folder) / f"{name}.py").write_text("raise ImportError('hidden')\n")
+            for path in sorted((EXAMPLES / "programs").glob("*.py")):
+                if path.stem in ("llama", "loop"):
+                    continue
+                done = run([str(path)], PYTHONPATH=folder)
+                self.assertEqual(done.returncode, SKIPPED, path.name + done.stderr)
+                self.assertIn("(hidden)", done.stderr)
+
+
+if __name__ == "__main__":
+    if not importlib.util.find_spec("torch"):
+        print("skipped: torch is not installed", file=sys.stderr)
+        sys.exit(SKIPPED)
+    unittest.main()
