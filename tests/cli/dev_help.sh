@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# `./dev help`, CONTRIBUTING.md and what ./dev takes name the same commands in the same words; CI runs the tests that a developer runs.
+. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+cd "$ELBOWROOM_SOURCE_DIR" || exit 1
+command_line='(./dev help)'
+: >"$err"
+./dev help | sed -n 's/^  \([a-z].*\)/\1/p' >"$out"
+[ "$(wc -l <"$out")" -ge 7 ] || fail 'not every command'
+diff <(sed -n 's|^    ./dev ||p' CONTRIBUTING.md) "$out" >"$err" || fail 'CONTRIBUTING.md says something else'
+diff <(sed -n '/^case .*help/,/^esac/ s/^  \("\?[a-z][-a-z "]*\).*) .*;;$/\1/p' dev | tr -d '"' | sed 's/ *|.*//; s/ *$//' | sort) \
+  <(sed 's/  .*//' "$out" | sort) >"$err" || fail 'what it takes is not what it says'
+grep -qx './dev test' .ci/run || fail '.ci/run does not call it'
+finish
