@@ -3,7 +3,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 rm -rf build/gpu
-mkdir -p build/gpu
+mkdir -p build/gpu/share/elbowroom
 cp build/release/bin/{elbowroom,test_device,measure_rows,empty_plan,example_raw_overlap} build/release/lib/libelbowroom_interposer.so build/gpu/
-strip build/gpu/*
+strip build/gpu/{elbowroom,test_device,measure_rows,empty_plan,example_raw_overlap,libelbowroom_interposer.so}
+cp -r python build/gpu/share/elbowroom/  # beside the program, as an installation has it
 ls -la build/gpu

@@ -1,0 +1,116 @@
+"""DistributedDataParallel's buckets on symmetric memory.
+
+Its reducer makes the buckets in C++: once when it is constructed, and once more at the first forward after the first backward, when it
+knows the order of the gradients. The last making is the one that counts. Both happen on all ranks together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from elbowroom import placement, record
+from elbowroom.segment import MIB, Segment
+from elbowroom.windows import Unusable
+
+LEAST_TOTAL = 8 * MIB  # of all gradients; below there is nothing to gain
+
+
+class BucketPlacer:
+    """Makes the buckets of one reducer inside a segment of their own."""
+
+    def __init__(self, torch: Any, parameters: list[Any], group: Any) -> None:
+        self._torch, self._group = torch, group
+        self._bytes = sum(parameter.numel() * parameter.element_size() for parameter in parameters)
+        self._room = self._bytes + 512 * len(parameters)
+        self._devices = {parameter.device for parameter in parameters}
+        self._entry = record.Entry("DDP buckets", str(group.group_name), group.size(), bytes=self._bytes)
+        self._segment: Segment | None = None
+
+    def worth_it(self) -> bool:
+        """The same on all ranks, since they have the same parameters."""
+        kinds = {device.type for device in self._devices}
+        return kinds == {"cuda"} and self._bytes >= LEAST_TOTAL and self._entry.ranks > 1
+
+    def make(self, construct: Callable[[], Any]) -> Any:
+        """Calls `construct`, which makes the buckets if it returns anything but False, as it does on all ranks or on none."""
+        problem = ""
+        try:
+            self._segment = self._opened()
+        except Exception as error:
+            problem = str(error)
+        if self._segment is None:
+            made = construct()
+        else:
+            with self._segment.allocating():
+                made = construct()
+        if made is False:
+            self._give_back()
+            return made
+        record.add(self._entry)
+        try:
+            self._place(placement.of_group(self._torch, self._group), problem)
+        except Exception as error:
+            self._entry.state, self._entry.reason = "refused", str(error)
+            record.write()
+        return made
+
+    def _give_back(self) -> None:
+        if self._segment is not None:
+            self._segment.release()
+            self._segment = None
+
+    def _opened(self) -> Segment:
+        if self._devices != {self._torch.device("cuda", self._torch.cuda.current_device())}:
+            raise Unusable("the parameters are not on the current device")
+        placed = placement.of_group(self._torch, self._group)
+        segment = Segment(self._torch, placed.allocator(), self._room)
+        segment.open()
+        return segment
+
+    def _place(self, placed: placement.GroupPlacement, problem: str) -> None:
+        layout: list[list[int]] = []
+        try:
+            if not problem:
+                layout = self._segment.placed()
+                self._torch.cuda.empty_cache()  # the buckets that these replace
+        except Exception as error:
+            problem = str(error)
+        self._entry.buffers = len(layout)
+        placed.place(self._entry, self._segment, layout, problem)
+
+
+def reducer_class(torch: Any, plain: type) -> type:
+    """`plain`, with its buckets on symmetric memory. Made once, since PyTorch may compare the class."""
+
+    class Reducer(plain):  # type: ignore[misc]
+        def __init__(self, params: Any, bucket_indices: Any, per_bucket_size_limits: Any, process_group: Any, *rest: Any, **named: Any):
+            def construct() -> None:
+                plain.__init__(self, params, bucket_indices, per_bucket_size_limits, process_group, *rest, **named)
+
+            self._placer: BucketPlacer | None = None
+            placer = BucketPlacer(torch, list(params), process_group)
+            if not placer.worth_it():
+                return construct()
+            # Positions of PyTorch 2.9 and later: expect_sparse_gradients, bucket_bytes_cap, find_unused_parameters.
+            finds_unused = rest[2] if len(rest) > 2 else named.get("find_unused_parameters", False)
+            if finds_unused:  # such a reducer keeps the buckets of its construction
+                return placer.make(construct)
+            construct()
+            self._placer = placer
+            self._forwards = 0
+
+        def _rebuild_buckets(self) -> bool:
+            placer = self._placer
+            if placer is None:
+                return plain._rebuild_buckets(self)
+            self._forwards += 1
+            if self._forwards == 1:  # no gradient has been seen yet
+                return plain._rebuild_buckets(self)
+            made = placer.make(lambda: plain._rebuild_buckets(self))
+            if made:
+                self._placer = None
+            return made
+
+    Reducer.__name__, Reducer.__qualname__, Reducer.__module__ = plain.__name__, plain.__qualname__, plain.__module__
+    return Reducer

@@ -1,0 +1,82 @@
+"""What this process did, as `elbowroom.report()` returns it and `elbowroom run` reads it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict, dataclass
+from typing import Any
+
+SCHEMA = "elbowroom.symmetric/1"
+
+
+@dataclass
+class Entry:
+    """One set of buffers of one process group."""
+
+    what: str
+    group: str
+    ranks: int
+    state: str = "waiting"  # registered, refused
+    buffers: int = 0
+    bytes: int = 0
+    reason: str = ""
+    copies: int = 0  # results that were copied out because their place was still in use
+    waits: int = 0  # times that the device was waited for because a place was still in use
+
+
+@dataclass
+class _Record:
+    pid: int
+    entries: list[Entry]
+    notes: list[str]
+
+
+_record = _Record(os.getpid(), [], [])
+
+
+def add(entry: Entry) -> Entry:
+    _record.entries.append(entry)
+    return entry
+
+
+def refuse_all(reason: str) -> None:
+    """Nothing of this kind can be done in this process."""
+    if reason not in _record.notes:
+        _record.notes.append(reason)
+    write()
+
+
+def as_document() -> dict[str, Any]:
+    torch = sys.modules.get("torch")
+    return {
+        "schema": SCHEMA,
+        "pid": _record.pid,
+        "torch": str(getattr(torch, "__version__", "")),
+        "blocks": os.environ.get("NCCL_SYM_CTAS", ""),
+        "buffers": [asdict(entry) for entry in _record.entries],
+        "refused": list(_record.notes),
+    }
+
+
+def write() -> None:
+    """Leaves the document where `elbowroom run` collects it; called at every change, so that a killed process has said it too."""
+    folder = os.environ.get("ELBOWROOM_RUN_REPORT_DIR")
+    if not folder:
+        return
+    path = os.path.join(folder, f"{_record.pid}.symmetric")
+    try:
+        with open(path + ".part", "w", encoding="utf-8") as file:
+            json.dump(as_document(), file)
+        os.replace(path + ".part", path)
+    except OSError:
+        pass
+
+
+def _forget() -> None:
+    """A forked process, say a data loader's, has none of its parent's windows."""
+    _record.pid, _record.entries, _record.notes = os.getpid(), [], []
+
+
+os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,126 @@
+"""Where PyTorch lets its communication buffers be put on symmetric memory. Each seam is looked for before it is used: a PyTorch that
+lacks one is left as it is, and the record says which.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from types import ModuleType
+from typing import Any
+
+from elbowroom import buckets, placement, record, staging
+
+_installed: set[str] = set()
+_optimizer_states = False  # whether an optimizer of PyTorch's has made a step
+
+
+def _missing(torch: Any) -> str:
+    """What every kind of buffer needs and this PyTorch lacks; empty where nothing is missing."""
+    if not sys.platform.startswith("linux"):
+        return "only Linux has symmetric memory of NCCL"
+    if getattr(torch.version, "hip", None):
+        return "PyTorch is built for ROCm"
+    if not getattr(torch.version, "cuda", None):
+        return "PyTorch is built without CUDA"
+    needs = {
+        "torch.cuda.MemPool": getattr(torch.cuda, "MemPool", None),
+        "torch.cuda.use_mem_pool": getattr(torch.cuda, "use_mem_pool", None),
+        "pools of one thread": getattr(torch._C, "_cuda_beginAllocateCurrentThreadToPool", None),
+        "torch.distributed.Reducer": getattr(torch.distributed, "Reducer", None),
+        "ProcessGroupNCCL._comm_ptr": getattr(getattr(torch.distributed, "ProcessGroupNCCL", None), "_comm_ptr", None),
+        "the store of a process group": getattr(sys.modules.get("torch.distributed.distributed_c10d"), "_get_process_group_store", None),
+    }
+    lacking = [name for name, found in needs.items() if found is None]
+    return f"PyTorch {torch.__version__} lacks {', '.join(lacking)}" if lacking else ""
+
+
+def _usable(torch: Any, name: str) -> bool:
+    if name in _installed:
+        return False
+    _installed.add(name)
+    missing = _missing(torch)
+    if missing:
+        record.refuse_all(f"{name}: {missing}")
+        return False
+    _close_before_destruction(torch)
+    return True
+
+
+def install_ddp(module: ModuleType) -> None:
+    """`module` is torch.nn.parallel.distributed, whose DistributedDataParallel takes its reducer from torch.distributed."""
+    torch = sys.modules["torch"]
+    if not _usable(torch, "DistributedDataParallel"):
+        return
+    plain = torch.distributed.Reducer
+    if not hasattr(plain, "_rebuild_buckets") or getattr(module, "dist", None) is not torch.distributed:
+        record.refuse_all("DistributedDataParallel: this PyTorch makes its reducer in another way")
+        return
+    torch.distributed.Reducer = buckets.reducer_class(torch, plain)
+
+
+def install_fsdp2(module: ModuleType) -> None:
+    """`module` is torch.distributed.fsdp._fully_shard._fsdp_state."""
+    torch = sys.modules["torch"]
+    if not _usable(torch, "FSDP2"):
+        return
+    collectives = sys.modules.get("torch.distributed.fsdp._fully_shard._fsdp_collectives")
+    group, state = getattr(module, "FSDPParamGroup", None), getattr(module, "FSDPState", None)
+    gather, scatter = (getattr(collectives, name, None) for name in ("DefaultAllGather", "DefaultReduceScatter"))
+    forward = getattr(state, "_root_pre_forward", None)
+    if None in (group, gather, scatter, forward) or "force_sum_reduction_for_comms" not in inspect.getsource(group.__init__):
+        record.refuse_all(f"FSDP2: PyTorch {torch.__version__} has no staging buffers of a caller's")
+        return
+    _give_groups_buffers(group, gather, scatter, staging.gather_class(torch, gather), staging.scatter_class(torch, scatter))
+    _tell_when_a_step_begins(torch, state, forward)
+
+
+def _give_groups_buffers(group: Any, gather: type, scatter: type, placed_gather: type, placed_scatter: type) -> None:
+    plain_init = group.__init__
+
+    def __init__(self: Any, *arguments: Any, **named: Any) -> None:
+        plain_init(self, *arguments, **named)
+        shards = getattr(self.mesh_info, "shard_process_group", None)
+        if self.device.type == "cuda" and shards is not None and shards.size() > 1:
+            if type(self._all_gather_comm) is gather and type(self._reduce_scatter_comm) is scatter:
+                self._all_gather_comm, self._reduce_scatter_comm = placed_gather(self), placed_scatter(self)
+
+    group.__init__ = __init__
+
+
+def _tell_when_a_step_begins(torch: Any, state: Any, plain_forward: Any) -> None:
+    def _root_pre_forward(self: Any, *arguments: Any, **named: Any) -> Any:
+        if self._state_ctx.iter_forward_root is None:
+            staging.step_begins(_optimizer_states)
+        return plain_forward(self, *arguments, **named)
+
+    state._root_pre_forward = _root_pre_forward
+    register = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_post_hook", None)
+    if register is not None:
+        register(_note_optimizer)
+
+
+def _note_optimizer(*unused: Any) -> None:
+    global _optimizer_states
+    _optimizer_states = True
+
+
+def _close_before_destruction(torch: Any) -> None:
+    """Windows go before their communicator does. Both names of the function are the program's."""
+    if "destroy_process_group" in _installed:
+        return
+    _installed.add("destroy_process_group")
+    c10d = sys.modules["torch.distributed.distributed_c10d"]
+    plain = c10d.destroy_process_group
+
+    def destroy_process_group(group: Any = None) -> None:
+        named = None if group is None or group is c10d.GroupMember.WORLD else group
+        try:
+            staging.close(named)
+            placement.close(named)
+        except Exception as error:
+            record.refuse_all(f"destroy_process_group: {error}")
+        plain(group)
+
+    destroy_process_group.__doc__ = plain.__doc__
+    c10d.destroy_process_group = torch.distributed.destroy_process_group = destroy_process_group

@@ -1,0 +1,232 @@
+"""FSDP2's staging buffers on symmetric memory.
+
+Gathers and the inputs of scatters take places in turn, as their order in the program has it: NCCL's kernels want the same offset on all
+ranks, and what is free at the moment may differ between ranks. The result of a scatter is written by its own rank alone, so its
+place is that rank's affair; NCCL only wants it inside a window on all ranks.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from elbowroom import placement, record
+from elbowroom.places import Places, Seen, numel, total_bytes
+from elbowroom.segment import MIB, Segment
+from elbowroom.windows import Unusable
+
+LEAST_TOTAL = 8 * MIB
+UNHURRIED = 32  # root forwards after which a program without an optimizer of PyTorch's is taken for settled
+MARGIN = 0.03  # of the device's memory, beside the program's own peak
+
+
+class GroupStaging:
+    """The buffers of one process group: watched on ordinary memory for a step, then placed once, at the start of a step."""
+
+    def __init__(self, torch: Any, group: Any) -> None:
+        self._torch, self._group = torch, group
+        self.seen = Seen()
+        self.places: Places | None = None
+        self.watching = True
+        self._owners: list[Any] = []  # weak: parameter groups in the order of their first collective
+        self._forwards = 0
+        self._scatters_without_states: int | None = None
+        self._segment: Segment | None = None
+        self.entry = record.Entry("FSDP2 staging buffers", str(group.group_name), group.size())
+
+    def number(self, owner: Any) -> int:
+        """Of a parameter group: the same on all ranks."""
+        for index, known in enumerate(self._owners):
+            if known() is owner:
+                return index
+        self._owners.append(weakref.ref(owner))
+        return len(self._owners) - 1
+
+    def step_begins(self, has_optimizer_states: bool) -> None:
+        """At the start of a root's forward. Places the buffers once the program has had all that it ever has in memory."""
+        if not self.watching:
+            return
+        self._forwards += 1
+        if has_optimizer_states and self._scatters_without_states is None:
+            self._scatters_without_states = self.seen.scatters
+        settled = self._scatters_without_states is not None and self.seen.scatters > self._scatters_without_states
+        if self.seen.scatters and (settled or self._forwards >= UNHURRIED):
+            self.watching = False
+            self._place()
+
+    def _place(self) -> None:
+        problem = ""
+        try:
+            placed = placement.of_group(self._torch, self._group)
+            self._segment = self._allocated(placed.allocator())
+        except Exception as error:
+            problem = str(error)
+        record.add(self.entry)
+        self.entry.buffers, self.entry.bytes = len(self.seen.sizes()), total_bytes(self.seen)
+        layout = [self.seen.gathers, self.seen.scatters, self.seen.sizes()]
+        try:
+            registered = placement.of_group(self._torch, self._group).place(self.entry, self._segment, layout, problem)
+        except Exception as error:
+            registered, self.entry.state, self.entry.reason = False, "refused", str(error)
+            record.write()
+        if registered:
+            self._use()
+        elif self._segment is not None:
+            self._segment.release()
+            self._segment = None
+
+    def _allocated(self, allocator: Any) -> Segment:
+        if not hasattr(self._torch._C, "_construct_storage_from_data_pointer"):
+            raise Unusable("this PyTorch makes no tensor of given memory")
+        needed = total_bytes(self.seen)
+        if needed < LEAST_TOTAL:
+            raise Unusable(f"{needed} bytes are too few to gain")
+        cuda = self._torch.cuda
+        free, total = cuda.mem_get_info()
+        room = free + cuda.memory_reserved() - cuda.max_memory_reserved()
+        more = needed - self.seen.replaced()
+        if room < more + MARGIN * total:
+            raise Unusable(f"the program's peak leaves {room} bytes of {total}, {more} and a margin of {MARGIN:.0%} are needed")
+        cuda.current_stream().synchronize()
+        cuda.empty_cache()  # the buffers that these replace
+        return Segment(self._torch, allocator, needed)
+
+    def _use(self) -> None:
+        self.places = Places(self._torch, self._segment.tensor(), self.seen)
+        for owner in self._owners:
+            if owner() is not None:  # there are symmetric kernels for sums, not for means
+                owner().force_sum_reduction_for_comms = True
+
+
+_stagings: dict[Any, GroupStaging] = {}
+
+
+def of_group(torch: Any, group: Any) -> GroupStaging:
+    if group not in _stagings:
+        _stagings[group] = GroupStaging(torch, group)
+    return _stagings[group]
+
+
+def step_begins(has_optimizer_states: bool) -> None:
+    for staging in list(_stagings.values()):
+        staging.step_begins(has_optimizer_states)
+
+
+def close(group: Any) -> None:
+    """Before a process group is destroyed: its parameter groups go on with ordinary memory."""
+    for known in list(_stagings) if group is None else [group]:
+        staging = _stagings.pop(known, None)
+        if staging is not None:
+            staging.watching, staging.places = False, None
+
+
+def gather_class(torch: Any, plain: type) -> type:
+    class PlacedAllGather(plain):  # type: ignore[misc]
+        """Of one parameter group. A subclass, so that what asks for the default class finds it."""
+
+        def __init__(self, owner: Any) -> None:
+            super().__init__()
+            self._owner = weakref.ref(owner)
+            self._staging: GroupStaging | None = None
+            self._number = -1
+
+        def allocate(self, size: Any, *, dtype: Any, device: Any) -> Any:
+            staging = self._staging
+            if staging is None:
+                staging = self._staging = of_group(torch, self._owner()._all_gather_process_group)
+                self._number = staging.number(self._owner())
+            if staging.places is not None:
+                count = numel(size)
+                place = staging.places.next_gather()
+                if place.fits(count * dtype.itemsize) and not torch.cuda.is_current_stream_capturing():
+                    if place.busy():
+                        staging.entry.waits += 1
+                        place.evict()
+                    return place.hand_out(count, dtype)
+            tensor = super().allocate(size, dtype=dtype, device=device)
+            if staging.watching:
+                staging.seen.gather(tensor)
+            return tensor
+
+    return PlacedAllGather
+
+
+def scatter_class(torch: Any, plain: type) -> type:
+    class PlacedReduceScatter(plain):  # type: ignore[misc]
+        """Of one parameter group. FSDP2 allocates the input, then the result, then calls it."""
+
+        def __init__(self, owner: Any) -> None:
+            super().__init__()
+            self._owner = weakref.ref(owner)
+            self._staging: GroupStaging | None = None
+            self._number = -1
+            self._placed_input = False
+            self._input_count = 0  # not 0: the result comes next
+            self._by_way_of: Any = None  # where the collective writes what is then copied to the result
+
+        def allocate(self, size: Any, *, dtype: Any, device: Any) -> Any:
+            if self._staging is None:
+                self._staging = of_group(torch, self._owner()._reduce_scatter_process_group)
+                self._number = self._staging.number(self._owner())
+            count = numel(size)
+            if self._input_count == 0:
+                self._input_count = count
+                placed = self._input(count, dtype)
+            else:
+                placed = self._result(count, dtype)
+            return super().allocate(size, dtype=dtype, device=device) if placed is None else placed
+
+        def _input(self, count: int, dtype: Any) -> Any:
+            staging, size = self._staging, count * dtype.itemsize
+            self._placed_input = False
+            if staging.watching:
+                staging.seen.scatter(size)
+            if staging.places is None or torch.cuda.is_current_stream_capturing():
+                return None
+            place = staging.places.scatter_input
+            if not place.fits(size) or not staging.places.passing.fits(size // staging.entry.ranks):
+                return None
+            if place.busy():
+                staging.entry.waits += 1
+                place.evict()
+            self._placed_input = True
+            return place.hand_out(count, dtype)
+
+        def _result(self, count: int, dtype: Any) -> Any:
+            """None: ordinary memory. With a placed input NCCL still writes to a window, the same way on all ranks."""
+            staging, size = self._staging, count * dtype.itemsize
+            stays = result_stays(self._owner(), dtype)
+            if staging.watching:
+                staging.seen.result(self._number, size, stays)
+            if not self._placed_input or staging.places is None:
+                return None
+            own = staging.places.staying(self._number)
+            if stays and own is not None and own.fits(size) and not own.busy():
+                return own.hand_out(count, dtype)
+            passing = staging.places.passing.hand_out(count, dtype)
+            if not stays and is_read_in_order(self._owner()):
+                return passing
+            self._by_way_of = passing
+            return None
+
+        def __call__(self, output_tensor: Any, input_tensor: Any, group: Any, op: Any, async_op: bool = False) -> Any:
+            self._input_count = 0
+            target, self._by_way_of = self._by_way_of, None
+            if target is None:
+                return super().__call__(output_tensor, input_tensor, group, op, async_op)
+            work = super().__call__(target, input_tensor, group, op, False)
+            output_tensor.copy_(target)
+            self._staging.entry.copies += 1
+            return work
+
+    return PlacedReduceScatter
+
+
+def result_stays(owner: Any, dtype: Any) -> bool:
+    """Whether a scatter's result is the memory of gradients; else it is cast or copied and gone."""
+    return dtype == owner._orig_dtype and not any(parameter.offload_to_cpu for parameter in owner.fsdp_params)
+
+
+def is_read_in_order(owner: Any) -> bool:
+    """Whether only the scatters' own stream reads a result that does not stay."""
+    return owner._all_reduce_hook is None and getattr(owner.mesh_info, "replicate_process_group", None) is None

@@ -1,0 +1,99 @@
+"""NCCL's symmetric windows of one communicator.
+
+PyTorch registers whole pools, also segments that come to them later and on one rank alone. So NCCL is called here by itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any
+
+OLDEST_NCCL = 22800
+SYMMETRIC = 1  # NCCL_WIN_COLL_SYMMETRIC
+BLOCKS = "16"  # by itself NCCL takes 7, too few beside compute
+
+
+class Unusable(Exception):
+    """Why there can be no window."""
+
+
+def choose_blocks() -> str:
+    """Sets the number of blocks of the kernels for symmetric memory, unless somebody chose blocks. NCCL reads it at the first of them."""
+    chosen = ("NCCL_SYM_CTAS", "NCCL_MIN_CTAS", "NCCL_MAX_CTAS")
+    if not any(os.environ.get(name) for name in chosen):
+        os.environ["NCCL_SYM_CTAS"] = BLOCKS
+    return ",".join(os.environ.get(name, "") for name in chosen)
+
+
+def _loaded(name: str) -> ctypes.CDLL:
+    """The library that the process has already: a second NCCL would not know the first one's communicators."""
+    try:
+        return ctypes.CDLL(name, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+    except OSError:
+        raise Unusable(f"{name} is not loaded as a library of its own") from None
+
+
+class Windows:
+    def __init__(self, torch: Any, backend: Any) -> None:
+        self._nccl = _loaded("libnccl.so.2")
+        self._driver = _loaded("libcuda.so.1")
+        self._declare()
+        version = ctypes.c_int()
+        self._check("ncclGetVersion", self._nccl.ncclGetVersion(ctypes.byref(version)))
+        expected = torch.cuda.nccl.version()
+        if version.value < OLDEST_NCCL:
+            raise Unusable(f"NCCL is {version.value}, expected {OLDEST_NCCL} or later")
+        if version.value != expected[0] * 10_000 + expected[1] * 100 + expected[2]:
+            raise Unusable(f"libnccl.so.2 is {version.value}, PyTorch uses {expected}")
+        if os.environ.get("TORCH_NCCL_USE_COMM_NONBLOCKING", "0") not in ("", "0"):
+            raise Unusable("the communicator is not blocking (TORCH_NCCL_USE_COMM_NONBLOCKING)")
+        self._communicator = backend._comm_ptr()
+        if not self._communicator:
+            raise Unusable("the process group has no communicator yet")
+        self._window: ctypes.c_void_p | None = None
+
+    def _declare(self) -> None:
+        pointer, size = ctypes.c_void_p, ctypes.c_size_t
+        try:
+            register = self._nccl.ncclCommWindowRegister
+            register.argtypes = [pointer, pointer, size, ctypes.POINTER(pointer), ctypes.c_int]
+            self._nccl.ncclCommWindowDeregister.argtypes = [pointer, pointer]
+            self._nccl.ncclGetErrorString.restype = ctypes.c_char_p
+            self._nccl.ncclGetLastError.argtypes = [pointer]
+            self._nccl.ncclGetLastError.restype = ctypes.c_char_p
+            self._driver.cuMemGetAddressRange_v2.argtypes = [ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(size), ctypes.c_uint64]
+            self._driver.cuMemRetainAllocationHandle.argtypes = [ctypes.POINTER(ctypes.c_uint64), pointer]
+            self._driver.cuMemRelease.argtypes = [ctypes.c_uint64]
+        except AttributeError as missing:
+            raise Unusable(f"{missing}: this NCCL or driver has no symmetric windows") from None
+
+    def mapped_bytes(self, address: int) -> int:
+        """Of the allocation at `address`, which NCCL maps as a whole. It must begin there and be one that ranks can share."""
+        begin, size, handle = ctypes.c_uint64(), ctypes.c_size_t(), ctypes.c_uint64()
+        if self._driver.cuMemGetAddressRange_v2(ctypes.byref(begin), ctypes.byref(size), address) != 0 or begin.value != address:
+            raise Unusable("the segment is not an allocation of its own")
+        code = self._driver.cuMemRetainAllocationHandle(ctypes.byref(handle), address)
+        if code != 0:
+            raise Unusable(f"NCCL allocates memory that ranks cannot share (cuMemRetainAllocationHandle: {code}); see NCCL_CUMEM_ENABLE")
+        self._driver.cuMemRelease(handle)
+        return size.value
+
+    def register(self, address: int, size: int) -> None:
+        """All ranks together: NCCL waits for all without a limit."""
+        window = ctypes.c_void_p()
+        result = self._nccl.ncclCommWindowRegister(self._communicator, address, size, ctypes.byref(window), SYMMETRIC)
+        self._check("ncclCommWindowRegister", result)
+        self._window = window
+
+    def deregister(self) -> None:
+        """Of this rank alone. No collective may use the memory on any rank until all have done it."""
+        window, self._window = self._window, None
+        if window is not None:
+            self._nccl.ncclCommWindowDeregister(self._communicator, window)
+
+    def _check(self, call: str, result: int) -> None:
+        if result != 0:
+            name = (self._nccl.ncclGetErrorString(result) or b"").decode()
+            last = (self._nccl.ncclGetLastError(None) or b"").decode()
+            raise Unusable(" ".join(f"{call}: {name} {last}".split()))
