@@ -36,6 +36,10 @@ for setting in comm_blocks comm_blocks= blocks=8 =8; do refused "--set: '$settin
 refused "--set: 'comm_blocks=65', expected a whole number from 1 to 64" --set comm_blocks=65 -- true
 refused "--set: 'cluster=9', expected a whole number from 1 to 8" --set cluster=9 -- true
 refused "--set: 'comm_threads=200', expected one of 128, 256, 512" --set comm_threads=200 -- true
+refused "--set: 'symmetric_blocks=65', expected a whole number from 1 to 64" --set symmetric_blocks=65 -- true
+refused "--set: 'symmetric_blocks=8' is the second of its name" --set symmetric_blocks=16,symmetric_blocks=8 -- true
+refused '--set: symmetric_blocks beside comm_blocks' --set symmetric_blocks=16,comm_blocks=8 -- true
+refused '--set: symmetric_blocks is not there with hip' --backend hip --set symmetric_blocks=16 -- true
 refused "--set: 'copy_engine=2', expected one of 0, 1" --set copy_engine=2 -- true
 refused "--off: 'cap', expected one of gate, priority, timing, ab, shape, sm_target" --off gate,cap -- true
 refused "--report: '$work/none/report.json', expected a file in a folder that exists, or -" --report "$work/none/report.json" -- true
@@ -131,6 +135,10 @@ cap * 1
 sm_target 108
 gate off
 ab off' ] || fail 'the rules are others'
+
+expect 0 run --set symmetric_blocks=16 -- bash -c 'cat "$ELBOWROOM_RUN_RULES"; env'
+inherits 'symmetric_blocks 16'
+lacks NCCL_MIN_CTAS
 
 # With hip its own library is preloaded, RCCL gets the names that it knows, and priorities are asked for unless somebody decided otherwise.
 expect 0 run --backend hip --policy priority --set comm_blocks=8 -- env

@@ -56,6 +56,9 @@ Status check_run_backend(RunBackend backend, std::string_view policy, const RunC
   if (sets(asked, kCopyEngine)) {
     return invalid_input("--set: copy_engine is not there with hip: collectives by copy engines are NCCL's");
   }
+  if (!asked.comm_rules.empty()) {
+    return invalid_input(fmt::format("--set: {} is not there with hip: the setting is NCCL's", asked.comm_rules.front().first));
+  }
   return {};
 }
 

@@ -151,14 +151,9 @@ Result<RunControls> asked_controls(const RunArguments& arguments) {
   if (!caps) return caps.error();
   controls.caps = *std::move(caps);
   for (const std::string& text : arguments.settings) {
-    Result<std::vector<std::pair<std::string, std::string>>> variables = parse_setting(text);
-    if (!variables) return variables.error();
-    for (const auto& [variable, value] : *variables) {
-      const bool repeated = std::ranges::any_of(controls.comm_library, [&](const auto& set) { return set.first == variable; });
-      if (repeated) return invalid_input(fmt::format("--set: '{}' is the second of its name, expected one", text));
-    }
-    controls.comm_library.insert(controls.comm_library.end(), variables->begin(), variables->end());
+    if (Status added = add_setting(text, controls); !added) return added.error();
   }
+  if (Status possible = check_settings(controls); !possible) return possible.error();
   for (const std::string& text : arguments.off) {
     Result<std::string> part = parse_off(text);
     if (!part) return part.error();
@@ -378,7 +373,8 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
   run->add_flag("--verbose", arguments->verbose, "Show the report as a table on standard error");
   run->add_option(
          "--set", arguments->settings,
-         "Settings of the communication library, equal on all ranks: comm_blocks=8, cluster=1, comm_threads=256, copy_engine=1")
+         "Settings of the communication library, equal on all ranks: comm_blocks=8, cluster=1, comm_threads=256, copy_engine=1, "
+         "symmetric_blocks=16")
       ->delimiter(',')
       ->take_all();
   run->add_option("--cap", arguments->caps,

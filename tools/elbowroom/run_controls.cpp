@@ -27,7 +27,8 @@ bool is_off_word(std::span<const std::string_view> words, std::string_view text)
   return std::ranges::find(words, text) != words.end();
 }
 
-/// A setting of the communication library. NCCL takes these from the environment before any of its own choices.
+/// A setting of the communication library. NCCL takes these from the environment before any of its own choices; without variables it is for
+/// the interposer, communicator by communicator.
 struct CommSetting {
   std::string_view name;
   std::vector<std::string_view> variables;
@@ -49,6 +50,7 @@ const std::vector<CommSetting>& comm_settings() {
       {"comm_threads", {"NCCL_NTHREADS"}, {128, 256, 512}, 512},
       // Its policies of default and of no blocks where copies can do it.
       {"copy_engine", {"NCCL_CTA_POLICY"}, {0, 1}, 1, {"0", "2"}},
+      {"symmetric_blocks", {}, {}, 64},
   };
   return settings;
 }
@@ -112,19 +114,36 @@ std::string rules_on(const std::string& device, const RunControls& controls) {
 
 }  // namespace
 
-Result<std::vector<std::pair<std::string, std::string>>> parse_setting(std::string_view text) {
+Status add_setting(std::string_view text, RunControls& controls) {
   const std::string_view name = text.substr(0, text.find('='));
   const auto setting = std::ranges::find(comm_settings(), name, &CommSetting::name);
   if (setting == comm_settings().end() || name.size() == text.size()) {
-    return invalid_input(fmt::format("--set: '{}', expected comm_blocks=N, cluster=N, comm_threads=N or copy_engine=N", text));
+    return invalid_input(
+        fmt::format("--set: '{}', expected comm_blocks=N, cluster=N, comm_threads=N, copy_engine=N or symmetric_blocks=N", text));
   }
   const std::optional<std::int64_t> number = whole(text.substr(name.size() + 1));
   if (!number || !is_allowed(*setting, *number)) {
     return invalid_input(fmt::format("--set: '{}', expected {}", text, expected_number(*setting)));
   }
-  std::vector<std::pair<std::string, std::string>> variables;
-  for (const std::string_view variable : setting->variables) variables.emplace_back(variable, setting->word_for(*number));
-  return variables;
+  for (const std::string_view variable : setting->variables) {
+    const bool repeated = std::ranges::any_of(controls.comm_library, [&](const auto& set) { return set.first == variable; });
+    if (repeated) return invalid_input(fmt::format("--set: '{}' is the second of its name, expected one", text));
+    controls.comm_library.emplace_back(variable, setting->word_for(*number));
+  }
+  if (!setting->variables.empty()) return {};
+  const bool repeated = std::ranges::any_of(controls.comm_rules, [&](const auto& set) { return set.first == name; });
+  if (repeated) return invalid_input(fmt::format("--set: '{}' is the second of its name, expected one", text));
+  controls.comm_rules.emplace_back(name, *number);
+  return {};
+}
+
+Status check_settings(const RunControls& controls) {
+  const bool fixes_blocks =
+      std::ranges::any_of(controls.comm_library, [](const auto& setting) { return setting.first == "NCCL_MAX_CTAS"; });
+  const bool symmetric =
+      std::ranges::any_of(controls.comm_rules, [](const auto& rule) { return rule.first == "symmetric_blocks"; });
+  if (!fixes_blocks || !symmetric) return {};
+  return invalid_input("--set: symmetric_blocks beside comm_blocks, which is the number for all kernels; expected one of them");
 }
 
 Result<std::vector<KernelCap>> parse_caps(std::span<const std::string> texts) {
@@ -152,6 +171,7 @@ std::string run_rules(const RunControls& controls) {
   for (const std::string& part : controls.off) {
     if (is_off_word(kOffWords, part)) rules += fmt::format("{} off\n", part);
   }
+  for (const auto& [name, value] : controls.comm_rules) rules += fmt::format("{} {}\n", name, value);
   std::set<std::string> devices;
   for (const FootprintCap& cap : controls.footprint_caps) devices.insert(cap.device);
   for (const ProductTarget& target : controls.product_targets) devices.insert(target.device);

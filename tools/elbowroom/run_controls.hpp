@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,13 +43,18 @@ struct RunControls {
   std::vector<ProductTarget> product_targets;                     ///< where there is no target of all
   std::vector<std::string> off;                                   ///< parts of the policy that stay out: gate, priority, ...
   std::vector<std::pair<std::string, std::string>> comm_library;  ///< environment of the communication library
+  std::vector<std::pair<std::string, std::int64_t>> comm_rules;   ///< settings of --set that are the interposer's: name and value
 };
 
 /// Caps as the command line gives them: "4" or "gelu=4".
 Result<std::vector<KernelCap>> parse_caps(std::span<const std::string> texts);
 
-/// "comm_blocks=8", "cluster=1", "comm_threads=256", "copy_engine=1": the environment variables that make NCCL and RCCL do so.
-Result<std::vector<std::pair<std::string, std::string>>> parse_setting(std::string_view text);
+/// Adds "comm_blocks=8", "cluster=1", "comm_threads=256" and "copy_engine=1" as the environment variables that make NCCL and RCCL do so, and
+/// "symmetric_blocks=16" as the rule by which the interposer does.
+Status add_setting(std::string_view text, RunControls& controls);
+
+/// `invalid_input` for settings that cannot act beside each other.
+Status check_settings(const RunControls& controls);
 
 /// A word of --off.
 Result<std::string> parse_off(std::string_view text);

@@ -177,9 +177,7 @@ Result<ProfileControls> controls_of(const Profile& profile, const Surroundings& 
       {"comm_threads", agreed(plans, "comm_threads", &OverlapPlan::comm_threads, found.left)}};
   for (const auto& [name, value] : settings) {
     if (!value) continue;
-    Result<std::vector<std::pair<std::string, std::string>>> variables = parse_setting(fmt::format("{}={}", name, *value));
-    if (!variables) return variables.error();
-    found.controls.comm_library.insert(found.controls.comm_library.end(), variables->begin(), variables->end());
+    if (Status added = add_setting(fmt::format("{}={}", name, *value), found.controls); !added) return added.error();
   }
   add_targets(choices, found);
   add_caps(choices, found);

@@ -187,6 +187,8 @@ struct SmTarget {
   std::uint32_t sms = 0;
 };
 
+class ReportWriter;
+
 /// What only the hooks know about the process; for the report. All pointers are read during the call alone.
 struct ProcessFacts {
   int pid = 0;
@@ -202,6 +204,7 @@ struct ProcessFacts {
   std::uint64_t outside_calls = 0;
   std::uint64_t inside_ns = 0;
   std::uint64_t inside_calls = 0;
+  void (*write_more)(ReportWriter& out) = nullptr;  ///< further members of the document
 };
 
 /// Where the report goes, piece by piece; pieces are not zero-terminated.

@@ -167,6 +167,7 @@ void Core::report(const ProcessFacts& process, const Sink& sink) {
   write_passed_through(out, known, process);
   write_overhead(out, process);
   write_trial(out, known, state_->rules);
+  if (process.write_more != nullptr) { process.write_more(out); }
   out.end_object();
 }
 

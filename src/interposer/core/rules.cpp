@@ -129,6 +129,25 @@ bool add_cap(std::string_view argument, Rules& rules) {
   return true;
 }
 
+/// Who asks for one budget alone may leave out `every`.
+bool add_budgets(std::string_view argument, Rules& rules) {
+  constexpr std::uint32_t most = 64;  // what any NCCL has
+  Words words(argument);
+  BudgetTurns turns;
+  for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
+    if (word == "every") {
+      if (!parse_positive(words.next(), turns.every) || !words.over()) { return false; }
+      break;
+    }
+    std::uint32_t blocks = 0;
+    if (turns.count == BudgetTurns::kMost || !parse_number(word, blocks) || blocks > most) { return false; }
+    turns.blocks[turns.count++] = static_cast<std::uint8_t>(blocks);
+  }
+  if (turns.count == 0 || (turns.count > 1) != (turns.every > 0)) { return false; }
+  rules.budgets = turns;
+  return true;
+}
+
 bool parse_rule(std::string_view line, Rules& rules) {
   const std::size_t gap = line.find_first_of(kBlank);
   const std::string_view word = line.substr(0, gap);
@@ -138,6 +157,9 @@ bool parse_rule(std::string_view line, Rules& rules) {
   if (word == "footprint") { return add_footprint(argument, rules); }
   if (word == "product") { return add_product(argument, rules); }
   if (word == "sm_target") { return parse_positive(argument, rules.sm_target); }
+  if (word == "symmetric_blocks") { return parse_positive(argument, rules.symmetric_blocks); }
+  if (word == "budget") { return add_budgets(argument, rules); }
+  if (word == "symmetric_copies" && argument == "on") { return rules.symmetric_copies = true; }
   if (argument != "off") { return false; }
   if (word == "gate") { rules.gate = false; }
   if (word == "priority") { rules.priority = false; }

@@ -48,6 +48,14 @@ struct ProductRule {
   DeviceNames on;
 };
 
+/// `budget 8`, or several that take turns: `budget 0 8 16 every 32`. Blocks of each collective at most; 0: the library's own number.
+struct BudgetTurns {
+  static constexpr std::size_t kMost = 8;
+  std::array<std::uint8_t, kMost> blocks{};
+  std::size_t count = 0;    ///< 0: no rule
+  std::uint32_t every = 0;  ///< collectives from one turn to the next; 0: the first one stays
+};
+
 /// What ELBOWROOM_RUN_POLICY and the file of ELBOWROOM_RUN_RULES say.
 struct Rules {
   static constexpr std::size_t kMaxCaps = 64;
@@ -59,8 +67,11 @@ struct Rules {
   bool gate = true;
   bool priority = true;
   bool timing = true;
-  bool trial = true;            ///< `ab off`: auto applies its controls without comparing them
-  std::uint32_t sm_target = 0;  ///< of all products; 0: of those that a rule names
+  bool trial = true;                   ///< `ab off`: auto applies its controls without comparing them
+  std::uint32_t sm_target = 0;         ///< of all products; 0: of those that a rule names
+  std::uint32_t symmetric_blocks = 0;  ///< least blocks of a communicator's kernels on symmetric memory; 0: NCCL's choice
+  bool symmetric_copies = false;       ///< `symmetric_copies on`: communicators whose symmetric gathers are made by copy engines
+  BudgetTurns budgets;
   std::size_t cap_count = 0;
   std::size_t footprint_count = 0;
   std::size_t product_count = 0;
@@ -71,6 +82,7 @@ struct Rules {
   std::array<CapRule, kMaxCaps> caps{};  // last: what every launch reads stays together
 
   [[nodiscard]] bool has_targets() const { return sm_target > 0 || product_count > 0; }
+  [[nodiscard]] bool sets_communicators() const { return symmetric_blocks > 0 || symmetric_copies; }
   [[nodiscard]] bool has_caps() const { return cap_count > 0 || footprint_count > 0; }
   /// Which of the names a device has, by what its driver calls it ("NVIDIA H200"); `kEveryDevice` is one of them.
   [[nodiscard]] DeviceNames names_of(const char* device) const;

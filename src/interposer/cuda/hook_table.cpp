@@ -141,6 +141,13 @@ constexpr std::array kHooks{
     library<&ncclAlltoAll>("ncclAlltoAll", HookedLibrary::kNccl),
     library<&ncclSend>("ncclSend", HookedLibrary::kNccl),
     library<&ncclRecv>("ncclRecv", HookedLibrary::kNccl),
+    library<&ncclCommInitRank>("ncclCommInitRank", HookedLibrary::kNccl),
+    library<&ncclCommInitRankConfig>("ncclCommInitRankConfig", HookedLibrary::kNccl),
+    library<&ncclCommInitRankScalable>("ncclCommInitRankScalable", HookedLibrary::kNccl),
+    library<&ncclCommInitAll>("ncclCommInitAll", HookedLibrary::kNccl),
+    library<&ncclCommSplit>("ncclCommSplit", HookedLibrary::kNccl),
+    library<&ncclCommShrink>("ncclCommShrink", HookedLibrary::kNccl),
+    library<&ncclCommGrow>("ncclCommGrow", HookedLibrary::kNccl),
 
     library<&cublasGemmEx>("cublasGemmEx", HookedLibrary::kCublas),
     library<&cublasGemmStridedBatchedEx>("cublasGemmStridedBatchedEx", HookedLibrary::kCublas),

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "interposer/nccl/report.hpp"
+
 namespace elbowroom::interposer::cuda {
 namespace {
 
@@ -98,7 +100,7 @@ pthread_once_t make_once = PTHREAD_ONCE_INIT;
 void at_exit() {
   Interposer* state = made_interposer.load(std::memory_order_acquire);
   if (state == nullptr || !state->used.exchange(false)) { return; }
-  write_process_report({*state->core, state->overhead, state->contexts.devices_seen(), "cuGetProcAddress:"});
+  write_process_report({*state->core, state->overhead, state->contexts.devices_seen(), "cuGetProcAddress:", &nccl::write_report});
 }
 
 void before_fork() { made_interposer.load()->core->before_fork(); }

@@ -62,6 +62,7 @@ struct ReportSource {
   const Overhead& overhead;
   int devices_seen;
   const char* finder;  ///< the function that finds functions, as a prefix of the entries that it gave out
+  void (*write_more)(ReportWriter& out) = nullptr;  ///< ProcessFacts::write_more
 };
 
 /// Writes the report of ELBOWROOM_RUN_REPORT_DIR.

@@ -33,6 +33,27 @@ TEST(Rules, ReadEveryRule) {
   EXPECT_FALSE(rules.gate || rules.priority || rules.timing || rules.trial);
 }
 
+TEST(Rules, ReadWhatCommunicatorsAreMadeWith) {
+  Rules rules;
+  EXPECT_FALSE(rules.sets_communicators());
+  EXPECT_EQ(parse("symmetric_blocks 16\nsymmetric_copies on\nbudget 8", rules), 0U);
+  EXPECT_EQ(rules.symmetric_blocks, 16U);
+  EXPECT_TRUE(rules.symmetric_copies && rules.sets_communicators());
+  ASSERT_EQ(rules.budgets.count, 1U);
+  EXPECT_EQ(rules.budgets.blocks[0], 8U);
+  EXPECT_EQ(rules.budgets.every, 0U);
+  EXPECT_EQ(parse("budget 0 8 16 every 32", rules), 0U);
+  ASSERT_EQ(rules.budgets.count, 3U);
+  EXPECT_EQ(rules.budgets.blocks[2], 16U);
+  EXPECT_EQ(rules.budgets.every, 32U);
+  for (const char* wrong :
+       {"budget", "budget 65", "budget 8 16", "budget 8 every", "budget 8 every 0", "budget every 8", "budget 8 every 2",
+        "budget 1 2 3 4 5 6 7 8 9 every 2", "budget 8 16 every 2 3", "symmetric_blocks 0", "symmetric_copies 1"}) {
+    EXPECT_EQ(parse(wrong, rules), 1U) << wrong;
+  }
+  EXPECT_EQ(rules.budgets.count, 3U) << "what is wrong leaves what was right";
+}
+
 TEST(Rules, ReadWhatIsForSingleKernels) {
   Rules rules;
   EXPECT_EQ(parse("footprint 256x32 0+1024 1 cap 4\ndevice h200\nproduct bf16 2^40 sm_target 108\nfootprint 512x64 16+0 2 cap 1\n"

@@ -1,0 +1,222 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "interposer/nccl/config_abi.hpp"
+#include "interposer/nccl/environment.hpp"
+#include "interposer/nccl/functions.hpp"
+#include "interposer/nccl/state.hpp"
+#include "interposer/process/meant.hpp"
+
+// What a communicator is made with is written into a copy of the program's configuration, or into a new one where it passes none. NCCL reads
+// it before the call returns.
+
+namespace elbowroom::interposer::nccl {
+using namespace process;
+namespace {
+
+// Of the copy of NCCL that a call is meant for.
+struct LibraryFunctions {
+  int (*get_version)(int* version);
+  decltype(&ncclCommInitRankConfig) init_rank_config;
+
+  static LibraryFunctions of(CopyId copy) {
+    static constinit CopyFunctions<2> functions({"ncclGetVersion", "ncclCommInitRankConfig"});
+    return {functions.get<decltype(get_version)>(copy, 0), functions.get<decltype(init_rank_config)>(copy, 1)};
+  }
+  [[nodiscard]] unsigned version() const {
+    int version = 0;
+    return get_version != nullptr && get_version(&version) == 0 && version > 0 ? static_cast<unsigned>(version) : 0;
+  }
+};
+
+bool any_set(std::initializer_list<const char*> names) {
+  return std::ranges::any_of(names, [](const char* name) { return variable(name).set; });
+}
+
+// Maxima count as well: NCCL duplicates rings up to the minimum of the configuration after it has applied them.
+bool environment_sets_blocks() {
+  return any_set({"NCCL_MIN_CTAS", "NCCL_MAX_CTAS", "NCCL_SYM_CTAS", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_NRINGS",
+                  "NCCL_MAX_NRINGS", "NCCL_ENV_PLUGIN"});
+}
+bool environment_sets_policy() { return any_set({"NCCL_CTA_POLICY", "NCCL_ENV_PLUGIN"}); }
+
+// A version without symmetric kernels has no use for any of it.
+CommunicatorSettingSet known_to(unsigned library) { return library < kPolicySince ? 0 : kMinBlocks | kMaxBlocks | kCtaPolicy; }
+
+// NCCL puts its defaults into fields that are newer than the version for which the program was built.
+CommunicatorSettingSet fields_in(const Config& config) {
+  CommunicatorSettingSet fields = 0;
+  if (config.version >= kBlocksSince && config.size >= offsetof(Config, max_ctas) + sizeof(int)) {
+    fields |= kMinBlocks | kMaxBlocks;
+  }
+  if (config.version >= kPolicySince && config.size >= offsetof(Config, cta_policy) + sizeof(int)) { fields |= kCtaPolicy; }
+  return fields;
+}
+
+CommunicatorSettingSet fields_set(const Config& config, CommunicatorSettingSet present) {
+  CommunicatorSettingSet fields = 0;
+  if (config.min_ctas != kConfigUndefined) { fields |= kMinBlocks; }
+  if (config.max_ctas != kConfigUndefined) { fields |= kMaxBlocks; }
+  if (config.cta_policy != kConfigUndefined) { fields |= kCtaPolicy; }
+  return fields & present;
+}
+
+// As NCCL_CONFIG_INITIALIZER of that library, or of the newest that is known here.
+Config initial_config(unsigned library) {
+  Config config;
+  std::memset(&config, 0, sizeof config);
+  config.magic = kConfigMagic;
+  config.version = std::min(library, kConfigNewest);
+  config.size = config_size(config.version);
+  for (int* field : {&config.blocking, &config.cluster_size, &config.min_ctas, &config.max_ctas, &config.split_share,
+                     &config.traffic_class, &config.collnet_enable, &config.cta_policy, &config.shrink_share, &config.nvls_ctas,
+                     &config.channels_per_net_peer, &config.nvlink_centric_sched, &config.graph_usage_mode, &config.num_rma_ctx,
+                     &config.max_p2p_peers, &config.graph_stream_ordering}) {
+    *field = kConfigUndefined;
+  }
+  return config;
+}
+
+void write(const CommunicatorSettings& settings, Config& config) {
+  if ((settings.fields & kMinBlocks) != 0) { config.min_ctas = settings.min_blocks; }
+  if ((settings.fields & kMaxBlocks) != 0) { config.max_ctas = settings.max_blocks; }
+  if ((settings.fields & kCtaPolicy) != 0) { config.cta_policy = settings.cta_policy; }
+}
+
+/// The configuration of one communicator that is being made.
+class Making {
+ public:
+  template <auto Ours>
+  Making(const Meant<Ours>& meant, const char* call, int ranks, Config* asked) : passed_(asked), made_{call, ranks, {}} {
+    if (!meant.certain()) {
+      made_.settings.refusal = SettingsRefusal::unreadable;
+    } else {
+      decide(LibraryFunctions::of(meant.copy()).version(), asked);
+    }
+  }
+
+  /// One that nothing can be passed to.
+  static Making left(const char* call, int ranks, SettingsRefusal refusal) { return Making(call, ranks, refusal); }
+
+  Making(const Making&) = delete;
+  Making& operator=(const Making&) = delete;
+
+  [[nodiscard]] Config* passed() const { return passed_; }
+  [[nodiscard]] bool changes() const { return made_.settings.fields != 0; }
+  /// In a group or of a communicator that does not block the making has only begun; what goes wrong then is the program's to see.
+  int done(int result) const {
+    if (result == 0 || result == kInProgress) { state().communicators.add(made_); }
+    return result;
+  }
+
+ private:
+  Making(const char* call, int ranks, SettingsRefusal refusal) : passed_(nullptr), made_{call, ranks, {}} {
+    made_.settings.refusal = state().rules.sets_communicators() ? refusal : SettingsRefusal::nothing_asked;
+  }
+
+  static constexpr int kInProgress = 7;
+  static constexpr std::size_t kLeastConfig = 16;
+
+  void decide(unsigned library, const Config* asked) {
+    const Rules& rules = state().rules;
+    if (!rules.sets_communicators()) {
+      made_.settings.refusal = SettingsRefusal::nothing_asked;
+      return;
+    }
+    if (asked == nullptr) {
+      ours_.config = initial_config(library);
+    } else if (asked->magic == kConfigMagic && asked->size >= kLeastConfig && asked->size <= sizeof ours_) {
+      std::memcpy(&ours_, asked, asked->size);
+    } else {
+      made_.settings.refusal = SettingsRefusal::unreadable;
+      return;
+    }
+    CommunicatorFacts facts;
+    facts.ranks = made_.ranks;
+    facts.known_to_library = known_to(library);
+    facts.in_configuration = fields_in(ours_.config);
+    facts.set_by_program = fields_set(ours_.config, facts.in_configuration);
+    facts.own_blocks = environment_sets_blocks();
+    facts.own_policy = environment_sets_policy();
+    made_.settings = settings_for(rules, facts);
+    if (made_.settings.fields == 0) { return; }
+    write(made_.settings, ours_.config);
+    passed_ = &ours_.config;
+  }
+
+  // A newer NCCL's configuration begins like this one.
+  union Ours {
+    Config config;
+    std::array<std::byte, 512> room;
+  };
+
+  Ours ours_{};
+  Config* passed_;
+  MadeCommunicator made_;
+};
+
+}  // namespace
+}  // namespace elbowroom::interposer::nccl
+
+using namespace elbowroom::interposer;
+using namespace elbowroom::interposer::nccl;
+using process::Meant;
+
+// Without a configuration both functions do the same.
+int ncclCommInitRank(nccl::Communicator* made, int ranks, nccl::UniqueId id, int rank) {
+  const Meant<&ncclCommInitRank> meant(__builtin_return_address(0));
+  const Making making(meant, "ncclCommInitRank", ranks, nullptr);
+  if (!making.changes()) { return making.done(meant(made, ranks, id, rank)); }
+  return making.done(LibraryFunctions::of(meant.copy()).init_rank_config(made, ranks, id, rank, making.passed()));
+}
+
+int ncclCommInitRankConfig(nccl::Communicator* made, int ranks, nccl::UniqueId id, int rank, nccl::Config* config) {
+  const Meant<&ncclCommInitRankConfig> meant(__builtin_return_address(0));
+  const Making making(meant, "ncclCommInitRankConfig", ranks, config);
+  return making.done(meant(made, ranks, id, rank, making.passed()));
+}
+
+int ncclCommInitRankScalable(nccl::Communicator* made, int ranks, int rank, int id_count, nccl::UniqueId* ids,
+                             nccl::Config* config) {
+  const Meant<&ncclCommInitRankScalable> meant(__builtin_return_address(0));
+  const Making making(meant, "ncclCommInitRankScalable", ranks, config);
+  return making.done(meant(made, ranks, rank, id_count, ids, making.passed()));
+}
+
+int ncclCommInitAll(nccl::Communicator* made, int devices, const int* list) {
+  const Meant<&ncclCommInitAll> meant(__builtin_return_address(0));
+  return Making::left("ncclCommInitAll", devices, SettingsRefusal::no_configuration).done(meant(made, devices, list));
+}
+
+// A child without a configuration gets its parent's, and with it what the parent was given.
+int ncclCommSplit(nccl::Communicator parent, int color, int key, nccl::Communicator* made, nccl::Config* config) {
+  const Meant<&ncclCommSplit> meant(__builtin_return_address(0));
+  if (config == nullptr) {
+    return Making::left("ncclCommSplit", 0, SettingsRefusal::inherited).done(meant(parent, color, key, made, config));
+  }
+  const Making making(meant, "ncclCommSplit", 0, config);
+  return making.done(meant(parent, color, key, made, making.passed()));
+}
+
+int ncclCommShrink(nccl::Communicator parent, int* excluded, int excluded_count, nccl::Communicator* made, nccl::Config* config,
+                   int flags) {
+  const Meant<&ncclCommShrink> meant(__builtin_return_address(0));
+  if (config == nullptr) {
+    return Making::left("ncclCommShrink", 0, SettingsRefusal::inherited)
+        .done(meant(parent, excluded, excluded_count, made, config, flags));
+  }
+  const Making making(meant, "ncclCommShrink", 0, config);
+  return making.done(meant(parent, excluded, excluded_count, made, making.passed(), flags));
+}
+
+// A rank that joins has no parent.
+int ncclCommGrow(nccl::Communicator parent, int ranks, const nccl::UniqueId* id, int rank, nccl::Communicator* made,
+                 nccl::Config* config) {
+  const Meant<&ncclCommGrow> meant(__builtin_return_address(0));
+  if (config == nullptr && parent != nullptr) {
+    return Making::left("ncclCommGrow", ranks, SettingsRefusal::inherited).done(meant(parent, ranks, id, rank, made, config));
+  }
+  const Making making(meant, "ncclCommGrow", ranks, config);
+  return making.done(meant(parent, ranks, id, rank, made, making.passed()));
+}

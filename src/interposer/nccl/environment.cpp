@@ -1,0 +1,63 @@
+#include "interposer/nccl/environment.hpp"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "interposer/core/conf_text.hpp"
+
+namespace elbowroom::interposer::nccl {
+namespace {
+
+bool keep(std::string_view value, Variable& variable) {
+  const std::size_t size = value.size() < variable.text.size() ? value.size() : variable.text.size() - 1;
+  value.copy(variable.text.data(), size);
+  variable.text[size] = '\0';
+  return variable.set = true;
+}
+
+bool from_file(const char* path, const char* name, Variable& variable) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) { return false; }
+  std::array<char, 65536> text;
+  std::size_t size = 0;
+  for (ssize_t got = 1; got > 0 && size < text.size();) {
+    got = read(file, text.data() + size, text.size() - size);
+    if (got > 0) { size += static_cast<std::size_t>(got); }
+  }
+  close(file);
+  const std::string_view value = conf_value({text.data(), size}, name);
+  return value.data() != nullptr && keep(value, variable);
+}
+
+bool from_users_file(const char* name, Variable& variable) {
+  const char* named = std::getenv("NCCL_CONF_FILE");
+  if (named != nullptr && *named != '\0') { return from_file(named, name, variable); }
+  passwd user{};
+  passwd* found = nullptr;
+  std::array<char, 4096> text;
+  if (getpwuid_r(getuid(), &user, text.data(), text.size(), &found) != 0 || found == nullptr) { return false; }
+  std::array<char, 1024> path;
+  std::snprintf(path.data(), path.size(), "%s/.nccl.conf", found->pw_dir);
+  return from_file(path.data(), name, variable);
+}
+
+}  // namespace
+
+Variable variable(const char* name) {
+  Variable variable;
+  if (const char* value = std::getenv(name); value != nullptr) {
+    keep(value, variable);
+  } else if (!from_users_file(name, variable)) {
+    from_file("/etc/nccl.conf", name, variable);
+  }
+  return variable;
+}
+
+}  // namespace elbowroom::interposer::nccl

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <array>
+
+namespace elbowroom::interposer::nccl {
+
+/// The value of a variable of NCCL's.
+struct Variable {
+  std::array<char, 1024> text{};  ///< zero-terminated
+  bool set = false;
+};
+
+/// As NCCL will see it: the environment, then the file of NCCL_CONF_FILE or ~/.nccl.conf, then /etc/nccl.conf. NCCL puts what the files say into
+/// the environment at its first call, so that ranks would differ in when they see it; this does not. Reads files: not for a hot path.
+Variable variable(const char* name);
+
+}  // namespace elbowroom::interposer::nccl

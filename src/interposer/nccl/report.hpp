@@ -1,0 +1,10 @@
+#pragma once
+
+#include "interposer/core/report_writer.hpp"
+
+namespace elbowroom::interposer::nccl {
+
+/// The member `nccl` of a process's report: how its communicators were made.
+void write_report(ReportWriter& out);
+
+}  // namespace elbowroom::interposer::nccl

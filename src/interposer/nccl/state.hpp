@@ -1,0 +1,17 @@
+#pragma once
+
+#include "interposer/core/rules.hpp"
+#include "interposer/nccl/communicators.hpp"
+
+namespace elbowroom::interposer::nccl {
+
+/// All that this room keeps of its process.
+struct State {
+  Rules rules;
+  MadeCommunicators communicators;
+};
+
+/// Made when NCCL is first asked for something that this room has a say in; never destroyed.
+State& state();
+
+}  // namespace elbowroom::interposer::nccl
