@@ -96,11 +96,74 @@ void collective_and_gated_launch(benchmark::State& state) {
 }
 BENCHMARK(collective_and_gated_launch);
 
+/// Tensor parallelism: each all-reduce waits for the kernel before it and the kernel behind it for the all-reduce, while a second stream of
+/// compute waits for neither. The host has enqueued 5,000 collectives and 10,000 kernels of which none has ended.
+class FarAhead {
+ public:
+  FarAhead() {
+    fake.synchronise();
+    fake.function<decltype(&fake_set_finished)>("fake_set_finished")(0);
+    const auto create = fake.function<int (*)(cu::Event*, unsigned)>("cuEventCreate");
+    for (cu::Event* event : {&computed, &reduced}) { create(event, cu::kEventDisableTiming); }
+    fake.function<int (*)(cu::Stream*, unsigned, int)>("cuStreamCreateWithPriority")(&beside, cu::kStreamNonBlocking, 0);
+    for (int i = 0; i < 5'000; ++i) {
+      collective();
+      launch(fake.interposed, fake.gemm, fake.compute);
+    }
+  }
+  ~FarAhead() {
+    fake.function<decltype(&fake_set_finished)>("fake_set_finished")(1);
+    fake.synchronise();
+  }
+  FarAhead(const FarAhead&) = delete;
+  FarAhead& operator=(const FarAhead&) = delete;
+
+  void collective() const {
+    launch(fake.interposed, fake.gemm, fake.compute);
+    record(computed, fake.compute);
+    wait(fake.comm, computed, 0);
+    launch(fake.interposed, fake.all_reduce, fake.comm);
+    record(reduced, fake.comm);
+    wait(fake.compute, reduced, 0);
+  }
+
+  const Driver& fake = driver();
+  int (*record)(cu::Event, cu::Stream) = fake.function<int (*)(cu::Event, cu::Stream)>("cuEventRecord");
+  int (*wait)(cu::Stream, cu::Event, unsigned) = fake.function<int (*)(cu::Stream, cu::Event, unsigned)>("cuStreamWaitEvent");
+  cu::Event computed = nullptr, reduced = nullptr;
+  cu::Stream beside = nullptr;
+};
+
+// Ordered behind every collective.
+void far_ahead_outside_windows(benchmark::State& state) {
+  const FarAhead ahead;
+  for (auto _ : state) { benchmark::DoNotOptimize(launch(ahead.fake.interposed, ahead.fake.gemm, ahead.fake.compute)); }
+}
+BENCHMARK(far_ahead_outside_windows);
+
+// Beside every collective.
+void far_ahead_inside_windows(benchmark::State& state) {
+  const FarAhead ahead;
+  for (auto _ : state) { benchmark::DoNotOptimize(launch(ahead.fake.interposed, ahead.fake.gemm, ahead.beside)); }
+}
+BENCHMARK(far_ahead_inside_windows);
+
+// Two kernels, a collective, two records and two waits, and a kernel beside them that is gated.
+void far_ahead_steps(benchmark::State& state) {
+  const FarAhead ahead;
+  for (auto _ : state) {
+    ahead.collective();
+    benchmark::DoNotOptimize(launch(ahead.fake.interposed, ahead.fake.gemm, ahead.beside));
+  }
+}
+BENCHMARK(far_ahead_steps);
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (std::getenv("ELBOWROOM_INTERPOSER_BENCH") == nullptr) {
     setenv("ELBOWROOM_INTERPOSER_BENCH", "1", 1);
+    setenv("ELBOWROOM_RUN_POLICY", "gate", 0);
     setenv("LD_PRELOAD", ELBOWROOM_INTERPOSER, 1);
     execv("/proc/self/exe", argv);
     std::perror("execv");
