@@ -53,6 +53,7 @@ void LaunchTimer::end(int pair, cu::Stream stream, Ticket ticket) {
   }
   open.ticket = ticket;
   open.stage = Stage::kPending;
+  awaited_.add(static_cast<std::size_t>(pair), stream);
   pending_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -106,25 +107,27 @@ void LaunchTimer::poll(std::uint64_t now_ns) {
 }
 
 void LaunchTimer::poll_pairs(std::uint64_t now_ns) {
-  for (Pair& pair : pairs_) {
-    if (pair.stage != Stage::kPending) { continue; }
-    const int state = driver_.event_query(pair.end);
-    if (state == cu::kErrorNotReady) { continue; }
-    float milliseconds = 0;
-    if (state == cu::kSuccess && driver_.event_elapsed_time(&milliseconds, pair.begin, pair.end) == cu::kSuccess) {
-      core_.on_timing(pair.ticket, static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6), now_ns);
-    } else {
-      core_.on_timing_lost(pair.ticket);
-    }
-    pair.stage = Stage::kFree;
-    pending_.fetch_sub(1, std::memory_order_relaxed);
+  awaited_.look([&](std::size_t pair) { return tell(pairs_[pair], now_ns); });
+}
+
+bool LaunchTimer::tell(Pair& pair, std::uint64_t now_ns) {
+  const int state = driver_.event_query(pair.end);
+  if (state == cu::kErrorNotReady) { return false; }
+  float milliseconds = 0;
+  if (state == cu::kSuccess && driver_.event_elapsed_time(&milliseconds, pair.begin, pair.end) == cu::kSuccess) {
+    core_.on_timing(pair.ticket, static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6), now_ns);
+  } else {
+    core_.on_timing_lost(pair.ticket);
   }
+  pair.stage = Stage::kFree;
+  pending_.fetch_sub(1, std::memory_order_relaxed);
+  return true;
 }
 
 void LaunchTimer::poll_steps() {
   const std::uint64_t newest = newest_step_.load(std::memory_order_relaxed);
   std::uint64_t oldest = oldest_step_.load(std::memory_order_relaxed);
-  while (oldest < newest) {
+  for (int told = 0; oldest < newest && told < kMostSteps; ++told) {
     const StepEvent& begun = steps_[oldest % kSteps];
     const StepEvent& next = steps_[(oldest + 1) % kSteps];
     // A step that was not recorded, or on another stream, leaves two times unknown; the trial then begins anew some day.
@@ -143,8 +146,10 @@ void LaunchTimer::poll_steps() {
 
 void LaunchTimer::forget(cu::Context context) {
   const std::lock_guard lock(mutex_);
+  const auto is_gone = [&](const Pair& pair) { return context == nullptr || pair.context == context; };
+  awaited_.drop([&](std::size_t pair) { return is_gone(pairs_[pair]); });
   for (Pair& pair : pairs_) {
-    if (context != nullptr && pair.context != context) { continue; }
+    if (!is_gone(pair)) { continue; }
     if (pair.stage == Stage::kPending) {
       core_.on_timing_lost(pair.ticket);
       pending_.fetch_sub(1, std::memory_order_relaxed);

@@ -8,6 +8,7 @@
 
 #include "interposer/core/ab_trial.hpp"
 #include "interposer/core/core.hpp"
+#include "interposer/core/pending_timings.hpp"
 #include "interposer/cuda/contexts.hpp"
 #include "interposer/cuda/driver_calls.hpp"
 
@@ -39,6 +40,7 @@ class LaunchTimer {
  private:
   static constexpr std::size_t kPairs = 128;
   static constexpr std::uint64_t kPollInterval = 200'000;  // ns
+  static constexpr int kMostSteps = 8;                     // told by one poll
 
   enum class Stage : std::uint8_t { kFree, kOpen, kPending };
   struct Pair {
@@ -62,12 +64,15 @@ class LaunchTimer {
   /// Gives the mark an event of `context`; false where the driver does not.
   bool renew(StepEvent& mark, cu::Context context);
   void poll_pairs(std::uint64_t now_ns);
+  /// False: not yet.
+  bool tell(Pair& pair, std::uint64_t now_ns);
   void poll_steps();
 
   const DriverCalls& driver_;
   Core& core_;
   std::mutex mutex_;
   std::array<Pair, kPairs> pairs_{};
+  PendingTimings<kPairs> awaited_;
   std::array<StepEvent, kSteps> steps_{};
   std::atomic<std::uint64_t> oldest_step_{0};  ///< whose time is not told yet; 0: none
   std::atomic<std::uint64_t> newest_step_{0};

@@ -54,6 +54,7 @@ void LaunchTimer::end(int pair, hip::Stream stream, Ticket ticket) {
   }
   open.ticket = ticket;
   open.stage = Stage::kPending;
+  awaited_.add(static_cast<std::size_t>(pair), stream);
   pending_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -108,25 +109,27 @@ bool LaunchTimer::elapsed(hip::Event begin, hip::Event end, int state, std::uint
 }
 
 void LaunchTimer::poll_pairs(std::uint64_t now_ns) {
-  for (Pair& pair : pairs_) {
-    if (pair.stage != Stage::kPending) { continue; }
-    const int state = calls_.event_query(pair.end);
-    if (state == hip::kErrorNotReady) { continue; }
-    std::uint64_t nanoseconds = 0;
-    if (elapsed(pair.begin, pair.end, state, nanoseconds)) {
-      core_.on_timing(pair.ticket, nanoseconds, now_ns);
-    } else {
-      core_.on_timing_lost(pair.ticket);
-    }
-    pair.stage = Stage::kFree;
-    pending_.fetch_sub(1, std::memory_order_relaxed);
+  awaited_.look([&](std::size_t pair) { return tell(pairs_[pair], now_ns); });
+}
+
+bool LaunchTimer::tell(Pair& pair, std::uint64_t now_ns) {
+  const int state = calls_.event_query(pair.end);
+  if (state == hip::kErrorNotReady) { return false; }
+  std::uint64_t nanoseconds = 0;
+  if (elapsed(pair.begin, pair.end, state, nanoseconds)) {
+    core_.on_timing(pair.ticket, nanoseconds, now_ns);
+  } else {
+    core_.on_timing_lost(pair.ticket);
   }
+  pair.stage = Stage::kFree;
+  pending_.fetch_sub(1, std::memory_order_relaxed);
+  return true;
 }
 
 void LaunchTimer::poll_steps() {
   const std::uint64_t newest = newest_step_.load(std::memory_order_relaxed);
   std::uint64_t oldest = oldest_step_.load(std::memory_order_relaxed);
-  while (oldest < newest) {
+  for (int told = 0; oldest < newest && told < kMostSteps; ++told) {
     const StepEvent& begun = steps_[oldest % kSteps];
     const StepEvent& next = steps_[(oldest + 1) % kSteps];
     // A step that was not recorded, or on another stream, leaves two times unknown; the trial then begins anew some day.
@@ -142,8 +145,10 @@ void LaunchTimer::poll_steps() {
 
 void LaunchTimer::forget(int device) {
   const std::lock_guard lock(mutex_);
+  const auto is_gone = [&](const Pair& pair) { return pair.device == device; };
+  awaited_.drop([&](std::size_t pair) { return is_gone(pairs_[pair]); });
   for (Pair& pair : pairs_) {
-    if (pair.device != device) { continue; }
+    if (!is_gone(pair)) { continue; }
     if (pair.stage == Stage::kPending) {
       core_.on_timing_lost(pair.ticket);
       pending_.fetch_sub(1, std::memory_order_relaxed);

@@ -8,6 +8,7 @@
 
 #include "interposer/core/ab_trial.hpp"
 #include "interposer/core/core.hpp"
+#include "interposer/core/pending_timings.hpp"
 #include "interposer/hip/runtime_calls.hpp"
 
 namespace elbowroom::interposer::hip {
@@ -42,6 +43,7 @@ class LaunchTimer {
   /// A host that runs ahead begins many steps before the first of them has ended; none of those that are compared may be lost.
   static constexpr std::size_t kSteps = AbTrial::kMostAhead;
   static constexpr std::uint64_t kPollInterval = 200'000;  // ns
+  static constexpr int kMostSteps = 8;                     // told by one poll
   static constexpr int kNoDevice = -1;
 
   enum class Stage : std::uint8_t { kFree, kOpen, kPending };
@@ -64,6 +66,8 @@ class LaunchTimer {
   int take(int device);
   bool renew(StepEvent& mark, int device);
   void poll_pairs(std::uint64_t now_ns);
+  /// False: not yet.
+  bool tell(Pair& pair, std::uint64_t now_ns);
   void poll_steps();
   /// The time between two events; `state` is the query's answer for the later one.
   bool elapsed(hip::Event begin, hip::Event end, int state, std::uint64_t& nanoseconds) const;
@@ -72,6 +76,7 @@ class LaunchTimer {
   Core& core_;
   std::mutex mutex_;
   std::array<Pair, kPairs> pairs_{};
+  PendingTimings<kPairs> awaited_;
   std::array<StepEvent, kSteps> steps_{};
   std::atomic<std::uint64_t> oldest_step_{0};  ///< whose time is not told yet; 0: none
   std::atomic<std::uint64_t> newest_step_{0};

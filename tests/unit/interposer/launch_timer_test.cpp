@@ -21,6 +21,7 @@ struct Asked {
   std::uintptr_t events_made = 0;
   int until_creation_fails = -1;
   int queries = 0;
+  bool finished = true;
 };
 Asked asked;
 
@@ -61,7 +62,7 @@ DriverCalls fake_calls() {
   };
   calls.event_query = [](cu::Event /*event*/) {
     ++asked.queries;
-    return cu::kSuccess;
+    return asked.finished ? cu::kSuccess : cu::kErrorNotReady;
   };
   calls.event_elapsed_time = [](float* milliseconds, cu::Event /*begin*/, cu::Event /*end*/) {
     *milliseconds = 1;
@@ -119,6 +120,34 @@ TEST_F(LaunchTimerTest, AsksForALaunchWhateverTheStepsAre) {
   asked.queries = 0;
   poll();
   EXPECT_EQ(0, asked.queries);
+}
+
+// What the host has enqueued ahead ends in the order of each stream: one question for each of two streams, beside the two changes of the
+// capture mode that every poll makes.
+TEST_F(LaunchTimerTest, AsksOnlyForTheOldestOfEachStream) {
+  const cu::Stream other = handle<cu::Stream>(0x3000);
+  for (Ticket ticket = 1; ticket <= 100; ++ticket) {
+    const int pair = timer_.begin(first_, stream_);
+    timer_.end(pair, ticket % 2 == 0 ? stream_ : other, ticket);
+  }
+  asked.finished = false;
+  poll();
+  EXPECT_EQ(2 + 2, asked.queries);
+  asked.finished = true;
+  asked.queries = 0;
+  poll();
+  EXPECT_EQ(8 + 2, asked.queries) << "eight times are told at once";
+  for (int i = 0; i < 12; ++i) { poll(); }
+  asked.queries = 0;
+  poll();
+  EXPECT_EQ(0, asked.queries) << "thirteen polls tell a hundred";
+}
+
+TEST_F(LaunchTimerTest, TellsAFewStepsAtATime) {
+  for (std::uint64_t step = 1; step <= 101; ++step) { timer_.begin_step(first_, stream_, step); }
+  asked.queries = 0;
+  poll();
+  EXPECT_EQ(8 + 2, asked.queries);
 }
 
 // Steps that begin on two devices in turn, for as long as a program may run: every event that is given up is destroyed where it was made.

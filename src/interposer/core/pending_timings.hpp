@@ -1,0 +1,67 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace elbowroom::interposer {
+
+/// The pairs of events whose times are awaited, oldest first. A stream's pairs end in their order, so only the oldest of each stream is
+/// worth a question: where the host runs far ahead all of them are pending, and a question costs a call of the driver.
+template <std::size_t kPairs>
+class PendingTimings {
+ public:
+  /// Bounds of what one look costs whatever is pending: questions that are answered with "not yet", and times that are told.
+  static constexpr std::size_t kMostStreams = 4;
+  static constexpr std::size_t kMostTold = 8;
+
+  void add(std::size_t pair, const void* stream) { entries_[count_++] = {stream, static_cast<std::uint16_t>(pair)}; }
+
+  /// `finished(pair)` asks for a pair, and tells its time where it has one: those that it says true of are awaited no more.
+  template <class Finished>
+  void look(Finished&& finished) {
+    std::array<const void*, kMostStreams> busy{};
+    std::size_t streams = 0;
+    std::size_t told = 0;
+    const auto is_over = [&](const Entry& entry) {
+      const bool is_busy = std::find(busy.begin(), busy.begin() + streams, entry.stream) != busy.begin() + streams;
+      if (streams == kMostStreams || told == kMostTold || is_busy) { return false; }
+      const bool over = finished(std::size_t{entry.pair});
+      if (over) {
+        ++told;
+      } else {
+        busy[streams++] = entry.stream;
+      }
+      return over;
+    };
+    remove(is_over);
+  }
+
+  /// Those that `gone(pair)` says true of are awaited no more.
+  template <class Gone>
+  void drop(Gone&& gone) {
+    remove([&](const Entry& entry) { return gone(std::size_t{entry.pair}); });
+  }
+
+ private:
+  struct Entry {
+    const void* stream;
+    std::uint16_t pair;
+  };
+
+  template <class Over>
+  void remove(Over&& over) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < count_; ++i) {
+      const Entry entry = entries_[i];
+      if (!over(entry)) { entries_[kept++] = entry; }
+    }
+    count_ = kept;
+  }
+
+  std::array<Entry, kPairs> entries_{};
+  std::size_t count_ = 0;
+};
+
+}  // namespace elbowroom::interposer
