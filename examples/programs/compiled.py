@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import loop
 import llama
+import loop
 from torch.nn.parallel import DistributedDataParallel
 
 
@@ -13,7 +13,7 @@ def main() -> None:
         model = llama.transformer(options, device)
         for block in model.blocks:
             block.compile()
-        training = llama.Training(model if options.local else DistributedDataParallel(model), options, device)
+        training = llama.training(model if options.local else DistributedDataParallel(model), options, device)
         loop.run("compiled", options, device, training.step, training.results)
 
 

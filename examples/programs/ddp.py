@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-import loop
 import llama
+import loop
 import torch
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook
 from torch.nn.parallel import DistributedDataParallel
@@ -30,7 +30,7 @@ def main() -> None:
         if not options.local:
             model = DistributedDataParallel(model)
             compress(model, options.hook)
-        training = llama.Training(model, options, device)
+        training = llama.training(model, options, device)
         loop.run("ddp", options, device, training.step, training.results)
 
 

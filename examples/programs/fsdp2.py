@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-import loop
 import llama
+import loop
 from torch.distributed.fsdp import fully_shard
 
 
@@ -19,7 +19,7 @@ def main() -> None:
         if not options.local:
             for module in (*model.blocks, model):
                 fully_shard(module).set_allocate_memory_from_process_group_for_comm(options.pool)
-        training = llama.Training(model, options, device)
+        training = llama.training(model, options, device)
         loop.run("fsdp2", options, device, training.step, training.results)
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import loop
 import llama
+import loop
 import torch
 import torch.distributed as dist
 
 STEPS_BEFORE_CAPTURE = 3
 
 
-def data_parallel_step(training: llama.Training, local: bool) -> Callable[[], None]:
+def data_parallel_step(training: loop.Training, local: bool) -> Callable[[], None]:
     reductions: list[dist.Work] = []
 
     def reduce(parameter: torch.Tensor) -> None:
@@ -51,7 +51,7 @@ def captured(step: Callable[[], None]) -> torch.cuda.CUDAGraph:
 def main() -> None:
     options = loop.parser(__doc__, **llama.SIZES).parse_args()
     with loop.ranks(options) as device:
-        training = llama.Training(llama.transformer(options, device), options, device)
+        training = llama.training(llama.transformer(options, device), options, device)
         step = data_parallel_step(training, options.local)
         if device.type == "cuda":
             step = captured(step).replay

@@ -1,11 +1,11 @@
-"""Layers of the LLaMA kind and one training step of them."""
+"""Layers of the LLaMA kind and their training."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from dataclasses import dataclass
 
+import loop
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
@@ -101,30 +101,16 @@ def loss_of(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     return -(output * target).float().sum(-1).mean()
 
 
-class Training:
-    """Forward, backward and plain SGD on a fixed batch, which differs from rank to rank."""
+def training(model: nn.Module, options: argparse.Namespace, device: torch.device) -> loop.Training:
+    """On a fixed batch, which differs from rank to rank; with mixed precision where the parameters are fp32."""
+    torch.manual_seed(2 + dist.get_rank())
+    size = (options.batch, options.tokens, options.hidden)
+    inputs = torch.randn(size, device=device, dtype=torch.bfloat16)
+    target = torch.randn(size, device=device, dtype=torch.bfloat16)
+    mixed = next(model.parameters()).dtype == torch.float32
 
-    def __init__(self, model: nn.Module, options: argparse.Namespace, device: torch.device) -> None:
-        torch.manual_seed(2 + dist.get_rank())
-        size = (options.batch, options.tokens, options.hidden)
-        self.model = model
-        self.input = torch.randn(size, device=device, dtype=torch.bfloat16)
-        self.target = torch.randn(size, device=device, dtype=torch.bfloat16)
-        self.optimizer = torch.optim.SGD(model.parameters(), lr=LEARNING_RATE, foreach=True)
-        self.mixed = next(model.parameters()).dtype == torch.float32
-        self.loss = torch.zeros(())
+    def forward() -> torch.Tensor:
+        with torch.autocast(device.type, torch.bfloat16, enabled=mixed):
+            return loss_of(model(inputs), target)
 
-    def forward_backward(self) -> None:
-        with torch.autocast(self.input.device.type, torch.bfloat16, enabled=self.mixed):
-            loss = loss_of(self.model(self.input), self.target)
-        loss.backward()
-        self.loss = loss.detach()
-
-    def step(self) -> None:
-        self.optimizer.zero_grad(set_to_none=True)
-        self.forward_backward()
-        self.optimizer.step()
-
-    def results(self) -> Iterator[torch.Tensor]:
-        yield self.loss
-        yield from self.model.parameters()
+    return loop.Training(model, forward, LEARNING_RATE)

@@ -1,6 +1,6 @@
 """What the programs share, as scripts of one user would: options, ranks, the timed loop, the line at the end.
 
-Nothing here is Elbowroom's. A program imports this before torch. Start a program with torchrun, one process for each GPU:
+Nothing here is Elbowroom's. Start a program with torchrun, one process for each GPU:
 
     torchrun --nproc-per-node 2 ddp.py --steps 40
 
@@ -81,6 +81,30 @@ def ranks(options: argparse.Namespace) -> Iterator[torch.device]:
         yield device
     finally:
         dist.destroy_process_group()
+
+
+class Training:
+    """Forward, backward and plain SGD; `forward` gives the loss."""
+
+    def __init__(self, model: torch.nn.Module, forward: Callable[[], torch.Tensor], rate: float) -> None:
+        self.model = model
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=rate, foreach=True)
+        self.loss = torch.zeros(())
+        self._forward = forward
+
+    def forward_backward(self) -> None:
+        loss = self._forward()
+        loss.backward()
+        self.loss = loss.detach()
+
+    def step(self) -> None:
+        self.optimizer.zero_grad(set_to_none=True)
+        self.forward_backward()
+        self.optimizer.step()
+
+    def results(self) -> Iterator[torch.Tensor]:
+        yield self.loss
+        yield from self.model.parameters()
 
 
 class Clock:

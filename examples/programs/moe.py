@@ -7,7 +7,6 @@ and the first ranks' experts get more, as in real mixtures.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 
 import loop
 import torch
@@ -125,26 +124,13 @@ class Layer(nn.Module):
         ]
 
 
-class Training:
-    def __init__(self, options: argparse.Namespace, device: torch.device) -> None:
-        exchange = Exchange(options.local)
-        torch.manual_seed(1 + dist.get_rank())
-        with device:
-            self.model = nn.Sequential(*(Layer(options, exchange) for _ in range(options.layers)))
-        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=1e-4, foreach=True)
-        self.input = torch.randn(options.tokens, options.hidden, device=device, dtype=torch.bfloat16)
-        self.loss = torch.zeros(())
-
-    def step(self) -> None:
-        self.optimizer.zero_grad(set_to_none=True)
-        loss = self.model(self.input).float().square().mean()
-        loss.backward()
-        self.optimizer.step()
-        self.loss = loss.detach()
-
-    def results(self) -> Iterator[torch.Tensor]:
-        yield self.loss
-        yield from self.model.parameters()
+def training_of(options: argparse.Namespace, device: torch.device) -> loop.Training:
+    exchange = Exchange(options.local)
+    torch.manual_seed(1 + dist.get_rank())
+    with device:
+        model = nn.Sequential(*(Layer(options, exchange) for _ in range(options.layers)))
+        tokens = torch.randn(options.tokens, options.hidden, dtype=torch.bfloat16)
+    return loop.Training(model, lambda: model(tokens).float().square().mean(), rate=1e-4)
 
 
 def main() -> None:
@@ -152,7 +138,7 @@ def main() -> None:
     options.add_argument("--uneven", action="store_true", help="a router decides, ranks get different numbers of tokens")
     options = options.parse_args()
     with loop.ranks(options) as device:
-        training = Training(options, device)
+        training = training_of(options, device)
         loop.run("moe", options, device, training.step, training.results)
 
 

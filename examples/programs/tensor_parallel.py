@@ -8,7 +8,6 @@ memory instead, which cut collective and product into pieces.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 
 import loop
 import torch
@@ -138,28 +137,13 @@ def group_of(options: argparse.Namespace, device: torch.device) -> Plain:
     return Fused() if options.async_tp else Plain()
 
 
-class Training:
-    def __init__(self, options: argparse.Namespace, device: torch.device) -> None:
-        ranks = dist.get_world_size()
-        group = group_of(options, device)
-        with device:
-            layers = [Layer(options.hidden, options.ffn // ranks, group) for _ in range(options.layers)]
-        self.model = nn.Sequential(*layers)
-        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=1e-4, foreach=True)
-        shape = (options.tokens // ranks, options.hidden)
-        self.input = torch.randn(shape, device=device, dtype=torch.bfloat16)
-        self.loss = torch.zeros(())
-
-    def step(self) -> None:
-        self.optimizer.zero_grad(set_to_none=True)
-        loss = self.model(self.input).float().square().mean()
-        loss.backward()
-        self.optimizer.step()
-        self.loss = loss.detach()
-
-    def results(self) -> Iterator[torch.Tensor]:
-        yield self.loss
-        yield from self.model.parameters()
+def training_of(options: argparse.Namespace, device: torch.device) -> loop.Training:
+    ranks = dist.get_world_size()
+    group = group_of(options, device)
+    with device:
+        model = nn.Sequential(*(Layer(options.hidden, options.ffn // ranks, group) for _ in range(options.layers)))
+        shard = torch.randn(options.tokens // ranks, options.hidden, dtype=torch.bfloat16)
+    return loop.Training(model, lambda: model(shard).float().square().mean(), rate=1e-4)
 
 
 def main() -> None:
@@ -167,7 +151,7 @@ def main() -> None:
     options.add_argument("--async-tp", action="store_true", help="PyTorch's fused products on symmetric memory")
     options = options.parse_args()
     with loop.ranks(options) as device:
-        training = Training(options, device)
+        training = training_of(options, device)
         loop.run("tensor_parallel", options, device, training.step, training.results)
 
 
