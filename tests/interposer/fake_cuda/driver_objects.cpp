@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <utility>
 
 #include "objects.hpp"
 
@@ -20,6 +21,7 @@ std::array<fake::Context, kDevices>& primary_contexts() {
 std::atomic<int> primary_references{0};  // of all devices together
 
 thread_local std::vector<fake::Context*> current_stack;
+fake::Stream* reused_stream = nullptr;
 
 fake::Function* function_of(cu::Function handle) { return fake::object<fake::Function>(handle); }
 
@@ -28,6 +30,8 @@ fake::Function* function_of(cu::Function handle) { return fake::object<fake::Fun
 namespace fake {
 Context* current_context() { return current_stack.empty() ? nullptr : current_stack.back(); }
 }  // namespace fake
+
+void fake_reuse_stream(cu::Stream stream) { reused_stream = fake::object<fake::Stream>(stream); }
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -74,6 +78,7 @@ int cuDevicePrimaryCtxRetain(cu::Context* context, int device) {
   return 0;
 }
 int cuDevicePrimaryCtxRelease_v2(int) {
+  fake::reached("cuDevicePrimaryCtxRelease_v2");
   --primary_references;
   return 0;
 }
@@ -126,14 +131,19 @@ int cuCtxSynchronize() { return fake::enter(fake::named("cuCtxSynchronize")); }
 int cuMemFree_v2(cu::DevicePointer) { return fake::enter(fake::named("cuMemFree_v2")); }
 
 int cuStreamCreateWithPriority(cu::Stream* stream, unsigned flags, int) {
+  fake::reached("cuStreamCreateWithPriority");
   if (fake::current_context() == nullptr) { return 201; }
-  auto* made = new fake::Stream;
+  auto* made = std::exchange(reused_stream, nullptr);
+  if (made == nullptr) { made = new fake::Stream; }
   made->context = fake::current_context();
   made->flags = flags;
   *stream = reinterpret_cast<cu::Stream>(made);
   return 0;
 }
-int cuStreamCreate(cu::Stream* stream, unsigned flags) { return cuStreamCreateWithPriority(stream, flags, 0); }
+int cuStreamCreate(cu::Stream* stream, unsigned flags) {
+  fake::reached("cuStreamCreate");
+  return cuStreamCreateWithPriority(stream, flags, 0);
+}
 int cuStreamGetCtx(cu::Stream stream, cu::Context* context) {
   auto* known = fake::object<fake::Stream>(stream);
   *context = reinterpret_cast<cu::Context>(known == nullptr ? fake::current_context() : known->context);
@@ -150,8 +160,14 @@ int cuEventCreate(cu::Event* event, unsigned flags) {
   *event = reinterpret_cast<cu::Event>(made);
   return 0;
 }
-int cuIpcOpenEventHandle(cu::Event* event, cu::IpcEventHandle) { return cuEventCreate(event, cu::kEventDisableTiming); }
-int cuEventDestroy_v2(cu::Event event) { return fake::object<fake::Event>(event) == nullptr ? cu::kErrorInvalidHandle : 0; }
+int cuIpcOpenEventHandle(cu::Event* event, cu::IpcEventHandle) {
+  fake::reached("cuIpcOpenEventHandle");
+  return cuEventCreate(event, cu::kEventDisableTiming);
+}
+int cuEventDestroy_v2(cu::Event event) {
+  fake::reached("cuEventDestroy_v2");
+  return fake::object<fake::Event>(event) == nullptr ? cu::kErrorInvalidHandle : 0;
+}
 
 int cuFuncGetAttribute(int* value, int attribute, cu::Function function) {
   const fake::Function* known = function_of(function);
@@ -191,7 +207,10 @@ int cuKernelGetFunction(cu::Function* function, cu::Kernel kernel) {
   *function = reinterpret_cast<cu::Function>(known->function);
   return 0;
 }
-int cuModuleUnload(cu::Module) { return 0; }
+int cuModuleUnload(cu::Module) {
+  fake::reached("cuModuleUnload");
+  return 0;
+}
 
 // Shared memory alone limits, at 1 KiB reserved for each block, as do 2,048 threads and 65,536 registers of an SM.
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, cu::Function function, int threads, std::size_t dynamic_shared) {
@@ -274,9 +293,11 @@ int cuGraphInstantiateWithFlags(cu::GraphExec* exec, cu::Graph graph, unsigned l
   return 0;
 }
 int cuGraphInstantiate_v2(cu::GraphExec* exec, cu::Graph graph, cu::GraphNode*, char*, std::size_t) {
+  fake::reached("cuGraphInstantiate_v2");
   return cuGraphInstantiateWithFlags(exec, graph, 0);
 }
 int cuGraphInstantiateWithParams(cu::GraphExec* exec, cu::Graph graph, cu::GraphInstantiateParams* parameters) {
+  fake::reached("cuGraphInstantiateWithParams");
   return cuGraphInstantiateWithFlags(exec, graph, parameters->flags);
 }
 // Of what the driver checks: the number of nodes, and their priorities where they count.
@@ -299,9 +320,13 @@ int cuGraphLaunch(cu::GraphExec exec, cu::Stream stream) {
   call.stream = stream;
   return fake::enter(call);
 }
-int cuGraphExecDestroy(cu::GraphExec) { return 0; }
+int cuGraphExecDestroy(cu::GraphExec) {
+  fake::reached("cuGraphExecDestroy");
+  return 0;
+}
 
 int cuGetProcAddress_v2(const char* symbol, void** found, int version, unsigned long long flags, int* status) {
+  fake::reached("cuGetProcAddress_v2");
   bool too_old = false;
   void* address = symbol == nullptr ? nullptr : fake::find_proc(symbol, version, flags, too_old);
   if (found != nullptr) { *found = address; }
@@ -309,6 +334,7 @@ int cuGetProcAddress_v2(const char* symbol, void** found, int version, unsigned 
   return address != nullptr ? 0 : 500;
 }
 int cuGetProcAddress(const char* symbol, void** found, int version, unsigned long long flags) {
+  fake::reached("cuGetProcAddress");
   return cuGetProcAddress_v2(symbol, found, version, flags, nullptr);
 }
 

@@ -33,6 +33,8 @@ extern "C" {
 void fake_reset();
 std::size_t fake_call_count();
 const FakeCall* fake_call(std::size_t index);
+/// How often the exported function of that name was called; fake_reset does not forget it.
+std::size_t fake_times_called(const char* name);
 /// Off: calls are not written down (benchmarks).
 void fake_set_logging(int on);
 /// Asked before each logged call takes effect: anything but 0 is returned to the caller instead. Null: nothing fails.
@@ -43,6 +45,10 @@ void fake_set_finished(int finished);
 void fake_set_elapsed(float milliseconds);
 
 cu::Function fake_function(const char* name, int registers, int static_shared);
+/// The function is gone, and another one has its handle.
+void fake_reuse_function(cu::Function function, const char* name);
+/// The next stream that is made gets this one's handle, as after its end.
+void fake_reuse_stream(cu::Stream stream);
 cu::Kernel fake_kernel(const char* name, int registers, int static_shared);
 }
 #pragma GCC visibility pop

@@ -1,5 +1,7 @@
 #include <deque>
+#include <map>
 #include <mutex>
+#include <string>
 
 #include "objects.hpp"
 
@@ -7,6 +9,7 @@ namespace {
 
 std::mutex log_mutex;
 std::deque<FakeCall> calls;
+std::map<std::string, std::size_t, std::less<>> times_called;
 bool logging = true;
 int (*failure)(const FakeCall*) = nullptr;
 int everything_finished = 1;
@@ -25,10 +28,17 @@ FakeCall named(const char* name) {
 int enter(FakeCall call) {
   if (!logging) { return 0; }
   const std::lock_guard lock(log_mutex);
+  ++times_called[call.name];
   call.context = reinterpret_cast<cu::Context>(current_context());
   if (failure != nullptr) { call.result = failure(&call); }
   calls.push_back(call);
   return call.result;
+}
+
+void reached(const char* name) {
+  if (!logging) { return; }
+  const std::lock_guard lock(log_mutex);
+  ++times_called[name];
 }
 
 bool finished() { return everything_finished != 0; }
@@ -54,6 +64,12 @@ const FakeCall* fake_call(std::size_t index) {
   return index < calls.size() ? &calls[index] : nullptr;
 }
 
+std::size_t fake_times_called(const char* name) {
+  const std::lock_guard lock(log_mutex);
+  const auto known = times_called.find(name);
+  return known == times_called.end() ? 0 : known->second;
+}
+
 void fake_set_logging(int on) { logging = on != 0; }
 void fake_set_failure(int (*decide)(const FakeCall* call)) { failure = decide; }
 void fake_set_finished(int finished) { everything_finished = finished; }
@@ -66,6 +82,8 @@ cu::Function fake_function(const char* name, int registers, int static_shared) {
   function->static_shared = static_shared;
   return reinterpret_cast<cu::Function>(function);
 }
+
+void fake_reuse_function(cu::Function function, const char* name) { fake::object<fake::Function>(function)->name = name; }
 
 cu::Kernel fake_kernel(const char* name, int registers, int static_shared) {
   auto* kernel = new fake::Kernel;

@@ -78,6 +78,8 @@ T* object(Handle handle) {
 /// Writes a call down and asks the failure hook; what it returns is the call's result where it is not 0.
 int enter(FakeCall call);
 FakeCall named(const char* name);
+/// Counts a call that is not written down.
+void reached(const char* name);
 
 Capture* capture_of(cu::Stream stream);
 void set_capture(cu::Stream stream, Capture* capture);

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "driver_program.hpp"
+
+/// Programs with a case for each hook, named by it: what the hook tells shows in which products wait for a collective beside them.
+
+struct Lanes {
+  cu::Context context = use_device(0);
+  cu::Stream compute = make_stream();
+  cu::Stream comm = make_stream();
+  cu::Function gemm = fake_function("gemm", 64, 0);
+  cu::Function all_reduce = fake_function(kAllReduce, 96, 21568);
+
+  Lanes() {
+    settle();
+    fake_reset();
+  }
+  /// Everything has ended.
+  static void settle() { EXPECT(cuCtxSynchronize() == 0); }
+
+  void collective(cu::Stream stream) const { EXPECT(launch_on(stream, all_reduce, 24) == 0); }
+  void collective_of_thread() const {
+    EXPECT(cuLaunchKernel_ptsz(all_reduce, 24, 1, 1, 544, 1, 1, 0, nullptr, nullptr, nullptr) == 0);
+  }
+  /// Whether a product on `stream` now waits for a collective.
+  [[nodiscard]] bool product_waits(cu::Stream stream) const {
+    const std::size_t before = fake_call_count();
+    EXPECT(launch_on(stream, gemm) == 0);
+    for (std::size_t i = before; i < fake_call_count(); ++i) {
+      if (is_call(i, "cuStreamWaitEvent") && fake_call(i)->stream == stream) { return true; }
+    }
+    return false;
+  }
+  /// Whether it waits for a collective that is launched just before, on `stream` or the thread's own. Everything has ended then.
+  [[nodiscard]] bool waits_for(cu::Stream stream) const {
+    collective(stream);
+    const bool waits = product_waits(compute);
+    settle();
+    return waits;
+  }
+  [[nodiscard]] bool waits_for_thread() const {
+    collective_of_thread();
+    const bool waits = product_waits(compute);
+    settle();
+    return waits;
+  }
+};
+
+inline cu::Stream make_blocking_stream() {
+  cu::Stream stream = nullptr;
+  EXPECT(cuStreamCreateWithPriority(&stream, 0, 0) == 0);
+  return stream;
+}
+
+inline const FakeCall& last_call_named(const char* name) {
+  for (std::size_t i = fake_call_count(); i > 0; --i) {
+    if (is_call(i - 1, name)) { return *fake_call(i - 1); }
+  }
+  std::fprintf(stderr, "%s did not reach the driver\n", name);
+  std::exit(1);
+}
+
+/// `list` names the cases; a case also fails where its hook did not lead to the driver's function of that name.
+template <std::size_t N>
+int run_hook_cases(const Case (&cases)[N], int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "list") == 0) {
+    for (const Case& known : cases) { std::puts(known.name); }
+    return 0;
+  }
+  const int result = run_case(cases, argc, argv);
+  if (result == 0 && fake_times_called(argv[1]) == 0) {
+    std::fprintf(stderr, "%s did not reach the driver\n", argv[1]);
+    return 1;
+  }
+  return result;
+}
