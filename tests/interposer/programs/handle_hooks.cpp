@@ -1,11 +1,13 @@
 #include <initializer_list>
 
 #include "hook_cases.hpp"
+#include "interposer/core/core.hpp"
 
 // Hooks of streams and events, of what ends the life of a handle, of captures and of graphs.
 
 namespace {
 
+using elbowroom::interposer::kEventSlots;
 constexpr cu::Stream kNoStream = nullptr;
 
 // A stream that stands behind a collective by the program's own order: nothing waits there.
@@ -125,16 +127,16 @@ cu::Event completion_event_of(const Lanes& lanes, cu::Stream stream) {
   return completion->value.launch_completion_event.event;
 }
 
-// The events of a context go with it: none is used again, in any of the 64 places that collectives take in turn.
+// The events of a context go with it: none is used again, in any of the slots that collectives take in turn.
 template <class End>
 void context_ends(End end) {
   const Lanes lanes;
   const cu::Stream comm = lanes.comm;
-  cu::Event before[64];
+  cu::Event before[kEventSlots];
   for (cu::Event& event : before) { event = completion_event_of(lanes, comm); }
-  EXPECT(completion_event_of(lanes, comm) == before[0]);
+  EXPECT(completion_event_of(lanes, comm) == before[0]);  // all slots were seen
   EXPECT(end(lanes.context) == 0 && use_device(0) != nullptr);
-  for (int place = 0; place < 64; ++place) {
+  for (std::size_t slot = 0; slot < kEventSlots; ++slot) {
     const cu::Event after = completion_event_of(lanes, make_stream());
     for (const cu::Event event : before) { EXPECT(after != event); }
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "driver_program.hpp"
+#include "interposer/core/core.hpp"
 
 // Several threads, contexts, devices and processes.
 
@@ -96,11 +97,11 @@ void primary_released() {
   };
   const cu::Event before = event_of_launch();
   EXPECT(cuDevicePrimaryCtxRelease_v2(0) == 0);
-  for (int slot = 0; slot < 63; ++slot) { event_of_launch(); }
+  for (std::size_t slot = 1; slot < elbowroom::interposer::kEventSlots; ++slot) { event_of_launch(); }
   EXPECT(event_of_launch() == before);
   EXPECT(cuDevicePrimaryCtxRelease_v2(0) == 0);
   use_device(0);
-  for (int slot = 0; slot < 64; ++slot) { EXPECT(event_of_launch() != before); }
+  for (std::size_t slot = 0; slot < elbowroom::interposer::kEventSlots; ++slot) { EXPECT(event_of_launch() != before); }
 }
 
 // Servers start a thread for each request, each with a per-thread default stream: those of threads that have ended must not fill what is known.
