@@ -1,0 +1,115 @@
+"""The yardstick's statistics: numbers worked out by hand, error rates by simulation."""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts" / "yardstick"))
+
+import decide  # noqa: E402
+
+
+class DecideTest(unittest.TestCase):
+    def test_interval(self) -> None:
+        # -2, -1, 0 %: mean -1, standard deviation 1, so its error is 1 / sqrt(3); 8.8602 of these are 5.1154 %.
+        mean, low, high = decide.interval([-0.02, -0.01, 0.0])
+        self.assertAlmostEqual(mean, -0.01)
+        self.assertAlmostEqual(low, -0.061154, places=6)
+        self.assertAlmostEqual(high, 0.041154, places=6)
+
+    def test_quantiles(self) -> None:
+        # Two degrees of freedom: (2p - 1) / sqrt(2 p (1 - p)) with p = 1 - 0.05 / 8 is 0.9875 / sqrt(0.012421875).
+        self.assertAlmostEqual(decide.LOOKS[3], 0.9875 / math.sqrt(0.012421875), places=4)
+        # Four: with a = 4 p (1 - p) and q = cos(arccos(sqrt(a)) / 3) / sqrt(a), it is 2 sqrt(q - 1).
+        root = math.sqrt(4 * 0.99375 * 0.00625)
+        self.assertAlmostEqual(decide.LOOKS[5], 2 * math.sqrt(math.cos(math.acos(root) / 3) / root - 1), places=4)
+        self.assertEqual(list(decide.LOOKS), [3, 5, 8, 12])
+
+    def test_verdicts(self) -> None:
+        def said(low: float, high: float, measure: str = decide.STEP_TIME) -> str:
+            return decide.said_of(decide.Change((low + high) / 2, low, high), measure)
+
+        self.assertEqual(said(-0.02, -0.001), "faster")
+        self.assertEqual(said(-0.02, 0.003), "not slower")
+        self.assertEqual(said(0.001, 0.0029), "not slower")
+        self.assertEqual(said(0.0031, 0.02), "slower")
+        self.assertEqual(said(-0.02, 0.0031), "undecided")
+        self.assertEqual(said(0.003, 0.0301), "undecided")
+        # Less work for the host is not a faster step.
+        self.assertEqual(said(-0.02, -0.001, decide.HOST_TIME), "not slower")
+        self.assertEqual(decide.said_of(decide.Change(-0.5), decide.STEP_TIME), "undecided")
+
+    def test_the_first_look_that_decides_decides(self) -> None:
+        clear = [-0.0201, -0.02, -0.0199]
+        verdict = decide.judge([*clear, 0.5], decide.STEP_TIME)
+        self.assertEqual((verdict.pairs, verdict.verdict), (3, "faster"))
+        self.assertAlmostEqual(verdict.change.estimate, math.expm1(-0.02))
+        # Four pairs are one more than a look takes: the fourth is not looked at.
+        verdict = decide.judge([-0.02, -0.01, 0.0, 0.4], decide.STEP_TIME)
+        self.assertEqual((verdict.pairs, verdict.verdict), (3, "undecided"))
+        self.assertAlmostEqual(verdict.change.estimate, math.expm1(-0.01))
+        self.assertEqual(decide.judge([], decide.STEP_TIME), decide.Verdict("step time", 0, None, "undecided"))
+        self.assertIsNone(decide.judge([-0.02, -0.02], decide.STEP_TIME).change.low)
+
+    def test_values(self) -> None:
+        # Medians 40 and 38.
+        self.assertAlmostEqual(decide.step_time_value([40.0, 41.0, 39.0], [38.0, 99.0, 1.0]), math.log(0.95))
+        # 0.2 ms more CPU time in a step of 40 ms.
+        self.assertAlmostEqual(decide.host_time_value([10.0, 10.0], [10.2, 10.2], [40.0]), 0.005)
+        self.assertAlmostEqual(decide.idle_share(30.0, [40.0]), 0.25)
+        self.assertEqual(decide.idle_share(41.0, [40.0]), 0.0)
+        self.assertIsNone(decide.idle_share(None, [40.0]))
+
+
+def noise(kind: str, generator: random.Random) -> list[float]:
+    """Twelve values of pairs that differ by nothing but noise of about 0.5 %."""
+    if kind == "normal":
+        return [generator.gauss(0, 0.005) for _ in range(12)]
+    if kind == "heavy tails":  # Student's t with three degrees of freedom
+        return [0.003 * generator.gauss(0, 1) / math.sqrt(generator.gammavariate(1.5, 2) / 3) for _ in range(12)]
+    if kind == "two speeds":  # a launch in five is 2 % slower or faster
+        return [generator.gauss(0, 0.002) + 0.02 * generator.choice((-1, 0, 0, 0, 0, 0, 0, 0, 0, 1)) for _ in range(12)]
+    drift = generator.gauss(0, 0.001)  # the machine grows slower from launch to launch: the second of a pair pays, in turns
+    return [generator.gauss(0, 0.003) + (drift if number % 2 else -drift) for number in range(12)]
+
+
+class ErrorRateTest(unittest.TestCase):
+    TRIALS = 4000
+
+    def rate(self, kind: str, shift: float, wrong: tuple[str, ...]) -> float:
+        generator = random.Random(f"{kind} {shift}")
+        verdicts = [
+            decide.judge([value + shift for value in noise(kind, generator)], decide.STEP_TIME).verdict for _ in range(self.TRIALS)
+        ]
+        return sum(verdict in wrong for verdict in verdicts) / self.TRIALS
+
+    def test_equal_programs_are_seldom_called_different(self) -> None:
+        for kind in ("normal", "heavy tails", "two speeds", "drift"):
+            with self.subTest(kind):
+                self.assertLessEqual(self.rate(kind, 0.0, (decide.FASTER, decide.SLOWER)), 0.05)
+
+    def test_a_slower_program_seldom_passes(self) -> None:
+        # Slower by just more than the bound: only one side can err, 2.5 %; 0.5 % for the error of 4,000 trials.
+        for kind in ("normal", "heavy tails", "drift"):
+            with self.subTest(kind):
+                self.assertLessEqual(self.rate(kind, math.log1p(decide.BOUND) + 1e-6, decide.PASSING), 0.03)
+
+    def test_the_simulation_can_fail(self) -> None:
+        # One interval's 97.5 % quantile at every look, as if there were one look, errs more often than it says.
+        greedy = {3: 4.303, 5: 2.776, 8: 2.365, 12: 2.201}
+        with mock.patch.object(decide, "LOOKS", greedy):
+            self.assertGreater(self.rate("normal", math.log1p(decide.BOUND) + 1e-6, decide.PASSING), 0.03)
+
+    def test_a_gain_is_found(self) -> None:
+        # Some end as "not slower", which is known before "faster" is.
+        self.assertGreater(self.rate("normal", -0.02, decide.PASSING), 0.99)
+        self.assertGreater(self.rate("normal", -0.02, (decide.FASTER,)), 0.85)
+
+
+if __name__ == "__main__":
+    unittest.main()
