@@ -40,7 +40,7 @@ def empty_document(link: str, deterministic: bool) -> Document:
 
 
 def run_summary(run: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of a `elbowroom.run/1` document: the sums that matter here and what each process found by comparing steps."""
+    """What is kept of an `elbowroom.run/1` document: the sums that matter here and what each process found by comparing steps."""
     kept = ("launches", "collectives", "applied", "refused", "relaunched", "overhead")
     trials = [process["ab"] for process in run["processes"] if process.get("ab", {}).get("state", "off") != "off"]
     return {key: run["total"][key] for key in kept} | {"trials": trials}

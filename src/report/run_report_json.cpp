@@ -44,6 +44,14 @@ class Members {
     return 0;
   }
 
+  double number(const char* name) {
+    const json* value = find(name);
+    if (value == nullptr) return 0;
+    if (value->is_number() && std::isfinite(value->get<double>())) return value->get<double>();
+    reject(name, *value, "a finite number");
+    return 0;
+  }
+
   std::string text(const char* name) {
     const json* value = find(name);
     if (value == nullptr) return {};
@@ -231,10 +239,20 @@ OrderedJson json_of(const RunActivity& activity) {
   return written;
 }
 
+ProcessReport::Trial trial_of(Members members) {
+  ProcessReport::Trial trial{
+      members.text("state"), members.text("arm"), members.count("decisions"), members.count("collectives_per_repetition"), {}};
+  members.each("arms", [&](Members arm) {
+    trial.arms.push_back(
+        {arm.text("arm"), Microseconds(arm.amount("us")), arm.number("gain_percent"), arm.number("low"), arm.number("high")});
+  });
+  return trial;
+}
+
 }  // namespace
 
 Result<ProcessReport> parse_process_report(std::string_view text, const std::string& source) {
-  const Result<json> document = detail::read_json_object(text, source, "a elbowroom.run-process/1 document");
+  const Result<json> document = detail::read_json_object(text, source, "an elbowroom.run-process/1 document");
   if (!document) return document.error();
   std::optional<std::string> failure;
   Members members(*document, "", failure);
@@ -251,14 +269,7 @@ Result<ProcessReport> parse_process_report(std::string_view text, const std::str
     report.durations.push_back(
         {duration.text("kind"), duration.text("kernel"), Microseconds(duration.amount("us")), duration.count("launches")});
   });
-  Members trial = members.object("ab");
-  report.trial = {trial.text("state"),
-                  trial.text("arm"),
-                  Microseconds(trial.amount("plain_us")),
-                  Microseconds(trial.amount("priority_us")),
-                  Microseconds(trial.amount("gate_us")),
-                  Microseconds(trial.amount("shape_us")),
-                  Microseconds(trial.amount("sm_target_us"))};
+  report.trial = trial_of(members.object("ab"));
   if (failure) return invalid_input(fmt::format("{}: {}", source, *failure));
   report.document = text;
   return report;

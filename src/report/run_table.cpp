@@ -83,8 +83,12 @@ std::string trial_lines(const std::vector<ProcessReport>& processes) {
     const ProcessReport::Trial& trial = process.trial;
     if (trial.state.empty() || trial.state == "off") continue;
     lines += fmt::format("trial       process {}: {}, goes on with {}", process.pid, trial.state, trial.arm);
-    lines += fmt::format("; us a step: {} plain, {} priority, {} gate, {} caps, {} SM target\n", time_cell(trial.plain),
-                         time_cell(trial.priority), time_cell(trial.gate), time_cell(trial.shape), time_cell(trial.sm_target));
+    for (const ProcessReport::Trial::Arm& arm : trial.arms) {
+      lines += fmt::format("; {} {}", arm.name, time_cell(arm.step));
+      if (&arm != &trial.arms.front()) lines += fmt::format(" us, {:.2f} % less ({:.2f}..{:.2f})", arm.gain, arm.low, arm.high);
+      if (&arm == &trial.arms.front()) lines += " us a step";
+    }
+    lines += '\n';
   }
   return lines;
 }

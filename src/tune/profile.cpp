@@ -18,7 +18,7 @@ using OrderedJson = nlohmann::ordered_json;
 using detail::JsonFields;
 
 constexpr const char* kSchema = "elbowroom.profile/1";
-constexpr std::string_view kDocument = "a elbowroom.profile/1 document";
+constexpr std::string_view kDocument = "an elbowroom.profile/1 document";
 constexpr std::int64_t kGreatestTime = std::int64_t{1} << 40;
 
 OrderedJson key_json(const ProfileKey& key) {

@@ -109,7 +109,7 @@ std::string Tuner::state(std::string_view subject) const {
 
 Result<Tuner> Tuner::resume(TunerOptions options, Neighbours neighbours, std::string_view state, std::string_view subject,
                             const std::string& source) {
-  const Result<nlohmann::json> document = detail::read_json_object(state, source, "a elbowroom.tuning/1 document");
+  const Result<nlohmann::json> document = detail::read_json_object(state, source, "an elbowroom.tuning/1 document");
   if (!document) return document.error();
   JsonFields fields(*document, "", source);
   Tuner tuner(options, std::move(neighbours));

@@ -65,7 +65,7 @@ refused "$work/file.json: gpus: given twice, expected once" --scenario "$work/fi
 : >"$work/file.json"
 refused "$work/file.json: not valid JSON" --scenario "$work/file.json"
 head -c 17M /dev/zero >"$work/file.json"
-refused "$work/file.json: over 16 MiB, expected a elbowroom.scenario/1 document" --scenario "$work/file.json"
+refused "$work/file.json: over 16 MiB, expected an elbowroom.scenario/1 document" --scenario "$work/file.json"
 head -c 1M /dev/zero | tr '\0' '[' >"$work/file.json"
 refused "$work/file.json: nested deeper than 16 levels" --scenario "$work/file.json"
 

@@ -37,11 +37,11 @@ for second in "$ELBOWROOM_INTERPOSER" "$copies/second.so"; do
   ELBOWROOM_INTERPOSER="$ELBOWROOM_INTERPOSER $second" run launch_some 1
 done
 
-# 80 steps and one more of 32 launches: what was left alone counts as launched, and in the account of our own time.
+# 150 steps and one more of 32 launches: what was left alone counts as launched, and in the account of our own time.
 if [ -n "${ELBOWROOM_LAUNCHES_PROGRAM:-}" ]; then
   ELBOWROOM_RUN_POLICY=auto ELBOWROOM_PROGRAM=$ELBOWROOM_LAUNCHES_PROGRAM run rest 1
-  grep -qE '"total": *2592,"at_rest": *[1-9]' "$work"/*.json || fail "not 2592 launches, some of them at rest: $(cat "$work"/*.json)"
-  grep -qE '"calls": *2592\b' "$work"/*.json || fail "not 2592 launches in the account: $(cat "$work"/*.json)"
+  grep -qE '"total": *4832,"at_rest": *[1-9]' "$work"/*.json || fail "not 4832 launches, some of them at rest: $(cat "$work"/*.json)"
+  grep -qE '"calls": *4832\b' "$work"/*.json || fail "not 4832 launches in the account: $(cat "$work"/*.json)"
 fi
 
 # What one run learned of a kind, the next one knows without a timing, on a device of that name.
@@ -55,7 +55,7 @@ if [ -n "${ELBOWROOM_LAUNCHES_PROGRAM:-}" ]; then
       ELBOWROOM_RUN_DURATIONS=$copies/durations ELBOWROOM_PROGRAM=$ELBOWROOM_LAUNCHES_PROGRAM run rest 1
     expected=0.000
     [ "$device" = 'Another' ] || expected=250.000
-    grep -qE "\"size_class\": *0,\"count\": *1296,\"expected_us\": *$expected\b" "$work"/*.json || fail "$device: not $expected us: $(cat "$work"/*.json)"
+    grep -qE "\"size_class\": *0,\"count\": *2416,\"expected_us\": *$expected\b" "$work"/*.json || fail "$device: not $expected us: $(cat "$work"/*.json)"
   done
   ELBOWROOM_RUN_DURATIONS=$work/none ELBOWROOM_RUN_POLICY=auto ELBOWROOM_PROGRAM=$ELBOWROOM_LAUNCHES_PROGRAM run rest 1 2>"$copies/said"
   grep -qF "elbowroom: ELBOWROOM_RUN_DURATIONS '$work/none' is not understood and left out" "$copies/said" || fail 'no word of the missing durations'

@@ -97,7 +97,7 @@ Result<std::string> read_file(const std::string& path) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad() || (!file && !file.eof())) return cannot("read", path);
   if (file.gcount() > kGreatestInput)
-    return invalid_input(fmt::format("{}: over 16 MiB, expected a elbowroom.scenario/1 document", path));
+    return invalid_input(fmt::format("{}: over 16 MiB, expected an elbowroom.scenario/1 document", path));
   text.resize(static_cast<std::size_t>(file.gcount()));
   return text;
 }

@@ -11,7 +11,7 @@ namespace elbowroom {
 /// What was measured, the least time first, and what was chosen; every line but the candidates' begins with '#'.
 std::string to_table(const TunedCase& tuned, Provenance provenance);
 
-/// A `elbowroom.tune/1` document. `left_out`: controls that no plan was to set.
+/// An `elbowroom.tune/1` document. `left_out`: controls that no plan was to set.
 std::string to_json(const Origin& origin, const std::vector<std::string>& left_out, const std::vector<TunedCase>& cases);
 
 }  // namespace elbowroom

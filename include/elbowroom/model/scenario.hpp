@@ -75,7 +75,7 @@ struct Scenario {
   bool operator==(const Scenario&) const = default;
 };
 
-/// Reads a `elbowroom.scenario/1` document. Unknown fields, wrong types and impossible values are errors that name the field,
+/// Reads an `elbowroom.scenario/1` document. Unknown fields, wrong types and impossible values are errors that name the field,
 /// the value and what was expected; `source` (a file name) begins every message. Never throws, whatever the text is.
 ELBOWROOM_API Result<Scenario> parse_scenario(std::string_view json, std::string_view source);
 

@@ -81,15 +81,20 @@ struct RunActivity {
 
 /// The report of one process, `elbowroom.run-process/1`.
 struct ProcessReport {
-  /// What the process found by comparing its controls while it ran. Step times are 0 where they were not measured.
+  /// What the process found by comparing its controls while it ran.
   struct Trial {
-    std::string state;  ///< empty or "off": it did not compare
-    std::string arm;    ///< what it went on with, "priority, gate"
-    Microseconds plain{0};
-    Microseconds priority{0};
-    Microseconds gate{0};
-    Microseconds shape{0};  ///< of the arm that shapes by footprint; the same as `sm_target` where it has both
-    Microseconds sm_target{0};
+    struct Arm {
+      std::string name;      ///< "plain", "priority, gate"
+      Microseconds step{0};  ///< geometric mean over rounds
+      double gain = 0;       ///< percent of a plain step; 0 for plain itself
+      double low = 0;        ///< of its 95 % interval
+      double high = 0;
+    };
+    std::string state;            ///< empty or "off": it did not compare
+    std::string arm;              ///< what it chose, "priority, gate"
+    std::int64_t decisions = 0;   ///< comparisons that came to an end
+    std::int64_t repetition = 0;  ///< collectives in the repetition that was found; 0: none was
+    std::vector<Arm> arms;        ///< of the last comparison, plain first; empty before one came to an end
   };
 
   std::int64_t pid = 0;

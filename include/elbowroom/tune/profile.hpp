@@ -85,7 +85,7 @@ class Profile {
   Positions duration_positions_;
 };
 
-/// Reads a `elbowroom.profile/1` document. Another schema, unknown fields, wrong types and impossible values are `invalid_input` in one
+/// Reads an `elbowroom.profile/1` document. Another schema, unknown fields, wrong types and impossible values are `invalid_input` in one
 /// line that begins with `source`. Never throws, whatever the text is.
 ELBOWROOM_API Result<Profile> parse_profile(std::string_view json, std::string_view source);
 

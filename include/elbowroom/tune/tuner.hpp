@@ -86,7 +86,7 @@ class Tuner {
   [[nodiscard]] Seconds spent() const { return spent_; }
   [[nodiscard]] int trials() const { return trials_; }
 
-  /// A `elbowroom.tuning/1` document: everything that resume() needs to go on as if nothing had happened. `subject` says what is
+  /// An `elbowroom.tuning/1` document: everything that resume() needs to go on as if nothing had happened. `subject` says what is
   /// being tuned.
   [[nodiscard]] ELBOWROOM_API std::string state(std::string_view subject) const;
   /// Goes on from a state. `invalid_input` when it is damaged, of another subject or of another seed.

@@ -137,17 +137,24 @@ void write_overhead(ReportWriter& out, const ProcessFacts& process) {
   out.end_object();
 }
 
+void write_arm(ReportWriter& out, const AbTrial& trial, const Rules& rules, unsigned arm) {
+  out.begin_object().key("arm").text(text_of_arm(rules, arm)).key("us").microseconds(trial.step_time(arm));
+  if (arm > 0) {
+    const AbTrial::Finding found = trial.finding(arm);
+    out.key("gain_percent").percent(found.gain).key("low").percent(found.low).key("high").percent(found.high);
+  }
+  out.end_object();
+}
+
 void write_trial(ReportWriter& out, const Knowledge& known, const Rules& rules) {
   const AbTrial& trial = known.trial;
   const bool compares = rules.policy == Policy::automatic && rules.trial;
-  const auto time_of = [&](bool exists, unsigned arm) { return exists && compares ? trial.step_time(arm) : 0; };
-  const unsigned last = trial.arms() - 1;
   out.key("ab").begin_object().key("state").text(compares ? text(trial.state()) : "off");
-  out.key("arm").text(text_of_arm(rules, trial.arm())).key("collectives_per_repetition").number(known.steps.period());
-  out.key("plain_us").microseconds(time_of(true, 0)).key("priority_us").microseconds(time_of(true, 1));
-  out.key("gate_us").microseconds(time_of(rules.gate, 2));
-  out.key("shape_us").microseconds(time_of(rules.footprint_count > 0, last));
-  out.key("sm_target_us").microseconds(time_of(rules.has_targets(), last)).end_object();
+  out.key("arm").text(text_of_arm(rules, compares ? trial.chosen() : 0));
+  out.key("collectives_per_repetition").number(known.steps.period()).key("decisions").number(trial.decisions());
+  out.key("arms").begin_array();
+  for (unsigned arm = 0; compares && trial.step_time(0) > 0 && arm < trial.arms(); ++arm) { write_arm(out, trial, rules, arm); }
+  out.end_array().end_object();
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "interposer/core/report_writer.hpp"
 
+#include <cmath>
+#include <cstdlib>
+
 namespace elbowroom::interposer {
 namespace {
 
@@ -57,6 +60,17 @@ ReportWriter& ReportWriter::microseconds(std::uint64_t nanoseconds) {
   put_digits(nanoseconds / 1000, 1);
   put('.');
   put_digits(nanoseconds % 1000, 3);
+  return *this;
+}
+
+ReportWriter& ReportWriter::percent(double share) {
+  separate();
+  const std::int64_t thousandths = std::llround(share * 1e5);
+  if (thousandths < 0) { put('-'); }
+  const auto size = static_cast<std::uint64_t>(std::abs(thousandths));
+  put_digits(size / 1000, 1);
+  put('.');
+  put_digits(size % 1000, 3);
   return *this;
 }
 

@@ -30,6 +30,8 @@ class ReportWriter {
   ReportWriter& hexadecimal(std::uint64_t value);
   /// Nanoseconds, written in microseconds with three decimals.
   ReportWriter& microseconds(std::uint64_t nanoseconds);
+  /// A share, written in percent with three decimals.
+  ReportWriter& percent(double share);
 
  private:
   ReportWriter& open(char bracket);

@@ -91,7 +91,7 @@ void expect_rest(const TwoStreams& two) {
 // auto: steps that take equally long however they run. The program ends as it is.
 void rest() {
   const TwoStreams two;
-  for (int i = 0; i < 80; ++i) { run_step(two); }
+  for (int i = 0; i < 150; ++i) { run_step(two); }
   expect_rest(two);
 }
 

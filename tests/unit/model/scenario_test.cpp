@@ -101,7 +101,7 @@ void expect_refused(const std::vector<BadDocument>& documents) {
 }
 
 TEST(ParseScenarioRefuses, TextThatIsNoScenarioDocument) {
-  const std::string document = "expected a elbowroom.scenario/1 document";
+  const std::string document = "expected an elbowroom.scenario/1 document";
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   expect_refused({
       {"", "not valid JSON at byte 1, " + document},

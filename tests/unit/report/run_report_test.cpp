@@ -60,7 +60,13 @@ json process(int pid) {
   written["device"] = "NVIDIA H200";
   written["durations"] = json::array({{{"kind", "00000000000000a1"}, {"kernel", "nvjet"}, {"us", 190.5}, {"launches", 40}}});
   written["ab"] = {
-      {"state", "settled"}, {"arm", "priority, gate"}, {"plain_us", 8350.0}, {"priority_us", 8320.5}, {"gate_us", 7530.0}};
+      {"state", "settled"},
+      {"arm", "priority, gate"},
+      {"decisions", 1},
+      {"collectives_per_repetition", 8},
+      {"arms", json::array({{{"arm", "plain"}, {"us", 8350.0}},
+                            {{"arm", "priority"}, {"us", 8358.4}, {"gain_percent", -0.1}, {"low", -0.4}, {"high", 0.2}},
+                            {{"arm", "priority, gate"}, {"us", 7530.0}, {"gain_percent", 9.82}, {"low", 9.5}, {"high", 10.1}}})}};
   return written;
 }
 
@@ -93,10 +99,13 @@ TEST(RunReport, ReadsEveryField) {
   EXPECT_EQ(report.durations[0].kernel, "nvjet");
   EXPECT_EQ(report.durations[0].time, Microseconds(190.5));
   EXPECT_EQ(report.durations[0].launches, 40);
-  EXPECT_EQ(report.trial.plain, Microseconds(8350));
-  EXPECT_EQ(report.trial.priority, Microseconds(8320.5));
-  EXPECT_EQ(report.trial.gate, Microseconds(7530));
-  EXPECT_EQ(report.trial.sm_target, Microseconds(0));
+  EXPECT_EQ(report.trial.decisions, 1);
+  EXPECT_EQ(report.trial.repetition, 8);
+  ASSERT_EQ(report.trial.arms.size(), 3U);
+  EXPECT_EQ(report.trial.arms[0].step, Microseconds(8350));
+  EXPECT_EQ(report.trial.arms[1].gain, -0.1);
+  EXPECT_EQ(report.trial.arms[2].name, "priority, gate");
+  EXPECT_EQ(report.trial.arms[2].high, 10.1);
   const RunActivity& activity = report.activity;
   EXPECT_EQ(activity.launches.total, 1000);
   EXPECT_EQ(activity.launches.captured, 10);
@@ -151,8 +160,8 @@ TEST(RunReport, NamesTheFieldThatIsWrong) {
   document["collectives"] = {1};
   EXPECT_EQ(refusal_of(document.dump()), "1.json: collectives[0]: 1, expected an object");
   document = process(41);
-  document["ab"]["gate_us"] = "fast";
-  EXPECT_EQ(refusal_of(document.dump()), "1.json: ab.gate_us: \"fast\", expected a finite number from 0");
+  document["ab"]["arms"][2]["us"] = "fast";
+  EXPECT_EQ(refusal_of(document.dump()), "1.json: ab.arms[2].us: \"fast\", expected a finite number from 0");
   document = process(41);
   document["schema"] = "elbowroom.run/1";
   EXPECT_EQ(refusal_of(document.dump()), "1.json: schema: \"elbowroom.run/1\", expected \"elbowroom.run-process/1\"");
@@ -210,7 +219,7 @@ TEST(RunReport, DocumentHasTheContractsFieldsAndKeepsUnknownOnes) {
   first["later_field"] = {1, 2};
   RunReport report = run_of({parsed(first), parsed(process(42))});
   report.exit_code = 3;
-  report.damaged = {"7.json: not valid JSON at byte 4, expected a elbowroom.run-process/1 document"};
+  report.damaged = {"7.json: not valid JSON at byte 4, expected an elbowroom.run-process/1 document"};
   const ordered_json document = ordered_json::parse(to_json(report));
   EXPECT_EQ(document["schema"], "elbowroom.run/1");
   EXPECT_EQ(document["provenance"], "measured");
@@ -236,7 +245,7 @@ TEST(RunReport, WhatNobodyLearnedIsNull) {
 
 TEST(RunReport, TableIsTheGoldenExample) {
   RunReport report = run_of({parsed(process(41)), parsed(process(42))});
-  report.damaged = {"7.json: not valid JSON at byte 4, expected a elbowroom.run-process/1 document"};
+  report.damaged = {"7.json: not valid JSON at byte 4, expected an elbowroom.run-process/1 document"};
   expect_golden("run_table.txt", to_table(report));
 }
 

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "elbowroom/base/export.hpp"
+#include "elbowroom/report/run_report.hpp"
+
+namespace elbowroom {
+
+/// What `auto` kept and what it was worth, or that nothing helped and why: one sentence without a newline. Where the processes kept the
+/// same, the least of their gains stands for all. Empty under other policies, which compare nothing.
+ELBOWROOM_API std::string closing_line(const RunReport& report);
+
+}  // namespace elbowroom
