@@ -53,9 +53,12 @@ def main() -> None:
     with loop.ranks(options) as device:
         training = llama.training(llama.transformer(options, device), options, device)
         step = data_parallel_step(training, options.local)
-        if device.type == "cuda":
-            step = captured(step).replay
-        loop.run("graphed", options, device, step, training.results)
+        if device.type != "cuda":
+            loop.run("graphed", options, device, step, training.results)
+            return
+        graph = captured(step)
+        loop.run("graphed", options, device, graph.replay, training.results)
+        graph.reset()  # NCCL keeps a communicator that a graph may still use: to destroy it would wait for ever
 
 
 if __name__ == "__main__":
