@@ -287,7 +287,8 @@ class Core {
   /// What `on_library_gemm` would say, for a question that launches nothing. Asks the driver about no stream: this one may be gone.
   SmTarget expected_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
 
-  // --- fork: pthread_atfork's three moments. The child starts with nothing known, its own report and the same rules ---
+  // --- fork: pthread_atfork's three moments. The child starts with nothing known, its own report and the same rules. A handler that
+  // interrupted another call of this thread may fork as well ---
   void before_fork();
   void after_fork_in_parent();
   void after_fork_in_child();
@@ -295,7 +296,8 @@ class Core {
   /// Launches that were left alone.
   [[nodiscard]] std::uint64_t launches_at_rest() const;
 
-  /// One `elbowroom.run-process/1` document. May be called at any time; takes the lock.
+  /// One `elbowroom.run-process/1` document. May be called at any time, also by a handler that interrupted another call of this thread: where
+  /// the lock cannot be had it is written without it, and says so ("interrupted").
   void report(const ProcessFacts& process, const Sink& sink);
 
  private:

@@ -160,11 +160,12 @@ void write_trial(ReportWriter& out, const Knowledge& known, const Rules& rules) 
 }  // namespace
 
 void Core::report(const ProcessFacts& process, const Sink& sink) {
-  CoreState::Hold hold(*state_);
+  const CoreState::Hold hold(*state_, std::defer_lock);
   Knowledge& known = state_->known;
   ReportWriter out(sink);
   out.begin_object();
   write_process(out, process, state_->rules);
+  if (!hold.held()) { out.key("interrupted").number(1); }
   write_launches(out, known, state_->rest.launches());
   write_collectives(out, known);
   write_kernels(out, known);

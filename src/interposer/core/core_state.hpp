@@ -10,6 +10,7 @@
 #include "interposer/core/core.hpp"
 #include "interposer/core/durations.hpp"
 #include "interposer/core/known_durations.hpp"
+#include "interposer/core/own_mutex.hpp"
 #include "interposer/core/policy.hpp"
 #include "interposer/core/program_order.hpp"
 #include "interposer/core/rest.hpp"
@@ -152,7 +153,7 @@ struct CoreState {
 
   const Rules rules;
   const Platform platform;
-  std::mutex mutex;
+  OwnMutex mutex;
   bool forked = false;  ///< the knowledge is the parent's: to be forgotten before the next use
   std::atomic<unsigned> captures{0};
   Rest rest;
@@ -200,14 +201,24 @@ struct CoreState {
 
 class CoreState::Hold {
  public:
-  explicit Hold(CoreState& state) : lock_(state.mutex) {
-    if (state.forked) { state.forget(); }
+  explicit Hold(CoreState& state) : lock_(state.mutex) { forget_parent(state); }
+  /// For whoever may be called by a handler that interrupted the holder: what is read without the lock may be half written.
+  Hold(CoreState& state, std::defer_lock_t) : lock_(state.mutex, std::defer_lock) {
+    if (state.mutex.lock_if_possible()) {
+      lock_ = std::unique_lock(state.mutex, std::adopt_lock);
+      forget_parent(state);
+    }
   }
   void release() { lock_.unlock(); }
   void take() { lock_.lock(); }
+  [[nodiscard]] bool held() const { return lock_.owns_lock(); }
 
  private:
-  std::unique_lock<std::mutex> lock_;
+  static void forget_parent(CoreState& state) {
+    if (state.forked) { state.forget(); }
+  }
+
+  std::unique_lock<OwnMutex> lock_;
 };
 
 }  // namespace elbowroom::interposer

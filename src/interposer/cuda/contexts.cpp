@@ -109,9 +109,6 @@ cu::Context Contexts::any_of_device(cu::Device device) {
   return nullptr;
 }
 
-int Contexts::devices_seen() {
-  const std::lock_guard lock(mutex_);
-  return std::popcount(devices_seen_);
-}
+int Contexts::devices_seen() const { return std::popcount(devices_seen_.load(std::memory_order_relaxed)); }
 
 }  // namespace elbowroom::interposer::cuda

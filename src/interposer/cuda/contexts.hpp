@@ -1,11 +1,13 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 
 #include "interposer/core/core.hpp"
+#include "interposer/core/own_mutex.hpp"
 #include "interposer/cuda/driver_calls.hpp"
 
 namespace elbowroom::interposer::cuda {
@@ -63,7 +65,7 @@ class Contexts {
   /// Some context of the device; null: none is known.
   cu::Context any_of_device(cu::Device device);
   /// How many devices contexts were seen of.
-  int devices_seen();
+  [[nodiscard]] int devices_seen() const;
 
  private:
   struct Entry {
@@ -76,9 +78,9 @@ class Contexts {
   Entry* entry(cu::Context context);  // with the lock held
 
   const DriverCalls& driver_;
-  std::mutex mutex_;
+  OwnMutex mutex_;
   std::array<Entry, kContexts> entries_{};
-  std::uint64_t devices_seen_ = 0;  // a bit each
+  std::atomic<std::uint64_t> devices_seen_{0};  // a bit each; read at exit, maybe by a handler that interrupted a call of this
 };
 
 }  // namespace elbowroom::interposer::cuda

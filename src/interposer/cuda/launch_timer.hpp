@@ -8,6 +8,7 @@
 
 #include "interposer/core/ab_trial.hpp"
 #include "interposer/core/core.hpp"
+#include "interposer/core/own_mutex.hpp"
 #include "interposer/core/pending_timings.hpp"
 #include "interposer/cuda/contexts.hpp"
 #include "interposer/cuda/driver_calls.hpp"
@@ -70,7 +71,7 @@ class LaunchTimer {
 
   const DriverCalls& driver_;
   Core& core_;
-  std::mutex mutex_;
+  OwnMutex mutex_;
   std::array<Pair, kPairs> pairs_{};
   PendingTimings<kPairs> awaited_;
   std::array<StepEvent, kSteps> steps_{};

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "interposer/core/core.hpp"
+#include "interposer/core/own_mutex.hpp"
 #include "interposer/core/table.hpp"
 #include "interposer/hip/runtime_calls.hpp"
 
@@ -41,7 +42,7 @@ class Carriers {
   void destroy(const Carrier& carrier);
 
   const RuntimeCalls& calls_;
-  std::mutex mutex_;
+  OwnMutex mutex_;
   FixedTable<Entry, kCarriers> entries_{};
 };
 

@@ -202,6 +202,8 @@ StreamId Interposer::stream_id(hip::Stream stream, DefaultStream default_stream)
 }
 
 Interposer* interposer() {
+  // In a handler that interrupted us: what we know is being written.
+  if (OwnMutex::held_here()) [[unlikely]] { return nullptr; }
   Interposer* state = made_interposer.load(std::memory_order_acquire);
   if (state == nullptr) [[unlikely]] {
     pthread_once(&make_once, &make);

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 
 #include "interposer/core/communicator_settings.hpp"
+#include "interposer/core/own_mutex.hpp"
 
 namespace elbowroom::interposer::nccl {
 
@@ -23,24 +25,22 @@ class MadeCommunicators {
 
   void add(const MadeCommunicator& made) {
     const std::scoped_lock hold(mutex_);
-    if (count_ < kMost) { made_[count_] = made; }
-    ++count_;
+    const std::size_t count = count_.load(std::memory_order_relaxed);
+    if (count < kMost) { made_[count] = made; }
+    count_.store(count + 1, std::memory_order_release);
   }
 
+  // Without the lock: a report may be written by a handler that interrupted `add`.
   template <class Visit>
-  void for_each(Visit&& visit) {
-    const std::scoped_lock hold(mutex_);
-    for (std::size_t i = 0; i < count_ && i < kMost; ++i) { visit(made_[i]); }
+  void for_each(Visit&& visit) const {
+    for (std::size_t i = 0; i < count() && i < kMost; ++i) { visit(made_[i]); }
   }
-  [[nodiscard]] std::uint64_t count() {
-    const std::scoped_lock hold(mutex_);
-    return count_;
-  }
+  [[nodiscard]] std::size_t count() const { return count_.load(std::memory_order_acquire); }
 
  private:
-  std::mutex mutex_;
+  OwnMutex mutex_;
   std::array<MadeCommunicator, kMost> made_{};
-  std::size_t count_ = 0;
+  std::atomic<std::size_t> count_{0};
 };
 
 }  // namespace elbowroom::interposer::nccl

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <mutex>
 
+#include "interposer/core/own_mutex.hpp"
 #include "interposer/core/table.hpp"
 
 namespace elbowroom::interposer::process {
@@ -17,7 +18,7 @@ class ForeignEvents {
   bool contains(const void* event);
 
  private:
-  std::mutex mutex_;
+  OwnMutex mutex_;
   std::atomic<std::size_t> count_{0};  // read without the lock: programs without such events pay nothing
   bool overflowed_ = false;
   FixedTable<bool, 1024> events_;

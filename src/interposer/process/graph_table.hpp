@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "interposer/core/core.hpp"
+#include "interposer/core/own_mutex.hpp"
 
 namespace elbowroom::interposer::process {
 
@@ -29,7 +30,7 @@ class GraphTable {
     const void* exec = nullptr;
     ExecutableGraph graph;
   };
-  std::mutex mutex_;
+  OwnMutex mutex_;
   std::array<Entry, kGraphs> entries_{};
   std::size_t used_ = 0;
 };

@@ -1,7 +1,9 @@
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <thread>
 #include <vector>
 
@@ -11,6 +13,8 @@
 // Several threads, contexts, devices and processes.
 
 namespace {
+
+using elbowroom::interposer::kEventSlots;
 
 constexpr int kLaunches = 2000;
 
@@ -66,6 +70,8 @@ void several_contexts() {
     EXPECT(fake_call_count() == 3 && completion != nullptr && is_call(1, "cuStreamWaitEvent"));
     gates[i] = completion->value.launch_completion_event.event;
     EXPECT(fake_call(1)->event == gates[i] && fake_call(1)->stream == compute);
+    // The next context's collective gets the same slot, whose event must be another one there.
+    for (std::size_t slot = 1; slot < kEventSlots; ++slot) { EXPECT(launch_on(comm, fake_function(kAllReduce, 96, 0), 24) == 0); }
   }
   EXPECT(gates[0] != gates[1] && gates[1] != gates[2] && gates[0] != gates[2]);
 }
@@ -97,11 +103,11 @@ void primary_released() {
   };
   const cu::Event before = event_of_launch();
   EXPECT(cuDevicePrimaryCtxRelease_v2(0) == 0);
-  for (std::size_t slot = 1; slot < elbowroom::interposer::kEventSlots; ++slot) { event_of_launch(); }
+  for (std::size_t slot = 1; slot < kEventSlots; ++slot) { event_of_launch(); }
   EXPECT(event_of_launch() == before);
   EXPECT(cuDevicePrimaryCtxRelease_v2(0) == 0);
   use_device(0);
-  for (std::size_t slot = 0; slot < elbowroom::interposer::kEventSlots; ++slot) { EXPECT(event_of_launch() != before); }
+  for (std::size_t slot = 0; slot < kEventSlots; ++slot) { EXPECT(event_of_launch() != before); }
 }
 
 // Servers start a thread for each request, each with a per-thread default stream: those of threads that have ended must not fill what is known.
@@ -164,7 +170,66 @@ void forked_idle() {
   EXPECT(waitpid(child, &status, 0) == child && status == 0);
 }
 
+// Forks a child that launches until a timer's handler ends it in the middle, at another moment each time. A child that has not ended after
+// ten seconds hangs.
+void interrupt_children(void (*handler)(int)) {
+  constexpr int kChildren = 40;
+  for (int i = 0; i < kChildren; ++i) {
+    const pid_t child = fork();
+    EXPECT(child >= 0);
+    if (child == 0) {
+      setenv("ELBOWROOM_RUN_VERBOSE", "1", 1);
+      use_device(0);
+      fake_set_logging(0);
+      const cu::Stream compute = make_stream();
+      const cu::Stream comm = make_stream();
+      const cu::Event done = make_event();
+      const cu::Function gemm = fake_function("gemm", 64, 0);
+      const cu::Function all_reduce = fake_function(kAllReduce, 96, 0);
+      std::signal(SIGALRM, handler);
+      itimerval timer{};
+      timer.it_value.tv_usec = 2'000 + 37 * i;
+      setitimer(ITIMER_REAL, &timer, nullptr);
+      for (;;) {
+        EXPECT(launch_on(comm, all_reduce, 24) == 0 && launch_on(compute, gemm) == 0);
+        EXPECT(cuEventRecord(done, comm) == 0 && cuStreamWaitEvent(compute, done, 0) == 0);
+      }
+    }
+    int status = 0;
+    bool ended = false;
+    for (int tenths = 0; tenths < 1'000 && !ended; ++tenths) {
+      ended = waitpid(child, &status, WNOHANG) == child;
+      if (!ended) { usleep(10'000); }
+    }
+    if (!ended) { kill(child, SIGKILL); }
+    EXPECT(ended && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+}
+
+// What many programs do when they are told to end.
+void exit_in_handler() {
+  interrupt_children([](int) { std::exit(0); });
+}
+
+// The child of a fork in a handler may use the interposer as well, and both go on where they were interrupted.
+void fork_in_handler() {
+  interrupt_children([](int) {
+    static volatile std::sig_atomic_t forks = 0;
+    const pid_t child = fork();
+    if (child == 0) { std::exit(launch_on(make_stream(), fake_function("gemm", 64, 0)) == 0 ? 0 : 1); }
+    int status = 1;
+    const bool ended = waitpid(child, &status, 0) == child && WIFEXITED(status);
+    forks = forks + 1;
+    if (!ended || WEXITSTATUS(status) != 0 || forks == 3) { std::_Exit(ended ? WEXITSTATUS(status) : 1); }
+    itimerval timer{};
+    timer.it_value.tv_usec = 1'000;
+    setitimer(ITIMER_REAL, &timer, nullptr);
+  });
+}
+
 constexpr Case kCases[] = {
+    {"exit_in_handler", exit_in_handler},
+    {"fork_in_handler", fork_in_handler},
     {"two_threads", two_threads},
     {"several_contexts", several_contexts},
     {"context_destroyed", context_destroyed},
