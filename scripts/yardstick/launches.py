@@ -157,7 +157,7 @@ def launch(program: catalog.Program, arm: catalog.Arm, plan: Plan, traced: bool,
         }
         if code == SKIPPED and line is None:
             return record | {"skipped": reason_of(code, errors)}
-        if line is None or stopped or (code and not traced):
+        if line is None or ((stopped or code) and not traced):  # times stand without the trace that comes after them
             return record | {"failure": stopped or reason_of(code, errors), "stderr": errors[-TAIL:]}
         record |= {key: line[key] for key in KEPT if key in line}
         if counter:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,17 @@ def host_time(document: session.Document, program: str, arm: str) -> str:
     return f"{statistics.median(added):+.2f}" if added else NOTHING
 
 
+def ended_with(document: session.Document, program: str, arm: str) -> str:
+    """What `auto` had chosen when the launches ended, and in how many of them."""
+    found: Counter[str] = Counter()
+    for record in session.good(session.of(document, program, arm)):
+        trials = [trial for trial in (record.get("report") or {}).get("ab", []) if trial.get("state") in ("trying", "settled")]
+        arms = " / ".join(sorted({trial["arm"] for trial in trials}))
+        comparing = any(trial["state"] == "trying" for trial in trials)
+        found[(arms or "no choice") + (" (comparing)" if comparing else "")] += 1
+    return ", ".join(f"{count} x {text}" for text, count in found.most_common()) or NOTHING
+
+
 def joules(document: session.Document, program: str, arm: str) -> str:
     values = [record["joules"] for record in session.good(session.of(document, program, arm)) if "joules" in record]
     return f"{statistics.median(values):.1f}" if values else NOTHING
@@ -134,7 +146,7 @@ def host_rows(document: session.Document) -> list[list[str]]:
                 mean_ratio(document, program, arm),
                 joules(document, program, catalog.PLAIN),
                 joules(document, program, arm),
-                str(len(session.good(session.of(document, program, arm)))),
+                ended_with(document, program, arm),
             ]
         )
     return rows
@@ -169,7 +181,7 @@ def markdown(document: session.Document) -> str:
     text += "`decides`: with its 95 % interval.\n\n"
     headings = ["program", "local ms", "plain ms", "NCCL's settings", "own switch", "`run`", "change", "decides", "verdict"]
     text += markdown_table(headings, time_rows(document))
-    headings = ["program", "`run`", "idle %", "CPU ms added", "mean step %", "J plain", "J `run`", "launches"]
+    headings = ["program", "`run`", "idle %", "CPU ms added", "mean step %", "J plain", "J `run`", "ended with"]
     text += "\n" + markdown_table(headings, host_rows(document))
     own = switches(document)
     text += f"\nOwn switches: {'; '.join(own)}.\n" if own else ""

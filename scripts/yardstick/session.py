@@ -141,7 +141,7 @@ class Session:
         for arm in order_of(self._arms(program), number):
             if not self._wanted(program, arm, number):
                 continue
-            traced = program.traced and arm.name == catalog.PLAIN and idle_of(self.document, program.name) is None
+            traced = program.traced and arm.name == catalog.PLAIN and not good(of(self.document, program.name, catalog.PLAIN))
             record = self._launch(program, arm, traced) | {"round": number}
             self._file(program, arm, record)
             self._judge(program)

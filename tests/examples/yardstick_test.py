@@ -198,9 +198,9 @@ Change of a step's time against plain, in percent: median over launches (least..
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 | ddp | 80.00 | 100.00 | -1.0 (-1.0..-1.0) | does not run | default | -2.0 (-2.1..-1.9) | -2.0 (-2.5..-1.5), 3 pairs | **faster** |
 
-| program | `run` | idle % | CPU ms added | mean step % | J plain | J `run` | launches |
+| program | `run` | idle % | CPU ms added | mean step % | J plain | J `run` | ended with |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-| ddp | default | 5 | +0.50 | -2.0 | 50.0 | - | 3 |
+| ddp | default | 5 | +0.50 | -2.0 | 50.0 | - | 2 x gate / plain (comparing), 1 x no choice |
 
 Does not run: ddp, own: exit code 1.
 
@@ -216,7 +216,9 @@ class PageTest(unittest.TestCase):
         document = session.new_document(settings) | {"machine": {"device": "GPU", "versions": {"torch": "2.11"}}}
         for number, ms in enumerate((97.9, 98.0, 98.1)):
             document["launches"].append(record("ddp", "plain", number, 100.0, busy_ms=95.0, joules=50.0))
-            document["launches"].append(record("ddp", "run", number, ms, cpu_ms=[10.5], no_joules="short"))
+            ab = [{"state": "trying", "arm": "plain"}, {"state": "settled", "arm": "gate"}, {"state": "waiting", "arm": "none"}]
+            report = {"ab": ab} if number else None
+            document["launches"].append(record("ddp", "run", number, ms, cpu_ms=[10.5], no_joules="short", report=report))
         document["launches"] += [record("ddp", "local", 0, 80.0), record("ddp", "nccl", 0, 99.0)]
         document["excluded"] = [
             {"program": "ddp", "arm": "own", "reason": "exit code 1"},
@@ -236,8 +238,10 @@ FAKE_PROGRAM = """
 import json, os, sys, time
 if os.environ.get("RANK", "0") != "0": sys.exit(0)
 if os.environ.get("HANG") == os.environ.get("FAKE_ARM", "plain"): time.sleep(60)
+if "--trace" in sys.argv and "HANG_TRACE" in os.environ: import atexit; atexit.register(time.sleep, 60)
 ms = 98.0 if "FAKE_ARM" in os.environ else 100.0
-print(json.dumps({"steps_ms": [ms + time.time() % 1e-3] * 3, "cpu_ms": [1.0] * 3, "device": "fake", "versions": {"torch": "0"}}))
+line = {"steps_ms": [ms + time.time() % 1e-3] * 3, "cpu_ms": [1.0] * 3, "device": "fake", "versions": {"torch": "0"}}
+print(json.dumps(line), flush=True)
 """
 # `elbowroom run --report FILE -- COMMAND...`
 FAKE_ELBOWROOM = "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done; shift\nFAKE_ARM=run exec \"$@\"\n"
@@ -283,6 +287,11 @@ class CommandTest(unittest.TestCase):
         done = self.command("--timeout", "1", "--others", "1", HANG="run")
         self.assertEqual(done.returncode, 1)
         self.assertIn("Does not run: ddp, run: took longer than 1 s.", done.stdout)
+
+    def test_times_stand_without_a_trace(self) -> None:
+        done = self.command("--timeout", "3", "--others", "1", HANG_TRACE="1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("| ddp | default | - |", done.stdout)
 
     def test_smoke(self) -> None:
         done = self.command("--smoke", "--seconds", "60")
