@@ -2,9 +2,10 @@
 
 usage: python3 scripts/yardstick --elbowroom build/release/bin/elbowroom --json FILE --page FILE [options]
 
-Each program is launched 3 to 12 times with and without, until it is known that it is faster, slower, or not slower than 0.3 %. What
-was measured is written after every launch; a second call with the same --json goes on where the first was stopped. docs/programs.md
-says how to read the page. Exit codes: 0, 1 when a program is slower or fails under `run`, 2 for bad input, 77 when no program runs here.
+Each program is launched 3 to 12 times with and without, until it is known that it is faster, slower, or not slower than 0.3 %.
+What was measured is written after every launch; a second call with the same --json goes on where the first was stopped.
+docs/programs.md says how to read the page. Exit codes: 0, 1 when a program is slower or fails under `run`, 2 for bad input,
+77 when no program runs here.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--elbowroom", default="elbowroom", help="the program")
     parser.add_argument("--raw", default="", help="the built examples/raw_overlap.cu")
     parser.add_argument("--programs", default="", help=f"some of {', '.join(catalog.NAMES)}; by comma, all where absent")
-    parser.add_argument("--run", action="append", help="options of `elbowroom run` joined by '+'; again for another variant; '' is none")
+    parser.add_argument("--run", action="append", help="options of `elbowroom run` joined by '+'; several times")
     parser.add_argument("--nccl", default="NCCL_MIN_CTAS=16,NCCL_MAX_CTAS=16", help="settings of the arm nccl; '' for no such arm")
     parser.add_argument("--gpus", type=int, default=0, help="0: all")
     parser.add_argument("--steps", type=int, default=60, help="timed steps of a launch")
@@ -109,6 +110,10 @@ def measure(options: argparse.Namespace, ends_at: float) -> session.Document:
     programs = catalog.chosen(options.programs)
     document = session.resumed(Path(options.json), settings_of(options, plan)) if options.json else session.new_document({})
     document["settings"] = settings_of(options, plan)
+    document["machine"].setdefault("versions", {}).update(nvml.driver())
+    call = session.call_of(sys.argv[1:])
+    if call not in document["calls"]:
+        document["calls"].append(call)
     known = {(entry["program"], entry["arm"]) for entry in document["excluded"]}
     for program in programs:
         reason = launches.reason_not_to_run(program, plan)

@@ -1,10 +1,11 @@
 """When it is known that a program is not slower, from pairs of launches.
 
-A launch is the unit: steps of one process are alike in ways in which processes differ. A pair is a launch of the program as it is and
-one under `elbowroom run`, one right after the other, in turns which first. Its value is the logarithm of the ratio of their medians.
+A launch is the unit: steps of one process are alike in ways in which processes differ. A pair is a launch of the program as it is
+and one under `elbowroom run`, one right after the other, in turns which first. Its value is the logarithm of the ratio of their
+medians.
 
-The pairs are looked at after 3, 5, 8 and 12 of them. Each look takes a two-sided interval of Student's t whose error is a quarter of
-5 % (Bonferroni over the looks), so that all four hold together with 95 %, whichever of them ends the measuring.
+The pairs are looked at after 3, 5, 8 and 12 of them. Each look takes a two-sided interval of Student's t whose error is a quarter
+of 5 % (Bonferroni over the looks), so that all four hold together with 95 %, whichever of them ends the measuring.
 """
 
 from __future__ import annotations

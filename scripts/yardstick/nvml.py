@@ -78,11 +78,9 @@ def per_step(rows: Sequence[Row], window: Sequence[float] | None, steps: int) ->
 
 class EnergyCounter:
     def __init__(self, gpus: int) -> None:
-        try:
-            self._nvml = ctypes.CDLL("libnvidia-ml.so.1")
-        except OSError as error:
-            raise NoCounter("NVML cannot be loaded") from error
-        self._check(self._nvml.nvmlInit_v2(), "nvmlInit_v2")
+        self._nvml = _library()
+        if self._nvml is None:
+            raise NoCounter("NVML cannot be loaded")
         visible = [int(index) for index in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if index.isdigit()]
         self._handles = [self._handle(index) for index in (visible or range(gpus))[:gpus]]
         self.read()
@@ -112,11 +110,22 @@ class EnergyCounter:
     per_step = staticmethod(per_step)
 
 
-def gpus_here() -> int:
-    """How many GPUs NVML shows; 0 where there is none."""
-    count = ctypes.c_uint()
+def _library() -> ctypes.CDLL | None:
     try:
         nvml = ctypes.CDLL("libnvidia-ml.so.1")
     except OSError:
-        return 0
-    return count.value if nvml.nvmlInit_v2() == 0 and nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)) == 0 else 0
+        return None
+    return nvml if nvml.nvmlInit_v2() == 0 else None
+
+
+def gpus_here() -> int:
+    """How many GPUs NVML shows; 0 where there is none."""
+    nvml, count = _library(), ctypes.c_uint()
+    return count.value if nvml and nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)) == 0 else 0
+
+
+def driver() -> dict[str, str]:
+    """Its version, where there is one."""
+    nvml, version = _library(), ctypes.create_string_buffer(80)
+    found = nvml is not None and nvml.nvmlSystemGetDriverVersion(version, ctypes.c_uint(len(version))) == 0
+    return {"driver": version.value.decode()} if found else {}

@@ -177,6 +177,7 @@ def origin(document: session.Document) -> str:
 def markdown(document: session.Document) -> str:
     """Times, then host time and energy, then what did not run and why; docs/programs.md says what the columns mean."""
     text = f"# The yardstick\n\n{origin(document)}\n\n"
+    text += "".join(f"    {call}\n" for call in document["calls"]) + "\n"
     text += "Change of a step's time against plain, in percent: median over launches (least..greatest). "
     text += "`decides`: with its 95 % interval.\n\n"
     headings = ["program", "local ms", "plain ms", "NCCL's settings", "own switch", "`run`", "change", "decides", "verdict"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
@@ -26,8 +27,20 @@ class Refused(Exception):
 
 
 def new_document(settings: dict[str, Any]) -> Document:
-    lists: Document = {"launches": [], "excluded": [], "verdicts": []}
+    lists: Document = {"calls": [], "launches": [], "excluded": [], "verdicts": []}
     return {"schema": SCHEMA, "provenance": "measured", "settings": settings, "machine": {}} | lists
+
+
+def call_of(arguments: Sequence[str]) -> str:
+    """The command, as one would type it in the project's folder; where its results went says nothing about them."""
+    kept: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word in ("--json", "--page"):
+            next(words, None)
+        elif not word.startswith(("--json=", "--page=")):
+            kept.append(word.replace(f"{catalog.ROOT}/", ""))
+    return shlex.join(["python3", "scripts/yardstick", *kept])
 
 
 def resumed(path: Path, settings: dict[str, Any]) -> Document:

@@ -74,6 +74,9 @@ class ProtocolTest(unittest.TestCase):
             path.write_text(json.dumps({"traceEvents": events}))
             self.assertEqual(traces.busy_ms(path), 2.0)
             self.assertIsNone(traces.busy_ms(Path(folder) / "absent"))
+            # A profiler that may not see the GPU records the host alone: that is no idle GPU.
+            path.write_text(json.dumps({"traceEvents": events[3:]}))
+            self.assertIsNone(traces.busy_ms(path))
 
 
 class CatalogTest(unittest.TestCase):
@@ -102,6 +105,12 @@ class CatalogTest(unittest.TestCase):
 
 def record(program: str, arm: str, number: int, ms: float, **more: Any) -> dict[str, Any]:
     return {"program": program, "arm": arm, "round": number, "steps_ms": [ms], "cpu_ms": [10.0], "seconds": 1.0} | more
+
+
+class CallTest(unittest.TestCase):
+    def test_a_page_names_its_commands_without_the_places_of_files(self) -> None:
+        call = session.call_of(["--steps", "9", "--json", "/a/b", "--page=/c", f"--elbowroom={ROOT}/build/elbowroom", "--run", "x y"])
+        self.assertEqual(call, "python3 scripts/yardstick --steps 9 --elbowroom=build/elbowroom --run 'x y'")
 
 
 class SessionTest(unittest.TestCase):
@@ -192,6 +201,8 @@ PAGE = """# The yardstick
 
 Measured on 2 x GPU; torch 2.11; 60 timed steps a launch. NCCL's settings: NCCL_MIN_CTAS=16.
 
+    python3 scripts/yardstick --others 1
+
 Change of a step's time against plain, in percent: median over launches (least..greatest). `decides`: with its 95 % interval.
 
 | program | local ms | plain ms | NCCL's settings | own switch | `run` | change | decides | verdict |
@@ -214,6 +225,7 @@ class PageTest(unittest.TestCase):
     def test_golden(self) -> None:
         settings = {"gpus": 2, "steps": 60, "nccl": "NCCL_MIN_CTAS=16"}
         document = session.new_document(settings) | {"machine": {"device": "GPU", "versions": {"torch": "2.11"}}}
+        document["calls"] = ["python3 scripts/yardstick --others 1"]
         for number, ms in enumerate((97.9, 98.0, 98.1)):
             document["launches"].append(record("ddp", "plain", number, 100.0, busy_ms=95.0, joules=50.0))
             ab = [{"state": "trying", "arm": "plain"}, {"state": "settled", "arm": "gate"}, {"state": "waiting", "arm": "none"}]
