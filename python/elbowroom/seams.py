@@ -19,16 +19,18 @@ def _missing(torch: Any) -> str:
     """What every kind of buffer needs and this PyTorch lacks; empty where nothing is missing."""
     if not sys.platform.startswith("linux"):
         return "only Linux has symmetric memory of NCCL"
-    if getattr(torch.version, "hip", None):
+    version = sys.modules.get("torch.version")
+    if getattr(version, "hip", None):
         return "PyTorch is built for ROCm"
-    if not getattr(torch.version, "cuda", None):
+    if not getattr(version, "cuda", None):
         return "PyTorch is built without CUDA"
+    cuda, native, distributed = (getattr(torch, name, None) for name in ("cuda", "_C", "distributed"))
     needs = {
-        "torch.cuda.MemPool": getattr(torch.cuda, "MemPool", None),
-        "torch.cuda.use_mem_pool": getattr(torch.cuda, "use_mem_pool", None),
-        "pools of one thread": getattr(torch._C, "_cuda_beginAllocateCurrentThreadToPool", None),
-        "torch.distributed.Reducer": getattr(torch.distributed, "Reducer", None),
-        "ProcessGroupNCCL._comm_ptr": getattr(getattr(torch.distributed, "ProcessGroupNCCL", None), "_comm_ptr", None),
+        "torch.cuda.MemPool": getattr(cuda, "MemPool", None),
+        "torch.cuda.use_mem_pool": getattr(cuda, "use_mem_pool", None),
+        "pools of one thread": getattr(native, "_cuda_beginAllocateCurrentThreadToPool", None),
+        "torch.distributed.Reducer": getattr(distributed, "Reducer", None),
+        "ProcessGroupNCCL._comm_ptr": getattr(getattr(distributed, "ProcessGroupNCCL", None), "_comm_ptr", None),
         "the store of a process group": getattr(sys.modules.get("torch.distributed.distributed_c10d"), "_get_process_group_store", None),
     }
     lacking = [name for name, found in needs.items() if found is None]

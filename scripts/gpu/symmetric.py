@@ -61,7 +61,7 @@ def launch(options: argparse.Namespace, hooked: bool) -> dict:
             line = [options.elbowroom, "run", "--report", str(report), *options.run_options.split(), "--", *line]
         elif hooked:
             environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HOOK), os.environ.get("PYTHONPATH")]))
-            environment |= {"ELBOWROOM_RUN_SYMMETRIC": "1", "ELBOWROOM_RUN_VERBOSE": "1", "ELBOWROOM_RUN_REPORT_DIR": name}
+            environment |= {"ELBOWROOM_RUN_SYMMETRIC": "1", "ELBOWROOM_RUN_REPORT_DIR": name}
         begin = time.monotonic()
         try:
             done = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=options.timeout, check=False)

@@ -39,8 +39,9 @@ def install(module, name):
 
         getattr(seams, name)(module)
     except Exception as error:
-        if os.environ.get("ELBOWROOM_RUN_VERBOSE"):
-            sys.stderr.write("elbowroom: symmetric memory is left out: %s: %s\n" % (type(error).__name__, error))
+        record = sys.modules.get("elbowroom.record")
+        if record is not None:
+            record.refuse_all("%s: %s: %s" % (name, type(error).__name__, error))
 
 
 class Finder(object):
@@ -69,7 +70,11 @@ class Finder(object):
 
         def exec_module(module):
             del loader.exec_module
-            execute(module)
+            try:
+                execute(module)
+            except BaseException:
+                self.awaited[spec.name] = name  # the program may import it again
+                raise
             install(module, name)
 
         try:

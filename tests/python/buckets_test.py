@@ -1,0 +1,145 @@
+"""When the buckets of a reducer are made inside a segment: PyTorch's reducer and the segment are stand-ins."""
+
+from __future__ import annotations
+
+import contextlib
+import unittest
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+from stand_ins import Group, Store, fake_torch
+
+from elbowroom import buckets, record
+
+LARGE = 16 << 20
+
+
+class FakeSegment:
+    made: list["FakeSegment"] = []
+    full = False
+
+    def __init__(self, torch: Any, allocator: Any, size: int) -> None:
+        if self.full:
+            raise buckets.Unusable("out of memory")
+        self.size, self.inside, self.released, self.events = size, False, False, torch.events
+        FakeSegment.made.append(self)
+
+    @contextlib.contextmanager
+    def allocating(self) -> Iterator[None]:
+        self.events.append("in")
+        yield
+        self.events.append("out")
+
+    def open(self) -> None:
+        pass
+
+    def placed(self) -> list[list[int]]:
+        return [[0, LARGE]]
+
+    def release(self) -> None:
+        self.released = True
+
+
+class PlainReducer:
+    """Makes its buckets when it is constructed, and again in the call of `_rebuild_buckets` after the first backward."""
+
+    def __init__(self, params: Any, indices: Any, limits: Any, group: Any, sparse: Any = (), cap: int = 0, unused: bool = False, view: bool = False):
+        self.ready = False
+        group.events.append("buckets")
+        self._events = group.events
+
+    def _rebuild_buckets(self) -> bool:
+        rebuilt, self.ready = self.ready, False
+        if rebuilt:
+            self._events.append("buckets")
+        return rebuilt
+
+
+class BucketsTest(unittest.TestCase):
+    def setUp(self) -> None:
+        FakeSegment.made, FakeSegment.full = [], False
+        self.torch = fake_torch()
+        self.group = Group(0, 2, Store())
+        self.group.events = self.torch.events
+        self.placed: list[tuple] = []
+        placement = SimpleNamespace(
+            allocator=lambda: "NCCL's",
+            place=lambda entry, segment, layout, problem: self.placed.append((layout, problem)),
+        )
+        for patch in (
+            mock.patch.object(buckets, "Segment", FakeSegment),
+            mock.patch.object(buckets.placement, "of_group", lambda torch, group: placement),
+            mock.patch.object(record, "write", lambda: None),
+        ):
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.reducer = buckets.reducer_class(self.torch, PlainReducer)
+
+    def parameter(self, device: str = "cuda:0", size: int = LARGE) -> SimpleNamespace:
+        kind, _, index = device.partition(":")
+        return SimpleNamespace(device=self.torch.device(kind, index or 0), numel=lambda: size, element_size=lambda: 1)
+
+    def made(self, *rest: Any, **named: Any) -> Any:
+        return self.reducer([self.parameter()], [[0]], [LARGE], self.group, *rest, **named)
+
+    def test_the_second_buckets_are_made_inside_and_placed_once(self) -> None:
+        reducer = self.made([], 25 << 20, False)
+        self.assertFalse(reducer._rebuild_buckets())  # the first forward: nothing is allocated
+        self.assertEqual(FakeSegment.made, [])
+        reducer.ready = True
+        self.assertTrue(reducer._rebuild_buckets())
+        self.assertEqual(self.torch.events, ["buckets", "in", "buckets", "out", "cache emptied"])
+        self.assertEqual(self.placed, [([[0, LARGE]], "")])
+        self.assertFalse(reducer._rebuild_buckets())
+        self.assertEqual(len(FakeSegment.made), 1)
+
+    def test_gradients_that_are_not_ready_give_the_segment_back(self) -> None:
+        """As while gradients are accumulated without synchronisation."""
+        reducer = self.made()
+        self.assertEqual([reducer._rebuild_buckets() for _ in range(2)], [False, False])
+        self.assertEqual([segment.released for segment in FakeSegment.made], [True])
+        reducer.ready = True
+        self.assertTrue(reducer._rebuild_buckets())
+        self.assertEqual(len(self.placed), 1)
+
+    def test_a_reducer_that_finds_unused_parameters_keeps_its_first_buckets(self) -> None:
+        for how in (lambda: self.made([], 25 << 20, True), lambda: self.made(unused=True)):
+            self.torch.events.clear()
+            with contextlib.suppress(TypeError):
+                reducer = how()
+        self.torch.events.clear()
+        reducer = self.made([], 25 << 20, True)
+        self.assertEqual(self.torch.events, ["in", "buckets", "out", "cache emptied"])
+        reducer.ready = True
+        self.assertTrue(reducer._rebuild_buckets())
+
+    def test_out_of_memory_makes_ordinary_buckets_and_says_so_to_the_other_ranks(self) -> None:
+        FakeSegment.full = True
+        reducer = self.made()
+        reducer._rebuild_buckets()
+        reducer.ready = True
+        self.assertTrue(reducer._rebuild_buckets())
+        self.assertEqual(self.torch.events, ["buckets", "buckets"])
+        self.assertEqual(self.placed, [([], "out of memory")])
+
+    def test_models_on_cpus_or_too_small_are_left_alone(self) -> None:
+        for parameter in (self.parameter("cpu"), self.parameter(size=1024)):
+            reducer = self.reducer([parameter], [[0]], [LARGE], self.group)
+            reducer._rebuild_buckets()
+            reducer.ready = True
+            self.assertTrue(reducer._rebuild_buckets())
+        self.assertEqual(FakeSegment.made + self.placed, [])
+
+    def test_two_models_have_a_segment_each(self) -> None:
+        for _ in range(2):
+            reducer = self.made()
+            reducer._rebuild_buckets()
+            reducer.ready = True
+            reducer._rebuild_buckets()
+        self.assertEqual((len(FakeSegment.made), len(self.placed)), (2, 2))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,117 @@
+"""All ranks register or none, whatever goes wrong on one of them; PyTorch and NCCL are stand-ins."""
+
+from __future__ import annotations
+
+import os
+import unittest
+from types import SimpleNamespace
+from unittest import mock
+
+from stand_ins import FakeWindows, Group, Store, fake_torch, on_ranks
+
+from elbowroom import placement, record
+
+SEGMENT = SimpleNamespace(address=1 << 21, size=2 << 20)
+LAYOUT = [[0, 1 << 20], [1 << 20, 1 << 19]]
+
+
+class PlacementTest(unittest.TestCase):
+    def setUp(self) -> None:
+        for patch in (mock.patch.object(placement, "Windows", FakeWindows), mock.patch.dict(os.environ, {"NCCL_HOSTID": ""})):
+            patch.start()
+            self.addCleanup(patch.stop)
+        placement._lives.clear()
+        FakeWindows.failing, FakeWindows.mapped = set(), {}
+
+    def ranks(self, count: int) -> list[placement.GroupPlacement]:
+        store, self.torches = Store(), [fake_torch() for _ in range(count)]
+        placed = []
+        for rank, torch in enumerate(self.torches):
+            torch.rank = rank
+            placement._lives.clear()  # each rank is a process of its own
+            placed.append(placement.GroupPlacement(torch, Group(rank, count, store)))
+        return placed
+
+    def place(self, placed: list[placement.GroupPlacement], layouts: list | None = None, problems: dict[int, str] | None = None) -> list[record.Entry]:
+        entries = [record.Entry("buckets", "0", len(placed)) for _ in placed]
+        layouts = layouts or [LAYOUT] * len(placed)
+        on_ranks(len(placed), lambda rank: placed[rank].place(entries[rank], SEGMENT, layouts[rank], (problems or {}).get(rank, "")))
+        self.assertEqual(len({entry.state for entry in entries}), 1, entries)
+        self.assertEqual(len({entry.reason for entry in entries}), 1, entries)
+        return entries
+
+    def test_equal_ranks_are_registered_after_their_streams_are_idle(self) -> None:
+        entries = self.place(self.ranks(2))
+        self.assertEqual(entries[0].state, "registered")
+        for torch in self.torches:
+            self.assertEqual(torch.events, ["stream synchronized", "registered"])
+
+    def test_a_registration_that_fails_on_one_rank_is_undone_on_all(self) -> None:
+        FakeWindows.failing = {1}
+        entries = self.place(self.ranks(3))
+        self.assertEqual(entries[0].reason, "rank 1: ncclCommWindowRegister: unhandled cuda error 801")
+        self.assertEqual(self.torches[0].events, ["stream synchronized", "registered", "deregistered"])
+        self.assertEqual(self.torches[2].events, ["stream synchronized", "registered", "deregistered"])
+
+    def test_unequal_layouts_register_nothing(self) -> None:
+        """As where a rank allocates something else in between."""
+        entries = self.place(self.ranks(2), [LAYOUT, [[0, 512], *LAYOUT]])
+        self.assertIn("rank 1 has layout", entries[0].reason)
+        self.assertNotIn("registered", self.torches[0].events + self.torches[1].events)
+
+    def test_segments_of_other_sizes_register_nothing(self) -> None:
+        FakeWindows.mapped = {1: 4 << 20}
+        entries = self.place(self.ranks(2))
+        self.assertEqual(entries[0].reason, "rank 1 has mapped 4194304, rank 0 has 2097152")
+
+    def test_out_of_memory_on_one_rank_is_the_reason_of_all(self) -> None:
+        entries = self.place(self.ranks(2), problems={0: "out of memory for 2097152 bytes"})
+        self.assertEqual(entries[1].reason, "rank 0: out of memory for 2097152 bytes")
+        self.assertNotIn("registered", self.torches[1].events)
+
+    def test_two_models_are_registered_and_a_third_is_not(self) -> None:
+        placed = self.ranks(2)
+        self.assertEqual([self.place(placed)[0].state for _ in range(3)], ["registered", "registered", "refused"])
+
+    def test_ranks_of_several_hosts_are_refused(self) -> None:
+        placed = self.ranks(2)
+        with mock.patch.object(placement.socket, "gethostname", side_effect=iter(["a", "b"])):
+            self.assertIn("host", self.place(placed)[0].reason)
+
+    def test_a_group_made_again_on_the_same_store_asks_anew(self) -> None:
+        store, torch = Store(), [fake_torch(), fake_torch()]
+        lives: list[dict[str, int]] = [{}, {}]
+
+        def of_rank(rank: int, reason: str) -> placement.GroupPlacement:
+            torch[rank].rank = rank
+            with mock.patch.object(placement, "_lives", lives[rank]):
+                return placement.GroupPlacement(torch[rank], Group(rank, 2, store))
+
+        first = [of_rank(rank, "") for rank in range(2)]
+        self.assertEqual(self.place(first, problems={0: "no"})[0].state, "refused")
+        again = [of_rank(rank, "") for rank in range(2)]
+        self.assertEqual(self.place(again)[0].state, "registered")
+
+    def test_windows_go_before_the_communicator_where_the_device_is_idle(self) -> None:
+        placed = self.ranks(2)
+        self.place(placed)
+        placed[0].close()
+        self.assertEqual(self.torches[0].events[-1], "deregistered")
+        busy = self.torches[1].cuda.current_stream()
+        busy.query = lambda: False
+        placed[1].close()
+        self.assertEqual(self.torches[1].events[-1], "registered")
+
+    def test_a_forked_process_has_nothing_of_its_parent(self) -> None:
+        record.add(record.Entry("buckets", "0", 2))
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.write(writer, str(len(record.as_document()["buffers"])).encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+        self.assertEqual(os.read(reader, 8), b"0")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,199 @@
+"""Where FSDP2's staging buffers lie and when they move; PyTorch is a stand-in."""
+
+from __future__ import annotations
+
+import unittest
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+from stand_ins import Group, Store, fake_torch
+
+from elbowroom import places, record, staging
+
+GIB = 1 << 30
+BYTE = SimpleNamespace(itemsize=1)
+
+
+class Buffer:
+    def __init__(self, size: int, place: Any = None) -> None:
+        self.nbytes, self.place, self.copied = size, place, None
+
+    def copy_(self, other: Any) -> None:
+        self.copied = other
+
+
+class FakePlace:
+    def __init__(self, torch: Any, whole: Any, offset: int, size: int) -> None:
+        self.offset, self.size, self.is_busy, self.evicted = offset, size, False, 0
+
+    def fits(self, size: int) -> bool:
+        return size <= self.size
+
+    def busy(self) -> bool:
+        return self.is_busy
+
+    def evict(self) -> None:
+        self.evicted, self.is_busy = self.evicted + 1, False
+
+    def hand_out(self, count: int, dtype: Any) -> Buffer:
+        return Buffer(count, self)
+
+
+class PlainGather:
+    def allocate(self, size: Any, *, dtype: Any, device: Any) -> Buffer:
+        return Buffer(places.numel(size))
+
+
+class PlainScatter(PlainGather):
+    def __call__(self, output_tensor: Any, input_tensor: Any, group: Any, op: Any, async_op: bool = False) -> Any:
+        return ("scatter", output_tensor)
+
+
+class StagingTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.torch = fake_torch()
+        self.torch._C._construct_storage_from_data_pointer = True
+        self.group = Group(0, 2, Store())
+        self.segments: list[Any] = []
+        self.asked: list[tuple] = []
+        self.registers = True
+
+        def place(entry: Any, segment: Any, layout: Any, problem: str) -> bool:
+            self.asked.append((layout, problem))
+            return self.registers and not problem
+
+        def segment(torch: Any, allocator: Any, size: int) -> Any:
+            made = SimpleNamespace(size=size, tensor=lambda: "whole", released=False)
+            made.release = lambda: setattr(made, "released", True)
+            self.segments.append(made)
+            return made
+
+        placed = SimpleNamespace(allocator=lambda: "NCCL's", place=place)
+        for patch in (
+            mock.patch.object(places, "Place", FakePlace),
+            mock.patch.object(staging, "Segment", segment),
+            mock.patch.object(staging.placement, "of_group", lambda torch, group: placed),
+            mock.patch.object(record, "write", lambda: None),
+            mock.patch.object(staging, "_stagings", {}),
+        ):
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.gather = staging.gather_class(self.torch, PlainGather)
+        self.scatter = staging.scatter_class(self.torch, PlainScatter)
+
+    def owner(self, dtype: Any = BYTE, **more: Any) -> Any:
+        made = type("Owner", (), {})()
+        values = dict(_orig_dtype=dtype, fsdp_params=[], _all_reduce_hook=None, mesh_info=SimpleNamespace(), force_sum_reduction_for_comms=False)
+        made.__dict__ |= values | {"_all_gather_process_group": self.group, "_reduce_scatter_process_group": self.group} | more
+        made.gather, made.scatter = self.gather(made), self.scatter(made)
+        return made
+
+    def step(self, owners: list[Any], size: int = 64 << 20, optimizer: bool = True) -> list[Any]:
+        """A forward and a backward; what was handed out, gathers first."""
+        staging.step_begins(optimizer)
+        handed = [owner.gather.allocate((size,), dtype=BYTE, device="cuda") for owner in owners]
+        for owner in reversed(owners):
+            source = owner.scatter.allocate((size,), dtype=BYTE, device="cuda")
+            result = owner.scatter.allocate((size // 2,), dtype=BYTE, device="cuda")
+            handed += [source, result]
+            owner.scatter(result, source, self.group, "sum")
+        return handed
+
+    def settled(self, count: int = 3, **more: Any) -> list[Any]:
+        owners = [self.owner(**more) for _ in range(count)]
+        self.step(owners, optimizer=False)
+        self.step(owners)
+        return owners
+
+    def test_buffers_move_once_the_program_has_all_its_memory(self) -> None:
+        owners = self.settled()
+        self.assertEqual(self.asked, [])
+        moved = self.step(owners)
+        self.assertEqual(len(self.asked), 1)
+        self.assertTrue(all(buffer.place is not None for buffer in moved))
+        self.assertTrue(all(owner.force_sum_reduction_for_comms for owner in owners))
+        self.step(owners)
+        self.assertEqual(len(self.asked), 1)
+
+    def test_a_program_with_an_optimizer_of_its_own_is_settled_after_a_while(self) -> None:
+        owners = [self.owner()]
+        for _ in range(staging.UNHURRIED + 1):  # the first one is not seen: there are no buffers yet
+            self.step(owners, optimizer=False)
+        self.assertEqual(len(self.asked), 1)
+
+    def test_gathers_take_turns_whatever_is_free(self) -> None:
+        owners = self.settled()
+        first = [buffer.place.offset for buffer in self.step(owners)[:3]]
+        again = [buffer.place.offset for buffer in self.step(owners)[:3]]
+        # Three were alive at once, so there are three places: the order repeats.
+        self.assertEqual((first, again), ([0, 64 << 20, 128 << 20], [0, 64 << 20, 128 << 20]))
+
+    def test_a_place_still_in_use_is_cleared_and_the_turn_kept(self) -> None:
+        owners = self.settled()
+        place = self.step(owners)[0].place
+        place.is_busy = True
+        self.assertIs(self.step(owners)[0].place, place)
+        self.assertEqual((place.evicted, staging.of_group(self.torch, self.group).entry.waits), (1, 1))
+
+    def test_a_result_whose_place_holds_gradients_is_written_elsewhere_and_copied(self) -> None:
+        owners = self.settled(1)
+        own = self.step(owners)[2].place
+        own.is_busy = True  # gradients are accumulated
+        owner = owners[0]
+        source = owner.scatter.allocate((64 << 20,), dtype=BYTE, device="cuda")
+        result = owner.scatter.allocate((32 << 20,), dtype=BYTE, device="cuda")
+        self.assertIsNone(result.place)
+        _, written = owner.scatter(result, source, self.group, "sum")
+        self.assertIsNotNone(written.place)  # NCCL sees a window on this rank as on the others
+        self.assertIs(result.copied, written)
+
+    def test_results_of_another_type_share_a_place(self) -> None:
+        owners = self.settled(2, dtype=SimpleNamespace(itemsize=2))
+        handed = self.step(owners)
+        self.assertIs(handed[3].place, handed[5].place)
+
+    def test_a_larger_buffer_than_any_before_stays_on_ordinary_memory(self) -> None:
+        owners = self.settled()
+        handed = self.step(owners, size=65 << 20)
+        self.assertEqual([buffer.place for buffer in handed], [None] * 9)
+
+    def test_a_program_at_its_limit_is_left_alone(self) -> None:
+        for free, peak in ((GIB // 2, 79 * GIB), (70 * GIB, 79 * GIB)):
+            self.asked.clear()
+            staging._stagings.clear()
+            self.torch.cuda.mem_get_info = lambda free=free: (free, 80 * GIB)
+            self.torch.cuda.memory_reserved = lambda free=free: 79 * GIB - free
+            self.torch.cuda.max_memory_reserved = lambda peak=peak: peak
+            handed = self.step(self.settled())
+            self.assertIn("the program's peak leaves", self.asked[0][1])
+            self.assertEqual({buffer.place for buffer in handed}, {None})
+        self.assertEqual(self.segments, [])
+
+    def test_a_refusal_gives_the_memory_back_and_changes_nothing(self) -> None:
+        self.registers = False
+        owners = self.settled()
+        handed = self.step(owners)
+        self.assertEqual(({buffer.place for buffer in handed}, self.segments[0].released), ({None}, True))
+        self.assertFalse(any(owner.force_sum_reduction_for_comms for owner in owners))
+
+    def test_a_destroyed_group_leaves_its_parameter_groups_on_ordinary_memory(self) -> None:
+        owners = self.settled()
+        self.step(owners)
+        staging.close(None)
+        self.assertEqual({buffer.place for buffer in self.step(owners)}, {None})
+
+    def test_ranks_see_the_same_layout(self) -> None:
+        layouts = []
+        for _ in range(2):
+            self.asked.clear()
+            staging._stagings.clear()
+            self.step(self.settled())
+            layouts.append(self.asked[0][0])
+        self.assertEqual(layouts[0], layouts[1])
+        # 3 gathers of 64 MiB, an input of 64 MiB, a result of 32 MiB that passes, three that stay.
+        self.assertEqual(layouts[0], [6, 6, [64 << 20] * 4 + [32 << 20] * 4])
+
+
+if __name__ == "__main__":
+    unittest.main()

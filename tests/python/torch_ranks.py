@@ -1,0 +1,153 @@
+"""One rank of torch_seams_test.py: a model of DDP or FSDP2 on a CPU, with PyTorch's own reducer and parameter groups. CUDA, the segment
+and NCCL's windows are stand-ins. Rank 0 prints a digest of the parameters and what happened, as JSON.
+
+usage: torch_ranks.py ddp|fsdp2 WORD...      words: plain, mixed, accumulate, unused, views, fails (on rank 1), unequal (on rank 1)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import stand_ins  # noqa: F401  (puts the package on the path)
+import torch
+import torch.distributed as dist
+
+from elbowroom import buckets, placement, record, seams, staging
+
+KIND, WORDS = sys.argv[1], set(sys.argv[2:])
+EVENTS: list[str] = []
+STEPS = 6
+
+
+class FakeSegment:
+    address = 4096
+
+    def __init__(self, torch_: Any, allocator: Any, size: int) -> None:
+        self.size = size
+        self._bytes = torch.zeros(size, dtype=torch.uint8)
+
+    @contextlib.contextmanager
+    def allocating(self) -> Iterator[None]:
+        EVENTS.append("in")
+        yield
+        EVENTS.append("out")
+
+    def tensor(self) -> torch.Tensor:
+        return self._bytes
+
+    def open(self) -> None:
+        pass
+
+    def placed(self) -> list[list[int]]:
+        return [[0, 512]] if "unequal" in WORDS and dist.get_rank() == 1 else [[0, 1024]]
+
+    def release(self) -> None:
+        EVENTS.append("released")
+
+
+class FakeWindows:
+    def __init__(self, torch_: Any, backend: Any) -> None:
+        pass
+
+    def mapped_bytes(self, address: int) -> int:
+        return 1 << 21
+
+    def register(self, address: int, size: int) -> None:
+        if "fails" in WORDS and dist.get_rank() == 1:
+            raise buckets.Unusable("ncclCommWindowRegister: 801")
+        EVENTS.append("registered")
+
+    def deregister(self) -> None:
+        EVENTS.append("deregistered")
+
+
+def replace_device() -> None:
+    stream = SimpleNamespace(synchronize=lambda: None, query=lambda: True, wait_stream=lambda other: None)
+    for name, answer in {"current_stream": stream, "current_device": 0, "empty_cache": None, "mem_get_info": (1 << 36, 1 << 36),
+                         "memory_reserved": 0, "max_memory_reserved": 0, "is_current_stream_capturing": False, "synchronize": None}.items():
+        setattr(torch.cuda, name, lambda answer=answer: answer)
+    buckets.Segment = staging.Segment = FakeSegment
+    buckets.BucketPlacer.worth_it = lambda self: True
+    buckets.BucketPlacer._opened = lambda self: FakeSegment(None, None, self._room)
+    staging.LEAST_TOTAL = 0
+    placement.Windows = FakeWindows
+    placement.GroupPlacement._backend = lambda self: SimpleNamespace(mem_allocator=None)
+
+
+def install(module_name: str, function: str) -> Any:
+    """The seam, as the hook installs it."""
+    __import__(module_name)
+    seams._missing = lambda torch_: ""
+    getattr(seams, function)(sys.modules[module_name])
+    return sys.modules[module_name]
+
+
+class Block(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = torch.nn.Linear(64, 64), torch.nn.Linear(64, 64)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.second(torch.relu(self.first(x)))
+
+
+def ddp(model: torch.nn.Module) -> torch.nn.Module:
+    if "plain" not in WORDS:
+        install("torch.nn.parallel.distributed", "install_ddp")
+    return torch.nn.parallel.DistributedDataParallel(
+        model, bucket_cap_mb=0.02, gradient_as_bucket_view="views" in WORDS, find_unused_parameters="unused" in WORDS
+    )
+
+
+def fsdp2(model: torch.nn.Module) -> torch.nn.Module:
+    from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+
+    if "plain" not in WORDS:
+        state = install("torch.distributed.fsdp._fully_shard._fsdp_state", "install_fsdp2")
+        # The seam leaves groups on CPUs alone, so the last step is done by hand.
+        collectives = sys.modules["torch.distributed.fsdp._fully_shard._fsdp_collectives"]
+        gather = staging.gather_class(torch, collectives.DefaultAllGather)
+        scatter = staging.scatter_class(torch, collectives.DefaultReduceScatter)
+        installed = state.FSDPParamGroup.__init__
+
+        def __init__(self: Any, *arguments: Any, **named: Any) -> None:
+            installed(self, *arguments, **named)
+            self._all_gather_comm, self._reduce_scatter_comm = gather(self), scatter(self)
+
+        state.FSDPParamGroup.__init__ = __init__
+    policy = MixedPrecisionPolicy(torch.bfloat16, torch.float32) if "mixed" in WORDS else MixedPrecisionPolicy()
+    for block in model:
+        fully_shard(block, mp_policy=policy)
+    return fully_shard(model, mp_policy=policy)
+
+
+def main() -> None:
+    dist.init_process_group("gloo")
+    if "plain" not in WORDS:
+        replace_device()
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(*[Block() for _ in range(3)])
+    wrapped = {"ddp": ddp, "fsdp2": fsdp2}[KIND](model)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    for step in range(STEPS):
+        optimizer.zero_grad()
+        for turn in range(2 if "accumulate" in WORDS else 1):
+            torch.manual_seed(100 * step + 10 * turn + dist.get_rank())
+            (wrapped(torch.randn(3, 64)) ** 2).sum().backward()
+        optimizer.step()
+        EVENTS.append(f"step {step}")
+    whole = [parameter.full_tensor() if hasattr(parameter, "full_tensor") else parameter for parameter in model.parameters()]
+    digest = hashlib.sha256(b"".join(parameter.detach().numpy().tobytes() for parameter in whole)).hexdigest()
+    if dist.get_rank() == 0:
+        print(json.dumps({"digest": digest, "events": EVENTS, "buffers": record.as_document()["buffers"]}), flush=True)
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

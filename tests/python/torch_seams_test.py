@@ -1,0 +1,69 @@
+"""The seams in the PyTorch that is here, on CPUs: that they are there, when they act, and that results stay the same to the bit.
+Ends with 77 where there is no PyTorch.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+LAUNCHER = HERE.parents[1] / "examples" / "pytorch" / "launch.py"
+
+
+def ranks(*words: str) -> dict[str, Any]:
+    command = [sys.executable, "-B", str(LAUNCHER), "-n", "2", str(HERE / "torch_ranks.py"), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    for line in done.stdout.splitlines():
+        if line.startswith("{"):
+            return json.loads(line)
+    raise AssertionError(f"{words}: exit code {done.returncode}\n{done.stderr[-3000:]}")
+
+
+class DdpTest(unittest.TestCase):
+    def test_the_rebuilt_buckets_are_made_inside_and_registered_before_the_second_step(self) -> None:
+        plain, placed = ranks("ddp", "plain", "views"), ranks("ddp", "views")
+        self.assertEqual(placed["events"][:4], ["step 0", "in", "out", "registered"])
+        self.assertEqual(placed["events"].count("in"), 1)
+        self.assertEqual(placed["buffers"][0]["state"], "registered")
+        self.assertEqual(placed["digest"], plain["digest"])
+
+    def test_buckets_that_are_never_rebuilt_are_made_inside_at_once(self) -> None:
+        self.assertEqual(ranks("ddp", "unused")["events"][:4], ["in", "out", "registered", "step 0"])
+
+    def test_a_rank_that_cannot_sends_all_back(self) -> None:
+        failed, unequal = ranks("ddp", "fails"), ranks("ddp", "unequal")
+        self.assertEqual(failed["events"][3:5], ["registered", "deregistered"])
+        self.assertEqual(failed["buffers"][0]["reason"], "rank 1: ncclCommWindowRegister: 801")
+        self.assertIn("rank 1 has layout", unequal["buffers"][0]["reason"])
+        self.assertNotIn("registered", unequal["events"])
+
+
+class Fsdp2Test(unittest.TestCase):
+    def test_buffers_move_at_the_third_step_and_results_stay(self) -> None:
+        for words in ([], ["mixed"], ["accumulate"]):
+            plain, placed = ranks("fsdp2", "plain", *words), ranks("fsdp2", *words)
+            self.assertEqual(placed["buffers"][0]["state"], "registered", words)
+            self.assertEqual(placed["digest"], plain["digest"], words)
+            self.assertEqual(placed["events"].count("registered"), 1)
+
+    def test_a_rank_that_cannot_sends_all_back(self) -> None:
+        failed = ranks("fsdp2", "fails")
+        self.assertEqual(failed["buffers"][0]["reason"], "rank 1: ncclCommWindowRegister: 801")
+        self.assertEqual([event for event in failed["events"] if not event.startswith("step")], ["registered", "deregistered", "released"])
+
+
+if __name__ == "__main__":
+    try:
+        import torch
+    except ImportError as error:
+        print(f"skipped: torch cannot be imported ({error})", file=sys.stderr)
+        sys.exit(77)
+    if not torch.distributed.is_available():
+        print("skipped: this PyTorch has no torch.distributed", file=sys.stderr)
+        sys.exit(77)
+    unittest.main()
