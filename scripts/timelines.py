@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the timelines of a trace (`elbowroom bench --trace FILE`) as one SVG: for each case a row for each scheme, compute above and
 communication below (copies in a colour of their own), all rows of a case on one scale. Beside a case's name stands whether it was
-measured or simulated, and for what machine.
+measured or simulated, and for what machine; beneath it how far simulated times may be off.
 
 usage: timelines.py TRACE[.gz]... --output FILE [--gpu N] [--only REGEX] [--schemes REGEX]
 """
@@ -13,7 +13,7 @@ import gzip
 import json
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,10 @@ Spans = list[dict[str, Any]]
 
 @dataclass
 class Case:
-    """The rows of one case by scheme, and the machine that its trace names: "simulated for 2 x ...", "measured on 2 x ..."."""
+    """The rows of one case by scheme, the machine that its trace names ("simulated for 2 x ...") and what simulated times rest on."""
 
     machine: str
+    model: str
     rows: dict[str, Spans] = field(default_factory=dict)
 
 
@@ -51,7 +52,7 @@ def cases_of(document: dict[str, Any], gpu: int) -> Cases:
     for event in document["traceEvents"]:
         if event.get("name") == "process_name" and event["args"]["name"].startswith(f"GPU {gpu} · "):
             case, scheme = label_of(event["args"]["name"].partition(" · ")[2])
-            shown[event["pid"]] = cases.setdefault(case, Case(origin["device"])).rows.setdefault(scheme, [])
+            shown[event["pid"]] = cases.setdefault(case, Case(origin["device"], origin.get("model", ""))).rows.setdefault(scheme, [])
     for event in document["traceEvents"]:
         if event.get("ph") == "X" and event["pid"] in shown and event["cat"] in COLORS:
             shown[event["pid"]].append(event)
@@ -102,6 +103,9 @@ def draw(cases: Cases) -> str:
         scale = (WIDTH - LABEL - 70) / longest
         drawn += [text(8, y + 14, name, weight="bold"), text(WIDTH - 8, y + 14, case.machine, "end")]
         y += TITLE
+        if case.model:
+            drawn.append(text(WIDTH - 8, y + 8, case.model, "end"))
+            y += TITLE // 2
         for scheme, spans in case.rows.items():
             drawn += draw_scheme(scheme, spans, scale, y)
             y += 2 * LANE + GAP
@@ -136,7 +140,7 @@ def figure(options: argparse.Namespace) -> str:
         except (EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{path}: {error!r}, expected a trace of elbowroom bench") from error
         passed_over += [case for case in found if not re.search(options.only, case)]
-        chosen = {name: Case(case.machine, rows_of(case.rows, options.schemes)) for name, case in found.items() if name not in passed_over}
+        chosen = {name: replace(case, rows=rows_of(case.rows, options.schemes)) for name, case in found.items() if name not in passed_over}
         if twice := cases.keys() & chosen.keys():
             raise ValueError(f"{path}: {min(twice)} is in an earlier trace as well, expected each case once")
         cases |= chosen

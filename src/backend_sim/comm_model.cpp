@@ -14,9 +14,11 @@ namespace elbowroom::sim {
 namespace {
 
 constexpr double kMemoryShare = 0.7;
+// A guess: no measured row constrains it (docs/simulator.md).
 constexpr double kIssueShare = 0.5;
 constexpr double kNoLimit = 1e12;
-// Bytes of device memory per byte on the links: what is read to be sent, what arrives, and for reductions the second operand.
+// Bytes of device memory per byte on the links: what is read to be sent, what arrives, and for reductions the second operand. Fitted to
+// times; no counter has measured it.
 constexpr double kTrafficReducing = 6.0;
 constexpr double kTrafficCopying = 2.0;
 

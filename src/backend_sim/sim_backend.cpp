@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "backend/leaves.hpp"
+#include "backend_sim/model_width.hpp"
 #include "backend_sim/performance.hpp"
 #include "backend_sim/run_noise.hpp"
 #include "backend_sim/sim_workload.hpp"
@@ -24,7 +25,8 @@ class SimBackend final : public Backend {
   SimBackend(const DeviceLimits& device, const RunNoise& noise, std::chrono::milliseconds time_limit)
       : noise_(noise), time_limit_(time_limit) {
     for (int index = 0; index < kDevices; ++index) {
-      devices_.push_back({index, fmt::format("{} (simulated)", device.title), device, performance_of(device).memory});
+      devices_.push_back(
+          {index, fmt::format("{} (simulated)", device.title), device, performance_of(device).memory, model_width_of(device)});
     }
     if (!noise.off()) versions_.emplace_back("simulator_noise", fmt::format("{:g} %", noise.percent()));
   }

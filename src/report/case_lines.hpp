@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "elbowroom/report/result_columns.hpp"
@@ -9,10 +10,10 @@
 namespace elbowroom::detail {
 
 /// "alone: compute 12.345 ms (12.300..12.400), comm 10.100 ms (10.000..10.200); critical path 13.500 ms"
-std::string alone_line(const CaseResult& result, const TimeScale& scale);
+std::string alone_line(const CaseResult& result, const TableScale& scale);
 
-/// "medians of 20 trials, 95 % bootstrap intervals"
-std::string statistics_line(const CaseResult& result);
+/// "medians of 20 trials, 95 % bootstrap intervals"; of a model that is not fitted on the device the intervals are the model's.
+std::string statistics_line(const CaseResult& result, const std::optional<ModelWidth>& model);
 
 /// The controls of the plan that have no column, being rare: "256 comm threads, carve-out 100 %"; empty when it sets none, and when the
 /// note says the whole plan.

@@ -128,6 +128,7 @@ OrderedJson other_data(const TraceDocument& document) {
   data["backend"] = document.origin.backend;
   data["device"] = device_line(document.origin);
   data["versions"] = versions_line(document.origin);
+  if (document.origin.device.model) data["model"] = document.origin.device.model->source;
   data["seed"] = document.origin.seed;
   data["timelines"] = OrderedJson::array();
   for (const LabelledTimeline& labelled : document.timelines) data["timelines"].push_back(labelled.label);

@@ -16,6 +16,15 @@ OrderedJson versions_json(const Origin& origin) {
   return versions;
 }
 
+OrderedJson model_json(const Origin& origin) {
+  if (!origin.device.model) return {};
+  OrderedJson json = OrderedJson::object();
+  json["basis"] = to_string(origin.device.model->basis);
+  json["width"] = number(origin.device.model->width);
+  json["source"] = origin.device.model->source;
+  return json;
+}
+
 OrderedJson device_json(const ReportedDevice& device) {
   const DeviceLimits& limits = device.limits;
   OrderedJson json = OrderedJson::object();

@@ -25,6 +25,8 @@ OrderedJson count(const std::optional<Quantity<Unit>>& value) {
 OrderedJson text_or_null(const std::string& text);
 
 OrderedJson versions_json(const Origin& origin);
+/// What simulated times rest on; null for measured ones.
+OrderedJson model_json(const Origin& origin);
 OrderedJson device_json(const ReportedDevice& device);
 
 /// Invalid UTF-8 becomes U+FFFD instead of an exception. `indent` below zero: one line.

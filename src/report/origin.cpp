@@ -19,4 +19,8 @@ std::string versions_line(const Origin& origin) {
   return line.empty() ? "none known" : line;
 }
 
+std::string model_line(const Origin& origin) {
+  return origin.device.model ? fmt::format("model: {}", origin.device.model->source) : "";
+}
+
 }  // namespace elbowroom

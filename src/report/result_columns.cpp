@@ -17,7 +17,9 @@ std::string fixed(double value, int decimals) {
   return fmt::format("{:.{}f}", std::abs(value) < unit / 2 ? 0.0 : value, decimals);
 }
 
-std::string percent(const std::optional<double>& share) { return share ? fixed(*share * 100.0, 1) : std::string(kAbsentCell); }
+std::string percent(const std::optional<double>& share, const TableScale& scale) {
+  return share ? fixed(*share * 100.0, scale.share_decimals) : std::string(kAbsentCell);
+}
 
 template <class Unit>
 std::string number(const std::optional<Quantity<Unit>>& value) {
@@ -31,14 +33,14 @@ std::string pad_cell(const OverlapPlan& plan) {
   return shaped ? fmt::format("{}", plan.pad.count()) : std::string(kAbsentCell);
 }
 
-std::string interval_cell(const Summary& time, const TimeScale& scale) {
+std::string interval_cell(const Summary& time, const TableScale& scale) {
   return fmt::format("{}..{}", format_time(time.low, scale), format_time(time.high, scale));
 }
 
 std::string word_cell(const std::string& word) { return word.empty() ? std::string(kAbsentCell) : word; }
 
 using Cell = const SchemeResult&;
-using Scale = const TimeScale&;
+using Scale = const TableScale&;
 
 constexpr std::array kColumns{
     ResultColumn{"scheme", "scheme", "", "", "how compute and collective are scheduled", Alignment::left, Presence::always,
@@ -67,42 +69,52 @@ constexpr std::array kColumns{
     ResultColumn{"time_us.low..high", "interval", "", "us", "bootstrap interval of the median time", Alignment::right,
                  Presence::always, [](Cell result, Scale scale) { return interval_cell(result.time, scale); }},
     ResultColumn{"time_ratio", "ratio", "", "", "time / sequential time", Alignment::right, Presence::always,
-                 [](Cell result, Scale) {
-                   return result.metrics.time_ratio ? fixed(*result.metrics.time_ratio, 3) : std::string(kAbsentCell);
+                 [](Cell result, Scale scale) {
+                   return result.metrics.time_ratio ? fixed(*result.metrics.time_ratio, scale.ratio_decimals)
+                                                    : std::string(kAbsentCell);
                  }},
     ResultColumn{"reduction", "reduc-", "tion", "%", "1 - time ratio", Alignment::right, Presence::always,
-                 [](Cell result, Scale) { return percent(result.metrics.reduction); }},
+                 [](Cell result, Scale scale) { return percent(result.metrics.reduction, scale); }},
     ResultColumn{"overlap_rate", "over-", "lap", "%", "share of communication time during which computation runs on the same GPU",
-                 Alignment::right, Presence::always, [](Cell result, Scale) { return percent(result.metrics.overlap_rate); }},
+                 Alignment::right, Presence::always,
+                 [](Cell result, Scale scale) { return percent(result.metrics.overlap_rate, scale); }},
     ResultColumn{"overlap_efficiency", "crit.", "path", "%", "overlap efficiency: (t_seq - t) / (t_seq - t_critical_path)",
-                 Alignment::right, Presence::always, [](Cell result, Scale) { return percent(result.metrics.overlap_efficiency); }},
+                 Alignment::right, Presence::always,
+                 [](Cell result, Scale scale) { return percent(result.metrics.overlap_efficiency, scale); }},
     ResultColumn{"compute_inflation", "comp.", "infl.", "%", "how much longer the compute kernels take than alone",
-                 Alignment::right, Presence::always, [](Cell result, Scale) { return percent(result.metrics.compute_inflation); }},
+                 Alignment::right, Presence::always,
+                 [](Cell result, Scale scale) { return percent(result.metrics.compute_inflation, scale); }},
     ResultColumn{"comm_inflation", "comm", "infl.", "%", "how much longer the collectives take than alone", Alignment::right,
-                 Presence::always, [](Cell result, Scale) { return percent(result.metrics.comm_inflation); }},
+                 Presence::always, [](Cell result, Scale scale) { return percent(result.metrics.comm_inflation, scale); }},
     ResultColumn{"limited_by", "limited by", "", "", "resource that limits the compute kernel's residency", Alignment::left,
                  Presence::always, [](Cell result, Scale) { return word_cell(result.limited_by); }},
 };
 
-// The bounds are those at which rounding would add a digit before the point.
-int decimals_for(double longest) {
-  if (longest < 99.9995) return 3;
-  if (longest < 999.995) return 2;
-  return longest < 9999.95 ? 1 : 0;
+/// So many that `longest` has at most `digits`, and two places before the point.
+int decimals_for(double longest, int digits) {
+  int decimals = digits - 2;
+  // Rounding adds a digit before the point from half a last place below a power of ten on.
+  for (double bound = 100; decimals > 0 && longest >= bound - std::pow(10.0, -decimals) / 2; bound *= 10) --decimals;
+  return decimals;
 }
 
 }  // namespace
 
-TimeScale time_scale(const CaseResult& result) {
+TableScale table_scale(const CaseResult& result, const std::optional<ModelWidth>& model) {
   Microseconds longest{0};
   for (const SchemeResult& scheme : result.results) longest = std::max(longest, scheme.time.high);
-  TimeScale scale;
+  TableScale scale;
   if (longest >= Microseconds(1000)) scale = {"ms", 1000.0, 1};
-  scale.decimals = decimals_for(longest.count() / scale.microseconds);
+  const bool coarse = model && !model->fitted();
+  scale.decimals = decimals_for(longest.count() / scale.microseconds, coarse ? 3 : 5);
+  if (coarse) {
+    scale.ratio_decimals = 2;
+    scale.share_decimals = 0;
+  }
   return scale;
 }
 
-std::string format_time(Microseconds time, const TimeScale& scale) {
+std::string format_time(Microseconds time, const TableScale& scale) {
   return fixed(time.count() / scale.microseconds, scale.decimals);
 }
 
@@ -111,7 +123,7 @@ std::span<const ResultColumn> result_columns() { return kColumns; }
 std::vector<ResultColumn> columns_of(const CaseResult& result) {
   const auto shown = [&](const ResultColumn& column) {
     return column.presence == Presence::always || std::any_of(result.results.begin(), result.results.end(), [&](Cell scheme) {
-             return column.cell(scheme, TimeScale{}) != kAbsentCell;
+             return column.cell(scheme, TableScale{}) != kAbsentCell;
            });
   };
   std::vector<ResultColumn> columns;
@@ -119,7 +131,7 @@ std::vector<ResultColumn> columns_of(const CaseResult& result) {
   return columns;
 }
 
-std::string_view unit_of(const ResultColumn& column, const TimeScale& scale) {
+std::string_view unit_of(const ResultColumn& column, const TableScale& scale) {
   return column.unit == "us" ? scale.unit : column.unit;
 }
 

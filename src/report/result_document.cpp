@@ -89,6 +89,7 @@ std::string to_json(const ResultDocument& document, int indent) {
   json["backend"] = document.origin.backend;
   json["device"] = detail::device_json(document.origin.device);
   json["versions"] = detail::versions_json(document.origin);
+  json["model"] = detail::model_json(document.origin);
   json["seed"] = document.origin.seed;
   json["cases"] = OrderedJson::array();
   for (const CaseResult& result : document.cases) json["cases"].push_back(case_json(result));

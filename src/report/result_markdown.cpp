@@ -34,7 +34,7 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-std::string head(const std::vector<ResultColumn>& columns, const TimeScale& scale) {
+std::string head(const std::vector<ResultColumn>& columns, const TableScale& scale) {
   std::string names = "|";
   std::string rule = "|";
   for (const ResultColumn& column : columns) {
@@ -45,7 +45,7 @@ std::string head(const std::vector<ResultColumn>& columns, const TimeScale& scal
   return names + "\n" + rule + "\n";
 }
 
-std::string row(const std::vector<ResultColumn>& columns, const SchemeResult& result, const TimeScale& scale,
+std::string row(const std::vector<ResultColumn>& columns, const SchemeResult& result, const TableScale& scale,
                 std::string_view emphasis) {
   std::string line = "|";
   for (const ResultColumn& column : columns) {
@@ -69,13 +69,13 @@ std::string remarks(const CaseResult& result) {
   return lines.empty() ? lines : "\n" + lines;
 }
 
-std::string section(const CaseResult& result, Provenance provenance) {
-  const TimeScale scale = time_scale(result);
+std::string section(const CaseResult& result, const Origin& origin) {
+  const TableScale scale = table_scale(result, origin.device.model);
   const std::vector<ResultColumn> columns = columns_of(result);
   const SchemeResult* best = best_result(result);
-  std::string text =
-      fmt::format("\n### {} ({})\n\n- {}\n- {}\n- {}\n", escaped(result.scenario.name), to_string(provenance),
-                  escaped(scenario_line(result.scenario)), detail::alone_line(result, scale), detail::statistics_line(result));
+  std::string text = fmt::format("\n### {} ({})\n\n- {}\n- {}\n- {}\n", escaped(result.scenario.name), to_string(origin.provenance),
+                                 escaped(scenario_line(result.scenario)), detail::alone_line(result, scale),
+                                 detail::statistics_line(result, origin.device.model));
   if (!result.results.empty()) text += "\n" + head(columns, scale);
   for (const SchemeResult& scheme : result.results) text += row(columns, scheme, scale, &scheme == best ? "**" : "");
   return text + remarks(result);
@@ -86,7 +86,8 @@ std::string section(const CaseResult& result, Provenance provenance) {
 std::string to_markdown(const ResultDocument& document) {
   std::string text =
       fmt::format("{}.\nVersions: {}.\n", escaped(device_line(document.origin)), escaped(versions_line(document.origin)));
-  for (const CaseResult& result : document.cases) text += section(result, document.origin.provenance);
+  if (const std::string model = model_line(document.origin); !model.empty()) text += fmt::format("\n{}.\n", escaped(model));
+  for (const CaseResult& result : document.cases) text += section(result, document.origin);
   return text;
 }
 

@@ -45,7 +45,7 @@ std::string comment(std::string_view text) {
 }
 
 /// Two lines of headings and one of units.
-std::vector<Row> head_rows(const std::vector<ResultColumn>& columns, const TimeScale& scale) {
+std::vector<Row> head_rows(const std::vector<ResultColumn>& columns, const TableScale& scale) {
   std::vector<Row> rows(3);
   for (const ResultColumn& column : columns) {
     const std::string_view unit = unit_of(column, scale);
@@ -56,7 +56,7 @@ std::vector<Row> head_rows(const std::vector<ResultColumn>& columns, const TimeS
   return rows;
 }
 
-Row body_row(const std::vector<ResultColumn>& columns, const SchemeResult& result, const TimeScale& scale) {
+Row body_row(const std::vector<ResultColumn>& columns, const SchemeResult& result, const TableScale& scale) {
   Row row;
   for (const ResultColumn& column : columns) row.push_back(column.cell(result, scale));
   return row;
@@ -77,7 +77,7 @@ std::string aligned(char mark, const Row& row, const std::vector<std::size_t>& w
   return line + "\n";
 }
 
-std::string grid(const CaseResult& result, const TimeScale& scale) {
+std::string grid(const CaseResult& result, const TableScale& scale) {
   const std::vector<ResultColumn> columns = columns_of(result);
   const std::vector<Row> head = head_rows(columns, scale);
   std::vector<Row> rows = head;
@@ -96,14 +96,18 @@ std::string grid(const CaseResult& result, const TimeScale& scale) {
 }  // namespace
 
 std::string table_preamble(const Origin& origin) {
-  return comment(fmt::format("elbowroom: {}", device_line(origin))) + comment(fmt::format("versions: {}", versions_line(origin)));
+  std::string text =
+      comment(fmt::format("elbowroom: {}", device_line(origin))) + comment(fmt::format("versions: {}", versions_line(origin)));
+  if (const std::string model = model_line(origin); !model.empty()) text += comment(model);
+  return text;
 }
 
-std::string to_table(const CaseResult& result, Provenance provenance) {
-  const TimeScale scale = time_scale(result);
-  std::string text = comment(fmt::format("{}: {}", to_string(provenance), scenario_line(result.scenario)));
+std::string to_table(const CaseResult& result, const Origin& origin) {
+  const TableScale scale = table_scale(result, origin.device.model);
+  std::string text = comment(fmt::format("{}: {}", to_string(origin.provenance), scenario_line(result.scenario)));
   text += comment(detail::alone_line(result, scale));
-  text += comment(fmt::format("{}{}", detail::statistics_line(result), result.results.empty() ? "" : "; * least median"));
+  text += comment(
+      fmt::format("{}{}", detail::statistics_line(result, origin.device.model), result.results.empty() ? "" : "; * least median"));
   if (!result.results.empty()) text += grid(result, scale);
   for (const SchemeResult& scheme : result.results) {
     if (const std::string rare = detail::rare_controls(scheme); !rare.empty()) {
@@ -117,7 +121,7 @@ std::string to_table(const CaseResult& result, Provenance provenance) {
 
 std::string to_table(const ResultDocument& document) {
   std::string text = table_preamble(document.origin);
-  for (const CaseResult& result : document.cases) text += "#\n" + to_table(result, document.origin.provenance);
+  for (const CaseResult& result : document.cases) text += "#\n" + to_table(result, document.origin);
   return text;
 }
 

@@ -111,6 +111,13 @@ Result<Summary> summarize(std::span<const Microseconds> samples, std::uint64_t s
                  std::max(Microseconds(interval.high), ranks.high), reachable, static_cast<int>(samples.size())};
 }
 
+Summary widened(Summary summary, double share) {
+  summary.low = std::min(summary.low, summary.median * (1 - share));
+  summary.high = std::max(summary.high, summary.median * (1 + share));
+  summary.confidence = 0;
+  return summary;
+}
+
 Result<RatioSummary> summarize_ratio(std::span<const Microseconds> numerator, std::span<const Microseconds> denominator,
                                      std::uint64_t seed, double confidence, int resamples) {
   if (Status status = check_pairs(numerator, denominator); !status) return status.error();

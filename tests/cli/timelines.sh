@@ -21,6 +21,9 @@ draw "$work/trace.json.gz" --output "$work/again.svg" && cmp -s "$work/figure.sv
 
 draw "$work/trace.json" --schemes '^(concurrent|shaped)' --output "$work/rows.svg" || fail 'no rows'
 [ "$(grep -o '<title>' "$work/rows.svg" | wc -l)" -eq 32 ] || fail 'not two rows'
+expect 0 bench --suite quick --only '^gelu-ar$' --backend sim --device a100 --scheme concurrent --trials 2 --trace "$work/a100.json"
+draw "$work/a100.json" --output "$work/a100.svg" && grep -qF '>nothing was measured on a100;' "$work/a100.svg" || fail 'a figure hides what its times rest on'
+
 # Simulated copies are copies too: eight to peers and eight within the device, whose kernels move the same data.
 expect 0 bench --suite controls --only '^gelu-ag$' --backend sim --scheme copy_engine --trials 2 --trace "$work/engines.json"
 draw "$work/engines.json" --schemes copy_engine --output "$work/engines.svg" || fail 'no simulated copies'

@@ -216,7 +216,7 @@ class CaseRun {
   Status summarize_all() {
     CaseResult& result = measurement_.result;
     for (const auto& [at, to] : {std::pair{kComputeAlone, &result.compute_alone}, {kCommAlone, &result.comm_alone}}) {
-      Result<Summary> alone = summarize(entries_[at].times, settings_.seed);
+      Result<Summary> alone = summary_of(entries_[at]);
       if (!alone) return alone.error();
       *to = *alone;
     }
@@ -233,9 +233,16 @@ class CaseRun {
     return {};
   }
 
+  /// The interval of a model that is not fitted on the device is the model's: its trials agree with each other whatever it is worth.
+  [[nodiscard]] Result<Summary> summary_of(const Entry& entry) const {
+    const std::optional<ModelWidth>& model = backend_.devices().front().model;
+    Result<Summary> summary = summarize(entry.times, settings_.seed);
+    return summary && model && !model->fitted() ? widened(*summary, model->width) : summary;
+  }
+
   Result<SchemeResult> result_of(const Entry& entry) const {
     const Entry& sequential = entries_[kSequential];
-    Result<Summary> time = summarize(entry.times, settings_.seed);
+    Result<Summary> time = summary_of(entry);
     if (!time) return time.error();
     const Result<Summary> reference = summarize(sequential.times, settings_.seed);
     if (!reference) return reference.error();

@@ -190,7 +190,7 @@ class BenchRun {
       fmt::print(stderr, "elbowroom bench: no overlap rate, inflation or trace: {}\n", measured.no_record_reason);
     }
     if (first) show(table_preamble(results_.origin));
-    show("\n" + to_table(measured.result, results_.origin.provenance));
+    show("\n" + to_table(measured.result, results_.origin));
     results_.cases.push_back(std::move(measured.result));
     if (arguments_.trace_file.empty()) return;
     for (LabelledTimeline& timeline : measured.timelines) traces_.timelines.push_back(std::move(timeline));

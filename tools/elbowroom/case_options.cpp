@@ -138,7 +138,7 @@ Origin origin_of(const Backend& backend, int gpus, std::uint64_t seed) {
   const DeviceInfo& device = backend.devices().front();
   return {backend.provenance(),
           std::string(backend.name()),
-          {device.name, device.limits, gpus, device.memory},
+          {device.name, device.limits, gpus, device.memory, device.model},
           backend.versions(),
           seed};
 }

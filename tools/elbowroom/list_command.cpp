@@ -34,10 +34,22 @@ std::string backend_lines() {
   return lines;
 }
 
+/// "fitted, 7.6 %": what simulated times of the device rest on and how far off they may be.
+std::string simulated_width(const std::string& device) {
+  BackendOptions options;
+  options.device = device;
+  const Result<std::unique_ptr<Backend>> simulator = open_backend("sim", options);
+  if (!simulator || !(*simulator)->devices().front().model) return "unknown";
+  const ModelWidth& model = *(*simulator)->devices().front().model;
+  return fmt::format("{}, {:g} %{}", to_string(model.basis), model.width * 100,
+                     model.basis == Basis::extrapolated ? " or more" : "");
+}
+
 std::string catalog_lines() {
-  std::string lines = "Devices known to plan and sim\n";
+  std::string lines = "Devices known to plan and sim, and how far off simulated times may be\n";
   for (const DeviceLimits& device : device_catalog()) {
-    lines += fmt::format("  {:<8} {} ({}, {} SMs)\n", device.name, device.title, device.architecture, device.sms.count());
+    lines += fmt::format("  {:<8} {} ({}, {} SMs); {}\n", device.name, device.title, device.architecture, device.sms.count(),
+                         simulated_width(device.name));
   }
   lines += "Communication kernels known to plan\n ";
   for (const Vendor vendor : {Vendor::nvidia, Vendor::amd}) {

@@ -10,6 +10,7 @@
 #include "elbowroom/trace/overlap_metrics.hpp"
 #include "plan/candidate_json.hpp"
 #include "plan/overlap_plan_json.hpp"
+#include "report/json_values.hpp"
 
 namespace elbowroom {
 namespace {
@@ -142,6 +143,7 @@ std::string to_json(const Origin& origin, const std::vector<std::string>& left_o
   OrderedJson versions = OrderedJson::object();
   for (const auto& [name, version] : origin.versions) versions[name] = version;
   json["versions"] = std::move(versions);
+  json["model"] = detail::model_json(origin);
   json["seed"] = origin.seed;
   json["without"] = left_out;
   json["cases"] = OrderedJson::array();

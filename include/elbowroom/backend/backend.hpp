@@ -9,6 +9,7 @@
 
 #include "elbowroom/backend/launcher.hpp"
 #include "elbowroom/base/export.hpp"
+#include "elbowroom/base/model_width.hpp"
 #include "elbowroom/base/provenance.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/base/time.hpp"
@@ -29,7 +30,8 @@ struct DeviceInfo {
   int index = 0;
   std::string name;  ///< as the driver gives it
   DeviceLimits limits;
-  Bytes memory;  ///< total
+  Bytes memory;                                    ///< total
+  std::optional<ModelWidth> model = std::nullopt;  ///< of a simulated device; a real one has none
 };
 
 /// What the backend really launches for a scenario's compute.

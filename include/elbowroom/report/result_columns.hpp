@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "elbowroom/base/export.hpp"
+#include "elbowroom/base/model_width.hpp"
 #include "elbowroom/base/time.hpp"
 #include "elbowroom/report/result_document.hpp"
 
@@ -14,18 +16,21 @@ namespace elbowroom {
 /// What a table shows for an absent value.
 inline constexpr std::string_view kAbsentCell = "-";
 
-/// How the times of one table are written: one unit and number of decimals for all, so that they compare at a glance.
-struct TimeScale {
+/// How the numbers of one table are written: one unit and number of decimals for all of a kind, so that they compare at a glance.
+struct TableScale {
   std::string_view unit = "us";
   double microseconds = 1.0;  ///< in one unit
-  int decimals = 1;
+  int decimals = 1;           ///< of times
+  int ratio_decimals = 3;
+  int share_decimals = 1;  ///< of percentages
 };
 
-/// Milliseconds when the case's longest time is at least 1 ms; decimals that leave at most five digits.
-ELBOWROOM_API TimeScale time_scale(const CaseResult& result);
+/// Milliseconds when the case's longest time is at least 1 ms; decimals that leave at most five digits. Of a model that is not fitted
+/// on the device at most three digits, ratios in hundredths, shares in whole percents.
+ELBOWROOM_API TableScale table_scale(const CaseResult& result, const std::optional<ModelWidth>& model);
 
 /// Without the unit: "42.113".
-ELBOWROOM_API std::string format_time(Microseconds time, const TimeScale& scale);
+ELBOWROOM_API std::string format_time(Microseconds time, const TableScale& scale);
 
 enum class Alignment { left, right };
 enum class Presence { always, when_used };  ///< when_used: dropped from tables in which every row is absent
@@ -39,7 +44,7 @@ struct ResultColumn {
   std::string_view description;
   Alignment alignment = Alignment::right;
   Presence presence = Presence::always;
-  std::string (*cell)(const SchemeResult& result, const TimeScale& scale) = nullptr;  ///< kAbsentCell for an absent value
+  std::string (*cell)(const SchemeResult& result, const TableScale& scale) = nullptr;  ///< kAbsentCell for an absent value
 };
 
 /// Every column, in the order of the table. The first names the scheme.
@@ -49,7 +54,7 @@ ELBOWROOM_API std::span<const ResultColumn> result_columns();
 ELBOWROOM_API std::vector<ResultColumn> columns_of(const CaseResult& result);
 
 /// "ms" for a time column of a table in milliseconds, otherwise the column's own unit.
-ELBOWROOM_API std::string_view unit_of(const ResultColumn& column, const TimeScale& scale);
+ELBOWROOM_API std::string_view unit_of(const ResultColumn& column, const TableScale& scale);
 
 /// The heading in one line: "reduction", "blocks per SM".
 ELBOWROOM_API std::string heading_of(const ResultColumn& column);

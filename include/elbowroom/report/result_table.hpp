@@ -10,13 +10,13 @@ namespace elbowroom {
 /// Greatest line length of the text table, so that it fits a usual wide terminal.
 inline constexpr int kTableWidth = 131;
 
-/// The lines above all tables of a run, each beginning with `#`: origin of the figures and versions.
+/// The lines above all tables of a run, each beginning with `#`: origin of the figures, versions, and what simulated times rest on.
 ELBOWROOM_API std::string table_preamble(const Origin& origin);
 
 /// One case as plain text: `#` lines that say whether the figures are measured or simulated, the scenario, isolated times and
 /// critical path; aligned columns with a row of units; `*` before the best row; refusals and notes beneath, again after `#`.
 /// The rows, read without `#` lines and `*`, split at blanks.
-ELBOWROOM_API std::string to_table(const CaseResult& result, Provenance provenance);
+ELBOWROOM_API std::string to_table(const CaseResult& result, const Origin& origin);
 
 /// The preamble and every case.
 ELBOWROOM_API std::string to_table(const ResultDocument& document);

@@ -42,6 +42,10 @@ struct RatioSummary {
 ELBOWROOM_API Result<Summary> summarize(std::span<const Microseconds> samples, std::uint64_t seed, double confidence = 0.95,
                                         int resamples = kBootstrapResamples);
 
+/// The interval stretched to hold `share` of the median on either side: how far a model may be off, which its trials do not show.
+/// The result's confidence is 0, since no trials stand behind such an interval.
+ELBOWROOM_API Summary widened(Summary summary, double share);
+
 /// median(numerator) / median(denominator) with a percentile-bootstrap interval over pairs: sample i of both sets comes from
 /// the same round of interleaved trials: what drifts together stays together. Drift still widens it somewhat, being one of medians.
 /// As summarize; besides, both sets have the same size and the denominator's samples are above zero.

@@ -38,6 +38,8 @@ inline Origin example_origin() {
   return origin;
 }
 
+inline ModelWidth example_model() { return {Basis::extrapolated, 0.1, "nothing was measured on example"}; }
+
 inline Summary example_time(double median, double low, double high) {
   return {Microseconds(median), Microseconds(low), Microseconds(high), 0.95, 20};
 }

@@ -27,5 +27,12 @@ TEST(VersionsLine, ListsNamesAndVersions) {
   EXPECT_EQ(versions_line(origin), "none known");
 }
 
+TEST(ModelLine, SaysWhatSimulatedTimesRestOn) {
+  Origin origin = example_origin();
+  EXPECT_EQ(model_line(origin), "");
+  origin.device.model = example_model();
+  EXPECT_EQ(model_line(origin), "model: nothing was measured on example");
+}
+
 }  // namespace
 }  // namespace elbowroom

@@ -77,16 +77,27 @@ TEST(ResultColumns, ZeroHasNoSignAndNonFiniteIsAbsent) {
   EXPECT_EQ(column("reduction").cell(result, {}), "-");
 }
 
-TEST(TimeScale, ChoosesTheUnitByTheLongestTime) {
-  EXPECT_EQ(time_scale(case_lasting(999.9)).unit, "us");
-  EXPECT_EQ(time_scale(case_lasting(1000)).unit, "ms");
-  EXPECT_EQ(format_time(Microseconds(12.3456), time_scale(case_lasting(12.3456))), "12.346");
-  EXPECT_EQ(format_time(Microseconds(999.94), time_scale(case_lasting(999.94))), "999.94");
-  EXPECT_EQ(format_time(Microseconds(42'113.4), time_scale(case_lasting(42'113.4))), "42.113");
-  EXPECT_EQ(format_time(Microseconds(420'113.4), time_scale(case_lasting(420'113.4))), "420.11");
-  EXPECT_EQ(format_time(Microseconds(4'200'113.4), time_scale(case_lasting(4'200'113.4))), "4200.1");
-  EXPECT_EQ(format_time(Microseconds(99'999.7), time_scale(case_lasting(99'999.7))), "100.00");  // 99.9997 ms
-  EXPECT_EQ(format_time(Microseconds(12'345'678.9), time_scale(case_lasting(12'345'678.9))), "12346");
+TEST(TableScale, OfAModelThatIsNotFittedHasThreeDigits) {
+  const auto time = [](double longest) {
+    return format_time(Microseconds(longest), table_scale(case_lasting(longest), example_model()));
+  };
+  EXPECT_EQ(time(9.86), "9.9");
+  EXPECT_EQ(time(99.94), "99.9");
+  EXPECT_EQ(time(99.96), "100");
+  EXPECT_EQ(time(42'113.4), "42.1");     // ms
+  EXPECT_EQ(time(4'200'113.4), "4200");  // ms
+}
+
+TEST(TableScale, ChoosesTheUnitByTheLongestTime) {
+  EXPECT_EQ(table_scale(case_lasting(999.9), std::nullopt).unit, "us");
+  EXPECT_EQ(table_scale(case_lasting(1000), std::nullopt).unit, "ms");
+  EXPECT_EQ(format_time(Microseconds(12.3456), table_scale(case_lasting(12.3456), std::nullopt)), "12.346");
+  EXPECT_EQ(format_time(Microseconds(999.94), table_scale(case_lasting(999.94), std::nullopt)), "999.94");
+  EXPECT_EQ(format_time(Microseconds(42'113.4), table_scale(case_lasting(42'113.4), std::nullopt)), "42.113");
+  EXPECT_EQ(format_time(Microseconds(420'113.4), table_scale(case_lasting(420'113.4), std::nullopt)), "420.11");
+  EXPECT_EQ(format_time(Microseconds(4'200'113.4), table_scale(case_lasting(4'200'113.4), std::nullopt)), "4200.1");
+  EXPECT_EQ(format_time(Microseconds(99'999.7), table_scale(case_lasting(99'999.7), std::nullopt)), "100.00");  // 99.9997 ms
+  EXPECT_EQ(format_time(Microseconds(12'345'678.9), table_scale(case_lasting(12'345'678.9), std::nullopt)), "12346");
 }
 
 }  // namespace

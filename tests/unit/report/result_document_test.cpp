@@ -29,7 +29,7 @@ TEST(ResultDocument, IsTheGoldenExample) { expect_golden("result.json", to_json(
 
 TEST(ResultDocument, HasTheContractsFieldsInOrder) {
   const ordered_json document = ordered_json::parse(to_json(example_document()));
-  EXPECT_EQ(keys(document), (Names{"schema", "provenance", "backend", "device", "versions", "seed", "cases"}));
+  EXPECT_EQ(keys(document), (Names{"schema", "provenance", "backend", "device", "versions", "model", "seed", "cases"}));
   EXPECT_EQ(document["schema"], "elbowroom.result/1");
   const ordered_json& first = document["cases"][0];
   EXPECT_EQ(keys(first), (Names{"scenario", "critical_path_us", "compute_alone_us", "comm_alone_us", "results", "refusals"}));
@@ -59,6 +59,16 @@ TEST(ResultDocument, SaysWhetherItWasMeasured) {
   EXPECT_EQ(ordered_json::parse(to_json(document))["provenance"], "simulated");
   document.origin.provenance = Provenance::measured;
   EXPECT_EQ(ordered_json::parse(to_json(document))["provenance"], "measured");
+}
+
+TEST(ResultDocument, SaysWhatSimulatedTimesRestOn) {
+  ResultDocument document = example_document();
+  EXPECT_TRUE(ordered_json::parse(to_json(document))["model"].is_null());
+  document.origin.device.model = example_model();
+  const ordered_json model = ordered_json::parse(to_json(document))["model"];
+  EXPECT_EQ(model["basis"], "extrapolated");
+  EXPECT_EQ(model["width"], 0.1);
+  EXPECT_EQ(model["source"], "nothing was measured on example");
 }
 
 TEST(ResultDocument, ScenarioCanBeReadBack) {

@@ -23,6 +23,12 @@ TEST(ResultMarkdown, SaysWhereItsFiguresComeFrom) {
   EXPECT_EQ(text.find("simulated"), std::string::npos);
 }
 
+TEST(ResultMarkdown, SaysWhatSimulatedTimesRestOn) {
+  ResultDocument document = example_document();
+  document.origin.device.model = example_model();
+  EXPECT_NE(to_markdown(document).find("\nmodel: nothing was measured on example.\n"), std::string::npos);
+}
+
 TEST(ResultMarkdown, TextFromOutsideCannotBreakTheTable) {
   ResultDocument document = example_document();
   document.cases[0].results[0].limited_by = "a|b\nc<script>";

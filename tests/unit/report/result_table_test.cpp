@@ -41,7 +41,7 @@ TEST(ResultTable, IsTheGoldenExample) { expect_golden("table.txt", to_table(exam
 
 TEST(ResultTable, RowsSplitAtBlanks) {
   // 28 of 40 ms: ratio 0.7, reduction 30 %; (40 - 28) / (40 - 24) = 75 % of the critical path
-  const std::string table = to_table(example_case(), Provenance::simulated);
+  const std::string table = to_table(example_case(), example_origin());
   EXPECT_EQ(words_of(line_with(table, "* shaped_priority")),
             (Words{"*", "shaped_priority", "5", "38016", "yes", "-", "-", "28.000", "27.800..28.200", "0.700", "30.0", "87.5",
                    "75.0", "16.0", "-2.5", "shared_memory"}));
@@ -51,8 +51,7 @@ TEST(ResultTable, RowsSplitAtBlanks) {
 
 TEST(ResultTable, MarksOnlyTheBestRow) {
   int marked = 0;
-  for (const std::string& line : lines_of(to_table(example_case(), Provenance::simulated)))
-    marked += line.starts_with("* ") ? 1 : 0;
+  for (const std::string& line : lines_of(to_table(example_case(), example_origin()))) marked += line.starts_with("* ") ? 1 : 0;
   EXPECT_EQ(marked, 1);
 }
 
@@ -68,8 +67,29 @@ TEST(ResultTable, SaysWhereItsFiguresComeFrom) {
   EXPECT_EQ(line_with(to_table(document), "simulated"), "");
 }
 
+TEST(ResultTable, ATableOfAModelThatIsNotFittedSaysSoAndHasNoDigitsToSpare) {
+  ResultDocument document = example_document();
+  document.origin.device.model = example_model();
+  const std::string table = to_table(document);
+  EXPECT_NE(line_with(table, "# model: nothing was measured on example"), "");
+  EXPECT_NE(line_with(table, "# medians of 20 trials, intervals of the model: 10 % to either side; * least median"), "");
+  // 28.000 ms, ratio 0.700, 75.0 % and 87.5 % of a fitted model
+  EXPECT_EQ(words_of(line_with(table, "* shaped_priority")),
+            (Words{"*", "shaped_priority", "5", "38016", "yes", "-", "-", "28.0", "27.8..28.2", "0.70", "30", "88", "75", "16",
+                   "-2", "shared_memory"}));
+}
+
+TEST(ResultTable, AFittedModelKeepsItsDigits) {
+  ResultDocument document = example_document();
+  document.origin.device.model = ModelWidth{Basis::fitted, 0.1, "fitted on example"};
+  const std::string table = to_table(document);
+  EXPECT_NE(line_with(table, "# model: fitted on example"), "");
+  EXPECT_NE(line_with(table, "95 % bootstrap intervals"), "");
+  EXPECT_NE(line_with(table, "28.000 27.800..28.200 0.700"), "");
+}
+
 TEST(ResultTable, ListsRefusalsAndNotesBeneath) {
-  const std::string table = to_table(example_case(), Provenance::simulated);
+  const std::string table = to_table(example_case(), example_origin());
   EXPECT_GT(table.find("# shaped: refused: example reason: one block"), table.find("* shaped_priority"));
   EXPECT_GT(table.find("# shaped_priority: 8 iterations recorded"), table.find("* shaped_priority"));
 }
@@ -83,7 +103,7 @@ TEST(ResultTable, StaysWithinItsWidth) {
   result.refusals.push_back({"shaped", std::string(100, 'x') + " " + std::string(60, 'y') + " " + std::string(80, 'z')});
   for (const double longest : {999.9, 99'999.9, 999'999.9, 9'999'999.0, 99'999'999.0}) {
     widest.time = example_time(longest, longest, longest);
-    for (const std::string& line : lines_of(to_table(result, Provenance::measured))) {
+    for (const std::string& line : lines_of(to_table(result, example_origin()))) {
       EXPECT_LE(line.size(), static_cast<std::size_t>(kTableWidth)) << line;
     }
   }
@@ -92,7 +112,7 @@ TEST(ResultTable, StaysWithinItsWidth) {
 TEST(ResultTable, EveryLineOfARemarkIsAComment) {
   CaseResult result = example_case();
   result.refusals[0].reason = "first\nsecond " + std::string(100, 'x') + " " + std::string(100, 'y');
-  const std::string table = to_table(result, Provenance::simulated);
+  const std::string table = to_table(result, example_origin());
   EXPECT_TRUE(line_with(table, "second").starts_with("# shaped: refused: first second"));
   EXPECT_TRUE(line_with(table, "yyy").starts_with("#"));
 }
@@ -100,7 +120,7 @@ TEST(ResultTable, EveryLineOfARemarkIsAComment) {
 TEST(ResultTable, ACaseWithoutResultsHasNoGrid) {
   CaseResult result = example_case();
   result.results.clear();
-  const std::string table = to_table(result, Provenance::simulated);
+  const std::string table = to_table(result, example_origin());
   EXPECT_NE(line_with(table, "no scheme ran"), "");
   EXPECT_NE(line_with(table, "refused"), "");
   EXPECT_EQ(line_with(table, "scheme  "), "");

@@ -105,6 +105,12 @@ TEST(Summarize, CoversTheTrueMedianAboutAsOftenAsItPromises) {
   EXPECT_LT(covered, 397);  // an interval that always covers is too wide
 }
 
+TEST(Widened, HoldsTheShareToEitherSideAndWhatTrialsSaw) {
+  // 10 % of 200: 180 to 220. The trials reached 225.
+  const Summary wide = widened({Microseconds(200), Microseconds(190), Microseconds(225), 0.95, 10}, 0.1);
+  EXPECT_EQ(wide, (Summary{Microseconds(200), Microseconds(180), Microseconds(225), 0, 10}));
+}
+
 TEST(Summarize, NamesWhatIsWrong) {
   EXPECT_EQ(summarize({}, 1).error().message, "samples: got 0 times, expected at least 1");
   EXPECT_EQ(summarize(times({1, std::nan("")}), 1).error().message, "samples[1]: nan us, expected a finite time of at least 0 us");
