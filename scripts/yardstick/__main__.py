@@ -43,11 +43,12 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--run-warm-up", type=int, default=160, help="the same under `run`, which compares its choices meanwhile")
     parser.add_argument("--launches", type=int, default=max(decide.LOOKS), help="pairs of a program at most")
     parser.add_argument("--others", type=int, default=3, help="launches of the arms that are not judged")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="no round begins after them")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="no launch begins after them")
     parser.add_argument("--timeout", type=float, default=150, help="seconds of one launch")
     parser.add_argument("--json", default="", help="what was measured, and where a call goes on")
     parser.add_argument("--page", default="", help="the results as Markdown")
     parser.add_argument("--smoke", action="store_true", help="each arm once, a few steps, several at a time: finds what crashes")
+    parser.add_argument("--arms", default="", help=f"with --smoke: some of {', '.join(smoke.ARMS)}, by comma; all where absent")
     parser.add_argument("--jobs", type=int, default=3, help="launches at a time with --smoke")
     return parser.parse_args()
 

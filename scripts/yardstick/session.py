@@ -150,8 +150,10 @@ class Session:
         if not good(records) and len(records) >= FAILURES:
             self._exclude(program.name, arm.name, record["failure"])
 
-    def _round(self, program: catalog.Program, number: int) -> Iterator[Record]:
+    def _round(self, program: catalog.Program, number: int, ends_at: float) -> Iterator[Record]:
         for arm in order_of(self._arms(program), number):
+            if time.monotonic() >= ends_at:
+                return
             if not self._wanted(program, arm, number):
                 continue
             traced = program.traced and arm.name == catalog.PLAIN and not good(of(self.document, program.name, catalog.PLAIN))
@@ -176,8 +178,6 @@ class Session:
                 if before and self.decided(program):
                     continue
                 for number in range(look + FAILURES):
-                    if time.monotonic() >= ends_at:
-                        return
                     if number >= look and self._pairs_done(program) >= look:
                         break
-                    yield from self._round(program, number)
+                    yield from self._round(program, number, ends_at)

@@ -17,17 +17,24 @@ import launches
 STEPS = {"steps": 5, "warm_up": 3, "run_warm_up": 5}
 # All programs as they are first, then what is ours, then the rest.
 SLACK_SECONDS = 25  # a launch that hangs is stopped so long after the time is over
-FIRST = (catalog.PLAIN, catalog.RUN, catalog.OWN, catalog.LOCAL)
+ARMS = (catalog.PLAIN, catalog.RUN, catalog.OWN, catalog.LOCAL)
 
 Case = tuple[catalog.Program, catalog.Arm]
 
 
-def cases(programs: Sequence[catalog.Program], plan: launches.Plan, variants: Sequence[str]) -> list[Case]:
+def kinds_of(text: str) -> tuple[str, ...]:
+    """Some of ARMS by comma; all of them for an empty text."""
+    kinds = tuple(text.split(",")) if text else ARMS
+    for kind in kinds:
+        if kind not in ARMS:
+            raise ValueError(f"--arms: '{kind}', expected some of {', '.join(ARMS)}")
+    return kinds
+
+
+def cases(programs: Sequence[catalog.Program], plan: launches.Plan, variants: Sequence[str], kinds: Sequence[str]) -> list[Case]:
     runnable = [program for program in programs if not launches.reason_not_to_run(program, plan)]
     arms = {program.name: catalog.arms_of(program, "", variants) for program in runnable}
-    return [
-        (program, arm) for first in FIRST for program in runnable for arm in arms[program.name] if arm.name.split(" ")[0] == first
-    ]
+    return [(program, arm) for kind in kinds for program in runnable for arm in arms[program.name] if arm.name.split(" ")[0] == kind]
 
 
 def outcome(record: launches.Record) -> str:
@@ -52,7 +59,7 @@ def run(plan: launches.Plan, programs: Sequence[catalog.Program], options: argpa
         records.append(record)
         print(f"{record['seconds']:6.1f} s  {program.name:18} {arm.name:8} {outcome(record)}", flush=True)
 
-    todo = cases(programs, plan, options.run or [""])
+    todo = cases(programs, plan, options.run or [""], kinds_of(options.arms))
     with ThreadPoolExecutor(options.jobs) as workers:
         list(workers.map(one, todo))
     if options.json:

@@ -152,9 +152,14 @@ class SessionTest(unittest.TestCase):
         list(running.launches([DDP], math.inf))
         self.assertEqual(listed, ["plain", "plain", "run"])
 
-    def test_no_round_begins_when_the_time_is_over(self) -> None:
+    def test_no_launch_begins_when_the_time_is_over(self) -> None:
         running, listed = self.session(lambda number: 98.0)
         self.assertEqual((list(running.launches([DDP], time.monotonic())), listed), ([], []))
+        # Within a round too; the next call goes on in it.
+        ends_at = time.monotonic() + 0.2
+        for _ in running.launches([DDP], ends_at):
+            time.sleep(0.15)
+        self.assertEqual(listed, ["plain+trace", "run"])
 
     def test_an_arm_that_fails_is_left_out_and_named(self) -> None:
         running, listed = self.session(lambda number: "exit code 1")
@@ -309,12 +314,15 @@ class CommandTest(unittest.TestCase):
         done = self.command("--smoke", "--seconds", "60")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("4 of 4 launched, 0 failed", done.stdout)
+        done = self.command("--smoke", "--arms", "local,own", "--jobs", "1")
+        self.assertEqual([line.split()[3] for line in done.stdout.splitlines()[:2]], ["local", "own"])
 
     def test_bad_input(self) -> None:
         for arguments, message in (
             (["--programs", "dpp"], "yardstick: --programs: 'dpp', expected some of"),
             (["--steps", "0"], "yardstick: --steps: 0, expected 1 or more"),
             (["--elbowroom", "/nowhere"], "yardstick: --elbowroom: '/nowhere' is no program"),
+            (["--smoke", "--arms", "nccl"], "yardstick: --arms: 'nccl', expected some of plain, run, own, local"),
             (["--nccl", "x"], "yardstick: --nccl: 'x', expected NCCL_NAME=VALUE"),
         ):
             done = self.command(*arguments)
