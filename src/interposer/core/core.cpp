@@ -58,6 +58,11 @@ void CoreState::forget() {
   forked = false;
 }
 
+void CoreState::forget_functions() {
+  ++known.modules;
+  rest.forget_functions();
+}
+
 void CoreState::refuse(KernelRecord& kernel, Decision& decision, Refusal refusal) {
   const auto index = static_cast<std::size_t>(refusal);
   ++kernel.refused[index];
@@ -93,8 +98,7 @@ void Core::on_timing_lost(Ticket ticket) {
 
 void Core::on_module_unload() {
   CoreState::Hold hold(*state_);
-  ++state_->known.modules;
-  state_->rest.forget_functions();
+  state_->forget_functions();
 }
 
 void Core::on_stream_create(StreamId stream, const StreamInfo& info) {
@@ -178,6 +182,7 @@ void Core::on_synchronized(const SyncPoint& point, std::uint64_t host_time_ns) {
 void Core::on_context_destroy(ContextId context) {
   CoreState::Hold hold(*state_);
   state_->known.order.remove_context(context);
+  state_->forget_functions();
   state_->captures.store(state_->known.order.captures_active(), std::memory_order_relaxed);
 }
 

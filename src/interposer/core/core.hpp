@@ -105,6 +105,7 @@ enum class Refusal : std::uint8_t {
   short_collective,     ///< gate: expected to end too soon to be worth it
   small_compute,        ///< gate: the compute kernel leaves enough SMs free
   no_event,             ///< gate: the collective has no completion event of ours (a graph, its own event, a failed attribute)
+  several_waves,        ///< gate: the collective has more blocks than the device has SMs, so they may not all begin at once
   other_context,        ///< gate: the collective belongs to another context of the device
   other_capture,        ///< gate: one of the two is captured, or in another capture
   programmatic_launch,  ///< gate: a captured dependent launch has an edge of its own kind, beside which ours may be refused
@@ -263,7 +264,8 @@ class Core {
   /// Also after cuEventQuery or cuStreamQuery said that it is finished (a point whose driver call failed is simply dropped).
   void on_synchronized(const SyncPoint& point, std::uint64_t host_time_ns);
 
-  /// Before cuCtxDestroy or a reset of the primary context: its streams are gone and its collectives finished.
+  /// Before cuCtxDestroy or a reset of the primary context: its streams and functions are gone and its collectives
+  /// finished.
   void on_context_destroy(ContextId context);
 
   // --- stream capture and graphs ---

@@ -144,6 +144,7 @@ bool is_final(Refusal refusal, const Collective& collective) {
   switch (refusal) {
     case Refusal::queued_collective:
     case Refusal::short_collective:
+    case Refusal::several_waves:
     case Refusal::other_context:
     case Refusal::other_capture:
       return true;

@@ -195,6 +195,8 @@ const char* text(Refusal refusal) {
       return "gate: the kernel leaves SMs free";
     case Refusal::no_event:
       return "gate: the collective has no completion event";
+    case Refusal::several_waves:
+      return "gate: the collective's blocks may not all begin at once";
     case Refusal::other_context:
       return "gate: the collective is in another context";
     case Refusal::other_capture:

@@ -160,6 +160,8 @@ struct CoreState {
   Knowledge known;
 
   void forget();
+  /// Function handles may now mean something else.
+  void forget_functions();
   /// No collective was ever launched and nothing is being captured: order and time are of no interest.
   [[nodiscard]] bool dormant() const { return !known.collectives_seen && known.order.captures_active() == 0; }
 

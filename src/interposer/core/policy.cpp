@@ -93,6 +93,8 @@ Refusal gate_refusal(const GateQuestion& question) {
   const bool may_be_captured = question.capture == 0 && question.capture_active;
   if (collective.capture != question.capture || may_be_captured) { return Refusal::other_capture; }
   if (collective.context != question.context) { return Refusal::other_context; }
+  // It would tell of its begin when its last blocks begin, and these may wait for blocks that wait for other ranks.
+  if (question.sms != 0 && collective.blocks > question.sms) { return Refusal::several_waves; }
   if (!collective.launched || !collective.has_event || question.event_taken) { return Refusal::no_event; }
   const Refusal refusal = question.capture != 0 ? captured_refusal(question) : expected_refusal(question);
   if (refusal != Refusal::none) { return refusal; }

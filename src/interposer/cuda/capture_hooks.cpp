@@ -33,7 +33,7 @@ int instantiate_graph(cu::GraphExec* exec, cu::Graph graph, Instantiate&& instan
   const GraphFacts facts = read_graph(*state, graph);
   // A graph that would be forgotten could not be updated later: nobody would know of its priorities.
   const bool remembered = facts.collectives > 0 && facts.computes > 0 && !state->graphs.full();
-  bool node_priorities = remembered && prioritise_collectives(*state, graph);
+  bool node_priorities = remembered && !others_have_priorities(state->driver, graph) && prioritise_collectives(*state, graph);
   int result = instantiate(node_priorities);
   if (node_priorities && result != cu::kSuccess) {
     node_priorities = false;

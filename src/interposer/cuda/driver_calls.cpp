@@ -25,6 +25,7 @@ DriverCalls DriverCalls::find() {
   find_call(calls.stream_get_ctx, "cuStreamGetCtx");
   find_call(calls.stream_get_flags, "cuStreamGetFlags");
   find_call(calls.stream_wait_event, "cuStreamWaitEvent");
+  find_call(calls.stream_is_capturing, "cuStreamIsCapturing");
   find_call(calls.event_create, "cuEventCreate");
   find_call(calls.event_destroy, "cuEventDestroy_v2");
   find_call(calls.event_record, "cuEventRecord");
@@ -42,6 +43,7 @@ DriverCalls DriverCalls::find() {
   find_call(calls.graph_node_get_type, "cuGraphNodeGetType");
   find_call(calls.graph_child_graph, "cuGraphChildGraphNodeGetGraph");
   find_call(calls.graph_kernel_node_get_params, "cuGraphKernelNodeGetParams_v2");
+  find_call(calls.graph_kernel_node_get_attribute, "cuGraphKernelNodeGetAttribute");
   find_call(calls.graph_kernel_node_set_attribute, "cuGraphKernelNodeSetAttribute");
   find_call(calls.graph_instantiate_with_flags, "cuGraphInstantiateWithFlags");
   return calls;

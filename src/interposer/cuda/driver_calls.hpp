@@ -20,6 +20,7 @@ struct DriverCalls {
   int (*stream_get_ctx)(cu::Stream, cu::Context*);
   int (*stream_get_flags)(cu::Stream, unsigned*);
   int (*stream_wait_event)(cu::Stream, cu::Event, unsigned flags);
+  int (*stream_is_capturing)(cu::Stream, int* status);
   int (*event_create)(cu::Event*, unsigned flags);
   int (*event_destroy)(cu::Event);
   int (*event_record)(cu::Event, cu::Stream);
@@ -37,6 +38,7 @@ struct DriverCalls {
   int (*graph_node_get_type)(cu::GraphNode, int*);
   int (*graph_child_graph)(cu::GraphNode, cu::Graph*);
   int (*graph_kernel_node_get_params)(cu::GraphNode, cu::KernelNodeParamsV2*);
+  int (*graph_kernel_node_get_attribute)(cu::GraphNode, int attribute, cu::LaunchAttributeValue*);
   int (*graph_kernel_node_set_attribute)(cu::GraphNode, int attribute, const cu::LaunchAttributeValue*);
   int (*graph_instantiate_with_flags)(cu::GraphExec*, cu::Graph, unsigned long long flags);
 

@@ -75,6 +75,16 @@ GraphFacts read_graph(Interposer& state, cu::Graph graph) {
   return facts;
 }
 
+bool others_have_priorities(const DriverCalls& driver, cu::Graph graph) {
+  bool any = driver.graph_kernel_node_get_attribute == nullptr;
+  (void)visit_kernel_nodes(driver, graph, [&](cu::GraphNode node, const cu::KernelNodeParamsV2& parameters) {
+    cu::LaunchAttributeValue value{};
+    if (any || is_collective(driver, parameters)) { return; }
+    any = driver.graph_kernel_node_get_attribute(node, cu::kLaunchPriority, &value) != cu::kSuccess || value.priority != 0;
+  });
+  return any;
+}
+
 bool prioritise_collectives(Interposer& state, cu::Graph graph) {
   const DriverCalls& driver = state.driver;
   int priority = 0;

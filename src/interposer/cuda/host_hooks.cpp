@@ -57,9 +57,15 @@ void forget_context(cu::Context context) {
   if (state != nullptr && context != nullptr) { forget(*state, context); }
 }
 
+void tell_unloaded() {
+  if (Interposer* state = interposer()) { state->core->on_module_unload(); }
+}
+
+// Also functions of a context that nothing was told of.
 void forget_device(cu::Device device) {
   Interposer* state = interposer();
   if (state == nullptr) { return; }
+  state->core->on_module_unload();
   while (const cu::Context context = state->contexts.any_of_device(device)) { forget(*state, context); }
 }
 
@@ -70,10 +76,6 @@ void forget_if_released(int result, cu::Device device) {
   unsigned flags = 0;
   int active = 1;
   if (state->driver.primary_ctx_get_state(device, &flags, &active) == cu::kSuccess && active == 0) { forget_device(device); }
-}
-
-void tell_unloaded() {
-  if (Interposer* state = interposer()) { state->core->on_module_unload(); }
 }
 
 }  // namespace

@@ -165,9 +165,31 @@ Launched launch_controlled(Interposer& state, const LaunchRequest& request, Orig
   return launch_plainly(request, original, LaunchOutcome::relaunched, clock);
 }
 
+bool uses_events(const Decision& decision) {
+  return decision.wait_on != kNoEvent || decision.completion_event != kNoEvent || decision.step != 0 || decision.time_it;
+}
+
+// A capture may begin by an entry point that is not hooked. An event of ours that it takes in would carry the next stream that waits for it
+// in as well, so the driver is asked before one is used; where it does not say, the stream counts as captured.
+bool captured_unseen(const DriverCalls& driver, const Decision& decision, cu::Stream stream) {
+  if (decision.captured || !uses_events(decision) || driver.stream_is_capturing == nullptr) { return false; }
+  int status = cu::kCaptureNone;
+  return driver.stream_is_capturing(stream, &status) != cu::kSuccess || status != cu::kCaptureNone;
+}
+
+// As the program asked, and as far as the core knows without any of our events.
+int leave_alone(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
+                DriverClock& clock) {
+  const Launched launched = launch_plainly(request, original, LaunchOutcome::plain_ok, clock);
+  if (decision.ticket != 0) { state.core->on_launched(decision.ticket, launched.outcome); }
+  if (decision.time_it) { state.core->on_timing_lost(decision.ticket); }
+  return launched.result;
+}
+
 int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
               DriverClock& clock) {
   const cu::Stream stream = explicit_stream(request.config.stream, request.default_stream);
+  if (captured_unseen(state.driver, decision, stream)) { return leave_alone(state, request, original, decision, clock); }
   const cu::Context context = state.contexts.of(stream);
   const bool gated = wait_for_collective(state, decision, context, stream);
   if (decision.step != 0) { state.timer.begin_step(context, stream, decision.step); }

@@ -21,6 +21,9 @@ void add_kernel_node(const FakeCall& call) {
                      call.block[1], call.block[2], call.shared,  call.parameters, call.extra};
   for (unsigned i = 0; i < std::min(call.attribute_count, kFakeAttributes); ++i) {
     if (call.attributes[i].id == cu::kLaunchPriority) { node->priority = call.attributes[i].value.priority; }
+    if (call.attributes[i].id == cu::kLaunchCompletionEvent) {
+      fake::object<fake::Event>(call.attributes[i].value.launch_completion_event.event)->capture = capture;
+    }
   }
   capture->graph->nodes.push_back(node);
 }

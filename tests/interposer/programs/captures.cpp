@@ -1,6 +1,7 @@
 #include <initializer_list>
 
 #include "driver_program.hpp"
+#include "objects.hpp"
 
 // Stream capture and graphs.
 
@@ -82,6 +83,22 @@ void gate_across_capture() {
   EXPECT(calls_named("cuStreamWaitEvent") == 0);
 }
 
+// A capture that begins by an entry point of which nobody knows here: what runs outside stays outside.
+void unseen_capture() {
+  const TwoStreams two;
+  fake::begin_capture(two.comm, cu::kCaptureModeThreadLocal);
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+  EXPECT(fake::capture_of(two.compute) == nullptr && calls_named("cuStreamWaitEvent") == 0);
+  bool broken = false;
+  EXPECT(fake::end_capture(two.comm, broken) != nullptr && !broken);
+  // The other way round: what is captured waits for nothing outside.
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  fake::begin_capture(two.compute, cu::kCaptureModeThreadLocal);
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+  EXPECT(calls_named("cuStreamWaitEvent") == 0);
+}
+
 // The program's capture that its own call has broken ends with the driver's code.
 void broken_capture() {
   const TwoStreams two;
@@ -118,6 +135,23 @@ int priority_of(cu::GraphNode node) {
   cu::LaunchAttributeValue value{};
   EXPECT(cuGraphKernelNodeGetAttribute(node, cu::kLaunchPriority, &value) == 0);
   return value.priority;
+}
+
+// With the flag every node's own priority counts, also those that the program gave and that meant nothing without it.
+void own_node_priority() {
+  const TwoStreams two;
+  const cu::Graph graph = two.capture_step();
+  const cu::GraphNode own = add_node(graph, two.gemm);
+  cu::LaunchAttributeValue value{};
+  value.priority = -1;
+  EXPECT(cuGraphKernelNodeSetAttribute(own, cu::kLaunchPriority, &value) == 0);
+  cu::GraphExec exec = nullptr;
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+  EXPECT(fake_call(fake_call_count() - 1)->flags == 0 && priority_of(own) == -1);
+  value.priority = 0;
+  EXPECT(cuGraphKernelNodeSetAttribute(own, cu::kLaunchPriority, &value) == 0);
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+  EXPECT(fake_call(fake_call_count() - 1)->flags == cu::kInstantiateUseNodePriority);
 }
 
 // Explicit nodes, in child graphs as well, and given as CUkernel.
@@ -220,8 +254,10 @@ constexpr Case kCases[] = {
     {"capture", capture},
     {"captured_gate", captured_gate},
     {"gate_across_capture", gate_across_capture},
+    {"unseen_capture", unseen_capture},
     {"broken_capture", broken_capture},
     {"node_priority", node_priority},
+    {"own_node_priority", own_node_priority},
     {"explicit_nodes", explicit_nodes},
     {"plain_graph", plain_graph},
     {"updated_graph", updated_graph},

@@ -9,6 +9,7 @@
 
 #include "driver_program.hpp"
 #include "interposer/core/core.hpp"
+#include "objects.hpp"
 
 // Several threads, contexts, devices and processes.
 
@@ -89,6 +90,30 @@ void context_destroyed() {
   fake_reset();
   EXPECT(launch_on(make_stream(), all_reduce, 24) == 0);
   EXPECT(attribute_of(*fake_call(0), cu::kLaunchCompletionEvent)->value.launch_completion_event.event != before);
+}
+
+// The functions of a context that is gone leave their addresses to others: what was a product is an all-reduce now, and the other way round.
+void function_reused() {
+  cu::Context context = nullptr;
+  EXPECT(cuCtxCreate_v2(&context, 0, 0) == 0);
+  const cu::Function first = fake_function("gemm", 64, 0);
+  const cu::Function second = fake_function(kAllReduce, 96, 0);
+  EXPECT(launch_on(make_stream(), second, 24) == 0 && launch_on(make_stream(), first) == 0);
+  const auto expect_all_reduce = [](cu::Function function) {
+    const cu::Stream stream = make_stream();
+    fake_reset();
+    EXPECT(launch_on(stream, function, 24) == 0);
+    EXPECT(fake_call_count() == 1 && attribute_of(*fake_call(0), cu::kLaunchPriority) != nullptr);
+  };
+  expect_all_reduce(second);
+  EXPECT(cuCtxDestroy_v2(context) == 0);
+  reinterpret_cast<fake::Function*>(first)->name = kAllReduce;
+  reinterpret_cast<fake::Function*>(second)->name = "gemm";
+  EXPECT(cuCtxCreate_v2(&context, 0, 0) == 0);
+  expect_all_reduce(first);
+  EXPECT(cuDevicePrimaryCtxReset_v2(0) == 0);
+  reinterpret_cast<fake::Function*>(second)->name = kAllReduce;
+  expect_all_reduce(second);
 }
 
 // The primary context ends with its last reference, and its events with it; the next one may have the same handle.
@@ -228,15 +253,11 @@ void fork_in_handler() {
 }
 
 constexpr Case kCases[] = {
-    {"exit_in_handler", exit_in_handler},
-    {"fork_in_handler", fork_in_handler},
-    {"two_threads", two_threads},
-    {"several_contexts", several_contexts},
-    {"context_destroyed", context_destroyed},
-    {"primary_released", primary_released},
-    {"many_threads", many_threads},
-    {"launch_some", launch_some},
-    {"forked", forked},
+    {"exit_in_handler", exit_in_handler},   {"fork_in_handler", fork_in_handler},
+    {"two_threads", two_threads},           {"function_reused", function_reused},
+    {"several_contexts", several_contexts}, {"context_destroyed", context_destroyed},
+    {"primary_released", primary_released}, {"many_threads", many_threads},
+    {"launch_some", launch_some},           {"forked", forked},
     {"forked_idle", forked_idle},
 };
 

@@ -318,6 +318,15 @@ TEST(Core, AsksAgainAfterAModuleWasUnloaded) {
   EXPECT_TRUE(program.launch(kGemm, kCommStream).is_collective);
 }
 
+// Its functions went with it, and the driver may give their addresses to others.
+TEST(Core, AsksAgainAfterAContextWasDestroyed) {
+  Program program(rules_of(Policy::gate));
+  program.launch(kGemm, kComputeStream);
+  program.fake.names[kGemm] = "ncclDevKernel_Broadcast";
+  program.core->on_context_destroy(kContext);
+  EXPECT_TRUE(program.launch(kGemm, kCommStream).is_collective);
+}
+
 TEST(Core, AForkedChildStartsAnew) {
   Program program(rules_of(Policy::gate));
   program.launch(kAllReduce, kCommStream);

@@ -151,6 +151,14 @@ TEST_F(Gate, RefusesWhatCouldDeadlockOrFail) {
   EXPECT_EQ(gate_refusal(question_), Refusal::no_event);
 }
 
+// Of one block on each SM all begin at once, whatever each takes.
+TEST_F(Gate, RefusesACollectiveWhoseBlocksMayNotAllBeginAtOnce) {
+  collective_.blocks = 132;
+  EXPECT_EQ(gate_refusal(question_), Refusal::none);
+  collective_.blocks = 133;
+  EXPECT_EQ(gate_refusal(question_), Refusal::several_waves);
+}
+
 TEST_F(Gate, StaysInsideACapture) {
   question_.capture_active = true;
   EXPECT_EQ(gate_refusal(question_), Refusal::other_capture) << "neither seems to be captured, but something is";
