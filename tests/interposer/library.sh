@@ -28,6 +28,8 @@ diff "$work/listed" "$work/exported" >"$work/difference" || fail "exported names
 } | sort >"$work/table"
 diff "$work/table" "$work/exported" >"$work/difference" || fail "exported names differ from hook_table.cpp: $(cat "$work/difference")"
 
-if readelf --dyn-syms "$ELBOWROOM_INTERPOSER" | grep -qE 'GLIBC_2\.(3[6-9]|[4-9][0-9])'; then
-  fail "needs a newer C library than that of Ubuntu 22.04 (2.35)"
-fi
+# What PyTorch's wheels run on: manylinux_2_28.
+objdump -T "$ELBOWROOM_INTERPOSER" | grep -oE '\(?GLIBC_[0-9.]+\)? .*' | tr -d '()' | sort -u >"$work/versions"
+[ -s "$work/versions" ] || fail "objdump names no version of the C library"
+newer=$(awk '{ split($1, part, /[_.]/); if (part[2] > 2 || part[3] > 28) print }' "$work/versions" | tr '\n' ' ')
+[ -z "$newer" ] || fail "needs a newer C library than 2.28: $newer"

@@ -84,6 +84,12 @@ if [ -n "${ELBOWROOM_CAPTURES_PROGRAM:-}" ]; then
   grep -qE '"in_window": *1\b' "$work"/*.json || fail "not one product beside the updated graph: $(cat "$work"/*.json)"
 fi
 
+# An entry point that is newer than its hook is left alone, which is said.
+if [ -n "${ELBOWROOM_ROUTES_PROGRAM:-}" ]; then
+  ELBOWROOM_PROGRAM=$ELBOWROOM_ROUTES_PROGRAM run proc_address_newer 1
+  grep -qF 'cuLaunchHostFunc: the driver has a newer form' "$work"/*.json || fail "no word of the newer form: $(cat "$work"/*.json)"
+fi
+
 # Without a driver there is nothing to report, and a folder that is not there is no reason to fail.
 rm -f "$work"/*
 LD_PRELOAD=$ELBOWROOM_INTERPOSER true

@@ -196,7 +196,8 @@ void* next_global(const char* name) {
   const DlsymFunction loader = c_library_dlsym();
   void* found = loader == nullptr ? nullptr : loader(RTLD_NEXT, name);
   if (found == nullptr) {
-    dlerror();  // the message is not for the program
+    static const auto take_message = reinterpret_cast<char* (*)()>(in_c_library("dlerror"));
+    if (take_message != nullptr) { take_message(); }  // it is not for the program
     return nullptr;
   }
   return is_interposer(object_at(found)) ? nullptr : found;

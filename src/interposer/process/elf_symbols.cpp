@@ -1,5 +1,7 @@
 #include "interposer/process/elf_symbols.hpp"
 
+#include <atomic>
+
 // Compiled so that no loop of this file becomes a call of the C library (CMakeLists.txt).
 
 namespace elbowroom::interposer::process {
@@ -42,6 +44,14 @@ LoadedObject::LoadedObject(const dl_phdr_info& object)
   for (unsigned i = 0; i < header_count_; ++i) {
     if (headers_[i].p_type == PT_DYNAMIC) { dynamic_ = at<ElfW(Dyn)>(base_ + headers_[i].p_vaddr); }
   }
+  read_dynamic();
+}
+
+LoadedObject::LoadedObject(const link_map& object) : base_(object.l_addr), path_(object.l_name), dynamic_(object.l_ld) {
+  read_dynamic();
+}
+
+void LoadedObject::read_dynamic() {
   std::uintptr_t soname = 0;
   for (const ElfW(Dyn)* entry = dynamic_; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
     // glibc has relocated these in place for ordinary objects, but not for the kernel's vdso.
@@ -165,6 +175,25 @@ bool LoadedObject::refers_to(const char* name) const { return symbols_ != nullpt
 
 bool is_interposer(const LoadedObject& object) { return begins_with(object.soname(), kOwnSoname); }
 
+namespace {
+
+using Iterate = int (*)(int (*)(dl_phdr_info*, std::size_t, void*), void*);
+
+// The C library's own, which a program may interpose. First asked for when the process starts, before it has threads.
+Iterate iterate() {
+  static constinit std::atomic<Iterate> known{nullptr};
+  Iterate found = known.load(std::memory_order_acquire);
+  for (const link_map* object = _r_debug.r_map; found == nullptr && object != nullptr; object = object->l_next) {
+    if (!begins_with(last_part(object->l_name), "libc.so")) { continue; }
+    found = reinterpret_cast<Iterate>(LoadedObject(*object).find("dl_iterate_phdr"));
+  }
+  if (found == nullptr) { found = &dl_iterate_phdr; }
+  known.store(found, std::memory_order_release);
+  return found;
+}
+
+}  // namespace
+
 void visit_loaded_objects(bool (*visit)(void* self, const LoadedObject& object), void* self) {
   struct Visit {
     bool (*call)(void*, const LoadedObject&);
@@ -174,7 +203,7 @@ void visit_loaded_objects(bool (*visit)(void* self, const LoadedObject& object),
     const auto& known = *static_cast<const Visit*>(data);
     return known.call(known.self, LoadedObject(*object)) ? 1 : 0;
   };
-  dl_iterate_phdr(step, &each);
+  iterate()(step, &each);
 }
 
 void* find_loaded_symbol(std::string_view object_prefix, const char* name) {

@@ -16,6 +16,8 @@ class LoadedObject {
  public:
   LoadedObject() = default;
   explicit LoadedObject(const dl_phdr_info& object);
+  /// Of one that is read without its program headers: holds() says false.
+  explicit LoadedObject(const link_map& object);
 
   /// The address of the function that the object defines under that name; null: none. Versions are ignored.
   [[nodiscard]] void* find(const char* name) const;
@@ -39,6 +41,7 @@ class LoadedObject {
   }
 
  private:
+  void read_dynamic();
   [[nodiscard]] std::uint32_t find_index(const char* name) const;
   [[nodiscard]] std::uint32_t find_by_gnu_hash(const char* name) const;
   [[nodiscard]] std::uint32_t find_by_scan(const char* name) const;

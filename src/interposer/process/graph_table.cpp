@@ -1,23 +1,25 @@
 #include "interposer/process/graph_table.hpp"
 
+#include <cstdint>
+
 namespace elbowroom::interposer::process {
+
+namespace {
+
+std::uint64_t key_of(const void* exec) { return reinterpret_cast<std::uintptr_t>(exec); }
+
+}  // namespace
 
 void GraphTable::put(const void* exec, const ExecutableGraph& graph) {
   const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < used_; ++i) {
-    if (entries_[i].exec == exec) {
-      entries_[i].graph = graph;
-      return;
-    }
-  }
-  if (used_ < kGraphs) { entries_[used_++] = {exec, graph}; }
+  ExecutableGraph* known = graphs_.find(key_of(exec));
+  if (known == nullptr && graphs_.size() < kGraphs) { known = graphs_.obtain(key_of(exec)); }
+  if (known != nullptr) { *known = graph; }
 }
 
 ExecutableGraph GraphTable::get(const void* exec) {
   const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < used_; ++i) {
-    if (entries_[i].exec == exec) { return entries_[i].graph; }
-  }
+  if (const ExecutableGraph* known = graphs_.find(key_of(exec))) { return *known; }
   ExecutableGraph unknown;
   unknown.facts.waits = true;
   return unknown;
@@ -25,17 +27,12 @@ ExecutableGraph GraphTable::get(const void* exec) {
 
 void GraphTable::remove(const void* exec) {
   const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < used_; ++i) {
-    if (entries_[i].exec == exec) {
-      entries_[i] = entries_[--used_];
-      return;
-    }
-  }
+  graphs_.erase(key_of(exec));
 }
 
 bool GraphTable::full() {
   const std::lock_guard lock(mutex_);
-  return used_ == kGraphs;
+  return graphs_.size() >= kGraphs;
 }
 
 }  // namespace elbowroom::interposer::process

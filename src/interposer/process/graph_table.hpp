@@ -1,11 +1,11 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <mutex>
 
 #include "interposer/core/core.hpp"
 #include "interposer/core/own_mutex.hpp"
+#include "interposer/core/table.hpp"
 
 namespace elbowroom::interposer::process {
 
@@ -15,7 +15,7 @@ struct ExecutableGraph {
 };
 
 /// What the executable graphs of the process hold. At most kGraphs; a further one counts as one that waits, so that nothing is controlled
-/// because of it or gated behind it.
+/// because of it or gated behind it. A look-up costs the same however many there are.
 class GraphTable {
  public:
   static constexpr std::size_t kGraphs = 4096;
@@ -26,13 +26,8 @@ class GraphTable {
   [[nodiscard]] bool full();
 
  private:
-  struct Entry {
-    const void* exec = nullptr;
-    ExecutableGraph graph;
-  };
   OwnMutex mutex_;
-  std::array<Entry, kGraphs> entries_{};
-  std::size_t used_ = 0;
+  FixedTable<ExecutableGraph, 2 * kGraphs> graphs_;
 };
 
 }  // namespace elbowroom::interposer::process

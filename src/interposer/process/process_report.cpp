@@ -31,6 +31,28 @@ struct DriverEntries {
   }
 };
 
+// Hooked functions that the program may have called past their hooks.
+struct PassedBy {
+  std::array<std::array<char, 2 * kEntryBytes>, 32> text;
+  std::array<const char*, 32> pointers;
+  std::size_t count = 0;
+
+  void add(const char* name, const char* reason) {
+    if (count == text.size()) { return; }
+    std::snprintf(text[count].data(), text[count].size(), "%s: %s", name, reason);
+    pointers[count] = text[count].data();
+    ++count;
+  }
+};
+
+void collect_passed_by(PassedBy& passed) {
+  for (const Hook& hook : hooks()) {
+    if ((hook.state->routes.load(std::memory_order_relaxed) & kNewerForm) != 0) {
+      passed.add(hook.symbol, "the driver has a newer form, which the program asked for");
+    }
+  }
+}
+
 void collect_entries(DriverEntries& entries, const char* finder) {
   for (const Hook& hook : hooks()) {
     const std::uint8_t routes = hook.state->routes.load(std::memory_order_relaxed);
@@ -121,6 +143,11 @@ void write_process_report(const ReportSource& source) {
   facts.write_more = source.write_more;
   facts.driver_entries = entries.pointers.data();
   facts.driver_entry_count = entries.count;
+  static PassedBy passed;
+  passed.count = 0;
+  collect_passed_by(passed);
+  facts.passed_through = passed.pointers.data();
+  facts.passed_through_count = passed.count;
   fill_overhead(source.overhead, source.core.launches_at_rest(), facts);
   const char* directory = std::getenv("ELBOWROOM_RUN_REPORT_DIR");
   if (directory != nullptr && *directory != '\0') { report_to(source, directory, facts); }

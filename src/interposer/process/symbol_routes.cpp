@@ -113,11 +113,6 @@ namespace {
 void* const kAskNext = nullptr;
 void* const kNoSymbol = reinterpret_cast<void*>(1);
 
-void* in_c_library(const char* name) {
-  void* found = find_loaded_symbol("libc.so", name);
-  return found != nullptr ? found : find_loaded_symbol("libdl", name);  // glibc before 2.34
-}
-
 void* next_of(void*& known, const char* name) {
   void* found = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
   if (found != nullptr) { return found; }
@@ -236,9 +231,15 @@ void* driver_function(const char* name) {
   if (void* next = next_at_start(name)) { return next; }
   void* own = find_loaded_symbol(prefix, name);
   if (own == nullptr || !dlsym_is_interposed()) { return own; }
-  void* handle = dlopen(object_at(own).path(), RTLD_LAZY | RTLD_NOLOAD);
+  static const auto open = reinterpret_cast<void* (*)(const char*, int)>(in_c_library("dlopen"));
+  void* handle = open == nullptr ? nullptr : open(object_at(own).path(), RTLD_LAZY | RTLD_NOLOAD);
   void* found = handle == nullptr ? nullptr : next_dlsym()(handle, name);
   return found == nullptr ? own : found;
+}
+
+void* in_c_library(const char* name) {
+  void* found = find_loaded_symbol("libc.so", name);
+  return found != nullptr ? found : find_loaded_symbol("libdl", name);  // glibc before 2.34
 }
 
 DlsymFunction next_dlsym() { return reinterpret_cast<DlsymFunction>(next_of(elbowroom_next_dlsym, "dlsym")); }

@@ -13,6 +13,9 @@ DlvsymFunction next_dlvsym();
 /// The C library's own, which answers RTLD_NEXT for the library that calls it.
 DlsymFunction c_library_dlsym();
 
+/// A function of dlfcn.h, which older C libraries have in libdl.so.2: not linked to, so that either will do.
+void* in_c_library(const char* name);
+
 /// The driver's function of that name as a program would have got it without this library: an earlier LD_PRELOAD's, or the driver's own.
 /// Null: no driver is loaded, or it has none.
 void* driver_function(const char* name);

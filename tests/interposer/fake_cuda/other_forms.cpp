@@ -137,3 +137,16 @@ int cuGraphExecUpdate(cu::GraphExec exec, cu::Graph graph, cu::GraphNode*, int*)
   return injected != 0 ? injected : cuGraphExecUpdate_v2(exec, graph, nullptr);
 }
 int cuGraphLaunch_ptsz(cu::GraphExec, cu::Stream stream) { return on_stream("cuGraphLaunch_ptsz", stream); }
+
+// Functions that are found by names of others alone: later forms, and one that is not where it is exported.
+#pragma GCC visibility push(default)
+extern "C" {
+int cuLaunchHostFunc_v2(cu::Stream stream, void (*)(void*), void*, unsigned mode) {
+  return on_stream("cuLaunchHostFunc_v2", stream, mode);
+}
+int cuLaunchHostFunc_v2_ptsz(cu::Stream stream, void (*)(void*), void*, unsigned mode) {
+  return on_stream("cuLaunchHostFunc_v2_ptsz", stream, mode);
+}
+int fake_event_query(cu::Event event) { return cuEventQuery(event); }
+}
+#pragma GCC visibility pop

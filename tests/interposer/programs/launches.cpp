@@ -1,3 +1,5 @@
+#include <dlfcn.h>
+
 #include "driver_program.hpp"
 
 // What reaches the driver of the launches of a program that is linked to it.
@@ -124,6 +126,15 @@ void priority() {
   EXPECT(is_call(0, "cuLaunchKernelEx") && launched.stream == two.comm && launched.grid[0] == 24 && launched.shared == 128);
   EXPECT(launched.attribute_count == 1 && attribute_of(launched, cu::kLaunchPriority)->value.priority == kGreatestPriority);
   EXPECT(is_call(1, "cuLaunchKernel") && fake_call(1)->attribute_count == 0);
+}
+
+// Another preloaded library, which the program's launches go through, changed or not.
+void chained() {
+  const TwoStreams two;
+  const auto seen = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "shim_launches"));
+  EXPECT(seen != nullptr && launch_on(two.comm, two.all_reduce, 24) == 0 && seen() == 1);
+  EXPECT(is_call(0, "cuLaunchKernelEx") && attribute_of(*fake_call(0), cu::kLaunchPriority) != nullptr);
+  EXPECT(launch_on(two.compute, two.gemm) == 0 && seen() == 2 && fake_call_count() == 2);
 }
 
 // The program's own attributes stay in front and unchanged, and so does its array.
@@ -315,6 +326,7 @@ constexpr Case kCases[] = {
     {"host_far_ahead", host_far_ahead},
     {"failing_launch", failing_launch},
     {"priority", priority},
+    {"chained", chained},
     {"own_attributes", own_attributes},
     {"cooperative_collective", cooperative_collective},
     {"kernel_handles", kernel_handles},

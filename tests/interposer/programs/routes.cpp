@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "fake_cuda.hpp"
 #include "program.hpp"
@@ -126,6 +127,39 @@ void proc_address_per_thread() {
   EXPECT(get("cuMemcpyAsync", &found, 12000, cu::kProcAddressPerThreadDefaultStream, nullptr) == 0 && is_driver(found));
 }
 
+// A later driver means another function by the name, with a fourth argument: it is the driver's, and the program gets it as it is.
+void proc_address_newer() {
+  const auto get = function<GetProc5>("cuGetProcAddress_v2");
+  void* found = nullptr;
+  for (const std::uint64_t flags : {std::uint64_t{0}, std::uint64_t{cu::kProcAddressPerThreadDefaultStream}}) {
+    EXPECT(get("cuLaunchHostFunc", &found, 13010, flags, nullptr) == 0 && is_interposed(found));
+    EXPECT(get("cuLaunchHostFunc", &found, 13020, flags, nullptr) == 0 && is_driver(found));
+  }
+  make_context();
+  EXPECT(reinterpret_cast<int (*)(cu::Stream, void (*)(void*), void*, unsigned)>(found)(nullptr, nullptr, nullptr, 7) == 0);
+  EXPECT(function<decltype(&fake_call)>("fake_call")(0)->flags == 7);
+}
+
+// The driver may answer with another address than it exports.
+void proc_address_elsewhere() {
+  void* found = nullptr;
+  EXPECT(function<GetProc5>("cuGetProcAddress_v2")("cuEventQuery", &found, 12000, 0, nullptr) == 0 && is_interposed(found));
+}
+
+// Another preloaded library stands between the program and the driver, by dlsym: it stays there.
+void chained_dlsym() {
+  EXPECT(function<int (*)(cu::DevicePointer)>("cuMemFree_v2")(0) == 2);
+  void* launch = dlsym(driver(), "cuLaunchKernel");
+  EXPECT(is_interposed(launch));
+  expect_launches(launch, "cuLaunchKernel");
+  EXPECT(reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "shim_launches"))() == 1);
+  void* query = dlsym(driver(), "cuEventQuery");
+  cu::Event event = nullptr;
+  EXPECT(is_interposed(query) && function<int (*)(cu::Event*, unsigned)>("cuEventCreate")(&event, 0) == 0);
+  EXPECT(reinterpret_cast<int (*)(cu::Event)>(query)(event) == 0);
+  EXPECT(reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "shim_queries"))() == 1);
+}
+
 // The global scope begins with the preloaded library, which must not answer for a driver that is not there.
 void no_driver() {
   EXPECT(dlsym(RTLD_DEFAULT, "cuLaunchKernel") == nullptr);
@@ -158,6 +192,9 @@ constexpr Case kCases[] = {
     {"proc_address_4", proc_address_4},
     {"proc_address_itself", proc_address_itself},
     {"proc_address_per_thread", proc_address_per_thread},
+    {"proc_address_newer", proc_address_newer},
+    {"proc_address_elsewhere", proc_address_elsewhere},
+    {"chained_dlsym", chained_dlsym},
     {"no_driver", no_driver},
     {"default_scope", default_scope},
     {"next_scope", next_scope},

@@ -1,0 +1,46 @@
+#include <pthread.h>
+
+// The library loads wherever the wheels of PyTorch do: with glibc 2.28. Of functions that a newer C library has anew this takes the old ones, by
+// hidden functions of the same names that the rest of the library, and the C++ runtime inside it, are linked to. Old ones of the thread
+// library were in libpthread.so.0, which is therefore needed by name.
+
+#if defined(__x86_64__)
+#define ELBOWROOM_OLD(name) asm(".symver elbowroom_old_" #name ", " #name "@GLIBC_2.2.5")
+#else
+#define ELBOWROOM_OLD(name) asm(".symver elbowroom_old_" #name ", " #name "@GLIBC_2.17")
+#endif
+#define ELBOWROOM_HIDDEN __attribute__((visibility("hidden"), used))
+
+ELBOWROOM_OLD(exp);
+ELBOWROOM_OLD(log);
+ELBOWROOM_OLD(pthread_once);
+ELBOWROOM_OLD(pthread_mutex_trylock);
+ELBOWROOM_OLD(__pthread_key_create);
+
+extern "C" {
+
+double elbowroom_old_exp(double);
+double elbowroom_old_log(double);
+int elbowroom_old_pthread_once(pthread_once_t*, void (*)());
+int elbowroom_old_pthread_mutex_trylock(pthread_mutex_t*);
+int elbowroom_old___pthread_key_create(pthread_key_t*, void (*)(void*));
+
+ELBOWROOM_HIDDEN double elbowroom_exp(double x) asm("exp");
+ELBOWROOM_HIDDEN double elbowroom_log(double x) asm("log");
+ELBOWROOM_HIDDEN int elbowroom_pthread_once(pthread_once_t* once, void (*call)()) asm("pthread_once");
+ELBOWROOM_HIDDEN int elbowroom_pthread_mutex_trylock(pthread_mutex_t* mutex) asm("pthread_mutex_trylock");
+ELBOWROOM_HIDDEN int elbowroom_pthread_key_create(pthread_key_t* key, void (*destroy)(void*)) asm("__pthread_key_create");
+ELBOWROOM_HIDDEN int elbowroom_dl_find_object(void* address, void* found) asm("_dl_find_object");
+// The C++ runtime asks whether it may leave out atomic operations: it may not.
+ELBOWROOM_HIDDEN char elbowroom_single_threaded asm("__libc_single_threaded") = 0;
+
+double elbowroom_exp(double x) { return elbowroom_old_exp(x); }
+double elbowroom_log(double x) { return elbowroom_old_log(x); }
+int elbowroom_pthread_once(pthread_once_t* once, void (*call)()) { return elbowroom_old_pthread_once(once, call); }
+int elbowroom_pthread_mutex_trylock(pthread_mutex_t* mutex) { return elbowroom_old_pthread_mutex_trylock(mutex); }
+int elbowroom_pthread_key_create(pthread_key_t* key, void (*destroy)(void*)) {
+  return elbowroom_old___pthread_key_create(key, destroy);
+}
+// The unwinder of the C++ runtime, which has nothing to unwind here: no exception is thrown.
+int elbowroom_dl_find_object(void* /*address*/, void* /*found*/) { return -1; }
+}

@@ -1,0 +1,60 @@
+#include <dlfcn.h>
+
+#include <cstring>
+
+#include "interposer/cuda/hooked_functions.hpp"
+
+// What limits a program's use of a shared GPU, preloaded as the interposer is: it answers dlsym for the driver, with functions that it exports
+// and with others, and is linked to nothing.
+
+namespace {
+
+int launches = 0;
+int queries = 0;
+
+using Dlsym = void* (*)(void*, const char*);
+
+Dlsym c_library_dlsym() {
+#if defined(__x86_64__)
+  static const auto found = reinterpret_cast<Dlsym>(dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"));
+#else
+  static const auto found = reinterpret_cast<Dlsym>(dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.17"));
+#endif
+  return found;
+}
+
+template <class Function>
+Function next(const char* name, Function) {
+  return reinterpret_cast<Function>(c_library_dlsym()(dlopen("libcuda.so.1", RTLD_LAZY), name));
+}
+
+int limited_free(cu::DevicePointer) { return 2; }
+int counted_query(cu::Event event) {
+  ++queries;
+  return next("cuEventQuery", &cuEventQuery)(event);
+}
+
+}  // namespace
+
+int cuLaunchKernel(cu::Function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, cu::Stream stream, void** parameters, void** extra) {
+  ++launches;
+  return next("cuLaunchKernel", &cuLaunchKernel)(function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);
+}
+int cuLaunchKernelEx(const cu::LaunchConfig* config, cu::Function function, void** parameters, void** extra) {
+  ++launches;
+  return next("cuLaunchKernelEx", &cuLaunchKernelEx)(config, function, parameters, extra);
+}
+
+#pragma GCC visibility push(default)
+extern "C" {
+int shim_launches() { return launches; }
+int shim_queries() { return queries; }
+void* dlsym(void* handle, const char* name) noexcept {
+  if (std::strcmp(name, "cuMemFree_v2") == 0) { return reinterpret_cast<void*>(&limited_free); }
+  if (std::strcmp(name, "cuEventQuery") == 0) { return reinterpret_cast<void*>(&counted_query); }
+  if (std::strcmp(name, "cuLaunchKernel") == 0) { return reinterpret_cast<void*>(&cuLaunchKernel); }
+  return c_library_dlsym()(handle, name);
+}
+}
+#pragma GCC visibility pop
