@@ -138,6 +138,7 @@ void proc_address_newer() {
   make_context();
   EXPECT(reinterpret_cast<int (*)(cu::Stream, void (*)(void*), void*, unsigned)>(found)(nullptr, nullptr, nullptr, 7) == 0);
   EXPECT(function<decltype(&fake_call)>("fake_call")(0)->flags == 7);
+  expect_launches(dlsym(driver(), "cuLaunchKernel"), "cuLaunchKernel");
 }
 
 // The driver may answer with another address than it exports.
