@@ -1,6 +1,6 @@
 """A pool of symmetric memory for the collectives of a group (PyTorch 2.9 or later, NCCL 2.28 or later, NVLink).
 
-NCCL's kernels on such memory read and write the buffers of all ranks directly: fewer blocks, and a third of the memory traffic.
+NCCL's kernels on such memory read and write the buffers of all ranks directly: fewer blocks, and no buffers between.
 """
 
 from __future__ import annotations
