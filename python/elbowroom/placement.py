@@ -68,8 +68,9 @@ class GroupPlacement:
             if not problem and self._changes >= MOST_CHANGES:
                 raise Unusable(f"the process group has had {MOST_CHANGES} registrations")
             if not problem:
-                windows = Windows(self._torch, self._backend())
-                facts["blocks"] = choose_blocks()
+                backend = self._backend()
+                windows = Windows(self._torch, backend)
+                facts["blocks"] = choose_blocks(backend)
                 facts["mapped"] = windows.mapped_bytes(segment.address)
         except Exception as error:
             facts["reason"] = str(error)

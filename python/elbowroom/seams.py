@@ -25,12 +25,14 @@ def _missing(torch: Any) -> str:
     if not getattr(version, "cuda", None):
         return "PyTorch is built without CUDA"
     cuda, native, distributed = (getattr(torch, name, None) for name in ("cuda", "_C", "distributed"))
+    nccl = getattr(distributed, "ProcessGroupNCCL", None)
     needs = {
         "torch.cuda.MemPool": getattr(cuda, "MemPool", None),
         "torch.cuda.use_mem_pool": getattr(cuda, "use_mem_pool", None),
         "pools of one thread": getattr(native, "_cuda_beginAllocateCurrentThreadToPool", None),
         "torch.distributed.Reducer": getattr(distributed, "Reducer", None),
-        "ProcessGroupNCCL._comm_ptr": getattr(getattr(distributed, "ProcessGroupNCCL", None), "_comm_ptr", None),
+        "ProcessGroupNCCL._comm_ptr": getattr(nccl, "_comm_ptr", None),
+        "ProcessGroupNCCL.get_runtime_nccl_version": getattr(nccl, "get_runtime_nccl_version", None),
         "the store of a process group": getattr(sys.modules.get("torch.distributed.distributed_c10d"), "_get_process_group_store", None),
     }
     lacking = [name for name, found in needs.items() if found is None]

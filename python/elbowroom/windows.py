@@ -11,6 +11,7 @@ from typing import Any
 
 OLDEST_NCCL = 22800
 SYMMETRIC = 1  # NCCL_WIN_COLL_SYMMETRIC
+UNDEFINED = -(1 << 31)  # a field of NCCL's configuration that nobody set
 BLOCKS = "16"  # by itself NCCL takes 7, too few beside compute
 
 
@@ -18,9 +19,12 @@ class Unusable(Exception):
     """Why there can be no window."""
 
 
-def choose_blocks() -> str:
+def choose_blocks(backend: Any) -> str:
     """Sets the number of blocks of the kernels for symmetric memory, unless somebody chose blocks. NCCL reads it at the first of them."""
-    chosen = ("NCCL_SYM_CTAS", "NCCL_MIN_CTAS", "NCCL_MAX_CTAS")
+    config = backend.options.config
+    if (config.min_ctas, config.max_ctas) != (UNDEFINED, UNDEFINED):
+        return f"{config.min_ctas},{config.max_ctas}"
+    chosen = ("NCCL_SYM_CTAS", "NCCL_MIN_CTAS", "NCCL_MAX_CTAS", "ELBOWROOM_RUN_SYMMETRIC_BLOCKS")
     if not any(os.environ.get(name) for name in chosen):
         os.environ["NCCL_SYM_CTAS"] = BLOCKS
     return ",".join(os.environ.get(name, "") for name in chosen)
@@ -41,13 +45,13 @@ class Windows:
         self._declare()
         version = ctypes.c_int()
         self._check("ncclGetVersion", self._nccl.ncclGetVersion(ctypes.byref(version)))
-        expected = torch.cuda.nccl.version()
+        expected = backend.get_runtime_nccl_version()
         if version.value < OLDEST_NCCL:
             raise Unusable(f"NCCL is {version.value}, expected {OLDEST_NCCL} or later")
         if version.value != expected[0] * 10_000 + expected[1] * 100 + expected[2]:
             raise Unusable(f"libnccl.so.2 is {version.value}, PyTorch uses {expected}")
-        if os.environ.get("TORCH_NCCL_USE_COMM_NONBLOCKING", "0") not in ("", "0"):
-            raise Unusable("the communicator is not blocking (TORCH_NCCL_USE_COMM_NONBLOCKING)")
+        if backend.options.config.blocking == 0 or os.environ.get("TORCH_NCCL_USE_COMM_NONBLOCKING", "0") not in ("", "0"):
+            raise Unusable("the communicator is not blocking")
         self._communicator = backend._comm_ptr()
         if not self._communicator:
             raise Unusable("the process group has no communicator yet")

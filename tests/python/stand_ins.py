@@ -83,6 +83,7 @@ class Group:
 
 class ProcessGroupNCCL:
     mem_allocator = "NCCL's allocator"
+    options = SimpleNamespace(config=SimpleNamespace(min_ctas=-(1 << 31), max_ctas=-(1 << 31), blocking=-(1 << 31)))
 
     def _comm_ptr(self) -> int:
         return 1

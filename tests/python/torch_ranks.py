@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
-import stand_ins  # noqa: F401  (puts the package on the path)
+import stand_ins  # puts the package on the path
 import torch
 import torch.distributed as dist
 
@@ -77,7 +77,7 @@ def replace_device() -> None:
     buckets.BucketPlacer._opened = lambda self: FakeSegment(None, None, self._room)
     staging.LEAST_TOTAL = 0
     placement.Windows = FakeWindows
-    placement.GroupPlacement._backend = lambda self: SimpleNamespace(mem_allocator=None)
+    placement.GroupPlacement._backend = lambda self: stand_ins.ProcessGroupNCCL()
 
 
 def install(module_name: str, function: str) -> Any:

@@ -1,0 +1,111 @@
+"""NCCL's windows, and the driver's answers about an allocation: both libraries are stand-ins."""
+
+from __future__ import annotations
+
+import os
+import unittest
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+from stand_ins import ProcessGroupNCCL
+
+from elbowroom import windows
+
+ADDRESS, SIZE = 1 << 30, 2 << 20
+
+
+class Call:
+    """A function of a library; argtypes and restype may be set on it."""
+
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._answer(*arguments)
+
+
+def libraries(version: int = 22809, register: int = 0, begin: int = ADDRESS, retain: int = 0) -> dict[str, SimpleNamespace]:
+    def give(value: int, code: int = 0) -> Any:
+        def answer(place: Any, *rest: Any) -> int:
+            place._obj.value = value
+            return code
+
+        return Call(answer)
+
+    def address_range(start: Any, size: Any, address: int) -> int:
+        start._obj.value, size._obj.value = begin, SIZE
+        return 0
+
+    nccl = SimpleNamespace(
+        ncclGetVersion=give(version),
+        ncclCommWindowRegister=Call(lambda *arguments: register),
+        ncclCommWindowDeregister=Call(lambda *arguments: 0),
+        ncclGetErrorString=Call(lambda result: b"unhandled cuda error"),
+        ncclGetLastError=Call(lambda communicator: b"Cuda failure 801"),
+    )
+    driver = SimpleNamespace(
+        cuMemGetAddressRange_v2=Call(address_range), cuMemRetainAllocationHandle=give(7, retain), cuMemRelease=Call(lambda handle: 0)
+    )
+    return {"libnccl.so.2": nccl, "libcuda.so.1": driver}
+
+
+class WindowsTest(unittest.TestCase):
+    def opened(self, **facts: Any) -> windows.Windows:
+        backend = ProcessGroupNCCL()
+        backend.get_runtime_nccl_version = lambda: (2, 28, 9)
+        with mock.patch.object(windows, "_loaded", libraries(**facts).__getitem__):
+            return windows.Windows(None, backend)
+
+    def test_a_segment_of_its_own_is_registered(self) -> None:
+        opened = self.opened()
+        self.assertEqual(opened.mapped_bytes(ADDRESS), SIZE)
+        opened.register(ADDRESS, SIZE)
+        opened.deregister()
+
+    def test_an_older_library_is_refused(self) -> None:
+        with self.assertRaisesRegex(windows.Unusable, "NCCL is 22706, expected 22800 or later"):
+            self.opened(version=22706)
+
+    def test_another_library_than_pytorchs_is_refused(self) -> None:
+        with self.assertRaisesRegex(windows.Unusable, "libnccl.so.2 is 23007, PyTorch uses"):
+            self.opened(version=23007)
+
+    def test_what_nccl_says_is_the_reason(self) -> None:
+        with self.assertRaisesRegex(windows.Unusable, "^ncclCommWindowRegister: unhandled cuda error Cuda failure 801$"):
+            self.opened(register=1).register(ADDRESS, SIZE)
+
+    def test_a_part_of_a_segment_is_refused(self) -> None:
+        with self.assertRaisesRegex(windows.Unusable, "not an allocation of its own"):
+            self.opened(begin=ADDRESS - 512).mapped_bytes(ADDRESS)
+
+    def test_memory_that_ranks_cannot_share_is_refused(self) -> None:
+        with self.assertRaisesRegex(windows.Unusable, "NCCL_CUMEM_ENABLE"):
+            self.opened(retain=1).mapped_bytes(ADDRESS)
+
+    def test_a_library_that_is_not_loaded_is_not_loaded_here(self) -> None:
+        with self.assertRaisesRegex(windows.Unusable, "libnccl-of-nobody.so.2 is not loaded"):
+            windows._loaded("libnccl-of-nobody.so.2")
+
+
+class BlocksTest(unittest.TestCase):
+    def chosen(self, **environment: str) -> tuple[str, str | None]:
+        with mock.patch.dict(os.environ, environment, clear=True):
+            return windows.choose_blocks(ProcessGroupNCCL()), os.environ.get("NCCL_SYM_CTAS")
+
+    def test_sixteen_unless_somebody_chose(self) -> None:
+        self.assertEqual(self.chosen(), ("16,,,", "16"))
+        self.assertEqual(self.chosen(NCCL_SYM_CTAS="24"), ("24,,,", "24"))
+        self.assertEqual(self.chosen(NCCL_MIN_CTAS="8"), (",8,,", None))
+        self.assertEqual(self.chosen(ELBOWROOM_RUN_SYMMETRIC_BLOCKS="chosen"), (",,,chosen", None))
+
+    def test_a_configuration_of_the_programs_stands(self) -> None:
+        backend = ProcessGroupNCCL()
+        backend.options = SimpleNamespace(config=SimpleNamespace(min_ctas=4, max_ctas=8))
+        with mock.patch.dict(os.environ, {}, clear=True):
+            self.assertEqual(windows.choose_blocks(backend), "4,8")
+            self.assertNotIn("NCCL_SYM_CTAS", os.environ)
+
+
+if __name__ == "__main__":
+    unittest.main()
