@@ -140,6 +140,18 @@ expect 0 run --set symmetric_blocks=16 -- bash -c 'cat "$ELBOWROOM_RUN_RULES"; e
 inherits 'symmetric_blocks 16'
 lacks NCCL_MIN_CTAS
 
+# A budget makes the library NCCL's tuner plugin, which asks the user's own first; a run inside a run keeps what the user had.
+expect 0 run --set budget=8 -- bash -c 'cat "$ELBOWROOM_RUN_RULES"; env'
+inherits 'budget 8'
+inherits "NCCL_TUNER_PLUGIN=$library"
+lacks ELBOWROOM_RUN_TUNER_PLUGIN
+grep -q '^ELBOWROOM_RUN_JOB=elbowroom-run-' "$out" || fail 'the job has no name'
+NCCL_TUNER_PLUGIN=mine expect 0 run --set budget=8 -- "$ELBOWROOM_BIN" run --set budget=4 -- env
+inherits ELBOWROOM_RUN_TUNER_PLUGIN=mine
+NCCL_TUNER_PLUGIN=mine expect 0 run --set symmetric_blocks=16 -- env
+inherits NCCL_TUNER_PLUGIN=mine
+lacks ELBOWROOM_RUN_JOB
+
 # With hip its own library is preloaded, RCCL gets the names that it knows, and priorities are asked for unless somebody decided otherwise.
 expect 0 run --backend hip --policy priority --set comm_blocks=8 -- env
 inherits "LD_PRELOAD=$hip_library"

@@ -25,6 +25,7 @@
 #include "run_controls.hpp"
 #include "run_durations.hpp"
 #include "run_profile.hpp"
+#include "run_tuner.hpp"
 #include "tuned_plans.hpp"
 
 namespace elbowroom {
@@ -272,6 +273,7 @@ class Run {
   Status prepare(const std::string& library, const fs::path& folder) {
     changes_ = request_.controls.comm_library;
     std::ranges::move(backend_environment(request_.backend, request_.policy, request_.controls), std::back_inserter(changes_));
+    std::ranges::move(tuner_environment(request_.controls, library, folder.filename().string()), std::back_inserter(changes_));
     changes_.emplace_back("LD_PRELOAD", preload_list(library));
     changes_.emplace_back("ELBOWROOM_RUN_POLICY", request_.policy);
     removed_ = {"ELBOWROOM_RUN_REPORT_DIR", "ELBOWROOM_RUN_RULES", "ELBOWROOM_RUN_DURATIONS"};
@@ -374,7 +376,7 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
   run->add_option(
          "--set", arguments->settings,
          "Settings of the communication library, equal on all ranks: comm_blocks=8, cluster=1, comm_threads=256, copy_engine=1, "
-         "symmetric_blocks=16")
+         "symmetric_blocks=16, budget=8")
       ->delimiter(',')
       ->take_all();
   run->add_option("--cap", arguments->caps,

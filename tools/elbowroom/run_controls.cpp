@@ -51,6 +51,7 @@ const std::vector<CommSetting>& comm_settings() {
       // Its policies of default and of no blocks where copies can do it.
       {"copy_engine", {"NCCL_CTA_POLICY"}, {0, 1}, 1, {"0", "2"}},
       {"symmetric_blocks", {}, {}, 64},
+      {"budget", {}, {}, 64},
   };
   return settings;
 }
@@ -118,8 +119,8 @@ Status add_setting(std::string_view text, RunControls& controls) {
   const std::string_view name = text.substr(0, text.find('='));
   const auto setting = std::ranges::find(comm_settings(), name, &CommSetting::name);
   if (setting == comm_settings().end() || name.size() == text.size()) {
-    return invalid_input(
-        fmt::format("--set: '{}', expected comm_blocks=N, cluster=N, comm_threads=N, copy_engine=N or symmetric_blocks=N", text));
+    return invalid_input(fmt::format(
+        "--set: '{}', expected comm_blocks=N, cluster=N, comm_threads=N, copy_engine=N, symmetric_blocks=N or budget=N", text));
   }
   const std::optional<std::int64_t> number = whole(text.substr(name.size() + 1));
   if (!number || !is_allowed(*setting, *number)) {

@@ -132,6 +132,7 @@ constexpr std::array kHooks{
 
     library<&ncclGroupStart>("ncclGroupStart", HookedLibrary::kNccl),
     library<&ncclGroupEnd>("ncclGroupEnd", HookedLibrary::kNccl),
+    library<&ncclGroupSimulateEnd>("ncclGroupSimulateEnd", HookedLibrary::kNccl),
     library<&ncclAllReduce>("ncclAllReduce", HookedLibrary::kNccl),
     library<&ncclReduce>("ncclReduce", HookedLibrary::kNccl),
     library<&ncclBcast>("ncclBcast", HookedLibrary::kNccl),

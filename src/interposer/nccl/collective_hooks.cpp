@@ -15,9 +15,17 @@ struct Notes {
     nccl::Stream stream;
     CollectiveNote note;
   };
+  // Of one communicator, whatever its streams; what NCCL asks its tuner about.
+  struct Calls {
+    nccl::Communicator communicator;
+    std::uint32_t collectives;
+  };
   std::array<Entry, 16> entries;
+  std::array<Calls, 16> calls;
   std::size_t count = 0;
+  std::size_t communicators = 0;
   int depth = 0;  // of groups and calls in progress
+  bool simulates = false;
 };
 
 thread_local constinit Notes notes{};
@@ -47,6 +55,17 @@ void add_note(nccl::Stream stream, nccl::Communicator communicator, std::uint64_
   notes.entries[notes.count++] = {stream, {reinterpret_cast<std::uintptr_t>(communicator), bytes, ranks}};
 }
 
+void add_call(nccl::Communicator communicator, bool asks) {
+  for (std::size_t i = 0; i < notes.communicators; ++i) {
+    if (notes.calls[i].communicator == communicator) {
+      notes.calls[i].collectives += asks ? 1 : 0;
+      return;
+    }
+  }
+  if (notes.communicators == notes.calls.size()) { return; }
+  notes.calls[notes.communicators++] = {communicator, asks ? 1U : 0U};
+}
+
 // A call or group in progress; the last one to end takes the notes with it.
 class Scope {
  public:
@@ -57,9 +76,19 @@ class Scope {
 
   static void leave() {
     if (notes.depth > 0) { --notes.depth; }
-    if (notes.depth == 0) { notes.count = 0; }
+    if (notes.depth == 0) { notes.count = notes.communicators = 0; }
   }
 };
+
+// Sends, receives and what is made of them do not.
+template <auto Ours>
+constexpr bool asks_tuner = true;
+template <>
+constexpr bool asks_tuner<&ncclAlltoAll> = false;
+template <>
+constexpr bool asks_tuner<&ncclSend> = false;
+template <>
+constexpr bool asks_tuner<&ncclRecv> = false;
 
 // `parts`: how many times the count is sent by each rank; 0: once for each rank.
 template <auto Ours, class... Arguments>
@@ -69,6 +98,8 @@ int collective(const Meant<Ours>& meant, nccl::Communicator communicator, nccl::
   const Scope scope;
   const std::uint32_t ranks = ranks_of(meant.copy(), communicator);
   add_note(stream, communicator, count * bytes_of(type) * (parts == 0 ? ranks : parts), ranks);
+  // An empty one is no task of NCCL's.
+  add_call(communicator, asks_tuner<Ours> && count > 0);
   return meant(arguments...);
 }
 
@@ -80,6 +111,19 @@ CollectiveNote note_of(const void* stream) {
   }
   return {};
 }
+
+std::uintptr_t only_communicator() {
+  return notes.communicators == 1 ? reinterpret_cast<std::uintptr_t>(notes.calls[0].communicator) : 0;
+}
+
+std::uint32_t collectives_in_group(std::uintptr_t communicator) {
+  for (std::size_t i = 0; i < notes.communicators; ++i) {
+    if (reinterpret_cast<std::uintptr_t>(notes.calls[i].communicator) == communicator) { return notes.calls[i].collectives; }
+  }
+  return 0;
+}
+
+bool simulates() { return notes.simulates; }
 
 }  // namespace elbowroom::interposer::nccl
 
@@ -96,6 +140,16 @@ int ncclGroupStart() {
 int ncclGroupEnd() {
   const Meant<&ncclGroupEnd> meant(__builtin_return_address(0));
   const int result = meant();
+  Scope::leave();
+  return result;
+}
+
+// The group ends here too.
+int ncclGroupSimulateEnd(void* estimate) {
+  const Meant<&ncclGroupSimulateEnd> meant(__builtin_return_address(0));
+  notes.simulates = true;
+  const int result = meant(estimate);
+  notes.simulates = false;
   Scope::leave();
   return result;
 }

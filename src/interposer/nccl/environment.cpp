@@ -51,12 +51,16 @@ bool from_users_file(const char* name, Variable& variable) {
 }  // namespace
 
 Variable variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr) { return variable_of_files(name); }
   Variable variable;
-  if (const char* value = std::getenv(name); value != nullptr) {
-    keep(value, variable);
-  } else if (!from_users_file(name, variable)) {
-    from_file("/etc/nccl.conf", name, variable);
-  }
+  keep(value, variable);
+  return variable;
+}
+
+Variable variable_of_files(const char* name) {
+  Variable variable;
+  if (!from_users_file(name, variable)) { from_file("/etc/nccl.conf", name, variable); }
   return variable;
 }
 

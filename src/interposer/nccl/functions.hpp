@@ -22,6 +22,7 @@ namespace nccl = elbowroom::interposer::nccl;
 extern "C" {
 int ncclGroupStart();
 int ncclGroupEnd();
+int ncclGroupSimulateEnd(void* estimate);
 int ncclAllReduce(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Operation operation,
                   nccl::Communicator communicator, nccl::Stream stream);
 int ncclReduce(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Operation operation, int root,

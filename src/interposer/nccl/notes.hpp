@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "interposer/core/core.hpp"
 
 namespace elbowroom::interposer::nccl {
@@ -7,5 +9,12 @@ namespace elbowroom::interposer::nccl {
 /// What the NCCL calls in progress on this thread said about the kernel that they are about to launch on that stream; zeros when
 /// there is none. Kernels of a group are launched when the outermost group ends, on the thread that ends it.
 CollectiveNote note_of(const void* stream);
+
+/// The communicator of the calls in progress on this thread; 0 where there are none, or several.
+std::uintptr_t only_communicator();
+/// How many collectives of a communicator, of those that NCCL asks its tuner about, are in progress on this thread.
+std::uint32_t collectives_in_group(std::uintptr_t communicator);
+/// Whether this thread is in ncclGroupSimulateEnd, which asks and launches nothing.
+bool simulates();
 
 }  // namespace elbowroom::interposer::nccl

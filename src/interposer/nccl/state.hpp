@@ -1,6 +1,7 @@
 #pragma once
 
 #include "interposer/core/rules.hpp"
+#include "interposer/nccl/budget_counts.hpp"
 #include "interposer/nccl/communicators.hpp"
 
 namespace elbowroom::interposer::nccl {
@@ -9,6 +10,7 @@ namespace elbowroom::interposer::nccl {
 struct State {
   Rules rules;
   MadeCommunicators communicators;
+  BudgetCounts budgets;
 };
 
 /// Made when NCCL is first asked for something that this room has a say in; never destroyed.

@@ -1,0 +1,78 @@
+#include "interposer/core/agreement.hpp"
+
+#include <algorithm>
+
+namespace elbowroom::interposer {
+namespace {
+
+// Collectives from a proposal to its value: more after each abort, because some rank runs further ahead than that.
+constexpr std::uint64_t kLeastDistance = 8;
+constexpr std::uint32_t kMostDoublings = 10;
+
+}  // namespace
+
+AgreementSeat AgreementSeat::join(AgreementBoard& board, std::uint32_t ranks) {
+  AgreementSeat seat;
+  if (ranks < 2 || ranks > AgreementBoard::kMostMembers) { return seat; }
+  const std::uint32_t index = board.joined.fetch_add(1, std::memory_order_acq_rel);
+  if (index >= ranks) { return seat; }
+  seat.board_ = &board;
+  seat.index_ = index;
+  seat.ranks_ = ranks;
+  return seat;
+}
+
+bool AgreementSeat::all_acknowledged(std::uint64_t at) const {
+  return std::all_of(board_->members.begin(), board_->members.begin() + ranks_,
+                     [at](const auto& member) { return member.acknowledged.load(std::memory_order_acquire) == at; });
+}
+
+bool AgreementSeat::all_passed(std::uint64_t at) const {
+  return std::all_of(board_->members.begin(), board_->members.begin() + ranks_,
+                     [at](const auto& member) { return member.sequence.load(std::memory_order_acquire) > at; });
+}
+
+bool AgreementSeat::turn(const Proposal& proposed, Fate fate) {
+  std::uint64_t expected = packed(proposed);
+  return board_->word.compare_exchange_strong(expected, packed({fate, proposed.value, proposed.at}), std::memory_order_acq_rel);
+}
+
+void AgreementSeat::propose(std::uint16_t wanted) {
+  std::uint64_t furthest = 0;
+  for (std::uint32_t i = 0; i < ranks_; ++i) {
+    furthest = std::max(furthest, board_->members[i].sequence.load(std::memory_order_acquire));
+  }
+  const std::uint64_t distance = kLeastDistance << std::min(aborts_, kMostDoublings);
+  // Nobody else writes a word that is not proposed.
+  board_->word.store(packed({Fate::proposed, wanted, furthest + distance}), std::memory_order_release);
+}
+
+void AgreementSeat::lead(std::uint16_t wanted) {
+  if (!leads() || board_->joined.load(std::memory_order_acquire) != ranks_) { return; }
+  const Proposal now = load();
+  if (now.fate == Fate::proposed) {
+    if (now.at > sequence_ && all_acknowledged(now.at) && turn(now, Fate::committed)) { aborts_ = 0; }
+    return;
+  }
+  // A committed word stays until all have read it at its collective.
+  if (now.fate == Fate::committed && !all_passed(now.at)) { return; }
+  if (now.fate == Fate::aborted && wanted != value_) { ++aborts_; }
+  if (wanted != value_) { propose(wanted); }
+}
+
+std::uint16_t AgreementSeat::next(bool acknowledges) {
+  if (board_ == nullptr) { return 0; }
+  AgreementBoard::Member& self = board_->members[index_];
+  Proposal now = load();
+  if (now.fate == Fate::proposed && now.at > sequence_ && acknowledges) {
+    self.acknowledged.store(now.at, std::memory_order_release);
+  }
+  // Without this rank's acknowledgement it cannot have been committed; with it, the word that the swap finds is the one for all.
+  if (now.fate == Fate::proposed && now.at <= sequence_ && !turn(now, Fate::aborted)) { now = load(); }
+  if (now.fate == Fate::committed && now.at == sequence_) { value_ = now.value; }
+  ++sequence_;
+  self.sequence.store(sequence_, std::memory_order_release);
+  return value_;
+}
+
+}  // namespace elbowroom::interposer

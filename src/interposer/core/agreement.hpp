@@ -1,0 +1,81 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+/// How the ranks of a communicator come to one value without waiting for each other.
+///
+/// Each rank counts its collectives. One rank, the leader, proposes a value from collective X on. A rank that passes by before X acknowledges.
+/// When all have, the leader commits. A rank that reaches X while the word is still only proposed turns it into aborted. Both changes are one
+/// compare-and-swap of one word, so that the word at X is the same for all: whoever is late, lost or dead, the old value holds everywhere.
+namespace elbowroom::interposer {
+
+enum class Fate : std::uint8_t { none, proposed, committed, aborted };
+
+/// Packed into the one word that decides.
+struct Proposal {
+  Fate fate = Fate::none;
+  std::uint16_t value = 0;
+  std::uint64_t at = 0;  ///< the first collective that the value is for; below 2^46
+
+  friend bool operator==(const Proposal&, const Proposal&) = default;
+};
+
+constexpr std::uint64_t packed(const Proposal& proposal) {
+  return static_cast<std::uint64_t>(proposal.fate) | (static_cast<std::uint64_t>(proposal.value) << 2U) | (proposal.at << 18U);
+}
+constexpr Proposal unpacked(std::uint64_t word) {
+  return {static_cast<Fate>(word & 3U), static_cast<std::uint16_t>(word >> 2U), word >> 18U};
+}
+
+/// What the ranks share. All zeros is a board at which nobody sits yet. Used in memory that processes map: lock-free, no pointer.
+struct AgreementBoard {
+  static constexpr std::size_t kMostMembers = 64;
+
+  struct alignas(64) Member {
+    std::atomic<std::uint64_t> sequence{0};      ///< collectives that it has begun
+    std::atomic<std::uint64_t> acknowledged{0};  ///< Proposal::at that it has seen before reaching it
+  };
+
+  std::atomic<std::uint64_t> word{0};
+  std::atomic<std::uint32_t> joined{0};
+  std::array<Member, kMostMembers> members{};
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// One rank's place at a board. For one thread at a time: a communicator is used by one.
+class AgreementSeat {
+ public:
+  AgreementSeat() = default;  ///< of no board: the value stays 0
+  /// Takes the next place. The seat is none where more ranks come than there are: such a board is not acknowledged by all any more.
+  static AgreementSeat join(AgreementBoard& board, std::uint32_t ranks);
+
+  /// Before this rank's next collective: the value that holds for it. `acknowledges`: this rank can act by the value of a proposal.
+  std::uint16_t next(bool acknowledges);
+  /// For the leader, before `next`: commits what all have acknowledged, or proposes `wanted` where it is not what was decided last.
+  void lead(std::uint16_t wanted);
+
+  [[nodiscard]] bool sits() const { return board_ != nullptr; }
+  [[nodiscard]] bool leads() const { return board_ != nullptr && index_ == 0; }
+  [[nodiscard]] bool is_last() const { return board_ != nullptr && index_ + 1 == ranks_; }
+  [[nodiscard]] std::uint16_t value() const { return value_; }
+  [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
+
+ private:
+  [[nodiscard]] Proposal load() const { return unpacked(board_->word.load(std::memory_order_acquire)); }
+  [[nodiscard]] bool all_acknowledged(std::uint64_t at) const;
+  [[nodiscard]] bool all_passed(std::uint64_t at) const;
+  bool turn(const Proposal& proposed, Fate fate);
+  void propose(std::uint16_t wanted);
+
+  AgreementBoard* board_ = nullptr;
+  std::uint32_t index_ = 0;
+  std::uint32_t ranks_ = 0;
+  std::uint32_t aborts_ = 0;  ///< of the leader's proposals, since the last one that was committed
+  std::uint16_t value_ = 0;
+  std::uint64_t sequence_ = 0;
+};
+
+}  // namespace elbowroom::interposer

@@ -1,0 +1,176 @@
+#include <memory>
+#include <new>
+
+#include "interposer/core/budget.hpp"
+#include "interposer/nccl/agreement_segment.hpp"
+#include "interposer/nccl/environment.hpp"
+#include "interposer/nccl/notes.hpp"
+#include "interposer/nccl/state.hpp"
+#include "interposer/nccl/user_tuner.hpp"
+
+// This library as NCCL's tuner plugin. The user's own is asked first and as NCCL would ask it; where a budget holds, what it says is lowered.
+
+namespace elbowroom::interposer::nccl {
+namespace {
+
+constexpr Result kSystemError = 2;
+
+/// One communicator, as far as the plugin knows it.
+struct Tuned {
+  void* users = nullptr;  ///< the context of the user's plugin
+  std::size_t ranks = 0;
+  std::uintptr_t communicator =
+      0;  ///< whose collectives these are, once a call of that communicator alone has led to a question; 0: not yet
+  bool may_agree = false;
+  AgreementSegment agreement;
+};
+
+const UserTuner& users_tuner(int newest, Logger log) {
+  // NCCL loads a plugin once in a process, and so do we: a second library of NCCL asks the same one.
+  static const UserTuner found = UserTuner::find(newest, log);
+  return found;
+}
+
+const UserTuner& known_tuner() { return users_tuner(0, nullptr); }
+
+// What cannot be agreed is said once for each communicator.
+BudgetRefusal refusal_of(const TunedCommunicator& of) {
+  if (state().rules.budgets.count == 0) { return BudgetRefusal::nothing_asked; }
+  if (of.ranks < 2) { return BudgetRefusal::one_rank; }
+  if (of.id == 0) { return BudgetRefusal::old_library; }
+  if (of.nodes != 1) { return BudgetRefusal::several_hosts; }
+  if (of.ranks > AgreementBoard::kMostMembers) { return BudgetRefusal::many_ranks; }
+  if (variable("NCCL_THREAD_THRESHOLDS").set) { return BudgetRefusal::own_thresholds; }
+  return BudgetRefusal::none;
+}
+
+Result init(int newest, const TunedCommunicator& of, void** context) {
+  const UserTuner& user = users_tuner(newest, of.log);
+  *context = nullptr;
+  std::unique_ptr<Tuned> tuned(new (std::nothrow) Tuned());
+  if (tuned == nullptr) { return kSystemError; }
+  if (const Result result = user.init(of, &tuned->users); result != kSuccess) { return result; }
+  tuned->ranks = of.ranks;
+  BudgetRefusal refusal = refusal_of(of);
+  if (refusal == BudgetRefusal::none) {
+    tuned->may_agree = tuned->agreement.open(of.id, static_cast<std::uint32_t>(of.ranks));
+    if (!tuned->may_agree) { refusal = BudgetRefusal::no_memory; }
+  }
+  state().budgets.communicators[static_cast<std::size_t>(refusal)].fetch_add(1);
+  if (of.log != nullptr) {
+    const char* why = text(refusal);
+    of.log(kLogInfo, kLogTuning, __func__, __LINE__, "TUNER/Plugin: elbowroom: %zu ranks, budgets %s", of.ranks,
+           *why == '\0' ? "by agreement" : why);
+  }
+  *context = tuned.release();
+  return kSuccess;
+}
+
+Result end(void* context) {
+  const std::unique_ptr<Tuned> tuned(static_cast<Tuned*>(context));
+  return known_tuner().end(tuned->users);
+}
+
+// A question outside a call that was seen, or in a group of several communicators, does not tell whose it is.
+std::uint32_t collectives_of(Tuned& tuned) {
+  const std::uintptr_t only = only_communicator();
+  if (tuned.communicator == 0) { tuned.communicator = only; }
+  return collectives_in_group(tuned.communicator);
+}
+
+std::uint32_t budget_for(Tuned& tuned) {
+  if (!tuned.may_agree || simulates()) { return tuned.agreement.seat().value(); }
+  AgreementSeat& seat = tuned.agreement.seat();
+  if (seat.leads()) { seat.lead(wanted_budget(state().rules.budgets, seat.sequence())); }
+  return seat.next(tuned.communicator != 0);
+}
+
+// `chosen`: what NCCL will choose, as far as the interface tells.
+Result ask(void* context, const TunerQuestion& question, Algorithm (*chosen)(const TunerQuestion&)) {
+  Tuned& tuned = *static_cast<Tuned*>(context);
+  if (const Result result = known_tuner().ask(tuned.users, question); result != kSuccess) { return result; }
+  BudgetAsk budget;
+  budget.collectives = collectives_of(tuned);
+  budget.budget = budget_for(tuned);
+  BudgetCounts::Of& count = state().budgets.of(question.function);
+  count.asked.fetch_add(1, std::memory_order_relaxed);
+  if (budget.budget == 0) { return kSuccess; }
+  budget.decided = *question.channels;
+  budget.bytes = question.bytes;
+  budget.ranks = tuned.ranks;
+  budget.algorithm = chosen(question);
+  const int channels = channels_for(budget);
+  if (channels != budget.decided) {
+    *question.channels = channels;
+    count.lowered.fetch_add(1, std::memory_order_relaxed);
+  }
+  return kSuccess;
+}
+
+Algorithm of_costs(const TunerQuestion& question) {
+  const auto protocols = static_cast<std::size_t>(question.protocols);
+  const std::size_t entries = static_cast<std::size_t>(question.algorithms) * protocols;
+  return cheapest({reinterpret_cast<const float*>(question.costs), entries}, protocols);
+}
+Algorithm not_told(const TunerQuestion& /*question*/) { return Algorithm::unknown; }
+
+// --- the five versions: what NCCL passes, put into one form ---
+
+Result init_v2(std::size_t ranks, std::size_t nodes, Logger log, void** context) {
+  return init(2, {.ranks = ranks, .nodes = nodes, .log = log}, context);
+}
+Result ask_v2(void* context, int function, std::size_t bytes, int collnet, int nvls, int pipelined, int* algorithm, int* protocol,
+              int* channels) {
+  TunerQuestion question{.function = function, .bytes = bytes, .pipelined = pipelined, .channels = channels};
+  question.collnet = collnet;
+  question.nvls = nvls;
+  question.algorithm = algorithm;
+  question.protocol = protocol;
+  return ask(context, question, &not_told);
+}
+
+Result init_v3(std::size_t ranks, std::size_t nodes, Logger log, void** context) {
+  return init(3, {.ranks = ranks, .nodes = nodes, .log = log}, context);
+}
+Result ask_v3(void* context, int function, std::size_t bytes, int pipelined, float** costs, int algorithms, int protocols,
+              int* channels) {
+  return ask(context, {function, bytes, pipelined, costs, algorithms, protocols, 0, channels}, &of_costs);
+}
+
+Result init_v4(std::size_t ranks, std::size_t nodes, Logger log, void** context) {
+  return init(4, {.ranks = ranks, .nodes = nodes, .log = log}, context);
+}
+Result ask_v4(void* context, int function, std::size_t bytes, int pipelined, float** costs, int algorithms, int protocols,
+              int registered, int* channels) {
+  return ask(context, {function, bytes, pipelined, costs, algorithms, protocols, registered, channels}, &of_costs);
+}
+
+Result init_v5(void** context, std::uint64_t communicator, std::size_t ranks, std::size_t nodes, Logger log, void* domains,
+               void* constants) {
+  return init(5, {communicator, ranks, nodes, log, domains, constants}, context);
+}
+
+// Only where the user's plugin has one: a null pointer leaves NCCL its own.
+Result chunk_size(void* context, int function, std::size_t bytes, int algorithm, int protocol, int channels, std::size_t* chunk) {
+  const auto& user = *static_cast<const TunerV6*>(known_tuner().symbol);
+  return user.get_chunk_size(static_cast<Tuned*>(context)->users, function, bytes, algorithm, protocol, channels, chunk);
+}
+
+Result init_v6(void** context, std::uint64_t communicator, std::size_t ranks, std::size_t nodes, Logger log, void* domains,
+               void* constants) {
+  const UserTuner& user = users_tuner(6, log);
+  const bool sets_chunks = user.version == 6 && static_cast<const TunerV6*>(user.symbol)->get_chunk_size != nullptr;
+  __atomic_store_n(&ncclTunerPlugin_v6.get_chunk_size, sets_chunks ? &chunk_size : nullptr, __ATOMIC_RELEASE);
+  return init(6, {communicator, ranks, nodes, log, domains, constants}, context);
+}
+
+}  // namespace
+}  // namespace elbowroom::interposer::nccl
+
+using namespace elbowroom::interposer::nccl;
+
+constinit TunerV2 ncclTunerPlugin_v2{"elbowroom", &init_v2, &ask_v2, &end};
+constinit TunerV3 ncclTunerPlugin_v3{"elbowroom", &init_v3, &ask_v3, &end};
+constinit TunerV4 ncclTunerPlugin_v4{"elbowroom", &init_v4, &ask_v4, &end};
+constinit TunerV5 ncclTunerPlugin_v5{"elbowroom", &init_v5, &ask_v4, &end};
+constinit TunerV6 ncclTunerPlugin_v6{"elbowroom", &init_v6, &ask_v4, &end, nullptr};

@@ -1,0 +1,122 @@
+#include "interposer/core/agreement.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+namespace elbowroom::interposer {
+namespace {
+
+/// Ranks at one board, each with what held for each of its collectives.
+struct Table {
+  std::unique_ptr<AgreementBoard> board = std::make_unique<AgreementBoard>();
+  std::vector<AgreementSeat> seats;
+  std::vector<std::vector<std::uint16_t>> held;
+
+  explicit Table(std::uint32_t ranks) : held(ranks) {
+    for (std::uint32_t i = 0; i < ranks; ++i) { seats.push_back(AgreementSeat::join(*board, ranks)); }
+  }
+  void step(std::size_t rank, std::uint16_t wanted, bool acknowledges = true) {
+    seats[rank].lead(wanted);
+    held[rank].push_back(seats[rank].next(acknowledges));
+  }
+  [[nodiscard]] Proposal word() const { return unpacked(board->word.load()); }
+  /// All ranks that came to a collective had the same value there.
+  [[nodiscard]] bool agrees() const {
+    for (const auto& one : held) {
+      for (const auto& other : held) {
+        for (std::size_t i = 0; i < one.size() && i < other.size(); ++i) {
+          if (one[i] != other[i]) { return false; }
+        }
+      }
+    }
+    return true;
+  }
+};
+
+TEST(Agreement, PacksWhatItUnpacks) {
+  const Proposal proposal{Fate::committed, 0xfffe, (std::uint64_t{1} << 46U) - 1};
+  EXPECT_EQ(unpacked(packed(proposal)), proposal);
+  EXPECT_EQ(unpacked(0), Proposal());
+}
+
+// Both have begun none: the value is for number 0 + 8. The leader acknowledges in its first, the other in its first, the leader commits in its
+// second.
+TEST(Agreement, AValueHoldsFromTheSameCollective) {
+  Table table(2);
+  table.step(0, 16);
+  EXPECT_EQ(table.word(), (Proposal{Fate::proposed, 16, 8}));
+  table.step(1, 16);
+  EXPECT_EQ(table.word().fate, Fate::proposed);
+  table.step(0, 16);
+  EXPECT_EQ(table.word(), (Proposal{Fate::committed, 16, 8}));
+  for (int i = 2; i < 10; ++i) { table.step(0, 16); }
+  for (int i = 1; i < 10; ++i) { table.step(1, 16); }
+  for (const auto& held : table.held) { EXPECT_EQ(held, (std::vector<std::uint16_t>{0, 0, 0, 0, 0, 0, 0, 0, 16, 16})); }
+}
+
+// The other never comes: at its collective 8 the leader turns the word, and later proposals reach twice as far.
+TEST(Agreement, WhoIsLateMakesItVoid) {
+  Table table(2);
+  for (int i = 0; i < 9; ++i) { table.step(0, 16); }
+  EXPECT_EQ(table.word(), (Proposal{Fate::aborted, 16, 8}));
+  table.step(0, 16);
+  EXPECT_EQ(table.word(), (Proposal{Fate::proposed, 16, 9 + 16}));
+  EXPECT_EQ(table.seats[0].value(), 0);
+}
+
+// A proposal that comes after a rank has passed it.
+TEST(Agreement, WhoHasPassedMakesItVoid) {
+  Table table(2);
+  table.step(0, 16);
+  for (int i = 0; i < 12; ++i) { table.step(1, 0, false); }
+  EXPECT_EQ(table.word(), (Proposal{Fate::aborted, 16, 8}));
+  for (int i = 0; i < 12; ++i) { table.step(0, 16); }
+  EXPECT_TRUE(table.agrees());
+}
+
+TEST(Agreement, NothingIsProposedBeforeAllHaveCome) {
+  auto board = std::make_unique<AgreementBoard>();
+  AgreementSeat first = AgreementSeat::join(*board, 2);
+  first.lead(16);
+  EXPECT_EQ(board->word.load(), 0U);
+  AgreementSeat second = AgreementSeat::join(*board, 2);
+  EXPECT_TRUE(second.is_last() && !second.leads());
+  EXPECT_FALSE(AgreementSeat::join(*board, 2).sits()) << "a third of two";
+  first.lead(16);
+  EXPECT_EQ(board->word.load(), 0U) << "one too many has come";
+}
+
+TEST(Agreement, OneRankOrTooManyHaveNoSeat) {
+  auto board = std::make_unique<AgreementBoard>();
+  EXPECT_FALSE(AgreementSeat::join(*board, 1).sits());
+  EXPECT_FALSE(AgreementSeat::join(*board, 65).sits());
+  AgreementSeat none;
+  none.lead(3);
+  EXPECT_EQ(none.next(true), 0);
+}
+
+// Any order of ranks, whatever is wanted when, with ranks that stop or cannot act: the same value at the same collective.
+RC_GTEST_PROP(Agreement, HoldsForEveryOrderOfRanks, ()) {
+  const auto ranks = static_cast<std::uint32_t>(*rc::gen::inRange(2, 6));
+  Table table(ranks);
+  const auto turns = *rc::gen::inRange<std::size_t>(0, 600);
+  const auto dead = *rc::gen::inRange<std::size_t>(0, ranks * 2);
+  const auto dies = *rc::gen::inRange<std::size_t>(0, 600);
+  for (std::size_t turn = 0; turn < turns; ++turn) {
+    const auto rank = *rc::gen::inRange<std::size_t>(0, ranks);
+    if (rank == dead && turn >= dies) { continue; }
+    const auto burst = *rc::gen::weightedElement<int>({{6, 1}, {2, 4}, {1, 20}});
+    for (int i = 0; i < burst; ++i) {
+      table.step(rank, static_cast<std::uint16_t>(turn / 40), *rc::gen::weightedElement<bool>({{20, true}, {1, false}}));
+    }
+  }
+  RC_ASSERT(table.agrees());
+}
+
+}  // namespace
+}  // namespace elbowroom::interposer
