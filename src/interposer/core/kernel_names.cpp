@@ -1,44 +1,61 @@
 #include "interposer/core/kernel_names.hpp"
 
-#include <array>
 #include <cstring>
 
 namespace elbowroom::interposer {
 namespace {
 
-/// Found anywhere in the name: a mangled name carries its namespaces and lengths in front.
-constexpr std::array<const char*, 20> kMarks = {
-    // NCCL 2.19 and later, before, and its symmetric kernels; RCCL keeps NCCL's names.
-    "ncclDevKernel",
-    "ncclKernel",
-    "ncclSym",
-    "ncclDevFunc",
-    "mscclKernel",
-    "mscclppKernel",
-    "rcclKernel",
-    // NVSHMEM and what is built on it.
-    "nvshmem",
-    "rocshmem",
-    "deep_ep",
-    // All-reduces of inference engines and of PyTorch's symmetric memory.
-    "cross_device_reduce",
-    "oneShotAllReduce",
-    "twoShotAllReduce",
-    "lamportAllReduce",
-    "one_shot_all_reduce",
-    "two_shot_all_reduce",
-    "multimem_all_",
-    "multimem_one_shot",
-    "allreduce_fusion_kernel",
-    "userbuffers_fp16_sum",
+/// Found anywhere in the name: a mangled name carries its namespaces and lengths in front. Each with the library whose kernels have it, and
+/// where that one defines them.
+struct Mark {
+  const char* text;
+  const char* source;
+};
+constexpr Mark kMarks[] = {
+    {"ncclDevKernel", "NCCL from 2.19 on, RCCL: src/device"},
+    {"ncclKernel", "NCCL before 2.19: src/collectives/device"},
+    {"ncclSym", "NCCL: src/device/symmetric"},
+    {"ncclDevFunc", "NCCL, RCCL: src/device"},
+    {"mscclKernel", "RCCL with MSCCL: src/device/msccl_kernel_impl.h"},
+    {"mscclppKernel", "RCCL with MSCCL++"},
+    {"rcclKernel", "RCCL"},
+    {"nvshmem", "NVSHMEM"},
+    {"rocshmem", "rocSHMEM"},
+    {"deep_ep", "DeepEP: csrc/kernels, namespace deep_ep"},
+    {"cross_device_reduce", "vLLM, SGLang, aiter: custom_all_reduce.cuh"},
+    {"quickreduce", "vLLM, SGLang, aiter on ROCm: csrc/quickreduce, namespace quickreduce"},
+    {"allreduce_prototype_twoshot", "the same kernel, whatever its namespace: csrc/quickreduce/quick_reduce.h"},
+    {"oneShotAllReduce", "TensorRT-LLM: kernels/customAllReduceKernels.cu"},
+    {"twoShotAllReduce", "TensorRT-LLM: kernels/customAllReduceKernels.cu"},
+    {"lamportAllReduce", "TensorRT-LLM: kernels/customAllReduceKernels.cu"},
+    {"oneshotAllreduce", "FlashInfer, TensorRT-LLM: trtllm_mnnvl_allreduce.cuh, oneshotAllreduceFusionKernel"},
+    {"twoshotAllreduce", "FlashInfer, TensorRT-LLM: trtllm_mnnvl_allreduce.cuh, twoshotAllreduceKernel"},
+    {"mnnvl", "TensorRT-LLM, FlashInfer: namespaces of all-reduces over several nodes' NVLink"},
+    {"allreduce_fusion_kernel", "FlashInfer, TensorRT-LLM: trtllm_allreduce_fusion.cuh"},
+    {"moeA2ADispatchKernel", "TensorRT-LLM, FlashInfer: communicationKernels/moeAlltoAllKernels.cu"},
+    {"moeA2ACombineKernel", "TensorRT-LLM, FlashInfer: communicationKernels/moeAlltoAllKernels.cu"},
+    {"moeAllToAllKernel", "TensorRT-LLM: namespace moe_comm"},
+    {"a2a_dispatch_", "pplx-kernels, pplx-garden: a2a_dispatch_send_kernel, a2a_dispatch_recv_kernel"},
+    {"a2a_combine_", "pplx-kernels, pplx-garden: a2a_combine_send_kernel, a2a_combine_recv_kernel"},
+    {"pplx", "pplx-kernels: namespace pplx"},
+    {"symmetric_memory", "PyTorch: torch/csrc/distributed/c10d, namespace c10d::symmetric_memory"},
+    {"wait_signal_kernel", "PyTorch: symmetric memory, CUDASymmetricMemory.cu"},
+    {"put_signal_kernel", "PyTorch: symmetric memory, CUDASymmetricMemory.cu"},
+    {"one_shot_all_reduce", "PyTorch: symmetric memory, CUDASymmetricMemoryOps.cu; XLA"},
+    {"two_shot_all_reduce", "PyTorch: symmetric memory, CUDASymmetricMemoryOps.cu"},
+    {"multimem_all_", "PyTorch: symmetric memory, CUDASymmetricMemoryOps.cu"},
+    {"multimem_one_shot", "PyTorch: symmetric memory, multimem_one_shot_all_reduce_kernel"},
+    {"all_reduce_multimem", "a product and its all-reduce in one kernel"},
+    {"AllReduceKernelImpl", "XLA: stream_executor::gpu, all_reduce_kernel_lib.cu.h"},
+    {"userbuffers_", "TransformerEngine: userbuffers.cu, userbuffers_fp16_sum_* and kuserbuffers_*"},
 };
 
 }  // namespace
 
 bool is_communication(const char* kernel_name) {
   if (kernel_name == nullptr) { return false; }
-  for (const char* mark : kMarks) {
-    if (std::strstr(kernel_name, mark) != nullptr) { return true; }
+  for (const Mark& mark : kMarks) {
+    if (std::strstr(kernel_name, mark.text) != nullptr) { return true; }
   }
   return false;
 }

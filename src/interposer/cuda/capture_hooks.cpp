@@ -18,10 +18,10 @@ int begin_capture(DefaultStream default_stream, cu::Stream stream, Arguments... 
   return result;
 }
 
-template <auto Ours>
-int end_capture(DefaultStream default_stream, cu::Stream stream, cu::Graph* graph) {
+template <auto Ours, class... Arguments>
+int end_capture(DefaultStream default_stream, cu::Stream stream, Arguments... arguments) {
   if (Interposer* state = interposer()) { state->core->on_capture_end(state->stream_id(stream, default_stream)); }
-  return call_real<Ours>(stream, graph);
+  return call_real<Ours>(stream, arguments...);
 }
 
 // `instantiate(node_priorities)` makes the graph with or without the flag that makes the priorities of its nodes count; a driver
@@ -106,6 +106,20 @@ int cuStreamBeginCaptureToGraph_ptsz(cu::Stream stream, cu::Graph graph, const c
                                      const cu::GraphEdgeData* edges, std::size_t count, int mode) {
   return begin_capture<&cuStreamBeginCaptureToGraph_ptsz>(kPerThread, stream, graph, dependencies, edges, count, mode);
 }
+int cuStreamBeginRecaptureToGraph(cu::Stream stream, int mode, cu::Graph graph, void* callback, void* data) {
+  return begin_capture<&cuStreamBeginRecaptureToGraph>(kLegacy, stream, mode, graph, callback, data);
+}
+int cuStreamBeginRecaptureToGraph_ptsz(cu::Stream stream, int mode, cu::Graph graph, void* callback, void* data) {
+  return begin_capture<&cuStreamBeginRecaptureToGraph_ptsz>(kPerThread, stream, mode, graph, callback, data);
+}
+int cuStreamBeginCaptureToCig(cu::Stream stream, void* parameters) {
+  return begin_capture<&cuStreamBeginCaptureToCig>(kLegacy, stream, parameters);
+}
+int cuStreamBeginCaptureToCig_ptsz(cu::Stream stream, void* parameters) {
+  return begin_capture<&cuStreamBeginCaptureToCig_ptsz>(kPerThread, stream, parameters);
+}
+int cuStreamEndCaptureToCig(cu::Stream stream) { return end_capture<&cuStreamEndCaptureToCig>(kLegacy, stream); }
+int cuStreamEndCaptureToCig_ptsz(cu::Stream stream) { return end_capture<&cuStreamEndCaptureToCig_ptsz>(kPerThread, stream); }
 int cuStreamEndCapture(cu::Stream stream, cu::Graph* graph) { return end_capture<&cuStreamEndCapture>(kLegacy, stream, graph); }
 int cuStreamEndCapture_ptsz(cu::Stream stream, cu::Graph* graph) {
   return end_capture<&cuStreamEndCapture_ptsz>(kPerThread, stream, graph);

@@ -46,6 +46,9 @@ int cuEventRecordWithFlags(cu::Event event, cu::Stream stream, unsigned flags);
 int cuEventRecordWithFlags_ptsz(cu::Event event, cu::Stream stream, unsigned flags);
 int cuEventQuery(cu::Event event);
 int cuEventSynchronize(cu::Event event);
+int cuIpcGetEventHandle(cu::IpcEventHandle* handle, cu::Event event);
+int cuCtxWaitEvent(cu::Context context, cu::Event event);
+int cuGreenCtxWaitEvent(cu::GreenContext context, cu::Event event);
 int cuIpcOpenEventHandle(cu::Event* event, cu::IpcEventHandle handle);
 int cuEventDestroy(cu::Event event);
 int cuEventDestroy_v2(cu::Event event);
@@ -103,6 +106,12 @@ int cuStreamBeginCaptureToGraph(cu::Stream stream, cu::Graph graph, const cu::Gr
                                 const cu::GraphEdgeData* edges, std::size_t count, int mode);
 int cuStreamBeginCaptureToGraph_ptsz(cu::Stream stream, cu::Graph graph, const cu::GraphNode* dependencies,
                                      const cu::GraphEdgeData* edges, std::size_t count, int mode);
+int cuStreamBeginRecaptureToGraph(cu::Stream stream, int mode, cu::Graph graph, void* callback, void* data);
+int cuStreamBeginRecaptureToGraph_ptsz(cu::Stream stream, int mode, cu::Graph graph, void* callback, void* data);
+int cuStreamBeginCaptureToCig(cu::Stream stream, void* parameters);
+int cuStreamBeginCaptureToCig_ptsz(cu::Stream stream, void* parameters);
+int cuStreamEndCaptureToCig(cu::Stream stream);
+int cuStreamEndCaptureToCig_ptsz(cu::Stream stream);
 int cuStreamEndCapture(cu::Stream stream, cu::Graph* graph);
 int cuStreamEndCapture_ptsz(cu::Stream stream, cu::Graph* graph);
 

@@ -48,6 +48,14 @@ int wait_event(cu::Stream stream, cu::Event event, unsigned flags, DefaultStream
   return result;
 }
 
+// All that follows in a context waits. An order that is not known only ever adds windows; what another process may record must be known, and
+// stands for the whole context on its legacy default stream, which is the one that a synchronisation of the context finishes as well.
+void tell_context_waits(int result, cu::Context context, cu::Event event) {
+  Interposer* state = interposer();
+  if (state == nullptr || result != cu::kSuccess || !state->foreign_events.contains(event)) { return; }
+  state->core->on_host_dependency(legacy_stream(id_of(context == nullptr ? state->contexts.current() : context)));
+}
+
 void tell_recorded(int result, cu::Event event, cu::Stream stream, DefaultStream default_stream, unsigned flags = 0) {
   Interposer* state = interposer();
   if (state == nullptr || result != cu::kSuccess) { return; }
@@ -136,6 +144,25 @@ int cuEventRecordWithFlags(cu::Event event, cu::Stream stream, unsigned flags) {
 int cuEventRecordWithFlags_ptsz(cu::Event event, cu::Stream stream, unsigned flags) {
   const int result = call_real<&cuEventRecordWithFlags_ptsz>(event, stream, flags);
   tell_recorded(result, event, stream, kPerThread, flags);
+  return result;
+}
+
+// From now on another process may record it.
+int cuIpcGetEventHandle(cu::IpcEventHandle* handle, cu::Event event) {
+  const int result = call_real<&cuIpcGetEventHandle>(handle, event);
+  Interposer* state = interposer();
+  if (state != nullptr && result == cu::kSuccess) { state->foreign_events.add(event); }
+  return result;
+}
+
+int cuCtxWaitEvent(cu::Context context, cu::Event event) {
+  const int result = call_real<&cuCtxWaitEvent>(context, event);
+  tell_context_waits(result, context, event);
+  return result;
+}
+int cuGreenCtxWaitEvent(cu::GreenContext context, cu::Event event) {
+  const int result = call_real<&cuGreenCtxWaitEvent>(context, event);
+  tell_context_waits(result, nullptr, event);
   return result;
 }
 

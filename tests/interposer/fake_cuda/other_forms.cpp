@@ -119,6 +119,35 @@ int cuStreamBeginCaptureToGraph_ptsz(cu::Stream stream, cu::Graph, const cu::Gra
   const int injected = on_stream("cuStreamBeginCaptureToGraph_ptsz", stream);
   return injected != 0 ? injected : cuStreamBeginCapture_v2(stream, mode);
 }
+int cuStreamBeginRecaptureToGraph(cu::Stream stream, int mode, cu::Graph, void*, void*) {
+  const int injected = on_stream("cuStreamBeginRecaptureToGraph", stream);
+  return injected != 0 ? injected : cuStreamBeginCapture_v2(stream, mode);
+}
+int cuStreamBeginRecaptureToGraph_ptsz(cu::Stream stream, int mode, cu::Graph, void*, void*) {
+  const int injected = on_stream("cuStreamBeginRecaptureToGraph_ptsz", stream);
+  return injected != 0 ? injected : cuStreamBeginCapture_v2(stream, mode);
+}
+int cuStreamBeginCaptureToCig(cu::Stream stream, void*) {
+  const int injected = on_stream("cuStreamBeginCaptureToCig", stream);
+  return injected != 0 ? injected : cuStreamBeginCapture_v2(stream, cu::kCaptureModeGlobal);
+}
+int cuStreamBeginCaptureToCig_ptsz(cu::Stream stream, void*) {
+  const int injected = on_stream("cuStreamBeginCaptureToCig_ptsz", stream);
+  return injected != 0 ? injected : cuStreamBeginCapture_v2(stream, cu::kCaptureModeGlobal);
+}
+int cuStreamEndCaptureToCig(cu::Stream stream) {
+  cu::Graph graph = nullptr;
+  const int injected = on_stream("cuStreamEndCaptureToCig", stream);
+  return injected != 0 ? injected : cuStreamEndCapture(stream, &graph);
+}
+int cuStreamEndCaptureToCig_ptsz(cu::Stream stream) {
+  cu::Graph graph = nullptr;
+  const int injected = on_stream("cuStreamEndCaptureToCig_ptsz", stream);
+  return injected != 0 ? injected : cuStreamEndCapture(stream, &graph);
+}
+int cuIpcGetEventHandle(cu::IpcEventHandle*, cu::Event) { return enter("cuIpcGetEventHandle"); }
+int cuCtxWaitEvent(cu::Context, cu::Event) { return enter("cuCtxWaitEvent"); }
+int cuGreenCtxWaitEvent(cu::GreenContext, cu::Event) { return enter("cuGreenCtxWaitEvent"); }
 int cuStreamEndCapture_ptsz(cu::Stream stream, cu::Graph* graph) {
   const int injected = on_stream("cuStreamEndCapture_ptsz", stream);
   return injected != 0 ? injected : cuStreamEndCapture(stream, graph);

@@ -119,6 +119,30 @@ void foreign_event() {
   EXPECT(cuStreamWaitEvent(lanes.comm, foreign, 0) == 0 && lanes.waits_for(lanes.comm));
 }
 
+// Once exported it may be recorded by another process.
+void exported_event() {
+  const Lanes lanes;
+  const cu::Event event = make_event();
+  cu::IpcEventHandle handle{};
+  EXPECT(cuStreamWaitEvent(lanes.comm, event, 0) == 0 && lanes.waits_for(lanes.comm) && cuIpcGetEventHandle(&handle, event) == 0);
+  EXPECT(cuStreamWaitEvent(lanes.comm, event, 0) == 0 && !lanes.waits_for(lanes.comm));
+}
+
+// A context may wait as it likes, but not for what another process records.
+template <class Wait>
+void context_waits(Wait wait) {
+  const Lanes lanes;
+  EXPECT(wait(make_event()) == 0 && lanes.waits_for(lanes.comm));
+  cu::Event foreign = nullptr;
+  EXPECT(cuIpcOpenEventHandle(&foreign, {}) == 0 && wait(foreign) == 0 && !lanes.waits_for(lanes.comm));
+  EXPECT(cuCtxSynchronize() == 0 && lanes.waits_for(lanes.comm));
+}
+
+template <auto End>  // no graph comes of it
+int end_to_cig(cu::Stream stream, cu::Graph* graph) {
+  return *graph = reinterpret_cast<cu::Graph>(stream), End(stream);
+}
+
 cu::Event completion_event_of(const Lanes& lanes, cu::Stream stream) {
   fake_reset();
   lanes.collective(stream);
@@ -279,7 +303,7 @@ constexpr Case kCases[] = {
     {"cuLaunchKernel_ptsz",
      [] {
        launched_on_thread([](const Lanes&, cu::Function function) {
-         return cuLaunchKernel_ptsz(function, 4096, 1, 1, 256, 1, 1, 0, nullptr, nullptr, nullptr);
+         return cuLaunchKernel_ptsz(function, 132, 1, 1, 256, 1, 1, 0, nullptr, nullptr, nullptr);
        });
      }},
     {"cuLaunchKernelEx",
@@ -292,7 +316,7 @@ constexpr Case kCases[] = {
     {"cuLaunchKernelEx_ptsz",
      [] {
        launched_on_thread([](const Lanes&, cu::Function function) {
-         const cu::LaunchConfig config{4096, 1, 1, 256, 1, 1, 0, nullptr, nullptr, 0};
+         const cu::LaunchConfig config{132, 1, 1, 256, 1, 1, 0, nullptr, nullptr, 0};
          return cuLaunchKernelEx_ptsz(&config, function, nullptr, nullptr);
        });
      }},
@@ -324,6 +348,9 @@ constexpr Case kCases[] = {
     {"cuEventRecordWithFlags", [] { record_with_flags(&cuEventRecordWithFlags, false); }},
     {"cuEventRecordWithFlags_ptsz", [] { record_with_flags(&cuEventRecordWithFlags_ptsz, true); }},
     {"cuIpcOpenEventHandle", foreign_event},
+    {"cuIpcGetEventHandle", exported_event},
+    {"cuCtxWaitEvent", [] { context_waits([](cu::Event event) { return cuCtxWaitEvent(nullptr, event); }); }},
+    {"cuGreenCtxWaitEvent", [] { context_waits([](cu::Event event) { return cuGreenCtxWaitEvent(nullptr, event); }); }},
     {"cuEventDestroy", [] { event_destroyed(&cuEventDestroy); }},
     {"cuEventDestroy_v2", [] { event_destroyed(&cuEventDestroy_v2); }},
     {"cuCtxDestroy", [] { context_ends(&cuCtxDestroy); }},
@@ -342,6 +369,15 @@ constexpr Case kCases[] = {
      [] { begins([](cu::Stream stream) { return cuStreamBeginCaptureToGraph(stream, nullptr, nullptr, nullptr, 0, 0); }); }},
     {"cuStreamBeginCaptureToGraph_ptsz",
      [] { begins([](cu::Stream stream) { return cuStreamBeginCaptureToGraph_ptsz(stream, nullptr, nullptr, nullptr, 0, 0); }); }},
+    {"cuStreamBeginRecaptureToGraph",
+     [] { begins([](cu::Stream stream) { return cuStreamBeginRecaptureToGraph(stream, 0, nullptr, nullptr, nullptr); }); }},
+    {"cuStreamBeginRecaptureToGraph_ptsz",
+     [] { begins([](cu::Stream stream) { return cuStreamBeginRecaptureToGraph_ptsz(stream, 0, nullptr, nullptr, nullptr); }); }},
+    {"cuStreamBeginCaptureToCig", [] { begins([](cu::Stream stream) { return cuStreamBeginCaptureToCig(stream, nullptr); }); }},
+    {"cuStreamBeginCaptureToCig_ptsz",
+     [] { begins([](cu::Stream stream) { return cuStreamBeginCaptureToCig_ptsz(stream, nullptr); }); }},
+    {"cuStreamEndCaptureToCig", [] { captures(&begin, &end_to_cig<&cuStreamEndCaptureToCig>); }},
+    {"cuStreamEndCaptureToCig_ptsz", [] { captures(&begin, &end_to_cig<&cuStreamEndCaptureToCig_ptsz>); }},
     {"cuStreamEndCapture", [] { captures(&begin, &cuStreamEndCapture); }},
     {"cuStreamEndCapture_ptsz", [] { captures(&begin, &cuStreamEndCapture_ptsz); }},
     {"cuGraphInstantiate",

@@ -18,6 +18,22 @@ TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
            "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 4>(vllm::RankData*)",
            "one_shot_all_reduce_kernel",
            "multimem_all_reduce_kernel",
+           "kuserbuffers_pushrecv(int, int, int*, int*, int, unsigned long)",
+           "kuserbuffers_pushsendrecv_multiatomic(int)",
+           "userbuffers_fp16_sum_inplace_gpu_rr_rs_oop<8>",
+           "c10d::symmetric_memory::barrier_kernel(unsigned int**, int, int, int, unsigned long)",
+           "_ZN4c10d16symmetric_memoryL18wait_signal_kernelEPPjiiiim",
+           "c10d::symmetric_memory::put_signal_kernel",
+           "void tensorrt_llm::kernels::mnnvl::twoshot_allreduce_kernel<8, __nv_bfloat16>(...)",
+           "void flashinfer::trtllm_mnnvl_allreduce::oneshotAllreduceFusionKernel<8>(...)",
+           "void flashinfer::trtllm_mnnvl_allreduce::twoshotAllreduceKernel<4, __nv_bfloat16, true>(...)",
+           "void stream_executor::gpu::AllReduceKernelImpl<float, (xla::ReductionKind)0>(...)",
+           "void tensorrt_llm::kernels::moe_comm::moeAllToAllKernel<...>",
+           "void tensorrt_llm::kernels::moe_a2a::moeA2ADispatchKernel<...>",
+           "void quickreduce::allreduce_prototype_twoshot<...>",
+           "void pplx::dispatchKernel",
+           "a2a_combine_recv_kernel",
+           "matmul_all_reduce_multimem_kernel",
        }) {
     EXPECT_TRUE(is_communication(name)) << name;
   }
@@ -25,7 +41,7 @@ TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
 
 TEST(KernelNames, LeavesComputeAlone) {
   for (const char* name : {"nvjet_sm90_tst_192x192_64x3_2x1_v_bz_coopA_TNN", "triton_poi_fused_gelu_0", "reduce_kernel", "",
-                           "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor>", "all_reduce_weights"}) {
+                           "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor>", "all_reduce_weights", "moeA2ASanitizeExpertIds"}) {
     EXPECT_FALSE(is_communication(name)) << name;
   }
   EXPECT_FALSE(is_communication(nullptr));
