@@ -41,8 +41,11 @@ bool environment_sets_blocks() {
 }
 bool environment_sets_policy() { return any_set({"NCCL_CTA_POLICY", "NCCL_ENV_PLUGIN"}); }
 
-// A version without symmetric kernels has no use for any of it.
-CommunicatorSettingSet known_to(unsigned library) { return library < kPolicySince ? 0 : kMinBlocks | kMaxBlocks | kCtaPolicy; }
+// A version without symmetric kernels has no use for any of it, and one without that policy refuses to make the communicator.
+CommunicatorSettingSet known_to(unsigned library) {
+  if (library < kPolicySince) { return 0; }
+  return library < kCopiesSince ? kMinBlocks | kMaxBlocks : kMinBlocks | kMaxBlocks | kCtaPolicy;
+}
 
 // NCCL puts its defaults into fields that are newer than the version for which the program was built.
 CommunicatorSettingSet fields_in(const Config& config) {

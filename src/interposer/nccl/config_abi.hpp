@@ -38,6 +38,7 @@ constexpr unsigned version_code(unsigned major, unsigned minor, unsigned patch) 
 inline constexpr unsigned kConfigSince = version_code(2, 14, 0);
 inline constexpr unsigned kBlocksSince = version_code(2, 17, 0);
 inline constexpr unsigned kPolicySince = version_code(2, 27, 0);
+inline constexpr unsigned kCopiesSince = version_code(2, 28, 0);   // NCCL_CTA_POLICY_ZERO
 inline constexpr unsigned kConfigNewest = version_code(2, 30, 7);  // of which the fields are known here
 
 /// sizeof(ncclConfig_t) of that version of NCCL; 0 where it has none.

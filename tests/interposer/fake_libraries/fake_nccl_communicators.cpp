@@ -45,6 +45,8 @@ int parse(const Config* passed, Config& config) {
   const bool bad_maximum = config.max_ctas != kConfigUndefined && config.max_ctas <= 0;
   // Before the defaults are there, so that a minimum alone is greater than the maximum.
   if (bad_minimum || bad_maximum || config.min_ctas > config.max_ctas) { return kInvalidArgument; }
+  const bool bad_policy = config.cta_policy == 2 && static_cast<unsigned>(library) < version_code(2, 28, 0);
+  if (bad_policy) { return kInvalidArgument; }
   default_to(config.min_ctas, 1);
   default_to(config.max_ctas, kChannels);
   default_to(config.cta_policy, 0);

@@ -72,13 +72,15 @@ void older_program() {
   EXPECT(made_with(made(&no_policy), 16, 64, 0));
 }
 
-// Without kernels on symmetric memory there is nothing to set.
+// Without kernels on symmetric memory there is nothing to set; 2.27 has these and no policy of copies, which it would refuse.
 void older_library() {
   fake_nccl_version(22605);
   nccl::Communicator communicator = nullptr;
   EXPECT(ncclCommInitRank(&communicator, 2, kId, 0) == 0 && made_with(communicator, 1, 64, 0));
   nccl::Config config = config_of(22605);
   EXPECT(made_with(made(&config), 1, 64, 0));
+  fake_nccl_version(22705);
+  EXPECT(made_with(made(nullptr), 16, 64, 0));
 }
 
 // A child without a configuration inherits, also what its parent was given; with one it is made like any other.
