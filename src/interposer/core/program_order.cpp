@@ -198,7 +198,6 @@ void ProgramOrder::wait(Stream& stream, EventId id) {
   if (event == nullptr) { return; }
   const bool captured_event = event->capture != 0;
   if (captured_event) {
-    if (find_capture(event->capture) == nullptr) { return; }  // the driver refuses it as well
     if (active_capture(stream) == 0) {
       stream.capture = event->capture;
       stream.captured = Order{};

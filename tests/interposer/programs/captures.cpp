@@ -237,6 +237,19 @@ void gate_waiting_graph() {
   EXPECT(calls_named("cuStreamWaitEvent") == 1);
 }
 
+// A node of a kind that nobody here knows may wait for anything.
+void gate_unknown_node() {
+  const TwoStreams two;
+  const cu::Graph graph = graph_of({two.gemm});
+  cu::GraphNode unknown = nullptr;
+  EXPECT(cuGraphAddHostNode(&unknown, graph, nullptr, 0, nullptr) == 0);
+  reinterpret_cast<fake::Node*>(unknown)->type = 99;
+  cu::GraphExec exec = nullptr;
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0 && cuGraphLaunch(exec, two.comm) == 0);
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launch_on(two.compute, two.gemm) == 0);
+  EXPECT(calls_named("cuStreamWaitEvent") == 0);
+}
+
 int refuse_node_priority(const FakeCall* call) {
   return (call->flags & cu::kInstantiateUseNodePriority) != 0 ? cu::kErrorInvalidValue : 0;
 }
@@ -263,6 +276,7 @@ constexpr Case kCases[] = {
     {"updated_graph", updated_graph},
     {"updated_collectives", updated_collectives},
     {"gate_waiting_graph", gate_waiting_graph},
+    {"gate_unknown_node", gate_unknown_node},
     {"refused_node_priority", refused_node_priority},
 };
 

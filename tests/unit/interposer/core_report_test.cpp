@@ -105,6 +105,17 @@ TEST(CoreReport, NamesEveryRefusal) {
   }
 }
 
+// The same kernel with the same bytes among two ranks and among four lasts another time.
+TEST(CoreReport, TellsCollectivesOfOtherGroupsApart) {
+  Program program(rules_of(Policy::observe));
+  for (const std::uint32_t ranks : {2U, 4U}) {
+    LaunchFacts facts = program.facts(kAllReduce, kCommStream);
+    facts.note = {1, 1 << 20, ranks};
+    program.launch(facts);
+  }
+  EXPECT_EQ(json::parse(program.report())["collectives"].size(), 2U);
+}
+
 TEST(CoreReport, CountsAsForgottenWhatIsNoLongerKept) {
   Program program(rules_of(Policy::observe));
   for (std::size_t i = 0; i < Collectives::kKept + 6; ++i) { program.launch(kAllReduce, kCommStream); }

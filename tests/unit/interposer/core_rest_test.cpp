@@ -53,6 +53,18 @@ TEST(CoreRest, BeginsWhereNothingIsGained) {
   EXPECT_FALSE(program.core->stream_point(kCommStream).any_collective);
 }
 
+// What was enqueued before the choice and is not over would be forgotten with the rest.
+TEST(CoreRest, WaitsForTheEndOfWhatTheHostMayDo) {
+  RestingProgram program;
+  program.run(10);
+  program.core->on_host_dependency(kOtherComputeStream);
+  program.run(kUntilSettled);
+  EXPECT_FALSE(program.rests());
+  program.synchronize(kOtherComputeStream);
+  program.run(2);
+  EXPECT_TRUE(program.rests());
+}
+
 TEST(CoreRest, CountsWhatItLeavesAlone) {
   RestingProgram program;
   program.run(kUntilSettled);

@@ -122,6 +122,16 @@ TEST(StepMarks, AShortAccidentDoesNotStandInTheWay) {
   EXPECT_EQ(marks.period(), 48U);
 }
 
+// Two repetitions may be a coincidence: 32 collectives are evidence enough in number, but only the 48th ends the third.
+TEST(StepMarks, WantThreeRepetitions) {
+  StepMarks marks;
+  for (std::uint64_t i = 0; i < 48; ++i) {
+    EXPECT_FALSE(marks.locked()) << i;
+    marks.on_collective(i % 16);
+  }
+  EXPECT_TRUE(marks.locked());
+}
+
 TEST(StepMarks, FindLongSteps) {
   std::vector<std::uint64_t> step;
   for (std::uint64_t i = 0; i < 600; ++i) { step.push_back(i); }
