@@ -9,6 +9,7 @@
 #include "model/json_document.hpp"
 #include "model/json_fields.hpp"
 #include "report/json_values.hpp"
+#include "run/process_report.hpp"
 
 namespace elbowroom {
 namespace {
@@ -16,7 +17,6 @@ namespace {
 using detail::OrderedJson;
 using nlohmann::json;
 
-constexpr std::string_view kProcessSchema = "elbowroom.run-process/1";
 constexpr std::string_view kRunSchema = "elbowroom.run/1";
 
 // What a double holds exactly; sums over thousands of processes stay below the range of 64 bits.
@@ -252,13 +252,13 @@ ProcessReport::Trial trial_of(Members members) {
 }  // namespace
 
 Result<ProcessReport> parse_process_report(std::string_view text, const std::string& source) {
-  const Result<json> document = detail::read_json_object(text, source, "an elbowroom.run-process/1 document");
+  const Result<json> document = detail::read_json_object(text, source, fmt::format("an {} document", run::kProcessReportSchema));
   if (!document) return document.error();
   std::optional<std::string> failure;
   Members members(*document, "", failure);
   ProcessReport report;
-  if (const std::string schema = members.text("schema"); !failure && schema != kProcessSchema) {
-    failure = fmt::format("schema: {}, expected {}", detail::shown(schema), detail::shown(kProcessSchema));
+  if (const std::string schema = members.text("schema"); !failure && schema != run::kProcessReportSchema) {
+    failure = fmt::format("schema: {}, expected {}", detail::shown(schema), detail::shown(run::kProcessReportSchema));
   }
   report.pid = members.count("pid");
   report.program = members.text("program");

@@ -10,6 +10,8 @@
 #include "model/json_document.hpp"
 #include "model/json_fields.hpp"
 #include "plan/overlap_plan_json.hpp"
+#include "run/durations.hpp"
+#include "run/limits.hpp"
 
 namespace elbowroom {
 namespace {
@@ -158,10 +160,11 @@ Result<StoredDuration> read_duration(const nlohmann::json& object, const std::st
   duration.kernel = line_of(fields, "kernel");
   duration.time = time_of(fields, "time_us");
   duration.stored_at = fields.integer("stored_at", 0, std::int64_t{1} << 40);
-  if (duration.device.empty() || duration.device.size() > kLongestDeviceName) {
-    fields.reject("device", fmt::format("\"{}\"", duration.device), "a name of 1 to 95 bytes");
+  if (duration.device.empty() || duration.device.size() > run::kLongestDeviceName) {
+    fields.reject("device", fmt::format("\"{}\"", duration.device),
+                  fmt::format("a name of 1 to {} bytes", run::kLongestDeviceName));
   }
-  if (!is_launch_kind(duration.kind))
+  if (!run::parse_kind(duration.kind))
     fields.reject("kind", fmt::format("\"{}\"", duration.kind), "16 hexadecimal digits, not all 0");
   if (Status read = fields.finish(); !read) return read.error();
   return duration;
@@ -231,11 +234,6 @@ std::string lines_of(const Elements& elements, Json json_of) {
 
 }  // namespace
 
-bool is_launch_kind(std::string_view text) {
-  const bool digits = text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-  return digits && text.size() == 16 && text.find_first_not_of('0') != std::string_view::npos;
-}
-
 void Profile::put(StoredDuration duration) {
   std::string key = duration.device + '\n' + duration.kind;
   put_newer(durations_, duration_positions_, std::move(key), std::move(duration));
@@ -249,7 +247,7 @@ void Profile::drop_old_durations() {
   duration_positions_.clear();
   std::unordered_map<std::string, std::size_t> kept;
   for (StoredDuration& duration : newest) {
-    if (++kept[duration.device] <= kMostDurations) put(std::move(duration));
+    if (++kept[duration.device] <= run::kMostDurations) put(std::move(duration));
   }
 }
 

@@ -4,16 +4,16 @@
 #include <cstdlib>
 #include <string>
 
-#include "interposer/core/rules.hpp"
+#include "run/rules.hpp"
 
 namespace {
 
-using namespace elbowroom::interposer;
+using namespace elbowroom::run;
 
-// What hooks and core rely on, and what run_rules of the tool would have to be able to write.
+// What hooks and core rely on.
 const char* broken(const Rules& rules) {
-  if (rules.cap_count > Rules::kMaxCaps || rules.footprint_count > Rules::kMaxFootprints) { return "more caps than fit"; }
-  if (rules.product_count > Rules::kMaxProducts || rules.device_count > Rules::kMaxDeviceNames) { return "more rules than fit"; }
+  if (rules.cap_count > kMostCaps || rules.footprint_count > kMostFootprints) { return "more caps than fit"; }
+  if (rules.product_count > kMostProducts || rules.device_count > kMostDevices) { return "more rules than fit"; }
   const DeviceNames known = (kEveryDevice << (rules.device_count + 1)) - 1;
   for (std::size_t i = 0; i < rules.footprint_count; ++i) {
     const FootprintRule& rule = rules.footprints[i];
@@ -28,15 +28,17 @@ const char* broken(const Rules& rules) {
     const std::string name = std::string("NVIDIA ") + rules.device_names[i].data() + "-SXM";
     if ((rules.names_of(name.c_str()) & (kEveryDevice << (i + 1))) == 0) { return "a device that has not its own name"; }
   }
+  Rules again;
+  if (parse_rules(rules_text(rules), again) != 0 || again != rules) { return "rules that their own text does not say"; }
   return nullptr;
 }
 
 }  // namespace
 
-// parse_rules stays within its text and its tables, and every rule that it took can act.
+// parse_rules stays within its text and its tables, every rule that it took can act, and its text says the same rules.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Rules rules;
-  (void)parse_rules(reinterpret_cast<const char*>(data), size, rules);
+  (void)parse_rules({reinterpret_cast<const char*>(data), size}, rules);
   if (const char* what = broken(rules)) {
     std::fprintf(stderr, "%s\n", what);
     std::abort();

@@ -90,8 +90,8 @@ static_assert(cublas_lt::kLayoutType == static_cast<int>(CUBLASLT_MATRIX_LAYOUT_
 static_assert(cublas_lt::kLayoutRows == static_cast<int>(CUBLASLT_MATRIX_LAYOUT_ROWS));
 static_assert(cublas_lt::kLayoutColumns == static_cast<int>(CUBLASLT_MATRIX_LAYOUT_COLS));
 static_assert(cublas_lt::kLayoutBatches == static_cast<int>(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT));
-static_assert(elbowroom::interposer::cuda::product_type(CUDA_R_32F) == elbowroom::interposer::ProductType::f32);
-static_assert(elbowroom::interposer::cuda::product_type(CUDA_R_16BF) == elbowroom::interposer::ProductType::bf16);
+static_assert(elbowroom::interposer::cuda::product_type(CUDA_R_32F) == elbowroom::run::ProductType::f32);
+static_assert(elbowroom::interposer::cuda::product_type(CUDA_R_16BF) == elbowroom::run::ProductType::bf16);
 static_assert(cublas_lt::kInvalidValue == static_cast<int>(CUBLAS_STATUS_INVALID_VALUE));
 static_assert(cublas_lt::kArchMismatch == static_cast<int>(CUBLAS_STATUS_ARCH_MISMATCH));
 static_assert(cublas_lt::kNotSupported == static_cast<int>(CUBLAS_STATUS_NOT_SUPPORTED));

@@ -118,11 +118,33 @@ TEST(HouseRules, KeepTheInterposerApart) {
   Tree tree;
   tree.with("src/interposer/core/a.cpp", "#include \"elbowroom/base/a.hpp\"\n")
       .with("src/runtime/a.cpp", "#include \"interposer/core/a.hpp\"\n");
-  EXPECT_THAT(
-      violations(tree.root()),
-      ElementsAre(
-          "src/interposer/core/a.cpp:1: interposer/core includes \"elbowroom/base/a.hpp\"; it may include nothing of the library",
-          "src/runtime/a.cpp:1: include of \"interposer/core/a.hpp\"; interposer/core is included by nobody"));
+  EXPECT_THAT(violations(tree.root()),
+              ElementsAre("src/interposer/core/a.cpp:1: interposer/core includes \"elbowroom/base/a.hpp\"; it may include nothing "
+                          "of the library but "
+                          "run",
+                          "src/runtime/a.cpp:1: include of \"interposer/core/a.hpp\"; interposer/core is included by nobody"));
+}
+
+TEST(HouseRules, LetTheCommandAndTheInterposerShareTheirProtocol) {
+  Tree tree;
+  tree.with("src/run/a.hpp", "#include <string>\n#include \"run/b.hpp\"\n")
+      .with("src/interposer/core/a.cpp", "#include \"run/a.hpp\"\n")
+      .with("src/interposer/cuda/a.cpp", "#include \"run/a.hpp\"\n")
+      .with("src/report/a.cpp", "#include \"run/a.hpp\"\n")
+      .with("tools/elbowroom/a.cpp", "#include \"run/a.hpp\"\n");
+  EXPECT_THAT(violations(tree.root()), IsEmpty());
+}
+
+TEST(HouseRules, KeepTheProtocolFreeOfDependencies) {
+  Tree tree;
+  tree.with("src/run/a.cpp", "#include <fmt/format.h>\n#include \"elbowroom/base/a.hpp\"\n#include \"interposer/core/a.hpp\"\n")
+      .with("src/model/a.cpp", "#include \"run/a.hpp\"\n");
+  EXPECT_THAT(violations(tree.root()),
+              ElementsAre("src/model/a.cpp:1: model includes \"run/a.hpp\"; includes only go downward",
+                          "src/run/a.cpp:1: run includes <fmt/format.h>; only the standard library is allowed there, because the "
+                          "interposer is built of it too",
+                          "src/run/a.cpp:2: run includes \"elbowroom/base/a.hpp\"; includes only go downward",
+                          "src/run/a.cpp:3: include of \"interposer/core/a.hpp\"; interposer/core is included by nobody"));
 }
 
 TEST(HouseRules, KeepPublicHeadersFreeOfDependencies) {

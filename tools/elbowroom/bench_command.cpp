@@ -14,12 +14,12 @@
 
 #include "bench_case.hpp"
 #include "case_options.hpp"
-#include "elbowroom/model/device_limits.hpp"
 #include "elbowroom/report/result_markdown.hpp"
 #include "elbowroom/report/result_table.hpp"
 #include "elbowroom/report/scenario_line.hpp"
 #include "exit_code.hpp"
 #include "output.hpp"
+#include "run/limits.hpp"
 #include "tuned_plans.hpp"
 #include "validate_command.hpp"
 
@@ -51,10 +51,10 @@ Result<ResidencyChoice> residency_of(const std::string& text) {
   if (text == "all") return ResidencyChoice{ResidencyChoice::Kind::every, {}};
   int number = 0;
   const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure == std::errc{} && rest == text.data() + text.size() && number >= 1 && number <= kGreatestResidency.count()) {
+  if (failure == std::errc{} && rest == text.data() + text.size() && number >= 1 && number <= int{run::kGreatestResidency}) {
     return ResidencyChoice{ResidencyChoice::Kind::fixed, BlocksPerSm(number)};
   }
-  return invalid_input(fmt::format("--blocks-per-sm: '{}', expected best, all or 1 to {}", text, kGreatestResidency.count()));
+  return invalid_input(fmt::format("--blocks-per-sm: '{}', expected best, all or 1 to {}", text, run::kGreatestResidency));
 }
 
 Status check_files(const BenchArguments& arguments) {

@@ -44,9 +44,9 @@ Result<RunBackend> choose_run_backend(std::string_view word) {
   return hip ? RunBackend::hip : RunBackend::cuda;
 }
 
-Status check_run_backend(RunBackend backend, std::string_view policy, const RunControls& asked) {
+Status check_run_backend(RunBackend backend, run::Policy policy, const RunControls& asked) {
   if (backend != RunBackend::hip) return {};
-  if (policy == "gate") {
+  if (policy == run::Policy::gate) {
     return invalid_input(
         "--policy: gate is not there with hip, which has no event at the begin of a kernel; expected auto, observe, priority or "
         "shape");
@@ -69,14 +69,14 @@ RunControls possible_controls(RunBackend backend, RunControls offered) {
   return offered;
 }
 
-EnvironmentChanges backend_environment(RunBackend backend, std::string_view policy, const RunControls& controls) {
+EnvironmentChanges backend_environment(RunBackend backend, run::Policy policy, const RunControls& controls) {
   EnvironmentChanges changes;
   if (backend != RunBackend::hip) return changes;
   for (const auto& [variable, value] : controls.comm_library) {
     if (variable == "NCCL_MIN_CTAS") changes.emplace_back("NCCL_MIN_NCHANNELS", value);
     if (variable == "NCCL_MAX_CTAS") changes.emplace_back("NCCL_MAX_NCHANNELS", value);
   }
-  if (policy != "observe" && std::getenv(kIgnorePriorities) == nullptr) changes.emplace_back(kIgnorePriorities, "0");
+  if (policy != run::Policy::observe && std::getenv(kIgnorePriorities) == nullptr) changes.emplace_back(kIgnorePriorities, "0");
   return changes;
 }
 

@@ -22,13 +22,13 @@ std::string_view preloaded_library(RunBackend backend);
 Result<RunBackend> choose_run_backend(std::string_view word);
 
 /// `invalid_input` for a policy or control that was asked for and that this backend has no way to carry out.
-Status check_run_backend(RunBackend backend, std::string_view policy, const RunControls& asked);
+Status check_run_backend(RunBackend backend, run::Policy policy, const RunControls& asked);
 
 /// What a profile offers, as far as the backend has it.
 RunControls possible_controls(RunBackend backend, RunControls offered);
 
 /// The environment that the backend's libraries need for these controls, beyond what run_controls names: RCCL's own names of NCCL's
 /// settings, and stream priorities, which ROCm can be set to ignore. A variable that the environment has already is left alone.
-EnvironmentChanges backend_environment(RunBackend backend, std::string_view policy, const RunControls& controls);
+EnvironmentChanges backend_environment(RunBackend backend, run::Policy policy, const RunControls& controls);
 
 }  // namespace elbowroom

@@ -21,6 +21,8 @@
 #include "elbowroom/tune/profile_file.hpp"
 #include "exit_code.hpp"
 #include "output.hpp"
+#include "run/environment.hpp"
+#include "run/process_report.hpp"
 #include "run_backend.hpp"
 #include "run_controls.hpp"
 #include "run_durations.hpp"
@@ -32,9 +34,6 @@ namespace elbowroom {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::array<std::string_view, 5> kPolicies = {"auto", "observe", "priority", "gate", "shape"};
-constexpr int kGreatestSmTarget = 1024;
 
 struct RunArguments {
   std::string policy = "auto";
@@ -52,7 +51,8 @@ struct RunArguments {
 struct RunRequest {
   std::vector<std::string> command;
   RunControls controls;
-  std::string policy;
+  std::string rules;  ///< the same as the interposer reads it
+  run::Policy policy = run::Policy::automatic;
   RunBackend backend = RunBackend::cuda;
   std::string durations;    ///< what earlier runs learned, as the interposer reads it
   std::string learn_into;   ///< the profile that takes what this one learns; empty: none
@@ -127,21 +127,21 @@ Status check_report_file(const std::string& path) {
   return invalid_input(fmt::format("--report: '{}', expected a file in a folder that exists, or -", path));
 }
 
-Status check_policy(const std::string& policy) {
-  if (std::ranges::find(kPolicies, policy) != kPolicies.end()) return {};
-  return invalid_input(fmt::format("--policy: '{}', expected one of {}", policy, fmt::join(kPolicies, ", ")));
+Result<run::Policy> asked_policy(const std::string& word) {
+  if (const std::optional<run::Policy> policy = run::parse_policy(word)) return *policy;
+  return invalid_input(fmt::format("--policy: '{}', expected one of {}", word, fmt::join(run::kPolicyWords, ", ")));
 }
 
 /// A control that the policy never applies would be ignored without a word.
-Status check_controls(const std::string& policy, const RunControls& controls) {
-  const bool shapes = policy == "shape";
+Status check_controls(run::Policy policy, const RunControls& controls) {
+  const bool shapes = policy == run::Policy::shape;
   if (shapes && controls.caps.empty() && controls.footprint_caps.empty()) {
     return invalid_input("--policy: shape needs a --cap [NAME=]N or a profile with a choice that caps a kernel");
   }
   if (!shapes && !controls.caps.empty())
-    return invalid_input(fmt::format("--cap: not applied by {}, expected --policy shape", policy));
-  if (controls.sm_target && (policy == "observe" || policy == "priority")) {
-    return invalid_input(fmt::format("--sm-target: not applied by {}, expected --policy auto, gate or shape", policy));
+    return invalid_input(fmt::format("--cap: not applied by {}, expected --policy shape", text(policy)));
+  if (controls.sm_target && (policy == run::Policy::observe || policy == run::Policy::priority)) {
+    return invalid_input(fmt::format("--sm-target: not applied by {}, expected --policy auto, gate or shape", text(policy)));
   }
   return {};
 }
@@ -160,8 +160,8 @@ Result<RunControls> asked_controls(const RunArguments& arguments) {
     if (!part) return part.error();
     controls.off.push_back(*std::move(part));
   }
-  if (arguments.sm_target && (*arguments.sm_target < 1 || *arguments.sm_target > kGreatestSmTarget)) {
-    return invalid_input(fmt::format("--sm-target: {}, expected 1 to {} SMs", *arguments.sm_target, kGreatestSmTarget));
+  if (arguments.sm_target && (*arguments.sm_target < 1 || *arguments.sm_target > static_cast<int>(run::kGreatestSms))) {
+    return invalid_input(fmt::format("--sm-target: {}, expected 1 to {} SMs", *arguments.sm_target, run::kGreatestSms));
   }
   if (arguments.sm_target) controls.sm_target = Sms(*arguments.sm_target);
   return controls;
@@ -188,17 +188,17 @@ Result<Profile> asked_profile(const RunArguments& arguments) {
 }
 
 /// What the profile offers to the policy.
-Result<RunControls> offered_controls(const RunArguments& arguments, const Profile& profile) {
-  if (arguments.policy == "observe") return RunControls();
+Result<RunControls> offered_controls(const RunArguments& arguments, run::Policy policy, const Profile& profile) {
+  if (policy == run::Policy::observe) return RunControls();
   Result<ProfileControls> found = controls_of(profile, own_surroundings());
   if (!found) return found.error();
   if (!found->left.empty()) {
     warn(fmt::format("{}: not applied: {}", profile_path(arguments.profile_file), fmt::join(found->left, "; ")));
   }
   const auto is_off = [&](std::string_view part) { return std::ranges::find(arguments.off, part) != arguments.off.end(); };
-  const bool shapes = arguments.policy == "shape" || arguments.policy == "auto";
+  const bool shapes = policy == run::Policy::shape || policy == run::Policy::automatic;
   if (!shapes || is_off("shape")) found->controls.footprint_caps.clear();
-  if (arguments.policy == "priority" || is_off("sm_target")) found->controls.product_targets.clear();
+  if (policy == run::Policy::priority || is_off("sm_target")) found->controls.product_targets.clear();
   return std::move(found->controls);
 }
 
@@ -211,7 +211,8 @@ Error with_other_backend(const RunArguments& arguments, Error refused) {
 
 Result<RunRequest> request_of(const RunArguments& arguments, const std::optional<std::vector<std::string>>& command) {
   if (!command || command->empty()) return invalid_input("expected -- and a command after the options");
-  if (Status valid = check_policy(arguments.policy); !valid) return valid.error();
+  const Result<run::Policy> policy = asked_policy(arguments.policy);
+  if (!policy) return policy.error();
   if (Status valid = check_report_file(arguments.report_file); !valid) return valid.error();
   const std::string profile_file = profile_path(arguments.profile_file);
   const std::array files{NamedFile("--profile", profile_file), NamedFile("--report", arguments.report_file)};
@@ -220,18 +221,19 @@ Result<RunRequest> request_of(const RunArguments& arguments, const std::optional
   if (!backend) return backend.error();
   Result<RunControls> asked = asked_controls(arguments);
   if (!asked) return asked.error();
-  if (Status valid = check_run_backend(*backend, arguments.policy, *asked); !valid) {
-    return with_other_backend(arguments, valid.error());
-  }
+  if (Status valid = check_run_backend(*backend, *policy, *asked); !valid) { return with_other_backend(arguments, valid.error()); }
   const Result<Profile> profile = asked_profile(arguments);
   if (!profile) return profile.error();
-  Result<RunControls> offered = offered_controls(arguments, *profile);
+  Result<RunControls> offered = offered_controls(arguments, *policy, *profile);
   if (!offered) return offered.error();
   RunControls controls = completed(*std::move(asked), possible_controls(*backend, *std::move(offered)));
-  if (Status valid = check_controls(arguments.policy, controls); !valid) return valid.error();
+  if (Status valid = check_controls(*policy, controls); !valid) return valid.error();
+  const Result<run::Rules> rules = run_rules(controls);
+  if (!rules) return rules.error();
   return RunRequest{.command = *command,
                     .controls = std::move(controls),
-                    .policy = arguments.policy,
+                    .rules = rules_text(*rules),
+                    .policy = *policy,
                     .backend = *backend,
                     .durations = durations_text(*profile),
                     .learn_into = arguments.learn ? profile_path(arguments.profile_file) : "",
@@ -275,11 +277,11 @@ class Run {
     std::ranges::move(backend_environment(request_.backend, request_.policy, request_.controls), std::back_inserter(changes_));
     std::ranges::move(tuner_environment(request_.controls, library, folder.filename().string()), std::back_inserter(changes_));
     changes_.emplace_back("LD_PRELOAD", preload_list(library));
-    changes_.emplace_back("ELBOWROOM_RUN_POLICY", request_.policy);
-    removed_ = {"ELBOWROOM_RUN_REPORT_DIR", "ELBOWROOM_RUN_RULES", "ELBOWROOM_RUN_DURATIONS"};
-    if (request_.wants_report()) changes_.emplace_back("ELBOWROOM_RUN_REPORT_DIR", folder.string());
-    if (Status written = hand_over(folder / "durations", "ELBOWROOM_RUN_DURATIONS", request_.durations); !written) return written;
-    return hand_over(folder / "rules", "ELBOWROOM_RUN_RULES", run_rules(request_.controls));
+    changes_.emplace_back(run::kPolicyVariable, text(request_.policy));
+    removed_ = {run::kReportDirVariable, run::kRulesVariable, run::kDurationsVariable};
+    if (request_.wants_report()) changes_.emplace_back(run::kReportDirVariable, folder.string());
+    if (Status written = hand_over(folder / "durations", run::kDurationsVariable, request_.durations); !written) return written;
+    return hand_over(folder / "rules", run::kRulesVariable, request_.rules);
   }
 
   /// A file for the interposer, named by a variable; neither where there is nothing to say.
@@ -290,11 +292,11 @@ class Run {
   }
 
   [[nodiscard]] RunReport collect(const fs::path& folder, int exit_code, std::chrono::duration<double> wall) const {
-    RunReport report{request_.command, request_.policy, exit_code, wall, {}, {}, std::string(name(request_.backend))};
+    RunReport report{request_.command, text(request_.policy), exit_code, wall, {}, {}, std::string(name(request_.backend))};
     std::vector<fs::path> files;
     std::error_code unknown;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, unknown)) {
-      if (entry.path().extension() == ".json") files.push_back(entry.path());
+      if (entry.path().extension() == run::kProcessReportSuffix) files.push_back(entry.path());
     }
     std::ranges::sort(files);
     for (const fs::path& file : files) {

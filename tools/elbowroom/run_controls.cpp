@@ -10,22 +10,20 @@
 #include <set>
 #include <span>
 
-#include "elbowroom/model/device_limits.hpp"
+#include "run/limits.hpp"
 
 namespace elbowroom {
 namespace {
 
-// What the interposer holds of one rule and in all.
-constexpr std::size_t kLongestName = 127;
-constexpr std::size_t kMostCaps = 64;
-
-constexpr std::array<std::string_view, 4> kOffWords = {"gate", "priority", "timing", "ab"};
 // Parts that a profile adds. The interposer never hears of them.
 constexpr std::array<std::string_view, 2> kOffProfileWords = {"shape", "sm_target"};
 
-bool is_off_word(std::span<const std::string_view> words, std::string_view text) {
-  return std::ranges::find(words, text) != words.end();
+bool is_part_of_policy(std::string_view text) {
+  return std::ranges::find(run::kParts, text, &run::Part::word) != run::kParts.end();
 }
+
+constexpr std::string_view kSymmetricBlocks = "symmetric_blocks";
+constexpr std::string_view kBudget = "budget";
 
 /// A setting of the communication library. NCCL takes these from the environment before any of its own choices; without variables it is for
 /// the interposer, communicator by communicator.
@@ -44,14 +42,14 @@ struct CommSetting {
 
 const std::vector<CommSetting>& comm_settings() {
   static const std::vector<CommSetting> settings = {
-      {"comm_blocks", {"NCCL_MIN_CTAS", "NCCL_MAX_CTAS"}, {}, 64},
+      {"comm_blocks", {"NCCL_MIN_CTAS", "NCCL_MAX_CTAS"}, {}, run::kGreatestCommBlocks},
       {"cluster", {"NCCL_CGA_CLUSTER_SIZE"}, {}, 8},
       // NCCL adds a warp of its own; other counts it silently replaces.
       {"comm_threads", {"NCCL_NTHREADS"}, {128, 256, 512}, 512},
       // Its policies of default and of no blocks where copies can do it.
       {"copy_engine", {"NCCL_CTA_POLICY"}, {0, 1}, 1, {"0", "2"}},
-      {"symmetric_blocks", {}, {}, 64},
-      {"budget", {}, {}, 64},
+      {kSymmetricBlocks, {}, {}, run::kGreatestCommBlocks},
+      {kBudget, {}, {}, run::kGreatestCommBlocks},
   };
   return settings;
 }
@@ -77,7 +75,7 @@ bool is_allowed(const CommSetting& setting, std::int64_t number) {
 /// a comma; who writes one means two caps.
 bool is_kernel_name(std::string_view name) {
   const auto good = [](char c) { return c > ' ' && c < '\x7f' && c != ','; };
-  return !name.empty() && name.size() <= kLongestName && std::ranges::all_of(name, good);
+  return !name.empty() && name.size() <= run::kLongestKernelName && std::ranges::all_of(name, good);
 }
 
 Result<KernelCap> parse_cap(std::string_view text) {
@@ -87,30 +85,40 @@ Result<KernelCap> parse_cap(std::string_view text) {
   if (!is_kernel_name(name)) {
     return invalid_input(
         fmt::format("--cap: '{}', expected part of a kernel's name before '=': 1 to {} visible characters without a comma", text,
-                    kLongestName));
+                    run::kLongestKernelName));
   }
-  if (!blocks || *blocks < 1 || *blocks > kGreatestResidency.count()) {
+  if (!blocks || *blocks < 1 || *blocks > run::kGreatestResidency) {
     return invalid_input(
-        fmt::format("--cap: '{}', expected [NAME=]N with N from 1 to {} blocks per SM", text, kGreatestResidency.count()));
+        fmt::format("--cap: '{}', expected [NAME=]N with N from 1 to {} blocks per SM", text, run::kGreatestResidency));
   }
   return KernelCap{std::string(name), BlocksPerSm(*blocks)};
 }
 
-/// The rules for one device.
-std::string rules_on(const std::string& device, const RunControls& controls) {
-  std::string rules;
-  for (const FootprintCap& cap : controls.footprint_caps) {
-    const KernelFootprint& block = cap.footprint;
-    if (cap.device != device) continue;
-    rules += fmt::format("footprint {}x{} {}+{} {} cap {}\n", block.threads.count(), block.registers_per_thread.count(),
-                         block.static_shared.count(), block.dynamic_shared.count(), block.cluster, cap.blocks_per_sm.count());
-  }
-  for (const ProductTarget& target : controls.product_targets) {
-    if (target.device != device) continue;
-    rules += fmt::format("product {} 2^{} sm_target {}\n", to_string(target.product.dtype), target.product.flop_exponent,
-                         target.sms.count());
-  }
-  return rules;
+template <class Unit>
+std::uint32_t word(const Quantity<Unit>& value) {
+  return static_cast<std::uint32_t>(value.count());
+}
+
+bool add(const FootprintCap& cap, run::Rules& rules) {
+  const KernelFootprint& block = cap.footprint;
+  return rules.add_footprint({.threads = word(block.threads),
+                              .registers = word(block.registers_per_thread),
+                              .static_shared = word(block.static_shared),
+                              .dynamic_shared = word(block.dynamic_shared),
+                              .cluster = static_cast<std::uint32_t>(block.cluster),
+                              .blocks_per_sm = word(cap.blocks_per_sm),
+                              .on = {}});
+}
+
+bool add(const ProductTarget& target, run::Rules& rules) {
+  const run::ProductType type = target.product.dtype == DataType::f32 ? run::ProductType::f32 : run::ProductType::bf16;
+  return rules.add_product({{type, static_cast<std::uint8_t>(target.product.flop_exponent)}, word(target.sms), {}});
+}
+
+bool add_all_on(const std::string& device, const RunControls& controls, run::Rules& rules) {
+  const auto added = [&](const auto& rule) { return rule.device != device || add(rule, rules); };
+  return rules.add_device(device) && std::ranges::all_of(controls.footprint_caps, added) &&
+         std::ranges::all_of(controls.product_targets, added);
 }
 
 }  // namespace
@@ -141,15 +149,14 @@ Status add_setting(std::string_view text, RunControls& controls) {
 Status check_settings(const RunControls& controls) {
   const bool fixes_blocks =
       std::ranges::any_of(controls.comm_library, [](const auto& setting) { return setting.first == "NCCL_MAX_CTAS"; });
-  const bool symmetric =
-      std::ranges::any_of(controls.comm_rules, [](const auto& rule) { return rule.first == "symmetric_blocks"; });
+  const bool symmetric = std::ranges::any_of(controls.comm_rules, [](const auto& rule) { return rule.first == kSymmetricBlocks; });
   if (!fixes_blocks || !symmetric) return {};
   return invalid_input("--set: symmetric_blocks beside comm_blocks, which is the number for all kernels; expected one of them");
 }
 
 Result<std::vector<KernelCap>> parse_caps(std::span<const std::string> texts) {
-  if (texts.size() > kMostCaps)
-    return invalid_input(fmt::format("--cap: given {} times, expected at most {}", texts.size(), kMostCaps));
+  if (texts.size() > run::kMostCaps)
+    return invalid_input(fmt::format("--cap: given {} times, expected at most {}", texts.size(), run::kMostCaps));
   std::vector<KernelCap> caps;
   for (const std::string& text : texts) {
     Result<KernelCap> cap = parse_cap(text);
@@ -160,23 +167,31 @@ Result<std::vector<KernelCap>> parse_caps(std::span<const std::string> texts) {
 }
 
 Result<std::string> parse_off(std::string_view text) {
-  if (is_off_word(kOffWords, text) || is_off_word(kOffProfileWords, text)) return std::string(text);
-  return invalid_input(
-      fmt::format("--off: '{}', expected one of {}, {}", text, fmt::join(kOffWords, ", "), fmt::join(kOffProfileWords, ", ")));
+  std::vector<std::string_view> words;
+  for (const run::Part& part : run::kParts) words.emplace_back(part.word);
+  words.insert(words.end(), kOffProfileWords.begin(), kOffProfileWords.end());
+  if (std::ranges::find(words, text) != words.end()) return std::string(text);
+  return invalid_input(fmt::format("--off: '{}', expected one of {}", text, fmt::join(words, ", ")));
 }
 
-std::string run_rules(const RunControls& controls) {
-  std::string rules;
-  for (const KernelCap& cap : controls.caps) rules += fmt::format("cap {} {}\n", cap.kernel, cap.blocks_per_sm.count());
-  if (controls.sm_target) rules += fmt::format("sm_target {}\n", controls.sm_target->count());
-  for (const std::string& part : controls.off) {
-    if (is_off_word(kOffWords, part)) rules += fmt::format("{} off\n", part);
-  }
-  for (const auto& [name, value] : controls.comm_rules) rules += fmt::format("{} {}\n", name, value);
+Result<run::Rules> run_rules(const RunControls& controls) {
+  run::Rules rules;
+  const auto add_cap = [&](const KernelCap& cap) { return rules.add_cap(cap.kernel, word(cap.blocks_per_sm)); };
+  const auto add_device = [&](const std::string& device) { return add_all_on(device, controls, rules); };
+  const auto leave_out = [&](const std::string& part) { return !is_part_of_policy(part) || rules.leave_out(part); };
+  const auto add_comm_rule = [&](const auto& rule) {
+    const auto blocks = static_cast<std::uint8_t>(rule.second);
+    if (rule.first == kBudget) return rules.set_budgets({.blocks = {blocks}, .count = 1, .every = 0});
+    return rule.first == kSymmetricBlocks && rules.set_symmetric_blocks(blocks);
+  };
   std::set<std::string> devices;
   for (const FootprintCap& cap : controls.footprint_caps) devices.insert(cap.device);
   for (const ProductTarget& target : controls.product_targets) devices.insert(target.device);
-  for (const std::string& device : devices) rules += fmt::format("device {}\n", device) + rules_on(device, controls);
+  const bool all = std::ranges::all_of(controls.caps, add_cap) &&
+                   (!controls.sm_target || rules.set_sm_target(word(*controls.sm_target))) &&
+                   std::ranges::all_of(controls.comm_rules, add_comm_rule) && std::ranges::all_of(controls.off, leave_out) &&
+                   std::ranges::all_of(devices, add_device);
+  if (!all) return invalid_input("the profile says more of single kernels, or other, than can be handed to a program");
   return rules;
 }
 

@@ -12,6 +12,7 @@
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/kernel_footprint.hpp"
 #include "elbowroom/tune/profile_key.hpp"
+#include "run/rules.hpp"
 
 namespace elbowroom {
 
@@ -59,7 +60,7 @@ Status check_settings(const RunControls& controls);
 /// A word of --off.
 Result<std::string> parse_off(std::string_view text);
 
-/// The rules file that the interposer reads: one rule a line, empty when there is none.
-std::string run_rules(const RunControls& controls);
+/// What the program is told of them, but for the policy and what has variables of its own. Fails where it cannot be said in rules.
+Result<run::Rules> run_rules(const RunControls& controls);
 
 }  // namespace elbowroom

@@ -1,7 +1,5 @@
 #include "run_durations.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -9,10 +7,13 @@
 #include <map>
 #include <utility>
 
+#include "run/durations.hpp"
+#include "run/limits.hpp"
+
 namespace elbowroom {
 namespace {
 
-constexpr Microseconds kLongest{4'294'967.295};  // the interposer's 32 bits of nanoseconds
+constexpr Microseconds kLongest{4'294'967.295};  // 32 bits of nanoseconds, as run/durations.hpp has
 
 /// A profile holds lines of text; a kernel's name can hold anything.
 std::string as_line(std::string text) {
@@ -20,9 +21,9 @@ std::string as_line(std::string text) {
   return text;
 }
 
-std::int64_t nanoseconds(Microseconds time) {
+std::uint32_t nanoseconds(Microseconds time) {
   constexpr std::int64_t greatest = std::numeric_limits<std::uint32_t>::max();
-  return std::clamp<std::int64_t>(std::llround(time.count() * 1000), 1, greatest);
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(std::llround(time.count() * 1000), 1, greatest));
 }
 
 struct Sum {
@@ -36,11 +37,11 @@ struct Sum {
 std::vector<StoredDuration> learned_durations(std::span<const ProcessReport> processes, std::int64_t stored_at) {
   std::map<std::pair<std::string, std::string>, Sum> sums;
   for (const ProcessReport& process : processes) {
-    const std::string device = as_line(process.device).substr(0, kLongestDeviceName);
+    const std::string device = as_line(process.device).substr(0, run::kLongestDeviceName);
     if (device.empty()) continue;
     for (const KindDuration& duration : process.durations) {
       // A report that says something else would make a profile that nobody can read.
-      if (!is_launch_kind(duration.kind)) continue;
+      if (!run::parse_kind(duration.kind)) continue;
       Sum& sum = sums[{device, duration.kind}];
       sum.kernel = duration.kernel;
       sum.weighted += duration.time.count() * static_cast<double>(duration.launches);
@@ -58,13 +59,12 @@ std::vector<StoredDuration> learned_durations(std::span<const ProcessReport> pro
 
 std::string durations_text(Profile profile) {
   profile.drop_old_durations();
-  std::map<std::string, std::string> by_device;
+  std::vector<run::LearnedDuration> learned;
   for (const StoredDuration& duration : profile.durations()) {
-    by_device[duration.device] += fmt::format("{} {}\n", duration.kind, nanoseconds(duration.time));
+    if (const auto kind = run::parse_kind(duration.kind)) learned.push_back({duration.device, *kind, nanoseconds(duration.time)});
   }
-  std::string text;
-  for (const auto& [device, lines] : by_device) text += fmt::format("device {}\n{}", device, lines);
-  return text;
+  std::ranges::stable_sort(learned, {}, &run::LearnedDuration::device);
+  return run::durations_text(learned);
 }
 
 }  // namespace elbowroom

@@ -14,7 +14,7 @@ namespace elbowroom {
 /// out.
 std::vector<StoredDuration> learned_durations(std::span<const ProcessReport> processes, std::int64_t stored_at);
 
-/// The file that the interposer reads (interposer/core/known_durations.hpp): of each device the newest that it has room for.
+/// The file of run/durations.hpp: of each device the newest that the program has room for.
 std::string durations_text(Profile profile);
 
 }  // namespace elbowroom

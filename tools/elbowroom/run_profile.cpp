@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "elbowroom/model/device_catalog.hpp"
+#include "run/limits.hpp"
 
 namespace elbowroom {
 namespace {
@@ -31,9 +32,6 @@ std::optional<std::int64_t> number(const std::optional<int>& value) {
 
 using Plans = std::vector<OverlapPlan>;
 using Choices = std::vector<StoredChoice>;
-
-// What the interposer holds of each.
-constexpr std::size_t kMostRules = 32;
 
 // What a run sets itself, whatever it was when a choice was measured.
 constexpr std::array<std::string_view, 6> kSetByRun = {"NCCL_MIN_CTAS",      "NCCL_MAX_CTAS",      "NCCL_CGA_CLUSTER_SIZE",
@@ -111,11 +109,11 @@ auto plans_by(const Choices& choices, What what) {
 }
 
 template <class Rule>
-void keep_what_fits(std::vector<Rule>& rules, std::string_view name, std::vector<std::string>& left) {
-  if (rules.size() <= kMostRules) return;
-  left.push_back(fmt::format("{} of the last {} of {} kernels, expected at most {}", name, rules.size() - kMostRules, rules.size(),
-                             kMostRules));
-  rules.erase(rules.begin() + kMostRules, rules.end());
+void keep_what_fits(std::vector<Rule>& rules, std::size_t most, std::string_view name, std::vector<std::string>& left) {
+  if (rules.size() <= most) return;
+  left.push_back(
+      fmt::format("{} of the last {} of {} kernels, expected at most {}", name, rules.size() - most, rules.size(), most));
+  rules.resize(most);
 }
 
 void add_caps(const Choices& choices, ProfileControls& found) {
@@ -126,7 +124,7 @@ void add_caps(const Choices& choices, ProfileControls& found) {
     const auto blocks = agreed(plans, name, &OverlapPlan::blocks_per_sm, found.left);
     if (blocks) found.controls.footprint_caps.push_back({device, block, BlocksPerSm(*blocks)});
   }
-  keep_what_fits(found.controls.footprint_caps, "blocks_per_sm", found.left);
+  keep_what_fits(found.controls.footprint_caps, run::kMostFootprints, "blocks_per_sm", found.left);
 }
 
 void add_targets(const Choices& choices, ProfileControls& found) {
@@ -136,7 +134,7 @@ void add_targets(const Choices& choices, ProfileControls& found) {
     const auto sms = agreed(plans, name, &OverlapPlan::sm_target, found.left);
     if (sms) found.controls.product_targets.push_back({device, product, Sms(*sms)});
   }
-  keep_what_fits(found.controls.product_targets, "sm_target", found.left);
+  keep_what_fits(found.controls.product_targets, run::kMostProducts, "sm_target", found.left);
 }
 
 /// The same for what a process sets once for all its collectives: a plan that means only some has no such value.

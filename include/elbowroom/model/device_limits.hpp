@@ -8,9 +8,6 @@ namespace elbowroom {
 
 enum class Vendor { nvidia, amd };
 
-/// No device holds more blocks on an SM.
-inline constexpr BlocksPerSm kGreatestResidency(32);
-
 /// What one SM (compute unit on AMD) offers to resident blocks, and how it hands it out. Facts only; plan/occupancy does the arithmetic.
 /// On AMD a "warp" is a wave of 64, a partition a SIMD, shared memory LDS, and registers are VGPRs.
 struct DeviceLimits {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -45,14 +44,6 @@ struct StoredDuration {
 
   bool operator==(const StoredDuration&) const = default;
 };
-
-/// Bytes of StoredDuration::device.
-inline constexpr std::size_t kLongestDeviceName = 95;
-/// Durations of one device that a run can take.
-inline constexpr std::size_t kMostDurations = 3072;
-
-/// Whether a text names a kind of launches as StoredDuration::kind does.
-ELBOWROOM_API bool is_launch_kind(std::string_view text);
 
 /// Stored choices by key, and learned durations by device and kind.
 class Profile {

@@ -53,7 +53,7 @@ struct DeviceInfo {
   std::uint32_t reserved_per_block = 1024;  ///< bytes
   std::uint32_t max_shared_per_block = 0;   ///< bytes, opted in
   std::uint32_t shared_granule = 128;  ///< bytes; shared memory is given to blocks in such pieces (on sm_80 and later by default)
-  std::array<char, 96> name{};         ///< as the driver names it, zero-terminated; empty: unknown
+  std::array<char, run::kLongestDeviceName + 1> name{};  ///< as the driver names it, zero-terminated; empty: unknown
 };
 
 struct Text {
@@ -70,7 +70,7 @@ struct Platform {
   DeviceInfo (*describe_device)(void* self, std::int32_t device) = nullptr;
   /// Resident blocks per SM as the driver computes them; 0: unknown. Asked only where shaping is considered.
   std::uint32_t (*blocks_per_sm)(void* self, FunctionId function, std::uint32_t threads, std::uint32_t dynamic_shared) = nullptr;
-  /// What earlier runs learned (parse_durations), readable from then on. Asked once, with the first device.
+  /// What earlier runs learned (run/durations.hpp), readable from then on. Asked once, with the first device.
   Text (*known_durations)(void* self) = nullptr;
 };
 
@@ -298,8 +298,8 @@ class Core {
   /// Launches that were left alone.
   [[nodiscard]] std::uint64_t launches_at_rest() const;
 
-  /// One `elbowroom.run-process/1` document. May be called at any time, also by a handler that interrupted another call of this thread: where
-  /// the lock cannot be had it is written without it, and says so ("interrupted").
+  /// One document of run/process_report.hpp. May be called at any time, also by a handler that interrupted another call of this thread: where the
+  /// lock cannot be had it is written without it, and says so ("interrupted").
   void report(const ProcessFacts& process, const Sink& sink);
 
  private:

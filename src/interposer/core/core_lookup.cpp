@@ -27,7 +27,7 @@ void CoreState::meet_device(std::int32_t device, Hold& hold) {
   hold.take();
   if (known.devices_known == 0) {
     known.model = info.name;
-    if (learned.size > 0) { (void)parse_durations(learned.data, learned.size, info.name.data(), known.durations); }
+    known.durations.add({learned.data, learned.size}, info.name.data());
   }
   known.models_differ = known.models_differ || known.model != info.name;
   known.devices[static_cast<std::size_t>(device)] = info;

@@ -2,6 +2,7 @@
 
 #include "interposer/core/core_state.hpp"
 #include "interposer/core/report_writer.hpp"
+#include "run/process_report.hpp"
 
 namespace elbowroom::interposer {
 namespace {
@@ -29,7 +30,7 @@ void write_texts(ReportWriter& out, const char* const* texts, std::size_t count)
 }
 
 void write_process(ReportWriter& out, const ProcessFacts& process, const Rules& rules) {
-  out.key("schema").text("elbowroom.run-process/1");
+  out.key("schema").text(run::kProcessReportSchema);
   out.key("pid").number(static_cast<std::uint64_t>(process.pid)).key("program").text(process.program);
   out.key("policy").text(text(rules.policy));
   out.key("device_count_seen").number(static_cast<std::uint64_t>(std::max(process.device_count, 0)));

@@ -2,21 +2,32 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "interposer/core/table.hpp"
+#include "run/durations.hpp"
+#include "run/limits.hpp"
 
 namespace elbowroom::interposer {
 
 /// What an earlier run learned of how long launches of one kind last, by the key of the kind.
 class KnownDurations {
  public:
-  static constexpr std::size_t kCapacity = 4096;  ///< of which three quarters are used: kMostDurations of tune/profile.hpp
+  static constexpr std::size_t kCapacity = 4096;
+  static_assert(kCapacity / 4 * 3 >= run::kMostDurations, "a table is filled to three quarters");
 
-  void add(std::uint64_t kind, std::uint32_t nanoseconds) {
+  void add(run::KindKey kind, std::uint32_t nanoseconds) {
     if (std::uint32_t* known = table_.obtain(kind)) { *known = nanoseconds; }
   }
+  /// What a text says of the devices of that name, up to its first line that is wrong.
+  void add(std::string_view text, std::string_view device) {
+    run::DurationLines lines(text);
+    while (const auto learned = lines.next()) {
+      if (!device.empty() && learned->device == device) { add(learned->kind, learned->nanoseconds); }
+    }
+  }
   /// 0: not known.
-  [[nodiscard]] std::uint32_t of(std::uint64_t kind) {
+  [[nodiscard]] std::uint32_t of(run::KindKey kind) {
     const std::uint32_t* known = table_.find(kind);
     return known == nullptr ? 0 : *known;
   }
@@ -24,10 +35,5 @@ class KnownDurations {
  private:
   FixedTable<std::uint32_t, kCapacity> table_;
 };
-
-/// Adds what a text says of one device. A line "device NAME" begins what was learned on the devices of that name; the others are the key
-/// of a kind, sixteen hexadecimal digits, and nanoseconds. Returns the number of the first line that is neither, counted from 1, or 0; the
-/// lines before it count.
-std::size_t parse_durations(const char* text, std::size_t size, const char* device, KnownDurations& known);
 
 }  // namespace elbowroom::interposer

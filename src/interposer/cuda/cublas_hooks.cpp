@@ -69,7 +69,8 @@ int make(const Meant<Ours>& meant, const Product& product, cublas::Handle handle
 }  // namespace
 }  // namespace elbowroom::interposer::cuda
 
-using namespace elbowroom::interposer;
+using elbowroom::run::product_of;
+using elbowroom::run::ProductType;
 using namespace elbowroom::interposer::cuda;
 
 int cublasGemmEx(cublas::Handle handle, cublas::Operation trans_a, cublas::Operation trans_b, int m, int n, int k,

@@ -24,7 +24,7 @@ bool read(GetAttribute get, cublas_lt::Layout layout, int attribute, Value& valu
 
 }  // namespace
 
-Product product_of_layouts(CopyId copy, cublas_lt::Layout a, cublas_lt::Layout d) {
+run::Product product_of_layouts(CopyId copy, cublas_lt::Layout a, cublas_lt::Layout d) {
   const GetAttribute get = get_attribute(copy);
   if (a == nullptr || d == nullptr || get == nullptr) { return {}; }
   std::uint32_t type = 0;

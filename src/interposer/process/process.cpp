@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "run/environment.hpp"
+
 namespace elbowroom::interposer::process {
 namespace {
 
@@ -21,7 +23,7 @@ void warn(const char* what, const char* which) {
 void read_rules_file(const char* path, Rules& rules) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) {
-    warn("ELBOWROOM_RUN_RULES", path);
+    warn(run::kRulesVariable, path);
     return;
   }
   std::array<char, 16384> text;
@@ -30,7 +32,7 @@ void read_rules_file(const char* path, Rules& rules) {
     got = read(file, text.data() + size, text.size() - size);
   }
   close(file);
-  const std::size_t wrong_line = parse_rules(text.data(), size, rules);
+  const std::size_t wrong_line = parse_rules({text.data(), size}, rules);
   if (wrong_line != 0) {
     std::fprintf(stderr, "elbowroom: %s:%zu: not a rule; it and what follows is left out\n", path, wrong_line);
   }
@@ -40,18 +42,19 @@ void read_rules_file(const char* path, Rules& rules) {
 
 Rules read_rules() {
   Rules rules;
-  const char* policy = std::getenv("ELBOWROOM_RUN_POLICY");
-  if (policy != nullptr && *policy != '\0' && !parse_policy(policy, rules.policy)) {
-    warn("ELBOWROOM_RUN_POLICY", policy);
-    rules.policy = Policy::observe;
+  const char* policy = std::getenv(run::kPolicyVariable);
+  if (policy != nullptr && *policy != '\0') {
+    const auto known = run::parse_policy(policy);
+    if (!known) { warn(run::kPolicyVariable, policy); }
+    rules.policy = known.value_or(Policy::observe);
   }
-  const char* path = std::getenv("ELBOWROOM_RUN_RULES");
+  const char* path = std::getenv(run::kRulesVariable);
   if (path != nullptr && *path != '\0') { read_rules_file(path, rules); }
   return rules;
 }
 
 Text known_durations(void* /*self*/) {
-  const char* path = std::getenv("ELBOWROOM_RUN_DURATIONS");
+  const char* path = std::getenv(run::kDurationsVariable);
   if (path == nullptr || *path == '\0') { return {}; }
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   const off_t end = file >= 0 ? lseek(file, 0, SEEK_END) : -1;
@@ -60,7 +63,7 @@ Text known_durations(void* /*self*/) {
   void* mapped = readable ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
   if (file >= 0) { close(file); }
   if (mapped == MAP_FAILED) {
-    warn("ELBOWROOM_RUN_DURATIONS", path);
+    warn(run::kDurationsVariable, path);
     return {};
   }
   return {static_cast<const char*>(mapped), size};

@@ -50,10 +50,10 @@ class DriverClock {
   std::uint64_t spent_ns_ = 0;
 };
 
-/// What ELBOWROOM_RUN_POLICY and ELBOWROOM_RUN_RULES say; what is not understood is said on standard error and left out.
+/// What the environment says (run/environment.hpp); what is not understood is said on standard error and left out.
 Rules read_rules();
 
-/// Platform::known_durations: the file of ELBOWROOM_RUN_DURATIONS, mapped until the process ends.
+/// Platform::known_durations: the file of run::kDurationsVariable, mapped until the process ends.
 Text known_durations(void* self);
 
 /// What the report needs beyond the core.
@@ -65,7 +65,7 @@ struct ReportSource {
   void (*write_more)(ReportWriter& out) = nullptr;  ///< ProcessFacts::write_more
 };
 
-/// Writes the report of ELBOWROOM_RUN_REPORT_DIR.
+/// Writes the report into the folder of run::kReportDirVariable.
 void write_process_report(const ReportSource& source);
 
 }  // namespace elbowroom::interposer::process

@@ -1,3 +1,5 @@
+#include "run/process_report.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -9,6 +11,7 @@
 
 #include "interposer/process/hook_table.hpp"
 #include "interposer/process/process.hpp"
+#include "run/environment.hpp"
 
 namespace elbowroom::interposer::process {
 namespace {
@@ -114,7 +117,8 @@ void report_to(const ReportSource& source, const char* directory, const ProcessF
   std::array<char, kPathBytes> path;
   std::array<char, kPathBytes> unfinished;
   const auto stamp = static_cast<unsigned long long>(now_ns());
-  const int length = std::snprintf(path.data(), path.size(), "%s/%d-%llu.json", directory, facts.pid, stamp);
+  const int length =
+      std::snprintf(path.data(), path.size(), "%s/%d-%llu%s", directory, facts.pid, stamp, run::kProcessReportSuffix);
   if (length < 0 || static_cast<std::size_t>(length) + 5 > path.size()) { return; }
   std::snprintf(unfinished.data(), unfinished.size(), "%s/.%d-%llu.part", directory, facts.pid, stamp);
   static BufferedFile output;
@@ -149,9 +153,9 @@ void write_process_report(const ReportSource& source) {
   facts.passed_through = passed.pointers.data();
   facts.passed_through_count = passed.count;
   fill_overhead(source.overhead, source.core.launches_at_rest(), facts);
-  const char* directory = std::getenv("ELBOWROOM_RUN_REPORT_DIR");
+  const char* directory = std::getenv(run::kReportDirVariable);
   if (directory != nullptr && *directory != '\0') { report_to(source, directory, facts); }
-  const char* verbose = std::getenv("ELBOWROOM_RUN_VERBOSE");
+  const char* verbose = std::getenv(run::kVerboseVariable);
   if (verbose != nullptr && *verbose == '1') {
     std::fprintf(stderr, "elbowroom: %s (%d): %llu launches outside windows (%llu ns each), %llu inside (%llu ns each)\n",
                  facts.program, facts.pid, static_cast<unsigned long long>(facts.outside_calls),

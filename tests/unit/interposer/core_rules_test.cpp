@@ -10,7 +10,7 @@ namespace {
 
 TEST(CoreRules, ShapesInsideWindowsAlone) {
   Rules rules = rules_of(Policy::shape);
-  ASSERT_EQ(parse_rules("cap nvjet 2\n", 12, rules), 0U);
+  ASSERT_EQ(parse_rules("cap nvjet 2\n", rules), 0U);
   Program program(rules);
   EXPECT_TRUE(program.launch(kGemm, kComputeStream).untouched(0));
   program.launch(kAllReduce, kCommStream);
@@ -23,7 +23,7 @@ TEST(CoreRules, ShapesInsideWindowsAlone) {
 }
 
 Rules with(Rules rules, const std::string& text) {
-  EXPECT_EQ(parse_rules(text.data(), text.size(), rules), 0U);
+  EXPECT_EQ(parse_rules(text, rules), 0U);
   return rules;
 }
 

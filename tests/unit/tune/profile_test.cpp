@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "run/limits.hpp"
 #include "unit/tune/choices.hpp"
 
 namespace elbowroom {
@@ -67,18 +68,18 @@ TEST(Profile, KeepsDurationsByDeviceAndKind) {
 TEST(Profile, KeepsTheNewestDurationsOfEachDevice) {
   Profile profile;
   const auto kind = [](std::size_t at) { return "00000000000" + std::to_string(10'000 + at); };
-  for (std::size_t at = 0; at < kMostDurations + 5; ++at) profile.put(duration(kind(at), 1, static_cast<std::int64_t>(at)));
+  for (std::size_t at = 0; at < run::kMostDurations + 5; ++at) profile.put(duration(kind(at), 1, static_cast<std::int64_t>(at)));
   StoredDuration elsewhere = duration(kind(0), 9, 0);
   elsewhere.device = "NVIDIA H100";
   profile.put(elsewhere);
   profile.drop_old_durations();
-  ASSERT_EQ(profile.durations().size(), kMostDurations + 1);
+  ASSERT_EQ(profile.durations().size(), run::kMostDurations + 1);
   const auto has = [&](const StoredDuration& wanted) { return std::ranges::count(profile.durations(), wanted) == 1; };
   EXPECT_TRUE(has(elsewhere));
   EXPECT_TRUE(has(duration(kind(5), 1, 5)));
   EXPECT_FALSE(has(duration(kind(4), 1, 4)));
   profile.put(duration(kind(5), 2, 9'999));  // still found by its key
-  EXPECT_EQ(profile.durations().size(), kMostDurations + 1);
+  EXPECT_EQ(profile.durations().size(), run::kMostDurations + 1);
 }
 
 TEST(Profile, RefusesDurationsThatNobodyCouldUse) {

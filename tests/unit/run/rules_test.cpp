@@ -1,24 +1,15 @@
-#include "interposer/core/rules.hpp"
+#include "run/rules.hpp"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include <string>
+#include <vector>
 
-namespace elbowroom::interposer {
+namespace elbowroom::run {
 namespace {
 
-std::size_t parse(const std::string& text, Rules& rules) { return parse_rules(text.data(), text.size(), rules); }
-
-TEST(Rules, KnowTheFivePolicies) {
-  for (const Policy policy : {Policy::observe, Policy::priority, Policy::gate, Policy::shape, Policy::automatic}) {
-    Policy parsed = policy == Policy::observe ? Policy::gate : Policy::observe;
-    EXPECT_TRUE(parse_policy(text(policy), parsed));
-    EXPECT_EQ(parsed, policy);
-  }
-  Policy unchanged = Policy::shape;
-  EXPECT_FALSE(parse_policy("automatic", unchanged));
-  EXPECT_EQ(unchanged, Policy::shape);
-}
+std::size_t parse(const std::string& text, Rules& rules) { return parse_rules(text, rules); }
 
 TEST(Rules, ReadEveryRule) {
   Rules rules;
@@ -89,6 +80,7 @@ TEST(Rules, ReadWhatIsForSingleKernels) {
 TEST(Rules, NameTheFirstLineThatIsNone) {
   for (const char* wrong : {"cap 3",
                             "cap gelu 0",
+                            "cap gelu 33",
                             "cap gelu three",
                             "cap gelu -1",
                             "sm_target",
@@ -99,6 +91,7 @@ TEST(Rules, NameTheFirstLineThatIsNone) {
                             "sm_target 99999999999",
                             "footprint",
                             "footprint 256x32 0+0 1 cap 0",
+                            "footprint 256x32 0+0 1 cap 33",
                             "footprint 256x32 0+0 cap 4",
                             "footprint 256x 0+0 1 cap 4",
                             "footprint 256x32 0-0 1 cap 4",
@@ -109,6 +102,7 @@ TEST(Rules, NameTheFirstLineThatIsNone) {
                             "product f16 2^40 sm_target 108",
                             "product bf16 40 sm_target 108",
                             "product bf16 2^128 sm_target 108",
+                            "product bf16 2^0 sm_target 108",
                             "product bf16 2^40 sm_target 0",
                             "product bf16 2^40 sm_target 1 2",
                             "device",
@@ -121,17 +115,6 @@ TEST(Rules, NameTheFirstLineThatIsNone) {
     EXPECT_TRUE(rules.priority) << "read beyond the wrong line";
     EXPECT_EQ(rules.cap_count + rules.footprint_count + rules.product_count + rules.device_count, 0U);
   }
-}
-
-TEST(Rules, KnowAProductByItsFlop) {
-  // 2 x 8192^3 = 2^40, and 2 x 4096^3 = 2^37; a little less is the class below.
-  EXPECT_EQ(product_of(ProductType::bf16, 8192, 8192, 8192, 1).flop_class, 40U);
-  EXPECT_EQ(product_of(ProductType::bf16, 8192, 8192, 8191, 1).flop_class, 39U);
-  EXPECT_EQ(product_of(ProductType::f32, 4096, 4096, 4096, 1).flop_class, 37U);
-  EXPECT_EQ(product_of(ProductType::f32, 4096, 4096, 4096, 8).flop_class, 40U);
-  EXPECT_EQ(product_of(ProductType::f32, 1, 1, 1, 1).flop_class, 1U);
-  EXPECT_EQ(product_of(ProductType::f32, 2147483647, 2147483647, 2147483647, 2147483647).flop_class, 124U);
-  for (const std::int64_t none : {0, -1}) EXPECT_EQ(product_of(ProductType::f32, none, 8, 8, 8).flop_class, 0U);
 }
 
 TEST(Rules, HaveRoomForSixtyFourCaps) {
@@ -155,5 +138,82 @@ TEST(Rules, HaveRoomForWhatAProfileSays) {
   EXPECT_EQ(parse("device d8", rules), 1U);
 }
 
+TEST(Rules, AreWrittenAsTheyAreRead) {
+  Rules rules;
+  EXPECT_EQ(rules_text(rules), "");
+  ASSERT_TRUE(rules.add_cap("gelu kernel<4>", 3) && rules.set_sm_target(108) && rules.leave_out("timing"));
+  ASSERT_TRUE(rules.add_footprint({.threads = 256,
+                                   .registers = 32,
+                                   .static_shared = 0,
+                                   .dynamic_shared = 1024,
+                                   .cluster = 1,
+                                   .blocks_per_sm = 4,
+                                   .on = kAnyName}));
+  ASSERT_TRUE(rules.add_device("h200") && rules.add_product({{ProductType::bf16, 40}, 92, 0}));
+  EXPECT_EQ(rules_text(rules),
+            "cap gelu kernel<4> 3\nsm_target 108\ntiming off\nfootprint 256x32 0+1024 1 cap 4\ndevice h200\n"
+            "product bf16 2^40 sm_target 92\n");
+}
+
+TEST(Rules, TakeNothingThatTheirTextCannotSay) {
+  Rules rules;
+  for (const char* name : {"", " gelu", "gelu ", "ge\nlu"}) EXPECT_FALSE(rules.add_cap(name, 2)) << name;
+  EXPECT_FALSE(rules.add_cap("gelu", 0) || rules.add_cap("gelu", kGreatestResidency + 1));
+  EXPECT_FALSE(rules.add_product({{ProductType::other, 40}, 92, 0}) || rules.add_product({{ProductType::f32, 0}, 92, 0}));
+  EXPECT_FALSE(rules.set_sm_target(0) || rules.leave_out("shape"));
+  EXPECT_EQ(rules, Rules());
+}
+
+std::uint32_t any_number() { return *rc::gen::arbitrary<std::uint32_t>(); }
+std::uint32_t any_residency() { return *rc::gen::inRange<std::uint32_t>(1, kGreatestResidency + 1); }
+
+std::string any_word(const char* letters, std::size_t longest) {
+  const auto size = *rc::gen::inRange<std::size_t>(1, longest + 1);
+  return *rc::gen::container<std::string>(size, rc::gen::elementOf(std::string(letters)));
+}
+
+void add_anything(Rules& rules) {
+  switch (*rc::gen::inRange(0, 7)) {
+    case 0:
+      // Also what is refused: blanks at an end.
+      rules.add_cap(any_word("ag<>*# \t:", kLongestKernelName + 1), any_residency());
+      break;
+    case 1:
+      rules.add_device(any_word("hH20s", kLongestDeviceWord + 1));
+      break;
+    case 2:
+      rules.add_footprint({any_number(), any_number(), any_number(), any_number(), any_number(), any_residency(), any_number()});
+      break;
+    case 3: {
+      const auto type = *rc::gen::element(ProductType::f32, ProductType::bf16);
+      rules.add_product({{type, *rc::gen::inRange<std::uint8_t>(1, 128)}, any_number(), any_number()});
+      break;
+    }
+    case 4:
+      rules.set_sm_target(any_number());
+      rules.symmetric_copies = *rc::gen::arbitrary<bool>();
+      break;
+    case 5: {
+      BudgetTurns turns;
+      turns.count = *rc::gen::inRange<std::size_t>(0, kMostBudgets + 1);
+      for (std::size_t i = 0; i < turns.count; ++i) { turns.blocks[i] = *rc::gen::inRange<std::uint8_t>(0, 70); }
+      turns.every = *rc::gen::inRange<std::uint32_t>(0, 100);
+      rules.set_budgets(turns);
+      rules.set_symmetric_blocks(any_number());
+      break;
+    }
+    default:
+      rules.leave_out((*rc::gen::elementOf(std::vector<Part>(kParts.begin(), kParts.end()))).word);
+  }
+}
+
+RC_GTEST_PROP(Rules, AreTheSameAfterTheirText, ()) {
+  Rules rules;
+  for (int i = *rc::gen::inRange(0, 200); i > 0; --i) { add_anything(rules); }
+  Rules read;
+  RC_ASSERT(parse_rules(rules_text(rules), read) == 0U);
+  RC_ASSERT(read == rules);
+}
+
 }  // namespace
-}  // namespace elbowroom::interposer
+}  // namespace elbowroom::run

@@ -1,0 +1,10 @@
+#pragma once
+
+/// How the report of one process, a JSON document, comes back to `elbowroom run`.
+namespace elbowroom::run {
+
+inline constexpr const char* kProcessReportSchema = "elbowroom.run-process/1";
+/// Of a whole report; one that is being written has another suffix, so that a reader sees the whole of it or nothing.
+inline constexpr const char* kProcessReportSuffix = ".json";
+
+}  // namespace elbowroom::run
