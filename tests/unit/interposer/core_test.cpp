@@ -267,34 +267,6 @@ TEST(Core, ARenewedHostActionIsNotOverWithTheFirst) {
   EXPECT_NE(program.launch(kGemm, kComputeStream).wait_on, kNoEvent);
 }
 
-// Two communicators on streams of their own: what begins last is waited for.
-TEST(Core, GatesOnTheYoungestOfSeveralCollectives) {
-  Program program(rules_of(Policy::gate));
-  constexpr StreamId kSecondCommStream = 0x6000;
-  program.fake.streams[kSecondCommStream] = {kContext, 0, false};
-  const Decision first = program.launch(kAllReduce, kCommStream);
-  const Decision second = program.launch(kAllReduce, kSecondCommStream);
-  ASSERT_NE(first.completion_event, second.completion_event);
-  EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, second.completion_event);
-  EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on, first.completion_event) << "the next launch waits for the other";
-}
-
-// As a program of tensor parallelism has: 8,000 collectives that nothing is known of, each behind a kernel and before the next.
-TEST(Core, FollowsThousandsOfUnfinishedCollectives) {
-  Program program(rules_of(Policy::gate));
-  constexpr EventId kAfterTheFirst = 0x9200, kAfterTheLast = 0x9300;
-  for (int i = 0; i < 8'000; ++i) {
-    program.launch(kAllReduce, kCommStream);
-    if (i == 0) { program.core->on_event_record(kAfterTheFirst, kCommStream); }
-  }
-  program.core->on_event_record(kAfterTheLast, kCommStream);
-  program.core->on_stream_wait(kComputeStream, kAfterTheFirst);
-  EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
-  program.core->on_stream_wait(kComputeStream, kAfterTheLast);
-  EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window);
-  EXPECT_NE(program.report().find(R"("collectives_forgotten":0)"), std::string::npos);
-}
-
 TEST(Core, CapturesAreWorldsOfTheirOwn) {
   Program program(rules_of(Policy::gate));
   program.launch(kAllReduce, kCommStream);
