@@ -286,7 +286,9 @@ std::string to_json(const RunReport& report, int indent) {
   written["wall_s"] = report.wall.count();
   OrderedJson& processes = written["processes"] = OrderedJson::array();
   for (const ProcessReport& process : report.processes) {
-    processes.push_back(OrderedJson::parse(process.document, nullptr, /*allow_exceptions=*/false));
+    OrderedJson& row = processes.emplace_back(OrderedJson::parse(process.document, nullptr, /*allow_exceptions=*/false));
+    if (process.symmetric_memory.empty() || !row.is_object()) continue;
+    row["symmetric_memory"] = OrderedJson::parse(process.symmetric_memory, nullptr, /*allow_exceptions=*/false);
   }
   written["damaged_reports"] = report.damaged;
   written["total"] = json_of(total_activity(report.processes));

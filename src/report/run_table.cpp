@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -93,6 +94,36 @@ std::string trial_lines(const std::vector<ProcessReport>& processes) {
   return lines;
 }
 
+std::string text_of(const nlohmann::json& object, const char* field) {
+  const auto found = object.find(field);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::int64_t count_of(const nlohmann::json& object, const char* field) {
+  const auto found = object.find(field);
+  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+/// What the hook into Python programs says of itself; a document of another shape has no lines.
+std::string symmetric_memory_lines(const std::vector<ProcessReport>& processes) {
+  std::string lines;
+  for (const ProcessReport& process : processes) {
+    const nlohmann::json document = nlohmann::json::parse(process.symmetric_memory, nullptr, /*allow_exceptions=*/false);
+    if (!document.is_object()) continue;
+    for (const nlohmann::json& part : document.value("buffers", nlohmann::json::array())) {
+      if (!part.is_object()) continue;
+      const std::string reason = text_of(part, "reason");
+      lines += fmt::format("symmetric   process {}: {} {}, {} buffers, {} MiB{}{}\n", process.pid, text_of(part, "what"),
+                           text_of(part, "state"), count_of(part, "buffers"), count_of(part, "bytes") >> 20,
+                           reason.empty() ? "" : ": ", reason);
+    }
+    for (const nlohmann::json& reason : document.value("refused", nlohmann::json::array())) {
+      if (reason.is_string()) lines += fmt::format("symmetric   process {}: {}\n", process.pid, reason.get<std::string>());
+    }
+  }
+  return lines;
+}
+
 std::string size_cell(std::int64_t size_class) { return size_class > 0 ? fmt::format("2^{} B", size_class) : "-"; }
 
 std::string collective_lines(const std::vector<CollectiveActivity>& collectives) {
@@ -142,6 +173,7 @@ std::string to_table(const RunReport& report) {
   if (report.processes.empty()) return table;
   table += summary_lines(total);
   table += trial_lines(report.processes);
+  table += symmetric_memory_lines(report.processes);
   table += collective_lines(total.collectives);
   table += kernel_lines(total.kernels);
   table += count_lines("refused (launches: why)", total.refused);

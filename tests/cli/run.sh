@@ -41,7 +41,7 @@ refused "--set: 'symmetric_blocks=8' is the second of its name" --set symmetric_
 refused '--set: symmetric_blocks beside comm_blocks' --set symmetric_blocks=16,comm_blocks=8 -- true
 refused '--set: symmetric_blocks is not there with hip' --backend hip --set symmetric_blocks=16 -- true
 refused "--set: 'copy_engine=2', expected one of 0, 1" --set copy_engine=2 -- true
-refused "--off: 'cap', expected one of gate, priority, timing, ab, shape, sm_target" --off gate,cap -- true
+refused "--off: 'cap', expected one of gate, priority, timing, ab, shape, sm_target, symmetric" --off gate,cap -- true
 refused "--report: '$work/none/report.json', expected a file in a folder that exists, or -" --report "$work/none/report.json" -- true
 refused "--report: '$work', expected a file" --report "$work" -- true
 

@@ -26,7 +26,9 @@
 #include "run_backend.hpp"
 #include "run_controls.hpp"
 #include "run_durations.hpp"
+#include "run_preload.hpp"
 #include "run_profile.hpp"
+#include "run_python.hpp"
 #include "run_tuner.hpp"
 #include "tuned_plans.hpp"
 
@@ -58,6 +60,7 @@ struct RunRequest {
   std::string learn_into;   ///< the profile that takes what this one learns; empty: none
   std::string report_file;  ///< empty: none
   bool verbose = false;
+  std::optional<std::string> hook;  ///< the folder for Python programs; none: they are left as they are
 
   [[nodiscard]] bool wants_report() const { return verbose || !report_file.empty() || !learn_into.empty(); }
 };
@@ -85,35 +88,6 @@ class TemporaryFolder {
   explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
   fs::path path_;
 };
-
-/// Beside this program (a build tree keeps it in lib beside bin, an installation in its library folder).
-Result<std::string> find_library(std::string_view library) {
-  std::error_code unknown;
-  const fs::path self = fs::read_symlink("/proc/self/exe", unknown).parent_path();
-  for (const char* folder : {".", "../lib", "../" ELBOWROOM_INSTALL_LIBDIR}) {
-    const fs::path candidate = fs::weakly_canonical(self / folder / library, unknown);
-    if (unknown || !fs::is_regular_file(candidate, unknown)) continue;
-    // The loader splits its list at blanks and colons and has no way to quote them.
-    if (candidate.string().find_first_of(" \t\n:") == std::string::npos) return candidate.string();
-    return failed(fmt::format("{}: cannot be preloaded, expected a path without blanks and colons", candidate.string()));
-  }
-  return failed(fmt::format("{} was not found in {} or {}", library, self.string(), (self.parent_path() / "lib").string()));
-}
-
-/// Ours first, then what was to be preloaded anyway; a run inside a run does not load it twice, nor the library of another backend.
-std::string preload_list(const std::string& library) {
-  const char* const before = std::getenv("LD_PRELOAD");
-  std::string list = library;
-  std::string_view rest = before == nullptr ? "" : before;
-  while (!rest.empty()) {
-    const std::string_view entry = rest.substr(0, rest.find_first_of(": "));
-    const std::string file = fs::path(entry).filename().string();
-    const bool of_another_run = file == preloaded_library(RunBackend::cuda) || file == preloaded_library(RunBackend::hip);
-    if (!entry.empty() && entry != library && !of_another_run) list += fmt::format(":{}", entry);
-    rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
-  }
-  return list;
-}
 
 /// Said before hours of work, not after them.
 bool can_be_written(const std::string& path) {
@@ -187,6 +161,10 @@ Result<Profile> asked_profile(const RunArguments& arguments) {
   return load_profile(path);
 }
 
+bool is_off(const RunArguments& arguments, std::string_view part) {
+  return std::ranges::find(arguments.off, part) != arguments.off.end();
+}
+
 /// What the profile offers to the policy.
 Result<RunControls> offered_controls(const RunArguments& arguments, run::Policy policy, const Profile& profile) {
   if (policy == run::Policy::observe) return RunControls();
@@ -195,10 +173,9 @@ Result<RunControls> offered_controls(const RunArguments& arguments, run::Policy 
   if (!found->left.empty()) {
     warn(fmt::format("{}: not applied: {}", profile_path(arguments.profile_file), fmt::join(found->left, "; ")));
   }
-  const auto is_off = [&](std::string_view part) { return std::ranges::find(arguments.off, part) != arguments.off.end(); };
   const bool shapes = policy == run::Policy::shape || policy == run::Policy::automatic;
-  if (!shapes || is_off("shape")) found->controls.footprint_caps.clear();
-  if (policy == run::Policy::priority || is_off("sm_target")) found->controls.product_targets.clear();
+  if (!shapes || is_off(arguments, "shape")) found->controls.footprint_caps.clear();
+  if (policy == run::Policy::priority || is_off(arguments, "sm_target")) found->controls.product_targets.clear();
   return std::move(found->controls);
 }
 
@@ -226,6 +203,7 @@ Result<RunRequest> request_of(const RunArguments& arguments, const std::optional
   if (!profile) return profile.error();
   Result<RunControls> offered = offered_controls(arguments, *policy, *profile);
   if (!offered) return offered.error();
+  const bool leaves_memory = *policy == run::Policy::observe || *backend == RunBackend::hip || is_off(arguments, "symmetric");
   RunControls controls = completed(*std::move(asked), possible_controls(*backend, *std::move(offered)));
   if (Status valid = check_controls(*policy, controls); !valid) return valid.error();
   const Result<run::Rules> rules = run_rules(controls);
@@ -238,7 +216,8 @@ Result<RunRequest> request_of(const RunArguments& arguments, const std::optional
                     .durations = durations_text(*profile),
                     .learn_into = arguments.learn ? profile_path(arguments.profile_file) : "",
                     .report_file = arguments.report_file,
-                    .verbose = arguments.verbose};
+                    .verbose = arguments.verbose,
+                    .hook = leaves_memory ? std::nullopt : find_python_hook()};
 }
 
 class Run {
@@ -278,7 +257,8 @@ class Run {
     std::ranges::move(tuner_environment(request_.controls, library, folder.filename().string()), std::back_inserter(changes_));
     changes_.emplace_back("LD_PRELOAD", preload_list(library));
     changes_.emplace_back(run::kPolicyVariable, text(request_.policy));
-    removed_ = {run::kReportDirVariable, run::kRulesVariable, run::kDurationsVariable};
+    if (request_.hook) std::ranges::move(python_environment(*request_.hook, request_.controls), std::back_inserter(changes_));
+    removed_ = {run::kReportDirVariable, run::kRulesVariable, run::kDurationsVariable, kPythonVariable, kPythonBlocksVariable};
     if (request_.wants_report()) changes_.emplace_back(run::kReportDirVariable, folder.string());
     if (Status written = hand_over(folder / "durations", run::kDurationsVariable, request_.durations); !written) return written;
     return hand_over(folder / "rules", run::kRulesVariable, request_.rules);
@@ -303,6 +283,7 @@ class Run {
       const Result<std::string> text = read_file(file.string());
       Result<ProcessReport> process = text ? parse_process_report(*text, file.filename().string()) : text.error();
       if (process) {
+        if (request_.hook) process->symmetric_memory = symmetric_memory_of(folder, *process);
         report.processes.push_back(*std::move(process));
       } else {
         report.damaged.push_back(process.error().message);
@@ -388,7 +369,8 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
   run->add_option("--sm-target", arguments->sm_target, "SMs that a library GEMM beside a collective sizes itself for");
   run->add_option(
          "--off", arguments->off,
-         "Parts to leave out: gate, priority, timing (learning durations), ab (comparing steps); shape, sm_target (a profile's)")
+         "Parts to leave out: gate, priority, timing (learning durations), ab (comparing steps), symmetric (memory of PyTorch's "
+         "collectives); shape, sm_target (a profile's)")
       ->delimiter(',')
       ->take_all();
   run->callback([arguments, command, &chosen] { chosen = [arguments, command] { return run_command(*arguments, command); }; });

@@ -15,8 +15,8 @@
 namespace elbowroom {
 namespace {
 
-// Parts that a profile adds. The interposer never hears of them.
-constexpr std::array<std::string_view, 2> kOffProfileWords = {"shape", "sm_target"};
+// Parts that a profile adds, and the hook into Python programs. The interposer never hears of them.
+constexpr std::array<std::string_view, 3> kOffElsewhereWords = {"shape", "sm_target", "symmetric"};
 
 bool is_part_of_policy(std::string_view text) {
   return std::ranges::find(run::kParts, text, &run::Part::word) != run::kParts.end();
@@ -169,7 +169,7 @@ Result<std::vector<KernelCap>> parse_caps(std::span<const std::string> texts) {
 Result<std::string> parse_off(std::string_view text) {
   std::vector<std::string_view> words;
   for (const run::Part& part : run::kParts) words.emplace_back(part.word);
-  words.insert(words.end(), kOffProfileWords.begin(), kOffProfileWords.end());
+  words.insert(words.end(), kOffElsewhereWords.begin(), kOffElsewhereWords.end());
   if (std::ranges::find(words, text) != words.end()) return std::string(text);
   return invalid_input(fmt::format("--off: '{}', expected one of {}", text, fmt::join(words, ", ")));
 }

@@ -105,6 +105,8 @@ struct ProcessReport {
   std::string device;  ///< of the first GPU, as its driver names it; empty: none was seen
   std::vector<KindDuration> durations;
   std::string document;  ///< the report as it was read: a merged report keeps fields that are unknown here
+  /// What the hook into Python programs did, `elbowroom.symmetric/1`; empty: nothing is known of it.
+  std::string symmetric_memory;
 };
 
 /// A run of one command with all its processes.

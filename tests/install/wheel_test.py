@@ -1,0 +1,63 @@
+"""Builds the wheel, installs it into a fresh environment and runs what a user runs first. Ends with 77 where pip or scikit-build-core
+cannot be had.
+
+usage: wheel_test.py SOURCE BUILD      BUILD: a folder that may be kept from the last time
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SKIPPED = 77
+
+
+def skip(reason: str) -> None:
+    print(f"skipped: {reason}", file=sys.stderr)
+    sys.exit(SKIPPED)
+
+
+def call(*command: str | Path) -> str:
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
+    return done.stdout
+
+
+def expect(what: str, condition: bool, seen: object) -> None:
+    if not condition:
+        sys.exit(f"{what}: {seen}")
+
+
+def built(source: Path, build: Path, work: Path, python: Path) -> Path:
+    backend = [python, "-m", "pip", "install", "--quiet", "scikit-build-core>=0.10"]
+    tried = subprocess.run([str(word) for word in backend], capture_output=True, text=True, check=False)
+    if tried.returncode != 0:
+        skip(f"scikit-build-core cannot be had: {tried.stderr.strip().splitlines()[-1:]}")
+    call(python, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-w", work / "wheels", "-C", f"build-dir={build}", source)
+    wheels = list((work / "wheels").glob("elbowroom-*.whl"))
+    expect("one wheel for all Pythons", len(wheels) == 1 and "-py3-none-" in wheels[0].name, wheels)
+    return wheels[0]
+
+
+def main() -> None:
+    source, build = Path(sys.argv[1]), Path(sys.argv[2])
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        made = subprocess.run([sys.executable, "-m", "venv", str(work / "venv")], capture_output=True, text=True, check=False)
+        if made.returncode != 0:
+            skip(f"no environment can be made: {made.stderr.strip()}")
+        python, command = work / "venv" / "bin" / "python", work / "venv" / "bin" / "elbowroom"
+        wheel = built(source, build, work, python)
+        call(python, "-m", "pip", "install", "--quiet", "--no-deps", wheel)
+        expect("elbowroom --version", call(command, "--version").strip().endswith("0.1.0"), call(command, "--version"))
+        expect("import elbowroom", call(python, "-c", "import elbowroom; print(elbowroom.__version__)").strip() == "0.1.0", "another version")
+        expect("report()", "'buffers': []" in call(python, "-c", "import elbowroom; print(elbowroom.report())"), "another document")
+        hook = call(command, "run", "--", python, "-c", "import sitecustomize; print(sitecustomize.__file__)").strip()
+        expect("the hook of the package", hook == str(next((work / "venv").glob("lib/python*/site-packages/elbowroom/hook/sitecustomize.py"))), hook)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+#include "run_python.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <system_error>
+
+#include "output.hpp"
+
+namespace elbowroom {
+namespace {
+
+namespace fs = std::filesystem;
+
+// From where the program lies: in a build tree or an installation, beside copied binaries, in a wheel.
+constexpr std::array<std::string_view, 3> kHookFolders = {"../share/elbowroom/python/elbowroom/hook",
+                                                          "share/elbowroom/python/elbowroom/hook", "../../hook"};
+constexpr std::string_view kSchema = "elbowroom.symmetric/1";
+
+/// python, python3, python3.11
+bool is_python(const std::string& program) { return fs::path(program).filename().string().starts_with("python"); }
+
+}  // namespace
+
+std::optional<std::string> find_python_hook() {
+  std::error_code unknown;
+  const fs::path self = fs::read_symlink("/proc/self/exe", unknown).parent_path();
+  for (const std::string_view from_here : kHookFolders) {
+    const fs::path folder = fs::weakly_canonical(self / from_here, unknown);
+    // Python splits its list at colons and has no way to quote them.
+    if (!unknown && fs::is_regular_file(folder / "sitecustomize.py", unknown) && folder.string().find(':') == std::string::npos) {
+      return folder.string();
+    }
+  }
+  return std::nullopt;
+}
+
+EnvironmentChanges python_environment(const std::string& hook, const RunControls& controls) {
+  const char* const before = std::getenv("PYTHONPATH");
+  const std::string_view rest = before == nullptr ? "" : before;
+  const bool is_first = rest == hook || rest.starts_with(hook + ":");  // a run inside a run
+  const std::string list = is_first ? std::string(rest) : rest.empty() ? hook : fmt::format("{}:{}", hook, rest);
+  EnvironmentChanges changes = {{"PYTHONPATH", list}, {kPythonVariable, "1"}};
+  const bool chosen = std::ranges::any_of(controls.comm_rules, [](const auto& rule) { return rule.first == "symmetric_blocks"; });
+  if (chosen) changes.emplace_back(kPythonBlocksVariable, "chosen");
+  return changes;
+}
+
+std::string symmetric_memory_of(const fs::path& folder, const ProcessReport& process) {
+  std::error_code unknown;
+  const fs::path document = folder / fmt::format("{}.symmetric", process.pid);
+  if (fs::is_regular_file(document, unknown)) {
+    const Result<std::string> text = read_file(document.string());
+    if (text && nlohmann::json::accept(*text)) return *text;
+  }
+  if (!is_python(process.program) || fs::exists(folder / fmt::format("{}.hooked", process.pid), unknown)) return {};
+  const nlohmann::ordered_json without = {
+      {"schema", kSchema},
+      {"pid", process.pid},
+      {"refused", nlohmann::json::array({"python ran without the hook: started with -S, -I or -E, or with another PYTHONPATH"})}};
+  return without.dump();
+}
+
+}  // namespace elbowroom
