@@ -41,9 +41,9 @@ void host_action_of_thread(const char* name, unsigned long long numbers, Call ca
 }
 
 #define HOST_ACTION(name, numbers, ...) \
-  {#name, [] { host_action(#name, numbers, [](cu::Stream stream) { return name(stream, ##__VA_ARGS__); }); }}
+  {#name, [] { host_action(#name, numbers, [](cu::Stream stream) { return name(stream __VA_OPT__(, ) __VA_ARGS__); }); }}
 #define THREAD_ACTION(name, numbers, ...) \
-  {#name, [] { host_action_of_thread(#name, numbers, [](cu::Stream stream) { return name(stream, ##__VA_ARGS__); }); }}
+  {#name, [] { host_action_of_thread(#name, numbers, [](cu::Stream stream) { return name(stream __VA_OPT__(, ) __VA_ARGS__); }); }}
 
 int operations = 0;  // of a batch
 int semaphore = 0;
