@@ -81,12 +81,15 @@ FakeCall named(const char* name);
 /// Counts a call that is not written down.
 void reached(const char* name);
 
+// Programs ask for these as well.
+#pragma GCC visibility push(default)
 Capture* capture_of(cu::Stream stream);
 void set_capture(cu::Stream stream, Capture* capture);
 /// Whether this thread may not make calls now that a capture in global mode forbids; marks the capture as broken.
 bool breaks_capture();
 void begin_capture(cu::Stream stream, int mode);
 Graph* end_capture(cu::Stream stream, bool& broken);
+#pragma GCC visibility pop
 int exchange_capture_mode(int mode);
 void forget_captures();
 
