@@ -62,8 +62,11 @@ Status validate(const Elementwise& elementwise) {
 Status validate(const Collective& collective, int gpus) {
   const std::int64_t share = size_of(collective.dtype).count() * gpus;
   if (collective.bytes <= Bytes(0) || collective.bytes > kLargestBuffer || collective.bytes.count() % share != 0) {
+    const std::int64_t next = (collective.bytes.count() / share + 1) * share;
+    const bool has_next = collective.bytes > Bytes(0) && next <= kLargestBuffer.count();
     return bad("collective.bytes", collective.bytes.count(),
-               fmt::format("a multiple of {} ({} ranks of {}) up to 16 TiB", share, gpus, to_string(collective.dtype)));
+               fmt::format("a multiple of {} ({} ranks of {}) up to 16 TiB{}", share, gpus, to_string(collective.dtype),
+                           has_next ? fmt::format("; the next is {}", next) : ""));
   }
   if (collective.comm_blocks && (*collective.comm_blocks < Blocks(1) || *collective.comm_blocks > Blocks(64))) {
     return bad("collective.comm_blocks", collective.comm_blocks->count(), "1 to 64");

@@ -162,8 +162,9 @@ Result<std::string> to_chrome_trace(const TraceDocument& document) {
   lines.reserve(events.size());
   for (const OrderedJson& event : events) lines.push_back(detail::dump(event, -1));
   return fmt::format(
-      "{{\n\"schemaVersion\": {},\n\"displayTimeUnit\": \"ms\",\n\"otherData\": {},\n\"traceEvents\": [\n{}\n]\n}}\n",
-      kSchemaVersion, detail::dump(other_data(document), -1), fmt::join(lines, ",\n"));
+      "{{\n\"schema\": \"{}\",\n\"schemaVersion\": {},\n\"displayTimeUnit\": \"ms\",\n\"otherData\": {},\n\"traceEvents\": "
+      "[\n{}\n]\n}}\n",
+      kTraceSchema, kSchemaVersion, detail::dump(other_data(document), -1), fmt::join(lines, ",\n"));
 }
 
 }  // namespace elbowroom

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "elbowroom/base/grouped.hpp"
 
@@ -42,9 +43,22 @@ std::string_view carve_out_condition(const DeviceLimits& device) {
   return device.vendor == Vendor::nvidia ? ", if the kernel chooses the largest shared-memory carve-out" : "";
 }
 
+/// NVIDIA's compilers make no kernel with more, whatever a block may have in all.
+Status check_static_shared(const DeviceLimits& device, const KernelFootprint& block) {
+  constexpr Bytes most = kibibytes(48);
+  if (device.vendor != Vendor::nvidia || block.static_shared <= most) return {};
+  return invalid_input(fmt::format("{} B static shared memory, expected at most {} B on {}: more is dynamic",
+                                   grouped(block.static_shared.count()), grouped(most.count()), device.name));
+}
+
 }  // namespace
 
 Result<PlanReport> make_plan_report(const DeviceLimits& device, const KernelFootprint& kernel, const CommKernel& comm) {
+  for (const auto& [name, block] : {std::pair("compute kernel", kernel), {"communication kernel", comm.footprint}}) {
+    if (Status exists = check_static_shared(device, block); !exists) {
+      return invalid_input(fmt::format("{}: {}", name, exists.error().message));
+    }
+  }
   Result<ResidencyPlan> plan = plan_residencies(device, kernel, comm.footprint);
   if (!plan) return plan.error();
   PlanReport report;

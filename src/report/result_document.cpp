@@ -77,6 +77,7 @@ OrderedJson case_json(const CaseResult& result) {
 }  // namespace
 
 const SchemeResult* best_result(const CaseResult& result) {
+  if (std::ranges::any_of(result.refusals, &Refusal::asked_for)) return nullptr;
   const auto best = std::min_element(result.results.begin(), result.results.end(),
                                      [](const SchemeResult& a, const SchemeResult& b) { return a.time.median < b.time.median; });
   return best == result.results.end() ? nullptr : &*best;
@@ -84,7 +85,7 @@ const SchemeResult* best_result(const CaseResult& result) {
 
 std::string to_json(const ResultDocument& document, int indent) {
   OrderedJson json = OrderedJson::object();
-  json["schema"] = "elbowroom.result/1";
+  json["schema"] = kResultSchema;
   json["provenance"] = to_string(document.origin.provenance);
   json["backend"] = document.origin.backend;
   json["device"] = detail::device_json(document.origin.device);

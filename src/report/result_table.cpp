@@ -10,16 +10,13 @@
 #include "elbowroom/report/result_columns.hpp"
 #include "elbowroom/report/scenario_line.hpp"
 #include "report/case_lines.hpp"
+#include "report/display_width.hpp"
 
 namespace elbowroom {
 namespace {
 
+using detail::display_width;
 using Row = std::vector<std::string>;
-
-/// Characters, not bytes: continuation bytes of UTF-8 take no place of their own.
-std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & '\xC0') != '\x80'; }));
-}
 
 std::string padded(const std::string& text, std::size_t width, Alignment alignment) {
   const std::string blanks(width - display_width(text), ' ');
@@ -106,8 +103,8 @@ std::string to_table(const CaseResult& result, const Origin& origin) {
   const TableScale scale = table_scale(result, origin.device.model);
   std::string text = comment(fmt::format("{}: {}", to_string(origin.provenance), scenario_line(result.scenario)));
   text += comment(detail::alone_line(result, scale));
-  text += comment(
-      fmt::format("{}{}", detail::statistics_line(result, origin.device.model), result.results.empty() ? "" : "; * least median"));
+  text += comment(fmt::format("{}{}", detail::statistics_line(result, origin.device.model),
+                              best_result(result) == nullptr ? "" : "; * least median"));
   if (!result.results.empty()) text += grid(result, scale);
   for (const SchemeResult& scheme : result.results) {
     if (const std::string rare = detail::rare_controls(scheme); !rare.empty()) {

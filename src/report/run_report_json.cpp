@@ -17,8 +17,6 @@ namespace {
 using detail::OrderedJson;
 using nlohmann::json;
 
-constexpr std::string_view kRunSchema = "elbowroom.run/1";
-
 // What a double holds exactly; sums over thousands of processes stay below the range of 64 bits.
 constexpr std::uint64_t kGreatestCount = std::uint64_t{1} << 53;
 

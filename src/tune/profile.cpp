@@ -19,7 +19,6 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 using detail::JsonFields;
 
-constexpr const char* kSchema = "elbowroom.profile/1";
 constexpr std::string_view kDocument = "an elbowroom.profile/1 document";
 constexpr std::int64_t kGreatestTime = std::int64_t{1} << 40;
 
@@ -266,8 +265,8 @@ Result<Profile> parse_profile(std::string_view json, std::string_view source) {
   const Result<nlohmann::json> document = detail::read_json_object(json, file, kDocument);
   if (!document) return document.error();
   JsonFields fields(*document, "", file);
-  const auto is_ours = [](const std::string& text) { return text == kSchema ? std::optional(true) : std::nullopt; };
-  fields.word<bool>("schema", is_ours, fmt::format("\"{}\"", kSchema), false);
+  const auto is_ours = [](const std::string& text) { return text == kProfileSchema ? std::optional(true) : std::nullopt; };
+  fields.word<bool>("schema", is_ours, fmt::format("\"{}\"", kProfileSchema), false);
   const nlohmann::json& choices = list_of(fields, "choices", Presence::required);
   const nlohmann::json& durations = list_of(fields, "durations", Presence::optional);
   if (Status read = fields.finish(); !read) return read.error();
@@ -278,16 +277,9 @@ Result<Profile> parse_profile(std::string_view json, std::string_view source) {
   return profile;
 }
 
-Status refuse_other_document(std::string_view json, std::string_view source) {
-  const Result<nlohmann::json> document = detail::read_json_object(json, std::string(source), kDocument);
-  if (!document || !document->contains("schema")) return {};
-  const nlohmann::json& schema = (*document)["schema"];
-  if (!schema.is_string() || schema == kSchema) return {};
-  return invalid_input(fmt::format("{}: schema: {}, expected \"{}\"", source, detail::shown(schema), kSchema));
-}
-
 std::string to_json(const Profile& profile) {
-  std::string text = fmt::format("{{\"schema\": \"{}\",\n \"choices\": [{}]", kSchema, lines_of(profile.choices(), choice_json));
+  std::string text =
+      fmt::format("{{\"schema\": \"{}\",\n \"choices\": [{}]", kProfileSchema, lines_of(profile.choices(), choice_json));
   if (!profile.durations().empty()) text += fmt::format(",\n \"durations\": [{}]", lines_of(profile.durations(), duration_json));
   return text + "}\n";
 }

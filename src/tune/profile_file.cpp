@@ -16,8 +16,16 @@
 #include <system_error>
 #include <utility>
 
+#include "base/files.hpp"
+#include "model/document_schema.hpp"
+
 namespace elbowroom {
 namespace {
+
+using detail::cannot;
+using detail::PartialFile;
+using detail::refuse_other_document;
+using detail::target_of;
 
 constexpr std::size_t kGreatestProfile = std::size_t{64} << 20;
 
@@ -32,67 +40,38 @@ class File {
 
   [[nodiscard]] bool ok() const { return descriptor_ >= 0; }
   [[nodiscard]] int get() const { return descriptor_; }
-  bool close_now() { return close(std::exchange(descriptor_, -1)) == 0; }
 
  private:
   int descriptor_;
 };
 
-Error cannot(std::string_view what, const std::string& path, int error) {
-  return invalid_input(fmt::format("{}: cannot be {}: {}", path, what, std::strerror(error)));
-}
-
 /// Absent when there is no such file.
 Result<std::optional<std::string>> read_whole(const std::string& path) {
   const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.ok() && errno == ENOENT) return std::optional<std::string>();
-  if (!file.ok()) return cannot("read", path, errno);
+  if (!file.ok()) return invalid_input(cannot("read", path));
   struct stat facts = {};
-  if (fstat(file.get(), &facts) != 0) return cannot("read", path, errno);
+  if (fstat(file.get(), &facts) != 0) return invalid_input(cannot("read", path));
   if (!S_ISREG(facts.st_mode)) return invalid_input(fmt::format("{}: not a regular file, expected a profile", path));
   std::string text;
   std::array<char, 65'536> buffer;
   while (true) {
     const ssize_t got = read(file.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return cannot("read", path, errno);
+    if (got < 0) return invalid_input(cannot("read", path));
     if (got == 0) return std::optional(std::move(text));
     text.append(buffer.data(), static_cast<std::size_t>(got));
     if (text.size() > kGreatestProfile) return invalid_input(fmt::format("{}: over 64 MiB, expected a profile", path));
   }
 }
 
-Status write_whole(int descriptor, std::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    const ssize_t written = write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return cannot("written", path, errno);
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
-}
-
-/// Who may read a profile is its owner's to say.
-mode_t mode_of(const std::string& path) {
-  struct stat facts = {};
-  constexpr mode_t permissions = 0777;
-  constexpr mode_t otherwise = 0644;
-  return stat(path.c_str(), &facts) == 0 ? facts.st_mode & permissions : otherwise;
-}
-
 /// The file under the new name is on disk, and so is the name.
 Status replace_file(const std::string& path, std::string_view text) {
-  std::string partial = path + ".XXXXXX";
-  File file(mkostemp(partial.data(), O_CLOEXEC));
-  if (!file.ok()) return cannot("written", path, errno);
-  Status written = write_whole(file.get(), text, path);
-  if (written && (fchmod(file.get(), mode_of(path)) != 0 || fsync(file.get()) != 0)) written = cannot("written", path, errno);
-  if (written && !file.close_now()) written = cannot("written", path, errno);
-  if (written && std::rename(partial.c_str(), path.c_str()) != 0) written = cannot("written", path, errno);
-  if (!written) {
-    static_cast<void>(unlink(partial.c_str()));
-    return written;
-  }
+  Result<PartialFile> file = PartialFile::beside(path);
+  if (!file) return file.error();
+  if (Status written = file->write(text); !written) return written;
+  if (Status synced = file->sync(); !synced) return synced;
+  if (Status placed = file->take_place(); !placed) return placed;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   const File opened(open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // A file system that cannot sync folders has no better to offer.
@@ -102,21 +81,9 @@ Status replace_file(const std::string& path, std::string_view text) {
 
 Status lock(const File& file, const std::string& path) {
   while (flock(file.get(), LOCK_EX) != 0) {
-    if (errno != EINTR) return cannot("locked", path, errno);
+    if (errno != EINTR) return failed(cannot("locked", path));
   }
   return {};
-}
-
-/// A link is followed, even one to a file that is not there yet, so that the file that it names is replaced and not the link.
-std::string target_of(const std::string& path) {
-  constexpr int most_links = 16;
-  std::filesystem::path target = path;
-  std::error_code failure;
-  for (int links = 0; links < most_links && std::filesystem::is_symlink(target, failure); ++links) {
-    target = target.parent_path() / std::filesystem::read_symlink(target, failure);
-    if (failure) return path;
-  }
-  return target.string();
 }
 
 /// `path`.damaged, or the first of `path`.damaged.2 and so on that is not there: an older one is somebody's as well.
@@ -151,12 +118,10 @@ Profile load_profile_or_none(const std::string& path, const NoticeSink& notice) 
 Status can_store_in(const std::string& named) {
   const std::string path = target_of(named);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (access(folder.empty() ? "." : folder.c_str(), W_OK) != 0) return cannot("written", path, errno);
+  if (access(folder.empty() ? "." : folder.c_str(), W_OK) != 0) return invalid_input(cannot("written", path));
   const Result<std::optional<std::string>> text = read_whole(path);
-  std::error_code unknown;
-  const bool other_kind = std::filesystem::exists(path, unknown) && !std::filesystem::is_regular_file(path, unknown);
-  if (!text) return other_kind ? Status(text.error()) : Status();
-  return *text ? refuse_other_document(**text, path) : Status();
+  if (!text) return text.error();
+  return *text ? refuse_other_document(**text, kProfileSchema, path) : Status();
 }
 
 Status add_to_profile(const std::string& named, const Profile& more, const NoticeSink& notice) {
@@ -164,13 +129,15 @@ Status add_to_profile(const std::string& named, const Profile& more, const Notic
   if (Status storable = can_store_in(path); !storable) return storable;
   const std::string lock_path = path + ".lock";
   const File lock_file(open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (!lock_file.ok()) return cannot("written", lock_path, errno);
+  if (!lock_file.ok()) return invalid_input(cannot("written", lock_path));
   if (Status locked = lock(lock_file, lock_path); !locked) return locked;  // until lock_file closes
 
-  Result<Profile> profile = load_profile(path);
+  std::error_code unknown;
+  const bool begun = std::filesystem::exists(path, unknown) && std::filesystem::file_size(path, unknown) > 0;
+  Result<Profile> profile = begun ? load_profile(path) : Profile();
   if (!profile) {
     const std::string kept = free_name(path);
-    if (std::rename(path.c_str(), kept.c_str()) != 0) return cannot("renamed", path, errno);
+    if (std::rename(path.c_str(), kept.c_str()) != 0) return failed(cannot("renamed", path));
     say(notice, fmt::format("profile begun anew, the old file is kept as {}: {}", kept, profile.error().message));
     profile = Profile();
   }

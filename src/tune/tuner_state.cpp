@@ -15,7 +15,6 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 using detail::JsonFields;
 
-constexpr const char* kSchema = "elbowroom.tuning/1";
 constexpr std::int64_t kMost = 1'000'000;
 constexpr std::size_t kMostCandidates = 10'000;
 
@@ -93,7 +92,7 @@ Result<MeasuredCandidate> read_candidate(const nlohmann::json& object, const std
 
 std::string Tuner::state(std::string_view subject) const {
   OrderedJson json = OrderedJson::object();
-  json["schema"] = kSchema;
+  json["schema"] = kTuningSchema;
   json["subject"] = subject;
   json["seed"] = options_.seed;
   json["spent_s"] = spent_.count();
@@ -116,7 +115,7 @@ Result<Tuner> Tuner::resume(TunerOptions options, Neighbours neighbours, std::st
   const auto is = [](std::string_view wanted) {
     return [wanted](const std::string& text) { return text == wanted ? std::optional(true) : std::nullopt; };
   };
-  fields.word<bool>("schema", is(kSchema), kSchema, false);
+  fields.word<bool>("schema", is(kTuningSchema), std::string(kTuningSchema), false);
   fields.word<bool>("subject", is(subject), "the case that is being tuned", false);
   if (fields.member("seed") == nullptr || *fields.member("seed") != options.seed) {
     fields.reject("seed", "another", fmt::format("{}", options.seed));

@@ -19,6 +19,28 @@ refused "--validate: '$work/rows.csv', expected another file than --json's" --va
 refused '--trials' --trials many
 refused '--trials' --trials 2.5
 refused '-g: 1, expected 2 to 8' -g 1
+# Every suite is for every number of GPUs: 512 MiB are 699050 x 3 x 256 B and a rest.
+for suite in quick paper controls library; do
+  for gpus in 2 4 8; do
+    expect 0 bench --suite $suite -g $gpus --dry-run
+    silent
+  done
+  for gpus in 3 5 6 7; do
+    expect 0 bench --suite $suite -g $gpus --dry-run
+    [ "$suite-$gpus" = paper-7 ] || # 896 MiB are 7 x 128
+      grep -q "^elbowroom: collectives of [0-9]* B take [0-9]* B instead, which $gpus ranks share evenly$" "$err" || fail 'does not say what it changed'
+  done
+done
+expect 0 bench -g 3 --dry-run
+says 'all_reduce bf16 536870400'
+[ "$(cat "$err")" = 'elbowroom: collectives of 536870912 B take 536870400 B instead, which 3 ranks share evenly' ] || fail 'not one line for the size'
+# An empty value is no default.
+for option in --scenario --suite --only --backend --device -g --scheme --plan --trials --blocks-per-sm --min-reduction --timeout \
+  --profile --json --markdown --trace --validate; do
+  refused ': empty, expected a value' $option ''
+done
+refused "--seed: '', expected 0 to 2^64 - 1" --seed ''
+for option in --scenario --suite --only --trials --seed --json; do refused "$option" "$option="; done
 refused '-g: 9, expected 2 to 8' -g 9
 refused '--gpus' --gpus two
 refused '--seed' --seed one
@@ -53,8 +75,8 @@ says 'file: 2 GPUs, 1 iteration, pair; elementwise gelu f32 1M; all_reduce bf16 
 silent
 expect 0 bench --scenario "$work/file.json" -g 4 --dry-run
 says 'file: 4 GPUs'
-# 24 MiB are no multiple of 7 ranks of 2 bytes: the rule is checked for the number of GPUs that is run.
-refused 'file: collective.bytes: 25165824, expected a multiple of 14 (7 ranks of bf16) up to 16 TiB' --scenario "$work/file.json" -g 7
+# 24 MiB are no multiple of 7 ranks of 2 bytes: the rule is checked for the number of GPUs that is run. 1797559 x 14 is the next.
+refused 'file: collective.bytes: 25165824, expected a multiple of 14 (7 ranks of bf16) up to 16 TiB; the next is 25165826' --scenario "$work/file.json" -g 7
 
 scenario "\"gpus\": 1, $gelu"
 refused "$work/file.json: gpus: 1, expected a whole number from 2 to 8" --scenario "$work/file.json" --dry-run

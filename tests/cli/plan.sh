@@ -39,6 +39,13 @@ expect 2 plan --device h200 --threads 256 --registers 56 --static-shared -1
 complains "--static-shared: size '-1'"
 expect 2 plan --device h200 --threads 1024 --registers 255
 complains 'compute kernel: one block needs 262,144 registers, an SM of h200 has 65,536'
+# NVIDIA's compilers give a kernel 48 KiB of static shared memory at most; what is launched may add to it. AMD's give all there is.
+expect 0 plan --device h200 --threads 256 --registers 56 --static-shared 48K --dynamic-shared 100K
+expect 2 plan --device h200 --threads 256 --registers 56 --static-shared 49153
+complains 'compute kernel: 49,153 B static shared memory, expected at most 49,152 B on h200: more is dynamic'
+expect 2 plan --device h200 --threads 256 --registers 56 --comm 288,96,64K,0,1
+complains 'communication kernel: 65,536 B static shared memory, expected at most 49,152 B on h200: more is dynamic'
+expect 0 plan --device mi300x --threads 256 --registers 56 --static-shared 64K
 expect 2 plan --device h200 --registers 56
 complains '--threads'
 expect 2 plan --device h200 --threads many --registers 56

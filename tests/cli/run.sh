@@ -42,8 +42,8 @@ refused '--set: symmetric_blocks beside comm_blocks' --set symmetric_blocks=16,c
 refused '--set: symmetric_blocks is not there with hip' --backend hip --set symmetric_blocks=16 -- true
 refused "--set: 'copy_engine=2', expected one of 0, 1" --set copy_engine=2 -- true
 refused "--off: 'cap', expected one of gate, priority, timing, ab, shape, sm_target, symmetric" --off gate,cap -- true
-refused "--report: '$work/none/report.json', expected a file in a folder that exists, or -" --report "$work/none/report.json" -- true
-refused "--report: '$work', expected a file" --report "$work" -- true
+refused "--report: $work/none/report.json: cannot be written: No such file or directory" --report "$work/none/report.json" -- true
+refused "--report: $work: cannot be written: Is a directory" --report "$work" -- true
 
 # --- exit codes, arguments, streams -----------------------------------------------------------------------------------
 for code in 0 1 3 77 255; do

@@ -21,7 +21,7 @@ grep -qF 'nothing is stored' "$err" || fail 'does not say that nothing is stored
 first=$(grep '^# chosen' "$out")
 
 expect 0 tune --scenario "$work/case.json" --backend sim --profile "$profile" --json "$work/tune.json"
-silent
+[ "$(cat "$err")" = 'elbowroom tune: [1/1] cublas-ar' ] || fail 'standard error has more than a line for the case'
 [ "$(grep '^# chosen' "$out")" = "$first" ] || fail 'the same seed chose something else'
 python3 - "$work/tune.json" <<'PY' || fail 'tune.json is not as it should be'
 import json, sys
@@ -94,11 +94,20 @@ says 'comm_blocks_only '
 says 'sm_target_only '
 says 'copy_engine: refused: copy engines alone cannot reduce, all_reduce is not all_gather or all_to_all'
 says 'shaped: refused: '
+# Who names schemes none of which can act gets no other instead.
+expect 1 bench --scenario "$work/case.json" --backend sim --scheme shaped,shaped_priority --trials 2
+grep -qF 'elbowroom bench: cublas-ar: shaped was refused: ' "$err" || fail 'no word of the refusal'
+if grep -q '^\* ' "$out"; then fail 'the rest has a best'; fi
 
-# So do plans as they are typed.
-expect 0 bench --scenario "$work/case.json" --backend sim --scheme concurrent --plan priority,sm_target=108,comm_blocks=24,cluster=1 \
+# So do plans as they are typed; where one is refused the rest is no answer, and none of it the best.
+expect 0 bench --scenario "$work/case.json" --backend sim --scheme concurrent --plan priority --trials 2
+grep -q '^\* ' "$out" || fail 'nothing is marked as the best'
+expect 1 bench --scenario "$work/case.json" --backend sim --scheme concurrent --plan priority,sm_target=108,comm_blocks=24,cluster=1 \
   --plan blocks_per_sm=2 --plan copy_engine --trials 2 --json "$work/plans.json"
 says 'plan 1 '
+grep -qF 'elbowroom bench: cublas-ar: plan 2 was refused: blocks_per_sm: the library launches its own kernel' "$err" || fail 'no word of the refusal'
+if grep -q '^\* ' "$out"; then fail 'the rest has a best'; fi
+if grep -qF 'least median' "$out"; then fail 'explains a mark that nothing has'; fi
 says '# plan 1: priority, 24 comm blocks, cluster 1, SM target 108'
 says '# plan 2: refused: blocks_per_sm: the library launches its own kernel'
 says '# plan 3: copy engines'
@@ -108,7 +117,7 @@ import json, sys
 result = next(r for r in json.load(open(sys.argv[1]))["cases"][0]["results"] if r["scheme"] == "plan 1")
 assert result["plan"]["sm_target"] == 108 and result["plan"]["priority"] and result["plan"]["comm_blocks"] == 24
 PY
-expect 0 bench --scenario "$work/case.json" --backend sim --device a40 --scheme concurrent --plan copy_engine --trials 2
+expect 1 bench --scenario "$work/case.json" --backend sim --device a40 --scheme concurrent --plan copy_engine --trials 2
 says "# plan 1: refused: copy_engine: NCCL's collectives by copy engines need NVLink, a40 has none"
 for plan in '' 'speed' 'priority,' 'comm_blocks=' 'comm_blocks=x' 'priority,priority'; do
   expect 2 bench --suite quick --backend sim --plan "$plan"

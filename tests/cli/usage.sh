@@ -41,4 +41,20 @@ for command in list plan bench tune run; do
   complains 'nonsense'
 done
 
+# A variable that a script did not set is no value.
+expect 2 run --report '' -- true
+complains '--report: empty, expected a value'
+expect 2 run --policy '' -- true
+complains '--policy: empty, expected a value'
+expect 2 plan --device '' --threads 256 --registers 56
+complains '--device: empty, expected a value'
+expect 2 plan --threads '' --registers 56
+complains '--threads: empty, expected a value'
+expect 2 tune --budget ''
+complains '--budget: empty, expected a value'
+expect 2 profile list --profile ''
+complains '--profile: empty, expected a value'
+expect 2 profile export ''
+complains 'file: empty, expected a value'
+
 finish

@@ -14,13 +14,15 @@ using Clock = std::chrono::steady_clock;
 
 class Screening {
  public:
-  Screening(const CandidateSpace& space, Workload& workload, std::span<const MeasuredCandidate> measured, Clock::time_point end)
-      : space_(space), workload_(workload), measured_(measured), end_(end) {}
+  Screening(const CandidateSpace& space, Workload& workload, std::span<const MeasuredCandidate> measured, Clock::time_point end,
+            const std::function<Status()>& before)
+      : space_(space), workload_(workload), measured_(measured), end_(end), before_(before) {}
 
-  std::optional<Candidate> best_cap(const OverlapPlan& uncapped) {
+  /// Absent where no cap could be run.
+  Result<std::optional<Candidate>> best_cap(const OverlapPlan& uncapped) {
     const Control& caps = control("blocks_per_sm");
     Result<std::vector<std::int64_t>> values = caps.values(space_.site(), uncapped);
-    if (!values) return std::nullopt;
+    if (!values) return std::optional<Candidate>();
     std::ranges::reverse(*values);
     std::optional<Candidate> best;
     Microseconds least{0};
@@ -28,6 +30,7 @@ class Screening {
       OverlapPlan plan = uncapped;
       caps.set(space_.site(), plan, cap);
       const Candidate candidate = space_.describe(plan);
+      if (Status goes_on = before_(); !goes_on) return goes_on.error();
       const std::optional<Microseconds> time = time_of(candidate);
       if (!time || (best && *time >= least)) continue;
       best = candidate;
@@ -52,22 +55,28 @@ class Screening {
   Workload& workload_;
   std::span<const MeasuredCandidate> measured_;
   Clock::time_point end_;
+  const std::function<Status()>& before_;
 };
 
 }  // namespace
 
-std::vector<Candidate> baseline_candidates(const CandidateSpace& space, Workload& workload,
-                                           std::span<const MeasuredCandidate> measured, std::chrono::duration<double> time) {
+Result<std::vector<Candidate>> baseline_candidates(const CandidateSpace& space, Workload& workload,
+                                                   std::span<const MeasuredCandidate> measured, std::chrono::duration<double> time,
+                                                   const std::function<Status()>& before) {
   const OverlapPlan plain = plain_plan(space.site());
   OverlapPlan urgent = plain;
   urgent.priority = true;
   std::vector<Candidate> sides{{Scheme::sequential, plain, "no overlap", std::nullopt}, space.describe(plain)};
   const bool has_priority = static_cast<bool>(workload.accepts(urgent));
   if (has_priority) sides.push_back(space.describe(urgent));
-  Screening screening(space, workload, measured, Clock::now() + std::chrono::duration_cast<Clock::duration>(time));
+  Screening screening(space, workload, measured, Clock::now() + std::chrono::duration_cast<Clock::duration>(time), before);
   // Priority first: a cap gains little without.
-  if (const auto best = has_priority ? screening.best_cap(urgent) : std::nullopt) sides.push_back(*best);
-  if (const auto best = screening.best_cap(plain)) sides.push_back(*best);
+  const std::vector<OverlapPlan> uncapped = has_priority ? std::vector{urgent, plain} : std::vector{plain};
+  for (const OverlapPlan& plan : uncapped) {
+    const Result<std::optional<Candidate>> best = screening.best_cap(plan);
+    if (!best) return best.error();
+    if (*best) sides.push_back(**best);
+  }
   return sides;
 }
 

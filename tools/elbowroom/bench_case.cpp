@@ -19,7 +19,7 @@
 namespace elbowroom {
 namespace {
 
-constexpr int kScreeningRounds = 2;
+constexpr std::size_t kScreeningRounds = 2;
 // One recording is one sample; its figures are medians of these.
 constexpr int kRecordings = 3;
 
@@ -36,11 +36,12 @@ constexpr std::size_t kSequential = 2;
 
 class CaseRun {
  public:
-  CaseRun(Backend& backend, const Scenario& scenario, const BenchSettings& settings, const Progress& progress)
-      : backend_(backend), scenario_(scenario), settings_(settings), progress_(progress) {}
+  CaseRun(Backend& backend, const Scenario& scenario, const BenchSettings& settings, CaseObserver& observer)
+      : backend_(backend), scenario_(scenario), settings_(settings), observer_(observer) {}
 
   Result<CaseMeasurement> run() {
-    progress_("prepare", 0);
+    observer_.expect(CaseStep::prepare, 1);
+    if (Status goes_on = observer_.begin(CaseStep::prepare, "preparing"); !goes_on) return goes_on.error();
     Result<std::unique_ptr<Workload>> workload = backend_.prepare(scenario_);
     if (!workload) return in_case(scenario_, workload.error());
     workload_ = std::move(*workload);
@@ -49,13 +50,38 @@ class CaseRun {
       if (Status done = (this->*step)(); !done) return in_case(scenario_, done.error());
     }
     if (Status summarized = summarize_all(); !summarized) return summarized.error();
+    mark_refusals();
     return std::move(measurement_);
   }
 
  private:
   [[nodiscard]] const DeviceLimits& limits() const { return backend_.devices().front().limits; }
 
+  /// What is to come, as long as nothing is refused on the way; a scheme of which one plan is chosen is screened and becomes one entry.
+  void expect_all() {
+    std::size_t entries = kSequential + 1 + settings_.plans.size();
+    std::size_t screened = kScreeningRounds * settings_.plans.size();
+    for (const Scheme scheme : settings_.schemes) {
+      if (scheme == Scheme::sequential) continue;
+      const bool tuned = scheme == Scheme::tuned;
+      const Result<std::vector<OverlapPlan>> plans = tuned ? std::vector<OverlapPlan>() : possible_plans(scheme);
+      if (!plans) continue;
+      const bool one = tuned || is_screened(scheme);
+      entries += one ? 1 : plans->size();
+      screened += one ? kScreeningRounds * plans->size() : 0;
+    }
+    observer_.expect(CaseStep::screen, screened);
+    expect_measurement(entries);
+  }
+
+  void expect_measurement(std::size_t entries) {
+    observer_.expect(CaseStep::verify, entries);
+    observer_.expect(CaseStep::run, entries * static_cast<std::size_t>(warm_up_rounds(settings_.trials) + settings_.trials));
+    observer_.expect(CaseStep::record, entries * kRecordings);
+  }
+
   Status choose_entries() {
+    expect_all();
     OverlapPlan plain;
     plain.comm_blocks = scenario_.collective.comm_blocks;
     plain.cluster = scenario_.collective.cluster;
@@ -67,6 +93,12 @@ class CaseRun {
       if (Status chosen = scheme == Scheme::tuned ? choose_tuned() : choose_plans(scheme); !chosen) return chosen;
     }
     return choose_given();
+  }
+
+  /// Who asked for schemes none of which can act is not served by sequential, which is always run.
+  void mark_refusals() {
+    if (!settings_.schemes_asked_for || entries_.size() > kSequential + 1) return;
+    for (Refusal& refusal : measurement_.result.refusals) refusal.asked_for = true;
   }
 
   /// Where a plan of the user's cannot act it is refused, as a scheme would be.
@@ -83,7 +115,7 @@ class CaseRun {
       if (ran) {
         entries_.push_back({{label, Order::concurrent, *plan, {}}, in_words(*plan), {}});
       } else {
-        measurement_.result.refusals.push_back({label, ran.error().message});
+        measurement_.result.refusals.push_back({label, ran.error().message, /*asked_for=*/true});
       }
     }
     return {};
@@ -121,20 +153,21 @@ class CaseRun {
   }
 
   Result<std::vector<OverlapPlan>> plans_of(Scheme scheme) {
+    Result<std::vector<OverlapPlan>> plans = possible_plans(scheme);
+    return plans && is_screened(scheme) ? screen(*plans) : plans;
+  }
+
+  /// One of several plans is then the scheme's.
+  [[nodiscard]] bool is_screened(Scheme scheme) const {
+    return is_peer(scheme) || (is_shaped(scheme) && settings_.residency.kind == ResidencyChoice::Kind::best);
+  }
+
+  [[nodiscard]] Result<std::vector<OverlapPlan>> possible_plans(Scheme scheme) const {
     const ComputeFacts& compute = workload_->compute();
     if (is_shaped(scheme) && !compute.shape_refusal.empty()) return invalid_input(compute.shape_refusal);
     Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, limits(), compute.footprint, scenario_.collective);
-    if (!plans) return plans;
-    if (!is_shaped(scheme)) return is_peer(scheme) ? screen(*plans) : plans;
-    switch (settings_.residency.kind) {
-      case ResidencyChoice::Kind::every:
-        break;
-      case ResidencyChoice::Kind::fixed:
-        return at_fixed_residency(std::move(*plans));
-      case ResidencyChoice::Kind::best:
-        return screen(*plans);
-    }
-    return plans;
+    const bool fixed = is_shaped(scheme) && settings_.residency.kind == ResidencyChoice::Kind::fixed;
+    return plans && fixed ? at_fixed_residency(std::move(*plans)) : plans;
   }
 
   Result<std::vector<OverlapPlan>> at_fixed_residency(std::vector<OverlapPlan> plans) const {
@@ -152,9 +185,9 @@ class CaseRun {
     const OverlapPlan* best = nullptr;
     Microseconds least{std::numeric_limits<double>::infinity()};
     std::optional<Error> refusal;
-    for (int round = 0; round < kScreeningRounds; ++round) {
+    for (std::size_t round = 0; round < kScreeningRounds; ++round) {
       for (const OverlapPlan& plan : plans) {
-        progress_("screening", 0.02);
+        if (Status goes_on = observer_.begin(CaseStep::screen, "screening"); !goes_on) return goes_on.error();
         const Result<Microseconds> time = workload_->run(Order::concurrent, plan);
         if (!time && time.error().kind == ErrorKind::failed) return time.error();
         if (!time && !refusal) refusal = invalid_input(time.error().message);
@@ -168,8 +201,10 @@ class CaseRun {
   }
 
   Status verify() {
+    observer_.expect(CaseStep::screen, 0);
+    expect_measurement(entries_.size());
     for (const Entry& entry : entries_) {
-      progress_("verifying " + entry.label, 0.1);
+      if (Status goes_on = observer_.begin(CaseStep::verify, "verifying " + entry.label); !goes_on) return goes_on;
       if (Status verified = workload_->verify(entry.order, entry.plan); !verified) {
         return Error{verified.error().kind, fmt::format("{}: {}", entry.label, verified.error().message)};
       }
@@ -183,14 +218,14 @@ class CaseRun {
     schedules.reserve(entries_.size());
     for (Entry& entry : entries_) schedules.push_back(&entry);
     return time_in_rounds(*workload_, schedules, rounds, [&](int over) {
-      progress_(over < rounds.warm_up ? "warm-up" : "timing", 0.1 + 0.8 * over / (rounds.warm_up + rounds.counted));
+      return observer_.begin(CaseStep::run, over < rounds.warm_up ? "warming up" : "timing");
     });
   }
 
   Status record() {
     for (int round = 0; round < kRecordings; ++round) {
       for (Entry& entry : entries_) {
-        progress_("recording " + entry.label, 0.9 + 0.1 * round / kRecordings);
+        if (Status goes_on = observer_.begin(CaseStep::record, "recording " + entry.label); !goes_on) return goes_on;
         Result<Timeline> timeline = workload_->record(entry.order, entry.plan);
         Status complete = timeline ? check_recording(entry, *timeline) : Status(timeline.error());
         if (!complete && complete.error().kind == ErrorKind::unavailable) {
@@ -316,7 +351,7 @@ class CaseRun {
   Backend& backend_;
   const Scenario& scenario_;
   const BenchSettings& settings_;
-  const Progress& progress_;
+  CaseObserver& observer_;
   std::unique_ptr<Workload> workload_;
   std::vector<Entry> entries_;
   CaseMeasurement measurement_;
@@ -325,8 +360,8 @@ class CaseRun {
 }  // namespace
 
 Result<CaseMeasurement> run_case(Backend& backend, const Scenario& scenario, const BenchSettings& settings,
-                                 const Progress& progress) {
-  return CaseRun(backend, scenario, settings, progress).run();
+                                 CaseObserver& observer) {
+  return CaseRun(backend, scenario, settings, observer).run();
 }
 
 }  // namespace elbowroom

@@ -1,9 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "elbowroom/backend/backend.hpp"
@@ -29,8 +30,9 @@ struct ResidencyChoice {
 };
 
 struct BenchSettings {
-  std::vector<Scheme> schemes;  ///< `sequential` is always run: everything is compared with it
-  int trials = 10;              ///< counted; half as many rounds before them are warm-up
+  std::vector<Scheme> schemes;     ///< `sequential` is always run: everything is compared with it
+  bool schemes_asked_for = false;  ///< by the user, who wants to know when none of them can act
+  int trials = 10;                 ///< counted; half as many rounds before them are warm-up
   std::uint64_t seed = 1;
   ResidencyChoice residency;
   TunedPlans tuned;                                ///< asked where `schemes` has `tuned`
@@ -40,8 +42,18 @@ struct BenchSettings {
 /// Rounds that are run and not counted before `trials` counted ones: the first third of all.
 constexpr int warm_up_rounds(int trials) { return (trials + 1) / 2; }
 
-/// Told after each step how far the case is, from 0 to 1.
-using Progress = std::function<void(std::string_view step, double share)>;
+/// What a case consists of.
+enum class CaseStep { prepare, screen, verify, run, record };
+
+/// Follows a case.
+class CaseObserver {
+ public:
+  virtual ~CaseObserver() = default;
+  /// So many steps of a kind are to come, as far as is known.
+  virtual void expect(CaseStep step, std::size_t count) = 0;
+  /// One begins. An error ends the case with it.
+  virtual Status begin(CaseStep step, std::string_view what) = 0;
+};
 
 struct CaseMeasurement {
   CaseResult result;
@@ -51,7 +63,6 @@ struct CaseMeasurement {
 
 /// Runs one scenario under every scheme: screens residencies, verifies every schedule's results, times all schedules in turn in
 /// each round, and records each three times. A scheme that cannot act becomes a refusal; a wrong result or a device error is an Error.
-Result<CaseMeasurement> run_case(Backend& backend, const Scenario& scenario, const BenchSettings& settings,
-                                 const Progress& progress);
+Result<CaseMeasurement> run_case(Backend& backend, const Scenario& scenario, const BenchSettings& settings, CaseObserver& observer);
 
 }  // namespace elbowroom

@@ -9,22 +9,29 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "bench_case.hpp"
 #include "case_options.hpp"
+#include "console.hpp"
 #include "elbowroom/report/result_markdown.hpp"
 #include "elbowroom/report/result_table.hpp"
 #include "elbowroom/report/scenario_line.hpp"
 #include "exit_code.hpp"
+#include "interruption.hpp"
 #include "output.hpp"
+#include "progress_line.hpp"
+#include "report/progress.hpp"
 #include "run/limits.hpp"
 #include "tuned_plans.hpp"
 #include "validate_command.hpp"
 
 namespace elbowroom {
 namespace {
+
+constexpr std::string_view kBench = "elbowroom bench";
 
 struct BenchArguments {
   CaseOptions cases;
@@ -58,13 +65,18 @@ Result<ResidencyChoice> residency_of(const std::string& text) {
 }
 
 Status check_files(const BenchArguments& arguments) {
-  const std::array files{NamedFile("--json", arguments.json_file),   NamedFile("--markdown", arguments.markdown_file),
-                         NamedFile("--trace", arguments.trace_file), NamedFile("--scenario", arguments.cases.scenario_file),
-                         NamedFile("--profile", arguments.profile),  NamedFile("--validate", arguments.validate_file)};
-  const auto outputs = std::span(files).first(3);
-  if (Status writable = check_outputs(outputs); !writable) return writable;
+  const std::string profile = profile_path(arguments.profile);
+  const std::array files{NamedFile("--json", arguments.json_file),
+                         NamedFile("--markdown", arguments.markdown_file),
+                         NamedFile("--trace", arguments.trace_file),
+                         NamedFile("--scenario", arguments.cases.scenario_file),
+                         NamedFile("--profile", profile),
+                         NamedFile("--validate", arguments.validate_file)};
   if (Status distinct = check_distinct(files); !distinct) return distinct;
-  if (std::ranges::count(outputs, "-", &NamedFile::second) < 2) return {};
+  const std::array outputs{OutputFile{files[0], arguments.validate_file.empty() ? kResultSchema : kValidationSchema},
+                           OutputFile{files[1], kMarkdownSchema}, OutputFile{files[2], kTraceSchema}};
+  if (Status writable = check_outputs(outputs); !writable) return writable;
+  if (std::ranges::count(std::span(files).first(3), "-", &NamedFile::second) < 2) return {};
   return invalid_input("--json, --markdown, --trace: '-' given twice, expected at most one on standard output");
 }
 
@@ -86,6 +98,7 @@ Result<BenchRequest> request_of(const BenchArguments& arguments) {
     if (!scheme) return scheme.error();
     request.settings.schemes.push_back(*scheme);
   }
+  request.settings.schemes_asked_for = !arguments.schemes.empty();
   if (arguments.schemes.empty()) request.settings.schemes = std::move(cases->schemes);
   for (const std::string& text : arguments.plans) {
     Result<std::vector<ControlSetting>> plan = parse_plan(text);
@@ -108,8 +121,7 @@ int dry_run(const BenchRequest& request) {
   lines += fmt::format("# {} cases; schemes{}; {} warm-up and {} counted rounds each; nothing was run\n", request.scenarios.size(),
                        names, warm_up_rounds(request.settings.trials), request.settings.trials);
   const Status printed = print_table(lines);
-  if (!printed) fmt::print(stderr, "elbowroom bench: {}\n", printed.error().message);
-  return printed ? exit_ok : exit_failed;
+  return printed ? exit_ok : complain(kBench, printed.error());
 }
 
 /// The least reduction that every case's best scheme must reach; false and a line for each case that does not.
@@ -119,16 +131,52 @@ bool reaches(const ResultDocument& document, double percent) {
     const SchemeResult* best = best_result(result);
     const double reduction = best != nullptr ? 100 * best->metrics.reduction.value_or(0) : 0;
     if (reduction >= percent) continue;
-    fmt::print(stderr, "elbowroom bench: {}: the best reduction is {:.1f} %, expected at least {:g} %\n", result.scenario.name,
-               reduction, percent);
+    print_notice(kBench, fmt::format("{}: the best reduction is {:.1f} %, expected at least {:g} %", result.scenario.name,
+                                     reduction, percent));
     all = false;
   }
   return all;
 }
 
+/// Names on standard error what was asked for and could not act; false where there is such.
+bool acted(const ResultDocument& document) {
+  bool all = true;
+  for (const CaseResult& result : document.cases) {
+    for (const Refusal& refusal : result.refusals) {
+      if (!refusal.asked_for) continue;
+      print_notice(kBench, fmt::format("{}: {} was refused: {}", result.scenario.name, refusal.scheme, refusal.reason));
+      all = false;
+    }
+  }
+  return all;
+}
+
+/// Tells the progress line how long a case will take, and the case when somebody wants it to end.
+class ShownCase : public CaseObserver {
+ public:
+  ShownCase(ProgressLine& line, const Interruption& interruption) : line_(line), interruption_(interruption) {}
+
+  void expect(CaseStep step, std::size_t count) override {
+    estimate_.expect(static_cast<std::size_t>(step), static_cast<int>(count));
+  }
+  Status begin(CaseStep step, std::string_view what) override {
+    const Microseconds now = ProgressLine::now();
+    estimate_.begin(static_cast<std::size_t>(step), now);
+    line_.show(estimate_.left(now), what);
+    return interruption_.check();
+  }
+
+ private:
+  ProgressLine& line_;
+  const Interruption& interruption_;
+  // Beside one run: results are compared on the host, a recording is a run and its reading. Nothing follows from preparing.
+  ProgressEstimate estimate_{{0, 1, 3, 1, 2}, ProgressLine::now()};
+};
+
 class BenchRun {
  public:
-  BenchRun(const BenchArguments& arguments, BenchRequest request) : arguments_(arguments), request_(std::move(request)) {}
+  BenchRun(const BenchArguments& arguments, BenchRequest request, const Interruption& interruption)
+      : arguments_(arguments), request_(std::move(request)), interruption_(interruption) {}
 
   int run() {
     Result<std::unique_ptr<Backend>> backend = open_for(arguments_.cases, request_.scenarios);
@@ -145,6 +193,7 @@ class BenchRun {
     if (measured != exit_ok) return measured;
     if (written != exit_ok) return written;
     if (!shown_) return say(shown_.error());
+    if (!acted(results_)) return exit_failed;
     return !arguments_.min_reduction || reaches(results_, *arguments_.min_reduction) ? exit_ok : exit_failed;
   }
 
@@ -155,28 +204,24 @@ class BenchRun {
   void show(const std::string& text) {
     const bool taken = arguments_.json_file == "-" || arguments_.markdown_file == "-" || arguments_.trace_file == "-";
     if (taken) {
-      fmt::print(stderr, "{}", text);
+      print_error(text);
     } else if (Status printed = print_table(text); !printed) {
       shown_ = printed;
     }
   }
 
-  static int say(const Error& error) {
-    fmt::print(stderr, "elbowroom bench: {}\n", error.message);
-    return exit_code_of(error.kind);
-  }
+  static int say(const Error& error) { return complain(kBench, error); }
 
   /// Stops at the first case that fails. Files are written anew after every case: whatever ends the run, what was measured before
   /// is not lost.
   int measure(Backend& backend) {
-    ProgressLine line;
-    for (std::size_t at = 0; at < request_.scenarios.size(); ++at) {
-      const Scenario& scenario = request_.scenarios[at];
-      const Progress progress = [&](std::string_view step, double share) {
-        line.show(fmt::format("[{}/{}] {} {:3.0f} % {}", at + 1, request_.scenarios.size(), scenario.name, 100 * share, step));
-      };
-      Result<CaseMeasurement> measured = run_case(backend, scenario, request_.settings, progress);
-      line.clear();
+    ProgressLine line(kBench, request_.scenarios.size());
+    for (const Scenario& scenario : request_.scenarios) {
+      line.begin_case(scenario.name);
+      ShownCase observer(line, interruption_);
+      Result<CaseMeasurement> measured = run_case(backend, scenario, request_.settings, observer);
+      line.end_case();
+      if (!measured && interruption_.came()) return say_interrupted();
       if (!measured) return say(measured.error());
       keep(std::move(*measured));
       if (const int written = write_files(Destination::files); written != exit_ok) return written;
@@ -184,10 +229,16 @@ class BenchRun {
     return exit_ok;
   }
 
+  [[nodiscard]] int say_interrupted() const {
+    print_notice(kBench, fmt::format("{}; {} of {} cases are complete", interruption_.check().error().message,
+                                     results_.cases.size(), request_.scenarios.size()));
+    return interruption_.exit_code();
+  }
+
   void keep(CaseMeasurement measured) {
     const bool first = results_.cases.empty();
     if (first && !measured.no_record_reason.empty()) {
-      fmt::print(stderr, "elbowroom bench: no overlap rate, inflation or trace: {}\n", measured.no_record_reason);
+      print_notice(kBench, fmt::format("no overlap rate, inflation or trace: {}", measured.no_record_reason));
     }
     if (first) show(table_preamble(results_.origin));
     show("\n" + to_table(measured.result, results_.origin));
@@ -202,11 +253,13 @@ class BenchRun {
       return !path.empty() && (path == "-") == (destination == Destination::standard_output);
     };
     std::vector<Status> written;
-    if (wanted(arguments_.json_file)) written.push_back(write_file(arguments_.json_file, to_json(results_) + "\n"));
-    if (wanted(arguments_.markdown_file)) written.push_back(write_file(arguments_.markdown_file, to_markdown(results_)));
+    if (wanted(arguments_.json_file))
+      written.push_back(write_document(arguments_.json_file, kResultSchema, to_json(results_) + "\n"));
+    if (wanted(arguments_.markdown_file))
+      written.push_back(write_document(arguments_.markdown_file, kMarkdownSchema, to_markdown(results_)));
     if (wanted(arguments_.trace_file)) {
       const Result<std::string> trace = to_chrome_trace(traces_);
-      written.push_back(trace ? write_file(arguments_.trace_file, *trace) : Status(trace.error()));
+      written.push_back(trace ? write_document(arguments_.trace_file, kTraceSchema, *trace) : Status(trace.error()));
     }
     for (const Status& status : written) {
       if (!status) return say(status.error());
@@ -216,6 +269,7 @@ class BenchRun {
 
   const BenchArguments& arguments_;
   BenchRequest request_;
+  const Interruption& interruption_;
   ResultDocument results_;
   TraceDocument traces_;
   Status shown_;  ///< why a table is not where it should be
@@ -223,20 +277,15 @@ class BenchRun {
 
 int run_bench(const BenchArguments& arguments) {
   if (!arguments.validate_file.empty()) {
-    if (Status good = check_files(arguments); !good) {
-      fmt::print(stderr, "elbowroom bench: {}\n", good.error().message);
-      return exit_code_of(good.error().kind);
-    }
+    if (Status good = check_files(arguments); !good) return complain(kBench, good.error());
     const std::optional<std::string> json = arguments.json_file.empty() ? std::nullopt : std::optional(arguments.json_file);
     return run_validation(arguments.validate_file, json, arguments.cases.device == "auto" ? "h200" : arguments.cases.device);
   }
   Result<BenchRequest> request = request_of(arguments);
-  if (!request) {
-    fmt::print(stderr, "elbowroom bench: {}\n", request.error().message);
-    return exit_code_of(request.error().kind);
-  }
+  if (!request) return complain(kBench, request.error());
   if (arguments.dry_run) return dry_run(*request);
-  return BenchRun(arguments, std::move(*request)).run();
+  const Interruption interruption(kBench);
+  return BenchRun(arguments, std::move(*request), interruption).run();
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <regex>
 #include <utility>
 
+#include "console.hpp"
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 #include "output.hpp"
@@ -59,7 +60,9 @@ Result<CaseSelection> unchecked_cases(const CaseOptions& options) {
     const Result<Suite> suite = find_suite(options.suite.empty() ? "quick" : options.suite);
     if (!suite) return suite.error();
     const std::vector<Scheme> schemes = suite->schemes.empty() ? plain : std::vector(suite->schemes.begin(), suite->schemes.end());
-    return CaseSelection{suite->scenarios(options.gpus.value_or(kDefaultGpus)), suite->trials, schemes};
+    CaseSelection selection{suite->scenarios(options.gpus.value_or(kDefaultGpus)), suite->trials, schemes};
+    for (const std::string& line : share_evenly(selection.scenarios)) print_notice(line);
+    return selection;
   }
   Result<std::string> text = read_file(options.scenario_file);
   if (!text) return text.error();
@@ -79,8 +82,6 @@ BackendOptions backend_options(const CaseOptions& options, NoticeSink notice) {
 }
 
 }  // namespace
-
-void print_notice(std::string_view line) { fmt::print(stderr, "elbowroom: {}\n", line); }
 
 void add_case_options(CLI::App& command, CaseOptions& options) {
   CLI::Option* suite = command.add_option("--suite", options.suite, "quick (default), paper, controls or library");

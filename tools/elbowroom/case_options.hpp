@@ -45,7 +45,4 @@ Result<std::unique_ptr<Backend>> open_for(const CaseOptions& options, const std:
 
 Origin origin_of(const Backend& backend, int gpus, std::uint64_t seed);
 
-/// A notice of the library, to standard error.
-void print_notice(std::string_view line);
-
 }  // namespace elbowroom

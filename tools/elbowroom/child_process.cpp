@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,6 +117,13 @@ int exec_failure(Pipe& pipe) {
 /// A key that is pressed sends its signal to the command as well, which shares the terminal and the process group.
 bool comes_from_the_terminal(const siginfo_t& info) { return info.si_code == SI_KERNEL; }
 
+/// In the new process: when the one that waits for it is killed, which no handler can pass on, it is asked to end, as it would be if it had
+/// been started without.
+void end_with(pid_t waiting) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != waiting) raise(SIGTERM);
+}
+
 int wait_and_forward(pid_t child, const SignalQueue& signals) {
   for (;;) {
     const siginfo_t info = signals.next();
@@ -143,10 +151,12 @@ Result<ChildEnd> run_child(const std::vector<std::string>& command, const Enviro
   if (!pipe.ok()) return failed(fmt::format("{}: no pipe to it could be made: {}", command.front(), std::strerror(errno)));
 
   const SignalQueue signals;
+  const pid_t self = getpid();
   const pid_t child = fork();
   if (child < 0) return failed(fmt::format("{}: no process could be made: {}", command.front(), std::strerror(errno)));
   if (child == 0) {
     signals.restore();
+    end_with(self);
     execvpe(argument_list.front(), argument_list.data(), environment_list.data());
     const int failure = errno;
     [[maybe_unused]] const ssize_t told = write(pipe.write_end(), &failure, sizeof failure);

@@ -4,13 +4,13 @@
 
 #include <string>
 
+#include "console.hpp"
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/base/environment.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 #include "elbowroom/plan/scheme.hpp"
 #include "exit_code.hpp"
-#include "output.hpp"
 #include "suites.hpp"
 
 namespace elbowroom {
@@ -80,7 +80,10 @@ std::string variable_lines() {
 void add_list_command(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* command = app.add_subcommand("list", "What is here: backends, devices, suites, kernels, collectives");
   command->callback([&chosen] {
-    chosen = [] { return print(backend_lines() + catalog_lines() + bench_lines() + variable_lines()) ? exit_ok : exit_failed; };
+    chosen = [] {
+      const Status printed = print_table(backend_lines() + catalog_lines() + bench_lines() + variable_lines());
+      return printed ? exit_ok : complain("elbowroom list", printed.error());
+    };
   });
 }
 

@@ -3,9 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <functional>
+#include <sstream>
 #include <string>
 
 #include "bench_command.hpp"
+#include "console.hpp"
 #include "elbowroom/backend/registry.hpp"
 #include "exit_code.hpp"
 #include "list_command.hpp"
@@ -38,7 +40,7 @@ std::string unknown_command(const CLI::App& app, int argc, char** argv) {
 }
 
 /// What the parser says, and where more is to be read.
-std::string complaint(const CLI::App& app, const elbowroom::SplitCommandLine& split, const CLI::ParseError& error) {
+void complain_of(const CLI::App& app, const elbowroom::SplitCommandLine& split, const CLI::ParseError& error) {
   std::string where = "elbowroom";
   for (const CLI::App* command = &app; !command->get_subcommands().empty();) {
     command = command->get_subcommands().front();
@@ -46,9 +48,27 @@ std::string complaint(const CLI::App& app, const elbowroom::SplitCommandLine& sp
   }
   const bool without_dashes =
       where == "elbowroom run" && !split.command && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-  if (without_dashes)
-    return fmt::format("elbowroom run: {}; expected -- before the command, see elbowroom run --help", error.what());
-  return fmt::format("{}: {}; see {} --help", where, error.what(), where);
+  const std::string expected = without_dashes ? "expected -- before the command, see elbowroom run" : "see " + where;
+  elbowroom::print_notice(where, fmt::format("{}; {} --help", error.what(), expected));
+}
+
+/// An empty value is seldom meant: a variable of a script that is not set. Without this it would stand for a default.
+void refuse_empty_values(CLI::App& app) {
+  const auto filled = [](const std::string& value) {
+    return value.empty() ? std::string("empty, expected a value") : std::string();
+  };
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() > 0) option->check(filled);
+  }
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) refuse_empty_values(*command);
+}
+
+/// --help and --version.
+int show_help(const CLI::App& app, const CLI::ParseError& asked) {
+  std::ostringstream text;
+  static_cast<void>(app.exit(asked, text, text));
+  const elbowroom::Status printed = elbowroom::print_table(text.str());
+  return printed ? elbowroom::exit_ok : elbowroom::complain("elbowroom", printed.error());
 }
 
 int run(int argc, char** argv) {
@@ -66,15 +86,16 @@ int run(int argc, char** argv) {
   elbowroom::add_profile_command(app, chosen);
   const elbowroom::SplitCommandLine split = elbowroom::split_command_line(argc, argv);
   elbowroom::add_run_command(app, split.command, chosen);
+  refuse_empty_values(app);
   try {
     app.parse(split.own_arguments, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) return show_help(app, error);
     if (const std::string unknown = unknown_command(app, argc, argv); !unknown.empty()) {
-      fmt::print(stderr, "elbowroom: {}\n", unknown);
+      elbowroom::print_notice(unknown);
       return elbowroom::exit_bad_input;
     }
-    fmt::print(stderr, "{}\n", complaint(app, split, error));
+    complain_of(app, split, error);
     return elbowroom::exit_bad_input;
   }
   return chosen();
@@ -83,10 +104,11 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  elbowroom::occupy_standard_streams();
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "elbowroom: unexpected: {}\n", error.what());
+    elbowroom::print_notice(std::string("unexpected: ") + error.what());
     return elbowroom::exit_failed;
   }
 }

@@ -1,121 +1,129 @@
 #include "output.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <vector>
+
+#include "base/files.hpp"
+#include "console.hpp"
+#include "model/document_schema.hpp"
 
 namespace elbowroom {
 namespace {
 
-// A scenario is a few hundred bytes; whoever gives a gigabyte meant another file.
-constexpr std::streamsize kGreatestInput = std::streamsize{16} << 20;
+using detail::cannot;
 
-/// Only a regular file is replaced; a device or a link is written to.
-bool is_replaced(const std::string& path) {
-  std::error_code unknown;
-  const auto kind = std::filesystem::symlink_status(path, unknown).type();
-  return kind == std::filesystem::file_type::not_found || kind == std::filesystem::file_type::regular;
+// A scenario is a few hundred bytes; whoever gives a gigabyte meant another file.
+constexpr std::size_t kGreatestInput = std::size_t{16} << 20;
+// A document says what it is at its begin.
+constexpr std::size_t kHead = std::size_t{1} << 20;
+
+/// The begin of a file.
+Result<std::string> read_begin(const std::string& path, std::size_t most) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return invalid_input(cannot("read", path));
+  std::string text(most, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad() || (!file && !file.eof())) return invalid_input(cannot("read", path));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
 }
 
-Error cannot(std::string_view what, const std::string& path) {
-  return invalid_input(fmt::format("{}: cannot be {}: {}", path, what, std::strerror(errno)));
+enum class Place {
+  free,     ///< nothing has the name
+  regular,  ///< a file to be replaced
+  other,    ///< a device, a pipe
+  none,     ///< a folder, a ring of links, a name that is too long: errno says what
+};
+
+Place place_of(const std::string& path) {
+  struct stat facts = {};
+  if (stat(path.c_str(), &facts) != 0) return errno == ENOENT ? Place::free : Place::none;
+  if (S_ISDIR(facts.st_mode)) errno = EISDIR;
+  return S_ISREG(facts.st_mode) ? Place::regular : S_ISDIR(facts.st_mode) ? Place::none : Place::other;
+}
+
+Status is_replaceable(const std::string& path, std::string_view schema) {
+  if (place_of(path) != Place::regular) return {};
+  const Result<std::string> begin = read_begin(path, kHead);
+  return begin ? detail::refuse_other_document(*begin, schema, path) : begin.error();
+}
+
+Status is_writable(const std::string& path) {
+  const Place place = place_of(path);
+  const bool allowed = place == Place::free || (place != Place::none && access(path.c_str(), W_OK) == 0);
+  if (!allowed) return invalid_input(cannot("written", path));
+  if (place == Place::other) return {};
+  // What is replaced needs a folder to write in, which only a try shows: it may have no room, or be no ordinary one.
+  const Result<detail::PartialFile> tried = detail::PartialFile::beside(detail::target_of(path));
+  return tried ? Status() : Status(invalid_input(tried.error().message));
+}
+
+Status write_to(const std::string& path, int flags, std::string_view text) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
+  if (descriptor < 0) return failed(cannot("written", path));
+  Status written = detail::write_all(descriptor, text, path);
+  const bool closed = close(descriptor) == 0;
+  return written && !closed ? Status(failed(cannot("written", path))) : written;
 }
 
 }  // namespace
 
-Status print(std::string_view text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  return written ? Status() : Status(failed(fmt::format("standard output cannot be written: {}", std::strerror(errno))));
-}
-
-Status write_file(const std::string& path, std::string_view text) {
-  if (path == "-") return print(text);
-  const bool replace = is_replaced(path);
-  const std::string partial = replace ? path + ".partial" : path;
-  {
-    std::ofstream file(partial, std::ios::binary | std::ios::trunc);
-    if (!file) return cannot("written", path);
-    file.write(text.data(), static_cast<std::streamsize>(text.size()));
-    file.close();
-    if (!file) return cannot("written", path);
-  }
-  if (replace && std::rename(partial.c_str(), path.c_str()) != 0) return cannot("written", path);
-  return {};
-}
-
-Status print_table(std::string_view text) {
-  Status printed = print(text);
-  return printed || errno == EPIPE ? Status() : printed;
-}
-
-Status check_outputs(std::span<const NamedFile> outputs) {
-  for (const auto& [option, name] : outputs) {
+Status check_outputs(std::span<const OutputFile> outputs) {
+  for (const auto& [file, schema] : outputs) {
+    const auto& [option, name] = file;
     if (name.empty() || name == "-") continue;
     const std::string path(name);
-    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    std::error_code unknown;
-    const bool is_folder = std::filesystem::is_directory(path, unknown);
-    const bool replaced = is_replaced(path);
-    if (!replaced && !std::filesystem::exists(path, unknown)) continue;  // a link to a file that is yet to be made
-    // What is replaced needs a folder to write in; what is written to, a device or a link, only itself.
-    const std::string needed = !replaced ? path : folder.empty() ? "." : folder.string();
-    if (is_folder) errno = EISDIR;
-    if (is_folder || access(needed.c_str(), W_OK) != 0) {
-      return invalid_input(fmt::format("{}: {}", option, cannot("written", path).message));
-    }
+    Status good = is_writable(path);
+    if (good) good = is_replaceable(path, schema);
+    if (!good) return invalid_input(fmt::format("{}: {}", option, good.error().message));
   }
   return {};
 }
 
 Status check_distinct(std::span<const NamedFile> files) {
-  std::vector<std::pair<std::string_view, std::filesystem::path>> known;
+  std::vector<std::pair<std::string, detail::FileIdentity>> known;
+  for (const auto& [stream, descriptor] : {std::pair("standard output", STDOUT_FILENO), {"standard error", STDERR_FILENO}}) {
+    if (const auto identity = detail::identity_of(descriptor)) known.emplace_back(stream, *identity);
+  }
   for (const auto& [option, name] : files) {
-    std::error_code unknown;
-    const std::filesystem::path path = std::filesystem::weakly_canonical(name, unknown);
-    const bool a_file = !std::filesystem::exists(path, unknown) || std::filesystem::is_regular_file(path, unknown);
-    if (name.empty() || name == "-" || !a_file) continue;
+    if (name.empty() || name == "-") continue;
+    const auto identity = detail::identity_of(std::string(name));
+    if (!identity) continue;
     for (const auto& [other, taken] : known) {
-      if (taken == path) return invalid_input(fmt::format("{}: '{}', expected another file than {}'s", option, name, other));
+      if (taken == *identity) return invalid_input(fmt::format("{}: '{}', expected another file than {}'s", option, name, other));
     }
-    known.emplace_back(option, path);
+    known.emplace_back(option, *identity);
   }
   return {};
 }
 
+Status write_document(const std::string& path, std::string_view schema, std::string_view text) {
+  if (path == "-") return print(text);
+  const std::string target = detail::target_of(path);
+  // A link of /proc may name a file that has no name any more.
+  if (place_of(path) == Place::other || detail::identity_of(target) != detail::identity_of(path))
+    return write_to(path, O_TRUNC, text);
+  if (Status replaceable = is_replaceable(target, schema); !replaceable) return failed(replaceable.error().message);
+  Result<detail::PartialFile> file = detail::PartialFile::beside(target);
+  if (!file) return file.error();
+  if (Status written = file->write(text); !written) return written;
+  return file->take_place();
+}
+
+Status write_new_file(const std::string& path, std::string_view text) { return write_to(path, O_CREAT | O_EXCL, text); }
+
 Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return cannot("read", path);
-  std::string text;
-  text.resize(static_cast<std::size_t>(kGreatestInput) + 1);
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || (!file && !file.eof())) return cannot("read", path);
-  if (file.gcount() > kGreatestInput)
+  Result<std::string> text = read_begin(path, kGreatestInput + 1);
+  if (text && text->size() > kGreatestInput) {
     return invalid_input(fmt::format("{}: over 16 MiB, expected an elbowroom.scenario/1 document", path));
-  text.resize(static_cast<std::size_t>(file.gcount()));
+  }
   return text;
-}
-
-ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
-
-void ProgressLine::show(std::string_view text) {
-  if (!terminal_) return;
-  fmt::print(stderr, "\r\x1b[K{}", text);
-  std::fflush(stderr);
-  shown_ = true;
-}
-
-void ProgressLine::clear() {
-  if (!shown_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
-  shown_ = false;
 }
 
 }  // namespace elbowroom

@@ -9,42 +9,31 @@
 
 namespace elbowroom {
 
-/// To standard output, at once.
-Status print(std::string_view text);
-
-/// "-" is standard output. A regular file is complete or as it was: the text goes to a neighbour that is then renamed. Devices and
-/// links are written to.
-Status write_file(const std::string& path, std::string_view text);
-
-/// A table that goes along with documents: a reader that has gone is no reason to lose those.
-Status print_table(std::string_view text);
-
 /// An option that names a file, and the file.
 using NamedFile = std::pair<std::string_view, std::string_view>;
 
-/// Whether all of these can be written, in words that begin with the option: the folder is there and may be written in, and the name is no
-/// folder's. Asked before work whose result would have nowhere to go. "-" and "" are no files.
-Status check_outputs(std::span<const NamedFile> outputs);
+/// A file to be written, and the schema of the document that goes there.
+struct OutputFile {
+  NamedFile file;
+  std::string_view schema;
+};
 
-/// No two of these are the same file: what is read would be replaced by what is written, or one output by another.
+/// Whether all of these can be written, in words that begin with the option: the folder is there and may be written in, and what has the
+/// name is an earlier document of the same schema, an empty file, or a device. Asked before work whose result would have nowhere to go.
+/// "-" and "" are no files.
+Status check_outputs(std::span<const OutputFile> outputs);
+
+/// No two of these are the same file, however they are spelled, and none is what standard output or standard error goes to: what is read
+/// would be replaced by what is written, or one output by another.
 Status check_distinct(std::span<const NamedFile> files);
 
+/// "-" is standard output. A regular file is complete or as it was, and only an earlier document of that schema is replaced. Devices are
+/// written to, links are followed.
+Status write_document(const std::string& path, std::string_view schema, std::string_view text);
+
+/// A file of this process alone.
+Status write_new_file(const std::string& path, std::string_view text);
+
 Result<std::string> read_file(const std::string& path);
-
-/// One line on a terminal's standard error that is rewritten in place; nothing where standard error is no terminal.
-class ProgressLine {
- public:
-  ProgressLine();
-  ~ProgressLine() { clear(); }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void show(std::string_view text);
-  void clear();
-
- private:
-  bool terminal_;
-  bool shown_ = false;
-};
 
 }  // namespace elbowroom

@@ -3,18 +3,17 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "console.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 #include "elbowroom/model/size.hpp"
 #include "elbowroom/report/plan_report.hpp"
 #include "elbowroom/report/windows_page.hpp"
 #include "exit_code.hpp"
-#include "output.hpp"
 
 namespace elbowroom {
 namespace {
@@ -31,11 +30,12 @@ struct PlanArguments {
   bool page = false;
 };
 
-Result<DeviceLimits> device_of(const PlanArguments& arguments, const LiveDevice& live_device) {
+/// `notice`: what to say of it with the plan.
+Result<DeviceLimits> device_of(const PlanArguments& arguments, const LiveDevice& live_device, std::string& notice) {
   if (arguments.device != "auto") return find_device(arguments.device);
   Result<DeviceLimits> live = live_device ? live_device() : Result<DeviceLimits>(unavailable("no device lookup"));
   if (live) return live;
-  fmt::print(stderr, "elbowroom: no device here ({}), planning for {}\n", live.error().message, kDeviceWithoutGpu);
+  notice = fmt::format("no device here ({}), planning for {}", live.error().message, kDeviceWithoutGpu);
   return find_device(kDeviceWithoutGpu);
 }
 
@@ -54,7 +54,8 @@ Result<KernelFootprint> kernel_of(const PlanArguments& arguments) {
 Result<PlanReport> report_of(const PlanArguments& arguments, const LiveDevice& live_device) {
   const Result<KernelFootprint> kernel = kernel_of(arguments);
   if (!kernel) return kernel.error();
-  const Result<DeviceLimits> device = device_of(arguments, live_device);
+  std::string notice;
+  const Result<DeviceLimits> device = device_of(arguments, live_device, notice);
   if (!device) return in_option("--device", device.error());
   const bool comm_is_default = arguments.comm.empty();
   const Result<CommKernel> comm =
@@ -62,22 +63,19 @@ Result<PlanReport> report_of(const PlanArguments& arguments, const LiveDevice& l
   if (!comm) return in_option("--comm", comm.error());
   Result<PlanReport> report = make_plan_report(*device, *kernel, *comm);
   if (report) report->comm_is_default = comm_is_default;
+  if (report && !notice.empty()) print_notice(notice);
   return report;
 }
 
 int show(const std::string& text) {
-  const Status written = print(text);
-  if (!written) fmt::print(stderr, "elbowroom plan: {}\n", written.error().message);
-  return written ? exit_ok : exit_failed;
+  const Status written = print_table(text);
+  return written ? exit_ok : complain("elbowroom plan", written.error());
 }
 
 int run_plan(const PlanArguments& arguments, bool json, const LiveDevice& live_device) {
   if (arguments.page) return show(shared_memory_windows_page());
   const Result<PlanReport> report = report_of(arguments, live_device);
-  if (!report) {
-    fmt::print(stderr, "elbowroom plan: {}\n", report.error().message);
-    return exit_code_of(report.error().kind);
-  }
+  if (!report) return complain("elbowroom plan", report.error());
   return show(json ? plan_json(*report) : plan_table(*report));
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -12,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "case_options.hpp"
+#include "console.hpp"
 #include "elbowroom/tune/profile_file.hpp"
 #include "exit_code.hpp"
 #include "output.hpp"
@@ -28,10 +29,7 @@ struct ProfileArguments {
   int number = 0;
 };
 
-int say(const Error& error) {
-  fmt::print(stderr, "elbowroom profile: {}\n", error.message);
-  return exit_code_of(error.kind);
-}
+int say(const Error& error) { return complain("elbowroom profile", error); }
 
 Result<Profile> chosen_profile(const ProfileArguments& arguments) {
   const std::string path = profile_path(arguments.profile);
@@ -98,10 +96,19 @@ std::set<std::string> devices_of(const Profile& profile) {
   return devices;
 }
 
+Status check_exported(const ProfileArguments& arguments) {
+  const std::string profile = profile_path(arguments.profile);
+  const std::array files{NamedFile("file", arguments.file), NamedFile("--profile", profile)};
+  if (Status distinct = check_distinct(files); !distinct) return distinct;
+  const std::array outputs{OutputFile{files.front(), kProfileSchema}};
+  return check_outputs(outputs);
+}
+
 int export_choices(const ProfileArguments& arguments) {
   const Result<Profile> profile = chosen_profile(arguments);
   if (!profile) return say(profile.error());
   if (const Status there = is_there(arguments); !there) return say(there.error());
+  if (const Status writable = check_exported(arguments); !writable) return say(writable.error());
   const std::set<std::string> devices = devices_of(*profile);
   if (!arguments.device.empty() && !devices.contains(arguments.device)) {
     return say(invalid_input(fmt::format("--device: '{}', expected one of {}", arguments.device, fmt::join(devices, ", "))));
@@ -114,7 +121,7 @@ int export_choices(const ProfileArguments& arguments) {
   for (const StoredDuration& duration : profile->durations()) {
     if (arguments.device.empty() || duration.device == arguments.device) exported.put(duration);
   }
-  const Status written = write_file(arguments.file, to_json(exported));
+  const Status written = write_document(arguments.file, kProfileSchema, to_json(exported));
   return written ? exit_ok : say(written.error());
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -130,6 +131,20 @@ constexpr std::array kSuites{
 }  // namespace
 
 std::span<const Suite> suites() { return kSuites; }
+
+std::vector<std::string> share_evenly(std::vector<Scenario>& scenarios) {
+  std::set<std::string> lines;
+  for (Scenario& scenario : scenarios) {
+    Collective& collective = scenario.collective;
+    if (collective.bytes.count() % (size_of(collective.dtype).count() * scenario.gpus) == 0) continue;
+    const std::int64_t granule = std::int64_t{256} * scenario.gpus;
+    const Bytes shared(collective.bytes.count() / granule * granule);
+    lines.insert(fmt::format("collectives of {} B take {} B instead, which {} ranks share evenly", collective.bytes.count(),
+                             shared.count(), scenario.gpus));
+    collective.bytes = shared;
+  }
+  return {lines.begin(), lines.end()};
+}
 
 Result<Suite> find_suite(std::string_view name) {
   std::string names;

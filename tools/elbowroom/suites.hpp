@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,10 @@ struct Suite {
 };
 
 std::span<const Suite> suites();
+
+/// A suite's sizes are for numbers of GPUs that are powers of two. Collectives of others get the greatest size below whose equal shares
+/// begin at multiples of 256 B; a line for each size that changed says so.
+std::vector<std::string> share_evenly(std::vector<Scenario>& scenarios);
 
 /// `invalid_input` names every suite.
 Result<Suite> find_suite(std::string_view name);

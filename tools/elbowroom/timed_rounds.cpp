@@ -16,13 +16,13 @@ void shuffle(std::vector<TimedSchedule*>& order, std::mt19937_64& random) {
 }  // namespace
 
 Status time_in_rounds(Workload& workload, std::span<TimedSchedule* const> schedules, const Rounds& rounds,
-                      const std::function<void(int)>& before) {
+                      const std::function<Status(int)>& before) {
   std::mt19937_64 random(rounds.seed);
   std::vector<TimedSchedule*> order(schedules.begin(), schedules.end());
   for (int round = 0; round < rounds.warm_up + rounds.counted; ++round) {
-    before(round);
     shuffle(order, random);
     for (TimedSchedule* const schedule : order) {
+      if (Status goes_on = before(round); !goes_on) return goes_on;
       const Result<Microseconds> time = workload.run(schedule->order, schedule->plan);
       if (!time) return Error{time.error().kind, fmt::format("{}: {}", schedule->label, time.error().message)};
       if (round >= rounds.warm_up) schedule->times.push_back(*time);

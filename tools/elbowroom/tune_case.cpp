@@ -15,6 +15,7 @@
 #include "baselines.hpp"
 #include "case_error.hpp"
 #include "case_options.hpp"
+#include "console.hpp"
 #include "elbowroom/plan/critical_path.hpp"
 #include "elbowroom/plan/ranking.hpp"
 #include "output.hpp"
@@ -28,6 +29,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kSeeds = 10;
 constexpr Seconds kSaveEvery{1};
+// Both sides alone, five baselines, two finalists.
+constexpr int kUsualSchedules = 9;
 // Of the search's budget, for predictions besides: most cases need a second, the largest minutes.
 constexpr double kShareOfPredictions = 0.25;
 // Of the search's budget, for caps of the baselines that the search did not run.
@@ -74,7 +77,15 @@ class StateFile {
     if (path_.empty() || Clock::now() - saved_ < kSaveEvery) return;
     saved_ = Clock::now();
     // A search that cannot be kept is still a search.
-    static_cast<void>(write_file(path_, tuner.state(subject_)));
+    static_cast<void>(write_document(path_, kTuningSchema, tuner.state(subject_)));
+  }
+
+  /// For the next call, which is told to whoever ends this one.
+  void keep(const Tuner& tuner) const {
+    if (path_.empty()) return;
+    const Status kept = write_document(path_, kTuningSchema, tuner.state(subject_));
+    print_notice(kept ? fmt::format("{}: keeps {} trials, the same command goes on from there", path_, tuner.trials())
+                      : kept.error().message);
   }
 
   void remove() const {
@@ -94,7 +105,7 @@ class TuneRun {
       : backend_(backend), scenario_(scenario), settings_(settings), progress_(progress) {}
 
   Result<TunedCase> run() {
-    progress_("prepare", nullptr);
+    if (Status goes_on = progress_("preparing", nullptr, std::nullopt); !goes_on) return goes_on.error();
     Result<std::unique_ptr<Workload>> workload = backend_.prepare(scenario_);
     if (!workload) return in_case(scenario_, workload.error());
     workload_ = std::move(*workload);
@@ -109,7 +120,7 @@ class TuneRun {
 
  private:
   Status search() {
-    progress_("rank candidates", nullptr);
+    if (Status goes_on = progress_("ranking candidates", nullptr, std::nullopt); !goes_on) return goes_on;
     const ComputeFacts& compute = workload_->compute();
     Result<ControlSite> site = control_site(scenario_, backend_.devices().front().limits, compute.footprint, compute.shape_refusal);
     if (!site) return site.error();
@@ -138,7 +149,11 @@ class TuneRun {
         tuner->refuse(time.error().message, spent);
       }
       state.save(*tuner);
-      progress_("", &*tuner);
+      const Seconds left = settings_.tuner.budget - tuner->spent() + time_afresh(tuner->spent() / std::max(1, tuner->trials()));
+      if (Status goes_on = progress_("searching", &*tuner, left); !goes_on) {
+        state.keep(*tuner);
+        return goes_on;
+      }
     }
     state.remove();
     return keep(*tuner);
@@ -159,6 +174,12 @@ class TuneRun {
     return {};
   }
 
+  /// About what the fresh rounds take, if a run takes so long.
+  [[nodiscard]] Seconds time_afresh(Seconds run) const {
+    const Seconds round = run * static_cast<double>(kUsualSchedules);
+    return round * static_cast<double>(confirming_rounds(round, settings_.tuner.budget));
+  }
+
   Status keep(const Tuner& tuner) {
     tuned_.candidates = tuner.candidates();
     tuned_.ending = tuner.ending();
@@ -177,10 +198,12 @@ class TuneRun {
   /// Everything that is reported, in fresh rounds: times that chose a winner flatter it, and what was measured before a search was
   /// measured on a cooler device.
   Status measure_afresh() {
-    progress_("run the baselines", nullptr);
     const Seconds budget = settings_.tuner.budget;
-    const std::vector<Candidate> sides = baseline_candidates(*space_, *workload_, tuned_.candidates, budget * kShareOfBaselines);
-    progress_("measure the choice afresh", nullptr);
+    const auto before_side = [&] { return progress_("running the baselines", nullptr, time_afresh(winner_time_)); };
+    const Result<std::vector<Candidate>> found =
+        baseline_candidates(*space_, *workload_, tuned_.candidates, budget * kShareOfBaselines, before_side);
+    if (!found) return found.error();
+    const std::vector<Candidate>& sides = *found;
     const OverlapPlan none = plain_plan(space_->site());
     std::vector<TimedSchedule>& all = tuned_.afresh;
     all = {{"compute_only", Order::compute_only, none, {}}, {"comm_only", Order::comm_only, none, {}}};
@@ -192,7 +215,13 @@ class TuneRun {
 
     const int count = confirming_rounds(winner_time_ * static_cast<double>(schedules.size()), budget);
     const Rounds rounds{0, count, settings_.tuner.seed};
-    if (Status timed = time_in_rounds(*workload_, schedules, rounds, [](int) {}); !timed) return timed;
+    const auto begun = Clock::now();
+    const auto before_run = [&](int over) {
+      const Seconds spent = Clock::now() - begun;
+      const Seconds round = over > 0 ? spent / over : Seconds(winner_time_ * static_cast<double>(schedules.size()));
+      return progress_("measuring the choice afresh", nullptr, round * static_cast<double>(count - over));
+    };
+    if (Status timed = time_in_rounds(*workload_, schedules, rounds, before_run); !timed) return timed;
     for (std::size_t at = 0; at < finalists_.size(); ++at) finalists_[at].times = all[alone + sides.size() + at].times;
     const std::span<const TimedSchedule> plain(all.data() + alone, sides.size());
     tuned_.compute_alone = rank_interval(all[0].times).median;
@@ -225,7 +254,7 @@ class TuneRun {
   }
 
   Status verify() {
-    progress_("verify results", nullptr);
+    if (Status goes_on = progress_("verifying results", nullptr, std::nullopt); !goes_on) return goes_on;
     return workload_->verify(order_of(tuned_.choice.scheme), tuned_.choice.plan);
   }
 

@@ -23,8 +23,9 @@ struct TuneSettings {
   std::string state_for;              ///< a profile: an interrupted search goes on from a file beside it; empty: nothing is kept
 };
 
-/// Told after each trial.
-using TuneProgress = std::function<void(std::string_view step, const Tuner* tuner)>;
+/// Told before each step what it is, how the search stands if it has begun, and how long the case will take at most, as far as that is
+/// known. An error ends the case with it; a profile's search then goes on from where it was when it is called again.
+using TuneProgress = std::function<Status(std::string_view step, const Tuner* tuner, std::optional<Seconds> left)>;
 
 struct TunedCase {
   Scenario scenario;

@@ -13,11 +13,14 @@
 #include <vector>
 
 #include "case_options.hpp"
+#include "console.hpp"
 #include "elbowroom/plan/controls.hpp"
 #include "elbowroom/report/result_table.hpp"
 #include "elbowroom/tune/profile_file.hpp"
 #include "exit_code.hpp"
+#include "interruption.hpp"
 #include "output.hpp"
+#include "progress_line.hpp"
 #include "tune_case.hpp"
 #include "tune_report.hpp"
 #include "tuned_plans.hpp"
@@ -36,10 +39,9 @@ struct TuneArguments {
   std::string json_file;
 };
 
-int say(const Error& error) {
-  fmt::print(stderr, "elbowroom tune: {}\n", error.message);
-  return exit_code_of(error.kind);
-}
+constexpr std::string_view kTune = "elbowroom tune";
+
+int say(const Error& error) { return complain(kTune, error); }
 
 // What `elbowroom run` applies to a program that makes its own launches and buffers.
 constexpr std::array<std::string_view, 7> kOfRun = {"blocks_per_sm", "priority",  "launch_gate", "comm_blocks",
@@ -76,7 +78,7 @@ Status check(const TuneArguments& arguments) {
     return invalid_input(fmt::format("--candidates: {}, expected 4 to 1000", arguments.candidates));
   }
   if (Status known = check_left_out(arguments.left_out); !known) return known;
-  const std::array outputs{NamedFile("--json", arguments.json_file)};
+  const std::array outputs{OutputFile{NamedFile("--json", arguments.json_file), kTuneSchema}};
   if (Status writable = check_outputs(outputs); !writable) return writable;
   const std::string profile = profile_path(arguments.profile);
   const Status storable = profile.empty() ? Status() : can_store_in(profile);
@@ -101,11 +103,17 @@ class TuneCommand {
     show(table_preamble(origin_));
     if (!left_out_.empty()) show(fmt::format("# without {}\n", fmt::join(left_out_, ", ")));
     Status tuned;
+    ProgressLine line(kTune, selection->scenarios.size());
     for (auto scenario = selection->scenarios.begin(); tuned && scenario != selection->scenarios.end(); ++scenario) {
-      tuned = tune(**backend, *scenario);
+      tuned = tune(**backend, *scenario, line);
     }
     // Whatever ended the run, what was measured before is not lost.
     const Status written = arguments_.json_file == "-" ? print(to_json(origin_, left_out_, cases_)) : Status();
+    if (!tuned && interruption_.came()) {
+      print_notice(kTune, fmt::format("{}; {} of {} cases are complete", interruption_.check().error().message, cases_.size(),
+                                      selection->scenarios.size()));
+      return interruption_.exit_code();
+    }
     if (!tuned) return say(tuned.error());
     if (!written) return say(written.error());
     if (!shown_) return say(shown_.error());
@@ -116,14 +124,14 @@ class TuneCommand {
  private:
   void show(const std::string& text) {
     if (arguments_.json_file == "-") {
-      fmt::print(stderr, "{}", text);
+      print_error(text);
     } else if (Status printed = print_table(text); !printed) {
       shown_ = printed;
     }
   }
 
   /// Stores each choice when it is made: whatever ends the run, earlier ones are not lost.
-  Status tune(Backend& backend, const Scenario& scenario) {
+  Status tune(Backend& backend, const Scenario& scenario, ProgressLine& line) {
     TuneSettings settings;
     settings.tuner.seed = arguments_.cases.seed;
     settings.tuner.budget = Seconds(arguments_.budget_s);
@@ -131,10 +139,13 @@ class TuneCommand {
     settings.prior = !arguments_.without_prior;
     settings.left_out = left_out_;
     settings.state_for = profile_;
-    ProgressLine line;
-    const TuneProgress progress = [&](std::string_view step, const Tuner* tuner) { show_progress(line, scenario, step, tuner); };
+    line.begin_case(scenario.name);
+    const TuneProgress progress = [&](std::string_view step, const Tuner* tuner, std::optional<Seconds> left) {
+      line.show(left, tuner == nullptr ? std::string(step) : search_words(*tuner));
+      return interruption_.check();
+    };
     Result<TunedCase> tuned = tune_case(backend, scenario, settings, progress);
-    line.clear();
+    line.end_case();
     if (!tuned) return tuned.error();
     show("#\n" + to_table(*tuned, origin_.provenance));
     if (!profile_.empty()) {
@@ -146,18 +157,13 @@ class TuneCommand {
     }
     cases_.push_back(std::move(*tuned));
     const bool to_file = !arguments_.json_file.empty() && arguments_.json_file != "-";
-    return to_file ? write_file(arguments_.json_file, to_json(origin_, left_out_, cases_)) : Status();
+    return to_file ? write_document(arguments_.json_file, kTuneSchema, to_json(origin_, left_out_, cases_)) : Status();
   }
 
-  void show_progress(ProgressLine& line, const Scenario& scenario, std::string_view step, const Tuner* tuner) const {
-    if (tuner == nullptr) {
-      line.show(fmt::format("{} {}", scenario.name, step));
-      return;
-    }
-    const std::optional<std::size_t> best = tuner->best();
-    line.show(fmt::format("{} {:.0f}/{:g} s, {} trials of {} candidates, best {}", scenario.name, tuner->spent().count(),
-                          arguments_.budget_s, tuner->trials(), tuner->candidates().size(),
-                          best ? best_words(tuner->candidates()[*best]) : "none yet"));
+  static std::string search_words(const Tuner& tuner) {
+    const std::optional<std::size_t> best = tuner.best();
+    return fmt::format("{} trials of {} candidates, best {}", tuner.trials(), tuner.candidates().size(),
+                       best ? best_words(tuner.candidates()[*best]) : "none yet");
   }
 
   static std::string best_words(const MeasuredCandidate& best) {
@@ -167,6 +173,7 @@ class TuneCommand {
   const TuneArguments& arguments_;
   std::vector<std::string> left_out_;
   std::string profile_;
+  Interruption interruption_{kTune};
   Origin origin_;
   std::vector<TunedCase> cases_;
   Status shown_;  ///< why a table is not where it should be

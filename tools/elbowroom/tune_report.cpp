@@ -136,7 +136,7 @@ std::string to_table(const TunedCase& tuned, Provenance provenance) {
 
 std::string to_json(const Origin& origin, const std::vector<std::string>& left_out, const std::vector<TunedCase>& cases) {
   OrderedJson json = OrderedJson::object();
-  json["schema"] = "elbowroom.tune/1";
+  json["schema"] = kTuneSchema;
   json["provenance"] = to_string(origin.provenance);
   json["backend"] = origin.backend;
   json["device"] = origin.device.limits.name;

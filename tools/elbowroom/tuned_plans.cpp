@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "case_options.hpp"
+#include "console.hpp"
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/base/environment.hpp"
 #include "elbowroom/model/device_catalog.hpp"

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "console.hpp"
 #include "elbowroom/backend/validation.hpp"
 #include "exit_code.hpp"
 #include "output.hpp"
@@ -48,18 +49,13 @@ nlohmann::ordered_json to_json(const PredictionTable& table) {
   return json;
 }
 
-int say(const Error& error) {
-  fmt::print(stderr, "elbowroom bench: {}\n", error.message);
-  return exit_code_of(error.kind);
-}
-
 }  // namespace
 
 int run_validation(const std::string& csv_path, const std::optional<std::string>& json_path, const std::string& device) {
   const Result<std::string> csv = read_file(csv_path);
-  if (!csv) return say(csv.error());
+  if (!csv) return complain("elbowroom bench", csv.error());
   const Result<Validation> validation = validate_simulator(*csv, csv_path, device);
-  if (!validation) return say(validation.error());
+  if (!validation) return complain("elbowroom bench", validation.error());
 
   const std::string table =
       fmt::format("# elbowroom: simulated {} against measured rows of {}\n\n{}\n{}", device, csv_path,
@@ -67,17 +63,17 @@ int run_validation(const std::string& csv_path, const std::optional<std::string>
                   to_table(validation->absolute, "nothing given but the scenario: every row predicted"));
   const bool json_to_stdout = json_path == "-";
   if (json_to_stdout) {
-    fmt::print(stderr, "{}", table);
+    print_error(table);
   } else if (Status shown = print(table); !shown) {
-    return say(shown.error());
+    return complain("elbowroom bench", shown.error());
   }
   if (!json_path) return exit_ok;
   nlohmann::ordered_json document;
-  document["schema"] = "elbowroom.validation/1";
+  document["schema"] = kValidationSchema;
   document["given_isolated"] = to_json(validation->given_isolated);
   document["absolute"] = to_json(validation->absolute);
-  const Status written = write_file(*json_path, document.dump(2) + "\n");
-  return written ? exit_ok : say(written.error());
+  const Status written = write_document(*json_path, kValidationSchema, document.dump(2) + "\n");
+  return written ? exit_ok : complain("elbowroom bench", written.error());
 }
 
 }  // namespace elbowroom

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "elbowroom/base/export.hpp"
@@ -20,6 +21,9 @@ struct TraceDocument {
   Origin origin;
   std::vector<LabelledTimeline> timelines;
 };
+
+/// A member of the document beside those of the format, which viewers pass over.
+inline constexpr std::string_view kTraceSchema = "elbowroom.trace/1";
 
 /// The Chrome trace-event JSON that PyTorch's Kineto also writes; Perfetto, chrome://tracing and TensorBoard read it.
 /// One process for each device of each timeline ("GPU 0 · label"), one thread for each stream, one complete event for each

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "elbowroom/base/export.hpp"
@@ -29,6 +30,7 @@ struct SchemeResult {
 struct Refusal {
   std::string scheme;
   std::string reason;
+  bool asked_for = false;  ///< by the user, as a plan or as the only schemes to run: the other results are no answer to that
 };
 
 /// One scenario under several schemes. A member that could not be had is absent; no zero stands in for it.
@@ -47,10 +49,13 @@ struct ResultDocument {
   std::vector<CaseResult> cases;
 };
 
-/// The result with the least median time, the earlier one of equals; null when there is none.
+/// The result with the least median time, the earlier one of equals; null when there is none, and where something that was asked for was
+/// refused: nothing else is the best then.
 ELBOWROOM_API const SchemeResult* best_result(const CaseResult& result);
 
-/// The `elbowroom.result/1` document, fields in the order of the contract, times in microseconds. Absent and non-finite values
+inline constexpr std::string_view kResultSchema = "elbowroom.result/1";
+
+/// Such a document, fields in the order of the contract, times in microseconds. Absent and non-finite values
 /// are null; text that is not UTF-8 is written with replacement characters. `indent` as in to_json(Scenario).
 ELBOWROOM_API std::string to_json(const ResultDocument& document, int indent = 2);
 

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/report/result_document.hpp"
 
 namespace elbowroom {
+
+/// What the comment in the first line says, which no viewer shows: later tables may replace these.
+inline constexpr std::string_view kMarkdownSchema = "elbowroom.markdown/1";
 
 /// The tables of a run for docs/results: the origin of the figures, then a heading, a table, notes and refusals for each case.
 /// The best row of a case is bold. Headings are of level 3.

@@ -128,7 +128,9 @@ ELBOWROOM_API Result<ProcessReport> parse_process_report(std::string_view text, 
 /// are joined by name and size class, kernels by name and footprint. Kernels come by launches in windows, most first.
 ELBOWROOM_API RunActivity total_activity(std::span<const ProcessReport> processes);
 
-/// The `elbowroom.run/1` document with a final newline. Text that is not UTF-8 is written with replacement characters.
+inline constexpr std::string_view kRunSchema = "elbowroom.run/1";
+
+/// Such a document with a final newline. Text that is not UTF-8 is written with replacement characters.
 ELBOWROOM_API std::string to_json(const RunReport& report, int indent = 2);
 
 /// The same for people; ends with a newline.

@@ -76,13 +76,11 @@ class Profile {
   Positions duration_positions_;
 };
 
-/// Reads an `elbowroom.profile/1` document. Another schema, unknown fields, wrong types and impossible values are `invalid_input` in one
+inline constexpr std::string_view kProfileSchema = "elbowroom.profile/1";
+
+/// Reads such a document. Another schema, unknown fields, wrong types and impossible values are `invalid_input` in one
 /// line that begins with `source`. Never throws, whatever the text is.
 ELBOWROOM_API Result<Profile> parse_profile(std::string_view json, std::string_view source);
-
-/// Fails, in such a line, for a document whose schema is another than a profile's: nothing of ours to set aside or to replace. What cannot
-/// be read at all is damaged, not another.
-ELBOWROOM_API Status refuse_other_document(std::string_view json, std::string_view source);
 
 /// The same document back, a line for each choice and each duration.
 ELBOWROOM_API std::string to_json(const Profile& profile);

@@ -43,6 +43,9 @@ struct MeasuredCandidate {
   [[nodiscard]] RankInterval interval() const { return rank_interval(times); }
 };
 
+/// What the state of a search says that it is.
+inline constexpr std::string_view kTuningSchema = "elbowroom.tuning/1";
+
 /// Why a tuner has no more questions.
 enum class TunerEnding {
   running,

@@ -1,0 +1,143 @@
+#include "base/files.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <system_error>
+#include <utility>
+
+namespace elbowroom::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+sigset_t write_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGPIPE);
+  sigaddset(&signals, SIGXFSZ);
+  return signals;
+}
+
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+/// Two calls at the same time, in one process or in several, get different names.
+std::string partial_name(const fs::path& path, int attempt) {
+  const std::string name = fmt::format(".elbowroom-{}-{}.partial", getpid(), attempt);
+  return path.has_parent_path() ? (path.parent_path() / name).string() : name;
+}
+
+}  // namespace
+
+QuietWrites::QuietWrites() {
+  const sigset_t signals = write_signals();
+  sigpending(&pending_before_);
+  pthread_sigmask(SIG_BLOCK, &signals, &mask_before_);
+}
+
+QuietWrites::~QuietWrites() {
+  const int error = errno;
+  for (const int signal : {SIGPIPE, SIGXFSZ}) {
+    if (sigismember(&pending_before_, signal) == 1) continue;
+    sigset_t raised;
+    sigemptyset(&raised);
+    sigaddset(&raised, signal);
+    const timespec at_once = {};
+    while (sigtimedwait(&raised, nullptr, &at_once) < 0 && errno == EINTR) {}
+  }
+  pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+  errno = error;
+}
+
+std::string target_of(const std::string& path) {
+  constexpr int most_links = 16;
+  fs::path target = path;
+  std::error_code failure;
+  for (int links = 0; links < most_links && fs::is_symlink(target, failure); ++links) {
+    target = target.parent_path() / fs::read_symlink(target, failure);
+    if (failure) return path;
+  }
+  return target.string();
+}
+
+std::optional<FileIdentity> identity_of(const std::string& path) {
+  struct stat facts = {};
+  if (stat(path.c_str(), &facts) == 0) {
+    return S_ISREG(facts.st_mode) ? std::optional(FileIdentity{facts.st_dev, facts.st_ino, ""}) : std::nullopt;
+  }
+  const fs::path target = target_of(path);
+  if (stat(folder_of(target).c_str(), &facts) != 0 || !target.has_filename()) return std::nullopt;
+  return FileIdentity{facts.st_dev, facts.st_ino, target.filename().string()};
+}
+
+std::optional<FileIdentity> identity_of(int descriptor) {
+  struct stat facts = {};
+  if (fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
+  return FileIdentity{facts.st_dev, facts.st_ino, ""};
+}
+
+std::string cannot(std::string_view what, const std::string& path) {
+  return fmt::format("{}: cannot be {}: {}", path, what, std::strerror(errno));
+}
+
+Status write_all(int descriptor, std::string_view text, const std::string& path) {
+  const QuietWrites quiet;
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failed(cannot("written", path));
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+PartialFile::PartialFile(std::string path, std::string partial, int descriptor)
+    : path_(std::move(path)), partial_(std::move(partial)), descriptor_(descriptor) {}
+
+PartialFile::PartialFile(PartialFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      partial_(std::exchange(other.partial_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+PartialFile::~PartialFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+  if (!partial_.empty()) unlink(partial_.c_str());
+}
+
+Result<PartialFile> PartialFile::beside(std::string path) {
+  constexpr mode_t permissions = 0777;
+  constexpr mode_t otherwise = 0666;  // less what the umask takes
+  constexpr int most_attempts = 10'000;
+  struct stat facts = {};
+  const bool replaces = stat(path.c_str(), &facts) == 0;
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    std::string partial = partial_name(path, attempt);
+    const int descriptor = open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, otherwise);
+    if (descriptor < 0 && errno == EEXIST) continue;
+    if (descriptor < 0) break;
+    PartialFile file(std::move(path), std::move(partial), descriptor);
+    if (replaces && fchmod(descriptor, facts.st_mode & permissions) != 0) return failed(cannot("written", file.path_));
+    return file;
+  }
+  return failed(cannot("written", path));
+}
+
+Status PartialFile::write(std::string_view text) { return write_all(descriptor_, text, path_); }
+
+Status PartialFile::sync() { return fsync(descriptor_) == 0 ? Status() : Status(failed(cannot("written", path_))); }
+
+Status PartialFile::take_place() {
+  // Some file systems say only now that they are full.
+  const bool closed = close(std::exchange(descriptor_, -1)) == 0;
+  if (!closed || std::rename(partial_.c_str(), path_.c_str()) != 0) return failed(cannot("written", path_));
+  partial_.clear();
+  return {};
+}
+
+}  // namespace elbowroom::detail

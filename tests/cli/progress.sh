@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Progress: one line on a terminal, never wider than it, whose share is of the time; a line a case elsewhere.
+. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+usable sim >/dev/null || { echo 'skipped: no simulator in this build'; exit 77; }
+unset ELBOWROOM_PROFILE
+cd "$work" || exit 1
+
+expect 0 bench --backend sim --trials 2 --scheme concurrent
+[ "$(wc -l <"$err")" -eq 3 ] || fail 'not a line a case'
+[ "$(sed -n 1p "$err")" = 'elbowroom bench: [1/3] gelu-ar' ] || fail "no first line: $(sed -n 1p "$err")"
+sed -n 2p "$err" | grep -qE '^elbowroom bench: \[2/3\] sgemm-ar-pair, about [0-9]+ s left for all$' || fail 'no second line'
+expect 0 tune --backend sim --suite quick --only sgemm-ar-pair --budget 0.01
+grep -qxF 'elbowroom tune: [1/1] sgemm-ar-pair' "$err" || fail 'no line of the case'
+if grep -q $'\r' "$err"; then fail 'rewrites lines where there is no terminal'; fi
+
+# On a terminal of 40 columns that becomes one of 24.
+cat >terminal.py <<'PY'
+import fcntl, os, pty, re, struct, sys, termios, time
+def width(fd, columns): fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
+narrow_after, command = float(sys.argv[1]), sys.argv[2:]
+pid, fd = pty.fork()
+if pid == 0:
+    out = os.open("table", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(out, 1)
+    time.sleep(0.2)  # until the width is set
+    os.execv(command[0], command)
+width(fd, 40)
+begin, data, columns, lines = time.monotonic(), b"", 40, []
+while True:
+    try: got = os.read(fd, 65536)
+    except OSError: break
+    if not got: break
+    now = time.monotonic() - begin
+    for text in re.split(rb"\r\x1b\[K", got):
+        if text: lines.append((now, columns, text.decode("utf-8", "replace")))
+    data += got
+    if now > narrow_after and columns == 40: columns = 24; width(fd, 24)
+_, status = os.waitpid(pid, 0)
+total = time.monotonic() - begin
+assert status == 0, (status, data)
+assert data.endswith(b"\r\x1b[K"), "the last line stays: %r" % data[-80:]
+assert b"\n" not in data, "more than one line: %r" % data
+wide = [text for _, columns, text in lines if len(text) > columns - 1]
+# One that was under way when the terminal became narrow does not count.
+assert len([text for text in wide if len(text) > 39]) == 0 and len(wide) <= 1, wide[:3]
+shares = [(now / total, int(found.group(1)) / 100) for now, _, text in lines if (found := re.search(r" (\d+) %", text))]
+print(len(lines), "lines", len(shares), "shares")
+assert len(shares) > 20, len(shares)
+if "--check-shares" in os.environ.get("CHECK", ""):
+    apart = sorted(abs(time_share - share) for time_share, share in shares)
+    assert apart[len(apart) // 2] < 0.25, ("the share is not that of the time", apart[len(apart) // 2])
+    assert max(share for _, share in shares) > 0.8, shares[-1]
+PY
+command_line='bench (on a terminal)'
+CHECK=--check-shares python3 terminal.py 1000 "$ELBOWROOM_BIN" bench --backend sim --suite controls --only '^gelu-ar-8b$' --trials 20 >"$out" 2>"$err" || fail "$(tail -1 "$err")"
+command_line='bench (on a terminal that becomes narrow)'
+python3 terminal.py 0.5 "$ELBOWROOM_BIN" bench --backend sim --suite controls --only '^gelu-ar-8b' --trials 20 >"$out" 2>"$err" || fail "$(tail -1 "$err")"
+command_line='tune (on a terminal)'
+python3 terminal.py 1000 "$ELBOWROOM_BIN" tune --backend sim --suite quick --only '^gelu-ar$' --budget 2 --profile p.json >"$out" 2>"$err" || fail "$(tail -1 "$err")"
+
+finish

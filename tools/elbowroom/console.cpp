@@ -1,0 +1,52 @@
+#include "console.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <string>
+
+#include "base/files.hpp"
+#include "exit_code.hpp"
+
+namespace elbowroom {
+
+void occupy_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0) continue;
+    // The lowest free descriptor is this one. Opened the wrong way round, it fails as a closed one does.
+    open("/dev/null", (stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+  }
+}
+
+Status print(std::string_view text) {
+  const detail::QuietWrites quiet;
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return written ? Status() : Status(failed(detail::cannot("written", "standard output")));
+}
+
+Status print_table(std::string_view text) {
+  Status printed = print(text);
+  return printed || errno == EPIPE ? Status() : printed;
+}
+
+void print_error(std::string_view text) { static_cast<void>(detail::write_all(STDERR_FILENO, text, "standard error")); }
+
+void print_notice(std::string_view who, std::string_view line) {
+  std::string text = fmt::format("{}: {}", who, line);
+  const auto controls = [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; };
+  std::ranges::replace_if(text, controls, '?');
+  print_error(text + "\n");
+}
+
+void print_notice(std::string_view line) { print_notice("elbowroom", line); }
+
+int complain(std::string_view who, const Error& error) {
+  print_notice(who, error.message);
+  return exit_code_of(error.kind);
+}
+
+}  // namespace elbowroom

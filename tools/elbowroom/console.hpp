@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string_view>
+
+#include "elbowroom/base/result.hpp"
+
+namespace elbowroom {
+
+/// Occupies the standard streams that are closed, so that no file that is opened later takes their place and what is printed goes there.
+/// Writing to them still fails; a command that `run` starts finds them closed.
+void occupy_standard_streams();
+
+/// To standard output, at once.
+Status print(std::string_view text);
+
+/// A table that goes along with documents: a reader that has gone is no reason to lose those.
+Status print_table(std::string_view text);
+
+/// To standard error. What cannot be written there is lost: no outcome depends on it.
+void print_error(std::string_view text);
+
+/// A line of `who`, "elbowroom run", to standard error. Whatever names and values it repeats, it stays one line and moves no cursor.
+void print_notice(std::string_view who, std::string_view line);
+
+/// The same of the library.
+void print_notice(std::string_view line);
+
+/// The error as such a line; its exit code.
+int complain(std::string_view who, const Error& error);
+
+}  // namespace elbowroom

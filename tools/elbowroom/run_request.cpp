@@ -1,0 +1,148 @@
+#include "run_request.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "console.hpp"
+#include "elbowroom/report/run_report.hpp"
+#include "elbowroom/tune/profile_file.hpp"
+#include "output.hpp"
+#include "run/limits.hpp"
+#include "run_durations.hpp"
+#include "run_profile.hpp"
+#include "run_python.hpp"
+#include "tuned_plans.hpp"
+
+namespace elbowroom {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<run::Policy> asked_policy(const std::string& word) {
+  if (const std::optional<run::Policy> policy = run::parse_policy(word)) return *policy;
+  return invalid_input(fmt::format("--policy: '{}', expected one of {}", word, fmt::join(run::kPolicyWords, ", ")));
+}
+
+/// A control that the policy never applies would be ignored without a word.
+Status check_controls(run::Policy policy, const RunControls& controls) {
+  const bool shapes = policy == run::Policy::shape;
+  if (shapes && controls.caps.empty() && controls.footprint_caps.empty()) {
+    return invalid_input("--policy: shape needs a --cap [NAME=]N or a profile with a choice that caps a kernel");
+  }
+  if (!shapes && !controls.caps.empty())
+    return invalid_input(fmt::format("--cap: not applied by {}, expected --policy shape", text(policy)));
+  if (controls.sm_target && (policy == run::Policy::observe || policy == run::Policy::priority)) {
+    return invalid_input(fmt::format("--sm-target: not applied by {}, expected --policy auto, gate or shape", text(policy)));
+  }
+  return {};
+}
+
+Result<RunControls> asked_controls(const RunArguments& arguments) {
+  RunControls controls;
+  Result<std::vector<KernelCap>> caps = parse_caps(arguments.caps);
+  if (!caps) return caps.error();
+  controls.caps = *std::move(caps);
+  for (const std::string& text : arguments.settings) {
+    if (Status added = add_setting(text, controls); !added) return added.error();
+  }
+  if (Status possible = check_settings(controls); !possible) return possible.error();
+  for (const std::string& text : arguments.off) {
+    Result<std::string> part = parse_off(text);
+    if (!part) return part.error();
+    controls.off.push_back(*std::move(part));
+  }
+  if (arguments.sm_target && (*arguments.sm_target < 1 || *arguments.sm_target > static_cast<int>(run::kGreatestSms))) {
+    return invalid_input(fmt::format("--sm-target: {}, expected 1 to {} SMs", *arguments.sm_target, run::kGreatestSms));
+  }
+  if (arguments.sm_target) controls.sm_target = Sms(*arguments.sm_target);
+  return controls;
+}
+
+/// A profile that the environment names is a default: where it cannot be read the run goes on. One that is to learn may be made by that.
+Result<Profile> asked_profile(const RunArguments& arguments) {
+  const std::string path = profile_path(arguments.profile_file);
+  if (path.empty()) {
+    return arguments.learn ? Result<Profile>(invalid_input("--learn: no profile, expected --profile or ELBOWROOM_PROFILE"))
+                           : Profile();
+  }
+  if (const Status storable = arguments.learn ? can_store_in(path) : Status(); !storable) {
+    return invalid_input(fmt::format("--learn: {}", storable.error().message));
+  }
+  std::error_code unknown;
+  if (arguments.profile_file.empty())
+    return load_profile_or_none(path, [](Severity, std::string_view line) { print_notice(kRun, line); });
+  if (!arguments.learn && !fs::exists(path, unknown)) {
+    return invalid_input(fmt::format("--profile: '{}', expected a file that exists", path));
+  }
+  return load_profile(path);
+}
+
+bool is_off(const RunArguments& arguments, std::string_view part) {
+  return std::ranges::find(arguments.off, part) != arguments.off.end();
+}
+
+/// What the profile offers to the policy.
+Result<RunControls> offered_controls(const RunArguments& arguments, run::Policy policy, const Profile& profile) {
+  if (policy == run::Policy::observe) return RunControls();
+  Result<ProfileControls> found = controls_of(profile, own_surroundings());
+  if (!found) return found.error();
+  if (!found->left.empty()) {
+    print_notice(kRun, fmt::format("{}: not applied: {}", profile_path(arguments.profile_file), fmt::join(found->left, "; ")));
+  }
+  const bool shapes = policy == run::Policy::shape || policy == run::Policy::automatic;
+  if (!shapes || is_off(arguments, "shape")) found->controls.footprint_caps.clear();
+  if (policy == run::Policy::priority || is_off(arguments, "sm_target")) found->controls.product_targets.clear();
+  return std::move(found->controls);
+}
+
+/// Nobody asked for the backend that refuses: a program for CUDA may be started where its driver is not.
+Error with_other_backend(const RunArguments& arguments, Error refused) {
+  if (arguments.backend != "auto") return refused;
+  refused.message += " (hip, because CUDA's driver cannot be loaded here; --backend cuda runs the command all the same)";
+  return refused;
+}
+
+}  // namespace
+
+Result<RunRequest> run_request(const RunArguments& arguments, const std::optional<std::vector<std::string>>& command) {
+  if (!command || command->empty()) return invalid_input("expected -- and a command after the options");
+  const Result<run::Policy> policy = asked_policy(arguments.policy);
+  if (!policy) return policy.error();
+  const std::string profile_file = profile_path(arguments.profile_file);
+  const std::array files{NamedFile("--profile", profile_file), NamedFile("--report", arguments.report_file)};
+  if (Status distinct = check_distinct(files); !distinct) return distinct.error();
+  const std::array outputs{OutputFile{files.back(), kRunSchema}};
+  if (Status writable = check_outputs(outputs); !writable) return writable.error();
+  const Result<RunBackend> backend = choose_run_backend(arguments.backend);
+  if (!backend) return backend.error();
+  Result<RunControls> asked = asked_controls(arguments);
+  if (!asked) return asked.error();
+  if (Status valid = check_run_backend(*backend, *policy, *asked); !valid) { return with_other_backend(arguments, valid.error()); }
+  const Result<Profile> profile = asked_profile(arguments);
+  if (!profile) return profile.error();
+  Result<RunControls> offered = offered_controls(arguments, *policy, *profile);
+  if (!offered) return offered.error();
+  const bool leaves_memory = *policy == run::Policy::observe || *backend == RunBackend::hip || is_off(arguments, "symmetric");
+  RunControls controls = completed(*std::move(asked), possible_controls(*backend, *std::move(offered)));
+  if (Status valid = check_controls(*policy, controls); !valid) return valid.error();
+  const Result<run::Rules> rules = run_rules(controls);
+  if (!rules) return rules.error();
+  return RunRequest{.command = *command,
+                    .controls = std::move(controls),
+                    .rules = rules_text(*rules),
+                    .policy = *policy,
+                    .backend = *backend,
+                    .durations = durations_text(*profile),
+                    .learn_into = arguments.learn ? profile_path(arguments.profile_file) : "",
+                    .report_file = arguments.report_file,
+                    .verbose = arguments.verbose,
+                    .hook = leaves_memory ? std::nullopt : find_python_hook()};
+}
+
+}  // namespace elbowroom

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elbowroom/base/result.hpp"
+#include "run/policy.hpp"
+#include "run_backend.hpp"
+#include "run_controls.hpp"
+
+namespace elbowroom {
+
+/// Who speaks in what a run says.
+inline constexpr std::string_view kRun = "elbowroom run";
+
+/// What `run` is called with.
+struct RunArguments {
+  std::string policy = "auto";
+  std::string backend = "auto";
+  std::string profile_file;
+  bool learn = false;
+  std::string report_file;
+  bool verbose = false;
+  std::vector<std::string> settings;
+  std::vector<std::string> caps;
+  std::vector<std::string> off;
+  std::optional<int> sm_target;
+};
+
+/// What it is to do.
+struct RunRequest {
+  std::vector<std::string> command;
+  RunControls controls;
+  std::string rules;  ///< the same as the interposer reads it
+  run::Policy policy = run::Policy::automatic;
+  RunBackend backend = RunBackend::cuda;
+  std::string durations;    ///< what earlier runs learned, as the interposer reads it
+  std::string learn_into;   ///< the profile that takes what this one learns; empty: none
+  std::string report_file;  ///< empty: none
+  bool verbose = false;
+  std::optional<std::string> hook;  ///< the folder for Python programs; none: they are left as they are
+
+  [[nodiscard]] bool wants_report() const { return verbose || !report_file.empty() || !learn_into.empty(); }
+};
+
+/// `invalid_input` in one line that names the option.
+Result<RunRequest> run_request(const RunArguments& arguments, const std::optional<std::vector<std::string>>& command);
+
+}  // namespace elbowroom
