@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -34,11 +35,11 @@ std::uint64_t job_hash() {
   return hash;
 }
 
-// Of the right owner and size only: what somebody else put there is not followed.
+// Of the right owner and size only: what somebody else put there is not followed. The C library has fstat only since 2.33.
 int open_existing(const char* path, std::size_t bytes) {
   const int file = ::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   struct stat facts{};
-  const bool ours = file >= 0 && fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == geteuid() &&
+  const bool ours = file >= 0 && syscall(SYS_fstat, file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == geteuid() &&
                     (facts.st_mode & 0777U) == 0600U && facts.st_size == static_cast<off_t>(bytes);
   if (file >= 0 && !ours) {
     close(file);
@@ -69,7 +70,7 @@ bool AgreementSegment::open(std::uint64_t communicator, std::uint32_t ranks) {
     const bool made = file < 0;
     std::array<char, 192> unnamed{};
     if (made) {
-      std::snprintf(unnamed.data(), unnamed.size(), "%s.%d.%d", path_.data(), getpid(), gettid());
+      std::snprintf(unnamed.data(), unnamed.size(), "%s.%d.%d", path_.data(), getpid(), static_cast<int>(syscall(SYS_gettid)));
       file = ::open(unnamed.data(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
       if (file < 0) { return false; }
       if (fchmod(file, 0600) != 0 || posix_fallocate(file, 0, sizeof(Shared)) != 0) {

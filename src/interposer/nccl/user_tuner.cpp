@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "interposer/nccl/environment.hpp"
+#include "interposer/process/elf_symbols.hpp"
 
 namespace elbowroom::interposer::nccl {
 namespace {
@@ -22,12 +23,21 @@ const Tuner& as(const UserTuner& tuner) {
   return *static_cast<const Tuner*>(tuner.symbol);
 }
 
+// The C library has it only since 2.34, libdl before.
+void* open_object(const char* name, int flags) {
+  static const auto open = [] {
+    void* found = process::find_loaded_symbol("libc.so", "dlopen");
+    return reinterpret_cast<void* (*)(const char*, int)>(found != nullptr ? found : process::find_loaded_symbol("libdl", "dlopen"));
+  }();
+  return open == nullptr ? nullptr : open(name, flags);
+}
+
 // NCCL's word for symbols of the program itself; any beginning of it counts.
 void* open_library(const char* name) {
   constexpr const char* kStatic = "STATIC_PLUGIN";
   if (*name == '\0') { return nullptr; }
   const bool in_program = strncasecmp(name, kStatic, std::strlen(name)) == 0;
-  return dlopen(in_program ? nullptr : name, RTLD_NOW | RTLD_LOCAL);
+  return open_object(in_program ? nullptr : name, RTLD_NOW | RTLD_LOCAL);
 }
 
 bool is_short_name(std::string_view name) {
@@ -47,10 +57,10 @@ void* open_tuner(const char* name) {
 // NCCL has loaded it by now, or it has none.
 void* loaded_net_plugin(const char* name) {
   std::array<char, 1280> file;
-  if (name == nullptr || *name == '\0') { return dlopen("libnccl-net.so", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD); }
-  if (void* found = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD); found != nullptr) { return found; }
+  if (name == nullptr || *name == '\0') { return open_object("libnccl-net.so", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD); }
+  if (void* found = open_object(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD); found != nullptr) { return found; }
   std::snprintf(file.data(), file.size(), "libnccl-net-%s.so", name);
-  return is_short_name(name) ? dlopen(file.data(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) : nullptr;
+  return is_short_name(name) ? open_object(file.data(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) : nullptr;
 }
 
 // From 2.28 on the variable may hold several names; the first that is loaded.
