@@ -127,7 +127,7 @@ bool LaunchTimer::tell(Pair& pair, std::uint64_t now_ns) {
 void LaunchTimer::poll_steps() {
   const std::uint64_t newest = newest_step_.load(std::memory_order_relaxed);
   std::uint64_t oldest = oldest_step_.load(std::memory_order_relaxed);
-  for (int told = 0; oldest < newest && told < kMostSteps; ++told) {
+  while (oldest < newest) {
     const StepEvent& begun = steps_[oldest % kSteps];
     const StepEvent& next = steps_[(oldest + 1) % kSteps];
     // A step that was not recorded, or on another stream, leaves two times unknown; the trial then begins anew some day.

@@ -41,7 +41,6 @@ class LaunchTimer {
  private:
   static constexpr std::size_t kPairs = 128;
   static constexpr std::uint64_t kPollInterval = 200'000;  // ns
-  static constexpr int kMostSteps = 64;                    // told by one poll
 
   enum class Stage : std::uint8_t { kFree, kOpen, kPending };
   struct Pair {

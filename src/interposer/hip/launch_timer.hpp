@@ -44,7 +44,6 @@ class LaunchTimer {
   /// A host that runs ahead begins many steps before the first of them has ended; none of those that are compared may be lost.
   static constexpr std::size_t kSteps = AbTrial::kMostAhead;
   static constexpr std::uint64_t kPollInterval = 200'000;  // ns
-  static constexpr int kMostSteps = 64;                    // told by one poll
   static constexpr int kNoDevice = -1;
 
   enum class Stage : std::uint8_t { kFree, kOpen, kPending };

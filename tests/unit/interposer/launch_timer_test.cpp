@@ -143,13 +143,6 @@ TEST_F(LaunchTimerTest, AsksOnlyForTheOldestOfEachStream) {
   EXPECT_EQ(0, asked.queries) << "thirteen polls tell a hundred";
 }
 
-TEST_F(LaunchTimerTest, TellsAFewStepsAtATime) {
-  for (std::uint64_t step = 1; step <= 101; ++step) { timer_.begin_step(first_, stream_, step); }
-  asked.queries = 0;
-  poll();
-  EXPECT_EQ(64 + 2, asked.queries);
-}
-
 // Steps that begin on two devices in turn, for as long as a program may run: every event that is given up is destroyed where it was made.
 TEST_F(LaunchTimerTest, KeepsNoEventsOfAnEarlierContext) {
   constexpr std::uint64_t kMarks = AbTrial::kMostAhead;
