@@ -167,7 +167,7 @@ nlohmann::ordered_json compute_json(const Elementwise& elementwise) {
 
 Result<Scenario> parse_scenario(std::string_view text, std::string_view source) {
   const std::string where(source);
-  const Result<json> document = detail::read_json_object(text, where, fmt::format("a {} document", kSchema));
+  const Result<json> document = detail::read_json_object(text, where, fmt::format("an {} document", kSchema));
   if (!document) return document.error();
   Result<Scenario> scenario = read_scenario(*document, where);
   if (!scenario) return scenario;

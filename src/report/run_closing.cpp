@@ -7,6 +7,8 @@
 #include <numeric>
 #include <vector>
 
+#include "report/symmetric_memory.hpp"
+
 namespace elbowroom {
 namespace {
 
@@ -67,11 +69,7 @@ std::string nothing_compared(const std::vector<const ProcessReport*>& processes)
   return fmt::format("{}it ended before a comparison did ({} collectives)", as_it_is, collectives);
 }
 
-}  // namespace
-
-std::string closing_line(const RunReport& report) {
-  if (report.policy != "auto") return {};
-  if (report.processes.empty()) return "the program ran as it is: no process used a GPU's driver, or none could be preloaded";
+std::string compared(const RunReport& report) {
   std::vector<const ProcessReport*> comparing;
   std::vector<const Trial*> decided;
   for (const ProcessReport& process : report.processes) {
@@ -84,6 +82,28 @@ std::string closing_line(const RunReport& report) {
   const auto same = [&](const Trial* trial) { return trial->arm == decided.front()->arm; };
   if (!std::ranges::all_of(decided, same)) return kept_differently(decided);
   return decided.front()->arm == kPlain ? nothing_helped(*decided.front()) : kept(decided);
+}
+
+// All ranks register the same or none does: the first process that says something speaks for all.
+std::string on_symmetric_memory(const std::vector<ProcessReport>& processes) {
+  for (const ProcessReport& process : processes) {
+    const std::vector<detail::SymmetricBuffers> parts = detail::symmetric_memory_of(process).parts;
+    if (parts.empty()) continue;
+    std::string text;
+    for (const detail::SymmetricBuffers& part : parts) {
+      text += fmt::format("; {} {}", part.what,
+                          part.state == "registered" ? fmt::format("on symmetric memory ({} MiB), uncompared", part.bytes >> 20)
+                                                     : "on ordinary memory: " + part.reason);
+    }
+    return text;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string closing_line(const RunReport& report) {
+  return report.policy == "auto" ? compared(report) + on_symmetric_memory(report.processes) : std::string();
 }
 
 }  // namespace elbowroom

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "elbowroom/report/run_report.hpp"
+#include "report/symmetric_memory.hpp"
 
 namespace elbowroom {
 namespace {
@@ -94,32 +94,15 @@ std::string trial_lines(const std::vector<ProcessReport>& processes) {
   return lines;
 }
 
-std::string text_of(const nlohmann::json& object, const char* field) {
-  const auto found = object.find(field);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-std::int64_t count_of(const nlohmann::json& object, const char* field) {
-  const auto found = object.find(field);
-  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
-}
-
-/// What the hook into Python programs says of itself; a document of another shape has no lines.
 std::string symmetric_memory_lines(const std::vector<ProcessReport>& processes) {
   std::string lines;
   for (const ProcessReport& process : processes) {
-    const nlohmann::json document = nlohmann::json::parse(process.symmetric_memory, nullptr, /*allow_exceptions=*/false);
-    if (!document.is_object()) continue;
-    for (const nlohmann::json& part : document.value("buffers", nlohmann::json::array())) {
-      if (!part.is_object()) continue;
-      const std::string reason = text_of(part, "reason");
-      lines += fmt::format("symmetric   process {}: {} {}, {} buffers, {} MiB{}{}\n", process.pid, text_of(part, "what"),
-                           text_of(part, "state"), count_of(part, "buffers"), count_of(part, "bytes") >> 20,
-                           reason.empty() ? "" : ": ", reason);
+    const detail::SymmetricMemory memory = detail::symmetric_memory_of(process);
+    for (const detail::SymmetricBuffers& part : memory.parts) {
+      lines += fmt::format("symmetric   process {}: {} {}, {} buffers, {} MiB{}{}\n", process.pid, part.what, part.state,
+                           part.buffers, part.bytes >> 20, part.reason.empty() ? "" : ": ", part.reason);
     }
-    for (const nlohmann::json& reason : document.value("refused", nlohmann::json::array())) {
-      if (reason.is_string()) lines += fmt::format("symmetric   process {}: {}\n", process.pid, reason.get<std::string>());
-    }
+    for (const std::string& reason : memory.refused) lines += fmt::format("symmetric   process {}: {}\n", process.pid, reason);
   }
   return lines;
 }

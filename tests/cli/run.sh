@@ -5,7 +5,7 @@
 
 # --- usage ------------------------------------------------------------------------------------------------------------
 expect 0 run --help
-for option in --policy --backend --profile --learn --report --verbose --set --cap --sm-target --off; do has_option "$option"; done
+for option in --policy --backend --profile --learn --report --verbose --quiet --set --cap --sm-target --off; do has_option "$option"; done
 silent
 
 refused 'expected -- and a command after the options'
@@ -103,6 +103,8 @@ expect 0 run -- env
 inherits "LD_PRELOAD=$library"
 inherits ELBOWROOM_RUN_POLICY=auto
 lacks ELBOWROOM_RUN_RULES
+grep -q '^ELBOWROOM_RUN_REPORT_DIR=/' "$out" || fail "no folder for what the closing line says"
+expect 0 run --quiet -- env
 lacks ELBOWROOM_RUN_REPORT_DIR
 
 export LD_PRELOAD=$stand_in ELBOWROOM_RUN_RULES=/of/another/run NCCL_MAX_CTAS=3
@@ -192,7 +194,9 @@ for pid in 12 7; do
 {"schema": "elbowroom.run-process/1", "pid": $pid, "program": "python3", "policy": "auto", "later": [1],
  "launches": {"total": 100, "captured": 0, "graph_launches": 0, "in_window": 30, "in_order_only": 5},
  "collectives": [{"name": "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "size_class": 28, "count": 8, "expected_us": 512.5}],
- "applied": {"priority": 8, "gate": 4, "shape": 0, "sm_target": 0}, "refused": {"queued collective": 2}}
+ "applied": {"priority": 8, "gate": 4, "shape": 0, "sm_target": 0}, "refused": {"queued collective": 2},
+ "ab": {"state": "settled", "arm": "priority, gate", "decisions": 1, "collectives_per_repetition": 16,
+        "arms": [{"arm": "plain", "us": 1000.0}, {"arm": "priority, gate", "us": 968.0, "gain_percent": 3.2, "low": 2.7, "high": 3.7}]}}
 REPORT
 done
 printf '{"schema": "elbowroom.run-process/1", "pid"' >"$ELBOWROOM_RUN_REPORT_DIR/9-1.json"
@@ -200,7 +204,10 @@ exit 4
 PROGRAM
 chmod +x "$work/program"
 
-expect 5 run -- "$work/program" # no report is asked for: nothing is written
+expect 5 run --quiet -- "$work/program" # nobody asks for a report: nothing is written
+expect 5 run --policy gate -- "$work/program"
+expect 4 run -- "$work/program"
+grep -qF "elbowroom run: kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less" "$err" || fail 'no closing line'
 expect 4 run --report "$work/report.json" -- "$work/program"
 [ "$(cat "$out")" = 'the program writes' ] || fail "the program's own output changed"
 grep -qF '1 of 3 process reports could not be read, the first: 9-1.json: not valid JSON' "$err" || fail 'no word of the damaged report'

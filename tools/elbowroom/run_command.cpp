@@ -16,6 +16,7 @@
 
 #include "child_process.hpp"
 #include "console.hpp"
+#include "elbowroom/report/run_closing.hpp"
 #include "elbowroom/report/run_report.hpp"
 #include "elbowroom/tune/profile_file.hpp"
 #include "output.hpp"
@@ -123,6 +124,7 @@ class Run {
       const Result<std::string> text = read_file(file.string());
       Result<ProcessReport> process = text ? parse_process_report(*text, file.filename().string()) : text.error();
       if (process) {
+        if (request_.hook) process->symmetric_memory = symmetric_memory_of(folder, *process);
         report.processes.push_back(*std::move(process));
       } else {
         report.damaged.push_back(process.error().message);
@@ -139,6 +141,7 @@ class Run {
       print_notice(kRun, fmt::format("{} of {} process reports could not be read, the first: {}", report.damaged.size(),
                                      report.damaged.size() + report.processes.size(), report.damaged.front()));
     }
+    if (const std::string closing = closing_line(report); !closing.empty() && request_.wants_closing()) print_notice(kRun, closing);
     if (request_.report_file.empty()) return;
     const Status written = write_document(request_.report_file, kRunSchema, to_json(report));
     if (!written) print_notice(kRun, written.error().message);
@@ -193,6 +196,7 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
   run->add_flag("--learn", arguments->learn, "Keep the durations that this run learns in the profile, for later ones");
   run->add_option("--report", arguments->report_file, "Write elbowroom.run/1 to this file; - for standard output");
   run->add_flag("--verbose", arguments->verbose, "Show the report as a table on standard error");
+  run->add_flag("--quiet", arguments->quiet, "Leave out the closing line, which says what auto kept and what it was worth");
   run->add_option(
          "--set", arguments->settings,
          "Settings of the communication library, equal on all ranks: comm_blocks=8, cluster=1, comm_threads=256, copy_engine=1, "

@@ -142,6 +142,7 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
                     .learn_into = arguments.learn ? profile_path(arguments.profile_file) : "",
                     .report_file = arguments.report_file,
                     .verbose = arguments.verbose,
+                    .quiet = arguments.quiet,
                     .hook = leaves_memory ? std::nullopt : find_python_hook()};
 }
 

@@ -23,6 +23,7 @@ struct RunArguments {
   bool learn = false;
   std::string report_file;
   bool verbose = false;
+  bool quiet = false;
   std::vector<std::string> settings;
   std::vector<std::string> caps;
   std::vector<std::string> off;
@@ -40,9 +41,12 @@ struct RunRequest {
   std::string learn_into;   ///< the profile that takes what this one learns; empty: none
   std::string report_file;  ///< empty: none
   bool verbose = false;
+  bool quiet = false;
   std::optional<std::string> hook;  ///< the folder for Python programs; none: they are left as they are
 
-  [[nodiscard]] bool wants_report() const { return verbose || !report_file.empty() || !learn_into.empty(); }
+  /// `auto` says what it found.
+  [[nodiscard]] bool wants_closing() const { return policy == run::Policy::automatic && !quiet; }
+  [[nodiscard]] bool wants_report() const { return verbose || !report_file.empty() || !learn_into.empty() || wants_closing(); }
 };
 
 /// `invalid_input` in one line that names the option.

@@ -234,7 +234,7 @@ TEST(ParseScenarioRefuses, BadFieldsOfTheCollective) {
       {replaced("all_reduce", "broadcast"),
        R"(collective.op: "broadcast", expected "all_reduce", "all_gather", "reduce_scatter" or "all_to_all")"},
       // 2 ranks of 2 bytes
-      {replaced("\"512M\"", "6"), "collective.bytes: 6, expected a multiple of 4 (2 ranks of bf16) up to 16 TiB"},
+      {replaced("\"512M\"", "6"), "collective.bytes: 6, expected a multiple of 4 (2 ranks of bf16) up to 16 TiB; the next is 8"},
       {replaced("\"512M\"", "0"), "collective.bytes: 0, expected a size of at least 1 byte such as \"512M\" or 536870912"},
       {replaced(R"("comm_blocks": 8)", R"("comm_blocks": 0)"), "collective.comm_blocks: 0" + blocks},
       {replaced(R"("comm_blocks": 8)", R"("comm_blocks": 65)"), "collective.comm_blocks: 65" + blocks},

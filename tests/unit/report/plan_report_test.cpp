@@ -22,7 +22,7 @@ PlanReport report(std::string_view device_name, const KernelFootprint& kernel, s
 
 const KernelFootprint kSimtGemm{Threads(256), Registers(56), Bytes(4'096), Bytes(0), 1};
 const KernelFootprint kTiny{Threads(128), Registers(16), Bytes(0), Bytes(0), 1};
-const KernelFootprint kPersistentGemm{Threads(384), Registers(168), Bytes(213'188), Bytes(0), 1};
+const KernelFootprint kPersistentGemm{Threads(384), Registers(168), Bytes(0), Bytes(213'188), 1};
 
 TEST(PlanJson, HasTheFieldsOfTheContract) {
   const Json json = Json::parse(plan_json(report("h200", kSimtGemm, "nccl-2.28:544")));

@@ -52,7 +52,20 @@ TEST(RunClosing, SaysWhyNothingWasCompared) {
   EXPECT_EQ(closing_line(run_of({none})), "the program ran as it is: no repetition was found among 640 collectives");
   none.activity.collectives.clear();
   EXPECT_EQ(closing_line(run_of({none})), "the program ran as it is: no collective was seen");
-  EXPECT_EQ(closing_line(run_of({})), "the program ran as it is: no process used a GPU's driver, or none could be preloaded");
+  EXPECT_EQ(closing_line(run_of({})), "") << "a command without a GPU";
+}
+
+TEST(RunClosing, NamesWhatIsOnSymmetricMemoryAndThatItWasNotCompared) {
+  ProcessReport rank = process("priority, gate", 3.2);
+  rank.symmetric_memory = R"({"buffers": [{"what": "DDP buckets", "state": "registered", "bytes": 2428608512}]})";
+  EXPECT_EQ(
+      closing_line(run_of({process("priority, gate", 3.2), rank})),
+      "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; DDP buckets on symmetric memory (2316 MiB), uncompared");
+  rank.symmetric_memory = R"({"buffers": [{"what": "DDP buckets", "state": "refused", "reason": "rank 1: out of memory"}]})";
+  EXPECT_EQ(closing_line(run_of({rank})),
+            "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; DDP buckets on ordinary memory: rank 1: out of memory");
+  rank.symmetric_memory = R"({"buffers": 3, "refused": {}})";
+  EXPECT_EQ(closing_line(run_of({rank})), "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
 }
 
 // A launcher that uses the driver and runs no collective says nothing of the job.

@@ -1,0 +1,40 @@
+#include "report/symmetric_memory.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace elbowroom::detail {
+namespace {
+
+std::string text_of(const nlohmann::json& object, const char* field) {
+  const auto found = object.find(field);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::int64_t count_of(const nlohmann::json& object, const char* field) {
+  const auto found = object.find(field);
+  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+nlohmann::json list_of(const nlohmann::json& object, const char* field) {
+  const auto found = object.find(field);
+  return found != object.end() && found->is_array() ? *found : nlohmann::json::array();
+}
+
+}  // namespace
+
+SymmetricMemory symmetric_memory_of(const ProcessReport& process) {
+  const nlohmann::json document = nlohmann::json::parse(process.symmetric_memory, nullptr, /*allow_exceptions=*/false);
+  if (!document.is_object()) return {};
+  SymmetricMemory memory;
+  for (const nlohmann::json& part : list_of(document, "buffers")) {
+    if (!part.is_object()) continue;
+    memory.parts.push_back({text_of(part, "what"), text_of(part, "state"), text_of(part, "reason"), count_of(part, "buffers"),
+                            count_of(part, "bytes")});
+  }
+  for (const nlohmann::json& reason : list_of(document, "refused")) {
+    if (reason.is_string()) memory.refused.push_back(reason.get<std::string>());
+  }
+  return memory;
+}
+
+}  // namespace elbowroom::detail
