@@ -14,7 +14,9 @@ TEST(SchemaOf, FindsWhatADocumentSays) {
 
 TEST(SchemaOf, FindsNothingElsewhere) {
   for (const char* text : {"", "import torch\n", "{", "[]", "3", "\"schema\"", R"([{"schema": "x"}])", R"({"schema": 3})",
-                           R"({"schema": {"schema": "x"}})", "{\"schema\"", "<!-- open", "# <!-- x -->", "\x7f" "ELF"}) {
+                           R"({"schema": {"schema": "x"}})", "{\"schema\"", "<!-- open", "# <!-- x -->",
+                           "\x7f"
+                           "ELF"}) {
     EXPECT_EQ(schema_of(text), "") << text;
   }
 }

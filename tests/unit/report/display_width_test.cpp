@@ -9,11 +9,11 @@ namespace {
 TEST(DisplayWidth, CountsColumns) {
   EXPECT_EQ(display_width(""), 0U);
   EXPECT_EQ(display_width("gelu-ar"), 7U);
-  EXPECT_EQ(display_width("\xC3\xBC\xC2\xB7"), 2U);               // u with dots, middle dot: two bytes each
-  EXPECT_EQ(display_width("u\xCC\x88"), 1U);                      // u and dots above it
-  EXPECT_EQ(display_width("\xE6\xBC\xA2\xE5\xAD\x97"), 4U);       // two Chinese characters
-  EXPECT_EQ(display_width("\xF0\x9F\x9A\x80"), 2U);               // a rocket
-  EXPECT_EQ(display_width("\xFF\x80\xE6"), 3U);                   // no UTF-8: a column for each byte
+  EXPECT_EQ(display_width("\xC3\xBC\xC2\xB7"), 2U);          // u with dots, middle dot: two bytes each
+  EXPECT_EQ(display_width("u\xCC\x88"), 1U);                 // u and dots above it
+  EXPECT_EQ(display_width("\xE6\xBC\xA2\xE5\xAD\x97"), 4U);  // two Chinese characters
+  EXPECT_EQ(display_width("\xF0\x9F\x9A\x80"), 2U);          // a rocket
+  EXPECT_EQ(display_width("\xFF\x80\xE6"), 3U);              // no UTF-8: a column for each byte
 }
 
 TEST(Fitted, EndsWithAnEllipsisWhereItIsCut) {

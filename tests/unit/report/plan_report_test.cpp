@@ -99,5 +99,20 @@ TEST(PlanVerdict, SaysWhenPaddingCannotAct) {
       "priority and order act.");
 }
 
+// 48 KiB are 49,152 B. An SM of the device has more than four times as much; a compiler gives a kernel no more without a launch.
+TEST(MakePlanReport, RefusesStaticSharedMemoryThatNoCompilerGives) {
+  const auto made = [](const char* device, std::int64_t bytes) {
+    const Result<DeviceLimits> limits = find_device(device);
+    return make_plan_report(*limits, {Threads(256), Registers(56), Bytes(bytes), Bytes(0), 1},
+                            *find_comm_kernel(default_comm_kernel(*limits), *limits));
+  };
+  EXPECT_TRUE(made("h200", 49'152));
+  EXPECT_TRUE(made("mi300x", 65'536));
+  const Result<PlanReport> refused = made("h200", 49'153);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "compute kernel: 49,153 B static shared memory, expected at most 49,152 B on h200: more is dynamic");
+}
+
 }  // namespace
 }  // namespace elbowroom

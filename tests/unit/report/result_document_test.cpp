@@ -141,6 +141,10 @@ TEST(BestResult, IsTheFirstOfTheLeastMedians) {
   result.results[1].time.median = result.results[3].time.median;
   EXPECT_EQ(best_result(result), &result.results[1]);
   EXPECT_EQ(best_result(CaseResult{}), nullptr);
+  result.refusals.push_back({"copy_engine", "a suite's scheme that cannot act", false});
+  EXPECT_NE(best_result(result), nullptr);
+  result.refusals.push_back({"plan 1", "what the user asked for", true});
+  EXPECT_EQ(best_result(result), nullptr) << "the rest answers another question";
 }
 
 }  // namespace
