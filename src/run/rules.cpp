@@ -186,7 +186,8 @@ void write_rules_on(DeviceNames device, const Rules& rules, std::string& text) {
 }  // namespace
 
 bool Rules::add_cap(std::string_view name, std::uint32_t blocks_per_sm) {
-  const bool one_line = name.find('\n') == std::string_view::npos && trimmed(name) == name;
+  // Names end at a zero byte where they are kept.
+  const bool one_line = name.find_first_of(std::string_view("\n\0", 2)) == std::string_view::npos && trimmed(name) == name;
   if (cap_count == kMostCaps || name.empty() || name.size() > kLongestKernelName || !one_line) { return false; }
   if (blocks_per_sm < 1 || blocks_per_sm > kGreatestResidency) { return false; }
   CapRule& rule = caps[cap_count++];

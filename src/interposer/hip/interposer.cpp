@@ -167,6 +167,7 @@ void make() {
   std::unique_ptr<Core> core = Core::create(rules, platform);
   if (core == nullptr) { return; }
   made_interposer.store(new (memory) Interposer(calls, rules, std::move(core)), std::memory_order_release);
+  process::resolve_driver();
   pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
   std::atexit(&at_exit);
 }

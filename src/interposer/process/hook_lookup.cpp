@@ -20,9 +20,18 @@ const Hook* find_hook(const HookState& state) {
 void* resolve(const Hook& hook) {
   void* found = hook.state->real.load(std::memory_order_acquire);
   if (found != nullptr) { return found; }
-  found = driver_function(hook.symbol);
+  found = hook.state->found.load(std::memory_order_acquire);
+  if (found == nullptr) { found = driver_function(hook.symbol); }
   if (found != nullptr) { hook.state->real.store(found, std::memory_order_release); }
   return found;
+}
+
+void resolve_driver() {
+  for (const Hook& hook : hooks()) {
+    if (hook.library == HookedLibrary::kDriver) {
+      hook.state->found.store(driver_function(hook.symbol), std::memory_order_release);
+    }
+  }
 }
 
 void* resolve_state(HookState& state) {

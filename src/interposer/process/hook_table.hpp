@@ -21,6 +21,7 @@ enum Route : std::uint8_t { kRouteLinked = 1, kRouteDlsym = 2, kRouteProcAddress
 /// What changes about a hooked function while the process runs.
 struct HookState {
   std::atomic<void*> real{nullptr};
+  std::atomic<void*> found{nullptr};  ///< the same before the program asked for it
   std::atomic<std::uint8_t> routes{0};
 };
 
@@ -63,6 +64,9 @@ const Hook* find_hook(const HookState& state);
 /// The function of the driver behind a hook: that of the next library that interposes it, or else the driver's own. Found among the loaded
 /// libraries where it is not known yet; null when the driver is not loaded.
 void* resolve(const Hook& hook);
+/// Finds all of the driver's functions at once. To find one later takes the loader's lock, and a child that a signal handler forks while its
+/// thread holds that lock would wait for ever.
+void resolve_driver();
 void* resolve_state(HookState& state);
 
 /// The driver's function behind hook `Ours`; null when the driver is not loaded. There is one driver in a process; of other libraries there may

@@ -157,7 +157,8 @@ TEST(Rules, AreWrittenAsTheyAreRead) {
 
 TEST(Rules, TakeNothingThatTheirTextCannotSay) {
   Rules rules;
-  for (const char* name : {"", " gelu", "gelu ", "ge\nlu"}) EXPECT_FALSE(rules.add_cap(name, 2)) << name;
+  for (const std::string_view name : {"", " gelu", "gelu ", "ge\nlu"}) EXPECT_FALSE(rules.add_cap(name, 2)) << name;
+  EXPECT_FALSE(rules.add_cap(std::string_view("ge\0lu", 5), 2)) << "a zero byte";
   EXPECT_FALSE(rules.add_cap("gelu", 0) || rules.add_cap("gelu", kGreatestResidency + 1));
   EXPECT_FALSE(rules.add_product({{ProductType::other, 40}, 92, 0}) || rules.add_product({{ProductType::f32, 0}, 92, 0}));
   EXPECT_FALSE(rules.set_sm_target(0) || rules.leave_out("shape"));
