@@ -44,8 +44,9 @@ struct TunedCase {
   Seconds spent{0};
 };
 
-/// Searches, measures the winner and the steadiest candidate, the baselines, both sides alone and one after the other in fresh
-/// interleaved rounds, keeps one of the two only if it is faster there than every baseline beyond noise, and verifies the results of what is chosen.
+/// Searches. Then fresh interleaved rounds measure the winner and the steadiest candidate, the baselines, and both sides alone and one
+/// after the other. One of the two candidates is kept only if it is faster there than every baseline beyond noise. The results of what is
+/// chosen are verified.
 /// The choice's `stored_at` is the caller's to set. `failed` when nothing could be run.
 Result<TunedCase> tune_case(Backend& backend, const Scenario& scenario, const TuneSettings& settings, const TuneProgress& progress);
 
