@@ -131,8 +131,11 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
   const bool leaves_memory = *policy == run::Policy::observe || *backend == RunBackend::hip || is_off(arguments, "symmetric");
   RunControls controls = completed(*std::move(asked), possible_controls(*backend, *std::move(offered)));
   if (Status valid = check_controls(*policy, controls); !valid) return valid.error();
-  const Result<run::Rules> rules = run_rules(controls);
+  const std::optional<std::string> hook = leaves_memory ? std::nullopt : find_python_hook();
+  Result<run::Rules> rules = run_rules(controls);
   if (!rules) return rules.error();
+  // The hook gives gathers the buffers that copy engines need. Nothing else of a communicator changes by it.
+  rules->symmetric_copies = hook.has_value();
   return RunRequest{.command = *command,
                     .controls = std::move(controls),
                     .rules = rules_text(*rules),
@@ -143,7 +146,7 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
                     .report_file = arguments.report_file,
                     .verbose = arguments.verbose,
                     .quiet = arguments.quiet,
-                    .hook = leaves_memory ? std::nullopt : find_python_hook()};
+                    .hook = hook};
 }
 
 }  // namespace elbowroom

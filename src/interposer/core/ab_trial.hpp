@@ -7,10 +7,11 @@ namespace elbowroom::interposer {
 
 /// Which of a few ways to run is fastest, found by running them in turn: blocks of steps with each arm, kRounds rounds forth and back.
 /// Arm 0 is the program as it is. Another arm takes its place only when the paired differences of the rounds prove it faster, by a
-/// t-test whose errors add up to kError over the life of the process, however often it compares.
+/// t-test whose errors add up to kError over the life of the process, however often it compares. An arm is dropped as soon as it will
+/// hardly be proven any more, or has acted on nothing. A trial ends early when no arm is left in question, which never makes an error of that kind.
 ///
-/// The host runs ahead of the devices, so a step is begun long before its time is known. Which arm a step runs with depends on the count of
-/// steps alone, and on times only at the end of a trial: ranks that learn times late or early try the same arms at the same steps.
+/// The host runs ahead of the devices, so a step is begun long before its time is known. Arms are dropped at one step of each round, by times
+/// that are a block old at least. So ranks that see the same times drop the same arms, one that learns them late a round after the others.
 /// A program has phases, each with a repetition of its own (training, evaluation). Each phase has its own trial and its own choice.
 /// While no repetition is known the program runs as it is. Deterministic; allocates nothing.
 class AbTrial {
@@ -25,6 +26,7 @@ class AbTrial {
   static constexpr unsigned kMostUnmeasured = 2;
   static constexpr unsigned kPhases = 4;        ///< remembered; the one that was entered longest ago is forgotten for a fifth
   static constexpr double kLeastGain = 0.005;   ///< a proven gain of less is not worth a change
+  static constexpr unsigned kFirstLook = 2;     ///< rounds before an arm may be dropped for its times
   static constexpr double kError = 0.05;        ///< chance that the process ever leaves arm 0 for an arm that is no faster
   static constexpr double kLeastSpread = 5e-4;  ///< of a round's difference: clocks of devices do not agree better
 
@@ -45,6 +47,8 @@ class AbTrial {
   void on_lost();
   /// Step `step` begins, with arm(). Numbers ascend.
   void on_step_begun(std::uint64_t step);
+  /// The arm in force changed something of the program.
+  void on_acted();
   /// How long a step took that began a while ago; never told of some.
   void on_step_time(std::uint64_t step, std::uint64_t nanoseconds);
 
@@ -53,22 +57,28 @@ class AbTrial {
   [[nodiscard]] State state() const { return phase().state; }
   /// What the phase settled for, also while it is lost or compares again.
   [[nodiscard]] unsigned chosen() const { return phase().chosen; }
-  /// Nanoseconds per step in the last complete trial, geometric mean of its rounds; 0 before one.
+  /// Nanoseconds per step in the last complete trial, geometric mean of its rounds; 0 before one, and for an arm that acted on nothing.
   [[nodiscard]] std::uint64_t step_time(unsigned arm) const { return phase().result[arm]; }
+  /// Zero for an arm that acted on nothing.
   [[nodiscard]] Finding finding(unsigned arm) const { return phase().findings[arm]; }
   /// Trials that came to an end, of all phases.
   [[nodiscard]] unsigned decisions() const { return decisions_; }
 
  private:
-  static constexpr unsigned kMostBlocks = kMaxArms * kRounds;
   struct Block {
     std::array<std::uint64_t, kMeasured> times{};
     unsigned counted = 0;
   };
+  /// A block by its place in the trial.
+  struct Place {
+    unsigned round = 0;  ///< kRounds: behind the last one
+    unsigned nth = 0;    ///< of the round
+    unsigned arm = 0;
+  };
   /// A step whose time is awaited.
   struct Awaited {
     std::uint64_t step = 0;  ///< 0: none
-    unsigned block = 0;
+    Place block;
   };
   struct Phase {
     std::uint64_t pattern = 0;
@@ -76,13 +86,15 @@ class AbTrial {
     State state = State::waiting;
     unsigned arm = 0;
     unsigned chosen = 0;
-    unsigned block = 0;  ///< the one that steps are begun for; all of them: all were
-    unsigned steps = 0;  ///< begun in the block
-    unsigned after = 0;  ///< begun since the last block, whether its times are known or not
-    unsigned complete = 0;
+    unsigned measured = 0;    ///< a bit for each arm; always arm 0 and what is chosen
+    unsigned acted = 0;       ///< the same, for those that changed something in this trial
+    Place now;                ///< the block that steps are begun for
+    Place before;             ///< the block before it
+    unsigned steps = 0;       ///< begun in the block
+    unsigned after = 0;       ///< begun since the last block, whether its times are known or not
     unsigned unmeasured = 0;  ///< trials in a row
     bool left = false;        ///< the last block: a step was begun after it
-    std::array<Block, kMostBlocks> blocks{};
+    std::array<std::array<Block, kMaxArms>, kRounds> blocks{};
     std::array<Awaited, kMostAhead> awaited{};
     std::array<std::uint64_t, kMaxArms> result{};
     std::array<Finding, kMaxArms> findings{};
@@ -90,22 +102,31 @@ class AbTrial {
   /// How much longer one arm takes than another, from round to round, as differences of logarithms.
   struct Difference {
     double mean = 0.0;
-    double error = 0.0;  ///< of the mean
+    double spread = 0.0;  ///< standard deviation of a round's difference
+    double error = 0.0;   ///< of the mean
   };
 
   [[nodiscard]] const Phase& phase() const { return phases_[now_]; }
   Phase& phase() { return phases_[now_]; }
   void start_trial(Phase& phase) const;
-  static void start_block(Phase& phase, unsigned block);
+  static void start_block(Phase& phase, Place block);
   static void leave_alone(Phase& phase);
+  static void next_block(Phase& phase);
+  static Place after(const Phase& phase, Place block);
+  /// Whether all times of the first rounds are.
+  static bool known(const Phase& phase, unsigned rounds);
+  void drop_arms(Phase& phase);
   void choose(Phase& phase);
-  [[nodiscard]] double time_of(const Phase& phase, unsigned arm, unsigned round) const;
-  [[nodiscard]] Difference difference(const Phase& phase, unsigned arm, unsigned from) const;
+  void settle(Phase& phase, unsigned chosen);
+  static double time_of(const Phase& phase, unsigned round, unsigned arm);
+  static Difference difference(const Phase& phase, unsigned arm, unsigned from, unsigned rounds);
+  /// The chance of error of one arm in the next decision.
+  [[nodiscard]] double error_of_one() const;
   /// Whether the arm is faster than what is chosen now, and by enough.
   [[nodiscard]] bool proven(const Phase& phase, unsigned arm) const;
-  void note_findings(Phase& phase) const;
-  [[nodiscard]] unsigned arm_of_block(unsigned block) const;
-  [[nodiscard]] unsigned blocks() const { return arms_ * kRounds; }
+  /// Whether it will hardly be, by the first rounds.
+  [[nodiscard]] bool futile(const Phase& phase, unsigned arm, unsigned rounds) const;
+  static void note_finding(Phase& phase, unsigned arm, unsigned rounds);
 
   unsigned arms_ = 1;
   unsigned now_ = 0;

@@ -56,9 +56,15 @@ bool may_time(const Launch& launch) {
   return known.timing_budget.spend();
 }
 
+bool compares(const Rules& rules) { return rules.policy == Policy::automatic && rules.trial; }
+
+bool may_have_company(const Launch& launch) {
+  return launch.captured || launch.kind.has_company || launch.kind.launches < kFirstCompanions;
+}
+
 void decide_priority(Launch& launch) {
   if (!launch.state.known.active.priority) { return; }
-  const bool company = launch.captured || launch.kind.has_company || launch.kind.launches < kFirstCompanions;
+  const bool company = may_have_company(launch);
   if (launch.facts.sets_priority) {
     launch.state.refuse(launch.kernel, launch.decision, Refusal::own_priority);
   } else if (company) {
@@ -93,11 +99,17 @@ void decide_collective(Launch& launch, bool queued) {
   }
   decide_priority(launch);
   const bool surely_eager_or_captured = launch.captured || known.order.captures_active() == 0;
-  const bool takes_event = !launch.facts.sets_completion_event && !launch.kernel.event_refused;
+  const bool worth_it = !compares(launch.state.rules) || may_have_company(launch);
+  const bool takes_event = worth_it && !launch.facts.sets_completion_event && !launch.kernel.event_refused;
   if (known.active.gate && takes_event && surely_eager_or_captured) {
     launch.decision.completion_event = slot_of(launch.ticket.serial);
     launch.ticket.gate = true;
   }
+}
+
+bool acts(const Launch& launch) {
+  const Decision& decision = launch.decision;
+  return decision.priority || decision.wait_on != kNoEvent || decision.dynamic_shared != launch.facts.dynamic_shared;
 }
 
 /// When the launch is expected to run; nothing captured happens at a time.
@@ -116,8 +128,6 @@ void count_company(Knowledge& known, Beside& beside) {
     known.kinds.at(collective->shape).has_company = true;
   }
 }
-
-bool compares(const Rules& rules) { return rules.policy == Policy::automatic && rules.trial; }
 
 Refusal refusal_of(const Launch& launch, const Collective& collective) {
   ProgramOrder& order = launch.state.known.order;
@@ -241,6 +251,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   const std::uint64_t step = known.kernels[kernel_index].communication ? note_collective(key) : 0;
   if (rest.on()) {
     pass_at_rest(facts, kernel_index, key);
+    if (known.trial.state() == AbTrial::State::trying) { decision.step = step; }
     return decision;
   }
   if (!meet_stream(facts.stream, hold)) {
@@ -278,6 +289,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   } else {
     decide_compute(launch);
   }
+  if (acts(launch)) { known.trial.on_acted(); }
   if (may_time(launch)) { decision.time_it = kind->timing_pending = true; }
   ++kind->launches;
   known.order.close(*stream, order);

@@ -44,7 +44,9 @@ SmTarget Core::on_library_gemm(StreamId stream, const Product& product, std::uin
   if (state_->rest.on()) { return {}; }
   CoreState::Hold hold(*state_);
   if (!state_->known.active.sm_target || state_->dormant() || !state_->meet_stream(stream, hold)) { return {}; }
-  return state_->sm_target(stream, product, host_time_ns);
+  const SmTarget target = state_->sm_target(stream, product, host_time_ns);
+  if (target.sms != 0) { state_->known.trial.on_acted(); }
+  return target;
 }
 
 void Core::on_library_gemm_done(LaunchOutcome outcome) {

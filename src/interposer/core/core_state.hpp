@@ -116,9 +116,10 @@ struct Knowledge {
   std::uint64_t devices_known = 0;                      ///< bit per device
   StepMarks steps;
   AbTrial trial;
-  std::uint64_t step = 0;  ///< number of the last one that began
-  bool disturbed = false;  ///< no rest until the next comparison
-  unsigned announced = 0;  ///< threads about to tell what no rest may sleep through
+  std::uint64_t step = 0;                             ///< number of the last one that began
+  AbTrial::State compared = AbTrial::State::waiting;  ///< as of the last collective
+  bool disturbed = false;                             ///< no rest until the next comparison begins or ends
+  unsigned announced = 0;                             ///< threads about to tell what no rest may sleep through
   std::array<std::uint16_t, kMaxKernels> report_order{};
 
   /// Null where it has none, or none any more.
@@ -190,7 +191,7 @@ struct CoreState {
   /// The number of the step that begins with this collective; 0: none does. May begin or end a rest: what was known of the program's
   /// order is gone after that, pointers into it included.
   std::uint64_t note_collective(std::uint64_t signature);
-  /// Something on the stream must be followed from here on: ends a rest, which does not come back before the next comparison has ended.
+  /// Something on the stream must be followed from here on: ends a rest, which does not come back before the next comparison begins or ends.
   /// Null where no table has room for the stream.
   Stream* disturb(StreamId stream, Hold& hold);
   void refuse(KernelRecord& kernel, Decision& decision, Refusal refusal);

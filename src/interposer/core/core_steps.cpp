@@ -39,11 +39,13 @@ bool Core::leaves_alone(FunctionId function) { return state_->rest.covers(functi
 
 std::uint64_t Core::launches_at_rest() const { return state_->rest.launches(); }
 
-// Between steps, so that what is known of a step is known of all of it.
+// Between steps, so that what is known of a step is known of all of it. In a comparison the program as it is costs what it would after it:
+// nothing but a look at its collectives. Otherwise an arm that gains less than following the program costs would seem to gain.
 void CoreState::begin_or_end_rest(bool may_begin) {
-  const bool settled = known.trial.state() == AbTrial::State::settled;
-  if (!settled) { known.disturbed = false; }
-  const bool plain = settled && !known.active.any();
+  const AbTrial::State state = known.trial.state();
+  if (state != known.compared) { known.disturbed = false; }
+  known.compared = state;
+  const bool plain = state != AbTrial::State::waiting && !known.active.any();
   if (rest.on()) {
     if (!plain) { end_rest(); }
   } else if (may_begin && plain && !known.disturbed && known.announced == 0 && !known.order.lost() &&

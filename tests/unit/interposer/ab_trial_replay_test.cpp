@@ -61,6 +61,7 @@ AbTrial settled_after(Replay replay, unsigned trials, double factor_of_last_arm)
   trial.on_pattern(1);
   for (std::uint64_t step = 1; trial.decisions() < trials; ++step) {
     trial.on_step_begun(step);
+    trial.on_acted();
     const double factor = trial.arm() == 2 ? factor_of_last_arm : 1.0;
     trial.on_step_time(step, static_cast<std::uint64_t>(static_cast<double>(replay.next()) * factor));
   }
@@ -79,6 +80,29 @@ TEST(AbTrialReplay, EqualArmsEndWithTheProgramAsItIs) {
   }
   EXPECT_LE(wrong, 50);
   RecordProperty("wrong", wrong);
+}
+
+// A trial of three arms has 120 steps. One of arms that are equal ends after half of them in at least three of four replays.
+TEST(AbTrialReplay, EqualArmsAreSeenToBeEqualEarly) {
+  const auto launches = recorded_launches();
+  ASSERT_GE(launches.size(), 20U);
+  std::mt19937_64 random(3);
+  int early = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    Replay replay(launches[static_cast<std::size_t>(i) % launches.size()], random);
+    AbTrial trial;
+    trial.begin(3);
+    trial.on_pattern(1);
+    std::uint64_t step = 0;
+    while (trial.decisions() == 0) {
+      trial.on_step_begun(++step);
+      trial.on_acted();
+      trial.on_step_time(step, replay.next());
+    }
+    early += step <= 60 ? 1 : 0;
+  }
+  EXPECT_GE(early, 750);
+  RecordProperty("early", early);
 }
 
 TEST(AbTrialReplay, AnArmThatTakesThreePercentLessIsFound) {

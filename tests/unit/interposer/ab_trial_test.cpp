@@ -13,9 +13,10 @@ class Steps {
  public:
   explicit Steps(AbTrial& trial) : trial_(trial) {}
 
-  /// The arm that the step runs with.
+  /// The arm that the step runs with, which acts on something unless it is the program as it is.
   unsigned begin() {
     trial_.on_step_begun(++step_);
+    if (trial_.arm() != 0) { trial_.on_acted(); }
     return trial_.arm();
   }
   void end(std::uint64_t nanoseconds) { trial_.on_step_time(step_, nanoseconds); }
@@ -120,6 +121,60 @@ TEST(AbTrial, KeepsItsChoiceForTheSameRepetition) {
   EXPECT_EQ(trial.state(), AbTrial::State::trying) << "another repetition is another question";
 }
 
+// 8 rounds would be 120 steps. Two rounds are 30, the first block of the third 5 more: then it is seen that nothing is gained.
+TEST(AbTrial, EndsAsSoonAsNothingCanBeProvenAnyMore) {
+  AbTrial trial = started(3);
+  EXPECT_EQ(run_trial(trial, {10'000, 10'000, 10'100, 0}).size(), 36U);
+  EXPECT_EQ(trial.arm(), 0U);
+  EXPECT_EQ(trial.decisions(), 1U);
+  EXPECT_EQ(trial.step_time(2), 10'100U) << "what was seen of it is reported";
+  EXPECT_NEAR(trial.finding(2).gain, -0.01, 1e-9);
+}
+
+// Arm 1 goes after 35 steps, in the place of its block; then arms 0 and 2 have 5 + 5 steps in each of six rounds.
+TEST(AbTrial, DropsAnArmAndGoesOnWithTheOthers) {
+  AbTrial trial = started(3);
+  const std::vector<unsigned> ran = run_trial(trial, {10'000, 10'000, 8'000, 0});
+  ASSERT_EQ(ran.size(), 30U + 60U);
+  EXPECT_EQ(ran[35], 2U);
+  EXPECT_EQ(trial.arm(), 2U);
+  EXPECT_NEAR(trial.finding(2).gain, 0.2, 1e-9);
+}
+
+// One round and a block are 20 steps.
+TEST(AbTrial, DropsAnArmThatActedOnNothing) {
+  AbTrial trial = started(3);
+  std::uint64_t step = 5'000;
+  while (trial.state() == AbTrial::State::trying) { trial.on_step_begun(++step); }
+  EXPECT_EQ(step, 5'021U) << "no time was needed to see that";
+  EXPECT_EQ(trial.arm(), 0U);
+  EXPECT_EQ(trial.step_time(1), 0U);
+}
+
+// A choice is compared with the program as it is: 8,010 is 0.1 % more than 8,000, so it will not be proven faster, and the trial ends.
+TEST(AbTrial, EndsACheckThatConfirmsTheChoice) {
+  AbTrial trial = started(2);
+  run_trial(trial, {10'000, 8'000, 0, 0});
+  ASSERT_EQ(trial.arm(), 1U);
+  while (trial.state() == AbTrial::State::settled) { Steps(trial).run(8'000); }
+  // One step of the trial has passed. Two rounds of two blocks, a block, and the step that sees it.
+  EXPECT_EQ(run_trial(trial, {8'010, 8'000, 0, 0}).size(), 20U + 5U + 1U - 1U);
+  EXPECT_EQ(trial.arm(), 1U);
+}
+
+// The host is 15 steps ahead, more than a block of 5 and a round of 10 less one, so what it knows at a look are the rounds before the last one: in the
+// fourth round, after 35 steps, the first two.
+TEST(AbTrial, LooksAtOlderRoundsWhereTheHostIsFarAhead) {
+  AbTrial trial = started(2);
+  std::uint64_t step = 7'000;
+  while (trial.state() == AbTrial::State::trying) {
+    trial.on_step_begun(++step);
+    trial.on_acted();
+    if (step > 7'015) { trial.on_step_time(step - 15, 1'000); }
+  }
+  EXPECT_EQ(step, 7'036U);
+}
+
 // The evaluation falls into the first block of arm 1, whose two timed steps took ten times as long before it: they count for nothing.
 TEST(AbTrial, BeginsABlockAnewThatWasInterrupted) {
   AbTrial trial = started(2);
@@ -127,11 +182,11 @@ TEST(AbTrial, BeginsABlockAnewThatWasInterrupted) {
   for (int i = 0; i < 3; ++i) { Steps(trial).run(10'000); }
   trial.on_lost();
   trial.on_pattern(1);
-  const std::vector<unsigned> ran = run_trial(trial, {1'000, 1'000, 0, 0});
+  const std::vector<unsigned> ran = run_trial(trial, {1'000, 900, 0, 0});
   EXPECT_EQ(std::vector<unsigned>(ran.begin(), ran.begin() + 6), (std::vector<unsigned>{1, 1, 1, 1, 1, 1}))
       << "the whole block, then the first step of the next, which is arm 1's as well";
   EXPECT_EQ(ran.size(), 75U) << "the 80 steps of a trial less the block before";
-  EXPECT_EQ(trial.step_time(1), 1'000U);
+  EXPECT_EQ(trial.step_time(1), 900U);
 }
 
 TEST(AbTrial, TakesTimesThatComeLongAfterTheSteps) {
@@ -140,6 +195,7 @@ TEST(AbTrial, TakesTimesThatComeLongAfterTheSteps) {
   std::vector<unsigned> arms;
   for (std::uint64_t step = 1001; step <= 1090; ++step) {
     trial.on_step_begun(step);
+    trial.on_acted();
     arms.push_back(trial.arm());
   }
   EXPECT_EQ(trial.state(), AbTrial::State::trying);
@@ -248,7 +304,10 @@ TEST(AbTrial, ForgetsThePhaseThatWasEnteredLongestAgo) {
 
 TEST(AbTrial, LeavesAProgramAloneWhoseStepsHaveNoTimes) {
   AbTrial trial = started(3);
-  for (std::uint64_t step = 1; step <= 1'000; ++step) { trial.on_step_begun(step); }
+  for (std::uint64_t step = 1; step <= 1'000; ++step) {
+    trial.on_step_begun(step);
+    trial.on_acted();
+  }
   EXPECT_EQ(trial.state(), AbTrial::State::settled);
   for (std::uint64_t step = 1'001; step <= 10'000; ++step) {
     trial.on_step_begun(step);
@@ -263,11 +322,13 @@ TEST(AbTrial, BeginsAnewWhenATimeNeverComes) {
   AbTrial trial = started(2);
   for (std::uint64_t step = 1; step <= 30; ++step) {
     trial.on_step_begun(step);
+    trial.on_acted();
     if (step != 12) { trial.on_step_time(step, 1'000); }
   }
   EXPECT_EQ(trial.state(), AbTrial::State::trying);
   for (std::uint64_t step = 31; step <= 400; ++step) {
     trial.on_step_begun(step);
+    trial.on_acted();
     trial.on_step_time(step, 1'000);
   }
   EXPECT_EQ(trial.state(), AbTrial::State::settled);
