@@ -33,7 +33,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--timeout", type=float, default=60, help="of one launch, in seconds")
     parser.add_argument("--examples", default="ddp_step,fsdp2_step", help="in one launch; of examples/pytorch/suite.py")
     parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--steps", type=int, default=15)
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--warm-up", type=int, default=60, help="steps before them, in which `run` compares")
     parser.add_argument("--elbowroom", default="")
     parser.add_argument("--run-options", default="", help="of elbowroom run, one text")
     parser.add_argument("--json", default="")
@@ -41,7 +42,7 @@ def arguments() -> argparse.Namespace:
 
 
 def command(options: argparse.Namespace) -> list[str]:
-    suite = ["suite.py", "--mode", "plain", "--steps", str(options.steps), "--warm-up", "8", "--rounds", "1", "--examples", options.examples]
+    suite = ["suite.py", "--mode", "plain", "--steps", str(options.steps), "--warm-up", str(options.warm_up), "--rounds", "1", "--examples", options.examples]
     return [sys.executable, str(EXAMPLES / "launch.py"), "-n", str(options.ranks), str(EXAMPLES / suite[0]), *suite[1:]]
 
 
