@@ -88,8 +88,11 @@ def reducer_class(torch: Any, plain: type) -> type:
             def construct() -> None:
                 plain.__init__(self, params, bucket_indices, per_bucket_size_limits, process_group, *rest, **named)
 
+            self.group = process_group
+            self.copies: Any = None  # what a compression hook sends instead of the buckets
+            self._parameters = list(params)
             self._placer: BucketPlacer | None = None
-            placer = BucketPlacer(torch, list(params), process_group)
+            placer = BucketPlacer(torch, self._parameters, process_group)
             if not placer.worth_it():
                 return construct()
             # Positions of PyTorch 2.9 and later: expect_sparse_gradients, bucket_bytes_cap, find_unused_parameters.
@@ -100,7 +103,17 @@ def reducer_class(torch: Any, plain: type) -> type:
             self._placer = placer
             self._forwards = 0
 
+        def on_gpus(self) -> bool:
+            """The same on all ranks: whether its gradients can be sent by NCCL."""
+            return {parameter.device.type for parameter in self._parameters} == {"cuda"} and self.group.size() > 1
+
+        def dtypes(self) -> set[Any]:
+            return {parameter.dtype for parameter in self._parameters}
+
         def _rebuild_buckets(self) -> bool:
+            if self.copies is not None:
+                self.copies.step_begins()
+                return plain._rebuild_buckets(self)
             placer = self._placer
             if placer is None:
                 return plain._rebuild_buckets(self)

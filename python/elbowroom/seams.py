@@ -9,7 +9,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from elbowroom import buckets, placement, record, staging
+from elbowroom import buckets, compression, placement, record, staging
 
 _installed: set[str] = set()
 _optimizer_states = False  # whether an optimizer of PyTorch's has made a step
@@ -61,6 +61,26 @@ def install_ddp(module: ModuleType) -> None:
         record.refuse_all("DistributedDataParallel: this PyTorch makes its reducer in another way")
         return
     torch.distributed.Reducer = buckets.reducer_class(torch, plain)
+    _send_placed_copies(torch)
+
+
+def _send_placed_copies(torch: Any) -> None:
+    """DistributedDataParallel logs and checks the hook that the program gave; the reducer gets the one that has places."""
+    plain = getattr(torch.distributed, "_register_comm_hook", None)
+    if plain is None:
+        record.refuse_all("compression hooks: this PyTorch registers hooks in another way")
+        return
+
+    def _register_comm_hook(reducer: Any, state: Any, comm_hook: Any) -> Any:
+        placed = comm_hook
+        try:
+            if isinstance(reducer, torch.distributed.Reducer):
+                placed = compression.placed_hook(torch, reducer, state, comm_hook)
+        except Exception as error:
+            record.refuse_all(f"compression hooks: {error}")
+        return plain(reducer, state, placed)
+
+    torch.distributed._register_comm_hook = _register_comm_hook
 
 
 def install_fsdp2(module: ModuleType) -> None:

@@ -17,6 +17,7 @@ LEAST_LARGE = 20 * MIB  # the caching allocator gives requests below 10 MiB a pa
 LARGE_BLOCK = MIB  # blocks up to this size come from segments for small ones
 ROUNDING = 2 * MIB
 MARGIN = 0.02  # of the device's memory stays free
+PEAK_MARGIN = 0.03  # of the device's memory, beside the program's own peak
 
 
 class Segment:
@@ -82,3 +83,11 @@ def _make_room(torch: Any, size: int) -> None:
         free, total = torch.cuda.mem_get_info()
     if free < size + MARGIN * total:
         raise Unusable(f"{free} bytes of {total} are free, {size} and a margin of {MARGIN:.0%} are needed")
+
+
+def check_peak(torch: Any, more: int) -> None:
+    """A program that fitted when it took the most must fit with `more` bytes beside it."""
+    free, total = torch.cuda.mem_get_info()
+    room = free + torch.cuda.memory_reserved() - torch.cuda.max_memory_reserved()
+    if room < more + PEAK_MARGIN * total:
+        raise Unusable(f"the program's peak leaves {room} bytes of {total}, {more} and a margin of {PEAK_MARGIN:.0%} are needed")

@@ -12,12 +12,11 @@ from typing import Any
 
 from elbowroom import placement, record
 from elbowroom.places import Places, Seen, numel, total_bytes
-from elbowroom.segment import MIB, Segment
+from elbowroom.segment import MIB, Segment, check_peak
 from elbowroom.windows import Unusable
 
 LEAST_TOTAL = 8 * MIB
 UNHURRIED = 32  # root forwards after which a program without an optimizer of PyTorch's is taken for settled
-MARGIN = 0.03  # of the device's memory, beside the program's own peak
 
 
 class GroupStaging:
@@ -81,14 +80,9 @@ class GroupStaging:
         needed = total_bytes(self.seen)
         if needed < LEAST_TOTAL:
             raise Unusable(f"{needed} bytes are too few to gain")
-        cuda = self._torch.cuda
-        free, total = cuda.mem_get_info()
-        room = free + cuda.memory_reserved() - cuda.max_memory_reserved()
-        more = needed - self.seen.replaced()
-        if room < more + MARGIN * total:
-            raise Unusable(f"the program's peak leaves {room} bytes of {total}, {more} and a margin of {MARGIN:.0%} are needed")
-        cuda.current_stream().synchronize()
-        cuda.empty_cache()  # the buffers that these replace
+        check_peak(self._torch, needed - self.seen.replaced())
+        self._torch.cuda.current_stream().synchronize()
+        self._torch.cuda.empty_cache()  # the buffers that these replace
         return Segment(self._torch, allocator, needed)
 
     def _use(self) -> None:

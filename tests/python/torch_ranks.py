@@ -1,7 +1,8 @@
 """One rank of torch_seams_test.py: a model of DDP or FSDP2 on a CPU, with PyTorch's own reducer and parameter groups. CUDA, the segment
 and NCCL's windows are stand-ins. Rank 0 prints a digest of the parameters and what happened, as JSON.
 
-usage: torch_ranks.py ddp|fsdp2 WORD...      words: plain, mixed, accumulate, unused, views, fails (on rank 1), unequal (on rank 1)
+usage: torch_ranks.py ddp|fsdp2 WORD...      words: plain, mixed, accumulate, unused, views, fails (on rank 1), unequal (on rank 1), and hooks of DDP:
+bf16, fp16, wrapper, own
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from typing import Any
 import stand_ins  # puts the package on the path
 import torch
 import torch.distributed as dist
+from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 
-from elbowroom import buckets, placement, record, seams, staging
+from elbowroom import buckets, compression, placement, record, seams, staging
 
 KIND, WORDS = sys.argv[1], set(sys.argv[2:])
 EVENTS: list[str] = []
@@ -72,10 +74,10 @@ def replace_device() -> None:
     for name, answer in {"current_stream": stream, "current_device": 0, "empty_cache": None, "mem_get_info": (1 << 36, 1 << 36),
                          "memory_reserved": 0, "max_memory_reserved": 0, "is_current_stream_capturing": False, "synchronize": None}.items():
         setattr(torch.cuda, name, lambda answer=answer: answer)
-    buckets.Segment = staging.Segment = FakeSegment
+    buckets.Segment = staging.Segment = compression.Segment = FakeSegment
     buckets.BucketPlacer.worth_it = lambda self: True
     buckets.BucketPlacer._opened = lambda self: FakeSegment(None, None, self._room)
-    staging.LEAST_TOTAL = 0
+    staging.LEAST_TOTAL = compression.LEAST_TOTAL = 0
     placement.Windows = FakeWindows
     placement.GroupPlacement._backend = lambda self: stand_ins.ProcessGroupNCCL()
 
@@ -97,12 +99,29 @@ class Block(torch.nn.Module):
         return x + self.second(torch.relu(self.first(x)))
 
 
+def own_hook(state, bucket):  # type: ignore[no-untyped-def]  # DDP refuses annotations that are text
+    future = dist.all_reduce(bucket.buffer().to(torch.bfloat16), async_op=True).get_future()
+    return future.then(lambda sent: bucket.buffer().copy_(sent.value()[0]))
+
+
+HOOKS = {
+    "bf16": default_hooks.bf16_compress_hook,
+    "fp16": default_hooks.fp16_compress_hook,
+    "wrapper": default_hooks.bf16_compress_wrapper(default_hooks.allreduce_hook),
+    "own": own_hook,
+}
+
+
 def ddp(model: torch.nn.Module) -> torch.nn.Module:
     if "plain" not in WORDS:
         install("torch.nn.parallel.distributed", "install_ddp")
-    return torch.nn.parallel.DistributedDataParallel(
+        torch.distributed.Reducer.on_gpus = lambda self: True
+    wrapped = torch.nn.parallel.DistributedDataParallel(
         model, bucket_cap_mb=0.02, gradient_as_bucket_view="views" in WORDS, find_unused_parameters="unused" in WORDS
     )
+    for word in WORDS & HOOKS.keys():
+        wrapped.register_comm_hook(None, HOOKS[word])
+    return wrapped
 
 
 def fsdp2(model: torch.nn.Module) -> torch.nn.Module:

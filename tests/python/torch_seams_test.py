@@ -42,6 +42,20 @@ class DdpTest(unittest.TestCase):
         self.assertIn("rank 1 has layout", unequal["buffers"][0]["reason"])
         self.assertNotIn("registered", unequal["events"])
 
+    def test_copies_that_compression_hooks_send_get_places_and_results_stay(self) -> None:
+        for words in (["bf16"], ["fp16", "views"], ["wrapper", "views"], ["bf16", "unused"]):
+            plain, placed = ranks("ddp", "plain", *words), ranks("ddp", *words)
+            copies = [entry for entry in placed["buffers"] if entry["what"] == "DDP compressed copies"]
+            self.assertEqual([entry["state"] for entry in copies], ["registered"], words)
+            # 6 layers of 64 x 64 weights and 64 biases, two bytes each.
+            self.assertEqual(copies[0]["bytes"], 6 * (64 * 64 + 64) * 2)
+            self.assertEqual(placed["digest"], plain["digest"], words)
+
+    def test_a_hook_of_the_users_own_stays_as_it_is(self) -> None:
+        plain, placed = ranks("ddp", "plain", "own"), ranks("ddp", "own")
+        self.assertEqual([entry["what"] for entry in placed["buffers"]], ["DDP buckets"])
+        self.assertEqual(placed["digest"], plain["digest"])
+
 
 class Fsdp2Test(unittest.TestCase):
     def test_buffers_move_at_the_third_step_and_results_stay(self) -> None:
