@@ -34,7 +34,8 @@ void StepMarks::search_anew() {
 // A short repetition inside of a longer one is found and lost again within a step: it must not stand in the longer one's way.
 void StepMarks::keep() {
   const auto same = [&](const Lasting& lasting) { return lasting.repetition.pattern == repetition_.pattern; };
-  if (steps_ <= kLasting || std::any_of(lasting_.begin(), lasting_.end(), same)) { return; }
+  const bool lasted = steps_ > kLasting && steps_ * repetition_.step_length >= kLastingCollectives;
+  if (!lasted || std::any_of(lasting_.begin(), lasting_.end(), same)) { return; }
   lasting_[next_place_++ % kMostLasting] = {repetition_, 0};
 }
 

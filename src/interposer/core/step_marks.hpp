@@ -13,10 +13,12 @@ class StepMarks {
   enum class Mark : std::uint8_t { none, step, lost };
 
   /// A step holds at least this many collectives; shorter repetitions are taken several at a time.
-  static constexpr std::uint32_t kLeastPerStep = 16;
+  static constexpr std::uint32_t kLeastPerStep = 6;
   static constexpr std::uint32_t kMostRemembered = 2048;
   static constexpr std::uint32_t kMostLasting = 4;  ///< repetitions that are known again
   static constexpr std::uint32_t kLasting = 8;      ///< steps after which a repetition is no accident
+  static constexpr std::uint32_t kLastingCollectives =
+      128;  ///< and collectives: a step of many layers gathers for one after the other
 
   /// The signature of each collective in turn. `step`: one repetition ended with the previous collective. `lost`: the sequence no longer
   /// repeats, and the search begins anew with twice the evidence asked for. Amortised constant cost.

@@ -1,5 +1,6 @@
 #include "interposer/cuda/hooked_functions.hpp"
 #include "interposer/cuda/interposer.hpp"
+#include "interposer/nccl/notes.hpp"
 
 // Where the host and the device meet: synchronous calls, copies and fills on default streams, streams that wait for the host, and
 // the end of handles.
@@ -43,6 +44,14 @@ template <auto Ours, class... Arguments>
 int host_dependency(DefaultStream default_stream, cu::Stream stream, Arguments... arguments) {
   const int result = call_real<Ours>(stream, arguments...);
   tell_host_dependency(result, stream, default_stream);
+  return result;
+}
+
+// NCCL's collectives by copy engines wait for other ranks by operations of the stream, as its kernels do by themselves.
+template <auto Ours, class... Arguments>
+int memory_operation(DefaultStream default_stream, cu::Stream stream, Arguments... arguments) {
+  const int result = call_real<Ours>(stream, arguments...);
+  if (!nccl::is_launching()) { tell_host_dependency(result, stream, default_stream); }
   return result;
 }
 
@@ -129,40 +138,40 @@ int cuStreamAddCallback_ptsz(cu::Stream stream, void (*callback)(cu::Stream, int
   return host_dependency<&cuStreamAddCallback_ptsz>(kPerThread, stream, callback, data, flags);
 }
 int cuStreamWaitValue32(cu::Stream stream, cu::DevicePointer address, std::uint32_t value, unsigned flags) {
-  return host_dependency<&cuStreamWaitValue32>(kLegacy, stream, address, value, flags);
+  return memory_operation<&cuStreamWaitValue32>(kLegacy, stream, address, value, flags);
 }
 int cuStreamWaitValue32_ptsz(cu::Stream stream, cu::DevicePointer address, std::uint32_t value, unsigned flags) {
-  return host_dependency<&cuStreamWaitValue32_ptsz>(kPerThread, stream, address, value, flags);
+  return memory_operation<&cuStreamWaitValue32_ptsz>(kPerThread, stream, address, value, flags);
 }
 int cuStreamWaitValue32_v2(cu::Stream stream, cu::DevicePointer address, std::uint32_t value, unsigned flags) {
-  return host_dependency<&cuStreamWaitValue32_v2>(kLegacy, stream, address, value, flags);
+  return memory_operation<&cuStreamWaitValue32_v2>(kLegacy, stream, address, value, flags);
 }
 int cuStreamWaitValue32_v2_ptsz(cu::Stream stream, cu::DevicePointer address, std::uint32_t value, unsigned flags) {
-  return host_dependency<&cuStreamWaitValue32_v2_ptsz>(kPerThread, stream, address, value, flags);
+  return memory_operation<&cuStreamWaitValue32_v2_ptsz>(kPerThread, stream, address, value, flags);
 }
 int cuStreamWaitValue64(cu::Stream stream, cu::DevicePointer address, std::uint64_t value, unsigned flags) {
-  return host_dependency<&cuStreamWaitValue64>(kLegacy, stream, address, value, flags);
+  return memory_operation<&cuStreamWaitValue64>(kLegacy, stream, address, value, flags);
 }
 int cuStreamWaitValue64_ptsz(cu::Stream stream, cu::DevicePointer address, std::uint64_t value, unsigned flags) {
-  return host_dependency<&cuStreamWaitValue64_ptsz>(kPerThread, stream, address, value, flags);
+  return memory_operation<&cuStreamWaitValue64_ptsz>(kPerThread, stream, address, value, flags);
 }
 int cuStreamWaitValue64_v2(cu::Stream stream, cu::DevicePointer address, std::uint64_t value, unsigned flags) {
-  return host_dependency<&cuStreamWaitValue64_v2>(kLegacy, stream, address, value, flags);
+  return memory_operation<&cuStreamWaitValue64_v2>(kLegacy, stream, address, value, flags);
 }
 int cuStreamWaitValue64_v2_ptsz(cu::Stream stream, cu::DevicePointer address, std::uint64_t value, unsigned flags) {
-  return host_dependency<&cuStreamWaitValue64_v2_ptsz>(kPerThread, stream, address, value, flags);
+  return memory_operation<&cuStreamWaitValue64_v2_ptsz>(kPerThread, stream, address, value, flags);
 }
 int cuStreamBatchMemOp(cu::Stream stream, unsigned count, void* operations, unsigned flags) {
-  return host_dependency<&cuStreamBatchMemOp>(kLegacy, stream, count, operations, flags);
+  return memory_operation<&cuStreamBatchMemOp>(kLegacy, stream, count, operations, flags);
 }
 int cuStreamBatchMemOp_ptsz(cu::Stream stream, unsigned count, void* operations, unsigned flags) {
-  return host_dependency<&cuStreamBatchMemOp_ptsz>(kPerThread, stream, count, operations, flags);
+  return memory_operation<&cuStreamBatchMemOp_ptsz>(kPerThread, stream, count, operations, flags);
 }
 int cuStreamBatchMemOp_v2(cu::Stream stream, unsigned count, void* operations, unsigned flags) {
-  return host_dependency<&cuStreamBatchMemOp_v2>(kLegacy, stream, count, operations, flags);
+  return memory_operation<&cuStreamBatchMemOp_v2>(kLegacy, stream, count, operations, flags);
 }
 int cuStreamBatchMemOp_v2_ptsz(cu::Stream stream, unsigned count, void* operations, unsigned flags) {
-  return host_dependency<&cuStreamBatchMemOp_v2_ptsz>(kPerThread, stream, count, operations, flags);
+  return memory_operation<&cuStreamBatchMemOp_v2_ptsz>(kPerThread, stream, count, operations, flags);
 }
 int cuWaitExternalSemaphoresAsync(const void* semaphores, const void* parameters, unsigned count, cu::Stream stream) {
   const int result = call_real<&cuWaitExternalSemaphoresAsync>(semaphores, parameters, count, stream);

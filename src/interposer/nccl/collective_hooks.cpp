@@ -25,6 +25,7 @@ struct Notes {
   std::size_t count = 0;
   std::size_t communicators = 0;
   int depth = 0;  // of groups and calls in progress
+  int calls_of_library = 0;
   bool simulates = false;
 };
 
@@ -80,6 +81,15 @@ class Scope {
   }
 };
 
+// While a function of NCCL that may launch is called.
+class Launching {
+ public:
+  Launching() { ++notes.calls_of_library; }
+  ~Launching() { --notes.calls_of_library; }
+  Launching(const Launching&) = delete;
+  Launching& operator=(const Launching&) = delete;
+};
+
 // Sends, receives and what is made of them do not.
 template <auto Ours>
 constexpr bool asks_tuner = true;
@@ -100,6 +110,7 @@ int collective(const Meant<Ours>& meant, nccl::Communicator communicator, nccl::
   add_note(stream, communicator, count * bytes_of(type) * (parts == 0 ? ranks : parts), ranks);
   // An empty one is no task of NCCL's.
   add_call(communicator, asks_tuner<Ours> && count > 0);
+  const Launching launching;
   return meant(arguments...);
 }
 
@@ -123,6 +134,7 @@ std::uint32_t collectives_in_group(std::uintptr_t communicator) {
   return 0;
 }
 
+bool is_launching() { return notes.calls_of_library > 0; }
 bool simulates() { return notes.simulates; }
 
 }  // namespace elbowroom::interposer::nccl
@@ -139,6 +151,7 @@ int ncclGroupStart() {
 
 int ncclGroupEnd() {
   const Meant<&ncclGroupEnd> meant(__builtin_return_address(0));
+  const Launching launching;
   const int result = meant();
   Scope::leave();
   return result;

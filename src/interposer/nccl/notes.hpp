@@ -14,6 +14,8 @@ CollectiveNote note_of(const void* stream);
 std::uintptr_t only_communicator();
 /// How many collectives of a communicator, of those that NCCL asks its tuner about, are in progress on this thread.
 std::uint32_t collectives_in_group(std::uintptr_t communicator);
+/// Whether this thread is in a call in which NCCL may launch: what it enqueues is NCCL's, not the program's.
+bool is_launching();
 /// Whether this thread is in ncclGroupSimulateEnd, which asks and launches nothing.
 bool simulates();
 

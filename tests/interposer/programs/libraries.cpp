@@ -40,7 +40,7 @@ void looked_up() {
   plugin();
   struct {
     const char *path, *hooked, *absent;  // what the library lacks stays absent
-  } const libraries[] = {{"libnccl.so.2", "ncclAllReduce", "ncclAllGather"},
+  } const libraries[] = {{"libnccl.so.2", "ncclAllReduce", "ncclBroadcast"},
                          {"libcublas.so.13", "cublasGemmEx", "cublasSgemm_v2"},
                          {"libcublasLt.so.13", "cublasLtMatmul", "cublasGemmEx"}};
   for (const auto& library : libraries) {

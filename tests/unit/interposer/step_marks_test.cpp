@@ -40,8 +40,8 @@ TEST(StepMarks, TakeShortRepetitionsSeveralAtATime) {
   play(marks, {7}, 24);
   ASSERT_TRUE(marks.locked());
   EXPECT_EQ(marks.period(), 1U);
-  // The first mark comes with the first collective after the lock, the next 16 later: 1 + 32 collectives hold three.
-  EXPECT_EQ(play(marks, {7}, 33), 3);
+  // The first mark comes with the first collective after the lock, the next 6 later: 1 + 12 collectives hold three.
+  EXPECT_EQ(play(marks, {7}, 13), 3);
 }
 
 TEST(StepMarks, SurviveABeginningThatDoesNotRepeat) {
@@ -97,6 +97,17 @@ TEST(StepMarks, KnowALastingRepetitionAgainAfterOneStep) {
     EXPECT_EQ(marks.pattern(), pattern);
     EXPECT_EQ(play(marks, step, 10), 10);
   }
+}
+
+// 24 gathers of the forward pass find a repetition of one, and 66 more are eleven steps of six. It is forgotten all the same: the gathers
+// of the next forward pass are no steps until there are 24 again.
+TEST(StepMarks, AForwardPassOfManyLayersIsNoLastingRepetition) {
+  StepMarks marks;
+  play(marks, {1}, 90);
+  ASSERT_TRUE(marks.locked());
+  marks.on_collective(2);
+  play(marks, {1}, 12);
+  EXPECT_FALSE(marks.locked());
 }
 
 // The search begins in the middle of a step when the program goes on there: the same repetition, wherever it is met.
