@@ -46,7 +46,7 @@ class Links {
   [[nodiscard]] std::size_t count() const { return count_; }
   [[nodiscard]] void* defined(std::size_t object) const { return nodes_[object].defined; }
   [[nodiscard]] bool refers(std::size_t object) const { return refers_[object]; }
-  [[nodiscard]] Definition definition(std::size_t object) const { return {nodes_[object].defined, nodes_[object].base, true}; }
+  [[nodiscard]] Definition definition(std::size_t object) const { return {nodes_[object].defined, true}; }
 
   /// The object that holds `address`, or count().
   [[nodiscard]] std::size_t holder(const void* address) const {
@@ -67,7 +67,6 @@ class Links {
 
  private:
   struct Node {
-    std::uintptr_t base;
     const void *begin, *end;
     void* defined;
     std::uint32_t soname, file_name;
@@ -76,7 +75,7 @@ class Links {
 
   void add(const LoadedObject& object, const char* name) {
     Node& node = nodes_[count_];
-    node = {object.base(), object.begin(), object.end(), nullptr, hash_of(object.soname()), hash_of(object.file_name()), 0, 0};
+    node = {object.begin(), object.end(), nullptr, hash_of(object.soname()), hash_of(object.file_name()), 0, 0};
     behind_ = behind_ || is_interposer(object);
     if (behind_ && !is_interposer(object)) {
       node.defined = object.find(name);
@@ -184,7 +183,7 @@ std::size_t definition_count(const char* name, Definition& first) {
   visit_loaded_objects([&](const LoadedObject& object) {
     behind = behind || is_interposer(object);
     void* defined = !behind || is_interposer(object) ? nullptr : object.find(name);
-    if (defined != nullptr && count++ == 0) { first = {defined, object.base(), true}; }
+    if (defined != nullptr && count++ == 0) { first = {defined, true}; }
     return false;
   });
   return count;
@@ -233,7 +232,7 @@ void* visible_definition(const char* name, const void* caller) {
 Definition definition_for(const char* name, const void* caller) {
   Definition only;
   if (definition_count(name, only) <= 1) { return only; }
-  if (void* global = next_global(name)) { return {global, object_at(global).base(), true}; }
+  if (void* global = next_global(name)) { return {global, true}; }
   const Links links(name);
   const Definition local = local_definition(links, caller);
   return local.certain && local.function != nullptr ? local : first_definition(links, false);

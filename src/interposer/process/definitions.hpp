@@ -1,13 +1,10 @@
 #pragma once
 
-#include <cstdint>
-
 namespace elbowroom::interposer::process {
 
 /// What a name means to some caller.
 struct Definition {
-  void* function = nullptr;   ///< null: nobody defines it
-  std::uintptr_t object = 0;  ///< where the object that holds it is loaded
+  void* function = nullptr;  ///< null: nobody defines it
   /// False: several objects define the name, and nothing says which of them the caller meant.
   bool certain = true;
 };

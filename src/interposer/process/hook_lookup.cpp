@@ -1,4 +1,5 @@
 #include "interposer/process/hook_table.hpp"
+#include "interposer/process/object_stays.hpp"
 #include "interposer/process/symbol_routes.hpp"
 
 namespace elbowroom::interposer::process {
@@ -22,7 +23,10 @@ void* resolve(const Hook& hook) {
   if (found != nullptr) { return found; }
   found = hook.state->found.load(std::memory_order_acquire);
   if (found == nullptr) { found = driver_function(hook.symbol); }
-  if (found != nullptr) { hook.state->real.store(found, std::memory_order_release); }
+  if (found != nullptr) {
+    keep_loaded(found);
+    hook.state->real.store(found, std::memory_order_release);
+  }
   return found;
 }
 

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interposer/process/elf_symbols.hpp"
+
 namespace elbowroom::interposer::process {
 
 /// Which copy of a library: a process may hold several of NCCL or cuBLAS, whose handles mean nothing to each other.
@@ -12,8 +14,8 @@ using CopyId = std::uint8_t;
 inline constexpr std::size_t kCopies = 16;
 inline constexpr CopyId kUnknownCopy = kCopies;
 
-/// The number of the copy in the object that is loaded at `object`; kUnknownCopy where there are too many.
-CopyId copy_in(std::uintptr_t object);
+/// The number of the copy in an object; kUnknownCopy where there are too many. One that was unloaded leaves its number to nobody.
+CopyId copy_in(const LoadedObject& object);
 
 /// The function of that copy, or null. A copy that lacks it has that of the process, where there is one alone. Costs a walk over the loaded
 /// objects.

@@ -5,7 +5,7 @@
 
 namespace elbowroom::interposer::process {
 
-void Callers::add(const void* begin, const void* end, const MeantFunction& meant) {
+void Callers::add(const void* begin, const void* end, Stay caller, const MeantFunction& meant) {
   const std::size_t index = taken_.fetch_add(1, std::memory_order_acq_rel);
   if (index >= entries_.size()) {
     taken_.store(entries_.size(), std::memory_order_release);
@@ -14,6 +14,7 @@ void Callers::add(const void* begin, const void* end, const MeantFunction& meant
   Entry& entry = entries_[index];
   entry.begin = begin;
   entry.end = end;
+  entry.caller = caller;
   entry.meant = meant;
   entry.ready.store(true, std::memory_order_release);
 }
@@ -23,11 +24,13 @@ MeantFunction look_up_meant(HookState& state, Callers& callers, const void* call
   if (hook == nullptr) { return {}; }
   state.routes.fetch_or(kRouteLinked, std::memory_order_relaxed);
   const Definition definition = definition_for(hook->symbol, caller);
-  const MeantFunction meant{definition.function, copy_in(definition.object), definition.certain};
+  const LoadedObject defining = object_at(definition.function);
+  const MeantFunction meant{definition.function, copy_in(defining), definition.certain, stay_of(defining)};
   if (definition.function == nullptr) { return meant; }  // its library may be loaded later
   const LoadedObject object = object_at(caller);
   const bool generated = object.begin() == nullptr;  // code that no object holds
-  callers.add(generated ? caller : object.begin(), generated ? static_cast<const char*>(caller) + 1 : object.end(), meant);
+  callers.add(generated ? caller : object.begin(), generated ? static_cast<const char*>(caller) + 1 : object.end(), stay_of(object),
+              meant);
   return meant;
 }
 

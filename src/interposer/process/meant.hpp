@@ -7,6 +7,7 @@
 
 #include "interposer/process/hook_table.hpp"
 #include "interposer/process/library_copies.hpp"
+#include "interposer/process/object_stays.hpp"
 
 namespace elbowroom::interposer::process {
 
@@ -16,25 +17,28 @@ struct MeantFunction {
   CopyId copy = kUnknownCopy;
   /// False: it is not known which copy the caller meant. The call goes where it always went, and nothing is decided or noted.
   bool certain = false;
+  Stay stay = kForever;  ///< of the object that holds it
 };
 
-/// What each object that calls a hook meant by its name. Filled without a lock, which a forked child could find held; an object too many is
-/// looked up at each call.
+/// What each object that calls a hook meant by its name, as long as both are loaded. Filled without a lock, which a forked child could find
+/// held; an object too many is looked up at each call.
 class Callers {
  public:
   [[nodiscard]] const MeantFunction* find(const void* caller) const {
     const std::size_t count = taken_.load(std::memory_order_acquire);
     for (std::size_t i = 0; i < count && i < entries_.size(); ++i) {
       const Entry& entry = entries_[i];
-      if (entry.ready.load(std::memory_order_acquire) && caller >= entry.begin && caller < entry.end) { return &entry.meant; }
+      if (!entry.ready.load(std::memory_order_acquire) || caller < entry.begin || caller >= entry.end) { continue; }
+      if (!is_over(entry.caller) && !is_over(entry.meant.stay)) { return &entry.meant; }
     }
     return nullptr;
   }
-  void add(const void* begin, const void* end, const MeantFunction& meant);
+  void add(const void* begin, const void* end, Stay caller, const MeantFunction& meant);
 
  private:
   struct Entry {
     std::atomic<bool> ready{false};
+    Stay caller = kForever;
     const void* begin = nullptr;
     const void* end = nullptr;
     MeantFunction meant;

@@ -92,16 +92,16 @@ const Redirect* take_redirect() {
 void* redirect_to(const Hook& hook, void* function) {
   for (std::size_t i = 0; i < kRedirects && i < taken.load(std::memory_order_acquire); ++i) {
     const Redirect& known = elbowroom_redirects[i];
-    if (ready[i].load(std::memory_order_acquire) && known.state == hook.state && known.meant.function == function) {
-      return entry(i);
-    }
+    if (!ready[i].load(std::memory_order_acquire) || is_over(known.meant.stay)) { continue; }
+    if (known.state == hook.state && known.meant.function == function) { return entry(i); }
   }
   const std::size_t index = taken.fetch_add(1, std::memory_order_acq_rel);
   if (index >= kRedirects) {
     taken.store(kRedirects, std::memory_order_release);
     return function;
   }
-  elbowroom_redirects[index] = {hook.ours(), hook.state, {function, copy_in(object_at(function).base()), true}};
+  const LoadedObject object = object_at(function);
+  elbowroom_redirects[index] = {hook.ours(), hook.state, {function, copy_in(object), true, stay_of(object)}};
   ready[index].store(true, std::memory_order_release);
   return entry(index);
 }

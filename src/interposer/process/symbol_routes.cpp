@@ -8,6 +8,7 @@
 #include "interposer/process/elf_symbols.hpp"
 #include "interposer/process/hook_table.hpp"
 #include "interposer/process/meant.hpp"
+#include "interposer/process/object_stays.hpp"
 
 // The ways by which a program gets the address of a hooked function. dlopen needs no hook: whatever handle a program holds, dlsym
 // tells by the address that it finds whether it is the driver's function.
@@ -179,6 +180,22 @@ void* substitute(const Hook& hook, void* handle, void* found, const void* caller
   return driver ? substitute_driver(hook, found, caller) : substitute_library(hook, handle, found, caller);
 }
 
+// Whether `caller` is in what stands before this library, the program itself or what was preloaded before: for them this library comes next.
+bool stands_before(const void* caller) {
+  bool before = false;
+  visit_loaded_objects([&](const LoadedObject& object) {
+    before = !is_interposer(object) && object.holds(caller);
+    return before || is_interposer(object);
+  });
+  return before;
+}
+
+// Who asks for the next definition and stands behind has one of its own and wants the one after it. For the others this library must not
+// answer where nobody else would.
+void* substitute_next(const Hook& hook, const void* caller) {
+  return stands_before(caller) && visible_definition(hook.symbol, nullptr) == nullptr ? no_symbol(hook) : kAskNext;
+}
+
 // Of the flags of cuGetProcAddress and hipGetProcAddress: forms whose stream 0 is the legacy one, or the thread's own.
 constexpr std::uint64_t kLegacyFormsAsked = 1;
 constexpr std::uint64_t kPerThreadFormsAsked = 2;
@@ -216,6 +233,7 @@ void substitute_found(const char* symbol, void** found, int version, std::uint64
     if (is_function_of(hook, *found, ask)) {
       void* unknown = nullptr;
       hook.state->real.compare_exchange_strong(unknown, *found);
+      keep_loaded(*found);
       hook.state->routes.fetch_or(kRouteProcAddress, std::memory_order_relaxed);
       *found = hook.ours();
       return;
@@ -231,8 +249,7 @@ void* driver_function(const char* name) {
   if (void* next = next_at_start(name)) { return next; }
   void* own = find_loaded_symbol(prefix, name);
   if (own == nullptr || !dlsym_is_interposed()) { return own; }
-  static const auto open = reinterpret_cast<void* (*)(const char*, int)>(in_c_library("dlopen"));
-  void* handle = open == nullptr ? nullptr : open(object_at(own).path(), RTLD_LAZY | RTLD_NOLOAD);
+  void* handle = open_loaded(object_at(own));
   void* found = handle == nullptr ? nullptr : next_dlsym()(handle, name);
   return found == nullptr ? own : found;
 }
@@ -242,8 +259,17 @@ void* in_c_library(const char* name) {
   return found != nullptr ? found : find_loaded_symbol("libdl", name);  // glibc before 2.34
 }
 
+void* open_loaded(const LoadedObject& object) {
+  static const auto open = reinterpret_cast<void* (*)(const char*, int)>(in_c_library("dlopen"));
+  return open == nullptr || *object.path() == '\0' ? nullptr : open(object.path(), RTLD_LAZY | RTLD_NOLOAD);
+}
+
 DlsymFunction next_dlsym() { return reinterpret_cast<DlsymFunction>(next_of(elbowroom_next_dlsym, "dlsym")); }
 DlvsymFunction next_dlvsym() { return reinterpret_cast<DlvsymFunction>(next_of(elbowroom_next_dlvsym, "dlvsym")); }
+DlcloseFunction next_dlclose() {
+  static constinit void* known = nullptr;
+  return reinterpret_cast<DlcloseFunction>(next_of(known, "dlclose"));
+}
 DlsymFunction c_library_dlsym() {
   static void* known = nullptr;
   void* found = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
@@ -262,16 +288,17 @@ using namespace elbowroom::interposer::process;
 void* elbowroom_dlsym(void* handle, const char* name, const char* /*unused*/, const void* caller) {
   const DlsymFunction next = next_dlsym();
   if (next == nullptr) { return kNoSymbol; }
-  // Who asks for the next definition has one of its own and wants the driver's.
-  if (name == nullptr || !may_be_hooked(name) || handle == RTLD_NEXT) { return kAskNext; }
+  if (name == nullptr || !may_be_hooked(name)) { return kAskNext; }
   const Hook* hook = find_hook(name);
-  return hook == nullptr ? kAskNext : substitute(*hook, handle, next(handle, name), caller);
+  if (hook == nullptr) { return kAskNext; }
+  return handle == RTLD_NEXT ? substitute_next(*hook, caller) : substitute(*hook, handle, next(handle, name), caller);
 }
 
 void* elbowroom_dlvsym(void* handle, const char* name, const char* version, const void* caller) {
   const DlvsymFunction next = next_dlvsym();
   if (next == nullptr) { return kNoSymbol; }
-  if (name == nullptr || !may_be_hooked(name) || handle == RTLD_NEXT) { return kAskNext; }
+  if (name == nullptr || !may_be_hooked(name)) { return kAskNext; }
   const Hook* hook = find_hook(name);
-  return hook == nullptr ? kAskNext : substitute(*hook, handle, next(handle, name, version), caller);
+  if (hook == nullptr) { return kAskNext; }
+  return handle == RTLD_NEXT ? substitute_next(*hook, caller) : substitute(*hook, handle, next(handle, name, version), caller);
 }

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "interposer/process/elf_symbols.hpp"
+
 namespace elbowroom::interposer::process {
 
 /// dlsym and dlvsym as they would be without this library: those of the next one that interposes them (a limit on memory, say), or else the
@@ -10,11 +12,16 @@ using DlsymFunction = void* (*)(void* handle, const char* name);
 using DlvsymFunction = void* (*)(void* handle, const char* name, const char* version);
 DlsymFunction next_dlsym();
 DlvsymFunction next_dlvsym();
+using DlcloseFunction = int (*)(void* handle);
+DlcloseFunction next_dlclose();
 /// The C library's own, which answers RTLD_NEXT for the library that calls it.
 DlsymFunction c_library_dlsym();
 
 /// A function of dlfcn.h, which older C libraries have in libdl.so.2: not linked to, so that either will do.
 void* in_c_library(const char* name);
+
+/// A handle of an object that is loaded, which is a reference to it: nobody closes it. Null: it has no file, as the program itself.
+void* open_loaded(const LoadedObject& object);
 
 /// The driver's function of that name as a program would have got it without this library: an earlier LD_PRELOAD's, or the driver's own.
 /// Null: no driver is loaded, or it has none.

@@ -18,7 +18,9 @@ int answer(nccl::Communicator asked) { return asked->number == ELBOWROOM_NUMBER 
 
 }  // namespace
 
-int ncclAllReduce(const void*, void*, std::size_t, nccl::DataType, nccl::Operation, nccl::Communicator asked, nccl::Stream) {
+// No two copies have it at the same place: what is loaded where another one was is no copy of that.
+[[gnu::aligned(64 << 2 * ELBOWROOM_NUMBER)]] int ncclAllReduce(const void*, void*, std::size_t, nccl::DataType, nccl::Operation,
+                                                               nccl::Communicator asked, nccl::Stream) {
   return answer(asked);
 }
 int ncclGroupStart() { return 10 * ELBOWROOM_NUMBER + ++depth; }

@@ -7,7 +7,7 @@
 
 // `copies FOLDER OPERATION...`: loads libraries and calls NCCL through them, and says which copy each call reached. copies.sh compares what it
 // says with the interposer and without. An operation is the stem of a library and a letter: l and g load it, with local and global visibility;
-// c calls what it is linked to, j the same by a jump, d looks a function up in it, x asks the whole program for it.
+// c calls what it is linked to, j the same by a jump, d looks a function up in it, x asks the whole program for it, u unloads it.
 
 namespace {
 
@@ -31,6 +31,15 @@ int look_up(void* where) {
   return result;
 }
 
+// Gives back every reference that this program has: at most one for each operation. What another library needs stays loaded.
+int unload(const std::string& folder, const std::string& stem) {
+  for (int i = 0; i < 16; ++i) {
+    void* handle = loaded(folder, stem, RTLD_NOLOAD);
+    if (handle == nullptr || dlclose(handle) != 0 || dlclose(handle) != 0) { break; }
+  }
+  return 0;
+}
+
 int operate(const std::string& folder, const std::string& operation) {
   const std::string stem = operation.substr(0, operation.size() - 1);
   void* handle = loaded(folder, stem, RTLD_NOLOAD);
@@ -45,6 +54,8 @@ int operate(const std::string& folder, const std::string& operation) {
       return handle == nullptr ? -1 : call(handle, "user_group_by_jump");
     case 'd':
       return handle == nullptr ? -1 : look_up(handle);
+    case 'u':
+      return unload(folder, stem);
     default:
       return look_up(RTLD_DEFAULT);
   }

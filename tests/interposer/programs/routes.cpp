@@ -1,4 +1,6 @@
 #include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <initializer_list>
@@ -167,6 +169,28 @@ void no_driver() {
   EXPECT(dlerror() != nullptr);
   EXPECT(dlsym(nullptr, "cuGetProcAddress_v2") == nullptr);
   EXPECT(dlsym(dlopen(nullptr, RTLD_NOW), "cuInit") == nullptr);
+  for (const char* name : {"cuLaunchKernel", "ncclAllReduce"}) {
+    EXPECT(dlsym(RTLD_NEXT, name) == nullptr && dlerror() != nullptr && dlvsym(RTLD_NEXT, name, "ANY") == nullptr);
+  }
+}
+
+// A driver that was given back stays: the hooks keep its addresses, and another library may lie there the next time.
+void driver_given_back() {
+  const auto use = [](int launched) {
+    void* handle = dlopen(std::getenv("ELBOWROOM_SMALL_DRIVER"), RTLD_NOW);
+    EXPECT(handle != nullptr);
+    const auto launch = reinterpret_cast<LaunchKernel>(dlsym(handle, "cuLaunchKernel"));
+    EXPECT(is_interposed(reinterpret_cast<void*>(launch)));
+    EXPECT(launch(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) == launched);
+    Dl_info info{};
+    EXPECT(dladdr(dlsym(handle, "small_launches"), &info) != 0 && dlclose(handle) == 0);
+    return info.dli_fbase;
+  };
+  void* const first = use(1);
+  // What takes its place, were it free.
+  const auto pages = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  static_cast<void>(mmap(first, pages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
+  use(2);
 }
 
 void default_scope() {
@@ -197,6 +221,7 @@ constexpr Case kCases[] = {
     {"proc_address_elsewhere", proc_address_elsewhere},
     {"chained_dlsym", chained_dlsym},
     {"no_driver", no_driver},
+    {"driver_given_back", driver_given_back},
     {"default_scope", default_scope},
     {"next_scope", next_scope},
 };

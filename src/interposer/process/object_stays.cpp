@@ -1,0 +1,72 @@
+#include "interposer/process/object_stays.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <atomic>
+#include <bitset>
+#include <cstddef>
+
+#include "interposer/process/symbol_routes.hpp"
+
+namespace elbowroom::interposer::process {
+namespace {
+
+constexpr std::size_t kStays = 256;
+constexpr Stay kTooMany = kStays;
+
+// Where the objects of the stays begin; null: over. A stay's place is taken once. Without a lock, which a forked child could find held.
+constinit std::array<std::atomic<const void*>, kStays> begins{};
+constinit std::atomic<std::size_t> taken{kForever + 1};
+
+void end_stays() {
+  const std::size_t count = std::min(taken.load(std::memory_order_acquire), kStays);
+  std::bitset<kStays> loaded;
+  visit_loaded_objects([&](const LoadedObject& object) {
+    for (std::size_t stay = 1; stay < count; ++stay) {
+      if (begins[stay].load(std::memory_order_relaxed) == object.begin()) { loaded.set(stay); }
+    }
+    return false;
+  });
+  for (std::size_t stay = 1; stay < count; ++stay) {
+    if (!loaded[stay]) { begins[stay].store(nullptr, std::memory_order_release); }
+  }
+}
+
+}  // namespace
+
+Stay stay_of(const LoadedObject& object) {
+  const void* begin = object.begin();
+  if (begin == nullptr) { return kForever; }
+  for (std::size_t stay = 1; stay < std::min(taken.load(std::memory_order_acquire), kStays); ++stay) {
+    if (begins[stay].load(std::memory_order_acquire) == begin) { return static_cast<Stay>(stay); }
+  }
+  const std::size_t stay = taken.fetch_add(1, std::memory_order_acq_rel);
+  if (stay >= kStays) {
+    taken.store(kStays, std::memory_order_release);
+    return kTooMany;
+  }
+  begins[stay].store(begin, std::memory_order_release);
+  return static_cast<Stay>(stay);
+}
+
+bool is_over(Stay stay) {
+  return stay != kForever && (stay == kTooMany || begins[stay].load(std::memory_order_acquire) == nullptr);
+}
+
+void keep_loaded(const void* function) {
+  static constinit std::atomic<bool> kept{false};
+  if (kept.load(std::memory_order_relaxed)) { return; }
+  kept.store(open_loaded(object_at(function)) != nullptr, std::memory_order_relaxed);
+}
+
+}  // namespace elbowroom::interposer::process
+
+// What was unloaded is seen here alone: no hook looks at the loaded objects when it is called.
+extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) noexcept {
+  using namespace elbowroom::interposer::process;
+  const DlcloseFunction next = next_dlclose();
+  const int result = next == nullptr ? -1 : next(handle);
+  if (taken.load(std::memory_order_relaxed) > kForever + 1) { end_stays(); }
+  return result;
+}

@@ -1,0 +1,25 @@
+#include "interposer/cuda/hooked_functions.hpp"
+
+// As much of a driver as a launch needs. Each launch answers how many there were.
+
+namespace {
+
+int launches = 0;
+int context = 0;
+
+}  // namespace
+
+int cuLaunchKernel(cu::Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, cu::Stream, void**, void**) {
+  return ++launches;
+}
+int cuLaunchKernelEx(const cu::LaunchConfig*, cu::Function, void**, void**) { return ++launches; }
+
+#pragma GCC visibility push(default)
+extern "C" {
+int cuCtxGetCurrent(cu::Context* current) {
+  *current = reinterpret_cast<cu::Context>(&context);
+  return 0;
+}
+int small_launches() { return launches; }
+}
+#pragma GCC visibility pop
