@@ -27,6 +27,14 @@ class Agreement:
         self._store, self._rank, self._ranks, self._name, self._wait = store, rank, ranks, name, wait
         self._asked = 0
 
+    def tell(self, name: str, value: str) -> None:
+        """Rank 0 leaves something for the others, before the question that they hear of it by."""
+        self._store.set(f"elbowroom/{self._name}/{name}", "=" + value)
+
+    def told(self, name: str) -> str:
+        """After that question."""
+        return self._store.get(f"elbowroom/{self._name}/{name}").decode()[1:]
+
     def refusal(self, facts: Mapping[str, Any]) -> str:
         """Empty where all ranks brought equal facts and none a `reason`; else why not, in the same words on all ranks.
 

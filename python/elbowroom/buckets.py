@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from elbowroom import placement, record
+from elbowroom.lifetime import Lifetime
 from elbowroom.segment import MIB, Segment
 from elbowroom.windows import Unusable
 
@@ -26,6 +27,8 @@ class BucketPlacer:
         self._devices = {parameter.device for parameter in parameters}
         self._entry = record.Entry("DDP buckets", str(group.group_name), group.size(), bytes=self._bytes)
         self._segment: Segment | None = None
+        self._layout: list[list[int]] = []
+        self._problem = ""
 
     def worth_it(self) -> bool:
         """The same on all ranks, since they have the same parameters."""
@@ -34,11 +37,10 @@ class BucketPlacer:
 
     def make(self, construct: Callable[[], Any]) -> Any:
         """Calls `construct`, which makes the buckets if it returns anything but False, as it does on all ranks or on none."""
-        problem = ""
         try:
             self._segment = self._opened()
         except Exception as error:
-            problem = str(error)
+            self._problem = str(error)
         if self._segment is None:
             made = construct()
         else:
@@ -49,16 +51,30 @@ class BucketPlacer:
             return made
         record.add(self._entry)
         try:
-            self._place(placement.of_group(self._torch, self._group), problem)
+            if self._segment is not None:
+                self._layout = self._segment.placed()
+                self._torch.cuda.empty_cache()  # the buckets that these replace
+                self._entry.extra_bytes = self._segment.size - self._bytes
         except Exception as error:
-            self._entry.state, self._entry.reason = "refused", str(error)
-            record.write()
+            self._problem = str(error)
+        self._entry.buffers = len(self._layout)
+        record.write()
         return made
+
+    def lifetime(self) -> Lifetime:
+        """Of the buckets that were made. They stay where they are when they are deregistered, which frees nothing."""
+
+        def register(boundary: int) -> placement.Held | None:
+            placed = placement.of_group(self._torch, self._group)
+            return placed.place(self._entry, self._segment, self._layout, self._problem, boundary)
+
+        return Lifetime(self._torch, self._group, self._entry, register)
 
     def _give_back(self) -> None:
         if self._segment is not None:
             self._segment.release()
             self._segment = None
+        self._problem = ""
 
     def _opened(self) -> Segment:
         if self._devices != {self._torch.device("cuda", self._torch.cuda.current_device())}:
@@ -67,17 +83,6 @@ class BucketPlacer:
         segment = Segment(self._torch, placed.allocator(), self._room)
         segment.open()
         return segment
-
-    def _place(self, placed: placement.GroupPlacement, problem: str) -> None:
-        layout: list[list[int]] = []
-        try:
-            if not problem:
-                layout = self._segment.placed()
-                self._torch.cuda.empty_cache()  # the buckets that these replace
-        except Exception as error:
-            problem = str(error)
-        self._entry.buffers = len(layout)
-        placed.place(self._entry, self._segment, layout, problem)
 
 
 def reducer_class(torch: Any, plain: type) -> type:
@@ -92,13 +97,17 @@ def reducer_class(torch: Any, plain: type) -> type:
             self.copies: Any = None  # what a compression hook sends instead of the buckets
             self._parameters = list(params)
             self._placer: BucketPlacer | None = None
+            self._lifetime: Lifetime | None = None
+            self._synchronizes = False
             placer = BucketPlacer(torch, self._parameters, process_group)
             if not placer.worth_it():
                 return construct()
             # Positions of PyTorch 2.9 and later: expect_sparse_gradients, bucket_bytes_cap, find_unused_parameters.
             finds_unused = rest[2] if len(rest) > 2 else named.get("find_unused_parameters", False)
             if finds_unused:  # such a reducer keeps the buckets of its construction
-                return placer.make(construct)
+                placer.make(construct)
+                self._lifetime = placer.lifetime()
+                return None
             construct()
             self._placer = placer
             self._forwards = 0
@@ -110,9 +119,18 @@ def reducer_class(torch: Any, plain: type) -> type:
         def dtypes(self) -> set[Any]:
             return {parameter.dtype for parameter in self._parameters}
 
+        def prepare_for_forward(self) -> None:
+            """At each forward whose gradients are sent, before `_rebuild_buckets`; not while gradients are accumulated."""
+            self._synchronizes = True
+            plain.prepare_for_forward(self)
+
         def _rebuild_buckets(self) -> bool:
+            """At each forward that is followed by a backward."""
+            alike, self._synchronizes = self._synchronizes, False
+            if self._lifetime is not None:
+                self._lifetime.boundary(alike)
             if self.copies is not None:
-                self.copies.step_begins()
+                self.copies.step_begins(alike)
                 return plain._rebuild_buckets(self)
             placer = self._placer
             if placer is None:
@@ -122,7 +140,7 @@ def reducer_class(torch: Any, plain: type) -> type:
                 return plain._rebuild_buckets(self)
             made = placer.make(lambda: plain._rebuild_buckets(self))
             if made:
-                self._placer = None
+                self._placer, self._lifetime = None, placer.lifetime()
             return made
 
     Reducer.__name__, Reducer.__qualname__, Reducer.__module__ = plain.__name__, plain.__qualname__, plain.__module__

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from elbowroom import placement, record
+from elbowroom.lifetime import Lifetime
 from elbowroom.places import Place, aligned
 from elbowroom.segment import Segment, check_peak
 from elbowroom.windows import Unusable
@@ -20,7 +21,7 @@ HOOKS = "torch.distributed.algorithms.ddp_comm_hooks.default_hooks"
 
 
 class Copies:
-    """Of the buckets of one reducer: on ordinary memory until two steps in a row sent the same, then each in its place."""
+    """Of the buckets of one reducer. Two steps that sent the same begin their lifetime; once registered, each has its place."""
 
     def __init__(self, torch: Any, group: Any) -> None:
         self._torch, self.group = torch, group
@@ -29,6 +30,7 @@ class Copies:
         self._places: dict[int, Place] = {}
         self._watching = True
         self._segment: Segment | None = None
+        self._lifetime: Lifetime | None = None
         self.entry = record.Entry("DDP compressed copies", str(group.group_name), group.size())
 
     def of(self, bucket: Any, dtype: Any) -> Any:
@@ -43,32 +45,41 @@ class Copies:
             self._sent[bucket.index()] = (buffer.numel(), dtype)
         return buffer.to(dtype)
 
-    def step_begins(self) -> None:
-        """At each forward of the model, on all ranks."""
-        if not self._watching or not self._sent:
-            return
-        if self._sent == self._sent_before:
-            self._watching = False
-            self._place()
-        self._sent, self._sent_before = {}, self._sent
+    def step_begins(self, alike: bool) -> None:
+        """At each forward of the model, on all ranks. `alike`: the gradients of this step are sent, not accumulated."""
+        if self._lifetime is not None:
+            self._lifetime.boundary(alike)
+        elif self._sent and self._sent == self._sent_before:
+            self._lifetime = Lifetime(self._torch, self.group, self.entry, self._place, self._end)
+            record.add(self.entry)
+        elif self._sent:
+            self._sent, self._sent_before = {}, self._sent
 
-    def _sizes(self) -> list[int]:
+    def _layout(self) -> list[list[Any]]:
         """In the order of the buckets."""
-        return [count * dtype.itemsize for _, (count, dtype) in sorted(self._sent.items())]
+        return [[index, count, str(dtype)] for index, (count, dtype) in sorted(self._sent.items())]
 
-    def _place(self) -> None:
-        problem, sizes = "", self._sizes()
-        placed = placement.of_group(self._torch, self.group)
+    def _place(self, boundary: int) -> placement.Held | None:
+        problem, sizes = "", [count * dtype.itemsize for count, dtype in self._sent.values()]
+        self._watching = False
         self.entry.buffers, self.entry.bytes = len(sizes), sum(sizes)
-        record.add(self.entry)
+        placed = placement.of_group(self._torch, self.group)
         try:
             self._segment = self._allocated(placed.allocator(), sizes)
+            self.entry.extra_bytes = self._segment.size - max(sizes)  # one copy at least was there at a time
         except Exception as error:
             problem = str(error)
-        layout = [[index, count, str(dtype)] for index, (count, dtype) in sorted(self._sent.items())]
-        if placed.place(self.entry, self._segment, layout, problem):
+        held = placed.place(self.entry, self._segment, self._layout(), problem, boundary)
+        if held is not None:
             self._use()
-        elif self._segment is not None:
+        else:
+            self._end()
+        return held
+
+    def _end(self) -> None:
+        """The copies are on ordinary memory from here on. Gradients were taken from them at the end of the step before."""
+        self._places.clear()
+        if self._segment is not None:
             self._segment.release()
             self._segment = None
 

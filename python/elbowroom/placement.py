@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import os
 import socket
+from dataclasses import dataclass
 from typing import Any
 
-from elbowroom import record
+from elbowroom import board, record
 from elbowroom.agreement import Agreement
 from elbowroom.windows import Unusable, Windows, choose_blocks
 
-MOST_CHANGES = 2  # of what is registered, in one process group
+MOST_CHANGES = 2  # registrations in one process group; none after a set was given back
+
+
+@dataclass(eq=False)
+class Held:
+    """A registered segment, and the page by which its ranks give it back together."""
+
+    windows: Windows
+    segment: Any
+    board: board.Board | None
 
 
 class GroupPlacement:
@@ -20,12 +30,12 @@ class GroupPlacement:
         c10d = torch.distributed.distributed_c10d
         self._torch, self._group = torch, group
         self.name = str(group.group_name)
-        self.ranks = group.size()
+        self.rank, self.ranks = group.rank(), group.size()
         # A group that was destroyed and made again may have the same store, with the old answers in it.
         life = _lives[self.name] = _lives.get(self.name, 0) + 1
-        self._agreement = Agreement(c10d._get_process_group_store(group), group.rank(), self.ranks, f"symmetric/{self.name}/{life}")
+        self._agreement = Agreement(c10d._get_process_group_store(group), self.rank, self.ranks, f"symmetric/{self.name}/{life}")
         self._changes = 0
-        self._held: list[tuple[Windows, Any]] = []
+        self._held: list[Held] = []
 
     def allocator(self) -> Any:
         return self._backend().mem_allocator
@@ -38,22 +48,64 @@ class GroupPlacement:
             raise Unusable("the process group has one rank")
         return backend
 
-    def place(self, entry: record.Entry, segment: Any, layout: Any, problem: str) -> bool:
+    def place(self, entry: record.Entry, segment: Any, layout: Any, problem: str, boundary: int = 0) -> Held | None:
         """Registers `segment`, unless some rank has a problem or another layout; then nobody does, and `entry` says why."""
+        page = self._page()
         windows, facts = self._facts(segment, layout, problem)
-        refusal = self._agreement.refusal(facts)
+        refusal = self._agreement.refusal(facts | self._position(boundary))
+        held = None
         if not refusal:
+            held = Held(windows, segment, self._board(page))
             refusal = self._agreement.refusal({"reason": self._registered(windows, segment)})
+        board.remove_page(page)
         if refusal:
             if windows is not None:
                 windows.deregister()
             entry.state, entry.reason = "refused", refusal
+            held = None
         else:
             self._changes += 1
-            self._held.append((windows, segment))
+            self._held.append(held)
             entry.state = "registered"
         record.write()
-        return not refusal
+        return held
+
+    def _position(self, boundary: int) -> dict[str, int]:
+        """Where this rank is in the program. A rank that is elsewhere could wait for a collective that another has yet to launch."""
+        numbered = getattr(self._group, "_get_sequence_number_for_group", None)
+        return {"boundary": boundary, "collectives": numbered() if numbered is not None else 0}
+
+    def _page(self) -> str:
+        """Rank 0's page for a board. Empty: it has none, and a set stays registered to the end."""
+        if self.rank != 0:
+            return ""
+        try:
+            page = board.make_page(self.ranks)
+        except OSError:
+            page = ""
+        self._agreement.tell("page", page)
+        return page
+
+    def _board(self, page: str) -> board.Board | None:
+        try:
+            return board.Board(page or self._agreement.told("page"), self.rank, self.ranks)
+        except OSError:  # this rank never arrives, so no meeting is arranged
+            return None
+
+    def give_back(self, entry: record.Entry, held: Held, boundary: int, reason: str) -> bool:
+        """Deregisters on all ranks, once every rank's device is idle, or on none. At the same boundary on all of them."""
+        refusal = self._agreement.refusal(self._position(boundary))
+        if not refusal:
+            self._torch.cuda.synchronize()
+            refusal = self._agreement.refusal({"idle": boundary})
+        if refusal:
+            entry.reason = f"not given back ({reason}): {refusal}"
+            return False
+        held.windows.deregister()
+        self._held.remove(held)
+        self._changes = MOST_CHANGES
+        entry.state, entry.reason = "given back", reason
+        return True
 
     def _facts(self, segment: Any, layout: Any, problem: str) -> tuple[Windows | None, dict[str, Any]]:
         facts = {
@@ -66,7 +118,7 @@ class GroupPlacement:
         windows = None
         try:
             if not problem and self._changes >= MOST_CHANGES:
-                raise Unusable(f"the process group has had {MOST_CHANGES} registrations")
+                raise Unusable(f"the process group has had {MOST_CHANGES} registrations, or gave one back")
             if not problem:
                 backend = self._backend()
                 windows = Windows(self._torch, backend)
@@ -91,8 +143,8 @@ class GroupPlacement:
         Where the device is busy a rank may be ending with an error, and must not wait for ranks that do not come: NCCL cleans up then.
         """
         if self._torch.cuda.current_stream().query():
-            for windows, _ in self._held:
-                windows.deregister()
+            for held in self._held:
+                held.windows.deregister()
         self._held.clear()
 
 

@@ -104,7 +104,7 @@ class Places:
             offset += aligned(size)
         owners = list(seen.staying)
         first = len(places) - len(owners) - 2
-        self._gathers = places[:first]
+        self._all, self._gathers = places, places[:first]
         self._turn = 0
         self.scatter_input, self.passing = places[first : first + 2]
         self._staying = dict(zip(owners, places[first + 2 :], strict=True))
@@ -113,6 +113,10 @@ class Places:
         place = self._gathers[self._turn]
         self._turn = (self._turn + 1) % len(self._gathers)
         return place
+
+    def busy(self) -> bool:
+        """Whether the program still holds a buffer that was handed out."""
+        return any(place.busy() for place in self._all)
 
     def staying(self, owner: int) -> Place | None:
         return self._staying.get(owner)

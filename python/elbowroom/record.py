@@ -18,10 +18,14 @@ class Entry:
     what: str
     group: str
     ranks: int
-    state: str = "waiting"  # registered, refused
+    state: str = "waiting"  # registered, refused, given back
     buffers: int = 0
     bytes: int = 0
+    extra_bytes: int = 0  # at most so many more than the program had for the same buffers
     reason: str = ""
+    compared: str = ""  # slower, not slower, not compared and why; empty: not known yet
+    ordinary_ms: float | None = None  # a step on ordinary memory, on this rank's device
+    symmetric_ms: float | None = None
     copies: int = 0  # results that were copied out because their place was still in use
     waits: int = 0  # times that the device was waited for because a place was still in use
 

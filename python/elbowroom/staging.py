@@ -11,6 +11,7 @@ import weakref
 from typing import Any
 
 from elbowroom import placement, record
+from elbowroom.lifetime import Lifetime
 from elbowroom.places import Places, Seen, numel, total_bytes
 from elbowroom.segment import MIB, Segment, check_peak
 from elbowroom.windows import Unusable
@@ -26,11 +27,16 @@ class GroupStaging:
         self._torch, self._group = torch, group
         self.seen = Seen()
         self.places: Places | None = None
+        self._left: Places | None = None  # deregistered, and perhaps still in use
         self.watching = True
         self._owners: list[Any] = []  # weak: parameter groups in the order of their first collective
         self._forwards = 0
         self._scatters_without_states: int | None = None
         self._segment: Segment | None = None
+        self._lifetime: Lifetime | None = None
+        self._work: tuple[int, int] | None = None  # gathers and scatters of the step before
+        self._work_before = (0, 0)  # of all steps before it
+        self._sums_before: list[tuple[Any, bool]] = []  # weak parameter groups, and what the program had them do
         self.entry = record.Entry("FSDP2 staging buffers", str(group.group_name), group.size())
 
     def number(self, owner: Any) -> int:
@@ -42,37 +48,45 @@ class GroupStaging:
         return len(self._owners) - 1
 
     def step_begins(self, has_optimizer_states: bool) -> None:
-        """At the start of a root's forward. Places the buffers once the program has had all that it ever has in memory."""
-        if not self.watching:
+        """At the start of a root's forward. The buffers' lifetime begins once the program has had all that it ever has in memory."""
+        if self._lifetime is not None:
+            self._lifetime.boundary(self._alike())
+            self._release_when_free()
             return
         self._forwards += 1
         if has_optimizer_states and self._scatters_without_states is None:
             self._scatters_without_states = self.seen.scatters
         settled = self._scatters_without_states is not None and self.seen.scatters > self._scatters_without_states
-        if self.seen.scatters and (settled or self._forwards >= UNHURRIED):
-            self.watching = False
-            self._place()
+        if self.watching and self.seen.scatters and (settled or self._forwards >= UNHURRIED):
+            record.add(self.entry)
+            self._lifetime = Lifetime(self._torch, self._group, self.entry, self._place, self._leave)
+            self._work_before = (self.seen.gathers, self.seen.scatters)
+            self._lifetime.boundary(True)
 
-    def _place(self) -> None:
-        problem = ""
+    def _alike(self) -> bool:
+        """Whether the step before gathered and scattered as often as the one before it. Counted until the buffers are placed."""
+        done = (self.seen.gathers - self._work_before[0], self.seen.scatters - self._work_before[1])
+        alike = self._work in (None, done)
+        self._work, self._work_before = done, (self.seen.gathers, self.seen.scatters)
+        return alike
+
+    def _place(self, boundary: int) -> placement.Held | None:
+        problem, self.watching = "", False
+        placed = placement.of_group(self._torch, self._group)
         try:
-            placed = placement.of_group(self._torch, self._group)
             self._segment = self._allocated(placed.allocator())
+            self.entry.extra_bytes = max(self._segment.size - self.seen.replaced(), 0)
         except Exception as error:
             problem = str(error)
-        record.add(self.entry)
         self.entry.buffers, self.entry.bytes = len(self.seen.sizes()), total_bytes(self.seen)
         layout = [self.seen.gathers, self.seen.scatters, self.seen.sizes()]
-        try:
-            registered = placement.of_group(self._torch, self._group).place(self.entry, self._segment, layout, problem)
-        except Exception as error:
-            registered, self.entry.state, self.entry.reason = False, "refused", str(error)
-            record.write()
-        if registered:
+        held = placed.place(self.entry, self._segment, layout, problem, boundary)
+        if held is not None:
             self._use()
         elif self._segment is not None:
             self._segment.release()
             self._segment = None
+        return held
 
     def _allocated(self, allocator: Any) -> Segment:
         if not hasattr(self._torch._C, "_construct_storage_from_data_pointer"):
@@ -89,7 +103,21 @@ class GroupStaging:
         self.places = Places(self._torch, self._segment.tensor(), self.seen)
         for owner in self._owners:
             if owner() is not None:  # there are symmetric kernels for sums, not for means
+                self._sums_before.append((owner, owner().force_sum_reduction_for_comms))
                 owner().force_sum_reduction_for_comms = True
+
+    def _leave(self) -> None:
+        """From here on buffers are on ordinary memory. Gradients that lie in the segment stay until the program drops them."""
+        self._left, self.places = self.places, None
+        for owner, sums in self._sums_before:
+            if owner() is not None:
+                owner().force_sum_reduction_for_comms = sums
+
+    def _release_when_free(self) -> None:
+        if self._left is not None and not self._left.busy():
+            self._left = None
+            self._segment.release()
+            self._segment = None
 
 
 _stagings: dict[Any, GroupStaging] = {}

@@ -9,7 +9,7 @@ from unittest import mock
 
 from stand_ins import Group, Store, fake_torch
 
-from elbowroom import places, record, staging
+from elbowroom import lifetime, places, record, staging
 
 GIB = 1 << 30
 BYTE = SimpleNamespace(itemsize=1)
@@ -58,10 +58,11 @@ class StagingTest(unittest.TestCase):
         self.segments: list[Any] = []
         self.asked: list[tuple] = []
         self.registers = True
+        self.held = SimpleNamespace(board=None)
 
-        def place(entry: Any, segment: Any, layout: Any, problem: str) -> bool:
+        def place(entry: Any, segment: Any, layout: Any, problem: str, boundary: int) -> Any:
             self.asked.append((layout, problem))
-            return self.registers and not problem
+            return self.held if self.registers and not problem else None
 
         def segment(torch: Any, allocator: Any, size: int) -> Any:
             made = SimpleNamespace(size=size, tensor=lambda: "whole", released=False)
@@ -75,6 +76,7 @@ class StagingTest(unittest.TestCase):
             mock.patch.object(staging, "Segment", segment),
             mock.patch.object(staging.placement, "of_group", lambda torch, group: placed),
             mock.patch.object(record, "write", lambda: None),
+            mock.patch.multiple(lifetime, STEPS=0, UNTIMED_BEFORE=0),  # nothing is timed
             mock.patch.object(staging, "_stagings", {}),
         ):
             patch.start()
@@ -176,6 +178,28 @@ class StagingTest(unittest.TestCase):
         handed = self.step(owners)
         self.assertEqual(({buffer.place for buffer in handed}, self.segments[0].released), ({None}, True))
         self.assertFalse(any(owner.force_sum_reduction_for_comms for owner in owners))
+
+    def test_what_is_given_back_stays_until_the_program_holds_nothing_of_it(self) -> None:
+        owners = self.settled()
+        last = self.step(owners)[-1]
+        last.place.is_busy = True
+        staging.of_group(self.torch, self.group)._leave()
+        self.assertEqual({buffer.place for buffer in self.step(owners)}, {None})
+        self.assertFalse(any(owner.force_sum_reduction_for_comms for owner in owners))
+        self.assertFalse(self.segments[0].released)
+        last.place.is_busy = False
+        self.step(owners)
+        self.assertTrue(self.segments[0].released)
+
+    def test_steps_that_scatter_unequally_are_registered_without_a_comparison(self) -> None:
+        with mock.patch.multiple(lifetime, STEPS=8, UNTIMED_BEFORE=0):
+            owners = self.settled()
+            self.step(owners)
+            self.step(owners[:2])  # a third of the parameters is left out
+            self.assertEqual(self.asked, [])
+            self.step(owners)
+        self.assertEqual(len(self.asked), 1)
+        self.assertEqual(staging.of_group(self.torch, self.group).entry.compared, "not compared: steps are not alike")
 
     def test_a_destroyed_group_leaves_its_parameter_groups_on_ordinary_memory(self) -> None:
         owners = self.settled()

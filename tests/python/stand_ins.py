@@ -70,12 +70,16 @@ class Group:
 
     def __init__(self, rank: int, ranks: int, store: Store, name: str = "0") -> None:
         self._rank, self._ranks, self.store, self.group_name = rank, ranks, store, name
+        self.collectives = 0
 
     def rank(self) -> int:
         return self._rank
 
     def size(self) -> int:
         return self._ranks
+
+    def _get_sequence_number_for_group(self) -> int:
+        return self.collectives
 
     def _get_backend(self, device: Any) -> Any:
         return ProcessGroupNCCL()
@@ -93,6 +97,24 @@ class Device(str):
     type = property(lambda self: self.partition(":")[0])
 
 
+class Event:
+    """Of a device that is done with everything; `now` is the time that the next one records."""
+
+    now = 0.0
+
+    def __init__(self, enable_timing: bool = False) -> None:
+        self.time = 0.0
+
+    def record(self) -> None:
+        self.time = self.now
+
+    def query(self) -> bool:
+        return True
+
+    def elapsed_time(self, end: Any) -> float:
+        return end.time - self.time
+
+
 def fake_torch() -> SimpleNamespace:
     """A PyTorch of one rank; `events` is what was asked of the device."""
     events: list[str] = []
@@ -105,6 +127,8 @@ def fake_torch() -> SimpleNamespace:
         empty_cache=lambda: events.append("cache emptied"),
         synchronize=lambda: events.append("device synchronized"),
         is_current_stream_capturing=lambda: False,
+        Event=type("Event", (Event,), {}),
+        memory_stats_as_nested_dict=lambda: {},
         mem_get_info=lambda: (70 << 30, 80 << 30),
         memory_reserved=lambda: 4 << 30,
         max_memory_reserved=lambda: 5 << 30,

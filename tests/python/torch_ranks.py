@@ -2,7 +2,7 @@
 and NCCL's windows are stand-ins. Rank 0 prints a digest of the parameters and what happened, as JSON.
 
 usage: torch_ranks.py ddp|fsdp2 WORD...      words: plain, mixed, accumulate, unused, views, fails (on rank 1), unequal (on rank 1), and hooks of DDP:
-bf16, fp16, wrapper, own
+bf16, fp16, wrapper, own. compared: steps are timed, and take longer once buffers are registered. retries: rank 1's allocator has to retry.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import torch
 import torch.distributed as dist
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 
-from elbowroom import buckets, compression, placement, record, seams, staging
+from elbowroom import buckets, compression, lifetime, placement, record, seams, staging
 
 KIND, WORDS = sys.argv[1], set(sys.argv[2:])
 EVENTS: list[str] = []
-STEPS = 6
+STEPS = 60 if WORDS & {"compared", "retries"} else 6
 
 
 class FakeSegment:
@@ -69,7 +69,23 @@ class FakeWindows:
         EVENTS.append("deregistered")
 
 
+class Event(stand_ins.Event):
+    """A step takes 40 ms, and 41 once buffers are registered."""
+
+    def record(self) -> None:
+        Event.now += 41.0 if "registered" in EVENTS and "compared" in WORDS else 40.0
+        self.time = Event.now
+
+
+def allocator_counts() -> dict[str, int]:
+    retried = "retries" in WORDS and dist.get_rank() == 1 and "step 40" in EVENTS
+    return {"num_alloc_retries": int(retried), "num_ooms": 0}
+
+
 def replace_device() -> None:
+    torch.cuda.Event, torch.cuda.memory_stats_as_nested_dict = Event, allocator_counts
+    if STEPS == 6:
+        lifetime.STEPS = lifetime.UNTIMED_BEFORE = 0
     stream = SimpleNamespace(synchronize=lambda: None, query=lambda: True, wait_stream=lambda other: None)
     for name, answer in {"current_stream": stream, "current_device": 0, "empty_cache": None, "mem_get_info": (1 << 36, 1 << 36),
                          "memory_reserved": 0, "max_memory_reserved": 0, "is_current_stream_capturing": False, "synchronize": None}.items():

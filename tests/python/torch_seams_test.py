@@ -25,9 +25,9 @@ def ranks(*words: str) -> dict[str, Any]:
 
 
 class DdpTest(unittest.TestCase):
-    def test_the_rebuilt_buckets_are_made_inside_and_registered_before_the_second_step(self) -> None:
+    def test_the_rebuilt_buckets_are_made_inside_and_registered_before_the_third_step(self) -> None:
         plain, placed = ranks("ddp", "plain", "views"), ranks("ddp", "views")
-        self.assertEqual(placed["events"][:4], ["step 0", "in", "out", "registered"])
+        self.assertEqual(placed["events"][:5], ["step 0", "in", "out", "step 1", "registered"])
         self.assertEqual(placed["events"].count("in"), 1)
         self.assertEqual(placed["buffers"][0]["state"], "registered")
         self.assertEqual(placed["digest"], plain["digest"])
@@ -37,7 +37,7 @@ class DdpTest(unittest.TestCase):
 
     def test_a_rank_that_cannot_sends_all_back(self) -> None:
         failed, unequal = ranks("ddp", "fails"), ranks("ddp", "unequal")
-        self.assertEqual(failed["events"][3:5], ["registered", "deregistered"])
+        self.assertEqual(failed["events"][4:6], ["registered", "deregistered"])
         self.assertEqual(failed["buffers"][0]["reason"], "rank 1: ncclCommWindowRegister: 801")
         self.assertIn("rank 1 has layout", unequal["buffers"][0]["reason"])
         self.assertNotIn("registered", unequal["events"])
@@ -50,6 +50,21 @@ class DdpTest(unittest.TestCase):
             # 6 layers of 64 x 64 weights and 64 biases, two bytes each.
             self.assertEqual(copies[0]["bytes"], 6 * (64 * 64 + 64) * 2)
             self.assertEqual(placed["digest"], plain["digest"], words)
+
+    def test_slower_buckets_are_given_back_and_stay_where_they_are(self) -> None:
+        plain, placed = ranks("ddp", "plain", "compared"), ranks("ddp", "compared")
+        buckets = placed["buffers"][0]
+        self.assertEqual((buckets["state"], buckets["compared"]), ("given back", "slower"))
+        self.assertEqual((buckets["ordinary_ms"], buckets["symmetric_ms"]), (40.0, 41.0))
+        self.assertEqual(placed["events"].count("deregistered"), 1)
+        self.assertNotIn("released", placed["events"])
+        self.assertEqual(placed["digest"], plain["digest"])
+
+    def test_copies_are_given_back_where_memory_runs_short(self) -> None:
+        plain, placed = ranks("ddp", "plain", "bf16", "retries"), ranks("ddp", "bf16", "retries")
+        self.assertEqual(placed["buffers"][0]["reason"], "rank 1: the allocator had to retry")
+        self.assertEqual(placed["events"].count("released"), 1)
+        self.assertEqual(placed["digest"], plain["digest"])
 
     def test_a_hook_of_the_users_own_stays_as_it_is(self) -> None:
         plain, placed = ranks("ddp", "plain", "own"), ranks("ddp", "own")
@@ -64,6 +79,12 @@ class Fsdp2Test(unittest.TestCase):
             self.assertEqual(placed["buffers"][0]["state"], "registered", words)
             self.assertEqual(placed["digest"], plain["digest"], words)
             self.assertEqual(placed["events"].count("registered"), 1)
+
+    def test_slower_buffers_are_given_back_and_released_once_nothing_lies_there(self) -> None:
+        plain, placed = ranks("fsdp2", "plain", "mixed", "compared"), ranks("fsdp2", "mixed", "compared")
+        self.assertEqual((placed["buffers"][0]["state"], placed["buffers"][0]["compared"]), ("given back", "slower"))
+        self.assertEqual([placed["events"].count(word) for word in ("registered", "deregistered", "released")], [1, 1, 1])
+        self.assertEqual(placed["digest"], plain["digest"])
 
     def test_a_rank_that_cannot_sends_all_back(self) -> None:
         failed = ranks("fsdp2", "fails")

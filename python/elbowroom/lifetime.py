@@ -1,0 +1,132 @@
+"""One set of buffers, from the first step that is timed to the end.
+
+Some steps are timed on ordinary memory, then the set is registered, then as many are timed again. Where they are proven slower all ranks
+give the set back. They do so too where memory runs short, if giving back frees any. All ranks call `boundary` at the same points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from elbowroom import placement, record, timing
+from elbowroom.board import NOT_SLOWER, SLOWER, Board
+from elbowroom.placement import Held
+
+STEPS = 8  # timed before the registration, and after it
+UNTIMED_BEFORE = 1
+UNTIMED_AFTER = 2  # kernels are loaded at their first launch
+LOOK_EVERY = 8  # boundaries between two looks at the allocator's counts
+# Why a set is given back: what stands on the board is the rank times this, plus one of the reasons.
+REASONS = 8
+PROVEN_SLOWER, RETRIED, RAN_OUT = 1, 2, 3
+WORDS = {PROVEN_SLOWER: "steps became slower", RETRIED: "the allocator had to retry", RAN_OUT: "an allocation failed"}
+ACCUMULATES = "not compared: steps are not alike"
+
+
+class Lifetime:
+    def __init__(
+        self,
+        torch: Any,
+        group: Any,
+        entry: record.Entry,
+        register: Callable[[int], Held | None],  # takes the number of the boundary, registers on all ranks or on none
+        give_back: Callable[[], None] | None = None,  # called when the set is deregistered; None: that frees no memory
+    ) -> None:
+        self._torch, self._group, self._entry = torch, group, entry
+        self._register, self._give_back = register, give_back
+        self._number = 0
+        self._held: Held | None = None
+        self._board: Board | None = None
+        self._before, self._after = timing.Clock(torch, STEPS), timing.Clock(torch, STEPS)
+        self._untimed = UNTIMED_BEFORE
+        self._failures = (0, 0)
+        self._phase: Callable[[bool], None] = self._timed_before
+
+    def boundary(self, alike: bool) -> None:
+        """At the start of a step. `alike`: the step before did what the others did, on all ranks."""
+        if self._torch.cuda.is_current_stream_capturing():
+            return
+        self._number += 1
+        try:
+            if self._board is not None and self._board.arrive(self._number):
+                self._end()
+            self._phase(alike)
+        except Exception as error:
+            self._phase = self._over
+            self._entry.reason = self._entry.reason or str(error)
+            record.write()
+
+    def _timed_before(self, alike: bool) -> None:
+        if self._untimed:
+            self._untimed -= 1
+            return
+        if not alike:
+            self._entry.compared = ACCUMULATES
+            return self._registered()
+        self._before.mark()
+        if self._before.full():
+            self._registered()
+
+    def _registered(self) -> None:
+        self._phase = self._over
+        self._held = self._register(self._number)
+        if self._held is None:
+            return
+        self._board = self._held.board
+        if self._board is None:
+            self._entry.compared = self._entry.compared or "not compared: the ranks share no page"
+            return
+        self._board.arrive(self._number)
+        self._failures = self._counted()
+        self._untimed = UNTIMED_AFTER
+        self._phase = self._watched if self._entry.compared else self._timed_after
+
+    def _timed_after(self, alike: bool) -> None:
+        if self._untimed:
+            self._untimed -= 1
+            return
+        self._after.mark()
+        if self._after.full():
+            self._phase = self._judged
+
+    def _judged(self, alike: bool) -> None:
+        """Rank 0 judges; the others report its verdict with times of their own."""
+        if not (self._before.known() and self._after.known()):
+            return
+        before, after = self._before.milliseconds(), self._after.milliseconds()
+        if self._group.rank() == 0:
+            self._board.tell_verdict(SLOWER if timing.proven_slower(before, after) else NOT_SLOWER)
+        verdict = self._board.verdict()
+        if not verdict:
+            return
+        self._entry.ordinary_ms, self._entry.symmetric_ms = timing.median(before), timing.median(after)
+        self._entry.compared = "slower" if verdict == SLOWER else "not slower"
+        if verdict == SLOWER:
+            self._board.wish(PROVEN_SLOWER)
+        record.write()
+        self._phase = self._watched
+
+    def _watched(self, alike: bool) -> None:
+        if self._give_back is None or self._number % LOOK_EVERY:
+            return
+        retried, ran_out = (now > then for now, then in zip(self._counted(), self._failures, strict=True))
+        if retried or ran_out:
+            self._board.wish(REASONS * self._group.rank() + (RAN_OUT if ran_out else RETRIED))
+
+    def _over(self, alike: bool) -> None:
+        pass
+
+    def _end(self) -> None:
+        rank, reason = divmod(self._board.wished(), REASONS)
+        self._board = None
+        self._phase = self._over
+        placed = placement.of_group(self._torch, self._group)
+        if placed.give_back(self._entry, self._held, self._number, f"rank {rank}: {WORDS[reason]}") and self._give_back is not None:
+            self._give_back()
+        record.write()
+
+    def _counted(self) -> tuple[int, int]:
+        """How often an allocation of the program failed at first, and for good."""
+        counts = self._torch.cuda.memory_stats_as_nested_dict()
+        return counts.get("num_alloc_retries", 0), counts.get("num_ooms", 0)
