@@ -72,8 +72,11 @@ class GroupPlacement:
 
     def _position(self, boundary: int) -> dict[str, int]:
         """Where this rank is in the program. A rank that is elsewhere could wait for a collective that another has yet to launch."""
-        numbered = getattr(self._group, "_get_sequence_number_for_group", None)
-        return {"boundary": boundary, "collectives": numbered() if numbered is not None else 0}
+        try:
+            collectives = self._backend()._get_sequence_number_for_group()
+        except Exception:  # the facts say why there is no such backend
+            collectives = 0
+        return {"boundary": boundary, "collectives": collectives}
 
     def _page(self) -> str:
         """Rank 0's page for a board. Empty: it has none, and a set stays registered to the end."""

@@ -78,19 +78,22 @@ class Group:
     def size(self) -> int:
         return self._ranks
 
-    def _get_sequence_number_for_group(self) -> int:
-        return self.collectives
-
     def _get_backend(self, device: Any) -> Any:
-        return ProcessGroupNCCL()
+        return ProcessGroupNCCL(self)
 
 
 class ProcessGroupNCCL:
     mem_allocator = "NCCL's allocator"
     options = SimpleNamespace(config=SimpleNamespace(min_ctas=-(1 << 31), max_ctas=-(1 << 31), blocking=-(1 << 31)))
 
+    def __init__(self, group: Any = None) -> None:
+        self._group = group
+
     def _comm_ptr(self) -> int:
         return 1
+
+    def _get_sequence_number_for_group(self) -> int:
+        return 0 if self._group is None else self._group.collectives
 
 
 class Device(str):
