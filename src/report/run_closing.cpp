@@ -84,17 +84,20 @@ std::string compared(const RunReport& report) {
   return decided.front()->arm == kPlain ? nothing_helped(*decided.front()) : kept(decided);
 }
 
+std::string where_it_lies(const detail::SymmetricBuffers& part) {
+  if (part.state == "waiting") return "on ordinary memory: it ended before they were registered";
+  if (part.state != "registered") return "on ordinary memory: " + part.reason;
+  const std::string compared = detail::compared_in_words(part);
+  return fmt::format("on symmetric memory ({} MiB), {}", part.bytes >> 20, compared.empty() ? "uncompared" : compared);
+}
+
 // All ranks register the same or none does: the first process that says something speaks for all.
 std::string on_symmetric_memory(const std::vector<ProcessReport>& processes) {
   for (const ProcessReport& process : processes) {
     const std::vector<detail::SymmetricBuffers> parts = detail::symmetric_memory_of(process).parts;
     if (parts.empty()) continue;
     std::string text;
-    for (const detail::SymmetricBuffers& part : parts) {
-      text += fmt::format("; {} {}", part.what,
-                          part.state == "registered" ? fmt::format("on symmetric memory ({} MiB), uncompared", part.bytes >> 20)
-                                                     : "on ordinary memory: " + part.reason);
-    }
+    for (const detail::SymmetricBuffers& part : parts) text += fmt::format("; {} {}", part.what, where_it_lies(part));
     return text;
   }
   return {};

@@ -99,8 +99,10 @@ std::string symmetric_memory_lines(const std::vector<ProcessReport>& processes) 
   for (const ProcessReport& process : processes) {
     const detail::SymmetricMemory memory = detail::symmetric_memory_of(process);
     for (const detail::SymmetricBuffers& part : memory.parts) {
-      lines += fmt::format("symmetric   process {}: {} {}, {} buffers, {} MiB{}{}\n", process.pid, part.what, part.state,
-                           part.buffers, part.bytes >> 20, part.reason.empty() ? "" : ": ", part.reason);
+      const std::string compared = detail::compared_in_words(part);
+      lines += fmt::format("symmetric   process {}: {} {}, {} buffers, {} MiB{}{}{}{}\n", process.pid, part.what, part.state,
+                           part.buffers, part.bytes >> 20, compared.empty() ? "" : ", ", compared, part.reason.empty() ? "" : ": ",
+                           part.reason);
     }
     for (const std::string& reason : memory.refused) lines += fmt::format("symmetric   process {}: {}\n", process.pid, reason);
   }

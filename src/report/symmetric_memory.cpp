@@ -1,5 +1,7 @@
 #include "report/symmetric_memory.hpp"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 namespace elbowroom::detail {
@@ -13,6 +15,11 @@ std::string text_of(const nlohmann::json& object, const char* field) {
 std::int64_t count_of(const nlohmann::json& object, const char* field) {
   const auto found = object.find(field);
   return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+double number_of(const nlohmann::json& object, const char* field) {
+  const auto found = object.find(field);
+  return found != object.end() && found->is_number() ? found->get<double>() : 0;
 }
 
 nlohmann::json list_of(const nlohmann::json& object, const char* field) {
@@ -29,12 +36,17 @@ SymmetricMemory symmetric_memory_of(const ProcessReport& process) {
   for (const nlohmann::json& part : list_of(document, "buffers")) {
     if (!part.is_object()) continue;
     memory.parts.push_back({text_of(part, "what"), text_of(part, "state"), text_of(part, "reason"), count_of(part, "buffers"),
-                            count_of(part, "bytes")});
+                            count_of(part, "bytes"), number_of(part, "ordinary_ms"), number_of(part, "symmetric_ms")});
   }
   for (const nlohmann::json& reason : list_of(document, "refused")) {
     if (reason.is_string()) memory.refused.push_back(reason.get<std::string>());
   }
   return memory;
+}
+
+std::string compared_in_words(const SymmetricBuffers& part) {
+  if (part.ordinary_ms <= 0 || part.symmetric_ms <= 0) return {};
+  return fmt::format("{:.2f} ms a step, {:.2f} before", part.symmetric_ms, part.ordinary_ms);
 }
 
 }  // namespace elbowroom::detail

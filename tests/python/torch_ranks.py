@@ -1,8 +1,10 @@
 """One rank of torch_seams_test.py: a model of DDP or FSDP2 on a CPU, with PyTorch's own reducer and parameter groups. CUDA, the segment
 and NCCL's windows are stand-ins. Rank 0 prints a digest of the parameters and what happened, as JSON.
 
-usage: torch_ranks.py ddp|fsdp2 WORD...      words: plain, mixed, accumulate, unused, views, fails (on rank 1), unequal (on rank 1), and hooks of DDP:
-bf16, fp16, wrapper, own. compared: steps are timed, and take longer once buffers are registered. retries: rank 1's allocator has to retry.
+usage: torch_ranks.py ddp|fsdp2 RUN...      a RUN is words with + between them; plain ones come first, since seams stay
+
+words: plain, mixed, accumulate, unused, views, fails (on rank 1), unequal (on rank 1); hooks of DDP: bf16, fp16, wrapper, own;
+compared: steps are timed, and take longer once buffers are registered; retries: rank 1's allocator has to retry
 """
 
 from __future__ import annotations
@@ -22,9 +24,10 @@ from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 
 from elbowroom import buckets, compression, lifetime, placement, record, seams, staging
 
-KIND, WORDS = sys.argv[1], set(sys.argv[2:])
+KIND, RUNS = sys.argv[1], sys.argv[2:]
+WORDS: set[str] = set()  # of the run
 EVENTS: list[str] = []
-STEPS = 60 if WORDS & {"compared", "retries"} else 6
+TIMED_STEPS, STEPS = 60, 6
 
 
 class FakeSegment:
@@ -84,8 +87,6 @@ def allocator_counts() -> dict[str, int]:
 
 def replace_device() -> None:
     torch.cuda.Event, torch.cuda.memory_stats_as_nested_dict = Event, allocator_counts
-    if STEPS == 6:
-        lifetime.STEPS = lifetime.UNTIMED_BEFORE = 0
     stream = SimpleNamespace(synchronize=lambda: None, query=lambda: True, wait_stream=lambda other: None)
     for name, answer in {"current_stream": stream, "current_device": 0, "empty_cache": None, "mem_get_info": (1 << 36, 1 << 36),
                          "memory_reserved": 0, "max_memory_reserved": 0, "is_current_stream_capturing": False, "synchronize": None}.items():
@@ -96,6 +97,21 @@ def replace_device() -> None:
     staging.LEAST_TOTAL = compression.LEAST_TOTAL = 0
     placement.Windows = FakeWindows
     placement.GroupPlacement._backend = lambda self: stand_ins.ProcessGroupNCCL()
+
+
+def timed() -> bool:
+    return bool(WORDS & {"compared", "retries"})
+
+
+def begin(run: str) -> None:
+    """As in a new process, but for the seams."""
+    WORDS.clear()
+    WORDS.update(run.split("+"))
+    EVENTS.clear()
+    record._forget()
+    placement._placements.clear()
+    staging._stagings.clear()
+    lifetime.STEPS, lifetime.UNTIMED_BEFORE = (8, 1) if timed() else (0, 0)
 
 
 def install(module_name: str, function: str) -> Any:
@@ -143,7 +159,7 @@ def ddp(model: torch.nn.Module) -> torch.nn.Module:
 def fsdp2(model: torch.nn.Module) -> torch.nn.Module:
     from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 
-    if "plain" not in WORDS:
+    if "plain" not in WORDS and "FSDP2" not in seams._installed:
         state = install("torch.distributed.fsdp._fully_shard._fsdp_state", "install_fsdp2")
         # The seam leaves groups on CPUs alone, so the last step is done by hand.
         collectives = sys.modules["torch.distributed.fsdp._fully_shard._fsdp_collectives"]
@@ -162,15 +178,12 @@ def fsdp2(model: torch.nn.Module) -> torch.nn.Module:
     return fully_shard(model, mp_policy=policy)
 
 
-def main() -> None:
-    dist.init_process_group("gloo")
-    if "plain" not in WORDS:
-        replace_device()
+def run() -> None:
     torch.manual_seed(0)
     model = torch.nn.Sequential(*[Block() for _ in range(3)])
     wrapped = {"ddp": ddp, "fsdp2": fsdp2}[KIND](model)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
-    for step in range(STEPS):
+    for step in range(TIMED_STEPS if timed() else STEPS):
         optimizer.zero_grad()
         for turn in range(2 if "accumulate" in WORDS else 1):
             torch.manual_seed(100 * step + 10 * turn + dist.get_rank())
@@ -181,6 +194,17 @@ def main() -> None:
     digest = hashlib.sha256(b"".join(parameter.detach().numpy().tobytes() for parameter in whole)).hexdigest()
     if dist.get_rank() == 0:
         print(json.dumps({"digest": digest, "events": EVENTS, "buffers": record.as_document()["buffers"]}), flush=True)
+
+
+def main() -> None:
+    dist.init_process_group("gloo")
+    replaced = False
+    for words in RUNS:
+        begin(words)
+        if "plain" not in WORDS and not replaced:
+            replace_device()
+            replaced = True
+        run()
     dist.destroy_process_group()
 
 

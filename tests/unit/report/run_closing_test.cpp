@@ -1,10 +1,12 @@
 #include "elbowroom/report/run_closing.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace elbowroom {
 namespace {
 
+using ::testing::HasSubstr;
 using Arm = ProcessReport::Trial::Arm;
 
 ProcessReport process(const std::string& chosen, double gain, std::int64_t decisions = 1) {
@@ -55,7 +57,7 @@ TEST(RunClosing, SaysWhyNothingWasCompared) {
   EXPECT_EQ(closing_line(run_of({})), "") << "a command without a GPU";
 }
 
-TEST(RunClosing, NamesWhatIsOnSymmetricMemoryAndThatItWasNotCompared) {
+TEST(RunClosing, NamesWhatIsOnSymmetricMemoryAndWhetherItWasCompared) {
   ProcessReport rank = process("priority, gate", 3.2);
   rank.symmetric_memory = R"({"buffers": [{"what": "DDP buckets", "state": "registered", "bytes": 2428608512}]})";
   EXPECT_EQ(
@@ -64,6 +66,14 @@ TEST(RunClosing, NamesWhatIsOnSymmetricMemoryAndThatItWasNotCompared) {
   rank.symmetric_memory = R"({"buffers": [{"what": "DDP buckets", "state": "refused", "reason": "rank 1: out of memory"}]})";
   EXPECT_EQ(closing_line(run_of({rank})),
             "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; DDP buckets on ordinary memory: rank 1: out of memory");
+  rank.symmetric_memory = R"({"buffers": [{"what": "DDP buckets", "state": "registered", "bytes": 2428608512,
+                               "ordinary_ms": 39.9, "symmetric_ms": 38.1}]})";
+  EXPECT_THAT(closing_line(run_of({rank})), HasSubstr("on symmetric memory (2316 MiB), 38.10 ms a step, 39.90 before"));
+  rank.symmetric_memory = R"({"buffers": [{"what": "FSDP2 staging buffers", "state": "given back", "bytes": 4096,
+                               "reason": "rank 0: steps became slower", "ordinary_ms": 38.1, "symmetric_ms": 39.9}]})";
+  EXPECT_THAT(closing_line(run_of({rank})), HasSubstr("on ordinary memory: rank 0: steps became slower"));
+  rank.symmetric_memory = R"({"buffers": [{"what": "DDP buckets", "state": "waiting", "bytes": 4096, "ordinary_ms": null}]})";
+  EXPECT_THAT(closing_line(run_of({rank})), HasSubstr("on ordinary memory: it ended before they were registered"));
   rank.symmetric_memory = R"({"buffers": 3, "refused": {}})";
   EXPECT_EQ(closing_line(run_of({rank})), "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
 }
