@@ -96,6 +96,18 @@ void explicit_nodes() {
   EXPECT(priority_of(inner) == kGreatest && priority_of(outer) == kGreatest && priority_of(compute) == 0);
 }
 
+// With the flag every node's own priority counts, also those that the program gave and that meant nothing without it.
+void own_node_priority() {
+  const TwoStreams two;
+  const hip::Graph graph = two.capture_step();
+  const hip::GraphNode own = add_node(graph, two.gemm);
+  hip::LaunchAttributeValue value{};
+  value.priority = -1;
+  EXPECT(hipGraphKernelNodeSetAttribute(own, hip::kLaunchPriority, &value) == 0);
+  hip::GraphExec exec = nullptr;
+  EXPECT(hipGraphInstantiateWithFlags(&exec, graph, 0) == 0 && last_flags() == 0 && priority_of(own) == -1);
+}
+
 // A graph in which nothing runs beside a collective is instantiated as the program asked.
 void plain_graph() {
   const TwoStreams two;
@@ -126,6 +138,7 @@ constexpr Case kCases[] = {
     {"capture", capture},
     {"broken_capture", broken_capture},
     {"node_priority", node_priority},
+    {"own_node_priority", own_node_priority},
     {"explicit_nodes", explicit_nodes},
     {"plain_graph", plain_graph},
     {"refused_node_priority", refused_node_priority},

@@ -18,6 +18,7 @@ int hipGraphAddKernelNode(hip::GraphNode* node, hip::Graph graph, const hip::Gra
 int hipGraphAddChildGraphNode(hip::GraphNode* node, hip::Graph graph, const hip::GraphNode* dependencies, std::size_t count,
                               hip::Graph child);
 int hipGraphKernelNodeGetAttribute(hip::GraphNode node, int attribute, hip::LaunchAttributeValue* value);
+int hipGraphKernelNodeSetAttribute(hip::GraphNode node, int attribute, const hip::LaunchAttributeValue* value);
 }
 
 inline constexpr const char* kAllReduce = "ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)";

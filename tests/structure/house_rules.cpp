@@ -39,8 +39,9 @@ const std::map<std::string, std::set<std::string>, std::less<>>& interposer_arro
       {"interposer/core", {"run"}},
       {"interposer/process", {"run", "interposer/core"}},
       {"interposer/nccl", {"run", "interposer/core", "interposer/process"}},
-      {"interposer/cuda", {"run", "interposer/core", "interposer/process", "interposer/nccl"}},
-      {"interposer/hip", {"run", "interposer/core", "interposer/process", "interposer/nccl"}},
+      {"interposer/driver", {"run", "interposer/core", "interposer/process"}},
+      {"interposer/cuda", {"run", "interposer/core", "interposer/process", "interposer/nccl", "interposer/driver"}},
+      {"interposer/hip", {"run", "interposer/core", "interposer/process", "interposer/nccl", "interposer/driver"}},
   };
   return table;
 }

@@ -194,12 +194,14 @@ TEST(HouseRules, KnowTheRoomsOfTheInterposer) {
   Tree tree;
   tree.with("src/interposer/core/a.cpp", "#include \"interposer/process/a.hpp\"\n")
       .with("src/interposer/cuda/a.cpp", "#include \"interposer/hip/a.hpp\"\n")
-      .with("src/interposer/hip/a.cpp", "#include \"interposer/core/a.hpp\"\n#include \"interposer/process/a.hpp\"\n")
+      .with("src/interposer/hip/a.cpp", "#include \"interposer/core/a.hpp\"\n#include \"interposer/driver/a.hpp\"\n")
+      .with("src/interposer/driver/a.hpp", "#include \"interposer/process/a.hpp\"\n#include \"interposer/cuda/a.hpp\"\n")
       .with("tools/elbowroom/a.cpp", "#include \"interposer/hip/a.hpp\"\n");
   EXPECT_THAT(
       violations(tree.root()),
       ElementsAre("src/interposer/core/a.cpp:1: interposer/core includes \"interposer/process/a.hpp\"; includes only go downward",
                   "src/interposer/cuda/a.cpp:1: interposer/cuda includes \"interposer/hip/a.hpp\"; includes only go downward",
+                  "src/interposer/driver/a.hpp:2: interposer/driver includes \"interposer/cuda/a.hpp\"; includes only go downward",
                   "tools/elbowroom/a.cpp:1: include of \"interposer/hip/a.hpp\"; interposer/hip is included by nobody"));
 }
 

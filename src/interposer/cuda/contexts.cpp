@@ -21,12 +21,17 @@ CurrentContext::~CurrentContext() {
   if (pushed_) { driver_.ctx_pop_current(&popped); }
 }
 
-RelaxedCapture::RelaxedCapture(const DriverCalls& driver) : driver_(driver) {
-  if (driver_.exchange_capture_mode != nullptr) { driver_.exchange_capture_mode(&mode_); }
+bool make_event(const DriverCalls& driver, cu::Context context, cu::Event& event, unsigned flags) {
+  const RelaxedCapture relaxed(driver);
+  const CurrentContext scope(driver, context);
+  return scope.ok() && driver.event_create(&event, flags) == cu::kSuccess;
 }
 
-RelaxedCapture::~RelaxedCapture() {
-  if (driver_.exchange_capture_mode != nullptr) { driver_.exchange_capture_mode(&mode_); }
+void destroy_event(const DriverCalls& driver, cu::Context context, cu::Event event) {
+  if (driver.event_destroy == nullptr) { return; }
+  const RelaxedCapture relaxed(driver);
+  const CurrentContext scope(driver, context);
+  if (scope.ok()) { driver.event_destroy(event); }
 }
 
 cu::Context Contexts::current() const {
@@ -87,10 +92,8 @@ cu::Event Contexts::completion_event(cu::Context context, EventSlot slot, bool c
   if (known == nullptr) { return nullptr; }
   cu::Event& event = known->events[captured ? 1 : 0][slot];
   if (event != nullptr || driver_.event_create == nullptr) { return event; }
-  const RelaxedCapture relaxed(driver_);
-  const CurrentContext scope(driver_, context);
   cu::Event made = nullptr;
-  if (scope.ok() && driver_.event_create(&made, cu::kEventDisableTiming) == cu::kSuccess) { event = made; }
+  if (make_event(driver_, context, made, cu::kEventDisableTiming)) { event = made; }
   return event;
 }
 

@@ -9,6 +9,7 @@
 #include "interposer/core/core.hpp"
 #include "interposer/core/own_mutex.hpp"
 #include "interposer/cuda/driver_calls.hpp"
+#include "interposer/driver/calls.hpp"
 
 namespace elbowroom::interposer::cuda {
 
@@ -27,18 +28,12 @@ class CurrentContext {
   bool ok_ = false;
 };
 
-/// Lets calls that a global stream capture forbids through on this thread, for a scope.
-class RelaxedCapture {
- public:
-  explicit RelaxedCapture(const DriverCalls& driver);
-  ~RelaxedCapture();
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+using RelaxedCapture = driver::RelaxedCapture<DriverCalls, cu::kCaptureModeRelaxed>;
 
- private:
-  const DriverCalls& driver_;
-  int mode_ = cu::kCaptureModeRelaxed;
-};
+/// Makes an event of the context, whichever one is current and whatever is captured.
+bool make_event(const DriverCalls& driver, cu::Context context, cu::Event& event, unsigned flags);
+/// An event that its driver does not take back is lost, and nothing else is.
+void destroy_event(const DriverCalls& driver, cu::Context context, cu::Event event);
 
 /// What the interposer keeps of each context: its device, its greatest priority and the completion events of the core's slots.
 /// At most kContexts; what needs a further one is left out.

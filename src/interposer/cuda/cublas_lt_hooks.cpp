@@ -46,7 +46,7 @@ int with_any_target(const Rules& rules, DescriptorUse& use, int refused, Call ca
 
 template <class Call>
 int make(Interposer& state, CopyId copy, cublas_lt::Descriptor descriptor, const Product& product, bool has_algorithm, Call call) {
-  DescriptorUse use(state.descriptors, copy, descriptor, state.core->on_library_gemm(last_stream, product, now_ns()).sms);
+  DescriptorUse use(state.driver.descriptors, copy, descriptor, state.core->on_library_gemm(last_stream, product, now_ns()).sms);
   int status = call();
   if (use.targeted()) {
     if (!is_refusal(status)) {
@@ -59,18 +59,18 @@ int make(Interposer& state, CopyId copy, cublas_lt::Descriptor descriptor, const
   }
   // Without its target an algorithm may be refused that was chosen for one.
   const bool may_need_target =
-      is_refusal(status) && has_algorithm && state.descriptors.chosen_for_target.load(std::memory_order_relaxed);
+      is_refusal(status) && has_algorithm && state.driver.descriptors.chosen_for_target.load(std::memory_order_relaxed);
   return may_need_target ? with_any_target(state.rules, use, status, call) : status;
 }
 
 template <class Call>
 int heuristic(Interposer& state, CopyId copy, cublas_lt::Descriptor descriptor, const Product& product, const int* returned,
               Call call) {
-  DescriptorUse use(state.descriptors, copy, descriptor, state.core->expected_sm_target(last_stream, product, now_ns()).sms);
+  DescriptorUse use(state.driver.descriptors, copy, descriptor, state.core->expected_sm_target(last_stream, product, now_ns()).sms);
   const int status = call();
   if (!use.targeted()) { return status; }
   if (status == 0 && *returned > 0) {
-    state.descriptors.chosen_for_target.store(true, std::memory_order_relaxed);
+    state.driver.descriptors.chosen_for_target.store(true, std::memory_order_relaxed);
     return status;
   }
   use.put_back();

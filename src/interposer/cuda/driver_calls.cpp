@@ -1,17 +1,9 @@
 #include "interposer/cuda/driver_calls.hpp"
 
-#include "interposer/process/symbol_routes.hpp"
+#include "interposer/driver/calls.hpp"
 
 namespace elbowroom::interposer::cuda {
-using namespace process;
-namespace {
-
-template <class Call>
-void find_call(Call& call, const char* name) {
-  call = reinterpret_cast<Call>(driver_function(name));
-}
-
-}  // namespace
+using driver::find_call;
 
 DriverCalls DriverCalls::find() {
   DriverCalls calls;

@@ -5,35 +5,32 @@
 #include "interposer/cuda/cublas_functions.hpp"
 #include "interposer/cuda/cublas_lt_functions.hpp"
 #include "interposer/cuda/hooked_functions.hpp"
+#include "interposer/driver/hook_rows.hpp"
 #include "interposer/nccl/functions.hpp"
 
 namespace elbowroom::interposer::cuda {
 using namespace process;
+using interposer::driver::hook;
 namespace {
 
 template <auto Ours>
-void* address_of() {
-  return reinterpret_cast<void*>(Ours);
-}
-
-template <auto Ours>
-constexpr Hook driver(const char* symbol, std::string_view base, int since, DefaultStream stream = DefaultStream::kNone) {
-  return {symbol, base, since, stream, HookedLibrary::kDriver, &address_of<Ours>, &hook_state<Ours>};
+constexpr Hook driver(const char* symbol, std::string_view base, int since) {
+  return hook<Ours>(symbol, base, since, DefaultStream::kNone, HookedLibrary::kDriver);
 }
 
 template <auto Ours>
 constexpr Hook legacy(const char* symbol, std::string_view base, int since) {
-  return driver<Ours>(symbol, base, since, DefaultStream::kLegacy);
+  return hook<Ours>(symbol, base, since, DefaultStream::kLegacy, HookedLibrary::kDriver);
 }
 
 template <auto Ours>
 constexpr Hook per_thread(const char* symbol, std::string_view base, int since) {
-  return driver<Ours>(symbol, base, since, DefaultStream::kPerThread);
+  return hook<Ours>(symbol, base, since, DefaultStream::kPerThread, HookedLibrary::kDriver);
 }
 
 template <auto Ours>
 constexpr Hook library(const char* symbol, HookedLibrary owner) {
-  return {symbol, "", 0, DefaultStream::kNone, owner, &address_of<Ours>, &hook_state<Ours>};
+  return hook<Ours>(symbol, "", 0, DefaultStream::kNone, owner);
 }
 
 // Of the versions of one base name the newest stands first.

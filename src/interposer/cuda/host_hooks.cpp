@@ -1,3 +1,5 @@
+#include "interposer/driver/host_hooks.hpp"
+
 #include "interposer/cuda/hooked_functions.hpp"
 #include "interposer/cuda/interposer.hpp"
 #include "interposer/nccl/notes.hpp"
@@ -8,66 +10,18 @@
 namespace elbowroom::interposer::cuda {
 namespace {
 
-constexpr DefaultStream kLegacy = DefaultStream::kLegacy;
-constexpr DefaultStream kPerThread = DefaultStream::kPerThread;
-
-// Calls the real function, which makes the host wait for all that `point` names when it succeeds.
-template <auto Ours, class PointOf, class... Arguments>
-int synchronising(PointOf&& point_of, Arguments... arguments) {
-  Interposer* state = interposer();
-  if (state == nullptr) { return call_real<Ours>(arguments...); }
-  const SyncPoint point = point_of(*state);
-  const int result = call_real<Ours>(arguments...);
-  if (result == cu::kSuccess) { state->core->on_synchronized(point, now_ns()); }
-  return result;
-}
-
-SyncPoint current_context_point(Interposer& state) { return state.core->context_point(id_of(state.contexts.current())); }
-SyncPoint legacy_point(Interposer& state) { return state.core->stream_point(state.stream_id(nullptr, kLegacy)); }
-SyncPoint per_thread_point(Interposer& state) { return state.core->stream_point(state.stream_id(nullptr, kPerThread)); }
-
-// Only work on the legacy default stream stands between the launches of other streams.
-template <auto Ours, class... Arguments>
-int stream_operation(cu::Stream stream, Arguments... arguments) {
-  const int result = call_real<Ours>(arguments..., stream);
-  if (reinterpret_cast<std::uintptr_t>(stream) > cu::kStreamLegacy || result != cu::kSuccess) { return result; }
-  if (Interposer* state = interposer()) { state->core->on_stream_operation(state->stream_id(stream, kLegacy)); }
-  return result;
-}
-
-void tell_host_dependency(int result, cu::Stream stream, DefaultStream default_stream) {
-  if (result != cu::kSuccess) { return; }
-  if (Interposer* state = interposer()) { state->core->on_host_dependency(state->stream_id(stream, default_stream)); }
-}
-
-template <auto Ours, class... Arguments>
-int host_dependency(DefaultStream default_stream, cu::Stream stream, Arguments... arguments) {
-  const int result = call_real<Ours>(stream, arguments...);
-  tell_host_dependency(result, stream, default_stream);
-  return result;
-}
+using Hooks = driver::HostHooks<Driver>;
 
 // NCCL's collectives by copy engines wait for other ranks by operations of the stream, as its kernels do by themselves.
 template <auto Ours, class... Arguments>
 int memory_operation(DefaultStream default_stream, cu::Stream stream, Arguments... arguments) {
   const int result = call_real<Ours>(stream, arguments...);
-  if (!nccl::is_launching()) { tell_host_dependency(result, stream, default_stream); }
+  if (!nccl::is_launching()) { Hooks::tell_host_dependency(result, stream, default_stream); }
   return result;
 }
 
-void forget(Interposer& state, cu::Context context) {
-  state.timer.forget(context);
-  state.contexts.forget(context);
-  state.core->on_context_destroy(id_of(context));
-}
-
 void forget_context(cu::Context context) {
-  Interposer* state = interposer();
-  if (state != nullptr && context != nullptr) { forget(*state, context); }
-}
-
-void tell_unloaded() {
-  if (Interposer* state = interposer()) { state->core->on_module_unload(); }
+  if (Interposer* state = interposer()) { Hooks::forget(*state, context); }
 }
 
 // Also functions of a context that nothing was told of.
@@ -75,16 +29,16 @@ void forget_device(cu::Device device) {
   Interposer* state = interposer();
   if (state == nullptr) { return; }
   state->core->on_module_unload();
-  while (const cu::Context context = state->contexts.any_of_device(device)) { forget(*state, context); }
+  while (const cu::Context context = state->driver.contexts.any_of_device(device)) { Hooks::forget(*state, context); }
 }
 
 // The context is gone with its last reference.
 void forget_if_released(int result, cu::Device device) {
   Interposer* state = interposer();
-  if (result != cu::kSuccess || state == nullptr || state->driver.primary_ctx_get_state == nullptr) { return; }
+  if (result != cu::kSuccess || state == nullptr || state->driver.calls.primary_ctx_get_state == nullptr) { return; }
   unsigned flags = 0;
   int active = 1;
-  if (state->driver.primary_ctx_get_state(device, &flags, &active) == cu::kSuccess && active == 0) { forget_device(device); }
+  if (state->driver.calls.primary_ctx_get_state(device, &flags, &active) == cu::kSuccess && active == 0) { forget_device(device); }
 }
 
 }  // namespace
@@ -92,50 +46,50 @@ void forget_if_released(int result, cu::Device device) {
 
 using namespace elbowroom::interposer::cuda;
 
-int cuCtxSynchronize() { return synchronising<&cuCtxSynchronize>(&current_context_point); }
+int cuCtxSynchronize() { return Hooks::synchronising<&cuCtxSynchronize>(&Hooks::current_place_point); }
 int cuCtxSynchronize_v2(cu::Context context) {
   const auto point = [context](Interposer& state) {
-    return context == nullptr ? current_context_point(state) : state.core->context_point(id_of(context));
+    return context == nullptr ? Hooks::current_place_point(state) : state.core->context_point(id_of(context));
   };
-  return synchronising<&cuCtxSynchronize_v2>(point, context);
+  return Hooks::synchronising<&cuCtxSynchronize_v2>(point, context);
 }
 int cuMemcpyDtoH_v2(void* to, cu::DevicePointer from, std::size_t bytes) {
-  return synchronising<&cuMemcpyDtoH_v2>(&legacy_point, to, from, bytes);
+  return Hooks::synchronising_stream<&cuMemcpyDtoH_v2>(kLegacy, nullptr, to, from, bytes);
 }
 int cuMemcpyDtoH_v2_ptds(void* to, cu::DevicePointer from, std::size_t bytes) {
-  return synchronising<&cuMemcpyDtoH_v2_ptds>(&per_thread_point, to, from, bytes);
+  return Hooks::synchronising_stream<&cuMemcpyDtoH_v2_ptds>(kPerThread, nullptr, to, from, bytes);
 }
 
 int cuMemcpyAsync(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
-  return stream_operation<&cuMemcpyAsync>(stream, to, from, bytes);
+  return Hooks::stream_operation<&cuMemcpyAsync>(stream, to, from, bytes);
 }
 int cuMemcpyHtoDAsync_v2(cu::DevicePointer to, const void* from, std::size_t bytes, cu::Stream stream) {
-  return stream_operation<&cuMemcpyHtoDAsync_v2>(stream, to, from, bytes);
+  return Hooks::stream_operation<&cuMemcpyHtoDAsync_v2>(stream, to, from, bytes);
 }
 int cuMemcpyDtoHAsync_v2(void* to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
-  return stream_operation<&cuMemcpyDtoHAsync_v2>(stream, to, from, bytes);
+  return Hooks::stream_operation<&cuMemcpyDtoHAsync_v2>(stream, to, from, bytes);
 }
 int cuMemcpyDtoDAsync_v2(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
-  return stream_operation<&cuMemcpyDtoDAsync_v2>(stream, to, from, bytes);
+  return Hooks::stream_operation<&cuMemcpyDtoDAsync_v2>(stream, to, from, bytes);
 }
 int cuMemsetD8Async(cu::DevicePointer to, unsigned char value, std::size_t count, cu::Stream stream) {
-  return stream_operation<&cuMemsetD8Async>(stream, to, value, count);
+  return Hooks::stream_operation<&cuMemsetD8Async>(stream, to, value, count);
 }
 int cuMemsetD32Async(cu::DevicePointer to, unsigned value, std::size_t count, cu::Stream stream) {
-  return stream_operation<&cuMemsetD32Async>(stream, to, value, count);
+  return Hooks::stream_operation<&cuMemsetD32Async>(stream, to, value, count);
 }
 
 int cuLaunchHostFunc(cu::Stream stream, void (*function)(void*), void* data) {
-  return host_dependency<&cuLaunchHostFunc>(kLegacy, stream, function, data);
+  return Hooks::host_dependency<&cuLaunchHostFunc>(kLegacy, stream, function, data);
 }
 int cuLaunchHostFunc_ptsz(cu::Stream stream, void (*function)(void*), void* data) {
-  return host_dependency<&cuLaunchHostFunc_ptsz>(kPerThread, stream, function, data);
+  return Hooks::host_dependency<&cuLaunchHostFunc_ptsz>(kPerThread, stream, function, data);
 }
 int cuStreamAddCallback(cu::Stream stream, void (*callback)(cu::Stream, int, void*), void* data, unsigned flags) {
-  return host_dependency<&cuStreamAddCallback>(kLegacy, stream, callback, data, flags);
+  return Hooks::host_dependency<&cuStreamAddCallback>(kLegacy, stream, callback, data, flags);
 }
 int cuStreamAddCallback_ptsz(cu::Stream stream, void (*callback)(cu::Stream, int, void*), void* data, unsigned flags) {
-  return host_dependency<&cuStreamAddCallback_ptsz>(kPerThread, stream, callback, data, flags);
+  return Hooks::host_dependency<&cuStreamAddCallback_ptsz>(kPerThread, stream, callback, data, flags);
 }
 int cuStreamWaitValue32(cu::Stream stream, cu::DevicePointer address, std::uint32_t value, unsigned flags) {
   return memory_operation<&cuStreamWaitValue32>(kLegacy, stream, address, value, flags);
@@ -175,12 +129,12 @@ int cuStreamBatchMemOp_v2_ptsz(cu::Stream stream, unsigned count, void* operatio
 }
 int cuWaitExternalSemaphoresAsync(const void* semaphores, const void* parameters, unsigned count, cu::Stream stream) {
   const int result = call_real<&cuWaitExternalSemaphoresAsync>(semaphores, parameters, count, stream);
-  tell_host_dependency(result, stream, kLegacy);
+  Hooks::tell_host_dependency(result, stream, kLegacy);
   return result;
 }
 int cuWaitExternalSemaphoresAsync_ptsz(const void* semaphores, const void* parameters, unsigned count, cu::Stream stream) {
   const int result = call_real<&cuWaitExternalSemaphoresAsync_ptsz>(semaphores, parameters, count, stream);
-  tell_host_dependency(result, stream, kPerThread);
+  Hooks::tell_host_dependency(result, stream, kPerThread);
   return result;
 }
 
@@ -210,13 +164,5 @@ int cuDevicePrimaryCtxRelease_v2(cu::Device device) {
   forget_if_released(result, device);
   return result;
 }
-int cuModuleUnload(cu::Module module) {
-  const int result = call_real<&cuModuleUnload>(module);
-  tell_unloaded();
-  return result;
-}
-int cuLibraryUnload(cu::Library library) {
-  const int result = call_real<&cuLibraryUnload>(library);
-  tell_unloaded();
-  return result;
-}
+int cuModuleUnload(cu::Module module) { return Hooks::unload<&cuModuleUnload>(module); }
+int cuLibraryUnload(cu::Library library) { return Hooks::unload<&cuLibraryUnload>(library); }

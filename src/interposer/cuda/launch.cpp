@@ -4,10 +4,13 @@
 #include <cstring>
 
 #include "interposer/cuda/interposer.hpp"
+#include "interposer/driver/launch.hpp"
 #include "interposer/nccl/notes.hpp"
 
 namespace elbowroom::interposer::cuda {
-using namespace process;
+using driver::explicit_stream;
+using driver::launch_plainly;
+using driver::Launched;
 namespace {
 
 constexpr std::size_t kOwnAttributes = 3;
@@ -103,7 +106,7 @@ bool build(Interposer& state, const LaunchRequest& request, const Decision& deci
   const unsigned theirs = request.config.attributes == nullptr ? 0 : request.config.attribute_count;
   if (theirs > kMaxAttributes) { return false; }
   controlled.config = request.config;
-  controlled.config.stream = explicit_stream(request.config.stream, request.default_stream);
+  controlled.config.stream = explicit_stream<Driver>(request.config.stream, request.default_stream);
   controlled.config.attributes = controlled.attributes.data();
   controlled.config.attribute_count = theirs;
   if (theirs > 0) { std::memcpy(controlled.attributes.data(), request.config.attributes, theirs * sizeof(cu::LaunchAttribute)); }
@@ -114,17 +117,18 @@ bool build(Interposer& state, const LaunchRequest& request, const Decision& deci
   }
   if (decision.priority) {
     value = zero_value();
-    if (!state.contexts.greatest_priority(context, value.priority)) { return false; }
+    if (!state.driver.contexts.greatest_priority(context, value.priority)) { return false; }
     controlled.add(cu::kLaunchPriority, value);
   }
   if (decision.completion_event != kNoEvent) {
     value = zero_value();
-    value.launch_completion_event.event = state.contexts.completion_event(context, decision.completion_event, decision.captured);
+    value.launch_completion_event.event =
+        state.driver.contexts.completion_event(context, decision.completion_event, decision.captured);
     if (value.launch_completion_event.event == nullptr) { return false; }
     controlled.add(cu::kLaunchCompletionEvent, value);
   }
   if (decision.dynamic_shared != request.config.shared_bytes) {
-    if (!allow_dynamic_shared(state.driver, request.function, decision.dynamic_shared)) { return false; }
+    if (!allow_dynamic_shared(state.driver.calls, request.function, decision.dynamic_shared)) { return false; }
     controlled.config.shared_bytes = decision.dynamic_shared;
   }
   return true;
@@ -137,19 +141,9 @@ bool changes_launch(const LaunchRequest& request, const Decision& decision) {
 // A gate that cannot be set up is left out: the launch then only runs as it would have run without us.
 bool wait_for_collective(Interposer& state, const Decision& decision, cu::Context context, cu::Stream stream) {
   if (decision.wait_on == kNoEvent) { return true; }
-  const cu::Event event = state.contexts.completion_event(context, decision.wait_on, decision.captured);
-  return event != nullptr && state.driver.stream_wait_event != nullptr &&
-         state.driver.stream_wait_event(stream, event, 0) == cu::kSuccess;
-}
-
-struct Launched {
-  int result;
-  LaunchOutcome outcome;
-};
-
-Launched launch_plainly(const LaunchRequest& request, OriginalLaunch original, LaunchOutcome when_ok, DriverClock& clock) {
-  const int result = clock.time([&] { return original.call(request); });
-  return {result, result == cu::kSuccess ? when_ok : LaunchOutcome::failed};
+  const cu::Event event = state.driver.contexts.completion_event(context, decision.wait_on, decision.captured);
+  return event != nullptr && state.driver.calls.stream_wait_event != nullptr &&
+         state.driver.calls.stream_wait_event(stream, event, 0) == cu::kSuccess;
 }
 
 Launched launch_controlled(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
@@ -160,7 +154,7 @@ Launched launch_controlled(Interposer& state, const LaunchRequest& request, Orig
     return launch_plainly(request, original, LaunchOutcome::plain_ok, clock);
   }
   const int result = clock.time(
-      [&] { return state.driver.launch_kernel_ex(&controlled.config, request.function, request.parameters, request.extra); });
+      [&] { return state.driver.calls.launch_kernel_ex(&controlled.config, request.function, request.parameters, request.extra); });
   if (result == cu::kSuccess) { return {cu::kSuccess, LaunchOutcome::ok}; }
   return launch_plainly(request, original, LaunchOutcome::relaunched, clock);
 }
@@ -177,34 +171,19 @@ bool captured_unseen(const DriverCalls& driver, const Decision& decision, cu::St
   return driver.stream_is_capturing(stream, &status) != cu::kSuccess || status != cu::kCaptureNone;
 }
 
-// As the program asked, and as far as the core knows without any of our events.
-int leave_alone(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
-                DriverClock& clock) {
-  const Launched launched = launch_plainly(request, original, LaunchOutcome::plain_ok, clock);
-  if (decision.ticket != 0) { state.core->on_launched(decision.ticket, launched.outcome); }
-  if (decision.time_it) { state.core->on_timing_lost(decision.ticket); }
-  return launched.result;
-}
-
 int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
               DriverClock& clock) {
-  const cu::Stream stream = explicit_stream(request.config.stream, request.default_stream);
-  if (captured_unseen(state.driver, decision, stream)) { return leave_alone(state, request, original, decision, clock); }
-  const cu::Context context = state.contexts.of(stream);
+  const cu::Stream stream = explicit_stream<Driver>(request.config.stream, request.default_stream);
+  // As far as the core knows without any of our events.
+  if (captured_unseen(state.driver.calls, decision, stream)) {
+    return driver::launch_untouched(*state.core, request, original, decision, LaunchOutcome::plain_ok, clock);
+  }
+  const cu::Context context = state.driver.place_of(stream);
   const bool gated = wait_for_collective(state, decision, context, stream);
-  if (decision.step != 0) { state.timer.begin_step(context, stream, decision.step); }
-  const int pair = decision.time_it ? state.timer.begin(context, stream) : LaunchTimer::kNone;
+  driver::LaunchEvents<Driver> events(state, decision, context, stream);
   Launched launched = launch_controlled(state, request, original, decision, context, clock);
   if (!gated && launched.outcome == LaunchOutcome::ok) { launched.outcome = LaunchOutcome::plain_ok; }
-  if (decision.ticket != 0) { state.core->on_launched(decision.ticket, launched.outcome); }
-  if (pair == LaunchTimer::kNone) {
-    if (decision.time_it) { state.core->on_timing_lost(decision.ticket); }
-  } else if (launched.outcome == LaunchOutcome::ok) {
-    state.timer.end(pair, stream, decision.ticket);
-  } else {
-    state.timer.drop(pair);
-    state.core->on_timing_lost(decision.ticket);
-  }
+  events.launched(launched.outcome, launched.outcome == LaunchOutcome::ok);
   return launched.result;
 }
 
@@ -213,27 +192,20 @@ int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch or
 int launch(const LaunchRequest& request, OriginalLaunch original) {
   Interposer* state = interposer();
   if (state == nullptr) { return original.call(request); }
-  thread_local std::uint32_t launches = 0;
-  DriverClock clock(launches++ % Overhead::kSampled == 0);
-  const std::uint64_t entered = clock.on() ? now_ns() : 0;
+  driver::LaunchAccount account(state->overhead);
   if (state->core->leaves_alone(id_of(request.function))) {
-    const int result = clock.time([&] { return original.call(request); });
-    if (clock.on()) { state->overhead.add_sample(false, now_ns() - entered - clock.spent_ns()); }
+    const int result = account.clock.time([&] { return original.call(request); });
+    account.end(false);
     return result;
   }
-  const std::uint64_t begin = clock.on() ? entered : now_ns();
+  const std::uint64_t begin = account.begin();
   const Decision decision = state->core->on_launch(read_facts(*state, request, begin));
   state->overhead.count(decision.in_window);
-  int result = cu::kSuccess;
-  if (decision.untouched(request.config.shared_bytes)) {
-    const Launched launched = launch_plainly(request, original, LaunchOutcome::ok, clock);
-    if (decision.ticket != 0) { state->core->on_launched(decision.ticket, launched.outcome); }
-    result = launched.result;
-  } else {
-    result = carry_out(*state, request, original, decision, clock);
-  }
+  const int result = decision.untouched(request.config.shared_bytes)
+                         ? driver::launch_untouched(*state->core, request, original, decision, LaunchOutcome::ok, account.clock)
+                         : carry_out(*state, request, original, decision, account.clock);
   state->timer.poll(begin);
-  if (clock.on()) { state->overhead.add_sample(decision.in_window, now_ns() - begin - clock.spent_ns()); }
+  account.end(decision.in_window);
   return result;
 }
 

@@ -138,8 +138,16 @@ struct KernelNodeParams {
   unsigned shared_bytes;
 };
 
+// Since 6.0.
 inline constexpr int kGraphNodeKernel = 0;
+inline constexpr int kGraphNodeMemcpy = 1;
+inline constexpr int kGraphNodeMemset = 2;
 inline constexpr int kGraphNodeChild = 4;
+inline constexpr int kGraphNodeEmpty = 5;
+inline constexpr int kGraphNodeEventRecord = 7;
+inline constexpr int kGraphNodeSemaphoreSignal = 8;
+inline constexpr int kGraphNodeMemAlloc = 10;
+inline constexpr int kGraphNodeMemFree = 11;
 
 inline constexpr std::uint64_t kInstantiateUseNodePriority = 8;
 

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "interposer/driver/hook_rows.hpp"
 #include "interposer/hip/hooked_functions.hpp"
 #include "interposer/nccl/functions.hpp"
 
@@ -9,14 +10,10 @@ namespace elbowroom::interposer::hip {
 using namespace process;
 namespace {
 
-template <auto Ours>
-void* address_of() {
-  return reinterpret_cast<void*>(Ours);
-}
-
+// Which of its forms came with which version of the runtime is not known here.
 template <auto Ours>
 constexpr Hook hook(const char* symbol, std::string_view base, DefaultStream stream, HookedLibrary owner = HookedLibrary::kDriver) {
-  return {symbol, base, 0, stream, owner, &address_of<Ours>, &hook_state<Ours>};
+  return driver::hook<Ours>(symbol, base, 0, stream, owner);
 }
 
 template <auto Ours>

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include "interposer/driver/launch.hpp"
 #include "interposer/hip/interposer.hpp"
 #include "interposer/nccl/notes.hpp"
 
 namespace elbowroom::interposer::hip {
-using namespace process;
+using driver::explicit_stream;
+using driver::launch_plainly;
+using driver::Launched;
 namespace {
 
 constexpr int kMostDevices = 64;
@@ -39,16 +42,6 @@ LaunchFacts read_facts(const Interposer& state, const LaunchRequest& request, st
   return facts;
 }
 
-struct Launched {
-  int result;
-  LaunchOutcome outcome;
-};
-
-Launched launch_plainly(const LaunchRequest& request, OriginalLaunch original, LaunchOutcome when_ok, DriverClock& clock) {
-  const int result = clock.time([&] { return original.call(request); });
-  return {result, result == hip::kSuccess ? when_ok : LaunchOutcome::failed};
-}
-
 bool order(const RuntimeCalls& calls, hip::Event event, hip::Stream before, hip::Stream after) {
   return calls.event_record(event, before) == hip::kSuccess && calls.stream_wait_event(after, event, 0) == hip::kSuccess;
 }
@@ -58,7 +51,7 @@ Launched launch_changed(const Interposer& state, const LaunchRequest& request, c
                         OriginalLaunch original, DriverClock& clock) {
   int result = hip::kSuccess;
   {
-    const KeepsLastError errors(state.calls);
+    const KeepsLastError errors(state.driver.calls);
     result = clock.time([&] { return original.call(changed); });
   }
   if (result == hip::kSuccess) { return {result, LaunchOutcome::ok}; }
@@ -68,11 +61,11 @@ Launched launch_changed(const Interposer& state, const LaunchRequest& request, c
 // The collective goes to a stream of ours with the greatest priority, between two events that keep its place in the program's stream.
 Launched launch_carried(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Carrier& carrier,
                         DriverClock& clock) {
-  const hip::Stream stream = explicit_stream(request.stream, request.default_stream);
+  const hip::Stream stream = explicit_stream<Driver>(request.stream, request.default_stream);
   bool forked = false;
   {
-    const KeepsLastError errors(state.calls);
-    forked = order(state.calls, carrier.fork, stream, carrier.stream);
+    const KeepsLastError errors(state.driver.calls);
+    forked = order(state.driver.calls, carrier.fork, stream, carrier.stream);
   }
   if (!forked) { return launch_plainly(request, original, LaunchOutcome::plain_ok, clock); }
   LaunchRequest carried = request;
@@ -80,7 +73,9 @@ Launched launch_carried(Interposer& state, const LaunchRequest& request, Origina
   const Launched launched = launch_changed(state, request, carried, original, clock);
   if (launched.outcome != LaunchOutcome::ok) { return launched; }
   // A launch whose place cannot be kept is told as failed rather than left without an order.
-  if (!order(state.calls, carrier.join, carrier.stream, stream)) { return {hip::kErrorInvalidHandle, LaunchOutcome::failed}; }
+  if (!order(state.driver.calls, carrier.join, carrier.stream, stream)) {
+    return {hip::kErrorInvalidHandle, LaunchOutcome::failed};
+  }
   return launched;
 }
 
@@ -95,8 +90,8 @@ Launched launch_controlled(Interposer& state, const LaunchRequest& request, Orig
   // In a capture the priority of a node counts, which is given when the graph is instantiated.
   Carrier carrier;
   if (!decision.captured) {
-    carrier = state.carriers.of(state.stream_id(request.stream, request.default_stream),
-                                explicit_stream(request.stream, request.default_stream), device);
+    carrier = state.driver.carriers.of(state.stream_id(request.stream, request.default_stream),
+                                       explicit_stream<Driver>(request.stream, request.default_stream), device);
   }
   if (carrier.stream == nullptr) { return launch_plainly(request, original, LaunchOutcome::plain_ok, clock); }
   return launch_carried(state, request, original, carrier, clock);
@@ -104,31 +99,19 @@ Launched launch_controlled(Interposer& state, const LaunchRequest& request, Orig
 
 int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
               DriverClock& clock) {
-  const hip::Stream stream = explicit_stream(request.stream, request.default_stream);
-  const int device = state.device_of(stream);
-  if (decision.step != 0) { state.timer.begin_step(device, stream, decision.step); }
-  const int pair = decision.time_it ? state.timer.begin(device, stream) : LaunchTimer::kNone;
+  const hip::Stream stream = explicit_stream<Driver>(request.stream, request.default_stream);
+  const int device = state.driver.place_of(stream);
+  driver::LaunchEvents<Driver> events(state, decision, device, stream);
   const Launched launched = launch_controlled(state, request, original, decision, device, clock);
-  if (decision.ticket != 0) { state.core->on_launched(decision.ticket, launched.outcome); }
-  if (pair == LaunchTimer::kNone) {
-    if (decision.time_it) { state.core->on_timing_lost(decision.ticket); }
-  } else if (launched.result == hip::kSuccess && launched.outcome != LaunchOutcome::relaunched) {
-    state.timer.end(pair, stream, decision.ticket);
-  } else {
-    state.timer.drop(pair);
-    state.core->on_timing_lost(decision.ticket);
-  }
+  events.launched(launched.outcome, launched.result == hip::kSuccess && launched.outcome != LaunchOutcome::relaunched);
   return launched.result;
 }
 
 int launch_as_decided(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
                       DriverClock& clock) {
-  if (!decision.untouched(static_cast<std::uint32_t>(request.shared_bytes))) {
-    return carry_out(state, request, original, decision, clock);
-  }
-  const Launched launched = launch_plainly(request, original, LaunchOutcome::ok, clock);
-  if (decision.ticket != 0) { state.core->on_launched(decision.ticket, launched.outcome); }
-  return launched.result;
+  return decision.untouched(static_cast<std::uint32_t>(request.shared_bytes))
+             ? driver::launch_untouched(*state.core, request, original, decision, LaunchOutcome::ok, clock)
+             : carry_out(state, request, original, decision, clock);
 }
 
 // Both are recorded at their place beside the kernel, so that nobody can wait for what is before it and not for what it tells.
@@ -161,22 +144,20 @@ int launch(const LaunchRequest& request, OriginalLaunch original) {
   const InsideLaunch scope;
   Interposer* state = scope.entered() ? interposer() : nullptr;
   if (state == nullptr) { return original.call(request); }
-  thread_local std::uint32_t launches = 0;
-  DriverClock clock(launches++ % Overhead::kSampled == 0);
-  const std::uint64_t entered = clock.on() ? now_ns() : 0;
+  driver::LaunchAccount account(state->overhead);
   // Events that the program itself gave to the launch are for the core to know.
   if (request.start == nullptr && request.stop == nullptr && state->core->leaves_alone(id_of_function(request))) {
-    const int result = clock.time([&] { return original.call(request); });
-    if (clock.on()) { state->overhead.add_sample(false, now_ns() - entered - clock.spent_ns()); }
+    const int result = account.clock.time([&] { return original.call(request); });
+    account.end(false);
     return result;
   }
-  const std::uint64_t begin = clock.on() ? entered : now_ns();
-  state->timer.poll(begin);
+  const std::uint64_t begin = account.begin();
+  state->timer.poll(begin);  // before the program's own call, whose result hipGetLastError must tell
   const Decision decision = state->core->on_launch(read_facts(*state, request, begin));
   state->overhead.count(decision.in_window);
-  const int result = launch_as_decided(*state, request, original, decision, clock);
+  const int result = launch_as_decided(*state, request, original, decision, account.clock);
   if (result == hip::kSuccess && (request.start != nullptr || request.stop != nullptr)) { tell_own_events(*state, request); }
-  if (clock.on()) { state->overhead.add_sample(decision.in_window, now_ns() - begin - clock.spent_ns()); }
+  account.end(decision.in_window);
   return result;
 }
 

@@ -1,17 +1,9 @@
 #include "interposer/hip/runtime_calls.hpp"
 
-#include "interposer/process/symbol_routes.hpp"
+#include "interposer/driver/calls.hpp"
 
 namespace elbowroom::interposer::hip {
-using namespace process;
-namespace {
-
-template <class Call>
-void find_call(Call& call, const char* name) {
-  call = reinterpret_cast<Call>(driver_function(name));
-}
-
-}  // namespace
+using driver::find_call;
 
 RuntimeCalls RuntimeCalls::find() {
   RuntimeCalls calls;
@@ -45,6 +37,7 @@ RuntimeCalls RuntimeCalls::find() {
   find_call(calls.graph_node_get_type, "hipGraphNodeGetType");
   find_call(calls.graph_child_graph, "hipGraphChildGraphNodeGetGraph");
   find_call(calls.graph_kernel_node_get_params, "hipGraphKernelNodeGetParams");
+  find_call(calls.graph_kernel_node_get_attribute, "hipGraphKernelNodeGetAttribute");
   find_call(calls.graph_kernel_node_set_attribute, "hipGraphKernelNodeSetAttribute");
   find_call(calls.graph_instantiate_with_flags, "hipGraphInstantiateWithFlags");
   return calls;
@@ -62,14 +55,6 @@ CurrentDevice::CurrentDevice(const RuntimeCalls& calls, int device) : calls_(cal
 
 CurrentDevice::~CurrentDevice() {
   if (changed_) { calls_.set_device(before_); }
-}
-
-RelaxedCapture::RelaxedCapture(const RuntimeCalls& calls) : calls_(calls) {
-  if (calls_.exchange_capture_mode != nullptr) { calls_.exchange_capture_mode(&mode_); }
-}
-
-RelaxedCapture::~RelaxedCapture() {
-  if (calls_.exchange_capture_mode != nullptr) { calls_.exchange_capture_mode(&mode_); }
 }
 
 }  // namespace elbowroom::interposer::hip

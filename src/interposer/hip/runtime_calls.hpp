@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interposer/driver/calls.hpp"
 #include "interposer/hip/hip_abi.hpp"
 
 namespace elbowroom::interposer::hip {
@@ -40,6 +41,7 @@ struct RuntimeCalls {
   int (*graph_node_get_type)(hip::GraphNode, int*);
   int (*graph_child_graph)(hip::GraphNode, hip::Graph*);
   int (*graph_kernel_node_get_params)(hip::GraphNode, hip::KernelNodeParams*);
+  int (*graph_kernel_node_get_attribute)(hip::GraphNode, int attribute, hip::LaunchAttributeValue*);
   int (*graph_kernel_node_set_attribute)(hip::GraphNode, int attribute, const hip::LaunchAttributeValue*);
   int (*graph_instantiate_with_flags)(hip::GraphExec*, hip::Graph, unsigned long long flags);
 
@@ -81,17 +83,6 @@ class CurrentDevice {
   bool ok_ = false;
 };
 
-/// Lets calls that a global stream capture forbids through on this thread, for a scope.
-class RelaxedCapture {
- public:
-  explicit RelaxedCapture(const RuntimeCalls& calls);
-  ~RelaxedCapture();
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-
- private:
-  const RuntimeCalls& calls_;
-  int mode_ = hip::kCaptureModeRelaxed;
-};
+using RelaxedCapture = driver::RelaxedCapture<RuntimeCalls, hip::kCaptureModeRelaxed>;
 
 }  // namespace elbowroom::interposer::hip

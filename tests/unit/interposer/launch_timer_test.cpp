@@ -1,4 +1,4 @@
-#include "interposer/cuda/launch_timer.hpp"
+#include "interposer/driver/launch_timer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,12 @@
 
 #include "fake_platform.hpp"
 #include "interposer/core/ab_trial.hpp"
+#include "interposer/cuda/driver.hpp"
 
 namespace elbowroom::interposer::cuda {
 namespace {
+
+using LaunchTimer = driver::LaunchTimer<Driver>;
 
 /// What the timer asked of a driver that finishes everything at once.
 struct Asked {
@@ -90,7 +93,7 @@ class LaunchTimerTest : public ::testing::Test {
   const cu::Stream stream_ = handle<cu::Stream>(0x2000);
   FakePlatform platform_;
   std::unique_ptr<Core> core_ = Core::create(rules_of(Policy::observe), platform_.platform());
-  DriverCalls driver_ = fake_calls();
+  Driver driver_{fake_calls()};
   LaunchTimer timer_{driver_, *core_};
   std::uint64_t now_ns_ = 0;
 };
@@ -131,6 +134,7 @@ TEST_F(LaunchTimerTest, AsksOnlyForTheOldestOfEachStream) {
     timer_.end(pair, ticket % 2 == 0 ? stream_ : other, ticket);
   }
   asked.finished = false;
+  asked.queries = 0;  // the mode was changed for each event that was made
   poll();
   EXPECT_EQ(2 + 2, asked.queries);
   asked.finished = true;

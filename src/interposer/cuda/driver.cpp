@@ -1,0 +1,92 @@
+#include "interposer/cuda/driver.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+#include "interposer/core/kernel_names.hpp"
+#include "interposer/driver/calls.hpp"
+
+namespace elbowroom::interposer::cuda {
+namespace {
+
+// Drivers before CUDA 12 know no such attribute, and no cluster.
+std::uint32_t required_cluster(const DriverCalls& calls, cu::Function function) {
+  std::uint32_t blocks = 1;
+  for (const auto extent : {cu::kFuncRequiredClusterWidth, cu::kFuncRequiredClusterHeight, cu::kFuncRequiredClusterDepth}) {
+    int value = 0;
+    const bool known = calls.func_get_attribute(&value, extent, function) == cu::kSuccess;
+    blocks *= known && value > 1 ? static_cast<std::uint32_t>(value) : 1;
+  }
+  return blocks;
+}
+
+cu::Function function_of(const DriverCalls& calls, FunctionId id) {
+  return plain_function(calls, reinterpret_cast<cu::Function>(static_cast<std::uintptr_t>(id)));
+}
+
+}  // namespace
+
+std::optional<DriverCalls> Driver::find() {
+  const DriverCalls found = DriverCalls::find();
+  if (found.launch_kernel_ex == nullptr || found.ctx_get_current == nullptr) { return std::nullopt; }
+  return found;
+}
+
+void Driver::after_fork() {
+  new (&contexts) Contexts(calls);
+  new (&descriptors) DescriptorTable();
+}
+
+FunctionInfo Driver::describe_function(FunctionId id) const {
+  FunctionInfo info;
+  if (calls.func_get_attribute == nullptr || calls.func_get_name == nullptr) { return info; }
+  const cu::Function function = function_of(calls, id);
+  int registers = 0;
+  int shared = 0;
+  const char* name = nullptr;
+  if (calls.func_get_attribute(&registers, cu::kFuncNumRegs, function) != cu::kSuccess ||
+      calls.func_get_attribute(&shared, cu::kFuncSharedSizeBytes, function) != cu::kSuccess ||
+      calls.func_get_name(&name, function) != cu::kSuccess) {
+    return info;
+  }
+  info.name = name;
+  info.registers = static_cast<std::uint32_t>(registers);
+  info.static_shared = static_cast<std::uint32_t>(shared);
+  info.required_cluster = required_cluster(calls, function);
+  return info;
+}
+
+DeviceInfo Driver::describe_device(int device) const {
+  DeviceInfo info;
+  info.sms = driver::device_attribute(calls, device, cu::kDeviceMultiprocessorCount);
+  info.shared_per_sm = driver::device_attribute(calls, device, cu::kDeviceMaxSharedMemoryPerMultiprocessor);
+  info.reserved_per_block =
+      driver::device_attribute(calls, device, cu::kDeviceReservedSharedMemoryPerBlock, info.reserved_per_block);
+  info.max_shared_per_block = driver::device_attribute(calls, device, cu::kDeviceMaxSharedMemoryPerBlockOptin);
+  return info;
+}
+
+std::uint32_t Driver::blocks_per_sm(FunctionId id, std::uint32_t threads, std::uint32_t dynamic_shared) const {
+  if (calls.occupancy == nullptr) { return 0; }
+  int blocks = 0;
+  const int result = calls.occupancy(&blocks, function_of(calls, id), static_cast<int>(threads), dynamic_shared);
+  return result == cu::kSuccess && blocks > 0 ? static_cast<std::uint32_t>(blocks) : 0;
+}
+
+bool Driver::is_collective(const KernelNodeParams& parameters) const {
+  cu::Function function = parameters.v1.function;
+  if (function == nullptr && calls.kernel_get_function != nullptr) { calls.kernel_get_function(&function, parameters.kernel); }
+  const char* name = nullptr;
+  return function != nullptr && calls.func_get_name != nullptr &&
+         calls.func_get_name(&name, plain_function(calls, function)) == cu::kSuccess && name != nullptr && is_communication(name);
+}
+
+// Host functions, waits for values, semaphores and events of others and conditions need not end.
+bool Driver::ends_by_itself(int graph_node_type) {
+  constexpr std::array types{cu::kGraphNodeMemcpy,          cu::kGraphNodeMemset,   cu::kGraphNodeEmpty,  cu::kGraphNodeEventRecord,
+                             cu::kGraphNodeSemaphoreSignal, cu::kGraphNodeMemAlloc, cu::kGraphNodeMemFree};
+  return std::ranges::find(types, graph_node_type) != types.end();
+}
+
+}  // namespace elbowroom::interposer::cuda

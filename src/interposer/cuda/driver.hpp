@@ -1,0 +1,81 @@
+#pragma once
+
+#include <optional>
+
+#include "interposer/core/core.hpp"
+#include "interposer/cuda/contexts.hpp"
+#include "interposer/cuda/cublas_lt_descriptors.hpp"
+#include "interposer/cuda/driver_calls.hpp"
+#include "interposer/driver/driver.hpp"
+#include "interposer/nccl/report.hpp"
+
+namespace elbowroom::interposer::cuda {
+
+/// CUDA's driver (driver::Driver). A place is a context.
+struct Driver {
+  using Stream = cu::Stream;
+  using Event = cu::Event;
+  using Graph = cu::Graph;
+  using GraphNode = cu::GraphNode;
+  using GraphExec = cu::GraphExec;
+  using KernelNodeParams = cu::KernelNodeParamsV2;
+  using LaunchAttributeValue = cu::LaunchAttributeValue;
+  using GraphInstantiateParams = cu::GraphInstantiateParams;
+  using Calls = DriverCalls;
+  using RelaxedCapture = cuda::RelaxedCapture;
+  using Place = cu::Context;
+  /// The driver keeps no last error.
+  struct OwnCalls {
+    explicit OwnCalls(const Calls& /*calls*/) {}
+  };
+
+  static constexpr int kSuccess = cu::kSuccess;
+  static constexpr int kErrorNotReady = cu::kErrorNotReady;
+  static constexpr std::uintptr_t kStreamLegacy = cu::kStreamLegacy;
+  static constexpr std::uintptr_t kStreamPerThread = cu::kStreamPerThread;
+  static constexpr unsigned kStreamNonBlocking = cu::kStreamNonBlocking;
+  static constexpr unsigned kEventExternal = cu::kEventExternal;
+  static constexpr int kGraphNodeKernel = cu::kGraphNodeKernel;
+  static constexpr int kGraphNodeChild = cu::kGraphNodeChild;
+  static constexpr int kLaunchPriority = cu::kLaunchPriority;
+  static constexpr std::uint64_t kInstantiateUseNodePriority = cu::kInstantiateUseNodePriority;
+  static constexpr Place kNowhere = nullptr;
+  static constexpr const char* kFinder = "cuGetProcAddress:";
+  static constexpr void (*kWriteMore)(ReportWriter&) = &nccl::write_report;
+
+  explicit Driver(const Calls& found) : calls(found), contexts(calls) {}
+  static std::optional<Calls> find();
+  static Rules possible(Rules rules) { return rules; }
+  void after_fork();
+
+  static ContextId context_id(Place context) { return reinterpret_cast<std::uintptr_t>(context); }
+  static Place place_of(ContextId id) { return reinterpret_cast<Place>(static_cast<std::uintptr_t>(id)); }
+  [[nodiscard]] Place current_place() const { return contexts.current(); }
+  [[nodiscard]] Place place_of(Stream stream) const { return contexts.of(stream); }
+  int device(Place context) { return contexts.device(context); }
+  [[nodiscard]] int devices_seen() const { return contexts.devices_seen(); }
+  bool greatest_priority(Place context, int& priority) { return contexts.greatest_priority(context, priority); }
+  void forget(Place context) { contexts.forget(context); }
+
+  [[nodiscard]] bool can_time() const {
+    return calls.event_create != nullptr && calls.event_record != nullptr && calls.event_query != nullptr &&
+           calls.event_elapsed_time != nullptr;
+  }
+  bool make_event(Place context, Event& event) const { return cuda::make_event(calls, context, event, 0); }
+  void destroy_event(Place context, Event event) const { cuda::destroy_event(calls, context, event); }
+
+  [[nodiscard]] FunctionInfo describe_function(FunctionId id) const;
+  [[nodiscard]] DeviceInfo describe_device(int device) const;
+  [[nodiscard]] std::uint32_t blocks_per_sm(FunctionId id, std::uint32_t threads, std::uint32_t dynamic_shared) const;
+  [[nodiscard]] static bool reads_graphs() { return true; }
+  [[nodiscard]] bool is_collective(const KernelNodeParams& parameters) const;
+  static bool ends_by_itself(int graph_node_type);
+
+  Calls calls;
+  Contexts contexts;
+  DescriptorTable descriptors;
+};
+
+static_assert(driver::Driver<Driver>);
+
+}  // namespace elbowroom::interposer::cuda

@@ -1,0 +1,117 @@
+#pragma once
+
+#include "interposer/driver/graph_facts.hpp"
+#include "interposer/driver/interposer.hpp"
+
+namespace elbowroom::interposer::driver {
+
+/// Hooks of stream capture, and of the graphs that come of it or of explicit nodes. What a graph holds is read when it is instantiated or an
+/// executable graph is updated from it, so that no way of adding or changing its nodes needs a hook of its own. `Ours` is the hook whose real
+/// function is called.
+template <Driver D>
+struct CaptureHooks {
+  using Stream = typename D::Stream;
+  using Graph = typename D::Graph;
+  using GraphExec = typename D::GraphExec;
+
+  template <auto Ours, class... Arguments>
+  static int begin(DefaultStream default_stream, Stream stream, Arguments... arguments) {
+    const int result = process::call_real<Ours>(stream, arguments...);
+    Interposer<D>* state = interposer<D>();
+    if (state != nullptr && result == D::kSuccess) { state->core->on_capture_begin(state->stream_id(stream, default_stream)); }
+    return result;
+  }
+
+  template <auto Ours, class... Arguments>
+  static int end(DefaultStream default_stream, Stream stream, Arguments... arguments) {
+    if (Interposer<D>* state = interposer<D>()) { state->core->on_capture_end(state->stream_id(stream, default_stream)); }
+    return process::call_real<Ours>(stream, arguments...);
+  }
+
+  /// The forms without flags.
+  template <auto Ours>
+  static int instantiate_with_log(GraphExec* exec, Graph graph, typename D::GraphNode* error_node, char* log,
+                                  std::size_t log_bytes) {
+    return instantiate(exec, graph, [&](bool node_priorities) {
+      Interposer<D>* state = interposer<D>();
+      if (!node_priorities || state->driver.calls.graph_instantiate_with_flags == nullptr) {
+        return process::call_real<Ours>(exec, graph, error_node, log, log_bytes);
+      }
+      return state->driver.calls.graph_instantiate_with_flags(exec, graph, D::kInstantiateUseNodePriority);
+    });
+  }
+
+  template <auto Ours>
+  static int instantiate_with_flags(GraphExec* exec, Graph graph, unsigned long long flags) {
+    return instantiate(exec, graph, [&](bool node_priorities) {
+      const unsigned long long added = node_priorities ? D::kInstantiateUseNodePriority : 0;
+      return process::call_real<Ours>(exec, graph, flags | added);
+    });
+  }
+
+  template <auto Ours>
+  static int instantiate_with_params(GraphExec* exec, Graph graph, typename D::GraphInstantiateParams* parameters) {
+    if (parameters == nullptr) { return process::call_real<Ours>(exec, graph, parameters); }
+    return instantiate(exec, graph, [&](bool node_priorities) {
+      const std::uint64_t asked = parameters->flags;
+      if (node_priorities) { parameters->flags |= D::kInstantiateUseNodePriority; }
+      const int result = process::call_real<Ours>(exec, graph, parameters);
+      parameters->flags = asked;
+      return result;
+    });
+  }
+
+  // The driver refuses an update that changes a priority with which the graph was instantiated: the new graph needs the same ones.
+  template <auto Ours, class... Arguments>
+  static int update(GraphExec exec, Graph graph, Arguments... arguments) {
+    Interposer<D>* state = interposer<D>();
+    if (state == nullptr) { return process::call_real<Ours>(exec, graph, arguments...); }
+    const bool node_priorities = state->graphs.get(exec).node_priorities;
+    if (node_priorities) { prioritise_collectives(*state, graph); }
+    const int result = process::call_real<Ours>(exec, graph, arguments...);
+    if (result == D::kSuccess) { state->graphs.put(exec, {read_graph(state->driver, graph), node_priorities}); }
+    return result;
+  }
+
+  template <auto Ours>
+  static int launch(DefaultStream default_stream, GraphExec exec, Stream stream) {
+    if (Interposer<D>* state = interposer<D>()) {
+      state->core->on_graph_launch(state->stream_id(stream, default_stream), state->graphs.get(exec).facts, process::now_ns());
+    }
+    return process::call_real<Ours>(exec, stream);
+  }
+
+  template <auto Ours>
+  static int destroy(GraphExec exec) {
+    if (Interposer<D>* state = interposer<D>()) { state->graphs.remove(exec); }
+    return process::call_real<Ours>(exec);
+  }
+
+ private:
+  // `make(node_priorities)` makes the graph with or without the flag that makes the priorities of its nodes count; a driver that refuses the
+  // flag gets the program's own call.
+  template <class Make>
+  static int instantiate(GraphExec* exec, Graph graph, Make&& make) {
+    Interposer<D>* state = interposer<D>();
+    if (state == nullptr) { return make(false); }
+    const GraphFacts facts = read_graph(state->driver, graph);
+    bool node_priorities = has_priorities(*state, graph, facts);
+    int result = D::kSuccess;
+    if (node_priorities) {
+      const typename D::OwnCalls own(state->driver.calls);
+      result = make(true);
+      node_priorities = result == D::kSuccess;
+    }
+    if (!node_priorities) { result = make(false); }
+    if (result == D::kSuccess && exec != nullptr) { state->graphs.put(*exec, {facts, node_priorities}); }
+    return result;
+  }
+
+  // A graph that would be forgotten could not be updated later: nobody would know of its priorities.
+  static bool has_priorities(Interposer<D>& state, Graph graph, const GraphFacts& facts) {
+    const bool remembered = facts.collectives > 0 && facts.computes > 0 && !state.graphs.full();
+    return remembered && !others_have_priorities(state.driver, graph) && prioritise_collectives(state, graph);
+  }
+};
+
+}  // namespace elbowroom::interposer::driver

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+
+#include "interposer/driver/interposer.hpp"
+
+/// What graphs hold and what their nodes are given, read node by node: however the nodes were made.
+namespace elbowroom::interposer::driver {
+
+inline constexpr int kMaxGraphDepth = 8;  // of child graphs in child graphs
+
+/// Calls `visit(node, parameters)` for every kernel node of a graph and of its child graphs. True: all nodes were read, and every other one
+/// ends by itself.
+template <Driver D, class Visit>
+bool visit_kernel_nodes(const D& driver, typename D::Graph graph, Visit&& visit, int depth = 0) {
+  const auto& calls = driver.calls;
+  if (depth == kMaxGraphDepth || !driver.reads_graphs() || calls.graph_get_nodes == nullptr ||
+      calls.graph_node_get_type == nullptr || calls.graph_kernel_node_get_params == nullptr) {
+    return false;
+  }
+  std::size_t count = 0;
+  if (calls.graph_get_nodes(graph, nullptr, &count) != D::kSuccess) { return false; }
+  if (count == 0) { return true; }
+  const std::unique_ptr<typename D::GraphNode[]> nodes(new (std::nothrow) typename D::GraphNode[count]);
+  if (nodes == nullptr || calls.graph_get_nodes(graph, nodes.get(), &count) != D::kSuccess) { return false; }
+  bool all_end = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    int type = -1;
+    typename D::Graph child = nullptr;
+    typename D::KernelNodeParams parameters{};
+    if (calls.graph_node_get_type(nodes[i], &type) != D::kSuccess) {
+      all_end = false;
+    } else if (type == D::kGraphNodeKernel) {
+      if (calls.graph_kernel_node_get_params(nodes[i], &parameters) == D::kSuccess) { visit(nodes[i], parameters); }
+    } else if (type == D::kGraphNodeChild) {
+      const bool read = calls.graph_child_graph != nullptr && calls.graph_child_graph(nodes[i], &child) == D::kSuccess;
+      all_end = read && visit_kernel_nodes(driver, child, visit, depth + 1) && all_end;
+    } else {
+      all_end = D::ends_by_itself(type) && all_end;
+    }
+  }
+  return all_end;
+}
+
+/// What a graph holds, child graphs included.
+template <Driver D>
+GraphFacts read_graph(const D& driver, typename D::Graph graph) {
+  const typename D::OwnCalls own(driver.calls);
+  GraphFacts facts;
+  facts.waits = !visit_kernel_nodes(driver, graph, [&](typename D::GraphNode, const typename D::KernelNodeParams& parameters) {
+    driver.is_collective(parameters) ? ++facts.collectives : ++facts.computes;
+  });
+  return facts;
+}
+
+/// Whether some kernel beside the collectives has a priority of its own, which the flag for node priorities would make count as well.
+template <Driver D>
+bool others_have_priorities(const D& driver, typename D::Graph graph) {
+  const typename D::OwnCalls own(driver.calls);
+  bool any = driver.calls.graph_kernel_node_get_attribute == nullptr;
+  (void)visit_kernel_nodes(driver, graph, [&](typename D::GraphNode node, const typename D::KernelNodeParams& parameters) {
+    typename D::LaunchAttributeValue value{};
+    if (any || driver.is_collective(parameters)) { return; }
+    any = driver.calls.graph_kernel_node_get_attribute(node, D::kLaunchPriority, &value) != D::kSuccess || value.priority != 0;
+  });
+  return any;
+}
+
+/// Gives the graph's collectives the greatest priority where the policy says so. True: some have one, and the graph must be
+/// instantiated with node priorities for it to count.
+template <Driver D>
+bool prioritise_collectives(Interposer<D>& state, typename D::Graph graph) {
+  D& driver = state.driver;
+  const typename D::OwnCalls own(driver.calls);
+  int priority = 0;
+  if (!state.rules.priority || state.rules.policy == Policy::observe || driver.calls.graph_kernel_node_set_attribute == nullptr ||
+      !driver.greatest_priority(driver.current_place(), priority)) {
+    return false;
+  }
+  bool any = false;
+  (void)visit_kernel_nodes(driver, graph, [&](typename D::GraphNode node, const typename D::KernelNodeParams& parameters) {
+    if (!driver.is_collective(parameters)) { return; }
+    typename D::LaunchAttributeValue value{};
+    value.priority = priority;
+    any = driver.calls.graph_kernel_node_set_attribute(node, D::kLaunchPriority, &value) == D::kSuccess || any;
+  });
+  return any;
+}
+
+}  // namespace elbowroom::interposer::driver

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "interposer/driver/interposer.hpp"
+
+namespace elbowroom::interposer::driver {
+
+/// Hooks where the host and the device meet: synchronous calls, copies and fills on default streams, streams that wait for the host, and the
+/// end of handles. `Ours` is the hook whose real function is called.
+template <Driver D>
+struct HostHooks {
+  using Stream = typename D::Stream;
+  using Place = typename D::Place;
+
+  /// All that the calling thread's place has enqueued.
+  static SyncPoint current_place_point(Interposer<D>& state) {
+    return state.core->context_point(D::context_id(state.driver.current_place()));
+  }
+
+  /// Calls the real function, which makes the host wait for all that `point_of(state)` names when it succeeds.
+  template <auto Ours, class PointOf, class... Arguments>
+  static int synchronising(PointOf&& point_of, Arguments... arguments) {
+    Interposer<D>* state = interposer<D>();
+    if (state == nullptr) { return process::call_real<Ours>(arguments...); }
+    const SyncPoint point = point_of(*state);
+    const int result = process::call_real<Ours>(arguments...);
+    if (result == D::kSuccess) { state->core->on_synchronized(point, process::now_ns()); }
+    return result;
+  }
+
+  /// The same for what is on one stream.
+  template <auto Ours, class... Arguments>
+  static int synchronising_stream(DefaultStream default_stream, Stream stream, Arguments... arguments) {
+    const auto point = [=](Interposer<D>& state) { return state.core->stream_point(state.stream_id(stream, default_stream)); };
+    return synchronising<Ours>(point, arguments...);
+  }
+
+  /// Only work on the legacy default stream stands between the launches of other streams.
+  template <auto Ours, class... Arguments>
+  static int stream_operation(Stream stream, Arguments... arguments) {
+    const int result = process::call_real<Ours>(arguments..., stream);
+    if (reinterpret_cast<std::uintptr_t>(stream) > D::kStreamLegacy || result != D::kSuccess) { return result; }
+    if (Interposer<D>* state = interposer<D>()) { state->core->on_stream_operation(state->stream_id(stream, kLegacy)); }
+    return result;
+  }
+
+  static void tell_host_dependency(int result, Stream stream, DefaultStream default_stream) {
+    if (result != D::kSuccess) { return; }
+    if (Interposer<D>* state = interposer<D>()) { state->core->on_host_dependency(state->stream_id(stream, default_stream)); }
+  }
+
+  template <auto Ours, class... Arguments>
+  static int host_dependency(DefaultStream default_stream, Stream stream, Arguments... arguments) {
+    const int result = process::call_real<Ours>(stream, arguments...);
+    tell_host_dependency(result, stream, default_stream);
+    return result;
+  }
+
+  /// The place is about to go, with all that was made in it.
+  static void forget(Interposer<D>& state, Place place) {
+    if (place == D::kNowhere) { return; }
+    state.timer.forget(place);
+    state.driver.forget(place);
+    state.core->on_context_destroy(D::context_id(place));
+  }
+
+  /// Functions that the program loaded are gone.
+  template <auto Ours, class Loaded>
+  static int unload(Loaded loaded) {
+    const int result = process::call_real<Ours>(loaded);
+    if (Interposer<D>* state = interposer<D>()) { state->core->on_module_unload(); }
+    return result;
+  }
+};
+
+}  // namespace elbowroom::interposer::driver

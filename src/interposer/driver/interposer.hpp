@@ -1,0 +1,65 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "interposer/core/core.hpp"
+#include "interposer/driver/driver.hpp"
+#include "interposer/driver/launch_timer.hpp"
+#include "interposer/process/foreign_events.hpp"
+#include "interposer/process/graph_table.hpp"
+#include "interposer/process/hook_table.hpp"
+#include "interposer/process/process.hpp"
+
+namespace elbowroom::interposer::driver {
+
+using process::DefaultStream;
+
+inline constexpr DefaultStream kLegacy = DefaultStream::kLegacy;
+inline constexpr DefaultStream kPerThread = DefaultStream::kPerThread;
+
+inline std::uint64_t id_of(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle); }
+
+/// Everything the library knows about its process: one object, made when a program first calls a hooked driver function and never
+/// destroyed, because programs call the driver until their very end.
+template <Driver D>
+struct Interposer {
+  // Every call looks at these two: one cache line.
+  std::unique_ptr<Core> core;
+  std::atomic<bool> used{false};  ///< in this process, since it was forked
+  Rules rules;
+  D driver;
+  process::GraphTable graphs;
+  process::ForeignEvents foreign_events;
+  LaunchTimer<D> timer;
+  process::Overhead overhead;
+
+  Interposer(const typename D::Calls& calls, const Rules& read, std::unique_ptr<Core> made)
+      : core(std::move(made)), rules(read), driver(calls), timer(driver, *core) {}
+
+  /// The core's name for a stream that a program passed to a function with that default stream.
+  [[nodiscard]] StreamId stream_id(typename D::Stream stream, DefaultStream default_stream) const;
+};
+
+/// The process's interposer; null where nothing can be interposed (no driver is loaded, no memory): call the real function. Defined by
+/// make_interposer.hpp, in one source of each vendor's room.
+template <Driver D>
+Interposer<D>* interposer();
+
+/// A stream handle that means the same in entry points with and without per-thread default stream.
+template <Driver D>
+typename D::Stream explicit_stream(typename D::Stream stream, DefaultStream default_stream) {
+  const bool per_thread = stream == nullptr && default_stream == kPerThread;
+  return per_thread ? reinterpret_cast<typename D::Stream>(D::kStreamPerThread) : stream;
+}
+
+template <Driver D>
+StreamId Interposer<D>::stream_id(typename D::Stream stream, DefaultStream default_stream) const {
+  const auto handle = reinterpret_cast<std::uintptr_t>(explicit_stream<D>(stream, default_stream));
+  if (handle > D::kStreamPerThread) [[likely]] { return handle; }
+  const ContextId context = D::context_id(driver.current_place());
+  return handle == D::kStreamPerThread ? per_thread_stream(context, process::thread_number()) : legacy_stream(context);
+}
+
+}  // namespace elbowroom::interposer::driver

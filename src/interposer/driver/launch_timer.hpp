@@ -1,0 +1,243 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "interposer/core/ab_trial.hpp"
+#include "interposer/core/core.hpp"
+#include "interposer/core/own_mutex.hpp"
+#include "interposer/core/pending_timings.hpp"
+#include "interposer/driver/driver.hpp"
+
+namespace elbowroom::interposer::driver {
+
+/// Pairs of events around the few launches that the core wants timed, and events at the begin of steps. They are made when first needed and
+/// used again.
+template <Driver D>
+class LaunchTimer {
+  using Place = typename D::Place;
+  using Stream = typename D::Stream;
+  using Event = typename D::Event;
+  using OwnCalls = typename D::OwnCalls;
+
+ public:
+  LaunchTimer(const D& driver, Core& core) : driver_(driver), core_(core) {}
+
+  /// Records the first event; the index of the pair, or kNone when none is free or the driver refused.
+  int begin(Place place, Stream stream);
+  /// Records the second event of a pair; `ticket` is told its time later, or that there will be none.
+  void end(int pair, Stream stream, Ticket ticket);
+  /// Gives up a pair whose launch failed.
+  void drop(int pair);
+
+  /// Records that a step begins on this stream; the core is told its time once the next one has begun there as well.
+  void begin_step(Place place, Stream stream, std::uint64_t step);
+
+  /// Tells the core of the pairs and steps that have finished. Cheap when there is nothing to ask or it was asked a moment ago.
+  void poll(std::uint64_t now_ns);
+
+  /// The events of the place are gone.
+  void forget(Place place);
+
+  static constexpr int kNone = -1;
+
+ private:
+  static constexpr std::size_t kPairs = 128;
+  /// A host that runs ahead begins many steps before the first of them has ended; none of those that are compared may be lost.
+  static constexpr std::size_t kSteps = AbTrial::kMostAhead;
+  static constexpr std::uint64_t kPollInterval = 200'000;  // ns
+
+  enum class Stage : std::uint8_t { kFree, kOpen, kPending };
+  struct Pair {
+    Place place = D::kNowhere;
+    Event begin = nullptr, end = nullptr;
+    Ticket ticket = 0;
+    Stage stage = Stage::kFree;
+  };
+  struct StepEvent {
+    Place place = D::kNowhere;
+    Stream stream = nullptr;
+    Event event = nullptr;
+    std::uint64_t step = 0;  ///< 0: not recorded
+  };
+
+  // With the lock held.
+  int take(Place place);
+  /// Gives the mark an event of the place; false where the driver does not.
+  bool renew(StepEvent& mark, Place place);
+  /// False: not yet.
+  bool tell(Pair& pair, std::uint64_t now_ns);
+  void poll_steps();
+  /// The time between two events; `state` is the query's answer for the later one.
+  bool elapsed(Event begin, Event end, int state, std::uint64_t& nanoseconds) const;
+
+  const D& driver_;
+  Core& core_;
+  OwnMutex mutex_;
+  std::array<Pair, kPairs> pairs_{};
+  PendingTimings<kPairs> awaited_;
+  std::array<StepEvent, kSteps> steps_{};
+  std::atomic<std::uint64_t> oldest_step_{0};  ///< whose time is not told yet; 0: none
+  std::atomic<std::uint64_t> newest_step_{0};
+  std::atomic<int> pending_{0};
+  std::atomic<std::uint64_t> next_poll_{0};
+};
+
+template <Driver D>
+int LaunchTimer<D>::take(Place place) {
+  int unused = kNone;
+  for (std::size_t i = 0; i < kPairs; ++i) {
+    if (pairs_[i].stage != Stage::kFree) { continue; }
+    if (pairs_[i].place == place) { return static_cast<int>(i); }
+    if (pairs_[i].place == D::kNowhere && unused == kNone) { unused = static_cast<int>(i); }
+  }
+  if (unused == kNone) { return kNone; }
+  Pair& pair = pairs_[static_cast<std::size_t>(unused)];
+  if (!driver_.make_event(place, pair.begin)) { return kNone; }
+  if (!driver_.make_event(place, pair.end)) {
+    driver_.destroy_event(place, pair.begin);
+    return kNone;
+  }
+  pair.place = place;
+  return unused;
+}
+
+template <Driver D>
+int LaunchTimer<D>::begin(Place place, Stream stream) {
+  if (place == D::kNowhere || !driver_.can_time()) { return kNone; }
+  const OwnCalls own(driver_.calls);
+  const std::lock_guard lock(mutex_);
+  const int index = take(place);
+  if (index == kNone) { return kNone; }
+  Pair& pair = pairs_[static_cast<std::size_t>(index)];
+  if (driver_.calls.event_record(pair.begin, stream) != D::kSuccess) { return kNone; }
+  pair.stage = Stage::kOpen;
+  return index;
+}
+
+template <Driver D>
+void LaunchTimer<D>::end(int pair, Stream stream, Ticket ticket) {
+  const OwnCalls own(driver_.calls);
+  const std::lock_guard lock(mutex_);
+  Pair& open = pairs_[static_cast<std::size_t>(pair)];
+  if (driver_.calls.event_record(open.end, stream) != D::kSuccess) {
+    open.stage = Stage::kFree;
+    core_.on_timing_lost(ticket);
+    return;
+  }
+  open.ticket = ticket;
+  open.stage = Stage::kPending;
+  awaited_.add(static_cast<std::size_t>(pair), stream);
+  pending_.fetch_add(1, std::memory_order_relaxed);
+}
+
+template <Driver D>
+void LaunchTimer<D>::drop(int pair) {
+  const std::lock_guard lock(mutex_);
+  pairs_[static_cast<std::size_t>(pair)].stage = Stage::kFree;
+}
+
+template <Driver D>
+bool LaunchTimer<D>::renew(StepEvent& mark, Place place) {
+  if (mark.place != D::kNowhere) { driver_.destroy_event(mark.place, mark.event); }
+  mark = StepEvent{};
+  if (!driver_.make_event(place, mark.event)) { return false; }
+  mark.place = place;
+  return true;
+}
+
+template <Driver D>
+void LaunchTimer<D>::begin_step(Place place, Stream stream, std::uint64_t step) {
+  if (place == D::kNowhere || !driver_.can_time()) { return; }
+  const OwnCalls own(driver_.calls);
+  const std::lock_guard lock(mutex_);
+  StepEvent& mark = steps_[step % kSteps];
+  mark.step = 0;
+  if (mark.place != place && !renew(mark, place)) { return; }
+  if (driver_.calls.event_record(mark.event, stream) != D::kSuccess) { return; }
+  mark.stream = stream;
+  mark.step = step;
+  const std::uint64_t oldest = oldest_step_.load(std::memory_order_relaxed);
+  if (oldest == 0 || oldest + kSteps <= step) { oldest_step_.store(step, std::memory_order_relaxed); }
+  newest_step_.store(step, std::memory_order_relaxed);
+}
+
+template <Driver D>
+void LaunchTimer<D>::poll(std::uint64_t now_ns) {
+  const bool steps_wait = oldest_step_.load(std::memory_order_relaxed) < newest_step_.load(std::memory_order_relaxed);
+  const bool waits = steps_wait || pending_.load(std::memory_order_relaxed) != 0;
+  if (!waits || now_ns < next_poll_.load(std::memory_order_relaxed)) { return; }
+  // Asking for an event would break a capture in global mode, also one that another thread begins right now.
+  if (core_.capturing()) { return; }
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) { return; }
+  const OwnCalls own(driver_.calls);
+  const typename D::RelaxedCapture relaxed(driver_.calls);
+  next_poll_.store(now_ns + kPollInterval, std::memory_order_relaxed);
+  awaited_.look([&](std::size_t pair) { return tell(pairs_[pair], now_ns); });
+  poll_steps();
+}
+
+template <Driver D>
+bool LaunchTimer<D>::elapsed(Event begin, Event end, int state, std::uint64_t& nanoseconds) const {
+  float milliseconds = 0;
+  if (state != D::kSuccess || driver_.calls.event_elapsed_time(&milliseconds, begin, end) != D::kSuccess) { return false; }
+  nanoseconds = static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6);
+  return true;
+}
+
+template <Driver D>
+bool LaunchTimer<D>::tell(Pair& pair, std::uint64_t now_ns) {
+  const int state = driver_.calls.event_query(pair.end);
+  if (state == D::kErrorNotReady) { return false; }
+  std::uint64_t nanoseconds = 0;
+  if (elapsed(pair.begin, pair.end, state, nanoseconds)) {
+    core_.on_timing(pair.ticket, nanoseconds, now_ns);
+  } else {
+    core_.on_timing_lost(pair.ticket);
+  }
+  pair.stage = Stage::kFree;
+  pending_.fetch_sub(1, std::memory_order_relaxed);
+  return true;
+}
+
+template <Driver D>
+void LaunchTimer<D>::poll_steps() {
+  const std::uint64_t newest = newest_step_.load(std::memory_order_relaxed);
+  std::uint64_t oldest = oldest_step_.load(std::memory_order_relaxed);
+  while (oldest < newest) {
+    const StepEvent& begun = steps_[oldest % kSteps];
+    const StepEvent& next = steps_[(oldest + 1) % kSteps];
+    // A step that was not recorded, or on another stream, leaves two times unknown; the trial then begins anew some day.
+    if (begun.step == oldest && next.step == oldest + 1 && begun.stream == next.stream) {
+      const int state = driver_.calls.event_query(next.event);
+      if (state == D::kErrorNotReady) { return; }
+      std::uint64_t nanoseconds = 0;
+      if (elapsed(begun.event, next.event, state, nanoseconds)) { core_.on_step_time(oldest, nanoseconds); }
+    }
+    oldest_step_.store(++oldest, std::memory_order_relaxed);
+  }
+}
+
+template <Driver D>
+void LaunchTimer<D>::forget(Place place) {
+  const std::lock_guard lock(mutex_);
+  const auto is_gone = [&](const Pair& pair) { return pair.place == place; };
+  awaited_.drop([&](std::size_t pair) { return is_gone(pairs_[pair]); });
+  for (Pair& pair : pairs_) {
+    if (!is_gone(pair)) { continue; }
+    if (pair.stage == Stage::kPending) {
+      core_.on_timing_lost(pair.ticket);
+      pending_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    pair = Pair{};
+  }
+  for (StepEvent& mark : steps_) {
+    if (mark.place == place) { mark = StepEvent{}; }
+  }
+}
+
+}  // namespace elbowroom::interposer::driver

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <pthread.h>
+
+#include <cstdlib>
+#include <new>
+#include <optional>
+
+#include "interposer/driver/interposer.hpp"
+
+/// How the process's interposer comes to be and what becomes of it in a forked child and at the end. To be included by the one source of a
+/// vendor's room that instantiates interposer<D>().
+namespace elbowroom::interposer::driver {
+
+/// The one interposer of a process.
+template <Driver D>
+struct Made {
+  static inline constinit std::atomic<Interposer<D>*> interposer{nullptr};
+  static inline pthread_once_t once = PTHREAD_ONCE_INIT;
+};
+
+/// What the core asks of the driver; `self` is the interposer.
+template <Driver D>
+struct Asked {
+  static StreamInfo stream(void* self, StreamId id) {
+    D& driver = static_cast<Interposer<D>*>(self)->driver;
+    const typename D::OwnCalls own(driver.calls);
+    StreamInfo info;
+    typename D::Place place = D::kNowhere;
+    if ((id & kTag) != 0) {
+      place = D::place_of(ContextId{id & kHandleBits & ~kTag});
+    } else {
+      const auto handle = reinterpret_cast<typename D::Stream>(static_cast<std::uintptr_t>(id));
+      place = driver.place_of(handle);
+      unsigned flags = 0;
+      const bool known = driver.calls.stream_get_flags != nullptr && driver.calls.stream_get_flags(handle, &flags) == D::kSuccess;
+      info.blocking = !known || (flags & D::kStreamNonBlocking) == 0;
+    }
+    info.context = D::context_id(place);
+    const int device = driver.device(place);
+    info.device = device < 0 ? 0 : device;
+    return info;
+  }
+
+  static FunctionInfo function(void* self, FunctionId id) {
+    D& driver = static_cast<Interposer<D>*>(self)->driver;
+    const typename D::OwnCalls own(driver.calls);
+    return driver.describe_function(id);
+  }
+
+  static DeviceInfo device(void* self, std::int32_t device) {
+    D& driver = static_cast<Interposer<D>*>(self)->driver;
+    const typename D::OwnCalls own(driver.calls);
+    DeviceInfo info = driver.describe_device(device);
+    if (driver.calls.device_get_name == nullptr ||
+        driver.calls.device_get_name(info.name.data(), static_cast<int>(info.name.size()), device) != D::kSuccess) {
+      info.name = {};
+    }
+    return info;
+  }
+
+  static std::uint32_t blocks_per_sm(void* self, FunctionId id, std::uint32_t threads, std::uint32_t dynamic_shared) {
+    D& driver = static_cast<Interposer<D>*>(self)->driver;
+    const typename D::OwnCalls own(driver.calls);
+    return driver.blocks_per_sm(id, threads, dynamic_shared);
+  }
+
+ private:
+  // The ids of default streams (core.hpp).
+  static constexpr StreamId kTag = 7;
+  static constexpr StreamId kHandleBits = (StreamId{1} << 48U) - 1;
+};
+
+template <Driver D>
+void at_exit() {
+  Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire);
+  if (state == nullptr || !state->used.exchange(false)) { return; }
+  process::write_process_report({*state->core, state->overhead, state->driver.devices_seen(), D::kFinder, D::kWriteMore});
+}
+
+// The driver does not work in a child whose parent had used it: its handles mean nothing here, and the locks of other threads may
+// be held for ever. Both are made anew in place.
+template <Driver D>
+void after_fork_in_child() {
+  Interposer<D>& state = *Made<D>::interposer.load();
+  state.core->after_fork_in_child();
+  state.driver.after_fork();
+  new (&state.graphs) process::GraphTable();
+  new (&state.foreign_events) process::ForeignEvents();
+  new (&state.timer) LaunchTimer<D>(state.driver, *state.core);
+  new (&state.overhead) process::Overhead();
+  state.used.store(false);
+}
+
+template <Driver D>
+void make() {
+  const std::optional<typename D::Calls> calls = D::find();
+  if (!calls) { return; }
+  const Rules rules = D::possible(process::read_rules());
+  // The core keeps a copy of the platform, whose `self` must be known before the interposer is made.
+  void* memory = ::operator new(sizeof(Interposer<D>), std::nothrow);
+  if (memory == nullptr) { return; }
+  Platform platform;
+  platform.self = memory;
+  platform.describe_stream = &Asked<D>::stream;
+  platform.describe_function = &Asked<D>::function;
+  platform.describe_device = &Asked<D>::device;
+  platform.blocks_per_sm = &Asked<D>::blocks_per_sm;
+  platform.known_durations = &process::known_durations;
+  std::unique_ptr<Core> core = Core::create(rules, platform);
+  if (core == nullptr) { return; }
+  Made<D>::interposer.store(new (memory) Interposer<D>(*calls, rules, std::move(core)), std::memory_order_release);
+  process::resolve_driver();
+  pthread_atfork([] { Made<D>::interposer.load()->core->before_fork(); },
+                 [] { Made<D>::interposer.load()->core->after_fork_in_parent(); }, &after_fork_in_child<D>);
+  std::atexit(&at_exit<D>);
+}
+
+template <Driver D>
+Interposer<D>* interposer() {
+  // In a handler that interrupted us: what we know is being written.
+  if (OwnMutex::held_here()) [[unlikely]] { return nullptr; }
+  Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire);
+  if (state == nullptr) [[unlikely]] {
+    pthread_once(&Made<D>::once, &make<D>);
+    state = Made<D>::interposer.load(std::memory_order_acquire);
+  }
+  if (state != nullptr && !state->used.load(std::memory_order_relaxed)) { state->used.store(true, std::memory_order_relaxed); }
+  return state;
+}
+
+}  // namespace elbowroom::interposer::driver

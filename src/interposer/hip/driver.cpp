@@ -1,0 +1,175 @@
+#include "interposer/hip/driver.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdio>
+#include <new>
+
+#include "interposer/core/kernel_names.hpp"
+#include "interposer/driver/calls.hpp"
+
+namespace elbowroom::interposer::hip {
+namespace {
+
+// LDS is given to blocks in such pieces, from gfx9 to gfx94x.
+constexpr std::uint32_t kSharedGranule = 512;
+
+bool is_host_function(FunctionId id) { return id >> 63U != 0; }
+const void* host_function_of(FunctionId id) {
+  return reinterpret_cast<const void*>(static_cast<std::uintptr_t>(id & ~(std::uint64_t{1} << 63U)));
+}
+hip::Function function_of(FunctionId id) { return reinterpret_cast<hip::Function>(static_cast<std::uintptr_t>(id)); }
+
+FunctionInfo describe_host_function(const RuntimeCalls& calls, const void* function) {
+  FunctionInfo info;
+  hip::FuncAttributes attributes{};
+  if (calls.func_get_attributes == nullptr || calls.kernel_name_by_host_function == nullptr ||
+      calls.func_get_attributes(&attributes, function) != hip::kSuccess) {
+    return info;
+  }
+  info.name = calls.kernel_name_by_host_function(function, nullptr);
+  info.registers = static_cast<std::uint32_t>(attributes.registers);
+  info.static_shared = static_cast<std::uint32_t>(attributes.shared_bytes);
+  return info;
+}
+
+FunctionInfo describe_module_function(const RuntimeCalls& calls, hip::Function function) {
+  FunctionInfo info;
+  int registers = 0;
+  int shared = 0;
+  if (calls.func_get_attribute == nullptr || calls.kernel_name == nullptr ||
+      calls.func_get_attribute(&registers, hip::kFuncNumRegs, function) != hip::kSuccess ||
+      calls.func_get_attribute(&shared, hip::kFuncSharedSizeBytes, function) != hip::kSuccess) {
+    return info;
+  }
+  info.name = calls.kernel_name(function);
+  info.registers = static_cast<std::uint32_t>(registers);
+  info.static_shared = static_cast<std::uint32_t>(shared);
+  return info;
+}
+
+int version_of(const RuntimeCalls& calls) {
+  int version = 0;
+  const KeepsLastError errors(calls);
+  return calls.runtime_get_version(&version) == hip::kSuccess ? version : 0;
+}
+
+}  // namespace
+
+Driver::Driver(const Calls& found) : calls(found), carriers(calls), version(version_of(calls)) {}
+
+std::optional<RuntimeCalls> Driver::find() {
+  const RuntimeCalls found = RuntimeCalls::find();
+  if (found.get_device == nullptr || found.runtime_get_version == nullptr) { return std::nullopt; }
+  return found;
+}
+
+// HIP's events tell of the end of work alone, and its libraries take no number of compute units.
+Rules Driver::possible(Rules rules) {
+  if (rules.policy == Policy::gate) {
+    std::fputs("elbowroom: policy gate needs an event at the begin of a kernel, which HIP lacks; priority is used\n", stderr);
+    rules.policy = Policy::priority;
+  }
+  rules.gate = false;
+  rules.sm_target = 0;
+  rules.product_count = 0;
+  return rules;
+}
+
+void Driver::after_fork() {
+  new (&carriers) Carriers(calls);
+  devices_.store(0);
+}
+
+Driver::Place Driver::current_place() const {
+  int device = kNowhere;
+  return calls.get_device(&device) == hip::kSuccess ? device : kNowhere;
+}
+
+Driver::Place Driver::place_of(Stream stream) const {
+  const bool is_default = reinterpret_cast<std::uintptr_t>(stream) <= hip::kStreamPerThread;
+  if (is_default || calls.get_stream_device_id == nullptr) { return current_place(); }
+  return calls.get_stream_device_id(stream);
+}
+
+int Driver::device(Place place) {
+  if (place >= 0) { devices_.fetch_or(std::uint64_t{1} << (static_cast<unsigned>(place) % 64U), std::memory_order_relaxed); }
+  return place;
+}
+
+int Driver::devices_seen() const { return std::popcount(devices_.load()); }
+
+// Of the current device: the runtime tells of no other.
+bool Driver::greatest_priority(Place /*device*/, int& priority) const {
+  int least = 0;
+  return calls.device_get_stream_priority_range != nullptr &&
+         calls.device_get_stream_priority_range(&least, &priority) == hip::kSuccess && priority < least;
+}
+
+bool Driver::can_time() const {
+  return calls.event_create_with_flags != nullptr && calls.event_record != nullptr && calls.event_query != nullptr &&
+         calls.event_elapsed_time != nullptr;
+}
+
+bool Driver::make_event(Place device, Event& event) const {
+  const CurrentDevice scope(calls, device);
+  const RelaxedCapture relaxed(calls);
+  return scope.ok() && calls.event_create_with_flags(&event, 0) == hip::kSuccess;
+}
+
+void Driver::destroy_event(Place /*device*/, Event event) const {
+  if (calls.event_destroy != nullptr) { calls.event_destroy(event); }
+}
+
+FunctionInfo Driver::describe_function(FunctionId id) const {
+  return is_host_function(id) ? describe_host_function(calls, host_function_of(id))
+                              : describe_module_function(calls, function_of(id));
+}
+
+DeviceInfo Driver::describe_device(int device) const {
+  DeviceInfo info;
+  info.sms = driver::device_attribute(calls, device, hip::kDeviceMultiprocessorCount);
+  info.shared_per_sm = driver::device_attribute(calls, device, hip::kDeviceMaxSharedMemoryPerMultiprocessor);
+  info.reserved_per_block = 0;
+  info.max_shared_per_block = driver::device_attribute(calls, device, hip::kDeviceMaxSharedMemoryPerBlock);
+  info.shared_granule = kSharedGranule;
+  return info;
+}
+
+std::uint32_t Driver::blocks_per_sm(FunctionId id, std::uint32_t threads, std::uint32_t dynamic_shared) const {
+  int blocks = 0;
+  int result = hip::kErrorNotInitialized;
+  if (is_host_function(id)) {
+    if (calls.occupancy != nullptr) {
+      result = calls.occupancy(&blocks, host_function_of(id), static_cast<int>(threads), dynamic_shared);
+    }
+  } else if (calls.module_occupancy != nullptr) {
+    result = calls.module_occupancy(&blocks, function_of(id), static_cast<int>(threads), dynamic_shared);
+  }
+  return result == hip::kSuccess && blocks > 0 ? static_cast<std::uint32_t>(blocks) : 0;
+}
+
+bool Driver::reads_graphs() const {
+  constexpr int kFirstKnownVersion = 60'000'000;
+  return version >= kFirstKnownVersion;
+}
+
+// What is no host function of the program is a module's.
+bool Driver::is_collective(const KernelNodeParams& parameters) const {
+  const char* name = nullptr;
+  if (calls.kernel_name_by_host_function != nullptr) { name = calls.kernel_name_by_host_function(parameters.function, nullptr); }
+  if (name == nullptr && calls.kernel_name != nullptr) {
+    name = calls.kernel_name(static_cast<hip::Function>(parameters.function));
+  }
+  return name != nullptr && is_communication(name);
+}
+
+bool Driver::ends_by_itself(int graph_node_type) {
+  constexpr std::array types{hip::kGraphNodeMemcpy,      hip::kGraphNodeMemset,          hip::kGraphNodeEmpty,
+                             hip::kGraphNodeEventRecord, hip::kGraphNodeSemaphoreSignal, hip::kGraphNodeMemAlloc,
+                             hip::kGraphNodeMemFree};
+  return std::ranges::find(types, graph_node_type) != types.end();
+}
+
+}  // namespace elbowroom::interposer::hip

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <atomic>
+#include <optional>
+
+#include "interposer/core/core.hpp"
+#include "interposer/driver/driver.hpp"
+#include "interposer/hip/carriers.hpp"
+#include "interposer/hip/runtime_calls.hpp"
+
+namespace elbowroom::interposer::hip {
+
+/// A kernel is launched by its handle or by its host function, whose values may meet.
+inline FunctionId function_id(hip::Function function) { return reinterpret_cast<std::uintptr_t>(function); }
+inline FunctionId host_function_id(const void* function) {
+  return reinterpret_cast<std::uintptr_t>(function) | (std::uint64_t{1} << 63U);
+}
+
+/// The HIP runtime (driver::Driver). A place is a device, which has one context.
+struct Driver {
+  using Stream = hip::Stream;
+  using Event = hip::Event;
+  using Graph = hip::Graph;
+  using GraphNode = hip::GraphNode;
+  using GraphExec = hip::GraphExec;
+  using KernelNodeParams = hip::KernelNodeParams;
+  using LaunchAttributeValue = hip::LaunchAttributeValue;
+  using GraphInstantiateParams = hip::GraphInstantiateParams;
+  using Calls = RuntimeCalls;
+  using OwnCalls = KeepsLastError;
+  using RelaxedCapture = hip::RelaxedCapture;
+  using Place = int;
+
+  static constexpr int kSuccess = hip::kSuccess;
+  static constexpr int kErrorNotReady = hip::kErrorNotReady;
+  static constexpr std::uintptr_t kStreamLegacy = hip::kStreamLegacy;
+  static constexpr std::uintptr_t kStreamPerThread = hip::kStreamPerThread;
+  static constexpr unsigned kStreamNonBlocking = hip::kStreamNonBlocking;
+  static constexpr unsigned kEventExternal = hip::kEventExternal;
+  static constexpr int kGraphNodeKernel = hip::kGraphNodeKernel;
+  static constexpr int kGraphNodeChild = hip::kGraphNodeChild;
+  static constexpr int kLaunchPriority = hip::kLaunchPriority;
+  static constexpr std::uint64_t kInstantiateUseNodePriority = hip::kInstantiateUseNodePriority;
+  static constexpr Place kNowhere = -1;
+  static constexpr const char* kFinder = "hipGetProcAddress:";
+  static constexpr void (*kWriteMore)(ReportWriter&) = nullptr;
+
+  explicit Driver(const Calls& found);
+  static std::optional<Calls> find();
+  static Rules possible(Rules rules);
+  void after_fork();
+
+  /// A device that is not known counts as the first.
+  static ContextId context_id(Place device) { return (static_cast<std::uint64_t>(device < 0 ? 0 : device) + 1) * 8; }
+  static Place place_of(ContextId id) { return static_cast<Place>(id / 8) - 1; }
+  [[nodiscard]] Place current_place() const;
+  [[nodiscard]] Place place_of(Stream stream) const;
+  int device(Place place);
+  [[nodiscard]] int devices_seen() const;
+  bool greatest_priority(Place device, int& priority) const;
+  void forget(Place device) { carriers.forget(device); }
+
+  [[nodiscard]] bool can_time() const;
+  bool make_event(Place device, Event& event) const;
+  void destroy_event(Place device, Event event) const;
+
+  [[nodiscard]] FunctionInfo describe_function(FunctionId id) const;
+  [[nodiscard]] DeviceInfo describe_device(int device) const;
+  [[nodiscard]] std::uint32_t blocks_per_sm(FunctionId id, std::uint32_t threads, std::uint32_t dynamic_shared) const;
+  /// Not those of runtimes before 6.0, whose types of nodes were numbered in another way.
+  [[nodiscard]] bool reads_graphs() const;
+  [[nodiscard]] bool is_collective(const KernelNodeParams& parameters) const;
+  static bool ends_by_itself(int graph_node_type);
+
+  Calls calls;
+  Carriers carriers;
+  int version = 0;  ///< of the runtime, as in HIP_VERSION; 0: unknown
+
+ private:
+  std::atomic<std::uint64_t> devices_{0};  // a bit for each that device() told
+};
+
+static_assert(driver::Driver<Driver>);
+
+}  // namespace elbowroom::interposer::hip
