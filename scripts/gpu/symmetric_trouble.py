@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Forces on GPUs what can go wrong with buffers on symmetric memory, each case in a launch of its own, with all gradients checked.
+Prints one JSON line for each case. Needs two GPUs and PyTorch 2.9 or later; takes three to four minutes.
+
+usage: scripts/gpu/symmetric_trouble.py [--cases full,retries] [--seconds 285] [--timeout 120] [--json FILE] [--device cpu]
+
+A case passes where its ranks end, no gradient is wrong, all ranks say the same, and the buffers are where EXPECTED has them. Exit code
+1 where one fails. --device cpu tries the program out: then nothing is on symmetric memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+HOOK = ROOT / "python" / "elbowroom" / "hook"
+LAUNCHER = ROOT / "examples" / "pytorch" / "launch.py"
+PROGRAM = Path(__file__).resolve().parent / "trouble_cases.py"
+AT_ONCE = 2  # launches side by side on the same GPUs, of those that leave memory free
+
+# The states of the sets, in order, and a part of the last one's reason.
+EXPECTED = {
+    "plain_ddp": (["registered"], ""),
+    "compressed": (["registered"], ""),
+    "compressed_wrapper": (["registered"], ""),
+    "rebuilt": (["registered", "registered"], ""),
+    "two_models": (["registered", "registered"], ""),
+    "remade_group": (["registered", "registered"], ""),
+    "forked_loader": (["registered"], ""),
+    "other_allocations": (["registered"], ""),
+    "fails_on_one_rank": (["refused"], "rank 1: as if cuMemMap had answered 801"),
+    "slower_ddp": (["given back"], "rank 0: steps became slower"),
+    "slower_fsdp2": (["given back"], "rank 0: steps became slower"),
+    "slower_compressed": (["given back"], "rank 0: steps became slower"),
+    # These fill the device, so they run alone.
+    "full": (["refused"], "are needed"),
+    "full_on_one_rank": (["refused"], "rank 1: "),
+    "retries": (["given back"], "rank 1: the allocator had to retry"),
+}
+ALONE = ("full", "full_on_one_rank", "retries")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", default=",".join(EXPECTED))
+    parser.add_argument("--seconds", type=float, default=285, help="no launch begins after these")
+    parser.add_argument("--timeout", type=float, default=120, help="of one launch, in seconds")
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--json", default="")
+    options = parser.parse_args()
+    for case in options.cases.split(","):
+        if case not in EXPECTED:
+            parser.error(f"--cases: '{case}', expected some of {', '.join(EXPECTED)}")
+    return options
+
+
+def launch(case: str, options: argparse.Namespace) -> dict[str, Any]:
+    environment = dict(os.environ)
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HOOK), os.environ.get("PYTHONPATH")]))
+    environment |= {"ELBOWROOM_RUN_SYMMETRIC": "1", "NCCL_NVLS_ENABLE": "0", "TORCH_SYMM_MEM_DISABLE_MULTICAST": "1"}
+    command = [sys.executable, "-B", str(LAUNCHER), "-n", "2", str(PROGRAM), case]
+    begin = time.monotonic()
+    try:
+        more = ["--device", "cpu"] if options.device == "cpu" else []
+        done = subprocess.run([*command, *more], env=environment, capture_output=True, text=True, timeout=options.timeout, check=False)
+        said = [json.loads(line)["ranks"] for line in done.stdout.splitlines() if line.startswith('{"case"')]
+        reason = judged(case, said[0], options.device) if said and done.returncode == 0 else f"exit code {done.returncode}: {done.stderr[-1500:]}"
+    except subprocess.TimeoutExpired as late:
+        said, reason = [], f"not done after {options.timeout:.0f} s: {(late.stderr or b'')[-1500:]!r}"
+    seconds = round(time.monotonic() - begin, 1)
+    return {"case": case, "pass": not reason, "reason": reason, "seconds": seconds, "ranks": said[0] if said else []}
+
+
+def judged(case: str, ranks: list[dict[str, Any]], device: str) -> str:
+    """Empty, or why the case failed."""
+    states, words = EXPECTED[case] if device == "cuda" else ([], "")
+    wrong = [rank["wrong"] for rank in ranks]
+    if any(wrong):
+        return f"wrong gradients on the ranks: {wrong}"
+    seen = [[(part["state"], part["reason"]) for part in rank["buffers"]] for rank in ranks]
+    if any(rank != seen[0] for rank in seen):
+        return f"ranks differ: {seen}"
+    if [state for state, _ in seen[0]] != states:
+        return f"expected {states}, seen {seen[0]}, {ranks[0]['refused']}"
+    if states and words not in seen[0][-1][1]:
+        return f"expected the reason '{words}', seen '{seen[0][-1][1]}'"
+    return ""
+
+
+def main() -> int:
+    options = arguments()
+    begin, results = time.monotonic(), []
+
+    def case_of(case: str) -> None:
+        if time.monotonic() - begin > options.seconds:
+            result = {"case": case, "pass": False, "reason": f"not begun: {options.seconds:.0f} s were over", "seconds": 0.0, "ranks": []}
+        else:
+            result = launch(case, options)
+        results.append(result)
+        print(json.dumps(result), flush=True)
+
+    cases = options.cases.split(",")
+    for case in (case for case in cases if case in ALONE):
+        case_of(case)
+    with ThreadPoolExecutor(AT_ONCE if options.device == "cuda" else 1) as pool:
+        list(pool.map(case_of, (case for case in cases if case not in ALONE)))
+    passed = sum(result["pass"] for result in results)
+    print(f"# {passed} of {len(results)} cases pass, {time.monotonic() - begin:.0f} s", flush=True)
+    if options.json:
+        Path(options.json).write_text(json.dumps(results, indent=1))
+    return 0 if passed == len(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

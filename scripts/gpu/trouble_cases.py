@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""One rank of scripts/gpu/symmetric_trouble.py: a small model whose mean gradients are known to the bit, in one kind of trouble.
+
+usage: trouble_cases.py CASE [--device cpu]      started as a rank; rank 0 prints one JSON line
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+from torch.nn.parallel import DistributedDataParallel
+
+ELEMENTS = 4 << 20  # of each of the parameters
+LAYERS = 6
+STEPS = 48  # 12 until the buffers are registered, 10 until they are compared, 9 at least until ranks meet
+ON_GPU = "cpu" not in sys.argv
+FULL = 0.99
+
+
+class Layer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(ELEMENTS if ON_GPU else 1 << 12, device="cuda" if ON_GPU else "cpu"))
+
+    def forward(self, scale: float) -> torch.Tensor:
+        return (self.weight * scale).sum()  # the gradient is `scale`, everywhere
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
+
+    def forward(self, scale: float) -> torch.Tensor:
+        return sum(layer(scale) for layer in self.layers)
+
+
+class Training:
+    """Counts the gradients that are not the mean over the ranks, all of them whole halves and so exact in every type."""
+
+    def __init__(self, wrapped: nn.Module, model: Model) -> None:
+        self.wrapped, self.parameters = wrapped, list(model.parameters())
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+        self.wrong = torch.zeros((), dtype=torch.int64, device="cuda" if ON_GPU else "cpu")
+        self.steps = 0
+
+    def step(self) -> None:
+        turn = self.steps % 4 + 1
+        self.steps += 1
+        self.wrapped(float(turn * (dist.get_rank() + 1))).backward()
+        ranks = dist.get_world_size()
+        mean = turn * (ranks + 1) / 2
+        for parameter in self.wrapped.parameters():
+            gradient = parameter.grad.to_local() if hasattr(parameter.grad, "to_local") else parameter.grad
+            self.wrong += (gradient != mean).sum()
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+
+    def run(self, steps: int = STEPS) -> None:
+        for _ in range(steps):
+            self.step()
+
+
+def ddp(hook: Any = None, **more: Any) -> Training:
+    model = Model()
+    wrapped = DistributedDataParallel(model, **more)
+    if hook is not None:
+        wrapped.register_comm_hook(None, hook)
+    return Training(wrapped, model)
+
+
+def fsdp2() -> Training:
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    model = Model()
+    mesh = init_device_mesh("cuda" if ON_GPU else "cpu", (dist.get_world_size(),))
+    for layer in model.layers:
+        fully_shard(layer, mesh=mesh)
+    return Training(fully_shard(model, mesh=mesh), model)
+
+
+def fill(keep_free: int) -> list[torch.Tensor]:
+    """Takes the device's memory but for `keep_free` bytes."""
+    if not ON_GPU:
+        return []
+    torch.cuda.empty_cache()
+    free, _ = torch.cuda.mem_get_info()
+    return [torch.empty(max(free - keep_free, 1), dtype=torch.uint8, device="cuda")]
+
+
+def full(ranks: tuple[int, ...]) -> list[Training]:
+    """99 % of the device are taken by the program itself, which fits."""
+    training = ddp(gradient_as_bucket_view=True)
+    training.step()
+    held = fill(int((1 - FULL) * torch.cuda.mem_get_info()[1]) if ON_GPU else 0) if dist.get_rank() in ranks else []
+    training.run()
+    del held
+    return [training]
+
+
+def retries() -> list[Training]:
+    """Long after the registration, one rank's allocator must free its cache to go on."""
+    training = fsdp2()
+    training.run()
+    if dist.get_rank() == 1 and ON_GPU:
+        free, _ = torch.cuda.mem_get_info()
+        cached = torch.empty(int(0.4 * free), dtype=torch.uint8, device="cuda")
+        del cached
+        greater = torch.empty(int(0.8 * free), dtype=torch.uint8, device="cuda")  # fits only once the cache is given back
+        del greater
+        torch.cuda.empty_cache()
+    training.run()
+    return [training]
+
+
+def rebuilt() -> list[Training]:
+    """The model is wrapped again in the middle, as after its layers were frozen or exchanged."""
+    first = ddp()
+    first.run()
+    first.wrapped = DistributedDataParallel(first.wrapped.module)
+    gc.collect()
+    first.run()
+    return [first]
+
+
+def two_models() -> list[Training]:
+    both = [ddp(), ddp(bucket_cap_mb=40)]
+    for _ in range(STEPS):
+        for training in both:
+            training.step()
+    return both
+
+
+def remade_group() -> list[Training]:
+    first = ddp()
+    first.run()
+    del first.wrapped
+    gc.collect()
+    dist.destroy_process_group()
+    os.environ["MASTER_PORT"] = str(int(os.environ["MASTER_PORT"]) + 1)  # the old store may not have closed its port yet
+    join()
+    second = ddp()
+    second.run()
+    return [first, second]
+
+
+class Numbers(torch.utils.data.Dataset):
+    def __len__(self) -> int:
+        return 4 * STEPS
+
+    def __getitem__(self, index: int) -> int:
+        return index
+
+
+def forked_loader() -> list[Training]:
+    training = ddp()
+    training.run(4)
+    for _ in torch.utils.data.DataLoader(Numbers(), batch_size=4, num_workers=2, multiprocessing_context="fork"):
+        training.step()
+    return [training]
+
+
+def other_allocations() -> list[Training]:
+    """Rank 1 allocates and frees other sizes all the time, also from inside the forward."""
+    training = ddp()
+    kept: list[torch.Tensor] = []
+
+    def allocate(module: nn.Module, inputs: Any) -> None:
+        if dist.get_rank() == 1:
+            kept.append(torch.zeros(1 + 3_000_000 * (len(kept) % 5), device="cuda" if ON_GPU else "cpu"))
+            del kept[: max(len(kept) - 7, 0)]
+
+    training.wrapped.module.layers[2].register_forward_pre_hook(allocate)
+    training.run()
+    return [training]
+
+
+@contextlib.contextmanager
+def replaced(module: str, path: str, value: Any) -> Iterator[None]:
+    """Something of the package that the hook loaded. Nothing where the hook is not there."""
+    __import__("elbowroom." + module)
+    owner = sys.modules["elbowroom." + module]
+    *outer, name = path.split(".")
+    for part in outer:
+        owner = getattr(owner, part)
+    plain = getattr(owner, name)
+    setattr(owner, name, value(plain))
+    try:
+        yield
+    finally:
+        setattr(owner, name, plain)
+
+
+def fails_on_one_rank() -> list[Training]:
+    """NCCL registers on all ranks, and one of them says that it failed."""
+
+    def failing(plain: Any) -> Any:
+        def register(self: Any, address: int, size: int) -> None:
+            plain(self, address, size)
+            if dist.get_rank() == 1:
+                raise RuntimeError("as if cuMemMap had answered 801")
+
+        return register
+
+    with replaced("windows", "Windows.register", failing):
+        training = ddp()
+        training.run()
+    return [training]
+
+
+def called_slower(make: Any) -> list[Training]:
+    """Steps are called slower whatever they take, so that all ranks give back in the middle of the run."""
+    with replaced("timing", "proven_slower", lambda plain: lambda before, after: True):
+        training = make()
+        for _ in range(2 * STEPS):
+            training.step()
+            if ON_GPU:
+                torch.cuda.synchronize()  # times are known soon
+    return [training]
+
+
+CASES = {
+    "plain_ddp": lambda: [(training := ddp(), training.run())[0]],
+    "compressed": lambda: [(training := ddp(default_hooks.bf16_compress_hook), training.run())[0]],
+    "compressed_wrapper": lambda: [(training := ddp(default_hooks.fp16_compress_wrapper(default_hooks.allreduce_hook)), training.run())[0]],
+    "full": lambda: full((0, 1)),
+    "full_on_one_rank": lambda: full((1,)),
+    "retries": retries,
+    "rebuilt": rebuilt,
+    "two_models": two_models,
+    "remade_group": remade_group,
+    "forked_loader": forked_loader,
+    "other_allocations": other_allocations,
+    "fails_on_one_rank": fails_on_one_rank,
+    "slower_ddp": lambda: called_slower(ddp),
+    "slower_fsdp2": lambda: called_slower(fsdp2),
+    "slower_compressed": lambda: called_slower(lambda: ddp(default_hooks.bf16_compress_hook)),
+}
+
+
+def join() -> None:
+    device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if ON_GPU else None
+    dist.init_process_group("nccl" if ON_GPU else "gloo", timeout=timedelta(seconds=90), device_id=device)
+
+
+def main() -> None:
+    if ON_GPU:
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    join()
+    trainings = CASES[sys.argv[1]]()
+    import elbowroom
+
+    own = {
+        "wrong": sum(int(training.wrong) for training in trainings),
+        "steps": sum(training.steps for training in trainings),
+        "buffers": elbowroom.report()["buffers"],
+        "refused": elbowroom.report()["refused"],
+    }
+    everyone: list[Any] = [None] * dist.get_world_size()
+    dist.all_gather_object(everyone, own)
+    if dist.get_rank() == 0:
+        print(json.dumps({"case": sys.argv[1], "ranks": everyone}), flush=True)
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
