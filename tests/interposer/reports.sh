@@ -61,10 +61,10 @@ if [ -n "${ELBOWROOM_LAUNCHES_PROGRAM:-}" ]; then
   grep -qF "elbowroom: ELBOWROOM_RUN_DURATIONS '$work/none' is not understood and left out" "$copies/said" || fail 'no word of the missing durations'
 fi
 
-# NCCL's calls tell the size (as the power of two) of their kernels: three of 4 MiB, one of which nothing is known.
+# NCCL's calls tell the size (as the power of two) of their kernels: fifteen of 4 MiB, one of which nothing is known.
 ELBOWROOM_PROGRAM=$ELBOWROOM_LIBRARIES_PROGRAM run sizes 1
 report=$(cat "$work"/*.json)
-grep -qE '"size_class": *22,[^}]*"count": *3' <<<"$report" || fail "not three collectives of 4 MiB (size class 22): $report"
+grep -qE '"size_class": *22,[^}]*"count": *15\b' <<<"$report" || fail "not fifteen collectives of 4 MiB (size class 22): $report"
 grep -qE 'Broadcast[^}]*"size_class": *0,' <<<"$report" || fail "a size for a kernel of which nothing was said: $report"
 
 # Three products in a window: with an algorithm, without, and one that cuBLAS makes through cublasLt. Neither the heuristic nor the inner

@@ -7,6 +7,7 @@
 
 #include "hip_program.hpp"
 #include "interposer/nccl/functions.hpp"
+#include "nccl_types.hpp"
 
 // Several threads, devices and processes, and RCCL.
 
@@ -112,12 +113,15 @@ void forked_idle() {
   EXPECT(waitpid(child, &status, 0) == child && status == 0);
 }
 
-// reports.sh reads the size class of 4 MiB, however the call was made; a kernel without a call has none.
+// reports.sh reads the size class of 4 MiB, however the call was made and of whatever type; a kernel without a call has none.
 void sizes() {
   const hip::Stream comm = make_stream();
   EXPECT(ncclAllReduce(nullptr, nullptr, 1U << 20U, 7, 0, nullptr, comm) == 0);
   EXPECT(ncclAllReduce(nullptr, nullptr, 1U << 20U, 7, 0, nullptr, comm) == 0);
   EXPECT(ncclReduceScatter(nullptr, nullptr, 1U << 18U, 7, 0, nullptr, comm) == 0);
+  for (int type = 0; type < kNcclTypes; ++type) {
+    EXPECT(ncclAllReduce(nullptr, nullptr, (4U << 20U) / kNcclTypeBytes[type], type, 0, nullptr, comm) == 0);
+  }
   EXPECT(launch_on(comm, fake_hip_symbol("ncclDevKernel_Broadcast_RING_LL", 96, 0), 24) == 0);
 }
 

@@ -22,6 +22,7 @@ std::atomic<int> primary_references{0};  // of all devices together
 
 thread_local std::vector<fake::Context*> current_stack;
 fake::Stream* reused_stream = nullptr;
+int greatest_priority = -5;
 
 fake::Function* function_of(cu::Function handle) { return fake::object<fake::Function>(handle); }
 
@@ -32,6 +33,7 @@ Context* current_context() { return current_stack.empty() ? nullptr : current_st
 }  // namespace fake
 
 void fake_reuse_stream(cu::Stream stream) { reused_stream = fake::object<fake::Stream>(stream); }
+void fake_set_greatest_priority(int greatest) { greatest_priority = greatest; }
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -124,7 +126,7 @@ int cuCtxGetDevice(int* device) {
 }
 int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   *least = 0;
-  *greatest = -5;
+  *greatest = greatest_priority;
   return 0;
 }
 int cuCtxSynchronize() { return fake::enter(fake::named("cuCtxSynchronize")); }

@@ -44,6 +44,9 @@ void fake_set_finished(int finished);
 /// What cuEventElapsedTime answers.
 void fake_set_elapsed(float milliseconds);
 
+/// What cuCtxGetStreamPriorityRange says; 0: that there is but one priority.
+void fake_set_greatest_priority(int greatest);
+
 cu::Function fake_function(const char* name, int registers, int static_shared);
 /// The function is gone, and another one has its handle.
 void fake_reuse_function(cu::Function function, const char* name);

@@ -13,9 +13,11 @@ extern "C" {
 cublas::Handle fake_cublas_handle(cu::Stream stream);
 int cublasSetSmCountTarget(cublas::Handle handle, int target);
 
-int plugin_all_reduce(cu::Stream stream, std::size_t floats) {
-  return ncclAllReduce(nullptr, nullptr, floats, 7, 0, nullptr, stream);
+int plugin_all_reduce_of(cu::Stream stream, std::size_t count, int type) {
+  return ncclAllReduce(nullptr, nullptr, count, type, 0, nullptr, stream);
 }
+
+int plugin_all_reduce(cu::Stream stream, std::size_t floats) { return plugin_all_reduce_of(stream, floats, 7); }
 
 // Two calls that become one kernel.
 int plugin_grouped(cu::Stream stream, std::size_t floats) {

@@ -117,6 +117,30 @@ void failing_launch() {
   EXPECT(launch_on(two.compute, two.gemm) == 0);
 }
 
+int refuse_products(const FakeCall* call) { return call->grid[0] == 4096 ? 719 : 0; }
+
+// A launch that fails gives back the events that were to time it: a thousand times, and the next one that succeeds still has two.
+void failing_timed() {
+  const TwoStreams two;
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  fake_set_failure(&refuse_products);
+  const std::size_t at_first = fake_times_called("cuEventRecord");
+  for (int i = 0; i < 20'000; ++i) { EXPECT(launch_on(two.compute, two.gemm) == 719); }
+  EXPECT(fake_times_called("cuEventRecord") >= at_first + 1'000);
+  fake_set_failure(nullptr);
+  const std::size_t before = fake_times_called("cuEventRecord");
+  for (int i = 0; i < 64; ++i) { EXPECT(launch_on(two.compute, two.gemm) == 0); }
+  EXPECT(fake_times_called("cuEventRecord") >= before + 2);
+}
+
+// A device on which every stream has the same priority: nothing is to be given to a launch.
+void no_priorities() {
+  fake_set_greatest_priority(0);
+  const TwoStreams two;
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  EXPECT(fake_call_count() == 1 && is_call(0, "cuLaunchKernel") && fake_call(0)->attribute_count == 0);
+}
+
 void priority() {
   const TwoStreams two;
   EXPECT(launch_on(two.comm, two.all_reduce, 24, 128) == 0);
@@ -325,6 +349,8 @@ constexpr Case kCases[] = {
     {"rest", rest},
     {"host_far_ahead", host_far_ahead},
     {"failing_launch", failing_launch},
+    {"failing_timed", failing_timed},
+    {"no_priorities", no_priorities},
     {"priority", priority},
     {"chained", chained},
     {"own_attributes", own_attributes},

@@ -3,19 +3,22 @@
 #include <initializer_list>
 
 #include "driver_program.hpp"
+#include "nccl_types.hpp"
 #include "plugin_program.hpp"
 
 // NCCL and cuBLAS as a framework uses them.
 
 namespace {
 
-// reports.sh reads the size class of 4 MiB, however the call was made; a kernel without a call has none.
+// reports.sh reads the size class of 4 MiB, however the call was made and of whatever type; a kernel without a call has none.
 void sizes() {
   use_device(0);
   const cu::Stream comm = make_stream();
   for (const char* call : {"plugin_all_reduce", "plugin_grouped", "plugin_reduce_scatter"}) {
     EXPECT(from_plugin<int (*)(cu::Stream, std::size_t)>(call)(comm, 1U << 20U) == 0);
   }
+  const auto all_reduce = from_plugin<int (*)(cu::Stream, std::size_t, int)>("plugin_all_reduce_of");
+  for (int type = 0; type < kNcclTypes; ++type) { EXPECT(all_reduce(comm, (4U << 20U) / kNcclTypeBytes[type], type) == 0); }
   EXPECT(launch_on(comm, fake_function("ncclDevKernel_Broadcast_RING_LL", 96, 0), 24) == 0);
 }
 

@@ -244,6 +244,22 @@ void lt_shared_descriptor() {
   EXPECT(shared.target == 0 && shared.writes == 4);
 }
 
+// A product that reads the descriptor without a target goes on doing so: nobody else sets one meanwhile.
+void lt_plain_sharer() {
+  shared_streams = streams_with_product();
+  shared.during = [] {
+    open_window(shared_streams);
+    std::thread([] {
+      use_device(0);
+      EXPECT(multiply(shared, nullptr, shared_streams.compute) == 0);
+    }).join();
+    EXPECT(shared.target == 0 && shared.writes == 0);
+  };
+  EXPECT(multiply(shared, nullptr, shared_streams.compute) == 0);
+  EXPECT(shared.target == 0 && shared.writes == 0);
+  EXPECT(multiply(shared, nullptr, shared_streams.compute) == 0 && launched_for(108, 108));
+}
+
 constexpr Case kCases[] = {{"lt_target", lt_target},
                            {"lt_first_question", lt_first_question},
                            {"lt_own_target", lt_own_target},
@@ -252,6 +268,7 @@ constexpr Case kCases[] = {{"lt_target", lt_target},
                            {"lt_refused", lt_refused},
                            {"lt_failing", lt_failing},
                            {"lt_shared_descriptor", lt_shared_descriptor},
+                           {"lt_plain_sharer", lt_plain_sharer},
                            {"lt_product_rules", lt_product_rules},
                            {"lt_kept_algorithm", lt_kept_algorithm}};
 

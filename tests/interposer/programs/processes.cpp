@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <thread>
@@ -186,6 +187,27 @@ void forked() {
   busy.join();
 }
 
+// The handles of the parent mean nothing in the child: the driver there must not be given one of its events.
+void forked_events() {
+  use_device(0);
+  const cu::Function all_reduce = fake_function(kAllReduce, 96, 0);
+  const auto event_of_launch = [&] {
+    fake_reset();
+    EXPECT(launch_on(make_stream(), all_reduce, 24) == 0);
+    return attribute_of(*fake_call(0), cu::kLaunchCompletionEvent)->value.launch_completion_event.event;
+  };
+  std::vector<cu::Event> of_parent;
+  for (std::size_t slot = 0; slot < kEventSlots; ++slot) { of_parent.push_back(event_of_launch()); }
+  const pid_t child = fork();
+  EXPECT(child >= 0);
+  if (child == 0) {
+    use_device(0);
+    std::exit(std::count(of_parent.begin(), of_parent.end(), event_of_launch()) == 0 ? 0 : 1);
+  }
+  int status = 1;
+  EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 // Only processes that used the driver leave a report; tests/interposer/reports.sh counts them.
 void forked_idle() {
   launch_some();
@@ -258,7 +280,7 @@ constexpr Case kCases[] = {
     {"several_contexts", several_contexts}, {"context_destroyed", context_destroyed},
     {"primary_released", primary_released}, {"many_threads", many_threads},
     {"launch_some", launch_some},           {"forked", forked},
-    {"forked_idle", forked_idle},
+    {"forked_events", forked_events},       {"forked_idle", forked_idle},
 };
 
 }  // namespace
