@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 import time
 import unittest
 from collections.abc import Callable
@@ -62,10 +63,14 @@ class LifetimeTest(unittest.TestCase):
         return [Rank(rank, 2, store, step_ms, frees) for rank in range(2)]
 
     def steps(self, ranks: list[Rank], count: int, pauses: dict[int, float] | None = None) -> None:
+        together = threading.Barrier(len(ranks))
+
         def run(rank: int) -> None:
-            for _ in range(count):
+            for number in range(count):
                 ranks[rank].step()
                 time.sleep((pauses or {}).get(rank, 0.0005))
+                if number % 4 == 3:  # a device lets no host run ahead for ever
+                    together.wait(60)
 
         on_ranks(len(ranks), run)
 

@@ -4,7 +4,8 @@ and NCCL's windows are stand-ins. Rank 0 prints a digest of the parameters and w
 usage: torch_ranks.py ddp|fsdp2 RUN...      a RUN is words with + between them; plain ones come first, since seams stay
 
 words: plain, mixed, accumulate, unused, views, fails (on rank 1), unequal (on rank 1); hooks of DDP: bf16, fp16, wrapper, own;
-compared: steps are timed, and take longer once buffers are registered; retries: rank 1's allocator has to retry
+compared: steps are timed, and take longer once buffers are registered; retries: rank 1's allocator has to retry;
+rewrapped: wrapped again in the middle; pair: two models in turns
 """
 
 from __future__ import annotations
@@ -146,7 +147,7 @@ HOOKS = {
 
 def ddp(model: torch.nn.Module) -> torch.nn.Module:
     if "plain" not in WORDS:
-        install("torch.nn.parallel.distributed", "install_ddp")
+        install("torch.nn.parallel.distributed", "install_ddp")  # acts once
         torch.distributed.Reducer.on_gpus = lambda self: True
     wrapped = torch.nn.parallel.DistributedDataParallel(
         model, bucket_cap_mb=0.02, gradient_as_bucket_view="views" in WORDS, find_unused_parameters="unused" in WORDS
@@ -183,8 +184,13 @@ def run() -> None:
     model = torch.nn.Sequential(*[Block() for _ in range(3)])
     wrapped = {"ddp": ddp, "fsdp2": fsdp2}[KIND](model)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    other = ddp(torch.nn.Sequential(Block())) if "pair" in WORDS else None
     for step in range(TIMED_STEPS if timed() else STEPS):
         optimizer.zero_grad()
+        if "rewrapped" in WORDS and step == STEPS // 2:
+            wrapped = ddp(model)
+        if other is not None:
+            other(torch.ones(1, 64)).sum().backward()
         for turn in range(2 if "accumulate" in WORDS else 1):
             torch.manual_seed(100 * step + 10 * turn + dist.get_rank())
             (wrapped(torch.randn(3, 64)) ** 2).sum().backward()

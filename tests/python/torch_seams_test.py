@@ -53,6 +53,13 @@ class DdpTest(unittest.TestCase):
             self.assertEqual(copies[0]["bytes"], 6 * (64 * 64 + 64) * 2)
             self.assertEqual(said[case]["digest"], said[f"plain+{case}"]["digest"], case)
 
+    def test_a_model_that_is_wrapped_again_and_two_models_have_a_segment_each(self) -> None:
+        cases = ("rewrapped", "pair")
+        said = launch("ddp", *(f"plain+{case}" for case in cases), *cases)
+        for case in cases:
+            self.assertEqual([entry["state"] for entry in said[case]["buffers"]], ["registered", "registered"], case)
+            self.assertEqual(said[case]["digest"], said[f"plain+{case}"]["digest"], case)
+
     def test_a_hook_of_the_users_own_stays_as_it_is(self) -> None:
         plain, placed = launch("ddp", "plain+own", "own").values()
         self.assertEqual([entry["what"] for entry in placed["buffers"]], ["DDP buckets"])
