@@ -186,6 +186,11 @@ void Core::on_context_destroy(ContextId context) {
   state_->captures.store(state_->known.order.captures_active(), std::memory_order_relaxed);
 }
 
+void Core::before_capture(StreamId stream) {
+  CoreState::Hold hold(*state_);
+  static_cast<void>(state_->disturb(stream, hold));
+}
+
 void Core::on_capture_begin(StreamId stream) {
   CoreState::Hold hold(*state_);
   Stream* found = state_->disturb(stream, hold);

@@ -269,6 +269,8 @@ class Core {
   void on_context_destroy(ContextId context);
 
   // --- stream capture and graphs ---
+  /// Before the driver begins one: what must be asked of the stream is asked now, because a question may break a capture.
+  void before_capture(StreamId stream);
   void on_capture_begin(StreamId stream);
   /// Before the driver ends the capture that this stream began; what it held, for the graph's later launches. Zero counts where the
   /// core knew of no capture.

@@ -35,7 +35,12 @@ void ProgramOrder::begin_anew() {
   captures_active_ = 0;
   overflow_ = Context{};
   contexts_.clear();
-  streams_.clear();
+  streams_.for_each([](std::uint64_t, Stream& stream) {
+    const Stream before = stream;
+    stream = Stream{};
+    stream.info = before.info;
+    stream.id = before.id;
+  });
   events_.clear();
 }
 

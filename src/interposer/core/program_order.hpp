@@ -71,8 +71,9 @@ class ProgramOrder {
     streams_.prefetch(stream);
     if (is_legacy_stream(stream)) { contexts_.prefetch(stream); }
   }
-  /// Forgets every stream, event and capture, and takes everything for finished. What is told of them later (points, places) refers to
-  /// nothing then, an order that was lost stays lost, and counts go on.
+  /// Forgets every event, every capture and what streams hold, and takes everything for finished. Streams stay known: the driver is not to be
+  /// asked for one that is being captured. What is told of the others later (points, places) refers to nothing then, an order that was
+  /// lost stays lost, and counts go on.
   void begin_anew();
 
   /// Null when the table is full: `lost` from then on.

@@ -52,6 +52,7 @@ struct Driver {
   static Place place_of(ContextId id) { return reinterpret_cast<Place>(static_cast<std::uintptr_t>(id)); }
   [[nodiscard]] Place current_place() const { return contexts.current(); }
   [[nodiscard]] Place place_of(Stream stream) const { return contexts.of(stream); }
+  [[nodiscard]] bool is_non_blocking(Stream stream) const;
   int device(Place context) { return contexts.device(context); }
   [[nodiscard]] int devices_seen() const { return contexts.devices_seen(); }
   bool greatest_priority(Place context, int& priority) { return contexts.greatest_priority(context, priority); }

@@ -16,8 +16,9 @@ struct CaptureHooks {
 
   template <auto Ours, class... Arguments>
   static int begin(DefaultStream default_stream, Stream stream, Arguments... arguments) {
-    const int result = process::call_real<Ours>(stream, arguments...);
     Interposer<D>* state = interposer<D>();
+    if (state != nullptr) { state->core->before_capture(state->stream_id(stream, default_stream)); }
+    const int result = process::call_real<Ours>(stream, arguments...);
     if (state != nullptr && result == D::kSuccess) { state->core->on_capture_begin(state->stream_id(stream, default_stream)); }
     return result;
   }

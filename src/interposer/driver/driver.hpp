@@ -41,10 +41,9 @@ concept Vocabulary = requires {
 template <class D>
 concept Callable =
     requires(const typename D::Calls& calls, typename D::Event event, typename D::Stream stream, typename D::Graph graph,
-             typename D::GraphNode node, float milliseconds, std::size_t count, int number, unsigned flags) {
+             typename D::GraphNode node, float milliseconds, std::size_t count, int number) {
       /// Nothing where the driver is not loaded or lacks what nothing can be done without.
       { D::find() } -> std::same_as<std::optional<typename D::Calls>>;
-      { calls.stream_get_flags(stream, &flags) } -> std::same_as<int>;
       { calls.event_record(event, stream) } -> std::same_as<int>;
       { calls.event_query(event) } -> std::same_as<int>;
       { calls.event_elapsed_time(&milliseconds, event, event) } -> std::same_as<int>;
@@ -76,6 +75,7 @@ concept HasPlaces = requires(D driver, const D& constant, typename D::Place plac
   { D::place_of(ContextId{}) } -> std::same_as<typename D::Place>;  ///< of which that is the id
   { constant.current_place() } -> std::same_as<typename D::Place>;  ///< of the calling thread
   { constant.place_of(stream) } -> std::same_as<typename D::Place>;
+  { constant.is_non_blocking(stream) } -> std::same_as<bool>;  ///< of no default stream; false where the driver cannot be asked now
   { driver.device(place) } -> std::same_as<int>;                        ///< the ordinal; below 0 where it is not known
   { constant.devices_seen() } -> std::same_as<int>;                     ///< how many device() has told
   { driver.greatest_priority(place, priority) } -> std::same_as<bool>;  ///< false: there is but one, or the driver does not say

@@ -32,9 +32,7 @@ struct Asked {
     } else {
       const auto handle = reinterpret_cast<typename D::Stream>(static_cast<std::uintptr_t>(id));
       place = driver.place_of(handle);
-      unsigned flags = 0;
-      const bool known = driver.calls.stream_get_flags != nullptr && driver.calls.stream_get_flags(handle, &flags) == D::kSuccess;
-      info.blocking = !known || (flags & D::kStreamNonBlocking) == 0;
+      info.blocking = !driver.is_non_blocking(handle);
     }
     info.context = D::context_id(place);
     const int device = driver.device(place);

@@ -127,6 +127,12 @@ FunctionInfo Driver::describe_function(FunctionId id) const {
                               : describe_module_function(calls, function_of(id));
 }
 
+bool Driver::is_non_blocking(Stream stream) const {
+  unsigned flags = 0;
+  const bool known = calls.stream_get_flags != nullptr && calls.stream_get_flags(stream, &flags) == hip::kSuccess;
+  return known && (flags & hip::kStreamNonBlocking) != 0;
+}
+
 DeviceInfo Driver::describe_device(int device) const {
   DeviceInfo info;
   info.sms = driver::device_attribute(calls, device, hip::kDeviceMultiprocessorCount);

@@ -55,6 +55,7 @@ struct Driver {
   static Place place_of(ContextId id) { return static_cast<Place>(id / 8) - 1; }
   [[nodiscard]] Place current_place() const;
   [[nodiscard]] Place place_of(Stream stream) const;
+  [[nodiscard]] bool is_non_blocking(Stream stream) const;
   int device(Place place);
   [[nodiscard]] int devices_seen() const;
   bool greatest_priority(Place device, int& priority) const;

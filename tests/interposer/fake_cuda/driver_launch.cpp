@@ -10,7 +10,6 @@ namespace {
 
 constexpr int kInvalidValue = 1;
 constexpr int kNotReady = 600;
-constexpr int kCaptureUnsupported = 900;
 
 // In a capture a launch becomes a node of the graph.
 void add_kernel_node(const FakeCall& call) {
@@ -107,7 +106,7 @@ int query(const char* name, cu::Stream stream, cu::Event event) {
   call.event = event;
   const int injected = fake::enter(call);
   if (injected != 0) { return injected; }
-  if (fake::breaks_capture()) { return kCaptureUnsupported; }
+  if (fake::breaks_capture()) { return fake::kCaptureUnsupported; }
   return fake::finished() ? 0 : kNotReady;
 }
 

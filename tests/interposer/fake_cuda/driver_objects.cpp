@@ -151,7 +151,12 @@ int cuStreamGetCtx(cu::Stream stream, cu::Context* context) {
   *context = reinterpret_cast<cu::Context>(known == nullptr ? fake::current_context() : known->context);
   return 0;
 }
+// Of a stream that is being captured: breaks the capture in every mode, as seen with driver 580.
 int cuStreamGetFlags(cu::Stream stream, unsigned* flags) {
+  if (fake::Capture* capture = fake::capture_of(stream)) {
+    capture->invalidated = true;
+    return fake::kCaptureUnsupported;
+  }
   auto* known = fake::object<fake::Stream>(stream);
   *flags = known == nullptr ? 0 : known->flags;
   return 0;

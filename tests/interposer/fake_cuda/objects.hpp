@@ -87,6 +87,7 @@ Capture* capture_of(cu::Stream stream);
 void set_capture(cu::Stream stream, Capture* capture);
 /// Whether this thread may not make calls now that a capture in global mode forbids; marks the capture as broken.
 bool breaks_capture();
+inline constexpr int kCaptureUnsupported = 900;  ///< CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
 void begin_capture(cu::Stream stream, int mode);
 Graph* end_capture(cu::Stream stream, bool& broken);
 #pragma GCC visibility pop

@@ -55,6 +55,18 @@ void capture() {
   EXPECT(launches == 9 && calls_named("cuGraphLaunch") == 3);
 }
 
+// auto: the program has come to a rest, in which streams are not followed, when it captures a step.
+void capture_at_rest() {
+  const TwoStreams two;
+  for (int i = 0; i < 150 * 16; ++i) {
+    EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launch_on(two.compute, two.gemm, 4096) == 0);
+  }
+  fake_reset();
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launch_on(two.compute, two.gemm, 4096) == 0);
+  EXPECT(fake_call_count() == 2);
+  static_cast<void>(two.capture_step());
+}
+
 // Both launches are in one capture: the gate is captured with them, by an event that no launch outside uses.
 void captured_gate() {
   const TwoStreams two;
@@ -265,6 +277,7 @@ void refused_node_priority() {
 
 constexpr Case kCases[] = {
     {"capture", capture},
+    {"capture_at_rest", capture_at_rest},
     {"captured_gate", captured_gate},
     {"gate_across_capture", gate_across_capture},
     {"unseen_capture", unseen_capture},
