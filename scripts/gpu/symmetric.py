@@ -34,7 +34,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--examples", default="ddp_step,fsdp2_step", help="in one launch; of examples/pytorch/suite.py")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--steps", type=int, default=20)
-    parser.add_argument("--warm-up", type=int, default=60, help="steps before them, in which `run` compares")
+    parser.add_argument("--warm-up", type=int, default=90, help="steps before them, in which memory and `run`'s choices are compared")
     parser.add_argument("--elbowroom", default="")
     parser.add_argument("--run-options", default="", help="of elbowroom run, one text")
     parser.add_argument("--json", default="")
