@@ -14,11 +14,12 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+import launched
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HOOK = ROOT / "python" / "elbowroom" / "hook"
@@ -64,11 +65,8 @@ def launch(options: argparse.Namespace, hooked: bool) -> dict:
             environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HOOK), os.environ.get("PYTHONPATH")]))
             environment |= {"ELBOWROOM_RUN_SYMMETRIC": "1", "ELBOWROOM_RUN_REPORT_DIR": name}
         begin = time.monotonic()
-        try:
-            done = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=options.timeout, check=False)
-            code, output, errors = done.returncode, done.stdout, done.stderr
-        except subprocess.TimeoutExpired as late:
-            code, output, errors = 124, "", (late.stderr or b"").decode(errors="replace")
+        done = launched.run(line, environment, options.timeout)
+        code, output, errors = done.code, done.output, done.errors
         result = {"arm": "symmetric" if hooked else "plain", "code": code, "seconds": round(time.monotonic() - begin, 1)}
         result["ms"] = {}
         for row in (json.loads(text) for text in output.splitlines() if text.startswith("{")):

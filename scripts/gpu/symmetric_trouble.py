@@ -13,12 +13,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+
+import launched
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HOOK = ROOT / "python" / "elbowroom" / "hook"
@@ -68,13 +69,14 @@ def launch(case: str, options: argparse.Namespace) -> dict[str, Any]:
     environment |= {"ELBOWROOM_RUN_SYMMETRIC": "1", "NCCL_NVLS_ENABLE": "0", "TORCH_SYMM_MEM_DISABLE_MULTICAST": "1"}
     command = [sys.executable, "-B", str(LAUNCHER), "-n", "2", str(PROGRAM), case]
     begin = time.monotonic()
-    try:
-        more = ["--device", "cpu"] if options.device == "cpu" else []
-        done = subprocess.run([*command, *more], env=environment, capture_output=True, text=True, timeout=options.timeout, check=False)
-        said = [json.loads(line)["ranks"] for line in done.stdout.splitlines() if line.startswith('{"case"')]
-        reason = judged(case, said[0], options.device) if said and done.returncode == 0 else f"exit code {done.returncode}: {done.stderr[-1500:]}"
-    except subprocess.TimeoutExpired as late:
-        said, reason = [], f"not done after {options.timeout:.0f} s: {(late.stderr or b'')[-1500:]!r}"
+    more = ["--device", "cpu"] if options.device == "cpu" else []
+    done = launched.run([*command, *more], environment, options.timeout)
+    said = [json.loads(line)["ranks"] for line in done.output.splitlines() if line.startswith('{"case"')]
+    if done.code == 0 and said:
+        reason = judged(case, said[0], options.device)
+    else:
+        limit = f" (not done after {options.timeout:.0f} s)" if done.code == launched.TIMED_OUT else ""
+        reason = f"exit code {done.code}{limit}: {done.errors[-1500:]}"
     seconds = round(time.monotonic() - begin, 1)
     return {"case": case, "pass": not reason, "reason": reason, "seconds": seconds, "ranks": said[0] if said else []}
 

@@ -1,0 +1,31 @@
+"""Runs a launcher of ranks with a limit of time, and leaves no rank behind: one that hangs would hold its GPU."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+TIMED_OUT = 124
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int  # TIMED_OUT: it was killed with all its processes
+    output: str
+    errors: str
+
+
+def run(command: Sequence[str], environment: Mapping[str, str], timeout: float) -> Done:
+    process = subprocess.Popen(
+        command, env=dict(environment), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        output, errors = process.communicate(timeout=timeout)
+        return Done(process.returncode, output, errors)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, errors = process.communicate()
+        return Done(TIMED_OUT, output, errors)
