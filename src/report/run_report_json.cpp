@@ -1,13 +1,12 @@
 #include <fmt/format.h>
 
-#include <cmath>
-#include <initializer_list>
 #include <optional>
 #include <utility>
 
 #include "elbowroom/report/run_report.hpp"
 #include "model/json_document.hpp"
 #include "model/json_fields.hpp"
+#include "model/json_members.hpp"
 #include "report/json_values.hpp"
 #include "run/process_report.hpp"
 
@@ -17,105 +16,7 @@ namespace {
 using detail::OrderedJson;
 using nlohmann::json;
 
-// What a double holds exactly; sums over thousands of processes stay below the range of 64 bits.
-constexpr std::uint64_t kGreatestCount = std::uint64_t{1} << 53;
-
-/// Reads members of one object. Keeps the first failure of the whole document; afterwards every read gives the default.
-class Members {
- public:
-  Members(const json& object, std::string path, std::optional<std::string>& failure)
-      : object_(object), path_(std::move(path)), failure_(failure) {}
-
-  std::int64_t count(const char* name) {
-    const json* value = find(name);
-    if (value == nullptr) return 0;
-    if (value->is_number_unsigned() && value->get<std::uint64_t>() <= kGreatestCount) return value->get<std::int64_t>();
-    reject(name, *value, "a whole number from 0 to 2^53");
-    return 0;
-  }
-
-  double amount(const char* name) {
-    const json* value = find(name);
-    if (value == nullptr) return 0;
-    if (value->is_number() && std::isfinite(value->get<double>()) && value->get<double>() >= 0) return value->get<double>();
-    reject(name, *value, "a finite number from 0");
-    return 0;
-  }
-
-  double number(const char* name) {
-    const json* value = find(name);
-    if (value == nullptr) return 0;
-    if (value->is_number() && std::isfinite(value->get<double>())) return value->get<double>();
-    reject(name, *value, "a finite number");
-    return 0;
-  }
-
-  std::string text(const char* name) {
-    const json* value = find(name);
-    if (value == nullptr) return {};
-    if (value->is_string()) return value->get<std::string>();
-    reject(name, *value, "a text");
-    return {};
-  }
-
-  Members object(const char* name) { return {found(name, json::value_t::object, "an object"), inner(name), failure_}; }
-
-  /// Calls `read(Members)` for each object of an array.
-  template <class Read>
-  void each(const char* name, Read read) {
-    std::size_t index = 0;
-    for (const json& element : found(name, json::value_t::array, "an array")) {
-      const std::string path = fmt::format("{}[{}]", name, index++);
-      if (element.is_object()) {
-        read(Members(element, inner(path), failure_));
-      } else {
-        reject(path, element, "an object");
-      }
-    }
-  }
-
-  /// An object whose members are all counts: {"reason": 3}.
-  std::map<std::string, std::int64_t> counts(const char* name) {
-    std::map<std::string, std::int64_t> read;
-    Members members = object(name);
-    for (const auto& [key, value] : members.object_.items()) read[key] = members.count(key.c_str());
-    return read;
-  }
-
-  std::vector<std::string> texts(const char* name) {
-    std::vector<std::string> read;
-    for (const json& element : found(name, json::value_t::array, "an array of texts")) {
-      if (!element.is_string()) reject(name, element, "an array of texts");
-      read.push_back(element.is_string() ? element.get<std::string>() : std::string());
-    }
-    return read;
-  }
-
- private:
-  [[nodiscard]] std::string inner(std::string_view name) const { return fmt::format("{}{}.", path_, name); }
-
-  const json* find(const char* name) const {
-    const auto at = object_.find(name);
-    return failure_ || at == object_.end() ? nullptr : &*at;
-  }
-
-  const json& found(const char* name, json::value_t type, std::string_view expected) {
-    static const json no_object = json::object();
-    static const json no_array = json::array();
-    const json* value = find(name);
-    if (value != nullptr && value->type() == type) return *value;
-    if (value != nullptr) reject(name, *value, expected);
-    return type == json::value_t::object ? no_object : no_array;
-  }
-
-  void reject(std::string_view name, const json& value, std::string_view expected) {
-    if (!failure_) failure_ = fmt::format("{}{}: {}, expected {}", path_, name, detail::shown(value), expected);
-  }
-
-  const json& object_;
-  std::string path_;
-  std::optional<std::string>& failure_;
-};
+using Members = detail::JsonMembers;
 
 AppliedControls applied_of(Members applied) {
   return {applied.count("priority"), applied.count("gate"), applied.count("shape"), applied.count("sm_target")};

@@ -26,6 +26,7 @@ const std::map<std::string, std::set<std::string>, std::less<>>& arrows() {
       {"backend", {"plan", "trace"}},
       {"tune", {"plan", "trace", "run"}},
       {"report", {"plan", "trace", "run"}},
+      {"page", {"report"}},
       {"runtime", {"backend", "tune", "report"}},
   };
   return table;

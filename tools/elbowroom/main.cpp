@@ -13,6 +13,7 @@
 #include "list_command.hpp"
 #include "plan_command.hpp"
 #include "profile_command.hpp"
+#include "report_command.hpp"
 #include "run_command.hpp"
 #include "tune_command.hpp"
 
@@ -84,6 +85,7 @@ int run(int argc, char** argv) {
   elbowroom::add_bench_command(app, chosen);
   elbowroom::add_tune_command(app, chosen);
   elbowroom::add_profile_command(app, chosen);
+  elbowroom::add_report_command(app, chosen);
   const elbowroom::SplitCommandLine split = elbowroom::split_command_line(argc, argv);
   elbowroom::add_run_command(app, split.command, chosen);
   refuse_empty_values(app);

@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "page/reading.hpp"
+#include "report/schemas.hpp"
+
+namespace elbowroom::page {
+namespace {
+
+Times step_of(Members& members) {
+  Times times{"Where a step's time goes", "us", {}, {}, ""};
+  Timed step;
+  step.label = "step";
+  read_interval(members, "step_us", step);
+  if (!step.median.is_null()) times.rows.push_back(std::move(step));
+  for (const auto& [name, label] : {std::pair("communication_us", "communication"),
+                                    {"exposed_us", "exposed communication"},
+                                    {"idle_us", "idle"},
+                                    {"host_bound_us", "waiting for the host"}}) {
+    Timed part;
+    part.label = label;
+    part.median = members.exact(name);
+    if (!part.median.is_null()) times.rows.push_back(std::move(part));
+  }
+  for (const auto& [name, label] : {std::pair("critical_path_us", "critical path"), {"hardware_limit_us", "hardware limit"}}) {
+    if (Value value = members.exact(name); !value.is_null()) times.references.push_back({label, std::move(value)});
+  }
+  return times;
+}
+
+Table exposures_of(Members& members) {
+  Table table{"Exposed communication and its causes",
+              {{"collective", "", "collective", ""},
+               {"bytes", "B", "bytes", ""},
+               {"exposed", "us", "us", ""},
+               {"cause", "", "cause", ""},
+               {"count", "", "count", ""}},
+              {},
+              {}};
+  members.each("exposures", [&](Members one) {
+    table.rows.push_back({one.text("collective"), one.exact("bytes"), one.exact("us"), one.text("cause"), one.exact("count")});
+  });
+  return table;
+}
+
+Table inflation_of(Members& members) {
+  Table table{"How much longer kernels take beside communication", {{"class", "", "class", ""}, {"more", "us", "us", ""}}, {}, {}};
+  members.each("inflation", [&](Members one) { table.rows.push_back({one.text("class"), one.exact("us")}); });
+  return table;
+}
+
+/// What each change would make of the step; what is refused goes to a table.
+void add_changes(Members& members, Section& section) {
+  Times times{"What each change would make of a step", "us", {}, {}, ""};
+  Table refused{"Changes that cannot act", {{"change", "", "change", ""}, {"reason", "", "refused", ""}}, {}, {}};
+  members.each("what_if", [&](Members one) {
+    Timed timed;
+    timed.label = one.text("change");
+    if (one.has("refused")) {
+      refused.rows.push_back({timed.label, one.text("refused")});
+      return;
+    }
+    timed.median = one.exact("step_us");
+    timed.low = one.exact("low");
+    timed.high = one.exact("high");
+    timed.provenance = text_or_none(one, "provenance");
+    times.rows.push_back(std::move(timed));
+  });
+  if (!times.rows.empty()) section.views.emplace_back(std::move(times));
+  if (!refused.rows.empty()) section.views.emplace_back(std::move(refused));
+}
+
+}  // namespace
+
+Result<Document> read_explain(std::string_view text, const std::string& source) {
+  return read_members(text, source, kExplainSchema, [](Members& members, Document& document) {
+    document.provenance = "read from a trace";
+    for (const char* name : {"source", "device"}) add_fact(document, name, text_or_none(members, name));
+    for (const char* name : {"ranks", "steps", "replay_error"}) add_fact(document, name, members.exact(name));
+    members.need("step_us", "an object");
+    Section section{"A step", "", {}};
+    section.views.emplace_back(step_of(members));
+    add_changes(members, section);
+    for (Table table : {exposures_of(members), inflation_of(members)}) {
+      if (!table.rows.empty()) section.views.emplace_back(std::move(table));
+    }
+    document.sections.push_back(std::move(section));
+  });
+}
+
+}  // namespace elbowroom::page

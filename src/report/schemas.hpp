@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string_view>
+
+/// Schemas of documents that commands write and the page reads.
+namespace elbowroom {
+
+inline constexpr std::string_view kTuneSchema = "elbowroom.tune/1";
+inline constexpr std::string_view kValidationSchema = "elbowroom.validation/1";
+/// What `elbowroom explain --json` is to write.
+inline constexpr std::string_view kExplainSchema = "elbowroom.explain/1";
+
+}  // namespace elbowroom
