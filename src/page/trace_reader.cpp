@@ -17,8 +17,8 @@
 namespace elbowroom::page {
 namespace {
 
-// Of all lanes of a trace together: some 4 MB of page. A lane of few spans leaves its share unused.
-constexpr std::size_t kMostBlocks = 120'000;
+// Of all lanes of a trace together: some 6 MB of page. A lane of few spans leaves its share unused.
+constexpr std::size_t kMostBlocks = 200'000;
 
 constexpr std::string_view kBetween = " · ";
 

@@ -123,10 +123,11 @@ class Timelines {
 
   axisParts(from, to) {
     const milliseconds = to - from >= 1000;
-    const parts = [draw("text.unit", { x: this.left - 8, y: 14, "text-anchor": "end" }, milliseconds ? "ms" : "us")];
+    const parts = [draw("text.unit", { x: 4, y: 14 }, milliseconds ? "ms" : "us")];
     for (const tick of this.x.ticks(Math.max(2, Math.floor((this.width - this.left) / 100)))) {
       const at = Math.round(this.x(tick)) + 0.5;
-      parts.push(draw("line", { x1: at, x2: at, y1: 19, y2: this.height }), draw("text", { x: at, y: 14, "text-anchor": "middle" }, String(+(milliseconds ? tick / 1000 : tick).toPrecision(9))));
+      parts.push(draw("line", { x1: at, x2: at, y1: 19, y2: this.height }));
+      if (at < this.width - 28) parts.push(draw("text", { x: at, y: 14, "text-anchor": "middle" }, String(+(milliseconds ? tick / 1000 : tick).toPrecision(9))));
     }
     return parts;
   }

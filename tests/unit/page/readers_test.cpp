@@ -52,10 +52,10 @@ TEST(Result, ShowsWhereItComesFrom) {
 
 TEST(Result, ShowsTheDocumentsNumbersAsTheyAre) {
   const Document document = read(result_text());
-  ASSERT_THAT(titles(document), ElementsAre("example"));
-  EXPECT_EQ(document.sections[0].line,
+  ASSERT_THAT(titles(document), ElementsAre("All cases", "example", "example-µs"));
+  EXPECT_EQ(document.sections[1].line,
             "2 GPUs, 8 iterations, pipeline; elementwise gelu f32 4G; all_reduce bf16 512M, 8 comm blocks");
-  const Times* times = view_of<Times>(document.sections[0]);
+  const Times* times = view_of<Times>(document.sections[1]);
   ASSERT_NE(times, nullptr);
   const json results = json::parse(result_text())["cases"][0]["results"];
   ASSERT_GE(times->rows.size(), results.size());
@@ -65,7 +65,7 @@ TEST(Result, ShowsTheDocumentsNumbersAsTheyAre) {
     EXPECT_EQ(json(times->rows[row].trials), results[row]["time_us"]["trials"]);
   }
   EXPECT_EQ(times->references[0].value, 24000.0);
-  const Table* table = table_of(document.sections[0], "Every figure");
+  const Table* table = table_of(document.sections[1], "Every figure");
   ASSERT_NE(table, nullptr);
   for (std::size_t row = 0; row < results.size(); ++row) {
     for (std::size_t column = 0; column < table->columns.size(); ++column) {
@@ -76,15 +76,22 @@ TEST(Result, ShowsTheDocumentsNumbersAsTheyAre) {
   }
 }
 
+TEST(Result, IsReadThoughThisVersionWouldRefuseItsScenario) {
+  const Document document = read(result_text());
+  EXPECT_EQ(document.sections.at(2).title, "example-µs");
+  EXPECT_EQ(document.sections[2].line,
+            "a scenario that this version would refuse: compute.grid[1]: 1024, expected 1 to 128 (tiles along m)");
+}
+
 TEST(Result, MarksTheLeastMedian) {
   json document = json::parse(result_text());
   for (json& result : document["cases"][0]["results"]) result["time_us"]["median"] = 50000.0;
   document["cases"][0]["results"][1]["time_us"]["median"] = 20000.5;
   const Document shown = read(document.dump());
-  const Times* times = view_of<Times>(shown.sections[0]);
+  const Times* times = view_of<Times>(shown.sections[1]);
   const auto marked = std::ranges::find(times->rows, true, &Timed::marked);
   EXPECT_EQ(marked - times->rows.begin(), 1);
-  EXPECT_EQ(table_of(shown.sections[0], "Every figure")->marked, 1U);
+  EXPECT_EQ(table_of(shown.sections[1], "Every figure")->marked, 1U);
 }
 
 TEST(Result, ShowsASweepAcrossCasesAsAGrid) {
@@ -130,7 +137,7 @@ TEST(Result, NamesTheFieldThatIsWrong) {
   EXPECT_EQ(damaged("/cases/0/results/1/time_us/median", nullptr),
             "file: cases[0].results[1].time_us.median: null, expected a finite number");
   EXPECT_EQ(damaged("/cases/0/results/1/plan/priority", 3), "file: cases[0].results[1].plan.priority: 3, expected true or false");
-  EXPECT_EQ(damaged("/cases/0/scenario/gpus", 1), "file: cases[0].scenario: gpus: 1, expected a whole number from 2 to 8");
+  EXPECT_EQ(damaged("/cases/0/scenario/name", 1), "file: cases[0].scenario.name: 1, expected a text");
   EXPECT_EQ(damaged("/device/count", -2), "file: device.count: -2, expected a whole number from 0 to 2^53");
 }
 
