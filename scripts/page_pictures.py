@@ -15,10 +15,10 @@ import chromium
 RECORDED = ROOT / "docs/results/raw/h200"
 # Picture, documents, what it begins with, height, dark.
 PICTURES = [
-    ("report-light", ["quick-2gpu.trace.json.gz", "quick-2gpu.json"], "body", 760, False),
-    ("report-dark", ["timelines-copies-controls-2gpu.trace.json.gz"], "#d0s1", 560, True),
-    ("report-search", ["tune-2gpu.json"], "#d0s1", 620, False),
-    ("report-grid", ["controls-2gpu.json"], "#d0s1", 330, True),
+    ("report-light", ["quick-2gpu.trace.json.gz", "quick-2gpu.json"], "body", 540, False),
+    ("report-dark", ["timelines-copies-controls-2gpu.trace.json.gz"], "#d0s1", 290, True),
+    ("report-search", ["tune-2gpu.json"], "#d0s1", 460, False),
+    ("report-grid", ["controls-2gpu.json"], "#d0s1", 230, True),
 ]
 
 

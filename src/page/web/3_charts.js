@@ -114,7 +114,7 @@ function searchOf(view, provenance) {
   return figureOf(view.title, provenance, [legend], (width) => {
     const height = 240, left = 56, right = width > 560 ? 150 : 12, bottom = 30;
     const x = d3.scaleLinear().domain([0.5, tried.length + 0.5]).range([left, width - right]);
-    const y = d3.scaleLinear().domain([Math.min(...numbers) * 0.98, Math.max(...numbers) * 1.02]).nice().range([height - bottom, 10]);
+    const y = d3.scaleLinear().domain([Math.min(...numbers) * 0.98, Math.max(...numbers) * 1.02]).nice().range([height - bottom - 14, 10]);
     const svg = draw("svg.search", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${view.title}; arrows go from one to the next`, tabindex: 0 });
     svg.append(searchAxes(x, y, scale, tried.length));
     let free = height;
@@ -136,7 +136,7 @@ function searchAxes(x, y, scale, count) {
   for (const tick of y.ticks(6)) {
     axes.append(draw("line", { x1: x.range()[0], x2: x.range()[1], y1: y(tick), y2: y(tick) }), draw("text", { x: x.range()[0] - 6, y: y(tick) + 4, "text-anchor": "end" }, String(+(tick * scale.factor).toPrecision(10))));
   }
-  for (const tick of x.ticks(Math.min(count, 12)).filter(Number.isInteger)) axes.append(draw("text", { x: x(tick), y: y.range()[0] + 16, "text-anchor": "middle" }, String(tick)));
+  for (const tick of x.ticks(Math.min(count, 12)).filter(Number.isInteger)) axes.append(draw("text", { x: x(tick), y: y.range()[0] + 28, "text-anchor": "middle" }, String(tick)));
   axes.append(draw("text", { x: 4, y: 14 }, scale.unit));
   return axes;
 }
@@ -146,10 +146,10 @@ function candidate(one, x, y, scale, unit) {
   const group = draw(`g.candidate${one.chosen ? ".chosen" : ""}${one.dropped ? ".dropped" : ""}`, {
     pointermove: (event) => showTip(event.clientX, event.clientY, candidateLines(one, scale, unit)), pointerleave: hideTip,
   });
-  group.append(draw("rect.hit", { x: at - 6, y: y.range()[1], width: 12, height: y.range()[0] - y.range()[1] }));
+  group.append(draw("rect.hit", { x: at - 6, y: y.range()[1], width: 12, height: y.range()[0] - y.range()[1] + 14 }));
   if (isNumber(one.predicted)) group.append(draw("path.predicted", { d: `M${at},${y(one.predicted) - 5}l4,5l-4,5l-4,-5z` }));
   if (!isNumber(one.median)) {
-    const foot = y.range()[0] - 6;
+    const foot = y.range()[0] + 8;
     group.append(draw("path.refused", { d: `M${at - 4},${foot - 4}l8,8m0,-8l-8,8` }));
     return group;
   }
