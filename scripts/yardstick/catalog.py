@@ -61,6 +61,8 @@ CATALOG = (
     Program("decode", "decode.py", own=Switch("PyTorch's one-shot all-reduce", ("--one-shot",))),
     Program("ddp_bf16", "ddp.py", ("--hook", "bf16", "--layers", "4"), own=PRIORITY),
     Program("ddp_powersgd", "ddp.py", ("--hook", "powersgd", "--layers", "4"), own=PRIORITY),
+    Program("hf_llama", "hf_llama.py", own=PRIORITY),
+    Program("hf_accelerate", "hf_llama.py", ("--with", "accelerate"), own=PRIORITY),
     Program("compiled", "compiled.py", own=PRIORITY),
     Program("graphed", "graphed.py", own=PRIORITY),
     Program("raw_overlap", "", ranks=False, traced=False, gpus=2),

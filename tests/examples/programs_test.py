@@ -72,6 +72,15 @@ class ProgramsTest(unittest.TestCase):
         for more in ([], ["--local"]):
             self.line("decode.py", *sizes, *more)
 
+    @unittest.skipUnless(importlib.util.find_spec("transformers"), "transformers is not installed")
+    def test_hugging_face(self) -> None:
+        sizes = ["--layers", "2", "--hidden", "64", "--ffn", "128", "--heads", "4", "--key-heads", "2", "--vocabulary", "128", "--tokens", "32"]
+        plain = self.line("hf_llama.py", *sizes, "--deterministic")
+        if importlib.util.find_spec("accelerate"):
+            wrapped = self.line("hf_llama.py", *sizes, "--deterministic", "--with", "accelerate")
+            self.assertEqual(wrapped["digest"], plain["digest"])
+        self.assertNotEqual(self.line("hf_llama.py", *sizes, "--local", "--deterministic")["digest"], plain["digest"])
+
     def test_a_trace_for_the_idle_share(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             trace = Path(folder) / "trace.json"
@@ -87,6 +96,12 @@ class ProgramsTest(unittest.TestCase):
 
 
 class SkipTest(unittest.TestCase):
+    def test_without_transformers(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "transformers.py").write_text("raise ImportError('hidden')\n")
+            done = run([str(EXAMPLES / "programs" / "hf_llama.py")], PYTHONPATH=folder)
+            self.assertEqual((done.returncode, done.stderr.strip()), (SKIPPED, "skipped: transformers cannot be imported (hidden)"))
+
     def test_without_a_rank(self) -> None:
         done = run([str(EXAMPLES / "programs" / "ddp.py")])
         self.assertIn("expected to be started as a rank", done.stderr)

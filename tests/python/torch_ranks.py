@@ -5,7 +5,7 @@ usage: torch_ranks.py ddp|fsdp2 RUN...      a RUN is words with + between them; 
 
 words: plain, mixed, accumulate, unused, views, fails (on rank 1), unequal (on rank 1); hooks of DDP: bf16, fp16, wrapper, own;
 compared: steps are timed, and take longer once buffers are registered; retries: rank 1's allocator has to retry;
-rewrapped: wrapped again in the middle; pair: two models in turns
+rewrapped: wrapped again in the middle; pair: two models in turns; compiled: by torch.compile, without code generation
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def ddp(model: torch.nn.Module) -> torch.nn.Module:
         install("torch.nn.parallel.distributed", "install_ddp")  # acts once
         torch.distributed.Reducer.on_gpus = lambda self: True
     wrapped = torch.nn.parallel.DistributedDataParallel(
-        model, bucket_cap_mb=0.02, gradient_as_bucket_view="views" in WORDS, find_unused_parameters="unused" in WORDS
+        model, bucket_cap_mb=2 if "compiled" in WORDS else 0.02, gradient_as_bucket_view="views" in WORDS, find_unused_parameters="unused" in WORDS
     )
     for word in WORDS & HOOKS.keys():
         wrapped.register_comm_hook(None, HOOKS[word])
@@ -183,6 +183,8 @@ def run() -> None:
     torch.manual_seed(0)
     model = torch.nn.Sequential(*[Block() for _ in range(3)])
     wrapped = {"ddp": ddp, "fsdp2": fsdp2}[KIND](model)
+    if "compiled" in WORDS:
+        wrapped = torch.compile(wrapped, backend="eager")
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     other = ddp(torch.nn.Sequential(Block())) if "pair" in WORDS else None
     for step in range(TIMED_STEPS if timed() else STEPS):

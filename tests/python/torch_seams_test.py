@@ -53,6 +53,13 @@ class DdpTest(unittest.TestCase):
             self.assertEqual(copies[0]["bytes"], 6 * (64 * 64 + 64) * 2)
             self.assertEqual(said[case]["digest"], said[f"plain+{case}"]["digest"], case)
 
+    def test_a_model_under_torch_compile_is_no_different(self) -> None:
+        cases = ("compiled", "bf16+compiled")
+        said = launch("ddp", *(f"plain+{case}" for case in cases), *cases)
+        for case in cases:
+            self.assertEqual([entry["state"] for entry in said[case]["buffers"]], ["registered"], case)
+            self.assertEqual(said[case]["digest"], said[f"plain+{case}"]["digest"], case)
+
     def test_a_model_that_is_wrapped_again_and_two_models_have_a_segment_each(self) -> None:
         cases = ("rewrapped", "pair")
         said = launch("ddp", *(f"plain+{case}" for case in cases), *cases)
