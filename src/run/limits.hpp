@@ -16,12 +16,13 @@ inline constexpr std::uint32_t kGreatestCommBlocks = 64;
 
 // What the preloaded library has places for.
 inline constexpr std::size_t kMostCaps = 64;
+inline constexpr std::size_t kMostCommunication = 32;  ///< names of kernels that communicate
 inline constexpr std::size_t kMostFootprints = 32;
 inline constexpr std::size_t kMostProducts = 32;
 inline constexpr std::size_t kMostDevices = 8;          ///< that rules are for
 inline constexpr std::size_t kMostBudgets = 8;          ///< that take turns
 inline constexpr std::size_t kMostDurations = 3072;     ///< of one device
-inline constexpr std::size_t kLongestKernelName = 127;  ///< bytes, of a cap
+inline constexpr std::size_t kLongestKernelName = 127;  ///< bytes, of a cap or of one that communicates
 inline constexpr std::size_t kLongestDeviceWord = 15;   ///< bytes, of a device that rules are for: "h200"
 inline constexpr std::size_t kLongestDeviceName = 95;   ///< bytes, as a driver names its device: "NVIDIA H200"
 

@@ -124,6 +124,7 @@ bool parse_rule(std::string_view line, Rules& rules) {
   const std::string_view word = line.substr(0, gap);
   const std::string_view argument = gap == std::string_view::npos ? std::string_view() : trimmed(line.substr(gap));
   if (word == "cap") { return parse_cap(argument, rules); }
+  if (word == "communication") { return rules.add_communication(argument); }
   if (word == "device") { return rules.add_device(argument); }
   if (word == "footprint") { return parse_footprint(argument, rules); }
   if (word == "product") { return parse_product(argument, rules); }
@@ -132,6 +133,12 @@ bool parse_rule(std::string_view line, Rules& rules) {
   if (word == "budget") { return parse_budgets(argument, rules); }
   if (word == "symmetric_copies" && argument == "on") { return rules.symmetric_copies = true; }
   return argument == "off" && rules.leave_out(word);
+}
+
+/// Names end at a zero byte where they are kept, and at a line's end where they are said.
+bool is_one_line(std::string_view name) {
+  return !name.empty() && name.size() <= kLongestKernelName &&
+         name.find_first_of(std::string_view("\n\0", 2)) == std::string_view::npos && trimmed(name) == name;
 }
 
 DeviceNames newest_name(const Rules& rules) { return kEveryDevice << rules.device_count; }
@@ -186,14 +193,25 @@ void write_rules_on(DeviceNames device, const Rules& rules, std::string& text) {
 }  // namespace
 
 bool Rules::add_cap(std::string_view name, std::uint32_t blocks_per_sm) {
-  // Names end at a zero byte where they are kept.
-  const bool one_line = name.find_first_of(std::string_view("\n\0", 2)) == std::string_view::npos && trimmed(name) == name;
-  if (cap_count == kMostCaps || name.empty() || name.size() > kLongestKernelName || !one_line) { return false; }
+  if (cap_count == kMostCaps || !is_one_line(name)) { return false; }
   if (blocks_per_sm < 1 || blocks_per_sm > kGreatestResidency) { return false; }
   CapRule& rule = caps[cap_count++];
   name.copy(rule.name.data(), name.size());
   rule.blocks_per_sm = blocks_per_sm;
   return true;
+}
+
+bool Rules::add_communication(std::string_view name) {
+  if (communication_count == kMostCommunication || !is_one_line(name)) { return false; }
+  name.copy(communication[communication_count++].data(), name.size());
+  return true;
+}
+
+bool Rules::is_communication(const char* kernel_name) const {
+  const std::string_view kernel = kernel_name;
+  const auto end = communication.begin() + static_cast<std::ptrdiff_t>(communication_count);
+  return std::any_of(communication.begin(), end,
+                     [&](const CommunicationName& name) { return kernel.find(name.data()) != std::string_view::npos; });
 }
 
 bool Rules::add_device(std::string_view word) {
@@ -280,6 +298,7 @@ std::size_t parse_rules(std::string_view text, Rules& rules) {
 
 std::string rules_text(const Rules& rules) {
   std::string text;
+  for (std::size_t i = 0; i < rules.communication_count; ++i) { Line(text) << "communication " << rules.communication[i].data(); }
   for (std::size_t i = 0; i < rules.cap_count; ++i) {
     Line(text) << "cap " << rules.caps[i].name.data() << " " << rules.caps[i].blocks_per_sm;
   }

@@ -20,6 +20,9 @@ struct CapRule {
   bool operator==(const CapRule&) const = default;
 };
 
+/// `communication <substring of a kernel name>`: what has it communicates, by a library that is not known.
+using CommunicationName = std::array<char, kLongestKernelName + 1>;  // zero-terminated
+
 /// Bit per name of a device that rules are for: `device h200` begins the rules for devices in whose name that is a word. Rules before the
 /// first such line are for every device.
 using DeviceNames = std::uint32_t;
@@ -65,6 +68,7 @@ struct Rules {
   std::uint32_t symmetric_blocks = 0;  ///< least blocks of a communicator's kernels on symmetric memory; 0: NCCL's choice
   bool symmetric_copies = false;       ///< `symmetric_copies on`: communicators whose symmetric gathers are made by copy engines
   BudgetTurns budgets;
+  std::size_t communication_count = 0;
   std::size_t cap_count = 0;
   std::size_t footprint_count = 0;
   std::size_t product_count = 0;
@@ -72,6 +76,7 @@ struct Rules {
   std::array<std::array<char, kLongestDeviceWord + 1>, kMostDevices> device_names{};  ///< zero-terminated
   std::array<FootprintRule, kMostFootprints> footprints{};
   std::array<ProductRule, kMostProducts> products{};
+  std::array<CommunicationName, kMostCommunication> communication{};
   std::array<CapRule, kMostCaps> caps{};  // last: what every launch reads stays together
 
   bool operator==(const Rules&) const = default;
@@ -79,6 +84,8 @@ struct Rules {
   // False: no rule, or no place is left for it; nothing changes then.
   /// A name without blanks at its ends, of one line; blocks from 1 to kGreatestResidency.
   bool add_cap(std::string_view name, std::uint32_t blocks_per_sm);
+  /// Such a name.
+  bool add_communication(std::string_view name);
   /// A word of letters and digits, which what is added from now on is for. Repeated names take a place each: whoever writes the rules puts
   /// those of a device together.
   bool add_device(std::string_view word);
@@ -92,6 +99,8 @@ struct Rules {
   /// One of kParts.
   bool leave_out(std::string_view part);
 
+  /// Whether a rule says that such a kernel communicates.
+  [[nodiscard]] bool is_communication(const char* kernel_name) const;
   [[nodiscard]] bool has_targets() const { return sm_target > 0 || product_count > 0; }
   [[nodiscard]] bool sets_communicators() const { return symmetric_blocks > 0 || symmetric_copies; }
   [[nodiscard]] bool has_caps() const { return cap_count > 0 || footprint_count > 0; }

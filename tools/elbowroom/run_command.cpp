@@ -207,6 +207,11 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
                   "Hold kernels whose name has NAME (all without it) at N blocks per SM beside collectives")
       ->type_name("[NAME=]N")
       ->take_all();
+  run->add_option("--communication", arguments->communication,
+                  "Kernels whose name has NAME communicate: they are left alone, and nothing is made to wait for them")
+      ->type_name("NAME")
+      ->delimiter(',')
+      ->take_all();
   run->add_option("--sm-target", arguments->sm_target, "SMs that a library GEMM beside a collective sizes itself for");
   run->add_option(
          "--off", arguments->off,

@@ -166,6 +166,15 @@ Result<std::vector<KernelCap>> parse_caps(std::span<const std::string> texts) {
   return caps;
 }
 
+Status check_communication(std::span<const std::string> names) {
+  if (names.size() > run::kMostCommunication)
+    return invalid_input(fmt::format("--communication: {} names, expected at most {}", names.size(), run::kMostCommunication));
+  const auto wrong = std::ranges::find_if_not(names, is_kernel_name);
+  if (wrong == names.end()) return {};
+  return invalid_input(fmt::format("--communication: '{}', expected part of a kernel's name: 1 to {} visible characters", *wrong,
+                                   run::kLongestKernelName));
+}
+
 Result<std::string> parse_off(std::string_view text) {
   std::vector<std::string_view> words;
   for (const run::Part& part : run::kParts) words.emplace_back(part.word);
@@ -177,6 +186,7 @@ Result<std::string> parse_off(std::string_view text) {
 Result<run::Rules> run_rules(const RunControls& controls) {
   run::Rules rules;
   const auto add_cap = [&](const KernelCap& cap) { return rules.add_cap(cap.kernel, word(cap.blocks_per_sm)); };
+  const auto add_communication = [&](const std::string& name) { return rules.add_communication(name); };
   const auto add_device = [&](const std::string& device) { return add_all_on(device, controls, rules); };
   const auto leave_out = [&](const std::string& part) { return !is_part_of_policy(part) || rules.leave_out(part); };
   const auto add_comm_rule = [&](const auto& rule) {
@@ -187,7 +197,7 @@ Result<run::Rules> run_rules(const RunControls& controls) {
   std::set<std::string> devices;
   for (const FootprintCap& cap : controls.footprint_caps) devices.insert(cap.device);
   for (const ProductTarget& target : controls.product_targets) devices.insert(target.device);
-  const bool all = std::ranges::all_of(controls.caps, add_cap) &&
+  const bool all = std::ranges::all_of(controls.communication, add_communication) && std::ranges::all_of(controls.caps, add_cap) &&
                    (!controls.sm_target || rules.set_sm_target(word(*controls.sm_target))) &&
                    std::ranges::all_of(controls.comm_rules, add_comm_rule) && std::ranges::all_of(controls.off, leave_out) &&
                    std::ranges::all_of(devices, add_device);

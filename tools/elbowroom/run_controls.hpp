@@ -38,6 +38,7 @@ struct ProductTarget {
 
 /// What a run is asked to do beyond what its policy does by itself.
 struct RunControls {
+  std::vector<std::string> communication;                         ///< parts of names of kernels that communicate
   std::vector<KernelCap> caps;                                    ///< the first that fits a kernel counts
   std::optional<Sms> sm_target;                                   ///< of all products
   std::vector<FootprintCap> footprint_caps;                       ///< of kernels that no cap by name is for
@@ -49,6 +50,9 @@ struct RunControls {
 
 /// Caps as the command line gives them: "4" or "gelu=4".
 Result<std::vector<KernelCap>> parse_caps(std::span<const std::string> texts);
+
+/// `invalid_input` for what is no part of a kernel's name, or one too many.
+Status check_communication(std::span<const std::string> names);
 
 /// Adds "comm_blocks=8", "cluster=1", "comm_threads=256" and "copy_engine=1" as the environment variables that make NCCL and RCCL do so, and
 /// "symmetric_blocks=16" and "budget=8" as the rules by which the interposer does.

@@ -45,6 +45,8 @@ Status check_controls(run::Policy policy, const RunControls& controls) {
 
 Result<RunControls> asked_controls(const RunArguments& arguments) {
   RunControls controls;
+  if (Status named = check_communication(arguments.communication); !named) return named.error();
+  controls.communication = arguments.communication;
   Result<std::vector<KernelCap>> caps = parse_caps(arguments.caps);
   if (!caps) return caps.error();
   controls.caps = *std::move(caps);

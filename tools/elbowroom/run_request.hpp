@@ -26,6 +26,7 @@ struct RunArguments {
   bool quiet = false;
   std::vector<std::string> settings;
   std::vector<std::string> caps;
+  std::vector<std::string> communication;
   std::vector<std::string> off;
   std::optional<int> sm_target;
 };

@@ -141,7 +141,8 @@ TEST(Rules, HaveRoomForWhatAProfileSays) {
 TEST(Rules, AreWrittenAsTheyAreRead) {
   Rules rules;
   EXPECT_EQ(rules_text(rules), "");
-  ASSERT_TRUE(rules.add_cap("gelu kernel<4>", 3) && rules.set_sm_target(108) && rules.leave_out("timing"));
+  ASSERT_TRUE(rules.add_communication("my exchange") && rules.add_cap("gelu kernel<4>", 3) && rules.set_sm_target(108) &&
+              rules.leave_out("timing"));
   ASSERT_TRUE(rules.add_footprint({.threads = 256,
                                    .registers = 32,
                                    .static_shared = 0,
@@ -150,19 +151,35 @@ TEST(Rules, AreWrittenAsTheyAreRead) {
                                    .blocks_per_sm = 4,
                                    .on = kAnyName}));
   ASSERT_TRUE(rules.add_device("h200") && rules.add_product({{ProductType::bf16, 40}, 92, 0}));
-  EXPECT_EQ(rules_text(rules),
-            "cap gelu kernel<4> 3\nsm_target 108\ntiming off\nfootprint 256x32 0+1024 1 cap 4\ndevice h200\n"
-            "product bf16 2^40 sm_target 92\n");
+  EXPECT_EQ(
+      rules_text(rules),
+      "communication my exchange\ncap gelu kernel<4> 3\nsm_target 108\ntiming off\nfootprint 256x32 0+1024 1 cap 4\ndevice h200\n"
+      "product bf16 2^40 sm_target 92\n");
 }
 
 TEST(Rules, TakeNothingThatTheirTextCannotSay) {
   Rules rules;
-  for (const std::string_view name : {"", " gelu", "gelu ", "ge\nlu"}) EXPECT_FALSE(rules.add_cap(name, 2)) << name;
-  EXPECT_FALSE(rules.add_cap(std::string_view("ge\0lu", 5), 2)) << "a zero byte";
+  for (const std::string_view name : {"", " gelu", "gelu ", "ge\nlu"})
+    EXPECT_FALSE(rules.add_cap(name, 2) || rules.add_communication(name)) << name;
+  const std::string_view zero("ge\0lu", 5);
+  EXPECT_FALSE(rules.add_cap(zero, 2) || rules.add_communication(zero)) << "a zero byte";
   EXPECT_FALSE(rules.add_cap("gelu", 0) || rules.add_cap("gelu", kGreatestResidency + 1));
   EXPECT_FALSE(rules.add_product({{ProductType::other, 40}, 92, 0}) || rules.add_product({{ProductType::f32, 0}, 92, 0}));
   EXPECT_FALSE(rules.set_sm_target(0) || rules.leave_out("shape"));
   EXPECT_EQ(rules, Rules());
+}
+
+TEST(Rules, NameKernelsThatCommunicate) {
+  Rules rules;
+  ASSERT_EQ(parse_rules("communication my_exchange\n communication  second one ", rules), 0U);
+  EXPECT_TRUE(rules.is_communication("_ZN4mine11my_exchangeE") && rules.is_communication("the second one"));
+  EXPECT_FALSE(rules.is_communication("my_gemm") || rules.is_communication("second"));
+  EXPECT_EQ(parse_rules("communication", rules), 1U);
+  EXPECT_EQ(parse_rules("communication " + std::string(kLongestKernelName + 1, 'k'), rules), 1U);
+  std::string text;
+  for (std::size_t i = 0; i <= kMostCommunication; ++i) { text += "communication k" + std::to_string(i) + "\n"; }
+  Rules full;
+  EXPECT_EQ(parse_rules(text, full), kMostCommunication + 1) << "one more than fits";
 }
 
 std::uint32_t any_number() { return *rc::gen::arbitrary<std::uint32_t>(); }
@@ -174,10 +191,13 @@ std::string any_word(const char* letters, std::size_t longest) {
 }
 
 void add_anything(Rules& rules) {
-  switch (*rc::gen::inRange(0, 7)) {
+  switch (*rc::gen::inRange(0, 8)) {
     case 0:
       // Also what is refused: blanks at an end.
       rules.add_cap(any_word("ag<>*# \t:", kLongestKernelName + 1), any_residency());
+      break;
+    case 6:
+      rules.add_communication(any_word("ag<>*# \t:", kLongestKernelName + 1));
       break;
     case 1:
       rules.add_device(any_word("hH20s", kLongestDeviceWord + 1));
