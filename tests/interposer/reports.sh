@@ -87,7 +87,7 @@ fi
 # An entry point that is newer than its hook is left alone, which is said.
 if [ -n "${ELBOWROOM_ROUTES_PROGRAM:-}" ]; then
   ELBOWROOM_PROGRAM=$ELBOWROOM_ROUTES_PROGRAM run proc_address_newer 1
-  grep -qF 'cuLaunchHostFunc: the driver has a newer form' "$work"/*.json || fail "no word of the newer form: $(cat "$work"/*.json)"
+  grep -qF 'cuStreamWaitValue64_v2: the driver has a newer form' "$work"/*.json || fail "no word of the newer form: $(cat "$work"/*.json)"
 fi
 
 # Without a driver there is nothing to report, and a folder that is not there is no reason to fail.

@@ -22,6 +22,8 @@ using Before = std::array<Serial, kChains>;
 struct CollectiveFacts {
   Interval expected;
   std::uint32_t blocks = 0;
+  std::uint32_t sms = 0;    ///< that these can run on; 0: unknown
+  bool clusters = false;    ///< they begin in clusters
   std::uint32_t shape = 0;  ///< position of its kind
   bool duration_known = false;
   bool queued = false;     ///< expected to wait for another collective when it was launched

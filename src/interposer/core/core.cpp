@@ -134,6 +134,11 @@ void Core::on_stream_wait(StreamId stream, EventId event) {
   if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.wait(*found, event); }
 }
 
+void Core::on_event_recorded_elsewhere() {
+  CoreState::Hold hold(*state_);
+  state_->known.order.distrust_events();
+}
+
 void Core::on_stream_operation(StreamId stream) {
   if (!is_legacy_stream(stream) || state_->rest.on()) { return; }
   CoreState::Hold hold(*state_);

@@ -25,6 +25,9 @@ constexpr StreamId legacy_stream(ContextId context) { return context | 1; }
 constexpr StreamId per_thread_stream(ContextId context, std::uint32_t thread) {
   return context | (static_cast<std::uint64_t>(thread % 0xffffU + 1) << 48U) | 2;
 }
+/// What all streams of a context wait for that no stream does; the host can wait for it with the context alone.
+constexpr StreamId whole_context(ContextId context) { return context | 3; }
+constexpr bool is_whole_context(StreamId stream) { return (stream & 7U) == 3; }
 constexpr bool is_legacy_stream(StreamId stream) { return (stream & 7U) == 1; }
 
 struct Extent {
@@ -37,6 +40,7 @@ struct StreamInfo {
   ContextId context = 0;
   std::int32_t device = 0;  ///< ordinal, 0..63
   bool blocking = true;     ///< not created with CU_STREAM_NON_BLOCKING; default streams are blocking
+  std::uint32_t sms = 0;    ///< of its context, which may be given a part of the device; 0: those of the device
 };
 
 /// About a function (kernel) met for the first time or after a module was unloaded.
@@ -72,6 +76,9 @@ struct Platform {
   std::uint32_t (*blocks_per_sm)(void* self, FunctionId function, std::uint32_t threads, std::uint32_t dynamic_shared) = nullptr;
   /// What earlier runs learned (run/durations.hpp), readable from then on. Asked once, with the first device.
   Text (*known_durations)(void* self) = nullptr;
+  /// Whether the program may call functions of the driver past the hooks, so that its order is not known in full. Asked with the
+  /// lock held, wherever something would be gated; null: it may not.
+  bool (*unfollowed)(void* self) = nullptr;
 };
 
 /// What an intercepted ncclAllReduce & co. said about the kernel that it is about to launch; all zero where nobody was asked.
@@ -91,6 +98,7 @@ struct LaunchFacts {
   bool cooperative = false;
   bool sets_priority = false;          ///< the program's own attributes name a priority: the core leaves it
   bool sets_completion_event = false;  ///< the program's own attributes name a launch completion event: it cannot be gated on
+  bool records_event = false;          ///< the program's own attributes name an event that the launch records
   bool programmatic = false;           ///< programmatic dependent launch: what we put before it costs the pair its overlap, no more
   CollectiveNote note;
   std::uint64_t host_time_ns = 0;  ///< a monotonic clock's; equal to or later than every earlier fact of this thread
@@ -142,6 +150,7 @@ struct Decision {
   bool time_it = false;                   ///< record timing events around the launch (never while anything is being captured)
   bool captured = false;                  ///< the stream is being captured, as far as the core was told
   bool is_collective = false;
+  ContextId context = 0;  ///< of the stream, where anything is decided
   /// Not zero: a step of the program begins with this launch. Record a timing event before it, tell `on_step_time` later.
   std::uint64_t step = 0;
   bool in_window = false;           ///< in order and in time: for the hooks' own accounting of overhead
@@ -181,6 +190,7 @@ struct GraphFacts {
   std::uint32_t computes = 0;     ///< other kernel nodes
   /// It waits for the host, another process or a condition, or what it holds is not known: a gate behind it could wait for ever.
   bool waits = false;
+  bool records = false;  ///< events of the program, or what it holds is not known
 };
 
 /// The SM count to set around a call of cuBLAS: 0 leaves the library as it is.
@@ -250,6 +260,9 @@ class Core {
   void on_event_destroy(EventId event);     ///< before the driver
   void on_event_record(EventId event, StreamId stream);
   void on_stream_wait(StreamId stream, EventId event);
+  /// Some event may from now on be recorded by what is not followed: another process, a graph, a launch, a whole context. That an event has
+  /// passed then says no more that the host has done what was before the record that is known.
+  void on_event_recorded_elsewhere();
   /// An operation without kernel that another stream may be ordered by: needed for asynchronous copies, memsets and host functions on
   /// *legacy* streams alone (elsewhere the stream's own order says it all, and the call does nothing).
   void on_stream_operation(StreamId stream);

@@ -72,12 +72,20 @@ void decide_priority(Launch& launch) {
   }
 }
 
+// That its blocks can run on.
+std::uint32_t sms_of(const Launch& launch) {
+  const auto device = static_cast<std::size_t>(launch.stream.info.device);
+  return launch.stream.info.sms != 0 ? launch.stream.info.sms : launch.state.known.devices[device].sms;
+}
+
 void place_collective(Launch& launch, bool queued) {
   Knowledge& known = launch.state.known;
   launch.order.clock.collectives_until = launch.expected.end;
   CollectiveFacts facts;
   facts.expected = launch.expected;
   facts.blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.facts.grid.count(), 0xffffffffU));
+  facts.clusters = cluster_of(launch.kernel, launch.facts) > 1;
+  facts.sms = sms_of(launch);
   facts.shape = static_cast<std::uint32_t>(known.kinds.position(&launch.kind));
   facts.duration_known = launch.kind.samples.known();
   facts.queued = queued;
@@ -93,6 +101,7 @@ void decide_collective(Launch& launch, bool queued) {
   // Compute that was launched before the collective, and runs when it arrives, keeps it company as well.
   if (!launch.captured && known.compute_until[device] > launch.expected.start) { launch.kind.has_company = true; }
   place_collective(launch, queued);
+  if (launch.kernel.left_alone) { return; }
   if (launch.kernel.passed_through) {
     launch.state.refuse(launch.kernel, launch.decision, Refusal::passed_through);
     return;
@@ -132,21 +141,21 @@ void count_company(Knowledge& known, Beside& beside) {
 Refusal refusal_of(const Launch& launch, const Collective& collective) {
   ProgramOrder& order = launch.state.known.order;
   const Collectives::Between between = order.collectives().between(collective.serial, launch.order.collectives);
-  const auto device = static_cast<std::size_t>(launch.stream.info.device);
-  const Rules& rules = launch.state.rules;
-  return gate_refusal({.collective = collective,
-                       .facts = launch.facts,
-                       .context = launch.stream.info.context,
-                       .capture = launch.captured ? launch.stream.capture : 0,
-                       .compute = launch.expected,
-                       .sms = launch.state.known.devices[device].sms,
-                       .collectives_between = between.any,
-                       .duration_unknown_between = between.of_unknown_duration,
-                       .event_taken = order.collectives().newest() - collective.serial >= kEventSlots,
-                       .capture_active = order.captures_active() != 0,
-                       .host_action_pending = order.host_actions_pending(),
-                       .order_lost = order.lost(),
-                       .compares = compares(rules)});
+  const CoreState& state = launch.state;
+  return gate_refusal(
+      {.collective = collective,
+       .facts = launch.facts,
+       .context = launch.stream.info.context,
+       .capture = launch.captured ? launch.stream.capture : 0,
+       .compute = launch.expected,
+       .sms = sms_of(launch),
+       .collectives_between = between.any,
+       .duration_unknown_between = between.of_unknown_duration,
+       .event_taken = order.collectives().newest() - collective.serial >= kEventSlots,
+       .capture_active = order.captures_active() != 0,
+       .host_action_pending = order.host_actions_pending(),
+       .order_lost = order.lost() || (state.platform.unfollowed != nullptr && state.platform.unfollowed(state.platform.self)),
+       .compares = compares(state.rules)});
 }
 
 /// Refused now and for every later launch of the stream.
@@ -266,6 +275,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
     ++known.totals.overflowed;
     return decision;
   }
+  decision.context = stream->info.context;
   KernelRecord& kernel = known.kernels[kernel_index];
   if (kind->launches == 0) { begin_kind(*kind, key); }
   kind->kernel = kernel_index;
@@ -327,6 +337,7 @@ Decision Core::on_launch(const LaunchFacts& facts) {
   ++known.totals.launches;
   ++known.kernels[kernel].launches;
   known.timing_budget.earn();
+  if (facts.records_event) { known.order.distrust_events(); }
   known.collectives_seen = known.collectives_seen || known.kernels[kernel].communication;
   if (state.dormant()) {
     Decision decision;

@@ -6,6 +6,7 @@ void Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64
   CoreState::Hold hold(*state_);
   Knowledge& known = state_->known;
   ++known.totals.graph_launches;
+  if (graph.records) { known.order.distrust_events(); }
   known.collectives_seen = known.collectives_seen || graph.collectives > 0;
   const std::uint64_t key = combine(combine(0, graph.collectives), graph.computes) | 1U;
   const Stream* before = known.order.find_stream(stream);

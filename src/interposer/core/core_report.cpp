@@ -205,7 +205,7 @@ const char* text(Refusal refusal) {
     case Refusal::programmatic_launch:
       return "gate: programmatic dependent launch in a capture";
     case Refusal::order_lost:
-      return "gate: too many streams or events to follow the order";
+      return "gate: the program's order is not known in full";
     case Refusal::own_priority:
       return "priority: the program sets its own";
     case Refusal::cooperative_launch:

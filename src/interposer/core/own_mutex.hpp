@@ -42,6 +42,15 @@ class OwnMutex {
     leave();
   }
 
+  /// For a scope that no handler may come into again, as if a mutex were held.
+  class Busy {
+   public:
+    Busy() { enter(); }
+    ~Busy() { leave(); }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+  };
+
   /// Whether this thread holds some OwnMutex, or is about to.
   static bool held_here() { return held_ != 0; }
 

@@ -50,6 +50,13 @@ Refusal expected_refusal(const GateQuestion& question) {
   return Refusal::none;
 }
 
+// Whether all blocks begin at once, whatever each takes of an SM: on one SM each. Clusters find theirs within a group of SMs, of which less than
+// a cluster is left over; groups are larger than clusters, so at least half of all SMs hold some.
+bool begins_at_once(const Collective& collective) {
+  const std::uint64_t needed = std::uint64_t{collective.blocks} * (collective.clusters ? 2 : 1);
+  return collective.sms == 0 || needed <= collective.sms;
+}
+
 bool leaves_room(const GateQuestion& question) {
   return question.sms != 0 && question.facts.grid.count() + question.collective.blocks <= question.sms;
 }
@@ -94,7 +101,7 @@ Refusal gate_refusal(const GateQuestion& question) {
   if (collective.capture != question.capture || may_be_captured) { return Refusal::other_capture; }
   if (collective.context != question.context) { return Refusal::other_context; }
   // It would tell of its begin when its last blocks begin, and these may wait for blocks that wait for other ranks.
-  if (question.sms != 0 && collective.blocks > question.sms) { return Refusal::several_waves; }
+  if (!begins_at_once(collective)) { return Refusal::several_waves; }
   if (!collective.launched || !collective.has_event || question.event_taken) { return Refusal::no_event; }
   const Refusal refusal = question.capture != 0 ? captured_refusal(question) : expected_refusal(question);
   if (refusal != Refusal::none) { return refusal; }

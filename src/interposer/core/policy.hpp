@@ -37,7 +37,7 @@ struct GateQuestion {
   ContextId context = 0;
   std::uint32_t capture = 0;  ///< of the compute launch; 0: none
   Interval compute{};         ///< expected
-  std::uint32_t sms = 0;      ///< of the device; 0: unknown
+  std::uint32_t sms = 0;      ///< that the compute launch can run on; 0: unknown
   /// Something is ordered before the collective, but not before the compute launch, and not known finished.
   bool collectives_between = false;
   bool duration_unknown_between = false;  ///< of one of them

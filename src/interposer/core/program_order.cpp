@@ -213,7 +213,9 @@ void ProgramOrder::wait(Stream& stream, EventId id) {
     return;  // an external wait inside a capture orders nothing that is captured
   }
   Order& order = open(stream);
+  const std::uint64_t own_host_actions = order.host_actions;
   join(order, event->order);
+  if (events_distrusted_) { order.host_actions = own_host_actions; }
   close(stream, order);
 }
 
@@ -230,7 +232,9 @@ SyncPoint ProgramOrder::point_of(const Order& order) const {
 SyncPoint ProgramOrder::point_of(EventId id) {
   const Event* event = events_.find(id);
   if (event == nullptr || event->capture != 0) { return {}; }
-  return point_of(event->order);
+  SyncPoint point = point_of(event->order);
+  if (events_distrusted_) { point.host_actions = 0; }
+  return point;
 }
 
 SyncPoint ProgramOrder::point_of(Stream& stream) {

@@ -96,6 +96,9 @@ class ProgramOrder {
 
   void record(EventId event, Stream& stream);
   void wait(Stream& stream, EventId event);
+  /// An event may be recorded unseen: none says any more that a wait for the host is over. Collectives are taken to have ended all the same,
+  /// because a gate that waits for one of those after all waits longer, but not for ever.
+  void distrust_events() { events_distrusted_ = true; }
 
   SyncPoint point_of(EventId event);
   SyncPoint point_of(Stream& stream);
@@ -154,6 +157,7 @@ class ProgramOrder {
   std::uint32_t last_capture_ = 0;
   std::uint32_t era_ = 0;
   bool lost_ = false;
+  bool events_distrusted_ = false;
   PlaceSet host_places_;
   Collectives collectives_;
   std::array<Capture, 16> captures_{};

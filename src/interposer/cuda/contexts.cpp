@@ -66,6 +66,11 @@ Contexts::Entry* Contexts::entry(cu::Context context) {
   free_entry->has_priority = driver_.ctx_get_stream_priority_range != nullptr &&
                              driver_.ctx_get_stream_priority_range(&least, &free_entry->priority) == cu::kSuccess &&
                              free_entry->priority < least;
+  cu::DeviceResource resource{};
+  if (driver_.ctx_get_dev_resource != nullptr &&
+      driver_.ctx_get_dev_resource(context, &resource, cu::kDeviceResourceSm) == cu::kSuccess) {
+    free_entry->sms = resource.sm_count;
+  }
   free_entry->context = context;
   devices_seen_ |= std::uint64_t{1} << (static_cast<unsigned>(free_entry->device) % 64U);
   return free_entry;
@@ -75,6 +80,12 @@ int Contexts::device(cu::Context context) {
   const std::lock_guard lock(mutex_);
   const Entry* known = entry(context);
   return known == nullptr ? -1 : known->device;
+}
+
+std::uint32_t Contexts::sms(cu::Context context) {
+  const std::lock_guard lock(mutex_);
+  const Entry* known = entry(context);
+  return known == nullptr ? 0 : known->sms;
 }
 
 bool Contexts::greatest_priority(cu::Context context, int& priority) {

@@ -50,6 +50,8 @@ class Contexts {
 
   /// Ordinal of the context's device, or -1.
   int device(cu::Context context);
+  /// How many SMs it has, of those of its device; 0: the driver does not say.
+  std::uint32_t sms(cu::Context context);
   /// False: the driver does not say.
   bool greatest_priority(cu::Context context, int& priority);
   /// The event of a slot, made on first use; null when that failed. `captured` chooses the set that is used inside captures.
@@ -66,6 +68,7 @@ class Contexts {
   struct Entry {
     cu::Context context = nullptr;
     int device = -1;
+    std::uint32_t sms = 0;
     int priority = 0;
     bool has_priority = false;
     std::array<std::array<cu::Event, kEventSlots>, 2> events{};

@@ -98,4 +98,9 @@ bool Driver::ends_by_itself(int graph_node_type) {
   return std::ranges::find(types, graph_node_type) != types.end();
 }
 
+bool Driver::may_record(int graph_node_type) {
+  return graph_node_type == cu::kGraphNodeEventRecord ||
+         (!ends_by_itself(graph_node_type) && graph_node_type != cu::kGraphNodeHost);
+}
+
 }  // namespace elbowroom::interposer::cuda

@@ -54,6 +54,7 @@ struct Driver {
   [[nodiscard]] Place place_of(Stream stream) const { return contexts.of(stream); }
   [[nodiscard]] bool is_non_blocking(Stream stream) const;
   int device(Place context) { return contexts.device(context); }
+  std::uint32_t sms(Place context) { return contexts.sms(context); }
   [[nodiscard]] int devices_seen() const { return contexts.devices_seen(); }
   bool greatest_priority(Place context, int& priority) { return contexts.greatest_priority(context, priority); }
   void forget(Place context) { contexts.forget(context); }
@@ -71,6 +72,7 @@ struct Driver {
   [[nodiscard]] static bool reads_graphs() { return true; }
   [[nodiscard]] bool is_collective(const KernelNodeParams& parameters) const;
   static bool ends_by_itself(int graph_node_type);
+  static bool may_record(int graph_node_type);
 
   Calls calls;
   Contexts contexts;

@@ -44,6 +44,16 @@ struct IpcEventHandle {
 
 enum ProcAddressFlags : std::uint64_t { kProcAddressLegacyStream = 1, kProcAddressPerThreadDefaultStream = 2 };
 
+inline constexpr int kDeviceResourceSm = 1;
+
+// CUdevResource; later versions are longer, and what is read stands where it stood.
+struct DeviceResource {
+  int type;
+  unsigned char padding[92];
+  unsigned sm_count;
+  unsigned char rest[412];
+};
+
 enum FunctionAttribute : int {
   kFuncMaxThreadsPerBlock = 0,
   kFuncSharedSizeBytes = 1,

@@ -14,6 +14,8 @@ struct DriverCalls {
   int (*ctx_push_current)(cu::Context);
   int (*ctx_pop_current)(cu::Context*);
   int (*ctx_get_device)(cu::Device*);
+  int (*ctx_get_dev_resource)(cu::Context, cu::DeviceResource*, int type);
+  int (*ctx_from_green_ctx)(cu::Context*, cu::GreenContext);
   int (*ctx_get_stream_priority_range)(int* least, int* greatest);
   int (*device_get_attribute)(int*, int attribute, cu::Device);
   int (*device_get_name)(char* name, int length, cu::Device);

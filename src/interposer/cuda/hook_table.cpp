@@ -64,6 +64,8 @@ constexpr std::array kHooks{
     driver<&cuEventQuery>("cuEventQuery", "cuEventQuery", 2000),
     driver<&cuEventSynchronize>("cuEventSynchronize", "cuEventSynchronize", 2000),
     driver<&cuIpcGetEventHandle>("cuIpcGetEventHandle", "cuIpcGetEventHandle", 4010),
+    driver<&cuCtxRecordEvent>("cuCtxRecordEvent", "cuCtxRecordEvent", 12050),
+    driver<&cuGreenCtxRecordEvent>("cuGreenCtxRecordEvent", "cuGreenCtxRecordEvent", 12040),
     driver<&cuCtxWaitEvent>("cuCtxWaitEvent", "cuCtxWaitEvent", 12050),
     driver<&cuGreenCtxWaitEvent>("cuGreenCtxWaitEvent", "cuGreenCtxWaitEvent", 12040),
     driver<&cuIpcOpenEventHandle>("cuIpcOpenEventHandle", "cuIpcOpenEventHandle", 4010),
@@ -82,6 +84,8 @@ constexpr std::array kHooks{
     legacy<&cuMemsetD8Async>("cuMemsetD8Async", "cuMemsetD8Async", 3020),
     legacy<&cuMemsetD32Async>("cuMemsetD32Async", "cuMemsetD32Async", 3020),
 
+    legacy<&cuLaunchHostFunc_v2>("cuLaunchHostFunc_v2", "cuLaunchHostFunc", 13020),
+    per_thread<&cuLaunchHostFunc_v2_ptsz>("cuLaunchHostFunc_v2_ptsz", "cuLaunchHostFunc", 13020),
     legacy<&cuLaunchHostFunc>("cuLaunchHostFunc", "cuLaunchHostFunc", 10000),
     per_thread<&cuLaunchHostFunc_ptsz>("cuLaunchHostFunc_ptsz", "cuLaunchHostFunc", 10000),
     legacy<&cuStreamAddCallback>("cuStreamAddCallback", "cuStreamAddCallback", 5000),
@@ -103,6 +107,8 @@ constexpr std::array kHooks{
 
     driver<&cuCtxDestroy_v2>("cuCtxDestroy_v2", "cuCtxDestroy", 4000),
     driver<&cuCtxDestroy>("cuCtxDestroy", "cuCtxDestroy", 2000),
+    driver<&cuCtxDetach>("cuCtxDetach", "cuCtxDetach", 2000),
+    driver<&cuGreenCtxDestroy>("cuGreenCtxDestroy", "cuGreenCtxDestroy", 12040),
     driver<&cuDevicePrimaryCtxReset_v2>("cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxReset", 11000),
     driver<&cuDevicePrimaryCtxReset>("cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxReset", 7000),
     driver<&cuDevicePrimaryCtxRelease_v2>("cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRelease", 11000),

@@ -47,6 +47,8 @@ int cuEventRecordWithFlags_ptsz(cu::Event event, cu::Stream stream, unsigned fla
 int cuEventQuery(cu::Event event);
 int cuEventSynchronize(cu::Event event);
 int cuIpcGetEventHandle(cu::IpcEventHandle* handle, cu::Event event);
+int cuCtxRecordEvent(cu::Context context, cu::Event event);
+int cuGreenCtxRecordEvent(cu::GreenContext context, cu::Event event);
 int cuCtxWaitEvent(cu::Context context, cu::Event event);
 int cuGreenCtxWaitEvent(cu::GreenContext context, cu::Event event);
 int cuIpcOpenEventHandle(cu::Event* event, cu::IpcEventHandle handle);
@@ -70,6 +72,8 @@ int cuMemsetD32Async(cu::DevicePointer to, unsigned value, std::size_t count, cu
 // What a stream waits for that no stream does.
 int cuLaunchHostFunc(cu::Stream stream, void (*function)(void*), void* data);
 int cuLaunchHostFunc_ptsz(cu::Stream stream, void (*function)(void*), void* data);
+int cuLaunchHostFunc_v2(cu::Stream stream, void (*function)(void*), void* data, unsigned mode);
+int cuLaunchHostFunc_v2_ptsz(cu::Stream stream, void (*function)(void*), void* data, unsigned mode);
 int cuStreamAddCallback(cu::Stream stream, void (*callback)(cu::Stream, int, void*), void* data, unsigned flags);
 int cuStreamAddCallback_ptsz(cu::Stream stream, void (*callback)(cu::Stream, int, void*), void* data, unsigned flags);
 int cuStreamWaitValue32(cu::Stream stream, cu::DevicePointer address, std::uint32_t value, unsigned flags);
@@ -90,6 +94,8 @@ int cuWaitExternalSemaphoresAsync_ptsz(const void* semaphores, const void* param
 // What ends the life of a handle.
 int cuCtxDestroy(cu::Context context);
 int cuCtxDestroy_v2(cu::Context context);
+int cuCtxDetach(cu::Context context);
+int cuGreenCtxDestroy(cu::GreenContext green);
 int cuDevicePrimaryCtxReset(cu::Device device);
 int cuDevicePrimaryCtxReset_v2(cu::Device device);
 int cuDevicePrimaryCtxRelease(cu::Device device);

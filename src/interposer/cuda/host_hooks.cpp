@@ -85,6 +85,12 @@ int cuLaunchHostFunc(cu::Stream stream, void (*function)(void*), void* data) {
 int cuLaunchHostFunc_ptsz(cu::Stream stream, void (*function)(void*), void* data) {
   return Hooks::host_dependency<&cuLaunchHostFunc_ptsz>(kPerThread, stream, function, data);
 }
+int cuLaunchHostFunc_v2(cu::Stream stream, void (*function)(void*), void* data, unsigned mode) {
+  return Hooks::host_dependency<&cuLaunchHostFunc_v2>(kLegacy, stream, function, data, mode);
+}
+int cuLaunchHostFunc_v2_ptsz(cu::Stream stream, void (*function)(void*), void* data, unsigned mode) {
+  return Hooks::host_dependency<&cuLaunchHostFunc_v2_ptsz>(kPerThread, stream, function, data, mode);
+}
 int cuStreamAddCallback(cu::Stream stream, void (*callback)(cu::Stream, int, void*), void* data, unsigned flags) {
   return Hooks::host_dependency<&cuStreamAddCallback>(kLegacy, stream, callback, data, flags);
 }
@@ -145,6 +151,22 @@ int cuCtxDestroy(cu::Context context) {
 int cuCtxDestroy_v2(cu::Context context) {
   forget_context(context);
   return call_real<&cuCtxDestroy_v2>(context);
+}
+int cuCtxDetach(cu::Context context) {
+  forget_context(context);
+  return call_real<&cuCtxDetach>(context);
+}
+// It holds a reference to the primary context of its device, maybe the last one.
+int cuGreenCtxDestroy(cu::GreenContext green) {
+  Interposer* state = interposer();
+  cu::Context context = nullptr;
+  const bool known = state != nullptr && state->driver.calls.ctx_from_green_ctx != nullptr &&
+                     state->driver.calls.ctx_from_green_ctx(&context, green) == cu::kSuccess;
+  const cu::Device device = known ? state->driver.device(context) : -1;
+  if (known) { forget_context(context); }
+  const int result = call_real<&cuGreenCtxDestroy>(green);
+  if (device >= 0) { forget_if_released(result, device); }
+  return result;
 }
 int cuDevicePrimaryCtxReset(cu::Device device) {
   forget_device(device);

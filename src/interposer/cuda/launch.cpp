@@ -18,7 +18,7 @@ constexpr std::size_t kMaxAttributes = 32;  // the driver knows 16 kinds; a long
 
 struct AttributeFacts {
   std::uint32_t cluster = 1;
-  bool cooperative = false, sets_priority = false, sets_completion_event = false, programmatic = false;
+  bool cooperative = false, sets_priority = false, sets_completion_event = false, records_event = false, programmatic = false;
 };
 
 AttributeFacts read_attributes(const cu::LaunchConfig& config) {
@@ -38,13 +38,13 @@ AttributeFacts read_attributes(const cu::LaunchConfig& config) {
         facts.sets_priority = true;
         break;
       case cu::kLaunchCompletionEvent:
-        facts.sets_completion_event = true;
+        facts.sets_completion_event = facts.records_event = true;
         break;
       case cu::kLaunchProgrammaticSerialization:
         facts.programmatic = attribute.value.programmatic_serialization != 0;
         break;
       case cu::kLaunchProgrammaticEvent:
-        facts.programmatic = true;
+        facts.programmatic = facts.records_event = true;
         break;
       default:
         break;
@@ -66,6 +66,7 @@ LaunchFacts read_facts(const Interposer& state, const LaunchRequest& request, st
   facts.cooperative = request.cooperative || attributes.cooperative;
   facts.sets_priority = attributes.sets_priority;
   facts.sets_completion_event = attributes.sets_completion_event;
+  facts.records_event = attributes.records_event;
   facts.programmatic = attributes.programmatic;
   facts.note = nccl::note_of(config.stream);
   facts.host_time_ns = now;
@@ -178,7 +179,7 @@ int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch or
   if (captured_unseen(state.driver.calls, decision, stream)) {
     return driver::launch_untouched(*state.core, request, original, decision, LaunchOutcome::plain_ok, clock);
   }
-  const cu::Context context = state.driver.place_of(stream);
+  const cu::Context context = Driver::place_of(decision.context);
   const bool gated = wait_for_collective(state, decision, context, stream);
   driver::LaunchEvents<Driver> events(state, decision, context, stream);
   Launched launched = launch_controlled(state, request, original, decision, context, clock);

@@ -16,12 +16,20 @@ int destroy_stream(cu::Stream stream) {
   return call_real<Ours>(stream);
 }
 
-// All that follows in a context waits. An order that is not known only ever adds windows; what another process may record must be known, and
-// stands for the whole context on its legacy default stream, which is the one that a synchronisation of the context finishes as well.
+// All that follows in a context waits. An order that is not known only ever adds windows; what another process may record must be known. No
+// stream says when it is over, since none need have anything enqueued behind it.
 void tell_context_waits(int result, cu::Context context, cu::Event event) {
   Interposer* state = interposer();
   if (state == nullptr || result != cu::kSuccess || !state->foreign_events.contains(event)) { return; }
-  state->core->on_host_dependency(legacy_stream(id_of(context == nullptr ? state->driver.current_place() : context)));
+  state->core->on_host_dependency(whole_context(id_of(context == nullptr ? state->driver.current_place() : context)));
+}
+
+// All that a context holds: in no stream's order.
+void tell_recorded_by_context(int result, cu::Event event) {
+  Interposer* state = interposer();
+  if (state == nullptr || result != cu::kSuccess) { return; }
+  state->core->on_event_destroy(id_of(event));
+  state->core->on_event_recorded_elsewhere();
 }
 
 }  // namespace
@@ -80,6 +88,17 @@ int cuEventRecordWithFlags_ptsz(cu::Event event, cu::Stream stream, unsigned fla
 int cuIpcGetEventHandle(cu::IpcEventHandle* handle, cu::Event event) {
   const int result = call_real<&cuIpcGetEventHandle>(handle, event);
   Hooks::tell_foreign(result, &event);
+  return result;
+}
+
+int cuCtxRecordEvent(cu::Context context, cu::Event event) {
+  const int result = call_real<&cuCtxRecordEvent>(context, event);
+  tell_recorded_by_context(result, event);
+  return result;
+}
+int cuGreenCtxRecordEvent(cu::GreenContext context, cu::Event event) {
+  const int result = call_real<&cuGreenCtxRecordEvent>(context, event);
+  tell_recorded_by_context(result, event);
   return result;
 }
 

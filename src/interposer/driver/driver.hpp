@@ -77,6 +77,7 @@ concept HasPlaces = requires(D driver, const D& constant, typename D::Place plac
   { constant.place_of(stream) } -> std::same_as<typename D::Place>;
   { constant.is_non_blocking(stream) } -> std::same_as<bool>;  ///< of no default stream; false where the driver cannot be asked now
   { driver.device(place) } -> std::same_as<int>;                        ///< the ordinal; below 0 where it is not known
+  { driver.sms(place) } -> std::same_as<std::uint32_t>;                 ///< of its device's; 0: not known
   { constant.devices_seen() } -> std::same_as<int>;                     ///< how many device() has told
   { driver.greatest_priority(place, priority) } -> std::same_as<bool>;  ///< false: there is but one, or the driver does not say
   { driver.forget(place) } -> std::same_as<void>;                       ///< it is gone, with all that was made in it
@@ -100,6 +101,8 @@ concept Describes = requires(D driver, typename D::KernelNodeParams node) {
   { driver.is_collective(node) } -> std::same_as<bool>;
   /// Whether a node of such a type, kernels and child graphs aside, ends by itself. What is not known need not.
   { D::ends_by_itself(int{}) } -> std::same_as<bool>;
+  /// Whether it may record an event. What is not known may.
+  { D::may_record(int{}) } -> std::same_as<bool>;
 };
 
 /// A vendor's driver: the functions found in it, and what is kept of its handles. It has one object in a process, made in its place, and

@@ -11,37 +11,49 @@ namespace elbowroom::interposer::driver {
 
 inline constexpr int kMaxGraphDepth = 8;  // of child graphs in child graphs
 
-/// Calls `visit(node, parameters)` for every kernel node of a graph and of its child graphs. True: all nodes were read, and every other one
-/// ends by itself.
+/// Of the nodes that are neither kernels nor child graphs.
+struct OtherNodes {
+  bool end = true;  ///< all were read, and each ends by itself
+  bool record = false;
+
+  OtherNodes& operator+=(const OtherNodes& other) {
+    end = end && other.end;
+    record = record || other.record;
+    return *this;
+  }
+};
+inline constexpr OtherNodes kUnknownNodes{false, true};
+
+/// Calls `visit(node, parameters)` for every kernel node of a graph and of its child graphs.
 template <Driver D, class Visit>
-bool visit_kernel_nodes(const D& driver, typename D::Graph graph, Visit&& visit, int depth = 0) {
+OtherNodes visit_kernel_nodes(const D& driver, typename D::Graph graph, Visit&& visit, int depth = 0) {
   const auto& calls = driver.calls;
   if (depth == kMaxGraphDepth || !driver.reads_graphs() || calls.graph_get_nodes == nullptr ||
       calls.graph_node_get_type == nullptr || calls.graph_kernel_node_get_params == nullptr) {
-    return false;
+    return kUnknownNodes;
   }
   std::size_t count = 0;
-  if (calls.graph_get_nodes(graph, nullptr, &count) != D::kSuccess) { return false; }
-  if (count == 0) { return true; }
+  if (calls.graph_get_nodes(graph, nullptr, &count) != D::kSuccess) { return kUnknownNodes; }
+  if (count == 0) { return {}; }
   const std::unique_ptr<typename D::GraphNode[]> nodes(new (std::nothrow) typename D::GraphNode[count]);
-  if (nodes == nullptr || calls.graph_get_nodes(graph, nodes.get(), &count) != D::kSuccess) { return false; }
-  bool all_end = true;
+  if (nodes == nullptr || calls.graph_get_nodes(graph, nodes.get(), &count) != D::kSuccess) { return kUnknownNodes; }
+  OtherNodes others;
   for (std::size_t i = 0; i < count; ++i) {
     int type = -1;
     typename D::Graph child = nullptr;
     typename D::KernelNodeParams parameters{};
     if (calls.graph_node_get_type(nodes[i], &type) != D::kSuccess) {
-      all_end = false;
+      others += kUnknownNodes;
     } else if (type == D::kGraphNodeKernel) {
       if (calls.graph_kernel_node_get_params(nodes[i], &parameters) == D::kSuccess) { visit(nodes[i], parameters); }
     } else if (type == D::kGraphNodeChild) {
       const bool read = calls.graph_child_graph != nullptr && calls.graph_child_graph(nodes[i], &child) == D::kSuccess;
-      all_end = read && visit_kernel_nodes(driver, child, visit, depth + 1) && all_end;
+      others += read ? visit_kernel_nodes(driver, child, visit, depth + 1) : kUnknownNodes;
     } else {
-      all_end = D::ends_by_itself(type) && all_end;
+      others += {D::ends_by_itself(type), D::may_record(type)};
     }
   }
-  return all_end;
+  return others;
 }
 
 /// What a graph holds, child graphs included.
@@ -49,9 +61,12 @@ template <Driver D>
 GraphFacts read_graph(const D& driver, typename D::Graph graph) {
   const typename D::OwnCalls own(driver.calls);
   GraphFacts facts;
-  facts.waits = !visit_kernel_nodes(driver, graph, [&](typename D::GraphNode, const typename D::KernelNodeParams& parameters) {
+  const auto count = [&](typename D::GraphNode, const typename D::KernelNodeParams& parameters) {
     driver.is_collective(parameters) ? ++facts.collectives : ++facts.computes;
-  });
+  };
+  const OtherNodes others = visit_kernel_nodes(driver, graph, count);
+  facts.waits = !others.end;
+  facts.records = others.record;
   return facts;
 }
 

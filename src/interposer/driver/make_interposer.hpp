@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "interposer/driver/interposer.hpp"
+#include "interposer/process/symbol_routes.hpp"
 
 /// How the process's interposer comes to be and what becomes of it in a forked child and at the end. To be included by the one source of a
 /// vendor's room that instantiates interposer<D>().
@@ -29,6 +30,7 @@ struct Asked {
     typename D::Place place = D::kNowhere;
     if ((id & kTag) != 0) {
       place = D::place_of(ContextId{id & kHandleBits & ~kTag});
+      info.blocking = !is_whole_context(id);
     } else {
       const auto handle = reinterpret_cast<typename D::Stream>(static_cast<std::uintptr_t>(id));
       place = driver.place_of(handle);
@@ -37,6 +39,7 @@ struct Asked {
     info.context = D::context_id(place);
     const int device = driver.device(place);
     info.device = device < 0 ? 0 : device;
+    info.sms = driver.sms(place);
     return info;
   }
 
@@ -105,6 +108,7 @@ void make() {
   platform.describe_device = &Asked<D>::device;
   platform.blocks_per_sm = &Asked<D>::blocks_per_sm;
   platform.known_durations = &process::known_durations;
+  platform.unfollowed = &process::newer_form_given;
   std::unique_ptr<Core> core = Core::create(rules, platform);
   if (core == nullptr) { return; }
   Made<D>::interposer.store(new (memory) Interposer<D>(*calls, rules, std::move(core)), std::memory_order_release);
@@ -120,6 +124,7 @@ Interposer<D>* interposer() {
   if (OwnMutex::held_here()) [[unlikely]] { return nullptr; }
   Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire);
   if (state == nullptr) [[unlikely]] {
+    const OwnMutex::Busy making;  // a handler that interrupts this would wait for ever to have it made
     pthread_once(&Made<D>::once, &make<D>);
     state = Made<D>::interposer.load(std::memory_order_acquire);
   }

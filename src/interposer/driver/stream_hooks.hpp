@@ -17,7 +17,8 @@ struct StreamHooks {
     const typename D::Place place = state->driver.place_of(*stream);
     const int device = state->driver.device(place);
     if (device < 0) { return; }  // the core asks for the stream when it meets it
-    state->core->on_stream_create(id_of(*stream), {D::context_id(place), device, (flags & D::kStreamNonBlocking) == 0});
+    const bool blocking = (flags & D::kStreamNonBlocking) == 0;
+    state->core->on_stream_create(id_of(*stream), {D::context_id(place), device, blocking, state->driver.sms(place)});
   }
 
   template <auto Ours>
@@ -59,7 +60,9 @@ struct StreamHooks {
   /// Another process may record it.
   static void tell_foreign(int result, const Event* event) {
     Interposer<D>* state = interposer<D>();
-    if (state != nullptr && result == D::kSuccess && event != nullptr) { state->foreign_events.add(*event); }
+    if (state == nullptr || result != D::kSuccess || event == nullptr) { return; }
+    state->foreign_events.add(*event);
+    state->core->on_event_recorded_elsewhere();
   }
 
   // The point is taken before the call, because other threads may go on meanwhile.

@@ -178,4 +178,8 @@ bool Driver::ends_by_itself(int graph_node_type) {
   return std::ranges::find(types, graph_node_type) != types.end();
 }
 
+bool Driver::may_record(int graph_node_type) {
+  return graph_node_type == hip::kGraphNodeEventRecord || !ends_by_itself(graph_node_type);
+}
+
 }  // namespace elbowroom::interposer::hip

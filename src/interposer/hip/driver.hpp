@@ -57,6 +57,7 @@ struct Driver {
   [[nodiscard]] Place place_of(Stream stream) const;
   [[nodiscard]] bool is_non_blocking(Stream stream) const;
   int device(Place place);
+  static std::uint32_t sms(Place /*device*/) { return 0; }
   [[nodiscard]] int devices_seen() const;
   bool greatest_priority(Place device, int& priority) const;
   void forget(Place device) { carriers.forget(device); }
@@ -72,6 +73,7 @@ struct Driver {
   [[nodiscard]] bool reads_graphs() const;
   [[nodiscard]] bool is_collective(const KernelNodeParams& parameters) const;
   static bool ends_by_itself(int graph_node_type);
+  static bool may_record(int graph_node_type);
 
   Calls calls;
   Carriers carriers;

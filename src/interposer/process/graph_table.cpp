@@ -21,7 +21,7 @@ ExecutableGraph GraphTable::get(const void* exec) {
   const std::lock_guard lock(mutex_);
   if (const ExecutableGraph* known = graphs_.find(key_of(exec))) { return *known; }
   ExecutableGraph unknown;
-  unknown.facts.waits = true;
+  unknown.facts.waits = unknown.facts.records = true;
   return unknown;
 }
 

@@ -196,6 +196,8 @@ void* substitute_next(const Hook& hook, const void* caller) {
   return stands_before(caller) && visible_definition(hook.symbol, nullptr) == nullptr ? no_symbol(hook) : kAskNext;
 }
 
+constinit std::atomic<bool> any_newer_form{false};
+
 // Of the flags of cuGetProcAddress and hipGetProcAddress: forms whose stream 0 is the legacy one, or the thread's own.
 constexpr std::uint64_t kLegacyFormsAsked = 1;
 constexpr std::uint64_t kPerThreadFormsAsked = 2;
@@ -241,8 +243,12 @@ void substitute_found(const char* symbol, void** found, int version, std::uint64
     const bool asked = hook.stream == DefaultStream::kNone || (hook.stream == DefaultStream::kPerThread) == per_thread;
     if (newest == nullptr && asked && hook.since > 0 && version >= hook.since) { newest = &hook; }
   }
-  if (newest != nullptr) { newest->state->routes.fetch_or(kNewerForm, std::memory_order_relaxed); }
+  if (newest == nullptr) { return; }
+  newest->state->routes.fetch_or(kNewerForm, std::memory_order_relaxed);
+  any_newer_form.store(true, std::memory_order_relaxed);
 }
+
+bool newer_form_given(void* /*self*/) { return any_newer_form.load(std::memory_order_relaxed); }
 
 void* driver_function(const char* name) {
   const std::string_view prefix = object_prefix(HookedLibrary::kDriver);

@@ -34,4 +34,7 @@ using AskEntry = void* (*)(const char* base, int version, std::uint64_t flags);
 /// not its name, which in a later version may mean a function with other parameters: that one is left alone and reported.
 void substitute_found(const char* symbol, void** found, int version, std::uint64_t flags, AskEntry ask);
 
+/// Whether some function was left alone for that: it may make a stream wait, or record an event, unseen. Platform::unfollowed.
+bool newer_form_given(void* self);
+
 }  // namespace elbowroom::interposer::process

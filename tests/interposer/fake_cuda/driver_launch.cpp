@@ -83,7 +83,14 @@ int record(const char* name, cu::Event event, cu::Stream stream, unsigned flags)
   if (injected != 0) { return injected; }
   auto* known = fake::object<fake::Event>(event);
   if (known == nullptr) { return cu::kErrorInvalidHandle; }
-  known->capture = fake::capture_of(stream);
+  fake::Capture* capture = fake::capture_of(stream);
+  if (capture != nullptr && (flags & cu::kEventExternal) != 0) {
+    auto* node = new fake::Node;
+    node->type = cu::kGraphNodeEventRecord;
+    capture->graph->nodes.push_back(node);
+    return 0;
+  }
+  known->capture = capture;
   return 0;
 }
 
@@ -186,6 +193,7 @@ int cuEventSynchronize(cu::Event event) {
   return fake::enter(call);
 }
 int cuEventElapsedTime(float* milliseconds, cu::Event, cu::Event) {
+  fake::reached("cuEventElapsedTime");
   *milliseconds = fake::elapsed();
   return 0;
 }
@@ -201,10 +209,12 @@ int cuStreamEndCapture(cu::Stream stream, cu::Graph* graph) {
   return made == nullptr ? kInvalidValue : broken ? 901 : 0;
 }
 int cuStreamIsCapturing(cu::Stream stream, int* status) {
+  fake::reached("cuStreamIsCapturing");
   *status = fake::capture_of(stream) != nullptr ? cu::kCaptureActive : cu::kCaptureNone;
   return 0;
 }
 int cuThreadExchangeStreamCaptureMode(int* mode) {
+  fake::reached("cuThreadExchangeStreamCaptureMode");
   *mode = fake::exchange_capture_mode(*mode);
   return 0;
 }

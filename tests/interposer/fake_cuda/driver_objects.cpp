@@ -13,8 +13,8 @@ constexpr int kDevices = 2;
 constexpr int kInvalidValue = 1;
 
 std::array<fake::Context, kDevices>& primary_contexts() {
-  static std::array<fake::Context, kDevices> contexts{fake::Context{fake::Kind::kContext, 0},
-                                                      fake::Context{fake::Kind::kContext, 1}};
+  static std::array<fake::Context, kDevices> contexts{fake::Context{fake::Kind::kContext, 0, 132},
+                                                      fake::Context{fake::Kind::kContext, 1, 132}};
   return contexts;
 }
 
@@ -31,6 +31,10 @@ fake::Function* function_of(cu::Function handle) { return fake::object<fake::Fun
 namespace fake {
 Context* current_context() { return current_stack.empty() ? nullptr : current_stack.back(); }
 }  // namespace fake
+
+cu::GreenContext fake_green_context(unsigned sms) {
+  return reinterpret_cast<cu::GreenContext>(new fake::Context{fake::Kind::kContext, 0, sms});
+}
 
 void fake_reuse_stream(cu::Stream stream) { reused_stream = fake::object<fake::Stream>(stream); }
 void fake_set_greatest_priority(int greatest) { greatest_priority = greatest; }
@@ -52,10 +56,12 @@ int cuDeviceGet(int* device, int ordinal) {
   return ordinal < kDevices ? 0 : 101;
 }
 int cuDeviceGetName(char* name, int length, int) {
+  fake::reached("cuDeviceGetName");
   std::snprintf(name, static_cast<std::size_t>(length), "Fake Device");
   return 0;
 }
 int cuDeviceGetAttribute(int* value, int attribute, int) {
+  fake::reached("cuDeviceGetAttribute");
   switch (attribute) {
     case cu::kDeviceMultiprocessorCount:
       *value = 132;
@@ -106,25 +112,40 @@ int cuCtxSetCurrent(cu::Context context) {
   return 0;
 }
 int cuCtxPushCurrent_v2(cu::Context context) {
+  fake::reached("cuCtxPushCurrent_v2");
   current_stack.push_back(fake::object<fake::Context>(context));
   return 0;
 }
 int cuCtxPopCurrent_v2(cu::Context* context) {
+  fake::reached("cuCtxPopCurrent_v2");
   if (current_stack.empty()) { return 201; }
   *context = reinterpret_cast<cu::Context>(current_stack.back());
   current_stack.pop_back();
   return 0;
 }
 int cuCtxGetCurrent(cu::Context* context) {
+  fake::reached("cuCtxGetCurrent");
   *context = reinterpret_cast<cu::Context>(fake::current_context());
   return 0;
 }
 int cuCtxGetDevice(int* device) {
+  fake::reached("cuCtxGetDevice");
   if (fake::current_context() == nullptr) { return 201; }
   *device = fake::current_context()->device;
   return 0;
 }
+int cuCtxGetDevResource(cu::Context context, cu::DeviceResource* resource, int type) {
+  fake::reached("cuCtxGetDevResource");
+  resource->type = type;
+  resource->sm_count = fake::object<fake::Context>(context)->sms;
+  return type == cu::kDeviceResourceSm ? 0 : kInvalidValue;
+}
+int cuCtxFromGreenCtx(cu::Context* context, cu::GreenContext green) {
+  *context = reinterpret_cast<cu::Context>(green);
+  return 0;
+}
 int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  fake::reached("cuCtxGetStreamPriorityRange");
   *least = 0;
   *greatest = greatest_priority;
   return 0;
@@ -147,12 +168,14 @@ int cuStreamCreate(cu::Stream* stream, unsigned flags) {
   return cuStreamCreateWithPriority(stream, flags, 0);
 }
 int cuStreamGetCtx(cu::Stream stream, cu::Context* context) {
+  fake::reached("cuStreamGetCtx");
   auto* known = fake::object<fake::Stream>(stream);
   *context = reinterpret_cast<cu::Context>(known == nullptr ? fake::current_context() : known->context);
   return 0;
 }
 // Of a stream that is being captured: breaks the capture in every mode, as seen with driver 580.
 int cuStreamGetFlags(cu::Stream stream, unsigned* flags) {
+  fake::reached("cuStreamGetFlags");
   if (fake::Capture* capture = fake::capture_of(stream)) {
     capture->invalidated = true;
     return fake::kCaptureUnsupported;
@@ -162,6 +185,7 @@ int cuStreamGetFlags(cu::Stream stream, unsigned* flags) {
   return 0;
 }
 int cuEventCreate(cu::Event* event, unsigned flags) {
+  fake::reached("cuEventCreate");
   auto* made = new fake::Event;
   made->flags = flags;
   *event = reinterpret_cast<cu::Event>(made);
@@ -177,6 +201,7 @@ int cuEventDestroy_v2(cu::Event event) {
 }
 
 int cuFuncGetAttribute(int* value, int attribute, cu::Function function) {
+  fake::reached("cuFuncGetAttribute");
   const fake::Function* known = function_of(function);
   if (known == nullptr) { return cu::kErrorInvalidHandle; }
   switch (attribute) {
@@ -197,18 +222,21 @@ int cuFuncGetAttribute(int* value, int attribute, cu::Function function) {
   }
 }
 int cuFuncSetAttribute(cu::Function function, int attribute, int value) {
+  fake::reached("cuFuncSetAttribute");
   fake::Function* known = function_of(function);
   if (known == nullptr) { return cu::kErrorInvalidHandle; }
   if (attribute == cu::kFuncMaxDynamicSharedSizeBytes) { known->max_dynamic = value; }
   return 0;
 }
 int cuFuncGetName(const char** name, cu::Function function) {
+  fake::reached("cuFuncGetName");
   const fake::Function* known = function_of(function);
   if (known == nullptr) { return cu::kErrorInvalidHandle; }
   *name = known->name.c_str();
   return 0;
 }
 int cuKernelGetFunction(cu::Function* function, cu::Kernel kernel) {
+  fake::reached("cuKernelGetFunction");
   const auto* known = fake::object<fake::Kernel>(kernel);
   if (known == nullptr) { return cu::kErrorInvalidHandle; }
   *function = reinterpret_cast<cu::Function>(known->function);
@@ -221,6 +249,7 @@ int cuModuleUnload(cu::Module) {
 
 // Shared memory alone limits, at 1 KiB reserved for each block, as do 2,048 threads and 65,536 registers of an SM.
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, cu::Function function, int threads, std::size_t dynamic_shared) {
+  fake::reached("cuOccupancyMaxActiveBlocksPerMultiprocessor");
   const fake::Function* known = function_of(function);
   if (known == nullptr || threads <= 0) { return cu::kErrorInvalidHandle; }
   const int by_threads = 2048 / threads;

@@ -35,6 +35,9 @@ std::size_t fake_call_count();
 const FakeCall* fake_call(std::size_t index);
 /// How often the exported function of that name was called; fake_reset does not forget it.
 std::size_t fake_times_called(const char* name);
+/// The same of all functions, as "cuLaunchKernel 1, cuStreamWaitEvent 2" in the order of their names; counted from fake_forget_times on.
+const char* fake_times();
+void fake_forget_times();
 /// Off: calls are not written down (benchmarks).
 void fake_set_logging(int on);
 /// Asked before each logged call takes effect: anything but 0 is returned to the caller instead. Null: nothing fails.
@@ -50,6 +53,8 @@ void fake_set_greatest_priority(int greatest);
 cu::Function fake_function(const char* name, int registers, int static_shared);
 /// The function is gone, and another one has its handle.
 void fake_reuse_function(cu::Function function, const char* name);
+/// A green context of the first device, with so many SMs.
+cu::GreenContext fake_green_context(unsigned sms);
 /// The next stream that is made gets this one's handle, as after its end.
 void fake_reuse_stream(cu::Stream stream);
 cu::Kernel fake_kernel(const char* name, int registers, int static_shared);

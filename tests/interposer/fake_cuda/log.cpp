@@ -70,6 +70,19 @@ std::size_t fake_times_called(const char* name) {
   return known == times_called.end() ? 0 : known->second;
 }
 
+const char* fake_times() {
+  static std::string text;
+  const std::lock_guard lock(log_mutex);
+  text.clear();
+  for (const auto& [name, times] : times_called) { text += (text.empty() ? "" : ", ") + name + " " + std::to_string(times); }
+  return text.c_str();
+}
+
+void fake_forget_times() {
+  const std::lock_guard lock(log_mutex);
+  times_called.clear();
+}
+
 void fake_set_logging(int on) { logging = on != 0; }
 void fake_set_failure(int (*decide)(const FakeCall* call)) { failure = decide; }
 void fake_set_finished(int finished) { everything_finished = finished; }

@@ -15,6 +15,7 @@ enum class Kind : std::uint64_t { kContext = 0xc0c0, kStream, kEvent, kFunction,
 struct Context {
   Kind kind = Kind::kContext;
   int device = 0;
+  unsigned sms = 132;
 };
 
 struct Node;

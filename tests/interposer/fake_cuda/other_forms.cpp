@@ -76,6 +76,14 @@ int cuCtxDestroy(cu::Context context) {
   const int injected = enter("cuCtxDestroy");
   return injected != 0 ? injected : cuCtxDestroy_v2(context);
 }
+int cuCtxDetach(cu::Context context) {
+  const int injected = enter("cuCtxDetach");
+  return injected != 0 ? injected : cuCtxDestroy_v2(context);
+}
+int cuGreenCtxDestroy(cu::GreenContext) {
+  const int injected = enter("cuGreenCtxDestroy");
+  return injected != 0 ? injected : cuDevicePrimaryCtxRelease_v2(0);
+}
 int cuDevicePrimaryCtxReset(cu::Device) { return enter("cuDevicePrimaryCtxReset"); }
 int cuDevicePrimaryCtxReset_v2(cu::Device) { return enter("cuDevicePrimaryCtxReset_v2"); }
 int cuDevicePrimaryCtxRelease(cu::Device device) {
@@ -92,9 +100,12 @@ int cuEventDestroy(cu::Event event) {
   const int injected = enter("cuEventDestroy");
   return injected != 0 ? injected : cuEventDestroy_v2(event);
 }
-int cuGreenCtxStreamCreate(cu::Stream* stream, cu::GreenContext, unsigned flags, int priority) {
+int cuGreenCtxStreamCreate(cu::Stream* stream, cu::GreenContext green, unsigned flags, int priority) {
   const int injected = enter("cuGreenCtxStreamCreate");
-  return injected != 0 ? injected : cuStreamCreateWithPriority(stream, flags, priority);
+  if (injected != 0) { return injected; }
+  const int result = cuStreamCreateWithPriority(stream, flags, priority);
+  if (result == 0 && green != nullptr) { fake::object<fake::Stream>(*stream)->context = reinterpret_cast<fake::Context*>(green); }
+  return result;
 }
 int cuEventRecordWithFlags_ptsz(cu::Event event, cu::Stream stream, unsigned flags) {
   const int injected = on_stream("cuEventRecordWithFlags_ptsz", stream, flags);
@@ -146,6 +157,8 @@ int cuStreamEndCaptureToCig_ptsz(cu::Stream stream) {
   return injected != 0 ? injected : cuStreamEndCapture(stream, &graph);
 }
 int cuIpcGetEventHandle(cu::IpcEventHandle*, cu::Event) { return enter("cuIpcGetEventHandle"); }
+int cuCtxRecordEvent(cu::Context, cu::Event) { return enter("cuCtxRecordEvent"); }
+int cuGreenCtxRecordEvent(cu::GreenContext, cu::Event) { return enter("cuGreenCtxRecordEvent"); }
 int cuCtxWaitEvent(cu::Context, cu::Event) { return enter("cuCtxWaitEvent"); }
 int cuGreenCtxWaitEvent(cu::GreenContext, cu::Event) { return enter("cuGreenCtxWaitEvent"); }
 int cuStreamEndCapture_ptsz(cu::Stream stream, cu::Graph* graph) {
@@ -167,14 +180,21 @@ int cuGraphExecUpdate(cu::GraphExec exec, cu::Graph graph, cu::GraphNode*, int*)
 }
 int cuGraphLaunch_ptsz(cu::GraphExec, cu::Stream stream) { return on_stream("cuGraphLaunch_ptsz", stream); }
 
-// Functions that are found by names of others alone: later forms, and one that is not where it is exported.
-#pragma GCC visibility push(default)
-extern "C" {
 int cuLaunchHostFunc_v2(cu::Stream stream, void (*)(void*), void*, unsigned mode) {
   return on_stream("cuLaunchHostFunc_v2", stream, mode);
 }
 int cuLaunchHostFunc_v2_ptsz(cu::Stream stream, void (*)(void*), void*, unsigned mode) {
   return on_stream("cuLaunchHostFunc_v2_ptsz", stream, mode);
+}
+
+// Functions that are found by names of others alone: a later form, and one that is not where it is exported.
+#pragma GCC visibility push(default)
+extern "C" {
+int fake_newer_wait(cu::Stream stream, cu::DevicePointer, std::uint64_t, unsigned, unsigned added) {
+  return on_stream("fake_newer_wait", stream, added);
+}
+int fake_newer_wait_ptsz(cu::Stream stream, cu::DevicePointer, std::uint64_t, unsigned, unsigned added) {
+  return on_stream("fake_newer_wait_ptsz", stream, added);
 }
 int fake_event_query(cu::Event event) { return cuEventQuery(event); }
 }

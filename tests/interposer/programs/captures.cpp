@@ -262,6 +262,22 @@ void gate_unknown_node() {
   EXPECT(calls_named("cuStreamWaitEvent") == 0);
 }
 
+// A graph records an event: that it has passed says nothing of what the stream held behind which it was recorded before.
+void gate_graph_records() {
+  const TwoStreams two;
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);  // nothing is followed before the first collective
+  EXPECT(cuLaunchHostFunc(two.comm, nullptr, nullptr) == 0 && cuEventRecord(two.joined, two.comm) == 0);
+  EXPECT(cuStreamBeginCapture_v2(two.compute, cu::kCaptureModeRelaxed) == 0);
+  EXPECT(cuEventRecordWithFlags(two.joined, two.compute, cu::kEventExternal) == 0);
+  cu::Graph graph = nullptr;
+  EXPECT(cuStreamEndCapture(two.compute, &graph) == 0);
+  cu::GraphExec exec = nullptr;
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0 && cuGraphLaunch(exec, two.compute) == 0);
+  EXPECT(cuEventSynchronize(two.joined) == 0);
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launch_on(two.compute, two.gemm) == 0);
+  EXPECT(calls_named("cuStreamWaitEvent") == 0);
+}
+
 int refuse_node_priority(const FakeCall* call) {
   return (call->flags & cu::kInstantiateUseNodePriority) != 0 ? cu::kErrorInvalidValue : 0;
 }
@@ -289,6 +305,7 @@ constexpr Case kCases[] = {
     {"updated_graph", updated_graph},
     {"updated_collectives", updated_collectives},
     {"gate_waiting_graph", gate_waiting_graph},
+    {"gate_graph_records", gate_graph_records},
     {"gate_unknown_node", gate_unknown_node},
     {"refused_node_priority", refused_node_priority},
 };

@@ -160,6 +160,8 @@ char memory[8];
 constexpr Case kCases[] = {
     HOST_ACTION(cuLaunchHostFunc, 0, nullptr, nullptr),
     THREAD_ACTION(cuLaunchHostFunc_ptsz, 0, nullptr, nullptr),
+    HOST_ACTION(cuLaunchHostFunc_v2, 1, nullptr, nullptr, 1),
+    THREAD_ACTION(cuLaunchHostFunc_v2_ptsz, 1, nullptr, nullptr, 1),
     HOST_ACTION(cuStreamAddCallback, 5, nullptr, nullptr, 5),
     THREAD_ACTION(cuStreamAddCallback_ptsz, 5, nullptr, nullptr, 5),
     HOST_ACTION(cuStreamWaitValue32, digits(1, 2, 3), 1, 2, 3),

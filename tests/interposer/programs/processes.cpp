@@ -1,3 +1,4 @@
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -5,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -274,13 +276,36 @@ void fork_in_handler() {
   });
 }
 
+// A handler interrupts the very first call, which waits for somebody to write its rules into a pipe, and calls the driver itself.
+void handler_while_made() {
+  const std::string pipe = "/tmp/elbowroom_rules_" + std::to_string(getpid());
+  EXPECT(mkfifo(pipe.c_str(), 0600) == 0 && setenv("ELBOWROOM_RUN_RULES", pipe.c_str(), 1) == 0);
+  use_device(0);
+  struct sigaction action{};
+  action.sa_handler = [](int) {
+    if (cuCtxSynchronize() != 0) { std::_Exit(1); }
+  };
+  EXPECT(sigaction(SIGALRM, &action, nullptr) == 0);
+  itimerval timer{};
+  timer.it_value.tv_usec = 100'000;
+  setitimer(ITIMER_REAL, &timer, nullptr);
+  EXPECT(cuCtxSynchronize() == 0 && unlink(pipe.c_str()) == 0);
+}
+
 constexpr Case kCases[] = {
-    {"exit_in_handler", exit_in_handler},   {"fork_in_handler", fork_in_handler},
-    {"two_threads", two_threads},           {"function_reused", function_reused},
-    {"several_contexts", several_contexts}, {"context_destroyed", context_destroyed},
-    {"primary_released", primary_released}, {"many_threads", many_threads},
-    {"launch_some", launch_some},           {"forked", forked},
-    {"forked_events", forked_events},       {"forked_idle", forked_idle},
+    {"handler_while_made", handler_while_made},
+    {"exit_in_handler", exit_in_handler},
+    {"fork_in_handler", fork_in_handler},
+    {"two_threads", two_threads},
+    {"function_reused", function_reused},
+    {"several_contexts", several_contexts},
+    {"context_destroyed", context_destroyed},
+    {"primary_released", primary_released},
+    {"many_threads", many_threads},
+    {"launch_some", launch_some},
+    {"forked", forked},
+    {"forked_events", forked_events},
+    {"forked_idle", forked_idle},
 };
 
 }  // namespace

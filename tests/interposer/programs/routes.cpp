@@ -129,16 +129,20 @@ void proc_address_per_thread() {
   EXPECT(get("cuMemcpyAsync", &found, 12000, cu::kProcAddressPerThreadDefaultStream, nullptr) == 0 && is_driver(found));
 }
 
-// A later driver means another function by the name, with a fourth argument: it is the driver's, and the program gets it as it is.
+// A later driver means another function by the name, with another argument: it is the driver's, and the program gets it as it is.
 void proc_address_newer() {
   const auto get = function<GetProc5>("cuGetProcAddress_v2");
   void* found = nullptr;
   for (const std::uint64_t flags : {std::uint64_t{0}, std::uint64_t{cu::kProcAddressPerThreadDefaultStream}}) {
     EXPECT(get("cuLaunchHostFunc", &found, 13010, flags, nullptr) == 0 && is_interposed(found));
-    EXPECT(get("cuLaunchHostFunc", &found, 13020, flags, nullptr) == 0 && is_driver(found));
+    void* const older = found;
+    EXPECT(get("cuLaunchHostFunc", &found, 13020, flags, nullptr) == 0 && is_interposed(found) && found != older);
+    EXPECT(get("cuStreamWaitValue64", &found, 13020, flags, nullptr) == 0 && is_interposed(found));
+    EXPECT(get("cuStreamWaitValue64", &found, 14000, flags, nullptr) == 0 && is_driver(found));
   }
   make_context();
-  EXPECT(reinterpret_cast<int (*)(cu::Stream, void (*)(void*), void*, unsigned)>(found)(nullptr, nullptr, nullptr, 7) == 0);
+  EXPECT(reinterpret_cast<int (*)(cu::Stream, cu::DevicePointer, std::uint64_t, unsigned, unsigned)>(found)(nullptr, 0, 0, 0, 7) ==
+         0);
   EXPECT(function<decltype(&fake_call)>("fake_call")(0)->flags == 7);
   expect_launches(dlsym(driver(), "cuLaunchKernel"), "cuLaunchKernel");
 }

@@ -153,6 +153,7 @@ TEST_F(Gate, RefusesWhatCouldDeadlockOrFail) {
 
 // Of one block on each SM all begin at once, whatever each takes.
 TEST_F(Gate, RefusesACollectiveWhoseBlocksMayNotAllBeginAtOnce) {
+  collective_.sms = 132;
   collective_.blocks = 132;
   EXPECT_EQ(gate_refusal(question_), Refusal::none);
   collective_.blocks = 133;

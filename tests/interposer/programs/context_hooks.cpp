@@ -1,0 +1,115 @@
+#include "hook_cases.hpp"
+#include "interposer/core/core.hpp"
+
+// Hooks of whole contexts: what they wait for and record, and what ends them or their functions.
+
+namespace {
+
+using elbowroom::interposer::kEventSlots;
+
+// A context may wait as it likes, but not for what another process records.
+template <class Wait>
+void context_waits(Wait wait) {
+  const Lanes lanes;
+  EXPECT(wait(make_event()) == 0 && lanes.waits_for(lanes.comm));
+  cu::Event foreign = nullptr;
+  EXPECT(cuIpcOpenEventHandle(&foreign, {}) == 0 && wait(foreign) == 0);
+  // No stream need have anything enqueued behind it.
+  EXPECT(cuStreamSynchronize(nullptr) == 0 && cuStreamSynchronize(lanes.comm) == 0 && !lanes.waits_for(lanes.comm));
+  EXPECT(lanes.waits_for(lanes.comm));
+}
+
+// An event of all that a context holds says nothing of what it was recorded behind before, and neither do those that waited for it.
+template <class Record>
+void context_records(Record record) {
+  const Lanes lanes;
+  const cu::Event done = make_event();
+  const auto host_action = [&] {
+    EXPECT(lanes.waits_for(lanes.comm));
+    EXPECT(cuLaunchHostFunc(lanes.comm, nullptr, nullptr) == 0 && cuEventRecord(done, lanes.comm) == 0);
+  };
+  host_action();
+  EXPECT(cuEventSynchronize(done) == 0 && lanes.waits_for(lanes.comm));
+  host_action();
+  EXPECT(record(done) == 0 && cuEventSynchronize(done) == 0 && !lanes.waits_for(lanes.comm));
+  host_action();
+  EXPECT(record(done) == 0 && cuStreamWaitEvent(lanes.compute, done, 0) == 0);
+  EXPECT(cuStreamSynchronize(lanes.compute) == 0 && !lanes.waits_for(lanes.comm));
+}
+
+cu::Event completion_event_of(const Lanes& lanes, cu::Stream stream) {
+  fake_reset();
+  lanes.collective(stream);
+  const cu::LaunchAttribute* completion = attribute_of(*fake_call(0), cu::kLaunchCompletionEvent);
+  EXPECT(completion != nullptr);
+  return completion->value.launch_completion_event.event;
+}
+
+// The events of a context go with it: none is used again, in any of the slots that collectives take in turn.
+template <class End>
+void context_ends(End end) {
+  const Lanes lanes;
+  const cu::Stream comm = lanes.comm;
+  cu::Event before[kEventSlots];
+  for (cu::Event& event : before) { event = completion_event_of(lanes, comm); }
+  EXPECT(completion_event_of(lanes, comm) == before[0]);  // all slots were seen
+  EXPECT(end(lanes.context) == 0 && use_device(0) != nullptr);
+  for (std::size_t slot = 0; slot < kEventSlots; ++slot) {
+    const cu::Event after = completion_event_of(lanes, make_stream());
+    for (const cu::Event event : before) { EXPECT(after != event); }
+  }
+}
+
+// A function of a module that is gone may have left its handle to another one.
+template <class Unload>
+void unloaded(Unload unload) {
+  const Lanes lanes;
+  EXPECT(lanes.waits_for(lanes.comm));
+  EXPECT(unload() == 0);
+  fake_reuse_function(lanes.all_reduce, "gelu");
+  EXPECT(!lanes.waits_for(lanes.comm));
+  fake_reset();
+  lanes.collective(lanes.comm);
+  EXPECT(fake_call(0)->attribute_count == 0);
+}
+
+// A part of a device has its own SMs: a collective of 24 blocks does not begin at once on 16 of them, where the others wait for those 24.
+void green_context_ends() {
+  const Lanes lanes;
+  EXPECT(lanes.waits_for(lanes.comm));
+  const cu::GreenContext small = fake_green_context(16);
+  const cu::GreenContext large = fake_green_context(24);
+  for (const cu::GreenContext green : {small, large}) {
+    cu::Stream comm = nullptr;
+    cu::Stream compute = nullptr;
+    EXPECT(cuGreenCtxStreamCreate(&comm, green, cu::kStreamNonBlocking, 0) == 0);
+    EXPECT(cuGreenCtxStreamCreate(&compute, green, cu::kStreamNonBlocking, 0) == 0);
+    lanes.collective(comm);
+    EXPECT(lanes.product_waits(compute) == (green == large));
+  }
+  context_ends([](cu::Context) {
+    EXPECT(cuDevicePrimaryCtxRelease_v2(0) == 0);  // the lanes above, whose reference the green context has not
+    return cuGreenCtxDestroy(fake_green_context(8));
+  });
+}
+
+constexpr Case kCases[] = {
+    {"cuCtxRecordEvent", [] { context_records([](cu::Event event) { return cuCtxRecordEvent(nullptr, event); }); }},
+    {"cuGreenCtxRecordEvent", [] { context_records([](cu::Event event) { return cuGreenCtxRecordEvent(nullptr, event); }); }},
+    {"cuCtxDetach", [] { context_ends(&cuCtxDetach); }},
+    {"cuGreenCtxDestroy", green_context_ends},
+    {"cuCtxWaitEvent", [] { context_waits([](cu::Event event) { return cuCtxWaitEvent(nullptr, event); }); }},
+    {"cuGreenCtxWaitEvent", [] { context_waits([](cu::Event event) { return cuGreenCtxWaitEvent(nullptr, event); }); }},
+    {"cuCtxDestroy", [] { context_ends(&cuCtxDestroy); }},
+    {"cuCtxDestroy_v2", [] { context_ends(&cuCtxDestroy_v2); }},
+    {"cuDevicePrimaryCtxReset", [] { context_ends([](cu::Context) { return cuDevicePrimaryCtxReset(0); }); }},
+    {"cuDevicePrimaryCtxReset_v2", [] { context_ends([](cu::Context) { return cuDevicePrimaryCtxReset_v2(0); }); }},
+    {"cuDevicePrimaryCtxRelease", [] { context_ends([](cu::Context) { return cuDevicePrimaryCtxRelease(0); }); }},
+    {"cuDevicePrimaryCtxRelease_v2", [] { context_ends([](cu::Context) { return cuDevicePrimaryCtxRelease_v2(0); }); }},
+    {"cuModuleUnload", [] { unloaded([] { return cuModuleUnload(nullptr); }); }},
+    {"cuLibraryUnload", [] { unloaded([] { return cuLibraryUnload(nullptr); }); }},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_hook_cases(kCases, argc, argv); }

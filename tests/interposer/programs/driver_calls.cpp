@@ -1,0 +1,99 @@
+#include <unistd.h>
+
+#include "driver_program.hpp"
+
+// Which functions of the driver a call of the program leads to, its own included: docs/run.md has them as a table. What is met for the first
+// time (a stream, a function, a device, an event of ours) is asked for once, before these.
+
+namespace {
+
+struct Lanes {
+  cu::Context context = use_device(0);
+  cu::Stream compute = make_stream();
+  cu::Stream comm = make_stream();
+  cu::Event event = make_event();
+  cu::Function gemm = fake_function("gemm", 64, 0);
+  cu::Function all_reduce = fake_function(kAllReduce, 96, 21568);
+
+  /// Everything was met, and every event of ours was made.
+  void meet_all() const {
+    for (int i = 0; i < 300; ++i) {
+      EXPECT(launch_on(comm, all_reduce, 24) == 0 && launch_on(compute, gemm) == 0 && launch_on(nullptr, gemm) == 0);
+    }
+    EXPECT(cuCtxSynchronize() == 0);
+  }
+};
+
+template <class Call>
+void expect_calls(const char* expected, Call call) {
+  fake_forget_times();
+  EXPECT(call() == 0);
+  if (std::strcmp(fake_times(), expected) == 0) { return; }
+  std::fprintf(stderr, "expected %s, not %s\n", expected, fake_times());
+  std::exit(1);
+}
+
+// A program without collectives.
+void no_collective() {
+  const Lanes lanes;
+  EXPECT(launch_on(lanes.compute, lanes.gemm) == 0);
+  expect_calls("cuLaunchKernel 1", [&] { return launch_on(lanes.compute, lanes.gemm); });
+  expect_calls("cuCtxGetCurrent 1, cuLaunchKernel 1", [&] { return launch_on(nullptr, lanes.gemm); });
+}
+
+void outside_windows() {
+  const Lanes lanes;
+  lanes.meet_all();
+  expect_calls("cuLaunchKernel 1", [&] { return launch_on(lanes.compute, lanes.gemm); });
+  expect_calls("cuCtxGetCurrent 1, cuLaunchKernel 1", [&] { return launch_on(nullptr, lanes.gemm); });
+  expect_calls("cuEventRecord 1", [&] { return cuEventRecord(lanes.event, lanes.comm); });
+  expect_calls("cuStreamWaitEvent 1", [&] { return cuStreamWaitEvent(lanes.compute, lanes.event, 0); });
+  expect_calls("cuEventQuery 1", [&] { return cuEventQuery(lanes.event); });
+  expect_calls("cuStreamSynchronize 1", [&] { return cuStreamSynchronize(lanes.comm); });
+}
+
+// A collective with its event, the first product beside it, which waits for that, and the ones after it.
+void inside_windows() {
+  const Lanes lanes;
+  lanes.meet_all();
+  expect_calls("cuLaunchKernelEx 1, cuStreamIsCapturing 1", [&] { return launch_on(lanes.comm, lanes.all_reduce, 24); });
+  expect_calls("cuLaunchKernel 1, cuStreamIsCapturing 1, cuStreamWaitEvent 1",
+               [&] { return launch_on(lanes.compute, lanes.gemm); });
+  expect_calls("cuLaunchKernel 1", [&] { return launch_on(lanes.compute, lanes.gemm); });
+}
+
+// No event: the stream need not be asked about captures.
+void priority_alone() {
+  const Lanes lanes;
+  lanes.meet_all();
+  expect_calls("cuLaunchKernelEx 1", [&] { return launch_on(lanes.comm, lanes.all_reduce, 24); });
+  expect_calls("cuLaunchKernel 1", [&] { return launch_on(lanes.compute, lanes.gemm); });
+}
+
+// The launches whose time is learned have two events of ours around them; whether these have passed is asked for 0.2 ms later at the earliest, and
+// of the oldest of each stream alone.
+void timed() {
+  const Lanes lanes;
+  EXPECT(launch_on(lanes.comm, lanes.all_reduce, 24) == 0 && launch_on(lanes.compute, lanes.gemm, 1) == 0);
+  const auto settle = [&] {
+    usleep(2'000);
+    return launch_on(lanes.compute, lanes.gemm, 1);
+  };
+  for (int i = 0; i < 64; ++i) { EXPECT(settle() == 0); }
+  expect_calls("cuEventRecord 2, cuLaunchKernel 1, cuStreamIsCapturing 1", [&] { return launch_on(lanes.compute, lanes.gemm, 2); });
+  fake_set_finished(0);
+  expect_calls("cuEventQuery 1, cuLaunchKernel 1, cuThreadExchangeStreamCaptureMode 2", settle);
+  fake_set_finished(1);
+  expect_calls("cuEventElapsedTime 1, cuEventQuery 1, cuLaunchKernel 1, cuThreadExchangeStreamCaptureMode 2", settle);
+  expect_calls("cuLaunchKernel 1", settle);
+}
+
+constexpr Case kCases[] = {{"no_collective", no_collective},
+                           {"outside_windows", outside_windows},
+                           {"inside_windows", inside_windows},
+                           {"priority_alone", priority_alone},
+                           {"timed", timed}};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_case(kCases, argc, argv); }

@@ -1,0 +1,71 @@
+#include <initializer_list>
+
+#include "driver_program.hpp"
+
+// What ends the gate, or keeps a launch from it, beyond the order of streams and events.
+
+namespace {
+
+struct TwoStreams {
+  cu::Context context = use_device(0);
+  cu::Stream compute = make_stream();
+  cu::Stream comm = make_stream();
+  cu::Function gemm = fake_function("gemm", 64, 0);
+  cu::Function all_reduce = fake_function(kAllReduce, 96, 21568);
+
+  TwoStreams() { fake_reset(); }
+};
+
+bool launch_waits(const TwoStreams& two) {
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  fake_reset();
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+  return fake_call_count() == 2;
+}
+
+// A launch of the program's records its event: that it has passed says nothing of the record before.
+void own_event() {
+  for (const cu::LaunchAttributeId id : {cu::kLaunchCompletionEvent, cu::kLaunchProgrammaticEvent}) {
+    const TwoStreams two;
+    const cu::Event done = make_event();
+    EXPECT(launch_waits(two));
+    EXPECT(cuLaunchHostFunc(two.comm, nullptr, nullptr) == 0 && cuEventRecord(done, two.comm) == 0);
+    cu::LaunchAttribute own{};
+    own.id = id;
+    own.value.launch_completion_event.event = done;
+    const cu::LaunchConfig config{1, 1, 1, 32, 1, 1, 0, two.compute, &own, 1};
+    EXPECT(cuLaunchKernelEx(&config, two.gemm, nullptr, nullptr) == 0 && cuEventSynchronize(done) == 0 && !launch_waits(two));
+    EXPECT(cuCtxSynchronize() == 0);
+  }
+}
+
+// A function that the interposer does not know may make any stream wait for the host.
+void newer_form() {
+  const TwoStreams two;
+  EXPECT(launch_waits(two) && cuStreamSynchronize(two.comm) == 0);
+  void* found = nullptr;
+  EXPECT(cuGetProcAddress_v2("cuStreamWaitValue64", &found, 13020, 0, nullptr) == 0 && launch_waits(two));
+  EXPECT(cuStreamSynchronize(two.comm) == 0);
+  EXPECT(cuGetProcAddress_v2("cuStreamWaitValue64", &found, 14000, 0, nullptr) == 0 && !launch_waits(two));
+}
+
+// Clusters of four find no place on the SMs that are left over in a group of them: 66 blocks surely do on 132, 68 need not.
+void clusters() {
+  cu::LaunchAttribute own{};
+  own.id = cu::kLaunchClusterDimension;
+  own.value.cluster_dim = {4, 1, 1};
+  for (const unsigned blocks : {64U, 68U}) {
+    const TwoStreams two;
+    const cu::LaunchConfig config{blocks, 1, 1, 544, 1, 1, 0, two.comm, &own, 1};
+    EXPECT(cuLaunchKernelEx(&config, two.all_reduce, nullptr, nullptr) == 0);
+    fake_reset();
+    EXPECT(launch_on(two.compute, two.gemm) == 0 && fake_call_count() == (blocks == 64 ? 2 : 1));
+    EXPECT(cuCtxSynchronize() == 0);
+  }
+}
+
+constexpr Case kCases[] = {{"own_event", own_event}, {"newer_form", newer_form}, {"clusters", clusters}};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_case(kCases, argc, argv); }
