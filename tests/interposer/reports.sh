@@ -90,6 +90,16 @@ if [ -n "${ELBOWROOM_ROUTES_PROGRAM:-}" ]; then
   grep -qF 'cuStreamWaitValue64_v2: the driver has a newer form' "$work"/*.json || fail "no word of the newer form: $(cat "$work"/*.json)"
 fi
 
+# What reaches the driver past the hooks is named.
+if [ -n "${ELBOWROOM_HIDDEN_USER:-}" ]; then
+  ELBOWROOM_PROGRAM=$ELBOWROOM_ROUTES_PROGRAM run deep_bound 1
+  grep -qF 'libinterposer_hidden_user.so: looks functions up past the hooks (RTLD_DEEPBIND)' "$work"/*.json || fail "no word of RTLD_DEEPBIND: $(cat "$work"/*.json)"
+  ELBOWROOM_PROGRAM=$ELBOWROOM_ROUTES_PROGRAM run hidden 1
+  grep -qF 'RTLD_DEEPBIND' "$work"/*.json && fail "a library that is bound as usual is named: $(cat "$work"/*.json)"
+  older=$(ldd --version | sed -n '1s/.* 2\.//p')
+  [ "$older" -lt 35 ] || grep -qF 'the driver: loaded in a namespace of its own (dlmopen)' "$work"/*.json || fail "no word of dlmopen: $(cat "$work"/*.json)"
+fi
+
 # Without a driver there is nothing to report, and a folder that is not there is no reason to fail.
 rm -f "$work"/*
 LD_PRELOAD=$ELBOWROOM_INTERPOSER true

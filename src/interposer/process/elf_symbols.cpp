@@ -173,6 +173,44 @@ bool LoadedObject::binds(const Relocations& relocations, const char* name) const
 
 bool LoadedObject::refers_to(const char* name) const { return symbols_ != nullptr && (binds(calls_, name) || binds(data_, name)); }
 
+const void* LoadedObject::bound(const Relocations& relocations, std::uint32_t index) const {
+  const std::size_t count = relocations.bytes / sizeof(ElfW(Rela));
+  for (std::size_t i = 0; relocations.first != nullptr && i < count; ++i) {
+    const ElfW(Rela)& relocation = relocations.first[i];
+    if (ELF64_R_SYM(relocation.r_info) == index && relocation.r_addend == 0) {
+      return *at<const void*>(base_ + relocation.r_offset);
+    }
+  }
+  return nullptr;
+}
+
+// Symbols that the object does not define stand before those that its hash table finds.
+const void* LoadedObject::bound(const char* name) const {
+  const std::uint32_t count = gnu_hash_ != nullptr && symbols_ != nullptr ? gnu_hash_[1] : 0;
+  for (std::uint32_t index = 1; index < count; ++index) {
+    if (symbols_[index].st_shndx != SHN_UNDEF || !same_text(strings_ + symbols_[index].st_name, name)) { continue; }
+    const void* called = bound(calls_, index);
+    return called != nullptr ? called : bound(data_, index);
+  }
+  return nullptr;
+}
+
+bool in_other_namespace(std::string_view object_prefix) {
+  struct Extended {
+    r_debug base;
+    const Extended* next;
+  };
+  if (_r_debug.r_version < 2) { return false; }
+  const auto* own = reinterpret_cast<const Extended*>(&_r_debug);
+  asm("" : "+r"(own));  // longer than its declaration, from that version on
+  for (const Extended* other = own->next; other != nullptr; other = other->next) {
+    for (const link_map* object = other->base.r_map; object != nullptr; object = object->l_next) {
+      if (begins_with(last_part(object->l_name), object_prefix)) { return true; }
+    }
+  }
+  return false;
+}
+
 bool is_interposer(const LoadedObject& object) { return begins_with(object.soname(), kOwnSoname); }
 
 namespace {

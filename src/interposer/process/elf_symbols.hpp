@@ -23,6 +23,9 @@ class LoadedObject {
   [[nodiscard]] void* find(const char* name) const;
   /// Whether the loader binds that name for the object: it calls such a function, or takes its address.
   [[nodiscard]] bool refers_to(const char* name) const;
+  /// Where the loader bound that name for the object, so far: of a call that was not made yet it may be the object itself. Null: it does not
+  /// refer to it.
+  [[nodiscard]] const void* bound(const char* name) const;
   [[nodiscard]] bool holds(const void* address) const;
   /// Its name for other objects; of one without a soname, that of its file.
   [[nodiscard]] const char* soname() const;
@@ -52,6 +55,7 @@ class LoadedObject {
     std::size_t bytes = 0;
   };
   [[nodiscard]] bool binds(const Relocations& relocations, const char* name) const;
+  [[nodiscard]] const void* bound(const Relocations& relocations, std::uint32_t index) const;
 
   std::uintptr_t base_ = 0;
   const char* path_ = "";
@@ -79,6 +83,10 @@ template <class Visit>
 void visit_loaded_objects(Visit&& visit) {
   visit_loaded_objects([](void* self, const LoadedObject& object) { return (*static_cast<Visit*>(self))(object); }, &visit);
 }
+
+/// Whether an object whose file name begins so is loaded in a namespace of its own (dlmopen), which nothing here reaches. False as well where the
+/// C library does not say (before 2.35).
+bool in_other_namespace(std::string_view object_prefix);
 
 /// Whether the object is this library, or another copy of it or of the one for another vendor.
 bool is_interposer(const LoadedObject& object);

@@ -9,8 +9,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "interposer/process/elf_symbols.hpp"
 #include "interposer/process/hook_table.hpp"
 #include "interposer/process/process.hpp"
+#include "interposer/process/symbol_routes.hpp"
 #include "run/environment.hpp"
 
 namespace elbowroom::interposer::process {
@@ -54,6 +56,19 @@ void collect_passed_by(PassedBy& passed) {
       passed.add(hook.symbol, "the driver has a newer form, which the program asked for");
     }
   }
+}
+
+// What was loaded so that it does not see the hooks: its calls go to the driver directly.
+void collect_hidden(PassedBy& passed) {
+  if (in_other_namespace(object_prefix(HookedLibrary::kDriver))) {
+    passed.add("the driver", "loaded in a namespace of its own (dlmopen), where nothing is hooked");
+  }
+  const auto* past_hooks = reinterpret_cast<const void*>(c_library_dlsym());
+  visit_loaded_objects([&](const LoadedObject& object) {
+    if (is_interposer(object) || object.find("dlsym") != nullptr || object.bound("dlsym") != past_hooks) { return false; }
+    passed.add(object.file_name(), "looks functions up past the hooks (RTLD_DEEPBIND)");
+    return false;
+  });
 }
 
 void collect_entries(DriverEntries& entries, const char* finder) {
@@ -150,6 +165,7 @@ void write_process_report(const ReportSource& source) {
   static PassedBy passed;
   passed.count = 0;
   collect_passed_by(passed);
+  collect_hidden(passed);
   facts.passed_through = passed.pointers.data();
   facts.passed_through_count = passed.count;
   fill_overhead(source.overhead, source.core.launches_at_rest(), facts);

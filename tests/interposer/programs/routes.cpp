@@ -43,6 +43,12 @@ void make_context() {
   EXPECT(function<int (*)(cu::Context*, unsigned, int)>("cuCtxCreate_v2")(&context, 0, 0) == 0);
 }
 
+// A hooked call, so that the process reports.
+bool cu_synchronises() {
+  make_context();
+  return function<int (*)()>("cuCtxSynchronize")() == 0;
+}
+
 // A launch through `launch` reaches the driver once, under the name `reached`.
 void expect_launches(void* launch, const char* reached) {
   make_context();
@@ -167,6 +173,24 @@ void chained_dlsym() {
   EXPECT(reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "shim_queries"))() == 1);
 }
 
+// What is loaded in a namespace of its own, or bound to its own libraries first, reaches the driver past the hooks; reports.sh looks for the word
+// of it.
+void hidden() {
+  const char* plugin = std::getenv("ELBOWROOM_HIDDEN_USER");
+  const auto launch_of = [](void* handle) {
+    EXPECT(handle != nullptr);
+    return reinterpret_cast<void* (*)()>(dlsym(handle, "find_launch"))();
+  };
+  EXPECT(is_interposed(launch_of(dlopen(plugin, RTLD_NOW))));
+  EXPECT(!is_interposed(launch_of(dlmopen(LM_ID_NEWLM, plugin, RTLD_NOW))));
+  EXPECT(cu_synchronises());
+}
+void deep_bound() {
+  void* handle = dlopen(std::getenv("ELBOWROOM_HIDDEN_USER"), RTLD_NOW | RTLD_DEEPBIND);
+  EXPECT(handle != nullptr && is_driver(reinterpret_cast<void* (*)()>(dlsym(handle, "find_launch"))()));
+  EXPECT(cu_synchronises());
+}
+
 // The global scope begins with the preloaded library, which must not answer for a driver that is not there.
 void no_driver() {
   EXPECT(dlsym(RTLD_DEFAULT, "cuLaunchKernel") == nullptr);
@@ -224,6 +248,8 @@ constexpr Case kCases[] = {
     {"proc_address_newer", proc_address_newer},
     {"proc_address_elsewhere", proc_address_elsewhere},
     {"chained_dlsym", chained_dlsym},
+    {"hidden", hidden},
+    {"deep_bound", deep_bound},
     {"no_driver", no_driver},
     {"driver_given_back", driver_given_back},
     {"default_scope", default_scope},
