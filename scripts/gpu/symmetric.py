@@ -86,6 +86,7 @@ def said(result: dict) -> str:
         words.append(f"EXIT CODE {result['code']}")
     for record in result.get("records", []):
         parts = [f"{part['what']} {part['state']} {part['bytes'] >> 20} MiB {part['reason']}".strip() for part in record.get("buffers", [])]
+        parts += [f"{part['compared']}: {part['ordinary_ms']} -> {part['symmetric_ms']} ms" for part in record.get("buffers", []) if part.get("compared")]
         extra = [f"{part['copies']} copies, {part['waits']} waits" for part in record.get("buffers", []) if part["copies"] or part["waits"]]
         words.append(f"[{'; '.join(parts + extra + record.get('refused', [])) or 'nothing'}]")
     return "  ".join(words)
