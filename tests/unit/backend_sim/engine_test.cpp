@@ -95,6 +95,32 @@ TEST(Engine, LaunchGateLetsTheCollectiveBeginFirst) {
   EXPECT_DOUBLE_EQ(result.launches[2].begin, 16);
 }
 
+TEST(Engine, LaunchGateWaitsForAllBlocksOfTheCollective) {
+  // Of the collective's two blocks an SM holds one: the first runs from 1 to 6 us, the second begins then. The kernel, for which there is room
+  // all the time (120 + 100 of 228 KiB), may start 1 us later.
+  ComputeProfile kernel = compute(1);
+  kernel.footprint.dynamic_shared = kibibytes(100);
+  CommProfile collective = comm(2);
+  collective.footprint.dynamic_shared = kPadToOne;
+  Launch gated = compute_launch();
+  gated.after_begun = 0;
+  const EngineRun result = run(machine(1), kernel, collective, {comm_launch(false), gated});
+  EXPECT_DOUBLE_EQ(result.launches[0].begin, 1);
+  EXPECT_DOUBLE_EQ(result.launches[1].begin, 7);
+}
+
+TEST(Engine, ACommunicationBlockTakesAShareOfTheIssueSlots) {
+  // A compute block alone takes 10 us, two take 14 us each. Beside a communication block that counts as half of one: 12 us.
+  ComputeProfile kernel = compute(1);
+  kernel.tile_time = {10, 14};
+  CommProfile collective = comm(1);
+  collective.startup = 50;
+  collective.issue_share = 0.5;
+  Machine one = machine(1);
+  one.event_gap = 0;
+  EXPECT_DOUBLE_EQ(run(one, kernel, collective, {compute_launch(), comm_launch(false)}).launches[0].end, 12);
+}
+
 TEST(Engine, KernelOfOneWaveTakesTwoBesideACollective) {
   // 4 SMs, one block each; a resident collective holds one SM for 12 us. The fourth block follows the first three: 20 us, not 10.
   ComputeProfile kernel = compute(4);

@@ -142,6 +142,15 @@ TEST(MeasuredFindings, ShapingAddsToPriorityOnMemoryBoundWorkAndItsBestCapMoves)
   EXPECT_GE(best_caps[1], 6);
 }
 
+// docs/results/raw/h200/tune-suites-4gpu.json: eight all-reduces of 512 MiB alone, among four H200. Blocks of a pair would take 18 % longer.
+TEST(MeasuredFindings, BlocksOfARingOfFour) {
+  for (const auto& [blocks, measured] : {std::pair(4, 65'424.0), std::pair(8, 34'141.0), std::pair(12, 24'088.0)}) {
+    Scenario scenario = gelu_all_reduce(mebibytes(4'096), Blocks(blocks));
+    scenario.gpus = 4;
+    EXPECT_NEAR(time_of(*simulated("h200", scenario), Order::comm_only) / measured, 1, 0.07) << blocks;
+  }
+}
+
 TEST(MeasuredFindings, PersistentGemmIsInflatedByResidentCommunication) {
   const auto library = simulated("h200", library_all_reduce());
   const Timeline alone = *library->record(Order::compute_only, {});

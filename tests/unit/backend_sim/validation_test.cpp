@@ -75,6 +75,14 @@ TEST(Validation, IsolatedTimesGivenOnAllRows) {
   EXPECT_GE(table.best_pick_rate, 0.9);
 }
 
+TEST(Validation, ErrorsAreOfAllRows) {
+  const PredictionTable& table = validation().given_isolated;
+  const Errors errors = errors_of(table.rows, [](const RowPrediction&) { return true; });
+  EXPECT_DOUBLE_EQ(errors.p90, table.p90_error);
+  EXPECT_DOUBLE_EQ(errors.worst, table.worst_error);
+  EXPECT_LT(table.median_error, table.p90_error);
+}
+
 TEST(Validation, NothingGiven) {
   const PredictionTable& table = validation().absolute;
   EXPECT_EQ(table.rows.size(), 162U);

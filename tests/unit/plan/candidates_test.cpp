@@ -337,5 +337,16 @@ TEST(SafeChoice, IsPriorityOnlyWhereItIsPredictedToPay) {
   EXPECT_EQ(safe_choice(space, alike).scheme, Scheme::concurrent);  // 2 % are not worth a risk
 }
 
+// A carve-out makes room for a block that needs much shared memory: a padded one.
+TEST(CandidateSpace, ACarveOutIsAStepOfCappedKernelsAlone) {
+  const ControlSite site = elementwise_site();
+  const auto carves = [&](const OverlapPlan& plan) {
+    const std::vector<Candidate> neighbours = CandidateSpace(site).neighbours(plan);
+    return std::any_of(neighbours.begin(), neighbours.end(), [](const Candidate& each) { return each.plan.carveout.has_value(); });
+  };
+  EXPECT_FALSE(carves({}));
+  EXPECT_TRUE(carves(capped(site, 3)));
+}
+
 }  // namespace
 }  // namespace elbowroom

@@ -41,6 +41,8 @@ TEST(CheckPipeline, SeveralKernelsMayMakeOneCompute) {
   timeline.spans.push_back(span(SpanKind::compute, 0, 0, 4));
   timeline.spans[3].begin = Nanoseconds(4);
   EXPECT_TRUE(check_pipeline(timeline, 2));  // kernels 0..4, 4..10 | 10..12, 12..20
+  timeline.spans[2].begin = Nanoseconds(9);  // collective 0, after the first kernel of its compute and before the end of the last
+  EXPECT_EQ("collective 0 on GPU 0 began 1 ns before its compute had ended", check_pipeline(timeline, 2).error().message);
 }
 
 TEST(CheckPipeline, AnIncompleteRecordingIsNoVerdict) {

@@ -194,6 +194,23 @@ TEST(Tuner, TrialsOfARoundAreInterleaved) {
   }
 }
 
+// Newcomers are compared with a time of the same minute: the best so far is measured again beside them.
+TEST(Tuner, TheBestSoFarRunsAlongWithNewcomers) {
+  Tuner tuner({}, seeds(), one_step);
+  const auto run_while = [&](std::size_t candidates) {
+    for (auto asked = tuner.ask(); asked && tuner.candidates().size() == candidates; asked = tuner.ask()) {
+      tuner.tell(Microseconds(true_time(tuner.candidates()[*asked].candidate.plan)), Seconds(0));
+    }
+  };
+  run_while(3);
+  // 20 blocks lead, and 19 and 21 are to be tried.
+  ASSERT_EQ(5U, tuner.candidates().size());
+  const std::size_t before = tuner.candidates()[2].times.size();
+  run_while(5);
+  ASSERT_LT(5U, tuner.candidates().size());
+  EXPECT_LT(before, tuner.candidates()[2].times.size());
+}
+
 TEST(TunerState, RefusesWhatIsNotItsOwn) {
   const Tuner tuner({}, seeds(), one_step);
   const std::string state = tuner.state("case");
