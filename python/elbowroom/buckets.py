@@ -11,10 +11,8 @@ from typing import Any
 
 from elbowroom import placement, record
 from elbowroom.lifetime import Lifetime
-from elbowroom.segment import MIB, Segment
+from elbowroom.segment import LEAST_TOTAL, Segment
 from elbowroom.windows import Unusable
-
-LEAST_TOTAL = 8 * MIB  # of all gradients; below there is nothing to gain
 
 
 class BucketPlacer:

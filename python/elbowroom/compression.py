@@ -12,11 +12,10 @@ from typing import Any
 
 from elbowroom import placement, record
 from elbowroom.lifetime import Lifetime
-from elbowroom.places import Place, aligned
-from elbowroom.segment import Segment, check_peak
+from elbowroom.places import Place, aligned, check_tensors
+from elbowroom.segment import LEAST_TOTAL, Segment, check_peak
 from elbowroom.windows import Unusable
 
-LEAST_TOTAL = 8 << 20  # bytes; below there is nothing to gain
 HOOKS = "torch.distributed.algorithms.ddp_comm_hooks.default_hooks"
 
 
@@ -84,8 +83,7 @@ class Copies:
             self._segment = None
 
     def _allocated(self, allocator: Any, sizes: list[int]) -> Segment:
-        if not hasattr(self._torch._C, "_construct_storage_from_data_pointer"):
-            raise Unusable("this PyTorch makes no tensor of given memory")
+        check_tensors(self._torch)
         if sum(sizes) < LEAST_TOTAL:
             raise Unusable(f"{sum(sizes)} bytes are too few to gain")
         needed = sum(aligned(size) for size in sizes)

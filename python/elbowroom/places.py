@@ -7,6 +7,8 @@ import weakref
 from dataclasses import dataclass, field
 from typing import Any
 
+from elbowroom.windows import Unusable
+
 ALIGNMENT = 1 << 16
 MOST_GATHERS = 4
 
@@ -52,6 +54,11 @@ class Seen:
     def replaced(self) -> int:
         """Bytes that the program had for the same purpose on ordinary memory, at least."""
         return self.gather_bytes * max(self.together, 1) + self.scatter_bytes
+
+
+def check_tensors(torch: Any) -> None:
+    if not hasattr(torch._C, "_construct_storage_from_data_pointer"):
+        raise Unusable("this PyTorch makes no tensor of given memory")
 
 
 class Place:

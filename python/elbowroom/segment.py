@@ -13,6 +13,7 @@ from typing import Any
 from elbowroom.windows import Unusable
 
 MIB = 1 << 20
+LEAST_TOTAL = 8 * MIB  # of a set's buffers; below there is nothing to gain
 LEAST_LARGE = 20 * MIB  # the caching allocator gives requests below 10 MiB a part of a shared segment
 LARGE_BLOCK = MIB  # blocks up to this size come from segments for small ones
 ROUNDING = 2 * MIB

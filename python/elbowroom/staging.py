@@ -12,11 +12,10 @@ from typing import Any
 
 from elbowroom import placement, record
 from elbowroom.lifetime import Lifetime
-from elbowroom.places import Places, Seen, numel, total_bytes
-from elbowroom.segment import MIB, Segment, check_peak
+from elbowroom.places import Places, Seen, check_tensors, numel, total_bytes
+from elbowroom.segment import LEAST_TOTAL, Segment, check_peak
 from elbowroom.windows import Unusable
 
-LEAST_TOTAL = 8 * MIB
 UNHURRIED = 32  # root forwards after which a program without an optimizer of PyTorch's is taken for settled
 
 
@@ -89,8 +88,7 @@ class GroupStaging:
         return held
 
     def _allocated(self, allocator: Any) -> Segment:
-        if not hasattr(self._torch._C, "_construct_storage_from_data_pointer"):
-            raise Unusable("this PyTorch makes no tensor of given memory")
+        check_tensors(self._torch)
         needed = total_bytes(self.seen)
         if needed < LEAST_TOTAL:
             raise Unusable(f"{needed} bytes are too few to gain")
