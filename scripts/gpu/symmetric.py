@@ -71,7 +71,7 @@ def launch(options: argparse.Namespace, hooked: bool) -> dict:
         result["ms"] = {}
         for row in (json.loads(text) for text in output.splitlines() if text.startswith("{")):
             times = row["modes"]["plain"]["ms"]
-            result["ms"][row["example"]] = round(statistics.median(times), 3)
+            result["ms"][f"{row['example']}:{row['batch']}"] = round(statistics.median(times), 3)
         if hooked:
             result["records"] = records_of(folder, report)
         if code != 0:
@@ -119,8 +119,7 @@ def main() -> int:
         for word in outcome(result):
             counts[word] = counts.get(word, 0) + 1
     print(f"# {len(hooked)} of {options.launches} launches with symmetric memory: {counts}; exit codes {[result['code'] for result in hooked]}")
-    for example in options.examples.split(","):
-        name = example.partition(":")[0]
+    for name in dict.fromkeys(name for result in results for name in result["ms"]):
         arms = {arm: [r["ms"][name] for r in results if r["arm"] == arm and name in r["ms"]] for arm in ("plain", "symmetric")}
         if all(arms.values()):
             plain, symmetric = (statistics.median(times) for times in arms.values())
