@@ -104,6 +104,8 @@ hip::Function fake_hip_function(const char* name, int registers, int static_shar
 const void* fake_hip_symbol(const char* name, int registers, int static_shared);  ///< as a host function
 
 /// Forgets the log, pending failures, captures and what was set below; handles and memory stay valid.
+/// Another kernel's host function lies there now, as after the unloading of the library that it was in.
+void fake_hip_reuse_symbol(const void* host_function, const char* name);
 void fake_hip_reset();
 std::size_t fake_hip_call_count();
 const FakeHipCall* fake_hip_call(std::size_t index);

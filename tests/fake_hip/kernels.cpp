@@ -209,8 +209,14 @@ const void* fake_hip_symbol(const char* name, int registers, int static_shared) 
   return made;
 }
 
+void fake_hip_reuse_symbol(const void* host_function, const char* name) {
+  const std::lock_guard lock(runtime_mutex());
+  symbol(host_function)->name = name;
+}
+
 #pragma GCC visibility push(default)
 extern "C" {
+void __hipUnregisterFatBinary(void**) {}
 
 int hipModuleLoadData(hip::Module* module, const void* image) {
   return question("hipModuleLoadData", [&] {

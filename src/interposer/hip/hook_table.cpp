@@ -104,6 +104,7 @@ constexpr std::array kHooks{
     runtime<&hipDeviceReset>("hipDeviceReset"),
     runtime<&hipDevicePrimaryCtxReset>("hipDevicePrimaryCtxReset"),
     runtime<&hipModuleUnload>("hipModuleUnload"),
+    runtime<&__hipUnregisterFatBinary>("__hipUnregisterFatBinary"),
     runtime<&hipLibraryUnload>("hipLibraryUnload"),
     legacy<&hipStreamBeginCapture>("hipStreamBeginCapture"),
     per_thread<&hipStreamBeginCapture_spt>("hipStreamBeginCapture_spt", "hipStreamBeginCapture"),

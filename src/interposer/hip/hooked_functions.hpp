@@ -105,6 +105,7 @@ int hipWaitExternalSemaphoresAsync(const void* semaphores, const void* parameter
 int hipDeviceReset();
 int hipDevicePrimaryCtxReset(hip::Device device);
 int hipModuleUnload(hip::Module module);
+void __hipUnregisterFatBinary(void** modules);
 int hipLibraryUnload(hip::Library library);
 
 // Stream capture.

@@ -107,5 +107,10 @@ int hipDevicePrimaryCtxReset(hip::Device device) {
   if (Interposer* state = interposer()) { Hooks::forget(*state, device); }
   return call_real<&hipDevicePrimaryCtxReset>(device);
 }
+// The kernels of a library that is unloaded: their host functions leave their addresses to others.
+void __hipUnregisterFatBinary(void** modules) {
+  if (const auto function = real<&__hipUnregisterFatBinary>()) { function(modules); }
+  if (Interposer* state = interposer()) { state->core->on_module_unload(); }
+}
 int hipModuleUnload(hip::Module module) { return Hooks::unload<&hipModuleUnload>(module); }
 int hipLibraryUnload(hip::Library library) { return Hooks::unload<&hipLibraryUnload>(library); }

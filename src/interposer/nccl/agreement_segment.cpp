@@ -35,11 +35,11 @@ std::uint64_t job_hash() {
   return hash;
 }
 
-// Of the right owner and size only: what somebody else put there is not followed. The C library has fstat only since 2.33.
+// Of the right owner and size only: what somebody else put there is not followed.
 int open_existing(const char* path, std::size_t bytes) {
   const int file = ::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   struct stat facts{};
-  const bool ours = file >= 0 && syscall(SYS_fstat, file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == geteuid() &&
+  const bool ours = file >= 0 && fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == geteuid() &&
                     (facts.st_mode & 0777U) == 0600U && facts.st_size == static_cast<off_t>(bytes);
   if (file >= 0 && !ours) {
     close(file);

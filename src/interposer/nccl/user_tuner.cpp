@@ -9,9 +9,10 @@
 #include <string_view>
 
 #include "interposer/nccl/environment.hpp"
-#include "interposer/process/elf_symbols.hpp"
+#include "interposer/process/symbol_routes.hpp"
 
 namespace elbowroom::interposer::nccl {
+using process::open_object;
 namespace {
 
 constexpr int kOldest = 2;
@@ -21,15 +22,6 @@ constexpr float kNotPossible = -1.0F;
 template <class Tuner>
 const Tuner& as(const UserTuner& tuner) {
   return *static_cast<const Tuner*>(tuner.symbol);
-}
-
-// The C library has it only since 2.34, libdl before.
-void* open_object(const char* name, int flags) {
-  static const auto open = [] {
-    void* found = process::find_loaded_symbol("libc.so", "dlopen");
-    return reinterpret_cast<void* (*)(const char*, int)>(found != nullptr ? found : process::find_loaded_symbol("libdl", "dlopen"));
-  }();
-  return open == nullptr ? nullptr : open(name, flags);
 }
 
 // NCCL's word for symbols of the program itself; any beginning of it counts.

@@ -1,4 +1,6 @@
 #include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 // The library loads wherever the wheels of PyTorch do: with glibc 2.28. Of functions that a newer C library has anew this takes the old ones, by
 // hidden functions of the same names that the rest of the library, and the C++ runtime inside it, are linked to. Old ones of the thread
@@ -30,6 +32,7 @@ ELBOWROOM_HIDDEN double elbowroom_log(double x) asm("log");
 ELBOWROOM_HIDDEN int elbowroom_pthread_once(pthread_once_t* once, void (*call)()) asm("pthread_once");
 ELBOWROOM_HIDDEN int elbowroom_pthread_mutex_trylock(pthread_mutex_t* mutex) asm("pthread_mutex_trylock");
 ELBOWROOM_HIDDEN int elbowroom_pthread_key_create(pthread_key_t* key, void (*destroy)(void*)) asm("__pthread_key_create");
+ELBOWROOM_HIDDEN int elbowroom_fstat(int file, void* facts) asm("fstat");
 ELBOWROOM_HIDDEN int elbowroom_dl_find_object(void* address, void* found) asm("_dl_find_object");
 // The C++ runtime asks whether it may leave out atomic operations: it may not.
 ELBOWROOM_HIDDEN char elbowroom_single_threaded asm("__libc_single_threaded") = 0;
@@ -41,6 +44,8 @@ int elbowroom_pthread_mutex_trylock(pthread_mutex_t* mutex) { return elbowroom_o
 int elbowroom_pthread_key_create(pthread_key_t* key, void (*destroy)(void*)) {
   return elbowroom_old___pthread_key_create(key, destroy);
 }
+// Until 2.33 a function in each program. The kernel's structure is the C library's.
+int elbowroom_fstat(int file, void* facts) { return static_cast<int>(syscall(SYS_fstat, file, facts)); }
 // The unwinder of the C++ runtime, which has nothing to unwind here: no exception is thrown.
 int elbowroom_dl_find_object(void* /*address*/, void* /*found*/) { return -1; }
 }

@@ -265,9 +265,13 @@ void* in_c_library(const char* name) {
   return found != nullptr ? found : find_loaded_symbol("libdl", name);  // glibc before 2.34
 }
 
-void* open_loaded(const LoadedObject& object) {
+void* open_object(const char* name, int flags) {
   static const auto open = reinterpret_cast<void* (*)(const char*, int)>(in_c_library("dlopen"));
-  return open == nullptr || *object.path() == '\0' ? nullptr : open(object.path(), RTLD_LAZY | RTLD_NOLOAD);
+  return open == nullptr ? nullptr : open(name, flags);
+}
+
+void* open_loaded(const LoadedObject& object) {
+  return *object.path() == '\0' ? nullptr : open_object(object.path(), RTLD_LAZY | RTLD_NOLOAD);
 }
 
 DlsymFunction next_dlsym() { return reinterpret_cast<DlsymFunction>(next_of(elbowroom_next_dlsym, "dlsym")); }

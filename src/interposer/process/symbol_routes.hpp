@@ -20,6 +20,8 @@ DlsymFunction c_library_dlsym();
 /// A function of dlfcn.h, which older C libraries have in libdl.so.2: not linked to, so that either will do.
 void* in_c_library(const char* name);
 
+/// The C library's dlopen; null: none, or nothing is found.
+void* open_object(const char* name, int flags);
 /// A handle of an object that is loaded, which is a reference to it: nobody closes it. Null: it has no file, as the program itself.
 void* open_loaded(const LoadedObject& object);
 

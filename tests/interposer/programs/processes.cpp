@@ -260,12 +260,19 @@ void exit_in_handler() {
   interrupt_children([](int) { std::exit(0); });
 }
 
+// Made beforehand: a handler may have interrupted an allocation, of which the child can make no other.
+cu::Stream handlers_stream = nullptr;
+cu::Function handlers_gemm = nullptr;
+
 // The child of a fork in a handler may use the interposer as well, and both go on where they were interrupted.
 void fork_in_handler() {
+  use_device(0);
+  handlers_stream = make_stream();
+  handlers_gemm = fake_function("gemm", 64, 0);
   interrupt_children([](int) {
     static volatile std::sig_atomic_t forks = 0;
     const pid_t child = fork();
-    if (child == 0) { std::exit(launch_on(make_stream(), fake_function("gemm", 64, 0)) == 0 ? 0 : 1); }
+    if (child == 0) { std::exit(launch_on(handlers_stream, handlers_gemm) == 0 ? 0 : 1); }
     int status = 1;
     const bool ended = waitpid(child, &status, 0) == child && WIFEXITED(status);
     forks = forks + 1;
