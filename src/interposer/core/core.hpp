@@ -126,6 +126,7 @@ enum class Refusal : std::uint8_t {
   no_pad,               ///< shape: no amount of shared memory gives that residency
   unknown_residency,    ///< shape: the driver did not say
   captured_trial,  ///< gate, shape: auto compares its controls while it runs, and a captured graph would keep what is being tried
+  own_choice,      ///< SM target: auto compares, and each rank of several would choose by itself
   passed_through,  ///< the function failed with a control before, or is unknown
   count
 };

@@ -56,8 +56,6 @@ bool may_time(const Launch& launch) {
   return known.timing_budget.spend();
 }
 
-bool compares(const Rules& rules) { return rules.policy == Policy::automatic && rules.trial; }
-
 bool may_have_company(const Launch& launch) {
   return launch.captured || launch.kind.has_company || launch.kind.launches < kFirstCompanions;
 }
@@ -337,6 +335,7 @@ Decision Core::on_launch(const LaunchFacts& facts) {
   ++known.totals.launches;
   ++known.kernels[kernel].launches;
   known.timing_budget.earn();
+  known.several_ranks = known.several_ranks || facts.note.ranks > 1;
   if (facts.records_event) { known.order.distrust_events(); }
   known.collectives_seen = known.collectives_seen || known.kernels[kernel].communication;
   if (state.dormant()) {

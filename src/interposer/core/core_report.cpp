@@ -149,12 +149,13 @@ void write_arm(ReportWriter& out, const AbTrial& trial, const Rules& rules, unsi
 
 void write_trial(ReportWriter& out, const Knowledge& known, const Rules& rules) {
   const AbTrial& trial = known.trial;
-  const bool compares = rules.policy == Policy::automatic && rules.trial;
-  out.key("ab").begin_object().key("state").text(compares ? text(trial.state()) : "off");
-  out.key("arm").text(text_of_arm(rules, compares ? trial.chosen() : 0));
+  out.key("ab").begin_object().key("state").text(compares(rules) ? text(trial.state()) : "off");
+  out.key("arm").text(text_of_arm(rules, compares(rules) ? trial.chosen() : 0));
   out.key("collectives_per_repetition").number(known.steps.period()).key("decisions").number(trial.decisions());
   out.key("arms").begin_array();
-  for (unsigned arm = 0; compares && trial.step_time(0) > 0 && arm < trial.arms(); ++arm) { write_arm(out, trial, rules, arm); }
+  for (unsigned arm = 0; compares(rules) && trial.step_time(0) > 0 && arm < trial.arms(); ++arm) {
+    write_arm(out, trial, rules, arm);
+  }
   out.end_array().end_object();
 }
 
@@ -222,6 +223,8 @@ const char* text(Refusal refusal) {
       return "shape: residency unknown";
     case Refusal::captured_trial:
       return "auto compares no captured launches";
+    case Refusal::own_choice:
+      return "SM target: under auto each rank would choose by itself";
     case Refusal::passed_through:
       return "passed through";
     case Refusal::count:

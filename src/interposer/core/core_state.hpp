@@ -100,6 +100,7 @@ struct Knowledge {
   TimingBudget timing_budget;
   Controls active;
   bool collectives_seen = false;
+  bool several_ranks = false;  ///< in some communicator
   Totals totals;
   ProgramOrder order;
   std::array<std::uint64_t, kMaxDevices> compute_until{};  ///< expected end of all compute, per device

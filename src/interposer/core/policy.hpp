@@ -30,6 +30,9 @@ const char* text_of_arm(const Rules& rules, unsigned arm);
 /// What the policy wants, within the rules; `arm` counts for auto alone.
 Controls controls(const Rules& rules, unsigned arm);
 
+/// Whether the process compares arms and keeps what it finds best.
+constexpr bool compares(const Rules& rules) { return rules.policy == Policy::automatic && rules.trial; }
+
 /// A compute launch and a live collective that is not ordered before it.
 struct GateQuestion {
   const Collective& collective;

@@ -120,6 +120,44 @@ TEST(CoreRules, SetsTheSmTargetInsideWindowsAlone) {
   EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {}, program.now_ns).sms, 0U);
 }
 
+LaunchFacts collective_of(const Program& program, std::uint32_t ranks) {
+  LaunchFacts facts = program.facts(kAllReduce, kCommStream);
+  facts.note = {1, 4'096, ranks};
+  return facts;
+}
+
+// What is beside a product each rank sees for itself: where there are several, all products of the kind get the target.
+TEST(CoreRules, SetsTheSmTargetForEveryProductOfSeveralRanks) {
+  for (const std::uint32_t ranks : {1U, 2U}) {
+    Rules rules = rules_of(Policy::gate);
+    rules.sm_target = 108;
+    Program program(rules);
+    program.launch(kGemm, kComputeStream);
+    program.launch(collective_of(program, ranks));
+    program.order(kCommStream, kComputeStream);
+    EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {}, program.now_ns).sms, ranks == 1 ? 0U : 108U);
+  }
+}
+
+// And where each rank compares for itself, none gets one.
+TEST(CoreRules, SetsNoSmTargetWhereSeveralRanksCompare) {
+  for (const std::uint32_t ranks : {1U, 2U}) {
+    Rules rules = rules_of(Policy::automatic);
+    rules.sm_target = 108;
+    Program program(rules);
+    int targets = 0;
+    for (int i = 0; i < 10 * 100; ++i) {
+      program.launch(collective_of(program, ranks));
+      targets += program.core->on_library_gemm(kComputeStream, {}, program.now_ns).sms != 0 ? 1 : 0;
+      program.launch(kGemm, kComputeStream);
+      program.now_ns += 1'000'000;
+    }
+    EXPECT_EQ(targets > 0, ranks == 1) << targets;
+    const bool said = program.report().find("under auto each rank would choose by itself") != std::string::npos;
+    EXPECT_EQ(said, ranks == 2);
+  }
+}
+
 TEST(CoreRules, SaysTheSmTargetAheadOfAProductForStreamsThatItKnows) {
   Rules rules = rules_of(Policy::gate);
   rules.sm_target = 108;
