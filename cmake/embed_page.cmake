@@ -1,4 +1,4 @@
-# cmake -DOUTPUT=... -DMISSING=... -DSOURCES=... -DLIBRARY=... -DLICENCES=... -P embed_page.cmake: writes the source of embedded_assets().
+# cmake -DOUTPUT=... -DHEADER=... -DMISSING=... -DSOURCES=... -DLIBRARY=... -DLICENCES=... -P embed_page.cmake: writes the source of embedded_assets().
 function(text_of result)
   set(all "")
   foreach(file IN LISTS ARGN)
@@ -32,7 +32,7 @@ constexpr std::string_view kLibrary = R\"elbowroom(${library})elbowroom\";
 constexpr std::string_view kLicence = R\"elbowroom(${licence})elbowroom\";
 ")
 endif()
-file(WRITE "${OUTPUT}" "#include \"page/assets.hpp\"
+file(WRITE "${OUTPUT}" "#include \"${HEADER}\"
 
 namespace elbowroom::page {
 namespace {

@@ -10,9 +10,9 @@
 
 namespace elbowroom::detail {
 
-/// Reads members of one object of a document that may have others: a newer version writes more. Keeps the first failure of the whole
-/// document, so that a reader can be written straight through. After a failure, and for an absent member, every read gives the default.
-/// `object` must outlive this.
+/// Reads members of one object of a document that may have others: a newer version writes more. Keeps the first failure of the
+/// whole document, so that a reader can be written straight through. After a failure, and for an absent member, every read gives
+/// the default. `object` must outlive this.
 class JsonMembers {
  public:
   JsonMembers(const nlohmann::json& object, std::string path, std::optional<std::string>& failure)

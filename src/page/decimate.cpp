@@ -26,8 +26,8 @@ void take_in(Block& block, double& longest, const Block& span) {
   block.launch = span.launch;
 }
 
-/// At most two blocks for each of `buckets` pieces of time: one of the short spans that begin in it, one of the long ones. Long spans of a
-/// stream do not overlap, so that they stay single.
+/// At most two blocks for each of `buckets` pieces of time: one of the short spans that begin in it, one of the long ones. Long
+/// spans of a stream do not overlap, so that they stay single.
 Level merged(const std::vector<Block>& spans, double begin, double range, std::size_t buckets) {
   struct Open {
     std::size_t block = 0;

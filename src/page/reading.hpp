@@ -29,8 +29,8 @@ void read_origin(Members& members, Document& document);
 /// The plan in the member `plan`; absent is the empty plan.
 OverlapPlan read_plan(Members& members);
 
-/// The scenario in the member `scenario`, which becomes title and line of the section. Nothing where this version would refuse it: another
-/// may have run it.
+/// The scenario in the member `scenario`, which becomes title and line of the section. Nothing where this version would refuse it:
+/// another may have run it.
 std::optional<Scenario> read_scenario(Members& members, Section& section);
 
 /// Median, low, high and what else is there of an interval in the member `name`, which may be absent.

@@ -13,7 +13,7 @@
 #include "exit_code.hpp"
 #include "output.hpp"
 #include "packed_file.hpp"
-#include "page/assets.hpp"
+#include "page_assets.hpp"
 #include "page/html.hpp"
 #include "page/readers.hpp"
 
