@@ -21,7 +21,7 @@ constexpr std::size_t kGreatestDepth = 16;
 // Thirty years in microseconds: beyond it a double tells no neighbours apart.
 constexpr double kGreatestTime = 1e15;
 // Each has its row on the page. A run of 8 GPUs under 20 schemes has 480.
-constexpr std::size_t kMostLanes = 4000;
+constexpr std::size_t kMostLanes = 3000;
 
 /// Each text once, with a number.
 class Texts {
