@@ -262,6 +262,30 @@ void gate_unknown_node() {
   EXPECT(calls_named("cuStreamWaitEvent") == 0);
 }
 
+// Eight graphs, each in the next one, are read. What nine hold is not known, and may be a wait.
+void gate_deep_graph() {
+  const TwoStreams two;
+  const auto nested = [&](int levels) {
+    cu::Graph graph = graph_of({two.gemm});
+    for (int level = 1; level < levels; ++level) {
+      const cu::Graph outer = graph_of({two.gemm});
+      cu::GraphNode node = nullptr;
+      EXPECT(cuGraphAddChildGraphNode(&node, outer, nullptr, 0, graph) == 0);
+      graph = outer;
+    }
+    cu::GraphExec exec = nullptr;
+    EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+    return exec;
+  };
+  EXPECT(cuGraphLaunch(nested(9), two.comm) == 0);
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launch_on(two.compute, two.gemm) == 0);
+  EXPECT(calls_named("cuStreamWaitEvent") == 0);
+  EXPECT(cuStreamSynchronize(two.comm) == 0 && cuStreamSynchronize(two.compute) == 0);
+  EXPECT(cuGraphLaunch(nested(8), two.comm) == 0);
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launch_on(two.compute, two.gemm) == 0);
+  EXPECT(calls_named("cuStreamWaitEvent") == 1);
+}
+
 // A graph records an event: that it has passed says nothing of what the stream held behind which it was recorded before.
 void gate_graph_records() {
   const TwoStreams two;
@@ -307,6 +331,7 @@ constexpr Case kCases[] = {
     {"gate_waiting_graph", gate_waiting_graph},
     {"gate_graph_records", gate_graph_records},
     {"gate_unknown_node", gate_unknown_node},
+    {"gate_deep_graph", gate_deep_graph},
     {"refused_node_priority", refused_node_priority},
 };
 
