@@ -258,7 +258,12 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   const std::uint64_t step = known.kernels[kernel_index].communication ? note_collective(key) : 0;
   if (rest.on()) {
     pass_at_rest(facts, kernel_index, key);
-    if (known.trial.state() == AbTrial::State::trying) { decision.step = step; }
+    const bool timed = step != 0 && known.trial.state() == AbTrial::State::trying && meet_stream(facts.stream, hold);
+    const Stream* stream = timed ? known.order.find_stream(facts.stream) : nullptr;
+    if (stream != nullptr) {
+      decision.step = step;
+      decision.context = stream->info.context;  // whose event is recorded
+    }
     return decision;
   }
   if (!meet_stream(facts.stream, hold)) {
