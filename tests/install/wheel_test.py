@@ -9,6 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 SKIPPED = 77
@@ -39,6 +40,9 @@ def built(source: Path, build: Path, work: Path, python: Path) -> Path:
     call(python, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-w", work / "wheels", "-C", f"build-dir={build}", source)
     wheels = list((work / "wheels").glob("elbowroom-*.whl"))
     expect("one wheel for all Pythons", len(wheels) == 1 and "-py3-none-" in wheels[0].name, wheels)
+    linked = [name for name in zipfile.ZipFile(wheels[0]).namelist() if "libelbowroom.so" in name]
+    expect("nothing that C++ programs link", not linked, linked)
+    print(f"{wheels[0].name}: {wheels[0].stat().st_size / 2**20:.1f} MiB")
     return wheels[0]
 
 
