@@ -45,6 +45,12 @@ SAME_SIZE(GraphEdgeData, CUgraphEdgeData);
 SAME_SIZE(GraphInstantiateParams, CUDA_GRAPH_INSTANTIATE_PARAMS);
 SAME_PLACE(GraphInstantiateParams, flags, CUDA_GRAPH_INSTANTIATE_PARAMS, flags);
 
+#if CUDA_VERSION >= 12040
+static_assert(sizeof(abi::DeviceResource) >= sizeof(CUdevResource));
+SAME_PLACE(DeviceResource, sm_count, CUdevResource, sm.smCount);
+SAME_VALUE(kDeviceResourceSm, CU_DEV_RESOURCE_TYPE_SM);
+#endif
+
 static_assert(sizeof(abi::Result) == sizeof(CUresult) && sizeof(abi::Device) == sizeof(CUdevice));
 static_assert(sizeof(abi::DevicePointer) == sizeof(CUdeviceptr));
 SAME_VALUE(kSuccess, CUDA_SUCCESS);

@@ -75,15 +75,33 @@ struct Asked {
 template <Driver D>
 void at_exit() {
   Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire);
-  if (state == nullptr || !state->used.exchange(false)) { return; }
-  process::write_process_report({*state->core, state->overhead, state->driver.devices_seen(), D::kFinder, D::kWriteMore});
+  if (state == nullptr) { return; }
+  if (state->used.exchange(false)) {
+    process::write_process_report({*state->core, state->overhead, state->driver.devices_seen(), D::kFinder, D::kWriteMore});
+  }
+  // In a handler that interrupted us. The process may still wait for threads that wait for this one.
+  if (OwnMutex::held_here()) {
+    Made<D>::interposer.store(nullptr, std::memory_order_release);
+    OwnMutex::abandon();
+  }
+}
+
+template <Driver D>
+void before_fork() {
+  if (Interposer<D>* state = Made<D>::interposer.load()) { state->core->before_fork(); }
+}
+template <Driver D>
+void after_fork_in_parent() {
+  if (Interposer<D>* state = Made<D>::interposer.load()) { state->core->after_fork_in_parent(); }
 }
 
 // The driver does not work in a child whose parent had used it: its handles mean nothing here, and the locks of other threads may
 // be held for ever. Both are made anew in place.
 template <Driver D>
 void after_fork_in_child() {
-  Interposer<D>& state = *Made<D>::interposer.load();
+  Interposer<D>* made = Made<D>::interposer.load();
+  if (made == nullptr) { return; }
+  Interposer<D>& state = *made;
   state.core->after_fork_in_child();
   state.driver.after_fork();
   new (&state.graphs) process::GraphTable();
@@ -113,8 +131,7 @@ void make() {
   if (core == nullptr) { return; }
   Made<D>::interposer.store(new (memory) Interposer<D>(*calls, rules, std::move(core)), std::memory_order_release);
   process::resolve_driver();
-  pthread_atfork([] { Made<D>::interposer.load()->core->before_fork(); },
-                 [] { Made<D>::interposer.load()->core->after_fork_in_parent(); }, &after_fork_in_child<D>);
+  pthread_atfork(&before_fork<D>, &after_fork_in_parent<D>, &after_fork_in_child<D>);
   std::atexit(&at_exit<D>);
 }
 

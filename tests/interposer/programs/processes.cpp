@@ -219,15 +219,20 @@ void forked_idle() {
   EXPECT(waitpid(child, &status, 0) == child && status == 0);
 }
 
+// Made beforehand: a handler may have interrupted an allocation, of which the child can make no other.
+cu::Stream handlers_stream = nullptr;
+cu::Function handlers_gemm = nullptr;
+
 // Forks a child that launches until a timer's handler ends it in the middle, at another moment each time. A child that has not ended after
 // ten seconds hangs.
-void interrupt_children(void (*handler)(int)) {
+void interrupt_children(void (*handler)(int), void (*prepare)() = [] {}) {
   constexpr int kChildren = 40;
   for (int i = 0; i < kChildren; ++i) {
     const pid_t child = fork();
     EXPECT(child >= 0);
     if (child == 0) {
       setenv("ELBOWROOM_RUN_VERBOSE", "1", 1);
+      prepare();
       use_device(0);
       fake_set_logging(0);
       const cu::Stream compute = make_stream();
@@ -260,9 +265,35 @@ void exit_in_handler() {
   interrupt_children([](int) { std::exit(0); });
 }
 
-// Made beforehand: a handler may have interrupted an allocation, of which the child can make no other.
-cu::Stream handlers_stream = nullptr;
-cu::Function handlers_gemm = nullptr;
+// Another thread launches as well, and the exit waits for its end, which must come although the handler interrupted a launch.
+void exit_joins() {
+  static std::atomic<bool> stop{false};
+  static std::thread other;
+  interrupt_children([](int) { std::exit(0); },
+                     [] {
+                       std::atexit([] {
+                         stop = true;
+                         other.join();
+                       });
+                       use_device(0);
+                       fake_set_logging(0);
+                       handlers_stream = make_stream();
+                       handlers_gemm = fake_function("gemm", 64, 0);
+                       // All events are made now: who is interrupted in an allocation holds a lock that is not ours.
+                       const cu::Function all_reduce = fake_function(kAllReduce, 96, 0);
+                       for (std::size_t slot = 0; slot <= kEventSlots; ++slot) {
+                         EXPECT(launch_on(handlers_stream, all_reduce, 24) == 0);
+                       }
+                       sigset_t alarm;
+                       sigemptyset(&alarm);
+                       sigaddset(&alarm, SIGALRM);
+                       pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
+                       other = std::thread([] {
+                         while (!stop) { EXPECT(launch_on(handlers_stream, handlers_gemm) == 0); }
+                       });
+                       pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);
+                     });
+}
 
 // The child of a fork in a handler may use the interposer as well, and both go on where they were interrupted.
 void fork_in_handler() {
@@ -302,6 +333,7 @@ void handler_while_made() {
 constexpr Case kCases[] = {
     {"handler_while_made", handler_while_made},
     {"exit_in_handler", exit_in_handler},
+    {"exit_joins", exit_joins},
     {"fork_in_handler", fork_in_handler},
     {"two_threads", two_threads},
     {"function_reused", function_reused},
