@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import unittest
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -165,3 +166,16 @@ class FakeWindows:
 
     def deregister(self) -> None:
         self._torch.events.append("deregistered")
+
+
+def main_with_torch() -> None:
+    """unittest.main, or exit code 77 where there is no PyTorch that could start ranks."""
+    try:
+        import torch
+    except ImportError as error:
+        print(f"skipped: torch cannot be imported ({error})", file=sys.stderr)
+        sys.exit(77)
+    if not torch.distributed.is_available():
+        print("skipped: this PyTorch has no torch.distributed", file=sys.stderr)
+        sys.exit(77)
+    unittest.main()

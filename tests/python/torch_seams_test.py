@@ -11,6 +11,8 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+import stand_ins
+
 HERE = Path(__file__).resolve().parent
 LAUNCHER = HERE.parents[1] / "examples" / "pytorch" / "launch.py"
 
@@ -110,12 +112,4 @@ class Fsdp2Test(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    try:
-        import torch
-    except ImportError as error:
-        print(f"skipped: torch cannot be imported ({error})", file=sys.stderr)
-        sys.exit(77)
-    if not torch.distributed.is_available():
-        print("skipped: this PyTorch has no torch.distributed", file=sys.stderr)
-        sys.exit(77)
-    unittest.main()
+    stand_ins.main_with_torch()
