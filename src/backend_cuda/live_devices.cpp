@@ -5,11 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
-#include <fstream>
 #include <string_view>
 
 #include "backend_cuda/handles.hpp"
+#include "base/driver_version.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 
 namespace elbowroom::cuda {
@@ -100,14 +99,8 @@ std::vector<std::pair<std::string, std::string>> live_versions() {
   std::vector<std::pair<std::string, std::string>> versions;
   int runtime = 0;
   if (cudaRuntimeGetVersion(&runtime) == cudaSuccess) versions.emplace_back("cuda", dotted(runtime));
-  // "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build ...": the first word that is a version.
-  std::ifstream module("/proc/driver/nvidia/version");
-  for (std::string word; module >> word;) {
-    if (std::isdigit(static_cast<unsigned char>(word.front())) != 0 && word.find('.') != std::string::npos) {
-      versions.emplace_back("driver", word);
-      break;
-    }
-  }
+  if (std::string driver = elbowroom::detail::version_in(elbowroom::detail::kNvidiaDriver); !driver.empty())
+    versions.emplace_back("driver", std::move(driver));
   for (auto& setting : library_settings()) versions.push_back(std::move(setting));
   return versions;
 }

@@ -6,10 +6,13 @@
 
 #include "backend_cuda/handles.hpp"
 #include "backend_cuda/launch_completion.hpp"
+#include "base/dotted_version.hpp"
 #include "elbowroom/base/environment.hpp"
 
 namespace elbowroom::cuda {
 namespace {
+
+using elbowroom::detail::dotted_version;
 
 constexpr int kOldest = 21800;
 
@@ -55,8 +58,6 @@ void bind_newer(const elbowroom::detail::DynamicLibrary& library, NcclLibrary::F
 
 int release_plain(void* memory) { return static_cast<int>(cudaFree(memory)); }
 
-std::string dotted(int version) { return fmt::format("{}.{}.{}", version / 10'000, version / 100 % 100, version % 100); }
-
 }  // namespace
 
 Result<NcclLibrary> NcclLibrary::load() {
@@ -68,12 +69,12 @@ Result<NcclLibrary> NcclLibrary::load() {
   NcclLibrary nccl(std::move(*library));
   nccl.launches_observed_ = observe_launches_of(nccl.opened_);
   if (Status bound = bind_all(nccl.opened_, nccl.functions); !bound) {
-    return unavailable(fmt::format("NCCL: {}, expected NCCL {} or later", bound.error().message, dotted(kOldest)));
+    return unavailable(fmt::format("NCCL: {}, expected NCCL {} or later", bound.error().message, dotted_version(kOldest)));
   }
   if (Status asked = nccl.check(nccl.functions.get_version(&nccl.version_), "ncclGetVersion"); !asked) return asked.error();
   if (nccl.version_ < kOldest) {
-    return unavailable(
-        fmt::format("NCCL {} in {}, expected {} or later", dotted(nccl.version_), nccl.opened_.name(), dotted(kOldest)));
+    return unavailable(fmt::format("NCCL {} in {}, expected {} or later", dotted_version(nccl.version_), nccl.opened_.name(),
+                                   dotted_version(kOldest)));
   }
   if (nccl.version_ >= kCopyEngines) bind_newer(nccl.opened_, nccl.functions);
   return nccl;
@@ -91,7 +92,7 @@ Result<CollectiveMemory> NcclLibrary::allocate(Bytes size) const {
   return CollectiveMemory(memory, CollectiveMemoryDeleter{functions.mem_free});
 }
 
-std::string NcclLibrary::version() const { return dotted(version_); }
+std::string NcclLibrary::version() const { return dotted_version(version_); }
 
 Status NcclLibrary::check(int code, const char* call) const {
   if (code == kNcclSuccess || code == kNcclInProgress) return {};

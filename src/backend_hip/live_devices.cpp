@@ -8,9 +8,9 @@
 #include <array>
 #include <cctype>
 #include <cstring>
-#include <fstream>
 #include <string_view>
 
+#include "base/driver_version.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 
 namespace elbowroom::hip {
@@ -148,8 +148,8 @@ Result<LiveDevices> live_devices(const HipLibrary& hip) {
 
 std::vector<std::pair<std::string, std::string>> live_versions(const HipLibrary& hip) {
   std::vector<std::pair<std::string, std::string>> versions{{"hip", hip.version()}};
-  std::ifstream module("/sys/module/amdgpu/version");  // absent where the driver came with the kernel
-  if (std::string driver; module >> driver) versions.emplace_back("driver", driver);
+  if (std::string driver = elbowroom::detail::version_in(elbowroom::detail::kAmdDriver); !driver.empty())
+    versions.emplace_back("driver", std::move(driver));
   for (auto& setting : library_settings()) versions.push_back(std::move(setting));
   return versions;
 }

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "base/dotted_version.hpp"
 #include "elbowroom/base/environment.hpp"
 
 namespace elbowroom::hip {
@@ -53,9 +54,7 @@ Status RcclLibrary::bind_all() {
   return {};
 }
 
-std::string RcclLibrary::version() const {
-  return fmt::format("{}.{}.{}", version_ / 10'000, version_ / 100 % 100, version_ % 100);
-}
+std::string RcclLibrary::version() const { return elbowroom::detail::dotted_version(version_); }
 
 Status RcclLibrary::check(int code, const char* call) const {
   if (code == kRcclSuccess || code == kRcclInProgress) return {};

@@ -7,11 +7,14 @@
 #include <tuple>
 #include <utility>
 
+#include "model/scenario_limits.hpp"
+
 namespace elbowroom {
 namespace {
 
+using detail::kLongestSide;
+
 // Beyond every device's memory, and far from overflow in products and sums.
-constexpr std::int64_t kLongestSide = 1 << 20;
 constexpr Bytes kLargestBuffer = mebibytes(std::int64_t{16} << 20);
 
 Error bad(std::string_view field, std::int64_t value, std::string_view expected) {

@@ -9,16 +9,16 @@
 #include "elbowroom/model/size.hpp"
 #include "model/json_document.hpp"
 #include "model/json_fields.hpp"
+#include "model/scenario_limits.hpp"
 
 namespace elbowroom {
 namespace {
 
 using detail::JsonFields;
+using detail::kLongestSide;
 using nlohmann::json;
 
 constexpr const char* kSchema = "elbowroom.scenario/1";
-// Beyond every device's memory and far from overflow in m * n * k.
-constexpr std::int64_t kLongestSide = 1 << 20;
 
 /// Finds the enumerator whose to_string is the word.
 template <class Enum, std::size_t N>

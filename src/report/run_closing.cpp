@@ -15,6 +15,7 @@ namespace {
 using Trial = ProcessReport::Trial;
 
 constexpr const char* kPlain = "plain";
+constexpr const char* kSameBits = "--same-bits";  // who gives the option knows what it does
 
 std::int64_t collectives_of(const ProcessReport& process) {
   const auto& collectives = process.activity.collectives;
@@ -29,6 +30,11 @@ const Trial::Arm* find_arm(const Trial& trial, const std::string& name) {
 
 std::string gain_of(const Trial::Arm& arm) { return fmt::format("{:.1f} % ({:.1f}..{:.1f}, 95 %)", arm.gain, arm.low, arm.high); }
 
+/// The library may take another algorithm for another number of SMs.
+std::string bits_of(const std::string& arm) {
+  return arm.find("sm_target") == std::string::npos ? "" : "; products with an SM target may differ in their last bits";
+}
+
 // The processes of a job run in step: the one that gained least says what the job gained at least.
 std::string kept(const std::vector<const Trial*>& trials) {
   const Trial::Arm* least = nullptr;
@@ -36,8 +42,17 @@ std::string kept(const std::vector<const Trial*>& trials) {
     const Trial::Arm* arm = find_arm(*trial, trial->arm);
     if (arm != nullptr && (least == nullptr || arm->gain < least->gain)) least = arm;
   }
-  const std::string& name = trials.front()->arm;
-  return least == nullptr ? fmt::format("kept '{}'", name) : fmt::format("kept '{}': steps take {} less", name, gain_of(*least));
+  const Trial& first = *trials.front();
+  const char* remembered = first.remembered == first.arm ? ", as an earlier run did" : "";
+  const std::string text = fmt::format("kept '{}'{}", first.arm, remembered);
+  return (least == nullptr ? text : fmt::format("{}: steps take {} less", text, gain_of(*least))) + bits_of(first.arm);
+}
+
+/// No comparison has ended: what an earlier run settled for was in force.
+std::string not_checked(const std::string& remembered) {
+  if (remembered == kPlain) return "nothing helped in an earlier run, which is remembered: the program ran as it is";
+  return fmt::format("kept '{}', remembered from an earlier run: this one ended before it was checked{}", remembered,
+                     bits_of(remembered));
 }
 
 std::string kept_differently(const std::vector<const Trial*>& trials) {
@@ -56,7 +71,9 @@ std::string nothing_helped(const Trial& trial) {
     text += fmt::format("{}'{}' {}", before, arm.name, gain_of(arm));
     before = ", ";
   }
-  return trial.arms.size() > 1 ? text + ")" : text;
+  if (trial.arms.size() > 1) text += ")";
+  const bool given_up = !trial.remembered.empty() && trial.remembered != kPlain;
+  return given_up ? text + fmt::format("; '{}', which an earlier run kept, was given up", trial.remembered) : text;
 }
 
 std::string nothing_compared(const std::vector<const ProcessReport*>& processes) {
@@ -72,12 +89,15 @@ std::string nothing_compared(const std::vector<const ProcessReport*>& processes)
 std::string compared(const RunReport& report) {
   std::vector<const ProcessReport*> comparing;
   std::vector<const Trial*> decided;
+  std::vector<const Trial*> remembering;
   for (const ProcessReport& process : report.processes) {
     if (process.trial.state.empty() || process.trial.state == "off") continue;
     comparing.push_back(&process);
     if (process.trial.decisions > 0) decided.push_back(&process.trial);
+    if (!process.trial.remembered.empty()) remembering.push_back(&process.trial);
   }
   if (comparing.empty()) return {};
+  if (decided.empty() && !remembering.empty()) return not_checked(remembering.front()->remembered);
   if (decided.empty()) return nothing_compared(comparing);
   const auto same = [&](const Trial* trial) { return trial->arm == decided.front()->arm; };
   if (!std::ranges::all_of(decided, same)) return kept_differently(decided);
@@ -88,7 +108,8 @@ std::string where_it_lies(const detail::SymmetricBuffers& part) {
   if (part.state == "waiting") return "on ordinary memory: it ended before they were registered";
   if (part.state != "registered") return "on ordinary memory: " + part.reason;
   const std::string compared = detail::compared_in_words(part);
-  return fmt::format("on symmetric memory ({} MiB), {}", part.bytes >> 20, compared.empty() ? "uncompared" : compared);
+  return fmt::format("on symmetric memory ({} MiB), {}, sums may differ in their last bits", part.bytes >> 20,
+                     compared.empty() ? "uncompared" : compared);
 }
 
 // All ranks register the same or none does: the first process that says something speaks for all.
@@ -103,10 +124,25 @@ std::string on_symmetric_memory(const std::vector<ProcessReport>& processes) {
   return {};
 }
 
+std::string on_same_bits(const std::string& asked_by) {
+  if (asked_by.empty() || asked_by == kSameBits) return {};
+  return fmt::format("; a profile's SM targets and symmetric memory were left out because of {}", asked_by);
+}
+
+std::string on_unseen_library(const RunReport& report) {
+  const std::int64_t unseen = total_activity(report.processes).library.unseen;
+  if (!report.asks_library || unseen == 0) return {};
+  return fmt::format("; what --set asks of NCCL did not act in {} process{}, whose NCCL cannot be seen", unseen,
+                     unseen == 1 ? "" : "es");
+}
+
 }  // namespace
 
 std::string closing_line(const RunReport& report) {
-  return report.policy == "auto" ? compared(report) + on_symmetric_memory(report.processes) : std::string();
+  if (report.policy != "auto") return {};
+  const std::string text = compared(report);
+  const std::string more = on_symmetric_memory(report.processes) + on_unseen_library(report);
+  return text.empty() && more.empty() ? text : text + more + on_same_bits(report.same_bits);
 }
 
 }  // namespace elbowroom

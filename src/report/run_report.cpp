@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <tuple>
 
+#include "report/comm_library.hpp"
+#include "report/counts.hpp"
+
 namespace elbowroom {
 namespace {
+
+using detail::add;
 
 AppliedControls& operator+=(AppliedControls& sum, const AppliedControls& more) {
   sum.priority += more.priority;
@@ -12,10 +17,6 @@ AppliedControls& operator+=(AppliedControls& sum, const AppliedControls& more) {
   sum.shape += more.shape;
   sum.sm_target += more.sm_target;
   return sum;
-}
-
-void add(std::map<std::string, std::int64_t>& sum, const std::map<std::string, std::int64_t>& more) {
-  for (const auto& [key, count] : more) sum[key] += count;
 }
 
 /// A mean in which each part has a weight; parts of zero are values that nobody has.
@@ -85,6 +86,7 @@ void add(RunActivity& sum, const RunActivity& more) {
   add(sum.refused, more.refused);
   add(sum.passed_through, more.passed_through);
   sum.relaunched += more.relaunched;
+  add(sum.library, more.library);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "elbowroom/report/run_report.hpp"
+#include "report/comm_library.hpp"
 #include "report/symmetric_memory.hpp"
 
 namespace elbowroom {
@@ -84,6 +85,7 @@ std::string trial_lines(const std::vector<ProcessReport>& processes) {
     const ProcessReport::Trial& trial = process.trial;
     if (trial.state.empty() || trial.state == "off") continue;
     lines += fmt::format("trial       process {}: {}, goes on with {}", process.pid, trial.state, trial.arm);
+    if (!trial.remembered.empty()) lines += fmt::format(" (remembered: {})", trial.remembered);
     for (const ProcessReport::Trial::Arm& arm : trial.arms) {
       lines += fmt::format("; {} {}", arm.name, time_cell(arm.step));
       if (&arm != &trial.arms.front()) lines += fmt::format(" us, {:.2f} % less ({:.2f}..{:.2f})", arm.gain, arm.low, arm.high);
@@ -159,6 +161,7 @@ std::string to_table(const RunReport& report) {
   table += summary_lines(total);
   table += trial_lines(report.processes);
   table += symmetric_memory_lines(report.processes);
+  table += detail::lines_of(total.library);
   table += collective_lines(total.collectives);
   table += kernel_lines(total.kernels);
   table += count_lines("refused (launches: why)", total.refused);

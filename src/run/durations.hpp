@@ -7,19 +7,15 @@
 #include <string>
 #include <string_view>
 
+#include "run/device_lines.hpp"
+#include "run/keys.hpp"
+
 namespace elbowroom::run {
-
-/// A kind of launches: equal kernels, grids, blocks and sizes of data. Never 0.
-using KindKey = std::uint64_t;
-
-/// As reports, profiles and files of durations write it: sixteen lower-case hexadecimal digits.
-inline constexpr std::size_t kKindDigits = 16;
-std::optional<KindKey> parse_kind(std::string_view text);
 
 /// How long launches of a kind last on devices of one name, as an earlier run learned it.
 struct LearnedDuration {
-  std::string_view device;  ///< as its driver names it: of one line, not empty
-  KindKey kind = 0;
+  std::string_view device;        ///< as its driver names it: of one line, not empty
+  Key kind = 0;                   ///< of equal kernels, grids, blocks and sizes of data
   std::uint32_t nanoseconds = 0;  ///< above 0
 };
 
@@ -30,7 +26,7 @@ std::string durations_text(std::span<const LearnedDuration> durations);
 /// The lines of a text, one after the other. Allocates nothing.
 class DurationLines {
  public:
-  explicit DurationLines(std::string_view text) : rest_(text) {}
+  explicit DurationLines(std::string_view text) : lines_(text) {}
 
   /// The next duration; absent behind the last one, and from the first line on that is none.
   std::optional<LearnedDuration> next();
@@ -38,9 +34,7 @@ class DurationLines {
   [[nodiscard]] std::size_t wrong_line() const { return wrong_; }
 
  private:
-  std::string_view rest_;
-  std::string_view device_;
-  std::size_t number_ = 0;
+  DeviceLines lines_;
   std::size_t wrong_ = 0;
 };
 

@@ -232,20 +232,20 @@ bool Rules::add_footprint(FootprintRule rule) {
 bool Rules::add_product(ProductRule rule) {
   const bool known = std::ranges::find(kTypes, rule.product.type, &TypeWord::type) != kTypes.end() && rule.product.flop_class > 0 &&
                      rule.product.flop_class < kMostFlopClasses;
-  if (product_count == kMostProducts || !known || rule.sms < 1) { return false; }
+  if (product_count == kMostProducts || !known || rule.sms < 1 || rule.sms > kGreatestSms) { return false; }
   rule.on = newest_name(*this);
   products[product_count++] = rule;
   return true;
 }
 
 bool Rules::set_sm_target(std::uint32_t sms) {
-  if (sms < 1) { return false; }
+  if (sms < 1 || sms > kGreatestSms) { return false; }
   sm_target = sms;
   return true;
 }
 
 bool Rules::set_symmetric_blocks(std::uint32_t blocks) {
-  if (blocks < 1) { return false; }
+  if (blocks < 1 || blocks > kGreatestCommBlocks) { return false; }
   symmetric_blocks = blocks;
   return true;
 }

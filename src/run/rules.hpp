@@ -91,9 +91,9 @@ struct Rules {
   bool add_device(std::string_view word);
   /// For the newest device, whatever `rule.on` says.
   bool add_footprint(FootprintRule rule);
-  bool add_product(ProductRule rule);
-  bool set_sm_target(std::uint32_t sms);
-  bool set_symmetric_blocks(std::uint32_t blocks);
+  bool add_product(ProductRule rule);               ///< SMs up to kGreatestSms
+  bool set_sm_target(std::uint32_t sms);            ///< the same
+  bool set_symmetric_blocks(std::uint32_t blocks);  ///< up to kGreatestCommBlocks
   /// Blocks up to kGreatestCommBlocks; `every` where there are several, and only there.
   bool set_budgets(const BudgetTurns& turns);
   /// One of kParts.

@@ -12,15 +12,21 @@
 #include "plan/overlap_plan_json.hpp"
 #include "run/durations.hpp"
 #include "run/limits.hpp"
+#include "tune/json_rows.hpp"
 
 namespace elbowroom {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 using detail::JsonFields;
+using detail::kGreatestTime;
+using detail::line_of;
+using detail::lines_of;
+using detail::list_of;
+using detail::Presence;
+using detail::read_each;
 
 constexpr std::string_view kDocument = "an elbowroom.profile/1 document";
-constexpr std::int64_t kGreatestTime = std::int64_t{1} << 40;
 
 OrderedJson key_json(const ProfileKey& key) {
   OrderedJson json = OrderedJson::object();
@@ -54,18 +60,6 @@ OrderedJson choice_json(const StoredChoice& choice) {
   }
   json["stored_at"] = choice.stored_at;
   return json;
-}
-
-/// One line of text that may be empty.
-std::string line_of(JsonFields& fields, const char* name) {
-  const nlohmann::json* value = fields.member(name);
-  if (value != nullptr && value->is_string()) {
-    const auto& text = value->get_ref<const std::string&>();
-    const bool one_line = std::none_of(text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; });
-    if (one_line) return text;
-  }
-  fields.reject(name, value == nullptr ? "missing" : detail::shown(*value), "one line of text");
-  return {};
 }
 
 Microseconds time_of(JsonFields& fields, const char* name) {
@@ -130,7 +124,7 @@ Result<StoredChoice> read_choice(const nlohmann::json& object, const std::string
   choice.baseline = scheme_of(fields, "baseline");
   choice.baseline_time = time_of(fields, "baseline_time_us");
   choice.trials = static_cast<int>(fields.integer("trials", 0, 1'000'000'000));
-  choice.stored_at = fields.integer("stored_at", 0, std::int64_t{1} << 40);
+  choice.stored_at = fields.integer("stored_at", 0, kGreatestTime);
   const nlohmann::json* key = fields.member("key");
   if (key == nullptr || !key->is_object()) fields.reject("key", key == nullptr ? "missing" : detail::shown(*key), "an object");
   const nlohmann::json* plan = fields.member("plan");
@@ -158,12 +152,12 @@ Result<StoredDuration> read_duration(const nlohmann::json& object, const std::st
   duration.kind = line_of(fields, "kind");
   duration.kernel = line_of(fields, "kernel");
   duration.time = time_of(fields, "time_us");
-  duration.stored_at = fields.integer("stored_at", 0, std::int64_t{1} << 40);
+  duration.stored_at = fields.integer("stored_at", 0, kGreatestTime);
   if (duration.device.empty() || duration.device.size() > run::kLongestDeviceName) {
     fields.reject("device", fmt::format("\"{}\"", duration.device),
                   fmt::format("a name of 1 to {} bytes", run::kLongestDeviceName));
   }
-  if (!run::parse_kind(duration.kind))
+  if (!run::parse_key(duration.kind))
     fields.reject("kind", fmt::format("\"{}\"", duration.kind), "16 hexadecimal digits, not all 0");
   if (Status read = fields.finish(); !read) return read.error();
   return duration;
@@ -189,46 +183,6 @@ void put_newer(std::vector<Stored>& all, Positions& positions, std::string key, 
   }
   positions.emplace(std::move(key), all.size());
   all.push_back(std::move(stored));
-}
-
-/// The objects of a list; nothing where it is absent and need not be there.
-enum class Presence { required, optional };
-
-const nlohmann::json& list_of(JsonFields& fields, const char* name, Presence presence) {
-  static const nlohmann::json none = nlohmann::json::array();
-  const nlohmann::json* list = fields.member(name);
-  if (list != nullptr && list->is_array()) return *list;
-  if (list != nullptr || presence == Presence::required) {
-    fields.reject(name, list == nullptr ? "missing" : detail::shown(*list), "a list");
-  }
-  return none;
-}
-
-/// Calls `keep` with what `read` makes of each element; the first that is no object or cannot be read ends it.
-template <class Read, class Keep>
-Status read_each(const nlohmann::json& list, const char* name, const std::string& source, Read read, Keep keep) {
-  for (std::size_t at = 0; at < list.size(); ++at) {
-    const std::string path = fmt::format("{}[{}]", name, at);
-    if (!list[at].is_object()) {
-      return invalid_input(fmt::format("{}: {}: {}, expected an object", source, path, detail::shown(list[at])));
-    }
-    auto element = read(list[at], path, source);
-    if (!element) return element.error();
-    keep(std::move(*element));
-  }
-  return {};
-}
-
-/// A line for each element.
-template <class Elements, class Json>
-std::string lines_of(const Elements& elements, Json json_of) {
-  std::string text;
-  const char* separator = "\n  ";
-  for (const auto& element : elements) {
-    text += separator + json_of(element).dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
-    separator = ",\n  ";
-  }
-  return text;
 }
 
 }  // namespace

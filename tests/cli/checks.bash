@@ -3,6 +3,7 @@ set -u
 failures=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+export XDG_CACHE_HOME=$work/cache # what a test finds is not for the runs of who runs it
 out=$work/stdout err=$work/stderr
 command_line=
 

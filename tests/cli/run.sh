@@ -5,7 +5,7 @@
 
 # --- usage ------------------------------------------------------------------------------------------------------------
 expect 0 run --help
-for option in --policy --backend --profile --learn --report --verbose --quiet --set --cap --communication --sm-target --off; do has_option "$option"; done
+for option in --policy --backend --profile --learn --report --verbose --quiet --no-memory --same-bits --set --cap --communication --sm-target --off; do has_option "$option"; done
 silent
 
 refused 'expected -- and a command after the options'
@@ -44,6 +44,10 @@ refused "--set: 'symmetric_blocks=8' is the second of its name" --set symmetric_
 refused '--set: symmetric_blocks beside comm_blocks' --set symmetric_blocks=16,comm_blocks=8 -- true
 refused '--set: symmetric_blocks is not there with hip' --backend hip --set symmetric_blocks=16 -- true
 refused "--set: 'copy_engine=2', expected one of 0, 1" --set copy_engine=2 -- true
+refused '--sm-target: not beside --same-bits' --same-bits --sm-target 100 -- true
+for setting in comm_blocks=8 comm_threads=256 symmetric_blocks=16 budget=8; do
+  refused 'not beside --same-bits, because the order of a sum' --same-bits --set "$setting" -- true
+done
 refused "--off: 'cap', expected one of gate, priority, timing, ab, shape, sm_target, symmetric" --off gate,cap -- true
 refused "--report: $work/none/report.json: cannot be written: No such file or directory" --report "$work/none/report.json" -- true
 refused "--report: $work: cannot be written: Is a directory" --report "$work" -- true
@@ -107,7 +111,7 @@ inherits "LD_PRELOAD=$library"
 inherits ELBOWROOM_RUN_POLICY=auto
 lacks ELBOWROOM_RUN_RULES
 grep -q '^ELBOWROOM_RUN_REPORT_DIR=/' "$out" || fail "no folder for what the closing line says"
-expect 0 run --quiet -- env
+expect 0 run --quiet --no-memory -- env
 lacks ELBOWROOM_RUN_REPORT_DIR
 
 export LD_PRELOAD=$stand_in ELBOWROOM_RUN_RULES=/of/another/run NCCL_MAX_CTAS=3
@@ -207,7 +211,7 @@ exit 4
 PROGRAM
 chmod +x "$work/program"
 
-expect 5 run --quiet -- "$work/program" # nobody asks for a report: nothing is written
+expect 5 run --quiet --no-memory -- "$work/program" # nobody asks for a report: nothing is written
 expect 5 run --policy gate -- "$work/program"
 expect 4 run -- "$work/program"
 grep -qF "elbowroom run: kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less" "$err" || fail 'no closing line'
@@ -265,7 +269,11 @@ if [ -e "$driver/libcuda.so.1" ] && [ -x "$program" ]; then
   LD_LIBRARY_PATH=$driver expect 0 run --policy gate --verbose --report "$work/report.json" -- "$program" launch_some
   holds '"policy":"gate","exit_code":0,'
   holds '"damaged_reports":[],"total":{"launches":{"total":10,'
+  holds '"processes_unseen":1,' # it launches NCCL's kernels and calls no function of NCCL
+  grep -q '^nccl        unseen in 1 process' "$err" || fail 'the table lacks the unseen NCCL'
   grep -q '^# 1 process used the CUDA driver' "$err" || fail 'the table lacks the process'
+  LD_LIBRARY_PATH=$driver expect 0 run --set symmetric_blocks=16 -- "$program" launch_some
+  grep -qF '; what --set asks of NCCL did not act in 1 process, whose NCCL cannot be seen' "$err" || fail 'the closing line lacks it'
 fi
 
 # The same with the fake HIP runtime; what HIP has no way to do is not in the report.

@@ -70,6 +70,24 @@ grep -q '^NCCL_MAX_CTAS=' "$out" || fail 'no comm blocks'
 grep -q '^product bf16 2^40 sm_target' "$out" || fail 'no SM target'
 silent
 
+# Where results must stay the same to the bit, nothing of a profile may change an algorithm or the order of a sum.
+for wish in --same-bits CUBLAS_WORKSPACE_CONFIG=:4096:8 CUBLAS_WORKSPACE_CONFIG=:16:8; do
+  if [ "$wish" = --same-bits ]; then options=("$wish") variables=(); else options=() variables=("$wish"); fi
+  env "${variables[@]}" "$ELBOWROOM_BIN" run "${options[@]}" --profile "$work/measured.json" -- env >"$out" 2>"$err"
+  command_line="run $wish"
+  lacks NCCL_MAX_CTAS
+  lacks ELBOWROOM_RUN_RULES
+  grep -qF "$wish: not applied, for the same results to the bit: SM targets, blocks and threads of collectives" "$err" || fail 'no word of it'
+done
+CUBLAS_WORKSPACE_CONFIG=:0:0 expect 0 run --profile "$work/measured.json" -- env
+inherits NCCL_MAX_CTAS=12
+CUBLAS_WORKSPACE_CONFIG=:16:8 expect 0 run --set comm_blocks=4 -- env
+inherits NCCL_MAX_CTAS=4 # what is asked for stays
+sed 's/"comm_library": *"[^"]*"/"comm_library": "nccl 2.28.9 NCCL_PROTO=Simple"/' "$work/measured.json" >"$work/proto.json"
+NCCL_PROTO=Simple expect 0 run --profile "$work/proto.json" -- env
+lacks NCCL_MAX_CTAS
+grep -qF 'NCCL_PROTO=Simple: not applied, for the same results to the bit' "$err" || fail 'no word of NCCL_PROTO'
+
 # What is for single kernels holds for those that choices were made for, on their devices, where the choices for one agree.
 refused '--policy: shape needs a --cap' --policy shape --profile "$work/measured.json" -- true
 sed 's/"library_gemm bf16"/"256x32 0+0 1"/; s/"2^40 flop"/"2^32 B"/; s/"blocks_per_sm": *[a-z0-9]*/"blocks_per_sm": 4/

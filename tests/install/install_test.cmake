@@ -12,6 +12,7 @@ run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/first")
 file(RENAME "${WORK}/first" "${WORK}/moved")
 
 run("${WORK}/moved/${BINDIR}/elbowroom" --version)
+set(ENV{XDG_CACHE_HOME} "${WORK}/cache")
 run("${WORK}/moved/${BINDIR}/elbowroom" run -- "${CMAKE_COMMAND}" -E true)
 # Only this prefix may satisfy the consumer: a package or library of the system would hide a missing one.
 run("${CMAKE_COMMAND}" -S "${CONSUMER}" -B "${WORK}/build" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${COMPILER}"

@@ -65,6 +65,8 @@ fi
 ELBOWROOM_PROGRAM=$ELBOWROOM_LIBRARIES_PROGRAM run sizes 1
 report=$(cat "$work"/*.json)
 grep -qE '"size_class": *22,[^}]*"count": *15\b' <<<"$report" || fail "not fifteen collectives of 4 MiB (size class 22): $report"
+grep -qE '"library_version": *[1-9]' <<<"$report" || fail "no version of NCCL: $report"
+grep -qE '"nccl": *\{"calls": *[1-9]' <<<"$report" || fail "no calls of NCCL: $report"
 grep -qE 'Broadcast[^}]*"size_class": *0,' <<<"$report" || fail "a size for a kernel of which nothing was said: $report"
 
 # Three products in a window: with an algorithm, without, and one that cuBLAS makes through cublasLt. Neither the heuristic nor the inner

@@ -24,6 +24,7 @@
 #include "run/policy.hpp"
 #include "run/process_report.hpp"
 #include "run_backend.hpp"
+#include "run_choices.hpp"
 #include "run_controls.hpp"
 #include "run_durations.hpp"
 #include "run_folder.hpp"
@@ -61,6 +62,7 @@ class Run {
       const RunReport collected = collect(folder_->path(), end->exit_code, wall);
       report(collected);
       learn(collected);
+      remember(collected);
     }
     return end->exit_code;
   }
@@ -69,12 +71,14 @@ class Run {
   /// Files by which the interposer and this process tell each other something, each named by a variable. What a run around this one set for
   /// itself is taken out.
   Status hand_over() {
-    removed_ = {run::kReportDirVariable, run::kRulesVariable, run::kDurationsVariable, kPythonVariable, kPythonBlocksVariable};
+    removed_ = {run::kReportDirVariable, run::kRulesVariable, run::kDurationsVariable,
+                run::kChoicesVariable,   kPythonVariable,     kPythonBlocksVariable};
     if (!request_.wants_report() && request_.rules.empty() && request_.durations.empty()) return {};
     Result<RunFolder> folder = RunFolder::make();
     if (!folder) return folder.error();
     folder_.emplace(*std::move(folder));
     if (Status written = give("durations", run::kDurationsVariable, request_.durations); !written) return written;
+    if (Status written = give("choices", run::kChoicesVariable, request_.choices); !written) return written;
     if (Status written = give("rules", run::kRulesVariable, request_.rules); !written) return written;
     if (request_.wants_report()) changes_.emplace_back(run::kReportDirVariable, folder_->path().string());
     return {};
@@ -113,7 +117,15 @@ class Run {
   }
 
   [[nodiscard]] RunReport collect(const fs::path& folder, int exit_code, std::chrono::duration<double> wall) const {
-    RunReport report{request_.command, text(request_.policy), exit_code, wall, {}, {}, std::string(name(request_.backend))};
+    RunReport report{request_.command,
+                     text(request_.policy),
+                     exit_code,
+                     wall,
+                     {},
+                     {},
+                     std::string(name(request_.backend)),
+                     !request_.controls.comm_rules.empty(),
+                     request_.same_bits};
     std::vector<fs::path> files;
     std::error_code unknown;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, unknown)) {
@@ -158,6 +170,15 @@ class Run {
       print_notice(kRun, stored.error().message);
   }
 
+  void remember(const RunReport& report) const {
+    if (request_.memory.empty()) return;
+    const detail::NewChoices found = new_choices(report.processes, request_.surroundings, seconds_since_1970());
+    if (found.kept.empty() && found.disagreed.empty()) return;
+    const auto notice = [](Severity, std::string_view line) { print_notice(kRun, line); };
+    if (const Status stored = detail::remember_choices(request_.memory, found, notice); !stored)
+      print_notice(kRun, fmt::format("what auto found is not kept: {}", stored.error().message));
+  }
+
   RunRequest request_;
   std::optional<RunFolder> folder_;
   EnvironmentChanges changes_;
@@ -195,6 +216,10 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
       "Take what this profile's measured choices say of kernels, products and collectives; ELBOWROOM_PROFILE when absent");
   run->add_flag("--learn", arguments->learn, "Keep the durations that this run learns in the profile, for later ones");
   run->add_option("--report", arguments->report_file, "Write elbowroom.run/1 to this file; - for standard output");
+  run->add_flag("--no-memory", arguments->no_memory,
+                "Neither use what auto chose in earlier runs nor keep what it chooses in this one");
+  run->add_flag("--same-bits", arguments->same_bits,
+                "Leave out what may change the bits of a result: SM targets, symmetric memory, blocks of a profile");
   run->add_flag("--verbose", arguments->verbose, "Show the report as a table on standard error");
   run->add_flag("--quiet", arguments->quiet, "Leave out the closing line, which says what auto kept and what it was worth");
   run->add_option(

@@ -115,10 +115,46 @@ bool add(const ProductTarget& target, run::Rules& rules) {
   return rules.add_product({{type, static_cast<std::uint8_t>(target.product.flop_exponent)}, word(target.sms), {}});
 }
 
-bool add_all_on(const std::string& device, const RunControls& controls, run::Rules& rules) {
-  const auto added = [&](const auto& rule) { return rule.device != device || add(rule, rules); };
-  return rules.add_device(device) && std::ranges::all_of(controls.footprint_caps, added) &&
-         std::ranges::all_of(controls.product_targets, added);
+Error refused(const FootprintCap& cap) {
+  return invalid_input(fmt::format("profile: {} blocks per SM for kernels of {} on {}, expected 1 to {} for at most {} kernels",
+                                   cap.blocks_per_sm.count(), block_text(cap.footprint), cap.device, run::kGreatestResidency,
+                                   run::kMostFootprints));
+}
+
+Error refused(const ProductTarget& target) {
+  return invalid_input(fmt::format("profile: {} SMs for {} on {}, expected 1 to {} for at most {} kinds of GEMM",
+                                   target.sms.count(), products_text(target.product), target.device, run::kGreatestSms,
+                                   run::kMostProducts));
+}
+
+template <class Rule>
+Status add_those_on(const std::string& device, const std::vector<Rule>& all, run::Rules& rules) {
+  for (const Rule& rule : all) {
+    if (rule.device == device && !add(rule, rules)) return refused(rule);
+  }
+  return {};
+}
+
+Status add_profile_rules(const RunControls& controls, run::Rules& rules) {
+  std::set<std::string> devices;
+  for (const FootprintCap& cap : controls.footprint_caps) devices.insert(cap.device);
+  for (const ProductTarget& target : controls.product_targets) devices.insert(target.device);
+  for (const std::string& device : devices) {
+    if (!rules.add_device(device)) {
+      return invalid_input(
+          fmt::format("profile: choices on '{}', expected at most {} devices, each a word of at most {} letters and digits", device,
+                      run::kMostDevices, run::kLongestDeviceWord));
+    }
+    if (Status added = add_those_on(device, controls.footprint_caps, rules); !added) return added;
+    if (Status added = add_those_on(device, controls.product_targets, rules); !added) return added;
+  }
+  return {};
+}
+
+bool add_comm_rule(const std::string& name, std::int64_t value, run::Rules& rules) {
+  const auto blocks = static_cast<std::uint8_t>(value);
+  if (name == kBudget) return rules.set_budgets({.blocks = {blocks}, .count = 1, .every = 0});
+  return name == kSymmetricBlocks && rules.set_symmetric_blocks(blocks);
 }
 
 }  // namespace
@@ -183,25 +219,39 @@ Result<std::string> parse_off(std::string_view text) {
   return invalid_input(fmt::format("--off: '{}', expected one of {}", text, fmt::join(words, ", ")));
 }
 
+std::string block_text(const KernelFootprint& block) {
+  return fmt::format("{}x{} {}+{}", block.threads.count(), block.registers_per_thread.count(), block.static_shared.count(),
+                     block.dynamic_shared.count());
+}
+
+std::string products_text(const ProductClass& product) {
+  return fmt::format("{} GEMMs of 2^{} flop", to_string(product.dtype), product.flop_exponent);
+}
+
 Result<run::Rules> run_rules(const RunControls& controls) {
   run::Rules rules;
-  const auto add_cap = [&](const KernelCap& cap) { return rules.add_cap(cap.kernel, word(cap.blocks_per_sm)); };
-  const auto add_communication = [&](const std::string& name) { return rules.add_communication(name); };
-  const auto add_device = [&](const std::string& device) { return add_all_on(device, controls, rules); };
-  const auto leave_out = [&](const std::string& part) { return !is_part_of_policy(part) || rules.leave_out(part); };
-  const auto add_comm_rule = [&](const auto& rule) {
-    const auto blocks = static_cast<std::uint8_t>(rule.second);
-    if (rule.first == kBudget) return rules.set_budgets({.blocks = {blocks}, .count = 1, .every = 0});
-    return rule.first == kSymmetricBlocks && rules.set_symmetric_blocks(blocks);
-  };
-  std::set<std::string> devices;
-  for (const FootprintCap& cap : controls.footprint_caps) devices.insert(cap.device);
-  for (const ProductTarget& target : controls.product_targets) devices.insert(target.device);
-  const bool all = std::ranges::all_of(controls.communication, add_communication) && std::ranges::all_of(controls.caps, add_cap) &&
-                   (!controls.sm_target || rules.set_sm_target(word(*controls.sm_target))) &&
-                   std::ranges::all_of(controls.comm_rules, add_comm_rule) && std::ranges::all_of(controls.off, leave_out) &&
-                   std::ranges::all_of(devices, add_device);
-  if (!all) return invalid_input("the profile says more of single kernels, or other, than can be handed to a program");
+  for (const std::string& name : controls.communication) {
+    if (rules.add_communication(name)) continue;
+    return invalid_input(fmt::format("--communication: '{}', expected at most {} names", name, run::kMostCommunication));
+  }
+  for (const KernelCap& cap : controls.caps) {
+    if (rules.add_cap(cap.kernel, word(cap.blocks_per_sm))) continue;
+    return invalid_input(fmt::format("--cap: '{}={}', expected at most {} names of 1 to {} bytes, each with 1 to {} blocks per SM",
+                                     cap.kernel, cap.blocks_per_sm.count(), run::kMostCaps, run::kLongestKernelName,
+                                     run::kGreatestResidency));
+  }
+  if (controls.sm_target && !rules.set_sm_target(word(*controls.sm_target))) {
+    return invalid_input(fmt::format("--sm-target: {}, expected 1 to {} SMs", controls.sm_target->count(), run::kGreatestSms));
+  }
+  for (const auto& [name, value] : controls.comm_rules) {
+    if (add_comm_rule(name, value, rules)) continue;
+    return invalid_input(fmt::format("--set: '{}={}', expected 1 to {} blocks", name, value, run::kGreatestCommBlocks));
+  }
+  for (const std::string& part : controls.off) {
+    if (is_part_of_policy(part) && !rules.leave_out(part))
+      return invalid_input(fmt::format("--off: '{}', expected a part of the policy", part));
+  }
+  if (Status added = add_profile_rules(controls, rules); !added) return added.error();
   return rules;
 }
 

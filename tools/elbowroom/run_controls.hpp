@@ -64,7 +64,13 @@ Status check_settings(const RunControls& controls);
 /// A word of --off.
 Result<std::string> parse_off(std::string_view text);
 
-/// What the program is told of them, but for the policy and what has variables of its own. Fails where it cannot be said in rules.
+/// "256x32 0+0": threads x registers, static + dynamic bytes of shared memory.
+std::string block_text(const KernelFootprint& block);
+/// "bf16 GEMMs of 2^40 flop"
+std::string products_text(const ProductClass& product);
+
+/// What the program is told of them, but for the policy and what has variables of its own. `invalid_input`, which names the first of them that
+/// rules cannot say.
 Result<run::Rules> run_rules(const RunControls& controls);
 
 }  // namespace elbowroom

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "one_line.hpp"
 #include "run/durations.hpp"
 #include "run/limits.hpp"
 
@@ -14,12 +15,6 @@ namespace elbowroom {
 namespace {
 
 constexpr Microseconds kLongest{4'294'967.295};  // 32 bits of nanoseconds, as run/durations.hpp has
-
-/// A profile holds lines of text; a kernel's name can hold anything.
-std::string as_line(std::string text) {
-  std::ranges::replace_if(text, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, '?');
-  return text;
-}
 
 std::uint32_t nanoseconds(Microseconds time) {
   constexpr std::int64_t greatest = std::numeric_limits<std::uint32_t>::max();
@@ -41,7 +36,7 @@ std::vector<StoredDuration> learned_durations(std::span<const ProcessReport> pro
     if (device.empty()) continue;
     for (const KindDuration& duration : process.durations) {
       // A report that says something else would make a profile that nobody can read.
-      if (!run::parse_kind(duration.kind)) continue;
+      if (!run::parse_key(duration.kind)) continue;
       Sum& sum = sums[{device, duration.kind}];
       sum.kernel = duration.kernel;
       sum.weighted += duration.time.count() * static_cast<double>(duration.launches);
@@ -61,7 +56,7 @@ std::string durations_text(Profile profile) {
   profile.drop_old_durations();
   std::vector<run::LearnedDuration> learned;
   for (const StoredDuration& duration : profile.durations()) {
-    if (const auto kind = run::parse_kind(duration.kind)) learned.push_back({duration.device, *kind, nanoseconds(duration.time)});
+    if (const auto kind = run::parse_key(duration.kind)) learned.push_back({duration.device, *kind, nanoseconds(duration.time)});
   }
   std::ranges::stable_sort(learned, {}, &run::LearnedDuration::device);
   return run::durations_text(learned);

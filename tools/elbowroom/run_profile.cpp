@@ -119,9 +119,7 @@ void keep_what_fits(std::vector<Rule>& rules, std::size_t most, std::string_view
 void add_caps(const Choices& choices, ProfileControls& found) {
   for (const auto& [kernel, plans] : plans_by(choices, footprint_of)) {
     const auto& [device, block] = kernel;
-    const std::string name = fmt::format("blocks_per_sm of {}x{} {}+{}", block.threads.count(), block.registers_per_thread.count(),
-                                         block.static_shared.count(), block.dynamic_shared.count());
-    const auto blocks = agreed(plans, name, &OverlapPlan::blocks_per_sm, found.left);
+    const auto blocks = agreed(plans, "blocks_per_sm of " + block_text(block), &OverlapPlan::blocks_per_sm, found.left);
     if (blocks) found.controls.footprint_caps.push_back({device, block, BlocksPerSm(*blocks)});
   }
   keep_what_fits(found.controls.footprint_caps, run::kMostFootprints, "blocks_per_sm", found.left);
@@ -130,8 +128,7 @@ void add_caps(const Choices& choices, ProfileControls& found) {
 void add_targets(const Choices& choices, ProfileControls& found) {
   for (const auto& [kind, plans] : plans_by(choices, product_of)) {
     const auto& [device, product] = kind;
-    const std::string name = fmt::format("sm_target of {} GEMMs of 2^{} flop", to_string(product.dtype), product.flop_exponent);
-    const auto sms = agreed(plans, name, &OverlapPlan::sm_target, found.left);
+    const auto sms = agreed(plans, "sm_target of " + products_text(product), &OverlapPlan::sm_target, found.left);
     if (sms) found.controls.product_targets.push_back({device, product, Sms(*sms)});
   }
   keep_what_fits(found.controls.product_targets, run::kMostProducts, "sm_target", found.left);

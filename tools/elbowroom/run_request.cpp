@@ -13,7 +13,7 @@
 #include "elbowroom/report/run_report.hpp"
 #include "elbowroom/tune/profile_file.hpp"
 #include "output.hpp"
-#include "run/limits.hpp"
+#include "run_bits.hpp"
 #include "run_durations.hpp"
 #include "run_profile.hpp"
 #include "run_python.hpp"
@@ -59,9 +59,6 @@ Result<RunControls> asked_controls(const RunArguments& arguments) {
     if (!part) return part.error();
     controls.off.push_back(*std::move(part));
   }
-  if (arguments.sm_target && (*arguments.sm_target < 1 || *arguments.sm_target > static_cast<int>(run::kGreatestSms))) {
-    return invalid_input(fmt::format("--sm-target: {}, expected 1 to {} SMs", *arguments.sm_target, run::kGreatestSms));
-  }
   if (arguments.sm_target) controls.sm_target = Sms(*arguments.sm_target);
   return controls;
 }
@@ -103,6 +100,26 @@ Result<RunControls> offered_controls(const RunArguments& arguments, run::Policy 
   return std::move(found->controls);
 }
 
+/// `offered` without what may change the bits of a result, where somebody asks for the same.
+RunControls with_same_bits(const std::string& asked_by, RunControls offered) {
+  if (asked_by.empty()) return offered;
+  const std::string left = leave_other_bits(offered);
+  if (!left.empty()) print_notice(kRun, fmt::format("{}: not applied, for the same results to the bit: {}", asked_by, left));
+  return offered;
+}
+
+/// The file of what `auto` chose: other policies choose nothing, and `--off ab` compares nothing.
+std::string asked_memory(const RunArguments& arguments, run::Policy policy) {
+  const bool chooses = policy == run::Policy::automatic && !is_off(arguments, "ab");
+  return chooses && !arguments.no_memory ? choices_file() : "";
+}
+
+std::string remembered_choices(const std::string& memory, const ChoiceSurroundings& surroundings) {
+  if (memory.empty()) return "";
+  return choices_text(detail::load_choices_or_none(memory, [](Severity, std::string_view line) { print_notice(kRun, line); }),
+                      surroundings);
+}
+
 /// Nobody asked for the backend that refuses: a program for CUDA may be started where its driver is not.
 Error with_other_backend(const RunArguments& arguments, Error refused) {
   if (arguments.backend != "auto") return refused;
@@ -126,24 +143,33 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
   Result<RunControls> asked = asked_controls(arguments);
   if (!asked) return asked.error();
   if (Status valid = check_run_backend(*backend, *policy, *asked); !valid) { return with_other_backend(arguments, valid.error()); }
+  if (Status possible = arguments.same_bits ? check_same_bits(*asked) : Status(); !possible) return possible.error();
+  const std::string same_bits = *policy == run::Policy::observe ? "" : same_bits_asked_by(arguments.same_bits);
   const Result<Profile> profile = asked_profile(arguments);
   if (!profile) return profile.error();
   Result<RunControls> offered = offered_controls(arguments, *policy, *profile);
   if (!offered) return offered.error();
   const bool leaves_memory = *policy == run::Policy::observe || *backend == RunBackend::hip || is_off(arguments, "symmetric");
-  RunControls controls = completed(*std::move(asked), possible_controls(*backend, *std::move(offered)));
+  const RunControls possible_offer = with_same_bits(same_bits, possible_controls(*backend, *std::move(offered)));
+  RunControls controls = completed(*std::move(asked), possible_offer);
   if (Status valid = check_controls(*policy, controls); !valid) return valid.error();
-  const std::optional<std::string> hook = leaves_memory ? std::nullopt : find_python_hook();
+  const std::optional<std::string> hook = leaves_memory || !same_bits.empty() ? std::nullopt : find_python_hook();
   Result<run::Rules> rules = run_rules(controls);
   if (!rules) return rules.error();
   // The hook gives gathers the buffers that copy engines need. Nothing else of a communicator changes by it.
   rules->symmetric_copies = hook.has_value();
+  const std::string memory = asked_memory(arguments, *policy);
+  ChoiceSurroundings here = choice_surroundings(*backend, *rules, controls);
   return RunRequest{.command = *command,
                     .controls = std::move(controls),
                     .rules = rules_text(*rules),
                     .policy = *policy,
                     .backend = *backend,
                     .durations = durations_text(*profile),
+                    .choices = remembered_choices(memory, here),
+                    .memory = memory,
+                    .surroundings = std::move(here),
+                    .same_bits = same_bits,
                     .learn_into = arguments.learn ? profile_path(arguments.profile_file) : "",
                     .report_file = arguments.report_file,
                     .verbose = arguments.verbose,

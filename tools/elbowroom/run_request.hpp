@@ -8,6 +8,7 @@
 #include "elbowroom/base/result.hpp"
 #include "run/policy.hpp"
 #include "run_backend.hpp"
+#include "run_choices.hpp"
 #include "run_controls.hpp"
 
 namespace elbowroom {
@@ -24,6 +25,8 @@ struct RunArguments {
   std::string report_file;
   bool verbose = false;
   bool quiet = false;
+  bool no_memory = false;
+  bool same_bits = false;
   std::vector<std::string> settings;
   std::vector<std::string> caps;
   std::vector<std::string> communication;
@@ -38,7 +41,11 @@ struct RunRequest {
   std::string rules;  ///< the same as the interposer reads it
   run::Policy policy = run::Policy::automatic;
   RunBackend backend = RunBackend::cuda;
-  std::string durations;    ///< what earlier runs learned, as the interposer reads it
+  std::string durations;  ///< what earlier runs learned, as the interposer reads it
+  std::string choices;    ///< what `auto` chose in earlier runs, as the interposer reads it
+  std::string memory;     ///< the file that keeps what it chooses in this one; empty: none
+  ChoiceSurroundings surroundings;
+  std::string same_bits;    ///< who asked for the same results to the bit, as same_bits_asked_by says it
   std::string learn_into;   ///< the profile that takes what this one learns; empty: none
   std::string report_file;  ///< empty: none
   bool verbose = false;
@@ -47,7 +54,9 @@ struct RunRequest {
 
   /// `auto` says what it found.
   [[nodiscard]] bool wants_closing() const { return policy == run::Policy::automatic && !quiet; }
-  [[nodiscard]] bool wants_report() const { return verbose || !report_file.empty() || !learn_into.empty() || wants_closing(); }
+  [[nodiscard]] bool wants_report() const {
+    return verbose || !report_file.empty() || !learn_into.empty() || !memory.empty() || wants_closing();
+  }
 };
 
 /// `invalid_input` in one line that names the option.

@@ -50,6 +50,23 @@ struct KindDuration {
   std::int64_t launches = 0;
 };
 
+/// NCCL or RCCL, as far as its functions are hooked.
+struct CommLibraryActivity {
+  struct Budgeted {
+    std::int64_t asked = 0;
+    std::int64_t lowered = 0;
+  };
+  std::int64_t version = 0;  ///< the newest, as it names itself: 22809; 0: not seen
+  std::int64_t calls = 0;    ///< of collectives, sends and receives
+  std::int64_t unseen = 0;   ///< processes that launched its kernels while no call of its functions was seen
+  std::int64_t communicators = 0;
+  std::int64_t ranks = 0;                         ///< of the greatest communicator; 0: not known
+  std::map<std::string, std::int64_t> made;       ///< what was written into their configurations, or why nothing -> communicators
+  std::map<std::string, Budgeted> budgets;        ///< kind of collective -> how often the tuner was asked
+  std::map<std::string, std::int64_t> agreement;  ///< "possible", or why ranks agree on no budget -> communicators
+  std::map<std::string, std::int64_t> tuners;     ///< the user's plugin, which is asked first -> processes
+};
+
 /// What the interposer saw and did, in one process or in all of a run.
 struct RunActivity {
   struct Launches {
@@ -77,6 +94,7 @@ struct RunActivity {
   std::map<std::string, std::int64_t> passed_through;  ///< "function: reason" -> processes
   std::int64_t relaunched = 0;
   Overhead overhead;
+  CommLibraryActivity library;
 };
 
 /// The report of one process, `elbowroom.run-process/1`.
@@ -90,11 +108,22 @@ struct ProcessReport {
       double low = 0;        ///< of its 95 % interval
       double high = 0;
     };
+    /// What it settled for where its collectives repeat one sequence.
+    struct Choice {
+      std::string sequence;  ///< sixteen hexadecimal digits: the same for equal sequences in every process
+      std::string arm;
+      double gain = 0;  ///< as an arm's
+      double low = 0;
+      double high = 0;
+      std::int64_t decisions = 0;  ///< comparisons of this process that ended with it; 0: an earlier run's, not checked yet
+    };
     std::string state;            ///< empty or "off": it did not compare
     std::string arm;              ///< what it chose, "priority, gate"
     std::int64_t decisions = 0;   ///< comparisons that came to an end
     std::int64_t repetition = 0;  ///< collectives in the repetition that was found; 0: none was
     std::vector<Arm> arms;        ///< of the last comparison, plain first; empty before one came to an end
+    std::string remembered;       ///< what an earlier run settled for and this one began with; empty: nothing was known
+    std::vector<Choice> choices;
   };
 
   std::int64_t pid = 0;
@@ -118,6 +147,8 @@ struct RunReport {
   std::vector<ProcessReport> processes;
   std::vector<std::string> damaged;  ///< one line for each report that could not be read
   std::string backend = "cuda";      ///< whose launches were seen: "cuda" or "hip"
+  bool asks_library = false;         ///< for a budget, or for settings of communicators
+  std::string same_bits;             ///< what asked for the same results to the bit; empty: nothing did
 };
 
 /// Reads one report. Absent fields keep their defaults. `invalid_input`, one line that begins with `source`, when the text is no

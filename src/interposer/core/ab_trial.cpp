@@ -21,7 +21,7 @@ void AbTrial::begin(unsigned arms) {
   arms_ = std::clamp(arms, 1U, kMaxArms);
 }
 
-void AbTrial::on_pattern(std::uint64_t pattern) {
+void AbTrial::on_pattern(std::uint64_t pattern, std::optional<unsigned> remembered) {
   const auto same = [&](const Phase& phase) { return phase.state != State::waiting && phase.pattern == pattern; };
   const auto known = std::find_if(phases_.begin(), phases_.end(), same);
   const auto oldest = [](const Phase& a, const Phase& b) { return a.entered_at < b.entered_at; };
@@ -33,7 +33,11 @@ void AbTrial::on_pattern(std::uint64_t pattern) {
     *place = Phase{};
     place->pattern = pattern;
     place->entered_at = changes_;
-    start_trial(*place);
+    if (remembered) {
+      start_with(*place, *remembered);
+    } else {
+      start_trial(*place);
+    }
   } else if (place->state == State::settled) {
     place->arm = place->chosen;
   }
@@ -45,7 +49,7 @@ void AbTrial::on_lost() {
   lost_ = true;
   lost.arm = 0;
   if (lost.state != State::trying || lost.left) {
-    lost.after = 0;
+    if (!lost.unchecked) { lost.after = 0; }  // phases may all be shorter than it takes until the check
     return;
   }
   const bool just_left = lost.steps == 0 && is_in(lost.measured, lost.before.arm);
@@ -101,6 +105,14 @@ void AbTrial::on_step_time(std::uint64_t step, std::uint64_t nanoseconds) {
   }
 }
 
+void AbTrial::start_with(Phase& phase, unsigned remembered) {
+  phase.state = State::settled;
+  phase.arm = phase.chosen = remembered;
+  phase.remembered = remembered;
+  phase.unchecked = true;
+  phase.after = remembered == 0 ? 0 : kRecheck - kCheckSoon;
+}
+
 void AbTrial::start_trial(Phase& phase) const {
   phase.state = State::trying;
   phase.measured = (1U << arms_) - 1;
@@ -118,6 +130,8 @@ void AbTrial::leave_alone(Phase& phase) {
   phase.arm = phase.chosen = 0;
   phase.result.fill(0);
   phase.findings.fill({});
+  phase.decisions = 0;
+  phase.unchecked = false;
   phase.state = State::settled;
 }
 
@@ -253,8 +267,13 @@ void AbTrial::choose(Phase& phase) {
   settle(phase, best);
 }
 
+// What this process proved stays until another arm is proven faster. What an earlier run proved must have gained something here as well.
 void AbTrial::settle(Phase& phase, unsigned chosen) {
   ++decisions_;
+  const bool gains = phase.findings[chosen].gain > 0.0 && is_in(phase.acted, chosen);
+  if (phase.unchecked && chosen == phase.chosen && !gains) { chosen = 0; }
+  phase.decisions = chosen == phase.chosen ? phase.decisions + 1 : 1;
+  phase.unchecked = false;
   phase.chosen = phase.arm = chosen;
   phase.state = State::settled;
   phase.unmeasured = 0;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace elbowroom::interposer {
 
@@ -13,6 +14,7 @@ namespace elbowroom::interposer {
 /// The host runs ahead of the devices, so a step is begun long before its time is known. Arms are dropped at one step of each round, by times
 /// that are a block old at least. So ranks that see the same times drop the same arms, one that learns them late a round after the others.
 /// A program has phases, each with a repetition of its own (training, evaluation). Each phase has its own trial and its own choice.
+/// What an earlier run settled for is in force from the begin of its phase, and checked by one trial: soon, unless it is the program as it is.
 /// While no repetition is known the program runs as it is. Deterministic; allocates nothing.
 class AbTrial {
  public:
@@ -21,6 +23,7 @@ class AbTrial {
   static constexpr unsigned kMeasured = 4;  ///< steps of a block that count
   static constexpr unsigned kRounds = 8;
   static constexpr unsigned kRecheck = 2048;   ///< steps after a trial before the next one
+  static constexpr unsigned kCheckSoon = 32;   ///< steps with another arm that an earlier run settled for before it is checked
   static constexpr unsigned kMostAhead = 256;  ///< steps begun before the time of the first of them must be known
   /// Trials whose times never came, after which the program is left as it is for as long as it repeats itself.
   static constexpr unsigned kMostUnmeasured = 2;
@@ -41,8 +44,17 @@ class AbTrial {
 
   /// `arms`: 1 to kMaxArms.
   void begin(unsigned arms);
-  /// The program's repetition was found, first or again. A repetition that was met before keeps what was chosen for it.
-  void on_pattern(std::uint64_t pattern);
+  /// What a phase settled for.
+  struct Choice {
+    std::uint64_t pattern = 0;
+    unsigned arm = 0;
+    Finding finding;         ///< zero for arm 0, and before a trial
+    unsigned decisions = 0;  ///< trials of this process that ended with it, since another arm was chosen
+  };
+
+  /// The program's repetition was found, first or again. A repetition that was met before keeps what was chosen for it; `remembered`, an arm,
+  /// is what an earlier run settled for, and counts for others.
+  void on_pattern(std::uint64_t pattern, std::optional<unsigned> remembered = std::nullopt);
   /// The repetition stopped: the program runs as it is, and an unfinished block counts for nothing.
   void on_lost();
   /// Step `step` begins, with arm(). Numbers ascend.
@@ -63,6 +75,15 @@ class AbTrial {
   [[nodiscard]] Finding finding(unsigned arm) const { return phase().findings[arm]; }
   /// Trials that came to an end, of all phases.
   [[nodiscard]] unsigned decisions() const { return decisions_; }
+  /// What an earlier run settled for in this phase, whatever became of it.
+  [[nodiscard]] std::optional<unsigned> remembered() const { return phase().remembered; }
+  /// Of each phase that a trial or an earlier run decided.
+  template <class Visit>
+  void for_each_choice(Visit&& visit) const {
+    for (const Phase& phase : phases_) {
+      if (phase.decisions > 0 || phase.unchecked) { visit(choice_of(phase)); }
+    }
+  }
 
  private:
   struct Block {
@@ -93,7 +114,10 @@ class AbTrial {
     unsigned steps = 0;       ///< begun in the block
     unsigned after = 0;       ///< begun since the last block, whether its times are known or not
     unsigned unmeasured = 0;  ///< trials in a row
-    bool left = false;        ///< the last block: a step was begun after it
+    unsigned decisions = 0;   ///< that ended with what is chosen
+    std::optional<unsigned> remembered;
+    bool unchecked = false;  ///< no trial has ended since an earlier run's choice came into force
+    bool left = false;       ///< the last block: a step was begun after it
     std::array<std::array<Block, kMaxArms>, kRounds> blocks{};
     std::array<Awaited, kMostAhead> awaited{};
     std::array<std::uint64_t, kMaxArms> result{};
@@ -108,6 +132,10 @@ class AbTrial {
 
   [[nodiscard]] const Phase& phase() const { return phases_[now_]; }
   Phase& phase() { return phases_[now_]; }
+  static Choice choice_of(const Phase& phase) {
+    return {phase.pattern, phase.chosen, phase.findings[phase.chosen], phase.decisions};
+  }
+  static void start_with(Phase& phase, unsigned remembered);
   void start_trial(Phase& phase) const;
   static void start_block(Phase& phase, Place block);
   static void leave_alone(Phase& phase);

@@ -31,8 +31,8 @@ CommunicatorSettings settings_for(const Rules& rules, const CommunicatorFacts& f
     settings.refusal = refusal_of(blocks, facts.own_blocks, facts);
     if (settings.refusal == SettingsRefusal::none) {
       settings.fields |= blocks;
-      settings.min_blocks = std::min(static_cast<int>(rules.symmetric_blocks), kMostChannels);
-      settings.max_blocks = kMostChannels;
+      settings.min_blocks = static_cast<int>(rules.symmetric_blocks);
+      settings.max_blocks = static_cast<int>(run::kGreatestCommBlocks);
     }
   }
   if (rules.symmetric_copies) {

@@ -46,9 +46,8 @@ struct CommunicatorSettings {
   SettingsRefusal refusal = SettingsRefusal::none;  ///< not none: a rule asked for something that is left out
 };
 
-/// NCCL's bit for collectives by copy engines (NCCL_CTA_POLICY_ZERO), and the most channels that any version has.
+/// NCCL's bit for collectives by copy engines (NCCL_CTA_POLICY_ZERO).
 inline constexpr int kCtaPolicyZero = 2;
-inline constexpr int kMostChannels = 64;
 
 /// Equal on all ranks that have the same rules, environment and program. A minimum goes with a maximum: NCCL compares the two before it fills
 /// in its own and refuses a minimum alone.

@@ -76,6 +76,8 @@ struct Platform {
   std::uint32_t (*blocks_per_sm)(void* self, FunctionId function, std::uint32_t threads, std::uint32_t dynamic_shared) = nullptr;
   /// What earlier runs learned (run/durations.hpp), readable from then on. Asked once, with the first device.
   Text (*known_durations)(void* self) = nullptr;
+  /// What earlier runs settled for (run/choices.hpp), in the same way.
+  Text (*known_choices)(void* self) = nullptr;
   /// Whether the program may call functions of the driver past the hooks, so that its order is not known in full. Asked with the
   /// lock held, wherever something would be gated; null: it may not.
   bool (*unfollowed)(void* self) = nullptr;
@@ -86,6 +88,7 @@ struct CollectiveNote {
   std::uint64_t communicator = 0;
   std::uint64_t bytes = 0;  ///< grouped calls: the sum
   std::uint32_t ranks = 0;
+  std::uint32_t library = 0;  ///< its version, as it names itself (22809)
 };
 
 struct LaunchFacts {

@@ -254,6 +254,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   decision.dynamic_shared = facts.dynamic_shared;
   const std::uint64_t key = kind_key(facts, known.kernels[kernel_index].id);
   known.prefetch(kernel_index, key);
+  if (facts.note.library != 0) { known.library = facts.note.library; }
   // First: a trial that changes its arm does so for whole steps.
   const std::uint64_t step = known.kernels[kernel_index].communication ? note_collective(key) : 0;
   if (rest.on()) {

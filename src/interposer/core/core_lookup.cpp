@@ -24,9 +24,11 @@ void CoreState::meet_device(std::int32_t device, Hold& hold) {
   hold.release();
   const DeviceInfo info = platform.describe_device(platform.self, device);
   const Text learned = first && platform.known_durations != nullptr ? platform.known_durations(platform.self) : Text{};
+  const Text chosen = first && platform.known_choices != nullptr ? platform.known_choices(platform.self) : Text{};
   hold.take();
   if (known.devices_known == 0) {
     known.model = info.name;
+    known.choices = chosen;
     known.durations.add({learned.data, learned.size}, info.name.data());
   }
   known.models_differ = known.models_differ || known.model != info.name;

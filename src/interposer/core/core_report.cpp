@@ -138,13 +138,24 @@ void write_overhead(ReportWriter& out, const ProcessFacts& process) {
   out.end_object();
 }
 
+void write_gain(ReportWriter& out, const AbTrial::Finding& found) {
+  out.key("gain_percent").percent(found.gain).key("low").percent(found.low).key("high").percent(found.high);
+}
+
 void write_arm(ReportWriter& out, const AbTrial& trial, const Rules& rules, unsigned arm) {
   out.begin_object().key("arm").text(text_of_arm(rules, arm)).key("us").microseconds(trial.step_time(arm));
-  if (arm > 0) {
-    const AbTrial::Finding found = trial.finding(arm);
-    out.key("gain_percent").percent(found.gain).key("low").percent(found.low).key("high").percent(found.high);
-  }
+  if (arm > 0) { write_gain(out, trial.finding(arm)); }
   out.end_object();
+}
+
+void write_choices(ReportWriter& out, const AbTrial& trial, const Rules& rules) {
+  out.key("choices").begin_array();
+  trial.for_each_choice([&](const AbTrial::Choice& choice) {
+    out.begin_object().key("sequence").hexadecimal(choice.pattern).key("arm").text(text_of_arm(rules, choice.arm));
+    write_gain(out, choice.finding);
+    out.key("decisions").number(choice.decisions).end_object();
+  });
+  out.end_array();
 }
 
 void write_trial(ReportWriter& out, const Knowledge& known, const Rules& rules) {
@@ -156,7 +167,10 @@ void write_trial(ReportWriter& out, const Knowledge& known, const Rules& rules) 
   for (unsigned arm = 0; compares(rules) && trial.step_time(0) > 0 && arm < trial.arms(); ++arm) {
     write_arm(out, trial, rules, arm);
   }
-  out.end_array().end_object();
+  out.end_array().key("remembered").text(trial.remembered() ? text_of_arm(rules, *trial.remembered()) : "");
+  out.key("library_version").number(known.library);
+  write_choices(out, trial, rules);
+  out.end_object();
 }
 
 }  // namespace

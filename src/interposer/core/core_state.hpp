@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 #include <new>
+#include <optional>
 
 #include "interposer/core/ab_trial.hpp"
 #include "interposer/core/core.hpp"
@@ -111,6 +112,8 @@ struct Knowledge {
   std::size_t kernel_count = 1;
   FixedTable<LaunchKind, kMaxKinds> kinds;
   KnownDurations durations;
+  Text choices;                        ///< of earlier runs
+  std::uint32_t library = 0;           ///< version of the communication library; 0: not seen
   decltype(DeviceInfo::name) model{};  ///< of the first device
   bool models_differ = false;          ///< some device is of another
   std::array<DeviceInfo, kMaxDevices> devices{};
@@ -190,6 +193,8 @@ struct CoreState {
   void pass_at_rest(const LaunchFacts& facts, std::uint16_t kernel, std::uint64_t key);
   /// For a product that is about to be enqueued; nothing for a stream that was never met.
   SmTarget sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
+  /// What an earlier run settled for where collectives repeat as they do now.
+  [[nodiscard]] std::optional<unsigned> remembered_arm() const;
   /// The number of the step that begins with this collective; 0: none does. May begin or end a rest: what was known of the program's
   /// order is gone after that, pointers into it included.
   std::uint64_t note_collective(std::uint64_t signature);

@@ -1,8 +1,14 @@
 #include "interposer/core/core_state.hpp"
+#include "interposer/core/known_choices.hpp"
 
 // Steps of the program, the comparison of arms between them, and the rest where it found nothing to gain.
 
 namespace elbowroom::interposer {
+
+std::optional<unsigned> CoreState::remembered_arm() const {
+  const char* const device = known.models_differ ? "" : known.model.data();
+  return known_arm({known.choices.data, known.choices.size}, {device, known.library, known.steps.pattern()}, rules);
+}
 
 std::uint64_t CoreState::note_collective(std::uint64_t signature) {
   if (rules.policy != Policy::automatic || !rules.trial) { return 0; }
@@ -20,7 +26,7 @@ std::uint64_t CoreState::note_collective(std::uint64_t signature) {
       break;
   }
   if (known.steps.locked() && !was_locked) {
-    known.trial.on_pattern(known.steps.pattern());
+    known.trial.on_pattern(known.steps.pattern(), remembered_arm());
     ++known.step;  // a gap in the numbers: the time from the step before to the next one is no step's
   }
   known.active = controls(rules, known.trial.arm());

@@ -16,7 +16,7 @@ class KnownDurations {
   static constexpr std::size_t kCapacity = 4096;
   static_assert(kCapacity / 4 * 3 >= run::kMostDurations, "a table is filled to three quarters");
 
-  void add(run::KindKey kind, std::uint32_t nanoseconds) {
+  void add(run::Key kind, std::uint32_t nanoseconds) {
     if (std::uint32_t* known = table_.obtain(kind)) { *known = nanoseconds; }
   }
   /// What a text says of the devices of that name, up to its first line that is wrong.
@@ -27,7 +27,7 @@ class KnownDurations {
     }
   }
   /// 0: not known.
-  [[nodiscard]] std::uint32_t of(run::KindKey kind) {
+  [[nodiscard]] std::uint32_t of(run::Key kind) {
     const std::uint32_t* known = table_.find(kind);
     return known == nullptr ? 0 : *known;
   }

@@ -127,6 +127,7 @@ void make() {
   platform.blocks_per_sm = &Asked<D>::blocks_per_sm;
   platform.known_durations = &process::known_durations;
   platform.unfollowed = &process::newer_form_given;
+  platform.known_choices = &process::known_choices;
   std::unique_ptr<Core> core = Core::create(rules, platform);
   if (core == nullptr) { return; }
   Made<D>::interposer.store(new (memory) Interposer<D>(*calls, rules, std::move(core)), std::memory_order_release);

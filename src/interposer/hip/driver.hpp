@@ -7,6 +7,7 @@
 #include "interposer/driver/driver.hpp"
 #include "interposer/hip/carriers.hpp"
 #include "interposer/hip/runtime_calls.hpp"
+#include "interposer/nccl/report.hpp"
 
 namespace elbowroom::interposer::hip {
 
@@ -43,7 +44,7 @@ struct Driver {
   static constexpr std::uint64_t kInstantiateUseNodePriority = hip::kInstantiateUseNodePriority;
   static constexpr Place kNowhere = -1;
   static constexpr const char* kFinder = "hipGetProcAddress:";
-  static constexpr void (*kWriteMore)(ReportWriter&) = nullptr;
+  static constexpr void (*kWriteMore)(ReportWriter&) = &nccl::write_report;
 
   explicit Driver(const Calls& found);
   static std::optional<Calls> find();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "interposer/core/collectives.hpp"
 #include "interposer/driver/launch.hpp"
 #include "interposer/hip/interposer.hpp"
 #include "interposer/nccl/notes.hpp"
@@ -12,8 +13,6 @@ using driver::explicit_stream;
 using driver::launch_plainly;
 using driver::Launched;
 namespace {
-
-constexpr int kMostDevices = 64;
 
 bool says(const LaunchRequest& request, hip::LaunchAttributeId wanted) {
   for (unsigned i = 0; request.attributes != nullptr && i < request.attribute_count; ++i) {
@@ -165,8 +164,8 @@ int launch_several(const hip::LaunchParams* launches, int count, int (*call)(con
                    unsigned flags, bool cooperative) {
   const InsideLaunch scope;
   Interposer* state = scope.entered() ? interposer() : nullptr;
-  if (state == nullptr || launches == nullptr || count > kMostDevices) { return call(launches, count, flags); }
-  std::array<Ticket, kMostDevices> tickets{};
+  if (state == nullptr || launches == nullptr || count > kMaxDevices) { return call(launches, count, flags); }
+  std::array<Ticket, kMaxDevices> tickets{};
   for (int i = 0; i < count; ++i) {
     const hip::LaunchParams& each = launches[i];
     LaunchRequest request;

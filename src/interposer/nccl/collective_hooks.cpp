@@ -1,7 +1,9 @@
 #include <array>
 
 #include "interposer/nccl/functions.hpp"
+#include "interposer/nccl/library_version.hpp"
 #include "interposer/nccl/notes.hpp"
+#include "interposer/nccl/state.hpp"
 #include "interposer/process/meant.hpp"
 
 namespace elbowroom::interposer::nccl {
@@ -45,15 +47,15 @@ std::uint32_t ranks_of(CopyId copy, nccl::Communicator communicator) {
   return comm_count != nullptr && comm_count(communicator, &ranks) == 0 && ranks > 0 ? static_cast<std::uint32_t>(ranks) : 0;
 }
 
-void add_note(nccl::Stream stream, nccl::Communicator communicator, std::uint64_t bytes, std::uint32_t ranks) {
+void add_note(nccl::Stream stream, const CollectiveNote& note) {
   for (std::size_t i = 0; i < notes.count; ++i) {
     if (notes.entries[i].stream == stream) {
-      notes.entries[i].note.bytes += bytes;
+      notes.entries[i].note.bytes += note.bytes;
       return;
     }
   }
   if (notes.count == notes.entries.size()) { return; }
-  notes.entries[notes.count++] = {stream, {reinterpret_cast<std::uintptr_t>(communicator), bytes, ranks}};
+  notes.entries[notes.count++] = {stream, note};
 }
 
 void add_call(nccl::Communicator communicator, bool asks) {
@@ -106,8 +108,10 @@ int collective(const Meant<Ours>& meant, nccl::Communicator communicator, nccl::
                nccl::DataType type, std::uint32_t parts, Arguments... arguments) {
   if (!meant.certain()) { return meant(arguments...); }
   const Scope scope;
+  state().calls.fetch_add(1, std::memory_order_relaxed);
   const std::uint32_t ranks = ranks_of(meant.copy(), communicator);
-  add_note(stream, communicator, count * bytes_of(type) * (parts == 0 ? ranks : parts), ranks);
+  const std::uint64_t bytes = count * bytes_of(type) * (parts == 0 ? ranks : parts);
+  add_note(stream, {reinterpret_cast<std::uintptr_t>(communicator), bytes, ranks, library_version(meant.copy())});
   // An empty one is no task of NCCL's.
   add_call(communicator, asks_tuner<Ours> && count > 0);
   const Launching launching;

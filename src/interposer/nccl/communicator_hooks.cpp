@@ -5,6 +5,7 @@
 #include "interposer/nccl/config_abi.hpp"
 #include "interposer/nccl/environment.hpp"
 #include "interposer/nccl/functions.hpp"
+#include "interposer/nccl/library_version.hpp"
 #include "interposer/nccl/state.hpp"
 #include "interposer/process/meant.hpp"
 
@@ -15,20 +16,11 @@ namespace elbowroom::interposer::nccl {
 using namespace process;
 namespace {
 
-// Of the copy of NCCL that a call is meant for.
-struct LibraryFunctions {
-  int (*get_version)(int* version);
-  decltype(&ncclCommInitRankConfig) init_rank_config;
-
-  static LibraryFunctions of(CopyId copy) {
-    static constinit CopyFunctions<2> functions({"ncclGetVersion", "ncclCommInitRankConfig"});
-    return {functions.get<decltype(get_version)>(copy, 0), functions.get<decltype(init_rank_config)>(copy, 1)};
-  }
-  [[nodiscard]] unsigned version() const {
-    int version = 0;
-    return get_version != nullptr && get_version(&version) == 0 && version > 0 ? static_cast<unsigned>(version) : 0;
-  }
-};
+// Of the copy of NCCL that a call is meant for, past its hook.
+auto init_rank_config(CopyId copy) {
+  static constinit CopyFunctions<1> functions({"ncclCommInitRankConfig"});
+  return functions.get<decltype(&ncclCommInitRankConfig)>(copy, 0);
+}
 
 bool any_set(std::initializer_list<const char*> names) {
   return std::ranges::any_of(names, [](const char* name) { return variable(name).set; });
@@ -95,7 +87,7 @@ class Making {
     if (!meant.certain()) {
       made_.settings.refusal = SettingsRefusal::unreadable;
     } else {
-      decide(LibraryFunctions::of(meant.copy()).version(), asked);
+      decide(library_version(meant.copy()), asked);
     }
   }
 
@@ -171,7 +163,7 @@ int ncclCommInitRank(nccl::Communicator* made, int ranks, nccl::UniqueId id, int
   const Meant<&ncclCommInitRank> meant(__builtin_return_address(0));
   const Making making(meant, "ncclCommInitRank", ranks, nullptr);
   if (!making.changes()) { return making.done(meant(made, ranks, id, rank)); }
-  return making.done(LibraryFunctions::of(meant.copy()).init_rank_config(made, ranks, id, rank, making.passed()));
+  return making.done(init_rank_config(meant.copy())(made, ranks, id, rank, making.passed()));
 }
 
 int ncclCommInitRankConfig(nccl::Communicator* made, int ranks, nccl::UniqueId id, int rank, nccl::Config* config) {

@@ -65,10 +65,12 @@ const char* text(BudgetRefusal refusal) {
 
 void write_report(ReportWriter& out) {
   out.key("nccl").begin_object();
+  out.key("calls").number(state().calls.load(std::memory_order_relaxed));
   out.key("communicators_made").number(state().communicators.count());
   out.key("communicators").begin_array();
   state().communicators.for_each([&](const MadeCommunicator& made) { write_communicator(out, made); });
   out.end_array();
+  if (const char* name = state().users_tuner.load(std::memory_order_relaxed)) { out.key("user_tuner").text(name); }
   write_budgets(out, state().budgets);
   out.end_object();
 }

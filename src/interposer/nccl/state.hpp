@@ -1,5 +1,8 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+
 #include "interposer/core/rules.hpp"
 #include "interposer/nccl/budget_counts.hpp"
 #include "interposer/nccl/communicators.hpp"
@@ -9,6 +12,8 @@ namespace elbowroom::interposer::nccl {
 /// All that this room keeps of its process.
 struct State {
   Rules rules;
+  std::atomic<std::uint64_t> calls{0};            ///< of collectives, sends and receives
+  std::atomic<const char*> users_tuner{nullptr};  ///< name of the plugin that is asked first
   MadeCommunicators communicators;
   BudgetCounts budgets;
 };

@@ -46,6 +46,7 @@ BudgetRefusal refusal_of(const TunedCommunicator& of) {
 
 Result init(int newest, const TunedCommunicator& of, void** context) {
   const UserTuner& user = users_tuner(newest, of.log);
+  if (user.version != 0) { state().users_tuner.store(user.name(), std::memory_order_relaxed); }
   *context = nullptr;
   std::unique_ptr<Tuned> tuned(new (std::nothrow) Tuned());
   if (tuned == nullptr) { return kSystemError; }

@@ -38,6 +38,22 @@ void read_rules_file(const char* path, Rules& rules) {
   }
 }
 
+Text mapped_file(const char* variable) {
+  const char* path = std::getenv(variable);
+  if (path == nullptr || *path == '\0') { return {}; }
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const off_t end = file >= 0 ? lseek(file, 0, SEEK_END) : -1;
+  const bool readable = end > 0;
+  const std::size_t size = readable ? static_cast<std::size_t>(end) : 0;
+  void* mapped = readable ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+  if (file >= 0) { close(file); }
+  if (mapped == MAP_FAILED) {
+    warn(variable, path);
+    return {};
+  }
+  return {static_cast<const char*>(mapped), size};
+}
+
 }  // namespace
 
 Rules read_rules() {
@@ -53,21 +69,8 @@ Rules read_rules() {
   return rules;
 }
 
-Text known_durations(void* /*self*/) {
-  const char* path = std::getenv(run::kDurationsVariable);
-  if (path == nullptr || *path == '\0') { return {}; }
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  const off_t end = file >= 0 ? lseek(file, 0, SEEK_END) : -1;
-  const bool readable = end > 0;
-  const std::size_t size = readable ? static_cast<std::size_t>(end) : 0;
-  void* mapped = readable ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
-  if (file >= 0) { close(file); }
-  if (mapped == MAP_FAILED) {
-    warn(run::kDurationsVariable, path);
-    return {};
-  }
-  return {static_cast<const char*>(mapped), size};
-}
+Text known_durations(void* /*self*/) { return mapped_file(run::kDurationsVariable); }
+Text known_choices(void* /*self*/) { return mapped_file(run::kChoicesVariable); }
 
 std::uint64_t now_ns() {
   timespec time;

@@ -53,8 +53,9 @@ class DriverClock {
 /// What the environment says (run/environment.hpp); what is not understood is said on standard error and left out.
 Rules read_rules();
 
-/// Platform::known_durations: the file of run::kDurationsVariable, mapped until the process ends.
+// Platform's questions of the same names: the files of run::kDurationsVariable and run::kChoicesVariable, mapped until the process ends.
 Text known_durations(void* self);
+Text known_choices(void* self);
 
 /// What the report needs beyond the core.
 struct ReportSource {

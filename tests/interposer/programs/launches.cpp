@@ -97,6 +97,12 @@ void rest() {
   expect_rest(two);
 }
 
+// auto: fewer steps than pass before what an earlier run settled for is checked.
+void short_run() {
+  const TwoStreams two;
+  for (int i = 0; i < 10; ++i) { run_step(two); }
+}
+
 // auto: no event has passed yet when the last step of the comparison is begun, and a hundred more are.
 void host_far_ahead() {
   const TwoStreams two;
@@ -347,6 +353,7 @@ constexpr Case kCases[] = {
     {"cooperative", cooperative},
     {"untouched", untouched},
     {"rest", rest},
+    {"short", short_run},
     {"host_far_ahead", host_far_ahead},
     {"failing_launch", failing_launch},
     {"failing_timed", failing_timed},

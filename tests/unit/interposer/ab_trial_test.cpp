@@ -5,41 +5,10 @@
 #include <array>
 #include <vector>
 
+#include "trial_steps.hpp"
+
 namespace elbowroom::interposer {
 namespace {
-
-/// Steps are begun and timed in turn, as where the host waits for each of them.
-class Steps {
- public:
-  explicit Steps(AbTrial& trial) : trial_(trial) {}
-
-  /// The arm that the step runs with, which acts on something unless it is the program as it is.
-  unsigned begin() {
-    trial_.on_step_begun(++step_);
-    if (trial_.arm() != 0) { trial_.on_acted(); }
-    return trial_.arm();
-  }
-  void end(std::uint64_t nanoseconds) { trial_.on_step_time(step_, nanoseconds); }
-  void run(std::uint64_t nanoseconds) {
-    begin();
-    end(nanoseconds);
-  }
-
- private:
-  AbTrial& trial_;
-  static inline std::uint64_t step_ = 0;
-};
-
-/// Steps of a program that takes `times[arm]` with each arm, until the trial is over; the arms in the order they ran.
-std::vector<unsigned> run_trial(AbTrial& trial, const std::array<std::uint64_t, 4>& times) {
-  std::vector<unsigned> ran;
-  for (int i = 0; i < 1'000 && trial.state() == AbTrial::State::trying; ++i) {
-    Steps step(trial);
-    ran.push_back(step.begin());
-    step.end(times[ran.back()]);
-  }
-  return ran;
-}
 
 AbTrial started(unsigned arms) {
   AbTrial trial;

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "fake_platform.hpp"
+#include "interposer/core/step_marks.hpp"
 
 namespace elbowroom::interposer {
 namespace {
@@ -75,6 +77,72 @@ TEST(CoreTrial, LeavesTheProgramAsItIsWhereNothingRepeats) {
     EXPECT_FALSE(collective.priority);
     EXPECT_EQ(collective.completion_event, kNoEvent);
   }
+}
+
+/// Collectives of NCCL 2.28.9, each beside a kernel that is faster behind the gate; for each of them whether the kernel was gated.
+std::vector<bool> gates_of(Program& program, int collectives) {
+  std::vector<bool> gated;
+  for (int i = 0; i < collectives; ++i) {
+    LaunchFacts facts = program.facts(kAllReduce, kCommStream);
+    facts.note = {.communicator = 1, .bytes = 1'000, .ranks = 2, .library = 22'809};
+    const Decision collective = program.launch(facts);
+    EXPECT_TRUE(collective.step == 0 || collective.context == kContext) << "no event could be recorded for the step";
+    gated.push_back(program.launch(kGemm, kComputeStream).wait_on != kNoEvent);
+    program.now_ns += gated.back() ? 800'000 : kMs;
+    program.synchronize(kCommStream);
+    program.synchronize(kComputeStream);
+  }
+  return gated;
+}
+
+std::string after(const std::string& text, const std::string& key) {
+  const std::size_t at = text.find(key);
+  return at == std::string::npos ? "" : text.substr(at + key.size(), 16);
+}
+
+TEST(CoreTrial, BeginsWithWhatAnEarlierRunSettledFor) {
+  Program first(rules_of(Policy::automatic));
+  EXPECT_TRUE(gates_of(first, 16 * 150).back());
+  const std::string report = first.report();
+  EXPECT_NE(report.find(R"("remembered":"","library_version":22809,"choices":[{"sequence":")"), std::string::npos) << report;
+  EXPECT_NE(report.find(R"("arm":"priority, gate","gain_percent":20.)"), std::string::npos) << "800 us instead of 1,000";
+  const std::string sequence = after(report, R"("sequence":")");
+
+  constexpr int kStep = StepMarks::kLeastPerStep;
+  // Found with the collective of index 23, and compared for the first time 32 steps later.
+  const auto begin_of_check = [](const std::vector<bool>& gated) {
+    return std::find(gated.begin() + 23, gated.end(), false) - gated.begin();
+  };
+  Program second(rules_of(Policy::automatic));
+  second.fake.choices = "device NVIDIA H200\n" + sequence + " 22809 priority, gate\n";
+  const std::vector<bool> gated = gates_of(second, 16 * 150);
+  EXPECT_EQ(std::find(gated.begin(), gated.end(), true) - gated.begin(), 23);
+  EXPECT_GE(begin_of_check(gated), 23 + 31 * kStep);
+  EXPECT_LE(begin_of_check(gated), 23 + 33 * kStep);
+  EXPECT_NE(second.report().find(R"("arm":"priority, gate","gain_percent":20.)"), std::string::npos) << second.report();
+  EXPECT_NE(second.report().find(R"("remembered":"priority, gate")"), std::string::npos) << second.report();
+
+  // Of another version, or another device, nothing is known.
+  for (const char* other :
+       {"device NVIDIA H200\nSEQUENCE 22703 priority, gate\n", "device NVIDIA H100\nSEQUENCE 22809 priority, gate\n"}) {
+    Program third(rules_of(Policy::automatic));
+    third.fake.choices = other;
+    third.fake.choices.replace(third.fake.choices.find("SEQUENCE"), 8, sequence);
+    const std::vector<bool> compared = gates_of(third, 16 * 150);
+    EXPECT_GT(std::find(compared.begin(), compared.end(), true) - compared.begin(), 23 + 5 * kStep) << other;
+  }
+}
+
+TEST(CoreTrial, RestsFromTheBeginWhereAnEarlierRunFoundNothing) {
+  Program first(rules_of(Policy::automatic));
+  gates_of(first, 16 * 150);
+  Program second(rules_of(Policy::automatic));
+  second.fake.choices = "device NVIDIA H200\n" + after(first.report(), R"("sequence":")") + " 22809 plain\n";
+  const std::vector<bool> gated = gates_of(second, 16 * 150);
+  EXPECT_EQ(std::find(gated.begin(), gated.end(), true), gated.end());
+  EXPECT_NE(second.report().find(R"("state":"settled","arm":"plain","collectives_per_repetition":1,"decisions":0)"),
+            std::string::npos)
+      << second.report();
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ class FakePlatform {
   std::uint32_t required_cluster = 1;
   std::uint32_t residency = 8;
   std::string durations;                    ///< what earlier runs learned
+  std::string choices;                      ///< what earlier runs settled for
   std::atomic<int> function_questions = 0;  ///< asked by any thread
 
   [[nodiscard]] Platform platform() {
@@ -27,7 +28,8 @@ class FakePlatform {
             &FakePlatform::describe_function,
             &FakePlatform::describe_device,
             &FakePlatform::blocks_per_sm,
-            &FakePlatform::known_durations};
+            &FakePlatform::known_durations,
+            &FakePlatform::known_choices};
   }
 
  private:
@@ -47,6 +49,10 @@ class FakePlatform {
   static DeviceInfo describe_device(void* self, std::int32_t /*device*/) { return static_cast<FakePlatform*>(self)->device; }
   static Text known_durations(void* self) {
     const std::string& text = static_cast<FakePlatform*>(self)->durations;
+    return {text.data(), text.size()};
+  }
+  static Text known_choices(void* self) {
+    const std::string& text = static_cast<FakePlatform*>(self)->choices;
     return {text.data(), text.size()};
   }
   static std::uint32_t blocks_per_sm(void* self, FunctionId /*function*/, std::uint32_t /*threads*/, std::uint32_t /*dynamic*/) {

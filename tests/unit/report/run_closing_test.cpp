@@ -11,12 +11,12 @@ using Arm = ProcessReport::Trial::Arm;
 
 ProcessReport process(const std::string& chosen, double gain, std::int64_t decisions = 1) {
   ProcessReport report;
-  report.trial = {"settled",
-                  chosen,
-                  decisions,
-                  16,
-                  {Arm{"plain", Microseconds(1'000), 0, 0, 0}, Arm{"priority", Microseconds(1'001), -0.1, -0.4, 0.2},
-                   Arm{"priority, gate", Microseconds(1'000 - 10 * gain), gain, gain - 0.5, gain + 0.5}}};
+  report.trial.state = "settled";
+  report.trial.arm = chosen;
+  report.trial.decisions = decisions;
+  report.trial.repetition = 16;
+  report.trial.arms = {Arm{"plain", Microseconds(1'000), 0, 0, 0}, Arm{"priority", Microseconds(1'001), -0.1, -0.4, 0.2},
+                       Arm{"priority, gate", Microseconds(1'000 - 10 * gain), gain, gain - 0.5, gain + 0.5}};
   report.activity.collectives.push_back({});
   report.activity.collectives.back().count = 640;
   return report;
@@ -60,9 +60,9 @@ TEST(RunClosing, SaysWhyNothingWasCompared) {
 TEST(RunClosing, NamesWhatIsOnSymmetricMemoryAndWhetherItWasCompared) {
   ProcessReport rank = process("priority, gate", 3.2);
   rank.symmetric_memory = R"({"buffers": [{"what": "DDP buckets", "state": "registered", "bytes": 2428608512}]})";
-  EXPECT_EQ(
-      closing_line(run_of({process("priority, gate", 3.2), rank})),
-      "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; DDP buckets on symmetric memory (2316 MiB), uncompared");
+  EXPECT_EQ(closing_line(run_of({process("priority, gate", 3.2), rank})),
+            "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; DDP buckets on symmetric memory (2316 MiB), "
+            "uncompared, sums may differ in their last bits");
   rank.symmetric_memory = R"({"buffers": [{"what": "DDP buckets", "state": "refused", "reason": "rank 1: out of memory"}]})";
   EXPECT_EQ(closing_line(run_of({rank})),
             "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; DDP buckets on ordinary memory: rank 1: out of memory");
@@ -76,6 +76,58 @@ TEST(RunClosing, NamesWhatIsOnSymmetricMemoryAndWhetherItWasCompared) {
   EXPECT_THAT(closing_line(run_of({rank})), HasSubstr("on ordinary memory: it ended before they were registered"));
   rank.symmetric_memory = R"({"buffers": 3, "refused": {}})";
   EXPECT_EQ(closing_line(run_of({rank})), "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
+}
+
+ProcessReport remembering(const std::string& remembered, const std::string& chosen, double gain, std::int64_t decisions) {
+  ProcessReport report = process(chosen, gain, decisions);
+  report.trial.remembered = remembered;
+  if (decisions == 0) report.trial.arms.clear();
+  return report;
+}
+
+TEST(RunClosing, SaysWhatWasRemembered) {
+  EXPECT_EQ(closing_line(run_of({remembering("plain", "plain", 0, 0)})),
+            "nothing helped in an earlier run, which is remembered: the program ran as it is");
+  EXPECT_EQ(closing_line(run_of({remembering("priority, gate", "priority, gate", 0, 0)})),
+            "kept 'priority, gate', remembered from an earlier run: this one ended before it was checked");
+  EXPECT_EQ(closing_line(run_of({remembering("priority, gate", "priority, gate", 3.2, 1)})),
+            "kept 'priority, gate', as an earlier run did: steps take 3.2 % (2.7..3.7, 95 %) less");
+  EXPECT_EQ(closing_line(run_of({remembering("plain", "priority, gate", 3.2, 1)})),
+            "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
+  EXPECT_EQ(closing_line(run_of({remembering("priority, gate", "plain", -0.2, 1)})),
+            "nothing helped, the program ran as it is (gain with 'priority' -0.1 % (-0.4..0.2, 95 %), 'priority, gate' -0.2 % "
+            "(-0.7..0.3, "
+            "95 %)); 'priority, gate', which an earlier run kept, was given up");
+}
+
+TEST(RunClosing, SaysWhereSettingsOfNcclDidNotAct) {
+  RunReport report = run_of({process("priority, gate", 3.2), process("priority, gate", 3.2)});
+  report.processes[1].activity.library.unseen = 1;
+  EXPECT_EQ(closing_line(report), "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less") << "nothing was asked of it";
+  report.asks_library = true;
+  EXPECT_EQ(
+      closing_line(report),
+      "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; what --set asks of NCCL did not act in 1 process, whose NCCL "
+      "cannot be seen");
+}
+
+TEST(RunClosing, SaysWhatMayChangeBitsAndWhoForbadeIt) {
+  ProcessReport targeted = process("priority, gate, sm_target", 0);
+  targeted.trial.arms.push_back({"priority, gate, sm_target", Microseconds(960), 4, 3, 5});
+  EXPECT_EQ(closing_line(run_of({targeted})),
+            "kept 'priority, gate, sm_target': steps take 4.0 % (3.0..5.0, 95 %) less; products with an SM target may differ in "
+            "their last "
+            "bits");
+  RunReport report = run_of({process("priority, gate", 3.2)});
+  report.same_bits = "--same-bits";
+  EXPECT_EQ(closing_line(report), "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
+  report.same_bits = "CUBLAS_WORKSPACE_CONFIG=:4096:8";
+  EXPECT_EQ(
+      closing_line(report),
+      "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; a profile's SM targets and symmetric memory were left out "
+      "because of CUBLAS_WORKSPACE_CONFIG=:4096:8");
+  report.processes.clear();
+  EXPECT_EQ(closing_line(report), "") << "a command without a GPU";
 }
 
 // A launcher that uses the driver and runs no collective says nothing of the job.

@@ -66,7 +66,24 @@ json process(int pid) {
       {"collectives_per_repetition", 8},
       {"arms", json::array({{{"arm", "plain"}, {"us", 8350.0}},
                             {{"arm", "priority"}, {"us", 8358.4}, {"gain_percent", -0.1}, {"low", -0.4}, {"high", 0.2}},
-                            {{"arm", "priority, gate"}, {"us", 7530.0}, {"gain_percent", 9.82}, {"low", 9.5}, {"high", 10.1}}})}};
+                            {{"arm", "priority, gate"}, {"us", 7530.0}, {"gain_percent", 9.82}, {"low", 9.5}, {"high", 10.1}}})},
+      {"remembered", "priority, gate"},
+      {"library_version", 22809},
+      {"choices", json::array({{{"sequence", "00000000000000a1"},
+                                {"arm", "priority, gate"},
+                                {"gain_percent", 9.82},
+                                {"low", 9.5},
+                                {"high", 10.1},
+                                {"decisions", 1}}})}};
+  written["nccl"] = {{"calls", 96},
+                     {"communicators_made", 3},
+                     {"communicators",
+                      json::array({{{"call", "ncclCommInitRank"}, {"ranks", 2}, {"min_blocks", 16}, {"max_blocks", 64}},
+                                   {{"call", "ncclCommInitRankConfig"}, {"ranks", 2}, {"min_blocks", 16}, {"max_blocks", 64}},
+                                   {{"call", "ncclCommSplit"}, {"ranks", 0}, {"refused", "it takes its parent's configuration"}}})},
+                     {"user_tuner", "mine"},
+                     {"budgets", {{"all_reduce", {{"asked", 90}, {"lowered", 88}}}}},
+                     {"agreement", {{"possible", 2}, {"one rank", 1}}}};
   return written;
 }
 
@@ -234,6 +251,46 @@ TEST(RunReport, DocumentHasTheContractsFieldsAndKeepsUnknownOnes) {
   EXPECT_EQ(document["total"]["launches"]["total"], 2000);
   EXPECT_EQ(document["total"]["applied"]["gate"], 8);
   EXPECT_EQ(document["total"]["collectives"][0]["expected_us"], 500.0);
+}
+
+TEST(RunReport, ReadsWhatWasChosen) {
+  const ProcessReport report = parsed(process(41));
+  EXPECT_EQ(report.trial.remembered, "priority, gate");
+  ASSERT_EQ(report.trial.choices.size(), 1U);
+  EXPECT_EQ(report.trial.choices[0].sequence, "00000000000000a1");
+  EXPECT_EQ(report.trial.choices[0].arm, "priority, gate");
+  EXPECT_EQ(report.trial.choices[0].gain, 9.82);
+  EXPECT_EQ(report.trial.choices[0].decisions, 1);
+}
+
+TEST(RunReport, AddsUpWhatWasSeenOfNccl) {
+  const json document = json::parse(to_json(run_of({parsed(process(41)), parsed(process(42))})));
+  const json expected = {
+      {"version", 22809},
+      {"calls", 192},
+      {"processes_unseen", 0},
+      {"communicators_made", 6},
+      {"greatest_ranks", 2},
+      {"communicators", {{"min_blocks 16, max_blocks 64", 4}, {"as the program asked: it takes its parent's configuration", 2}}},
+      {"budgets", {{"all_reduce", {{"asked", 180}, {"lowered", 176}}}}},
+      {"agreement", {{"possible", 4}, {"one rank", 2}}},
+      {"user_tuners", {{"mine", 2}}}};
+  EXPECT_EQ(document["total"]["nccl"], expected) << document["total"]["nccl"];
+  EXPECT_EQ(document["processes"][0]["nccl"], process(41)["nccl"]) << "as the process wrote it";
+}
+
+TEST(RunReport, NamesProcessesWhoseNcclCannotBeSeen) {
+  json unseen = process(41);
+  unseen["nccl"] = {{"calls", 0}, {"communicators_made", 0}};
+  json of_others = unseen;
+  of_others["collectives"][0]["name"] = "nvshmemi_kernel";
+  json older = process(43);
+  older.erase("nccl");
+  const RunReport report = run_of({parsed(unseen), parsed(of_others), parsed(older), parsed(process(44))});
+  EXPECT_EQ(json::parse(to_json(report))["total"]["nccl"]["processes_unseen"], 1);
+  EXPECT_NE(to_table(report).find("nccl        unseen in 1 process, which launched its kernels: "), std::string::npos)
+      << to_table(report);
+  EXPECT_EQ(to_table(run_of({parsed(process(44))})).find("unseen"), std::string::npos);
 }
 
 TEST(RunReport, WhatNobodyLearnedIsNull) {

@@ -49,14 +49,6 @@ TEST(Durations, NameTheFirstLineThatIsNone) {
   }
 }
 
-TEST(Kinds, AreSixteenDigits) {
-  EXPECT_EQ(parse_kind("00000000000000a1"), 0xa1U);
-  EXPECT_EQ(parse_kind("fedcba9876543210"), 0xfedc'ba98'7654'3210U);
-  for (const char* other : {"", "a1", "0000000000000000", "00000000000000A1", "00000000000000a1 ", "-0000000000000a1"}) {
-    EXPECT_EQ(parse_kind(other), std::nullopt) << other;
-  }
-}
-
 RC_GTEST_PROP(Durations, AreTheSameAfterTheirText, ()) {
   const std::vector<std::string> devices = {"NVIDIA H200", "AMD Instinct MI300X", "device ", "00000000000000a1 5"};
   std::vector<LearnedDuration> durations(*rc::gen::inRange<std::size_t>(0, 50));

@@ -37,9 +37,9 @@ TEST(Rules, ReadWhatCommunicatorsAreMadeWith) {
   ASSERT_EQ(rules.budgets.count, 3U);
   EXPECT_EQ(rules.budgets.blocks[2], 16U);
   EXPECT_EQ(rules.budgets.every, 32U);
-  for (const char* wrong :
-       {"budget", "budget 65", "budget 8 16", "budget 8 every", "budget 8 every 0", "budget every 8", "budget 8 every 2",
-        "budget 1 2 3 4 5 6 7 8 9 every 2", "budget 8 16 every 2 3", "symmetric_blocks 0", "symmetric_copies 1"}) {
+  for (const char* wrong : {"budget", "budget 65", "budget 8 16", "budget 8 every", "budget 8 every 0", "budget every 8",
+                            "budget 8 every 2", "budget 1 2 3 4 5 6 7 8 9 every 2", "budget 8 16 every 2 3", "symmetric_blocks 0",
+                            "symmetric_blocks 65", "symmetric_copies 1"}) {
     EXPECT_EQ(parse(wrong, rules), 1U) << wrong;
   }
   EXPECT_EQ(rules.budgets.count, 3U) << "what is wrong leaves what was right";
@@ -85,6 +85,7 @@ TEST(Rules, NameTheFirstLineThatIsNone) {
                             "cap gelu -1",
                             "sm_target",
                             "sm_target 0",
+                            "sm_target 1025",
                             "gate on",
                             "gate",
                             "speed up",
@@ -104,6 +105,7 @@ TEST(Rules, NameTheFirstLineThatIsNone) {
                             "product bf16 2^128 sm_target 108",
                             "product bf16 2^0 sm_target 108",
                             "product bf16 2^40 sm_target 0",
+                            "product bf16 2^40 sm_target 1025",
                             "product bf16 2^40 sm_target 1 2",
                             "device",
                             "device two words",

@@ -1,0 +1,116 @@
+#include "report/comm_library.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "base/dotted_version.hpp"
+#include "report/counts.hpp"
+
+namespace elbowroom::detail {
+namespace {
+
+using Budgeted = CommLibraryActivity::Budgeted;
+
+/// "min_blocks 16, max_blocks 64", or why it is as the program asked.
+std::string made_with(JsonMembers& communicator) {
+  if (const std::string refused = communicator.text("refused"); !refused.empty()) return "as the program asked: " + refused;
+  std::vector<std::string> settings;
+  for (const char* name : {"min_blocks", "max_blocks", "cta_policy"}) {
+    if (communicator.has(name)) settings.push_back(fmt::format("{} {}", name, communicator.count(name)));
+  }
+  return fmt::format("{}", fmt::join(settings, ", "));
+}
+
+bool is_of_library(const CollectiveActivity& collective) { return collective.name.find("nccl") != std::string::npos; }
+
+std::string count_of(std::int64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+CommLibraryActivity comm_library_of(JsonMembers members, std::span<const CollectiveActivity> collectives) {
+  CommLibraryActivity read;
+  const bool watched = members.has("calls");
+  read.calls = members.count("calls");
+  read.communicators = members.count("communicators_made");
+  members.each("communicators", [&](JsonMembers communicator) {
+    read.ranks = std::max(read.ranks, communicator.count("ranks"));
+    ++read.made[made_with(communicator)];
+  });
+  JsonMembers budgets = members.object("budgets");
+  for (const auto& [function, value] : budgets.raw().items()) {
+    JsonMembers counts = budgets.object(function.c_str());
+    read.budgets[function] = {counts.count("asked"), counts.count("lowered")};
+  }
+  read.agreement = members.counts("agreement");
+  if (const std::string tuner = members.text("user_tuner"); !tuner.empty()) read.tuners[tuner] = 1;
+  const bool launched = std::ranges::any_of(collectives, is_of_library);
+  read.unseen = watched && launched && read.calls == 0 && read.communicators == 0 ? 1 : 0;
+  return read;
+}
+
+void add(CommLibraryActivity& sum, const CommLibraryActivity& more) {
+  sum.version = std::max(sum.version, more.version);
+  sum.calls += more.calls;
+  sum.unseen += more.unseen;
+  sum.communicators += more.communicators;
+  sum.ranks = std::max(sum.ranks, more.ranks);
+  add(sum.made, more.made);
+  for (const auto& [function, counts] : more.budgets) {
+    sum.budgets[function].asked += counts.asked;
+    sum.budgets[function].lowered += counts.lowered;
+  }
+  add(sum.agreement, more.agreement);
+  add(sum.tuners, more.tuners);
+}
+
+OrderedJson json_of(const CommLibraryActivity& library) {
+  OrderedJson written = OrderedJson::object();
+  written["version"] = library.version > 0 ? OrderedJson(library.version) : OrderedJson();
+  written["calls"] = library.calls;
+  written["processes_unseen"] = library.unseen;
+  written["communicators_made"] = library.communicators;
+  written["greatest_ranks"] = library.ranks;
+  written["communicators"] = OrderedJson(library.made);
+  OrderedJson& budgets = written["budgets"] = OrderedJson::object();
+  for (const auto& [function, counts] : library.budgets) {
+    budgets[function]["asked"] = counts.asked;
+    budgets[function]["lowered"] = counts.lowered;
+  }
+  written["agreement"] = OrderedJson(library.agreement);
+  written["user_tuners"] = OrderedJson(library.tuners);
+  return written;
+}
+
+std::string lines_of(const CommLibraryActivity& library) {
+  std::string lines;
+  if (library.calls > 0 || library.communicators > 0) {
+    lines += fmt::format("nccl        {}: {}, {} of {} at most\n",
+                         library.version > 0 ? dotted_version(library.version) : "version unknown", count_of(library.calls, "call"),
+                         count_of(library.communicators, "communicator"), count_of(library.ranks, "rank"));
+  }
+  for (const auto& [settings, count] : library.made)
+    lines += fmt::format("            {}: {}\n", count_of(count, "communicator"), settings);
+  for (const auto& [function, counts] : library.budgets) {
+    lines += fmt::format("budgets     {}: asked {} times, lowered {}\n", function, counts.asked, counts.lowered);
+  }
+  for (const auto& [state, count] : library.agreement)
+    lines += fmt::format("agreement   {}: {}\n", count_of(count, "communicator"), state);
+  for (const auto& [tuner, count] : library.tuners) {
+    lines += fmt::format("tuner       the user's '{}' is asked first, in {} process{}\n", tuner, count, count == 1 ? "" : "es");
+  }
+  if (library.unseen > 0) {
+    lines += fmt::format(
+        "nccl        unseen in {} process{}, which launched its kernels: it is linked statically or was found in a way "
+        "that is not followed; budgets and settings of communicators do not act there\n",
+        library.unseen, library.unseen == 1 ? "" : "es");
+  }
+  return lines;
+}
+
+}  // namespace elbowroom::detail

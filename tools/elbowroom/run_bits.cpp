@@ -1,0 +1,62 @@
+#include "run_bits.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+namespace elbowroom {
+namespace {
+
+// A ring adds an element's terms in the order of its ranks, from one that its place in the buffer decides: blocks and threads change which.
+constexpr std::array<std::string_view, 5> kOfSums = {"NCCL_MIN_CTAS", "NCCL_MAX_CTAS", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS",
+                                                     "NCCL_NTHREADS"};
+
+bool changes_sums(const std::pair<std::string, std::string>& setting) {
+  return std::ranges::find(kOfSums, setting.first) != kOfSums.end();
+}
+
+std::string_view value_of(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+std::string same_bits_asked_by(bool option) {
+  if (option) return "--same-bits";
+  // These two values are how cuBLAS is made deterministic, which PyTorch's deterministic mode insists on.
+  const std::string_view workspace = value_of("CUBLAS_WORKSPACE_CONFIG");
+  if (workspace == ":4096:8" || workspace == ":16:8") return fmt::format("CUBLAS_WORKSPACE_CONFIG={}", workspace);
+  for (const char* variable : {"NCCL_ALGO", "NCCL_PROTO"}) {
+    if (!value_of(variable).empty()) return fmt::format("{}={}", variable, value_of(variable));
+  }
+  return "";
+}
+
+Status check_same_bits(const RunControls& asked) {
+  if (asked.sm_target) {
+    return invalid_input(
+        "--sm-target: not beside --same-bits, because cuBLAS may take another algorithm for it; expected one of them");
+  }
+  const auto setting = std::ranges::find_if(asked.comm_library, changes_sums);
+  const bool rules = !asked.comm_rules.empty();
+  if (setting == asked.comm_library.end() && !rules) return {};
+  return invalid_input(
+      fmt::format("--set: {} not beside --same-bits, because the order of a sum's terms depends on it; expected one of them",
+                  rules ? asked.comm_rules.front().first : setting->first));
+}
+
+std::string leave_other_bits(RunControls& offered) {
+  std::vector<std::string> left;
+  if (!offered.product_targets.empty()) left.emplace_back("SM targets");
+  offered.product_targets.clear();
+  if (std::erase_if(offered.comm_library, changes_sums) > 0) left.emplace_back("blocks and threads of collectives");
+  return fmt::format("{}", fmt::join(left, ", "));
+}
+
+}  // namespace elbowroom

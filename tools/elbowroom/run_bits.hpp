@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "elbowroom/base/result.hpp"
+#include "run_controls.hpp"
+
+namespace elbowroom {
+
+/// Who asks for the same results to the bit: the option, or what the environment sets for that; empty: nobody.
+std::string same_bits_asked_by(bool option);
+
+/// `invalid_input` where the command line asks for what may change the bits of a sum or a product.
+Status check_same_bits(const RunControls& asked);
+
+/// What a profile offers without that; says what was left, or nothing.
+std::string leave_other_bits(RunControls& offered);
+
+}  // namespace elbowroom
