@@ -87,8 +87,8 @@ std::string to_json(const RunReport& report, int indent) {
   written["backend"] = report.backend;
   written["policy"] = report.policy;
   written["exit_code"] = report.exit_code;
-  written["same_bits"] = detail::text_or_null(report.same_bits);
   written["wall_s"] = report.wall.count();
+  written["same_bits"] = detail::text_or_null(report.same_bits);
   OrderedJson& processes = written["processes"] = OrderedJson::array();
   for (const ProcessReport& process : report.processes) {
     OrderedJson& row = processes.emplace_back(OrderedJson::parse(process.document, nullptr, /*allow_exceptions=*/false));

@@ -77,7 +77,7 @@ for wish in --same-bits CUBLAS_WORKSPACE_CONFIG=:4096:8 CUBLAS_WORKSPACE_CONFIG=
   command_line="run $wish"
   lacks NCCL_MAX_CTAS
   lacks ELBOWROOM_RUN_RULES
-  grep -qF "$wish: not applied, for the same results to the bit: SM targets, blocks and threads of collectives" "$err" || fail 'no word of it'
+  grep -qF -- "$wish: not applied, for the same results to the bit: SM targets, blocks and threads of collectives" "$err" || fail 'no word of it'
 done
 CUBLAS_WORKSPACE_CONFIG=:0:0 expect 0 run --profile "$work/measured.json" -- env
 inherits NCCL_MAX_CTAS=12
