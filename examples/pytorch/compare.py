@@ -103,7 +103,7 @@ def command_of(variant: Variant, options: argparse.Namespace, examples: str, rep
     command = step_command(variant, options, examples)
     if not variant.policy:
         return command
-    return [options.elbowroom, "run", "--policy", variant.policy, "--report", str(report), *variant.options, "--", *command]
+    return [options.elbowroom, "run", "--no-memory", "--policy", variant.policy, "--report", str(report), *variant.options, "--", *command]
 
 
 def environment_of(options: argparse.Namespace) -> dict[str, str]:

@@ -82,7 +82,7 @@ def choice(key: dict[str, str], plan: dict[str, int]) -> dict[str, Any]:
 def run(arguments: argparse.Namespace, name: str, *options: str) -> dict[str, Any]:
     """The report's totals of the program under those options."""
     report = arguments.out / f"{name}.json"
-    command = [arguments.elbowroom, "run", *options, "--report", report, "--", sys.executable, __file__, "--program"]
+    command = [arguments.elbowroom, "run", "--no-memory", *options, "--report", report, "--", sys.executable, __file__, "--program"]
     code = subprocess.run([str(word) for word in command], check=False).returncode
     if code != 0:
         sys.exit(code)

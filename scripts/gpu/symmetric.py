@@ -60,7 +60,7 @@ def launch(options: argparse.Namespace, hooked: bool) -> dict:
         folder, report = Path(name), Path(name) / "report.json"
         environment, line = dict(os.environ), command(options)
         if hooked and options.elbowroom:
-            line = [options.elbowroom, "run", "--report", str(report), *options.run_options.split(), "--", *line]
+            line = [options.elbowroom, "run", "--no-memory", "--report", str(report), *options.run_options.split(), "--", *line]
         elif hooked:
             environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HOOK), os.environ.get("PYTHONPATH")]))
             environment |= {"ELBOWROOM_RUN_SYMMETRIC": "1", "ELBOWROOM_RUN_REPORT_DIR": name}

@@ -55,7 +55,8 @@ def full_command(program: catalog.Program, arm: catalog.Arm, plan: Plan, report:
     command = program_command(program, arm, plan)
     if arm.elbowroom is None:
         return command
-    return [plan.elbowroom, "run", *arm.elbowroom, "--report", report, "--", *command]
+    # A launch that began with what the one before it found would say nothing of its own.
+    return [plan.elbowroom, "run", "--no-memory", *arm.elbowroom, "--report", report, "--", *command]
 
 
 def reason_not_to_run(program: catalog.Program, plan: Plan) -> str:
