@@ -12,9 +12,10 @@ trap 'rm -rf "$work"' EXIT
 compared=0
 
 compare() { # OPERATION...
-  # Without the interposer a name that nobody defines ends the program: nothing to compare.
-  "$ELBOWROOM_COPIES" "$ELBOWROOM_COPIES_DIR" "$@" >"$work/plain" 2>/dev/null || return 0
-  LD_PRELOAD=$ELBOWROOM_INTERPOSER "$ELBOWROOM_COPIES" "$ELBOWROOM_COPIES_DIR" "$@" >"$work/interposed" 2>"$work/said" ||
+  # Without the interposer a name that nobody defines ends the program, and one that is bound to what was unloaded may keep it for ever: nothing
+  # to compare.
+  timeout 10 "$ELBOWROOM_COPIES" "$ELBOWROOM_COPIES_DIR" "$@" >"$work/plain" 2>/dev/null || return 0
+  timeout 20 env LD_PRELOAD="$ELBOWROOM_INTERPOSER" "$ELBOWROOM_COPIES" "$ELBOWROOM_COPIES_DIR" "$@" >"$work/interposed" 2>"$work/said" ||
     fail "$*: exit code $? $(cat "$work/said")"
   diff "$work/plain" "$work/interposed" >"$work/difference" || fail "$*: $(cat "$work/difference")"
   compared=$((compared + 1))
