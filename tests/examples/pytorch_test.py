@@ -261,8 +261,8 @@ class CompareTest(unittest.TestCase):
 
     def test_elbowroom_launch(self) -> None:
         command = compare.command_of(compare.variant_of("shape+--cap=gelu=2"), options(), "a", Path("r"))
-        self.assertEqual(command[:7], ["elbowroom", "run", "--policy", "shape", "--report", "r", "--cap=gelu=2"])
-        self.assertEqual(command[7], "--")
+        self.assertEqual(command[:8], ["elbowroom", "run", "--no-memory", "--policy", "shape", "--report", "r", "--cap=gelu=2"])
+        self.assertEqual(command[8], "--")
         self.assertIn("local,plain", command)
 
     def test_deterministic_launch_runs_the_step_alone(self) -> None:
@@ -273,7 +273,7 @@ class CompareTest(unittest.TestCase):
 
     def test_raw_program_takes_the_same_options(self) -> None:
         command = compare.command_of(compare.variant_of("auto"), options(raw="./raw"), "raw_overlap", Path("r"))
-        self.assertEqual(command[6:], ["--", "./raw", "--mode", "local,plain", "--steps", "30", "--warm-up", "120"])
+        self.assertEqual(command[7:], ["--", "./raw", "--mode", "local,plain", "--steps", "30", "--warm-up", "120"])
         groups = {examples for _, _, examples in compare.launches_of(options(raw="./raw"))}
         self.assertEqual(groups, {"a,b", "raw_overlap"})
 

@@ -24,3 +24,7 @@ extern "C" __attribute__((visibility("default"))) int ncclCommCount(nccl::Commun
   *count = 4;
   return 0;
 }
+extern "C" __attribute__((visibility("default"))) int ncclGetVersion(int* version) {
+  *version = 22105;  // of ROCm 6.4
+  return 0;
+}

@@ -99,8 +99,12 @@ std::string refusal_of(const std::string& text) {
 }
 
 RunReport run_of(std::vector<ProcessReport> processes) {
-  return {
-      {"python3", "train.py", "--name", "two words"}, "auto", 0, std::chrono::duration<double>(12.34), std::move(processes), {}};
+  RunReport report;
+  report.command = {"python3", "train.py", "--name", "two words"};
+  report.policy = "auto";
+  report.wall = std::chrono::duration<double>(12.34);
+  report.processes = std::move(processes);
+  return report;
 }
 
 TEST(RunReport, ReadsEveryField) {
