@@ -25,6 +25,6 @@ extern "C" __attribute__((visibility("default"))) int ncclCommCount(nccl::Commun
   return 0;
 }
 extern "C" __attribute__((visibility("default"))) int ncclGetVersion(int* version) {
-  *version = 22105;  // of ROCm 6.4
+  *version = 22105;  // 2.21.5
   return 0;
 }
