@@ -223,6 +223,36 @@ TEST(AbTrial, AsksForMoreEvidenceTheOftenerItDecides) {
   EXPECT_EQ(late.arm(), 0U);
 }
 
+// Eight rounds that gain 0.7 % and 0.1 % in turn: 0.4 % with a spread of 0.32 % and an error of 0.11 %, t = 3.5, and the chance of such a t with 7
+// degrees is 0.005, less than 0.030. After 2 to 7 rounds the mean and its error are 0.52 % or more, so the arm is not dropped before.
+TEST(AbTrial, DoesNotChangeTheProgramForAGainOfLessThanHalfAPercent) {
+  AbTrial trial = started(2);
+  int steps = 0;
+  for (; trial.state() == AbTrial::State::trying; ++steps) {
+    Steps step(trial);
+    const unsigned arm = step.begin();
+    step.end(arm == 0 ? 100'000 : steps / 10 % 2 == 0 ? 99'300 : 99'900);
+  }
+  EXPECT_EQ(steps, 80) << "the arm was compared to the end";
+  EXPECT_GT(trial.finding(1).low, 0.0);
+  EXPECT_EQ(trial.arm(), 0U);
+}
+
+// The device is behind: the last times come when an evaluation has begun.
+TEST(AbTrial, ChoosesForARepetitionThatIsOverWithoutPuttingItInForce) {
+  AbTrial trial = started(2);
+  std::vector<unsigned> arms;
+  for (std::uint64_t step = 20'001; step <= 20'081; ++step) {
+    trial.on_step_begun(step);
+    trial.on_acted();
+    arms.push_back(trial.arm());
+  }
+  trial.on_lost();
+  for (std::uint64_t step = 20'001; step <= 20'080; ++step) { trial.on_step_time(step, arms[step - 20'001] == 1 ? 8'000 : 10'000); }
+  EXPECT_EQ(trial.chosen(), 1U);
+  EXPECT_EQ(trial.arm(), 0U);
+}
+
 TEST(AbTrial, DropsAChoiceWhenTheRepetitionStopsAndTakesItUpWhenItIsBack) {
   AbTrial trial = started(2);
   run_trial(trial, {10'000, 8'000, 0, 0});
