@@ -1,20 +1,10 @@
 #include <initializer_list>
 
-#include "driver_program.hpp"
+#include "two_streams.hpp"
 
 // What ends the gate, or keeps a launch from it, beyond the order of streams and events.
 
 namespace {
-
-struct TwoStreams {
-  cu::Context context = use_device(0);
-  cu::Stream compute = make_stream();
-  cu::Stream comm = make_stream();
-  cu::Function gemm = fake_function("gemm", 64, 0);
-  cu::Function all_reduce = fake_function(kAllReduce, 96, 21568);
-
-  TwoStreams() { fake_reset(); }
-};
 
 bool launch_waits(const TwoStreams& two) {
   EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);

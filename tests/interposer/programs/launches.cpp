@@ -1,20 +1,10 @@
 #include <dlfcn.h>
 
-#include "driver_program.hpp"
+#include "two_streams.hpp"
 
 // What reaches the driver of the launches of a program that is linked to it.
 
 namespace {
-
-struct TwoStreams {
-  cu::Context context = use_device(0);
-  cu::Stream compute = make_stream();
-  cu::Stream comm = make_stream();
-  cu::Function gemm = fake_function("gemm", 64, 0);
-  cu::Function all_reduce = fake_function(kAllReduce, 96, 21568);
-
-  TwoStreams() { fake_reset(); }
-};
 
 void* argument_storage[2];
 void* some_extra[5];
