@@ -58,7 +58,8 @@ def work(steps: int, warm_up: int) -> None:
             times["outside"].append(outside)
             times["inside"].append(inside)
     torch.cuda.synchronize()
-    print(json.dumps({"rank": rank, "missed": missed} | {where: statistics.median(of) for where, of in times.items()}), flush=True)
+    line = json.dumps({"rank": rank, "missed": missed} | {where: statistics.median(of) for where, of in times.items()})
+    os.write(sys.stdout.fileno(), f"{line}\n".encode())  # in one piece: the other rank writes to the same place
     dist.destroy_process_group()
 
 
