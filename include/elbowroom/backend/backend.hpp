@@ -17,13 +17,10 @@
 #include "elbowroom/model/kernel_footprint.hpp"
 #include "elbowroom/model/scenario.hpp"
 #include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "elbowroom/trace/timeline.hpp"
 
 namespace elbowroom {
-
-/// Which operations a trial runs and in which relation.
-/// `sequential`: compute and collective in turn on one stream. `concurrent`: on two streams, ordered as the scenario's pattern says.
-enum class Order { compute_only, comm_only, sequential, concurrent };
 
 /// One device that a backend can use.
 struct DeviceInfo {

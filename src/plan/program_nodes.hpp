@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "elbowroom/model/step.hpp"
+#include "elbowroom/plan/program.hpp"
+
+namespace elbowroom::detail {
+
+/// Ranks that take part in the same operations run the same launches: one of each such class stands for all.
+struct RankClasses {
+  int count = 0;
+  /// By operation: classes that run it, those in one list together because a communicator joins them.
+  std::vector<std::vector<std::vector<int>>> of_operation;
+};
+
+RankClasses rank_classes(const Step& step);
+
+/// A launch on the classes of ranks that run it together. What its classes have in common with another node's orders the two.
+struct ProgramNode {
+  int launch = 0;
+  std::vector<int> classes;
+  std::vector<int> after;        ///< nodes, what stands before it on its lane included
+  std::vector<int> after_begun;  ///< nodes
+};
+
+/// In the order of the launches, so that every node follows those it waits for.
+std::vector<ProgramNode> nodes_of(const Program& program, const RankClasses& classes);
+
+}  // namespace elbowroom::detail
