@@ -21,7 +21,7 @@ void AbTrial::begin(unsigned arms) {
   arms_ = std::clamp(arms, 1U, kMaxArms);
 }
 
-void AbTrial::on_pattern(std::uint64_t pattern, std::optional<unsigned> remembered) {
+void AbTrial::on_pattern(std::uint64_t pattern, std::optional<unsigned> remembered, unsigned offered) {
   const auto same = [&](const Phase& phase) { return phase.state != State::waiting && phase.pattern == pattern; };
   const auto known = std::find_if(phases_.begin(), phases_.end(), same);
   const auto oldest = [](const Phase& a, const Phase& b) { return a.entered_at < b.entered_at; };
@@ -33,6 +33,7 @@ void AbTrial::on_pattern(std::uint64_t pattern, std::optional<unsigned> remember
     *place = Phase{};
     place->pattern = pattern;
     place->entered_at = changes_;
+    place->offered = offered;
     if (remembered) {
       start_with(*place, *remembered);
     } else {
@@ -115,7 +116,7 @@ void AbTrial::start_with(Phase& phase, unsigned remembered) {
 
 void AbTrial::start_trial(Phase& phase) const {
   phase.state = State::trying;
-  phase.measured = (1U << arms_) - 1;
+  phase.measured = ((1U << arms_) - 1) & (phase.offered | 1U << phase.chosen);
   phase.acted = 0;
   phase.blocks.fill({});
   phase.awaited.fill({});

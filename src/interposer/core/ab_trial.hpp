@@ -19,6 +19,7 @@ namespace elbowroom::interposer {
 class AbTrial {
  public:
   static constexpr unsigned kMaxArms = 4;
+  static constexpr unsigned kEveryArm = (1U << kMaxArms) - 1;
   static constexpr unsigned kSettling = 1;  ///< steps after a change that do not count
   static constexpr unsigned kMeasured = 4;  ///< steps of a block that count
   static constexpr unsigned kRounds = 8;
@@ -53,8 +54,8 @@ class AbTrial {
   };
 
   /// The program's repetition was found, first or again. A repetition that was met before keeps what was chosen for it; `remembered`, an arm,
-  /// is what an earlier run settled for, and counts for others.
-  void on_pattern(std::uint64_t pattern, std::optional<unsigned> remembered = std::nullopt);
+  /// is what an earlier run settled for, and counts for others. `offered`: a bit for each arm that may be compared, arm 0 among them.
+  void on_pattern(std::uint64_t pattern, std::optional<unsigned> remembered = std::nullopt, unsigned offered = kEveryArm);
   /// The repetition stopped: the program runs as it is, and an unfinished block counts for nothing.
   void on_lost();
   /// Step `step` begins, with arm(). Numbers ascend.
@@ -107,6 +108,7 @@ class AbTrial {
     State state = State::waiting;
     unsigned arm = 0;
     unsigned chosen = 0;
+    unsigned offered = 0;     ///< a bit for each arm
     unsigned measured = 0;    ///< a bit for each arm; always arm 0 and what is chosen
     unsigned acted = 0;       ///< the same, for those that changed something in this trial
     Place now;                ///< the block that steps are begun for

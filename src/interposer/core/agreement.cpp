@@ -11,7 +11,7 @@ constexpr std::uint32_t kMostDoublings = 10;
 
 }  // namespace
 
-AgreementSeat AgreementSeat::join(AgreementBoard& board, std::uint32_t ranks) {
+AgreementSeat AgreementSeat::join(AgreementBoard& board, std::uint32_t ranks, std::uint64_t process) {
   AgreementSeat seat;
   if (ranks < 2 || ranks > AgreementBoard::kMostMembers) { return seat; }
   const std::uint32_t index = board.joined.fetch_add(1, std::memory_order_acq_rel);
@@ -19,7 +19,36 @@ AgreementSeat AgreementSeat::join(AgreementBoard& board, std::uint32_t ranks) {
   seat.board_ = &board;
   seat.index_ = index;
   seat.ranks_ = ranks;
+  board.members[index].process.store(process, std::memory_order_release);
   return seat;
+}
+
+void AgreementSeat::find_leader() {
+  std::uint64_t least = ~std::uint64_t{0};
+  std::uint32_t found = kNobody;
+  for (std::uint32_t i = 0; i < ranks_; ++i) {
+    const std::uint64_t process = board_->members[i].process.load(std::memory_order_acquire);
+    if (process == 0) { return; }
+    if (process < least) {
+      least = process;
+      found = i;
+    }
+  }
+  leader_ = found;
+  led_here_ = least == board_->members[index_].process.load(std::memory_order_relaxed);
+}
+
+void AgreementSeat::tell(std::uint64_t word) {
+  if (board_ == nullptr) { return; }
+  std::atomic<std::uint64_t>& told = board_->members[index_].told;
+  // The line is read by the leader: it stays with the ranks that have it as long as nothing changes.
+  if (told.load(std::memory_order_relaxed) != word) { told.store(word, std::memory_order_release); }
+}
+
+bool AgreementSeat::all_told(std::uint64_t word) const {
+  return board_ != nullptr && std::all_of(board_->members.begin(), board_->members.begin() + ranks_, [word](const auto& member) {
+           return member.told.load(std::memory_order_acquire) == word;
+         });
 }
 
 bool AgreementSeat::all_acknowledged(std::uint64_t at) const {
@@ -48,6 +77,7 @@ void AgreementSeat::propose(std::uint16_t wanted) {
 }
 
 void AgreementSeat::lead(std::uint16_t wanted) {
+  if (board_ != nullptr && leader_ == kNobody) { find_leader(); }
   if (!leads() || board_->joined.load(std::memory_order_acquire) != ranks_) { return; }
   const Proposal now = load();
   if (now.fate == Fate::proposed) {
@@ -62,6 +92,7 @@ void AgreementSeat::lead(std::uint16_t wanted) {
 
 std::uint16_t AgreementSeat::next(bool acknowledges) {
   if (board_ == nullptr) { return 0; }
+  if (leader_ == kNobody) { find_leader(); }
   AgreementBoard::Member& self = board_->members[index_];
   Proposal now = load();
   if (now.fate == Fate::proposed && now.at > sequence_ && acknowledges) {

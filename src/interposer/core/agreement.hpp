@@ -8,6 +8,7 @@
 /// How the ranks of a communicator come to one value without waiting for each other.
 ///
 /// Each rank counts its collectives. One rank, the leader, proposes a value from collective X on. A rank that passes by before X acknowledges.
+/// The leader is of the process with the least number, so that leaders of several communicators never lead each other in a circle.
 /// When all have, the leader commits. A rank that reaches X while the word is still only proposed turns it into aborted. Both changes are one
 /// compare-and-swap of one word, so that the word at X is the same for all: whoever is late, lost or dead, the old value holds everywhere.
 namespace elbowroom::interposer {
@@ -37,6 +38,8 @@ struct AgreementBoard {
   struct alignas(64) Member {
     std::atomic<std::uint64_t> sequence{0};      ///< collectives that it has begun
     std::atomic<std::uint64_t> acknowledged{0};  ///< Proposal::at that it has seen before reaching it
+    std::atomic<std::uint64_t> process{0};       ///< number of its process, equal for ranks of one process alone; 0: has not come
+    std::atomic<std::uint64_t> told{0};          ///< what it said of itself last (AgreementSeat::tell)
   };
 
   std::atomic<std::uint64_t> word{0};
@@ -50,7 +53,7 @@ class AgreementSeat {
  public:
   AgreementSeat() = default;  ///< of no board: the value stays 0
   /// Takes the next place. The seat is none where more ranks come than there are: such a board is not acknowledged by all any more.
-  static AgreementSeat join(AgreementBoard& board, std::uint32_t ranks);
+  static AgreementSeat join(AgreementBoard& board, std::uint32_t ranks, std::uint64_t process);
 
   /// Before this rank's next collective: the value that holds for it. `acknowledges`: this rank can act by the value of a proposal.
   std::uint16_t next(bool acknowledges);
@@ -58,7 +61,13 @@ class AgreementSeat {
   void lead(std::uint16_t wanted);
 
   [[nodiscard]] bool sits() const { return board_ != nullptr; }
-  [[nodiscard]] bool leads() const { return board_ != nullptr && index_ == 0; }
+  /// Not before all have come.
+  [[nodiscard]] bool leads() const { return board_ != nullptr && index_ == leader_; }
+  /// Whether a rank of another process leads.
+  [[nodiscard]] bool follows() const { return leader_ != kNobody && !led_here_; }
+  /// For the leader to know before it proposes.
+  void tell(std::uint64_t word);
+  [[nodiscard]] bool all_told(std::uint64_t word) const;
   [[nodiscard]] bool is_last() const { return board_ != nullptr && index_ + 1 == ranks_; }
   [[nodiscard]] std::uint16_t value() const { return value_; }
   [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
@@ -69,10 +78,14 @@ class AgreementSeat {
   [[nodiscard]] bool all_passed(std::uint64_t at) const;
   bool turn(const Proposal& proposed, Fate fate);
   void propose(std::uint16_t wanted);
+  void find_leader();
 
+  static constexpr std::uint32_t kNobody = 0xffffffff;
   AgreementBoard* board_ = nullptr;
   std::uint32_t index_ = 0;
   std::uint32_t ranks_ = 0;
+  std::uint32_t leader_ = kNobody;
+  bool led_here_ = false;
   std::uint32_t aborts_ = 0;  ///< of the leader's proposals, since the last one that was committed
   std::uint16_t value_ = 0;
   std::uint64_t sequence_ = 0;

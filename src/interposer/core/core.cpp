@@ -52,6 +52,7 @@ void CoreState::forget() {
   new (&known) Knowledge();
   known.kernels[0].passed_through = true;
   known.trial.begin(trial_arms(rules));
+  known.budgets.begin(compares(rules) && rules.budgets.count == 0 && platform.ranks.standing != nullptr);
   known.active = controls(rules, known.trial.arm());
   captures.store(0, std::memory_order_relaxed);
   rest.reset();

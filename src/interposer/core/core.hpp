@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "interposer/core/rank_agreement.hpp"
 #include "interposer/core/rules.hpp"
 
 /// The decision logic of `elbowroom run`, and all that the hooks say to it. The hooks translate driver calls into facts and carry out the
@@ -81,6 +82,7 @@ struct Platform {
   /// Whether the program may call functions of the driver past the hooks, so that its order is not known in full. Asked with the
   /// lock held, wherever something would be gated; null: it may not.
   bool (*unfollowed)(void* self) = nullptr;
+  RankAgreement ranks{};  ///< asked and told once a step
 };
 
 /// What an intercepted ncclAllReduce & co. said about the kernel that it is about to launch; all zero where nobody was asked.
@@ -89,6 +91,8 @@ struct CollectiveNote {
   std::uint64_t bytes = 0;  ///< grouped calls: the sum
   std::uint32_t ranks = 0;
   std::uint32_t library = 0;  ///< its version, as it names itself (22809)
+  bool asked = false;         ///< the library asked how many blocks it may take
+  bool own_blocks = false;    ///< and no budget was in force
 };
 
 struct LaunchFacts {

@@ -20,6 +20,14 @@ std::uint64_t kind_key(const LaunchFacts& facts, std::uint64_t kernel) {
   return key | 1U;
 }
 
+/// What a step is known by. Budgets change the blocks of collectives that the library asks about, and the step stays the same.
+std::uint64_t signature_of(const LaunchFacts& facts, std::uint64_t kernel, std::uint64_t kind) {
+  if (!facts.note.asked) { return kind; }
+  LaunchFacts of_any_grid = facts;
+  of_any_grid.grid = {};
+  return kind_key(of_any_grid, kernel);
+}
+
 /// One launch on its way through the rules.
 struct Launch {
   CoreState& state;
@@ -256,10 +264,15 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   known.prefetch(kernel_index, key);
   if (facts.note.library != 0) { known.library = facts.note.library; }
   // First: a trial that changes its arm does so for whole steps.
-  const std::uint64_t step = known.kernels[kernel_index].communication ? note_collective(key) : 0;
+  std::uint64_t step = 0;
+  if (known.kernels[kernel_index].communication) {
+    if (facts.note.own_blocks) { known.budgets.on_own_blocks(facts.grid.count()); }
+    step = note_collective(signature_of(facts, known.kernels[kernel_index].id, key));
+  }
   if (rest.on()) {
     pass_at_rest(facts, kernel_index, key);
-    const bool timed = step != 0 && known.trial.state() == AbTrial::State::trying && meet_stream(facts.stream, hold);
+    const bool trying = known.trial.state() == AbTrial::State::trying || known.budgets.trying();
+    const bool timed = step != 0 && trying && meet_stream(facts.stream, hold);
     const Stream* stream = timed ? known.order.find_stream(facts.stream) : nullptr;
     if (stream != nullptr) {
       decision.step = step;

@@ -8,8 +8,10 @@
 #include <optional>
 
 #include "interposer/core/ab_trial.hpp"
+#include "interposer/core/budget_arms.hpp"
 #include "interposer/core/core.hpp"
 #include "interposer/core/durations.hpp"
+#include "interposer/core/known_choices.hpp"
 #include "interposer/core/known_durations.hpp"
 #include "interposer/core/own_mutex.hpp"
 #include "interposer/core/policy.hpp"
@@ -121,6 +123,7 @@ struct Knowledge {
   std::uint64_t devices_known = 0;                      ///< bit per device
   StepMarks steps;
   AbTrial trial;
+  BudgetArms budgets;
   std::uint64_t step = 0;                             ///< number of the last one that began
   AbTrial::State compared = AbTrial::State::waiting;  ///< as of the last collective
   bool disturbed = false;                             ///< no rest until the next comparison begins or ends
@@ -194,7 +197,7 @@ struct CoreState {
   /// For a product that is about to be enqueued; nothing for a stream that was never met.
   SmTarget sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
   /// What an earlier run settled for where collectives repeat as they do now.
-  [[nodiscard]] std::optional<unsigned> remembered_arm() const;
+  [[nodiscard]] std::optional<KnownArm> remembered_arm() const;
   /// The number of the step that begins with this collective; 0: none does. May begin or end a rest: what was known of the program's
   /// order is gone after that, pointers into it included.
   std::uint64_t note_collective(std::uint64_t signature);
@@ -204,6 +207,8 @@ struct CoreState {
   void refuse(KernelRecord& kernel, Decision& decision, Refusal refusal);
 
  private:
+  void begin_step();
+  void tell_ranks();
   std::uint16_t add_kernel(const FunctionInfo& info);
   void begin_or_end_rest(bool may_begin);
   void end_rest();

@@ -1,13 +1,25 @@
 #include "interposer/core/core_state.hpp"
-#include "interposer/core/known_choices.hpp"
 
 // Steps of the program, the comparison of arms between them, and the rest where it found nothing to gain.
 
 namespace elbowroom::interposer {
 
-std::optional<unsigned> CoreState::remembered_arm() const {
+std::optional<KnownArm> CoreState::remembered_arm() const {
   const char* const device = known.models_differ ? "" : known.model.data();
   return known_arm({known.choices.data, known.choices.size}, {device, known.library, known.steps.pattern()}, rules);
+}
+
+void CoreState::tell_ranks() {
+  if (platform.ranks.want != nullptr) { platform.ranks.want(known.budgets.wish()); }
+}
+
+// One comparison at a time: budgets while the controls of this process are settled.
+void CoreState::begin_step() {
+  if (!known.budgets.trying()) { known.trial.on_step_begun(known.step); }
+  if (platform.ranks.standing == nullptr) { return; }
+  const bool settled = known.trial.state() == AbTrial::State::settled;
+  known.budgets.on_step_begun({known.step, settled, known.totals.in_window > 0}, platform.ranks.standing());
+  tell_ranks();
 }
 
 std::uint64_t CoreState::note_collective(std::uint64_t signature) {
@@ -19,14 +31,18 @@ std::uint64_t CoreState::note_collective(std::uint64_t signature) {
       break;
     case StepMarks::Mark::lost:
       known.trial.on_lost();
+      known.budgets.on_lost();
+      tell_ranks();
       break;
     case StepMarks::Mark::step:
       begun = ++known.step;
-      known.trial.on_step_begun(begun);
+      begin_step();
       break;
   }
   if (known.steps.locked() && !was_locked) {
-    known.trial.on_pattern(known.steps.pattern(), remembered_arm());
+    const std::optional<KnownArm> remembered = remembered_arm();
+    known.trial.on_pattern(known.steps.pattern(), remembered ? std::optional(remembered->arm) : std::nullopt);
+    known.budgets.on_pattern(known.steps.pattern(), remembered ? std::optional(remembered->blocks) : std::nullopt);
     ++known.step;  // a gap in the numbers: the time from the step before to the next one is no step's
   }
   known.active = controls(rules, known.trial.arm());
@@ -38,6 +54,7 @@ void Core::on_step_time(std::uint64_t step, std::uint64_t nanoseconds) {
   CoreState::Hold hold(*state_);
   Knowledge& known = state_->known;
   known.trial.on_step_time(step, nanoseconds);
+  known.budgets.on_step_time(step, nanoseconds);
   known.active = controls(state_->rules, known.trial.arm());
 }
 

@@ -8,6 +8,7 @@
 #include "interposer/cuda/driver_calls.hpp"
 #include "interposer/driver/driver.hpp"
 #include "interposer/nccl/report.hpp"
+#include "interposer/nccl/shared_budget.hpp"
 
 namespace elbowroom::interposer::cuda {
 
@@ -42,6 +43,7 @@ struct Driver {
   static constexpr Place kNowhere = nullptr;
   static constexpr const char* kFinder = "cuGetProcAddress:";
   static constexpr void (*kWriteMore)(ReportWriter&) = &nccl::write_report;
+  static constexpr RankAgreement (*kRanks)() = &nccl::rank_agreement;
 
   explicit Driver(const Calls& found) : calls(found), contexts(calls) {}
   static std::optional<Calls> find();

@@ -8,6 +8,7 @@
 #include "interposer/hip/carriers.hpp"
 #include "interposer/hip/runtime_calls.hpp"
 #include "interposer/nccl/report.hpp"
+#include "interposer/nccl/shared_budget.hpp"
 
 namespace elbowroom::interposer::hip {
 
@@ -45,6 +46,7 @@ struct Driver {
   static constexpr Place kNowhere = -1;
   static constexpr const char* kFinder = "hipGetProcAddress:";
   static constexpr void (*kWriteMore)(ReportWriter&) = &nccl::write_report;
+  static constexpr RankAgreement (*kRanks)() = &nccl::rank_agreement;
 
   explicit Driver(const Calls& found);
   static std::optional<Calls> find();

@@ -14,7 +14,7 @@
 namespace elbowroom::interposer::nccl {
 
 struct AgreementSegment::Shared {
-  static constexpr std::uint64_t kMagic = 0x31'42'4d'52'57'42'4c'45;  // "ELBWRMB1": another layout needs another one
+  static constexpr std::uint64_t kMagic = 0x32'42'4d'52'57'42'4c'45;  // "ELBWRMB2": another layout needs another one
   std::uint64_t magic = kMagic;
   std::uint64_t communicator;
   std::uint32_t ranks;
@@ -93,7 +93,7 @@ bool AgreementSegment::open(std::uint64_t communicator, std::uint32_t ranks) {
   if (mapped == MAP_FAILED) { return false; }
   shared_ = static_cast<Shared*>(mapped);
   const bool same = shared_->magic == Shared::kMagic && shared_->communicator == communicator && shared_->ranks == ranks;
-  if (same) { seat_ = AgreementSeat::join(shared_->board, ranks); }
+  if (same) { seat_ = AgreementSeat::join(shared_->board, ranks, static_cast<std::uint64_t>(getpid())); }
   if (seat_.is_last()) { unlink(path_.data()); }
   return seat_.sits();
 }

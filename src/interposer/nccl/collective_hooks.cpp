@@ -29,6 +29,8 @@ struct Notes {
   int depth = 0;  // of groups and calls in progress
   int calls_of_library = 0;
   bool simulates = false;
+  bool asked = false;       // NCCL asked its tuner about something of it
+  bool own_blocks = false;  // and no budget was in force
 };
 
 thread_local constinit Notes notes{};
@@ -79,7 +81,9 @@ class Scope {
 
   static void leave() {
     if (notes.depth > 0) { --notes.depth; }
-    if (notes.depth == 0) { notes.count = notes.communicators = 0; }
+    if (notes.depth > 0) { return; }
+    notes.count = notes.communicators = 0;
+    notes.asked = notes.own_blocks = false;
   }
 };
 
@@ -122,9 +126,30 @@ int collective(const Meant<Ours>& meant, nccl::Communicator communicator, nccl::
 
 CollectiveNote note_of(const void* stream) {
   for (std::size_t i = 0; i < notes.count; ++i) {
-    if (notes.entries[i].stream == stream) { return notes.entries[i].note; }
+    if (notes.entries[i].stream != stream) { continue; }
+    CollectiveNote note = notes.entries[i].note;
+    note.asked = notes.asked;
+    note.own_blocks = notes.own_blocks;
+    return note;
   }
   return {};
+}
+
+void note_asked(bool own_blocks) {
+  if (notes.depth == 0) { return; }
+  notes.asked = true;
+  notes.own_blocks = own_blocks;
+}
+
+// Communicators do not overlap, so that the nearest one below is the only one that can hold the address.
+std::uintptr_t communicator_around(std::uintptr_t address) {
+  constexpr std::uintptr_t kMostBytes = std::uintptr_t{1} << 20U;
+  std::uintptr_t nearest = 0;
+  for (std::size_t i = 0; i < notes.communicators; ++i) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(notes.calls[i].communicator);
+    if (begin <= address && begin > nearest) { nearest = begin; }
+  }
+  return address - nearest < kMostBytes ? nearest : 0;
 }
 
 std::uintptr_t only_communicator() {

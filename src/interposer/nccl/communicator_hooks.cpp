@@ -22,15 +22,8 @@ auto init_rank_config(CopyId copy) {
   return functions.get<decltype(&ncclCommInitRankConfig)>(copy, 0);
 }
 
-bool any_set(std::initializer_list<const char*> names) {
-  return std::ranges::any_of(names, [](const char* name) { return variable(name).set; });
-}
-
 // Maxima count as well: NCCL duplicates rings up to the minimum of the configuration after it has applied them.
-bool environment_sets_blocks() {
-  return any_set({"NCCL_MIN_CTAS", "NCCL_MAX_CTAS", "NCCL_SYM_CTAS", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_NRINGS",
-                  "NCCL_MAX_NRINGS", "NCCL_ENV_PLUGIN"});
-}
+bool environment_sets_blocks() { return sets_blocks() || any_set({"NCCL_SYM_CTAS"}); }
 bool environment_sets_policy() { return any_set({"NCCL_CTA_POLICY", "NCCL_ENV_PLUGIN"}); }
 
 // A version without symmetric kernels has no use for any of it, and one without that policy refuses to make the communicator.

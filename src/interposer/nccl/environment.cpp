@@ -5,6 +5,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -56,6 +57,15 @@ Variable variable(const char* name) {
   Variable variable;
   keep(value, variable);
   return variable;
+}
+
+bool any_set(std::initializer_list<const char*> names) {
+  return std::any_of(names.begin(), names.end(), [](const char* name) { return variable(name).set; });
+}
+
+bool sets_blocks() {
+  return any_set({"NCCL_MIN_CTAS", "NCCL_MAX_CTAS", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_NRINGS",
+                  "NCCL_MAX_NRINGS", "NCCL_ENV_PLUGIN"});
 }
 
 Variable variable_of_files(const char* name) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
 
 namespace elbowroom::interposer::nccl {
 
@@ -13,6 +14,9 @@ struct Variable {
 /// As NCCL will see it: the environment, then the file of NCCL_CONF_FILE or ~/.nccl.conf, then /etc/nccl.conf. NCCL puts what the files say into
 /// the environment at its first call, so that ranks would differ in when they see it; this does not. Reads files: not for a hot path.
 Variable variable(const char* name);
+bool any_set(std::initializer_list<const char*> names);
+/// Some variable speaks of how many blocks a ring has.
+bool sets_blocks();
 /// Of the files alone, where this library has put its own value into the environment.
 Variable variable_of_files(const char* name);
 

@@ -44,7 +44,7 @@ const char* text(BudgetRefusal refusal) {
     case BudgetRefusal::none:
       return "";
     case BudgetRefusal::nothing_asked:
-      return "no rule asks for a budget";
+      return "nothing asks for a budget";
     case BudgetRefusal::one_rank:
       return "one rank";
     case BudgetRefusal::old_library:
@@ -55,6 +55,10 @@ const char* text(BudgetRefusal refusal) {
       return "more than 64 ranks";
     case BudgetRefusal::own_thresholds:
       return "NCCL_THREAD_THRESHOLDS is set";
+    case BudgetRefusal::own_blocks:
+      return "the number of blocks is set";
+    case BudgetRefusal::own_algorithm:
+      return "NCCL_ALGO or NCCL_PROTO is set";
     case BudgetRefusal::no_memory:
       return "the ranks found no memory to share";
     case BudgetRefusal::count:

@@ -6,6 +6,7 @@
 #include "interposer/core/rules.hpp"
 #include "interposer/nccl/budget_counts.hpp"
 #include "interposer/nccl/communicators.hpp"
+#include "interposer/nccl/shared_budget.hpp"
 
 namespace elbowroom::interposer::nccl {
 
@@ -16,6 +17,7 @@ struct State {
   std::atomic<const char*> users_tuner{nullptr};  ///< name of the plugin that is asked first
   MadeCommunicators communicators;
   BudgetCounts budgets;
+  SharedBudget shared;
 };
 
 /// Made when NCCL is first asked for something that this room has a say in; never destroyed.

@@ -2,6 +2,7 @@
 #include <new>
 
 #include "interposer/core/budget.hpp"
+#include "interposer/core/policy.hpp"
 #include "interposer/nccl/agreement_segment.hpp"
 #include "interposer/nccl/environment.hpp"
 #include "interposer/nccl/notes.hpp"
@@ -21,6 +22,7 @@ struct Tuned {
   std::size_t ranks = 0;
   std::uintptr_t communicator =
       0;  ///< whose collectives these are, once a call of that communicator alone has led to a question; 0: not yet
+  std::uintptr_t place = 0;  ///< of the context in NCCL's communicator
   bool may_agree = false;
   AgreementSegment agreement;
 };
@@ -33,9 +35,17 @@ const UserTuner& users_tuner(int newest, Logger log) {
 
 const UserTuner& known_tuner() { return users_tuner(0, nullptr); }
 
+// What the user said of blocks and sums stays; who asks for a budget by a rule knows of it.
+BudgetRefusal refusal_of_comparing() {
+  if (!compares(state().rules)) { return BudgetRefusal::nothing_asked; }
+  if (sets_blocks()) { return BudgetRefusal::own_blocks; }
+  return any_set({"NCCL_ALGO", "NCCL_PROTO"}) ? BudgetRefusal::own_algorithm : BudgetRefusal::none;
+}
+
 // What cannot be agreed is said once for each communicator.
 BudgetRefusal refusal_of(const TunedCommunicator& of) {
-  if (state().rules.budgets.count == 0) { return BudgetRefusal::nothing_asked; }
+  const BudgetRefusal asked = state().rules.budgets.count > 0 ? BudgetRefusal::none : refusal_of_comparing();
+  if (asked != BudgetRefusal::none) { return asked; }
   if (of.ranks < 2) { return BudgetRefusal::one_rank; }
   if (of.id == 0) { return BudgetRefusal::old_library; }
   if (of.nodes != 1) { return BudgetRefusal::several_hosts; }
@@ -52,6 +62,7 @@ Result init(int newest, const TunedCommunicator& of, void** context) {
   if (tuned == nullptr) { return kSystemError; }
   if (const Result result = user.init(of, &tuned->users); result != kSuccess) { return result; }
   tuned->ranks = of.ranks;
+  tuned->place = reinterpret_cast<std::uintptr_t>(context);
   BudgetRefusal refusal = refusal_of(of);
   if (refusal == BudgetRefusal::none) {
     tuned->may_agree = tuned->agreement.open(of.id, static_cast<std::uint32_t>(of.ranks));
@@ -72,18 +83,45 @@ Result end(void* context) {
   return known_tuner().end(tuned->users);
 }
 
-// A question outside a call that was seen, or in a group of several communicators, does not tell whose it is.
+// A question outside a call that was seen does not tell whose it is. In a group of several communicators it is of the one in which the context
+// lies: what NCCL calls a communicator is the address of what holds its context.
 std::uint32_t collectives_of(Tuned& tuned) {
-  const std::uintptr_t only = only_communicator();
-  if (tuned.communicator == 0) { tuned.communicator = only; }
+  if (tuned.communicator == 0) { tuned.communicator = only_communicator(); }
+  if (tuned.communicator == 0) { tuned.communicator = communicator_around(tuned.place); }
   return collectives_in_group(tuned.communicator);
 }
 
+// Before this rank's next collective: what the others and the comparison are to know.
+void lead(AgreementSeat& seat, SharedBudget& shared) {
+  const std::uint64_t ready = shared.ready.load(std::memory_order_relaxed);
+  seat.tell(ready);
+  if (!seat.leads()) {
+    if (seat.follows()) { shared.follows.store(true, std::memory_order_relaxed); }
+    return;
+  }
+  if (ready != 0 && seat.all_told(ready)) { shared.all_ready.fetch_add(1, std::memory_order_relaxed); }
+  const BudgetTurns& turns = state().rules.budgets;
+  seat.lead(turns.count > 0 ? wanted_budget(turns, seat.sequence()) : shared.to_lead_with());
+}
+
+void account(const AgreementSeat& seat, SharedBudget& shared) {
+  const std::uint16_t value = seat.value();
+  shared.agreed.store(value, std::memory_order_relaxed);
+  if (seat.follows()) { shared.relayed.store(value, std::memory_order_relaxed); }
+  // Of a process's own ranks the leader speaks for all.
+  if (!seat.leads() && !seat.follows()) { return; }
+  shared.asked.fetch_add(1, std::memory_order_relaxed);
+  if (value == shared.to_lead_with()) { shared.as_wanted.fetch_add(1, std::memory_order_relaxed); }
+}
+
 std::uint32_t budget_for(Tuned& tuned) {
-  if (!tuned.may_agree || simulates()) { return tuned.agreement.seat().value(); }
   AgreementSeat& seat = tuned.agreement.seat();
-  if (seat.leads()) { seat.lead(wanted_budget(state().rules.budgets, seat.sequence())); }
-  return seat.next(tuned.communicator != 0);
+  if (!tuned.may_agree || simulates()) { return seat.value() & kBudgetBlocks; }
+  lead(seat, state().shared);
+  const std::uint32_t blocks = seat.next(tuned.communicator != 0) & kBudgetBlocks;
+  account(seat, state().shared);
+  note_asked(blocks == 0);
+  return blocks;
 }
 
 // `chosen`: what NCCL will choose, as far as the interface tells.
@@ -104,6 +142,7 @@ Result ask(void* context, const TunerQuestion& question, Algorithm (*chosen)(con
   if (channels != budget.decided) {
     *question.channels = channels;
     count.lowered.fetch_add(1, std::memory_order_relaxed);
+    state().shared.lowered.fetch_add(1, std::memory_order_relaxed);
   }
   return kSuccess;
 }

@@ -91,6 +91,7 @@ int record(const char* name, cu::Event event, cu::Stream stream, unsigned flags)
     return 0;
   }
   known->capture = capture;
+  known->recorded_at = fake::now();
   return 0;
 }
 
@@ -192,9 +193,12 @@ int cuEventSynchronize(cu::Event event) {
   call.event = event;
   return fake::enter(call);
 }
-int cuEventElapsedTime(float* milliseconds, cu::Event, cu::Event) {
+int cuEventElapsedTime(float* milliseconds, cu::Event begin, cu::Event end) {
   fake::reached("cuEventElapsedTime");
-  *milliseconds = fake::elapsed();
+  const auto* first = fake::object<fake::Event>(begin);
+  const auto* last = fake::object<fake::Event>(end);
+  const bool by_clock = first != nullptr && last != nullptr && first->recorded_at >= 0 && last->recorded_at >= 0;
+  *milliseconds = by_clock ? static_cast<float>(last->recorded_at - first->recorded_at) : fake::elapsed();
   return 0;
 }
 

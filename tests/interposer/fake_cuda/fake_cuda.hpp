@@ -46,6 +46,8 @@ void fake_set_failure(int (*decide)(const FakeCall* call));
 void fake_set_finished(int finished);
 /// What cuEventElapsedTime answers.
 void fake_set_elapsed(float milliseconds);
+/// The time on the device, in milliseconds: from now on events are recorded at it, and cuEventElapsedTime answers by them.
+void fake_set_clock(double milliseconds);
 
 /// What cuCtxGetStreamPriorityRange says; 0: that there is but one priority.
 void fake_set_greatest_priority(int greatest);

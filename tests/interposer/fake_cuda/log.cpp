@@ -14,6 +14,7 @@ bool logging = true;
 int (*failure)(const FakeCall*) = nullptr;
 int everything_finished = 1;
 float elapsed_milliseconds = 0.1F;
+double clock_milliseconds = -1.0;
 
 }  // namespace
 
@@ -43,6 +44,7 @@ void reached(const char* name) {
 
 bool finished() { return everything_finished != 0; }
 float elapsed() { return elapsed_milliseconds; }
+double now() { return clock_milliseconds; }
 
 }  // namespace fake
 
@@ -87,6 +89,7 @@ void fake_set_logging(int on) { logging = on != 0; }
 void fake_set_failure(int (*decide)(const FakeCall* call)) { failure = decide; }
 void fake_set_finished(int finished) { everything_finished = finished; }
 void fake_set_elapsed(float milliseconds) { elapsed_milliseconds = milliseconds; }
+void fake_set_clock(double milliseconds) { clock_milliseconds = milliseconds; }
 
 cu::Function fake_function(const char* name, int registers, int static_shared) {
   auto* function = new fake::Function;

@@ -42,6 +42,7 @@ struct Event {
   Kind kind = Kind::kEvent;
   unsigned flags = 0;
   Capture* capture = nullptr;
+  double recorded_at = -1.0;  // by the clock; before 0: there was none
 };
 
 struct Function {
@@ -98,6 +99,7 @@ void forget_captures();
 Context* current_context();
 bool finished();
 float elapsed();
+double now();
 
 /// The address of an exported driver function as cuGetProcAddress finds it; null: none, with *version_too_old telling why.
 void* find_proc(const char* base, int version, unsigned long long flags, bool& version_too_old);

@@ -9,6 +9,8 @@ struct FakeCommunicator {
   const void* passed;   // the configuration that the call was given
   int ranks;
   void* tuner;  // the plugin's context
+  unsigned long long id = 0;
+  unsigned long long launched = 0;  // kernels of it
 };
 
 #pragma GCC visibility push(default)
@@ -27,6 +29,11 @@ struct FakeAnswer {
   int result, channels, algorithm;
 };
 FakeAnswer fake_ask_tuner(nccl::Communicator communicator, int function, std::size_t bytes, int pipelined);
+/// From now on, in this process and those that it forks: ranks of one communicator that launch the kernel of one number with different blocks
+/// are told by a line and end by abort.
+void fake_nccl_watch();
+/// For the watch: a kernel of the communicator with so many blocks.
+void fake_launched(nccl::Communicator communicator, unsigned blocks);
 /// The chunk size after the plugin, of 1000 before it.
 std::size_t fake_chunk_size(nccl::Communicator communicator);
 }

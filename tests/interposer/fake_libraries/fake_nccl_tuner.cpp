@@ -65,7 +65,7 @@ int fake_nccl_load_tuner(int newest) {
 }
 
 nccl::Communicator fake_tuned_communicator(unsigned long long id, int ranks, int nodes) {
-  auto* communicator = new FakeCommunicator{{}, nullptr, ranks, nullptr};
+  auto* communicator = new FakeCommunicator{{}, nullptr, ranks, nullptr, id};
   const auto rank_count = static_cast<std::size_t>(ranks);
   const auto node_count = static_cast<std::size_t>(nodes);
   void** context = &communicator->tuner;

@@ -1,21 +1,11 @@
-#include <sched.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <csignal>
-#include <cstdio>
-#include <new>
-#include <random>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "driver_program.hpp"
 #include "fake_nccl.hpp"
+#include "ranks.hpp"
 
 // Ranks that agree on budgets under the rule `budget 0 8 16 4 every 64`. A communicator has 24 channels. The leader, which joined first, sees each
 // turn at a multiple of 64 and proposes it for eight collectives later: 8 blocks from number 72 on, 16 from 136, 4 from 200, 24 from 264.
@@ -23,7 +13,6 @@
 namespace {
 
 constexpr std::size_t kFloats = 16U << 20U;
-constexpr std::size_t kMostRanks = 8;
 constexpr std::size_t kMostSteps = 4000;
 
 nccl::Communicator tuned(unsigned long long id, int ranks = 2, int nodes = 1) {
@@ -137,74 +126,36 @@ void users_plugin() {
 
 // --- ranks as processes ---
 
-struct Shared {
-  std::array<std::atomic<std::uint32_t>, kMostRanks> progress;
-  std::array<std::atomic<bool>, kMostRanks> gone;
-  std::array<std::array<std::atomic<std::uint8_t>, kMostSteps>, kMostRanks> seen;
-};
+using Seen = std::array<std::array<std::atomic<std::uint8_t>, kMostSteps>, kMostRanks>;
 
-Shared& shared() {
-  static auto* mapped = new (mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Shared{};
+Seen& seen() {
+  static auto* mapped = new (mmap(nullptr, sizeof(Seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Seen{};
   return *mapped;
 }
 
-struct Job {
-  std::size_t ranks = 2;
-  std::size_t steps = 1000;
-  std::uint32_t ahead = 4;        // collectives by which a rank may run ahead of the slowest one
-  unsigned jitter_us = 0;         // at random before a collective
-  std::size_t dies = kMostSteps;  // the last rank, at this collective
-  std::uint32_t seed = 1;
-};
-
-// A collective ends when all have come to it; the host may run ahead of that.
-void keep_with_others(const Job& job, std::size_t step) {
-  for (std::size_t other = 0; other < job.ranks; ++other) {
-    while (!shared().gone[other] && shared().progress[other] + job.ahead < step) { sched_yield(); }
-  }
-}
-
-void be_rank(const Job& job, std::size_t rank, unsigned long long id) {
-  std::minstd_rand random(job.seed * 100 + static_cast<std::uint32_t>(rank));
+void be_rank(const Job& job, Rank rank, unsigned long long id) {
   use_device(0);
   load();
   const cu::Stream stream = make_stream();
   const nccl::Communicator communicator = tuned(id, static_cast<int>(job.ranks));
   for (std::size_t step = 0; step < job.steps; ++step) {
-    if (rank + 1 == job.ranks && step == job.dies) { raise(SIGKILL); }
-    keep_with_others(job, step);
-    if (job.jitter_us > 0 && random() % 64 == 0) { usleep(static_cast<useconds_t>(random() % job.jitter_us)); }
-    shared().seen[rank][step] = static_cast<std::uint8_t>(blocks(communicator, stream));
-    shared().progress[rank] = static_cast<std::uint32_t>(step + 1);
+    rank.before(step);
+    seen()[rank.number()][step] = static_cast<std::uint8_t>(blocks(communicator, stream));
+    rank.after(step);
   }
   fake_end_tuned(communicator);
+  _exit(0);
 }
 
 // Returns the blocks that all ranks had, number by number.
 std::set<unsigned> run_job(const Job& job, unsigned long long id = 1) {
-  new (&shared()) Shared{};
-  std::vector<pid_t> children;
-  for (std::size_t rank = 0; rank < job.ranks; ++rank) {
-    children.push_back(fork());
-    if (children.back() == 0) {
-      be_rank(job, rank, id);
-      _exit(0);
-    }
-  }
-  for (std::size_t left = job.ranks; left > 0; --left) {
-    int status = 0;
-    const pid_t ended = wait(&status);
-    const auto rank = static_cast<std::size_t>(std::ranges::find(children, ended) - children.begin());
-    EXPECT(rank < job.ranks);
-    shared().gone[rank] = true;
-    const bool killed = job.dies < kMostSteps && rank + 1 == job.ranks;
-    EXPECT(killed ? WIFSIGNALED(status) : status == 0);
-  }
+  new (&seen()) Seen{};
+  run_ranks(job, [&](const Rank& rank) { be_rank(job, rank, id); });
   std::set<unsigned> values;
   for (std::size_t step = 0; step < job.steps; ++step) {
     std::set<unsigned> here;
     for (std::size_t rank = 0; rank < job.ranks; ++rank) {
-      if (const unsigned seen = shared().seen[rank][step]; seen != 0) { here.insert(seen); }
+      if (const unsigned blocks_here = seen()[rank][step]; blocks_here != 0) { here.insert(blocks_here); }
     }
     EXPECT(here.size() == 1);
     values.insert(here.begin(), here.end());

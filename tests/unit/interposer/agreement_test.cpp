@@ -18,7 +18,7 @@ struct Table {
   std::vector<std::vector<std::uint16_t>> held;
 
   explicit Table(std::uint32_t ranks) : held(ranks) {
-    for (std::uint32_t i = 0; i < ranks; ++i) { seats.push_back(AgreementSeat::join(*board, ranks)); }
+    for (std::uint32_t i = 0; i < ranks; ++i) { seats.push_back(AgreementSeat::join(*board, ranks, i + 1)); }
   }
   void step(std::size_t rank, std::uint16_t wanted, bool acknowledges = true) {
     seats[rank].lead(wanted);
@@ -81,20 +81,20 @@ TEST(Agreement, WhoHasPassedMakesItVoid) {
 
 TEST(Agreement, NothingIsProposedBeforeAllHaveCome) {
   auto board = std::make_unique<AgreementBoard>();
-  AgreementSeat first = AgreementSeat::join(*board, 2);
+  AgreementSeat first = AgreementSeat::join(*board, 2, 1);
   first.lead(16);
   EXPECT_EQ(board->word.load(), 0U);
-  AgreementSeat second = AgreementSeat::join(*board, 2);
+  AgreementSeat second = AgreementSeat::join(*board, 2, 1);
   EXPECT_TRUE(second.is_last() && !second.leads());
-  EXPECT_FALSE(AgreementSeat::join(*board, 2).sits()) << "a third of two";
+  EXPECT_FALSE(AgreementSeat::join(*board, 2, 1).sits()) << "a third of two";
   first.lead(16);
   EXPECT_EQ(board->word.load(), 0U) << "one too many has come";
 }
 
 TEST(Agreement, OneRankOrTooManyHaveNoSeat) {
   auto board = std::make_unique<AgreementBoard>();
-  EXPECT_FALSE(AgreementSeat::join(*board, 1).sits());
-  EXPECT_FALSE(AgreementSeat::join(*board, 65).sits());
+  EXPECT_FALSE(AgreementSeat::join(*board, 1, 1).sits());
+  EXPECT_FALSE(AgreementSeat::join(*board, 65, 1).sits());
   AgreementSeat none;
   none.lead(3);
   EXPECT_EQ(none.next(true), 0);

@@ -18,7 +18,7 @@ TEST(AgreementThreads, TheSameValueAtTheSameCollective) {
   constexpr std::size_t steps = 20000;
   auto board = std::make_unique<AgreementBoard>();
   std::vector<AgreementSeat> seats;
-  for (std::uint32_t i = 0; i < ranks; ++i) { seats.push_back(AgreementSeat::join(*board, ranks)); }
+  for (std::uint32_t i = 0; i < ranks; ++i) { seats.push_back(AgreementSeat::join(*board, ranks, i + 1)); }
   std::vector<std::vector<std::uint16_t>> held(ranks, std::vector<std::uint16_t>(steps));
   std::array<std::atomic<std::size_t>, ranks> progress{};
   std::vector<std::thread> threads;

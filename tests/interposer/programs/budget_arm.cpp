@@ -1,0 +1,329 @@
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <string>
+
+#include "driver_program.hpp"
+#include "fake_nccl.hpp"
+#include "ranks.hpp"
+
+// Ranks whose `auto` compares budgets. A step has six all-reduces of 64 MiB, each beside a product. A communicator has 24 channels, so that 16 and
+// 8 blocks are compared. Time is the fake driver's; whatever happens, the watch ends a rank that has other blocks than the others.
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kFloats = 16U << 20U;
+constexpr std::size_t kPerStep = 6;
+constexpr std::size_t kSteps = 700;
+
+/// Milliseconds of a collective by its blocks.
+using Cost = std::function<double(unsigned)>;
+double eight_is_best(unsigned blocks) { return blocks == 8 ? 0.8 : 1.0; }
+double all_are_equal(unsigned) { return 1.0; }
+
+unsigned last_collective_grid() {
+  for (std::size_t i = fake_call_count(); i > 0; --i) {
+    const FakeCall& call = *fake_call(i - 1);
+    if (call.grid[0] != 0 && call.block[0] == 544) { return call.grid[0]; }
+  }
+  return 0;
+}
+
+/// What a rank runs on.
+struct Device {
+  cu::Stream comm, compute;
+  cu::Function gemm, send;
+  double clock = 1.0;
+
+  Device() {
+    use_device(0);
+    EXPECT(fake_nccl_load_tuner(5) == 5);
+    comm = make_stream();
+    compute = make_stream();
+    gemm = fake_function("gemm", 64, 0);
+    send = fake_function("ncclDevKernel_SendRecv", 96, 0);
+    fake_set_clock(clock);
+  }
+  void pass(double milliseconds) { fake_set_clock(clock += milliseconds); }
+  /// Its blocks.
+  unsigned all_reduce(nccl::Communicator communicator, const Cost& cost) {
+    fake_reset();
+    EXPECT(ncclAllReduce(nullptr, nullptr, kFloats, 7, 0, communicator, comm) == 0);
+    const unsigned blocks = last_collective_grid();
+    EXPECT(launch_on(compute, gemm) == 0);
+    pass(cost(blocks));
+    // Its times come to the interposer every 0.2 ms: what follows is not to be further ahead than a comparison can be.
+    if (++collectives_ % 16 == 0) { usleep(250); }
+    return blocks;
+  }
+  void send_and_receive() {
+    EXPECT(cuLaunchKernel(send, 8, 1, 1, 640, 1, 1, 0, comm, nullptr, nullptr) == 0);
+    pass(0.1);
+  }
+
+ private:
+  std::size_t collectives_ = 0;
+};
+
+nccl::Communicator tuned(unsigned long long id, std::size_t ranks) {
+  const nccl::Communicator communicator = fake_tuned_communicator(id, static_cast<int>(ranks), 1);
+  EXPECT(communicator != nullptr);
+  return communicator;
+}
+
+/// Where the ranks leave their reports.
+class Reports {
+ public:
+  Reports() : folder_(fs::temp_directory_path() / ("elbowroom-budget-arm-" + std::to_string(getpid()))) {
+    fs::create_directory(folder_);
+    setenv("ELBOWROOM_RUN_REPORT_DIR", folder_.c_str(), 1);
+  }
+  ~Reports() { fs::remove_all(folder_); }
+  Reports(const Reports&) = delete;
+  Reports& operator=(const Reports&) = delete;
+
+  [[nodiscard]] std::string all() const {
+    std::ostringstream text;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      if (entry.path().extension() == ".json") { text << std::ifstream(entry.path()).rdbuf() << "\n"; }
+    }
+    return text.str();
+  }
+  [[nodiscard]] std::size_t count(const std::string& part) const {
+    const std::string text = all();
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) { ++found; }
+    return found;
+  }
+  void forget() const {
+    for (const auto& entry : fs::directory_iterator(folder_)) { fs::remove(entry.path()); }
+  }
+  [[nodiscard]] const fs::path& folder() const { return folder_; }
+
+ private:
+  fs::path folder_;
+};
+
+#define EXPECT_COUNT(reports, part, times)                                                                          \
+  do {                                                                                                              \
+    if ((reports).count(part) != (times)) {                                                                         \
+      std::fprintf(stderr, "%s:%d: expected %s %d times in\n%s", __FILE__, __LINE__, part, static_cast<int>(times), \
+                   (reports).all().c_str());                                                                        \
+      std::exit(1);                                                                                                 \
+    }                                                                                                               \
+  } while (false)
+
+/// Every rank's collectives are the same; `last` is what each had in the end.
+void run_alike(const Job& job, const Cost& cost, unsigned last, unsigned long long id = 1) {
+  run_ranks(job, [&](Rank rank) {
+    Device device;
+    const nccl::Communicator communicator = tuned(id, job.ranks);
+    unsigned blocks = 0;
+    for (std::size_t i = 0; i < job.steps; ++i) {
+      rank.before(i);
+      blocks = device.all_reduce(communicator, cost);
+      rank.after(i);
+    }
+    EXPECT(last == 0 || blocks == last);
+    std::exit(0);
+  });
+}
+
+// 8 blocks take a fifth less. One process decides, the other follows, and both end with 8.
+void kept() {
+  const Reports reports;
+  run_alike({.steps = kSteps * kPerStep}, eight_is_best, 8);
+  EXPECT_COUNT(reports, R"("state":"settled","reason":"","decides":"this process","blocks":8,"decisions":1)", 1U);
+  EXPECT_COUNT(reports, R"({"blocks":8,"us":4800.)", 1U);
+  EXPECT_COUNT(reports, R"("decides":"another process","blocks":8)", 1U);
+  EXPECT_COUNT(reports, R"("arm":"budget 8","gain_percent":20.)", 1U);
+  EXPECT_COUNT(reports, R"("arm":"budget 8")", 2U);
+  EXPECT_COUNT(reports, R"("blocks":4,)", 0U);
+}
+
+void nothing_gained() {
+  const Reports reports;
+  run_alike({.steps = kSteps * kPerStep}, all_are_equal, 24);
+  EXPECT_COUNT(reports, R"("decides":"this process","blocks":0,"decisions":1)", 1U);
+  EXPECT_COUNT(reports, R"("decides":"another process","blocks":0)", 1U);
+}
+
+// As the stages of a pipeline: the first sends twice a step, the second five times. Each compares its own controls and ends with a verdict; what
+// they would have to agree on is not compared.
+void different_sequences() {
+  const Reports reports;
+  const Job job{.steps = kSteps * kPerStep};
+  run_ranks(job, [&](Rank rank) {
+    Device device;
+    const nccl::Communicator communicator = tuned(1, job.ranks);
+    for (std::size_t i = 0; i < job.steps; ++i) {
+      rank.before(i);
+      const std::size_t sends = rank.number() == 0 ? 2 : 5;
+      if (i % kPerStep < sends) { device.send_and_receive(); }
+      EXPECT(device.all_reduce(communicator, eight_is_best) == 24);
+      rank.after(i);
+    }
+    std::exit(0);
+  });
+  EXPECT_COUNT(reports, R"("ab":{"state":"settled","arm":"plain","collectives_per_repetition":8,"decisions":1)", 1U);
+  EXPECT_COUNT(reports, R"("ab":{"state":"settled","arm":"plain","collectives_per_repetition":11,"decisions":1)", 1U);
+  EXPECT_COUNT(reports, R"("reason":"the ranks repeat different collectives","decides":"this process")", 1U);
+}
+
+// What the user says of blocks, or of how sums are made, stays.
+void refused() {
+  const Reports reports;
+  const std::array<std::array<const char*, 2>, 3> cases{{{"NCCL_MAX_CTAS", "the number of blocks is set"},
+                                                         {"NCCL_MIN_NCHANNELS", "the number of blocks is set"},
+                                                         {"NCCL_ALGO", "NCCL_ALGO or NCCL_PROTO is set"}}};
+  for (const auto& [variable, why] : cases) {
+    setenv(variable, "8", 1);
+    run_alike({.steps = 100 * kPerStep}, eight_is_best, 24);
+    unsetenv(variable);
+    EXPECT_COUNT(reports, ("\"" + std::string(why) + "\":1").c_str(), 2U);
+    reports.forget();
+  }
+}
+
+// Both ranks in one process and in one group, as a program without a launcher calls them.
+void one_process() {
+  const Reports reports;
+  run_ranks({.ranks = 1}, [](const Rank&) {
+    Device device;
+    const std::array<nccl::Communicator, 2> ranks{tuned(1, 2), tuned(1, 2)};
+    const std::array<cu::Stream, 2> streams{device.comm, make_stream()};
+    for (std::size_t i = 0; i < kSteps * kPerStep; ++i) {
+      fake_reset();
+      EXPECT(ncclGroupStart() == 0);
+      for (std::size_t rank = 0; rank < 2; ++rank) {
+        EXPECT(ncclAllReduce(nullptr, nullptr, kFloats, 7, 0, ranks[rank], streams[rank]) == 0);
+      }
+      EXPECT(ncclGroupEnd() == 0);
+      const unsigned blocks = last_collective_grid();
+      EXPECT(launch_on(device.compute, device.gemm) == 0);
+      device.pass(eight_is_best(blocks));
+      if (i % 16 == 0) { usleep(250); }
+      EXPECT(i + 1 < kSteps * kPerStep || blocks == 8);
+    }
+    std::exit(0);
+  });
+  EXPECT_COUNT(reports, R"("decides":"this process","blocks":8)", 1U);
+}
+
+// Two by two ranks with a communicator for each row and each column: the first decides, the second and third hand on what it decided.
+void handed_on() {
+  const Reports reports;
+  const Job job{.ranks = 4, .steps = kSteps * kPerStep};
+  run_ranks(job, [&](Rank rank) {
+    Device device;
+    const nccl::Communicator row = tuned(10 + rank.number() / 2, 2);
+    const nccl::Communicator column = tuned(12 + rank.number() % 2, 2);
+    unsigned blocks = 0;
+    for (std::size_t i = 0; i < job.steps; ++i) {
+      rank.before(i);
+      blocks = device.all_reduce(i % 2 == 0 ? row : column, eight_is_best);
+      rank.after(i);
+      EXPECT(i + 2 < job.steps || blocks == 8);
+    }
+    std::exit(0);
+  });
+  EXPECT_COUNT(reports, R"("decides":"this process","blocks":8)", 1U);
+  EXPECT_COUNT(reports, R"("decides":"another process","blocks":8)", 3U);
+}
+
+// Ranks run ahead of each other by up to six steps and stop for milliseconds.
+void delayed() {
+  for (std::uint32_t seed = 1; seed <= 3; ++seed) {
+    run_alike({.ranks = 3, .steps = 400 * kPerStep, .ahead = 40, .jitter_us = 2000, .seed = seed}, eight_is_best, 0, seed);
+  }
+}
+
+// A rank is killed at some collective: before, while and after arms change. The others go on with what holds then.
+void killed() {
+  std::minstd_rand random(11);
+  for (std::uint32_t seed = 1; seed <= 8; ++seed) {
+    const std::size_t dies = 300 + random() % 1500;
+    run_alike({.ranks = 3, .steps = 2400, .ahead = 10, .jitter_us = 300, .dies = dies, .seed = seed}, eight_is_best, 0, seed);
+  }
+}
+
+// The last rank calls past the hooks: NCCL asks, but its calls are unseen. Nothing is ever agreed, and nobody waits.
+void never_acknowledges() {
+  const Reports reports;
+  const Job job{.ranks = 3, .steps = 300 * kPerStep};
+  run_ranks(job, [&](Rank rank) {
+    Device device;
+    const nccl::Communicator communicator = tuned(1, job.ranks);
+    for (std::size_t i = 0; i < job.steps; ++i) {
+      rank.before(i);
+      if (rank.number() + 1 == job.ranks) {
+        EXPECT(fake_ask_tuner(communicator, 4, 4 * kFloats, 1).channels == 0);
+      } else {
+        EXPECT(device.all_reduce(communicator, eight_is_best) == 24);
+      }
+      rank.after(i);
+    }
+    std::exit(0);
+  });
+  EXPECT_COUNT(reports, R"("decides":"this process","blocks")", 0U);
+}
+
+// A second run begins with what the first one kept, through the agreement, and checks it.
+void remembered() {
+  const Reports reports;
+  run_alike({.steps = kSteps * kPerStep}, eight_is_best, 8);
+  const std::string text = reports.all();
+  const std::string key = R"("choices":[{"sequence":")";
+  const std::size_t at = text.find(key);
+  EXPECT(at != std::string::npos);
+  const fs::path choices = reports.folder() / "choices";
+  std::ofstream(choices) << "device Fake Device\n" << text.substr(at + key.size(), 16) << " 22809 budget 8\n";
+  setenv("ELBOWROOM_RUN_CHOICES", choices.c_str(), 1);
+  for (const auto& entry : fs::directory_iterator(reports.folder())) {
+    if (entry.path() != choices) { fs::remove(entry.path()); }
+  }
+  // Found after 24 collectives, in force some twenty later: long before a comparison could have ended.
+  run_alike({.steps = 15 * kPerStep}, eight_is_best, 8, 2);
+  EXPECT_COUNT(reports, R"("blocks":8,"decisions":0,"remembered":8)", 1U);
+}
+
+// The watch itself: ranks with unequal blocks do not go unseen.
+void watched() {
+  const pid_t child = fork();
+  if (child == 0) {
+    Device device;
+    fake_launched(tuned(1, 2), 24);
+    fake_launched(tuned(1, 2), 8);
+    _exit(0);
+  }
+  int status = 0;
+  EXPECT(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+constexpr Case kCases[] = {{"kept", kept},
+                           {"nothing_gained", nothing_gained},
+                           {"different_sequences", different_sequences},
+                           {"refused", refused},
+                           {"one_process", one_process},
+                           {"handed_on", handed_on},
+                           {"delayed", delayed},
+                           {"killed", killed},
+                           {"never_acknowledges", never_acknowledges},
+                           {"remembered", remembered},
+                           {"watched", watched}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  setenv("NCCL_TUNER_PLUGIN", std::getenv("ELBOWROOM_INTERPOSER"), 1);
+  setenv("NCCL_CONF_FILE", "/tmp/elbowroom-no-such-file", 1);
+  setenv("ELBOWROOM_RUN_TUNER_PLUGIN", "none", 1);
+  setenv("ELBOWROOM_RUN_JOB", std::to_string(getpid()).c_str(), 1);
+  fake_nccl_watch();
+  return run_case(kCases, argc, argv);
+}
