@@ -100,15 +100,14 @@ class Making {
 
  private:
   Making(const char* call, int ranks, SettingsRefusal refusal) : passed_(nullptr), made_{call, ranks, {}} {
-    made_.settings.refusal = state().rules.sets_communicators() ? refusal : SettingsRefusal::nothing_asked;
+    made_.settings.refusal = rules().sets_communicators() ? refusal : SettingsRefusal::nothing_asked;
   }
 
   static constexpr int kInProgress = 7;
   static constexpr std::size_t kLeastConfig = 16;
 
   void decide(unsigned library, const Config* asked) {
-    const Rules& rules = state().rules;
-    if (!rules.sets_communicators()) {
+    if (!rules().sets_communicators()) {
       made_.settings.refusal = SettingsRefusal::nothing_asked;
       return;
     }
@@ -127,7 +126,7 @@ class Making {
     facts.set_by_program = fields_set(ours_.config, facts.in_configuration);
     facts.own_blocks = environment_sets_blocks();
     facts.own_policy = environment_sets_policy();
-    made_.settings = settings_for(rules, facts);
+    made_.settings = settings_for(rules(), facts);
     if (made_.settings.fields == 0) { return; }
     write(made_.settings, ours_.config);
     passed_ = &ours_.config;

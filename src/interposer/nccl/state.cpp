@@ -1,14 +1,34 @@
 #include "interposer/nccl/state.hpp"
 
+#include <pthread.h>
+
+#include "interposer/core/own_mutex.hpp"
 #include "interposer/process/process.hpp"
 
 namespace elbowroom::interposer::nccl {
+namespace {
 
-State& state() {
-  // In place, because programs call NCCL until their very end.
-  alignas(State) static std::array<std::byte, sizeof(State)> memory;
-  static State* const made = new (memory.data()) State{process::read_rules(), {}, {}, {}, {}, {}};
-  return *made;
+constinit State the_state;
+constinit Rules read_once;
+constinit std::atomic<bool> have_read{false};
+constinit const Rules nothing_asked;
+pthread_once_t once = PTHREAD_ONCE_INIT;
+
+void read() {
+  read_once = process::read_rules();
+  have_read.store(true, std::memory_order_release);
+}
+
+}  // namespace
+
+State& state() { return the_state; }
+
+const Rules& rules() {
+  if (have_read.load(std::memory_order_acquire)) { return read_once; }
+  if (OwnMutex::held_here()) { return nothing_asked; }
+  const OwnMutex::Busy reading;  // a handler that interrupts this would wait for ever for it to end
+  pthread_once(&once, &read);
+  return read_once;
 }
 
 RankAgreement rank_agreement() {

@@ -10,9 +10,8 @@
 
 namespace elbowroom::interposer::nccl {
 
-/// All that this room keeps of its process.
+/// What this room counts of its process.
 struct State {
-  Rules rules;
   std::atomic<std::uint64_t> calls{0};            ///< of collectives, sends and receives
   std::atomic<const char*> users_tuner{nullptr};  ///< name of the plugin that is asked first
   MadeCommunicators communicators;
@@ -20,7 +19,10 @@ struct State {
   SharedBudget shared;
 };
 
-/// Made when NCCL is first asked for something that this room has a say in; never destroyed.
+/// There from the load on and never destroyed, as handlers and what runs at a program's very end call NCCL too.
 State& state();
+
+/// Read from their file when they are first wanted. In a handler that interrupted that, rules that ask for nothing.
+const Rules& rules();
 
 }  // namespace elbowroom::interposer::nccl

@@ -37,14 +37,14 @@ const UserTuner& known_tuner() { return users_tuner(0, nullptr); }
 
 // What the user said of blocks and sums stays; who asks for a budget by a rule knows of it.
 BudgetRefusal refusal_of_comparing() {
-  if (!compares(state().rules)) { return BudgetRefusal::nothing_asked; }
+  if (!compares(rules())) { return BudgetRefusal::nothing_asked; }
   if (sets_blocks()) { return BudgetRefusal::own_blocks; }
   return any_set({"NCCL_ALGO", "NCCL_PROTO"}) ? BudgetRefusal::own_algorithm : BudgetRefusal::none;
 }
 
 // What cannot be agreed is said once for each communicator.
 BudgetRefusal refusal_of(const TunedCommunicator& of) {
-  const BudgetRefusal asked = state().rules.budgets.count > 0 ? BudgetRefusal::none : refusal_of_comparing();
+  const BudgetRefusal asked = rules().budgets.count > 0 ? BudgetRefusal::none : refusal_of_comparing();
   if (asked != BudgetRefusal::none) { return asked; }
   if (of.ranks < 2) { return BudgetRefusal::one_rank; }
   if (of.id == 0) { return BudgetRefusal::old_library; }
@@ -100,7 +100,7 @@ void lead(AgreementSeat& seat, SharedBudget& shared) {
     return;
   }
   if (ready != 0 && seat.all_told(ready)) { shared.all_ready.fetch_add(1, std::memory_order_relaxed); }
-  const BudgetTurns& turns = state().rules.budgets;
+  const BudgetTurns& turns = rules().budgets;
   seat.lead(turns.count > 0 ? wanted_budget(turns, seat.sequence()) : shared.to_lead_with());
 }
 
