@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Plants small wrong changes one at a time and runs the tests that should notice: a test suite is as good as the defects it finds.
 
-usage: mutants.py [--only REGEX] [--jobs N] [--seconds S]    plants them in a copy of the tree, under build/mutants
-       mutants.py --check                                    says whether each change still has its place; plants nothing
+usage: mutants.py [--only REGEX] [--jobs N] [--seconds S] [--resume]    plants them in a copy of the tree, under build/mutants
+       mutants.py --check                                               says whether each change still has its place; plants nothing
 
-mutants.json lists them: name, file, find (text that stands there once), replace, and for a change that no test can notice `equivalent`,
-the reason. Exit code 1 when a change survives, does not build or has lost its place; those that are equivalent do not count.
+mutants.json lists them: name, file, find (text that stands there once), replace, `killers` (a regular expression of tests that are tried
+before the others of that part of the tree), and for a change that no test can notice `equivalent`, the reason. What becomes of each is kept
+in build/mutants/results.json. `--resume` plants no change again that was killed in the file as it is now. Exit code 1 when a change
+survives, does not build, has lost its place or was not planted; those that are equivalent do not count.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -18,29 +21,31 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LIST = Path(__file__).resolve().parent / "mutants.json"
 WORK = ROOT / "build" / "mutants"
-TEST_SECONDS = 120  # of one command; a change that makes a test hang is noticed too
+RESULTS = WORK / "results.json"
+LEAST_SECONDS = 120  # of one command; a change that makes a test hang is noticed too
 
 
 @dataclass(frozen=True)
 class Tests:
-    """What notices a change in a part of the tree: programs of GoogleTest, then tests of ctest by name and the targets they need."""
+    """What notices a change in a part of the tree: programs of GoogleTest, then tests of ctest by name. Of the targets of these, most need
+    the first alone."""
 
     programs: tuple[str, ...] = ()
     named: str = ""
     builds: tuple[str, ...] = ()
 
 
-INTERPOSED = Tests(named=r"^interposer[._]", builds=("interposer_tests",))
+HOOKS = Tests((), r"^interposer(_hip)?[._]", ("elbowroom_interposer", "elbowroom_interposer_hip", "interposer_tests"))
 # The first folder that a file lies in counts.
 AREAS = {
-    "src/interposer/core": Tests(("test_interposer",), INTERPOSED.named, INTERPOSED.builds),
-    "src/interposer": Tests(("test_interposer",), INTERPOSED.named, INTERPOSED.builds),
+    "src/interposer": Tests(("test_interposer",), HOOKS.named, HOOKS.builds),
     "src/run": Tests(("test_run", "test_interposer")),
     "src/backend_sim": Tests(("test_backend_sim",)),
     "src/tune": Tests(("test_tune", "test_tune_threads")),
@@ -59,6 +64,7 @@ class Mutant:
     file: str
     find: str
     replace: str
+    killers: str = ""
     equivalent: str = ""
 
     def tests(self) -> Tests:
@@ -76,6 +82,19 @@ class Mutant:
         count = path.read_text(encoding="utf-8").count(self.find)
         return "" if count == 1 else f"its text stands {count} times in {self.file}, expected once"
 
+    def planted(self, text: str) -> str:
+        return text.replace(self.find, self.replace)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`found` is killed, survived, did not build, equivalent, not planted, or why it has no place; `by` is the test that noticed."""
+
+    found: str
+    by: str = ""
+    seconds: float = 0.0
+    state: str = ""  # of the changed file: what was planted into another says nothing of this one
+
 
 def read_list() -> list[Mutant]:
     return [Mutant(**entry) for entry in json.loads(LIST.read_text(encoding="utf-8"))]
@@ -86,14 +105,36 @@ def run(command: list[str], log: Path, seconds: float = 3600.0) -> bool:
         try:
             return subprocess.run(command, stdout=file, stderr=file, timeout=seconds, check=False, cwd=ROOT).returncode == 0
         except subprocess.TimeoutExpired:
+            file.write("\nstopped: it took too long\n")
             return False
 
 
+def who_noticed(log: Path, otherwise: str) -> str:
+    """The first test that a log says failed, or the last that began where none had time to say it."""
+    text = log.read_text(encoding="utf-8", errors="replace")
+    for pattern in (r"\[  FAILED  \] ([\w./]+)", r"Test +#\d+: (\S+) \.*\**(?:Failed|Timeout|Exception|Subprocess|Not Run)"):
+        if found := re.search(pattern, text):
+            return found.group(1)
+    begun = re.findall(r"\[ RUN      \] ([\w./]+)", text)
+    return f"{begun[-1]} (ended without a word)" if begun else otherwise
+
+
+@dataclass
+class Failure(Exception):
+    """What a change was noticed by, or that it does not build."""
+
+    step: str
+    by: str = ""
+
+
+@dataclass
 class Tree:
     """A copy of the sources with a build of its own, which changes are planted in."""
 
-    def __init__(self, jobs: int) -> None:
-        self.sources, self.build, self.jobs = WORK / "tree", WORK / "build", jobs
+    jobs: int
+    sources: Path = WORK / "tree"
+    build: Path = WORK / "build"
+    usual: dict[str, float] = field(default_factory=dict)  # seconds that a command takes without a change
 
     def prepare(self) -> None:
         self.sources.mkdir(parents=True, exist_ok=True)
@@ -109,16 +150,42 @@ class Tree:
         if not configured:
             sys.exit(f"mutants: the configuration failed, see {WORK / 'configure.log'}")
 
-    def passes(self, tests: Tests) -> str:
-        """"build" or "test": what failed first; empty where nothing did."""
-        targets = [*tests.programs, *tests.builds]
+    def make(self, *targets: str) -> None:
         if not run(["cmake", "--build", str(self.build), "--parallel", str(self.jobs), "--target", *targets], WORK / "build.log"):
-            return "build"
+            raise Failure("build")
+
+    def try_tests(self, name: str, command: list[str]) -> None:
+        begin = time.monotonic()
+        limit = max(LEAST_SECONDS, 10 * self.usual.get(name, 3600.0))
+        passed = run(command, WORK / "test.log", limit)
+        self.usual.setdefault(name, time.monotonic() - begin)
+        if not passed:
+            raise Failure("test", who_noticed(WORK / "test.log", name))
+
+    def try_program(self, name: str, wanted: str = "*") -> None:
+        self.try_tests(name, [str(self.build / "bin" / name), f"--gtest_filter={wanted}", "--gtest_fail_fast"])
+
+    def try_named(self, pattern: str) -> None:
+        self.try_tests("ctest", ["ctest", "--test-dir", str(self.build), "-R", pattern, "-j", str(self.jobs), "--stop-on-failure",
+                                 "--no-tests=error", "--timeout", "60"])
+
+    def try_killers(self, tests: Tests, killers: str) -> None:
+        """Those of ctest need the libraries alone, as their programs are not changed; those of GoogleTest one program."""
+        if re.match(tests.named or "$.", killers):
+            self.make(*tests.builds[:-1])
+            self.try_named(killers)
+        elif killers:
+            program, _, wanted = killers.partition(":")
+            self.make(program)
+            self.try_program(program, wanted)
+
+    def try_all(self, tests: Tests) -> None:
         for program in tests.programs:
-            if not run([str(self.build / "bin" / program), "--gtest_brief=1", "--gtest_fail_fast"], WORK / "test.log", TEST_SECONDS):
-                return "test"
-        named = ["ctest", "--test-dir", str(self.build), "-R", tests.named, "-j", str(self.jobs), "--stop-on-failure", "--timeout", "60"]
-        return "test" if tests.named and not run(named, WORK / "test.log", 4 * TEST_SECONDS) else ""
+            self.make(program)
+            self.try_program(program)
+        if tests.named:
+            self.make(*tests.builds)
+            self.try_named(tests.named)
 
 
 def copy_if_changed(source: Path, target: Path) -> None:
@@ -128,14 +195,37 @@ def copy_if_changed(source: Path, target: Path) -> None:
     shutil.copy(source, target)
 
 
-def verdict(tree: Tree, mutant: Mutant) -> str:
+def state_of(mutant: Mutant, root: Path) -> str:
+    return hashlib.sha256(mutant.planted((root / mutant.file).read_text(encoding="utf-8")).encode()).hexdigest()[:16]
+
+
+def verdict(tree: Tree, mutant: Mutant) -> Verdict:
     path = tree.sources / mutant.file
     original = path.read_text(encoding="utf-8")
-    path.write_text(original.replace(mutant.find, mutant.replace), encoding="utf-8")
+    begin = time.monotonic()
+    path.write_text(mutant.planted(original), encoding="utf-8")
     try:
-        return {"build": "did not build", "test": "killed", "": "survived"}[tree.passes(mutant.tests())]
+        tree.try_killers(mutant.tests(), mutant.killers)
+        tree.try_all(mutant.tests())
+        failure = Failure("")
+    except Failure as caught:
+        failure = caught
     finally:
         path.write_text(original, encoding="utf-8")
+    found = {"build": "did not build", "test": "killed", "": "survived"}[failure.step]
+    return Verdict(found, failure.by, round(time.monotonic() - begin, 1), state_of(mutant, tree.sources))
+
+
+def read_results() -> dict[str, Verdict]:
+    if not RESULTS.is_file():
+        return {}
+    return {name: Verdict(**entry) for name, entry in json.loads(RESULTS.read_text(encoding="utf-8")).items()}
+
+
+def write_results(results: dict[str, Verdict]) -> None:
+    partial = RESULTS.with_suffix(".partial")
+    partial.write_text(json.dumps({name: vars(one) for name, one in sorted(results.items())}, indent=1) + "\n", encoding="utf-8")
+    partial.replace(RESULTS)
 
 
 def check(mutants: list[Mutant]) -> int:
@@ -146,39 +236,73 @@ def check(mutants: list[Mutant]) -> int:
     return 1 if problems else 0
 
 
-def plant(mutants: list[Mutant], jobs: int, seconds: float) -> int:
+def passes_without(tree: Tree, mutants: list[Mutant]) -> None:
+    for tests in sorted({mutant.tests() for mutant in mutants}, key=lambda one: one.programs):
+        try:
+            tree.try_all(tests)
+        except Failure as failure:
+            what = failure.by or ", ".join(tests.programs)
+            sys.exit(f"mutants: without a change the {failure.step} of {what} fails, see {WORK}/{failure.step}.log")
+
+
+def closing_table(mutants: list[Mutant], results: dict[str, Verdict]) -> int:
+    """Of those asked for; prints who notices what, then what is left, then the counts."""
+    found = {mutant.name: results.get(mutant.name, Verdict("not planted")) for mutant in mutants}
+    by = Counter(re.split(r"[./]", one.by)[0] if "." in one.by else one.by for one in found.values() if one.found == "killed")
+    print("\nkilled by")
+    for name, count in sorted(by.items(), key=lambda pair: (-pair[1], pair[0])):
+        print(f"  {count:4} {name}")
+    for name, one in found.items():
+        if one.found not in ("killed", "equivalent"):
+            print(f"{one.found}: {name}")
+    counts = Counter(one.found for one in found.values())
+    equivalent, killed = counts.pop("equivalent", 0), counts.pop("killed", 0)
+    planted = killed + counts.get("survived", 0)
+    others = "".join(f", {count} {word}" for word, count in sorted(counts.items()) if word != "survived")
+    share = f" ({100.0 * killed / planted:.1f} %)" if planted else ""
+    print(f"{len(mutants)} changes: {planted} planted, {killed} killed{share}, {counts.get('survived', 0)} survived, {equivalent} equivalent{others}")
+    return 0 if killed + equivalent == len(mutants) else 1
+
+
+def plant(mutants: list[Mutant], options: argparse.Namespace) -> int:
     begin = time.monotonic()
-    tree = Tree(jobs)
+    tree = Tree(options.jobs)
     tree.prepare()
-    wanted = {mutant.tests() for mutant in mutants}
-    for tests in sorted(wanted, key=lambda one: one.programs):
-        if failed := tree.passes(tests):
-            sys.exit(f"mutants: without a change the {failed} of {', '.join(tests.programs)} fails, see {WORK}/{failed}.log")
-    counts: dict[str, int] = {}
-    for mutant in mutants:
-        if time.monotonic() - begin > seconds:
-            found = "not run"
-        elif mutant.equivalent:
-            found = "equivalent"
-        else:
-            found = mutant.problem(tree.sources) or verdict(tree, mutant)
-        counts[found] = counts.get(found, 0) + 1
-        print(f"{found:14} {mutant.name}", flush=True)
-    killed = counts.get("killed", 0)
-    fine = killed + counts.get("equivalent", 0)
-    print(f"{killed} killed of {len(mutants)}: {', '.join(f'{count} {word}' for word, count in sorted(counts.items()))}")
-    return 0 if fine == len(mutants) else 1
+    results = read_results()
+
+    def is_known(mutant: Mutant) -> bool:
+        known = results.get(mutant.name)
+        return options.resume and known is not None and known.found == "killed" and known.state == state_of(mutant, tree.sources)
+
+    wanted = []
+    for mutant in sorted(mutants, key=lambda one: one.file):  # what was compiled for one is of use to the next of its file
+        problem = mutant.problem(tree.sources)
+        if mutant.equivalent or problem:
+            results[mutant.name] = Verdict(problem or "equivalent")
+        elif not is_known(mutant):
+            results.pop(mutant.name, None)
+            wanted.append(mutant)
+    write_results(results)
+    passes_without(tree, wanted)
+    for mutant in wanted:
+        if time.monotonic() - begin > options.seconds:
+            break
+        one = results[mutant.name] = verdict(tree, mutant)
+        write_results(results)
+        print(f"{one.found:14} {mutant.name}  {one.seconds:.0f} s{'  by ' + one.by if one.by else ''}", flush=True)
+    return closing_table(mutants, results)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--resume", action="store_true", help="what was killed in a file as it is now is not planted again")
     parser.add_argument("--only", default="", help="changes in whose name this regular expression is found")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, default=24 * 3600.0, help="no change is planted after these")
     options = parser.parse_args()
     mutants = [mutant for mutant in read_list() if re.search(options.only, mutant.name)]
-    return check(mutants) if options.check else plant(mutants, options.jobs, options.seconds)
+    return check(mutants) if options.check else plant(mutants, options)
 
 
 if __name__ == "__main__":
