@@ -9,7 +9,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from elbowroom import buckets, compression, placement, record, staging
+from elbowroom import buckets, compression, division, placement, record, staging
 
 _installed: set[str] = set()
 _optimizer_states = False  # whether an optimizer of PyTorch's has made a step
@@ -88,14 +88,17 @@ def install_fsdp2(module: ModuleType) -> None:
     torch = sys.modules["torch"]
     if not _usable(torch, "FSDP2"):
         return
-    collectives = sys.modules.get("torch.distributed.fsdp._fully_shard._fsdp_collectives")
+    collectives = sys.modules.get(division.COLLECTIVES)
     group, state = getattr(module, "FSDPParamGroup", None), getattr(module, "FSDPState", None)
     gather, scatter = (getattr(collectives, name, None) for name in ("DefaultAllGather", "DefaultReduceScatter"))
     forward = getattr(state, "_root_pre_forward", None)
     if None in (group, gather, scatter, forward) or "force_sum_reduction_for_comms" not in inspect.getsource(group.__init__):
         record.refuse_all(f"FSDP2: PyTorch {torch.__version__} has no staging buffers of a caller's")
         return
-    _give_groups_buffers(group, gather, scatter, staging.gather_class(torch, gather), staging.scatter_class(torch, scatter))
+    placed_gather, placed_scatter = staging.gather_class(torch, gather), staging.scatter_class(torch, scatter)
+    _divide_in_copies(torch, collectives, group)
+    _give_groups_buffers(group, gather, scatter, placed_gather, placed_scatter)
+    _keep_buffers(group, placed_gather, placed_scatter)
     _tell_when_a_step_begins(torch, state, forward)
 
 
@@ -110,6 +113,29 @@ def _give_groups_buffers(group: Any, gather: type, scatter: type, placed_gather:
                 self._all_gather_comm, self._reduce_scatter_comm = placed_gather(self), placed_scatter(self)
 
     group.__init__ = __init__
+
+
+def _keep_buffers(group: Any, placed_gather: type, placed_scatter: type) -> None:
+    """A program that asks for FSDP2's own way to allocate, which is what it would have anyway, keeps the places."""
+    plain = getattr(group, "set_allocate_memory_from_process_group", None)
+    if plain is None:
+        return
+
+    def set_allocate_memory_from_process_group(self: Any, enable: bool) -> None:
+        ours = type(self._all_gather_comm) is placed_gather and type(self._reduce_scatter_comm) is placed_scatter
+        if enable or not ours:
+            plain(self, enable)
+
+    group.set_allocate_memory_from_process_group = set_allocate_memory_from_process_group
+
+
+def _divide_in_copies(torch: Any, collectives: Any, group: type) -> None:
+    copy, reduce = getattr(collectives, division.COPY, None), getattr(collectives, "foreach_reduce", None)
+    if copy is None or reduce is None or division.COPY not in inspect.unwrap(reduce).__code__.co_names:
+        return
+    expected = ["unsharded_grads", "reduce_scatter_input", "world_size"]
+    if list(inspect.signature(copy).parameters) == expected and "gradient_divide_factor" in inspect.getsource(group.__init__):
+        setattr(collectives, division.COPY, division.copy_function(torch, copy))
 
 
 def _tell_when_a_step_begins(torch: Any, state: Any, plain_forward: Any) -> None:

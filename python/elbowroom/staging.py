@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from elbowroom import placement, record
+from elbowroom import division, placement, record
 from elbowroom.lifetime import Lifetime
 from elbowroom.places import Places, Seen, check_tensors, numel, total_bytes
 from elbowroom.segment import LEAST_TOTAL, Segment, check_peak
@@ -48,6 +48,7 @@ class GroupStaging:
 
     def step_begins(self, has_optimizer_states: bool) -> None:
         """At the start of a root's forward. The buffers' lifetime begins once the program has had all that it ever has in memory."""
+        self._keep_divisions()
         if self._lifetime is not None:
             self._lifetime.boundary(self._alike())
             self._release_when_free()
@@ -103,6 +104,13 @@ class GroupStaging:
             if owner() is not None:  # there are symmetric kernels for sums, not for means
                 self._sums_before.append((owner, owner().force_sum_reduction_for_comms))
                 owner().force_sum_reduction_for_comms = True
+                division.take_over(self._torch, owner(), self.entry.ranks)
+
+    def _keep_divisions(self) -> None:
+        """A program may have put a scatter of its own in our place, which divides nothing."""
+        for owner, _ in self._sums_before:
+            if owner() is not None and not hasattr(owner()._reduce_scatter_comm, "divides"):
+                division.give_back(owner())
 
     def _leave(self) -> None:
         """From here on buffers are on ordinary memory. Gradients that lie in the segment stay until the program drops them."""
@@ -110,6 +118,7 @@ class GroupStaging:
         for owner, sums in self._sums_before:
             if owner() is not None:
                 owner().force_sum_reduction_for_comms = sums
+                division.give_back(owner())
 
     def _release_when_free(self) -> None:
         if self._left is not None and not self._left.busy():
@@ -175,6 +184,8 @@ def scatter_class(torch: Any, plain: type) -> type:
     class PlacedReduceScatter(plain):  # type: ignore[misc]
         """Of one parameter group. FSDP2 allocates the input, then the result, then calls it."""
 
+        divides = True
+
         def __init__(self, owner: Any) -> None:
             super().__init__()
             self._owner = weakref.ref(owner)
@@ -189,12 +200,13 @@ def scatter_class(torch: Any, plain: type) -> type:
                 self._staging = of_group(torch, self._owner()._reduce_scatter_process_group)
                 self._number = self._staging.number(self._owner())
             count = numel(size)
-            if self._input_count == 0:
-                self._input_count = count
-                placed = self._input(count, dtype)
-            else:
+            if self._input_count != 0:
                 placed = self._result(count, dtype)
-            return super().allocate(size, dtype=dtype, device=device) if placed is None else placed
+                return super().allocate(size, dtype=dtype, device=device) if placed is None else placed
+            self._input_count = count
+            placed = self._input(count, dtype)
+            tensor = super().allocate(size, dtype=dtype, device=device) if placed is None else placed
+            return division.due(self._owner(), tensor, self._staging.entry.ranks)
 
         def _input(self, count: int, dtype: Any) -> Any:
             staging, size = self._staging, count * dtype.itemsize
@@ -231,6 +243,7 @@ def scatter_class(torch: Any, plain: type) -> type:
 
         def __call__(self, output_tensor: Any, input_tensor: Any, group: Any, op: Any, async_op: bool = False) -> Any:
             self._input_count = 0
+            division.settle(input_tensor)
             target, self._by_way_of = self._by_way_of, None
             if target is None:
                 return super().__call__(output_tensor, input_tensor, group, op, async_op)

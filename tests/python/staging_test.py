@@ -86,7 +86,8 @@ class StagingTest(unittest.TestCase):
 
     def owner(self, dtype: Any = BYTE, **more: Any) -> Any:
         made = type("Owner", (), {})()
-        values = dict(_orig_dtype=dtype, fsdp_params=[], _all_reduce_hook=None, mesh_info=SimpleNamespace(), force_sum_reduction_for_comms=False)
+        values = dict(_orig_dtype=dtype, fsdp_params=[], _all_reduce_hook=None, mesh_info=SimpleNamespace())
+        values |= {"force_sum_reduction_for_comms": False, "gradient_divide_factor": None, "_reduce_scatter_comm": SimpleNamespace(divides=True)}
         made.__dict__ |= values | {"_all_gather_process_group": self.group, "_reduce_scatter_process_group": self.group} | more
         made.gather, made.scatter = self.gather(made), self.scatter(made)
         return made

@@ -6,6 +6,7 @@ usage: torch_ranks.py ddp|fsdp2 RUN...      a RUN is words with + between them; 
 words: plain, mixed, accumulate, unused, views, fails (on rank 1), unequal (on rank 1); hooks of DDP: bf16, fp16, wrapper, own;
 compared: steps are timed, and take longer once buffers are registered; retries: rank 1's allocator has to retry;
 rewrapped: wrapped again in the middle; pair: two models in turns; compiled: by torch.compile, without code generation
+of FSDP2: divided: in the copies; uneven: sizes that ranks do not divide; default_memory: asked for; replaced: the program's own scatters in the middle
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 
-from elbowroom import buckets, compression, lifetime, placement, record, seams, staging
+from elbowroom import buckets, compression, division, lifetime, placement, record, seams, staging
 
 KIND, RUNS = sys.argv[1], sys.argv[2:]
 WORDS: set[str] = set()  # of the run
@@ -113,6 +114,7 @@ def begin(run: str) -> None:
     placement._placements.clear()
     staging._stagings.clear()
     lifetime.STEPS, lifetime.UNTIMED_BEFORE = (8, 1) if timed() else (0, 0)
+    division.LEAST_MEAN_BYTES = 0 if "divided" in WORDS else 16 << 20
 
 
 def install(module_name: str, function: str) -> Any:
@@ -126,7 +128,8 @@ def install(module_name: str, function: str) -> Any:
 class Block(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.first, self.second = torch.nn.Linear(64, 64), torch.nn.Linear(64, 64)
+        width = 65 if "uneven" in WORDS else 64
+        self.first, self.second = torch.nn.Linear(64, width), torch.nn.Linear(width, 64)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x + self.second(torch.relu(self.first(x)))
@@ -172,11 +175,21 @@ def fsdp2(model: torch.nn.Module) -> torch.nn.Module:
             installed(self, *arguments, **named)
             self._all_gather_comm, self._reduce_scatter_comm = gather(self), scatter(self)
 
+        seams._keep_buffers(state.FSDPParamGroup, gather, scatter)
         state.FSDPParamGroup.__init__ = __init__
     policy = MixedPrecisionPolicy(torch.bfloat16, torch.float32) if "mixed" in WORDS else MixedPrecisionPolicy()
-    for block in model:
+    for block in (*model, model):
         fully_shard(block, mp_policy=policy)
-    return fully_shard(model, mp_policy=policy)
+        if "default_memory" in WORDS:
+            block.set_allocate_memory_from_process_group_for_comm(False)
+    return model
+
+
+def scatter_by_themselves(model: torch.nn.Module) -> None:
+    from torch.distributed.fsdp._fully_shard._fsdp_collectives import DefaultReduceScatter
+
+    for block in (*model, model):
+        block.set_custom_reduce_scatter(DefaultReduceScatter())
 
 
 def run() -> None:
@@ -191,13 +204,16 @@ def run() -> None:
         optimizer.zero_grad()
         if "rewrapped" in WORDS and step == STEPS // 2:
             wrapped = ddp(model)
+        if "replaced" in WORDS and step == STEPS - 1:
+            scatter_by_themselves(model)
         if other is not None:
             other(torch.ones(1, 64)).sum().backward()
         for turn in range(2 if "accumulate" in WORDS else 1):
             torch.manual_seed(100 * step + 10 * turn + dist.get_rank())
             (wrapped(torch.randn(3, 64)) ** 2).sum().backward()
         optimizer.step()
-        EVENTS.append(f"step {step}")
+        divided = {module._get_fsdp_state()._fsdp_param_group.gradient_divide_factor for module in model} if KIND == "fsdp2" else set()
+        EVENTS.extend([f"step {step}"] + ["divided"] * (divided == {1.0}))
     whole = [parameter.full_tensor() if hasattr(parameter, "full_tensor") else parameter for parameter in model.parameters()]
     digest = hashlib.sha256(b"".join(parameter.detach().numpy().tobytes() for parameter in whole)).hexdigest()
     if dist.get_rank() == 0:

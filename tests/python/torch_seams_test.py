@@ -105,6 +105,16 @@ class Fsdp2Test(unittest.TestCase):
         self.assertEqual([placed["events"].count(word) for word in ("registered", "deregistered", "released")], [1, 1, 1])
         self.assertEqual(placed["digest"], plain["digest"])
 
+    def test_copies_divide_by_powers_of_two(self) -> None:
+        expected = {"divided+accumulate": 5, "divided+replaced": 3}
+        cases = ("divided", "divided+mixed", "divided+accumulate", "divided+uneven", "divided+replaced", "divided+default_memory")
+        said = launch("fsdp2", *(f"plain+{case}" for case in cases), *cases)
+        for case in cases:
+            self.assertEqual(said[case]["buffers"][0]["state"], "registered", case)
+            # Placed before the third step of six, or in the middle of the second; scatters of the program's own come with the last one.
+            self.assertEqual(said[case]["events"].count("divided"), expected.get(case, 4), case)
+            self.assertEqual(said[case]["digest"], said[f"plain+{case}"]["digest"], case)
+
     def test_a_rank_that_cannot_sends_all_back(self) -> None:
         failed = launch("fsdp2", "fails")["fails"]
         self.assertEqual(failed["buffers"][0]["reason"], "rank 1: ncclCommWindowRegister: 801")
