@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "elbowroom/model/comm_catalog.hpp"
+#include "elbowroom/plan/lower.hpp"
 #include "elbowroom/plan/occupancy.hpp"
-#include "elbowroom/plan/overlap_windows.hpp"
 #include "elbowroom/plan/residency_windows.hpp"
 #include "plan/sm_shares.hpp"
 
@@ -193,8 +193,16 @@ bool lasts(const ControlSite& site, const OverlapPlan& plan) {
   return of_compute || of_collective;
 }
 
+/// All kinds of launches that the site's iterations have.
+Step shortest_step(const ControlSite& site) {
+  Scenario scenario;
+  scenario.pattern = site.pattern;
+  scenario.iterations = std::min(site.iterations, 2);
+  return step_of(scenario);
+}
+
 Values window_limits(const ControlSite& site, const OverlapPlan& plan) {
-  if (Status possible = windows_possible(site.pattern, site.iterations); !possible) return possible.error();
+  if (Status possible = windows_possible(shortest_step(site)); !possible) return possible.error();
   if (!lasts(site, plan)) return invalid_input("nothing in the plan changes a launch that runs alone");
   return std::vector<std::int64_t>{1};
 }

@@ -22,7 +22,7 @@ const std::map<std::string, std::set<std::string>, std::less<>>& arrows() {
       {"base", {}},
       {"model", {"base"}},
       {"trace", {"base"}},
-      {"plan", {"model"}},
+      {"plan", {"model", "trace"}},
       {"backend", {"plan", "trace"}},
       {"tune", {"plan", "trace", "run"}},
       {"report", {"plan", "trace", "run"}},

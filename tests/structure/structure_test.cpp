@@ -74,9 +74,12 @@ TEST(HouseRules, AcceptDownwardIncludes) {
 
 TEST(HouseRules, RefuseUpwardIncludes) {
   Tree tree;
-  tree.with("src/model/a.cpp", "#include \"elbowroom/base/a.hpp\"\n#include \"elbowroom/plan/a.hpp\"\n");
+  tree.with("src/model/a.cpp", "#include \"elbowroom/base/a.hpp\"\n#include \"elbowroom/plan/a.hpp\"\n")
+      .with("src/plan/a.cpp", "#include \"elbowroom/trace/a.hpp\"\n")
+      .with("src/trace/a.cpp", "#include \"elbowroom/plan/a.hpp\"\n");
   EXPECT_THAT(violations(tree.root()),
-              ElementsAre("src/model/a.cpp:2: model includes \"elbowroom/plan/a.hpp\"; includes only go downward"));
+              ElementsAre("src/model/a.cpp:2: model includes \"elbowroom/plan/a.hpp\"; includes only go downward",
+                          "src/trace/a.cpp:1: trace includes \"elbowroom/plan/a.hpp\"; includes only go downward"));
 }
 
 TEST(HouseRules, RefuseUpwardIncludesOfPrivateHeaders) {

@@ -9,10 +9,11 @@
 
 #include "case_error.hpp"
 #include "elbowroom/plan/critical_path.hpp"
+#include "elbowroom/plan/lower.hpp"
 #include "elbowroom/plan/occupancy.hpp"
+#include "elbowroom/plan/order_check.hpp"
 #include "elbowroom/plan/shape.hpp"
 #include "elbowroom/trace/overlap_metrics.hpp"
-#include "elbowroom/trace/pipeline_check.hpp"
 #include "elbowroom/trace/summary.hpp"
 #include "timed_rounds.hpp"
 
@@ -244,7 +245,9 @@ class CaseRun {
     const bool both = entry.order == Order::sequential || entry.order == Order::concurrent;
     // A collective is several copies.
     if (!both || scenario_.pattern != Pattern::pipeline || entry.plan.copy_engine) return {};
-    const Status kept = check_pipeline(timeline, scenario_.iterations);
+    const Step step = step_of(scenario_);
+    const Result<Program> program = lower(step, entry.order, entry.plan);
+    const Status kept = program ? check_order(step, *program, timeline) : Status(program.error());
     return kept ? kept : Status(Error{kept.error().kind, fmt::format("{}: {}", entry.label, kept.error().message)});
   }
 
@@ -255,8 +258,7 @@ class CaseRun {
       if (!alone) return alone.error();
       *to = *alone;
     }
-    result.critical_path =
-        critical_path(scenario_.pattern, scenario_.iterations, result.compute_alone->median, result.comm_alone->median);
+    result.critical_path = critical_path(scenario_, result.compute_alone->median, result.comm_alone->median);
     for (std::size_t at = kSequential; at < entries_.size(); ++at) {
       Result<SchemeResult> scheme = result_of(entries_[at]);
       if (!scheme) return scheme.error();

@@ -227,7 +227,7 @@ class TuneRun {
     tuned_.compute_alone = rank_interval(all[0].times).median;
     tuned_.comm_alone = rank_interval(all[1].times).median;
     tuned_.sequential = rank_interval(plain.front().times).median;
-    tuned_.critical_path = critical_path(scenario_.pattern, scenario_.iterations, tuned_.compute_alone, tuned_.comm_alone);
+    tuned_.critical_path = critical_path(scenario_, tuned_.compute_alone, tuned_.comm_alone);
     tuned_.limited_by = limiting_resource(space_->site(), scenario_.compute, tuned_.compute_alone, tuned_.comm_alone);
     // The least of several medians is a little too good: an opponent that is hard to beat.
     const auto best =

@@ -370,8 +370,7 @@ TEST(SimBackend, NoScheduleOfOneTransportBeatsTheCriticalPath) {
       for (const std::int64_t mib : {64, 512, 2'048}) {
         const Scenario scenario = gelu_all_reduce(mebibytes(mib), std::nullopt, pattern);
         const auto workload = simulated(device, scenario);
-        const Microseconds shortest = critical_path(pattern, scenario.iterations, *workload->run(Order::compute_only, {}),
-                                                    *workload->run(Order::comm_only, {}));
+        const Microseconds shortest = critical_path(scenario, *workload->run(Order::compute_only, {}), *workload->run(Order::comm_only, {}));
         for (const OverlapPlan& plan : {OverlapPlan{}, urgent()}) {
           EXPECT_GE(*workload->run(Order::concurrent, plan), shortest) << device << " " << mib;
         }

@@ -64,9 +64,9 @@ TEST(Controls, WindowsMatterToPlansThatChangeALaunchByItself) {
   site.collective.comm_blocks = Blocks(8);
   EXPECT_EQ(refusal("windows_only", site, plan), "nothing in the plan changes a launch that runs alone");
   site.iterations = 1;
-  EXPECT_EQ(refusal("windows_only", site, capped), "nothing runs beside anything in one iteration of a pipeline");
+  EXPECT_EQ(refusal("windows_only", site, capped), "no computation can run beside a communication");
   site.pattern = Pattern::pair;
-  EXPECT_EQ(refusal("windows_only", site, capped), "both sides of a pair run at once from the beginning to the end");
+  EXPECT_EQ(refusal("windows_only", site, capped), "both sides run at once from the beginning to the end");
 }
 
 TEST(Controls, OfALibrarysKernel) {
