@@ -9,7 +9,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from elbowroom import buckets, compression, division, placement, record, staging
+from elbowroom import buckets, compression, division, placement, record, scaled_copy, staging
 
 _installed: set[str] = set()
 _optimizer_states = False  # whether an optimizer of PyTorch's has made a step
@@ -135,7 +135,7 @@ def _divide_in_copies(torch: Any, collectives: Any, group: type) -> None:
         return
     expected = ["unsharded_grads", "reduce_scatter_input", "world_size"]
     if list(inspect.signature(copy).parameters) == expected and "gradient_divide_factor" in inspect.getsource(group.__init__):
-        setattr(collectives, division.COPY, division.copy_function(torch, copy))
+        setattr(collectives, division.COPY, division.Copy(torch, copy, scaled_copy.ScaledCopy))
 
 
 def _tell_when_a_step_begins(torch: Any, state: Any, plain_forward: Any) -> None:

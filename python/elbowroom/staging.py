@@ -79,10 +79,11 @@ class GroupStaging:
         except Exception as error:
             problem = str(error)
         self.entry.buffers, self.entry.bytes = len(self.seen.sizes()), total_bytes(self.seen)
-        layout = [self.seen.gathers, self.seen.scatters, self.seen.sizes()]
+        undivided = division.problem()
+        layout = [self.seen.gathers, self.seen.scatters, self.seen.sizes(), not undivided]
         held = placed.place(self.entry, self._segment, layout, problem, boundary)
         if held is not None:
-            self._use()
+            self._use(not undivided)
         elif self._segment is not None:
             self._segment.release()
             self._segment = None
@@ -98,13 +99,14 @@ class GroupStaging:
         self._torch.cuda.empty_cache()  # the buffers that these replace
         return Segment(self._torch, allocator, needed)
 
-    def _use(self) -> None:
+    def _use(self, divides: bool) -> None:
         self.places = Places(self._torch, self._segment.tensor(), self.seen)
         for owner in self._owners:
             if owner() is not None:  # there are symmetric kernels for sums, not for means
                 self._sums_before.append((owner, owner().force_sum_reduction_for_comms))
                 owner().force_sum_reduction_for_comms = True
-                division.take_over(self._torch, owner(), self.entry.ranks)
+                if divides:
+                    division.take_over(self._torch, owner(), self.entry.ranks)
 
     def _keep_divisions(self) -> None:
         """A program may have put a scatter of its own in our place, which divides nothing."""

@@ -1,39 +1,83 @@
 #!/usr/bin/env python3
-"""What a kernel launch of a PyTorch program costs more under `elbowroom run`, by the program's own clock: launches of programs in turns.
+"""What a kernel launch of a PyTorch program costs more under `elbowroom run`, everything counted, by the program's own clock.
 
-usage: scripts/gpu/launch_cost.py --elbowroom PROGRAM [--launches 5] [--seconds 225] [--json FILE]
+usage: scripts/gpu/launch_cost.py --elbowroom PROGRAM [--launches 3] [--seconds 225] [--json FILE]
 
-Two ranks launch small kernels, faster than their GPU waits for anything else: some with no collective under way (outside), some while an
-all-reduce runs (inside). The arms are the program alone, under `--policy gate`, which follows every launch, and under `auto`, which has
-ended its comparisons by then and rests. A figure is the median over launches of the median time of one PyTorch operation, in us.
-Needs two GPUs. Exit code 1 where a launch failed.
+Two ranks launch an empty kernel in blocks of 100, in turns through `cuLaunchKernel` as the program finds it and through the driver's own,
+and work on the CPU in between as programs do. The difference is what a launch costs more: `outside` with no collective under way, `inside`
+while an all-reduce runs. Processes differ by a third in what a launch takes them; within one process the two can be compared.
+
+The arms are the program alone, where both are the same function; `--policy gate`, which follows every launch; and `auto`, which has
+ended its comparisons by then and rests. Needs two GPUs and PyTorch 2.9 or later. Exit code 1 where a launch of the program failed.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import launched
 
 LAUNCHER = Path(__file__).resolve().parent.parent.parent / "examples" / "pytorch" / "launch.py"
-OUTSIDE, INSIDE = 1000, 200  # launches in a step; those inside must end before the all-reduce does
-REDUCED = 1 << 29  # elements of bf16: 1 GiB, about 4 ms
+DRIVER, FUNCTION = "libcuda.so.1", "cuLaunchKernel"
+BLOCK = 100
+REDUCED = 1 << 29  # elements of bf16: 1 GiB, which takes longer than two blocks
 
 
-def pin(rank: int) -> None:
-    """Processes differ by a third in what a launch takes them, by the core that they come to."""
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {cores[(2 * rank + 1) * len(cores) // 4]})
+def base_of_driver() -> int:
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        if "libcuda.so" in line:
+            return int(line.partition("-")[0], 16)
+    raise OSError(f"{DRIVER} is not loaded")
 
 
-def work(steps: int, warm_up: int) -> None:
+def address_of(function: object) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
+
+
+def offset_in_driver() -> int:
+    """Where the driver's own function lies. To be asked in a process that nothing is preloaded into."""
+    return address_of(getattr(ctypes.CDLL(DRIVER), FUNCTION)) - base_of_driver()
+
+
+class Launches:
+    """Blocks of launches on the current stream, in turns by the two functions."""
+
+    def __init__(self, torch: object, offset: int) -> None:
+        kernel = torch.cuda._compile_kernel('extern "C" __global__ void nothing() {}', "nothing")
+        self._function, self._stream = kernel.func, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        prototype = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p, *[ctypes.c_uint] * 7, *[ctypes.c_void_p] * 3])
+        found, own = address_of(getattr(ctypes.CDLL(DRIVER), FUNCTION)), base_of_driver() + offset
+        self._found, self._own, self.same = prototype(found), prototype(own), found == own
+        self._numbers = torch.zeros(64)
+        self._first_found = True
+
+    def _block(self, launch: Callable[..., int]) -> float:
+        begin = time.perf_counter()
+        for _ in range(BLOCK):
+            self._numbers.add_(1.0)
+            launch(self._function, 1, 1, 1, 32, 1, 1, 0, self._stream, None, None)
+        return 1e6 * (time.perf_counter() - begin) / BLOCK
+
+    def difference(self) -> float:
+        """Microseconds that a launch takes more as the program finds it."""
+        self._first_found = not self._first_found
+        if self._first_found:
+            found, own = self._block(self._found), self._block(self._own)
+        else:
+            own, found = self._block(self._own), self._block(self._found)
+        return found - own
+
+
+def work(steps: int, warm_up: int, offset: int) -> None:
     """One rank."""
     import torch
     import torch.distributed as dist
@@ -41,31 +85,23 @@ def work(steps: int, warm_up: int) -> None:
     rank = int(os.environ["RANK"])
     torch.cuda.set_device(rank)
     dist.init_process_group("nccl", device_id=torch.device("cuda", rank))
-    pin(rank)
-    small = torch.zeros(64, device="cuda")
     large = torch.zeros(REDUCED, device="cuda", dtype=torch.bfloat16)
-
-    def launches(count: int) -> float:
-        begin = time.perf_counter()
-        for _ in range(count):
-            small.add_(1.0)
-        return 1e6 * (time.perf_counter() - begin) / count
-
+    launches = Launches(torch, offset)
     times: dict[str, list[float]] = {"outside": [], "inside": []}
     missed = 0
     for step in range(warm_up + steps):
         torch.cuda.synchronize()
-        outside = launches(OUTSIDE)
+        outside = launches.difference()
         torch.cuda.synchronize()
         reducing = dist.all_reduce(large, async_op=True)
-        inside = launches(INSIDE)
+        inside = launches.difference()
         missed += step >= warm_up and reducing.is_completed()
         reducing.wait()
         if step >= warm_up:
             times["outside"].append(outside)
             times["inside"].append(inside)
     torch.cuda.synchronize()
-    line = json.dumps({"rank": rank, "missed": missed} | {where: statistics.median(of) for where, of in times.items()})
+    line = json.dumps({"rank": rank, "missed": missed, "same_function": launches.same} | {where: statistics.median(of) for where, of in times.items()})
     os.write(sys.stdout.fileno(), f"{line}\n".encode())  # in one piece: the other rank writes to the same place
     dist.destroy_process_group()
 
@@ -78,12 +114,12 @@ def arms(elbowroom: str) -> dict[str, list[str]]:
     }
 
 
-def launch(options: argparse.Namespace, arm: str, prefix: list[str]) -> dict:
+def launch(options: argparse.Namespace, arm: str, prefix: list[str], offset: int) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         under = [*prefix, "--report", str(report), "--"] if prefix else []
-        command = [*under, sys.executable, str(LAUNCHER), "-n", "2", __file__, "--work", "--steps", str(options.steps), "--warm-up", str(options.warm_up)]
-        done = launched.run(command, os.environ, options.timeout)
+        worker = [__file__, "--work", "--offset", str(offset), "--steps", str(options.steps), "--warm-up", str(options.warm_up)]
+        done = launched.run([*under, sys.executable, str(LAUNCHER), "-n", "2", *worker], os.environ, options.timeout)
         rows = [json.loads(line) for line in done.output.splitlines() if line.startswith("{")]
         result = {"arm": arm, "code": done.code, "ranks": rows}
         if done.code:
@@ -96,33 +132,32 @@ def launch(options: argparse.Namespace, arm: str, prefix: list[str]) -> dict:
 
 def summary(results: list[dict]) -> None:
     for where in ("outside", "inside"):
-        of = {arm: sorted(row[where] for result in results if result["arm"] == arm for row in result["ranks"]) for arm in arms("")}
-        if not all(of.values()):
-            continue
-        alone = statistics.median(of["alone"])
-        for arm, times in of.items():
-            print(f"# {where:8} {arm:10} {statistics.median(times):.3f} us ({times[0]:.3f}..{times[-1]:.3f}, {len(times)} ranks) {statistics.median(times) - alone:+.3f}")
+        for arm in arms(""):
+            times = sorted(row[where] for result in results if result["arm"] == arm for row in result["ranks"])
+            if times:
+                print(f"# {where:8} {arm:10} {statistics.median(times):+.3f} us ({times[0]:+.3f}..{times[-1]:+.3f}, {len(times)} ranks)")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--elbowroom", default="elbowroom")
-    parser.add_argument("--launches", type=int, default=5, help="of each arm")
+    parser.add_argument("--launches", type=int, default=3, help="of each arm")
     parser.add_argument("--seconds", type=float, default=225, help="no launch begins after these")
     parser.add_argument("--timeout", type=float, default=60, help="of one launch, in seconds")
     parser.add_argument("--steps", type=int, default=100)
-    parser.add_argument("--warm-up", type=int, default=150, help="steps before them, in which `auto` compares")
+    parser.add_argument("--warm-up", type=int, default=200, help="steps before them, in which `auto` compares")
     parser.add_argument("--json", default="")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--offset", type=int, default=0, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
-        work(options.steps, options.warm_up)
+        work(options.steps, options.warm_up, options.offset)
         return 0
-    begin, results = time.monotonic(), []
+    begin, results, offset = time.monotonic(), [], offset_in_driver()
     for _ in range(options.launches):
         for arm, prefix in arms(options.elbowroom).items():
             if time.monotonic() - begin < options.seconds:
-                results.append(launch(options, arm, prefix))
+                results.append(launch(options, arm, prefix, offset))
                 print(json.dumps(results[-1]), flush=True)
     summary(results)
     if options.json:

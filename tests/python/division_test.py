@@ -11,12 +11,8 @@ import stand_ins
 
 from elbowroom import division
 
-MIB = 1 << 20
-
-
-def owner(torch: Any, sizes: list[int], **more: Any) -> Any:
-    parameters = [SimpleNamespace(_orig_size=torch.Size([size]), orig_dtype=torch.bfloat16) for size in sizes]
-    values = {"fsdp_params": parameters, "_orig_dtype": torch.bfloat16, "_reduce_dtype": None, "mesh_info": SimpleNamespace(), "gradient_divide_factor": None}
+def owner(torch: Any, **more: Any) -> Any:
+    values = {"_orig_dtype": torch.bfloat16, "_reduce_dtype": None, "mesh_info": SimpleNamespace(), "gradient_divide_factor": None}
     return SimpleNamespace(**(values | more))
 
 
@@ -26,7 +22,8 @@ class DivisionTest(unittest.TestCase):
 
         self.torch = torch
         self.module = ModuleType(division.COLLECTIVES)
-        setattr(self.module, division.COPY, division.copy_function(torch, self.plain))
+        self.copied_scaled = 0
+        setattr(self.module, division.COPY, division.Copy(torch, self.plain, lambda torch: self.scaled))
         patch = mock.patch.dict("sys.modules", {division.COLLECTIVES: self.module})
         patch.start()
         self.addCleanup(patch.stop)
@@ -34,54 +31,62 @@ class DivisionTest(unittest.TestCase):
     def plain(self, unsharded_grads: Any, reduce_scatter_input: Any, world_size: int) -> None:
         self.torch._chunk_cat(unsharded_grads, 0, world_size, out=reduce_scatter_input.view(world_size, -1))
 
-    def taken_over(self, ranks: int, sizes: list[int], **more: Any) -> bool:
-        made = owner(self.torch, sizes, **more)
+    def scaled(self, sources: Any, target: Any, rows: int, scale: float) -> None:
+        self.copied_scaled += 1
+        self.plain([source * scale for source in sources], target, rows)
+
+    def taken_over(self, ranks: int, **more: Any) -> bool:
+        made = owner(self.torch, **more)
         division.take_over(self.torch, made, ranks)
         return isinstance(made.gradient_divide_factor, division.InCopy)
 
     def test_who_divides(self) -> None:
-        large = [16 * MIB, 128]  # two bytes an element: 32 MiB in two parameters are 16 MiB each, and a little
-        self.assertTrue(self.taken_over(2, large))
-        self.assertTrue(self.taken_over(8, large))
-        self.assertFalse(self.taken_over(3, large))  # thirds are rounded
-        self.assertFalse(self.taken_over(2, [16 * MIB, 64, 64]))  # 10.7 MiB each
-        self.assertFalse(self.taken_over(2, []))
-        self.assertFalse(self.taken_over(2, large, gradient_divide_factor=4.0))  # the program's own
-        self.assertFalse(self.taken_over(2, large, _reduce_dtype=self.torch.float16))
-        self.assertFalse(self.taken_over(2, large, mesh_info=SimpleNamespace(replicate_process_group="a group")))
+        self.assertTrue(self.taken_over(2))
+        self.assertTrue(self.taken_over(8))
+        self.assertFalse(self.taken_over(3))  # thirds are rounded
+        self.assertFalse(self.taken_over(2, gradient_divide_factor=4.0))  # the program's own
+        self.assertFalse(self.taken_over(2, _orig_dtype=self.torch.float16))
+        self.assertFalse(self.taken_over(2, _reduce_dtype=self.torch.float16))
+        self.assertFalse(self.taken_over(2, mesh_info=SimpleNamespace(replicate_process_group="a group")))
+
+    def test_a_process_says_why_its_copies_cannot_divide(self) -> None:
+        self.assertEqual(division.problem(), "")
+
+        def fails(torch: Any) -> Any:
+            raise OSError("libnvrtc.so.13: not found")
+
+        setattr(self.module, division.COPY, division.Copy(self.torch, self.plain, fails))
+        self.assertEqual(division.problem(), "libnvrtc.so.13: not found")
         setattr(self.module, division.COPY, self.plain)  # the seam was not found
-        self.assertFalse(self.taken_over(2, large))
+        self.assertEqual(division.problem(), "this PyTorch copies gradients in another way")
 
     def test_given_back_only_where_it_was_taken(self) -> None:
-        ours, theirs = owner(self.torch, [], gradient_divide_factor=division.InCopy(1.0)), owner(self.torch, [], gradient_divide_factor=1.0)
+        ours, theirs = owner(self.torch, gradient_divide_factor=division.InCopy(1.0)), owner(self.torch, gradient_divide_factor=1.0)
         division.give_back(ours)
         division.give_back(theirs)
         self.assertEqual((ours.gradient_divide_factor, theirs.gradient_divide_factor), (None, 1.0))
 
-    def copied(self, gradients: list[Any], factor: float | None, elements: int, dtype: Any) -> Any:
-        made = owner(self.torch, [], gradient_divide_factor=factor)
-        target = division.due(made, self.torch.full((elements,), 7.0, dtype=dtype), 2)
+    def copied(self, gradients: list[Any], factor: float | None, elements: int) -> Any:
+        self.assertEqual(division.problem(), "")
+        target = division.due(owner(self.torch, gradient_divide_factor=factor), self.torch.full((elements,), 7.0), 2)
         getattr(self.module, division.COPY)(gradients, target, 2)
         division.settle(target)
-        return target
+        return target.tolist()
 
-    def test_a_copy_that_divides_is_a_copy_and_a_division(self) -> None:
-        torch = self.torch
-        # Rank 0 gets the first half of each: rows 1, 2 of the matrix, 9 of the vector. Halves of them.
-        matrix, vector = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]), torch.tensor([9.0, 10.0])
-        expected = [0.5, 1.0, 1.5, 2.0, 4.5, 2.5, 3.0, 3.5, 4.0, 5.0]
-        ours = division.InCopy(1.0)
-        self.assertEqual(self.copied([matrix, vector], ours, 10, torch.float32).tolist(), expected)
-        self.assertEqual(self.copied([matrix.bfloat16(), vector.bfloat16()], ours, 10, torch.float32).tolist(), expected)
-        self.assertEqual(self.copied([matrix, vector], None, 10, torch.float32).tolist(), [2 * value for value in expected])
+    def test_a_copy_divides_where_it_is_due(self) -> None:
+        # Rank 0 gets the first half of each: rows 1, 2 of the matrix, 9 of the vector.
+        matrix, vector = self.torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]), self.torch.tensor([9.0, 10.0])
+        half = [0.5, 1.0, 1.5, 2.0, 4.5, 2.5, 3.0, 3.5, 4.0, 5.0]
+        self.assertEqual(self.copied([matrix, vector], division.InCopy(1.0), 10), half)
+        self.assertEqual(self.copied([matrix, vector], None, 10), [2 * value for value in half])
+        self.assertEqual(self.copied_scaled, 1)
 
-    def test_what_the_copy_cannot_divide_is_divided_before_the_scatter(self) -> None:
-        torch = self.torch
+    def test_what_the_kernel_does_not_copy_is_divided_before_the_scatter(self) -> None:
+        ours, torch = division.InCopy(1.0), self.torch
         # Three rows for two ranks: two and one, and a row of zeros.
-        uneven = self.copied([torch.tensor([2.0, 4.0, 6.0])], division.InCopy(1.0), 4, torch.float32)
-        self.assertEqual(uneven.tolist(), [1.0, 2.0, 3.0, 0.0])
-        transposed = torch.tensor([[2.0, 4.0], [6.0, 8.0]]).t()
-        self.assertEqual(self.copied([transposed], division.InCopy(1.0), 4, torch.float32).tolist(), [1.0, 3.0, 2.0, 4.0])
+        self.assertEqual(self.copied([torch.tensor([2.0, 4.0, 6.0])], ours, 4), [1.0, 2.0, 3.0, 0.0])
+        self.assertEqual(self.copied([torch.tensor([[2.0, 4.0], [6.0, 8.0]]).t()], ours, 4), [1.0, 3.0, 2.0, 4.0])
+        self.assertEqual(self.copied_scaled, 0)
 
 
 if __name__ == "__main__":

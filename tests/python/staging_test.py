@@ -217,7 +217,7 @@ class StagingTest(unittest.TestCase):
             layouts.append(self.asked[0][0])
         self.assertEqual(layouts[0], layouts[1])
         # 3 gathers of 64 MiB, an input of 64 MiB, a result of 32 MiB that passes, three that stay.
-        self.assertEqual(layouts[0], [6, 6, [64 << 20] * 4 + [32 << 20] * 4])
+        self.assertEqual(layouts[0], [6, 6, [64 << 20] * 4 + [32 << 20] * 4, False])  # the stand-in copies nothing
 
 
 if __name__ == "__main__":
