@@ -64,6 +64,21 @@ RunActivity activity_of(Members& document) {
   return read;
 }
 
+ProcessReport::Trial::Budget budget_of(Members members) {
+  ProcessReport::Trial::Budget budget;
+  budget.state = members.text("state");
+  budget.reason = members.text("reason");
+  budget.decides_here = members.text("decides") == "this process";
+  if (members.has("blocks")) budget.blocks = members.count("blocks");
+  budget.decisions = members.count("decisions");
+  if (members.has("remembered")) budget.remembered = members.count("remembered");
+  members.each("arms", [&](Members arm) {
+    budget.arms.push_back(
+        {arm.count("blocks"), Microseconds(arm.amount("us")), arm.number("gain_percent"), arm.number("low"), arm.number("high")});
+  });
+  return budget;
+}
+
 ProcessReport::Trial trial_of(Members members) {
   ProcessReport::Trial trial;
   trial.state = members.text("state");
@@ -79,6 +94,7 @@ ProcessReport::Trial trial_of(Members members) {
     trial.choices.push_back({choice.text("sequence"), choice.text("arm"), choice.number("gain_percent"), choice.number("low"),
                              choice.number("high"), choice.count("decisions")});
   });
+  if (members.has("budget")) trial.budget = budget_of(members.object("budget"));
   return trial;
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "report/run_budgets.hpp"
 #include "report/symmetric_memory.hpp"
 
 namespace elbowroom {
@@ -63,8 +64,8 @@ std::string kept_differently(const std::vector<const Trial*>& trials) {
   return text;
 }
 
-std::string nothing_helped(const Trial& trial) {
-  std::string text = "nothing helped, the program ran as it is";
+std::string nothing_helped(const Trial& trial, bool keeps_budget) {
+  std::string text = keeps_budget ? "no other control helped" : "nothing helped, the program ran as it is";
   const char* before = " (gain with ";
   for (const Trial::Arm& arm : trial.arms) {
     if (arm.name == kPlain) continue;
@@ -101,7 +102,9 @@ std::string compared(const RunReport& report) {
   if (decided.empty()) return nothing_compared(comparing);
   const auto same = [&](const Trial* trial) { return trial->arm == decided.front()->arm; };
   if (!std::ranges::all_of(decided, same)) return kept_differently(decided);
-  return decided.front()->arm == kPlain ? nothing_helped(*decided.front()) : kept(decided);
+  const ProcessReport* decider = detail::budget_decider(report);
+  const bool keeps_budget = decider != nullptr && *decider->trial.budget.blocks > 0;
+  return decided.front()->arm == kPlain ? nothing_helped(*decided.front(), keeps_budget) : kept(decided);
 }
 
 std::string where_it_lies(const detail::SymmetricBuffers& part) {
@@ -126,7 +129,13 @@ std::string on_symmetric_memory(const std::vector<ProcessReport>& processes) {
 
 std::string on_same_bits(const std::string& asked_by) {
   if (asked_by.empty() || asked_by == kSameBits) return {};
-  return fmt::format("; a profile's SM targets and symmetric memory were left out because of {}", asked_by);
+  return fmt::format("; a profile's SM targets, budgets and symmetric memory were left out because of {}", asked_by);
+}
+
+// Who asks for something that excludes budgets by name knows that it does.
+std::string on_budgets(const RunReport& report) {
+  const bool told = report.no_budgets.starts_with("--") || report.no_budgets == report.same_bits;
+  return !report.no_budgets.empty() && told ? "" : detail::budgets_in_words(report);
 }
 
 std::string on_unseen_library(const RunReport& report) {
@@ -142,7 +151,8 @@ std::string closing_line(const RunReport& report) {
   if (report.policy != "auto") return {};
   const std::string text = compared(report);
   const std::string more = on_symmetric_memory(report.processes) + on_unseen_library(report);
-  return text.empty() && more.empty() ? text : text + more + on_same_bits(report.same_bits);
+  if (text.empty() && more.empty()) return text;
+  return text + (text.empty() ? "" : on_budgets(report)) + more + on_same_bits(report.same_bits);
 }
 
 }  // namespace elbowroom

@@ -89,6 +89,7 @@ std::string to_json(const RunReport& report, int indent) {
   written["exit_code"] = report.exit_code;
   written["wall_s"] = report.wall.count();
   written["same_bits"] = detail::text_or_null(report.same_bits);
+  written["no_budgets"] = detail::text_or_null(report.no_budgets);
   OrderedJson& processes = written["processes"] = OrderedJson::array();
   for (const ProcessReport& process : report.processes) {
     OrderedJson& row = processes.emplace_back(OrderedJson::parse(process.document, nullptr, /*allow_exceptions=*/false));

@@ -10,6 +10,7 @@
 
 #include "elbowroom/report/run_report.hpp"
 #include "report/comm_library.hpp"
+#include "report/run_budgets.hpp"
 #include "report/symmetric_memory.hpp"
 
 namespace elbowroom {
@@ -91,6 +92,7 @@ std::string trial_lines(const std::vector<ProcessReport>& processes) {
       if (&arm != &trial.arms.front()) lines += fmt::format(" us, {:.2f} % less ({:.2f}..{:.2f})", arm.gain, arm.low, arm.high);
       if (&arm == &trial.arms.front()) lines += " us a step";
     }
+    if (trial.budget.decides_here && trial.budget.blocks) lines += "; " + detail::budget_in_words(trial.budget);
     lines += '\n';
   }
   return lines;

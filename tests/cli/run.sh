@@ -157,9 +157,23 @@ lacks ELBOWROOM_RUN_TUNER_PLUGIN
 grep -q '^ELBOWROOM_RUN_JOB=elbowroom-run-' "$out" || fail 'the job has no name'
 NCCL_TUNER_PLUGIN=mine expect 0 run --set budget=8 -- "$ELBOWROOM_BIN" run --set budget=4 -- env
 inherits ELBOWROOM_RUN_TUNER_PLUGIN=mine
-NCCL_TUNER_PLUGIN=mine expect 0 run --set symmetric_blocks=16 -- env
+NCCL_TUNER_PLUGIN=mine expect 0 run --off budget --set symmetric_blocks=16 -- env
 inherits NCCL_TUNER_PLUGIN=mine
 lacks ELBOWROOM_RUN_JOB
+# `auto` compares budgets, unless it compares nothing, the same bits are wanted, or the user decided about blocks or a policy without plugins.
+asks() { expect 0 run "$@" -- env; inherits "NCCL_TUNER_PLUGIN=$library"; grep -q '^ELBOWROOM_RUN_JOB=' "$out" || fail 'the job has no name'; }
+asks_not() { expect 0 run "$@" -- env; lacks NCCL_TUNER_PLUGIN; lacks ELBOWROOM_RUN_JOB; }
+NCCL_TUNER_PLUGIN=mine asks
+inherits ELBOWROOM_RUN_TUNER_PLUGIN=mine
+for policy in 0 2 DEFAULT zero 'ZERO|DEFAULT'; do NCCL_CTA_POLICY=$policy asks; done
+for policy in 1 EFFICIENCY 'DEFAULT|efficiency' other; do NCCL_CTA_POLICY=$policy asks_not; done
+for variable in NCCL_MIN_CTAS NCCL_MAX_CTAS NCCL_MIN_NCHANNELS NCCL_MAX_NCHANNELS; do declare -x $variable=8; asks_not; unset $variable; done
+NCCL_ALGO=Ring asks_not
+CUBLAS_WORKSPACE_CONFIG=:4096:8 asks_not
+for options in '--off budget' --same-bits '--off ab' '--policy observe' '--policy gate' '--set comm_blocks=8' '--backend hip'; do
+  # shellcheck disable=SC2086
+  asks_not $options
+done
 
 # With hip its own library is preloaded, RCCL gets the names that it knows, and priorities are asked for unless somebody decided otherwise.
 expect 0 run --backend hip --policy priority --set comm_blocks=8 -- env

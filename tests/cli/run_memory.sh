@@ -75,7 +75,7 @@ kept '"options":"gate off"'
 kept '"options":"sm_target 100"'
 NCCL_ALGO=Ring compares
 holds '"remembered":""'
-kept '"options":"NCCL_ALGO=Ring"'
+kept '"options":"NCCL_ALGO=Ring;budget off"'
 cp "$memory" "$work/before"
 compares --no-memory
 cmp -s "$memory" "$work/before" || fail '--no-memory changed the memory'

@@ -26,6 +26,7 @@ using detail::ChoiceKey;
 using detail::RememberedChoice;
 
 constexpr const char* kPlain = "plain";
+constexpr const char* kBudget = "budget ";
 
 /// What the program's communication library finds in its environment, sorted by name.
 std::map<std::string, std::string> library_settings(const RunControls& controls) {
@@ -63,13 +64,27 @@ std::optional<RememberedChoice> choice_of(const ProcessReport& process, const Pr
   return choice;
 }
 
+/// What a budget was worth knows the process that compared it.
+bool knows_gain(const ProcessReport& process, const std::string& arm) {
+  return process.trial.budget.decides_here || arm.find(kBudget) == std::string::npos;
+}
+
+std::vector<const ProcessReport*> deciders_first(std::span<const ProcessReport> processes) {
+  std::vector<const ProcessReport*> sorted;
+  for (const ProcessReport& process : processes) sorted.push_back(&process);
+  std::ranges::stable_partition(sorted, [](const ProcessReport* process) { return process->trial.budget.decides_here; });
+  return sorted;
+}
+
 }  // namespace
 
-ChoiceSurroundings choice_surroundings(RunBackend backend, const run::Rules& rules, const RunControls& controls) {
+ChoiceSurroundings choice_surroundings(RunBackend backend, const run::Rules& rules, const RunControls& controls,
+                                       const BudgetQuestions& budgets) {
   run::Rules that_count = rules;
   that_count.timing = that_count.trial = true;
   std::string options = run::rules_text(that_count);
   for (const auto& [variable, value] : library_settings(controls)) options += fmt::format("{}={}\n", variable, value);
+  if (!budgets.left_out.empty()) options += "budget off\n";
   if (!options.empty()) options.pop_back();
   std::ranges::replace(options, '\n', ';');
   return {detail::version_in(backend == RunBackend::hip ? detail::kAmdDriver : detail::kNvidiaDriver), as_line(std::move(options))};
@@ -93,9 +108,9 @@ std::string choices_text(const detail::ChoiceMemory& memory, const ChoiceSurroun
 detail::NewChoices new_choices(std::span<const ProcessReport> processes, const ChoiceSurroundings& surroundings, std::int64_t now) {
   detail::NewChoices found;
   const auto disagree = [&](const ChoiceKey& key) { return std::ranges::find(found.disagreed, key) != found.disagreed.end(); };
-  for (const ProcessReport& process : processes) {
-    for (const ProcessReport::Trial::Choice& made : process.trial.choices) {
-      std::optional<RememberedChoice> choice = choice_of(process, made, surroundings, now);
+  for (const ProcessReport* process : deciders_first(processes)) {
+    for (const ProcessReport::Trial::Choice& made : process->trial.choices) {
+      std::optional<RememberedChoice> choice = choice_of(*process, made, surroundings, now);
       if (!choice || disagree(choice->key)) continue;
       const auto other = std::ranges::find(found.kept, choice->key, &RememberedChoice::key);
       if (other == found.kept.end()) {
@@ -105,7 +120,7 @@ detail::NewChoices new_choices(std::span<const ProcessReport> processes, const C
         found.kept.erase(other);
       } else {
         const std::int64_t decisions = std::min(other->decisions, choice->decisions);
-        if (choice->gain < other->gain) *other = *std::move(choice);
+        if (knows_gain(*process, choice->arm) && choice->gain < other->gain) *other = *std::move(choice);
         other->decisions = decisions;
       }
     }

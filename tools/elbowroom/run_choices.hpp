@@ -8,6 +8,7 @@
 #include "run/rules.hpp"
 #include "run_backend.hpp"
 #include "run_controls.hpp"
+#include "run_tuner.hpp"
 #include "tune/choice_memory.hpp"
 
 namespace elbowroom {
@@ -17,7 +18,8 @@ struct ChoiceSurroundings {
   std::string driver;   ///< version; empty: not known
   std::string options;  ///< rules that change the arms or what they act on, and how the communication library is set, in one line
 };
-ChoiceSurroundings choice_surroundings(RunBackend backend, const run::Rules& rules, const RunControls& controls);
+ChoiceSurroundings choice_surroundings(RunBackend backend, const run::Rules& rules, const RunControls& controls,
+                                       const BudgetQuestions& budgets);
 
 /// Where choices are kept: elbowroom/choices.json below XDG_CACHE_HOME, or below .cache of HOME. Empty where neither is an absolute path.
 std::string choices_file();

@@ -31,7 +31,6 @@
 #include "run_preload.hpp"
 #include "run_python.hpp"
 #include "run_request.hpp"
-#include "run_tuner.hpp"
 #include "tuned_plans.hpp"
 
 namespace elbowroom {
@@ -107,9 +106,8 @@ class Run {
   void prepare(const std::string& library) {
     std::ranges::copy(request_.controls.comm_library, std::back_inserter(changes_));
     std::ranges::move(backend_environment(request_.backend, request_.policy, request_.controls), std::back_inserter(changes_));
-    if (folder_) {
-      const std::string job = folder_->path().filename().string();
-      std::ranges::move(tuner_environment(request_.controls, library, job), std::back_inserter(changes_));
+    if (folder_ && request_.budgets.asked) {
+      std::ranges::move(tuner_environment(library, folder_->path().filename().string()), std::back_inserter(changes_));
     }
     changes_.emplace_back("LD_PRELOAD", preload_list(library));
     changes_.emplace_back(run::kPolicyVariable, text(request_.policy));
@@ -125,7 +123,8 @@ class Run {
                      {},
                      std::string(name(request_.backend)),
                      !request_.controls.comm_rules.empty(),
-                     request_.same_bits};
+                     request_.same_bits,
+                     request_.budgets.left_out};
     std::vector<fs::path> files;
     std::error_code unknown;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, unknown)) {
@@ -219,7 +218,7 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
   run->add_flag("--no-memory", arguments->no_memory,
                 "Neither use what auto chose in earlier runs nor keep what it chooses in this one");
   run->add_flag("--same-bits", arguments->same_bits,
-                "Leave out what may change the bits of a result: SM targets, symmetric memory, blocks of a profile");
+                "Leave out what may change the bits of a result: SM targets, symmetric memory, budgets, blocks of a profile");
   run->add_flag("--verbose", arguments->verbose, "Show the report as a table on standard error");
   run->add_flag("--quiet", arguments->quiet, "Leave out the closing line, which says what auto kept and what it was worth");
   run->add_option(
@@ -241,7 +240,7 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
   run->add_option(
          "--off", arguments->off,
          "Parts to leave out: gate, priority, timing (learning durations), ab (comparing steps), symmetric (memory of PyTorch's "
-         "collectives); shape, sm_target (a profile's)")
+         "collectives), budget (of collectives); shape, sm_target (a profile's)")
       ->delimiter(',')
       ->take_all();
   run->callback([arguments, command, &chosen] { chosen = [arguments, command] { return run_command(*arguments, command); }; });

@@ -15,8 +15,8 @@
 namespace elbowroom {
 namespace {
 
-// Parts that a profile adds, and the hook into Python programs. The interposer never hears of them.
-constexpr std::array<std::string_view, 3> kOffElsewhereWords = {"shape", "sm_target", "symmetric"};
+// Parts that a profile adds, the hook into Python programs, and NCCL's questions. The interposer never hears of them.
+constexpr std::array<std::string_view, 4> kOffElsewhereWords = {"shape", "sm_target", "symmetric", "budget"};
 
 bool is_part_of_policy(std::string_view text) {
   return std::ranges::find(run::kParts, text, &run::Part::word) != run::kParts.end();

@@ -159,7 +159,8 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
   // The hook gives gathers the buffers that copy engines need. Nothing else of a communicator changes by it.
   rules->symmetric_copies = hook.has_value();
   const std::string memory = asked_memory(arguments, *policy);
-  ChoiceSurroundings here = choice_surroundings(*backend, *rules, controls);
+  BudgetQuestions budgets = budget_questions(*policy, *backend, controls, same_bits);
+  ChoiceSurroundings here = choice_surroundings(*backend, *rules, controls, budgets);
   return RunRequest{.command = *command,
                     .controls = std::move(controls),
                     .rules = rules_text(*rules),
@@ -169,6 +170,7 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
                     .choices = remembered_choices(memory, here),
                     .memory = memory,
                     .surroundings = std::move(here),
+                    .budgets = std::move(budgets),
                     .same_bits = same_bits,
                     .learn_into = arguments.learn ? profile_path(arguments.profile_file) : "",
                     .report_file = arguments.report_file,

@@ -10,6 +10,7 @@
 #include "run_backend.hpp"
 #include "run_choices.hpp"
 #include "run_controls.hpp"
+#include "run_tuner.hpp"
 
 namespace elbowroom {
 
@@ -45,6 +46,7 @@ struct RunRequest {
   std::string choices;    ///< what `auto` chose in earlier runs, as the interposer reads it
   std::string memory;     ///< the file that keeps what it chooses in this one; empty: none
   ChoiceSurroundings surroundings;
+  BudgetQuestions budgets;
   std::string same_bits;    ///< who asked for the same results to the bit, as same_bits_asked_by says it
   std::string learn_into;   ///< the profile that takes what this one learns; empty: none
   std::string report_file;  ///< empty: none

@@ -1,14 +1,61 @@
 #include "run_tuner.hpp"
 
+#include <strings.h>
+
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
+#include <string_view>
 
 namespace elbowroom {
+namespace {
 
-EnvironmentChanges tuner_environment(const RunControls& controls, const std::string& library, const std::string& job) {
-  const bool budgets = std::ranges::any_of(controls.comm_rules, [](const auto& rule) { return rule.first == "budget"; });
-  if (!budgets) return {};
+constexpr const char* kPolicy = "NCCL_CTA_POLICY";
+constexpr std::array<const char*, 6> kBlocks = {"NCCL_MIN_CTAS",      "NCCL_MAX_CTAS",   "NCCL_MIN_NCHANNELS",
+                                                "NCCL_MAX_NCHANNELS", "NCCL_MIN_NRINGS", "NCCL_MAX_NRINGS"};
+
+/// As NCCL will find it; empty: nobody set it.
+std::string setting(const RunControls& controls, const char* variable) {
+  const auto own = std::ranges::find(controls.comm_library, variable, &std::pair<std::string, std::string>::first);
+  if (own != controls.comm_library.end()) return own->second;
+  const char* const value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
+/// Neither NCCL's default nor its policy of copy engines, whatever else the value is.
+bool may_be_efficiency(const std::string& policy) {
+  std::istringstream words(policy);
+  for (std::string word; std::getline(words, word, '|');) {
+    const auto is = [&](const char* known) { return strcasecmp(word.c_str(), known) == 0; };
+    if (!is("0") && !is("2") && !is("DEFAULT") && !is("ZERO")) return true;
+  }
+  return false;
+}
+
+std::string reason_to_leave_out(const RunControls& controls, const std::string& same_bits) {
+  if (std::ranges::find(controls.off, "budget") != controls.off.end()) return "--off budget";
+  if (!same_bits.empty()) return same_bits;
+  for (const char* variable : kBlocks) {
+    if (const std::string value = setting(controls, variable); !value.empty()) return std::string(variable) + "=" + value;
+  }
+  const std::string policy = setting(controls, kPolicy);
+  return may_be_efficiency(policy) ? std::string(kPolicy) + "=" + policy : "";
+}
+
+}  // namespace
+
+BudgetQuestions budget_questions(run::Policy policy, RunBackend backend, const RunControls& controls,
+                                 const std::string& same_bits) {
+  if (std::ranges::any_of(controls.comm_rules, [](const auto& rule) { return rule.first == "budget"; })) return {true, ""};
+  const bool compares = policy == run::Policy::automatic && std::ranges::find(controls.off, "ab") == controls.off.end();
+  if (!compares || backend == RunBackend::hip) return {};
+  std::string left_out = reason_to_leave_out(controls, same_bits);
+  return {left_out.empty(), std::move(left_out)};
+}
+
+EnvironmentChanges tuner_environment(const std::string& library, const std::string& job) {
   EnvironmentChanges changes{{"NCCL_TUNER_PLUGIN", library}, {"ELBOWROOM_RUN_JOB", job}};
   // A run around this one has put its library there, and what was there before it beside it.
   const char* const before = std::getenv("NCCL_TUNER_PLUGIN");

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -117,6 +118,23 @@ struct ProcessReport {
       double high = 0;
       std::int64_t decisions = 0;  ///< comparisons of this process that ended with it; 0: an earlier run's, not checked yet
     };
+    /// What it found by comparing block budgets of collectives.
+    struct Budget {
+      struct Arm {
+        std::int64_t blocks = 0;  ///< at most; 0: the library's own number
+        Microseconds step{0};
+        double gain = 0;  ///< as an arm's above, against the library's own number
+        double low = 0;
+        double high = 0;
+      };
+      std::string state;                       ///< empty: it was not to compare any
+      std::string reason;                      ///< why it did not
+      bool decides_here = false;               ///< or another process of the job
+      std::optional<std::int64_t> blocks;      ///< what was kept; absent before that
+      std::int64_t decisions = 0;              ///< comparisons that ended with it; 0: an earlier run's, or another process's
+      std::optional<std::int64_t> remembered;  ///< what an earlier run kept, with which this one began
+      std::vector<Arm> arms;                   ///< of the last comparison
+    };
     std::string state;            ///< empty or "off": it did not compare
     std::string arm;              ///< what it chose, "priority, gate"
     std::int64_t decisions = 0;   ///< comparisons that came to an end
@@ -124,6 +142,7 @@ struct ProcessReport {
     std::vector<Arm> arms;        ///< of the last comparison, plain first; empty before one came to an end
     std::string remembered;       ///< what an earlier run settled for and this one began with; empty: nothing was known
     std::vector<Choice> choices;
+    Budget budget;
   };
 
   std::int64_t pid = 0;
@@ -149,6 +168,7 @@ struct RunReport {
   std::string backend = "cuda";      ///< whose launches were seen: "cuda" or "hip"
   bool asks_library = false;         ///< for a budget, or for settings of communicators
   std::string same_bits;             ///< what asked for the same results to the bit; empty: nothing did
+  std::string no_budgets;            ///< because of what `auto` compared no budgets; empty: it did, or compared nothing
 };
 
 /// Reads one report. Absent fields keep their defaults. `invalid_input`, one line that begins with `source`, when the text is no

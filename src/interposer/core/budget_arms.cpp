@@ -80,10 +80,7 @@ void BudgetArms::on_step_begun(const StepFacts& facts, const BudgetStanding& now
   if (!compares_ || asked == 0) { return; }
   if (follows_) {
     reason_ = Reason::none;
-    if ((now.agreed & kBudgetKept) != 0) {
-      followed_pattern_ = pattern_;
-      followed_ = static_cast<std::uint8_t>(now.agreed & kBudgetBlocks);
-    }
+    follow(now.agreed);
     return;
   }
   if (given_up_) { return; }
@@ -111,8 +108,21 @@ void BudgetArms::on_step_begun(const StepFacts& facts, const BudgetStanding& now
   wish_for_arm();
 }
 
+// Blocks that are not kept are those of a comparison, which ends with some that are.
+void BudgetArms::follow(std::uint16_t agreed) {
+  const auto blocks = static_cast<std::uint8_t>(agreed & kBudgetBlocks);
+  if ((agreed & kBudgetKept) == 0) {
+    saw_comparison_ = saw_comparison_ || blocks != 0;
+    return;
+  }
+  const unsigned before = followed_pattern_ == pattern_ ? followed_.decisions : 0;
+  followed_ = {blocks, {}, before + (saw_comparison_ ? 1 : 0)};
+  followed_pattern_ = pattern_;
+  saw_comparison_ = false;
+}
+
 std::optional<BudgetArms::Kept> BudgetArms::kept(std::uint64_t pattern) const {
-  if (follows_) { return followed_pattern_ == pattern && pattern != 0 ? std::optional(Kept{followed_, {}, 0}) : std::nullopt; }
+  if (follows_) { return followed_pattern_ == pattern && pattern != 0 ? std::optional(followed_) : std::nullopt; }
   std::optional<Kept> found;
   trial_.for_each_choice([&](const AbTrial::Choice& choice) {
     if (choice.pattern == pattern) { found = Kept{kBlocks[choice.arm], choice.finding, choice.decisions}; }

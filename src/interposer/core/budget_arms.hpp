@@ -60,6 +60,7 @@ class BudgetArms {
   [[nodiscard]] Reason not_now(const StepFacts& facts, bool ready) const;
   void enter();
   void leave();
+  void follow(std::uint16_t agreed);
   void wish_for_arm();
 
   AbTrial trial_;
@@ -75,7 +76,8 @@ class BudgetArms {
   BudgetStanding before_;
   BudgetWish wish_;
   std::uint64_t followed_pattern_ = 0;  ///< for which another process has settled
-  std::uint8_t followed_ = 0;
+  Kept followed_;
+  bool saw_comparison_ = false;
 };
 
 const char* text(BudgetArms::Reason reason);

@@ -161,7 +161,7 @@ void write_choices(ReportWriter& out, const Knowledge& known, const Rules& rules
     out.begin_object().key("sequence").hexadecimal(choice.pattern);
     out.key("arm").text(arm_name(text_of_arm(rules, choice.arm), budget.blocks).data());
     write_gain(out, together(choice.finding, budget.blocks == 0 ? AbTrial::Finding{} : budget.finding));
-    out.key("decisions").number(choice.decisions).end_object();
+    out.key("decisions").number(std::max(choice.decisions, budget.decisions)).end_object();
   });
   out.end_array();
 }

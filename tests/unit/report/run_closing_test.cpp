@@ -122,10 +122,10 @@ TEST(RunClosing, SaysWhatMayChangeBitsAndWhoForbadeIt) {
   report.same_bits = "--same-bits";
   EXPECT_EQ(closing_line(report), "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
   report.same_bits = "CUBLAS_WORKSPACE_CONFIG=:4096:8";
-  EXPECT_EQ(
-      closing_line(report),
-      "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; a profile's SM targets and symmetric memory were left out "
-      "because of CUBLAS_WORKSPACE_CONFIG=:4096:8");
+  EXPECT_EQ(closing_line(report),
+            "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; a profile's SM targets, budgets and symmetric memory "
+            "were left out "
+            "because of CUBLAS_WORKSPACE_CONFIG=:4096:8");
   report.processes.clear();
   EXPECT_EQ(closing_line(report), "") << "a command without a GPU";
 }
@@ -143,6 +143,56 @@ TEST(RunClosing, IsEmptyWhereNothingIsCompared) {
   ProcessReport off = process("plain", 0);
   off.trial.state = "off";
   EXPECT_EQ(closing_line(run_of({off})), "");
+}
+
+/// Compared its budgets: 16 blocks take 0.5 % less, 8 blocks `gain` % less than the library's own number.
+ProcessReport with_budget(ProcessReport report, std::int64_t kept, double gain) {
+  report.trial.budget.state = "settled";
+  report.trial.budget.decides_here = true;
+  report.trial.budget.blocks = kept;
+  report.trial.budget.decisions = 1;
+  report.trial.budget.arms = {{0, Microseconds(1'000), 0, 0, 0},
+                              {16, Microseconds(995), 0.5, -0.5, 1.5},
+                              {8, Microseconds(1'000 - 10 * gain), gain, gain - 1, gain + 1}};
+  return report;
+}
+
+TEST(RunClosing, SaysWhichBudgetWasKeptAndWhatItWasWorth) {
+  ProcessReport follower = process("plain", 0.2);
+  follower.trial.budget.state = "waiting";
+  const RunReport kept = run_of({follower, with_budget(process("plain", 0.2), 8, 3)});
+  EXPECT_THAT(closing_line(kept), HasSubstr("no other control helped (gain with 'priority'"));
+  EXPECT_THAT(closing_line(kept),
+              HasSubstr("; collectives kept to 8 blocks: steps take 3.0 % (2.0..4.0, 95 %) less, sums may differ"));
+  EXPECT_EQ(closing_line(run_of({with_budget(process("priority, gate", 3.2), 0, -2)})),
+            "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; fewer blocks for collectives gained nothing (16: 0.5 % "
+            "(-0.5..1.5, 95 %), 8: -2.0 % (-3.0..-1.0, 95 %))");
+  ProcessReport unchecked = with_budget(process("priority, gate", 3.2), 8, 0);
+  unchecked.trial.budget.decisions = 0;
+  EXPECT_THAT(closing_line(run_of({unchecked})), HasSubstr("; collectives kept to 8 blocks, as an earlier run found, not checked"));
+}
+
+// Of two jobs, or two groups of ranks that share no communicator, the one that gained least.
+TEST(RunClosing, SaysTheLeastThatABudgetWasWorth) {
+  EXPECT_THAT(closing_line(run_of({with_budget(process("plain", 0.2), 8, 5), with_budget(process("plain", 0.2), 8, 3)})),
+              HasSubstr("steps take 3.0 %"));
+}
+
+TEST(RunClosing, SaysWhyNoBudgetWasCompared) {
+  ProcessReport asked = process("priority, gate", 3.2);
+  asked.trial.budget.state = "waiting";
+  asked.trial.budget.decides_here = true;
+  asked.trial.budget.reason = "NCCL asked about no collective";
+  RunReport report = run_of({asked});
+  EXPECT_THAT(closing_line(report), HasSubstr("; no budget of blocks was compared: NCCL asked about no collective"));
+  report.processes[0].activity.library.agreement = {{"the ranks are on several hosts", 2}};
+  EXPECT_THAT(closing_line(report), HasSubstr("; no budget of blocks was compared: the ranks are on several hosts"));
+  report.processes[0].activity.library.agreement = {{"one rank", 1}, {"possible", 1}};
+  EXPECT_THAT(closing_line(report), HasSubstr("compared: NCCL asked"));
+  report.no_budgets = "NCCL_MAX_CTAS=8";
+  EXPECT_THAT(closing_line(report), HasSubstr("; no budget of blocks was compared because of NCCL_MAX_CTAS=8"));
+  report.no_budgets = "--off budget";
+  EXPECT_EQ(closing_line(report), "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
 }
 
 }  // namespace
