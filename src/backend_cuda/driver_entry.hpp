@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "backend_cuda/handles.hpp"
+#include "backend_cuda/cuda_calls.hpp"
 #include "elbowroom/base/result.hpp"
 
 namespace elbowroom::cuda {
@@ -23,6 +23,13 @@ Status driver_entry(const char* name, Function*& function, unsigned since = 12'0
   if (entry == nullptr || found != cudaDriverEntryPointSuccess) return unavailable(std::string("the driver has no ") + name);
   function = reinterpret_cast<Function*>(entry);
   return {};
+}
+
+/// The same for a function of a table. The driver's errors have the numbers and words of the runtime's.
+template <class... Parameters>
+Status driver_entry(const char* name, gpu::Call<Parameters...>& call) {
+  call.name = name;
+  return driver_entry(name, call.function);
 }
 
 }  // namespace elbowroom::cuda

@@ -75,7 +75,7 @@ Status observe_launches_of(const elbowroom::detail::DynamicLibrary& library) {
   return library.redirect_import("dlsym", &find_symbol);
 }
 
-LaunchCompletion::LaunchCompletion(const std::vector<cudaStream_t>& streams, const std::vector<cudaEvent_t>& events)
+LaunchCompletion::LaunchCompletion(const std::vector<gpu::StreamHandle>& streams, const std::vector<gpu::EventHandle>& events)
     : streams_(streams), events_(events), launched_(streams.size(), false) {
   active = this;
 }
@@ -91,9 +91,9 @@ Status LaunchCompletion::every_stream_launched() const {
 
 cudaEvent_t LaunchCompletion::event_for(cudaStream_t stream) {
   for (std::size_t i = 0; i < streams_.size(); ++i) {
-    if (streams_[i] != stream) continue;
+    if (native(streams_[i]) != stream) continue;
     launched_[i] = true;
-    return events_[i];
+    return native(events_[i]);
   }
   return nullptr;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/dynamic_library.hpp"
+#include "backend_cuda/cuda_calls.hpp"
 #include "elbowroom/base/result.hpp"
 
 namespace elbowroom::cuda {
@@ -20,7 +21,7 @@ Status observe_launches_of(const elbowroom::detail::DynamicLibrary& library);
 class LaunchCompletion {
  public:
   /// A launch on streams[i] records events[i]. Both outlive this.
-  LaunchCompletion(const std::vector<cudaStream_t>& streams, const std::vector<cudaEvent_t>& events);
+  LaunchCompletion(const std::vector<gpu::StreamHandle>& streams, const std::vector<gpu::EventHandle>& events);
   ~LaunchCompletion();
   LaunchCompletion(const LaunchCompletion&) = delete;
   LaunchCompletion& operator=(const LaunchCompletion&) = delete;
@@ -32,8 +33,8 @@ class LaunchCompletion {
   cudaEvent_t event_for(cudaStream_t stream);
 
  private:
-  const std::vector<cudaStream_t>& streams_;
-  const std::vector<cudaEvent_t>& events_;
+  const std::vector<gpu::StreamHandle>& streams_;
+  const std::vector<gpu::EventHandle>& events_;
   std::vector<bool> launched_;
 };
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "backend_cuda/handles.hpp"
+#include "backend_cuda/cuda_calls.hpp"
 #include "base/driver_version.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 

@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "backend_cuda/handles.hpp"
 #include "backend_cuda/launch_completion.hpp"
 #include "base/dotted_version.hpp"
 #include "elbowroom/base/environment.hpp"
@@ -15,92 +16,43 @@ namespace {
 using elbowroom::detail::dotted_version;
 
 constexpr int kOldest = 21800;
-
-Status bind_all(const elbowroom::detail::DynamicLibrary& library, NcclLibrary::Functions& to) {
-  for (const Status& bound : {
-           library.bind("ncclGetVersion", to.get_version),
-           library.bind("ncclGetUniqueId", to.get_unique_id),
-           library.bind("ncclCommInitRankConfig", to.comm_init_rank_config),
-           library.bind("ncclCommDestroy", to.comm_destroy),
-           library.bind("ncclCommAbort", to.comm_abort),
-           library.bind("ncclCommGetAsyncError", to.comm_get_async_error),
-           library.bind("ncclGetErrorString", to.get_error_string),
-           library.bind("ncclGetLastError", to.get_last_error),
-           library.bind("ncclGroupStart", to.group_start),
-           library.bind("ncclGroupEnd", to.group_end),
-           library.bind("ncclAllReduce", to.all_reduce),
-           library.bind("ncclAllGather", to.all_gather),
-           library.bind("ncclReduceScatter", to.reduce_scatter),
-           library.bind("ncclSend", to.send),
-           library.bind("ncclRecv", to.recv),
-       }) {
-    if (!bound) return bound;
-  }
-  return {};
-}
-
 constexpr int kCopyEngines = 22800;
 
 /// What only newer libraries have; all of it or none.
-void bind_newer(const elbowroom::detail::DynamicLibrary& library, NcclLibrary::Functions& to) {
-  NcclLibrary::Functions newer = to;
+void bind_newer(const elbowroom::detail::DynamicLibrary& library, gpu::CommCalls& to) {
+  gpu::CommCalls newer = to;
   for (const Status& bound : {
-           library.bind("ncclAlltoAll", newer.all_to_all),
-           library.bind("ncclMemAlloc", newer.mem_alloc),
-           library.bind("ncclMemFree", newer.mem_free),
-           library.bind("ncclCommWindowRegister", newer.window_register),
-           library.bind("ncclCommWindowDeregister", newer.window_deregister),
+           bind(library, "ncclAlltoAll", newer.all_to_all),
+           bind(library, "ncclMemAlloc", newer.mem_alloc),
+           bind(library, "ncclMemFree", newer.mem_free),
+           bind(library, "ncclCommWindowRegister", newer.window_register),
+           bind(library, "ncclCommWindowDeregister", newer.window_deregister),
        }) {
     if (!bound) return;
   }
   to = newer;
 }
 
-int release_plain(void* memory) { return static_cast<int>(cudaFree(memory)); }
-
 }  // namespace
 
-Result<NcclLibrary> NcclLibrary::load() {
+Result<NcclLibrary> load_nccl() {
   std::vector<std::string> names{"libnccl.so.2"};
   if (const auto chosen = read(kNcclLibrary)) names = {*chosen};
   auto library = elbowroom::detail::DynamicLibrary::open(names);
   if (!library) return unavailable(fmt::format("NCCL: {}; set {} to its path", library.error().message, kNcclLibrary.name));
+  const Status observed = observe_launches_of(*library);
 
-  NcclLibrary nccl(std::move(*library));
-  nccl.launches_observed_ = observe_launches_of(nccl.opened_);
-  if (Status bound = bind_all(nccl.opened_, nccl.functions); !bound) {
-    return unavailable(fmt::format("NCCL: {}, expected NCCL {} or later", bound.error().message, dotted_version(kOldest)));
+  Result<gpu::CommLibrary> nccl = gpu::CommLibrary::make("NCCL", std::move(*library));
+  if (!nccl) return nccl.error();
+  if (nccl->version_number() < kOldest) {
+    return unavailable(
+        fmt::format("NCCL {} in {}, expected {} or later", nccl->version(), nccl->opened().name(), dotted_version(kOldest)));
   }
-  if (Status asked = nccl.check(nccl.functions.get_version(&nccl.version_), "ncclGetVersion"); !asked) return asked.error();
-  if (nccl.version_ < kOldest) {
-    return unavailable(fmt::format("NCCL {} in {}, expected {} or later", dotted_version(nccl.version_), nccl.opened_.name(),
-                                   dotted_version(kOldest)));
+  if (Status bound = bind(nccl->opened(), "ncclCommInitRankConfig", nccl->calls.comm_init_rank_config); !bound) {
+    return unavailable(fmt::format("NCCL: {}", bound.error().message));
   }
-  if (nccl.version_ >= kCopyEngines) bind_newer(nccl.opened_, nccl.functions);
-  return nccl;
-}
-
-Result<CollectiveMemory> NcclLibrary::allocate(Bytes size) const {
-  if (functions.mem_alloc == nullptr) {
-    Result<DeviceMemory> plain = cuda::allocate(size);
-    if (!plain) return plain.error();
-    return CollectiveMemory(plain->release(), CollectiveMemoryDeleter{&release_plain});
-  }
-  void* memory = nullptr;
-  const auto bytes = static_cast<std::size_t>(size.count());
-  if (Status allocated = check(functions.mem_alloc(&memory, bytes), "ncclMemAlloc"); !allocated) return allocated.error();
-  return CollectiveMemory(memory, CollectiveMemoryDeleter{functions.mem_free});
-}
-
-std::string NcclLibrary::version() const { return dotted_version(version_); }
-
-Status NcclLibrary::check(int code, const char* call) const {
-  if (code == kNcclSuccess || code == kNcclInProgress) return {};
-  const char* last = functions.get_last_error(nullptr);
-  std::string detail = last == nullptr ? "" : last;
-  while (!detail.empty() && detail.back() == '\n') detail.pop_back();
-  if (const auto line = detail.find('\n'); line != std::string::npos) detail.resize(line);
-  return failed(fmt::format("{} failed: {}{}{}", call, functions.get_error_string(code), detail.empty() ? "" : ": ", detail));
+  if (nccl->version_number() >= kCopyEngines) bind_newer(nccl->opened(), nccl->calls);
+  return NcclLibrary{std::move(*nccl), observed};
 }
 
 }  // namespace elbowroom::cuda

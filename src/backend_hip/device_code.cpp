@@ -6,13 +6,13 @@
 
 namespace elbowroom::hip {
 
-Result<HipFunction> DeviceCode::function(const std::string& kernel, int device) {
-  if (Status used = hip_->use_device(device); !used) return used.error();
+Result<gpu::Function> DeviceCode::function(const std::string& kernel, int device) {
+  if (Status used = hip_->runtime().use_device(device); !used) return used.error();
   const Result<HipModule> module = module_on(device);
   if (!module) return module.error();
-  HipFunction function = nullptr;
-  if (Status found = hip_->check(hip_->functions.module_get_function(&function, *module, kernel.c_str()),
-                                 fmt::format("hipModuleGetFunction({})", kernel).c_str());
+  gpu::Function function = nullptr;
+  if (Status found = hip_->runtime().check(hip_->functions.module_get_function(&function, *module, kernel.c_str()),
+                                           fmt::format("hipModuleGetFunction({})", kernel).c_str());
       !found) {
     return found.error();
   }
@@ -24,7 +24,8 @@ Result<HipModule> DeviceCode::module_on(int device) {
   const Result<const std::string*> code = code_for(targets_[static_cast<std::size_t>(device)]);
   if (!code) return code.error();
   HipModule module = nullptr;
-  if (Status loaded = hip_->check(hip_->functions.module_load_data(&module, (*code)->data()), "hipModuleLoadData"); !loaded) {
+  if (Status loaded = hip_->runtime().check(hip_->functions.module_load_data(&module, (*code)->data()), "hipModuleLoadData");
+      !loaded) {
     return loaded.error();
   }
   return modules_.emplace(device, Module(module, {hip_->functions.module_unload})).first->second.get();
@@ -40,15 +41,6 @@ Result<const std::string*> DeviceCode::code_for(const std::string& target) {
   Result<std::string> code = compiler_->compile("elbowroom_kernels.hip", kernel_source(), target);
   if (!code) return code.error();
   return &code_.emplace(target, std::move(*code)).first->second;
-}
-
-Status launch(const HipLibrary& hip, HipFunction function, Extent grid, Threads block, Bytes dynamic_shared, HipStream stream,
-              std::span<void* const> arguments, const char* what) {
-  // The runtime reads the pointers and never writes them, though its declaration does not say so.
-  auto** const parameters = const_cast<void**>(arguments.data());
-  return hip.check(hip.functions.module_launch_kernel(function, grid.x, grid.y, grid.z, static_cast<unsigned>(block.count()), 1, 1,
-                                                      static_cast<unsigned>(dynamic_shared.count()), stream, parameters, nullptr),
-                   what);
 }
 
 }  // namespace elbowroom::hip

@@ -8,25 +8,11 @@
 // headers where they are.
 namespace elbowroom::hip {
 
-using HipStream = struct HipStreamOpaque*;
-using HipEvent = struct HipEventOpaque*;
 using HipModule = struct HipModuleOpaque*;
-using HipFunction = struct HipFunctionOpaque*;
 
-inline constexpr int kHipSuccess = 0;
-inline constexpr int kHipErrorOutOfMemory = 2;
 inline constexpr int kHipErrorNoDevice = 100;
-inline constexpr int kHipErrorNotReady = 600;
-
-inline constexpr unsigned kHipStreamNonBlocking = 1;
-inline constexpr unsigned kHipEventDefault = 0;
-inline constexpr unsigned kHipEventDisableTiming = 2;
-inline constexpr unsigned kHipHostMallocPortable = 1;
-inline constexpr unsigned kHipHostMallocMapped = 2;
 inline constexpr unsigned kHipMallocSignalMemory = 2;
 inline constexpr unsigned kHipStreamWaitValueGte = 0;
-inline constexpr int kHipMemcpyHostToDevice = 1;
-inline constexpr int kHipMemcpyDeviceToHost = 2;
 
 /// hipDeviceAttribute_t. ROCm 6 retired some enumerators and kept the numbers of all others.
 enum class DeviceAttribute : int {
@@ -38,12 +24,6 @@ enum class DeviceAttribute : int {
   max_shared_per_cu = 10002,
   can_use_stream_wait_value = 10013,
   wall_clock_rate = 10017,  ///< kHz; since ROCm 5.3
-};
-
-/// hipFunction_attribute.
-enum class FunctionAttribute : int {
-  static_shared = 1,
-  registers = 4,  ///< VGPRs of a thread
 };
 
 /// Where hipDeviceProp_t, which changed its layout with ROCm 6 under a new function name, has the two texts that no attribute

@@ -29,7 +29,7 @@ std::string text_at(const std::array<char, kPropertiesRoom>& properties, std::si
 Result<Texts> texts_of(const HipLibrary& hip, int device) {
   std::array<char, kPropertiesRoom> properties{};
   const PropertiesLayout& layout = hip.properties_layout();
-  if (Status read = hip.check(hip.functions.get_device_properties(properties.data(), device), layout.function); !read) {
+  if (Status read = hip.runtime().check(hip.functions.get_device_properties(properties.data(), device), layout.function); !read) {
     return read.error();
   }
   return Texts{text_at(properties, layout.name), text_at(properties, layout.architecture)};
@@ -127,7 +127,8 @@ Result<DeviceLimits> architecture_limits(const std::string& architecture) {
 Result<LiveDevices> live_devices(const HipLibrary& hip) {
   int count = 0;
   const int asked = hip.functions.get_device_count(&count);
-  if (asked != kHipSuccess && asked != kHipErrorNoDevice) return unavailable(hip.check(asked, "hipGetDeviceCount").error().message);
+  if (asked != gpu::kSuccess && asked != kHipErrorNoDevice)
+    return unavailable(hip.runtime().check(asked, "hipGetDeviceCount").error().message);
   if (count == 0) return unavailable(fmt::format("HIP {} shows no GPU", hip.version()));
 
   LiveDevices devices;
@@ -137,7 +138,7 @@ Result<LiveDevices> live_devices(const HipLibrary& hip) {
     Result<DeviceLimits> limits = limits_of(hip, device, *texts);
     if (!limits) return unavailable(limits.error().message);
     std::size_t memory = 0;
-    if (Status read = hip.check(hip.functions.device_total_mem(&memory, device), "hipDeviceTotalMem"); !read) {
+    if (Status read = hip.runtime().check(hip.functions.device_total_mem(&memory, device), "hipDeviceTotalMem"); !read) {
       return unavailable(read.error().message);
     }
     devices.infos.push_back({device, texts->name, std::move(*limits), Bytes(static_cast<std::int64_t>(memory))});

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
-#include "backend_hip/handles.hpp"
-#include "backend_hip/start_line.hpp"
+#include "backend_gpu/own_kernel.hpp"
+#include "backend_hip/hip_platform.hpp"
 
 namespace elbowroom::hip {
 namespace {
@@ -24,23 +26,23 @@ constexpr std::int64_t kClockKilohertz = 100'000;
 
 class Probe {
  public:
-  static Result<Probe> make(DeviceCode& code, const DeviceInfo& device) {
-    const HipLibrary& hip = code.hip();
-    const Result<HipFunction> spin = code.function("spin", device.index);
+  static Result<Probe> make(HipPlatform& platform) {
+    const DeviceInfo& device = platform.devices().front();
+    const Result<gpu::Function> spin = platform.code().function("spin", device.index);
     if (!spin) return spin.error();
-    Result<Memory> interval = allocate(hip, Bytes(16));
+    Result<gpu::Memory> interval = gpu::allocate(platform.runtime(), Bytes(16));
     if (!interval) return interval.error();
-    Result<StartLine> start = StartLine::make(code, device.index + 1);
+    Result<std::unique_ptr<gpu::StartLine>> start = platform.start_line(device.index + 1);
     if (!start) return start.error();
-    Probe probe(hip, device, *spin, std::move(*interval), std::move(*start));
+    Probe probe(platform, {*spin, Threads(64)}, std::move(*interval), std::move(*start));
     if (Status ready = probe.make_handles(); !ready) return ready.error();
     return probe;
   }
 
   /// The median time of the later kernel on a stream of `priority`.
   Result<Microseconds> time(int priority) {
-    if (Status used = hip_->use_device(device_->index); !used) return used.error();
-    Result<Stream> later = make_stream(*hip_, priority);
+    if (Status used = runtime().use_device(device().index); !used) return used.error();
+    Result<gpu::Stream> later = gpu::make_stream(runtime(), priority);
     if (!later) return later.error();
     std::vector<Microseconds> times;
     for (int trial = 0; trial < kTrials; ++trial) {
@@ -53,68 +55,66 @@ class Probe {
   }
 
  private:
-  Probe(const HipLibrary& hip, const DeviceInfo& device, HipFunction spin, Memory interval, StartLine start)
-      : hip_(&hip), device_(&device), spin_(spin), interval_(std::move(interval)), start_(std::move(start)) {}
+  Probe(HipPlatform& platform, gpu::OwnFunction spin, gpu::Memory interval, std::unique_ptr<gpu::StartLine> start)
+      : platform_(&platform), spin_(spin), interval_(std::move(interval)), start_(std::move(start)) {}
+
+  [[nodiscard]] const gpu::Runtime& runtime() const { return platform_->runtime(); }
+  [[nodiscard]] const DeviceInfo& device() const { return platform_->devices().front(); }
 
   Status make_handles() {
-    Result<Stream> background = make_stream(*hip_, kNormalPriority);
+    Result<gpu::Stream> background = gpu::make_stream(runtime(), gpu::kNormalPriority);
     if (!background) return background.error();
     background_ = std::move(*background);
-    for (Event* event : {&begin_, &end_}) {
-      Result<Event> made = make_event(*hip_, EventUse::timing);
+    for (gpu::Event* event : {&begin_, &end_}) {
+      Result<gpu::Event> made = gpu::make_event(runtime(), gpu::EventUse::timing);
       if (!made) return made.error();
       *event = std::move(*made);
     }
-    const Result<int> rate = hip_->attribute(DeviceAttribute::wall_clock_rate, device_->index);
+    const Result<int> rate = platform_->hip().attribute(DeviceAttribute::wall_clock_rate, device().index);
     const std::int64_t kilohertz = rate && *rate > 0 ? *rate : kClockKilohertz;
     ticks_ = static_cast<std::uint64_t>(kBlockMicroseconds * kilohertz / 1000);
     return {};
   }
 
   /// One block to a compute unit, since its dynamic shared memory is all that a block can have.
-  Status spin(HipStream stream, std::uint32_t rounds) {
-    const auto units = static_cast<std::uint32_t>(device_->limits.sms.count());
+  Status spin(gpu::StreamHandle stream, std::uint32_t rounds) {
+    const auto units = static_cast<std::uint32_t>(device().limits.sms.count());
     void* interval = interval_.get();
-    return launch(*hip_, spin_, Extent{units * rounds}, Threads(64), device_->limits.shared_per_block, stream,
-                  pointers_to(ticks_, interval), "hipModuleLaunchKernel (priority probe)");
+    return gpu::launch(runtime(), spin_, Extent{units * rounds}, device().limits.shared_per_block, stream,
+                       gpu::pointers_to(ticks_, interval), "priority probe");
   }
 
-  Result<Microseconds> time_once(HipStream later) {
-    const HipLibrary::Functions& call = hip_->functions;
-    if (Status held = start_.hold(device_->index, background_.get()); !held) return held.error();
+  Result<Microseconds> time_once(gpu::StreamHandle later) {
+    const gpu::RuntimeCalls& calls = runtime().calls;
+    if (Status held = start_->hold(device().index, background_.get()); !held) return held.error();
     const Status enqueued = enqueue(later);
-    start_.release();
+    start_->release();
     if (!enqueued) return enqueued.error();
-    for (HipStream stream : {later, background_.get()}) {
-      if (Status idle = hip_->check(call.stream_synchronize(stream), "hipStreamSynchronize (priority probe)"); !idle) {
-        return idle.error();
-      }
+    for (gpu::StreamHandle stream : {later, background_.get()}) {
+      if (Status idle = runtime().call(calls.stream_synchronize, stream); !idle) return idle.error();
     }
     float milliseconds = 0;
-    if (Status read = hip_->check(call.event_elapsed_time(&milliseconds, begin_.get(), end_.get()), "hipEventElapsedTime"); !read) {
-      return read.error();
-    }
+    if (Status read = runtime().call(calls.event_elapsed_time, &milliseconds, begin_.get(), end_.get()); !read) return read.error();
     return Microseconds(std::chrono::duration<double, std::milli>(milliseconds));
   }
 
-  Status enqueue(HipStream later) {
-    const HipLibrary::Functions& call = hip_->functions;
-    if (Status marked = hip_->check(call.event_record(begin_.get(), background_.get()), "hipEventRecord"); !marked) return marked;
+  Status enqueue(gpu::StreamHandle later) {
+    const gpu::RuntimeCalls& calls = runtime().calls;
+    if (Status marked = runtime().call(calls.event_record, begin_.get(), background_.get()); !marked) return marked;
     if (Status launched = spin(background_.get(), kBackgroundRounds); !launched) return launched;
-    if (Status waits = hip_->check(call.stream_wait_event(later, begin_.get(), 0), "hipStreamWaitEvent"); !waits) return waits;
+    if (Status waits = runtime().call(calls.stream_wait_event, later, begin_.get(), 0); !waits) return waits;
     if (Status launched = spin(later, kRounds); !launched) return launched;
-    return hip_->check(call.event_record(end_.get(), later), "hipEventRecord");
+    return runtime().call(calls.event_record, end_.get(), later);
   }
 
-  const HipLibrary* hip_;
-  const DeviceInfo* device_;
-  HipFunction spin_;
-  Memory interval_;
-  Stream background_;
-  Event begin_;
-  Event end_;
+  HipPlatform* platform_;
+  gpu::OwnFunction spin_;
+  gpu::Memory interval_;
+  gpu::Stream background_;
+  gpu::Event begin_;
+  gpu::Event end_;
   std::uint64_t ticks_ = 0;
-  StartLine start_;  // last: it lets go of what the streams wait for before they are destroyed
+  std::unique_ptr<gpu::StartLine> start_;  // last: it lets go of what the streams wait for before they are destroyed
 };
 
 }  // namespace
@@ -127,14 +127,14 @@ Status PriorityEffect::acts() const {
                   urgent.count(), normal.count()));
 }
 
-Result<PriorityEffect> probe_priority(DeviceCode& code, const DeviceInfo& device) {
-  if (Status used = code.hip().use_device(device.index); !used) return used.error();
-  const Result<int> greatest = greatest_priority(code.hip());
+Result<PriorityEffect> probe_priority(HipPlatform& platform) {
+  if (Status used = platform.runtime().use_device(platform.devices().front().index); !used) return used.error();
+  const Result<int> greatest = gpu::greatest_priority(platform.runtime());
   if (!greatest) return greatest.error();
-  if (*greatest >= kNormalPriority) return invalid_input("priority: no effect on this driver (it offers one priority only)");
-  Result<Probe> probe = Probe::make(code, device);
+  if (*greatest >= gpu::kNormalPriority) return invalid_input("priority: no effect on this driver (it offers one priority only)");
+  Result<Probe> probe = Probe::make(platform);
   if (!probe) return probe.error();
-  const Result<Microseconds> normal = probe->time(kNormalPriority);
+  const Result<Microseconds> normal = probe->time(gpu::kNormalPriority);
   if (!normal) return normal.error();
   const Result<Microseconds> urgent = probe->time(*greatest);
   if (!urgent) return urgent.error();

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "backend_hip/device_code.hpp"
-#include "elbowroom/backend/backend.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/base/time.hpp"
 
 namespace elbowroom::hip {
+
+class HipPlatform;
 
 /// How long a kernel took that was launched while another filled its device, from when it could have begun.
 struct PriorityEffect {
@@ -17,8 +17,8 @@ struct PriorityEffect {
   [[nodiscard]] Status acts() const;
 };
 
-/// Recent drivers take priorities and ignore them, so it is measured whether they act: on `device`, for some tens of milliseconds.
+/// Recent drivers take priorities and ignore them, so it is measured whether they act: on the first device, for some tens of milliseconds.
 /// `invalid_input` when the driver offers one priority only.
-Result<PriorityEffect> probe_priority(DeviceCode& code, const DeviceInfo& device);
+Result<PriorityEffect> probe_priority(HipPlatform& platform);
 
 }  // namespace elbowroom::hip

@@ -2,12 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "backend/dynamic_library.hpp"
 #include "elbowroom/base/environment.hpp"
 
+// rocBLAS's C interface as far as Elbowroom calls it. Source: rocblas-types.h and rocblas-functions.h of ROCm 5.0 to 7.0.
 namespace elbowroom::hip {
 namespace {
+
+constexpr int kNoTranspose = 111;
+constexpr int kFloat32 = 151;
+constexpr int kBfloat16 = 168;
+constexpr int kGemmStandard = 0;
 
 /// Its number is its own and not ROCm's.
 std::vector<std::string> names_of(int generation) {
@@ -21,9 +31,51 @@ std::vector<std::string> names_of(int generation) {
   }
 }
 
+class RocblasLibrary final : public gpu::BlasLibrary {
+ public:
+  explicit RocblasLibrary(elbowroom::detail::DynamicLibrary library) : opened_(std::move(library)) {}
+
+  Status bind_all() {
+    for (const Status& bound : {
+             bind(opened_, "rocblas_create_handle", calls.create),
+             bind(opened_, "rocblas_destroy_handle", calls.destroy),
+             bind(opened_, "rocblas_set_stream", calls.set_stream),
+             opened_.bind("rocblas_status_to_string", status_to_string_),
+             opened_.bind("rocblas_gemm_ex", gemm_ex_),
+         }) {
+      if (!bound) return unavailable(fmt::format("library_gemm: {}", bound.error().message));
+    }
+    return {};
+  }
+
+  [[nodiscard]] Status check(int code, const char* call) const override {
+    if (code == 0) return {};
+    return failed(fmt::format("{} failed: {}", call, status_to_string_(code)));
+  }
+
+  [[nodiscard]] Status multiply(gpu::BlasHandle handle, const gpu::Product& product) const override {
+    const int type = product.dtype == DataType::f32 ? kFloat32 : kBfloat16;
+    const auto& [m, n, k, dtype, a, b, c] = product;
+    const float one = 1;
+    const float zero = 0;
+    // rocBLAS is column major: row-major C = A B is its C^T = B^T A^T.
+    return check(gemm_ex_(handle, kNoTranspose, kNoTranspose, n, m, k, &one, b, type, n, a, type, k, &zero, c, type, n, c, type, n,
+                          kFloat32, kGemmStandard, 0, 0),
+                 "rocblas_gemm_ex");
+  }
+
+ private:
+  elbowroom::detail::DynamicLibrary opened_;
+  const char* (*status_to_string_)(int code) = nullptr;
+  int (*gemm_ex_)(gpu::BlasHandle handle, int transpose_a, int transpose_b, std::int32_t m, std::int32_t n, std::int32_t k,
+                  const void* alpha, const void* a, int type_a, std::int32_t lda, const void* b, int type_b, std::int32_t ldb,
+                  const void* beta, const void* c, int type_c, std::int32_t ldc, void* d, int type_d, std::int32_t ldd,
+                  int compute_type, int algorithm, std::int32_t solution, std::uint32_t flags) = nullptr;
+};
+
 }  // namespace
 
-Result<RocblasLibrary> RocblasLibrary::load(int generation) {
+Result<std::unique_ptr<gpu::BlasLibrary>> load_rocblas(int generation) {
   std::vector<std::string> names = names_of(generation);
   if (const auto chosen = read(kRocblasLibrary)) names = {*chosen};
   auto library = elbowroom::detail::DynamicLibrary::open(names);
@@ -31,22 +83,9 @@ Result<RocblasLibrary> RocblasLibrary::load(int generation) {
     return unavailable(fmt::format("library_gemm: {}; set {} to its path", library.error().message, kRocblasLibrary.name));
   }
   library->keep_loaded();
-  RocblasLibrary rocblas(std::move(*library));
-  for (const Status& bound : {
-           rocblas.library_.bind("rocblas_create_handle", rocblas.functions.create_handle),
-           rocblas.library_.bind("rocblas_destroy_handle", rocblas.functions.destroy_handle),
-           rocblas.library_.bind("rocblas_set_stream", rocblas.functions.set_stream),
-           rocblas.library_.bind("rocblas_status_to_string", rocblas.functions.status_to_string),
-           rocblas.library_.bind("rocblas_gemm_ex", rocblas.functions.gemm_ex),
-       }) {
-    if (!bound) return unavailable(fmt::format("library_gemm: {}", bound.error().message));
-  }
-  return rocblas;
-}
-
-Status RocblasLibrary::check(int code, const char* call) const {
-  if (code == 0) return {};
-  return failed(fmt::format("{} failed: {}", call, functions.status_to_string(code)));
+  auto rocblas = std::make_unique<RocblasLibrary>(std::move(*library));
+  if (Status bound = rocblas->bind_all(); !bound) return bound.error();
+  return std::unique_ptr<gpu::BlasLibrary>(std::move(rocblas));
 }
 
 }  // namespace elbowroom::hip

@@ -7,39 +7,34 @@
 #include <string>
 #include <vector>
 
-#include "backend_cuda/elementwise_kernels.hpp"
-#include "backend_cuda/own_kernel.hpp"
-#include "backend_cuda/tiled_gemm_kernels.hpp"
+#include "backend_cuda/compiled_kernels.hpp"
+#include "backend_cuda/cuda_platform.hpp"
+#include "backend_gpu/own_kernel.hpp"
 #include "elbowroom/plan/residency_windows.hpp"
 #include "live_gpu.hpp"
 
 namespace elbowroom {
 namespace {
 
-struct BenchKernel {
-  std::string name;
-  Threads threads;
-  const void* function;
-};
-
-std::vector<BenchKernel> bench_kernels() {
-  std::vector<BenchKernel> kernels;
-  for (const cuda::TiledGemmVariant& variant : cuda::tiled_gemm_variants()) {
-    kernels.push_back({"tiled_gemm " + std::string(to_string(variant.dtype)) + " " + std::to_string(variant.tile_m) + "x" +
-                           std::to_string(variant.tile_n) + "x" + std::to_string(variant.tile_k),
-                       variant.threads, variant.function});
-  }
-  for (const cuda::ElementwiseVariant& variant : cuda::elementwise_variants()) {
-    kernels.push_back({"elementwise " + std::string(to_string(variant.op)) + " " + std::string(to_string(variant.dtype)),
-                       variant.threads, variant.function});
-  }
+std::vector<cuda::CompiledKernel> bench_kernels() {
+  std::vector<cuda::CompiledKernel> kernels = cuda::tiled_gemm_kernels();
+  kernels.insert(kernels.end(), cuda::elementwise_kernels().begin(), cuda::elementwise_kernels().end());
   return kernels;
 }
 
-int driver_residency(const BenchKernel& kernel, Bytes pad) {
+/// The kernel's footprint, once its launches may be padded.
+Result<KernelFootprint> footprint_of(const Backend& backend, const cuda::CompiledKernel& kernel) {
+  const auto platform = cuda::CudaPlatform::make(backend.devices(), {});
+  if (!platform) return platform.error();
+  const Result<gpu::OwnKernel> own = gpu::OwnKernel::make(**platform, kernel.name, Extent{}, 1);
+  if (!own) return own.error();
+  return *own->facts().footprint;
+}
+
+int driver_residency(const cuda::CompiledKernel& kernel, Bytes pad) {
   int blocks = -1;
   EXPECT_EQ(cudaSuccess,
-            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, static_cast<int>(kernel.threads.count()),
+            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.symbol, static_cast<int>(kernel.threads.count()),
                                                           static_cast<std::size_t>(pad.count())))
       << kernel.name << " pad " << pad.count();
   return blocks;
@@ -49,9 +44,8 @@ TEST(LiveOccupancy, EveryWindowOfEveryKernelIsTheDrivers) {
   const auto backend = testing::live_backend(1);
   if (!backend) return;
   const DeviceLimits& limits = backend->devices().front().limits;
-  for (const BenchKernel& kernel : bench_kernels()) {
-    ASSERT_TRUE(cuda::OwnKernel::make(kernel.function, dim3(1), kernel.threads, 1)) << kernel.name;  // allows padding
-    const Result<KernelFootprint> footprint = cuda::read_footprint(kernel.function, kernel.threads);
+  for (const cuda::CompiledKernel& kernel : bench_kernels()) {
+    const Result<KernelFootprint> footprint = footprint_of(*backend, kernel);
     ASSERT_TRUE(footprint) << footprint.error().message;
     const Result<std::vector<ResidencyWindow>> windows = residency_windows(limits, *footprint);
     ASSERT_TRUE(windows) << windows.error().message;
@@ -68,10 +62,9 @@ TEST(LiveOccupancy, EveryKibibyteOfPaddingAgrees) {
   if (!backend) return;
   const DeviceLimits& limits = backend->devices().front().limits;
   int compared = 0;
-  for (const BenchKernel& kernel : bench_kernels()) {
-    ASSERT_TRUE(cuda::OwnKernel::make(kernel.function, dim3(1), kernel.threads, 1)) << kernel.name;
-    Result<KernelFootprint> footprint = cuda::read_footprint(kernel.function, kernel.threads);
-    ASSERT_TRUE(footprint);
+  for (const cuda::CompiledKernel& kernel : bench_kernels()) {
+    Result<KernelFootprint> footprint = footprint_of(*backend, kernel);
+    ASSERT_TRUE(footprint) << footprint.error().message;
     for (Bytes pad; footprint->static_shared + pad <= limits.shared_per_block; pad += kibibytes(1)) {
       footprint->dynamic_shared = pad;
       const Result<Occupancy> planned = occupancy(limits, *footprint);

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend_cuda/elementwise_kernels.hpp"
+#include "backend_cuda/compiled_kernels.hpp"
 
 namespace elbowroom {
 namespace {
@@ -17,10 +17,10 @@ TEST(LiveSession, ShapesAndLaunchesAnApplicationsKernel) {
   Result<Session> session = Session::open({.backend = "cuda", .gpus = 1, .notice = {}});
   if (!session) GTEST_SKIP() << session.error().message;
 
-  const cuda::ElementwiseVariant& copy = cuda::elementwise_variants()[2];
-  ASSERT_EQ(ElementwiseOp::copy, copy.op);
+  const cuda::CompiledKernel& copy = cuda::elementwise_kernels()[2];
+  ASSERT_EQ("elementwise_copy_f32", copy.name);
   cudaFunction_t function = nullptr;
-  ASSERT_EQ(cudaSuccess, cudaGetFuncBySymbol(&function, copy.function));
+  ASSERT_EQ(cudaSuccess, cudaGetFuncBySymbol(&function, copy.symbol));
   const Kernel kernel = Kernel::from_native(function);
   const Extent block{256, 1, 1};
 

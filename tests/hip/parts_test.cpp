@@ -1,10 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "backend_hip/cu_partition.hpp"
+#include "backend_hip/hip_platform.hpp"
 #include "backend_hip/live_devices.hpp"
 #include "backend_hip/priority_probe.hpp"
-#include "backend_hip/start_line.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 #include "fake_rocm.hpp"
 
@@ -19,8 +23,6 @@ TEST(CuMask, HasOneBitForEachUsedUnitAndRoomForAll) {
   EXPECT_THAT(hip::cu_mask(Sms(33), Sms(64)), ElementsAre(~0u, 1u));
   EXPECT_THAT(hip::cu_mask(Sms(32), Sms(32)), ElementsAre(~0u));
 }
-
-TEST(ComputeUnits, AreAllWithoutAControl) { EXPECT_EQ(Sms(110), *hip::compute_units({}, Sms(110))); }
 
 TEST(PriorityEffect, ActsOnlyWhereTheUrgentKernelIsMuchSooner) {
   const auto effect = [](double normal, double urgent) { return hip::PriorityEffect{Microseconds(normal), Microseconds(urgent)}; };
@@ -95,22 +97,32 @@ TEST_F(HipParts, AnotherDeviceThanAskedForIsUnavailable) {
   EXPECT_EQ("backend hip: device: 'mi300x' was asked for, GPU 0 is mi250x", backend.error().message);
 }
 
-TEST_F(HipParts, TheStartLineHoldsAStreamUntilItIsReleased) {
+/// Two devices, of which no limits are known but the compute units.
+std::shared_ptr<hip::HipPlatform> platform() {
   const auto library = hip::HipLibrary::load();
-  ASSERT_TRUE(library);
-  hip::DeviceCode code(*library, {"gfx90a", "gfx90a"});
-  Result<hip::StartLine> line = hip::StartLine::make(code, 2);
+  EXPECT_TRUE(library);
+  std::vector<DeviceInfo> devices(2);
+  for (DeviceInfo& device : devices) device.limits.sms = Sms(110);
+  return std::make_shared<hip::HipPlatform>(*library, devices, std::vector<std::string>{"gfx90a", "gfx90a"});
+}
+
+TEST_F(HipParts, NoComputeUnitIsLeftOutWithoutAControl) { EXPECT_EQ(Sms(0), *platform()->left_out({})); }
+
+TEST_F(HipParts, TheStartLineHoldsAStreamUntilItIsReleased) {
+  const auto here = platform();
+  const gpu::Runtime& runtime = here->runtime();
+  Result<std::unique_ptr<gpu::StartLine>> line = here->start_line(2);
   ASSERT_TRUE(line) << line.error().message;
-  Result<hip::Stream> stream = hip::make_stream(**library, 0);
-  Result<hip::Event> event = hip::make_event(**library, hip::EventUse::ordering);
+  Result<gpu::Stream> stream = gpu::make_stream(runtime, 0);
+  Result<gpu::Event> event = gpu::make_event(runtime, gpu::EventUse::ordering);
   ASSERT_TRUE(stream && event);
   for (int round = 0; round < 2; ++round) {
-    ASSERT_TRUE(line->hold(0, stream->get()));
-    ASSERT_EQ(0, (*library)->functions.event_record(event->get(), stream->get()));
-    EXPECT_EQ(hip::kHipErrorNotReady, (*library)->functions.event_query(event->get()));
-    line->release();
-    EXPECT_EQ(0, (*library)->functions.stream_synchronize(stream->get()));
-    EXPECT_EQ(0, (*library)->functions.event_query(event->get()));
+    ASSERT_TRUE((*line)->hold(0, stream->get()));
+    ASSERT_TRUE(runtime.call(runtime.calls.event_record, event->get(), stream->get()));
+    EXPECT_EQ(gpu::kErrorNotReady, runtime.calls.event_query.function(event->get()));
+    (*line)->release();
+    EXPECT_TRUE(runtime.call(runtime.calls.stream_synchronize, stream->get()));
+    EXPECT_EQ(gpu::kSuccess, runtime.calls.event_query.function(event->get()));
   }
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "backend_hip/tiled_gemm_variants.hpp"
+#include "backend_gpu/tiled_gemm_variants.hpp"
 #include "elbowroom/plan/scheme.hpp"
 #include "fake_rocm.hpp"
 
@@ -38,7 +38,7 @@ class HipWorkloadTest : public testing::FakeRocm {
 
 TEST_F(HipWorkloadTest, EveryKernelIsFoundAndVerifies) {
   std::vector<Compute> computes;
-  for (const hip::TiledGemmVariant& variant : hip::tiled_gemm_variants()) {
+  for (const gpu::TiledGemmVariant& variant : gpu::tiled_gemm_variants()) {
     computes.emplace_back(TiledGemm{variant.tile_m, variant.tile_n, variant.tile_k, variant.tile_m, variant.tile_n, variant.tile_k,
                                     std::nullopt, variant.dtype});
   }

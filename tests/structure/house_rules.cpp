@@ -24,6 +24,7 @@ const std::map<std::string, std::set<std::string>, std::less<>>& arrows() {
       {"trace", {"base"}},
       {"plan", {"model", "trace"}},
       {"backend", {"plan", "trace"}},
+      {"backend_gpu", {"backend"}},
       {"tune", {"plan", "trace", "run"}},
       {"report", {"plan", "trace", "run"}},
       {"page", {"report"}},
@@ -32,7 +33,10 @@ const std::map<std::string, std::set<std::string>, std::less<>>& arrows() {
   return table;
 }
 
-bool is_leaf(std::string_view room) { return room.starts_with("backend_"); }
+bool is_leaf(std::string_view room) { return room.starts_with("backend_") && room != "backend_gpu"; }
+
+// The leaves that are built on backend_gpu; nobody else includes it.
+bool is_gpu_leaf(std::string_view room) { return room == "backend_cuda" || room == "backend_hip"; }
 
 // The rooms of src/interposer, and what each of them may include beside itself.
 const std::map<std::string, std::set<std::string>, std::less<>>& interposer_arrows() {
@@ -49,7 +53,10 @@ const std::map<std::string, std::set<std::string>, std::less<>>& interposer_arro
 
 bool is_interposer(std::string_view room) { return room == "interposer" || room.starts_with("interposer/"); }
 
-bool is_kernel_text(const fs::path& path) { return path.extension() == ".hip"; }
+// What a compiler of kernels gets: all of it as it is, the vendor's own parts and those that all vendors share.
+bool is_kernel_text(const fs::path& path) {
+  return path.extension() == ".hip" || path.parent_path() == fs::path("src/backend_gpu/kernels");
+}
 
 bool reaches(const std::string& from, const std::string& to) {
   const auto entry = arrows().find(from);
@@ -64,6 +71,7 @@ bool may_include(const std::string& room, const std::string& other) {
     return entry != interposer_arrows().end() && entry->second.contains(other);
   }
   if (is_leaf(other)) { return false; }
+  if (is_gpu_leaf(room) && other == "backend_gpu") { return true; }
   if (is_leaf(room)) { return other == "backend" || reaches("backend", other); }
   return reaches(room, other);
 }
@@ -148,6 +156,9 @@ std::optional<std::string> wrong_include(const File& file, const std::string& na
   }
   if (is_leaf(*other) && file.area != "tests" && file.room != *other) {
     return "include of " + quoted + "; " + *other + " is a leaf and included by nobody";
+  }
+  if (*other == "backend_gpu" && file.area != "tests" && file.room != *other && !is_gpu_leaf(file.room)) {
+    return "include of " + quoted + "; backend_gpu is for backend_cuda and backend_hip alone";
   }
   if (!file.room.empty() && !may_include(file.room, *other)) {
     return file.room + " includes " + quoted + "; includes only go downward";

@@ -110,6 +110,34 @@ TEST(HouseRules, RefuseIncludesOfLeaves) {
                   "tools/elbowroom/a.cpp:1: include of \"backend_sim/sim.hpp\"; backend_sim is a leaf and included by nobody"));
 }
 
+TEST(HouseRules, LetTheLeavesOfGpusShareOneRoom) {
+  Tree tree;
+  tree.with("src/backend_gpu/a.hpp", "#include \"elbowroom/backend/a.hpp\"\n#include \"backend/p.hpp\"\n")
+      .with("src/backend_cuda/a.cu", "#include \"backend_gpu/a.hpp\"\n#include \"backend_gpu/kernels/a.inc\"\n")
+      .with("src/backend_hip/a.cpp", "#include \"backend_gpu/a.hpp\"\n")
+      .with("tests/device/a_test.cpp", "#include \"backend_gpu/a.hpp\"\n");
+  EXPECT_THAT(violations(tree.root()), IsEmpty());
+}
+
+TEST(HouseRules, KeepTheRoomOfAllGpusFreeOfVendors) {
+  Tree tree;
+  tree.with("src/backend_gpu/a.cpp", "#include <cuda_runtime_api.h>\n#include \"backend_cuda/a.hpp\"\n#ifdef __CUDACC__\n#endif\n")
+      .with("src/backend_gpu/kernels/a.inc", "#include \"backend_gpu/kernels/b.inc\"\n")
+      .with("src/backend_sim/a.cpp", "#include \"backend_gpu/a.hpp\"\n")
+      .with("src/backend/registry.cpp", "#include \"backend_gpu/a.hpp\"\n")
+      .with("tools/elbowroom/a.cpp", "#include \"backend_gpu/a.hpp\"\n");
+  EXPECT_THAT(
+      violations(tree.root()),
+      ElementsAre(
+          "src/backend/registry.cpp:1: include of \"backend_gpu/a.hpp\"; backend_gpu is for backend_cuda and backend_hip alone",
+          "src/backend_gpu/a.cpp:1: include of <cuda_runtime_api.h>; vendors differ only in src/backend_*",
+          "src/backend_gpu/a.cpp:2: include of \"backend_cuda/a.hpp\"; backend_cuda is a leaf and included by nobody",
+          "src/backend_gpu/a.cpp:3: #if on a vendor; vendors differ only in src/backend_*",
+          "src/backend_gpu/kernels/a.inc:1: include of \"backend_gpu/kernels/b.inc\"; the text of a kernel includes nothing",
+          "src/backend_sim/a.cpp:1: include of \"backend_gpu/a.hpp\"; backend_gpu is for backend_cuda and backend_hip alone",
+          "tools/elbowroom/a.cpp:1: include of \"backend_gpu/a.hpp\"; backend_gpu is for backend_cuda and backend_hip alone"));
+}
+
 TEST(HouseRules, RefuseLeavesThatReachSideways) {
   Tree tree;
   tree.with("src/backend_sim/a.cpp", "#include \"elbowroom/report/a.hpp\"\n");

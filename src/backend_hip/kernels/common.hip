@@ -36,16 +36,20 @@ __device__ inline Bf16 from_float<Bf16>(float value) {
   return Bf16{static_cast<unsigned short>((wide.bits + 0x7FFFu + (wide.bits >> 16 & 1u)) >> 16)};
 }
 
-// The order of ElementwiseOp.
-constexpr int kGelu = 0;
-constexpr int kRelu = 1;
-
-__device__ inline float error_function(float x) { return erff(x); }
-__device__ inline double error_function(double x) { return erf(x); }
-
-template <class Real>
-__device__ inline Real apply(int op, Real x) {
-  if (op == kGelu) return Real(0.5) * x * (Real(1) + error_function(x * Real(0.70710678118654752440)));
-  if (op == kRelu) return x > Real(0) ? x : Real(0);
-  return x;
-}
+/// 16 bytes of elements. Vectors, because the compiler may put an array that it cannot keep in registers into LDS.
+template <class T>
+struct Elements;
+template <>
+struct Elements<float> {
+  typedef Float4 Vector;
+  static constexpr int kCount = 4;
+  __device__ static float get(Vector vector, int at) { return vector[at]; }
+  __device__ static void set(Vector& vector, int at, float value) { vector[at] = value; }
+};
+template <>
+struct Elements<Bf16> {
+  typedef unsigned short Vector __attribute__((vector_size(16)));
+  static constexpr int kCount = 8;
+  __device__ static float get(Vector vector, int at) { return to_float(Bf16{vector[at]}); }
+  __device__ static void set(Vector& vector, int at, float value) { vector[at] = from_float<Bf16>(value).bits; }
+};

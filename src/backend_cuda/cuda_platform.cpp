@@ -1,0 +1,83 @@
+#include "backend_cuda/cuda_platform.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "backend_cuda/compiled_kernels.hpp"
+#include "backend_cuda/cublas_library.hpp"
+#include "backend_cuda/cuda_calls.hpp"
+#include "backend_cuda/cuda_start_line.hpp"
+#include "backend_cuda/green_context.hpp"
+#include "backend_cuda/kernel_recorder.hpp"
+#include "backend_cuda/launch_completion.hpp"
+#include "backend_cuda/nccl_environment.hpp"
+#include "elbowroom/plan/controls.hpp"
+
+namespace elbowroom::cuda {
+namespace {
+
+/// Of what needs windows of memory that all ranks know.
+Status windows_of_memory_possible(const OverlapPlan& plan, CollectiveOp op, const gpu::CommLibrary& nccl) {
+  if (Status possible = detour_possible(plan, op); !possible) return possible;
+  if (!plan.copy_engine && !plan.symmetric) return {};
+  const std::string_view control = plan.symmetric ? "symmetric" : "copy_engine";
+  if (Status allowed = peers_allowed(); !allowed) return unavailable(fmt::format("{}: {}", control, allowed.error().message));
+  if (!nccl.has_windows()) {
+    return unavailable(fmt::format("{}: NCCL {} has no such collectives, expected 2.28 or later", control, nccl.version()));
+  }
+  if (plan.symmetric && op == CollectiveOp::all_to_all) return invalid_input(std::string(kNoSymmetricExchange));
+  if (plan.copy_engine && op == CollectiveOp::reduce_scatter) return invalid_input(std::string(kCopyEnginesDoNotAdd));
+  return {};
+}
+
+}  // namespace
+
+CudaPlatform::CudaPlatform(const gpu::RuntimeCalls& calls, std::vector<DeviceInfo> devices, Status launches_observed)
+    : Platform(calls, std::move(devices)), launches_observed_(std::move(launches_observed)) {
+  for (const auto* kernels : {&tiled_gemm_kernels(), &elementwise_kernels(), &data_kernels()}) {
+    for (const CompiledKernel& kernel : *kernels) {
+      // The symbol is handed back to the runtime that is linked in, which writes nothing there.
+      auto* const function = static_cast<gpu::Function>(const_cast<void*>(kernel.symbol));
+      functions_.emplace(kernel.name, gpu::OwnFunction{function, kernel.threads});
+    }
+  }
+}
+
+Result<std::shared_ptr<CudaPlatform>> CudaPlatform::make(std::vector<DeviceInfo> devices, Status launches_observed) {
+  gpu::RuntimeCalls calls = linked_runtime().calls;
+  if (Status found = find_application_calls(calls.application); !found) return found.error();
+  return std::shared_ptr<CudaPlatform>(new CudaPlatform(calls, std::move(devices), std::move(launches_observed)));
+}
+
+Result<gpu::OwnFunction> CudaPlatform::function(const std::string& name, int device) {
+  if (Status used = runtime().use_device(device); !used) return used.error();
+  const auto found = functions_.find(name);
+  if (found == functions_.end()) return failed(fmt::format("no kernel {} was compiled", name));
+  return found->second;
+}
+
+Result<std::unique_ptr<gpu::BlasLibrary>> CudaPlatform::blas() const { return load_cublas(); }
+
+Result<std::unique_ptr<gpu::StartLine>> CudaPlatform::start_line(int) { return make_start_line(); }
+
+Status CudaPlatform::accepts(const OverlapPlan& plan, const Scenario& scenario, const gpu::CommLibrary& comm) const {
+  if (plan.launch_gate && !launches_observed_) return launches_observed_;
+  if (Status possible = windows_of_memory_possible(plan, scenario.collective.op, comm); !possible) return possible;
+  return comm_threads_possible(plan);
+}
+
+Result<gpu::SmPartition> CudaPlatform::partition(Sms left_out, int device) const { return green_context(left_out, device); }
+
+Status CudaPlatform::launch_observed(const std::vector<gpu::StreamHandle>& streams, const std::vector<gpu::EventHandle>& events,
+                                     const std::function<Status()>& launches) const {
+  const LaunchCompletion begun(streams, events);
+  if (Status launched = launches(); !launched) return launched;
+  return begun.every_stream_launched();
+}
+
+Result<Timeline> CudaPlatform::record(const std::function<Status()>& work) const { return record_kernels(work); }
+
+}  // namespace elbowroom::cuda

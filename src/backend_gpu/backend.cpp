@@ -1,0 +1,53 @@
+#include "backend_gpu/backend.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "backend_gpu/launcher.hpp"
+#include "backend_gpu/workload.hpp"
+
+namespace elbowroom::gpu {
+
+GpuBackend::GpuBackend(std::shared_ptr<Platform> platform, Result<CommLibrary> comm,
+                       std::vector<std::pair<std::string, std::string>> versions, const BackendOptions& options)
+    : machine_{std::move(platform), nullptr}, versions_(std::move(versions)), options_(options) {
+  if (!comm) {
+    without_comm_ = comm.error();
+    return;
+  }
+  std::string name(comm->name());
+  std::ranges::transform(name, name.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  versions_.emplace_back(std::move(name), comm->version());
+  machine_.comm = std::make_shared<const CommLibrary>(std::move(*comm));
+}
+
+Result<std::unique_ptr<Workload>> GpuBackend::prepare(const Scenario& scenario) {
+  if (machine_.comm == nullptr) return without_comm_;
+  if (Status valid = validate(scenario); !valid) return valid.error();
+  if (scenario.gpus > static_cast<int>(devices().size())) {
+    return invalid_input(fmt::format("gpus: {}, expected at most {} (devices that {} shows)", scenario.gpus, devices().size(),
+                                     machine_.platform->title()));
+  }
+  if (Status ready = machine_.platform->get_ready(); !ready) return ready.error();
+  return GpuWorkload::make(scenario, machine_, options_.seed, options_.time_limit);
+}
+
+Result<std::unique_ptr<Launcher>> GpuBackend::launcher(int gpus) {
+  if (gpus < 1 || gpus > static_cast<int>(devices().size())) {
+    return invalid_input(
+        fmt::format("gpus: {}, expected 1 to {} (devices that {} shows)", gpus, devices().size(), machine_.platform->title()));
+  }
+  return make_launcher(machine_.platform, gpus);
+}
+
+Status devices_asked_for(const std::vector<DeviceInfo>& devices, const BackendOptions& options) {
+  for (const DeviceInfo& device : devices) {
+    if (options.device == "auto" || device.limits.name == options.device) continue;
+    return unavailable(fmt::format("device: '{}' was asked for, GPU {} is {}", options.device, device.index, device.limits.name));
+  }
+  return {};
+}
+
+}  // namespace elbowroom::gpu

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "backend_gpu/on_devices.hpp"
+#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/backend/registry.hpp"
+
+namespace elbowroom::gpu {
+
+/// The backend of one vendor's GPUs.
+class GpuBackend final : public Backend {
+ public:
+  /// `versions` are those of the runtime and what is set for it. Without a communication library no scenario can be prepared.
+  GpuBackend(std::shared_ptr<Platform> platform, Result<CommLibrary> comm,
+             std::vector<std::pair<std::string, std::string>> versions, const BackendOptions& options);
+
+  [[nodiscard]] std::string_view name() const override { return machine_.platform->name(); }
+  [[nodiscard]] Provenance provenance() const override { return Provenance::measured; }
+  [[nodiscard]] const std::vector<DeviceInfo>& devices() const override { return machine_.platform->devices(); }
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& versions() const override { return versions_; }
+
+  Result<std::unique_ptr<Workload>> prepare(const Scenario& scenario) override;
+  Result<std::unique_ptr<Launcher>> launcher(int gpus) override;
+
+ private:
+  Machine machine_;
+  std::vector<std::pair<std::string, std::string>> versions_;
+  BackendOptions options_;
+  Error without_comm_;
+};
+
+/// Whether every device is the one that the user asked for; `unavailable` names the first that is not.
+Status devices_asked_for(const std::vector<DeviceInfo>& devices, const BackendOptions& options);
+
+}  // namespace elbowroom::gpu

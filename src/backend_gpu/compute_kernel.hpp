@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "backend_gpu/platform.hpp"
+#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+
+namespace elbowroom::gpu {
+
+/// The compute half of a scenario with its operands on devices 0..gpus-1: inputs filled once, outputs free to poison.
+class ComputeKernel {
+ public:
+  virtual ~ComputeKernel() = default;
+  ComputeKernel(const ComputeKernel&) = delete;
+  ComputeKernel& operator=(const ComputeKernel&) = delete;
+
+  [[nodiscard]] virtual const ComputeFacts& facts() const = 0;
+
+  /// Whether the plan's compute controls can act on this kernel; the reason otherwise.
+  [[nodiscard]] virtual Status accepts(const OverlapPlan& plan) const = 0;
+
+  /// Enqueues one launch on `stream` of `device`, which must be current, under a plan that accepts() let pass. Does not wait.
+  virtual Status launch(int device, StreamHandle stream, const OverlapPlan& plan) = 0;
+
+  /// Fills the outputs on every device with NaN and waits.
+  virtual Status poison() = 0;
+  /// Compares the outputs on every device with a reference and waits.
+  virtual Status verify() = 0;
+
+ protected:
+  ComputeKernel() = default;
+};
+
+/// `platform` outlives the kernel. `invalid_input` when this backend has no such kernel, `unavailable` without its library.
+Result<std::unique_ptr<ComputeKernel>> make_compute_kernel(Platform& platform, const Compute& compute, int gpus,
+                                                           std::uint64_t seed);
+
+}  // namespace elbowroom::gpu

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend_gpu/platform.hpp"
+#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/backend/launcher.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+
+namespace elbowroom::gpu {
+
+/// What one block of a function takes, beside the dynamic shared memory of a launch. `kernels` are the calls for its kind of module.
+Result<KernelFootprint> read_footprint(const Runtime& runtime, const KernelCalls& kernels, Function function, Threads threads);
+
+/// Lets launches of the function ask for `shared` bytes of dynamic shared memory, where that must be allowed. What was allowed before
+/// stays; that alone changes no launch.
+Status allow_dynamic_shared(const Runtime& runtime, const KernelCalls& kernels, Function function, Bytes shared);
+
+/// What a launch takes as a kernel's arguments, which must be of exactly its parameters' types.
+template <class... Arguments>
+std::array<void*, sizeof...(Arguments)> pointers_to(Arguments&... arguments) {
+  return {const_cast<void*>(static_cast<const void*>(&arguments))...};
+}
+
+/// Enqueues one launch on the current device. `arguments` as pointers_to() gives them; `what` begins an error's message.
+Status launch(const Runtime& runtime, const OwnFunction& own, Extent grid, Bytes dynamic_shared, StreamHandle stream,
+              std::span<void* const> arguments, const char* what);
+
+/// A kernel of this library, launched with padding: footprint from the runtime, a pad of what a launch may still ask for.
+class OwnKernel {
+ public:
+  /// On devices 0..gpus-1; `platform` outlives it. `grid` may ask for fewer blocks than there is work: these kernels loop.
+  static Result<OwnKernel> make(Platform& platform, const std::string& name, Extent grid, int gpus);
+
+  [[nodiscard]] const ComputeFacts& facts() const { return facts_; }
+  [[nodiscard]] Status accepts(const OverlapPlan& plan) const;
+  /// `arguments` as pointers_to() gives them; `device` must be current.
+  Status launch(int device, StreamHandle stream, const OverlapPlan& plan, std::span<void* const> arguments) const;
+
+ private:
+  OwnKernel(const Runtime& runtime, Extent grid) : runtime_(&runtime), grid_(grid) {}
+
+  const Runtime* runtime_;
+  Extent grid_;
+  std::vector<OwnFunction> functions_;  ///< one for each device
+  Bytes greatest_pad_;
+  ComputeFacts facts_;
+};
+
+}  // namespace elbowroom::gpu

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend_gpu/blas_library.hpp"
+#include "backend_gpu/comm_library.hpp"
+#include "backend_gpu/handles.hpp"
+#include "backend_gpu/runtime.hpp"
+#include "backend_gpu/start_line.hpp"
+#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/trace/timeline.hpp"
+
+namespace elbowroom::gpu {
+
+/// A kernel of this project on one device.
+struct OwnFunction {
+  Function function = nullptr;
+  Threads threads;  ///< of a block, as it was compiled for
+};
+
+/// Some SMs of one device, and a stream whose kernels run on them alone. What is launched on other streams may run on any.
+struct SmPartition {
+  std::shared_ptr<void> context;  ///< what the stream lives in, where that is more than the device
+  Stream stream;                  // after its context: it goes first
+};
+
+/// One vendor's GPUs in this process: the runtime's table, and what differs by more than a call. Used by one thread at a time.
+class Platform {
+ public:
+  virtual ~Platform() = default;
+  Platform(const Platform&) = delete;
+  Platform& operator=(const Platform&) = delete;
+
+  [[nodiscard]] const Runtime& runtime() const { return runtime_; }
+  [[nodiscard]] const std::vector<DeviceInfo>& devices() const { return devices_; }
+
+  /// "cuda" and "CUDA"
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual std::string_view title() const = 0;
+
+  /// What is to be known before the first workload; called before each.
+  virtual Status get_ready() { return {}; }
+
+  /// The kernel of this project with that name, which ends in the type of its elements ("fill_uniform_f32"). Makes `device` current.
+  virtual Result<OwnFunction> function(const std::string& name, int device) = 0;
+  /// How many blocks a grid of such blocks may have in x.
+  [[nodiscard]] virtual std::int64_t most_blocks(Threads threads) const = 0;
+
+  /// `unavailable` without it.
+  [[nodiscard]] virtual Result<std::unique_ptr<BlasLibrary>> blas() const = 0;
+
+  /// A start line for streams of devices 0..gpus-1.
+  virtual Result<std::unique_ptr<StartLine>> start_line(int gpus) = 0;
+
+  /// Whether this vendor has what the plan's controls act through; the reason otherwise. What depends on the compute kernel is not
+  /// asked here.
+  [[nodiscard]] virtual Status accepts(const OverlapPlan& plan, const Scenario& scenario, const CommLibrary& comm) const = 0;
+
+  /// How many SMs of each device the compute streams must leave free for the plan; zero: none. `invalid_input` when that cannot be.
+  [[nodiscard]] virtual Result<Sms> left_out(const OverlapPlan& plan) const;
+  /// The others of `device`, which must be current; `left_out` may be rounded up.
+  [[nodiscard]] virtual Result<SmPartition> partition(Sms left_out, int device) const = 0;
+
+  /// Enqueues `launches` so that a launch of the communication library on streams[i] records events[i] once all its blocks have begun.
+  /// An error where the vendor has no such event, or a stream saw no launch.
+  [[nodiscard]] virtual Status launch_observed(const std::vector<StreamHandle>& streams, const std::vector<EventHandle>& events,
+                                               const std::function<Status()>& launches) const = 0;
+
+  /// Runs `work`, which leaves the devices idle, under a recorder of kernels and copies; `unavailable` without one.
+  [[nodiscard]] virtual Result<Timeline> record(const std::function<Status()>& work) const = 0;
+
+ protected:
+  Platform(const RuntimeCalls& calls, std::vector<DeviceInfo> devices) : runtime_(calls), devices_(std::move(devices)) {}
+
+ private:
+  Runtime runtime_;
+  std::vector<DeviceInfo> devices_;
+};
+
+}  // namespace elbowroom::gpu
