@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "backend_sim/crowding.hpp"
+#include "elbowroom/plan/lower.hpp"
 
 namespace elbowroom::sim {
 namespace {
@@ -13,15 +15,16 @@ namespace {
 constexpr int kMostSteps = 20;
 
 /// One iteration's share of an isolated time: launches of one kernel on one stream are alike, with a gap between.
-double one_iteration(const SimCase& what, Microseconds time) {
-  return (time.count() - what.machine.launch_gap * (what.iterations - 1)) / what.iterations;
+double one_iteration(const MeasuredCase& what, Microseconds time) {
+  return (time.count() - what.machine.launch_gap * (what.step.repeats - 1)) / what.step.repeats;
 }
 
 /// Refuses a time that is no longer than the gaps between its launches.
-Status longer_than_gaps(const SimCase& what, Microseconds time) {
+Status longer_than_gaps(const MeasuredCase& what, Microseconds time) {
   if (one_iteration(what, time) > 0) return {};
   return invalid_input(fmt::format("an isolated time_ms of {:g} for {} iterations, expected more than the {:g} ms between them",
-                                   time.count() / 1000, what.iterations, what.machine.launch_gap * (what.iterations - 1) / 1000));
+                                   time.count() / 1000, what.step.repeats,
+                                   what.machine.launch_gap * (what.step.repeats - 1) / 1000));
 }
 
 /// Finds the factor at which a time is the target. The time may grow more slowly than the factor, as where memory is saturated.
@@ -55,26 +58,40 @@ class Search {
 };
 
 /// The simulated time of one isolated collective.
-Result<double> comm_time(SimCase what, const DeviceLimits& device) {
-  what.iterations = 1;
-  what.order = Order::comm_only;
-  const Result<EngineRun> run = simulate(what, device);
+Result<double> comm_time(MeasuredCase what, const DeviceLimits& device) {
+  what.step.repeats = 1;
+  const Result<EngineRun> run = simulate(what, Order::comm_only, {}, device);
   if (!run) return run.error();
   return run->end;
 }
 
+SimKernel padded(ComputeProfile compute, Bytes pad) {
+  compute.footprint.dynamic_shared += pad;
+  return {std::move(compute), 0, std::nullopt};
+}
+
 /// The simulated time of one isolated launch with `pad` more shared memory.
-Result<double> compute_time(const SimCase& what, Bytes pad, const DeviceLimits& device) {
-  ComputeProfile padded = what.compute;
-  padded.footprint.dynamic_shared += pad;
-  const Result<SmCapacity> capacity = SmCapacity::make(device, padded.footprint, what.comm.footprint, what.carveout);
-  if (!capacity) return capacity.error();
-  return uncrowded(what.machine, *capacity, padded, what.comm).end;
+Result<double> compute_time(const MeasuredCase& what, Bytes pad, const DeviceLimits& device) {
+  const Result<AloneOnGpu> alone = uncrowded(what.machine, device, padded(what.compute, pad));
+  if (!alone) return alone.error();
+  return alone->end;
 }
 
 }  // namespace
 
-Status calibrate_comm(SimCase& what, Microseconds time, const DeviceLimits& device) {
+Result<EngineRun> simulate(const MeasuredCase& what, Order order, const OverlapPlan& plan, const DeviceLimits& device) {
+  const Result<Program> program = lower(what.step, order, plan);
+  if (!program) return program.error();
+  const Result<SimProgram> translation = translated(what.step, *program, [&](const Launch& launch, const Lane&) {
+    const auto* compute = std::get_if<ComputeSettings>(&launch.settings);
+    if (compute == nullptr) return Result(LaunchModel{SimKernel{what.comm, 0, std::nullopt}, 0});
+    return Result(LaunchModel{padded(what.compute, compute->pad), 0});
+  });
+  if (!translation) return translation.error();
+  return simulate(*translation, what.machine, device);
+}
+
+Status calibrate_comm(MeasuredCase& what, Microseconds time, const DeviceLimits& device) {
   if (Status longer = longer_than_gaps(what, time); !longer) return longer;
   const double target = one_iteration(what, time);
   Search search(what.comm.slowdown);
@@ -87,7 +104,7 @@ Status calibrate_comm(SimCase& what, Microseconds time, const DeviceLimits& devi
   return {};
 }
 
-Status calibrate_compute(SimCase& what, std::vector<IsolatedCompute> given, const DeviceLimits& device) {
+Status calibrate_compute(MeasuredCase& what, std::vector<IsolatedCompute> given, const DeviceLimits& device) {
   std::stable_sort(given.begin(), given.end(), [](const auto& a, const auto& b) { return a.blocks_per_sm < b.blocks_per_sm; });
   const std::vector<double> unscaled = what.compute.tile_time;
   std::size_t done = 0;  // entries of the curve that are settled

@@ -16,7 +16,6 @@ namespace {
 constexpr double kMemoryShare = 0.7;
 // A guess: no measured row constrains it (docs/simulator.md).
 constexpr double kIssueShare = 0.5;
-constexpr double kNoLimit = 1e12;
 // Bytes of device memory per byte on the links: what is read to be sent, what arrives, and for reductions the second operand. Fitted to
 // times; no counter has measured it.
 constexpr double kTrafficReducing = 6.0;
@@ -55,11 +54,11 @@ std::string_view kernel_of(CollectiveOp op, const DeviceLimits& device) {
 }
 
 /// The collective's grid, of `usual` blocks where nothing was decided, and what each block sends; its speeds are still to be set.
-Result<CommProfile> laid_out(const Collective& collective, int gpus, KernelFootprint footprint, int usual,
-                             const DeviceLimits& device) {
+Result<CommProfile> laid_out(const Collective& collective, const CommSettings& settings, int gpus, KernelFootprint footprint,
+                             int usual, const DeviceLimits& device) {
   CommProfile profile;
-  profile.blocks = collective.comm_blocks ? static_cast<int>(collective.comm_blocks->count()) : usual;
-  footprint.cluster = collective.cluster.value_or(footprint.cluster);
+  profile.blocks = settings.comm_blocks ? static_cast<int>(settings.comm_blocks->count()) : usual;
+  footprint.cluster = settings.cluster.value_or(footprint.cluster);
   // The library launches clusters only where the grid divides into them.
   if (profile.blocks % footprint.cluster != 0) footprint.cluster = 1;
   profile.footprint = footprint;
@@ -70,12 +69,12 @@ Result<CommProfile> laid_out(const Collective& collective, int gpus, KernelFootp
   return profile;
 }
 
-Result<CommProfile> buffered_profile(const Collective& collective, int gpus, const KernelFootprint& footprint,
-                                     const DeviceLimits& device) {
+Result<CommProfile> buffered_profile(const Collective& collective, const CommSettings& settings, int gpus,
+                                     const KernelFootprint& footprint, const DeviceLimits& device) {
   const DevicePerformance& speed = performance_of(device);
   const bool exchange = collective.op == CollectiveOp::all_to_all;
   const int usual = exchange ? speed.exchange_blocks : speed.collective_blocks;
-  Result<CommProfile> profile = laid_out(collective, gpus, footprint, usual, device);
+  Result<CommProfile> profile = laid_out(collective, settings, gpus, footprint, usual, device);
   if (!profile) return profile;
   profile->startup = speed.comm_startup;
   // One warp of a block synchronizes, the others move data.
@@ -107,11 +106,13 @@ SymmetricKernel symmetric_kernel(CollectiveOp op, int gpus) {
   return {9, pair ? 0.425 : 0.55, pair ? 1.25 : 0.95, traffic};
 }
 
-Result<CommProfile> symmetric_profile(const Collective& collective, int gpus, const DeviceLimits& device) {
+Result<CommProfile> symmetric_profile(const Collective& collective, const CommSettings& settings, int gpus,
+                                      const DeviceLimits& device) {
   constexpr double startup = 11;
   const DevicePerformance& speed = performance_of(device);
   const SymmetricKernel kernel = symmetric_kernel(collective.op, gpus);
-  Result<CommProfile> profile = laid_out(collective, gpus, symmetric_comm_kernel(collective.op).footprint, kernel.blocks, device);
+  Result<CommProfile> profile =
+      laid_out(collective, settings, gpus, symmetric_comm_kernel(collective.op).footprint, kernel.blocks, device);
   if (!profile) return profile;
   profile->startup = startup;
   profile->block_rate = kernel.rate * speed.comm_thread_rate * static_cast<double>(profile->footprint.threads.count());
@@ -142,12 +143,12 @@ CommProfile local_copy(const Collective& collective, int gpus, const DeviceLimit
 }  // namespace
 
 Result<CommProfile> comm_profile(const Collective& collective, const CommSettings& settings, int gpus, const DeviceLimits& device) {
-  if (settings.symmetric) return symmetric_profile(collective, gpus, device);
+  if (settings.symmetric) return symmetric_profile(collective, settings, gpus, device);
   const Result<CommKernel> kernel = find_comm_kernel(kernel_of(collective.op, device), device);
   if (!kernel) return kernel.error();
   KernelFootprint footprint = kernel->footprint;
-  if (settings.threads) footprint.threads = *settings.threads + device.warp;
-  return buffered_profile(collective, gpus, footprint, device);
+  if (settings.comm_threads) footprint.threads = *settings.comm_threads + device.warp;
+  return buffered_profile(collective, settings, gpus, footprint, device);
 }
 
 Status copies_possible(CollectiveOp op, const DeviceLimits& device) {

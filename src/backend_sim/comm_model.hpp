@@ -1,22 +1,15 @@
 #pragma once
 
-#include <optional>
-
 #include "backend_sim/kernel_profiles.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/device_limits.hpp"
 #include "elbowroom/model/scenario.hpp"
+#include "elbowroom/plan/program.hpp"
 
 namespace elbowroom::sim {
 
-/// What decides about a collective's kernel beside its budget and cluster size.
-struct CommSettings {
-  std::optional<Threads> threads;  ///< of each block where NCCL_NTHREADS says so, without the warp that the library adds
-  bool symmetric = false;          ///< it works on symmetric memory, and takes no number of threads
-};
-
-/// The communication kernel that the vendor's library launches for `collective` among `gpus` equal devices. `collective` carries
-/// what a plan decided: block budget and cluster size. `invalid_input` when a block cannot run on the device.
+/// The communication kernel that the vendor's library launches for `collective` with those settings among `gpus` equal devices, by itself or
+/// on symmetric memory, where it takes no number of threads. `invalid_input` when a block cannot run on the device.
 Result<CommProfile> comm_profile(const Collective& collective, const CommSettings& settings, int gpus, const DeviceLimits& device);
 
 /// `invalid_input` for a reduce-scatter, and on devices where no collective uses copy engines.

@@ -212,4 +212,26 @@ Result<ComputeProfile> compute_profile(const Compute& compute, const DeviceLimit
   return compute_profile(compute, footprint, device);
 }
 
+Result<ComputeProfile> compute_profile(const RecordedKernel& kernel, const DeviceLimits& device) {
+  if (!kernel.threads || !kernel.registers_per_thread) {
+    return invalid_input(
+        fmt::format("recorded kernel \"{}\": footprint without {}, expected threads and registers (room on an SM "
+                    "follows from them)",
+                    kernel.name, kernel.threads ? "registers" : "threads"));
+  }
+  ComputeProfile profile;
+  profile.footprint = {*kernel.threads, *kernel.registers_per_thread, kernel.static_shared.value_or(Bytes(0)),
+                       kernel.dynamic_shared.value_or(Bytes(0)), kernel.cluster.value_or(1)};
+  const Result<Occupancy> runs = occupancy(device, profile.footprint);
+  if (!runs) return runs.error();
+  profile.work = {kernel.blocks.count(), 1, kernel.blocks.count(), 1};
+  const std::int64_t at_once = runs->residency.count() * device.sms.count();
+  const auto waves = static_cast<double>((kernel.blocks.count() + at_once - 1) / at_once);
+  std::vector<Microseconds> times = kernel.times;
+  std::ranges::sort(times);
+  const Microseconds median = (times[(times.size() - 1) / 2] + times[times.size() / 2]) / 2;
+  profile.tile_time.assign(static_cast<std::size_t>(runs->residency.count()), median.count() / waves);
+  return profile;
+}
+
 }  // namespace elbowroom::sim

@@ -3,7 +3,7 @@
 #include "backend_sim/kernel_profiles.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/device_limits.hpp"
-#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/model/step.hpp"
 
 namespace elbowroom::sim {
 
@@ -13,5 +13,9 @@ Result<ComputeProfile> compute_profile(const Compute& compute, const DeviceLimit
 
 /// The same for a kernel whose footprint is known from elsewhere, with one block per tile.
 Result<ComputeProfile> compute_profile(const Compute& compute, const KernelFootprint& footprint, const DeviceLimits& device);
+
+/// A recorded kernel: all of its blocks alike and as long as the recorded median needs on a device that it has to itself. What it asks of memory was
+/// not recorded: it neither slows others nor is slowed but for room. `invalid_input` where the footprint lacks what decides about room.
+Result<ComputeProfile> compute_profile(const RecordedKernel& kernel, const DeviceLimits& device);
 
 }  // namespace elbowroom::sim

@@ -14,33 +14,37 @@ double tiles_of(const ComputeProfile& compute) {
 }
 
 /// Tiles per microsecond of that many SMs, each with as many blocks as do most together.
-double greatest_throughput(int sms, const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute,
-                           const CommProfile& comm) {
+double greatest_throughput(int sms, const Machine& machine, const SmCapacity& capacity, const SimKernel& kernel) {
   int best = 1;
-  const auto together = [&](int blocks) { return blocks / compute.tile_time[static_cast<std::size_t>(blocks - 1)]; };
-  for (int blocks = 2; blocks <= capacity.most_compute(); ++blocks) {
+  const auto together = [&](int blocks) { return blocks / kernel.compute().tile_time[static_cast<std::size_t>(blocks - 1)]; };
+  for (int blocks = 2; blocks <= capacity.most(0); ++blocks) {
     if (together(blocks) > together(best)) best = blocks;
   }
-  SharedRates rates(machine, capacity, compute, comm);
-  rates.add(best, 0, sms);
+  MixTable mixes(capacity);
+  const std::vector<SimKernel> alone{kernel};
+  SharedRates rates(machine, alone, mixes);
+  const int mix = mixes.with(0, 0, best);
+  rates.add(mix, sms);
   rates.update();
-  return sms * best * rates.tile_rate(best, 0);
+  return sms * best * rates.rates(mix).front();
 }
 
 }  // namespace
 
-AloneOnGpu uncrowded(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute, const CommProfile& comm) {
-  const std::vector<Launch> once{Launch{}};
-  AloneOnGpu best{machine.comm_sms, compute.work, simulate(machine, capacity, compute, comm, once).end};
-  Machine smaller = machine;
-  ComputeProfile resized = compute;
-  while (++smaller.comm_sms < machine.sms) {
-    const int sms = machine.sms - smaller.comm_sms;
-    if (compute.persistent) resized.work.x = std::min<std::int64_t>(compute.work.x, sms);
-    const double tiles = tiles_of(resized) * (1.0 - block_spread(smaller, capacity, resized));
-    if (tiles / greatest_throughput(sms, machine, capacity, compute, comm) >= best.end) break;
-    const double end = simulate(smaller, capacity, resized, comm, once).end;
-    if (end < best.end) best = {smaller.comm_sms, resized.work, end};
+Result<AloneOnGpu> uncrowded(const Machine& machine, const DeviceLimits& device, const SimKernel& kernel) {
+  const Result<SmCapacity> capacity = SmCapacity::make(device, {kernel});
+  if (!capacity) return capacity.error();
+  const auto end_of = [&](const SimKernel& resized) { return simulate(machine, *capacity, {resized}, {Task{}}).end; };
+  AloneOnGpu best{kernel, end_of(kernel)};
+  SimKernel smaller = kernel;
+  ComputeProfile& resized = std::get<ComputeProfile>(smaller.profile);
+  while (++smaller.left_out < machine.sms) {
+    const int sms = machine.sms - smaller.left_out;
+    if (resized.persistent) resized.work.x = std::min<std::int64_t>(kernel.compute().work.x, sms);
+    const double tiles = tiles_of(resized) * (1.0 - block_spread(machine, smaller, capacity->most(0)));
+    if (tiles / greatest_throughput(sms, machine, *capacity, kernel) >= best.end) break;
+    const double end = end_of(smaller);
+    if (end < best.end) best = {smaller, end};
   }
   return best;
 }

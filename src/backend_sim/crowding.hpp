@@ -4,19 +4,19 @@
 
 namespace elbowroom::sim {
 
-/// What a compute kernel that has the GPU to itself makes use of.
+/// What a computation that has the GPU to itself makes use of.
 struct AloneOnGpu {
-  int comm_sms = 0;  ///< left to communication, as Machine has it
-  BlockWork work;
+  SimKernel kernel;
   double end = 0;  ///< of one launch
 };
 
-/// The use of the machine's SMs, all but those set aside already or fewer, with which one launch of the kernel ends first.
+/// The kernel on the SMs, all that it may run on or fewer, with which one launch of it ends first.
 ///
 /// Cohorts move in step: with a few SMs more and the same number of waves, each wave presses harder on memory and the last one
 /// leaves it idle. Real blocks drift apart and keep memory busy to the end. Taking the best of all smaller machines makes up for
 /// that: a kernel alone never ends later for more SMs or more bandwidth. Costs one simulated launch, and one more for each smaller
 /// machine whose full throughput could end sooner: mostly none, for kernels of few waves up to as many as there are SMs.
-AloneOnGpu uncrowded(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute, const CommProfile& comm);
+/// `invalid_input` when the kernel cannot run on the device.
+Result<AloneOnGpu> uncrowded(const Machine& machine, const DeviceLimits& device, const SimKernel& kernel);
 
 }  // namespace elbowroom::sim

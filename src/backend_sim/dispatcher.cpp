@@ -5,26 +5,27 @@
 
 namespace elbowroom::sim {
 
-Dispatcher::Dispatcher(SmPool& pool, const ComputeProfile& compute, const CommProfile& comm)
-    : pool_(pool), compute_(compute), comm_(comm), overhead_tiles_(compute.block_overhead / compute.tile_time.front()) {
+Dispatcher::Dispatcher(SmPool& pool, const std::vector<SimKernel>& kernels, int lanes)
+    : pool_(pool), kernels_(kernels), active_(static_cast<std::size_t>(lanes)) {
   all_.resize(static_cast<std::size_t>(pool.sms()));
   std::iota(all_.begin(), all_.end(), 0);
 }
 
-void Dispatcher::add(std::size_t launch, const Launch& what) {
+void Dispatcher::add(std::size_t task, const Task& what) {
   Active active;
-  active.launch = launch;
-  active.kind = what.kind;
+  active.task = task;
+  active.lane = what.lane;
+  active.kernel = &kernels_[static_cast<std::size_t>(what.kernel)];
   active.urgent = what.urgent;
   active.order = ++added_;
-  active.blocks = what.kind == Kind::compute ? compute_.work.blocks() : comm_.blocks;
-  if (what.kind == Kind::compute && compute_.persistent) pool_.offer_tiles(compute_.work.tiles_x * compute_.work.tiles_y);
-  active_[static_cast<std::size_t>(what.kind)] = active;
+  active.blocks = active.kernel->blocks();
+  pool_.begin(what.lane, what.kernel);
+  active_[static_cast<std::size_t>(what.lane)] = active;
 }
 
-bool Dispatcher::pending(std::size_t launch) const {
-  return std::any_of(active_.begin(), active_.end(), [launch](const std::optional<Active>& active) {
-    return active && active->launch == launch && active->next < active->blocks;
+bool Dispatcher::pending(std::size_t task) const {
+  return std::any_of(active_.begin(), active_.end(), [task](const std::optional<Active>& active) {
+    return active && active->task == task && active->next < active->blocks;
   });
 }
 
@@ -42,14 +43,14 @@ const std::vector<std::size_t>& Dispatcher::place_blocks() {
   placed_.clear();
   while (Active* active = head()) {
     const std::int64_t before = active->next;
-    if (active->kind == Kind::compute) {
+    if (active->kernel->computes()) {
       place_compute(*active);
     } else {
       place_comm(*active);
     }
-    if (active->next > before) placed_.push_back(active->launch);
+    if (active->next > before) placed_.push_back(active->task);
     if (active->next < active->blocks) {
-      full_for_ = active->launch;
+      full_for_ = active->task;
       break;
     }
     full_for_.reset();
@@ -57,69 +58,71 @@ const std::vector<std::size_t>& Dispatcher::place_blocks() {
   return placed_;
 }
 
-std::optional<std::size_t> Dispatcher::end_blocks(Kind kind, std::int64_t count) {
-  std::optional<Active>& active = active_[static_cast<std::size_t>(kind)];
+std::optional<std::size_t> Dispatcher::end_blocks(int lane, std::int64_t count) {
+  std::optional<Active>& active = active_[static_cast<std::size_t>(lane)];
   active->ended += count;
   if (active->ended < active->blocks) return std::nullopt;
-  const std::size_t launch = active->launch;
+  const std::size_t task = active->task;
   active.reset();
-  return launch;
+  return task;
 }
 
 const std::vector<int>& Dispatcher::candidates(const Active& active) {
-  const std::vector<int>& look_at = full_for_ == active.launch ? pool_.changed() : all_;
+  const std::vector<int>& look_at = full_for_ == active.task ? pool_.changed() : all_;
   open_.clear();
   for (const int sm : look_at) {
-    if (pool_.room(active.kind, sm) > 0) open_.push_back(sm);
+    if (pool_.room(active.lane, sm) > 0) open_.push_back(sm);
   }
   return open_;
 }
 
-double Dispatcher::work_of(std::int64_t block) const {
-  return overhead_tiles_ + (compute_.persistent ? 0 : compute_.work.tiles(block));
+double Dispatcher::work_of(const ComputeProfile& compute, std::int64_t block) {
+  const double overhead_tiles = compute.block_overhead / compute.tile_time.front();
+  return overhead_tiles + (compute.persistent ? 0 : compute.work.tiles(block));
 }
 
 void Dispatcher::place_compute(Active& active) {
+  const ComputeProfile& compute = active.kernel->compute();
   candidates(active);
   std::int64_t room = 0;
-  for (const int sm : open_) room += pool_.room(Kind::compute, sm);
-  const std::int64_t alike = std::min(compute_.work.run(active.next), active.blocks - active.next);
+  for (const int sm : open_) room += pool_.room(active.lane, sm);
+  const std::int64_t alike = std::min(compute.work.run(active.next), active.blocks - active.next);
   if (alike < room) {
     place_evenly(active, open_);
     return;
   }
-  const double work = work_of(active.next);
+  const double work = work_of(compute, active.next);
   for (const int sm : open_) {
-    const int count = pool_.room(Kind::compute, sm);
-    pool_.place(Kind::compute, sm, count, work, active.next);
+    const int count = pool_.room(active.lane, sm);
+    pool_.place(active.lane, sm, count, work, active.next);
     active.next += count;
   }
 }
 
 // Block by block to the SM that has fewest, as the hardware does when it has more room than blocks.
 void Dispatcher::place_evenly(Active& active, std::vector<int>& open) {
-  std::stable_sort(open.begin(), open.end(),
-                   [this](int a, int b) { return pool_.resident(Kind::compute, a) < pool_.resident(Kind::compute, b); });
+  std::stable_sort(open.begin(), open.end(), [this](int a, int b) { return pool_.computing(a) < pool_.computing(b); });
   while (active.next < active.blocks && !open.empty()) {
-    const int level = pool_.resident(Kind::compute, open.front());
+    const int level = pool_.computing(open.front());
     for (const int sm : open) {
-      if (active.next == active.blocks || pool_.resident(Kind::compute, sm) > level) break;
-      pool_.place(Kind::compute, sm, 1, work_of(active.next), active.next);
+      if (active.next == active.blocks || pool_.computing(sm) > level) break;
+      pool_.place(active.lane, sm, 1, work_of(active.kernel->compute(), active.next), active.next);
       ++active.next;
     }
-    std::erase_if(open, [this](int sm) { return pool_.room(Kind::compute, sm) == 0; });
+    std::erase_if(open, [&](int sm) { return pool_.room(active.lane, sm) == 0; });
   }
 }
 
 void Dispatcher::place_comm(Active& active) {
-  while (active.next < active.blocks && place_cluster(active)) {}
+  const int cluster = active.kernel->comm().footprint.cluster;
+  while (active.next < active.blocks && place_cluster(active, cluster)) {}
 }
 
 int Dispatcher::emptiest_gpc(std::size_t least_open) const {
   std::vector<std::size_t> open(all_.size(), 0);
   std::vector<int> comm(all_.size(), 0);
   for (const int sm : open_) ++open[static_cast<std::size_t>(pool_.gpc(sm))];
-  for (const int sm : all_) comm[static_cast<std::size_t>(pool_.gpc(sm))] += pool_.resident(Kind::comm, sm);
+  for (const int sm : all_) comm[static_cast<std::size_t>(pool_.gpc(sm))] += pool_.communicating(sm);
   std::optional<std::size_t> best;
   for (std::size_t gpc = 0; gpc < open.size(); ++gpc) {
     if (open[gpc] < least_open) continue;
@@ -129,20 +132,20 @@ int Dispatcher::emptiest_gpc(std::size_t least_open) const {
 }
 
 // One cluster on different SMs of one GPC, the emptiest first; a cluster of one block may lie anywhere.
-bool Dispatcher::place_cluster(Active& active) {
-  const auto size = static_cast<std::size_t>(std::min<std::int64_t>(comm_.footprint.cluster, active.blocks - active.next));
+bool Dispatcher::place_cluster(Active& active, int cluster) {
+  const auto size = static_cast<std::size_t>(std::min<std::int64_t>(cluster, active.blocks - active.next));
   open_.clear();
   for (const int sm : all_) {
-    if (pool_.room(Kind::comm, sm) > 0) open_.push_back(sm);
+    if (pool_.room(active.lane, sm) > 0) open_.push_back(sm);
   }
   if (size > 1) {
     const int gpc = emptiest_gpc(size);
     std::erase_if(open_, [&](int sm) { return pool_.gpc(sm) != gpc; });
   }
   if (open_.size() < size) return false;
-  const auto load = [this](int sm) { return std::pair(pool_.resident(Kind::comm, sm), pool_.resident(Kind::compute, sm)); };
+  const auto load = [this](int sm) { return std::pair(pool_.communicating(sm), pool_.computing(sm)); };
   std::stable_sort(open_.begin(), open_.end(), [&](int a, int b) { return load(a) < load(b); });
-  for (std::size_t block = 0; block < size; ++block) pool_.place(Kind::comm, open_[block], 1, 1.0, active.next);
+  for (std::size_t block = 0; block < size; ++block) pool_.place(active.lane, open_[block], 1, 1.0, active.next);
   active.next += static_cast<std::int64_t>(size);
   return true;
 }

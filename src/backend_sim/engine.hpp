@@ -10,21 +10,21 @@
 
 namespace elbowroom::sim {
 
-/// A copy is one to peers by the copy engines: it takes no SM, only memory.
-enum class Kind : std::uint8_t { compute, comm, copy };
-
-/// One kernel launch or copy on one of the two streams. Indices refer to the program's order.
-struct Launch {
-  Kind kind = Kind::compute;
-  int stream = 0;        ///< 0: compute stream, 1: communication stream
-  int after = -1;        ///< starts after this launch has ended (an event); -1: none
-  int after_begun = -1;  ///< starts after every block of this launch has begun (the launch gate); -1: none
-  bool urgent = false;   ///< greatest priority
-  double bytes = 0;      ///< that a copy sends; a kernel's are in its profile
+/// One kernel or copy on a lane of the device. Indices of others refer to earlier ones of the list.
+struct Task {
+  int kernel = 0;          ///< in the engine's list; kCopy: a copy to peers by the copy engines, which takes no SM, only memory
+  int lane = 0;            ///< tasks of one lane follow each other; lane 0 begins at once, the others behind an event of it
+  std::vector<int> after;  ///< tasks of other lanes; starts after they have ended (an event)
+  std::vector<int> after_begun;  ///< starts after every block of those has begun (the launch gate)
+  bool urgent = false;           ///< greatest priority
+  double bytes = 0;              ///< that a copy sends; a kernel's are in its profile
+  double launched = 0;           ///< when the host has launched it
 };
 
-/// From a launch's first block's start to its last block's end, in microseconds.
-struct LaunchTimes {
+inline constexpr int kCopy = -1;
+
+/// From a task's first block's start to its last block's end, in microseconds.
+struct TaskTimes {
   double begin = 0;
   double all_begun = 0;
   double end = 0;
@@ -38,7 +38,7 @@ struct EngineCounts {
 
 struct EngineRun {
   double end = 0;
-  std::vector<LaunchTimes> launches;
+  std::vector<TaskTimes> tasks;
   EngineCounts counts;
   bool given_up = false;  ///< it was overdue: what ended by then has its times
 };
@@ -47,9 +47,10 @@ struct EngineRun {
 using Overdue = std::function<bool()>;
 
 /// Block-level discrete-event simulation of one GPU among equals. Blocks that start together on one SM and have equal work are one
-/// cohort. Head of line dispatch: the pending launch of the greatest priority, then the one that became ready first, places all
+/// cohort. Head of line dispatch: the pending task of the greatest priority, then the one that became ready first, places all
 /// its blocks before any other places one; nothing is preempted. Deterministic. Memory is flat in blocks; time is linear in cohorts.
-EngineRun simulate(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute, const CommProfile& comm,
-                   const std::vector<Launch>& program, const Overdue& overdue = {});
+/// `capacity` is that of `kernels`. A kernel runs on one lane only.
+EngineRun simulate(const Machine& machine, const SmCapacity& capacity, const std::vector<SimKernel>& kernels,
+                   const std::vector<Task>& tasks, const Overdue& overdue = {});
 
 }  // namespace elbowroom::sim

@@ -1,13 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <variant>
 #include <vector>
 
 #include "elbowroom/model/kernel_footprint.hpp"
 
 namespace elbowroom::sim {
 
-// What the engine knows of the two kernels of a scenario. Times in microseconds, amounts in bytes, rates in bytes per microsecond.
+// What the engine knows of a kernel. Times in microseconds, amounts in bytes, rates in bytes per microsecond.
 
 /// Work of a launch's blocks in launch order, in units of a tile. A grid of `x` by `y` blocks loops over `tiles_x` by `tiles_y`
 /// tiles, x fastest: some blocks get one tile more than others, blocks beyond the tiles get none. Of a persistent kernel only the numbers
@@ -33,6 +35,9 @@ struct ComputeProfile {
   double memory_share = 0;    ///< of a tile's time that stretches with the memory's latency
 };
 
+/// A rate of what is not limited.
+inline constexpr double kNoLimit = 1e12;
+
 struct CommProfile {
   KernelFootprint footprint;
   int blocks = 0;
@@ -40,11 +45,24 @@ struct CommProfile {
   double bytes = 0;         ///< that one block sends over the links
   double block_rate = 0;    ///< of one block that has the SM and the links to itself
   double sm_rate = 0;       ///< ceiling of all blocks of one SM together
-  double link_rate = 0;     ///< of the device, all blocks together
+  double link_rate = 0;     ///< of the device, all blocks together; kNoLimit: nothing leaves the device
   double traffic = 0;       ///< bytes to and from device memory per byte sent
   double memory_share = 0;  ///< of a block's time per byte that stretches with the memory's latency
   double issue_share = 0;   ///< compute blocks that would slow the SM's other blocks as much as one of this kind
   double slowdown = 1;      ///< of the whole collective; 1 until isolated times are given
+};
+
+/// A kernel as it is launched.
+struct SimKernel {
+  std::variant<ComputeProfile, CommProfile> profile;
+  int left_out = 0;                 ///< SMs that it does not run on; communication runs on all
+  std::optional<Percent> carveout;  ///< share of an SM's memory that it prefers as shared memory; absent: what its residency needs
+
+  [[nodiscard]] bool computes() const { return profile.index() == 0; }
+  [[nodiscard]] const ComputeProfile& compute() const { return std::get<0>(profile); }
+  [[nodiscard]] const CommProfile& comm() const { return std::get<1>(profile); }
+  [[nodiscard]] const KernelFootprint& footprint() const { return computes() ? compute().footprint : comm().footprint; }
+  [[nodiscard]] std::int64_t blocks() const { return computes() ? compute().work.blocks() : comm().blocks; }
 };
 
 }  // namespace elbowroom::sim

@@ -5,8 +5,7 @@ namespace elbowroom::sim {
 /// One device as the engine sees it. Times in microseconds, rates in bytes per microsecond.
 struct Machine {
   int sms = 1;
-  int gpcs = 1;      ///< SMs are dealt to them in turn; a cluster lies within one
-  int comm_sms = 0;  ///< on which no compute block runs
+  int gpcs = 1;  ///< SMs are dealt to them in turn; a cluster lies within one
   double memory_rate = 1;
   double memory_knee = 2;   ///< how sharply latency rises near saturation: exponent of the norm that joins demand and rate
   double link_knee = 3;     ///< the same for the links

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace elbowroom::sim {
 namespace {
@@ -24,6 +25,11 @@ double at_load(const std::vector<double>& tile_time, double load) {
   return tile_time[below] * (1.0 - part) + tile_time[below + 1] * part;
 }
 
+/// Whether the first of two mixes comes first in sums: by the kernel that was added last.
+bool before(const Mix& a, const Mix& b) { return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend()); }
+
+bool on_links(const SimKernel& kernel) { return !kernel.computes() && kernel.comm().link_rate < kNoLimit; }
+
 /// 1 without demand, demand / rate far beyond it, smooth between.
 double stretch(double demand, double rate, double knee) { return std::pow(1.0 + std::pow(demand / rate, knee), 1.0 / knee); }
 
@@ -36,38 +42,86 @@ double copy_rate(const Machine& machine) {
   return std::min(machine.copy_rate, kMostForCopies * machine.memory_rate / kCopyTraffic);
 }
 
-SharedRates::SharedRates(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute, const CommProfile& comm)
-    : machine_(machine), compute_(compute), comm_(comm), row_(static_cast<std::size_t>(capacity.most_compute()) + 1) {
-  for (int with_comm = 0; with_comm <= capacity.most_comm(); ++with_comm) {
-    for (int with_compute = 0; with_compute <= capacity.most_compute(); ++with_compute) {
-      Mix mix{with_compute, with_comm, 0, 0};
-      mix.tile_time = at_load(compute.tile_time, with_compute + with_comm * comm.issue_share);
-      mix.comm_ceiling = comm.block_rate / stretch(with_comm * comm.block_rate, comm.sm_rate, machine.link_knee);
-      mixes_.push_back(mix);
+SharedRates::SharedRates(const Machine& machine, const std::vector<SimKernel>& kernels, MixTable& mixes)
+    : machine_(machine), kernels_(kernels), mixes_(mixes) {}
+
+SharedRates::OnSm& SharedRates::on_sm(int mix) {
+  while (by_mix_.size() < mixes_.size()) {
+    const Mix& shares = mixes_.mix(static_cast<int>(by_mix_.size()));
+    double load = 0;
+    double comm_demand = 0;
+    for (const Share& share : shares) load += kernel(share).computes() ? share.count : 0;
+    for (const Share& share : shares) {
+      if (kernel(share).computes()) continue;
+      load += share.count * kernel(share).comm().issue_share;
+      comm_demand += share.count * kernel(share).comm().block_rate;
     }
+    OnSm made;
+    for (const Share& share : shares) {
+      if (kernel(share).computes()) {
+        made.unloaded.push_back(at_load(kernel(share).compute().tile_time, load));
+      } else {
+        const CommProfile& comm = kernel(share).comm();
+        made.unloaded.push_back(comm.block_rate / stretch(comm_demand, comm.sm_rate, machine_.link_knee));
+      }
+    }
+    by_mix_.push_back(std::move(made));
   }
-  sms_with_.assign(mixes_.size(), 0);
-  tile_rate_.assign(mixes_.size(), 0);
-  comm_rate_.assign(mixes_.size(), 0);
+  return by_mix_[static_cast<std::size_t>(mix)];
 }
 
-SharedRates::Device SharedRates::device_factors() const {
+void SharedRates::add(int mix, int sms) {
+  OnSm& here = on_sm(mix);
+  const bool held = here.sms > 0;
+  here.sms += sms;
+  if (held == (here.sms > 0)) return;
+  const auto place =
+      std::ranges::lower_bound(active_, mixes_.mix(mix), before, [this](int other) -> const Mix& { return mixes_.mix(other); });
+  if (held)
+    active_.erase(place);
+  else
+    active_.insert(place, mix);
+}
+
+SharedRates::Device SharedRates::device_factors() {
   double compute_demand = 0;
-  double comm_demand = 0;
-  for (std::size_t at = 0; at < mixes_.size(); ++at) {
-    if (sms_with_[at] == 0) continue;
-    const Mix& mix = mixes_[at];
-    compute_demand += sms_with_[at] * mix.compute * compute_.traffic / mix.tile_time;
-    comm_demand += sms_with_[at] * mix.comm * mix.comm_ceiling;
+  std::vector<Demand> comm;
+  for (const int mix : active_) {
+    const OnSm& here = on_sm(mix);
+    const Mix& shares = mixes_.mix(mix);
+    for (std::size_t at = 0; at < shares.size(); ++at) {
+      const Share& share = shares[at];
+      if (kernel(share).computes()) {
+        compute_demand += here.sms * share.count * kernel(share).compute().traffic / here.unloaded[at];
+        continue;
+      }
+      auto known = std::ranges::find(comm, share.kernel, &Demand::kernel);
+      if (known == comm.end()) known = comm.insert(known, {share.kernel, 0});
+      known->bytes += here.sms * share.count * here.unloaded[at];
+    }
   }
-  const double on_links = comm_demand / stretch(comm_demand, comm_.link_rate, machine_.link_knee);
+  // What part of the links' time is asked for, by all or after what memory lets through.
+  const auto link_stretch = [&](double latency) {
+    double asked = 0;
+    for (const Demand& demand : comm) {
+      const SimKernel& kernel = kernels_[static_cast<std::size_t>(demand.kernel)];
+      if (!on_links(kernel)) continue;
+      const double bytes = latency > 0 ? demand.bytes / waiting(kernel.comm().memory_share, latency) : demand.bytes;
+      asked += bytes / kernel.comm().link_rate;
+    }
+    return stretch(asked, 1, machine_.link_knee);
+  };
+  const double crowded = link_stretch(0);
+  double memory = compute_demand;
+  for (const Demand& demand : comm) {
+    const SimKernel& kernel = kernels_[static_cast<std::size_t>(demand.kernel)];
+    memory += demand.bytes / (on_links(kernel) ? crowded : 1.0) * kernel.comm().traffic;
+  }
   Device factors;
   factors.copying = memory_for_copies();
-  factors.latency =
-      stretch(compute_demand + on_links * comm_.traffic + factors.copying, machine_.memory_rate, machine_.memory_knee);
+  factors.latency = stretch(memory + factors.copying, machine_.memory_rate, machine_.memory_knee);
   // Blocks that memory slows down press less on the links.
-  const double slowed = comm_demand / waiting(comm_.memory_share, factors.latency);
-  factors.link = 1.0 / stretch(slowed, comm_.link_rate, machine_.link_knee);
+  factors.link = 1.0 / link_stretch(factors.latency);
   return factors;
 }
 
@@ -75,40 +129,68 @@ bool SharedRates::update() {
   const Device factors = device_factors();
   if (factors == factors_) return false;
   factors_ = factors;
-  set_rates();
+  throttle_ = 1;
+  ++updates_;
   const double use = memory_use();
   const double left = machine_.memory_rate - factors.copying;
   if (use > left) {
-    const double throttle = left / use;
-    for (double& rate : tile_rate_) rate *= throttle;
-    for (double& rate : comm_rate_) rate *= throttle;
+    throttle_ = left / use;
+    ++updates_;
   }
   return true;
 }
 
-void SharedRates::set_rates() {
-  const double tile_wait = waiting(compute_.memory_share, factors_.latency);
-  const double comm_wait = waiting(comm_.memory_share, factors_.latency) / factors_.link;
-  for (std::size_t at = 0; at < mixes_.size(); ++at) {
-    const Mix& mix = mixes_[at];
-    tile_rate_[at] = 1.0 / (mix.tile_time * tile_wait);
-    if (mix.comm > 0) comm_rate_[at] = 1.0 / (comm_.slowdown * (comm_.startup + comm_.bytes * comm_wait / mix.comm_ceiling));
+void SharedRates::set_rates(int mix, OnSm& here) const {
+  const Mix& shares = mixes_.mix(mix);
+  here.rates.clear();
+  for (std::size_t at = 0; at < shares.size(); ++at) {
+    const SimKernel& kernel = this->kernel(shares[at]);
+    double rate = 0;
+    if (kernel.computes()) {
+      rate = 1.0 / (here.unloaded[at] * waiting(kernel.compute().memory_share, factors_.latency));
+    } else {
+      const CommProfile& comm = kernel.comm();
+      const double wait = waiting(comm.memory_share, factors_.latency) / (on_links(kernel) ? factors_.link : 1.0);
+      rate = 1.0 / (comm.slowdown * (comm.startup + comm.bytes * wait / here.unloaded[at]));
+    }
+    here.rates.push_back(rate * throttle_);
   }
+  here.update = updates_;
+}
+
+const std::vector<double>& SharedRates::rates(int mix) {
+  OnSm& here = on_sm(mix);
+  if (here.update != updates_) set_rates(mix, here);
+  return here.rates;
 }
 
 double SharedRates::memory_for_copies() const { return copying_ * kCopyTraffic; }
 
-double SharedRates::memory_use() const {
-  double use = link_use() * comm_.traffic;
-  for (std::size_t at = 0; at < mixes_.size(); ++at) {
-    use += sms_with_[at] * mixes_[at].compute * compute_.traffic * tile_rate_[at];
+double SharedRates::memory_use() {
+  double use = 0;
+  for (const bool computing : {false, true}) {
+    for (const int mix : active_) {
+      const Mix& shares = mixes_.mix(mix);
+      for (std::size_t at = 0; at < shares.size(); ++at) {
+        const SimKernel& what = kernel(shares[at]);
+        if (what.computes() != computing) continue;
+        const double progress = on_sm(mix).sms * shares[at].count * rates(mix)[at];
+        use += computing ? progress * what.compute().traffic : progress * what.comm().bytes * what.comm().traffic;
+      }
+    }
   }
   return use;
 }
 
-double SharedRates::link_use() const {
+double SharedRates::link_use(int kernel) {
   double use = 0;
-  for (std::size_t at = 0; at < mixes_.size(); ++at) use += sms_with_[at] * mixes_[at].comm * comm_.bytes * comm_rate_[at];
+  for (const int mix : active_) {
+    const Mix& shares = mixes_.mix(mix);
+    for (std::size_t at = 0; at < shares.size(); ++at) {
+      if (shares[at].kernel == kernel)
+        use += on_sm(mix).sms * shares[at].count * this->kernel(shares[at]).comm().bytes * rates(mix)[at];
+    }
+  }
   return use;
 }
 

@@ -44,7 +44,10 @@ class SimBackend final : public Backend {
           fmt::format("compute and collective.bytes: {:.1f} GiB on each GPU, expected at most {:.1f} GiB (memory of {})",
                       gib(needed), gib(room), devices_.front().limits.name));
     }
-    return SimWorkload::make(scenario, devices_.front().limits, noise_, time_limit_);
+    Result<std::unique_ptr<SimWorkload>> workload =
+        SimWorkload::make(step_of(scenario), devices_.front().limits, noise_, time_limit_);
+    if (!workload) return workload.error();
+    return std::unique_ptr<Workload>(std::move(*workload));
   }
 
  private:

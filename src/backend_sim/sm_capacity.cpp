@@ -10,59 +10,102 @@
 namespace elbowroom::sim {
 namespace {
 
-// `count` equal blocks as one block of the same warps and shared memory, so that the planner's rule for one communication block
-// beside compute answers for several.
-KernelFootprint together(const DeviceLimits& device, const KernelFootprint& block, int count) {
-  KernelFootprint sum = block;
-  sum.threads = device.warp * (warps_per_block(device, block) * count);
-  sum.static_shared = shared_allocation(device, block) * count - device.shared_reserved_per_block;
-  sum.dynamic_shared = Bytes(0);
-  return sum;
-}
-
 // An SM splits its memory between shared memory and L1 for the kernel that comes first, in steps, as small as that kernel's residency
 // allows, and keeps the split while anything is resident. Steps in KiB: CUDA C++ Programming Guide 13.0, "Shared Memory" of compute
 // capability 8.x, 9.0 and 10.0.
 constexpr std::array kCarveOuts{0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
 
-DeviceLimits as_split_for(const DeviceLimits& device, Bytes needed) {
-  DeviceLimits split = device;
-  if (device.vendor != Vendor::nvidia) return split;
+Bytes split_of(const DeviceLimits& device, Bytes needed) {
+  if (device.vendor != Vendor::nvidia) return device.shared_per_sm;
   for (const int step : kCarveOuts) {
-    if (kibibytes(step) >= needed) {
-      split.shared_per_sm = std::min(kibibytes(step), device.shared_per_sm);
-      break;
-    }
+    if (kibibytes(step) >= needed) return std::min(kibibytes(step), device.shared_per_sm);
   }
-  return split;
+  return device.shared_per_sm;
+}
+
+DeviceLimits with_split(const DeviceLimits& device, Bytes split) {
+  DeviceLimits made = device;
+  made.shared_per_sm = split;
+  return made;
 }
 
 /// A preference is overruled as far as one block needs.
-DeviceLimits as_preferred(const DeviceLimits& device, const KernelFootprint& compute, Percent carveout) {
-  return as_split_for(device, std::max(device.shared_per_sm * carveout.count() / 100, shared_allocation(device, compute)));
+Bytes preferred_split(const DeviceLimits& device, const KernelFootprint& compute, Percent carveout) {
+  return split_of(device, std::max(device.shared_per_sm * carveout.count() / 100, shared_allocation(device, compute)));
 }
 
 }  // namespace
 
-Result<SmCapacity> SmCapacity::make(const DeviceLimits& device, const KernelFootprint& compute, const KernelFootprint& comm,
-                                    std::optional<Percent> carveout) {
-  const Result<Occupancy> of_compute = occupancy(carveout ? as_preferred(device, compute, *carveout) : device, compute);
-  if (!of_compute) return of_compute.error();
-  const Result<Occupancy> of_comm = occupancy(device, comm);
-  if (!of_comm) return of_comm.error();
+Mix with(const Mix& mix, int kernel, int change) {
+  Mix made = mix;
+  const auto place = std::ranges::lower_bound(made, kernel, {}, &Share::kernel);
+  if (place == made.end() || place->kernel != kernel) {
+    made.insert(place, {kernel, change});
+  } else if ((place->count += change) == 0) {
+    made.erase(place);
+  }
+  return made;
+}
 
+Result<SmCapacity> SmCapacity::make(const DeviceLimits& device, const std::vector<SimKernel>& kernels) {
   SmCapacity capacity;
-  const auto most = static_cast<int>(of_compute->residency.count());
-  capacity.compute_.push_back(most);
-  const DeviceLimits split = carveout ? as_preferred(device, compute, *carveout)
-                                      : as_split_for(device, shared_allocation(device, compute) * of_compute->residency.count());
-  for (int blocks = 1; blocks <= static_cast<int>(of_comm->residency.count()); ++blocks) {
-    const CoResidence beside(split, compute, together(device, comm, blocks));
-    int room = capacity.compute_.back();
-    while (room > 0 && !beside.blockers(BlocksPerSm(room), Bytes(0)).empty()) --room;
-    capacity.compute_.push_back(room);
+  capacity.device_ = device;
+  for (const SimKernel& kernel : kernels) {
+    const KernelFootprint& footprint = kernel.footprint();
+    Kernel made{footprint, kernel.computes(), device.shared_per_sm};
+    if (made.computes && kernel.carveout) made.split = preferred_split(device, footprint, *kernel.carveout);
+    const Result<Occupancy> alone = occupancy(with_split(device, made.split), footprint);
+    if (!alone) return alone.error();
+    if (made.computes && !kernel.carveout) {
+      made.split = split_of(device, shared_allocation(device, footprint) * alone->residency.count());
+    }
+    capacity.kernels_.push_back(made);
+    capacity.alone_.push_back(static_cast<int>(alone->residency.count()));
   }
   return capacity;
+}
+
+DeviceLimits SmCapacity::split_for(const Mix& mix) const {
+  Bytes split(0);
+  for (const Share& share : mix) {
+    if (of(share).computes) split = std::max(split, of(share).split);
+  }
+  return split == Bytes(0) ? device_ : with_split(device_, split);
+}
+
+int SmCapacity::most_beside(int kernel, const Mix& others, const DeviceLimits& split) const {
+  // All other blocks as one, so that the planner's rule for one block beside resident ones answers for several.
+  KernelFootprint together{Threads(0), Registers(0), Bytes(0), Bytes(0), 1};
+  Bytes shared(0);
+  for (const Share& share : others) {
+    const KernelFootprint& block = of(share).footprint;
+    together.threads += device_.warp * (warps_per_block(device_, block) * share.count);
+    together.registers_per_thread = std::max(together.registers_per_thread, block.registers_per_thread);
+    shared += shared_allocation(device_, block) * share.count;
+  }
+  together.static_shared = shared - device_.shared_reserved_per_block;
+  const CoResidence beside(split, kernels_[static_cast<std::size_t>(kernel)].footprint, together);
+  int room = most(kernel);
+  while (room > 0 && !beside.blockers(BlocksPerSm(room), Bytes(0)).empty()) --room;
+  return room;
+}
+
+bool SmCapacity::fits(const Mix& mix) const {
+  const DeviceLimits split = split_for(mix);
+  Mix others = mix;
+  while (!others.empty()) {
+    const Share first = others.front();
+    others.erase(others.begin());
+    if (first.count > most(first.kernel)) return false;
+    if (!others.empty() && first.count > most_beside(first.kernel, others, split)) return false;
+  }
+  return true;
+}
+
+int SmCapacity::room(const Mix& mix, int kernel) const {
+  int room = 0;
+  while (fits(with(mix, kernel, room + 1))) ++room;
+  return room;
 }
 
 }  // namespace elbowroom::sim

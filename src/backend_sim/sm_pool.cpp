@@ -22,30 +22,49 @@ double scattered(std::uint64_t n) { return 2 * mixed_fraction(n) - 1.0; }
 
 }  // namespace
 
-double block_spread(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute) {
-  if (compute.persistent) return 0;
-  const std::int64_t at_once = std::int64_t{machine.sms - machine.comm_sms} * capacity.most_compute();
-  return compute.work.blocks() > kWavesWithSpread * at_once ? 0 : machine.block_spread;
+double block_spread(const Machine& machine, const SimKernel& kernel, int most) {
+  if (!kernel.computes() || kernel.compute().persistent) return 0;
+  const std::int64_t at_once = std::int64_t{machine.sms - kernel.left_out} * most;
+  return kernel.blocks() > kWavesWithSpread * at_once ? 0 : machine.block_spread;
 }
 
-SmPool::SmPool(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute, const CommProfile& comm)
-    : capacity_(capacity),
+SmPool::SmPool(const Machine& machine, const SmCapacity& capacity, const std::vector<SimKernel>& kernels, int lanes)
+    : machine_(machine),
+      capacity_(capacity),
+      kernels_(kernels),
       gpcs_(machine.gpcs),
-      spread_(block_spread(machine, capacity, compute)),
-      rates_(machine, capacity, compute, comm),
+      mixes_(capacity),
+      rates_(machine, kernels, mixes_),
       sms_(static_cast<std::size_t>(machine.sms)),
+      lanes_(static_cast<std::size_t>(lanes)),
+      ended_(static_cast<std::size_t>(lanes)),
       next_(sms_.size(), kNever),
       group_next_((sms_.size() + kGroup - 1) / kGroup, kNever) {
-  rates_.add(0, 0, machine.sms);
+  for (Sm& sm : sms_) sm.of.resize(lanes_.size());
+  rates_.add(0, machine.sms);
+}
+
+const std::vector<bool>& SmPool::partition(int left_out) {
+  const auto [found, added] = partitions_.try_emplace(left_out, sms_.size(), false);
+  if (!added) return found->second;
   // Eight of a GPC at a time, as drivers part SMs, so that clusters find room in them.
   constexpr int together = 8;
-  int left = machine.comm_sms;
-  for (int first = 0; first < machine.sms; first += together * gpcs_) {
+  int left = left_out;
+  for (int first = 0; first < sms(); first += together * gpcs_) {
     for (int gpc = 0; gpc < gpcs_; ++gpc) {
-      const int end = std::min(first + together * gpcs_, machine.sms);
-      for (int sm = first + gpc; sm < end && left > 0; sm += gpcs_, --left) at(sm).for_comm_alone = true;
+      const int end = std::min(first + together * gpcs_, sms());
+      for (int sm = first + gpc; sm < end && left > 0; sm += gpcs_, --left) found->second[static_cast<std::size_t>(sm)] = true;
     }
   }
+  return found->second;
+}
+
+void SmPool::begin(int lane, int kernel) {
+  const SimKernel& what = kernels_[static_cast<std::size_t>(kernel)];
+  Running& running = lanes_[static_cast<std::size_t>(lane)];
+  running = {kernel, what.computes(), block_spread(machine_, what, capacity_.most(kernel)), 0, nullptr};
+  if (what.left_out > 0) running.left_out = &partition(what.left_out);
+  if (what.computes() && what.compute().persistent) running.tiles_left = what.compute().work.tiles_x * what.compute().work.tiles_y;
 }
 
 double SmPool::next_end() const { return *std::min_element(group_next_.begin(), group_next_.end()); }
@@ -63,63 +82,69 @@ void SmPool::list(int sm) {
   changed_.push_back(sm);
 }
 
-int SmPool::remove_ended(Kind kind, Residents& residents, double end_slack) {
+void SmPool::count_residents(Sm& sm, int lane, int change) {
+  const Running& running = lanes_[static_cast<std::size_t>(lane)];
+  sm.of[static_cast<std::size_t>(lane)].count += change;
+  (running.computes ? sm.computing : sm.communicating) += change;
+  sm.mix = mixes_.with(sm.mix, running.kernel, change);
+}
+
+int SmPool::remove_ended(Running& running, Residents& residents, double end_slack) {
   int ended = 0;
   while (!residents.cohorts.empty() && residents.cohorts.back().end <= residents.progress + end_slack) {
     const Cohort done = residents.cohorts.back();
     residents.cohorts.pop_back();
     int leaving = done.count;
-    for (; kind == Kind::compute && leaving > 0 && tiles_left_ > 0; --leaving) {
+    for (; leaving > 0 && running.tiles_left > 0; --leaving) {
       insert(residents, {done.end + 1, 1});
-      --tiles_left_;
+      --running.tiles_left;
     }
     ended += leaving;
   }
-  residents.count -= ended;
-  // Progress is counted from zero again whenever nothing is resident: it never loses precision.
-  if (residents.count == 0) residents.progress = 0;
   return ended;
 }
 
-SmPool::Ended SmPool::advance(double now) {
+const std::vector<std::int64_t>& SmPool::advance(double now) {
   now_ = now;
   const double slack = now * kSameInstant;
-  Ended ended;
+  std::ranges::fill(ended_, 0);
   for (std::size_t group = 0; group < group_next_.size(); ++group) {
     if (group_next_[group] > now + slack) continue;
     const std::size_t last = std::min(sms_.size(), (group + 1) * kGroup);
     for (std::size_t sm = group * kGroup; sm < last; ++sm) {
       if (next_[sm] > now + slack) continue;
       bring_up(sms_[sm]);
-      Residents* of = sms_[sm].of;
-      ended.compute += remove_ended(Kind::compute, of[0], 2 * slack * of[0].rate);
-      ended.comm += remove_ended(Kind::comm, of[1], 2 * slack * of[1].rate);
+      for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+        Residents& residents = sms_[sm].of[lane];
+        if (residents.count == 0) continue;
+        const int ended = remove_ended(lanes_[lane], residents, 2 * slack * residents.rate);
+        if (ended > 0) count_residents(sms_[sm], static_cast<int>(lane), -ended);
+        // Progress is counted from zero again whenever nothing is resident: it never loses precision.
+        if (residents.count == 0) residents.progress = 0;
+        ended_[lane] += ended;
+      }
       list(static_cast<int>(sm));
     }
   }
-  return ended;
+  return ended_;
 }
 
-int SmPool::room(Kind kind, int sm) const {
-  const int compute = resident(Kind::compute, sm);
-  const int comm = resident(Kind::comm, sm);
-  if (kind == Kind::compute) return at(sm).for_comm_alone ? 0 : capacity_.compute_beside(comm) - compute;
-  int room = 0;
-  while (capacity_.fits(compute, comm + room + 1)) ++room;
-  return room;
+int SmPool::room(int lane, int sm) {
+  const Running& running = lanes_[static_cast<std::size_t>(lane)];
+  if (running.left_out != nullptr && (*running.left_out)[static_cast<std::size_t>(sm)]) return 0;
+  return mixes_.room(at(sm).mix, running.kernel);
 }
 
-void SmPool::place(Kind kind, int sm, int count, double work, std::int64_t first) {
+void SmPool::place(int lane, int sm, int count, double work, std::int64_t first) {
   Sm& here = at(sm);
   list(sm);
   bring_up(here);
-  Residents& residents = here.of[static_cast<int>(kind)];
-  const double scatter = kind == Kind::compute && spread_ > 0 ? 1.0 + spread_ * scattered(static_cast<std::uint64_t>(first)) : 1.0;
+  Residents& residents = here.of[static_cast<std::size_t>(lane)];
+  const double spread = lanes_[static_cast<std::size_t>(lane)].spread;
+  const double scatter = spread > 0 ? 1.0 + spread * scattered(static_cast<std::uint64_t>(first)) : 1.0;
   insert(residents, {residents.progress + work * scatter, count});
-  residents.count += count;
+  count_residents(here, lane, count);
 }
-
-void SmPool::offer_tiles(std::int64_t tiles) { tiles_left_ = tiles; }
 
 void SmPool::insert(Residents& residents, const Cohort& cohort) {
   const auto later = std::lower_bound(residents.cohorts.begin(), residents.cohorts.end(), cohort.end,
@@ -139,13 +164,16 @@ void SmPool::set_copying(bool copying) {
 void SmPool::set_rates(int sm) {
   Sm& here = at(sm);
   bring_up(here);
-  const int compute = here.of[0].count;
-  const int comm = here.of[1].count;
-  here.of[0].rate = compute > 0 ? rates_.tile_rate(compute, comm) : 0;
-  here.of[1].rate = comm > 0 ? rates_.comm_rate(compute, comm) : 0;
   double next = kNever;
-  for (const Residents& residents : here.of) {
-    if (residents.count > 0) next = std::min(next, now_ + (residents.cohorts.back().end - residents.progress) / residents.rate);
+  const Mix& shares = mixes_.mix(here.mix);
+  const std::vector<double>& rates = rates_.rates(here.mix);
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    Residents& residents = here.of[lane];
+    residents.rate = 0;
+    if (residents.count == 0) continue;
+    const auto share = std::ranges::find(shares, lanes_[lane].kernel, &Share::kernel);
+    residents.rate = rates[static_cast<std::size_t>(share - shares.begin())];
+    next = std::min(next, now_ + (residents.cohorts.back().end - residents.progress) / residents.rate);
   }
   next_[static_cast<std::size_t>(sm)] = next;
 }
@@ -155,12 +183,11 @@ void SmPool::settle() {
   for (const int sm : changed_) {
     Sm& here = at(sm);
     here.listed = false;
-    if (here.settled[0] == here.of[0].count && here.settled[1] == here.of[1].count) continue;
+    if (here.settled == here.mix) continue;
     mixes_changed = true;
-    rates_.add(here.settled[0], here.settled[1], -1);
-    rates_.add(here.of[0].count, here.of[1].count, 1);
-    here.settled[0] = here.of[0].count;
-    here.settled[1] = here.of[1].count;
+    rates_.add(here.settled, -1);
+    rates_.add(here.mix, 1);
+    here.settled = here.mix;
   }
   const auto refresh = [this](std::size_t group) {
     const std::size_t last = std::min(next_.size(), (group + 1) * kGroup);

@@ -1,36 +1,33 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "backend_sim/engine.hpp"
+#include "backend_sim/mix_table.hpp"
 #include "backend_sim/shared_rates.hpp"
 
 namespace elbowroom::sim {
 
-/// By how much the durations of such a kernel's blocks vary: the machine's spread, none for a kernel of very many waves or tiles.
-double block_spread(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute);
+/// By how much the durations of a computation's blocks vary: the machine's spread, none for a kernel of very many waves or tiles. `most`: of its
+/// blocks on an SM.
+double block_spread(const Machine& machine, const SimKernel& kernel, int most);
 
-/// The SMs with their resident blocks, each progressing at the shared rates.
+/// The SMs with their resident blocks, each progressing at the shared rates. Blocks are told apart by lane: a lane runs one kernel at a time.
 class SmPool {
  public:
-  SmPool(const Machine& machine, const SmCapacity& capacity, const ComputeProfile& compute, const CommProfile& comm);
-
-  /// Blocks that ended at an instant, by kind.
-  struct Ended {
-    std::int64_t compute = 0;
-    std::int64_t comm = 0;
-  };
+  SmPool(const Machine& machine, const SmCapacity& capacity, const std::vector<SimKernel>& kernels, int lanes);
 
   /// When the next block ends if nothing changes; infinity when nothing is resident.
   [[nodiscard]] double next_end() const;
-  /// Moves time to `now`, which is not beyond next_end(), and removes what ends there.
-  Ended advance(double now);
+  /// Moves time to `now`, which is not beyond next_end(), and removes what ends there: the number of blocks by lane.
+  const std::vector<std::int64_t>& advance(double now);
+  /// The lane's blocks are of this kernel from here on; none of another may be resident. A persistent kernel's blocks take its tiles one after
+  /// the other until none is left, and end then.
+  void begin(int lane, int kernel);
   /// Starts `count` blocks from number `first` on, of `work` each (tiles, or shares of a collective), on an SM that has room.
-  void place(Kind kind, int sm, int count, double work, std::int64_t first);
-  /// The tiles of a persistent kernel's launch: each of its blocks takes one after the other until none is left, and ends then. No other
-  /// launch of the kind may be under way.
-  void offer_tiles(std::int64_t tiles);
+  void place(int lane, int sm, int count, double work, std::int64_t first);
   /// Whether a copy to peers is under way from here on.
   void set_copying(bool copying);
   /// Must follow all changes of an instant: sets rates anew where they changed.
@@ -38,16 +35,20 @@ class SmPool {
 
   [[nodiscard]] int sms() const { return static_cast<int>(sms_.size()); }
   [[nodiscard]] int gpc(int sm) const { return sm % gpcs_; }
-  [[nodiscard]] int resident(Kind kind, int sm) const { return at(sm).of[static_cast<int>(kind)].count; }
-  /// More blocks of this kind that the SM can hold.
-  [[nodiscard]] int room(Kind kind, int sm) const;
+  /// Blocks of one side.
+  [[nodiscard]] int computing(int sm) const { return at(sm).computing; }
+  [[nodiscard]] int communicating(int sm) const { return at(sm).communicating; }
+  /// What is on the SM.
+  [[nodiscard]] const Mix& mix(int sm) const { return mixes_.mix(at(sm).mix); }
+  /// More blocks of the lane's kernel that the SM can hold.
+  [[nodiscard]] int room(int lane, int sm);
   /// SMs on which something changed since the last settle(), in the order of the changes.
   [[nodiscard]] const std::vector<int>& changed() const { return changed_; }
-  [[nodiscard]] const SharedRates& rates() const { return rates_; }
+  [[nodiscard]] SharedRates& rates() { return rates_; }
 
  private:
   struct Cohort {
-    double end = 0;  ///< in the progress of its kind on its SM
+    double end = 0;  ///< in the progress of its lane on its SM
     int count = 0;
   };
   struct Residents {
@@ -57,11 +58,20 @@ class SmPool {
     std::vector<Cohort> cohorts;  ///< latest end first
   };
   struct Sm {
-    Residents of[2];
+    std::vector<Residents> of;  ///< by lane
+    int computing = 0;
+    int communicating = 0;
     double since = 0;     ///< when progress was last brought up to date
-    int settled[2]{};     ///< residents by kind when rates were last set
+    int mix = 0;          ///< what is resident
+    int settled = 0;      ///< the mix when rates were last set
     bool listed = false;  ///< in changed_
-    bool for_comm_alone = false;
+  };
+  struct Running {
+    int kernel = 0;
+    bool computes = false;
+    double spread = 0;
+    std::int64_t tiles_left = 0;                  ///< that no persistent block has taken yet
+    const std::vector<bool>* left_out = nullptr;  ///< by SM
   };
 
   [[nodiscard]] const Sm& at(int sm) const { return sms_[static_cast<std::size_t>(sm)]; }
@@ -69,19 +79,26 @@ class SmPool {
   void bring_up(Sm& sm);
   void list(int sm);
   void set_rates(int sm);
+  void count_residents(Sm& sm, int lane, int change);
   static void insert(Residents& residents, const Cohort& cohort);
-  /// Removes compute or communication blocks that are done; those that take another tile stay.
-  int remove_ended(Kind kind, Residents& residents, double end_slack);
+  /// Removes blocks of a lane that are done; those that take another tile stay.
+  int remove_ended(Running& running, Residents& residents, double end_slack);
+  /// SMs that a partition of so many leaves out.
+  const std::vector<bool>& partition(int left_out);
 
+  const Machine& machine_;
   const SmCapacity& capacity_;
+  const std::vector<SimKernel>& kernels_;
   int gpcs_;
   double now_ = 0;
-  double spread_;
-  std::int64_t tiles_left_ = 0;  ///< that no persistent block has taken yet
+  MixTable mixes_;
   SharedRates rates_;
   std::vector<Sm> sms_;
-  std::vector<double> next_;        ///< by SM
-  std::vector<double> group_next_;  ///< least of each group of SMs, so that finding the next end does not look at all
+  std::vector<Running> lanes_;
+  std::map<int, std::vector<bool>> partitions_;
+  std::vector<std::int64_t> ended_;  ///< by lane
+  std::vector<double> next_;         ///< by SM
+  std::vector<double> group_next_;   ///< least of each group of SMs, so that finding the next end does not look at all
   std::vector<int> changed_;
   bool copying_changed_ = false;  ///< since the last settle()
 };

@@ -34,20 +34,18 @@ std::vector<Rows> grouped_rows(const std::vector<MeasuredRow>& rows) {
   return groups;
 }
 
-Result<SimCase> case_of(const MeasuredRow& row, const DeviceLimits& device) {
+Result<MeasuredCase> case_of(const MeasuredRow& row, const DeviceLimits& device) {
   const Scenario& scenario = row.scenario;
   Result<ComputeProfile> compute =
       row.footprint ? compute_profile(scenario.compute, *row.footprint, device) : compute_profile(scenario.compute, device);
   if (!compute) return compute.error();
-  Result<CommProfile> comm = comm_profile(scenario.collective, {row.comm_threads, false}, scenario.gpus, device);
+  CommSettings settings;
+  settings.comm_blocks = scenario.collective.comm_blocks;
+  settings.cluster = scenario.collective.cluster;
+  settings.comm_threads = row.comm_threads;
+  Result<CommProfile> comm = comm_profile(scenario.collective, settings, scenario.gpus, device);
   if (!comm) return comm.error();
-  SimCase what;
-  what.machine = machine_of(device);
-  what.compute = std::move(*compute);
-  what.comm = *comm;
-  what.pattern = scenario.pattern;
-  what.iterations = scenario.iterations;
-  return what;
+  return MeasuredCase{step_of(scenario), machine_of(device), std::move(*compute), *comm};
 }
 
 Error at_row(std::string_view source, const MeasuredRow& row, const Error& error) {
@@ -57,7 +55,7 @@ Error at_row(std::string_view source, const MeasuredRow& row, const Error& error
 bool isolated(const MeasuredRow& row) { return row.order == Order::compute_only || row.order == Order::comm_only; }
 
 /// What a group does not give stays as the model has it.
-Status calibrate(SimCase& what, const Rows& group, const DeviceLimits& device) {
+Status calibrate(MeasuredCase& what, const Rows& group, const DeviceLimits& device) {
   std::vector<IsolatedCompute> compute;
   for (const MeasuredRow* row : group) {
     if (row->order == Order::compute_only) compute.push_back({std::max(row->blocks_per_sm, 1), row->pad, row->time});
@@ -67,11 +65,11 @@ Status calibrate(SimCase& what, const Rows& group, const DeviceLimits& device) {
   return calibrate_compute(what, std::move(compute), device);
 }
 
-Result<RowPrediction> predict(SimCase what, const MeasuredRow& row, const DeviceLimits& device) {
-  what.order = row.order;
-  what.priority = row.priority;
-  what.compute.footprint.dynamic_shared += row.pad;
-  const Result<EngineRun> run = simulate(what, device);
+Result<RowPrediction> predict(const MeasuredCase& what, const MeasuredRow& row, const DeviceLimits& device) {
+  OverlapPlan plan;
+  plan.priority = row.priority;
+  plan.pad = row.pad;
+  const Result<EngineRun> run = simulate(what, row.order, plan, device);
   if (!run) return run.error();
   return RowPrediction{row.group, row.scheme, row.priority, row.blocks_per_sm, row.time, Microseconds(run->end)};
 }
@@ -80,7 +78,7 @@ enum class Given { nothing, isolated_times };
 
 /// Appends the group's predictions and counts its pick.
 Status predict_group(const Rows& group, std::string_view source, Given given, const DeviceLimits& device, PredictionTable& table) {
-  Result<SimCase> what = case_of(*group.front(), device);
+  Result<MeasuredCase> what = case_of(*group.front(), device);
   if (!what) return at_row(source, *group.front(), what.error());
   if (given == Given::isolated_times) {
     if (Status calibrated = calibrate(*what, group, device); !calibrated) return at_row(source, *group.front(), calibrated.error());

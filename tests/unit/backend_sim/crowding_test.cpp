@@ -3,10 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "backend_sim/comm_model.hpp"
+#include "backend_sim/calibration.hpp"
 #include "backend_sim/compute_model.hpp"
 #include "backend_sim/performance.hpp"
-#include "backend_sim/sim_case.hpp"
 #include "elbowroom/plan/residency_windows.hpp"
 #include "small_machine.hpp"
 
@@ -22,9 +21,7 @@ TEST(Crowding, EqualWavesBeatAFullOneAndARest) {
   kernel.memory_share = 1;
   Machine three = machine(3);
   three.memory_rate = 300;
-  const auto use_of = [&](const Machine& machine) {
-    return uncrowded(machine, *SmCapacity::make(h200(), kernel.footprint, comm(1).footprint), kernel, comm(1)).comm_sms;
-  };
+  const auto use_of = [&](const Machine& machine) { return uncrowded(machine, h200(), sim::kernel(kernel))->kernel.left_out; };
   EXPECT_EQ(use_of(three), 0);
   // 4 SMs: 8 and 1 take 10 x (sqrt(1 + (8/3)^2) + sqrt(1 + (1/3)^2)) = 39.02 us. One SM left alone: 36.50 us.
   Machine four = three;
@@ -33,8 +30,7 @@ TEST(Crowding, EqualWavesBeatAFullOneAndARest) {
 }
 
 TEST(Crowding, AKernelWithMemoryToSpareTakesEverySm) {
-  const ComputeProfile kernel = compute(9);
-  EXPECT_EQ(uncrowded(machine(4), *SmCapacity::make(h200(), kernel.footprint, comm(1).footprint), kernel, comm(1)).comm_sms, 0);
+  EXPECT_EQ(uncrowded(machine(4), h200(), kernel(compute(9)))->kernel.left_out, 0);
 }
 
 Compute any_kernel() {
@@ -71,17 +67,17 @@ Alone any_alone(const DeviceLimits& device) {
 }
 
 double time_alone(const Alone& alone, const DeviceLimits& device, double bandwidth = 1) {
-  SimCase what;
+  MeasuredCase what;
   what.machine = machine_of(device);
   what.machine.memory_rate *= bandwidth;
   what.compute = *compute_profile(alone.kernel, device);
-  what.compute.footprint.dynamic_shared += alone.pad;
-  Collective collective;
-  collective.bytes = mebibytes(1);
-  what.comm = *comm_profile(collective, {}, 2, device);
-  what.iterations = alone.iterations;
-  what.order = Order::compute_only;
-  return simulate(what, device)->end;
+  Scenario scenario;
+  scenario.compute = alone.kernel;
+  scenario.iterations = alone.iterations;
+  what.step = step_of(scenario);
+  OverlapPlan plan;
+  plan.pad = alone.pad;
+  return simulate(what, Order::compute_only, plan, device)->end;
 }
 
 DeviceLimits any_device() {

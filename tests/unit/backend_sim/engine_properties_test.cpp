@@ -57,15 +57,15 @@ Machine any_machine() {
   return any;
 }
 
-std::vector<Launch> pipeline(int iterations, bool urgent, bool gated, double copied = 0) {
-  std::vector<Launch> program;
+std::vector<Task> pipeline(int iterations, bool urgent, bool gated, double copied = 0) {
+  std::vector<Task> program;
   int latest_comm = -1;
   for (int iteration = 0; iteration < iterations; ++iteration) {
-    Launch launch = compute_launch();
-    if (gated) launch.after_begun = latest_comm;
+    Task launch = compute_launch();
+    if (gated && latest_comm >= 0) launch.after_begun = {latest_comm};
     program.push_back(launch);
     latest_comm = static_cast<int>(program.size());
-    program.push_back(comm_launch(urgent, latest_comm - 1));
+    program.push_back(comm_launch(urgent, {latest_comm - 1}));
     if (copied > 0) program.push_back(copy_launch(copied));
   }
   return program;
@@ -77,24 +77,25 @@ RC_GTEST_PROP(EngineProperty, EveryBlockRunsOnceAndOrderHolds, ()) {
   const Machine machine = any_machine();
   const int iterations = *rc::gen::inRange(1, 5);
   const double copied = *rc::gen::element(0, 1, 1'000'000);
-  const std::vector<Launch> program = pipeline(iterations, *rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>(), copied);
+  const std::vector<Task> program = pipeline(iterations, *rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>(), copied);
   const EngineRun result = run(machine, kernel, collective, program);
 
   RC_ASSERT(result.counts.blocks == iterations * (kernel.work.blocks() + collective.blocks));
-  const LaunchTimes* previous[2] = {nullptr, nullptr};
+  const TaskTimes* previous[2] = {nullptr, nullptr};
   for (std::size_t at = 0; at < program.size(); ++at) {
-    const LaunchTimes& times = result.launches[at];
+    const TaskTimes& times = result.tasks[at];
     RC_ASSERT(times.begin <= times.all_begun && times.all_begun < times.end && times.end <= result.end);
-    const LaunchTimes*& before = previous[program[at].stream];
-    const bool copies = program[at].kind == Kind::copy;
+    const TaskTimes*& before = previous[program[at].lane];
+    const bool copies = program[at].kernel == kCopy;
     if (before != nullptr) RC_ASSERT(times.begin >= before->end + (copies ? machine.copy_gap : machine.launch_gap));
     // Both ends are rounded as what is far from zero is.
     if (copies) RC_ASSERT((times.end - times.begin + times.end * 1e-12) * machine.copy_rate >= copied);
     before = &times;
-    if (program[at].after >= 0)
-      RC_ASSERT(times.begin >= result.launches[static_cast<std::size_t>(program[at].after)].end + machine.event_gap);
-    if (program[at].after_begun >= 0) {
-      RC_ASSERT(times.begin >= result.launches[static_cast<std::size_t>(program[at].after_begun)].all_begun + machine.event_gap);
+    for (const int earlier : program[at].after) {
+      RC_ASSERT(times.begin >= result.tasks[static_cast<std::size_t>(earlier)].end + machine.event_gap);
+    }
+    for (const int earlier : program[at].after_begun) {
+      RC_ASSERT(times.begin >= result.tasks[static_cast<std::size_t>(earlier)].all_begun + machine.event_gap);
     }
   }
 }
@@ -107,9 +108,9 @@ RC_GTEST_PROP(EngineProperty, NeverFasterThanTheWorkAllows, ()) {
   const double slack = 1 + machine.block_spread + 1e-9;
   const double moved = static_cast<double>(kernel.work.blocks()) * kernel.traffic;
   // Memory's rate, one block's own time, the links' rate: each alone bounds the schedule from below.
-  RC_ASSERT(result.launches[0].end * slack >= moved / machine.memory_rate);
-  RC_ASSERT(result.launches[0].end * slack >= kernel.tile_time.front());
-  const double comm_time = result.launches[1].end - result.launches[1].begin;
+  RC_ASSERT(result.tasks[0].end * slack >= moved / machine.memory_rate);
+  RC_ASSERT(result.tasks[0].end * slack >= kernel.tile_time.front());
+  const double comm_time = result.tasks[1].end - result.tasks[1].begin;
   RC_ASSERT(comm_time * slack >= collective.blocks * collective.bytes / collective.link_rate);
   RC_ASSERT(comm_time * slack >= collective.startup + collective.bytes / collective.block_rate);
 }
@@ -124,11 +125,9 @@ RC_GTEST_PROP(EngineProperty, MoreBandwidthNeverSlowsAKernel, ()) {
 }
 
 RC_GTEST_PROP(EngineProperty, MoreSmsNeverSlowAKernel, ()) {
-  const ComputeProfile kernel = any_compute();
-  const SmCapacity capacity = *SmCapacity::make(h200(), kernel.footprint, comm(1).footprint);
-  const auto end_on = [&](Machine machine) {
-    machine.comm_sms = uncrowded(machine, capacity, kernel, comm(1)).comm_sms;
-    return simulate(machine, capacity, kernel, comm(1), {compute_launch()}).end;
+  const ComputeProfile profile = any_compute();
+  const auto end_on = [&](const Machine& machine) {
+    return run(machine, {uncrowded(machine, h200(), kernel(profile))->kernel}, {compute_launch()}).end;
   };
   const Machine less = any_machine();
   Machine more = less;
@@ -140,7 +139,7 @@ RC_GTEST_PROP(EngineProperty, TheSameQuestionHasTheSameAnswer, ()) {
   const ComputeProfile kernel = any_compute();
   const CommProfile collective = any_comm();
   const Machine machine = any_machine();
-  const std::vector<Launch> program = pipeline(2, true, false);
+  const std::vector<Task> program = pipeline(2, true, false);
   const EngineRun once = run(machine, kernel, collective, program);
   const EngineRun again = run(machine, kernel, collective, program);
   RC_ASSERT(once.end == again.end);
@@ -151,37 +150,51 @@ RC_GTEST_PROP(SmPoolProperty, NothingIsEverOverCommitted, ()) {
   const ComputeProfile kernel = any_compute();
   const CommProfile collective = any_comm();
   const Machine machine = any_machine();
-  const SmCapacity capacity = *SmCapacity::make(h200(), kernel.footprint, collective.footprint);
-  SmPool pool(machine, capacity, kernel, collective);
+  // Two computations and two collectives, each on its lane.
+  const std::vector<SimKernel> kernels{sim::kernel(kernel), sim::kernel(collective), sim::kernel(any_compute()),
+                                       sim::kernel(any_comm())};
+  const int lanes = static_cast<int>(kernels.size());
+  const SmCapacity capacity = *SmCapacity::make(h200(), kernels);
+  SmPool pool(machine, capacity, kernels, lanes);
+  for (int lane = 0; lane < lanes; ++lane) pool.begin(lane, lane);
+  const auto resident = [&](int sm) {
+    std::int64_t count = 0;
+    for (const Share& share : pool.mix(sm)) count += share.count;
+    return count;
+  };
   std::int64_t started = 0;
   std::int64_t ended = 0;
   double now = 0;
   for (int step = 0; step < 60; ++step) {
     const int sm = *rc::gen::inRange(0, machine.sms);
-    const Kind kind = *rc::gen::element(Kind::compute, Kind::comm);
-    if (const int room = pool.room(kind, sm); room > 0) {
+    const int lane = *rc::gen::inRange(0, lanes);
+    if (const int room = pool.room(lane, sm); room > 0) {
       const int count = *rc::gen::inRange(1, room + 1);
-      pool.place(kind, sm, count, 1.0, step);
+      pool.place(lane, sm, count, 1.0, step);
       started += count;
     }
     pool.set_copying(*rc::gen::arbitrary<bool>());
     pool.settle();
-    RC_ASSERT(capacity.fits(pool.resident(Kind::compute, sm), pool.resident(Kind::comm, sm)));
+    RC_ASSERT(capacity.fits(pool.mix(sm)));
+    RC_ASSERT(pool.computing(sm) + pool.communicating(sm) == resident(sm));
     const double moved = pool.rates().memory_use() + pool.rates().memory_for_copies();
     RC_ASSERT(moved <= machine.memory_rate * (1 + 1e-9));
-    RC_ASSERT(pool.rates().link_use() <= collective.link_rate * (1 + 1e-9));
+    const double links =
+        pool.rates().link_use(1) / kernels[1].comm().link_rate + pool.rates().link_use(3) / kernels[3].comm().link_rate;
+    RC_ASSERT(links <= 1 + 1e-9);
     if (*rc::gen::arbitrary<bool>() && started > ended) {
       RC_ASSERT(pool.next_end() >= now);
       now = pool.next_end();
-      const SmPool::Ended done = pool.advance(now);
-      RC_ASSERT(done.compute + done.comm > 0);
-      ended += done.compute + done.comm;
+      std::int64_t done = 0;
+      for (const std::int64_t of_lane : pool.advance(now)) done += of_lane;
+      RC_ASSERT(done > 0 || pool.next_end() >= now);
+      ended += done;
       pool.settle();
     }
   }
-  std::int64_t resident = 0;
-  for (int sm = 0; sm < machine.sms; ++sm) resident += pool.resident(Kind::compute, sm) + pool.resident(Kind::comm, sm);
-  RC_ASSERT(resident == started - ended);
+  std::int64_t left = 0;
+  for (int sm = 0; sm < machine.sms; ++sm) left += resident(sm);
+  RC_ASSERT(left == started - ended);
 }
 
 }  // namespace

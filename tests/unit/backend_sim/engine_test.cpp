@@ -30,15 +30,15 @@ TEST(Engine, BlocksGoToTheEmptiestSm) {
 TEST(Engine, EqualPriorityIsFirstComeAllServed) {
   // The collective is ready after 1 us, the third wave of compute is dispatched at 20 us and leaves at 30 us.
   const EngineRun result = run(machine(1), compute(6), comm(2), {compute_launch(), comm_launch(false)});
-  EXPECT_DOUBLE_EQ(result.launches[1].begin, 30);
+  EXPECT_DOUBLE_EQ(result.tasks[1].begin, 30);
   EXPECT_DOUBLE_EQ(result.end, 35);
 }
 
 TEST(Engine, UrgentCollectiveStartsOneBlockLater) {
   // Nothing is preempted: the first wave ends at 10 us, then the collective takes both slots for 5 us, then two waves follow.
   const EngineRun result = run(machine(1), compute(6), comm(2), {compute_launch(), comm_launch(true)});
-  EXPECT_DOUBLE_EQ(result.launches[1].begin, 10);
-  EXPECT_DOUBLE_EQ(result.launches[1].end, 15);
+  EXPECT_DOUBLE_EQ(result.tasks[1].begin, 10);
+  EXPECT_DOUBLE_EQ(result.tasks[1].end, 15);
   EXPECT_DOUBLE_EQ(result.end, 35);
 }
 
@@ -47,8 +47,8 @@ TEST(Engine, UrgentCollectiveStartsAtOnceWhereShapingLeftRoom) {
   ComputeProfile kernel = compute(6);
   kernel.footprint.dynamic_shared = kPadToOne;
   const EngineRun result = run(machine(1), kernel, comm(2), {compute_launch(), comm_launch(true)});
-  EXPECT_DOUBLE_EQ(result.launches[1].begin, 1);
-  EXPECT_DOUBLE_EQ(result.launches[1].end, 11);
+  EXPECT_DOUBLE_EQ(result.tasks[1].begin, 1);
+  EXPECT_DOUBLE_EQ(result.tasks[1].end, 11);
   EXPECT_DOUBLE_EQ(result.end, 60);
 }
 
@@ -62,8 +62,8 @@ TEST(Engine, ClusterWaitsForItsSmsAndHoldsComputeBack) {
   collective.footprint.cluster = 2;
   collective.footprint.dynamic_shared = kPadToOne;
   const EngineRun result = run(machine(2), kernel, collective, {compute_launch(), comm_launch(true)});
-  EXPECT_DOUBLE_EQ(result.launches[1].begin, 20);
-  EXPECT_DOUBLE_EQ(result.launches[0].end, 35);
+  EXPECT_DOUBLE_EQ(result.tasks[1].begin, 20);
+  EXPECT_DOUBLE_EQ(result.tasks[0].end, 35);
 }
 
 TEST(Engine, ClusterLiesWithinOneGpc) {
@@ -74,25 +74,25 @@ TEST(Engine, ClusterLiesWithinOneGpc) {
   collective.footprint.cluster = 2;
   const EngineRun result = run(apart, compute(1), collective, {comm_launch(false)});
   EXPECT_EQ(result.counts.blocks, 0);
-  EXPECT_TRUE(std::isinf(result.launches[0].end));
+  EXPECT_TRUE(std::isinf(result.tasks[0].end));
 }
 
 TEST(Engine, CollectiveWaitsForItsEvent) {
   // Compute ends at 10 us, the event takes 1 us.
-  const EngineRun result = run(machine(1), compute(2), comm(2), {compute_launch(), comm_launch(true, 0)});
-  EXPECT_DOUBLE_EQ(result.launches[1].begin, 11);
+  const EngineRun result = run(machine(1), compute(2), comm(2), {compute_launch(), comm_launch(true, {0})});
+  EXPECT_DOUBLE_EQ(result.tasks[1].begin, 11);
 }
 
 TEST(Engine, LaunchGateLetsTheCollectiveBeginFirst) {
   // Without a gate the second kernel starts at 10 us and keeps the collective, ready at 11 us, out until 20 us.
   EXPECT_DOUBLE_EQ(
-      run(machine(1), compute(2), comm(2), {compute_launch(), comm_launch(true, 0), compute_launch()}).launches[1].begin, 20);
+      run(machine(1), compute(2), comm(2), {compute_launch(), comm_launch(true, {0}), compute_launch()}).tasks[1].begin, 20);
   // With it the collective begins at 11 us; the kernel may start 1 us later and finds room when the collective ends at 16 us.
-  Launch gated = compute_launch();
-  gated.after_begun = 1;
-  const EngineRun result = run(machine(1), compute(2), comm(2), {compute_launch(), comm_launch(true, 0), gated});
-  EXPECT_DOUBLE_EQ(result.launches[1].begin, 11);
-  EXPECT_DOUBLE_EQ(result.launches[2].begin, 16);
+  Task gated = compute_launch();
+  gated.after_begun = {1};
+  const EngineRun result = run(machine(1), compute(2), comm(2), {compute_launch(), comm_launch(true, {0}), gated});
+  EXPECT_DOUBLE_EQ(result.tasks[1].begin, 11);
+  EXPECT_DOUBLE_EQ(result.tasks[2].begin, 16);
 }
 
 TEST(Engine, LaunchGateWaitsForAllBlocksOfTheCollective) {
@@ -102,11 +102,11 @@ TEST(Engine, LaunchGateWaitsForAllBlocksOfTheCollective) {
   kernel.footprint.dynamic_shared = kibibytes(100);
   CommProfile collective = comm(2);
   collective.footprint.dynamic_shared = kPadToOne;
-  Launch gated = compute_launch();
-  gated.after_begun = 0;
+  Task gated = compute_launch();
+  gated.after_begun = {0};
   const EngineRun result = run(machine(1), kernel, collective, {comm_launch(false), gated});
-  EXPECT_DOUBLE_EQ(result.launches[0].begin, 1);
-  EXPECT_DOUBLE_EQ(result.launches[1].begin, 7);
+  EXPECT_DOUBLE_EQ(result.tasks[0].begin, 1);
+  EXPECT_DOUBLE_EQ(result.tasks[1].begin, 7);
 }
 
 TEST(Engine, ACommunicationBlockTakesAShareOfTheIssueSlots) {
@@ -118,7 +118,7 @@ TEST(Engine, ACommunicationBlockTakesAShareOfTheIssueSlots) {
   collective.issue_share = 0.5;
   Machine one = machine(1);
   one.event_gap = 0;
-  EXPECT_DOUBLE_EQ(run(one, kernel, collective, {compute_launch(), comm_launch(false)}).launches[0].end, 12);
+  EXPECT_DOUBLE_EQ(run(one, kernel, collective, {compute_launch(), comm_launch(false)}).tasks[0].end, 12);
 }
 
 TEST(Engine, KernelOfOneWaveTakesTwoBesideACollective) {
@@ -127,13 +127,13 @@ TEST(Engine, KernelOfOneWaveTakesTwoBesideACollective) {
   kernel.footprint.dynamic_shared = kibibytes(227);
   CommProfile collective = comm(1);
   collective.startup = 12;
-  Launch gated = compute_launch();
-  gated.after_begun = 0;
+  Task gated = compute_launch();
+  gated.after_begun = {0};
   Machine four = machine(4);
   four.event_gap = 0;
   const EngineRun result = run(four, kernel, collective, {comm_launch(false), gated});
-  EXPECT_DOUBLE_EQ(result.launches[1].begin, 0);
-  EXPECT_DOUBLE_EQ(result.launches[1].end, 20);
+  EXPECT_DOUBLE_EQ(result.tasks[1].begin, 0);
+  EXPECT_DOUBLE_EQ(result.tasks[1].end, 20);
 }
 
 TEST(Engine, PersistentBlocksTakeTheTilesOfOneThatIsLate) {
@@ -147,12 +147,12 @@ TEST(Engine, PersistentBlocksTakeTheTilesOfOneThatIsLate) {
     kernel.persistent = true;
     CommProfile collective = comm(1);
     collective.startup = held;
-    Launch gated = compute_launch();
-    gated.after_begun = 0;
+    Task gated = compute_launch();
+    gated.after_begun = {0};
     Machine four = machine(4);
     four.event_gap = 0;
     const EngineRun result = run(four, kernel, collective, {comm_launch(false), gated});
-    EXPECT_DOUBLE_EQ(result.launches[1].end, end) << held;
+    EXPECT_DOUBLE_EQ(result.tasks[1].end, end) << held;
     EXPECT_EQ(result.counts.blocks, 5);
   }
 }
@@ -177,24 +177,24 @@ Machine with_copies(int sms) {
 TEST(Engine, ACopyTakesNoSm) {
   // Six blocks, two at a time, 30 us as without the copy, which begins with its stream after 1 us and takes 5,000 B / (1,000 B/us).
   const EngineRun result = run(with_copies(1), compute(6), comm(2), {compute_launch(), copy_launch(5'000)});
-  EXPECT_DOUBLE_EQ(result.launches[0].end, 30);
-  EXPECT_DOUBLE_EQ(result.launches[1].begin, 1);
-  EXPECT_DOUBLE_EQ(result.launches[1].end, 6);
+  EXPECT_DOUBLE_EQ(result.tasks[0].end, 30);
+  EXPECT_DOUBLE_EQ(result.tasks[1].begin, 1);
+  EXPECT_DOUBLE_EQ(result.tasks[1].end, 6);
   EXPECT_EQ(result.counts.blocks, 6);
 }
 
 TEST(Engine, CopiesKeepTheirPlaceOnTheStream) {
   // The kernel runs from 1 to 6 us, the copy from 8 to 13 behind its gap, the next kernel at once behind it. Compute that waits for the copy
   // begins one event gap later: 14 us.
-  Launch waiting = compute_launch();
-  waiting.after = 1;
+  Task waiting = compute_launch();
+  waiting.after = {1};
   const EngineRun result =
       run(with_copies(2), compute(2), comm(2), {comm_launch(false), copy_launch(5'000), comm_launch(false), waiting});
-  EXPECT_DOUBLE_EQ(result.launches[0].end, 6);
-  EXPECT_DOUBLE_EQ(result.launches[1].begin, 8);
-  EXPECT_DOUBLE_EQ(result.launches[1].end, 13);
-  EXPECT_DOUBLE_EQ(result.launches[2].begin, 13);
-  EXPECT_DOUBLE_EQ(result.launches[3].begin, 14);
+  EXPECT_DOUBLE_EQ(result.tasks[0].end, 6);
+  EXPECT_DOUBLE_EQ(result.tasks[1].begin, 8);
+  EXPECT_DOUBLE_EQ(result.tasks[1].end, 13);
+  EXPECT_DOUBLE_EQ(result.tasks[2].begin, 13);
+  EXPECT_DOUBLE_EQ(result.tasks[3].begin, 14);
 }
 
 TEST(Engine, ACopyTakesMemoryFromBlocks) {
@@ -213,7 +213,7 @@ TEST(Engine, CopiesTakeAtMostHalfOfTheMemory) {
   // 1,000 B/us each way would be twice what the memory gives: 250 each way is half of it, and 2,500 B take 10 us from 1 us on.
   Machine slow = with_copies(1);
   slow.memory_rate = 1'000;
-  EXPECT_DOUBLE_EQ(run(slow, compute(1), comm(2), {compute_launch(), copy_launch(2'500)}).launches[1].end, 11);
+  EXPECT_DOUBLE_EQ(run(slow, compute(1), comm(2), {compute_launch(), copy_launch(2'500)}).tasks[1].end, 11);
 }
 
 }  // namespace

@@ -2,11 +2,26 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <vector>
+
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 
 namespace elbowroom::sim {
 namespace {
+
+SmCapacity pair(const DeviceLimits& device, const KernelFootprint& compute, const KernelFootprint& comm,
+                std::optional<Percent> carveout = std::nullopt) {
+  ComputeProfile computing;
+  computing.footprint = compute;
+  CommProfile communicating;
+  communicating.footprint = comm;
+  return *SmCapacity::make(device, {SimKernel{computing, 0, carveout}, SimKernel{communicating, 0, std::nullopt}});
+}
+
+/// Most compute blocks beside that many of communication.
+int compute_beside(const SmCapacity& capacity, int comm) { return capacity.room({{1, comm}}, 0); }
 
 KernelFootprint comm_kernel(const char* name, const DeviceLimits& device) { return find_comm_kernel(name, device)->footprint; }
 
@@ -14,10 +29,10 @@ TEST(SmCapacity, NcclBlockNeedsAnSmWithoutGemmBlocks) {
   // 544 threads x 96 registers take 52,224 of 65,536 registers; a block of 256 x 56 needs 14,336 of the 13,312 left.
   const DeviceLimits h200 = *find_device("h200");
   const KernelFootprint gemm{Threads(256), Registers(56), Bytes(4'096), Bytes(0), 1};
-  const SmCapacity capacity = *SmCapacity::make(h200, gemm, comm_kernel("nccl-2.28:544", h200));
-  EXPECT_EQ(capacity.most_compute(), 4);
-  EXPECT_EQ(capacity.most_comm(), 1);
-  EXPECT_EQ(capacity.compute_beside(1), 0);
+  const SmCapacity capacity = pair(h200, gemm, comm_kernel("nccl-2.28:544", h200));
+  EXPECT_EQ(capacity.most(0), 4);
+  EXPECT_EQ(capacity.most(1), 1);
+  EXPECT_EQ(compute_beside(capacity, 1), 0);
 }
 
 TEST(SmCapacity, TwoSmallNcclBlocksShareAnSm) {
@@ -27,9 +42,9 @@ TEST(SmCapacity, TwoSmallNcclBlocksShareAnSm) {
   const KernelFootprint gemm{Threads(256), Registers(128), Bytes(8'192), Bytes(0), 1};
   KernelFootprint nccl = comm_kernel("nccl-2.28:544", h200);
   nccl.threads = Threads(288);
-  const SmCapacity capacity = *SmCapacity::make(h200, gemm, nccl);
-  EXPECT_EQ(capacity.most_comm(), 2);
-  EXPECT_EQ(capacity.compute_beside(2), 0);
+  const SmCapacity capacity = pair(h200, gemm, nccl);
+  EXPECT_EQ(capacity.most(1), 2);
+  EXPECT_EQ(compute_beside(capacity, 2), 0);
 }
 
 TEST(SmCapacity, RcclBlockSharesACu) {
@@ -37,11 +52,11 @@ TEST(SmCapacity, RcclBlockSharesACu) {
   // 6,144 each. 32,768 - 13,824 = 18,944 leave room for 3 beside it, alone 5.
   const DeviceLimits mi250x = *find_device("mi250x");
   const KernelFootprint gemm{Threads(256), Registers(96), Bytes(4'096), Bytes(0), 1};
-  const SmCapacity capacity = *SmCapacity::make(mi250x, gemm, comm_kernel("rccl-5.2", mi250x));
-  EXPECT_EQ(capacity.most_compute(), 5);
-  EXPECT_EQ(capacity.compute_beside(1), 3);
-  EXPECT_TRUE(capacity.fits(3, 1));
-  EXPECT_FALSE(capacity.fits(4, 1));
+  const SmCapacity capacity = pair(mi250x, gemm, comm_kernel("rccl-5.2", mi250x));
+  EXPECT_EQ(capacity.most(0), 5);
+  EXPECT_EQ(compute_beside(capacity, 1), 3);
+  EXPECT_TRUE(capacity.fits({{0, 3}, {1, 1}}));
+  EXPECT_FALSE(capacity.fits({{0, 4}, {1, 1}}));
 }
 
 TEST(SmCapacity, ComputeKernelDecidesTheSharedMemorySplit) {
@@ -50,10 +65,10 @@ TEST(SmCapacity, ComputeKernelDecidesTheSharedMemorySplit) {
   const DeviceLimits h200 = *find_device("h200");
   KernelFootprint gemm{Threads(256), Registers(32), Bytes(0), Bytes(116'864 - 1'024), 1};
   const KernelFootprint small{Threads(128), Registers(32), Bytes(30 * 1'024), Bytes(0), 1};
-  EXPECT_EQ(SmCapacity::make(h200, gemm, small)->compute_beside(1), 0);
+  EXPECT_EQ(compute_beside(pair(h200, gemm, small), 1), 0);
   // With 16 KiB it fits.
   const KernelFootprint smaller{Threads(128), Registers(32), Bytes(16 * 1'024), Bytes(0), 1};
-  EXPECT_EQ(SmCapacity::make(h200, gemm, smaller)->compute_beside(1), 1);
+  EXPECT_EQ(compute_beside(pair(h200, gemm, smaller), 1), 1);
 }
 
 TEST(SmCapacity, APreferredSplitReplacesTheKernelsOwn) {
@@ -61,17 +76,40 @@ TEST(SmCapacity, APreferredSplitReplacesTheKernelsOwn) {
   const DeviceLimits h200 = *find_device("h200");
   const KernelFootprint gemm{Threads(256), Registers(32), Bytes(0), Bytes(116'864 - 1'024), 1};
   const KernelFootprint small{Threads(128), Registers(32), Bytes(30 * 1'024), Bytes(0), 1};
-  EXPECT_EQ(SmCapacity::make(h200, gemm, small, Percent(100))->compute_beside(1), 1);
+  EXPECT_EQ(compute_beside(pair(h200, gemm, small, Percent(100)), 1), 1);
   // 0 %: the 116,864 B of one block need the step of 132 KiB all the same.
-  const SmCapacity least = *SmCapacity::make(h200, gemm, small, Percent(0));
-  EXPECT_EQ(least.most_compute(), 1);
-  EXPECT_EQ(least.compute_beside(1), 0);
+  const SmCapacity least = pair(h200, gemm, small, Percent(0));
+  EXPECT_EQ(least.most(0), 1);
+  EXPECT_EQ(compute_beside(least, 1), 0);
+}
+
+TEST(SmCapacity, BlocksOfSeveralKernelsAddUp) {
+  // 1,024 of 2,048 threads each: two blocks of any of three kernels. Of the fourth, 512 threads, two beside one of them, and one beside that and
+  // one of its own.
+  const DeviceLimits h200 = *find_device("h200");
+  std::vector<SimKernel> kernels;
+  for (const std::int64_t threads : {1'024, 1'024, 1'024, 512}) {
+    ComputeProfile computing;
+    CommProfile communicating;
+    computing.footprint = communicating.footprint = {Threads(threads), Registers(32), Bytes(0), Bytes(0), 1};
+    kernels.push_back(kernels.size() < 2 ? SimKernel{computing, 0, std::nullopt} : SimKernel{communicating, 0, std::nullopt});
+  }
+  const SmCapacity capacity = *SmCapacity::make(h200, kernels);
+  EXPECT_TRUE(capacity.fits({{0, 1}, {1, 1}}));
+  EXPECT_FALSE(capacity.fits({{0, 1}, {1, 1}, {2, 1}}));
+  EXPECT_FALSE(capacity.fits({{0, 1}, {1, 1}, {3, 1}}));
+  EXPECT_TRUE(capacity.fits({{0, 1}, {3, 2}}));
+  EXPECT_TRUE(capacity.fits({{2, 1}, {3, 2}}));
+  EXPECT_EQ(capacity.room({{0, 1}, {3, 1}}, 3), 1);
+  EXPECT_EQ(capacity.room({{0, 1}, {1, 1}}, 3), 0);
 }
 
 TEST(SmCapacity, RefusesABlockThatCannotRun) {
   const DeviceLimits h200 = *find_device("h200");
   const KernelFootprint gemm{Threads(2'048), Registers(32), Bytes(0), Bytes(0), 1};
-  EXPECT_FALSE(SmCapacity::make(h200, gemm, comm_kernel("nccl-2.28:544", h200)));
+  ComputeProfile profile;
+  profile.footprint = gemm;
+  EXPECT_FALSE(SmCapacity::make(h200, {SimKernel{profile, 0, std::nullopt}}));
 }
 
 }  // namespace

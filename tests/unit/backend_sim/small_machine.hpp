@@ -1,5 +1,9 @@
 #pragma once
 
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "backend_sim/engine.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 
@@ -40,27 +44,36 @@ inline CommProfile comm(int blocks) {
 // More than half of an SM's 228 KiB: one block per SM.
 inline constexpr Bytes kPadToOne = kibibytes(120);
 
-inline Launch compute_launch() { return {}; }
+// Kernel 0 on lane 0.
+inline Task compute_launch() { return {}; }
 
-inline Launch comm_launch(bool urgent, int after = -1) {
-  Launch launch;
-  launch.kind = Kind::comm;
-  launch.stream = 1;
-  launch.urgent = urgent;
-  launch.after = after;
-  return launch;
+// Kernel 1 on lane 1.
+inline Task comm_launch(bool urgent, std::vector<int> after = {}) {
+  Task task;
+  task.kernel = 1;
+  task.lane = 1;
+  task.urgent = urgent;
+  task.after = std::move(after);
+  return task;
 }
 
-inline Launch copy_launch(double bytes) {
-  Launch launch = comm_launch(false);
-  launch.kind = Kind::copy;
-  launch.bytes = bytes;
-  return launch;
+inline Task copy_launch(double bytes) {
+  Task task = comm_launch(false);
+  task.kernel = kCopy;
+  task.bytes = bytes;
+  return task;
+}
+
+inline SimKernel kernel(const ComputeProfile& compute) { return {compute, 0, std::nullopt}; }
+inline SimKernel kernel(const CommProfile& comm) { return {comm, 0, std::nullopt}; }
+
+inline EngineRun run(const Machine& machine, const std::vector<SimKernel>& kernels, const std::vector<Task>& tasks) {
+  return simulate(machine, *SmCapacity::make(h200(), kernels), kernels, tasks);
 }
 
 inline EngineRun run(const Machine& machine, const ComputeProfile& compute, const CommProfile& comm,
-                     const std::vector<Launch>& program) {
-  return simulate(machine, *SmCapacity::make(h200(), compute.footprint, comm.footprint), compute, comm, program);
+                     const std::vector<Task>& tasks) {
+  return run(machine, {kernel(compute), kernel(comm)}, tasks);
 }
 
 }  // namespace elbowroom::sim

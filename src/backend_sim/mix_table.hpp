@@ -1,0 +1,46 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "backend_sim/sm_capacity.hpp"
+
+namespace elbowroom::sim {
+
+/// Numbers for the mixes that SMs have held so far, so that what follows from a mix is worked out once. Mix 0 is the empty one.
+class MixTable {
+ public:
+  explicit MixTable(const SmCapacity& capacity) : capacity_(capacity) { static_cast<void>(number_of({})); }
+
+  [[nodiscard]] const Mix& mix(int number) const { return entries_[static_cast<std::size_t>(number)].mix; }
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+
+  /// The mix with `change` more blocks of the kernel.
+  int with(int number, int kernel, int change);
+  /// More blocks of the kernel that an SM with this mix can hold.
+  int room(int number, int kernel);
+
+ private:
+  struct Step {
+    int kernel = 0;
+    int change = 0;
+    int to = 0;
+  };
+  struct Room {
+    int kernel = 0;
+    int blocks = 0;
+  };
+  struct Entry {
+    Mix mix;
+    std::vector<Step> steps;  ///< those taken so far: few
+    std::vector<Room> rooms;
+  };
+
+  int number_of(const Mix& mix);
+
+  const SmCapacity& capacity_;
+  std::vector<Entry> entries_;
+  std::map<Mix, int> numbers_;
+};
+
+}  // namespace elbowroom::sim

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "backend_sim/engine.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/step.hpp"
+#include "elbowroom/plan/program.hpp"
+
+namespace elbowroom::sim {
+
+/// What a launch is for the engine: a kernel, copies to peers behind it, or both.
+struct LaunchModel {
+  std::optional<SimKernel> kernel;
+  double copied = 0;  ///< bytes that copy engines send; 0: none do
+};
+
+/// What the launch of an operation with those settings on that lane is.
+using ModelOf = std::function<Result<LaunchModel>(const Launch& launch, const Lane& lane)>;
+
+/// A program as the engine runs it.
+struct SimProgram {
+  std::vector<SimKernel> kernels;
+  std::vector<Task> tasks;
+  std::vector<int> launch_of;  ///< by task
+};
+
+/// Launches become tasks one by one: which follows which, and after what, is the program's. Each kernel is asked for once.
+Result<SimProgram> translated(const Step& step, const Program& program, const ModelOf& model_of);
+
+/// Where nothing runs beside anything, each computation makes the best use of the device (uncrowded()). `invalid_input` when a kernel does not
+/// fit the device, `failed` when the simulation was overdue or a kernel never finds room.
+Result<EngineRun> simulate(const SimProgram& program, const Machine& machine, const DeviceLimits& device,
+                           const Overdue& overdue = {});
+
+}  // namespace elbowroom::sim
