@@ -50,7 +50,8 @@ std::string kept(const std::vector<const Trial*>& trials) {
 }
 
 /// No comparison has ended: what an earlier run settled for was in force.
-std::string not_checked(const std::string& remembered) {
+std::string not_checked(const std::string& remembered, bool keeps_budget) {
+  if (remembered == kPlain && keeps_budget) return "no other control helped in an earlier run, which is remembered";
   if (remembered == kPlain) return "nothing helped in an earlier run, which is remembered: the program ran as it is";
   return fmt::format("kept '{}', remembered from an earlier run: this one ended before it was checked{}", remembered,
                      bits_of(remembered));
@@ -98,12 +99,12 @@ std::string compared(const RunReport& report) {
     if (!process.trial.remembered.empty()) remembering.push_back(&process.trial);
   }
   if (comparing.empty()) return {};
-  if (decided.empty() && !remembering.empty()) return not_checked(remembering.front()->remembered);
+  const ProcessReport* decider = detail::budget_decider(report);
+  const bool keeps_budget = decider != nullptr && *decider->trial.budget.blocks > 0;
+  if (decided.empty() && !remembering.empty()) return not_checked(remembering.front()->remembered, keeps_budget);
   if (decided.empty()) return nothing_compared(comparing);
   const auto same = [&](const Trial* trial) { return trial->arm == decided.front()->arm; };
   if (!std::ranges::all_of(decided, same)) return kept_differently(decided);
-  const ProcessReport* decider = detail::budget_decider(report);
-  const bool keeps_budget = decider != nullptr && *decider->trial.budget.blocks > 0;
   return decided.front()->arm == kPlain ? nothing_helped(*decided.front(), keeps_budget) : kept(decided);
 }
 

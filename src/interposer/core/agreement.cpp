@@ -5,7 +5,8 @@
 namespace elbowroom::interposer {
 namespace {
 
-// Collectives from a proposal to its value: more after each abort, because some rank runs further ahead than that.
+// Collectives from a proposal to its value: more after each abort, because some rank runs further ahead than that. A commit takes one of them back:
+// who runs ahead does so for long.
 constexpr std::uint64_t kLeastDistance = 8;
 constexpr std::uint32_t kMostDoublings = 10;
 
@@ -81,7 +82,7 @@ void AgreementSeat::lead(std::uint16_t wanted) {
   if (!leads() || board_->joined.load(std::memory_order_acquire) != ranks_) { return; }
   const Proposal now = load();
   if (now.fate == Fate::proposed) {
-    if (now.at > sequence_ && all_acknowledged(now.at) && turn(now, Fate::committed)) { aborts_ = 0; }
+    if (now.at > sequence_ && all_acknowledged(now.at) && turn(now, Fate::committed)) { aborts_ -= aborts_ > 0 ? 1 : 0; }
     return;
   }
   // A committed word stays until all have read it at its collective.

@@ -86,7 +86,7 @@ class AgreementSeat {
   std::uint32_t ranks_ = 0;
   std::uint32_t leader_ = kNobody;
   bool led_here_ = false;
-  std::uint32_t aborts_ = 0;  ///< of the leader's proposals, since the last one that was committed
+  std::uint32_t aborts_ = 0;  ///< of the leader's proposals, less those that were committed since
   std::uint16_t value_ = 0;
   std::uint64_t sequence_ = 0;
 };
