@@ -73,7 +73,7 @@ Result<gpu::SmPartition> CudaPlatform::partition(Sms left_out, int device) const
 
 Status CudaPlatform::launch_observed(const std::vector<gpu::StreamHandle>& streams, const std::vector<gpu::EventHandle>& events,
                                      const std::function<Status()>& launches) const {
-  const LaunchCompletion begun(streams, events);
+  LaunchCompletion begun(streams, events);
   if (Status launched = launches(); !launched) return launched;
   return begun.every_stream_launched();
 }
