@@ -105,6 +105,7 @@ gpu::RuntimeCalls linked_calls() {
   to.get_error_string = [](int code) { return cudaGetErrorString(static_cast<cudaError_t>(code)); };
   to.get_error_name = [](int code) { return cudaGetErrorName(static_cast<cudaError_t>(code)); };
   adapt<&cudaGetLastError>("cudaGetLastError", to.get_last_error);
+  adapt<&cudaGetDevice>("cudaGetDevice", to.get_device);
   adapt<&cudaSetDevice>("cudaSetDevice", to.set_device);
   adapt<&cudaDeviceSynchronize>("cudaDeviceSynchronize", to.device_synchronize);
   adapt<&cudaDeviceGetStreamPriorityRange>("cudaDeviceGetStreamPriorityRange", to.device_get_stream_priority_range);

@@ -61,6 +61,7 @@ struct RuntimeCalls {
   const char* (*get_error_string)(int code) = nullptr;
   const char* (*get_error_name)(int code) = nullptr;
   Call<> get_last_error;
+  Call<int*> get_device;
   Call<int> set_device;
   Call<> device_synchronize;
   Call<int*, int*> device_get_stream_priority_range;

@@ -7,9 +7,20 @@
 
 #include "backend_gpu/handles.hpp"
 #include "backend_gpu/own_kernel.hpp"
+#include "elbowroom/plan/controls.hpp"
 
 namespace elbowroom::gpu {
 namespace {
+
+/// One launch of compute can be padded. The collective's priority acts through the stream it is put on; everything else needs both sides.
+Status one_launch_can(const OverlapPlan& plan) {
+  for (const Control& control : controls()) {
+    if (control.name == "blocks_per_sm" || control.name == "priority" || !control.get(plan)) continue;
+    return invalid_input(
+        fmt::format("{}: a launch cannot carry it out, expected a plan of pad_bytes, blocks_per_sm and priority", control.name));
+  }
+  return {};
+}
 
 struct Lanes {
   gpu::Stream compute;
@@ -38,12 +49,14 @@ class GpuLauncher final : public Launcher {
 
   Status launch(Kernel kernel, Extent grid, Extent block, std::span<void*> arguments, Bytes dynamic_shared,
                 elbowroom::Stream stream, const OverlapPlan& plan) override {
+    if (Status possible = one_launch_can(plan); !possible) return possible;
     for (const auto& [name, size] : {std::pair{"pad_bytes", plan.pad}, {"dynamic_shared", dynamic_shared}}) {
       if (size < Bytes(0) || size > kGreatestShared) {
         return invalid_input(fmt::format("{}: {}, expected 0 to {}", name, size.count(), kGreatestShared.count()));
       }
     }
     const Runtime& runtime = platform_->runtime();
+    const DeviceScope scope(runtime);
     if (Status used = runtime.use_device(stream.device()); !used) return used;
     const Bytes shared = dynamic_shared + plan.pad;
     const KernelCalls& kernels = runtime.calls.application;
@@ -57,6 +70,7 @@ class GpuLauncher final : public Launcher {
 
   Status synchronize() override {
     const Runtime& runtime = platform_->runtime();
+    const DeviceScope scope(runtime);
     for (std::size_t device = 0; device < lanes_.size(); ++device) {
       if (Status used = runtime.use_device(static_cast<int>(device)); !used) return used;
       for (const gpu::Stream* stream : {&lanes_[device].compute, &lanes_[device].comm}) {
@@ -90,6 +104,7 @@ Result<Lanes> make_lanes(const Runtime& runtime, int device) {
 }  // namespace
 
 Result<std::unique_ptr<Launcher>> make_launcher(std::shared_ptr<const Platform> platform, int gpus) {
+  const DeviceScope scope(platform->runtime());
   std::vector<Lanes> lanes;
   for (int device = 0; device < gpus; ++device) {
     Result<Lanes> made = make_lanes(platform->runtime(), device);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <type_traits>
 
@@ -26,6 +27,19 @@ class Runtime {
   [[nodiscard]] Status use_device(int device) const { return call(calls.set_device, device); }
 
   RuntimeCalls calls;
+};
+
+/// A scope in which the calling thread's current device may be changed: it is the one that it was when the scope ends.
+class DeviceScope {
+ public:
+  explicit DeviceScope(const Runtime& runtime);
+  ~DeviceScope();
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+ private:
+  const Runtime& runtime_;
+  std::optional<int> device_;  ///< absent where the runtime did not say
 };
 
 }  // namespace elbowroom::gpu

@@ -30,6 +30,7 @@ Status HipLibrary::bind_runtime() {
            library_.bind("hipGetErrorString", to.get_error_string),
            library_.bind("hipGetErrorName", to.get_error_name),
            bind(library_, "hipGetLastError", to.get_last_error),
+           bind(library_, "hipGetDevice", to.get_device),
            bind(library_, "hipSetDevice", to.set_device),
            bind(library_, "hipDeviceSynchronize", to.device_synchronize),
            bind(library_, "hipDeviceGetStreamPriorityRange", to.device_get_stream_priority_range),

@@ -23,6 +23,7 @@ static_assert(same_call<decltype(Calls::get_error_name), decltype(&hipGetErrorNa
 SAME_CALL(get_last_error, hipGetLastError);
 SAME_OWN_CALL(runtime_get_version, hipRuntimeGetVersion);
 SAME_OWN_CALL(get_device_count, hipGetDeviceCount);
+SAME_CALL(get_device, hipGetDevice);
 SAME_CALL(set_device, hipSetDevice);
 SAME_OWN_CALL(device_get_attribute, hipDeviceGetAttribute);
 SAME_OWN_CALL(get_device_properties, hipGetDeviceProperties);
