@@ -63,8 +63,8 @@ void join_equal_keys(std::vector<Activity>& activities) {
 }
 
 void add(RunActivity& sum, const RunActivity& more) {
-  const std::int64_t outside = sum.launches.total - sum.launches.in_window;
-  const std::int64_t more_outside = more.launches.total - more.launches.in_window;
+  const std::int64_t outside = sum.launches.total - sum.launches.at_rest - sum.launches.in_window;
+  const std::int64_t more_outside = more.launches.total - more.launches.at_rest - more.launches.in_window;
   RunActivity::Overhead& overhead = sum.overhead;
   overhead.per_launch_outside = joined_mean(overhead.per_launch_outside, outside, more.overhead.per_launch_outside, more_outside);
   overhead.per_launch_inside =

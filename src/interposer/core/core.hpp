@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "interposer/core/rank_agreement.hpp"
+#include "interposer/core/rest_gate.hpp"
 #include "interposer/core/rules.hpp"
 
 /// The decision logic of `elbowroom run`, and all that the hooks say to it. The hooks translate driver calls into facts and carry out the
@@ -83,6 +84,7 @@ struct Platform {
   /// lock held, wherever something would be gated; null: it may not.
   bool (*unfollowed)(void* self) = nullptr;
   RankAgreement ranks{};  ///< asked and told once a step
+  RestGate* rest = nullptr;  ///< where the hooks read whether the program is left alone; null: they ask the core. Outlives it
 };
 
 /// What an intercepted ncclAllReduce & co. said about the kernel that it is about to launch; all zero where nobody was asked.
@@ -219,7 +221,7 @@ struct ProcessFacts {
   std::size_t passed_through_count = 0;
   std::uint64_t overhead_ns = 0;  ///< inside the interposer, driver excluded
   std::uint64_t overhead_calls = 0;
-  std::uint64_t outside_ns = 0;  ///< of launches outside windows, those that were left alone included
+  std::uint64_t outside_ns = 0;  ///< of launches outside windows, those that were left alone excluded
   std::uint64_t outside_calls = 0;
   std::uint64_t inside_ns = 0;
   std::uint64_t inside_calls = 0;

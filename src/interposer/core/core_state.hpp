@@ -165,7 +165,7 @@ struct CoreState {
   OwnMutex mutex;
   bool forked = false;  ///< the knowledge is the parent's: to be forgotten before the next use
   std::atomic<unsigned> captures{0};
-  Rest rest;
+  Rest rest{platform.rest};
   Knowledge known;
 
   void forget();

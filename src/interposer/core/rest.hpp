@@ -14,21 +14,25 @@ namespace elbowroom::interposer {
 /// until the next comparison. What is no collective is remembered here, so that a launch costs a look at two cache lines and no lock.
 class Rest {
  public:
-  [[nodiscard]] bool on() const { return on_.load(std::memory_order_acquire); }
+  /// `gate`: where others read it; null: nobody does.
+  explicit Rest(RestGate* gate) : gate_(gate == nullptr ? own_gate_ : *gate) {}
+
+  [[nodiscard]] bool on() const { return gate_.known.load(std::memory_order_acquire) != nullptr; }
 
   /// Whether a launch of the function may go as it is without anything being said or asked of it; counts those that may.
   [[nodiscard]] bool covers(FunctionId function) {
-    if (!on() || known_[place(function)].load(std::memory_order_relaxed) != function) { return false; }
-    launches_.fetch_add(1, std::memory_order_relaxed);
+    const std::atomic<FunctionId>* known = gate_.known.load(std::memory_order_acquire);
+    if (known == nullptr || known[RestGate::place(function)].load(std::memory_order_relaxed) != function) { return false; }
+    gate_.launches.fetch_add(1, std::memory_order_relaxed);
     return true;
   }
-  [[nodiscard]] std::uint64_t launches() const { return launches_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t launches() const { return gate_.launches.load(std::memory_order_relaxed); }
 
   // With the core's lock held:
-  void begin() { on_.store(true, std::memory_order_release); }
-  void end() { on_.store(false, std::memory_order_release); }
+  void begin() { gate_.known.store(known_.data(), std::memory_order_release); }
+  void end() { gate_.known.store(nullptr, std::memory_order_release); }
   /// The function is no collective. Takes the place of another now and then, which is then asked for again.
-  void remember(FunctionId function) { known_[place(function)].store(function, std::memory_order_relaxed); }
+  void remember(FunctionId function) { known_[RestGate::place(function)].store(function, std::memory_order_relaxed); }
   /// Function handles may now mean something else.
   void forget_functions() {
     for (std::atomic<FunctionId>& known : known_) { known.store(0, std::memory_order_relaxed); }
@@ -36,16 +40,13 @@ class Rest {
   void reset() {
     end();
     forget_functions();
-    launches_.store(0, std::memory_order_relaxed);
+    gate_.launches.store(0, std::memory_order_relaxed);
   }
 
  private:
-  static constexpr std::size_t kPlaces = 2048;
-  static std::size_t place(FunctionId function) { return mix(function) % kPlaces; }
-
-  alignas(kCacheLine) std::atomic<bool> on_{false};
-  std::atomic<std::uint64_t> launches_{0};
-  alignas(kCacheLine) std::array<std::atomic<FunctionId>, kPlaces> known_{};
+  RestGate own_gate_;
+  RestGate& gate_;
+  alignas(kCacheLine) std::array<std::atomic<FunctionId>, RestGate::kPlaces> known_{};
 };
 
 }  // namespace elbowroom::interposer

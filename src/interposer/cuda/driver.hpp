@@ -6,6 +6,7 @@
 #include "interposer/cuda/contexts.hpp"
 #include "interposer/cuda/cublas_lt_descriptors.hpp"
 #include "interposer/cuda/driver_calls.hpp"
+#include "interposer/cuda/launch_entries.hpp"
 #include "interposer/driver/driver.hpp"
 #include "interposer/nccl/report.hpp"
 #include "interposer/nccl/shared_budget.hpp"
@@ -44,6 +45,7 @@ struct Driver {
   static constexpr const char* kFinder = "cuGetProcAddress:";
   static constexpr void (*kWriteMore)(ReportWriter&) = &nccl::write_report;
   static constexpr RankAgreement (*kRanks)() = &nccl::rank_agreement;
+  static constexpr RestGate* kRest = &elbowroom_launch_gate.rest;
 
   explicit Driver(const Calls& found) : calls(found), contexts(calls) {}
   static std::optional<Calls> find();

@@ -193,12 +193,8 @@ int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch or
 int launch(const LaunchRequest& request, OriginalLaunch original) {
   Interposer* state = interposer();
   if (state == nullptr) { return original.call(request); }
+  if (state->core->leaves_alone(id_of(request.function))) { return original.call(request); }
   driver::LaunchAccount account(state->overhead);
-  if (state->core->leaves_alone(id_of(request.function))) {
-    const int result = account.clock.time([&] { return original.call(request); });
-    account.end(false);
-    return result;
-  }
   const std::uint64_t begin = account.begin();
   const Decision decision = state->core->on_launch(read_facts(*state, request, begin));
   state->overhead.count(decision.in_window);

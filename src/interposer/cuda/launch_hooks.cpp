@@ -1,5 +1,6 @@
 #include "interposer/cuda/hooked_functions.hpp"
 #include "interposer/cuda/launch.hpp"
+#include "interposer/cuda/launch_entries.hpp"
 
 namespace elbowroom::interposer::cuda {
 namespace {
@@ -28,9 +29,19 @@ cu::LaunchConfig plain_config(unsigned grid_x, unsigned grid_y, unsigned grid_z,
   return {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, nullptr, 0};
 }
 
+// From here on the entry may go on to the driver by itself.
+template <auto Ours>
+void tell_entry(LaunchEntry entry) {
+  std::atomic<void*>& told = elbowroom_launch_gate.real[static_cast<std::size_t>(entry)];
+  void* real = hook_state<Ours>.real.load(std::memory_order_relaxed);
+  if (told.load(std::memory_order_relaxed) != real) { told.store(real, std::memory_order_release); }
+}
+
 // A null configuration is the driver's to refuse.
 template <auto Ours>
-int launch_ex(const cu::LaunchConfig* config, cu::Function function, void** parameters, void** extra, DefaultStream stream) {
+int launch_ex(const cu::LaunchConfig* config, cu::Function function, void** parameters, void** extra, DefaultStream stream,
+              LaunchEntry entry) {
+  tell_entry<Ours>(entry);
   if (config == nullptr) { return call_real<Ours>(config, function, parameters, extra); }
   return launch({*config, function, parameters, extra, stream}, {&original_kernel_ex<Ours>});
 }
@@ -40,27 +51,31 @@ int launch_ex(const cu::LaunchConfig* config, cu::Function function, void** para
 
 using namespace elbowroom::interposer::cuda;
 
-int cuLaunchKernel(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-                   unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters, void** extra) {
+int elbowroom_hook_cuLaunchKernel(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                  unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters,
+                                  void** extra) {
+  tell_entry<&cuLaunchKernel>(LaunchEntry::kKernel);
   return launch(
       {plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream), function, parameters, extra},
       {&original_kernel<&cuLaunchKernel>});
 }
 
-int cuLaunchKernel_ptsz(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                        unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters,
-                        void** extra) {
+int elbowroom_hook_cuLaunchKernel_ptsz(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                       unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream,
+                                       void** parameters, void** extra) {
+  tell_entry<&cuLaunchKernel_ptsz>(LaunchEntry::kKernelPtsz);
   return launch({plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream), function, parameters, extra,
                  DefaultStream::kPerThread},
                 {&original_kernel<&cuLaunchKernel_ptsz>});
 }
 
-int cuLaunchKernelEx(const cu::LaunchConfig* config, cu::Function function, void** parameters, void** extra) {
-  return launch_ex<&cuLaunchKernelEx>(config, function, parameters, extra, DefaultStream::kLegacy);
+int elbowroom_hook_cuLaunchKernelEx(const cu::LaunchConfig* config, cu::Function function, void** parameters, void** extra) {
+  return launch_ex<&cuLaunchKernelEx>(config, function, parameters, extra, DefaultStream::kLegacy, LaunchEntry::kKernelEx);
 }
 
-int cuLaunchKernelEx_ptsz(const cu::LaunchConfig* config, cu::Function function, void** parameters, void** extra) {
-  return launch_ex<&cuLaunchKernelEx_ptsz>(config, function, parameters, extra, DefaultStream::kPerThread);
+int elbowroom_hook_cuLaunchKernelEx_ptsz(const cu::LaunchConfig* config, cu::Function function, void** parameters, void** extra) {
+  return launch_ex<&cuLaunchKernelEx_ptsz>(config, function, parameters, extra, DefaultStream::kPerThread,
+                                           LaunchEntry::kKernelExPtsz);
 }
 
 int cuLaunchCooperativeKernel(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,

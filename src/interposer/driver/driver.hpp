@@ -116,6 +116,7 @@ concept Driver = Vocabulary<D> && Callable<D> && HasPlaces<D> && HasEvents<D> &&
                    { D::kFinder } -> std::convertible_to<const char*>;                 ///< ReportSource::finder
                    { D::kWriteMore } -> std::convertible_to<void (*)(ReportWriter&)>;  ///< ReportSource::write_more
                    { D::kRanks() } -> std::same_as<RankAgreement>;                     ///< Platform::ranks
+                   { D::kRest } -> std::convertible_to<RestGate*>;                     ///< Platform::rest
                  };
 
 }  // namespace elbowroom::interposer::driver

@@ -129,6 +129,7 @@ void make() {
   platform.unfollowed = &process::newer_form_given;
   platform.known_choices = &process::known_choices;
   platform.ranks = D::kRanks();
+  platform.rest = D::kRest;
   std::unique_ptr<Core> core = Core::create(rules, platform);
   if (core == nullptr) { return; }
   Made<D>::interposer.store(new (memory) Interposer<D>(*calls, rules, std::move(core)), std::memory_order_release);

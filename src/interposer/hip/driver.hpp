@@ -47,6 +47,7 @@ struct Driver {
   static constexpr const char* kFinder = "hipGetProcAddress:";
   static constexpr void (*kWriteMore)(ReportWriter&) = &nccl::write_report;
   static constexpr RankAgreement (*kRanks)() = &nccl::rank_agreement;
+  static constexpr RestGate* kRest = nullptr;
 
   explicit Driver(const Calls& found);
   static std::optional<Calls> find();

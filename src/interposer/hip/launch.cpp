@@ -143,13 +143,11 @@ int launch(const LaunchRequest& request, OriginalLaunch original) {
   const InsideLaunch scope;
   Interposer* state = scope.entered() ? interposer() : nullptr;
   if (state == nullptr) { return original.call(request); }
-  driver::LaunchAccount account(state->overhead);
   // Events that the program itself gave to the launch are for the core to know.
   if (request.start == nullptr && request.stop == nullptr && state->core->leaves_alone(id_of_function(request))) {
-    const int result = account.clock.time([&] { return original.call(request); });
-    account.end(false);
-    return result;
+    return original.call(request);
   }
+  driver::LaunchAccount account(state->overhead);
   const std::uint64_t begin = account.begin();
   state->timer.poll(begin);  // before the program's own call, whose result hipGetLastError must tell
   const Decision decision = state->core->on_launch(read_facts(*state, request, begin));

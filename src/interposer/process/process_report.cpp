@@ -87,8 +87,8 @@ std::uint64_t scaled(std::uint64_t nanoseconds, std::uint64_t samples, std::uint
                                                    static_cast<double>(calls));
 }
 
-void fill_overhead(const Overhead& overhead, std::uint64_t at_rest, ProcessFacts& facts) {
-  facts.outside_calls = overhead.outside_calls.load() + at_rest;
+void fill_overhead(const Overhead& overhead, ProcessFacts& facts) {
+  facts.outside_calls = overhead.outside_calls.load();
   facts.outside_ns = scaled(overhead.outside_ns.load(), overhead.outside_samples.load(), facts.outside_calls);
   facts.inside_calls = overhead.inside_calls.load();
   facts.inside_ns = scaled(overhead.inside_ns.load(), overhead.inside_samples.load(), facts.inside_calls);
@@ -168,7 +168,7 @@ void write_process_report(const ReportSource& source) {
   collect_hidden(passed);
   facts.passed_through = passed.pointers.data();
   facts.passed_through_count = passed.count;
-  fill_overhead(source.overhead, source.core.launches_at_rest(), facts);
+  fill_overhead(source.overhead, facts);
   const char* directory = std::getenv(run::kReportDirVariable);
   if (directory != nullptr && *directory != '\0') { report_to(source, directory, facts); }
   const char* verbose = std::getenv(run::kVerboseVariable);

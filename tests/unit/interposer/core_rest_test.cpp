@@ -4,6 +4,7 @@
 
 #include "fake_platform.hpp"
 #include "interposer/core/ab_trial.hpp"
+#include "interposer/core/rest.hpp"
 
 namespace elbowroom::interposer {
 namespace {
@@ -158,6 +159,21 @@ TEST(CoreRest, IsNotInheritedByAForkedChild) {
   program.core->after_fork_in_child();
   EXPECT_FALSE(program.rests());
   EXPECT_EQ(program.core->launches_at_rest(), 0U);
+}
+
+TEST(CoreRest, IsReadAtTheGateOfThePlatform) {
+  RestGate gate;
+  Rest rest(&gate);
+  EXPECT_EQ(gate.known.load(), nullptr);
+  rest.remember(kGemm);
+  rest.begin();
+  ASSERT_NE(gate.known.load(), nullptr);
+  EXPECT_EQ(gate.known.load()[RestGate::place(kGemm)], kGemm);
+  gate.launches += 2;  // as the entries count
+  EXPECT_TRUE(rest.covers(kGemm));
+  EXPECT_EQ(rest.launches(), 3U);
+  rest.end();
+  EXPECT_EQ(gate.known.load(), nullptr);
 }
 
 TEST(CoreRest, AsksAgainForFunctionsOfUnloadedModules) {
