@@ -126,7 +126,7 @@ LaunchSettings settings_of(const Operation& operation, const OverlapPlan& plan) 
 /// Gives each launch its stream: a lane is one for each SM partition that its computations run in, and urgent where it only communicates.
 class Streams {
  public:
-  Streams(const Step& step, const StepPlan& plan, const Program& draft) : step_(step), plan_(plan), draft_(draft) {
+  Streams(const Step& step, const StepPlan& plan, const Program& draft) : plan_(plan), draft_(draft) {
     computing_.assign(draft.lanes.size(), false);
     urgent_.assign(draft.lanes.size(), false);
     for (const Launch& launch : draft.launches) {
@@ -154,7 +154,6 @@ class Streams {
   }
 
  private:
-  const Step& step_;
   const StepPlan& plan_;
   const Program& draft_;
   std::vector<bool> computing_;
