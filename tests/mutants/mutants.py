@@ -4,10 +4,10 @@
 usage: mutants.py [--only REGEX] [--jobs N] [--seconds S] [--resume]    plants them in a copy of the tree, under build/mutants
        mutants.py --check                                               says whether each change still has its place; plants nothing
 
-mutants.json lists them: name, file, find (text that stands there once), replace, `killers` (a regular expression of tests that are tried
-before the others of that part of the tree), and for a change that no test can notice `equivalent`, the reason. What becomes of each is kept
-in build/mutants/results.json. `--resume` plants no change again that was killed in the file as it is now. Exit code 1 when a change
-survives, does not build, has lost its place or was not planted; those that are equivalent do not count.
+mutants.json lists them: name, file, find (text that stands there once), replace, `killers` (tests that are tried before the others of that
+part of the tree: `PROGRAM:FILTER` of GoogleTest, or a regular expression of ctest), and for a change that no test can notice `equivalent`,
+the reason. What becomes of each is kept in build/mutants/results.json. `--resume` plants no change again that was killed in the file as it
+is now. Exit code 1 when a change survives, does not build, has lost its place or was not planted; those that are equivalent do not count.
 """
 
 from __future__ import annotations
@@ -165,15 +165,16 @@ class Tree:
     def try_program(self, name: str, wanted: str = "*") -> None:
         self.try_tests(name, [str(self.build / "bin" / name), f"--gtest_filter={wanted}", "--gtest_fail_fast"])
 
-    def try_named(self, pattern: str) -> None:
+    def try_named(self, pattern: str, where_none: str = "error") -> None:
         self.try_tests("ctest", ["ctest", "--test-dir", str(self.build), "-R", pattern, "-j", str(self.jobs), "--stop-on-failure",
-                                 "--no-tests=error", "--timeout", "60"])
+                                 f"--no-tests={where_none}", "--timeout", "60"])
 
     def try_killers(self, tests: Tests, killers: str) -> None:
-        """Those of ctest need the libraries alone, as their programs are not changed; those of GoogleTest one program."""
+        """Those of ctest need the libraries alone, as their programs are not changed; those of GoogleTest one program. That none has the name
+        is no reason to stop."""
         if re.match(tests.named or "$.", killers):
             self.make(*tests.builds[:-1])
-            self.try_named(killers)
+            self.try_named(killers, "ignore")
         elif killers:
             program, _, wanted = killers.partition(":")
             self.make(program)

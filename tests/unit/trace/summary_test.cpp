@@ -174,6 +174,19 @@ TEST(SummarizeRatio, DriftThatBothSetsShareDoesNotWidenTheInterval) {
   EXPECT_EQ(ratio->high, 0.75);
 }
 
+TEST(SummarizeRatio, LeavesOutAsMuchOnEitherSide) {
+  // The median of five draws is the least of five when three or more draws are: (10 * 4^2 + 5 * 4 + 1) / 5^5 = 5.8 %. With 92 % each side
+  // leaves 4 % out and keeps it, with 80 % it leaves 10 % out and does not. The second least is reached by 31.7 %.
+  const auto above = times({1, 2, 3, 4, 5});
+  const auto below = times({1, 1, 1, 1, 1});
+  const auto wide = summarize_ratio(above, below, 1, 0.92);
+  EXPECT_EQ(wide->low, 1.0);
+  EXPECT_EQ(wide->high, 5.0);
+  const auto narrow = summarize_ratio(above, below, 1, 0.8);
+  EXPECT_EQ(narrow->low, 2.0);
+  EXPECT_EQ(narrow->high, 4.0);
+}
+
 TEST(SummarizeRatio, NamesWhatIsWrong) {
   EXPECT_EQ(summarize_ratio(times({1, 2}), times({1}), 1).error().message,
             "denominator: 1 times, expected 2, as many as the numerator");
