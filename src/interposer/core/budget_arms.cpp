@@ -77,7 +77,11 @@ void BudgetArms::on_step_begun(const StepFacts& facts, const BudgetStanding& now
   follows_ = now.follows;
   wish_.ready = facts.settled ? pattern_ : 0;
   const std::uint64_t asked = now.asked - before.asked;
-  if (!compares_ || asked == 0) { return; }
+  if (!compares_) { return; }
+  if (asked == 0) {
+    leave();
+    return;
+  }
   if (follows_) {
     reason_ = Reason::none;
     follow(now.agreed);

@@ -16,6 +16,10 @@ struct SharedBudget {
   std::atomic<std::uint16_t> wanted{0};
   std::atomic<std::uint64_t> ready{0};
 
+  void stop_following() {
+    relayed.store(0, std::memory_order_relaxed);
+    follows.store(false, std::memory_order_relaxed);
+  }
   /// What the communicators that this process leads are to have: a process that follows another one hands on what that one decided.
   [[nodiscard]] std::uint16_t to_lead_with() const {
     return (follows.load(std::memory_order_relaxed) ? relayed : wanted).load(std::memory_order_relaxed);

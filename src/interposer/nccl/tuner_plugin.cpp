@@ -80,6 +80,8 @@ Result init(int newest, const TunedCommunicator& of, void** context) {
 
 Result end(void* context) {
   const std::unique_ptr<Tuned> tuned(static_cast<Tuned*>(context));
+  // Others that this process follows say so again with their next collective.
+  if (tuned->agreement.seat().follows()) { state().shared.stop_following(); }
   return known_tuner().end(tuned->users);
 }
 

@@ -238,6 +238,32 @@ void handed_on() {
   EXPECT_COUNT(reports, R"("decides":"another process","blocks":8)", 3U);
 }
 
+// The ranks of a first communicator, which ends, have another first process than those of the second one: whoever followed is free to decide.
+void free_again() {
+  const Reports reports;
+  const Job job{.ranks = 3, .steps = kSteps * kPerStep};
+  run_ranks(job, [&](Rank rank) {
+    Device device;
+    const nccl::Communicator all = tuned(5, 3);
+    for (std::size_t i = 0; i < 10; ++i) {
+      rank.before(i);
+      device.all_reduce(all, eight_is_best);
+      rank.after(i);
+    }
+    fake_end_tuned(all);
+    // The first rank goes on alone.
+    const nccl::Communicator rest = rank.number() == 0 ? nullptr : tuned(6, 2);
+    for (std::size_t i = 10; i < job.steps; ++i) {
+      rank.before(i);
+      if (rest != nullptr) { device.all_reduce(rest, eight_is_best); }
+      rank.after(i);
+    }
+    std::exit(0);
+  });
+  EXPECT_COUNT(reports, R"("decides":"this process","blocks":8)", 1U);
+  EXPECT_COUNT(reports, R"("decides":"another process","blocks":8)", 1U);
+}
+
 // Ranks run ahead of each other by up to six steps and stop for milliseconds.
 void delayed() {
   for (std::uint32_t seed = 1; seed <= 3; ++seed) {
@@ -316,6 +342,7 @@ constexpr Case kCases[] = {{"kept", kept},
                            {"refused", refused},
                            {"one_process", one_process},
                            {"handed_on", handed_on},
+                           {"free_again", free_again},
                            {"delayed", delayed},
                            {"killed", killed},
                            {"never_acknowledges", never_acknowledges},

@@ -20,16 +20,19 @@ class FakePlatform {
   std::uint32_t residency = 8;
   std::string durations;                    ///< what earlier runs learned
   std::string choices;                      ///< what earlier runs settled for
+  RankAgreement ranks;                      ///< with other processes; none at first
   std::atomic<int> function_questions = 0;  ///< asked by any thread
 
   [[nodiscard]] Platform platform() {
-    return {this,
-            &FakePlatform::describe_stream,
-            &FakePlatform::describe_function,
-            &FakePlatform::describe_device,
-            &FakePlatform::blocks_per_sm,
-            &FakePlatform::known_durations,
-            &FakePlatform::known_choices};
+    Platform made{this,
+                  &FakePlatform::describe_stream,
+                  &FakePlatform::describe_function,
+                  &FakePlatform::describe_device,
+                  &FakePlatform::blocks_per_sm,
+                  &FakePlatform::known_durations,
+                  &FakePlatform::known_choices};
+    made.ranks = ranks;
+    return made;
   }
 
  private:
@@ -71,7 +74,8 @@ constexpr StreamId kOtherComputeStream = 0x4000;
 /// A program on one device with two compute streams and a communication stream, none of which blocks.
 class Program {
  public:
-  explicit Program(const Rules& rules) {
+  explicit Program(const Rules& rules, RankAgreement ranks = {}) {
+    fake.ranks = ranks;
     fake.names = {{kGemm, "nvjet_sm90_gemm"},
                   {kAllReduce, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"},
                   {kAllGather, "ncclDevKernel_AllGather_RING_LL"}};
