@@ -13,9 +13,9 @@ void CoreState::tell_ranks() {
   if (platform.ranks.want != nullptr) { platform.ranks.want(known.budgets.wish()); }
 }
 
-// One comparison at a time: budgets while the controls of this process are settled.
+// One comparison at a time: that of budgets waits while the controls of this process are compared.
 void CoreState::begin_step() {
-  if (!known.budgets.trying()) { known.trial.on_step_begun(known.step); }
+  known.trial.on_step_begun(known.step);
   if (platform.ranks.standing == nullptr) { return; }
   const bool settled = known.trial.state() == AbTrial::State::settled;
   known.budgets.on_step_begun({known.step, settled, known.totals.in_window > 0}, platform.ranks.standing());

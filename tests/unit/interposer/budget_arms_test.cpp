@@ -149,8 +149,11 @@ TEST(BudgetArms, PausesWhereARankIsNotReady) {
   process.run(60, eight_is_best);
   EXPECT_TRUE(process.arms.trying());
   process.ready = false;
+  process.run(3, eight_is_best);
+  EXPECT_FALSE(process.arms.trying());
+  process.seen.clear();
   process.run(20, eight_is_best);
-  EXPECT_EQ(process.standing.agreed, 0U);
+  EXPECT_EQ(process.seen, std::set<unsigned>{0});
   process.ready = true;
   process.run(600, eight_is_best);
   EXPECT_EQ(process.kept(), 8U);
