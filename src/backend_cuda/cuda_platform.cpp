@@ -28,9 +28,10 @@ Status windows_of_memory_possible(const OverlapPlan& plan, CollectiveOp op, cons
   if (!nccl.has_windows()) {
     return unavailable(fmt::format("{}: NCCL {} has no such collectives, expected 2.28 or later", control, nccl.version()));
   }
-  if (plan.symmetric && op == CollectiveOp::all_to_all) return invalid_input(std::string(kNoSymmetricExchange));
-  if (plan.copy_engine && op == CollectiveOp::reduce_scatter) return invalid_input(std::string(kCopyEnginesDoNotAdd));
-  return {};
+  if (plan.symmetric) {
+    if (Status exists = symmetric_kernel_exists(op); !exists) return exists;
+  }
+  return plan.copy_engine ? engines_possible(op) : Status();
 }
 
 }  // namespace

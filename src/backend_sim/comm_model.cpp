@@ -6,6 +6,7 @@
 #include <string>
 
 #include "backend_sim/performance.hpp"
+#include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/plan/controls.hpp"
 #include "elbowroom/plan/occupancy.hpp"
@@ -25,14 +26,6 @@ constexpr double kTrafficCopying = 2.0;
 // reduce-scatter like any other. Measured on H200 (docs/simulator.md).
 constexpr double kReducingHalfOfPair = 0.84;
 
-bool reduces(CollectiveOp op) { return op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter; }
-
-// What each rank sends: rings pass every share on to all but one rank, twice for an all-reduce.
-double sent_bytes(const Collective& collective, int gpus) {
-  const double share = static_cast<double>(collective.bytes.count()) * (gpus - 1) / gpus;
-  return collective.op == CollectiveOp::all_reduce ? 2.0 * share : share;
-}
-
 // The device's rates are those of an all-reduce between two. Measured on H200 (docs/simulator.md): in rings of four the blocks and an
 // all-reduce's links are faster, and operations other than all-reduce reach less of the links.
 double block_share(int gpus) {
@@ -48,11 +41,6 @@ double link_share(CollectiveOp op, int gpus) {
   return gpus == 2 ? one_way_pair : one_way_larger;
 }
 
-std::string_view kernel_of(CollectiveOp op, const DeviceLimits& device) {
-  if (device.vendor == Vendor::amd) return default_comm_kernel(device);
-  return op == CollectiveOp::all_to_all ? "nccl-2.28:640" : default_comm_kernel(device);
-}
-
 /// The collective's grid, of `usual` blocks where nothing was decided, and what each block sends; its speeds are still to be set.
 Result<CommProfile> laid_out(const Collective& collective, const CommSettings& settings, int gpus, KernelFootprint footprint,
                              int usual, const DeviceLimits& device) {
@@ -63,7 +51,7 @@ Result<CommProfile> laid_out(const Collective& collective, const CommSettings& s
   if (profile.blocks % footprint.cluster != 0) footprint.cluster = 1;
   profile.footprint = footprint;
   if (const Result<Occupancy> runs = occupancy(device, footprint); !runs) return runs.error();
-  profile.bytes = sent_bytes(collective, gpus) / profile.blocks;
+  profile.bytes = facts_of(collective.op).sent(static_cast<double>(collective.bytes.count()), gpus) / profile.blocks;
   profile.memory_share = kMemoryShare;
   profile.issue_share = kIssueShare;
   return profile;
@@ -72,8 +60,7 @@ Result<CommProfile> laid_out(const Collective& collective, const CommSettings& s
 Result<CommProfile> buffered_profile(const Collective& collective, const CommSettings& settings, int gpus,
                                      const KernelFootprint& footprint, const DeviceLimits& device) {
   const DevicePerformance& speed = performance_of(device);
-  const bool exchange = collective.op == CollectiveOp::all_to_all;
-  const int usual = exchange ? speed.exchange_blocks : speed.collective_blocks;
+  const auto usual = static_cast<int>(comm_blocks_of(collective.op, device).count());
   Result<CommProfile> profile = laid_out(collective, settings, gpus, footprint, usual, device);
   if (!profile) return profile;
   profile->startup = speed.comm_startup;
@@ -82,7 +69,7 @@ Result<CommProfile> buffered_profile(const Collective& collective, const CommSet
   profile->block_rate = block_share(gpus) * speed.comm_thread_rate * static_cast<double>(movers.count());
   profile->sm_rate = block_share(gpus) * speed.comm_sm_rate;
   profile->link_rate = speed.link_rate * link_share(collective.op, gpus);
-  profile->traffic = reduces(collective.op) ? kTrafficReducing : kTrafficCopying;
+  profile->traffic = facts_of(collective.op).reduces ? kTrafficReducing : kTrafficCopying;
   return profile;
 }
 
@@ -144,7 +131,7 @@ CommProfile local_copy(const Collective& collective, int gpus, const DeviceLimit
 
 Result<CommProfile> comm_profile(const Collective& collective, const CommSettings& settings, int gpus, const DeviceLimits& device) {
   if (settings.symmetric) return symmetric_profile(collective, settings, gpus, device);
-  const Result<CommKernel> kernel = find_comm_kernel(kernel_of(collective.op, device), device);
+  const Result<CommKernel> kernel = find_comm_kernel(comm_kernel_of(collective.op, device), device);
   if (!kernel) return kernel.error();
   KernelFootprint footprint = kernel->footprint;
   if (settings.comm_threads) footprint.threads = *settings.comm_threads + device.warp;
@@ -156,7 +143,7 @@ Status copies_possible(CollectiveOp op, const DeviceLimits& device) {
   if (performance_of(device).copy_rate == 0) {
     return invalid_input(fmt::format("copy_engine: NCCL's collectives by copy engines need NVLink, {} has none", device.name));
   }
-  return op == CollectiveOp::reduce_scatter ? invalid_input(std::string(kCopyEnginesDoNotAdd)) : Status();
+  return engines_possible(op);
 }
 
 Status symmetric_possible(CollectiveOp op, const DeviceLimits& device) {
@@ -164,7 +151,7 @@ Status symmetric_possible(CollectiveOp op, const DeviceLimits& device) {
   if (performance_of(device).copy_rate == 0) {
     return invalid_input(fmt::format("symmetric: NCCL's kernels on symmetric memory need NVLink, {} has none", device.name));
   }
-  return op == CollectiveOp::all_to_all ? invalid_input(std::string(kNoSymmetricExchange)) : Status();
+  return symmetric_kernel_exists(op);
 }
 
 Result<CommProfile> profile_beside_copies(const Collective& collective, const CommSettings& settings, int gpus,

@@ -7,6 +7,7 @@
 
 #include "backend_sim/comm_model.hpp"
 #include "backend_sim/compute_model.hpp"
+#include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/plan/controls.hpp"
 
 namespace elbowroom::sim {
@@ -32,7 +33,7 @@ Status accepts_threads(Threads threads, CollectiveOp op, const DeviceLimits& dev
   constexpr Threads least(128);
   constexpr Threads greatest(640);
   if (device.vendor != Vendor::nvidia) return invalid_input("comm_threads: RCCL takes no number of threads");
-  if (op == CollectiveOp::all_to_all) { return invalid_input("comm_threads: NCCL's send and receive take no number of threads"); }
+  if (facts_of(op).exchanges) { return invalid_input("comm_threads: NCCL's send and receive take no number of threads"); }
   if (threads >= least && threads <= greatest && threads.count() % device.warp.count() == 0) return {};
   return invalid_input(fmt::format("comm_threads: {}, expected a multiple of {} from {} to {}", threads.count(),
                                    device.warp.count(), least.count(), greatest.count()));

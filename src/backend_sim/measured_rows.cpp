@@ -7,6 +7,9 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <vector>
+
+#include "elbowroom/model/collective_facts.hpp"
 
 namespace elbowroom::sim {
 namespace {
@@ -91,8 +94,8 @@ class Fields {
     return number;
   }
 
-  template <class Value, std::size_t N>
-  Value one_of(std::string_view column, const std::array<std::pair<std::string_view, Value>, N>& known) {
+  template <class Known>
+  auto one_of(std::string_view column, const Known& known) {
     std::string names;
     for (const auto& [name, value] : known) {
       if (name == text(column)) return value;
@@ -188,10 +191,8 @@ Compute read_compute(Fields& fields) {
 }
 
 Collective read_collective(Fields& fields) {
-  constexpr std::array<std::pair<std::string_view, CollectiveOp>, 4> ops{{{"all_reduce", CollectiveOp::all_reduce},
-                                                                          {"all_gather", CollectiveOp::all_gather},
-                                                                          {"reduce_scatter", CollectiveOp::reduce_scatter},
-                                                                          {"all_to_all", CollectiveOp::all_to_all}}};
+  std::vector<std::pair<std::string_view, CollectiveOp>> ops;
+  for (const CollectiveFacts& facts : collectives()) ops.emplace_back(facts.name, facts.op);
   Collective collective;
   collective.op = fields.one_of("collective", ops);
   collective.bytes = mebibytes(fields.integer("collective_MiB", 1, 1 << 20));

@@ -20,8 +20,6 @@ struct DevicePerformance {
   double link_rate = 0;         ///< that a collective reaches in one direction with as many blocks as it likes
   double load_latency = 0;      ///< of loads and barriers, relative to H200
   double block_time = 0;        ///< an elementwise block that finds memory idle
-  int collective_blocks = 0;    ///< the communication library's own choice for rings
-  int exchange_blocks = 0;      ///< and for all-to-all
   double comm_thread_rate = 0;  ///< bytes per microsecond that one data-moving thread of a collective sends
   double comm_sm_rate = 0;      ///< most that one SM sends
   double comm_startup = 0;      ///< of a collective, before its first byte arrives

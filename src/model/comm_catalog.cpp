@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
 
+#include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/model/size.hpp"
 
 namespace elbowroom {
@@ -23,6 +25,21 @@ constexpr std::array kEntries{
     Entry{"nccl-2.28:512", Vendor::nvidia, 512}, Entry{"nccl-2.28:544", Vendor::nvidia, 544},
     Entry{"nccl-2.28:640", Vendor::nvidia, 640}, Entry{"rccl-5.2", Vendor::amd, 256},
     Entry{"rccl-6.2", Vendor::amd, 256},
+};
+
+/// How many blocks the library takes by itself.
+struct UsualBlocks {
+  std::string_view device;
+  Blocks ring;
+  Blocks exchange;  ///< of sends and receives
+};
+
+// NCCL 2.28 on two to eight H200: 24 for rings, 32 for send and receive; taken over for the others with NVLink or Infinity Fabric. PCIe
+// gives fewer channels: A40. The first row stands for devices that are not listed.
+constexpr std::array kBlocks{
+    UsualBlocks{"h200", Blocks(24), Blocks(32)},
+    UsualBlocks{"a40", Blocks(4), Blocks(4)},
+    UsualBlocks{"mi300x", Blocks(32), Blocks(32)},
 };
 
 bool has_clusters(const DeviceLimits& device) { return device.max_cluster > 1; }
@@ -132,6 +149,16 @@ CommKernel symmetric_comm_kernel(CollectiveOp op) {
 
 std::string_view default_comm_kernel(const DeviceLimits& device) {
   return device.vendor == Vendor::nvidia ? "nccl-2.28:544" : "rccl-5.2";
+}
+
+std::string_view comm_kernel_of(CollectiveOp op, const DeviceLimits& device) {
+  return facts_of(op).exchanges && device.vendor == Vendor::nvidia ? "nccl-2.28:640" : default_comm_kernel(device);
+}
+
+Blocks comm_blocks_of(CollectiveOp op, const DeviceLimits& device) {
+  const auto found = std::ranges::find(kBlocks, device.name, &UsualBlocks::device);
+  const UsualBlocks& usual = found == kBlocks.end() ? kBlocks.front() : *found;
+  return facts_of(op).exchanges ? usual.exchange : usual.ring;
 }
 
 }  // namespace elbowroom

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "elbowroom/model/collective_facts.hpp"
 #include "model/scenario_limits.hpp"
 
 namespace elbowroom {
@@ -126,19 +127,7 @@ std::string_view to_string(ElementwiseOp op) {
   return "?";
 }
 
-std::string_view to_string(CollectiveOp op) {
-  switch (op) {
-    case CollectiveOp::all_reduce:
-      return "all_reduce";
-    case CollectiveOp::all_gather:
-      return "all_gather";
-    case CollectiveOp::reduce_scatter:
-      return "reduce_scatter";
-    case CollectiveOp::all_to_all:
-      return "all_to_all";
-  }
-  return "?";
-}
+std::string_view to_string(CollectiveOp op) { return facts_of(op).name; }
 
 std::string_view to_string(Pattern pattern) { return pattern == Pattern::pipeline ? "pipeline" : "pair"; }
 
@@ -156,17 +145,9 @@ std::optional<Blocks> compute_blocks(const Compute& compute) {
 }
 
 BufferSizes buffer_sizes(const Collective& collective, int gpus) {
-  const Bytes whole = collective.bytes;
-  switch (collective.op) {
-    case CollectiveOp::all_gather:
-      return {whole / gpus, whole};
-    case CollectiveOp::reduce_scatter:
-      return {whole, whole / gpus};
-    case CollectiveOp::all_reduce:
-    case CollectiveOp::all_to_all:
-      break;
-  }
-  return {whole, whole};
+  const CollectiveFacts& facts = facts_of(collective.op);
+  const Bytes share = collective.bytes / gpus;
+  return {facts.sends_whole ? collective.bytes : share, facts.receives_whole ? collective.bytes : share};
 }
 
 Bytes memory_per_device(const Scenario& scenario) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/model/scenario.hpp"
 #include "elbowroom/model/size.hpp"
 #include "model/json_document.hpp"
@@ -33,8 +34,22 @@ auto word_of(const std::array<Enum, N>& all) {
 
 constexpr std::array kDataTypes{DataType::f32, DataType::bf16};
 constexpr std::array kElementwiseOps{ElementwiseOp::gelu, ElementwiseOp::relu, ElementwiseOp::copy};
-constexpr std::array kCollectiveOps{CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter,
-                                    CollectiveOp::all_to_all};
+std::optional<CollectiveOp> collective_of(std::string_view word) {
+  for (const CollectiveFacts& facts : collectives()) {
+    if (facts.name == word) return facts.op;
+  }
+  return std::nullopt;
+}
+
+std::string expected_collective() {
+  std::string names;
+  for (const CollectiveFacts& facts : collectives()) {
+    const bool last = &facts == &collectives().back();
+    names += fmt::format("{}\"{}\"", names.empty() ? "" : last ? " or " : ", ", facts.name);
+  }
+  return names;
+}
+
 constexpr std::array kPatterns{Pattern::pipeline, Pattern::pair};
 
 DataType read_dtype(JsonFields& fields) { return fields.word("dtype", word_of(kDataTypes), "\"f32\" or \"bf16\"", DataType::f32); }
@@ -104,8 +119,7 @@ Result<Compute> read_compute(const json& object, const std::string& source) {
 Result<Collective> read_collective(const json& object, const std::string& source) {
   JsonFields fields(object, "collective.", source);
   Collective collective;
-  collective.op = fields.word("op", word_of(kCollectiveOps), "\"all_reduce\", \"all_gather\", \"reduce_scatter\" or \"all_to_all\"",
-                              CollectiveOp::all_reduce);
+  collective.op = fields.word("op", collective_of, expected_collective(), CollectiveOp::all_reduce);
   collective.bytes = fields.size("bytes");
   collective.dtype = read_dtype(fields);
   if (const auto blocks = fields.optional_integer("comm_blocks", 1, 64)) collective.comm_blocks = Blocks(*blocks);

@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/plan/lower.hpp"
 #include "elbowroom/plan/occupancy.hpp"
@@ -28,7 +29,8 @@ constexpr std::array<std::int64_t, 3> kClusters{1, 2, 4};
 constexpr std::array<std::int64_t, 3> kCommThreads{128, 256, 512};
 constexpr std::array<std::int64_t, 3> kCarveouts{0, 50, 100};
 
-constexpr bool moves_only(CollectiveOp op) { return op == CollectiveOp::all_gather || op == CollectiveOp::all_to_all; }
+/// Copy engines can carry all of it.
+bool moves_only(CollectiveOp op) { return facts_of(op).engines == CollectiveFacts::Engines::all; }
 
 /// Blocks that the collective will have under the plan.
 Blocks blocks_of(const ControlSite& site, const OverlapPlan& plan) { return plan.comm_blocks.value_or(site.comm_blocks); }
@@ -52,7 +54,7 @@ Value on(bool set) { return set ? Value(1) : std::nullopt; }
 
 /// An all-reduce is half a reduction, which has blocks whoever moves the other half.
 Status on_the_sms(const ControlSite& site, const OverlapPlan& plan) {
-  if (!plan.copy_engine || site.collective.op == CollectiveOp::all_reduce) return {};
+  if (!plan.copy_engine || facts_of(site.collective.op).engines == CollectiveFacts::Engines::gathering_half) return {};
   return invalid_input("copy engines move the data, the collective has no blocks");
 }
 
@@ -127,7 +129,7 @@ Values targets(const ControlSite& site, const OverlapPlan& /*plan*/) {
 Values comm_threads(const ControlSite& site, const OverlapPlan& plan) {
   if (Status sms = on_the_sms(site, plan); !sms) return sms.error();
   if (site.device.vendor != Vendor::nvidia) return invalid_input("RCCL takes no number of threads");
-  if (site.collective.op == CollectiveOp::all_to_all) return invalid_input("NCCL's send and receive take no number of threads");
+  if (facts_of(site.collective.op).exchanges) return invalid_input("NCCL's send and receive take no number of threads");
   if (plan.symmetric) return invalid_input("NCCL's kernels on symmetric memory take no number of threads");
   return list(kCommThreads);
 }
@@ -156,8 +158,8 @@ Values partitions(const ControlSite& site, const OverlapPlan& plan) {
 Values symmetric_memory(const ControlSite& site, const OverlapPlan& plan) {
   if (Status sms = on_the_sms(site, plan); !sms) return sms.error();
   if (site.device.vendor != Vendor::nvidia) return invalid_input(std::string(kSymmetricIsOfNccl));
-  if (site.collective.op == CollectiveOp::all_to_all) {
-    return invalid_input("NCCL's send and receive have no kernel on symmetric memory");
+  if (const std::string_view who = facts_of(site.collective.op).without_symmetric; !who.empty()) {
+    return invalid_input(fmt::format("{} have no kernel on symmetric memory", who));
   }
   if (plan.comm_threads) return invalid_input("NCCL's kernels on symmetric memory take no number of threads");
   return std::vector<std::int64_t>{1};
@@ -166,7 +168,11 @@ Values symmetric_memory(const ControlSite& site, const OverlapPlan& plan) {
 Values copy_engines(const ControlSite& site, const OverlapPlan& plan) {
   if (site.device.vendor != Vendor::nvidia) return invalid_input(std::string(kCopyEnginesAreOfNccl));
   const CollectiveOp op = site.collective.op;
-  if (op == CollectiveOp::reduce_scatter) return invalid_input("copy engines cannot reduce, and reduce_scatter does nothing else");
+  const CollectiveFacts& facts = facts_of(op);
+  if (facts.engines == CollectiveFacts::Engines::nothing && facts.reduces) {
+    return invalid_input(fmt::format("copy engines cannot reduce, and {} does nothing else", facts.name));
+  }
+  if (facts.engines == CollectiveFacts::Engines::nothing) return invalid_input(std::string(facts.no_engines));
   if (moves_only(op) && (site.collective.comm_blocks || site.collective.cluster)) {
     return invalid_input("copy engines have no blocks, of which the scenario fixes number or cluster");
   }
@@ -277,6 +283,19 @@ Status detour_possible(const OverlapPlan& plan, CollectiveOp op) {
   return plan.copy_engine ? Status() : invalid_input(fmt::format("peer_detour: {}", kNoDetourAlone));
 }
 
+Status symmetric_kernel_exists(CollectiveOp op) {
+  const CollectiveFacts& facts = facts_of(op);
+  if (facts.without_symmetric.empty()) return {};
+  return invalid_input(
+      fmt::format("symmetric: true with {}, expected false ({} have no such kernel)", facts.name, facts.without_symmetric));
+}
+
+Status engines_possible(CollectiveOp op) {
+  const CollectiveFacts& facts = facts_of(op);
+  if (facts.engines != CollectiveFacts::Engines::nothing) return {};
+  return invalid_input(fmt::format("copy_engine: true with {}, expected false ({})", facts.name, facts.no_engines));
+}
+
 OverlapPlan plain_plan(const ControlSite& site) {
   OverlapPlan plan;
   plan.comm_blocks = site.collective.comm_blocks;
@@ -293,9 +312,8 @@ Status check_plan(const ControlSite& site, const OverlapPlan& plan) {
 
 Result<ControlSite> control_site(const Scenario& scenario, const DeviceLimits& device,
                                  const std::optional<KernelFootprint>& compute, const std::string& shape_refusal) {
-  const bool exchange = scenario.collective.op == CollectiveOp::all_to_all;
-  const bool nccl = device.vendor == Vendor::nvidia;
-  const Result<CommKernel> comm = find_comm_kernel(exchange && nccl ? "nccl-2.28:640" : default_comm_kernel(device), device);
+  const CollectiveOp op = scenario.collective.op;
+  const Result<CommKernel> comm = find_comm_kernel(comm_kernel_of(op, device), device);
   if (!comm) return comm.error();
   if (const Result<Occupancy> runs = occupancy(device, comm->footprint); !runs) return runs.error();
   ControlSite site;
@@ -304,7 +322,7 @@ Result<ControlSite> control_site(const Scenario& scenario, const DeviceLimits& d
   site.grid = compute_blocks(scenario.compute);
   site.shape_refusal = shape_refusal;
   site.comm = comm->footprint;
-  site.comm_blocks = scenario.collective.comm_blocks.value_or(Blocks(exchange ? 32 : 24));
+  site.comm_blocks = scenario.collective.comm_blocks.value_or(comm_blocks_of(op, device));
   site.collective = scenario.collective;
   site.pattern = scenario.pattern;
   site.iterations = scenario.iterations;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/plan/residency_windows.hpp"
 #include "plan/sm_shares.hpp"
 
@@ -82,7 +83,7 @@ Plans target_plans(OverlapPlan plan, const DeviceLimits& device, const std::opti
 }
 
 Plans copy_engine_plans(OverlapPlan plan, const Collective& collective) {
-  if (collective.op != CollectiveOp::all_gather && collective.op != CollectiveOp::all_to_all) {
+  if (facts_of(collective.op).engines != CollectiveFacts::Engines::all) {
     return invalid_input(
         fmt::format("copy engines alone cannot reduce, {} is not all_gather or all_to_all", to_string(collective.op)));
   }

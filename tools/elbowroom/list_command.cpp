@@ -7,6 +7,7 @@
 #include "console.hpp"
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/base/environment.hpp"
+#include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 #include "elbowroom/plan/scheme.hpp"
@@ -64,7 +65,9 @@ std::string bench_lines() {
   lines += "Schemes\n ";
   for (const Scheme scheme : schemes()) lines += fmt::format(" {}", to_string(scheme));
   lines += "\nKernels\n  tiled_gemm (f32, bf16)  library_gemm (f32, bf16)  elementwise (gelu, relu, copy; f32, bf16)\n";
-  return lines + "Collectives\n  all_reduce  all_gather  reduce_scatter  all_to_all (f32, bf16)\n";
+  lines += "Collectives\n";
+  for (const CollectiveFacts& facts : collectives()) lines += fmt::format("  {}", facts.name);
+  return lines + " (f32, bf16)\n";
 }
 
 std::string variable_lines() {

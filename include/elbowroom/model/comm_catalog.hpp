@@ -30,6 +30,10 @@ ELBOWROOM_API Result<CommKernel> find_comm_kernel(std::string_view text, const D
 /// What an all-reduce of the vendor's library launches there when nothing is said: ring and Simple on NVIDIA.
 ELBOWROOM_API std::string_view default_comm_kernel(const DeviceLimits& device);
 
+/// What the vendor's library launches there for `op` when nothing is said, and of how many blocks.
+ELBOWROOM_API std::string_view comm_kernel_of(CollectiveOp op, const DeviceLimits& device);
+ELBOWROOM_API Blocks comm_blocks_of(CollectiveOp op, const DeviceLimits& device);
+
 /// What NCCL launches for `op` on symmetric memory from sm_90 on. There is no such kernel for an all_to_all; its answer means
 /// nothing.
 ELBOWROOM_API CommKernel symmetric_comm_kernel(CollectiveOp op);

@@ -22,12 +22,10 @@ inline constexpr std::string_view kNoGateUnderHip = "HIP has no event that says 
 inline constexpr std::string_view kCopyEnginesAreOfNccl = "copy-engine collectives are NCCL's";
 /// Why no collective of theirs works on symmetric memory.
 inline constexpr std::string_view kSymmetricIsOfNccl = "kernels on symmetric memory are NCCL's";
-/// What a backend says of a plan whose all_to_all is to work on symmetric memory.
-inline constexpr std::string_view kNoSymmetricExchange =
-    "symmetric: true with all_to_all, expected false (NCCL's send and receive have no such kernel)";
-/// What a backend says of a plan that asks copy engines for a reduce_scatter.
-inline constexpr std::string_view kCopyEnginesDoNotAdd =
-    "copy_engine: true with reduce_scatter, expected false (copy engines do not add)";
+/// What a backend says of a plan that asks for kernels on symmetric memory where NCCL has none for the operation.
+ELBOWROOM_API Status symmetric_kernel_exists(CollectiveOp op);
+/// What a backend says of a plan that asks copy engines for an operation of which they can carry nothing.
+ELBOWROOM_API Status engines_possible(CollectiveOp op);
 /// What a backend says of a plan whose `peer_detour` has nothing to act on in a collective of that kind.
 ELBOWROOM_API Status detour_possible(const OverlapPlan& plan, CollectiveOp op);
 

@@ -24,6 +24,13 @@ std::string refusal(const char* name, const ControlSite& site, const OverlapPlan
   return found ? "acts" : found.error().message;
 }
 
+TEST(ControlSite, HasAsManyBlocksAsTheLibraryTakesOnThatDevice) {
+  EXPECT_EQ(elementwise_site("h200").comm_blocks, Blocks(24));
+  EXPECT_EQ(elementwise_site("h200", CollectiveOp::all_to_all).comm_blocks, Blocks(32));
+  EXPECT_EQ(elementwise_site("a40").comm_blocks, Blocks(4));  // over PCIe
+  EXPECT_EQ(elementwise_site("mi300x").comm_blocks, Blocks(32));
+}
+
 TEST(Controls, AreNamedOnceAndReadBackWhatTheySet) {
   const ControlSite site = elementwise_site();
   std::set<std::string_view> names;
