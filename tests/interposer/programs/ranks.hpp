@@ -27,6 +27,9 @@ struct Job {
   unsigned jitter_us = 0;     ///< at random before a collective
   std::size_t dies = kNever;  ///< the last rank, at this collective
   std::uint32_t seed = 1;
+  bool first_dies = false;  ///< the first rank in the place of the last
+
+  [[nodiscard]] std::size_t victim() const { return first_dies ? 0 : ranks - 1; }
 };
 
 struct Progress {
@@ -46,7 +49,7 @@ class Rank {
 
   /// A collective ends when all have come to it; the host may run ahead of that.
   void before(std::size_t collective) {
-    if (rank_ + 1 == job_.ranks && collective == job_.dies) { raise(SIGKILL); }
+    if (rank_ == job_.victim() && collective == job_.dies) { raise(SIGKILL); }
     for (std::size_t other = 0; other < job_.ranks; ++other) {
       while (!progress().gone[other] && progress().at[other] + job_.ahead < collective) { sched_yield(); }
     }
@@ -76,7 +79,7 @@ void run_ranks(const Job& job, Body be_rank) {
     const auto rank = static_cast<std::size_t>(std::ranges::find(children, ended) - children.begin());
     EXPECT(rank < job.ranks);
     progress().gone[rank] = true;
-    const bool killed = job.dies != kNever && rank + 1 == job.ranks;
+    const bool killed = job.dies != kNever && rank == job.victim();
     EXPECT(killed ? WIFSIGNALED(status) : status == 0);
   }
 }
