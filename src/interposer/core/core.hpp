@@ -83,7 +83,7 @@ struct Platform {
   /// Whether the program may call functions of the driver past the hooks, so that its order is not known in full. Asked with the
   /// lock held, wherever something would be gated; null: it may not.
   bool (*unfollowed)(void* self) = nullptr;
-  RankAgreement ranks{};  ///< asked and told once a step
+  RankAgreement ranks{};     ///< asked and told once a step
   RestGate* rest = nullptr;  ///< where the hooks read whether the program is left alone; null: they ask the core. Outlives it
 };
 
