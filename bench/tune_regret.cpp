@@ -5,7 +5,7 @@
 #include <string>
 
 #include "elbowroom/model/device_catalog.hpp"
-#include "unit/tune/regret.hpp"
+#include "unit/experiment/regret.hpp"
 
 namespace elbowroom::testing {
 namespace {

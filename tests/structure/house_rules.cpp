@@ -27,8 +27,9 @@ const std::map<std::string, std::set<std::string>, std::less<>>& arrows() {
       {"backend_gpu", {"backend"}},
       {"tune", {"plan", "trace", "run"}},
       {"report", {"plan", "trace", "run"}},
+      {"experiment", {"backend", "tune", "report"}},
       {"page", {"report"}},
-      {"runtime", {"backend", "tune", "report"}},
+      {"runtime", {"experiment"}},
   };
   return table;
 }
@@ -169,6 +170,8 @@ std::optional<std::string> wrong_include(const File& file, const std::string& na
 std::vector<std::string> check_file(const fs::path& root, const File& file) {
   static const std::regex include_line(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
   static const std::regex vendor_condition(R"(^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|HIP|NVCC|NVIDIA|AMD|ROCM|NCCL|RCCL|__gfx))");
+  static const std::regex printing(
+      R"(\b(std::cout|std::cerr|std::printf|std::puts|print_notice|print_error)\b|^\s*#\s*include\s*<CLI/)");
   static const std::regex vendor_alias(R"(^\s*#\s*define\s+(cu|cuda|hip|nccl|rccl|cublas|rocblas)[A-Z_]\w*)");
   std::vector<std::string> found;
   std::ifstream stream(root / file.path);
@@ -180,6 +183,9 @@ std::vector<std::string> check_file(const fs::path& root, const File& file) {
   while (std::getline(stream, line)) {
     ++number;
     std::smatch match;
+    if (file.room == "experiment" && std::regex_search(line, printing)) {
+      report("experiment prints or reads a command line; it says what it does through a NoticeSink");
+    }
     if (std::regex_search(line, match, include_line)) {
       if (const auto wrong = wrong_include(file, match[2], match[1] == "<")) { report(*wrong); }
     } else if (!vendor_code_allowed(file) && std::regex_search(line, vendor_condition)) {

@@ -98,6 +98,21 @@ TEST(HouseRules, RefuseIncludesBetweenNeighbours) {
                   "include/elbowroom/trace/a.hpp:1: trace includes \"elbowroom/model/a.hpp\"; includes only go downward"));
 }
 
+TEST(HouseRules, KeepExperimentsBelowTheCommandLine) {
+  Tree tree;
+  tree.with("src/experiment/a.cpp", "#include \"elbowroom/runtime/a.hpp\"\n#include <CLI/CLI.hpp>\nprint_notice(line);\n")
+      .with("include/elbowroom/experiment/a.hpp", "#include \"elbowroom/tune/a.hpp\"\n#include \"elbowroom/page/a.hpp\"\n")
+      .with("src/report/a.cpp", "#include \"elbowroom/experiment/a.hpp\"\n")
+      .with("src/runtime/a.cpp", "#include \"elbowroom/experiment/a.hpp\"\nprint_notice(line);\n");
+  const std::string prints = "experiment prints or reads a command line; it says what it does through a NoticeSink";
+  EXPECT_THAT(
+      violations(tree.root()),
+      ElementsAre("include/elbowroom/experiment/a.hpp:2: experiment includes \"elbowroom/page/a.hpp\"; includes only go downward",
+                  "src/experiment/a.cpp:1: experiment includes \"elbowroom/runtime/a.hpp\"; includes only go downward",
+                  "src/experiment/a.cpp:2: " + prints, "src/experiment/a.cpp:3: " + prints,
+                  "src/report/a.cpp:1: report includes \"elbowroom/experiment/a.hpp\"; includes only go downward"));
+}
+
 TEST(HouseRules, RefuseIncludesOfLeaves) {
   Tree tree;
   tree.with("src/backend/registry.cpp", "#include \"backend_cuda/cuda.hpp\"\n")

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,19 +12,19 @@
 #include <utility>
 #include <vector>
 
-#include "bench_case.hpp"
 #include "case_options.hpp"
 #include "console.hpp"
+#include "elbowroom/experiment/answers.hpp"
+#include "elbowroom/experiment/bench_case.hpp"
 #include "elbowroom/report/result_markdown.hpp"
 #include "elbowroom/report/result_table.hpp"
 #include "elbowroom/report/scenario_line.hpp"
 #include "exit_code.hpp"
 #include "interruption.hpp"
 #include "output.hpp"
+#include "profile_option.hpp"
 #include "progress_line.hpp"
 #include "report/progress.hpp"
-#include "run/limits.hpp"
-#include "tuned_plans.hpp"
 #include "validate_command.hpp"
 
 namespace elbowroom {
@@ -52,17 +51,6 @@ struct BenchRequest {
   std::vector<Scenario> scenarios;
   BenchSettings settings;
 };
-
-Result<ResidencyChoice> residency_of(const std::string& text) {
-  if (text == "best") return ResidencyChoice{ResidencyChoice::Kind::best, {}};
-  if (text == "all") return ResidencyChoice{ResidencyChoice::Kind::every, {}};
-  int number = 0;
-  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure == std::errc{} && rest == text.data() + text.size() && number >= 1 && number <= int{run::kGreatestResidency}) {
-    return ResidencyChoice{ResidencyChoice::Kind::fixed, BlocksPerSm(number)};
-  }
-  return invalid_input(fmt::format("--blocks-per-sm: '{}', expected best, all or 1 to {}", text, run::kGreatestResidency));
-}
 
 Status check_files(const BenchArguments& arguments) {
   const std::string profile = profile_path(arguments.profile);
@@ -105,8 +93,8 @@ Result<BenchRequest> request_of(const BenchArguments& arguments) {
     if (!plan) return invalid_input(fmt::format("--plan: {}", plan.error().message));
     request.settings.plans.push_back(std::move(*plan));
   }
-  Result<ResidencyChoice> residency = residency_of(arguments.blocks_per_sm);
-  if (!residency) return residency.error();
+  const Result<ResidencyChoice> residency = parse_residency(arguments.blocks_per_sm);
+  if (!residency) return invalid_input("--" + residency.error().message);
   request.settings.residency = *residency;
   if (Status files = check_files(arguments); !files) return files.error();
   return request;
@@ -124,31 +112,10 @@ int dry_run(const BenchRequest& request) {
   return printed ? exit_ok : complain(kBench, printed.error());
 }
 
-/// The least reduction that every case's best scheme must reach; false and a line for each case that does not.
-bool reaches(const ResultDocument& document, double percent) {
-  bool all = true;
-  for (const CaseResult& result : document.cases) {
-    const SchemeResult* best = best_result(result);
-    const double reduction = best != nullptr ? 100 * best->metrics.reduction.value_or(0) : 0;
-    if (reduction >= percent) continue;
-    print_notice(kBench, fmt::format("{}: the best reduction is {:.1f} %, expected at least {:g} %", result.scenario.name,
-                                     reduction, percent));
-    all = false;
-  }
-  return all;
-}
-
-/// Names on standard error what was asked for and could not act; false where there is such.
-bool acted(const ResultDocument& document) {
-  bool all = true;
-  for (const CaseResult& result : document.cases) {
-    for (const Refusal& refusal : result.refusals) {
-      if (!refusal.asked_for) continue;
-      print_notice(kBench, fmt::format("{}: {} was refused: {}", result.scenario.name, refusal.scheme, refusal.reason));
-      all = false;
-    }
-  }
-  return all;
+/// Whether nothing is to be said.
+bool silent(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) print_notice(kBench, line);
+  return lines.empty();
 }
 
 /// Tells the progress line how long a case will take, and the case when somebody wants it to end.
@@ -179,11 +146,11 @@ class BenchRun {
       : arguments_(arguments), request_(std::move(request)), interruption_(interruption) {}
 
   int run() {
-    Result<std::unique_ptr<Backend>> backend = open_for(arguments_.cases, request_.scenarios);
+    Result<std::unique_ptr<Backend>> backend = open_for(backend_request(arguments_.cases), request_.scenarios);
     if (!backend) return say(backend.error());
     const auto& schemes = request_.settings.schemes;
     if (std::find(schemes.begin(), schemes.end(), Scheme::tuned) != schemes.end()) {
-      request_.settings.tuned = stored_plans(**backend, profile_path(arguments_.profile));
+      request_.settings.tuned = stored_plans(**backend, profile_path(arguments_.profile), notices());
     }
     const int gpus = request_.scenarios.front().gpus;
     results_.origin = origin_of(**backend, gpus, arguments_.cases.seed);
@@ -193,8 +160,8 @@ class BenchRun {
     if (measured != exit_ok) return measured;
     if (written != exit_ok) return written;
     if (!shown_) return say(shown_.error());
-    if (!acted(results_)) return exit_failed;
-    return !arguments_.min_reduction || reaches(results_, *arguments_.min_reduction) ? exit_ok : exit_failed;
+    if (!silent(refused_requests(results_))) return exit_failed;
+    return !arguments_.min_reduction || silent(cases_below(results_, *arguments_.min_reduction)) ? exit_ok : exit_failed;
   }
 
  private:
@@ -219,7 +186,7 @@ class BenchRun {
     for (const Scenario& scenario : request_.scenarios) {
       line.begin_case(scenario.name);
       ShownCase observer(line, interruption_);
-      Result<CaseMeasurement> measured = run_case(backend, scenario, request_.settings, observer);
+      Result<CaseMeasurement> measured = bench_case(backend, scenario, request_.settings, observer);
       line.end_case();
       if (!measured && interruption_.came()) return say_interrupted();
       if (!measured) return say(measured.error());

@@ -2,45 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
-#include <regex>
+#include <string_view>
 #include <utility>
 
 #include "console.hpp"
-#include "elbowroom/backend/registry.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 #include "output.hpp"
-#include "suites.hpp"
 
 namespace elbowroom {
 namespace {
 
 constexpr int kDefaultGpus = 2;
-constexpr const char* kFallback = "sim";
-
-#ifdef __GLIBCXX__
-constexpr auto kSearch = std::regex_constants::ECMAScript | std::regex_constants::__polynomial;
-#else
-constexpr auto kSearch = std::regex_constants::ECMAScript;
-#endif
-
-/// Drops the cases in whose name `pattern` is not found.
-Status keep_only(const std::string& pattern, std::vector<Scenario>& scenarios) {
-  // The library's parser recurses, and its usual search may take for ever.
-  constexpr std::size_t longest = 200;
-  if (pattern.size() > longest) return invalid_input(fmt::format("--only: {} bytes, expected at most {}", pattern.size(), longest));
-  try {
-    const std::regex expression(pattern, kSearch);
-    std::erase_if(scenarios, [&](const Scenario& scenario) { return !std::regex_search(scenario.name, expression); });
-  } catch (const std::regex_error&) { return invalid_input(fmt::format("--only: '{}', expected a regular expression", pattern)); }
-  if (scenarios.empty()) return invalid_input(fmt::format("--only: '{}', expected to be found in the name of a case", pattern));
-  return {};
-}
-
+constexpr std::string_view kDefaultSuite = "quick";
 Status check(const CaseOptions& options) {
   if (options.gpus && (*options.gpus < 2 || *options.gpus > 8)) {
     return invalid_input(fmt::format("-g: {}, expected 2 to 8", *options.gpus));
@@ -54,31 +30,21 @@ Status check(const CaseOptions& options) {
   return known ? Status() : Status(invalid_input(fmt::format("--device: {}", known.error().message)));
 }
 
+/// The library names what an option holds; here it is the option.
+Error of_option(const Error& error) { return {error.kind, "--" + error.message}; }
+
 Result<CaseSelection> unchecked_cases(const CaseOptions& options) {
-  const std::vector<Scheme> plain(baselines().begin(), baselines().end());
   if (options.scenario_file.empty()) {
-    const Result<Suite> suite = find_suite(options.suite.empty() ? "quick" : options.suite);
-    if (!suite) return suite.error();
-    const std::vector<Scheme> schemes = suite->schemes.empty() ? plain : std::vector(suite->schemes.begin(), suite->schemes.end());
-    CaseSelection selection{suite->scenarios(options.gpus.value_or(kDefaultGpus)), suite->trials, schemes};
-    for (const std::string& line : share_evenly(selection.scenarios)) print_notice(line);
-    return selection;
+    const std::string_view suite = options.suite.empty() ? kDefaultSuite : std::string_view(options.suite);
+    Result<CaseSelection> cases = suite_cases(suite, options.gpus.value_or(kDefaultGpus), notices());
+    return cases ? cases : Result<CaseSelection>(of_option(cases.error()));
   }
   Result<std::string> text = read_file(options.scenario_file);
   if (!text) return text.error();
   Result<Scenario> scenario = parse_scenario(*text, options.scenario_file);
   if (!scenario) return scenario.error();
   if (options.gpus) scenario->gpus = *options.gpus;
-  return CaseSelection{{std::move(*scenario)}, std::nullopt, plain};
-}
-
-BackendOptions backend_options(const CaseOptions& options, NoticeSink notice) {
-  BackendOptions made;
-  made.device = options.device;
-  made.seed = options.seed;
-  made.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * options.timeout_s));
-  made.notice = std::move(notice);
-  return made;
+  return CaseSelection{{std::move(*scenario)}, std::nullopt, {baselines().begin(), baselines().end()}};
 }
 
 }  // namespace
@@ -105,43 +71,19 @@ Result<CaseSelection> select_cases(const CaseOptions& options) {
   if (Status checked = check(options); !checked) return checked.error();
   Result<CaseSelection> selection = unchecked_cases(options);
   if (!selection) return selection;
-  if (Status kept = keep_only(options.only, selection->scenarios); !kept) return kept.error();
-  for (const Scenario& scenario : selection->scenarios) {
-    if (Status valid = validate(scenario); !valid) {
-      return invalid_input(fmt::format("{}: {}", scenario.name, valid.error().message));
-    }
-  }
+  const Status kept = options.only.empty() ? Status() : keep_only(options.only, selection->scenarios);
+  if (!kept) return of_option(kept.error());
+  if (Status valid = check_cases(selection->scenarios); !valid) return valid.error();
   return selection;
 }
 
-Result<std::unique_ptr<Backend>> open_for(const CaseOptions& options, const std::vector<Scenario>& scenarios) {
-  int needed = 0;
-  for (const Scenario& scenario : scenarios) needed = std::max(needed, scenario.gpus);
-  // Held back, so that a backend that is not taken in the end is not announced.
-  std::vector<std::string> notices;
-  const auto hold = [&notices](Severity, std::string_view line) { notices.emplace_back(line); };
-  Result<std::unique_ptr<Backend>> backend = open_backend(options.backend, backend_options(options, hold));
-  const bool few = backend && static_cast<int>((*backend)->devices().size()) < needed;
-  if (few && options.backend == "auto" && !options.gpus && (*backend)->provenance() == Provenance::measured) {
-    print_notice(fmt::format("backend {}, because {} has {} of the {} GPUs that the cases need", kFallback, (*backend)->name(),
-                             (*backend)->devices().size(), needed));
-    return open_backend(kFallback, backend_options(options, [](Severity, std::string_view line) { print_notice(line); }));
-  }
-  for (const std::string& line : notices) print_notice(line);
-  if (few) {
-    return invalid_input(fmt::format("gpus: {}, expected at most {} (devices of backend {})", needed, (*backend)->devices().size(),
-                                     (*backend)->name()));
-  }
-  return backend;
-}
-
-Origin origin_of(const Backend& backend, int gpus, std::uint64_t seed) {
-  const DeviceInfo& device = backend.devices().front();
-  return {backend.provenance(),
-          std::string(backend.name()),
-          {device.name, device.limits, gpus, device.memory, device.model},
-          backend.versions(),
-          seed};
+BackendRequest backend_request(const CaseOptions& options) {
+  BackendRequest request{options.backend, options.gpus.has_value(), {}};
+  request.options.device = options.device;
+  request.options.seed = options.seed;
+  request.options.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * options.timeout_s));
+  request.options.notice = notices();
+  return request;
 }
 
 }  // namespace elbowroom

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "elbowroom/base/notice.hpp"
 #include "elbowroom/base/result.hpp"
 
 namespace elbowroom {
@@ -24,6 +25,9 @@ void print_notice(std::string_view who, std::string_view line);
 
 /// The same of the library.
 void print_notice(std::string_view line);
+
+/// What the library says goes there.
+NoticeSink notices();
 
 /// The error as such a line; its exit code.
 int complain(std::string_view who, const Error& error);

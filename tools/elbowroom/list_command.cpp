@@ -8,11 +8,11 @@
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/base/environment.hpp"
 #include "elbowroom/model/collective_facts.hpp"
+#include "elbowroom/experiment/suites.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 #include "elbowroom/plan/scheme.hpp"
 #include "exit_code.hpp"
-#include "suites.hpp"
 
 namespace elbowroom {
 namespace {

@@ -1,86 +1,20 @@
 #include "output.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <fstream>
 #include <vector>
 
 #include "base/files.hpp"
 #include "console.hpp"
-#include "model/document_schema.hpp"
 
 namespace elbowroom {
-namespace {
-
-using detail::cannot;
-
-// A scenario is a few hundred bytes; whoever gives a gigabyte meant another file.
-constexpr std::size_t kGreatestInput = std::size_t{16} << 20;
-// A document says what it is at its begin.
-constexpr std::size_t kHead = std::size_t{1} << 20;
-
-/// The begin of a file.
-Result<std::string> read_begin(const std::string& path, std::size_t most) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return invalid_input(cannot("read", path));
-  std::string text(most, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || (!file && !file.eof())) return invalid_input(cannot("read", path));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return text;
-}
-
-enum class Place {
-  free,     ///< nothing has the name
-  regular,  ///< a file to be replaced
-  other,    ///< a device, a pipe
-  none,     ///< a folder, a ring of links, a name that is too long: errno says what
-};
-
-Place place_of(const std::string& path) {
-  struct stat facts = {};
-  if (stat(path.c_str(), &facts) != 0) return errno == ENOENT ? Place::free : Place::none;
-  if (S_ISDIR(facts.st_mode)) errno = EISDIR;
-  return S_ISREG(facts.st_mode) ? Place::regular : S_ISDIR(facts.st_mode) ? Place::none : Place::other;
-}
-
-Status is_replaceable(const std::string& path, std::string_view schema) {
-  if (place_of(path) != Place::regular) return {};
-  const Result<std::string> begin = read_begin(path, kHead);
-  return begin ? detail::refuse_other_document(*begin, schema, path) : begin.error();
-}
-
-Status is_writable(const std::string& path) {
-  const Place place = place_of(path);
-  const bool allowed = place == Place::free || (place != Place::none && access(path.c_str(), W_OK) == 0);
-  if (!allowed) return invalid_input(cannot("written", path));
-  if (place == Place::other) return {};
-  // What is replaced needs a folder to write in, which only a try shows: it may have no room, or be no ordinary one.
-  const Result<detail::PartialFile> tried = detail::PartialFile::beside(detail::target_of(path));
-  return tried ? Status() : Status(invalid_input(tried.error().message));
-}
-
-Status write_to(const std::string& path, int flags, std::string_view text) {
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
-  if (descriptor < 0) return failed(cannot("written", path));
-  Status written = detail::write_all(descriptor, text, path);
-  const bool closed = close(descriptor) == 0;
-  return written && !closed ? Status(failed(cannot("written", path))) : written;
-}
-
-}  // namespace
 
 Status check_outputs(std::span<const OutputFile> outputs) {
   for (const auto& [file, schema] : outputs) {
     const auto& [option, name] = file;
     if (name.empty() || name == "-") continue;
-    const std::string path(name);
-    Status good = is_writable(path);
-    if (good) good = is_replaceable(path, schema);
+    const Status good = detail::can_write(std::string(name), schema);
     if (!good) return invalid_input(fmt::format("{}: {}", option, good.error().message));
   }
   return {};
@@ -104,26 +38,7 @@ Status check_distinct(std::span<const NamedFile> files) {
 }
 
 Status write_document(const std::string& path, std::string_view schema, std::string_view text) {
-  if (path == "-") return print(text);
-  const std::string target = detail::target_of(path);
-  // A link of /proc may name a file that has no name any more.
-  if (place_of(path) == Place::other || detail::identity_of(target) != detail::identity_of(path))
-    return write_to(path, O_TRUNC, text);
-  if (Status replaceable = is_replaceable(target, schema); !replaceable) return failed(replaceable.error().message);
-  Result<detail::PartialFile> file = detail::PartialFile::beside(target);
-  if (!file) return file.error();
-  if (Status written = file->write(text); !written) return written;
-  return file->take_place();
-}
-
-Status write_new_file(const std::string& path, std::string_view text) { return write_to(path, O_CREAT | O_EXCL, text); }
-
-Result<std::string> read_file(const std::string& path) {
-  Result<std::string> text = read_begin(path, kGreatestInput + 1);
-  if (text && text->size() > kGreatestInput) {
-    return invalid_input(fmt::format("{}: over 16 MiB, expected an elbowroom.scenario/1 document", path));
-  }
-  return text;
+  return path == "-" ? print(text) : detail::write_document(path, schema, text);
 }
 
 }  // namespace elbowroom

@@ -17,7 +17,7 @@
 #include "elbowroom/tune/profile_file.hpp"
 #include "exit_code.hpp"
 #include "output.hpp"
-#include "tuned_plans.hpp"
+#include "profile_option.hpp"
 
 namespace elbowroom {
 namespace {
@@ -133,7 +133,7 @@ int import_choices(const ProfileArguments& arguments) {
   if (!text) return say(text.error());
   const Result<Profile> imported = parse_profile(*text, arguments.file);
   if (!imported) return say(imported.error());
-  const Status stored = add_to_profile(path, *imported, [](Severity, std::string_view line) { print_notice(line); });
+  const Status stored = add_to_profile(path, *imported, notices());
   return stored ? exit_ok : say(stored.error());
 }
 

@@ -23,6 +23,7 @@
 #include "run/environment.hpp"
 #include "run/policy.hpp"
 #include "run/process_report.hpp"
+#include "profile_option.hpp"
 #include "run_backend.hpp"
 #include "run_choices.hpp"
 #include "run_controls.hpp"
@@ -31,7 +32,6 @@
 #include "run_preload.hpp"
 #include "run_python.hpp"
 #include "run_request.hpp"
-#include "tuned_plans.hpp"
 
 namespace elbowroom {
 namespace {

@@ -13,11 +13,11 @@
 #include "elbowroom/report/run_report.hpp"
 #include "elbowroom/tune/profile_file.hpp"
 #include "output.hpp"
+#include "profile_option.hpp"
 #include "run_bits.hpp"
 #include "run_durations.hpp"
 #include "run_profile.hpp"
 #include "run_python.hpp"
-#include "tuned_plans.hpp"
 
 namespace elbowroom {
 namespace {

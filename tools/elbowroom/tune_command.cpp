@@ -14,16 +14,16 @@
 
 #include "case_options.hpp"
 #include "console.hpp"
-#include "elbowroom/plan/controls.hpp"
+#include "elbowroom/experiment/tune_case.hpp"
+#include "elbowroom/experiment/tune_report.hpp"
 #include "elbowroom/report/result_table.hpp"
 #include "elbowroom/tune/profile_file.hpp"
 #include "exit_code.hpp"
 #include "interruption.hpp"
 #include "output.hpp"
+#include "profile_option.hpp"
 #include "progress_line.hpp"
-#include "tune_case.hpp"
-#include "tune_report.hpp"
-#include "tuned_plans.hpp"
+#include "report/schemas.hpp"
 
 namespace elbowroom {
 namespace {
@@ -43,30 +43,13 @@ constexpr std::string_view kTune = "elbowroom tune";
 
 int say(const Error& error) { return complain(kTune, error); }
 
-// What `elbowroom run` applies to a program that makes its own launches and buffers.
-constexpr std::array<std::string_view, 7> kOfRun = {"blocks_per_sm", "priority",  "launch_gate", "comm_blocks",
-                                                    "cluster",       "sm_target", "comm_threads"};
-
 std::vector<std::string> left_out(const TuneArguments& arguments) {
   std::vector<std::string> names = arguments.left_out;
-  for (const Control& control : controls()) {
-    const bool of_run = std::ranges::find(kOfRun, control.name) != kOfRun.end();
-    if (arguments.for_run && !of_run) names.emplace_back(control.name);
-  }
+  if (arguments.for_run) std::ranges::copy(controls_beyond_run(), std::back_inserter(names));
   std::ranges::sort(names);
   const auto repeated = std::ranges::unique(names);
   names.erase(repeated.begin(), repeated.end());
   return names;
-}
-
-Status check_left_out(const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    if (std::ranges::find(controls(), name, &Control::name) != controls().end()) continue;
-    std::vector<std::string_view> known;
-    std::ranges::transform(controls(), std::back_inserter(known), &Control::name);
-    return invalid_input(fmt::format("--without: '{}', expected one of {}", name, fmt::join(known, ", ")));
-  }
-  return {};
 }
 
 Status check(const TuneArguments& arguments) {
@@ -77,7 +60,8 @@ Status check(const TuneArguments& arguments) {
   if (arguments.candidates < 4 || arguments.candidates > 1000) {
     return invalid_input(fmt::format("--candidates: {}, expected 4 to 1000", arguments.candidates));
   }
-  if (Status known = check_left_out(arguments.left_out); !known) return known;
+  const Status known = check_controls(arguments.left_out);
+  if (!known) return invalid_input(fmt::format("--without: {}", known.error().message));
   const std::array outputs{OutputFile{NamedFile("--json", arguments.json_file), kTuneSchema}};
   if (Status writable = check_outputs(outputs); !writable) return writable;
   const std::string profile = profile_path(arguments.profile);
@@ -97,7 +81,7 @@ class TuneCommand {
     if (Status checked = check(arguments_); !checked) return say(checked.error());
     const Result<CaseSelection> selection = select_cases(arguments_.cases);
     if (!selection) return say(selection.error());
-    const Result<std::unique_ptr<Backend>> backend = open_for(arguments_.cases, selection->scenarios);
+    const Result<std::unique_ptr<Backend>> backend = open_for(backend_request(arguments_.cases), selection->scenarios);
     if (!backend) return say(backend.error());
     origin_ = origin_of(**backend, selection->scenarios.front().gpus, arguments_.cases.seed);
     show(table_preamble(origin_));
@@ -139,6 +123,7 @@ class TuneCommand {
     settings.prior = !arguments_.without_prior;
     settings.left_out = left_out_;
     settings.state_for = profile_;
+    settings.notice = notices();
     line.begin_case(scenario.name);
     const TuneProgress progress = [&](std::string_view step, const Tuner* tuner, std::optional<Seconds> left) {
       line.show(left, tuner == nullptr ? std::string(step) : search_words(*tuner));
@@ -152,7 +137,7 @@ class TuneCommand {
       tuned->choice.stored_at = seconds_since_1970();
       Profile more;
       more.put(tuned->choice);
-      const Status stored = add_to_profile(profile_, more, [](Severity, std::string_view notice) { print_notice(notice); });
+      const Status stored = add_to_profile(profile_, more, notices());
       if (!stored) return stored;
     }
     cases_.push_back(std::move(*tuned));

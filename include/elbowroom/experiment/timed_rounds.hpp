@@ -6,15 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
+#include "elbowroom/experiment/case_trials.hpp"
 #include "elbowroom/plan/overlap_plan.hpp"
-#include "elbowroom/plan/scheme.hpp"
 
 namespace elbowroom {
-
-/// How a scheme runs both sides.
-constexpr Order order_of(Scheme scheme) { return scheme == Scheme::sequential ? Order::sequential : Order::concurrent; }
 
 /// One schedule that is timed in turns with others.
 struct TimedSchedule {
@@ -33,7 +30,7 @@ struct Rounds {
 /// Runs every schedule once in each round and appends its time in the counted ones. Every round has an order of its own, so that no
 /// schedule always follows the same one and inherits its clocks and caches, and all share the machine's drift. `before` is told before
 /// each run how many rounds are over, and may end it all. An error of a run names the schedule.
-Status time_in_rounds(Workload& workload, std::span<TimedSchedule* const> schedules, const Rounds& rounds,
-                      const std::function<Status(int)>& before);
+ELBOWROOM_API Status time_in_rounds(CaseTrials& trials, std::span<TimedSchedule* const> schedules, const Rounds& rounds,
+                                    const std::function<Status(int)>& before);
 
 }  // namespace elbowroom

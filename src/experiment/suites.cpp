@@ -1,4 +1,4 @@
-#include "suites.hpp"
+#include "elbowroom/experiment/suites.hpp"
 
 #include <fmt/format.h>
 
@@ -152,7 +152,7 @@ Result<Suite> find_suite(std::string_view name) {
     if (suite.name == name) return suite;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", suite.name);
   }
-  return invalid_input(fmt::format("--suite: '{}', expected one of {}", name, names));
+  return invalid_input(fmt::format("suite: '{}', expected one of {}", name, names));
 }
 
 }  // namespace elbowroom

@@ -1,4 +1,4 @@
-#include "tune_report.hpp"
+#include "elbowroom/experiment/tune_report.hpp"
 
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 #include "plan/candidate_json.hpp"
 #include "plan/overlap_plan_json.hpp"
 #include "report/json_values.hpp"
+#include "report/schemas.hpp"
 
 namespace elbowroom {
 namespace {

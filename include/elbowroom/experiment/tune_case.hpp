@@ -3,16 +3,19 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "elbowroom/backend/backend.hpp"
+#include "elbowroom/base/export.hpp"
+#include "elbowroom/base/notice.hpp"
 #include "elbowroom/base/result.hpp"
+#include "elbowroom/experiment/timed_rounds.hpp"
 #include "elbowroom/tune/profile.hpp"
 #include "elbowroom/tune/tuner.hpp"
 #include "elbowroom/tune/verdict.hpp"
-#include "timed_rounds.hpp"
 
 namespace elbowroom {
 
@@ -21,7 +24,14 @@ struct TuneSettings {
   bool prior = true;                  ///< rank candidates by the simulator where it knows the device
   std::vector<std::string> left_out;  ///< controls that no plan sets beyond what the scenario fixes
   std::string state_for;              ///< a profile: an interrupted search goes on from a file beside it; empty: nothing is kept
+  NoticeSink notice;                  ///< what goes on from where, and why it does not
 };
+
+/// Names of controls that `elbowroom run` cannot apply to a program.
+ELBOWROOM_API std::vector<std::string> controls_beyond_run();
+
+/// `invalid_input` for a name that no control has: "'x', expected one of ...".
+ELBOWROOM_API Status check_controls(std::span<const std::string> names);
 
 /// Told before each step what it is, how the search stands if it has begun, and how long the case will take at most, as far as that is
 /// known. An error ends the case with it; a profile's search then goes on from where it was when it is called again.
@@ -48,6 +58,7 @@ struct TunedCase {
 /// after the other. One of the two candidates is kept only if it is faster there than every baseline beyond noise. The results of what is
 /// chosen are verified.
 /// The choice's `stored_at` is the caller's to set. `failed` when nothing could be run.
-Result<TunedCase> tune_case(Backend& backend, const Scenario& scenario, const TuneSettings& settings, const TuneProgress& progress);
+ELBOWROOM_API Result<TunedCase> tune_case(Backend& backend, const Scenario& scenario, const TuneSettings& settings,
+                                          const TuneProgress& progress);
 
 }  // namespace elbowroom

@@ -1,13 +1,14 @@
-#include "bench_case.hpp"
+#include "elbowroom/experiment/bench_case.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
-#include <memory>
+#include <optional>
 #include <utility>
 
-#include "case_error.hpp"
+#include "elbowroom/experiment/timed_rounds.hpp"
 #include "elbowroom/plan/critical_path.hpp"
 #include "elbowroom/plan/lower.hpp"
 #include "elbowroom/plan/occupancy.hpp"
@@ -15,10 +16,13 @@
 #include "elbowroom/plan/shape.hpp"
 #include "elbowroom/trace/overlap_metrics.hpp"
 #include "elbowroom/trace/summary.hpp"
-#include "timed_rounds.hpp"
+#include "experiment/case_error.hpp"
+#include "run/limits.hpp"
 
 namespace elbowroom {
 namespace {
+
+using detail::in_case;
 
 constexpr std::size_t kScreeningRounds = 2;
 // One recording is one sample; its figures are medians of these.
@@ -43,9 +47,9 @@ class CaseRun {
   Result<CaseMeasurement> run() {
     observer_.expect(CaseStep::prepare, 1);
     if (Status goes_on = observer_.begin(CaseStep::prepare, "preparing"); !goes_on) return goes_on.error();
-    Result<std::unique_ptr<Workload>> workload = backend_.prepare(scenario_);
-    if (!workload) return in_case(scenario_, workload.error());
-    workload_ = std::move(*workload);
+    Result<CaseTrials> trials = CaseTrials::prepare(backend_, scenario_);
+    if (!trials) return in_case(scenario_, trials.error());
+    trials_.emplace(std::move(*trials));
     measurement_.result.scenario = scenario_;
     for (Status (CaseRun::* const step)() : {&CaseRun::choose_entries, &CaseRun::verify, &CaseRun::time, &CaseRun::record}) {
       if (Status done = (this->*step)(); !done) return in_case(scenario_, done.error());
@@ -104,8 +108,7 @@ class CaseRun {
 
   /// Where a plan of the user's cannot act it is refused, as a scheme would be.
   Status choose_given() {
-    const ComputeFacts& compute = workload_->compute();
-    const Result<ControlSite> site = control_site(scenario_, limits(), compute.footprint, compute.shape_refusal);
+    const Result<ControlSite> site = trials_->site();
     if (!site) return settings_.plans.empty() ? Status() : Status(site.error());
     for (std::size_t at = 0; at < settings_.plans.size(); ++at) {
       const std::string label = fmt::format("plan {}", at + 1);
@@ -132,7 +135,7 @@ class CaseRun {
     // A control may have no effect on this driver, which only the backend knows.
     Status accepted;
     std::erase_if(*plans, [&](const OverlapPlan& plan) {
-      const Status here = workload_->accepts(plan);
+      const Status here = trials_->accepts(plan);
       if (!here) accepted = here;
       return !here;
     });
@@ -147,7 +150,7 @@ class CaseRun {
   /// A stored choice is how to run a case; that may be a baseline.
   Status choose_tuned() {
     if (!settings_.tuned) return invalid_input("tuned: no profile was looked up");
-    const Result<TunedPlan> tuned = settings_.tuned(scenario_, *workload_);
+    const Result<TunedPlan> tuned = settings_.tuned(*trials_);
     if (!tuned) return tuned.error();
     entries_.push_back({{std::string(to_string(Scheme::tuned)), order_of(tuned->scheme), tuned->plan, {}}, tuned->note, {}});
     return {};
@@ -164,7 +167,7 @@ class CaseRun {
   }
 
   [[nodiscard]] Result<std::vector<OverlapPlan>> possible_plans(Scheme scheme) const {
-    const ComputeFacts& compute = workload_->compute();
+    const ComputeFacts& compute = trials_->compute();
     if (is_shaped(scheme) && !compute.shape_refusal.empty()) return invalid_input(compute.shape_refusal);
     Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, limits(), compute.footprint, scenario_.collective);
     const bool fixed = is_shaped(scheme) && settings_.residency.kind == ResidencyChoice::Kind::fixed;
@@ -174,7 +177,7 @@ class CaseRun {
   Result<std::vector<OverlapPlan>> at_fixed_residency(std::vector<OverlapPlan> plans) const {
     const BlocksPerSm wanted = settings_.residency.blocks_per_sm;
     // Says why where no pad gives it; the kernel's own residency needs none and is no shape.
-    if (const Result<OverlapPlan> shape = shape_to(limits(), *workload_->compute().footprint, wanted); !shape) return shape.error();
+    if (const Result<OverlapPlan> shape = shape_to(limits(), *trials_->compute().footprint, wanted); !shape) return shape.error();
     std::erase_if(plans, [&](const OverlapPlan& plan) { return plan.blocks_per_sm != wanted; });
     if (plans.empty()) return invalid_input(fmt::format("{} blocks per SM is what the kernel has without a cap", wanted.count()));
     return plans;
@@ -189,7 +192,7 @@ class CaseRun {
     for (std::size_t round = 0; round < kScreeningRounds; ++round) {
       for (const OverlapPlan& plan : plans) {
         if (Status goes_on = observer_.begin(CaseStep::screen, "screening"); !goes_on) return goes_on.error();
-        const Result<Microseconds> time = workload_->run(Order::concurrent, plan);
+        const Result<Microseconds> time = trials_->run(Order::concurrent, plan);
         if (!time && time.error().kind == ErrorKind::failed) return time.error();
         if (!time && !refusal) refusal = invalid_input(time.error().message);
         if (!time || *time >= least) continue;
@@ -206,7 +209,7 @@ class CaseRun {
     expect_measurement(entries_.size());
     for (const Entry& entry : entries_) {
       if (Status goes_on = observer_.begin(CaseStep::verify, "verifying " + entry.label); !goes_on) return goes_on;
-      if (Status verified = workload_->verify(entry.order, entry.plan); !verified) {
+      if (Status verified = trials_->verify(entry.order, entry.plan); !verified) {
         return Error{verified.error().kind, fmt::format("{}: {}", entry.label, verified.error().message)};
       }
     }
@@ -218,7 +221,7 @@ class CaseRun {
     std::vector<TimedSchedule*> schedules;
     schedules.reserve(entries_.size());
     for (Entry& entry : entries_) schedules.push_back(&entry);
-    return time_in_rounds(*workload_, schedules, rounds, [&](int over) {
+    return time_in_rounds(*trials_, schedules, rounds, [&](int over) {
       return observer_.begin(CaseStep::run, over < rounds.warm_up ? "warming up" : "timing");
     });
   }
@@ -227,7 +230,7 @@ class CaseRun {
     for (int round = 0; round < kRecordings; ++round) {
       for (Entry& entry : entries_) {
         if (Status goes_on = observer_.begin(CaseStep::record, "recording " + entry.label); !goes_on) return goes_on;
-        Result<Timeline> timeline = workload_->record(entry.order, entry.plan);
+        Result<Timeline> timeline = trials_->record(entry.order, entry.plan);
         Status complete = timeline ? check_recording(entry, *timeline) : Status(timeline.error());
         if (!complete && complete.error().kind == ErrorKind::unavailable) {
           measurement_.no_record_reason = complete.error().message;
@@ -333,7 +336,7 @@ class CaseRun {
 
   /// What limits the compute kernel's residency, in the names of the contract: "registers", "threads+blocks".
   [[nodiscard]] std::string limiting_resources(const OverlapPlan& plan) const {
-    std::optional<KernelFootprint> footprint = workload_->compute().footprint;
+    std::optional<KernelFootprint> footprint = trials_->compute().footprint;
     if (!footprint) return {};
     footprint->dynamic_shared += plan.pad;
     const Result<Occupancy> found = occupancy(limits(), *footprint);
@@ -354,15 +357,26 @@ class CaseRun {
   const Scenario& scenario_;
   const BenchSettings& settings_;
   CaseObserver& observer_;
-  std::unique_ptr<Workload> workload_;
+  std::optional<CaseTrials> trials_;
   std::vector<Entry> entries_;
   CaseMeasurement measurement_;
 };
 
 }  // namespace
 
-Result<CaseMeasurement> run_case(Backend& backend, const Scenario& scenario, const BenchSettings& settings,
-                                 CaseObserver& observer) {
+Result<ResidencyChoice> parse_residency(std::string_view text) {
+  if (text == "best") return ResidencyChoice{ResidencyChoice::Kind::best, {}};
+  if (text == "all") return ResidencyChoice{ResidencyChoice::Kind::every, {}};
+  int number = 0;
+  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure == std::errc{} && rest == text.data() + text.size() && number >= 1 && number <= int{run::kGreatestResidency}) {
+    return ResidencyChoice{ResidencyChoice::Kind::fixed, BlocksPerSm(number)};
+  }
+  return invalid_input(fmt::format("blocks-per-sm: '{}', expected best, all or 1 to {}", text, run::kGreatestResidency));
+}
+
+Result<CaseMeasurement> bench_case(Backend& backend, const Scenario& scenario, const BenchSettings& settings,
+                                   CaseObserver& observer) {
   return CaseRun(backend, scenario, settings, observer).run();
 }
 

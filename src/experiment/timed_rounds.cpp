@@ -1,4 +1,4 @@
-#include "timed_rounds.hpp"
+#include "elbowroom/experiment/timed_rounds.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ void shuffle(std::vector<TimedSchedule*>& order, std::mt19937_64& random) {
 
 }  // namespace
 
-Status time_in_rounds(Workload& workload, std::span<TimedSchedule* const> schedules, const Rounds& rounds,
+Status time_in_rounds(CaseTrials& trials, std::span<TimedSchedule* const> schedules, const Rounds& rounds,
                       const std::function<Status(int)>& before) {
   std::mt19937_64 random(rounds.seed);
   std::vector<TimedSchedule*> order(schedules.begin(), schedules.end());
@@ -23,7 +23,7 @@ Status time_in_rounds(Workload& workload, std::span<TimedSchedule* const> schedu
     shuffle(order, random);
     for (TimedSchedule* const schedule : order) {
       if (Status goes_on = before(round); !goes_on) return goes_on;
-      const Result<Microseconds> time = workload.run(schedule->order, schedule->plan);
+      const Result<Microseconds> time = trials.run(schedule->order, schedule->plan);
       if (!time) return Error{time.error().kind, fmt::format("{}: {}", schedule->label, time.error().message)};
       if (round >= rounds.warm_up) schedule->times.push_back(*time);
     }

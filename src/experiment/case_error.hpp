@@ -5,11 +5,11 @@
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/scenario.hpp"
 
-namespace elbowroom {
+namespace elbowroom::detail {
 
 /// `error` behind the name of the case that it ends.
 inline Error in_case(const Scenario& scenario, const Error& error) {
   return {error.kind, fmt::format("{}: {}", scenario.name, error.message)};
 }
 
-}  // namespace elbowroom
+}  // namespace elbowroom::detail

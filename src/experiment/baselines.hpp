@@ -5,18 +5,18 @@
 #include <span>
 #include <vector>
 
-#include "elbowroom/backend/backend.hpp"
 #include "elbowroom/base/result.hpp"
+#include "elbowroom/experiment/case_trials.hpp"
 #include "elbowroom/plan/candidates.hpp"
 #include "elbowroom/tune/tuner.hpp"
 
-namespace elbowroom {
+namespace elbowroom::detail {
 
 /// The baselines that can run a case, which a choice must beat all: sequential, concurrent, priority, and both shaped ones at the cap
 /// that took the least time. Caps that no trial of `measured` is of are run once each, the loosest first, until `time` is over.
 /// `before` is asked before each run, and an error of it ends them.
-Result<std::vector<Candidate>> baseline_candidates(const CandidateSpace& space, Workload& workload,
+Result<std::vector<Candidate>> baseline_candidates(const CandidateSpace& space, CaseTrials& trials,
                                                    std::span<const MeasuredCandidate> measured, std::chrono::duration<double> time,
                                                    const std::function<Status()>& before);
 
-}  // namespace elbowroom
+}  // namespace elbowroom::detail

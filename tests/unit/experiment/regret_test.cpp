@@ -1,4 +1,4 @@
-#include "unit/tune/regret.hpp"
+#include "unit/experiment/regret.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "elbowroom/backend/backend.hpp"
+#include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
+#include "elbowroom/experiment/stored_plans.hpp"
 #include "elbowroom/plan/plan_text.hpp"
 #include "elbowroom/plan/scheme.hpp"
 #include "elbowroom/report/chrome_trace.hpp"
 #include "elbowroom/report/result_document.hpp"
-#include "tuned_plans.hpp"
 
 namespace elbowroom {
 
@@ -28,6 +29,9 @@ struct ResidencyChoice {
   Kind kind = Kind::best;
   BlocksPerSm blocks_per_sm;
 };
+
+/// "best", "all" or a number of blocks.
+ELBOWROOM_API Result<ResidencyChoice> parse_residency(std::string_view text);
 
 struct BenchSettings {
   std::vector<Scheme> schemes;     ///< `sequential` is always run: everything is compared with it
@@ -63,6 +67,7 @@ struct CaseMeasurement {
 
 /// Runs one scenario under every scheme: screens residencies, verifies every schedule's results, times all schedules in turn in
 /// each round, and records each three times. A scheme that cannot act becomes a refusal; a wrong result or a device error is an Error.
-Result<CaseMeasurement> run_case(Backend& backend, const Scenario& scenario, const BenchSettings& settings, CaseObserver& observer);
+ELBOWROOM_API Result<CaseMeasurement> bench_case(Backend& backend, const Scenario& scenario, const BenchSettings& settings,
+                                                 CaseObserver& observer);
 
 }  // namespace elbowroom

@@ -1,47 +1,37 @@
-#include "tune_case.hpp"
+#include "elbowroom/experiment/tune_case.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
-#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <span>
-#include <system_error>
 #include <utility>
 
-#include "baselines.hpp"
-#include "case_error.hpp"
-#include "case_options.hpp"
-#include "console.hpp"
+#include "elbowroom/experiment/prediction.hpp"
+#include "elbowroom/experiment/search.hpp"
+#include "elbowroom/experiment/stored_plans.hpp"
 #include "elbowroom/plan/critical_path.hpp"
-#include "elbowroom/plan/ranking.hpp"
-#include "output.hpp"
-#include "timed_rounds.hpp"
-#include "tuned_plans.hpp"
+#include "experiment/baselines.hpp"
+#include "experiment/case_error.hpp"
+#include "experiment/search_state.hpp"
 
 namespace elbowroom {
 namespace {
 
+using detail::in_case;
+
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kSeeds = 10;
-constexpr Seconds kSaveEvery{1};
 // Both sides alone, five baselines, two finalists.
 constexpr int kUsualSchedules = 9;
 // Of the search's budget, for predictions besides: most cases need a second, the largest minutes.
 constexpr double kShareOfPredictions = 0.25;
 // Of the search's budget, for caps of the baselines that the search did not run.
 constexpr double kShareOfBaselines = 0.25;
-
-/// FNV-1a: names a file after a key.
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xCBF29CE484222325ULL;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
-  return hash;
-}
 
 /// Predicts until that took `most` in all; what is asked for later has no prediction.
 Predictor bounded(Predictor predict, Seconds most) {
@@ -54,51 +44,6 @@ Predictor bounded(Predictor predict, Seconds most) {
   };
 }
 
-/// The search's state in a file, so that it survives the process.
-class StateFile {
- public:
-  StateFile(const std::string& profile, const std::string& subject)
-      : path_(profile.empty() ? "" : fmt::format("{}.tuning-{:016x}", profile, hash_of(subject))), subject_(subject) {}
-
-  [[nodiscard]] std::optional<Tuner> resume(const TunerOptions& options, const Tuner::Neighbours& neighbours) const {
-    std::error_code unknown;
-    if (path_.empty() || !std::filesystem::exists(path_, unknown)) return std::nullopt;
-    const Result<std::string> text = read_file(path_);
-    Result<Tuner> tuner = text ? Tuner::resume(options, neighbours, *text, subject_, path_) : Result<Tuner>(text.error());
-    if (tuner) {
-      print_notice(fmt::format("{}: going on after {} trials", path_, tuner->trials()));
-      return std::move(*tuner);
-    }
-    print_notice(fmt::format("search begins anew: {}", tuner.error().message));
-    return std::nullopt;
-  }
-
-  void save(const Tuner& tuner) {
-    if (path_.empty() || Clock::now() - saved_ < kSaveEvery) return;
-    saved_ = Clock::now();
-    // A search that cannot be kept is still a search.
-    static_cast<void>(write_document(path_, kTuningSchema, tuner.state(subject_)));
-  }
-
-  /// For the next call, which is told to whoever ends this one.
-  void keep(const Tuner& tuner) const {
-    if (path_.empty()) return;
-    const Status kept = write_document(path_, kTuningSchema, tuner.state(subject_));
-    print_notice(kept ? fmt::format("{}: keeps {} trials, the same command goes on from there", path_, tuner.trials())
-                      : kept.error().message);
-  }
-
-  void remove() const {
-    std::error_code unknown;
-    if (!path_.empty()) std::filesystem::remove(path_, unknown);
-  }
-
- private:
-  std::string path_;
-  std::string subject_;
-  Clock::time_point saved_{};  ///< long ago: the first trial is kept at once
-};
-
 class TuneRun {
  public:
   TuneRun(Backend& backend, const Scenario& scenario, const TuneSettings& settings, const TuneProgress& progress)
@@ -106,11 +51,11 @@ class TuneRun {
 
   Result<TunedCase> run() {
     if (Status goes_on = progress_("preparing", nullptr, std::nullopt); !goes_on) return goes_on.error();
-    Result<std::unique_ptr<Workload>> workload = backend_.prepare(scenario_);
-    if (!workload) return in_case(scenario_, workload.error());
-    workload_ = std::move(*workload);
+    Result<CaseTrials> trials = CaseTrials::prepare(backend_, scenario_);
+    if (!trials) return in_case(scenario_, trials.error());
+    trials_.emplace(std::move(*trials));
     tuned_.scenario = scenario_;
-    tuned_.choice.key = profile_key(scenario_, workload_->compute().footprint, surroundings_of(backend_));
+    tuned_.choice.key = profile_key(scenario_, trials_->compute().footprint, surroundings_of(backend_));
     tuned_.choice.made_for = case_size(scenario_);
     for (Status (TuneRun::* const step)() : {&TuneRun::search, &TuneRun::measure_afresh, &TuneRun::verify}) {
       if (Status done = (this->*step)(); !done) return in_case(scenario_, done.error());
@@ -121,40 +66,28 @@ class TuneRun {
  private:
   Status search() {
     if (Status goes_on = progress_("ranking candidates", nullptr, std::nullopt); !goes_on) return goes_on;
-    const ComputeFacts& compute = workload_->compute();
-    Result<ControlSite> site = control_site(scenario_, backend_.devices().front().limits, compute.footprint, compute.shape_refusal);
+    Result<ControlSite> site = trials_->site();
     if (!site) return site.error();
     const auto accepts = [this, plain = plain_plan(*site)](const OverlapPlan& plan) {
       const Status free = sets_nothing_left_out(plan, plain);
-      return free ? workload_->accepts(plan) : free;
+      return free ? trials_->accepts(plan) : free;
     };
     space_ = std::make_unique<CandidateSpace>(std::move(*site), accepts);
     if (settings_.prior) {
-      const Predictor simulated = simulated_times(scenario_, backend_.devices().front().limits);
+      const Predictor simulated = simulated_times(scenario_, trials_->device());
       if (simulated) predict_ = bounded(simulated, settings_.tuner.budget * kShareOfPredictions);
     }
-    StateFile state(settings_.state_for, subject());
-    const auto neighbours = [this](const OverlapPlan& plan) { return ranked_neighbours(*space_, plan, predict_); };
-    std::optional<Tuner> tuner = state.resume(settings_.tuner, neighbours);
-    if (!tuner) { tuner.emplace(settings_.tuner, first_to_measure(rank_candidates(*space_, predict_), kSeeds), neighbours); }
-    auto mark = Clock::now();
-    while (const std::optional<std::size_t> asked = tuner->ask()) {
-      const Candidate candidate = tuner->candidates()[*asked].candidate;
-      const Result<Microseconds> time = workload_->run(order_of(candidate.scheme), candidate.plan);
-      if (!time && time.error().kind == ErrorKind::failed) return time.error();
-      const Seconds spent = Clock::now() - std::exchange(mark, Clock::now());
-      if (time) {
-        tuner->tell(*time, spent);
-      } else {
-        tuner->refuse(time.error().message, spent);
-      }
-      state.save(*tuner);
-      const Seconds left = settings_.tuner.budget - tuner->spent() + time_afresh(tuner->spent() / std::max(1, tuner->trials()));
-      if (Status goes_on = progress_("searching", &*tuner, left); !goes_on) {
-        state.keep(*tuner);
-        return goes_on;
-      }
-    }
+    detail::SearchState state(settings_.state_for, subject(), settings_.notice);
+    std::optional<Tuner> tuner = state.resume(settings_.tuner, neighbours_in(*space_, predict_));
+    if (!tuner) tuner = begin_search(settings_.tuner, *space_, predict_);
+    const auto after = [&](const Tuner& told) {
+      state.save(told);
+      const Seconds left = settings_.tuner.budget - told.spent() + time_afresh(told.spent() / std::max(1, told.trials()));
+      Status goes_on = progress_("searching", &told, left);
+      if (!goes_on) state.keep(told);
+      return goes_on;
+    };
+    if (Status searched = elbowroom::search(*tuner, *trials_, after); !searched) return searched;
     state.remove();
     return keep(*tuner);
   }
@@ -201,7 +134,7 @@ class TuneRun {
     const Seconds budget = settings_.tuner.budget;
     const auto before_side = [&] { return progress_("running the baselines", nullptr, time_afresh(winner_time_)); };
     const Result<std::vector<Candidate>> found =
-        baseline_candidates(*space_, *workload_, tuned_.candidates, budget * kShareOfBaselines, before_side);
+        detail::baseline_candidates(*space_, *trials_, tuned_.candidates, budget * kShareOfBaselines, before_side);
     if (!found) return found.error();
     const std::vector<Candidate>& sides = *found;
     const OverlapPlan none = plain_plan(space_->site());
@@ -221,7 +154,7 @@ class TuneRun {
       const Seconds round = over > 0 ? spent / over : Seconds(winner_time_ * static_cast<double>(schedules.size()));
       return progress_("measuring the choice afresh", nullptr, round * static_cast<double>(count - over));
     };
-    if (Status timed = time_in_rounds(*workload_, schedules, rounds, before_run); !timed) return timed;
+    if (Status timed = time_in_rounds(*trials_, schedules, rounds, before_run); !timed) return timed;
     for (std::size_t at = 0; at < finalists_.size(); ++at) finalists_[at].times = all[alone + sides.size() + at].times;
     const std::span<const TimedSchedule> plain(all.data() + alone, sides.size());
     tuned_.compute_alone = rank_interval(all[0].times).median;
@@ -255,14 +188,14 @@ class TuneRun {
 
   Status verify() {
     if (Status goes_on = progress_("verifying results", nullptr, std::nullopt); !goes_on) return goes_on;
-    return workload_->verify(order_of(tuned_.choice.scheme), tuned_.choice.plan);
+    return trials_->verify(order_of(tuned_.choice.scheme), tuned_.choice.plan);
   }
 
   Backend& backend_;
   const Scenario& scenario_;
   const TuneSettings& settings_;
   const TuneProgress& progress_;
-  std::unique_ptr<Workload> workload_;
+  std::optional<CaseTrials> trials_;
   std::unique_ptr<CandidateSpace> space_;
   Predictor predict_;
   std::vector<Finalist> finalists_;  ///< of the search: its choice and the steadiest, without baselines
@@ -270,7 +203,29 @@ class TuneRun {
   TunedCase tuned_;
 };
 
+// What `elbowroom run` applies to a program that makes its own launches and buffers.
+constexpr std::array<std::string_view, 7> kOfRun = {"blocks_per_sm", "priority",  "launch_gate", "comm_blocks",
+                                                    "cluster",       "sm_target", "comm_threads"};
+
 }  // namespace
+
+std::vector<std::string> controls_beyond_run() {
+  std::vector<std::string> names;
+  for (const Control& control : controls()) {
+    if (std::ranges::find(kOfRun, control.name) == kOfRun.end()) names.emplace_back(control.name);
+  }
+  return names;
+}
+
+Status check_controls(std::span<const std::string> names) {
+  for (const std::string& name : names) {
+    if (std::ranges::find(controls(), name, &Control::name) != controls().end()) continue;
+    std::vector<std::string_view> known;
+    std::ranges::transform(controls(), std::back_inserter(known), &Control::name);
+    return invalid_input(fmt::format("'{}', expected one of {}", name, fmt::join(known, ", ")));
+  }
+  return {};
+}
 
 Result<TunedCase> tune_case(Backend& backend, const Scenario& scenario, const TuneSettings& settings,
                             const TuneProgress& progress) {

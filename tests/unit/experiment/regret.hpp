@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "elbowroom/backend/registry.hpp"
-#include "elbowroom/plan/ranking.hpp"
-#include "elbowroom/tune/tuner.hpp"
+#include "elbowroom/experiment/search.hpp"
 
 // How far a search of few candidates stays behind an exhaustive one, on the simulator, which answers thousands of times a second.
 namespace elbowroom::testing {
@@ -29,8 +28,31 @@ struct RegretSettings {
   int most_candidates = 24;
 };
 
+/// Another workload's times, each a little wrong.
+class NoisyWorkload : public Workload {
+ public:
+  NoisyWorkload(std::shared_ptr<Workload> workload, const RegretSettings& settings)
+      : workload_(std::move(workload)), random_(settings.seed), spread_(1, settings.noise) {}
+
+  [[nodiscard]] const ComputeFacts& compute() const override { return workload_->compute(); }
+  [[nodiscard]] Status accepts(const OverlapPlan& plan) const override { return workload_->accepts(plan); }
+  Result<Microseconds> run(Order order, const OverlapPlan& plan) override {
+    const Result<Microseconds> time = workload_->run(order, plan);
+    return time ? Result<Microseconds>(*time * spread_(random_)) : time;
+  }
+  Result<Timeline> record(Order order, const OverlapPlan& plan) override { return workload_->record(order, plan); }
+  Status verify(Order order, const OverlapPlan& plan) override { return workload_->verify(order, plan); }
+
+ private:
+  std::shared_ptr<Workload> workload_;
+  std::mt19937_64 random_;
+  std::normal_distribution<double> spread_;
+};
+
 /// Every plan of a scenario, run.
 struct Exhausted {
+  Scenario scenario;
+  std::shared_ptr<Workload> workload;
   CandidateSpace space;
   Predictor truth;       ///< without noise; answers are kept
   std::size_t grid = 0;  ///< plans that ran
@@ -49,9 +71,7 @@ struct Regret {
 
 /// The simulator's time without noise; answers are kept by the workload.
 inline Predictor true_times(const std::shared_ptr<Workload>& workload) {
-  return [workload](Scheme scheme, const OverlapPlan& plan) {
-    return workload->run(scheme == Scheme::sequential ? Order::sequential : Order::concurrent, plan);
-  };
+  return [workload](Scheme scheme, const OverlapPlan& plan) { return workload->run(order_of(scheme), plan); };
 }
 
 /// As `tune` makes it: without what the machine refuses.
@@ -74,7 +94,7 @@ inline Exhausted exhaust(const Scenario& scenario, const std::string& device) {
   options.device = device;
   const auto backend = open_backend("sim", options);
   const std::shared_ptr<Workload> workload = *(*backend)->prepare(scenario);
-  Exhausted all{space_of(scenario, (*backend)->devices().front().limits, workload), true_times(workload)};
+  Exhausted all{scenario, workload, space_of(scenario, (*backend)->devices().front().limits, workload), true_times(workload)};
   for (const Candidate& candidate : all.space.every()) {
     const Result<Microseconds> time = all.truth(candidate.scheme, candidate.plan);
     if (!time) continue;
@@ -92,19 +112,10 @@ inline Regret regret_of(const Exhausted& all, const RegretSettings& settings) {
   TunerOptions options;
   options.seed = settings.seed;
   options.most_candidates = settings.most_candidates;
-  Tuner tuner(options, first_to_measure(rank_candidates(all.space, prior), 10),
-              [&](const OverlapPlan& plan) { return ranked_neighbours(all.space, plan, prior); });
-  std::mt19937_64 random(settings.seed);
-  std::normal_distribution<double> spread(1, settings.noise);
-  while (const auto asked = tuner.ask()) {
-    const Candidate candidate = tuner.candidates()[*asked].candidate;
-    const Result<Microseconds> time = all.truth(candidate.scheme, candidate.plan);
-    if (time) {
-      tuner.tell(*time * spread(random), Seconds(0));
-    } else {
-      tuner.refuse(time.error().message, Seconds(0));
-    }
-  }
+  options.budget = Seconds(86'400);  // the clock decides nothing
+  Tuner tuner = begin_search(options, all.space, prior);
+  CaseTrials trials(all.scenario, all.space.site().device, std::make_unique<NoisyWorkload>(all.workload, settings));
+  static_cast<void>(search(tuner, trials, [](const Tuner&) { return Status(); }));
   const Candidate chosen = tuner.candidates()[*tuner.choice()].candidate;
   Regret regret;
   for (const MeasuredCandidate& measured : tuner.candidates()) regret.measured += measured.times.empty() ? 0 : 1;

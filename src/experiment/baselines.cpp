@@ -1,22 +1,21 @@
-#include "baselines.hpp"
+#include "experiment/baselines.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 
 #include "elbowroom/plan/controls.hpp"
-#include "timed_rounds.hpp"
 
-namespace elbowroom {
+namespace elbowroom::detail {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 class Screening {
  public:
-  Screening(const CandidateSpace& space, Workload& workload, std::span<const MeasuredCandidate> measured, Clock::time_point end,
+  Screening(const CandidateSpace& space, CaseTrials& trials, std::span<const MeasuredCandidate> measured, Clock::time_point end,
             const std::function<Status()>& before)
-      : space_(space), workload_(workload), measured_(measured), end_(end), before_(before) {}
+      : space_(space), trials_(trials), measured_(measured), end_(end), before_(before) {}
 
   /// Absent where no cap could be run.
   Result<std::optional<Candidate>> best_cap(const OverlapPlan& uncapped) {
@@ -46,13 +45,13 @@ class Screening {
         return known.interval().median;
       }
     }
-    if (Clock::now() >= end_ || !workload_.accepts(candidate.plan)) return std::nullopt;
-    const Result<Microseconds> time = workload_.run(order_of(candidate.scheme), candidate.plan);
+    if (Clock::now() >= end_ || !trials_.accepts(candidate.plan)) return std::nullopt;
+    const Result<Microseconds> time = trials_.run(order_of(candidate.scheme), candidate.plan);
     return time ? std::optional(*time) : std::nullopt;
   }
 
   const CandidateSpace& space_;
-  Workload& workload_;
+  CaseTrials& trials_;
   std::span<const MeasuredCandidate> measured_;
   Clock::time_point end_;
   const std::function<Status()>& before_;
@@ -60,16 +59,16 @@ class Screening {
 
 }  // namespace
 
-Result<std::vector<Candidate>> baseline_candidates(const CandidateSpace& space, Workload& workload,
+Result<std::vector<Candidate>> baseline_candidates(const CandidateSpace& space, CaseTrials& trials,
                                                    std::span<const MeasuredCandidate> measured, std::chrono::duration<double> time,
                                                    const std::function<Status()>& before) {
   const OverlapPlan plain = plain_plan(space.site());
   OverlapPlan urgent = plain;
   urgent.priority = true;
   std::vector<Candidate> sides{{Scheme::sequential, plain, "no overlap", std::nullopt}, space.describe(plain)};
-  const bool has_priority = static_cast<bool>(workload.accepts(urgent));
+  const bool has_priority = static_cast<bool>(trials.accepts(urgent));
   if (has_priority) sides.push_back(space.describe(urgent));
-  Screening screening(space, workload, measured, Clock::now() + std::chrono::duration_cast<Clock::duration>(time), before);
+  Screening screening(space, trials, measured, Clock::now() + std::chrono::duration_cast<Clock::duration>(time), before);
   // Priority first: a cap gains little without.
   const std::vector<OverlapPlan> uncapped = has_priority ? std::vector{urgent, plain} : std::vector{plain};
   for (const OverlapPlan& plan : uncapped) {
@@ -80,4 +79,4 @@ Result<std::vector<Candidate>> baseline_candidates(const CandidateSpace& space, 
   return sides;
 }
 
-}  // namespace elbowroom
+}  // namespace elbowroom::detail

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/scenario.hpp"
 #include "elbowroom/plan/scheme.hpp"
@@ -19,13 +20,13 @@ struct Suite {
   std::span<const Scheme> schemes = {};  ///< run when the user names none; empty: the baselines
 };
 
-std::span<const Suite> suites();
+ELBOWROOM_API std::span<const Suite> suites();
 
 /// A suite's sizes are for numbers of GPUs that are powers of two. Collectives of others get the greatest size below whose equal shares
 /// begin at multiples of 256 B; a line for each size that changed says so.
-std::vector<std::string> share_evenly(std::vector<Scenario>& scenarios);
+ELBOWROOM_API std::vector<std::string> share_evenly(std::vector<Scenario>& scenarios);
 
 /// `invalid_input` names every suite.
-Result<Suite> find_suite(std::string_view name);
+ELBOWROOM_API Result<Suite> find_suite(std::string_view name);
 
 }  // namespace elbowroom

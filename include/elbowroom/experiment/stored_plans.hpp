@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "elbowroom/base/export.hpp"
+#include "elbowroom/base/notice.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/experiment/case_trials.hpp"
+#include "elbowroom/tune/profile_key.hpp"
+
+namespace elbowroom {
+
+/// What the scheme `tuned` runs in a case.
+struct TunedPlan {
+  Scheme scheme = Scheme::tuned;
+  OverlapPlan plan;
+  std::string note;  ///< where it comes from, one line
+};
+
+/// A stored plan is run once, since what a machine refuses may not show before.
+using TunedPlans = std::function<Result<TunedPlan>(CaseTrials& trials)>;
+
+/// Looks plans up in the profile; what it lacks, and everything without a profile (an empty path), runs as safe_choice() says. A profile
+/// that cannot be read is ignored, with one notice.
+ELBOWROOM_API TunedPlans stored_plans(const Backend& backend, const std::string& profile_path, const NoticeSink& notice);
+
+/// What a choice that is made on the backend depends on.
+ELBOWROOM_API Surroundings surroundings_of(const Backend& backend);
+
+}  // namespace elbowroom

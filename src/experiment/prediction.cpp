@@ -1,0 +1,51 @@
+#include "elbowroom/experiment/prediction.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "elbowroom/backend/registry.hpp"
+#include "elbowroom/experiment/case_trials.hpp"
+#include "elbowroom/model/device_catalog.hpp"
+
+namespace elbowroom {
+namespace {
+
+// A pipeline goes on as it ran by then: more iterations are predicted from the last half of these.
+constexpr int kMostSimulated = 16;
+constexpr int kHalfSimulated = kMostSimulated / 2;
+
+/// Empty where the simulator cannot run it.
+Predictor predictor_of(Backend& simulator, Scenario scenario, int iterations) {
+  scenario.iterations = iterations;
+  Result<CaseTrials> prepared = CaseTrials::prepare(simulator, scenario);
+  if (!prepared) return {};
+  // A std::function is copied, trials are not.
+  return [trials = std::make_shared<CaseTrials>(std::move(*prepared))](Scheme scheme, const OverlapPlan& plan) {
+    return trials->run(order_of(scheme), plan);
+  };
+}
+
+}  // namespace
+
+Predictor simulated_times(const Scenario& scenario, const DeviceLimits& device) {
+  if (!find_device(device.name)) return {};
+  BackendOptions options;
+  options.device = device.name;
+  options.predicts = true;
+  const Result<std::unique_ptr<Backend>> opened = open_backend("sim", options);
+  if (!opened) return {};
+  Predictor whole = predictor_of(**opened, scenario, std::min(scenario.iterations, kMostSimulated));
+  if (!whole || scenario.iterations <= kMostSimulated) return whole;
+  const Predictor half = predictor_of(**opened, scenario, kHalfSimulated);
+  const double more = static_cast<double>(scenario.iterations - kMostSimulated) / kHalfSimulated;
+  return [=](Scheme scheme, const OverlapPlan& plan) -> Result<Microseconds> {
+    const Result<Microseconds> longer = whole(scheme, plan);
+    if (!longer) return longer.error();
+    const Result<Microseconds> shorter = half(scheme, plan);
+    if (!shorter) return shorter.error();
+    return *longer + (*longer - *shorter) * more;
+  };
+}
+
+}  // namespace elbowroom

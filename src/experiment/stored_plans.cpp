@@ -1,0 +1,82 @@
+#include "elbowroom/experiment/stored_plans.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "elbowroom/experiment/prediction.hpp"
+#include "elbowroom/plan/ranking.hpp"
+#include "elbowroom/tune/profile_file.hpp"
+
+namespace elbowroom {
+namespace {
+
+std::string in_words(const CaseSize& size) {
+  return fmt::format("{} iteration{} of {:.4g} flop or bytes beside {} B", size.iterations, size.iterations == 1 ? "" : "s",
+                     size.compute, size.collective.count());
+}
+
+class StoredPlans {
+ public:
+  StoredPlans(Profile profile, std::string path, Surroundings surroundings)
+      : profile_(std::move(profile)), path_(std::move(path)), surroundings_(std::move(surroundings)) {}
+
+  Result<TunedPlan> operator()(CaseTrials& trials) const {
+    const Result<ControlSite> site = trials.site();
+    if (!site) return site.error();
+    const ProfileKey key = profile_key(trials.scenario(), trials.compute().footprint, surroundings_);
+    const StoredChoice* stored = profile_.find(to_string(key));
+    if (stored == nullptr) return fallback(trials, *site, lacking(key));
+    if (stored->made_for && !alike(*stored->made_for, case_size(trials.scenario()))) {
+      return fallback(trials, *site, fmt::format("the stored choice is for another balance ({})", in_words(*stored->made_for)));
+    }
+    const auto cannot_act = [](const Error& why) { return fmt::format("the stored plan cannot act here ({})", why.message); };
+    if (Status legal = check_plan(*site, stored->plan); !legal) return fallback(trials, *site, cannot_act(legal.error()));
+    const Result<Microseconds> ran = trials.run(order_of(stored->scheme), stored->plan);
+    if (!ran && ran.error().kind == ErrorKind::failed) return ran.error();
+    if (!ran) return fallback(trials, *site, cannot_act(ran.error()));
+    return TunedPlan{stored->scheme, stored->plan, fmt::format("stored: {}", stored->reason)};
+  }
+
+ private:
+  /// Another driver or a kernel that was compiled anew is easily overlooked: names what a choice that is nearly this case's has instead.
+  [[nodiscard]] std::string lacking(const ProfileKey& key) const {
+    std::error_code unknown;
+    if (path_.empty()) return "no profile is given";
+    if (!std::filesystem::exists(path_, unknown)) return fmt::format("{} does not exist", path_);
+    constexpr std::size_t near = 2;
+    std::vector<std::string> nearest;
+    for (const StoredChoice& choice : profile_.choices()) {
+      std::vector<std::string> differs = differences(key, choice.key);
+      if (differs.size() <= near && (nearest.empty() || differs.size() < nearest.size())) nearest = std::move(differs);
+    }
+    if (nearest.empty()) return "the profile lacks this case";
+    return fmt::format("the profile lacks this case ({})", fmt::join(nearest, "; "));
+  }
+
+  static TunedPlan fallback(const CaseTrials& trials, const ControlSite& site, const std::string& why) {
+    const Candidate safe = safe_choice(CandidateSpace(site), simulated_times(trials.scenario(), trials.device()));
+    return {safe.scheme, safe.plan, fmt::format("{}: {} is run, which is safe without measurement", why, to_string(safe.scheme))};
+  }
+
+  Profile profile_;
+  std::string path_;
+  Surroundings surroundings_;
+};
+
+}  // namespace
+
+TunedPlans stored_plans(const Backend& backend, const std::string& profile_path, const NoticeSink& notice) {
+  Profile profile = profile_path.empty() ? Profile() : load_profile_or_none(profile_path, notice);
+  return StoredPlans(std::move(profile), profile_path, surroundings_of(backend));
+}
+
+Surroundings surroundings_of(const Backend& backend) {
+  return surroundings(backend.provenance(), backend.devices().front().limits.name, backend.versions());
+}
+
+}  // namespace elbowroom

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "elbowroom/backend/registry.hpp"
+#include "elbowroom/experiment/case_trials.hpp"
+
+namespace elbowroom::testing {
+
+/// A simulated H200 without noise: the same question has the same answer.
+inline std::unique_ptr<Backend> simulator(const std::string& device = "h200") {
+  BackendOptions options;
+  options.device = device;
+  options.predicts = true;
+  return *open_backend("sim", options);
+}
+
+/// Two GPUs, two iterations: quick to simulate.
+inline Scenario small_case() {
+  return {"relu-ar",
+          2,
+          2,
+          Pattern::pipeline,
+          Elementwise{ElementwiseOp::relu, DataType::bf16, mebibytes(256)},
+          {CollectiveOp::all_reduce, mebibytes(64), DataType::bf16, std::nullopt, std::nullopt}};
+}
+
+/// Answers with the times that it was given, in turn, and then for ever with the last one.
+class ScriptedWorkload : public Workload {
+ public:
+  explicit ScriptedWorkload(std::deque<Result<Microseconds>> answers) : answers_(std::move(answers)) {}
+
+  [[nodiscard]] const ComputeFacts& compute() const override { return facts_; }
+  [[nodiscard]] Status accepts(const OverlapPlan&) const override { return {}; }
+  Result<Microseconds> run(Order order, const OverlapPlan&) override {
+    orders.push_back(order);
+    const Result<Microseconds> answer = answers_.front();
+    if (answers_.size() > 1) answers_.pop_front();
+    return answer;
+  }
+  Result<Timeline> record(Order, const OverlapPlan&) override { return unavailable("no recorder"); }
+  Status verify(Order, const OverlapPlan&) override { return {}; }
+
+  std::vector<Order> orders;  ///< what was asked for
+
+ private:
+  ComputeFacts facts_;
+  std::deque<Result<Microseconds>> answers_;
+};
+
+inline CaseTrials scripted(std::deque<Result<Microseconds>> answers) {
+  return {small_case(), simulator()->devices().front().limits, std::make_unique<ScriptedWorkload>(std::move(answers))};
+}
+
+/// Keeps what it is told.
+struct Told {
+  std::vector<std::string> lines;
+  NoticeSink sink() {
+    return [this](Severity, std::string_view line) { lines.emplace_back(line); };
+  }
+};
+
+}  // namespace elbowroom::testing
