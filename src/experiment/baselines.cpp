@@ -65,7 +65,7 @@ Result<std::vector<Candidate>> baseline_candidates(const CandidateSpace& space, 
   const OverlapPlan plain = plain_plan(space.site());
   OverlapPlan urgent = plain;
   urgent.priority = true;
-  std::vector<Candidate> sides{{Scheme::sequential, plain, "no overlap", std::nullopt}, space.describe(plain)};
+  std::vector<Candidate> sides{{Scheme::sequential, plain, {RoomMaking::no_overlap}, std::nullopt}, space.describe(plain)};
   const bool has_priority = static_cast<bool>(trials.accepts(urgent));
   if (has_priority) sides.push_back(space.describe(urgent));
   Screening screening(space, trials, measured, Clock::now() + std::chrono::duration_cast<Clock::duration>(time), before);

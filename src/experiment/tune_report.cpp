@@ -38,7 +38,7 @@ constexpr std::string_view kReasonTitle = "how";
 
 std::size_t widest_reason(const std::vector<const MeasuredCandidate*>& candidates) {
   std::size_t width = kReasonTitle.size();
-  for (const MeasuredCandidate* measured : candidates) width = std::max(width, measured->candidate.reason.size());
+  for (const MeasuredCandidate* measured : candidates) width = std::max(width, in_words(measured->candidate.reason).size());
   return width;
 }
 
@@ -52,7 +52,8 @@ std::string row(const MeasuredCandidate& measured, const StoredChoice& choice, s
                                : fmt::format("{}: {}", to_string(candidate.scheme), in_words(candidate.plan));
   return fmt::format("{} {:>9} {:>19} {:>6} {:>9}  {:<{}} {}\n", chosen ? '*' : ' ', milliseconds(interval.median),
                      milliseconds(interval.low) + ".." + milliseconds(interval.high), measured.times.size(),
-                     candidate.predicted ? milliseconds(*candidate.predicted) : "-", candidate.reason, reason_width, plan);
+                     candidate.predicted ? milliseconds(*candidate.predicted) : "-", in_words(candidate.reason), reason_width,
+                     plan);
 }
 
 OrderedJson measured_json(const MeasuredCandidate& measured) {

@@ -12,7 +12,7 @@ inline nlohmann::ordered_json candidate_json(const Candidate& candidate) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   json["scheme"] = to_string(candidate.scheme);
   json["plan"] = plan_json(candidate.plan);
-  json["reason"] = candidate.reason;
+  json["reason"] = in_words(candidate.reason);
   json["predicted_us"] = candidate.predicted ? nlohmann::ordered_json(candidate.predicted->count()) : nlohmann::ordered_json();
   return json;
 }

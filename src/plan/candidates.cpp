@@ -156,29 +156,32 @@ std::int64_t first_cap(const ControlSite& site, const std::vector<std::int64_t>&
   return load && load->blocks < kFewWaves * load->resident ? caps.back() : caps[caps.size() / 2];
 }
 
-std::string way_to_make_room(const ControlSite& site, const OverlapPlan& plan) {
-  if (plan.comm_sms) return fmt::format("SM partition {} + {}", (site.device.sms - *plan.comm_sms).count(), plan.comm_sms->count());
-  if (plan.sm_target) return fmt::format("SM split {} + {}", plan.sm_target->count(), (site.device.sms - *plan.sm_target).count());
+Reason way_to_make_room(const ControlSite& site, const OverlapPlan& plan) {
+  if (plan.comm_sms) return {RoomMaking::sm_partition, site.device.sms - *plan.comm_sms, *plan.comm_sms};
+  if (plan.sm_target) return {RoomMaking::sm_split, *plan.sm_target, site.device.sms - *plan.sm_target};
   const std::optional<ResourceSet> blocked = blockers(site, plan);
-  if (plan.blocks_per_sm) return blocked && blocked->empty() ? "co-resident" : "drains sooner";
-  if (plan.comm_threads && blocked && blocked->empty()) return "co-resident";
+  const bool fits = blocked && blocked->empty();
+  if (plan.blocks_per_sm) return {fits ? RoomMaking::co_resident : RoomMaking::drains_sooner};
+  if (plan.comm_threads && fits) return {RoomMaking::co_resident};
   const bool smaller =
       plan.comm_threads || plan.comm_blocks != site.collective.comm_blocks || plan.cluster != site.collective.cluster;
-  if (smaller) return "smaller collective";
-  return plan.priority || plan.launch_gate ? "order only" : "as launched";
+  if (smaller) return {RoomMaking::smaller_collective};
+  return {plan.priority || plan.launch_gate ? RoomMaking::order_only : RoomMaking::as_launched};
 }
 
 }  // namespace
 
-std::string reason_of(const ControlSite& site, const OverlapPlan& plan) {
+Reason reason_of(const ControlSite& site, const OverlapPlan& plan) {
   if (plan.copy_engine && site.collective.op != CollectiveOp::all_reduce) {
-    if (plan.peer_detour) return "copy engines, detour";
+    if (plan.peer_detour) return {RoomMaking::copy_engines_detour};
     // When the copy within the device, a kernel, gets its room: first, among capped blocks, or once all have begun and some ended.
-    if (plan.blocks_per_sm) return "copy engines, capped";
-    return plan.priority ? "copy engines, first" : "copy engines";
+    if (plan.blocks_per_sm) return {RoomMaking::copy_engines_capped};
+    return {plan.priority ? RoomMaking::copy_engines_first : RoomMaking::copy_engines};
   }
-  return way_to_make_room(site, plan) + (plan.symmetric ? ", symmetric memory" : "") +
-         (plan.copy_engine ? ", copy engines gather" : "");
+  Reason reason = way_to_make_room(site, plan);
+  reason.symmetric = plan.symmetric;
+  reason.copies_gather = plan.copy_engine;
+  return reason;
 }
 
 std::string limiting_resource(const ControlSite& site, const Compute& compute, std::optional<Microseconds> compute_alone,
@@ -288,7 +291,7 @@ std::vector<OverlapPlan> CandidateSpace::started_plans() const {
 }
 
 std::vector<Candidate> CandidateSpace::starts() const {
-  std::vector<Candidate> candidates{{Scheme::sequential, plain_plan(site_), "no overlap", std::nullopt}};
+  std::vector<Candidate> candidates{{Scheme::sequential, plain_plan(site_), {RoomMaking::no_overlap}, std::nullopt}};
   for (const OverlapPlan& plan : started_plans()) candidates.push_back(describe(plan));
   return candidates;
 }

@@ -73,7 +73,8 @@ Result<MeasuredCandidate> read_candidate(const nlohmann::json& object, const std
     return parsed ? std::optional(*parsed) : std::nullopt;
   };
   measured.candidate.scheme = fields.word<Scheme>("scheme", scheme, "a scheme", Scheme::tuned);
-  measured.candidate.reason = words_of(fields, "reason");
+  const auto reason = [](const std::string& words) { return parse_reason(words); };
+  measured.candidate.reason = fields.word<Reason>("reason", reason, "a way to make room", {});
   if (const nlohmann::json* predicted = fields.member("predicted_us"); predicted != nullptr && !predicted->is_null()) {
     measured.candidate.predicted = Microseconds(number_of(fields, "predicted_us", predicted));
   }

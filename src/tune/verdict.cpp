@@ -23,7 +23,7 @@ Verdict taking(const Finalist& finalist, const RatioSummary& ratio, Scheme plain
   const auto saved = [](double share) { return 100 * (1 - share); };
   return {finalist.candidate, rank_interval(finalist.times).median, ratio,
           fmt::format("{:.1f} % less time than {} ({:.1f} to {:.1f}), {}", saved(ratio.median), to_string(plain), saved(ratio.high),
-                      saved(ratio.low), finalist.candidate.reason)};
+                      saved(ratio.low), in_words(finalist.candidate.reason))};
 }
 
 Verdict keeping(const Finalist& plain, const RatioSummary& ratio, const OverlapPlan& refused) {

@@ -11,6 +11,7 @@
 #include "elbowroom/base/time.hpp"
 #include "elbowroom/plan/controls.hpp"
 #include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/reason.hpp"
 #include "elbowroom/plan/scheme.hpp"
 
 namespace elbowroom {
@@ -19,7 +20,7 @@ namespace elbowroom {
 struct Candidate {
   Scheme scheme = Scheme::tuned;  ///< the baseline that runs this plan, or `tuned` when none does
   OverlapPlan plan;
-  std::string reason;                     ///< how it makes room: "co-resident", "drains sooner", "SM split 108 + 24", "order only"
+  Reason reason;
   std::optional<Microseconds> predicted;  ///< absent: nobody knows
 
   bool operator==(const Candidate&) const = default;
@@ -74,7 +75,7 @@ class CandidateSpace {
 };
 
 /// `plan`'s way to make room for the collective.
-ELBOWROOM_API std::string reason_of(const ControlSite& site, const OverlapPlan& plan);
+ELBOWROOM_API Reason reason_of(const ControlSite& site, const OverlapPlan& plan);
 
 /// What a case runs out of first, in words: "link", "memory bandwidth", "SM slots", "registers, shared memory". The isolated times
 /// tell whether communication or computation is the longer side; absent: not known.

@@ -30,53 +30,53 @@ TEST(ReasonOf, AResidencyCapDependsOnWhatFitsBesideIt) {
   const ControlSite site = elementwise_site();
   // The 17 warps of a communication block leave one of four partitions 16,384 - 5 * 3,072 = 1,024 registers, too few for the two
   // compute warps of 1,024 each that even a single block has there.
-  EXPECT_EQ(reason_of(site, capped(site, 1)), "drains sooner");
-  EXPECT_EQ(reason_of(site, capped(site, 7)), "drains sooner");
+  EXPECT_EQ(in_words(reason_of(site, capped(site, 1))), "drains sooner");
+  EXPECT_EQ(in_words(reason_of(site, capped(site, 7))), "drains sooner");
   // Of 256 threads and one more warp there are three warps at most: 7,168 registers are left. In shared memory 116,864 B of the
   // padded block and 105,856 B of the communication block are less than 233,472 B.
   OverlapPlan small = capped(site, 1);
   small.comm_threads = Threads(256);
-  EXPECT_EQ(reason_of(site, small), "co-resident");
+  EXPECT_EQ(in_words(reason_of(site, small)), "co-resident");
   // Two padded blocks take 155,904 B of shared memory, which is too much beside it.
   small = capped(site, 2);
   small.comm_threads = Threads(256);
-  EXPECT_EQ(reason_of(site, small), "drains sooner");
+  EXPECT_EQ(in_words(reason_of(site, small)), "drains sooner");
 }
 
 TEST(ReasonOf, TheOtherControls) {
   const ControlSite site = library_site("h200", CollectiveOp::all_gather);
   OverlapPlan plan;
-  EXPECT_EQ(reason_of(site, plan), "as launched");
+  EXPECT_EQ(in_words(reason_of(site, plan)), "as launched");
   plan.launch_gate = true;
-  EXPECT_EQ(reason_of(site, plan), "order only");
+  EXPECT_EQ(in_words(reason_of(site, plan)), "order only");
   plan.comm_blocks = Blocks(8);
-  EXPECT_EQ(reason_of(site, plan), "smaller collective");
+  EXPECT_EQ(in_words(reason_of(site, plan)), "smaller collective");
   plan.sm_target = Sms(108);
-  EXPECT_EQ(reason_of(site, plan), "SM split 108 + 24");  // of 132
+  EXPECT_EQ(in_words(reason_of(site, plan)), "SM split 108 + 24");  // of 132
   OverlapPlan parted;
   parted.comm_sms = Sms(32);
-  EXPECT_EQ(reason_of(site, parted), "SM partition 100 + 32");
+  EXPECT_EQ(in_words(reason_of(site, parted)), "SM partition 100 + 32");
   OverlapPlan copied;
   copied.copy_engine = true;
-  EXPECT_EQ(reason_of(site, copied), "copy engines");
+  EXPECT_EQ(in_words(reason_of(site, copied)), "copy engines");
   copied.priority = true;
-  EXPECT_EQ(reason_of(site, copied), "copy engines, first");
+  EXPECT_EQ(in_words(reason_of(site, copied)), "copy engines, first");
   copied.blocks_per_sm = BlocksPerSm(2);
-  EXPECT_EQ(reason_of(site, copied), "copy engines, capped");
+  EXPECT_EQ(in_words(reason_of(site, copied)), "copy engines, capped");
   copied.peer_detour = true;
-  EXPECT_EQ(reason_of(site, copied), "copy engines, detour");
+  EXPECT_EQ(in_words(reason_of(site, copied)), "copy engines, detour");
   OverlapPlan shared;
   shared.symmetric = true;
   shared.comm_blocks = Blocks(16);
-  EXPECT_EQ(reason_of(site, shared), "smaller collective, symmetric memory");
+  EXPECT_EQ(in_words(reason_of(site, shared)), "smaller collective, symmetric memory");
   shared.copy_engine = true;
-  EXPECT_EQ(reason_of(library_site(), shared), "smaller collective, symmetric memory, copy engines gather");
+  EXPECT_EQ(in_words(reason_of(library_site(), shared)), "smaller collective, symmetric memory, copy engines gather");
   // Half of an all-reduce is a kernel, which the other controls make room for.
   OverlapPlan halved;
   halved.copy_engine = true;
-  EXPECT_EQ(reason_of(library_site(), halved), "as launched, copy engines gather");
+  EXPECT_EQ(in_words(reason_of(library_site(), halved)), "as launched, copy engines gather");
   halved.sm_target = Sms(100);
-  EXPECT_EQ(reason_of(library_site(), halved), "SM split 100 + 32, copy engines gather");
+  EXPECT_EQ(in_words(reason_of(library_site(), halved)), "SM split 100 + 32, copy engines gather");
 }
 
 TEST(LimitingResource, IsTheLongerSideOrWhatKeepsTheCommBlockOut) {
@@ -99,7 +99,7 @@ TEST(CandidateSpace, EveryPlanInItCanActAndHasAReason) {
     for (const Candidate& candidate : space.every()) {
       const Status legal = check_plan(site, candidate.plan);
       EXPECT_TRUE(legal) << legal.error().message;
-      EXPECT_FALSE(candidate.reason.empty());
+      EXPECT_EQ(parse_reason(in_words(candidate.reason)), candidate.reason);
       EXPECT_TRUE(seen.insert({candidate.scheme, candidate.plan}).second) << in_words(candidate.plan) << " is there twice";
     }
     EXPECT_LE(space.starts().size(), 24U);

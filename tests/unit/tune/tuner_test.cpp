@@ -20,9 +20,9 @@ OverlapPlan budget(std::int64_t blocks) {
   return plan;
 }
 
-Candidate tuned(std::int64_t blocks) { return {Scheme::tuned, budget(blocks), "smaller collective", std::nullopt}; }
+Candidate tuned(std::int64_t blocks) { return {Scheme::tuned, budget(blocks), {RoomMaking::smaller_collective}, std::nullopt}; }
 
-std::vector<Candidate> seeds() { return {{Scheme::concurrent, {}, "as launched", std::nullopt}, tuned(2), tuned(20)}; }
+std::vector<Candidate> seeds() { return {{Scheme::concurrent, {}, {RoomMaking::as_launched}, std::nullopt}, tuned(2), tuned(20)}; }
 
 /// One block more or less, from 1 to 40.
 std::vector<Candidate> one_step(const OverlapPlan& plan) {
@@ -164,8 +164,9 @@ TEST(Tuner, EquallyGoodOnesAreNotMeasuredForever) {
 Tuner run_three(const std::array<double, 3>& times) {
   OverlapPlan more = budget(2);
   more.priority = true;
-  const std::vector<Candidate> three{
-      {Scheme::sequential, {}, "no overlap", std::nullopt}, {Scheme::tuned, more, "smaller collective", std::nullopt}, tuned(2)};
+  const std::vector<Candidate> three{{Scheme::sequential, {}, {RoomMaking::no_overlap}, std::nullopt},
+                                     {Scheme::tuned, more, {RoomMaking::smaller_collective}, std::nullopt},
+                                     tuned(2)};
   Tuner tuner({}, three, [](const OverlapPlan&) { return std::vector<Candidate>(); });
   while (const auto asked = tuner.ask()) tuner.tell(Microseconds(times[*asked]), Seconds(0));
   return tuner;

@@ -10,8 +10,8 @@
 namespace elbowroom {
 namespace {
 
-const Candidate kBaseline{Scheme::priority, {}, "order only", std::nullopt};
-const Candidate kWinner{Scheme::tuned, {}, "SM split 108 + 24", std::nullopt};
+const Candidate kBaseline{Scheme::priority, {}, {RoomMaking::order_only}, std::nullopt};
+const Candidate kWinner{Scheme::tuned, {}, {RoomMaking::sm_split, Sms(108), Sms(24)}, std::nullopt};
 
 Result<Verdict> confirm(const std::vector<Microseconds>& winner, const std::vector<Microseconds>& plain, std::uint64_t seed = 1) {
   return confirm(std::vector<Finalist>{{kWinner, winner}}, {kBaseline, plain}, seed);
@@ -81,7 +81,7 @@ TEST(Confirm, SeldomTakesChanceForAGainOfTwo) { EXPECT_LE(false_gains(2, 800), 2
 
 // The first one, 90 or 106, has two modes, so that its interval holds 1; the second always saves 5 %.
 TEST(Confirm, TakesTheSteadyOneWhereTheOtherHasTwoModes) {
-  const Candidate steady{Scheme::tuned, {}, "copy engines, detour", std::nullopt};
+  const Candidate steady{Scheme::tuned, {}, {RoomMaking::copy_engines_detour}, std::nullopt};
   std::vector<Microseconds> two_modes;
   for (int at = 0; at < 12; ++at) two_modes.emplace_back(at % 2 == 0 ? 90 : 106);
   const std::vector<Microseconds> always(12, Microseconds(95));
@@ -94,13 +94,13 @@ TEST(Confirm, TakesTheSteadyOneWhereTheOtherHasTwoModes) {
 }
 
 TEST(Confirm, TakesTheFasterOfTwoThatAreBetter) {
-  const Candidate faster{Scheme::tuned, {}, "order only", std::nullopt};
+  const Candidate faster{Scheme::tuned, {}, {RoomMaking::order_only}, std::nullopt};
   EXPECT_EQ(confirm(std::vector<Finalist>{{kWinner, times(90, 0)}, {faster, times(80, 0)}}, {kBaseline, times(100, 0)}, 1)->chosen,
             faster);
 }
 
 TEST(Confirm, NamesTheLikeliestWhereNoneIsBetter) {
-  const Candidate other{Scheme::tuned, {}, "order only", std::nullopt};
+  const Candidate other{Scheme::tuned, {}, {RoomMaking::order_only}, std::nullopt};
   const Result<Verdict> verdict =
       confirm(std::vector<Finalist>{{kWinner, times(110, 0)}, {other, times(120, 0)}}, {kBaseline, times(100, 0)}, 1);
   EXPECT_EQ(verdict->chosen, kBaseline);
