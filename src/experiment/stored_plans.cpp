@@ -29,7 +29,7 @@ class StoredPlans {
     const Result<ControlSite> site = trials.site();
     if (!site) return site.error();
     const ProfileKey key = profile_key(trials.scenario(), trials.compute().footprint, surroundings_);
-    const StoredChoice* stored = profile_.find(to_string(key));
+    const StoredChoice* stored = profile_.find(key);
     if (stored == nullptr) return fallback(trials, *site, lacking(key));
     if (stored->made_for && !alike(*stored->made_for, case_size(trials.scenario()))) {
       return fallback(trials, *site, fmt::format("the stored choice is for another balance ({})", in_words(*stored->made_for)));

@@ -1,7 +1,6 @@
 // The `elbowroom.scenario/1` document: text to Scenario and back.
 #include <fmt/format.h>
 
-#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -11,35 +10,21 @@
 #include "model/json_document.hpp"
 #include "model/json_fields.hpp"
 #include "model/scenario_limits.hpp"
+#include "model/scenario_words.hpp"
 
 namespace elbowroom {
 namespace {
 
+using detail::collective_of;
 using detail::JsonFields;
+using detail::kDataTypes;
+using detail::kElementwiseOps;
 using detail::kLongestSide;
+using detail::kPatterns;
+using detail::word_of;
 using nlohmann::json;
 
 constexpr const char* kSchema = "elbowroom.scenario/1";
-
-/// Finds the enumerator whose to_string is the word.
-template <class Enum, std::size_t N>
-auto word_of(const std::array<Enum, N>& all) {
-  return [&all](std::string_view word) -> std::optional<Enum> {
-    for (const Enum candidate : all) {
-      if (to_string(candidate) == word) return candidate;
-    }
-    return std::nullopt;
-  };
-}
-
-constexpr std::array kDataTypes{DataType::f32, DataType::bf16};
-constexpr std::array kElementwiseOps{ElementwiseOp::gelu, ElementwiseOp::relu, ElementwiseOp::copy};
-std::optional<CollectiveOp> collective_of(std::string_view word) {
-  for (const CollectiveFacts& facts : collectives()) {
-    if (facts.name == word) return facts.op;
-  }
-  return std::nullopt;
-}
 
 std::string expected_collective() {
   std::string names;
@@ -49,8 +34,6 @@ std::string expected_collective() {
   }
   return names;
 }
-
-constexpr std::array kPatterns{Pattern::pipeline, Pattern::pair};
 
 DataType read_dtype(JsonFields& fields) { return fields.word("dtype", word_of(kDataTypes), "\"f32\" or \"bf16\"", DataType::f32); }
 

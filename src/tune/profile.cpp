@@ -9,6 +9,7 @@
 
 #include "model/json_document.hpp"
 #include "model/json_fields.hpp"
+#include "model/scenario_words.hpp"
 #include "plan/overlap_plan_json.hpp"
 #include "run/durations.hpp"
 #include "run/limits.hpp"
@@ -35,11 +36,11 @@ OrderedJson key_json(const ProfileKey& key) {
   json["driver"] = key.surroundings.driver;
   json["comm_library"] = key.surroundings.comm_library;
   json["ranks"] = key.ranks;
-  json["pattern"] = key.pattern;
-  json["compute"] = key.compute;
-  json["compute_class"] = key.compute_class;
-  json["collective"] = key.collective;
-  json["collective_class"] = key.collective_class;
+  json["pattern"] = to_string(key.pattern);
+  json["compute"] = in_words(key.compute);
+  json["compute_class"] = in_words(key.compute_class);
+  json["collective"] = in_words(key.collective);
+  json["collective_class"] = in_words(key.collective_class);
   return json;
 }
 
@@ -92,11 +93,14 @@ Result<ProfileKey> read_key(const nlohmann::json& object, const std::string& pat
   key.surroundings.driver = line_of(fields, "driver");
   key.surroundings.comm_library = line_of(fields, "comm_library");
   key.ranks = static_cast<int>(fields.integer("ranks", 1, 1'000'000));
-  key.pattern = line_of(fields, "pattern");
-  key.compute = line_of(fields, "compute");
-  key.compute_class = line_of(fields, "compute_class");
-  key.collective = line_of(fields, "collective");
-  key.collective_class = line_of(fields, "collective_class");
+  key.pattern = fields.word<Pattern>("pattern", detail::word_of(detail::kPatterns), "\"pipeline\" or \"pair\"", Pattern::pipeline);
+  key.compute =
+      fields.word<KernelKey>("compute", parse_kernel, R"(a block as "256x32 0+0 1" or a kernel as "library_gemm bf16")", {});
+  key.compute_class =
+      fields.word<ComputeClass>("compute_class", parse_compute_class, R"("2^40 flop", "2^38 flop 2^12 blocks" or "2^32 B")", {});
+  key.collective =
+      fields.word<CollectiveKey>("collective", parse_collective, R"(a collective as "all_reduce bf16 8 blocks cluster 1")", {});
+  key.collective_class = fields.word<ByteClass>("collective_class", parse_byte_class, R"("2^29 B")", {});
   if (Status read = fields.finish(); !read) return read.error();
   return key;
 }
@@ -175,7 +179,7 @@ OrderedJson duration_json(const StoredDuration& duration) {
 
 /// Adds what is new, and puts what is not older in the place of what was there.
 template <class Stored, class Positions>
-void put_newer(std::vector<Stored>& all, Positions& positions, std::string key, Stored stored) {
+void put_newer(std::vector<Stored>& all, Positions& positions, typename Positions::key_type key, Stored stored) {
   if (const auto known = positions.find(key); known != positions.end()) {
     Stored& older = all[known->second];
     if (older.stored_at <= stored.stored_at) older = std::move(stored);
@@ -205,11 +209,11 @@ void Profile::drop_old_durations() {
 }
 
 void Profile::put(StoredChoice choice) {
-  std::string key = to_string(choice.key);
+  ProfileKey key = choice.key;
   put_newer(choices_, positions_, std::move(key), std::move(choice));
 }
 
-const StoredChoice* Profile::find(std::string_view key) const {
+const StoredChoice* Profile::find(const ProfileKey& key) const {
   const auto known = positions_.find(key);
   return known == positions_.end() ? nullptr : &choices_[known->second];
 }

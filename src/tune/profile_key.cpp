@@ -5,19 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <utility>
 #include <variant>
 
 namespace elbowroom {
 namespace {
-
-constexpr std::int64_t kGreatestNumber = 0x7fff'ffff;
-constexpr std::int64_t kGreatestCluster = 64;
-constexpr std::int64_t kGreatestExponent = 127;
 
 using Versions = std::span<const std::pair<std::string, std::string>>;
 
@@ -60,51 +56,30 @@ double flop(std::int64_t m, std::int64_t n, std::int64_t k) {
   return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
 }
 
-std::string flop_class(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return fmt::format("2^{} flop", std::ilogb(flop(m, n, k)));
-}
-
 /// The exponent of the greatest power of two that is not above `value`, which is at least 1.
 int exponent(std::int64_t value) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value))) - 1; }
 
-std::string byte_class(Bytes size) { return fmt::format("2^{} B", exponent(size.count())); }
+ComputeClass flop_class(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return {ComputeClass::Unit::flop, std::ilogb(flop(m, n, k)), std::nullopt};
+}
 
-std::string class_of(const Compute& compute) {
+ComputeClass class_of(const Compute& compute) {
   if (const auto* tiled = std::get_if<TiledGemm>(&compute)) {
     // The same product in fewer blocks is another schedule.
     const std::optional<Blocks> blocks = compute_blocks(compute);
-    return fmt::format("{} 2^{} blocks", flop_class(tiled->m, tiled->n, tiled->k), exponent(blocks ? blocks->count() : 1));
+    ComputeClass size = flop_class(tiled->m, tiled->n, tiled->k);
+    size.blocks = exponent(blocks ? blocks->count() : 1);
+    return size;
   }
   if (const auto* library = std::get_if<LibraryGemm>(&compute)) return flop_class(library->m, library->n, library->k);
-  return byte_class(std::get<Elementwise>(compute).bytes);
+  return {ComputeClass::Unit::bytes, exponent(std::get<Elementwise>(compute).bytes.count()), std::nullopt};
 }
 
-std::string compute_of(const Compute& compute, const std::optional<KernelFootprint>& footprint) {
-  if (footprint) {
-    return fmt::format("{}x{} {}+{} {}", footprint->threads.count(), footprint->registers_per_thread.count(),
-                       footprint->static_shared.count(), footprint->dynamic_shared.count(), footprint->cluster);
-  }
-  const auto* library = std::get_if<LibraryGemm>(&compute);
-  return library == nullptr ? std::string(kernel_name(compute))
-                            : fmt::format("{} {}", kernel_name(compute), to_string(library->dtype));
-}
-
-std::string collective_of(const Collective& collective) {
-  std::string words = fmt::format("{} {}", to_string(collective.op), to_string(collective.dtype));
-  if (collective.comm_blocks) words += fmt::format(" {} blocks", collective.comm_blocks->count());
-  if (collective.cluster) words += fmt::format(" cluster {}", *collective.cluster);
-  return words;
-}
-
-/// What stands before `end`, a whole number of 31 bits; takes both from `text`. Absent: something else stands there.
-std::optional<std::int64_t> taken(std::string_view& text, std::string_view end) {
-  const std::size_t length = end.empty() ? text.size() : text.find(end);
-  if (length == std::string_view::npos) return std::nullopt;
-  std::int64_t number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + length, number);
-  if (error != std::errc() || rest != text.data() + length || number < 0 || number > kGreatestNumber) return std::nullopt;
-  text.remove_prefix(length + end.size());
-  return number;
+KernelKey kernel_of(const Compute& compute, const std::optional<KernelFootprint>& footprint) {
+  if (footprint) return *footprint;
+  if (const auto* library = std::get_if<LibraryGemm>(&compute)) return NamedKernel{KernelKind::library_gemm, library->dtype};
+  const bool tiled = std::holds_alternative<TiledGemm>(compute);
+  return NamedKernel{tiled ? KernelKind::tiled_gemm : KernelKind::elementwise, std::nullopt};
 }
 
 }  // namespace
@@ -133,53 +108,72 @@ Surroundings surroundings(Provenance provenance, std::string device, Versions ve
 }
 
 ProfileKey profile_key(const Scenario& scenario, const std::optional<KernelFootprint>& compute, const Surroundings& surroundings) {
+  const Collective& collective = scenario.collective;
   return {surroundings,
           scenario.gpus,
-          std::string(to_string(scenario.pattern)),
-          compute_of(scenario.compute, compute),
+          scenario.pattern,
+          kernel_of(scenario.compute, compute),
           class_of(scenario.compute),
-          collective_of(scenario.collective),
-          byte_class(scenario.collective.bytes)};
+          {collective.op, collective.dtype, collective.comm_blocks, collective.cluster},
+          {exponent(collective.bytes.count())}};
 }
 
 std::optional<KernelFootprint> footprint_of(const ProfileKey& key) {
-  std::string_view text = key.compute;
-  const auto threads = taken(text, "x");
-  const auto registers = threads ? taken(text, " ") : std::nullopt;
-  const auto fixed = registers ? taken(text, "+") : std::nullopt;
-  const auto dynamic = fixed ? taken(text, " ") : std::nullopt;
-  const auto cluster = dynamic ? taken(text, "") : std::nullopt;
-  if (!cluster || *cluster < 1 || *cluster > kGreatestCluster) return std::nullopt;
-  return KernelFootprint{Threads(*threads), Registers(*registers), Bytes(*fixed), Bytes(*dynamic), static_cast<int>(*cluster)};
+  const auto* block = std::get_if<KernelFootprint>(&key.compute);
+  return block != nullptr ? std::optional(*block) : std::nullopt;
 }
 
 std::optional<ProductClass> product_of(const ProfileKey& key) {
-  for (const DataType dtype : {DataType::f32, DataType::bf16}) {
-    if (key.compute != compute_of(LibraryGemm{.m = 1, .n = 1, .k = 1, .dtype = dtype}, std::nullopt)) continue;
-    std::string_view text = key.compute_class;
-    if (!text.starts_with("2^")) return std::nullopt;
-    text.remove_prefix(2);
-    const auto exponent = taken(text, " flop");
-    if (!exponent || !text.empty() || *exponent < 1 || *exponent > kGreatestExponent) return std::nullopt;
-    return ProductClass{dtype, static_cast<int>(*exponent)};
-  }
-  return std::nullopt;
+  const auto* kernel = std::get_if<NamedKernel>(&key.compute);
+  const bool product = kernel != nullptr && kernel->kind == KernelKind::library_gemm && kernel->dtype &&
+                       key.compute_class.unit == ComputeClass::Unit::flop && !key.compute_class.blocks;
+  return product ? std::optional(ProductClass{*kernel->dtype, key.compute_class.exponent}) : std::nullopt;
 }
 
+std::size_t ProfileKeyHash::operator()(const ProfileKey& key) const {
+  std::size_t hash = 0;
+  const auto mix = [&hash](std::size_t more) { hash = (hash ^ more) * 0x9E3779B97F4A7C15ULL + (hash >> 29); };
+  const auto mix_number = [&mix](auto number) { mix(static_cast<std::size_t>(number)); };
+  for (const std::string* text : {&key.surroundings.device, &key.surroundings.driver, &key.surroundings.comm_library}) {
+    mix(std::hash<std::string_view>{}(*text));
+  }
+  // What is left out here is compared all the same.
+  mix_number(key.surroundings.provenance);
+  mix_number(key.ranks);
+  mix_number(key.pattern);
+  if (const auto* block = std::get_if<KernelFootprint>(&key.compute)) {
+    mix_number(block->threads.count());
+    mix_number(block->registers_per_thread.count());
+    mix_number(block->static_shared.count());
+    mix_number(block->dynamic_shared.count());
+  }
+  mix_number(key.compute_class.exponent);
+  mix_number(key.collective.op);
+  mix_number(key.collective.comm_blocks.value_or(Blocks(0)).count());
+  mix_number(key.collective_class.exponent);
+  return hash;
+}
+
+namespace {
+
+/// Each member by name, in words.
+std::array<std::pair<std::string_view, std::string>, 10> members(const ProfileKey& key) {
+  const Surroundings& where = key.surroundings;
+  return {{{"provenance", std::string(to_string(where.provenance))},
+           {"device", where.device},
+           {"driver", where.driver},
+           {"communication library", where.comm_library},
+           {"ranks", std::to_string(key.ranks)},
+           {"pattern", std::string(to_string(key.pattern))},
+           {"compute", in_words(key.compute)},
+           {"size of compute", in_words(key.compute_class)},
+           {"collective", in_words(key.collective)},
+           {"size of collective", in_words(key.collective_class)}}};
+}
+
+}  // namespace
+
 std::vector<std::string> differences(const ProfileKey& wanted, const ProfileKey& stored) {
-  const auto members = [](const ProfileKey& key) {
-    const Surroundings& where = key.surroundings;
-    return std::array<std::pair<std::string_view, std::string>, 10>{{{"provenance", std::string(to_string(where.provenance))},
-                                                                     {"device", where.device},
-                                                                     {"driver", where.driver},
-                                                                     {"communication library", where.comm_library},
-                                                                     {"ranks", std::to_string(key.ranks)},
-                                                                     {"pattern", key.pattern},
-                                                                     {"compute", key.compute},
-                                                                     {"size of compute", key.compute_class},
-                                                                     {"collective", key.collective},
-                                                                     {"size of collective", key.collective_class}}};
-  };
   const auto ours = members(wanted);
   const auto theirs = members(stored);
   std::vector<std::string> found;
@@ -193,10 +187,9 @@ std::vector<std::string> differences(const ProfileKey& wanted, const ProfileKey&
 std::string to_string(const ProfileKey& key) {
   // The separator is in no member: a reader refuses texts with control characters.
   constexpr char separator = '\x1f';
-  return fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}{6}{0}{7}{0}{8}{0}{9}{0}{10}", separator,
-                     to_string(key.surroundings.provenance), key.surroundings.device, key.surroundings.driver,
-                     key.surroundings.comm_library, key.ranks, key.pattern, key.compute, key.compute_class, key.collective,
-                     key.collective_class);
+  std::string line;
+  for (const auto& [name, value] : members(key)) line += (line.empty() ? "" : std::string(1, separator)) + value;
+  return line;
 }
 
 }  // namespace elbowroom

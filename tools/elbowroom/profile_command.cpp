@@ -60,8 +60,9 @@ std::string line_of(std::size_t number, const StoredChoice& choice) {
   const ProfileKey& key = choice.key;
   const double saved = choice.baseline_time > Microseconds(0) ? 100 * (1 - choice.time / choice.baseline_time) : 0;
   return fmt::format("{:>3} {}; {} ranks, {}; {} {}; {} {}: {} ({}), {:.1f} % less than {}\n", number,
-                     surroundings_words(key.surroundings), key.ranks, key.pattern, key.compute, key.compute_class, key.collective,
-                     key.collective_class, to_string(choice.scheme), in_words(choice.plan), saved, to_string(choice.baseline));
+                     surroundings_words(key.surroundings), key.ranks, to_string(key.pattern), in_words(key.compute),
+                     in_words(key.compute_class), in_words(key.collective), in_words(key.collective_class),
+                     to_string(choice.scheme), in_words(choice.plan), saved, to_string(choice.baseline));
 }
 
 int list(const ProfileArguments& arguments) {

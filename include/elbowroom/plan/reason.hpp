@@ -28,8 +28,8 @@ enum class RoomMaking {
 /// A way to make room with what shapes it. Plans of equal reasons make room in the same way, and one may stand for all.
 struct Reason {
   RoomMaking way = RoomMaking::as_launched;
-  Sms compute_sms;             ///< of a split or a partition: compute's share; otherwise 0
-  Sms comm_sms;                ///< the collective's
+  Sms compute_sms{};           ///< of a split or a partition: compute's share; otherwise 0
+  Sms comm_sms{};              ///< the collective's
   bool symmetric = false;      ///< kernels of the collective work on symmetric memory
   bool copies_gather = false;  ///< copy engines do the half of an all-reduce that adds nothing
 

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "elbowroom/base/export.hpp"
@@ -23,19 +26,64 @@ struct Surroundings {
   bool operator==(const Surroundings&) const = default;
 };
 
+enum class KernelKind { tiled_gemm, library_gemm, elementwise };
+ELBOWROOM_API std::string_view to_string(KernelKind kind);
+
+/// A kernel of which no block is known beforehand.
+struct NamedKernel {
+  KernelKind kind = KernelKind::library_gemm;
+  std::optional<DataType> dtype;  ///< of a library's product
+
+  bool operator==(const NamedKernel&) const = default;
+};
+
+/// What a block takes, where that is known.
+using KernelKey = std::variant<KernelFootprint, NamedKernel>;
+
+/// How much a kernel computes, from 2^exponent to twice that.
+struct ComputeClass {
+  enum class Unit { flop, bytes };
+  Unit unit = Unit::flop;
+  int exponent = 0;
+  std::optional<int> blocks;  ///< exponent of its grid, where the scenario decides that
+
+  bool operator==(const ComputeClass&) const = default;
+};
+
+/// A collective, with what the user fixed of it.
+struct CollectiveKey {
+  CollectiveOp op = CollectiveOp::all_reduce;
+  DataType dtype = DataType::bf16;
+  std::optional<Blocks> comm_blocks;
+  std::optional<int> cluster;
+
+  bool operator==(const CollectiveKey&) const = default;
+};
+
+/// From 2^exponent bytes to twice that.
+struct ByteClass {
+  int exponent = 0;
+
+  bool operator==(const ByteClass&) const = default;
+};
+
 /// What a stored choice is for. Sizes are classes, from one power of two to the next; for which cases of a class a choice is good,
 /// alike() says.
 struct ProfileKey {
   Surroundings surroundings;
   int ranks = 2;
-  std::string pattern;        ///< "pipeline", "pair"
-  std::string compute;        ///< a block's footprint, "256x32 0+0 1" (threads x registers, static + dynamic bytes, cluster); of a
-                              ///< library's kernel its name and type, "library_gemm bf16"
-  std::string compute_class;  ///< "2^40 flop", "2^38 flop 2^12 blocks", "2^32 B"
-  std::string collective;     ///< operation, type and what the user fixed: "all_reduce bf16 8 blocks cluster 1"
-  std::string collective_class;  ///< "2^29 B"
+  Pattern pattern = Pattern::pipeline;
+  KernelKey compute;
+  ComputeClass compute_class;
+  CollectiveKey collective;
+  ByteClass collective_class;
 
   bool operator==(const ProfileKey&) const = default;
+};
+
+/// Equal for equal keys. Allocates nothing.
+struct ProfileKeyHash {
+  ELBOWROOM_API std::size_t operator()(const ProfileKey& key) const;
 };
 
 /// What a case is in exact numbers, of which a key has classes.
@@ -60,8 +108,7 @@ ELBOWROOM_API Surroundings surroundings(Provenance provenance, std::string devic
 ELBOWROOM_API ProfileKey profile_key(const Scenario& scenario, const std::optional<KernelFootprint>& compute,
                                      const Surroundings& surroundings);
 
-/// The block that the key's compute names. Absent for a library's kernel, and for a text that profile_key does not write: a profile may
-/// be edited by hand.
+/// The block that the key's compute is. Absent for a library's kernel.
 ELBOWROOM_API std::optional<KernelFootprint> footprint_of(const ProfileKey& key);
 
 /// Products that a library makes by one kernel, as far as a key tells them apart.
@@ -77,7 +124,20 @@ ELBOWROOM_API std::optional<ProductClass> product_of(const ProfileKey& key);
 /// One line for each member in which the keys differ: "driver 580.65, stored 570.1". Empty for equal keys.
 ELBOWROOM_API std::vector<std::string> differences(const ProfileKey& wanted, const ProfileKey& stored);
 
-/// All members in one line; equal for equal keys alone. Build it once where a lookup must be fast.
+/// All members in one line; equal for equal keys alone.
 ELBOWROOM_API std::string to_string(const ProfileKey& key);
+
+// Members in the words of documents: "256x32 0+0 1" (threads x registers, static + dynamic bytes, cluster) or "library_gemm bf16";
+// "2^40 flop", "2^38 flop 2^12 blocks", "2^32 B"; "all_reduce bf16 8 blocks cluster 1"; "2^29 B".
+ELBOWROOM_API std::string in_words(const KernelKey& kernel);
+ELBOWROOM_API std::string in_words(const ComputeClass& size);
+ELBOWROOM_API std::string in_words(const CollectiveKey& collective);
+ELBOWROOM_API std::string in_words(const ByteClass& size);
+
+// What in_words() writes; absent for other texts.
+ELBOWROOM_API std::optional<KernelKey> parse_kernel(std::string_view words);
+ELBOWROOM_API std::optional<ComputeClass> parse_compute_class(std::string_view words);
+ELBOWROOM_API std::optional<CollectiveKey> parse_collective(std::string_view words);
+ELBOWROOM_API std::optional<ByteClass> parse_byte_class(std::string_view words);
 
 }  // namespace elbowroom

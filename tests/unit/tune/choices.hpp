@@ -8,12 +8,11 @@ namespace elbowroom::testing {
 inline StoredChoice choice(int number, std::int64_t stored_at = 100) {
   StoredChoice made;
   made.key.surroundings = {Provenance::measured, "h200", "580.65", "nccl 2.28.3"};
-  made.key.ranks = 2;
-  made.key.pattern = "pipeline";
-  made.key.compute = "256x32 0+0 1";
-  made.key.compute_class = "2^32 B";
-  made.key.collective = "all_reduce bf16";
-  made.key.collective_class = "2^" + std::to_string(number) + " B";
+  made.key.compute = KernelFootprint{Threads(256), Registers(32), Bytes(0), Bytes(0), 1};
+  made.key.compute_class = {ComputeClass::Unit::bytes, 32, std::nullopt};
+  made.key.collective = {CollectiveOp::all_reduce, DataType::bf16, std::nullopt, std::nullopt};
+  made.key.collective_class = {number % 100};
+  made.key.ranks = 2 + number / 100;
   made.plan.priority = true;
   made.plan.comm_blocks = Blocks(8);
   made.reason = "12.0 % less time than priority (11.0 to 13.0), drains sooner";

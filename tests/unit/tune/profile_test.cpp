@@ -1,6 +1,7 @@
 #include "elbowroom/tune/profile.hpp"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include <algorithm>
 #include <string>
@@ -101,11 +102,10 @@ TEST(Profile, RefusesDurationsThatNobodyCouldUse) {
 TEST(Profile, FindsByKeyAlone) {
   Profile profile;
   profile.put(choice(29));
-  const StoredChoice* found = profile.find(to_string(choice(29).key));
+  const StoredChoice* found = profile.find(choice(29).key);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(*found, choice(29));
-  EXPECT_EQ(profile.find(to_string(choice(30).key)), nullptr);
-  EXPECT_EQ(profile.find(""), nullptr);
+  EXPECT_EQ(profile.find(choice(30).key), nullptr);
 }
 
 TEST(Profile, ANewerChoiceTakesThePlaceOfAnOlderOne) {
@@ -134,6 +134,8 @@ TEST(Profile, RefusesWhatIsDamagedOrForeignInOneLine) {
             0U);
   EXPECT_EQ(refusal(replaced(one_choice(), "\"scheme\":\"tuned\"", "\"scheme\":\"magic\"")),
             "file: choices[0].scheme: \"magic\", expected a scheme");
+  EXPECT_EQ(refusal(replaced(one_choice(), "2^29 B", "much")),
+            "file: choices[0].key.collective_class: \"much\", expected \"2^29 B\"");
   EXPECT_EQ(refusal(replaced(one_choice(), "12.0 % less", "12.0 %\\nless")).rfind("file: choices[0].reason: ", 0), 0U);
   EXPECT_EQ(refusal(R"({"schema": "elbowroom.profile/1", "choices": [7]})"), "file: choices[0]: 7, expected an object");
 }
@@ -150,11 +152,11 @@ TEST(ProfileKey, DiffersWithEveryMember) {
   EXPECT_TRUE(differs([](ProfileKey& key) { key.surroundings.driver = "570"; }));
   EXPECT_TRUE(differs([](ProfileKey& key) { key.surroundings.comm_library = "nccl 2.27"; }));
   EXPECT_TRUE(differs([](ProfileKey& key) { key.ranks = 4; }));
-  EXPECT_TRUE(differs([](ProfileKey& key) { key.pattern = "pair"; }));
-  EXPECT_TRUE(differs([](ProfileKey& key) { key.compute = "x"; }));
-  EXPECT_TRUE(differs([](ProfileKey& key) { key.compute_class = "x"; }));
-  EXPECT_TRUE(differs([](ProfileKey& key) { key.collective = "x"; }));
-  EXPECT_TRUE(differs([](ProfileKey& key) { key.collective_class = "x"; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { key.pattern = Pattern::pair; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { key.compute = NamedKernel{}; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { key.compute_class.exponent = 31; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { key.collective.cluster = 1; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { key.collective_class.exponent = 28; }));
 }
 
 TEST(ProfileKey, GivesBackTheBlockThatItNames) {
@@ -163,11 +165,12 @@ TEST(ProfileKey, GivesBackTheBlockThatItNames) {
   const KernelFootprint block{Threads(256), Registers(40), Bytes(1024), Bytes(49152), 2};
   EXPECT_EQ(footprint_of(profile_key(scenario, block, {})), block);
   EXPECT_FALSE(product_of(profile_key(scenario, block, {})));
-  ProfileKey key = choice(29).key;
-  for (const char* other : {"", "library_gemm bf16", "256x32", "256x32 0+0", "256x32 0+0 0", "256x32 0+0 65", "256x32 0+0 1 ",
-                            "256x32 0+-1 1", "256x 0+0 1", "256x32 0 0 1", "256x99999999999 0+0 1"}) {
-    key.compute = other;
-    EXPECT_FALSE(footprint_of(key)) << other;
+  EXPECT_EQ(parse_kernel("256x40 1024+49152 2"), KernelKey(block));
+  EXPECT_EQ(parse_kernel("library_gemm bf16"), KernelKey(NamedKernel{KernelKind::library_gemm, DataType::bf16}));
+  EXPECT_EQ(parse_kernel("elementwise"), KernelKey(NamedKernel{KernelKind::elementwise, std::nullopt}));
+  for (const char* other : {"", "library_gemm f16", "library_gemm  bf16", "256x32", "256x32 0+0", "256x32 0+0 0", "256x32 0+0 65",
+                            "256x32 0+0 1 ", "256x32 0+-1 1", "256x 0+0 1", "256x32 0 0 1", "256x99999999999 0+0 1"}) {
+    EXPECT_FALSE(parse_kernel(other)) << other;
   }
 }
 
@@ -180,13 +183,35 @@ TEST(ProfileKey, GivesBackTheProductsThatItNames) {
   scenario.compute = LibraryGemm{4096, 4096, 4095, DataType::f32};
   EXPECT_EQ(product_of(profile_key(scenario, std::nullopt, {})), (ProductClass{DataType::f32, 36}));
   ProfileKey other = key;
-  for (const char* size : {"", "2^", "2^40", "2^40 flops", "2^40 B", "40 flop", "2^128 flop", "2^0 flop", "2^-1 flop"}) {
-    other.compute_class = size;
-    EXPECT_FALSE(product_of(other)) << size;
-  }
-  other = key;
-  other.compute = "library_gemm f16";
+  other.compute_class.unit = ComputeClass::Unit::bytes;
   EXPECT_FALSE(product_of(other));
+  other.compute_class = {ComputeClass::Unit::flop, 40, 12};
+  EXPECT_FALSE(product_of(other));
+  for (const char* size :
+       {"", "2^", "2^40", "2^40 flops", "40 flop", "2^128 flop", "2^-1 flop", "2^040 flop", "2^40 B 2^3 blocks"}) {
+    EXPECT_FALSE(parse_compute_class(size)) << size;
+  }
+  for (const char* collective : {"", "all_reduce", "all_reduce bf16 ", "all_reduce bf16 blocks", "all_reduce bf16 8",
+                                 "all_gather bf16 cluster", "all_reduce bf16 cluster 1 8 blocks", "all_reduce f16"}) {
+    EXPECT_FALSE(parse_collective(collective)) << collective;
+  }
+  for (const char* size : {"", "2^29", "2^29 flop", "29 B", "2^+29 B"}) EXPECT_FALSE(parse_byte_class(size)) << size;
+}
+
+RC_GTEST_PROP(ProfileKeyProperty, WordsGiveItsMembersBack, ()) {
+  const auto below = [](int most) { return *rc::gen::inRange(0, most); };
+  const auto maybe = [&](auto value) { return below(2) == 1 ? std::optional(value) : std::nullopt; };
+  const KernelKey block =
+      KernelFootprint{Threads(below(2000)), Registers(below(600)), Bytes(below(1 << 20)), Bytes(below(1 << 20)), 1 + below(64)};
+  const KernelKey named = NamedKernel{static_cast<KernelKind>(below(3)), maybe(DataType::f32)};
+  for (const KernelKey& kernel : {block, named}) RC_ASSERT(parse_kernel(in_words(kernel)) == kernel);
+  const ComputeClass flop{ComputeClass::Unit::flop, below(128), maybe(below(128))};
+  const ComputeClass bytes{ComputeClass::Unit::bytes, below(128), std::nullopt};
+  for (const ComputeClass& size : {flop, bytes}) RC_ASSERT(parse_compute_class(in_words(size)) == size);
+  const CollectiveKey collective{static_cast<CollectiveOp>(below(4)), DataType::bf16, maybe(Blocks(below(4096))), maybe(below(64))};
+  RC_ASSERT(parse_collective(in_words(collective)) == collective);
+  const ByteClass size{below(128)};
+  RC_ASSERT(parse_byte_class(in_words(size)) == size);
 }
 
 TEST(ProfileKey, HoldsWhatTheEnvironmentMakesOfTheLibrary) {
@@ -244,20 +269,20 @@ TEST(ProfileKey, OfScenariosHoldsClassesOfSize) {
   scenario.compute = LibraryGemm{8192, 8192, 8192, DataType::bf16};
   scenario.collective = {CollectiveOp::all_reduce, mebibytes(512), DataType::bf16, Blocks(8), std::nullopt};
   const ProfileKey library = profile_key(scenario, std::nullopt, {});
-  EXPECT_EQ(library.compute, "library_gemm bf16");
-  EXPECT_EQ(library.compute_class, "2^40 flop");  // 2 * 2^13 * 2^13 * 2^13
-  EXPECT_EQ(library.collective, "all_reduce bf16 8 blocks");
-  EXPECT_EQ(library.collective_class, "2^29 B");
+  EXPECT_EQ(in_words(library.compute), "library_gemm bf16");
+  EXPECT_EQ(in_words(library.compute_class), "2^40 flop");  // 2 * 2^13 * 2^13 * 2^13
+  EXPECT_EQ(in_words(library.collective), "all_reduce bf16 8 blocks");
+  EXPECT_EQ(in_words(library.collective_class), "2^29 B");
 
   scenario.collective.bytes = mebibytes(1023);  // up to the next power of two
   EXPECT_EQ(profile_key(scenario, std::nullopt, {}), library);
   scenario.collective.bytes = mebibytes(1024);
-  EXPECT_EQ(profile_key(scenario, std::nullopt, {}).collective_class, "2^30 B");
+  EXPECT_EQ(profile_key(scenario, std::nullopt, {}).collective_class, ByteClass{30});
 
   scenario.compute = TiledGemm{4096, 4096, 4096, 64, 64, 64, std::nullopt, DataType::bf16};
   const ProfileKey tiled = profile_key(scenario, KernelFootprint{Threads(256), Registers(56), Bytes(4096), Bytes(0), 1}, {});
-  EXPECT_EQ(tiled.compute, "256x56 4096+0 1");
-  EXPECT_EQ(tiled.compute_class, "2^37 flop 2^12 blocks");  // (4096 / 64)^2 blocks
+  EXPECT_EQ(in_words(tiled.compute), "256x56 4096+0 1");
+  EXPECT_EQ(in_words(tiled.compute_class), "2^37 flop 2^12 blocks");  // (4096 / 64)^2 blocks
 }
 
 }  // namespace
