@@ -17,6 +17,7 @@
 #include "elbowroom/trace/overlap_metrics.hpp"
 #include "elbowroom/trace/summary.hpp"
 #include "experiment/case_error.hpp"
+#include "experiment/case_summary.hpp"
 #include "run/limits.hpp"
 
 namespace elbowroom {
@@ -273,11 +274,8 @@ class CaseRun {
     return {};
   }
 
-  /// The interval of a model that is not fitted on the device is the model's: its trials agree with each other whatever it is worth.
   [[nodiscard]] Result<Summary> summary_of(const Entry& entry) const {
-    const std::optional<ModelWidth>& model = backend_.devices().front().model;
-    Result<Summary> summary = summarize(entry.times, settings_.seed);
-    return summary && model && !model->fitted() ? widened(*summary, model->width) : summary;
+    return detail::summary_on(backend_, entry.times, settings_.seed);
   }
 
   Result<SchemeResult> result_of(const Entry& entry) const {

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -14,11 +13,14 @@
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/plan/co_residence.hpp"
 #include "elbowroom/plan/occupancy.hpp"
+#include "plan/own_value.hpp"
 
 namespace elbowroom {
 namespace {
 
 using Value = std::optional<std::int64_t>;
+using detail::own_blocks;
+using detail::own_value;
 
 /// One control's values in the space, in an order in which neighbours act alike: "off" stands where the value would stand that the
 /// library or the kernel takes by itself.
@@ -33,11 +35,6 @@ constexpr std::array<std::string_view, 11> kAxes{"symmetric", "copy_engine",  "p
                                                  "priority",  "launch_gate",  "comm_blocks", "cluster",
                                                  "sm_target", "comm_threads", "carveout"};
 
-/// About as many blocks as the library launches by itself.
-std::int64_t own_blocks(const ControlSite& site, const OverlapPlan& plan) {
-  return plan.symmetric ? kSymmetricBlocks.count() : site.comm_blocks.count();
-}
-
 /// Values that change nothing or never help are no step: the library's own ones, and a carve-out below the whole, which only takes
 /// room away.
 bool worth_a_step(std::string_view control, std::int64_t value, const ControlSite& site, const OverlapPlan& plan) {
@@ -46,12 +43,6 @@ bool worth_a_step(std::string_view control, std::int64_t value, const ControlSit
   if (control == "comm_threads") return value == 256;
   if (control == "carveout") return value == 100;
   return true;
-}
-
-std::int64_t own_value(std::string_view control, const ControlSite& site, const OverlapPlan& plan) {
-  if (control == "comm_blocks") return own_blocks(site, plan);
-  // Caps, targets, clusters and threads only take away from what there is by itself.
-  return elbowroom::control(control).is_switch ? 0 : std::numeric_limits<std::int64_t>::max();
 }
 
 Axis axis_of(std::string_view name, const ControlSite& site, const OverlapPlan& plan) {

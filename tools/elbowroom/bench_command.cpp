@@ -25,6 +25,7 @@
 #include "profile_option.hpp"
 #include "progress_line.hpp"
 #include "report/progress.hpp"
+#include "sweep_command.hpp"
 #include "validate_command.hpp"
 
 namespace elbowroom {
@@ -45,6 +46,7 @@ struct BenchArguments {
   std::string trace_file;
   std::string markdown_file;
   bool dry_run = false;
+  std::string sweep;
 };
 
 struct BenchRequest {
@@ -68,10 +70,13 @@ Status check_files(const BenchArguments& arguments) {
   return invalid_input("--json, --markdown, --trace: '-' given twice, expected at most one on standard output");
 }
 
+Status check_trials(std::optional<int> trials) {
+  if (!trials || (*trials >= 1 && *trials <= 10'000)) return {};
+  return invalid_input(fmt::format("--trials: {}, expected 1 to 10000", *trials));
+}
+
 Result<BenchRequest> request_of(const BenchArguments& arguments) {
-  if (arguments.trials && (*arguments.trials < 1 || *arguments.trials > 10'000)) {
-    return invalid_input(fmt::format("--trials: {}, expected 1 to 10000", *arguments.trials));
-  }
+  if (Status trials = check_trials(arguments.trials); !trials) return trials.error();
   if (arguments.min_reduction && !(*arguments.min_reduction >= -1000 && *arguments.min_reduction <= 100)) {
     return invalid_input(fmt::format("--min-reduction: {}, expected -1000 to 100 percent", *arguments.min_reduction));
   }
@@ -248,6 +253,11 @@ int run_bench(const BenchArguments& arguments) {
     const std::optional<std::string> json = arguments.json_file.empty() ? std::nullopt : std::optional(arguments.json_file);
     return run_validation(arguments.validate_file, json, arguments.cases.device == "auto" ? "h200" : arguments.cases.device);
   }
+  if (!arguments.sweep.empty()) {
+    if (Status trials = check_trials(arguments.trials); !trials) return complain(kBench, trials.error());
+    return run_sweep_command(arguments.cases,
+                             {arguments.sweep, arguments.plans, arguments.trials, arguments.json_file, arguments.dry_run});
+  }
   Result<BenchRequest> request = request_of(arguments);
   if (!request) return complain(kBench, request.error());
   if (arguments.dry_run) return dry_run(*request);
@@ -280,6 +290,13 @@ void add_bench_command(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--markdown", arguments->markdown_file, "Write the tables as Markdown to this file");
   command->add_option("--trace", arguments->trace_file, "Write every schedule's kernels as a Chrome trace to this file");
   command->add_flag("--dry-run", arguments->dry_run, "Show what would be run");
+  CLI::Option* sweep =
+      command->add_option("--sweep", arguments->sweep,
+                          "One or two axes by comma, each a control or a member of the scenario with values by colon, "
+                          "as in blocks_per_sm,comm_blocks=4:8:16; --plan is what all cells have");
+  for (const char* name : {"--scheme", "--profile", "--blocks-per-sm", "--min-reduction", "--markdown", "--trace"}) {
+    sweep->excludes(command->get_option(name));
+  }
   // What a validation runs is in its file.
   for (CLI::Option* option : command->get_options()) {
     const std::string name = option->get_name();
