@@ -47,7 +47,7 @@ SweepDocument without_cells(SweepDocument document) {
 std::string refusal(const std::string& text) {
   SweepDocument document = without_cells(example());
   const Status taken = take_cells(document, text, "file");
-  if (!taken) EXPECT_EQ(document.done(), 0U) << "nothing is taken of a document that is refused";
+  if (!taken) { EXPECT_EQ(document.done(), 0U) << "nothing is taken of a document that is refused"; }
   return taken ? "accepted" : taken.error().message;
 }
 
