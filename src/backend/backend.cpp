@@ -2,7 +2,52 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "elbowroom/plan/lower.hpp"
+
 namespace elbowroom {
+
+const ComputeFacts& Workload::compute() const {
+  static const ComputeFacts none;
+  const std::vector<Operation>& operations = step().operations;
+  const auto first = std::ranges::find_if(operations, computes);
+  return first == operations.end() ? none : compute(static_cast<int>(first - operations.begin()));
+}
+
+Status Workload::accepts(const OverlapPlan& plan) const {
+  // Two repeats have every kind of launch that more have.
+  Step shortest = step();
+  shortest.repeats = std::min(shortest.repeats, 2);
+  const Result<Program> program = lower(shortest, Order::concurrent, plan);
+  return program ? accepts(*program) : Status(program.error());
+}
+
+Result<Program> Workload::program_of(Order order, const OverlapPlan& plan) const {
+  // A control that cannot act is refused whatever the order is.
+  if (Status accepted = accepts(plan); !accepted) return accepted.error();
+  return lower(step(), order, plan);
+}
+
+Result<Microseconds> Workload::run(Order order, const OverlapPlan& plan) {
+  const Result<Program> program = program_of(order, plan);
+  return program ? run(*program) : program.error();
+}
+
+Result<Timeline> Workload::record(Order order, const OverlapPlan& plan) {
+  const Result<Program> program = program_of(order, plan);
+  return program ? record(*program) : program.error();
+}
+
+Status Workload::verify(Order order, const OverlapPlan& plan) {
+  const Result<Program> program = program_of(order, plan);
+  return program ? verify(*program) : Status(program.error());
+}
+
+Result<std::unique_ptr<Workload>> Backend::prepare(const Scenario& scenario) {
+  if (Status valid = validate(scenario); !valid) return valid.error();
+  return prepare(step_of(scenario));
+}
 
 Result<std::unique_ptr<Launcher>> Backend::launcher(int) {
   return unavailable(fmt::format("backend {}: runs scenarios, it launches no kernels of an application", name()));

@@ -3,87 +3,69 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "backend/event_use.hpp"
 #include "backend/watchdog.hpp"
-#include "elbowroom/backend/backend.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/base/time.hpp"
-#include "elbowroom/model/scenario.hpp"
-#include "elbowroom/plan/overlap_plan.hpp"
-#include "elbowroom/plan/overlap_windows.hpp"
+#include "elbowroom/plan/program.hpp"
 
-/// The order in which a scenario is enqueued on GPUs, the same for every vendor. `Calls` is what a leaf lends it:
+/// How a program is enqueued on GPUs, the same for every vendor: launches in the program's order, its edges as events. `Calls` is what a
+/// backend lends it, with streams by lane of the program and events by the numbers of EventNumbers, of each device:
 ///
-///   Stream, Lanes (a DeviceLanes), StartLine         types
-///   Status use(device)                               makes the device current
-///   Status hold(StartLine&, device, Stream)          everything enqueued on it from here on waits for StartLine::release()
-///   Status record(event, Stream)
-///   Status wait(Stream, event)
-///   Status compute(device, Stream, plan)             launches the kernel under the plan
-///   Status collective(Place, streams)                enqueues it on one stream of each device
-///   Status gated_collective(streams, gated)          the same in a window, and lets one stream of each device wait until all its
-///                                                    blocks have begun
-///   Result<bool> passed(event)                       without waiting
-///   Result<Microseconds> between(event, event)
-///   Status healthy()                                 of the communicators
+///   StartLine                                   type
+///   std::size_t devices()
+///   Status use(device)                          makes the device current
+///   Status hold(StartLine&, device, lane)       everything enqueued on it from here on waits for StartLine::release()
+///   Status record(device, lane, event)
+///   Status wait(device, lane, event)
+///   Status compute(device, launch)              launches the operation's kernel on the launch's lane
+///   Status communicate(launch, begun)           enqueues the operation on that lane of each device; where `begun` is an event and not
+///                                               negative, it is recorded once all blocks have begun
+///   Result<bool> passed(device, event)          without waiting
+///   Result<Microseconds> took(device)           between its begin and its end
+///   Status healthy()                            of the communicators
 ///
 /// Launches concern the current device; nothing waits on the host.
 namespace elbowroom::detail {
 
-/// The streams and events of one device. Compute and plain communication have the default priority, urgent communication the
-/// device's greatest.
-template <class Stream, class Event>
-struct DeviceLanes {
-  Stream compute;
-  Stream comm;
-  Stream urgent_comm;
-  Event compute_done;  ///< orders what follows behind the latest compute kernel
-  Event comm_done;     ///< joins the communication stream at the end
-  Event begin;         ///< timed
-  Event end;           ///< timed
-  /// What the host waits for before it enqueues further, for the two latest batches of iterations.
-  std::array<Event, 2> compute_batch;
-  std::array<Event, 2> comm_batch;
+/// Numbers of a device's events.
+struct EventNumbers {
+  explicit EventNumbers(const Program& program) : lanes(static_cast<int>(program.lanes.size())) {}
+
+  static constexpr int begin = 0;  ///< timed
+  static constexpr int end = 1;    ///< timed
+  static constexpr int timed = 2;
+
+  /// Joins a lane at the end.
+  [[nodiscard]] int joined(int lane) const { return timed + lane; }
+  /// What the host waits for before it enqueues further, for the two latest batches.
+  [[nodiscard]] int batch(std::size_t index, int lane) const { return timed + lanes * static_cast<int>(1 + index % 2) + lane; }
+  /// Of EventUse.
+  [[nodiscard]] int of_launch(int use) const { return timed + lanes * 3 + use; }
+
+  int lanes;
 };
 
-/// The streams that a run takes on each device.
-template <class Stream>
-struct LaneStreams {
-  std::vector<Stream> compute;
-  std::vector<Stream> compute_outside;  ///< of compute kernels outside of windows; empty: the same
-  std::vector<Stream> comm;
-};
-
-enum class Place { in_window, outside };
-
-/// One run; everything it refers to outlives it.
-template <class Calls>
-struct Schedule {
-  const Scenario& scenario;
-  Order order;
-  const OverlapPlan& plan;
-  Calls calls;
-  const std::vector<typename Calls::Lanes>& lanes;
-  LaneStreams<typename Calls::Stream> streams;
-};
+/// As many events of each device does a program need.
+inline int events_of(const Program& program) { return EventNumbers(program).of_launch(event_use(program).events); }
 
 /// How long a schedule may take, from when it is begun to be enqueued.
 class Deadline {
  public:
   explicit Deadline(std::chrono::milliseconds limit) : limit_(limit), until_(std::chrono::steady_clock::now() + limit) {}
 
-  /// Polls until the device has passed `event`. `failed` after the limit, or when the library reports an error; the schedule must
+  /// Polls until the device has passed the event. `failed` after the limit, or when the library reports an error; the schedule must
   /// then be given up.
-  template <class Calls, class Event>
-  Status await(Calls& calls, const Event& event, std::size_t device) const {
+  template <class Calls>
+  Status await(Calls& calls, std::size_t device, int event) const {
     while (true) {
-      const Result<bool> passed = calls.passed(event);
+      const Result<bool> passed = calls.passed(device, event);
       if (!passed) return passed.error();
       if (*passed) return {};
       if (Status healthy = calls.healthy(); !healthy) return healthy;
@@ -100,124 +82,106 @@ class Deadline {
   std::chrono::steady_clock::time_point until_;
 };
 
+/// One run; what it refers to outlives it. `computes`: by operation of the step.
 template <class Calls>
 class Enqueuer {
-  using Lanes = typename Calls::Lanes;
-  using Streams = std::vector<typename Calls::Stream>;
-
  public:
-  explicit Enqueuer(Schedule<Calls>& schedule)
-      : scenario_(schedule.scenario),
-        order_(schedule.order),
-        plan_(schedule.plan),
-        outside_(outside_windows(schedule.plan, schedule.scenario.collective)),
-        calls_(schedule.calls),
-        lanes_(schedule.lanes),
-        streams_(schedule.streams),
-        computing_(&compute_streams(0)) {}
+  Enqueuer(const Program& program, const std::vector<bool>& computes, Calls& calls)
+      : program_(program), computes_(computes), calls_(calls), events_(program), use_(event_use(program)) {}
 
   Status hold(typename Calls::StartLine& start) {
-    return on_each([&](std::size_t at) { return calls_.hold(start, at, (*computing_)[at]); });
+    return on_each([&](std::size_t device) { return calls_.hold(start, device, 0); });
   }
 
   Status begin() {
-    return on_each([&](std::size_t at) -> Status {
-      if (Status marked = calls_.record(lanes_[at].begin, (*computing_)[at]); !marked) return marked;
-      return calls_.wait(streams_.comm[at], lanes_[at].begin);
+    return on_each([&](std::size_t device) -> Status {
+      if (Status marked = calls_.record(device, 0, EventNumbers::begin); !marked) return marked;
+      for (int lane = 1; lane < events_.lanes; ++lane) {
+        if (Status waits = calls_.wait(device, lane, EventNumbers::begin); !waits) return waits;
+      }
+      return {};
     });
   }
 
-  Status iteration(int at) {
-    switch (order_) {
-      case Order::compute_only:
-        return compute(at);
-      case Order::comm_only:
-        return calls_.collective(Place::in_window, streams_.comm);
-      case Order::sequential:
-        if (Status launched = compute(at); !launched) return launched;
-        return calls_.collective(Place::in_window, *computing_);
-      case Order::concurrent:
-        break;
-    }
-    if (Status launched = compute(at); !launched) return launched;
-    if (scenario_.pattern == Pattern::pipeline) {
-      if (Status ordered = comm_after_compute(); !ordered) return ordered;
-    }
-    if (!comm_in_window(scenario_.pattern, at, scenario_.iterations)) return calls_.collective(Place::outside, streams_.comm);
-    return plan_.launch_gate ? calls_.gated_collective(streams_.comm, streams_.compute)
-                             : calls_.collective(Place::in_window, streams_.comm);
+  Status launch(std::size_t at) {
+    const Launch& launch = program_.launches[at];
+    if (!computes_[static_cast<std::size_t>(launch.operation)]) return communicate(at, launch);
+    return on_each([&](std::size_t device) -> Status {
+      if (Status ordered = wait_for_others(device, launch); !ordered) return ordered;
+      if (Status launched = calls_.compute(device, launch); !launched) return launched;
+      return mark_end(device, at, launch);
+    });
   }
 
   /// Marks that everything of batch `index` is enqueued.
   Status mark_batch(std::size_t index) {
-    return on_each([&](std::size_t at) -> Status {
-      const Lanes& lane = lanes_[at];
-      if (Status marked = calls_.record(lane.compute_batch[index % 2], (*computing_)[at]); !marked) return marked;
-      return calls_.record(lane.comm_batch[index % 2], streams_.comm[at]);
-    });
+    return on_each_lane([&](std::size_t device, int lane) { return calls_.record(device, lane, events_.batch(index, lane)); });
   }
 
   Status await_batch(std::size_t index, const Deadline& deadline) {
-    return on_each([&](std::size_t at) -> Status {
-      if (Status passed = deadline.await(calls_, lanes_[at].compute_batch[index % 2], at); !passed) return passed;
-      return deadline.await(calls_, lanes_[at].comm_batch[index % 2], at);
-    });
+    return on_each_lane([&](std::size_t device, int lane) { return deadline.await(calls_, device, events_.batch(index, lane)); });
   }
 
   Status end() {
-    return on_each([&](std::size_t at) -> Status {
-      const Lanes& lane = lanes_[at];
-      if (Status marked = calls_.record(lane.comm_done, streams_.comm[at]); !marked) return marked;
-      if (Status joined = calls_.wait((*computing_)[at], lane.comm_done); !joined) return joined;
-      return calls_.record(lane.end, (*computing_)[at]);
+    return on_each([&](std::size_t device) -> Status {
+      for (int lane = 1; lane < events_.lanes; ++lane) {
+        if (Status marked = calls_.record(device, lane, events_.joined(lane)); !marked) return marked;
+        if (Status joined = calls_.wait(device, 0, events_.joined(lane)); !joined) return joined;
+      }
+      return calls_.record(device, 0, EventNumbers::end);
     });
   }
 
  private:
   template <class Body>
   Status on_each(Body body) {
-    for (std::size_t at = 0; at < lanes_.size(); ++at) {
-      if (Status used = calls_.use(at); !used) return used;
-      if (Status done = body(at); !done) return done;
+    for (std::size_t device = 0; device < calls_.devices(); ++device) {
+      if (Status used = calls_.use(device); !used) return used;
+      if (Status done = body(device); !done) return done;
     }
     return {};
   }
 
-  // Where nothing overlaps by order, a plan means all launches.
-  [[nodiscard]] bool in_window(int at) const { return order_ != Order::concurrent || compute_in_window(scenario_.pattern, at); }
-
-  [[nodiscard]] const Streams& compute_streams(int at) const {
-    return in_window(at) || streams_.compute_outside.empty() ? streams_.compute : streams_.compute_outside;
-  }
-
-  Status compute(int at) {
-    if (Status moved = compute_on(compute_streams(at)); !moved) return moved;
-    const OverlapPlan& plan = in_window(at) ? plan_ : outside_;
-    return on_each([&](std::size_t device) { return calls_.compute(device, (*computing_)[device], plan); });
-  }
-
-  /// Compute goes on on other streams, behind what was computed last.
-  Status compute_on(const Streams& streams) {
-    if (&streams == computing_) return {};
-    computing_ = &streams;
-    return on_each([&](std::size_t at) { return calls_.wait(streams[at], lanes_[at].compute_done); });
-  }
-
-  Status comm_after_compute() {
-    return on_each([&](std::size_t at) -> Status {
-      if (Status marked = calls_.record(lanes_[at].compute_done, (*computing_)[at]); !marked) return marked;
-      return calls_.wait(streams_.comm[at], lanes_[at].compute_done);
+  template <class Body>
+  Status on_each_lane(Body body) {
+    return on_each([&](std::size_t device) -> Status {
+      for (int lane = 0; lane < events_.lanes; ++lane) {
+        if (Status done = body(device, lane); !done) return done;
+      }
+      return {};
     });
   }
 
-  const Scenario& scenario_;
-  Order order_;
-  const OverlapPlan& plan_;
-  OverlapPlan outside_;
+  Status wait_for_others(std::size_t device, const Launch& launch) {
+    for (const int before : launch.after) {
+      const int event = use_.ended[static_cast<std::size_t>(before)];
+      if (Status waits = calls_.wait(device, launch.lane, events_.of_launch(event)); !waits) return waits;
+    }
+    for (const int before : launch.after_begun) {
+      const int event = use_.begun[static_cast<std::size_t>(before)];
+      if (Status waits = calls_.wait(device, launch.lane, events_.of_launch(event)); !waits) return waits;
+    }
+    return {};
+  }
+
+  Status mark_end(std::size_t device, std::size_t at, const Launch& launch) {
+    const int event = use_.ended[at];
+    return event < 0 ? Status() : calls_.record(device, launch.lane, events_.of_launch(event));
+  }
+
+  Status communicate(std::size_t at, const Launch& launch) {
+    if (Status ordered = on_each([&](std::size_t device) { return wait_for_others(device, launch); }); !ordered) return ordered;
+    const int begun = use_.begun[at] < 0 ? -1 : events_.of_launch(use_.begun[at]);
+    if (Status enqueued = calls_.communicate(launch, begun); !enqueued) return enqueued;
+    if (use_.ended[at] < 0) return {};
+    return on_each([&](std::size_t device) { return mark_end(device, at, launch); });
+  }
+
+  const Program& program_;
+  const std::vector<bool>& computes_;
   Calls& calls_;
-  const std::vector<Lanes>& lanes_;
-  const LaneStreams<typename Calls::Stream>& streams_;
-  const Streams* computing_;  ///< those of the latest compute kernel
+  EventNumbers events_;
+  EventUse use_;
 };
 
 /// Releases the start line on every way out, and by itself when that takes too long: a call that waits for a held stream would
@@ -246,79 +210,78 @@ class HeldStreams {
   Watchdog watchdog_;
 };
 
-// Iterations enqueued while the start line still holds, and between two looks at the devices: two batches are far below the depth at
+// Launches enqueued while the start line still holds, and between two looks at the devices: two batches are far below the depth at
 // which a launch blocks the host.
-inline constexpr int kBatch = 32;
+inline constexpr std::size_t kBatch = 64;
 
-/// A schedule that fits is enqueued to its end before anything may start: its time then holds no host time at all.
+/// A program that fits is enqueued to its end before anything may start: its time then holds no host time at all.
 template <class Calls>
-Status enqueue_held(Enqueuer<Calls>& enqueuer, int iterations, typename Calls::StartLine& start) {
-  const int ahead = std::min(iterations, kBatch);
+Status enqueue_held(Enqueuer<Calls>& enqueuer, std::size_t launches, typename Calls::StartLine& start) {
+  const std::size_t ahead = std::min(launches, kBatch);
   HeldStreams held(start);
   if (Status holds = enqueuer.hold(start); !holds) return holds;
   if (Status begun = enqueuer.begin(); !begun) return begun;
-  for (int i = 0; i < ahead; ++i) {
-    if (Status enqueued = enqueuer.iteration(i); !enqueued) return enqueued;
+  for (std::size_t at = 0; at < ahead; ++at) {
+    if (Status enqueued = enqueuer.launch(at); !enqueued) return enqueued;
   }
-  if (ahead == iterations) {
+  if (ahead == launches) {
     if (Status ended = enqueuer.end(); !ended) return ended;
   }
   return held.release() ? Status() : failed("a launch blocked the host while the streams were held; the run was not timed");
 }
 
-/// Enqueues every kind of launch of the schedule once on every device, between each device's begin and end events, with no stream held.
-/// Whatever is done for the first time (a kernel is loaded, a communicator connects) must be done this way: the driver may wait for
-/// the device then, and on a held stream it would wait for ever.
+/// Enqueues all launches on every device, between each device's begin and end events, with no stream held. Whatever is done for the first time
+/// (a kernel is loaded, a communicator connects) must be done this way: the driver may wait for the device then, and on a held
+/// stream it would wait for ever.
 template <class Calls>
-Status enqueue_once(Schedule<Calls>& schedule) {
-  Enqueuer enqueuer(schedule);
+Status enqueue_unheld(const Program& program, const std::vector<bool>& computes, Calls& calls) {
+  Enqueuer<Calls> enqueuer(program, computes, calls);
   if (Status begun = enqueuer.begin(); !begun) return begun;
-  if (Status first = enqueuer.iteration(0); !first) return first;
-  // The first iteration computes outside of windows, the last one communicates there.
-  if (schedule.plan.windows_only) {
-    if (Status last = enqueuer.iteration(schedule.scenario.iterations - 1); !last) return last;
+  for (std::size_t at = 0; at < program.launches.size(); ++at) {
+    if (Status enqueued = enqueuer.launch(at); !enqueued) return enqueued;
   }
   return enqueuer.end();
 }
 
-/// Enqueues all iterations on every device, between each device's begin and end events. Streams are held by `start` until enough is
-/// enqueued; on return everything is enqueued and released. At most two batches of iterations are ahead of the devices, so that no
+/// Enqueues all launches on every device, between each device's begin and end events. Streams are held by `start` until enough is
+/// enqueued; on return everything is enqueued and released. At most two batches are ahead of the devices, so that no
 /// launch ever waits for a full queue and the deadline is kept whatever hangs. `failed` when a call blocked the host while the
 /// streams were held: they are then released after a few seconds, and the run's time is worth nothing.
 template <class Calls>
-Status enqueue_schedule(Schedule<Calls>& schedule, typename Calls::StartLine& start, const Deadline& deadline) {
-  const int iterations = schedule.scenario.iterations;
-  Enqueuer enqueuer(schedule);
-  if (Status ahead = enqueue_held(enqueuer, iterations, start); !ahead) return ahead;
-  if (iterations <= kBatch) return {};
-  for (int i = kBatch; i < iterations; ++i) {
-    if (i % kBatch == 0) {
-      const auto batch = static_cast<std::size_t>(i / kBatch - 1);
+Status enqueue_program(const Program& program, const std::vector<bool>& computes, Calls& calls, typename Calls::StartLine& start,
+                       const Deadline& deadline) {
+  const std::size_t launches = program.launches.size();
+  Enqueuer<Calls> enqueuer(program, computes, calls);
+  if (Status ahead = enqueue_held(enqueuer, launches, start); !ahead) return ahead;
+  if (launches <= kBatch) return {};
+  for (std::size_t at = kBatch; at < launches; ++at) {
+    if (at % kBatch == 0) {
+      const std::size_t batch = at / kBatch - 1;
       if (Status marked = enqueuer.mark_batch(batch); !marked) return marked;
       if (batch > 0) {
         if (Status passed = enqueuer.await_batch(batch - 1, deadline); !passed) return passed;
       }
     }
-    if (Status enqueued = enqueuer.iteration(i); !enqueued) return enqueued;
+    if (Status enqueued = enqueuer.launch(at); !enqueued) return enqueued;
   }
   return enqueuer.end();
 }
 
 /// Waits until every device has passed its end event.
 template <class Calls>
-Status await_end(Schedule<Calls>& schedule, const Deadline& deadline) {
-  for (std::size_t at = 0; at < schedule.lanes.size(); ++at) {
-    if (Status passed = deadline.await(schedule.calls, schedule.lanes[at].end, at); !passed) return passed;
+Status await_end(Calls& calls, const Deadline& deadline) {
+  for (std::size_t device = 0; device < calls.devices(); ++device) {
+    if (Status passed = deadline.await(calls, device, EventNumbers::end); !passed) return passed;
   }
   return {};
 }
 
 /// The slowest device's time between begin and end; both must have passed.
 template <class Calls>
-Result<Microseconds> slowest(const Schedule<Calls>& schedule) {
+Result<Microseconds> slowest(const Calls& calls) {
   Microseconds longest{0};
-  for (const typename Calls::Lanes& lane : schedule.lanes) {
-    const Result<Microseconds> time = schedule.calls.between(lane.begin, lane.end);
+  for (std::size_t device = 0; device < calls.devices(); ++device) {
+    const Result<Microseconds> time = calls.took(device);
     if (!time) return time.error();
     longest = std::max(longest, *time);
   }

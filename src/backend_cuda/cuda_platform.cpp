@@ -20,18 +20,18 @@ namespace elbowroom::cuda {
 namespace {
 
 /// Of what needs windows of memory that all ranks know.
-Status windows_of_memory_possible(const OverlapPlan& plan, CollectiveOp op, const gpu::CommLibrary& nccl) {
-  if (Status possible = detour_possible(plan, op); !possible) return possible;
-  if (!plan.copy_engine && !plan.symmetric) return {};
-  const std::string_view control = plan.symmetric ? "symmetric" : "copy_engine";
+Status windows_of_memory_possible(const CommSettings& settings, CollectiveOp op, const gpu::CommLibrary& nccl) {
+  if (Status possible = detour_possible(settings, op); !possible) return possible;
+  if (!settings.copy_engine && !settings.symmetric) return {};
+  const std::string_view control = settings.symmetric ? "symmetric" : "copy_engine";
   if (Status allowed = peers_allowed(); !allowed) return unavailable(fmt::format("{}: {}", control, allowed.error().message));
   if (!nccl.has_windows()) {
     return unavailable(fmt::format("{}: NCCL {} has no such collectives, expected 2.28 or later", control, nccl.version()));
   }
-  if (plan.symmetric) {
+  if (settings.symmetric) {
     if (Status exists = symmetric_kernel_exists(op); !exists) return exists;
   }
-  return plan.copy_engine ? engines_possible(op) : Status();
+  return settings.copy_engine ? engines_possible(op) : Status();
 }
 
 }  // namespace
@@ -64,10 +64,13 @@ Result<std::unique_ptr<gpu::BlasLibrary>> CudaPlatform::blas() const { return lo
 
 Result<std::unique_ptr<gpu::StartLine>> CudaPlatform::start_line(int) { return make_start_line(); }
 
-Status CudaPlatform::accepts(const OverlapPlan& plan, const Scenario& scenario, const gpu::CommLibrary& comm) const {
-  if (plan.launch_gate && !launches_observed_) return launches_observed_;
-  if (Status possible = windows_of_memory_possible(plan, scenario.collective.op, comm); !possible) return possible;
-  return comm_threads_possible(plan);
+Status CudaPlatform::accepts(const Operation& operation, const Launch& launch, const Lane&, const gpu::CommLibrary& comm) const {
+  if (!launch.after_begun.empty() && !launches_observed_) return launches_observed_;
+  const auto* collective = std::get_if<Collective>(&operation.what);
+  if (collective == nullptr) return {};
+  const auto& settings = std::get<CommSettings>(launch.settings);
+  if (Status possible = windows_of_memory_possible(settings, collective->op, comm); !possible) return possible;
+  return comm_threads_possible(settings);
 }
 
 Result<gpu::SmPartition> CudaPlatform::partition(Sms left_out, int device) const { return green_context(left_out, device); }

@@ -24,9 +24,9 @@ Status peers_allowed() {
   return {};
 }
 
-Status comm_threads_possible(const OverlapPlan& plan) {
-  if (!plan.comm_threads) return {};
-  const std::string wanted = std::to_string(plan.comm_threads->count());
+Status comm_threads_possible(const CommSettings& settings) {
+  if (!settings.comm_threads) return {};
+  const std::string wanted = std::to_string(settings.comm_threads->count());
   const std::string_view fixed = value_of("NCCL_NTHREADS");
   if (fixed == wanted) return {};
   return invalid_input(

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/program.hpp"
 
-/// What the user told NCCL by its environment, where a plan must not go past it.
+/// What the user told NCCL by its environment, where a program must not go past it.
 namespace elbowroom::cuda {
 
 /// `unavailable` where NCCL_P2P_DISABLE=1, or NCCL_P2P_LEVEL=LOC, keeps NCCL from copying between GPUs. NCCL asks it for its transports
@@ -11,6 +11,6 @@ namespace elbowroom::cuda {
 [[nodiscard]] Status peers_allowed();
 
 /// NCCL reads the thread count once in a process, before its first communicator: another value needs another process.
-[[nodiscard]] Status comm_threads_possible(const OverlapPlan& plan);
+[[nodiscard]] Status comm_threads_possible(const CommSettings& settings);
 
 }  // namespace elbowroom::cuda

@@ -23,15 +23,14 @@ GpuBackend::GpuBackend(std::shared_ptr<Platform> platform, Result<CommLibrary> c
   machine_.comm = std::make_shared<const CommLibrary>(std::move(*comm));
 }
 
-Result<std::unique_ptr<Workload>> GpuBackend::prepare(const Scenario& scenario) {
+Result<std::unique_ptr<Workload>> GpuBackend::prepare(const Step& step) {
   if (machine_.comm == nullptr) return without_comm_;
-  if (Status valid = validate(scenario); !valid) return valid.error();
-  if (scenario.gpus > static_cast<int>(devices().size())) {
-    return invalid_input(fmt::format("gpus: {}, expected at most {} (devices that {} shows)", scenario.gpus, devices().size(),
+  if (step.ranks > static_cast<int>(devices().size())) {
+    return invalid_input(fmt::format("gpus: {}, expected at most {} (devices that {} shows)", step.ranks, devices().size(),
                                      machine_.platform->title()));
   }
   if (Status ready = machine_.platform->get_ready(); !ready) return ready.error();
-  return GpuWorkload::make(scenario, machine_, options_.seed, options_.time_limit);
+  return GpuWorkload::make(step, machine_, options_.seed, options_.time_limit);
 }
 
 Result<std::unique_ptr<Launcher>> GpuBackend::launcher(int gpus) {

@@ -25,7 +25,8 @@ class GpuBackend final : public Backend {
   [[nodiscard]] const std::vector<DeviceInfo>& devices() const override { return machine_.platform->devices(); }
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& versions() const override { return versions_; }
 
-  Result<std::unique_ptr<Workload>> prepare(const Scenario& scenario) override;
+  using Backend::prepare;
+  Result<std::unique_ptr<Workload>> prepare(const Step& step) override;
   Result<std::unique_ptr<Launcher>> launcher(int gpus) override;
 
  private:

@@ -7,11 +7,11 @@
 #include "elbowroom/backend/backend.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/scenario.hpp"
-#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/program.hpp"
 
 namespace elbowroom::gpu {
 
-/// The compute half of a scenario with its operands on devices 0..gpus-1: inputs filled once, outputs free to poison.
+/// A computation of a step with its operands on devices 0..gpus-1: inputs filled once, outputs free to poison.
 class ComputeKernel {
  public:
   virtual ~ComputeKernel() = default;
@@ -20,11 +20,11 @@ class ComputeKernel {
 
   [[nodiscard]] virtual const ComputeFacts& facts() const = 0;
 
-  /// Whether the plan's compute controls can act on this kernel; the reason otherwise.
-  [[nodiscard]] virtual Status accepts(const OverlapPlan& plan) const = 0;
+  /// Whether the settings can act on this kernel; the reason otherwise.
+  [[nodiscard]] virtual Status accepts(const ComputeSettings& settings) const = 0;
 
-  /// Enqueues one launch on `stream` of `device`, which must be current, under a plan that accepts() let pass. Does not wait.
-  virtual Status launch(int device, StreamHandle stream, const OverlapPlan& plan) = 0;
+  /// Enqueues one launch on `stream` of `device`, which must be current, with settings that accepts() let pass. Does not wait.
+  virtual Status launch(int device, StreamHandle stream, const ComputeSettings& settings) = 0;
 
   /// Fills the outputs on every device with NaN and waits.
   virtual Status poison() = 0;

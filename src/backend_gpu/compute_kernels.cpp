@@ -33,11 +33,11 @@ class TiledGemmKernel final : public ComputeKernel {
   }
 
   [[nodiscard]] const ComputeFacts& facts() const override { return kernel_.facts(); }
-  [[nodiscard]] Status accepts(const OverlapPlan& plan) const override { return kernel_.accepts(plan); }
+  [[nodiscard]] Status accepts(const ComputeSettings& settings) const override { return kernel_.accepts(settings); }
   Status poison() override { return operands_.poison(); }
   Status verify() override { return operands_.verify(); }
 
-  Status launch(int device, StreamHandle stream, const OverlapPlan& plan) override {
+  Status launch(int device, StreamHandle stream, const ComputeSettings& settings) override {
     const GemmOperands::OnDevice& here = operands_.on(device);
     void* a = here.a.get();
     void* b = here.b.get();
@@ -45,7 +45,7 @@ class TiledGemmKernel final : public ComputeKernel {
     int m = static_cast<int>(operands_.extents().m);
     int n = static_cast<int>(operands_.extents().n);
     int k = static_cast<int>(operands_.extents().k);
-    return kernel_.launch(device, stream, plan, pointers_to(a, b, c, m, n, k));
+    return kernel_.launch(device, stream, settings, pointers_to(a, b, c, m, n, k));
   }
 
  private:
@@ -78,14 +78,14 @@ class ElementwiseKernel final : public ComputeKernel {
   }
 
   [[nodiscard]] const ComputeFacts& facts() const override { return kernel_.facts(); }
-  [[nodiscard]] Status accepts(const OverlapPlan& plan) const override { return kernel_.accepts(plan); }
+  [[nodiscard]] Status accepts(const ComputeSettings& settings) const override { return kernel_.accepts(settings); }
 
-  Status launch(int device, StreamHandle stream, const OverlapPlan& plan) override {
+  Status launch(int device, StreamHandle stream, const ComputeSettings& settings) override {
     const OnDevice& here = devices_[static_cast<std::size_t>(device)];
     void* in = here.in.get();
     void* out = here.out.get();
     std::int64_t vectors = what_.bytes / Bytes(16);
-    return kernel_.launch(device, stream, plan, pointers_to(in, out, vectors));
+    return kernel_.launch(device, stream, settings, pointers_to(in, out, vectors));
   }
 
   Status poison() override {

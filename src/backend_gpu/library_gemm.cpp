@@ -35,20 +35,20 @@ class LibraryGemmKernel final : public ComputeKernel {
 
   [[nodiscard]] const ComputeFacts& facts() const override { return facts_; }
 
-  [[nodiscard]] Status accepts(const OverlapPlan& plan) const override {
-    if (plan.pad != Bytes(0)) {
+  [[nodiscard]] Status accepts(const ComputeSettings& settings) const override {
+    if (settings.pad != Bytes(0)) {
       return invalid_input(fmt::format("pad_bytes: library_gemm cannot be shaped: {}", facts_.shape_refusal));
     }
-    if (plan.carveout) return invalid_input("carveout: acts on this project's kernels only, not on library_gemm");
-    if (plan.sm_target && (*plan.sm_target < Sms(1) || *plan.sm_target > sms_)) {
-      return invalid_input(fmt::format("sm_target: {}, expected 1 to {}", plan.sm_target->count(), sms_.count()));
+    if (settings.carveout) return invalid_input("carveout: acts on this project's kernels only, not on library_gemm");
+    if (settings.sm_target && (*settings.sm_target < Sms(1) || *settings.sm_target > sms_)) {
+      return invalid_input(fmt::format("sm_target: {}, expected 1 to {}", settings.sm_target->count(), sms_.count()));
     }
     return {};
   }
 
-  Status launch(int device, StreamHandle stream, const OverlapPlan& plan) override {
+  Status launch(int device, StreamHandle stream, const ComputeSettings& settings) override {
     const OnDevice& here = devices_[static_cast<std::size_t>(device)];
-    if (Status set = prepare(here, stream, plan); !set) return set;
+    if (Status set = prepare(here, stream, settings); !set) return set;
     const GemmExtents& gemm = operands_.extents();
     const GemmOperands::OnDevice& data = operands_.on(device);
     return blas_->multiply(here.handle, {.m = static_cast<int>(gemm.m),
@@ -84,7 +84,7 @@ class LibraryGemmKernel final : public ComputeKernel {
     return blas_->call(blas_->calls.create, &here.handle);
   }
 
-  Status prepare(const OnDevice& here, StreamHandle stream, const OverlapPlan& plan) const {
+  Status prepare(const OnDevice& here, StreamHandle stream, const ComputeSettings& settings) const {
     const BlasCalls& calls = blas_->calls;
     if (Status set = blas_->call(calls.set_stream, here.handle, stream); !set) return set;
     // Setting the stream drops the workspace that was given before.
@@ -93,7 +93,8 @@ class LibraryGemmKernel final : public ComputeKernel {
       if (Status set = blas_->call(calls.set_workspace, here.handle, here.workspace.get(), bytes); !set) return set;
     }
     if (!calls.set_sm_count_target) return {};
-    return blas_->call(calls.set_sm_count_target, here.handle, plan.sm_target ? static_cast<int>(plan.sm_target->count()) : 0);
+    return blas_->call(calls.set_sm_count_target, here.handle,
+                       settings.sm_target ? static_cast<int>(settings.sm_target->count()) : 0);
   }
 
   std::unique_ptr<BlasLibrary> blas_;

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "backend_gpu/collective.hpp"
@@ -11,8 +13,8 @@
 #include "backend_gpu/peer_copies.hpp"
 #include "backend_gpu/platform.hpp"
 #include "backend_gpu/schedule_calls.hpp"
-#include "elbowroom/model/scenario.hpp"
-#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/model/step.hpp"
+#include "elbowroom/plan/program.hpp"
 
 namespace elbowroom::gpu {
 
@@ -22,48 +24,66 @@ struct Machine {
   std::shared_ptr<const CommLibrary> comm;
 };
 
-/// Everything that a scenario has on its devices. What only some plans need is made when the first of them is run.
+/// Everything that a step has on its devices. What only some programs need is made when the first of them is run.
 class OnDevices {
  public:
-  using Streams = elbowroom::detail::LaneStreams<StreamHandle>;
-
-  static Result<std::unique_ptr<OnDevices>> make(const Scenario& scenario, const Machine& machine, std::uint64_t seed);
+  /// `invalid_input` for a step whose ranks do not all do the same.
+  static Result<std::unique_ptr<OnDevices>> make(const Step& step, const Machine& machine, std::uint64_t seed);
 
   [[nodiscard]] const Platform& platform() const { return *machine_.platform; }
-  [[nodiscard]] ComputeKernel& compute() const { return *compute_; }
-  [[nodiscard]] CollectiveBuffers& collective() const { return *collective_; }
-  [[nodiscard]] const std::vector<Lanes>& lanes() const { return lanes_; }
+  /// Of a computation, and of a collective. Operations of the same work share theirs.
+  [[nodiscard]] ComputeKernel& compute(int operation) const { return *work_of(operation).compute; }
+  [[nodiscard]] CollectiveBuffers& collective(int operation) const { return *work_of(operation).collective; }
   [[nodiscard]] StartLine& start() const { return *start_; }
 
-  /// Whether every control that `plan` sets can act here, whichever launches it is for; the reason otherwise.
-  [[nodiscard]] Status accepts(const OverlapPlan& plan) const;
+  /// Whether the launch's settings can act here; the reason otherwise.
+  [[nodiscard]] Status accepts(const Launch& launch, const Lane& lane) const;
 
-  /// What the collective goes over under a plan that accepts() let pass. The first plan with a budget takes a second.
-  Result<CommRoute> route_for(const OverlapPlan& plan);
+  /// The program with a lane for each stream: where SMs are left out for a launch and not for the one before it on its lane, the lane goes on on
+  /// another stream behind it.
+  [[nodiscard]] Result<Program> on_streams(const Program& program) const;
 
-  /// The compute and communication streams of such a plan.
-  Result<Streams> streams_for(const OverlapPlan& plan);
+  /// What such a program, which accepts() let pass, is enqueued with. The first one with a budget takes a second.
+  Result<ScheduleCalls> calls_for(const Program& program);
 
   /// Ends all running collectives; nothing can be run any more.
   void abort();
 
  private:
-  OnDevices(const Scenario& scenario, const Machine& machine) : scenario_(scenario), machine_(machine) {}
+  /// One of the two.
+  struct Work {
+    std::unique_ptr<ComputeKernel> compute;
+    std::unique_ptr<CollectiveBuffers> collective;
+    std::unique_ptr<PeerCopies> detour;  ///< of the collective; null until a program asks for it
+  };
+  /// Communicators are of one stream at a time: those of the first lane that communicates are 0.
+  using CommKey = std::pair<int, CommBudget>;
+
+  OnDevices(const Step& step, const Machine& machine) : step_(step), machine_(machine) {}
 
   Status build(std::uint64_t seed);
+  Status add_work(const Operation& operation, std::uint64_t seed);
   [[nodiscard]] const Runtime& runtime() const { return machine_.platform->runtime(); }
-  Result<const Communicators*> communicators_for(const CommBudget& budget);
-  Result<CommRoute> route_by_detour();
+  [[nodiscard]] const Operation& operation_of(const Launch& launch) const {
+    return step_.operations[static_cast<std::size_t>(launch.operation)];
+  }
+  [[nodiscard]] const Work& work_of(int operation) const { return work_[work_index_[static_cast<std::size_t>(operation)]]; }
+  Result<const Communicators*> communicators_for(int operation, const CommKey& key);
+  Result<CommRoute> route_by_detour(int operation, int comm_lane);
+  Result<CommRoute> route_for(int operation, int comm_lane, const CommSettings& settings);
+  /// Of each device.
+  Result<std::vector<StreamHandle>> streams_for(const Lane& lane);
 
-  Scenario scenario_;
+  Step step_;
   Machine machine_;  // before the others, which are made with it
-  std::unique_ptr<ComputeKernel> compute_;
-  std::unique_ptr<CollectiveBuffers> collective_;
-  std::unique_ptr<PeerCopies> detour_;  ///< of the collective; null until a plan asks for it
-  std::vector<Lanes> lanes_;
+  std::vector<Work> work_;
+  std::vector<std::size_t> work_index_;  ///< by operation
   std::unique_ptr<StartLine> start_;
-  std::map<Sms, std::vector<SmPartition>> partitions_;  ///< by the SMs left out, one for each device
-  std::map<CommBudget, Communicators> communicators_;
+  std::vector<DeviceEvents> events_;  ///< by device
+  std::map<Lane, std::vector<Stream>> streams_;
+  std::map<Lane, std::vector<SmPartition>> partitions_;
+  std::map<CommKey, Communicators> communicators_;
+  std::set<std::pair<CommKey, std::size_t>> registered_;  ///< whose buffers which communicators know
   /// Why no memory can be registered between these devices, once that was tried: to hear it again takes no further communicator.
   Status windows_refused_;
 };

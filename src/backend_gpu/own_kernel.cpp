@@ -69,23 +69,24 @@ Result<OwnKernel> OwnKernel::make(Platform& platform, const std::string& name, E
   return made;
 }
 
-Status OwnKernel::accepts(const OverlapPlan& plan) const {
-  if (plan.sm_target) return invalid_input("sm_target: acts on library_gemm only, this kernel's grid is the scenario's");
-  if (plan.carveout && (*plan.carveout < Percent(0) || *plan.carveout > Percent(100))) {
-    return invalid_input(fmt::format("carveout: {}, expected 0 to 100 percent", plan.carveout->count()));
+Status OwnKernel::accepts(const ComputeSettings& settings) const {
+  if (settings.sm_target) return invalid_input("sm_target: acts on library_gemm only, this kernel's grid is the scenario's");
+  if (settings.carveout && (*settings.carveout < Percent(0) || *settings.carveout > Percent(100))) {
+    return invalid_input(fmt::format("carveout: {}, expected 0 to 100 percent", settings.carveout->count()));
   }
-  if (plan.pad < Bytes(0) || plan.pad > greatest_pad_) {
-    return invalid_input(fmt::format("pad_bytes: {}, expected 0 to {} for this kernel", plan.pad.count(), greatest_pad_.count()));
+  if (settings.pad < Bytes(0) || settings.pad > greatest_pad_) {
+    return invalid_input(
+        fmt::format("pad_bytes: {}, expected 0 to {} for this kernel", settings.pad.count(), greatest_pad_.count()));
   }
   return {};
 }
 
-Status OwnKernel::launch(int device, StreamHandle stream, const OverlapPlan& plan, std::span<void* const> arguments) const {
+Status OwnKernel::launch(int device, StreamHandle stream, const ComputeSettings& settings, std::span<void* const> arguments) const {
   const OwnFunction& own = functions_[static_cast<std::size_t>(device)];
-  if (!plan.carveout) return gpu::launch(*runtime_, own, grid_, plan.pad, stream, arguments, "compute");
+  if (!settings.carveout) return gpu::launch(*runtime_, own, grid_, settings.pad, stream, arguments, "compute");
   return runtime_->call(runtime_->calls.launch_with_carveout, own.function, grid_.x, grid_.y, grid_.z,
-                        static_cast<unsigned>(own.threads.count()), 1, 1, static_cast<unsigned>(plan.pad.count()), stream,
-                        parameters(arguments), static_cast<int>(plan.carveout->count()));
+                        static_cast<unsigned>(own.threads.count()), 1, 1, static_cast<unsigned>(settings.pad.count()), stream,
+                        parameters(arguments), static_cast<int>(settings.carveout->count()));
 }
 
 }  // namespace elbowroom::gpu

@@ -9,7 +9,7 @@
 #include "elbowroom/backend/backend.hpp"
 #include "elbowroom/backend/launcher.hpp"
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/program.hpp"
 
 namespace elbowroom::gpu {
 
@@ -37,9 +37,9 @@ class OwnKernel {
   static Result<OwnKernel> make(Platform& platform, const std::string& name, Extent grid, int gpus);
 
   [[nodiscard]] const ComputeFacts& facts() const { return facts_; }
-  [[nodiscard]] Status accepts(const OverlapPlan& plan) const;
+  [[nodiscard]] Status accepts(const ComputeSettings& settings) const;
   /// `arguments` as pointers_to() gives them; `device` must be current.
-  Status launch(int device, StreamHandle stream, const OverlapPlan& plan, std::span<void* const> arguments) const;
+  Status launch(int device, StreamHandle stream, const ComputeSettings& settings, std::span<void* const> arguments) const;
 
  private:
   OwnKernel(const Runtime& runtime, Extent grid) : runtime_(&runtime), grid_(grid) {}

@@ -15,8 +15,8 @@
 #include "elbowroom/backend/backend.hpp"
 #include "elbowroom/base/quantities.hpp"
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/model/scenario.hpp"
-#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/model/step.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "elbowroom/trace/timeline.hpp"
 
 namespace elbowroom::gpu {
@@ -61,12 +61,13 @@ class Platform {
   /// A start line for streams of devices 0..gpus-1.
   virtual Result<std::unique_ptr<StartLine>> start_line(int gpus) = 0;
 
-  /// Whether this vendor has what the plan's controls act through; the reason otherwise. What depends on the compute kernel is not
-  /// asked here.
-  [[nodiscard]] virtual Status accepts(const OverlapPlan& plan, const Scenario& scenario, const CommLibrary& comm) const = 0;
+  /// Whether this vendor has what a launch of the operation on that lane acts through; the reason otherwise. What depends on the
+  /// compute kernel is not asked here.
+  [[nodiscard]] virtual Status accepts(const Operation& operation, const Launch& launch, const Lane& lane,
+                                       const CommLibrary& comm) const = 0;
 
-  /// How many SMs of each device the compute streams must leave free for the plan; zero: none. `invalid_input` when that cannot be.
-  [[nodiscard]] virtual Result<Sms> left_out(const OverlapPlan& plan) const;
+  /// How many SMs of each device the stream of such a computation must leave free; zero: none. `invalid_input` when that cannot be.
+  [[nodiscard]] virtual Result<Sms> left_out(const Lane& lane, const ComputeSettings& settings) const;
   /// The others of `device`, which must be current; `left_out` may be rounded up.
   [[nodiscard]] virtual Result<SmPartition> partition(Sms left_out, int device) const = 0;
 

@@ -1,54 +1,72 @@
 #pragma once
 
+#include <compare>
+#include <cstddef>
+#include <map>
 #include <vector>
 
-#include "backend/schedule.hpp"
 #include "backend_gpu/collective.hpp"
 #include "backend_gpu/compute_kernel.hpp"
 #include "backend_gpu/handles.hpp"
 #include "backend_gpu/platform.hpp"
 #include "backend_gpu/start_line.hpp"
+#include "elbowroom/plan/program.hpp"
 
 namespace elbowroom::gpu {
 
-struct Lanes : elbowroom::detail::DeviceLanes<Stream, Event> {
-  Event comm_begun;  ///< launch gate: all blocks of the latest collective have begun
+/// The events of one device, by their numbers in a program (backend/schedule.hpp): two timed ones, then ordering ones.
+using DeviceEvents = std::vector<Event>;
+
+Result<DeviceEvents> make_timed_events(const Runtime& runtime, int device);
+/// So that there are at least `count`.
+Status add_ordering_events(const Runtime& runtime, int device, std::size_t count, DeviceEvents& events);
+
+/// A collective as it is launched.
+struct CommUse {
+  int operation = 0;
+  int lane = 0;
+  CommSettings settings;
+  auto operator<=>(const CommUse&) const = default;
 };
 
-Result<Lanes> make_lanes(const Runtime& runtime, int device);
-
-/// What a schedule is enqueued with (backend/schedule.hpp says what each call does). Everything it is made of outlives it.
+/// What a program is enqueued with (backend/schedule.hpp says what each call does). Everything it is made of outlives it.
 class ScheduleCalls {
  public:
-  using Stream = StreamHandle;
-  using Lanes = gpu::Lanes;
   using StartLine = gpu::StartLine;
 
   struct Parts {
     const Platform& platform;
-    ComputeKernel& compute;
-    const CollectiveBuffers& collective;
-    CommRoute in_windows;
-    CommRoute outside;
+    std::vector<ComputeKernel*> computations;           ///< by operation; null: it communicates
+    std::vector<const CollectiveBuffers*> collectives;  ///< by operation; null: it computes
+    std::map<CommUse, CommRoute> routes;
+    std::vector<std::vector<StreamHandle>> streams;  ///< by lane and device
+    const std::vector<DeviceEvents>& events;         ///< by device
   };
-  ScheduleCalls(const Parts& parts, const std::vector<Lanes>& lanes);
+  explicit ScheduleCalls(Parts parts) : parts_(std::move(parts)) {}
 
+  [[nodiscard]] std::size_t devices() const { return parts_.events.size(); }
   Status use(std::size_t device) const { return runtime().use_device(static_cast<int>(device)); }
-  Status hold(StartLine& start, std::size_t device, Stream stream) const { return start.hold(static_cast<int>(device), stream); }
-  Status record(const Event& event, Stream stream) const;
-  Status wait(Stream stream, const Event& event) const;
-  Status compute(std::size_t device, Stream stream, const OverlapPlan& plan) const;
-  Status collective(elbowroom::detail::Place place, const std::vector<Stream>& streams) const;
-  Status gated_collective(const std::vector<Stream>& streams, const std::vector<Stream>& gated) const;
-  Result<bool> passed(const Event& event) const;
-  Result<Microseconds> between(const Event& begin, const Event& end) const;
+  Status hold(StartLine& start, std::size_t device, int lane) const {
+    return start.hold(static_cast<int>(device), stream(device, lane));
+  }
+  Status record(std::size_t device, int lane, int event) const;
+  Status wait(std::size_t device, int lane, int event) const;
+  Status compute(std::size_t device, const Launch& launch) const;
+  Status communicate(const Launch& launch, int begun) const;
+  Result<bool> passed(std::size_t device, int event) const;
+  Result<Microseconds> took(std::size_t device) const;
   Status healthy() const;
 
  private:
   [[nodiscard]] const Runtime& runtime() const { return parts_.platform.runtime(); }
+  [[nodiscard]] StreamHandle stream(std::size_t device, int lane) const {
+    return parts_.streams[static_cast<std::size_t>(lane)][device];
+  }
+  [[nodiscard]] EventHandle event(std::size_t device, int number) const {
+    return parts_.events[device][static_cast<std::size_t>(number)].get();
+  }
 
   Parts parts_;
-  std::vector<EventHandle> comm_begun_;
 };
 
 }  // namespace elbowroom::gpu

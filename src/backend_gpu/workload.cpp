@@ -1,20 +1,55 @@
 #include "backend_gpu/workload.hpp"
 
+#include <tuple>
 #include <utility>
 
-namespace elbowroom::gpu {
+#include "backend/schedule.hpp"
 
-Result<std::unique_ptr<Workload>> GpuWorkload::make(const Scenario& scenario, const Machine& machine, std::uint64_t seed,
-                                                    std::chrono::milliseconds time_limit) {
-  Result<std::unique_ptr<OnDevices>> made = OnDevices::make(scenario, machine, seed);
-  if (!made) return made.error();
-  return std::unique_ptr<Workload>(new GpuWorkload(scenario, std::move(*made), time_limit));
+namespace elbowroom::gpu {
+namespace {
+
+/// Launches whose results a later one of the same operation, with other settings, writes over: one of each kind, none of which waits.
+Program hidden(const Program& program) {
+  Program made;
+  made.lanes = program.lanes;
+  std::set<int> last;  // operations of which the kind that comes last is known
+  std::set<std::tuple<int, LaunchSettings>> known;
+  for (auto launch = program.launches.rbegin(); launch != program.launches.rend(); ++launch) {
+    if (!known.emplace(launch->operation, launch->settings).second || last.insert(launch->operation).second) continue;
+    Launch alone = *launch;
+    alone.after.clear();
+    alone.after_begun.clear();
+    made.launches.push_back(std::move(alone));
+  }
+  return made;
 }
 
-Status GpuWorkload::accepts(const OverlapPlan& plan) const {
+}  // namespace
+
+GpuWorkload::GpuWorkload(const Step& step, std::unique_ptr<OnDevices> on_devices, std::chrono::milliseconds time_limit)
+    : step_(step), time_limit_(time_limit), on_devices_(std::move(on_devices)) {
+  for (int at = 0; at < static_cast<int>(step_.operations.size()); ++at) {
+    computes_.push_back(computes(step_.operations[static_cast<std::size_t>(at)]));
+    facts_.push_back(computes_.back() ? on_devices_->compute(at).facts() : ComputeFacts());
+  }
+}
+
+Result<std::unique_ptr<Workload>> GpuWorkload::make(const Step& step, const Machine& machine, std::uint64_t seed,
+                                                    std::chrono::milliseconds time_limit) {
+  Result<std::unique_ptr<OnDevices>> made = OnDevices::make(step, machine, seed);
+  if (!made) return made.error();
+  return std::unique_ptr<Workload>(new GpuWorkload(step, std::move(*made), time_limit));
+}
+
+Status GpuWorkload::accepts(const Program& program) const {
   if (on_devices_ == nullptr) return failed("an earlier run on these devices did not end; nothing more is run on them");
-  if (Status possible = windows_possible(plan, scenario_); !possible) return possible;
-  return on_devices_->accepts(plan);
+  std::set<std::tuple<int, int, bool, LaunchSettings>> known;
+  for (const Launch& launch : program.launches) {
+    if (!known.emplace(launch.operation, launch.lane, launch.after_begun.empty(), launch.settings).second) continue;
+    const Lane& lane = program.lanes[static_cast<std::size_t>(launch.lane)];
+    if (Status accepted = on_devices_->accepts(launch, lane); !accepted) return accepted;
+  }
+  return {};
 }
 
 Status GpuWorkload::or_give_up(Status ended) {
@@ -24,68 +59,68 @@ Status GpuWorkload::or_give_up(Status ended) {
   return ended;
 }
 
-Result<GpuWorkload::Schedule> GpuWorkload::schedule(Order order, const OverlapPlan& plan) {
-  OnDevices& here = *on_devices_;
-  const Result<CommRoute> in_windows = here.route_for(plan);
-  if (!in_windows) return in_windows.error();
-  const Result<CommRoute> outside = here.route_for(outside_windows(plan, scenario_.collective));
-  if (!outside) return outside.error();
-  Result<OnDevices::Streams> streams = here.streams_for(plan);
+Status GpuWorkload::warm(const Program& program) {
+  if (Status accepted = accepts(program); !accepted) return accepted;
+  const Result<Program> streams = on_devices_->on_streams(elbowroom::detail::kinds_of(program));
   if (!streams) return streams.error();
-  const ScheduleCalls::Parts parts{here.platform(), here.compute(), here.collective(), *in_windows, *outside};
-  return Schedule{scenario_, order, plan, ScheduleCalls(parts, here.lanes()), here.lanes(), std::move(*streams)};
-}
-
-Status GpuWorkload::warm(Order order, const OverlapPlan& plan) {
-  if (Status accepted = accepts(plan); !accepted) return accepted;
-  if (warmed_.contains({order, plan})) return {};
-  Result<Schedule> once = schedule(order, plan);
-  if (!once) return once.error();
+  if (warmed_.contains(*streams)) return {};
+  Result<ScheduleCalls> calls = on_devices_->calls_for(*streams);
+  if (!calls) return calls.error();
   const elbowroom::detail::Deadline deadline(time_limit_);
-  const Status enqueued = enqueue_once(*once);
-  if (Status ended = or_give_up(enqueued ? await_end(*once, deadline) : enqueued); !ended) return ended;
-  warmed_.insert({order, plan});
+  const Status enqueued = elbowroom::detail::enqueue_unheld(*streams, computes_, *calls);
+  if (Status ended = or_give_up(enqueued ? elbowroom::detail::await_end(*calls, deadline) : enqueued); !ended) return ended;
+  warmed_.insert(*streams);
   return {};
 }
 
-Result<Microseconds> GpuWorkload::run(Order order, const OverlapPlan& plan) {
-  if (Status warmed = warm(order, plan); !warmed) return warmed.error();
-  Result<Schedule> all = schedule(order, plan);
-  if (!all) return all.error();
-  const elbowroom::detail::Deadline deadline(time_limit_);
-  const Status enqueued = enqueue_schedule(*all, on_devices_->start(), deadline);
-  if (Status ended = or_give_up(enqueued ? await_end(*all, deadline) : enqueued); !ended) return ended.error();
-  return slowest(*all);
+Result<Microseconds> GpuWorkload::run(const Program& program) {
+  if (Status warmed = warm(program); !warmed) return warmed.error();
+  return run_warmed(program);
 }
 
-Result<Timeline> GpuWorkload::record(Order order, const OverlapPlan& plan) {
+Result<Microseconds> GpuWorkload::run_warmed(const Program& program) {
+  const Result<Program> streams = on_devices_->on_streams(program);
+  if (!streams) return streams.error();
+  Result<ScheduleCalls> calls = on_devices_->calls_for(*streams);
+  if (!calls) return calls.error();
+  const elbowroom::detail::Deadline deadline(time_limit_);
+  const Status enqueued = elbowroom::detail::enqueue_program(*streams, computes_, *calls, on_devices_->start(), deadline);
+  if (Status ended = or_give_up(enqueued ? elbowroom::detail::await_end(*calls, deadline) : enqueued); !ended) return ended.error();
+  return elbowroom::detail::slowest(*calls);
+}
+
+Result<Timeline> GpuWorkload::record(const Program& program) {
   // Outside of the recording: set-up kernels are not part of the schedule.
-  if (Status warmed = warm(order, plan); !warmed) return warmed.error();
+  if (Status warmed = warm(program); !warmed) return warmed.error();
   return on_devices_->platform().record([&]() -> Status {
-    const Result<Microseconds> ran = run(order, plan);
+    const Result<Microseconds> ran = run_warmed(program);
     return ran ? Status() : Status(ran.error());
   });
 }
 
-Status GpuWorkload::verify(Order order, const OverlapPlan& plan) {
+Status GpuWorkload::verify(const Program& program) {
   // The first run of anything writes the outputs too: it comes before they are poisoned.
-  if (Status warmed = warm(order, plan); !warmed) return warmed;
-  const bool computes = order != Order::comm_only;
-  const bool communicates = order != Order::compute_only;
-  if (computes) {
-    if (Status poisoned = on_devices_->compute().poison(); !poisoned) return poisoned;
+  if (Status warmed = warm(program); !warmed) return warmed;
+  if (Status verified = verify_warmed(program); !verified) return verified;
+  const Program others = hidden(program);
+  return others.launches.empty() ? Status() : verify_warmed(others);
+}
+
+Status GpuWorkload::verify_warmed(const Program& program) {
+  std::set<int> operations;
+  for (const Launch& launch : program.launches) operations.insert(launch.operation);
+  for (const int at : operations) {
+    const bool computing = computes_[static_cast<std::size_t>(at)];
+    const Status poisoned = computing ? on_devices_->compute(at).poison() : on_devices_->collective(at).poison();
+    if (!poisoned) return poisoned;
   }
-  if (communicates) {
-    if (Status poisoned = on_devices_->collective().poison(); !poisoned) return poisoned;
+  if (const Result<Microseconds> ran = run_warmed(program); !ran) return ran.error();
+  for (const int at : operations) {
+    const bool computing = computes_[static_cast<std::size_t>(at)];
+    const Status verified = computing ? on_devices_->compute(at).verify() : on_devices_->collective(at).verify();
+    if (!verified) return verified;
   }
-  if (const Result<Microseconds> ran = run(order, plan); !ran) return ran.error();
-  if (computes) {
-    if (Status verified = on_devices_->compute().verify(); !verified) return verified;
-  }
-  if (!communicates) return {};
-  if (Status verified = on_devices_->collective().verify(); !verified) return verified;
-  // The last collective ran outside of windows; what it received hides what those in windows did.
-  return plan.windows_only && order == Order::concurrent ? verify(Order::comm_only, plan) : Status();
+  return {};
 }
 
 }  // namespace elbowroom::gpu

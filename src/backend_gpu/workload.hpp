@@ -4,44 +4,49 @@
 #include <cstdint>
 #include <memory>
 #include <set>
-#include <utility>
+#include <vector>
 
 #include "backend_gpu/on_devices.hpp"
 #include "elbowroom/backend/backend.hpp"
 
 namespace elbowroom::gpu {
 
-/// Runs a scenario on its devices: what is enqueued in which order is backend/schedule.hpp's, with which calls schedule_calls.hpp's.
+/// Runs a step on its devices: how a program is enqueued is backend/schedule.hpp's, with which calls schedule_calls.hpp's.
 class GpuWorkload final : public Workload {
  public:
-  static Result<std::unique_ptr<Workload>> make(const Scenario& scenario, const Machine& machine, std::uint64_t seed,
+  using Workload::accepts;
+  using Workload::compute;
+  using Workload::record;
+  using Workload::run;
+  using Workload::verify;
+
+  static Result<std::unique_ptr<Workload>> make(const Step& step, const Machine& machine, std::uint64_t seed,
                                                 std::chrono::milliseconds time_limit);
 
-  [[nodiscard]] const ComputeFacts& compute() const override { return facts_; }
-  [[nodiscard]] Status accepts(const OverlapPlan& plan) const override;
-  Result<Microseconds> run(Order order, const OverlapPlan& plan) override;
-  Result<Timeline> record(Order order, const OverlapPlan& plan) override;
-  Status verify(Order order, const OverlapPlan& plan) override;
+  [[nodiscard]] const Step& step() const override { return step_; }
+  [[nodiscard]] const ComputeFacts& compute(int operation) const override { return facts_[static_cast<std::size_t>(operation)]; }
+  [[nodiscard]] Status accepts(const Program& program) const override;
+  Result<Microseconds> run(const Program& program) override;
+  Result<Timeline> record(const Program& program) override;
+  Status verify(const Program& program) override;
 
  private:
-  using Schedule = elbowroom::detail::Schedule<ScheduleCalls>;
+  GpuWorkload(const Step& step, std::unique_ptr<OnDevices> on_devices, std::chrono::milliseconds time_limit);
 
-  GpuWorkload(const Scenario& scenario, std::unique_ptr<OnDevices> on_devices, std::chrono::milliseconds time_limit)
-      : scenario_(scenario), time_limit_(time_limit), facts_(on_devices->compute().facts()), on_devices_(std::move(on_devices)) {}
-
-  /// Refers to `plan`.
-  Result<Schedule> schedule(Order order, const OverlapPlan& plan);
   /// Runs each kind of launch that was never run before, unheld: it loads kernels and connects communicators.
-  Status warm(Order order, const OverlapPlan& plan);
+  Status warm(const Program& program);
+  Result<Microseconds> run_warmed(const Program& program);
+  Status verify_warmed(const Program& program);
   /// Passes `ended` on; when it is a failure, aborts all collectives and leaves the devices alone from then on.
   Status or_give_up(Status ended);
 
-  Scenario scenario_;
+  Step step_;
   std::chrono::milliseconds time_limit_;
-  ComputeFacts facts_;
+  std::vector<ComputeFacts> facts_;  ///< by operation
+  std::vector<bool> computes_;       ///< by operation
   /// Given up without being freed when a schedule does not end: freeing would wait for it.
   std::unique_ptr<OnDevices> on_devices_;
-  std::set<std::pair<Order, OverlapPlan>> warmed_;
+  std::set<Program> warmed_;  ///< their kinds of launches
 };
 
 }  // namespace elbowroom::gpu

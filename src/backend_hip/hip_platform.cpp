@@ -19,14 +19,12 @@ constexpr Threads kThreads(256);  // of every kernel of this project that a work
 Error no_launch_gate() { return invalid_input(fmt::format("launch_gate: {}", kNoGateUnderHip)); }
 
 /// Controls without a counterpart in HIP.
-Status exists_here(const OverlapPlan& plan) {
-  if (plan.launch_gate) return no_launch_gate();
-  if (plan.cluster) return invalid_input("cluster: HIP launches no clusters");
-  if (plan.carveout) return invalid_input("carveout: the LDS of AMD devices is not carved out of a cache");
-  if (plan.comm_threads) return invalid_input("comm_threads: RCCL takes no number of threads");
-  if (plan.symmetric) return invalid_input(fmt::format("symmetric: {}", kSymmetricIsOfNccl));
-  if (plan.copy_engine) return invalid_input(fmt::format("copy_engine: {}", kCopyEnginesAreOfNccl));
-  if (plan.peer_detour) return invalid_input(fmt::format("peer_detour: {}", kCopyEnginesAreOfNccl));
+Status exists_here(const CommSettings& settings) {
+  if (settings.cluster) return invalid_input("cluster: HIP launches no clusters");
+  if (settings.comm_threads) return invalid_input("comm_threads: RCCL takes no number of threads");
+  if (settings.symmetric) return invalid_input(fmt::format("symmetric: {}", kSymmetricIsOfNccl));
+  if (settings.copy_engine) return invalid_input(fmt::format("copy_engine: {}", kCopyEnginesAreOfNccl));
+  if (settings.peer_detour) return invalid_input(fmt::format("peer_detour: {}", kCopyEnginesAreOfNccl));
   return {};
 }
 
@@ -57,21 +55,26 @@ Result<std::unique_ptr<gpu::BlasLibrary>> HipPlatform::blas() const { return loa
 
 Result<std::unique_ptr<gpu::StartLine>> HipPlatform::start_line(int gpus) { return make_start_line(*hip_, runtime(), code_, gpus); }
 
-Status HipPlatform::accepts(const OverlapPlan& plan, const Scenario&, const gpu::CommLibrary& comm) const {
-  if (Status exists = exists_here(plan); !exists) return exists;
-  if (plan.priority && !priority_acts_) return priority_acts_;
-  if (plan.comm_blocks && !comm.has_budgets()) {
+Status HipPlatform::accepts(const Operation&, const Launch& launch, const Lane& lane, const gpu::CommLibrary& comm) const {
+  if (!launch.after_begun.empty()) return no_launch_gate();
+  if (lane.urgent && !priority_acts_) return priority_acts_;
+  if (const auto* compute = std::get_if<ComputeSettings>(&launch.settings)) {
+    return compute->carveout ? invalid_input("carveout: the LDS of AMD devices is not carved out of a cache") : Status();
+  }
+  const auto& settings = std::get<CommSettings>(launch.settings);
+  if (Status exists = exists_here(settings); !exists) return exists;
+  if (settings.comm_blocks && !comm.has_budgets()) {
     return invalid_input(fmt::format("comm_blocks: RCCL {} takes no block budget, expected 2.17 or later", comm.version()));
   }
   return {};
 }
 
-Result<Sms> HipPlatform::left_out(const OverlapPlan& plan) const {
-  if (!plan.sm_target) return Platform::left_out(plan);
-  if (plan.comm_sms) return invalid_input("sm_target: acts through the CU mask that comm_sms sets; expected one of them");
+Result<Sms> HipPlatform::left_out(const Lane& lane, const ComputeSettings& settings) const {
+  if (!settings.sm_target) return Platform::left_out(lane, settings);
+  if (lane.leaving_out) return invalid_input("sm_target: acts through the CU mask that comm_sms sets; expected one of them");
   const Sms all = devices().front().limits.sms;
-  if (*plan.sm_target >= Sms(1) && *plan.sm_target <= all) return all - *plan.sm_target;
-  return invalid_input(fmt::format("sm_target: {}, expected 1 to {}", plan.sm_target->count(), all.count()));
+  if (*settings.sm_target >= Sms(1) && *settings.sm_target <= all) return all - *settings.sm_target;
+  return invalid_input(fmt::format("sm_target: {}, expected 1 to {}", settings.sm_target->count(), all.count()));
 }
 
 Result<gpu::SmPartition> HipPlatform::partition(Sms left_out, int) const {

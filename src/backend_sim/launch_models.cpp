@@ -40,10 +40,7 @@ Status accepts_threads(Threads threads, CollectiveOp op, const DeviceLimits& dev
 }
 
 Status accepts_comm(const CommSettings& settings, CollectiveOp op, const DeviceLimits& device) {
-  OverlapPlan ways;
-  ways.copy_engine = settings.copy_engine;
-  ways.peer_detour = settings.peer_detour;
-  if (Status possible = detour_possible(ways, op); !possible) return possible;
+  if (Status possible = detour_possible(settings, op); !possible) return possible;
   if (settings.copy_engine) {
     if (Status possible = copies_possible(op, device); !possible) return possible;
   }

@@ -36,16 +36,16 @@ class SimBackend final : public Backend {
   [[nodiscard]] const std::vector<DeviceInfo>& devices() const override { return devices_; }
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& versions() const override { return versions_; }
 
-  Result<std::unique_ptr<Workload>> prepare(const Scenario& scenario) override {
-    if (Status valid = validate(scenario); !valid) return valid.error();
-    const Bytes needed = memory_per_device(scenario);
+  using Backend::prepare;
+
+  Result<std::unique_ptr<Workload>> prepare(const Step& step) override {
+    const Bytes needed = memory_per_device(step);
     if (const Bytes room = devices_.front().memory; needed > room) {
       return invalid_input(
           fmt::format("compute and collective.bytes: {:.1f} GiB on each GPU, expected at most {:.1f} GiB (memory of {})",
                       gib(needed), gib(room), devices_.front().limits.name));
     }
-    Result<std::unique_ptr<SimWorkload>> workload =
-        SimWorkload::make(step_of(scenario), devices_.front().limits, noise_, time_limit_);
+    Result<std::unique_ptr<SimWorkload>> workload = SimWorkload::make(step, devices_.front().limits, noise_, time_limit_);
     if (!workload) return workload.error();
     return std::unique_ptr<Workload>(std::move(*workload));
   }

@@ -1,12 +1,10 @@
 #include "backend_sim/sim_workload.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 #include <tuple>
 
 #include "backend_sim/performance.hpp"
-#include "elbowroom/plan/lower.hpp"
 
 namespace elbowroom::sim {
 namespace {
@@ -26,36 +24,6 @@ Result<std::unique_ptr<SimWorkload>> SimWorkload::make(const Step& step, const D
   Result<LaunchModels> models = LaunchModels::make(step, device);
   if (!models) return models.error();
   return std::unique_ptr<SimWorkload>(new SimWorkload(step, std::move(*models), device, noise, time_limit));
-}
-
-const ComputeFacts& SimWorkload::compute() const {
-  static const ComputeFacts none;
-  const auto first = std::ranges::find_if(step_.operations, computes);
-  if (first == step_.operations.end()) return none;
-  return models_.facts(static_cast<int>(first - step_.operations.begin()));
-}
-
-Status SimWorkload::accepts(const OverlapPlan& plan) const {
-  const Result<Program> program = lower(step_, Order::concurrent, plan);
-  return program ? accepts(*program) : Status(program.error());
-}
-
-Result<Microseconds> SimWorkload::run(Order order, const OverlapPlan& plan) {
-  if (Status accepted = accepts(plan); !accepted) return accepted.error();
-  const Result<Program> program = lower(step_, order, plan);
-  return program ? run(*program) : program.error();
-}
-
-Result<Timeline> SimWorkload::record(Order order, const OverlapPlan& plan) {
-  if (Status accepted = accepts(plan); !accepted) return accepted.error();
-  const Result<Program> program = lower(step_, order, plan);
-  return program ? record(*program) : program.error();
-}
-
-Status SimWorkload::verify(Order order, const OverlapPlan& plan) {
-  if (Status accepted = accepts(plan); !accepted) return accepted;
-  const Result<Program> program = lower(step_, order, plan);
-  return program ? verify(*program) : Status(program.error());
 }
 
 Status SimWorkload::accepts(const Program& program) const {

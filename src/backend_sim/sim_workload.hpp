@@ -20,18 +20,20 @@ class SimWorkload final : public Workload {
   static Result<std::unique_ptr<SimWorkload>> make(const Step& step, const DeviceLimits& device, const RunNoise& noise,
                                                    std::chrono::milliseconds time_limit);
 
-  [[nodiscard]] const ComputeFacts& compute() const override;
-  [[nodiscard]] Status accepts(const OverlapPlan& plan) const override;
-  Result<Microseconds> run(Order order, const OverlapPlan& plan) override;
-  Result<Timeline> record(Order order, const OverlapPlan& plan) override;
-  Status verify(Order order, const OverlapPlan& plan) override;
+  using Workload::accepts;
+  using Workload::compute;
+  using Workload::record;
+  using Workload::run;
+  using Workload::verify;
 
-  [[nodiscard]] Status accepts(const Program& program) const;
-  Result<Microseconds> run(const Program& program);
+  [[nodiscard]] const Step& step() const override { return step_; }
+  [[nodiscard]] const ComputeFacts& compute(int operation) const override { return models_.facts(operation); }
+  [[nodiscard]] Status accepts(const Program& program) const override;
+  Result<Microseconds> run(const Program& program) override;
   /// One device is simulated; its spans stand for all, which are equal.
-  Result<Timeline> record(const Program& program);
+  Result<Timeline> record(const Program& program) override;
   /// The simulator computes no data: succeeds for every program that could run.
-  Status verify(const Program& program);
+  Status verify(const Program& program) override;
 
  private:
   SimWorkload(const Step& step, LaunchModels models, const DeviceLimits& device, const RunNoise& noise,

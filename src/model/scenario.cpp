@@ -9,6 +9,7 @@
 
 #include "elbowroom/model/collective_facts.hpp"
 #include "model/scenario_limits.hpp"
+#include "model/work_rules.hpp"
 
 namespace elbowroom {
 namespace {
@@ -22,7 +23,7 @@ Error bad(std::string_view field, std::int64_t value, std::string_view expected)
   return invalid_input(fmt::format("{}: {}, expected {}", field, value, expected));
 }
 
-Status validate(const TiledGemm& gemm) {
+Status check(const TiledGemm& gemm) {
   const std::array<std::tuple<const char*, std::int64_t, const char*, std::int64_t>, 3> sides{{
       {"compute.m", gemm.m, "compute.tile_m", gemm.tile_m},
       {"compute.n", gemm.n, "compute.tile_n", gemm.tile_n},
@@ -44,7 +45,7 @@ Status validate(const TiledGemm& gemm) {
   return {};
 }
 
-Status validate(const LibraryGemm& gemm) {
+Status check(const LibraryGemm& gemm) {
   const std::array<std::pair<const char*, std::int64_t>, 3> sides{
       {{"compute.m", gemm.m}, {"compute.n", gemm.n}, {"compute.k", gemm.k}}};
   for (const auto& [side, extent] : sides) {
@@ -55,12 +56,35 @@ Status validate(const LibraryGemm& gemm) {
   return {};
 }
 
-Status validate(const Elementwise& elementwise) {
+Status check(const Elementwise& elementwise) {
   // One thread handles 16 bytes.
   if (elementwise.bytes < Bytes(16) || elementwise.bytes > kLargestBuffer || elementwise.bytes.count() % 16 != 0) {
     return bad("compute.bytes", elementwise.bytes.count(), "a multiple of 16 up to 16 TiB");
   }
   return {};
+}
+
+template <class Gemm>
+Bytes operands_and_result(const Gemm& gemm, DataType result) {
+  return size_of(gemm.dtype) * (gemm.m * gemm.k + gemm.k * gemm.n) + size_of(result) * (gemm.m * gemm.n);
+}
+
+Bytes memory(const TiledGemm& gemm) { return operands_and_result(gemm, DataType::f32); }
+Bytes memory(const LibraryGemm& gemm) { return operands_and_result(gemm, gemm.dtype); }
+Bytes memory(const Elementwise& elementwise) { return elementwise.bytes * 2; }
+
+// Names stand in tables and in messages of one line. Bytes from 128 up are part of UTF-8.
+bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 32 || byte == 127;
+}
+
+}  // namespace
+
+namespace detail {
+
+Status validate(const Compute& compute) {
+  return std::visit([](const auto& kernel) { return check(kernel); }, compute);
 }
 
 Status validate(const Collective& collective, int gpus) {
@@ -81,36 +105,26 @@ Status validate(const Collective& collective, int gpus) {
   return {};
 }
 
-template <class Gemm>
-Bytes operands_and_result(const Gemm& gemm, DataType result) {
-  return size_of(gemm.dtype) * (gemm.m * gemm.k + gemm.k * gemm.n) + size_of(result) * (gemm.m * gemm.n);
+Status validate_name(std::string_view name, const std::string& field) {
+  if (name.empty()) return invalid_input(field + ": empty, expected a text");
+  constexpr std::size_t longest_name = 200;
+  if (name.size() > longest_name) {
+    return invalid_input(fmt::format("{}: {} bytes, expected at most {}", field, name.size(), longest_name));
+  }
+  if (std::ranges::any_of(name, is_control)) {
+    return invalid_input(field + ": has control characters, expected a text on one line");
+  }
+  return {};
 }
 
-Bytes memory_of(const TiledGemm& gemm) { return operands_and_result(gemm, DataType::f32); }
-Bytes memory_of(const LibraryGemm& gemm) { return operands_and_result(gemm, gemm.dtype); }
-Bytes memory_of(const Elementwise& elementwise) { return elementwise.bytes * 2; }
-
-// Names stand in tables and in messages of one line. Bytes from 128 up are part of UTF-8.
-bool is_control(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte < 32 || byte == 127;
-}
-
-}  // namespace
+}  // namespace detail
 
 Status validate(const Scenario& scenario) {
-  if (scenario.name.empty()) return invalid_input("name: empty, expected a text");
-  constexpr std::size_t longest_name = 200;
-  if (scenario.name.size() > longest_name) {
-    return invalid_input(fmt::format("name: {} bytes, expected at most {}", scenario.name.size(), longest_name));
-  }
-  if (std::ranges::any_of(scenario.name, is_control)) {
-    return invalid_input("name: has control characters, expected a text on one line");
-  }
+  if (Status named = detail::validate_name(scenario.name, "name"); !named) return named;
   if (scenario.gpus < 2 || scenario.gpus > 8) return bad("gpus", scenario.gpus, "2 to 8");
   if (scenario.iterations < 1 || scenario.iterations > 10'000) return bad("iterations", scenario.iterations, "1 to 10000");
-  if (Status compute = std::visit([](const auto& kernel) { return validate(kernel); }, scenario.compute); !compute) return compute;
-  return validate(scenario.collective, scenario.gpus);
+  if (Status compute = detail::validate(scenario.compute); !compute) return compute;
+  return detail::validate(scenario.collective, scenario.gpus);
 }
 
 std::string_view to_string(DataType dtype) { return dtype == DataType::f32 ? "f32" : "bf16"; }
@@ -150,10 +164,8 @@ BufferSizes buffer_sizes(const Collective& collective, int gpus) {
   return {facts.sends_whole ? collective.bytes : share, facts.receives_whole ? collective.bytes : share};
 }
 
-Bytes memory_per_device(const Scenario& scenario) {
-  const Bytes compute = std::visit([](const auto& kernel) { return memory_of(kernel); }, scenario.compute);
-  const BufferSizes collective = buffer_sizes(scenario.collective, scenario.gpus);
-  return compute + collective.send + collective.recv;
+Bytes memory_of(const Compute& compute) {
+  return std::visit([](const auto& kernel) { return memory(kernel); }, compute);
 }
 
 }  // namespace elbowroom

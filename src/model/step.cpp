@@ -131,6 +131,23 @@ int communicator_size(const Step& step, const Operation& operation) {
   return size;
 }
 
+Bytes memory_per_device(const Step& step) {
+  Bytes sum(0);
+  for (auto operation = step.operations.begin(); operation != step.operations.end(); ++operation) {
+    if (std::find_if(step.operations.begin(), operation, [&](const Operation& other) { return other.what == operation->what; }) !=
+        operation) {
+      continue;
+    }
+    if (const auto* compute = std::get_if<Compute>(&operation->what)) sum += memory_of(*compute);
+    if (const auto* transfer = std::get_if<SendRecv>(&operation->what)) sum += transfer->bytes * 2;
+    if (const auto* collective = std::get_if<Collective>(&operation->what)) {
+      const BufferSizes sizes = buffer_sizes(*collective, communicator_size(step, *operation));
+      sum += sizes.send + sizes.recv;
+    }
+  }
+  return sum;
+}
+
 std::vector<int> ranks_of(const Step& step, const Operation& operation) {
   std::vector<int> ranks;
   for (const std::vector<int>& some : communicators_of(step, operation)) ranks.insert(ranks.end(), some.begin(), some.end());

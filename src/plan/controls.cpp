@@ -277,10 +277,10 @@ const Control& control(std::string_view name) {
   return found == kControls.end() ? kControls.front() : *found;
 }
 
-Status detour_possible(const OverlapPlan& plan, CollectiveOp op) {
-  if (!plan.peer_detour) return {};
+Status detour_possible(const CommSettings& settings, CollectiveOp op) {
+  if (!settings.peer_detour) return {};
   if (!moves_only(op)) return invalid_input(fmt::format("peer_detour: {}", kNothingStays));
-  return plan.copy_engine ? Status() : invalid_input(fmt::format("peer_detour: {}", kNoDetourAlone));
+  return settings.copy_engine ? Status() : invalid_input(fmt::format("peer_detour: {}", kNoDetourAlone));
 }
 
 Status symmetric_kernel_exists(CollectiveOp op) {

@@ -16,6 +16,7 @@
 #include "elbowroom/model/device_limits.hpp"
 #include "elbowroom/model/kernel_footprint.hpp"
 #include "elbowroom/model/scenario.hpp"
+#include "elbowroom/model/step.hpp"
 #include "elbowroom/plan/overlap_plan.hpp"
 #include "elbowroom/plan/program.hpp"
 #include "elbowroom/trace/timeline.hpp"
@@ -39,7 +40,7 @@ struct ComputeFacts {
   std::string shape_refusal;  ///< why padding cannot act on it; empty: it can
 };
 
-/// A scenario made ready on a backend: memory, streams, communicators. Owns everything it needs; destroying it frees all of it.
+/// A step made ready on a backend: memory, streams, communicators. Owns everything it needs; destroying it frees all of it.
 /// Calls on one Workload must not overlap in time.
 class Workload {
  public:
@@ -47,24 +48,41 @@ class Workload {
   Workload(const Workload&) = delete;
   Workload& operator=(const Workload&) = delete;
 
-  [[nodiscard]] virtual const ComputeFacts& compute() const = 0;
+  [[nodiscard]] virtual const Step& step() const = 0;
 
-  /// Whether every control that `plan` sets can act here; the reason otherwise. What runs a plan refuses it for the same reason.
-  [[nodiscard]] virtual Status accepts(const OverlapPlan& plan) const = 0;
+  /// Of a computation of the step, by index.
+  [[nodiscard]] virtual const ComputeFacts& compute(int operation) const = 0;
 
-  /// Runs all iterations once and returns the slowest device's time from its first operation's start to its last one's end.
-  /// A control in `plan` that cannot act here is an error, never ignored. Blocks until the devices are idle or the backend's
+  /// Whether every setting of the program's launches can act here; the reason otherwise. What runs a program refuses it for the same
+  /// reason. Programs are of the step, as lower() makes them.
+  [[nodiscard]] virtual Status accepts(const Program& program) const = 0;
+
+  /// Runs the program once and returns the slowest device's time from its first operation's start to its last one's end.
+  /// A setting that cannot act here is an error, never ignored. Blocks until the devices are idle or the backend's
   /// time limit has passed; after a timeout the workload answers only errors.
-  virtual Result<Microseconds> run(Order order, const OverlapPlan& plan) = 0;
+  virtual Result<Microseconds> run(const Program& program) = 0;
 
   /// The same run under a kernel recorder, which slows it: never use its length as a time. `unavailable` without a recorder.
-  virtual Result<Timeline> record(Order order, const OverlapPlan& plan) = 0;
+  virtual Result<Timeline> record(const Program& program) = 0;
 
   /// The same run on poisoned outputs, each then compared with a reference. A wrong or unwritten result is `failed`.
-  virtual Status verify(Order order, const OverlapPlan& plan) = 0;
+  virtual Status verify(const Program& program) = 0;
+
+  // The same of the step's own program under a plan for all of it.
+
+  /// Of the step's first computation.
+  [[nodiscard]] ELBOWROOM_API const ComputeFacts& compute() const;
+  /// Of the concurrent program.
+  [[nodiscard]] ELBOWROOM_API Status accepts(const OverlapPlan& plan) const;
+  ELBOWROOM_API Result<Microseconds> run(Order order, const OverlapPlan& plan);
+  ELBOWROOM_API Result<Timeline> record(Order order, const OverlapPlan& plan);
+  ELBOWROOM_API Status verify(Order order, const OverlapPlan& plan);
 
  protected:
   Workload() = default;
+
+ private:
+  [[nodiscard]] Result<Program> program_of(Order order, const OverlapPlan& plan) const;
 };
 
 /// The only thing that acts on devices. Implementations are leaves: nothing includes them, the registry names them.
@@ -80,9 +98,12 @@ class ELBOWROOM_API Backend {
   /// Software that shapes the figures: {"nccl", "2.28.3"}, ...
   [[nodiscard]] virtual const std::vector<std::pair<std::string, std::string>>& versions() const = 0;
 
-  /// Allocates and initialises everything that `scenario` needs on its first `gpus` devices. Takes seconds on real devices
-  /// (communicators). `invalid_input` when the scenario cannot run here, `failed` when a device call went wrong.
-  virtual Result<std::unique_ptr<Workload>> prepare(const Scenario& scenario) = 0;
+  /// Allocates and initialises everything that `step` needs on as many devices as it has ranks. Takes seconds on real devices
+  /// (communicators). `invalid_input` when the step cannot run here, `failed` when a device call went wrong. `step` is valid.
+  virtual Result<std::unique_ptr<Workload>> prepare(const Step& step) = 0;
+
+  /// The same for the step that a scenario is; `invalid_input` when it is not valid.
+  Result<std::unique_ptr<Workload>> prepare(const Scenario& scenario);
 
   /// For an application's own kernels on the first `gpus` devices; `unavailable` where a backend only runs scenarios.
   virtual Result<std::unique_ptr<Launcher>> launcher(int gpus);

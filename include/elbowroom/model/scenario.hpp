@@ -109,8 +109,7 @@ struct BufferSizes {
 /// `gpus` ranks, at least one, that divide the collective's buffer.
 ELBOWROOM_API BufferSizes buffer_sizes(const Collective& collective, int gpus);
 
-/// Device memory of the operands, results and buffers that every backend allocates on each GPU, workspaces of its own aside.
-/// `scenario` is valid.
-ELBOWROOM_API Bytes memory_per_device(const Scenario& scenario);
+/// Device memory of a kernel's operands and result.
+ELBOWROOM_API Bytes memory_of(const Compute& compute);
 
 }  // namespace elbowroom

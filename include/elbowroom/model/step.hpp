@@ -94,6 +94,16 @@ struct Step {
 /// A pipeline or a pair of one kernel and one collective.
 ELBOWROOM_API Step step_of(const Scenario& scenario);
 
+/// Reads an `elbowroom.step/1` document, or an `elbowroom.scenario/1` document as the step that it is. Errors are as those of
+/// parse_scenario. Never throws, whatever the text is.
+ELBOWROOM_API Result<Step> parse_step(std::string_view json, std::string_view source);
+
+/// An `elbowroom.step/1` document; parse_step reads what this writes.
+ELBOWROOM_API std::string to_json(const Step& step, int indent = 2);
+
+/// The rules that hold on every device: names, ranges, buffers that divide among ranks, an order that can be kept.
+ELBOWROOM_API Status validate(const Step& step);
+
 ELBOWROOM_API bool computes(const Operation& operation);
 
 /// The operation's own lane, or the one for what it is.
@@ -109,6 +119,10 @@ ELBOWROOM_API std::vector<std::vector<int>> communicators_of(const Step& step, c
 
 /// Ranks that share one communicator of the operation.
 ELBOWROOM_API int communicator_size(const Step& step, const Operation& operation);
+
+/// Device memory of the operands, results and buffers that every backend allocates on each GPU, workspaces of its own aside. Operations of
+/// the same work share them.
+ELBOWROOM_API Bytes memory_per_device(const Step& step);
 
 /// Ranks that take part, in ascending order.
 ELBOWROOM_API std::vector<int> ranks_of(const Step& step, const Operation& operation);

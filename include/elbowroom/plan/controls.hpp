@@ -13,6 +13,7 @@
 #include "elbowroom/model/kernel_footprint.hpp"
 #include "elbowroom/model/scenario.hpp"
 #include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/program.hpp"
 
 namespace elbowroom {
 
@@ -26,8 +27,8 @@ inline constexpr std::string_view kSymmetricIsOfNccl = "kernels on symmetric mem
 ELBOWROOM_API Status symmetric_kernel_exists(CollectiveOp op);
 /// What a backend says of a plan that asks copy engines for an operation of which they can carry nothing.
 ELBOWROOM_API Status engines_possible(CollectiveOp op);
-/// What a backend says of a plan whose `peer_detour` has nothing to act on in a collective of that kind.
-ELBOWROOM_API Status detour_possible(const OverlapPlan& plan, CollectiveOp op);
+/// What a backend says of settings whose `peer_detour` has nothing to act on in a collective of that kind.
+ELBOWROOM_API Status detour_possible(const CommSettings& settings, CollectiveOp op);
 
 /// Where controls are to act: the facts that decide which values of which control are legal.
 struct ControlSite {

@@ -1,11 +1,15 @@
-// The order in which a scenario is enqueued, written down by calls that do nothing else.
+// The order in which a program is enqueued, written down by calls that do nothing else.
 #include "backend/schedule.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "elbowroom/plan/lower.hpp"
 
 namespace elbowroom::detail {
 namespace {
@@ -32,48 +36,67 @@ Trouble with(Change change) {
   return trouble;
 }
 
-/// Streams and events are names.
+/// Streams are letters by lane, events have their roles' names.
 class Written {
  public:
-  using Stream = std::string;
-  using Lanes = DeviceLanes<std::string, std::string>;
   using StartLine = Line;
 
-  explicit Written(std::vector<std::string>& log, const Trouble& trouble = {}) : log_(&log), trouble_(trouble) {}
+  Written(std::vector<std::string>& log, const Program& program, std::size_t devices = 1, const Trouble& trouble = {})
+      : log_(&log), events_(program), devices_(devices), trouble_(trouble) {}
 
+  [[nodiscard]] std::size_t devices() const { return devices_; }
   Status use(std::size_t device) {
     device_ = device;
     return {};
   }
-  Status hold(Line& line, std::size_t, const std::string& stream) {
+  Status hold(Line& line, std::size_t device, int lane) {
     ++line.holds;
-    return write("hold " + stream);
+    return write("hold " + stream(device, lane));
   }
-  Status record(const std::string& event, const std::string& stream) { return write(fmt::format("{}: record {}", stream, event)); }
-  Status wait(const std::string& stream, const std::string& event) { return write(fmt::format("{}: wait {}", stream, event)); }
-  Status compute(std::size_t device, const std::string& stream, const OverlapPlan& plan) {
+  Status record(std::size_t device, int lane, int event) {
+    return write(fmt::format("{}: record {}", stream(device, lane), name(event)));
+  }
+  Status wait(std::size_t device, int lane, int event) {
+    return write(fmt::format("{}: wait {}", stream(device, lane), name(event)));
+  }
+  Status compute(std::size_t device, const Launch& launch) {
     EXPECT_EQ(device, device_) << "is not current";
-    return write(fmt::format("{}: compute, pad {}", stream, plan.pad.count()));
+    return write(
+        fmt::format("{}: compute, pad {}", stream(device, launch.lane), std::get<ComputeSettings>(launch.settings).pad.count()));
   }
-  Status collective(Place place, const std::vector<std::string>& streams) {
-    return write(fmt::format("{}: collective {}", streams.front(), place == Place::in_window ? "in window" : "outside"));
+  Status communicate(const Launch& launch, int begun) {
+    const std::optional<Blocks> blocks = std::get<CommSettings>(launch.settings).comm_blocks;
+    return write(fmt::format("{}: collective{}{}", stream(0, launch.lane), blocks ? fmt::format(" of {}", blocks->count()) : "",
+                             begun < 0 ? "" : ", begun is " + name(begun)));
   }
-  Status gated_collective(const std::vector<std::string>& streams, const std::vector<std::string>& gated) {
-    return write(fmt::format("{}: collective, {} waits", streams.front(), gated.back()));
-  }
-  Result<bool> passed(const std::string&) { return questions_++ >= trouble_.passed_after; }
-  Result<Microseconds> between(const std::string& begin, const std::string&) const {
-    return Microseconds(begin == "begin" ? 7 : 9);
-  }
-  Status healthy() const { return questions_ < trouble_.unhealthy_from ? Status() : failed("a rank is gone"); }
+  Result<bool> passed(std::size_t, int) { return questions_++ >= trouble_.passed_after; }
+  [[nodiscard]] Result<Microseconds> took(std::size_t device) const { return Microseconds(device == 0 ? 7 : 9); }
+  [[nodiscard]] Status healthy() const { return questions_ < trouble_.unhealthy_from ? Status() : failed("a rank is gone"); }
 
  private:
+  [[nodiscard]] static std::string stream(std::size_t device, int lane) {
+    return std::string(1, static_cast<char>('A' + lane)) + (device == 0 ? "" : std::to_string(device + 1));
+  }
+  [[nodiscard]] std::string name(int event) const {
+    if (event == EventNumbers::begin) return "begin";
+    if (event == EventNumbers::end) return "end";
+    if (event >= events_.of_launch(0)) return fmt::format("e{}", event - events_.of_launch(0));
+    for (int lane = 0; lane < events_.lanes; ++lane) {
+      if (event == events_.joined(lane)) return "joined";
+      for (const std::size_t batch : {0, 1}) {
+        if (event == events_.batch(batch, lane)) return fmt::format("batch {}", batch);
+      }
+    }
+    return "?";
+  }
   Status write(std::string line) {
     if (log_->size() == trouble_.call) return failed("refused");
     log_->push_back(std::move(line));
     return {};
   }
   std::vector<std::string>* log_;
+  EventNumbers events_;
+  std::size_t devices_;
   Trouble trouble_;
   std::size_t device_ = ~std::size_t{0};
   int questions_ = 0;
@@ -81,17 +104,18 @@ class Written {
 
 class ScheduleOrder : public ::testing::Test {
  protected:
-  std::vector<std::string> enqueued(Order order, const OverlapPlan& plan, const LaneStreams<std::string>& streams) {
+  [[nodiscard]] Program program(Order order, const OverlapPlan& plan) const { return *lower(step_of(scenario_), order, plan); }
+
+  std::vector<std::string> enqueued(Order order, const OverlapPlan& plan, std::size_t devices = 1) {
     log_.clear();
-    Schedule<Written> schedule{scenario_, order, plan, Written(log_), lanes_, streams};
-    const Status all = enqueue_schedule(schedule, line_, Deadline(std::chrono::seconds(10)));
-    EXPECT_TRUE(all);
+    const Program all = program(order, plan);
+    Written calls(log_, all, devices);
+    EXPECT_TRUE(enqueue_program(all, computes_, calls, line_, Deadline(std::chrono::seconds(10))));
     return log_;
   }
-  std::vector<std::string> enqueued(Order order, const OverlapPlan& plan) { return enqueued(order, plan, {{"A"}, {}, {"B"}}); }
 
   Scenario scenario_{"test", 1, 3, Pattern::pipeline, Elementwise{}, {}};
-  std::vector<Written::Lanes> lanes_{{"", "", "", "done", "joined", "begin", "end", {"a0", "a1"}, {"b0", "b1"}}};
+  std::vector<bool> computes_{true, false};
   Line line_;
   std::vector<std::string> log_;
 };
@@ -102,36 +126,52 @@ TEST_F(ScheduleOrder, APipelinesCollectiveWaitsForItsOwnComputeOnly) {
   scenario_.iterations = 2;
   OverlapPlan plan;
   plan.pad = Bytes(64);
-  EXPECT_EQ(enqueued(Order::concurrent, plan),
-            (Lines{"hold A", "A: record begin", "B: wait begin",                                       //
-                   "A: compute, pad 64", "A: record done", "B: wait done", "B: collective in window",  //
-                   "A: compute, pad 64", "A: record done", "B: wait done", "B: collective outside",    //
-                   "B: record joined", "A: wait joined", "A: record end"}));
+  EXPECT_EQ(enqueued(Order::concurrent, plan), (Lines{"hold A", "A: record begin", "B: wait begin",                         //
+                                                      "A: compute, pad 64", "A: record e0", "B: wait e0", "B: collective",  //
+                                                      "A: compute, pad 64", "A: record e0", "B: wait e0", "B: collective",  //
+                                                      "B: record joined", "A: wait joined", "A: record end"}));
   EXPECT_EQ(line_.holds, 1);
   EXPECT_EQ(line_.releases, 1);
 }
 
-TEST_F(ScheduleOrder, InWindowsOnlyTheFirstComputeHasNoPad) {
+TEST_F(ScheduleOrder, AGateIsAnEventThatTheNextComputeWaitsFor) {
   OverlapPlan plan;
   plan.pad = Bytes(64);
+  plan.comm_blocks = Blocks(8);
   plan.launch_gate = plan.windows_only = true;
-  EXPECT_EQ(enqueued(Order::concurrent, plan),
-            (Lines{"hold A", "A: record begin", "B: wait begin",                                      //
-                   "A: compute, pad 0", "A: record done", "B: wait done", "B: collective, A waits",   //
-                   "A: compute, pad 64", "A: record done", "B: wait done", "B: collective, A waits",  //
-                   "A: compute, pad 64", "A: record done", "B: wait done", "B: collective outside",   //
-                   "B: record joined", "A: wait joined", "A: record end"}));
+  EXPECT_EQ(enqueued(Order::concurrent, plan), (Lines{"hold A",
+                                                      "A: record begin",
+                                                      "B: wait begin",  //
+                                                      "A: compute, pad 0",
+                                                      "A: record e0",
+                                                      "B: wait e0",
+                                                      "B: collective of 8, begun is e1",  //
+                                                      "A: wait e1",
+                                                      "A: compute, pad 64",
+                                                      "A: record e0",
+                                                      "B: wait e0",
+                                                      "B: collective of 8, begun is e1",  //
+                                                      "A: wait e1",
+                                                      "A: compute, pad 64",
+                                                      "A: record e0",
+                                                      "B: wait e0",
+                                                      "B: collective",  //
+                                                      "B: record joined",
+                                                      "A: wait joined",
+                                                      "A: record end"}));
 }
 
 TEST_F(ScheduleOrder, ComputeThatMovesToAnotherStreamWaitsForWhatItLeftBehind) {
   scenario_.iterations = 2;
   OverlapPlan plan;
+  plan.comm_sms = Sms(8);
   plan.windows_only = true;
-  EXPECT_EQ(enqueued(Order::concurrent, plan, {{"part"}, {"A"}, {"B"}}),
-            (Lines{"hold A", "A: record begin", "B: wait begin",                                                             //
-                   "A: compute, pad 0", "A: record done", "B: wait done", "B: collective in window",                         //
-                   "part: wait done", "part: compute, pad 0", "part: record done", "B: wait done", "B: collective outside",  //
-                   "B: record joined", "part: wait joined", "part: record end"}));
+  // C is the partition's stream.
+  EXPECT_EQ(enqueued(Order::concurrent, plan),
+            (Lines{"hold A", "A: record begin", "B: wait begin", "C: wait begin",                     //
+                   "A: compute, pad 0", "A: record e0", "B: wait e0", "B: collective",                //
+                   "C: wait e0", "C: compute, pad 0", "C: record e0", "B: wait e0", "B: collective",  //
+                   "B: record joined", "A: wait joined", "C: record joined", "A: wait joined", "A: record end"}));
 }
 
 TEST_F(ScheduleOrder, APairHasNoOrderBetweenItsSides) {
@@ -139,55 +179,51 @@ TEST_F(ScheduleOrder, APairHasNoOrderBetweenItsSides) {
   scenario_.iterations = 1;
   OverlapPlan plan;
   plan.pad = Bytes(64);
-  EXPECT_EQ(enqueued(Order::concurrent, plan), (Lines{"hold A", "A: record begin", "B: wait begin",     //
-                                                      "A: compute, pad 64", "B: collective in window",  //
+  EXPECT_EQ(enqueued(Order::concurrent, plan), (Lines{"hold A", "A: record begin", "B: wait begin",  //
+                                                      "A: compute, pad 64", "B: collective",         //
                                                       "B: record joined", "A: wait joined", "A: record end"}));
 }
 
-TEST_F(ScheduleOrder, WithoutOverlapAPlanMeansEveryLaunch) {
+TEST_F(ScheduleOrder, WithoutOverlapThereIsOneStream) {
   scenario_.iterations = 1;
   OverlapPlan plan;
   plan.pad = Bytes(64);
-  EXPECT_EQ(enqueued(Order::sequential, plan), (Lines{"hold A", "A: record begin", "B: wait begin",     //
-                                                      "A: compute, pad 64", "A: collective in window",  //
-                                                      "B: record joined", "A: wait joined", "A: record end"}));
-  const Lines alone = enqueued(Order::compute_only, plan);
-  EXPECT_EQ(std::count(alone.begin(), alone.end(), "A: compute, pad 64"), 1);
+  EXPECT_EQ(enqueued(Order::sequential, plan),
+            (Lines{"hold A", "A: record begin", "A: compute, pad 64", "A: collective", "A: record end"}));
+  EXPECT_EQ(enqueued(Order::compute_only, plan), (Lines{"hold A", "A: record begin", "A: compute, pad 64", "A: record end"}));
 }
 
-TEST_F(ScheduleOrder, ManyIterationsAreEnqueuedInBatchesAndHeldForTheFirst) {
+TEST_F(ScheduleOrder, ManyLaunchesAreEnqueuedInBatchesAndHeldForTheFirst) {
   scenario_.iterations = 70;
   const Lines all = enqueued(Order::concurrent, {});
   EXPECT_EQ(std::count(all.begin(), all.end(), "A: compute, pad 0"), 70);
-  // After 32 and after 64 iterations.
-  EXPECT_EQ(std::count(all.begin(), all.end(), "A: record a0"), 1);
-  EXPECT_EQ(std::count(all.begin(), all.end(), "B: record b1"), 1);
+  // After 64 and after 128 launches.
+  EXPECT_EQ(std::count(all.begin(), all.end(), "A: record batch 0"), 1);
+  EXPECT_EQ(std::count(all.begin(), all.end(), "B: record batch 1"), 1);
   EXPECT_EQ(line_.releases, 1);
 }
 
 TEST_F(ScheduleOrder, EveryDeviceIsCurrentForItsLaunchesAndTheSlowestCounts) {
-  lanes_.push_back({"", "", "", "done2", "joined2", "begin2", "end2", {"a2", "a3"}, {"b2", "b3"}});
   scenario_.iterations = 2;
   OverlapPlan plan;
   plan.launch_gate = true;
-  Schedule<Written> schedule{scenario_, Order::concurrent, plan, Written(log_), lanes_, {{"A", "A2"}, {}, {"B", "B2"}}};
-  ASSERT_TRUE(enqueue_schedule(schedule, line_, Deadline(std::chrono::seconds(10))));
-  EXPECT_EQ(std::count(log_.begin(), log_.end(), "A2: compute, pad 0"), 2);
-  EXPECT_EQ(std::count(log_.begin(), log_.end(), "B: collective, A2 waits"), 1);
-  EXPECT_EQ(std::count(log_.begin(), log_.end(), "B2: wait done2"), 2);
-  ASSERT_TRUE(await_end(schedule, Deadline(std::chrono::seconds(10))));
-  EXPECT_EQ(*slowest(schedule), Microseconds(9));
+  const Lines all = enqueued(Order::concurrent, plan, 2);
+  EXPECT_EQ(std::count(all.begin(), all.end(), "A2: compute, pad 0"), 2);
+  EXPECT_EQ(std::count(all.begin(), all.end(), "A2: wait e1"), 1);
+  EXPECT_EQ(std::count(all.begin(), all.end(), "B2: wait e0"), 2);
+  Written calls(log_, program(Order::concurrent, plan), 2);
+  ASSERT_TRUE(await_end(calls, Deadline(std::chrono::seconds(10))));
+  EXPECT_EQ(*slowest(calls), Microseconds(9));
 }
 
 TEST_F(ScheduleOrder, WhateverFailsTheStreamsAreReleasedOnce) {
   const std::size_t calls = enqueued(Order::concurrent, {}).size();
+  const Program all = program(Order::concurrent, {});
   for (std::size_t call = 0; call < calls; ++call) {
     log_.clear();
     line_ = {};
-    const OverlapPlan plan;
-    Schedule<Written> schedule{scenario_, Order::concurrent, plan, Written(log_, with([&](Trouble& t) { t.call = call; })),
-                               lanes_,    {{"A"}, {}, {"B"}}};
-    const Status enqueued = enqueue_schedule(schedule, line_, Deadline(std::chrono::seconds(10)));
+    Written written(log_, all, 1, with([&](Trouble& t) { t.call = call; }));
+    const Status enqueued = enqueue_program(all, computes_, written, line_, Deadline(std::chrono::seconds(10)));
     ASSERT_FALSE(enqueued);
     EXPECT_EQ(enqueued.error().message, "refused");
     EXPECT_EQ(line_.releases, 1) << call;
@@ -196,9 +232,8 @@ TEST_F(ScheduleOrder, WhateverFailsTheStreamsAreReleasedOnce) {
 
 TEST_F(ScheduleOrder, WaitingEndsWithTheDevicesTheLimitOrALostRank) {
   const auto waited = [&](const Trouble& trouble, std::chrono::milliseconds limit) {
-    const OverlapPlan plan;
-    Schedule<Written> schedule{scenario_, Order::concurrent, plan, Written(log_, trouble), lanes_, {{"A"}, {}, {"B"}}};
-    const Status ended = await_end(schedule, Deadline(limit));
+    Written calls(log_, program(Order::concurrent, {}), 1, trouble);
+    const Status ended = await_end(calls, Deadline(limit));
     return ended ? std::string("ended") : ended.error().message;
   };
   EXPECT_EQ(waited(with([](Trouble& t) { t.passed_after = 3; }), std::chrono::seconds(10)), "ended");
@@ -215,15 +250,31 @@ TEST_F(ScheduleOrder, WaitingEndsWithTheDevicesTheLimitOrALostRank) {
 TEST_F(ScheduleOrder, WhatIsRunFirstHasEveryKindOfLaunch) {
   OverlapPlan plan;
   plan.pad = Bytes(64);
+  plan.comm_blocks = Blocks(8);
   plan.windows_only = true;
-  Schedule<Written> schedule{scenario_, Order::concurrent, plan, Written(log_), lanes_, {{"A"}, {}, {"B"}}};
-  ASSERT_TRUE(enqueue_once(schedule));
-  for (const char* const kind : {"A: compute, pad 0", "A: compute, pad 64", "B: collective in window", "B: collective outside"}) {
+  const Program kinds = kinds_of(program(Order::concurrent, plan));
+  Written calls(log_, kinds);
+  ASSERT_TRUE(enqueue_unheld(kinds, computes_, calls));
+  for (const char* const kind : {"A: compute, pad 0", "A: compute, pad 64", "B: collective of 8", "B: collective"}) {
     EXPECT_EQ(std::count(log_.begin(), log_.end(), kind), 1) << kind;
   }
-  const Result<Microseconds> time = slowest(schedule);
-  ASSERT_TRUE(time);
-  EXPECT_EQ(*time, Microseconds(7));
+  EXPECT_EQ(*slowest(calls), Microseconds(7));
+}
+
+TEST(EventsOfPrograms, AreFewAndNeverRecordedAnewWhileSomebodyIsStillToWait) {
+  // c waits for a after b waited for it: a's event is still needed when b's is recorded.
+  Program program;
+  program.lanes.resize(4);
+  program.launches.resize(5);
+  for (int at = 0; at < 5; ++at) program.launches[static_cast<std::size_t>(at)].lane = at % 4;
+  program.launches[1].after = {0};
+  program.launches[2].after = {0, 1};
+  program.launches[3].after = {2};
+  program.launches[4].after_begun = {1};
+  const EventUse use = event_use(program);
+  EXPECT_EQ(use.ended, (std::vector{0, 1, 0, -1, -1}));
+  EXPECT_EQ(use.begun, (std::vector{-1, 2, -1, -1, -1}));
+  EXPECT_EQ(use.events, 3);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "elbowroom/model/scenario.hpp"
 
+#include "elbowroom/model/step.hpp"
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -281,7 +283,7 @@ TEST(Scenario, OneBufferIsAShareWhereRanksGatherOrScatter) {
 TEST(Scenario, MemoryPerDeviceIsOperandsResultAndBothBuffers) {
   const auto memory = [](const Compute& compute, CollectiveOp op) {
     return memory_per_device(
-        {"memory", 4, 1, Pattern::pair, compute, {op, Bytes(1024), DataType::bf16, std::nullopt, std::nullopt}});
+        step_of({"memory", 4, 1, Pattern::pair, compute, {op, Bytes(1024), DataType::bf16, std::nullopt, std::nullopt}}));
   };
   // A 64 x 32 and B 32 x 128 in 2 bytes: 12,288. C 64 x 128 in 4 bytes, whatever A and B are: 32,768. Buffers 1024 + 1024.
   const TiledGemm tiled{64, 128, 32, 64, 64, 32, std::nullopt, DataType::bf16};

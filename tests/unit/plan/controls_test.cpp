@@ -168,7 +168,7 @@ TEST(Controls, SymmetricMemoryIsForKernelsOfNcclThatReduceOrGather) {
 }
 
 TEST(Controls, BackendsSayTheSameOfADetour) {
-  OverlapPlan plan;
+  CommSettings plan;
   EXPECT_TRUE(detour_possible(plan, CollectiveOp::all_reduce));
   plan.peer_detour = true;
   EXPECT_EQ(detour_possible(plan, CollectiveOp::all_gather).error().message,

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <vector>
+
+#include "elbowroom/plan/program.hpp"
+
+namespace elbowroom::detail {
+
+/// Which launches record which event for others to wait for. An event is recorded anew once everything that waits for it is enqueued: few do
+/// for programs of any length.
+struct EventUse {
+  std::vector<int> ended;  ///< by launch; -1: nobody on another lane waits for its end
+  std::vector<int> begun;  ///< by launch; -1: no gate stands behind it
+  int events = 0;
+};
+
+EventUse event_use(const Program& program);
+
+/// The first launch of each kind, in the program's order, without what the others would wait for.
+Program kinds_of(const Program& program);
+
+}  // namespace elbowroom::detail

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "elbowroom/base/quantities.hpp"
+
+namespace elbowroom::detail {
+
+inline constexpr int kMostRanks = 4'096;
+inline constexpr int kMostRepeats = 10'000;
+inline constexpr std::size_t kMostOperations = 4'096;
+/// Operations times repeats: what a program of them stays small with.
+inline constexpr std::size_t kMostLaunches = 1'000'000;
+inline constexpr std::int64_t kMostBlocks = std::int64_t{1} << 40;
+inline constexpr std::int64_t kMostShared = 1 << 20;
+inline constexpr double kLongestTime = 1e12;  ///< microseconds
+inline constexpr Bytes kLargestTransfer = mebibytes(std::int64_t{16} << 20);
+
+}  // namespace elbowroom::detail
