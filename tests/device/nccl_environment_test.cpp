@@ -54,15 +54,15 @@ TEST_F(NcclEnvironment, RulesOutCopiesBetweenGpus) {
 }
 
 TEST_F(NcclEnvironment, FixesTheThreadsOfABlock) {
-  OverlapPlan plan;
-  EXPECT_TRUE(comm_threads_possible(plan));
-  plan.comm_threads = Threads(256);
-  ASSERT_FALSE(comm_threads_possible(plan));
-  EXPECT_NE(comm_threads_possible(plan).error().message.find("NCCL_NTHREADS=256 (it is not set)"), std::string::npos);
+  CommSettings settings;
+  EXPECT_TRUE(comm_threads_possible(settings));
+  settings.comm_threads = Threads(256);
+  ASSERT_FALSE(comm_threads_possible(settings));
+  EXPECT_NE(comm_threads_possible(settings).error().message.find("NCCL_NTHREADS=256 (it is not set)"), std::string::npos);
   set("NCCL_NTHREADS", "512");
-  EXPECT_NE(comm_threads_possible(plan).error().message.find("(it is 512)"), std::string::npos);
+  EXPECT_NE(comm_threads_possible(settings).error().message.find("(it is 512)"), std::string::npos);
   set("NCCL_NTHREADS", "256");
-  EXPECT_TRUE(comm_threads_possible(plan));
+  EXPECT_TRUE(comm_threads_possible(settings));
 }
 
 }  // namespace

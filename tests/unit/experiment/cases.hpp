@@ -33,20 +33,27 @@ class ScriptedWorkload : public Workload {
  public:
   explicit ScriptedWorkload(std::deque<Result<Microseconds>> answers) : answers_(std::move(answers)) {}
 
-  [[nodiscard]] const ComputeFacts& compute() const override { return facts_; }
-  [[nodiscard]] Status accepts(const OverlapPlan&) const override { return {}; }
-  Result<Microseconds> run(Order order, const OverlapPlan&) override {
-    orders.push_back(order);
+  using Workload::accepts;
+  using Workload::compute;
+  using Workload::record;
+  using Workload::run;
+  using Workload::verify;
+  [[nodiscard]] const Step& step() const override { return step_; }
+  [[nodiscard]] const ComputeFacts& compute(int) const override { return facts_; }
+  [[nodiscard]] Status accepts(const Program&) const override { return {}; }
+  Result<Microseconds> run(const Program& program) override {
+    orders.push_back(program.lanes.size() == 1 ? Order::sequential : Order::concurrent);
     const Result<Microseconds> answer = answers_.front();
     if (answers_.size() > 1) answers_.pop_front();
     return answer;
   }
-  Result<Timeline> record(Order, const OverlapPlan&) override { return unavailable("no recorder"); }
-  Status verify(Order, const OverlapPlan&) override { return {}; }
+  Result<Timeline> record(const Program&) override { return unavailable("no recorder"); }
+  Status verify(const Program&) override { return {}; }
 
   std::vector<Order> orders;  ///< what was asked for
 
  private:
+  Step step_ = step_of(small_case());
   ComputeFacts facts_;
   std::deque<Result<Microseconds>> answers_;
 };

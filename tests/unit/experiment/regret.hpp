@@ -34,14 +34,20 @@ class NoisyWorkload : public Workload {
   NoisyWorkload(std::shared_ptr<Workload> workload, const RegretSettings& settings)
       : workload_(std::move(workload)), random_(settings.seed), spread_(1, settings.noise) {}
 
-  [[nodiscard]] const ComputeFacts& compute() const override { return workload_->compute(); }
-  [[nodiscard]] Status accepts(const OverlapPlan& plan) const override { return workload_->accepts(plan); }
-  Result<Microseconds> run(Order order, const OverlapPlan& plan) override {
-    const Result<Microseconds> time = workload_->run(order, plan);
+  using Workload::accepts;
+  using Workload::compute;
+  using Workload::record;
+  using Workload::run;
+  using Workload::verify;
+  [[nodiscard]] const Step& step() const override { return workload_->step(); }
+  [[nodiscard]] const ComputeFacts& compute(int operation) const override { return workload_->compute(operation); }
+  [[nodiscard]] Status accepts(const Program& program) const override { return workload_->accepts(program); }
+  Result<Microseconds> run(const Program& program) override {
+    const Result<Microseconds> time = workload_->run(program);
     return time ? Result<Microseconds>(*time * spread_(random_)) : time;
   }
-  Result<Timeline> record(Order order, const OverlapPlan& plan) override { return workload_->record(order, plan); }
-  Status verify(Order order, const OverlapPlan& plan) override { return workload_->verify(order, plan); }
+  Result<Timeline> record(const Program& program) override { return workload_->record(program); }
+  Status verify(const Program& program) override { return workload_->verify(program); }
 
  private:
   std::shared_ptr<Workload> workload_;
