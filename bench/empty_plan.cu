@@ -1,7 +1,7 @@
-// Does it cost anything to run under Elbowroom with every control off? One process runs the same pipeline (cuBLAS products, each one's
-// all-reduce beside the next) in turns: as a workload of the cuda backend with an empty plan, and as anybody would write it by hand.
-// Prints both medians and their ratio with its interval; exit code 1 when the interval leaves 0.98 to 1.02, 77 without two GPUs,
-// NCCL and cuBLAS.
+// Does it cost anything to run under Elbowroom with every control off? One process runs the same pipeline (cuBLAS products, each
+// one's all-reduce beside the next) in turns: as a workload of the cuda backend with an empty plan, and as anybody would write it
+// by hand. Prints both medians and their ratio with its interval; exit code 1 when the interval leaves 0.98 to 1.02, 77 without two
+// GPUs, NCCL and cuBLAS.
 //   usage: empty_plan [ROUNDS]
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>

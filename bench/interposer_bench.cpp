@@ -8,8 +8,8 @@
 
 #include "fake_cuda.hpp"
 
-// What the interposer adds to a launch, over a driver that does nothing: the difference to `direct`. The process starts itself again
-// with the library preloaded.
+// What the interposer adds to a launch, over a driver that does nothing: the difference to `direct`. The process starts itself
+// again with the library preloaded.
 
 namespace {
 
@@ -96,8 +96,8 @@ void collective_and_gated_launch(benchmark::State& state) {
 }
 BENCHMARK(collective_and_gated_launch);
 
-/// Tensor parallelism: each all-reduce waits for the kernel before it and the kernel behind it for the all-reduce, while a second stream of
-/// compute waits for neither. The host has enqueued 5,000 collectives and 10,000 kernels of which none has ended.
+/// Tensor parallelism: each all-reduce waits for the kernel before it and the kernel behind it for the all-reduce, while a second
+/// stream of compute waits for neither. The host has enqueued 5,000 collectives and 10,000 kernels of which none has ended.
 class FarAhead {
  public:
   FarAhead() {

@@ -82,8 +82,8 @@ void outside_windows(benchmark::State& state) {
 }
 BENCHMARK(outside_windows);
 
-/// Between two launches a real program uses more memory than a core's caches hold: the argument, in KiB. The clock's own 20 to 30 ns
-/// are in the figure.
+/// Between two launches a real program uses more memory than a core's caches hold: the argument, in KiB. The clock's own 20 to 30
+/// ns are in the figure.
 void time_cold_computes(benchmark::State& state, Launches& launches) {
   for (int i = 0; i < 256; ++i) { launches.compute(); }
   std::vector<char> others(static_cast<std::size_t>(state.range(0)) * 1024);
@@ -124,7 +124,8 @@ void inside_windows(benchmark::State& state) {
 }
 BENCHMARK(inside_windows)->Arg(1)->Arg(8);
 
-/// A program that never synchronises with the host: as many collectives as can be live, of which all but the last are expected to be over.
+/// A program that never synchronises with the host: as many collectives as can be live, of which all but the last are expected to
+/// be over.
 void inside_windows_behind_many(benchmark::State& state) {
   Launches launches(Policy::gate);
   launches.teach(kAllReduce, 0x3000, 24, 1'000'000);

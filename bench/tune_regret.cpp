@@ -39,8 +39,8 @@ void add_searches(const Scenario& scenario, const Exhausted& all, Prior prior, S
 }  // namespace
 }  // namespace elbowroom::testing
 
-// Required: over these scenarios the tuner's choice takes on average at most 3 % and at worst 10 % longer than the best of the whole
-// grid, with at most 24 measured candidates. Exits with 1 when that does not hold. Takes minutes.
+// Required: over these scenarios the tuner's choice takes on average at most 3 % and at worst 10 % longer than the best of the
+// whole grid, with at most 24 measured candidates. Exits with 1 when that does not hold. Takes minutes.
 int main(int argc, char** argv) {
   using namespace elbowroom;
   using testing::Prior;

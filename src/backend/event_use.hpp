@@ -6,8 +6,8 @@
 
 namespace elbowroom::detail {
 
-/// Which launches record which event for others to wait for. An event is recorded anew once everything that waits for it is enqueued: few do
-/// for programs of any length.
+/// Which launches record which event for others to wait for. An event is recorded anew once everything that waits for it is
+/// enqueued: few do for programs of any length.
 struct EventUse {
   std::vector<int> ended;  ///< by launch; -1: nobody on another lane waits for its end
   std::vector<int> begun;  ///< by launch; -1: no gate stands behind it

@@ -15,8 +15,8 @@
 #include "elbowroom/base/time.hpp"
 #include "elbowroom/plan/program.hpp"
 
-/// How a program is enqueued on GPUs, the same for every vendor: launches in the program's order, its edges as events. `Calls` is what a
-/// backend lends it, with streams by lane of the program and events by the numbers of EventNumbers, of each device:
+/// How a program is enqueued on GPUs, the same for every vendor: launches in the program's order, its edges as events. `Calls` is
+/// what a backend lends it, with streams by lane of the program and events by the numbers of EventNumbers, of each device:
 ///
 ///   StartLine                                   type
 ///   std::size_t devices()
@@ -25,7 +25,8 @@
 ///   Status record(device, lane, event)
 ///   Status wait(device, lane, event)
 ///   Status compute(device, launch)              launches the operation's kernel on the launch's lane
-///   Status communicate(launch, begun)           enqueues the operation on that lane of each device; where `begun` is an event and not
+///   Status communicate(launch, begun)           enqueues the operation on that lane of each device; where `begun` is an event and
+///   not
 ///                                               negative, it is recorded once all blocks have begun
 ///   Result<bool> passed(device, event)          without waiting
 ///   Result<Microseconds> took(device)           between its begin and its end
@@ -230,9 +231,9 @@ Status enqueue_held(Enqueuer<Calls>& enqueuer, std::size_t launches, typename Ca
   return held.release() ? Status() : failed("a launch blocked the host while the streams were held; the run was not timed");
 }
 
-/// Enqueues all launches on every device, between each device's begin and end events, with no stream held. Whatever is done for the first time
-/// (a kernel is loaded, a communicator connects) must be done this way: the driver may wait for the device then, and on a held
-/// stream it would wait for ever.
+/// Enqueues all launches on every device, between each device's begin and end events, with no stream held. Whatever is done for the
+/// first time (a kernel is loaded, a communicator connects) must be done this way: the driver may wait for the device then, and on
+/// a held stream it would wait for ever.
 template <class Calls>
 Status enqueue_unheld(const Program& program, const std::vector<bool>& computes, Calls& calls) {
   Enqueuer<Calls> enqueuer(program, computes, calls);

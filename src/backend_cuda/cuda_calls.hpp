@@ -10,7 +10,8 @@ namespace elbowroom::cuda {
 /// The CUDA runtime that is linked in. Of an application's kernels nothing is known yet.
 const gpu::Runtime& linked_runtime();
 
-/// An application's kernels may come from another copy of the runtime: theirs are the driver's functions. `unavailable` without them.
+/// An application's kernels may come from another copy of the runtime: theirs are the driver's functions. `unavailable` without
+/// them.
 Status find_application_calls(gpu::KernelCalls& application);
 
 inline Status check(cudaError_t code, const char* call) { return linked_runtime().check(static_cast<int>(code), call); }

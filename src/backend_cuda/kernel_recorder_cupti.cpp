@@ -82,8 +82,8 @@ Span span_of(const CUpti_ActivityKernel9& kernel) {
   return span;
 }
 
-// Both kinds of copy records name these members alike; their oldest layouts, for the same reason. A schedule copies nothing but what
-// its collective has copy engines move.
+// Both kinds of copy records name these members alike; their oldest layouts, for the same reason. A schedule copies nothing but
+// what its collective has copy engines move.
 template <class Record>
 Span copy_span(const Record& copy, const char* where) {
   Span span;

@@ -12,9 +12,9 @@
 #include "elbowroom/base/quantities.hpp"
 #include "elbowroom/base/result.hpp"
 
-// The C interface that NCCL and RCCL share, as far as Elbowroom calls it, declared here because the libraries are found at run time.
-// Sources: nccl.h of NCCL 2.18 to 2.28, which a test compares with the toolkit's own header, and of the RCCL of ROCm 5.0 (2.10) to 6.4
-// (2.22).
+// The C interface that NCCL and RCCL share, as far as Elbowroom calls it, declared here because the libraries are found at run
+// time. Sources: nccl.h of NCCL 2.18 to 2.28, which a test compares with the toolkit's own header, and of the RCCL of ROCm 5.0
+// (2.10) to 6.4 (2.22).
 namespace elbowroom::gpu {
 
 struct UniqueId {

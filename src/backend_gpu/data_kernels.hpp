@@ -30,8 +30,8 @@ struct Mismatches {
 Status run_check(const Runtime& runtime, int device, std::string_view what, std::string_view units, std::int64_t total,
                  const std::function<Status(Mismatches*)>& enqueue);
 
-/// Which buffers of a collective meet where: what rank `rank` of `ranks` must hold in its `count` received elements. A rank's number
-/// is its device's.
+/// Which buffers of a collective meet where: what rank `rank` of `ranks` must hold in its `count` received elements. A rank's
+/// number is its device's.
 struct CollectiveCheck {
   CollectiveOp op = CollectiveOp::all_reduce;
   DataType dtype = DataType::bf16;

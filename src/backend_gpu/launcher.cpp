@@ -12,7 +12,8 @@
 namespace elbowroom::gpu {
 namespace {
 
-/// One launch of compute can be padded. The collective's priority acts through the stream it is put on; everything else needs both sides.
+/// One launch of compute can be padded. The collective's priority acts through the stream it is put on; everything else needs both
+/// sides.
 Status one_launch_can(const OverlapPlan& plan) {
   for (const Control& control : controls()) {
     if (control.name == "blocks_per_sm" || control.name == "priority" || !control.get(plan)) continue;

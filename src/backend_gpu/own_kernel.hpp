@@ -13,11 +13,12 @@
 
 namespace elbowroom::gpu {
 
-/// What one block of a function takes, beside the dynamic shared memory of a launch. `kernels` are the calls for its kind of module.
+/// What one block of a function takes, beside the dynamic shared memory of a launch. `kernels` are the calls for its kind of
+/// module.
 Result<KernelFootprint> read_footprint(const Runtime& runtime, const KernelCalls& kernels, Function function, Threads threads);
 
-/// Lets launches of the function ask for `shared` bytes of dynamic shared memory, where that must be allowed. What was allowed before
-/// stays; that alone changes no launch.
+/// Lets launches of the function ask for `shared` bytes of dynamic shared memory, where that must be allowed. What was allowed
+/// before stays; that alone changes no launch.
 Status allow_dynamic_shared(const Runtime& runtime, const KernelCalls& kernels, Function function, Bytes shared);
 
 /// What a launch takes as a kernel's arguments, which must be of exactly its parameters' types.

@@ -50,7 +50,8 @@ class Platform {
   /// What is to be known before the first workload; called before each.
   virtual Status get_ready() { return {}; }
 
-  /// The kernel of this project with that name, which ends in the type of its elements ("fill_uniform_f32"). Makes `device` current.
+  /// The kernel of this project with that name, which ends in the type of its elements ("fill_uniform_f32"). Makes `device`
+  /// current.
   virtual Result<OwnFunction> function(const std::string& name, int device) = 0;
   /// How many blocks a grid of such blocks may have in x.
   [[nodiscard]] virtual std::int64_t most_blocks(Threads threads) const = 0;
@@ -71,8 +72,8 @@ class Platform {
   /// The others of `device`, which must be current; `left_out` may be rounded up.
   [[nodiscard]] virtual Result<SmPartition> partition(Sms left_out, int device) const = 0;
 
-  /// Enqueues `launches` so that a launch of the communication library on streams[i] records events[i] once all its blocks have begun.
-  /// An error where the vendor has no such event, or a stream saw no launch.
+  /// Enqueues `launches` so that a launch of the communication library on streams[i] records events[i] once all its blocks have
+  /// begun. An error where the vendor has no such event, or a stream saw no launch.
   [[nodiscard]] virtual Status launch_observed(const std::vector<StreamHandle>& streams, const std::vector<EventHandle>& events,
                                                const std::function<Status()>& launches) const = 0;
 

@@ -9,7 +9,8 @@
 
 namespace elbowroom::gpu {
 
-/// A vendor's runtime: its table, and what is asked of every call. Lives until the process ends, so that handles may outlive all else.
+/// A vendor's runtime: its table, and what is asked of every call. Lives until the process ends, so that handles may outlive all
+/// else.
 class Runtime {
  public:
   explicit Runtime(const RuntimeCalls& filled) : calls(filled) {}

@@ -8,7 +8,8 @@
 namespace elbowroom::gpu {
 namespace {
 
-/// Launches whose results a later one of the same operation, with other settings, writes over: one of each kind, none of which waits.
+/// Launches whose results a later one of the same operation, with other settings, writes over: one of each kind, none of which
+/// waits.
 Program hidden(const Program& program) {
   Program made;
   made.lanes = program.lanes;

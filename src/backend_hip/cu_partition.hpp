@@ -10,8 +10,8 @@
 
 namespace elbowroom::hip {
 
-/// As hipExtStreamCreateWithCUMask takes it: `used` of `all` bits, from the lowest. The kernel driver deals successive bits out to the
-/// shader engines in turn, so that a run of them takes an equal share of each.
+/// As hipExtStreamCreateWithCUMask takes it: `used` of `all` bits, from the lowest. The kernel driver deals successive bits out to
+/// the shader engines in turn, so that a run of them takes an equal share of each.
 std::vector<std::uint32_t> cu_mask(Sms used, Sms all);
 
 /// A stream of the current device whose kernels run on `used` of its `all` compute units. What runs on other streams may use any.

@@ -17,8 +17,8 @@ struct PriorityEffect {
   [[nodiscard]] Status acts() const;
 };
 
-/// Recent drivers take priorities and ignore them, so it is measured whether they act: on the first device, for some tens of milliseconds.
-/// `invalid_input` when the driver offers one priority only.
+/// Recent drivers take priorities and ignore them, so it is measured whether they act: on the first device, for some tens of
+/// milliseconds. `invalid_input` when the driver offers one priority only.
 Result<PriorityEffect> probe_priority(HipPlatform& platform);
 
 }  // namespace elbowroom::hip

@@ -29,8 +29,8 @@ struct IsolatedCompute {
 /// Scales the collective so that its isolated iterations take `time` in the simulator as well.
 Status calibrate_comm(MeasuredCase& what, Microseconds time, const DeviceLimits& device);
 
-/// Scales the tile time at each given residency likewise, the fewest blocks first: a kernel's tail runs at fewer blocks than its bulk.
-/// Residencies between two given ones get a factor between theirs; of two times at one residency the first counts.
+/// Scales the tile time at each given residency likewise, the fewest blocks first: a kernel's tail runs at fewer blocks than its
+/// bulk. Residencies between two given ones get a factor between theirs; of two times at one residency the first counts.
 Status calibrate_compute(MeasuredCase& what, std::vector<IsolatedCompute> given, const DeviceLimits& device);
 
 }  // namespace elbowroom::sim

@@ -17,17 +17,17 @@ namespace {
 constexpr double kMemoryShare = 0.7;
 // A guess: no measured row constrains it (docs/simulator.md).
 constexpr double kIssueShare = 0.5;
-// Bytes of device memory per byte on the links: what is read to be sent, what arrives, and for reductions the second operand. Fitted to
-// times; no counter has measured it.
+// Bytes of device memory per byte on the links: what is read to be sent, what arrives, and for reductions the second operand.
+// Fitted to times; no counter has measured it.
 constexpr double kTrafficReducing = 6.0;
 constexpr double kTrafficCopying = 2.0;
 
-// Between two devices the half of an all-reduce that adds moves bytes more slowly than both halves on average; in larger rings it is a
-// reduce-scatter like any other. Measured on H200 (docs/simulator.md).
+// Between two devices the half of an all-reduce that adds moves bytes more slowly than both halves on average; in larger rings it
+// is a reduce-scatter like any other. Measured on H200 (docs/simulator.md).
 constexpr double kReducingHalfOfPair = 0.84;
 
-// The device's rates are those of an all-reduce between two. Measured on H200 (docs/simulator.md): in rings of four the blocks and an
-// all-reduce's links are faster, and operations other than all-reduce reach less of the links.
+// The device's rates are those of an all-reduce between two. Measured on H200 (docs/simulator.md): in rings of four the blocks and
+// an all-reduce's links are faster, and operations other than all-reduce reach less of the links.
 double block_share(int gpus) {
   constexpr double larger_ring = 1.18;
   return gpus == 2 ? 1.0 : larger_ring;
@@ -109,8 +109,8 @@ Result<CommProfile> symmetric_profile(const Collective& collective, const CommSe
   return profile;
 }
 
-// How the driver copies within a device: every SM takes part, memory is the limit. 256 MiB take 0.132 ms on H200; what its blocks need
-// of an SM is not published.
+// How the driver copies within a device: every SM takes part, memory is the limit. 256 MiB take 0.132 ms on H200; what its blocks
+// need of an SM is not published.
 CommProfile local_copy(const Collective& collective, int gpus, const DeviceLimits& device) {
   constexpr int blocks_per_sm = 2;
   constexpr double unloaded_share = 0.9;  // of the memory's rate, were its latency what it is without demand

@@ -14,8 +14,9 @@ Result<ComputeProfile> compute_profile(const Compute& compute, const DeviceLimit
 /// The same for a kernel whose footprint is known from elsewhere, with one block per tile.
 Result<ComputeProfile> compute_profile(const Compute& compute, const KernelFootprint& footprint, const DeviceLimits& device);
 
-/// A recorded kernel: all of its blocks alike and as long as the recorded median needs on a device that it has to itself. What it asks of memory was
-/// not recorded: it neither slows others nor is slowed but for room. `invalid_input` where the footprint lacks what decides about room.
+/// A recorded kernel: all of its blocks alike and as long as the recorded median needs on a device that it has to itself. What it
+/// asks of memory was not recorded: it neither slows others nor is slowed but for room. `invalid_input` where the footprint lacks
+/// what decides about room.
 Result<ComputeProfile> compute_profile(const RecordedKernel& kernel, const DeviceLimits& device);
 
 }  // namespace elbowroom::sim

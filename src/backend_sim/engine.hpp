@@ -48,8 +48,8 @@ using Overdue = std::function<bool()>;
 
 /// Block-level discrete-event simulation of one GPU among equals. Blocks that start together on one SM and have equal work are one
 /// cohort. Head of line dispatch: the pending task of the greatest priority, then the one that became ready first, places all
-/// its blocks before any other places one; nothing is preempted. Deterministic. Memory is flat in blocks; time is linear in cohorts.
-/// `capacity` is that of `kernels`. A kernel runs on one lane only.
+/// its blocks before any other places one; nothing is preempted. Deterministic. Memory is flat in blocks; time is linear in
+/// cohorts. `capacity` is that of `kernels`. A kernel runs on one lane only.
 EngineRun simulate(const Machine& machine, const SmCapacity& capacity, const std::vector<SimKernel>& kernels,
                    const std::vector<Task>& tasks, const Overdue& overdue = {});
 

@@ -5,7 +5,8 @@
 namespace elbowroom::sim {
 namespace {
 
-// docs/simulator.md, "How far off". H200: rows of data/ on which no constant rests, nothing given. H100: suite `quick` on two of them.
+// docs/simulator.md, "How far off". H200: rows of data/ on which no constant rests, nothing given. H100: suite `quick` on two of
+// them.
 constexpr double kNineInTenOfH200 = 0.076;
 constexpr double kWorstOfH100 = 0.099;
 

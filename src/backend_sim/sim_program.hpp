@@ -30,8 +30,8 @@ struct SimProgram {
 /// Launches become tasks one by one: which follows which, and after what, is the program's. Each kernel is asked for once.
 Result<SimProgram> translated(const Step& step, const Program& program, const ModelOf& model_of);
 
-/// Where nothing runs beside anything, each computation makes the best use of the device (uncrowded()). `invalid_input` when a kernel does not
-/// fit the device, `failed` when the simulation was overdue or a kernel never finds room.
+/// Where nothing runs beside anything, each computation makes the best use of the device (uncrowded()). `invalid_input` when a
+/// kernel does not fit the device, `failed` when the simulation was overdue or a kernel never finds room.
 Result<EngineRun> simulate(const SimProgram& program, const Machine& machine, const DeviceLimits& device,
                            const Overdue& overdue = {});
 

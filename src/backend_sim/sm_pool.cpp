@@ -13,8 +13,8 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::size_t kGroup = 16;
 // Ends that differ by rounding alone are one instant.
 constexpr double kSameInstant = 1e-9;
-// A kernel of more waves has no spread: over so many blocks it averages out, and blocks that stay in step cost less to simulate. So do a
-// persistent kernel's tiles, of which there may be very many; a spread of theirs predicted nothing better.
+// A kernel of more waves has no spread: over so many blocks it averages out, and blocks that stay in step cost less to simulate. So
+// do a persistent kernel's tiles, of which there may be very many; a spread of theirs predicted nothing better.
 constexpr std::int64_t kWavesWithSpread = 64;
 
 /// A value in [-1, 1) that looks random and depends on `n` alone.

@@ -10,11 +10,12 @@
 
 namespace elbowroom::sim {
 
-/// By how much the durations of a computation's blocks vary: the machine's spread, none for a kernel of very many waves or tiles. `most`: of its
-/// blocks on an SM.
+/// By how much the durations of a computation's blocks vary: the machine's spread, none for a kernel of very many waves or tiles.
+/// `most`: of its blocks on an SM.
 double block_spread(const Machine& machine, const SimKernel& kernel, int most);
 
-/// The SMs with their resident blocks, each progressing at the shared rates. Blocks are told apart by lane: a lane runs one kernel at a time.
+/// The SMs with their resident blocks, each progressing at the shared rates. Blocks are told apart by lane: a lane runs one kernel
+/// at a time.
 class SmPool {
  public:
   SmPool(const Machine& machine, const SmCapacity& capacity, const std::vector<SimKernel>& kernels, int lanes);
@@ -23,8 +24,8 @@ class SmPool {
   [[nodiscard]] double next_end() const;
   /// Moves time to `now`, which is not beyond next_end(), and removes what ends there: the number of blocks by lane.
   const std::vector<std::int64_t>& advance(double now);
-  /// The lane's blocks are of this kernel from here on; none of another may be resident. A persistent kernel's blocks take its tiles one after
-  /// the other until none is left, and end then.
+  /// The lane's blocks are of this kernel from here on; none of another may be resident. A persistent kernel's blocks take its
+  /// tiles one after the other until none is left, and end then.
   void begin(int lane, int kernel);
   /// Starts `count` blocks from number `first` on, of `work` each (tiles, or shares of a collective), on an SM that has room.
   void place(int lane, int sm, int count, double work, std::int64_t first);

@@ -63,7 +63,8 @@ class CaseRun {
  private:
   [[nodiscard]] const DeviceLimits& limits() const { return backend_.devices().front().limits; }
 
-  /// What is to come, as long as nothing is refused on the way; a scheme of which one plan is chosen is screened and becomes one entry.
+  /// What is to come, as long as nothing is refused on the way; a scheme of which one plan is chosen is screened and becomes one
+  /// entry.
   void expect_all() {
     std::size_t entries = kSequential + 1 + settings_.plans.size();
     std::size_t screened = kScreeningRounds * settings_.plans.size();
@@ -314,7 +315,8 @@ class CaseRun {
     return span.name.find("Symk") != std::string::npos || span.name.find("symmetric") != std::string::npos;
   }
 
-  /// A library may take a block budget, symmetric memory or its engines as a suggestion: says so where the recording shows something else.
+  /// A library may take a block budget, symmetric memory or its engines as a suggestion: says so where the recording shows
+  /// something else.
   [[nodiscard]] std::string library_note(const Entry& entry) const {
     if (entry.recordings.empty()) return {};
     const std::vector<Span>& spans = entry.recordings.front().spans;

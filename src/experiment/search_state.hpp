@@ -12,7 +12,8 @@ namespace elbowroom::detail {
 /// A search in a file, so that it survives the process.
 class SearchState {
  public:
-  /// The file lies beside `profile` and is named after `subject`: all that times and candidates depend on. An empty profile keeps nothing.
+  /// The file lies beside `profile` and is named after `subject`: all that times and candidates depend on. An empty profile keeps
+  /// nothing.
   SearchState(const std::string& profile, std::string subject, NoticeSink notice);
 
   /// The search of an earlier call. Absent where there is none, and with a notice where it cannot go on.

@@ -43,7 +43,8 @@ class StoredPlans {
   }
 
  private:
-  /// Another driver or a kernel that was compiled anew is easily overlooked: names what a choice that is nearly this case's has instead.
+  /// Another driver or a kernel that was compiled anew is easily overlooked: names what a choice that is nearly this case's has
+  /// instead.
   [[nodiscard]] std::string lacking(const ProfileKey& key) const {
     std::error_code unknown;
     if (path_.empty()) return "no profile is given";

@@ -34,8 +34,8 @@ struct UsualBlocks {
   Blocks exchange;  ///< of sends and receives
 };
 
-// NCCL 2.28 on two to eight H200: 24 for rings, 32 for send and receive; taken over for the others with NVLink or Infinity Fabric. PCIe
-// gives fewer channels: A40. The first row stands for devices that are not listed.
+// NCCL 2.28 on two to eight H200: 24 for rings, 32 for send and receive; taken over for the others with NVLink or Infinity Fabric.
+// PCIe gives fewer channels: A40. The first row stands for devices that are not listed.
 constexpr std::array kBlocks{
     UsualBlocks{"h200", Blocks(24), Blocks(32)},
     UsualBlocks{"a40", Blocks(4), Blocks(4)},

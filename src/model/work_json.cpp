@@ -17,7 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-
 std::optional<GridShape> read_grid(JsonFields& fields) {
   constexpr std::string_view expected = "\"full\" or [X, Y] with X and Y from 1 to 1048576";
   const json* grid = fields.member("grid");

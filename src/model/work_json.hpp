@@ -7,7 +7,8 @@
 #include "elbowroom/model/scenario.hpp"
 #include "model/json_fields.hpp"
 
-// Kernels and collectives of documents: scenarios and steps have the same. `path` begins the names of fields in messages ("compute.").
+// Kernels and collectives of documents: scenarios and steps have the same. `path` begins the names of fields in messages
+// ("compute.").
 namespace elbowroom::detail {
 
 Result<Compute> read_compute(const nlohmann::json& object, const std::string& path, const std::string& source);

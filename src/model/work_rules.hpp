@@ -6,7 +6,8 @@
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/scenario.hpp"
 
-// The rules of kernels, collectives and names that hold in every document. Messages name fields as scenarios have them ("compute.m").
+// The rules of kernels, collectives and names that hold in every document. Messages name fields as scenarios have them
+// ("compute.m").
 namespace elbowroom::detail {
 
 Status validate(const Compute& compute);

@@ -131,8 +131,8 @@ std::optional<Load> load_of(const ControlSite& site) {
   return Load{(site.grid->count() + site.device.sms.count() - 1) / site.device.sms.count(), own->residency.count()};
 }
 
-/// The least residency at which all blocks of a grid still run at once; absent where they never do or where that is no cap. They are
-/// spread evenly then, and what is left of each SM is another kernel's.
+/// The least residency at which all blocks of a grid still run at once; absent where they never do or where that is no cap. They
+/// are spread evenly then, and what is left of each SM is another kernel's.
 Value cap_of_one_wave(const ControlSite& site) {
   const std::optional<Load> load = load_of(site);
   return load && load->blocks < load->resident ? Value(load->blocks) : std::nullopt;

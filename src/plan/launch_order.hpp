@@ -8,7 +8,8 @@
 
 namespace elbowroom::detail {
 
-/// Which launches of a program may run at the same time on one rank: those that neither lanes nor edges order. Gates order nothing here.
+/// Which launches of a program may run at the same time on one rank: those that neither lanes nor edges order. Gates order nothing
+/// here.
 class LaunchOrder {
  public:
   LaunchOrder(const Step& step, const Program& program, const RankClasses& classes);

@@ -123,7 +123,8 @@ LaunchSettings settings_of(const Operation& operation, const OverlapPlan& plan) 
   return settings;
 }
 
-/// Gives each launch its stream: a lane is one for each SM partition that its computations run in, and urgent where it only communicates.
+/// Gives each launch its stream: a lane is one for each SM partition that its computations run in, and urgent where it only
+/// communicates.
 class Streams {
  public:
   Streams(const Step& step, const StepPlan& plan, const Program& draft) : plan_(plan), draft_(draft) {

@@ -15,8 +15,8 @@ std::string alone_line(const CaseResult& result, const TableScale& scale);
 /// "medians of 20 trials, 95 % bootstrap intervals"; of a model that is not fitted on the device the intervals are the model's.
 std::string statistics_line(const CaseResult& result, const std::optional<ModelWidth>& model);
 
-/// The controls of the plan that have no column, being rare: "256 comm threads, carve-out 100 %"; empty when it sets none, and when the
-/// note says the whole plan.
+/// The controls of the plan that have no column, being rare: "256 comm threads, carve-out 100 %"; empty when it sets none, and when
+/// the note says the whole plan.
 std::string rare_controls(const SchemeResult& result);
 
 }  // namespace elbowroom::detail

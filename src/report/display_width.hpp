@@ -6,7 +6,8 @@
 
 namespace elbowroom::detail {
 
-/// Columns that a terminal needs for UTF-8 text: two for characters of East Asia and pictures, none for marks that stand on another.
+/// Columns that a terminal needs for UTF-8 text: two for characters of East Asia and pictures, none for marks that stand on
+/// another.
 std::size_t display_width(std::string_view text);
 
 /// What fits into so many columns: the whole text, or its begin and an ellipsis.

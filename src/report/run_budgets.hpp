@@ -6,10 +6,12 @@
 
 namespace elbowroom::detail {
 
-/// The process that speaks for what was kept of budgets: of those that compared the one that gained least. Null: none kept anything.
+/// The process that speaks for what was kept of budgets: of those that compared the one that gained least. Null: none kept
+/// anything.
 const ProcessReport* budget_decider(const RunReport& report);
 
-/// What was kept of budgets and what it was worth, or why none was compared, as an end of the closing line; empty where there is nothing to say.
+/// What was kept of budgets and what it was worth, or why none was compared, as an end of the closing line; empty where there is
+/// nothing to say.
 std::string budgets_in_words(const RunReport& report);
 
 /// The same of one process, for the table.

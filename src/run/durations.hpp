@@ -19,8 +19,8 @@ struct LearnedDuration {
   std::uint32_t nanoseconds = 0;  ///< above 0
 };
 
-/// A line "device NAME" begins what was learned on the devices of that name; the others are a kind and nanoseconds. Durations of one device
-/// that follow each other share that line.
+/// A line "device NAME" begins what was learned on the devices of that name; the others are a kind and nanoseconds. Durations of
+/// one device that follow each other share that line.
 std::string durations_text(std::span<const LearnedDuration> durations);
 
 /// The lines of a text, one after the other. Allocates nothing.

@@ -3,8 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The protocol between `elbowroom run` and the library that it preloads: one set of files writes and reads each format. The preloaded library
-/// is built without exceptions and takes nothing else of Elbowroom, so these files use the standard library alone, and reading allocates nothing.
+/// The protocol between `elbowroom run` and the library that it preloads: one set of files writes and reads each format. The
+/// preloaded library is built without exceptions and takes nothing else of Elbowroom, so these files use the standard library
+/// alone, and reading allocates nothing.
 namespace elbowroom::run {
 
 /// No device holds more blocks on an SM.

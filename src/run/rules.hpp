@@ -23,14 +23,14 @@ struct CapRule {
 /// `communication <substring of a kernel name>`: what has it communicates, by a library that is not known.
 using CommunicationName = std::array<char, kLongestKernelName + 1>;  // zero-terminated
 
-/// Bit per name of a device that rules are for: `device h200` begins the rules for devices in whose name that is a word. Rules before the
-/// first such line are for every device.
+/// Bit per name of a device that rules are for: `device h200` begins the rules for devices in whose name that is a word. Rules
+/// before the first such line are for every device.
 using DeviceNames = std::uint32_t;
 constexpr DeviceNames kEveryDevice = 1;
 constexpr DeviceNames kAnyName = ~DeviceNames{0};
 
-/// What a block of a launch takes of an SM, and `blocks_per_sm`: `footprint 256x32 0+0 1 cap 4` (threads x registers, static + dynamic
-/// bytes of shared memory, blocks per cluster). What the same block takes is the same launch to an SM, whatever its name.
+/// What a block of a launch takes of an SM, and `blocks_per_sm`: `footprint 256x32 0+0 1 cap 4` (threads x registers, static +
+/// dynamic bytes of shared memory, blocks per cluster). What the same block takes is the same launch to an SM, whatever its name.
 struct FootprintRule {
   std::uint32_t threads, registers, static_shared, dynamic_shared, cluster;
   std::uint32_t blocks_per_sm;
@@ -48,7 +48,8 @@ struct ProductRule {
   bool operator==(const ProductRule&) const = default;
 };
 
-/// `budget 8`, or several that take turns: `budget 0 8 16 every 32`. Blocks of each collective at most; 0: the library's own number.
+/// `budget 8`, or several that take turns: `budget 0 8 16 every 32`. Blocks of each collective at most; 0: the library's own
+/// number.
 struct BudgetTurns {
   std::array<std::uint8_t, kMostBudgets> blocks{};
   std::size_t count = 0;    ///< 0: no rule
@@ -86,8 +87,8 @@ struct Rules {
   bool add_cap(std::string_view name, std::uint32_t blocks_per_sm);
   /// Such a name.
   bool add_communication(std::string_view name);
-  /// A word of letters and digits, which what is added from now on is for. Repeated names take a place each: whoever writes the rules puts
-  /// those of a device together.
+  /// A word of letters and digits, which what is added from now on is for. Repeated names take a place each: whoever writes the
+  /// rules puts those of a device together.
   bool add_device(std::string_view word);
   /// For the newest device, whatever `rule.on` says.
   bool add_footprint(FootprintRule rule);
@@ -118,11 +119,12 @@ struct Part {
 inline constexpr std::array<Part, 4> kParts = {
     {{"gate", &Rules::gate}, {"priority", &Rules::priority}, {"timing", &Rules::timing}, {"ab", &Rules::trial}}};
 
-/// Adds the rules of a text (one a line; blank lines and lines that begin with # are skipped) to `rules`. Returns the number of the first
-/// line that is not a rule, counted from 1, or 0; the lines before it count. Allocates nothing.
+/// Adds the rules of a text (one a line; blank lines and lines that begin with # are skipped) to `rules`. Returns the number of the
+/// first line that is not a rule, counted from 1, or 0; the lines before it count. Allocates nothing.
 std::size_t parse_rules(std::string_view text, Rules& rules);
 
-/// A text of which parse_rules makes the same rules again, the policy aside, which has a variable of its own; empty where there are none.
+/// A text of which parse_rules makes the same rules again, the policy aside, which has a variable of its own; empty where there are
+/// none.
 std::string rules_text(const Rules& rules);
 
 }  // namespace elbowroom::run

@@ -40,8 +40,8 @@ struct RememberedChoice {
 /// Choices by key.
 class ChoiceMemory {
  public:
-  /// Takes the place of an older choice with the same key, to whose decisions its own are added where the arm is the same. What was in force
-  /// without being compared (no decisions) only says that a choice with this arm is still in use.
+  /// Takes the place of an older choice with the same key, to whose decisions its own are added where the arm is the same. What was
+  /// in force without being compared (no decisions) only says that a choice with this arm is still in use.
   void put(RememberedChoice choice);
   void forget(const ChoiceKey& key);
   /// Those that were in force last stay, as many as a run can take.
@@ -55,8 +55,8 @@ class ChoiceMemory {
 
 inline constexpr std::string_view kChoicesSchema = "elbowroom.choices/1";
 
-/// Reads such a document. Another schema, unknown fields, wrong types and impossible values are `invalid_input` in one line that begins with
-/// `source`. Never throws, whatever the text is.
+/// Reads such a document. Another schema, unknown fields, wrong types and impossible values are `invalid_input` in one line that
+/// begins with `source`. Never throws, whatever the text is.
 Result<ChoiceMemory> parse_choices(std::string_view json, const std::string& source);
 
 /// The same document back, a line for each choice.

@@ -22,8 +22,8 @@ constexpr std::size_t kStack = 64 * 1024;
 
 #if defined(__x86_64__)
 
-// Saves what the calling convention asks a function to keep, then goes on where `to` was left. A barrier costs two of these for each
-// thread; swapcontext, which also asks the kernel for the signal mask, takes twenty times as long.
+// Saves what the calling convention asks a function to keep, then goes on where `to` was left. A barrier costs two of these for
+// each thread; swapcontext, which also asks the kernel for the signal mask, takes twenty times as long.
 asm(R"(
 .text
 .p2align 4

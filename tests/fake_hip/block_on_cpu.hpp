@@ -1,7 +1,7 @@
 #pragma once
 
-/// One block of a kernel on the host: its threads take turns, each running until it reaches the block's barrier or its end. Blocks of
-/// all kernels run one at a time.
+/// One block of a kernel on the host: its threads take turns, each running until it reaches the block's barrier or its end. Blocks
+/// of all kernels run one at a time.
 namespace fake_hip {
 
 struct Index3 {

@@ -5,16 +5,17 @@
 
 #include "interposer/hip/hip_abi.hpp"
 
-/// A stand-in for libamdhip64.so.6 with two devices like one GCD of an MI250X each. Device memory is host memory; what is put on streams
-/// runs on the host in the order that streams, events and wait values give, on whichever thread next calls the runtime; and every operation
-/// takes a modelled time, which events report. A kernel does what was registered under its name, or nothing.
+/// A stand-in for libamdhip64.so.6 with two devices like one GCD of an MI250X each. Device memory is host memory; what is put on
+/// streams runs on the host in the order that streams, events and wait values give, on whichever thread next calls the runtime; and
+/// every operation takes a modelled time, which events report. A kernel does what was registered under its name, or nothing.
 ///
-/// Each stream is a queue. An operation runs as soon as everything before it is done, or only when the program asks (lazily): then a
-/// program that reads a result without waiting for it finds that it is not there yet.
+/// Each stream is a queue. An operation runs as soon as everything before it is done, or only when the program asks (lazily): then
+/// a program that reads a result without waiting for it finds that it is not there yet.
 ///
-/// The modelled time: a stream's operations follow each other. Kernels of all streams of one device share it and run one after another in the
-/// order in which they could begin, except that a kernel of a stream of the greatest priority begins at once. So sequential work adds up,
-/// and a prioritised collective runs beside compute. What the host asks for after it has waited for something begins after that.
+/// The modelled time: a stream's operations follow each other. Kernels of all streams of one device share it and run one after
+/// another in the order in which they could begin, except that a kernel of a stream of the greatest priority begins at once. So
+/// sequential work adds up, and a prioritised collective runs beside compute. What the host asks for after it has waited for
+/// something begins after that.
 ///
 /// The environment, read when the library is loaded:
 ///   ELBOWROOM_FAKE_HIP_DEVICES=2             how many devices; 0: hipGetDeviceCount says hipErrorNoDevice
@@ -23,8 +24,9 @@
 ///   ELBOWROOM_FAKE_HIP_PRIORITY=ignored      priorities have no effect on the modelled time, as on drivers that ignore them
 ///   ELBOWROOM_FAKE_HIP_PRIORITY=none         the range of priorities is empty
 ///   ELBOWROOM_FAKE_HIP_LAZY=1                operations run only when the program synchronises or queries
-///   ELBOWROOM_FAKE_HIP_STICKY=1              hipGetLastError tells the last failure, as from ROCm 7 on, and not the last call's result
-///   ELBOWROOM_FAKE_HIP_FAIL=NAME:CODE[:N]    the N-th call (first: 1, the default) of function NAME and all later ones return CODE; several
+///   ELBOWROOM_FAKE_HIP_STICKY=1              hipGetLastError tells the last failure, as from ROCm 7 on, and not the last call's
+///   result ELBOWROOM_FAKE_HIP_FAIL=NAME:CODE[:N]    the N-th call (first: 1, the default) of function NAME and all later ones
+///   return CODE; several
 ///                                           separated by commas; NAME is the exported one
 /// Functions that are absent in older versions are all there; hide one from a program with ELBOWROOM_FAKE_HIP_FAIL=NAME:801.
 namespace hip = elbowroom::interposer::hip;
@@ -91,12 +93,13 @@ struct FakeOperation {
 
 #pragma GCC visibility push(default)
 extern "C" {
-/// Kernels that hipModuleGetFunction finds by name, in every module whose image is not empty and does not begin with "broken" (which
-/// hipModuleLoadData refuses: hipErrorInvalidImage). A later registration replaces an earlier one. `kernel` is copied, its strings and
-/// arrays are not. "spin" and "await_word" of src/backend_hip/kernels are there from the start, by the modelled time, and stay.
+/// Kernels that hipModuleGetFunction finds by name, in every module whose image is not empty and does not begin with "broken"
+/// (which hipModuleLoadData refuses: hipErrorInvalidImage). A later registration replaces an earlier one. `kernel` is copied, its
+/// strings and arrays are not. "spin" and "await_word" of src/backend_hip/kernels are there from the start, by the modelled time,
+/// and stay.
 void fake_hip_register_kernel(const FakeKernel* kernel);
-/// Puts an operation on a stream; 0, or the error of an injected failure of "fake_hip_enqueue" or of a bad handle. Written to the log as
-/// a launch under that name.
+/// Puts an operation on a stream; 0, or the error of an injected failure of "fake_hip_enqueue" or of a bad handle. Written to the
+/// log as a launch under that name.
 int fake_hip_enqueue(hip::Stream stream, const FakeOperation* operation);
 
 /// Kernels without a module, for tests of launches; they do what is registered under their name.

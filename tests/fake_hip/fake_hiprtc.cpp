@@ -1,5 +1,5 @@
-// A stand-in for libhiprtc.so.6. It compiles nothing: the fake runtime has every kernel on the host. What it gives as code says for which
-// target it was asked, and it fails as a compiler does when the environment says so:
+// A stand-in for libhiprtc.so.6. It compiles nothing: the fake runtime has every kernel on the host. What it gives as code says for
+// which target it was asked, and it fails as a compiler does when the environment says so:
 //   ELBOWROOM_FAKE_HIPRTC_FAIL=1   every compilation fails with an error in line 7
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,5 @@
-// A stand-in for librccl.so.1: collectives of the ranks of one process, each an operation of the fake runtime on every rank's stream that
-// ends when all ranks have come to it. The environment, read at each call:
+// A stand-in for librccl.so.1: collectives of the ranks of one process, each an operation of the fake runtime on every rank's
+// stream that ends when all ranks have come to it. The environment, read at each call:
 //   ELBOWROOM_FAKE_RCCL_VERSION=22105     what ncclGetVersion says
 //   ELBOWROOM_FAKE_RCCL_FAIL=NAME:CODE    calls of the function NAME return CODE
 //   ELBOWROOM_FAKE_RCCL_ASYNC=CODE        ncclCommGetAsyncError says CODE

@@ -1,5 +1,5 @@
-// The backend's kernels on the host: the very text that AMD's compiler gets, with HIP's names defined for one thread that takes turns
-// with the others of its block. Waves have 64 threads and matrix cores, as on gfx90a.
+// The backend's kernels on the host: the very text that AMD's compiler gets, with HIP's names defined for one thread that takes
+// turns with the others of its block. Waves have 64 threads and matrix cores, as on gfx90a.
 
 #include <array>
 #include <chrono>

@@ -30,8 +30,8 @@ void expect(bool good, const char* what) {
 
 }  // namespace
 
-// The reader stays within its text; what stands before the first wrong line counts as if nothing stood behind it; and what was read is the
-// same after a text of its own.
+// The reader stays within its text; what stands before the first wrong line counts as if nothing stood behind it; and what was read
+// is the same after a text of its own.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   DurationLines lines(text);

@@ -10,8 +10,8 @@
 #include "page/html.hpp"
 #include "page/readers.hpp"
 
-// read_document never throws or crashes whatever kind of document a text begins as, its errors are one line that begins with the source, and
-// what it accepts becomes a model in one line of JSON without a `<`.
+// read_document never throws or crashes whatever kind of document a text begins as, its errors are one line that begins with the
+// source, and what it accepts becomes a model in one line of JSON without a `<`.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   elbowroom::Result<elbowroom::page::Document> document = elbowroom::page::read_document(text, "fuzz");

@@ -8,7 +8,8 @@
 #include "elbowroom/model/step.hpp"
 #include "elbowroom/plan/lower.hpp"
 
-// parse_step never throws or crashes, its errors are one line, and what it accepts survives being written and read again and has a schedule.
+// parse_step never throws or crashes, its errors are one line, and what it accepts survives being written and read again and has a
+// schedule.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const elbowroom::Result<elbowroom::Step> step = elbowroom::parse_step(text, "fuzz");

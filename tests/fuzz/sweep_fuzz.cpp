@@ -59,7 +59,8 @@ SweepDocument grid() {
 
 }  // namespace
 
-// parse_sweep and take_cells never throw or crash, their errors are one line, and a document that is taken is written and taken again.
+// parse_sweep and take_cells never throw or crash, their errors are one line, and a document that is taken is written and taken
+// again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   check_axes(text);

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kWaves = 8;  // most of a SIMD
 
-/// What this compiler makes of the planner's limits. It counts the waves of a CU's blocks as if one SIMD had them all where LDS bounds
-/// them: exact for the number of blocks as long as that is below eight waves, no bound beyond.
+/// What this compiler makes of the planner's limits. It counts the waves of a CU's blocks as if one SIMD had them all where LDS
+/// bounds them: exact for the number of blocks as long as that is below eight waves, no bound beyond.
 int compilers_figure(const CompiledKernel& kernel) {
   const PlannedWaves planned = planned_waves(*find_device("mi250x"), kernel);
   const int waves = (kernel.threads() + 63) / 64;

@@ -5,8 +5,8 @@
 // hooked_functions.hpp with each name in a form of its own, as both cannot be declared with types that differ.
 #include "hooked_functions_renamed.hpp"
 
-// The interposer's own declarations against the headers of a real ROCm. Compiling is the test; what this ROCm does not have yet is left
-// out, by the list that CMake makes of its headers.
+// The interposer's own declarations against the headers of a real ROCm. Compiling is the test; what this ROCm does not have yet is
+// left out, by the list that CMake makes of its headers.
 
 namespace {
 

@@ -28,8 +28,8 @@ struct TwoStreams {
   }
 };
 
-// A capture in global mode is broken by calls such as hipEventQuery: none of ours may fall into it, and each launch is captured once, on
-// the program's own stream.
+// A capture in global mode is broken by calls such as hipEventQuery: none of ours may fall into it, and each launch is captured
+// once, on the program's own stream.
 void capture() {
   const TwoStreams two;
   for (int step = 0; step < 3; ++step) {

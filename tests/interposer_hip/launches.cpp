@@ -221,7 +221,8 @@ void stream_destroyed() {
   EXPECT(hipStreamDestroy(two.comm) == 0 && fake_hip_streams() == before - 1);
 }
 
-// One call that launches on several devices goes as it came; its collectives are seen, so that the compute beside them is in a window.
+// One call that launches on several devices goes as it came; its collectives are seen, so that the compute beside them is in a
+// window.
 void several_devices() {
   const TwoStreams two;
   hip::LaunchParams launches[2] = {{const_cast<void*>(two.all_reduce), {24, 1, 1}, {256, 1, 1}, argument_storage, 0, two.comm},
@@ -231,7 +232,8 @@ void several_devices() {
   EXPECT(is_call(3, "hipExtLaunchMultiKernelMultiDevice") && fake_hip_call(3)->stream == two.compute);
 }
 
-// Own calls that fail, or find that something is not ready, stay out of what hipGetLastError tells the program; its own failures do not.
+// Own calls that fail, or find that something is not ready, stay out of what hipGetLastError tells the program; its own failures do
+// not.
 void last_error() {
   const TwoStreams two;
   fake_hip_set_finished(0);
@@ -271,7 +273,8 @@ void shape() {
   EXPECT(shared_of_overlapping(two, fake_hip_symbol("gemm_static", 64, 20480)) == 33280 - 20480);
 }
 
-// Never pad: what is cooperative, what fits at once and may hold a barrier over its grid, and what the program orders after the collective.
+// Never pad: what is cooperative, what fits at once and may hold a barrier over its grid, and what the program orders after the
+// collective.
 void not_shaped() {
   const TwoStreams two;
   // 64 registers of 256 threads: 8 waves in each of 4 SIMDs hold 8 blocks on each of 110 compute units.

@@ -10,10 +10,10 @@
 #include "hip_program.hpp"
 #include "order_oracle.hpp"
 
-// Random programs through the whole interposer, each call to the fake runtime and to a brute-force oracle of the program's order. Whatever
-// the interposer decides, and whatever of its own doing the runtime refuses: each launch reaches the runtime exactly once, in its order and
-// with the program's own arguments; nothing begins before what the program put before it has ended, carriers or not; and a kernel is padded
-// if and only if the oracle finds a collective beside it.
+// Random programs through the whole interposer, each call to the fake runtime and to a brute-force oracle of the program's order.
+// Whatever the interposer decides, and whatever of its own doing the runtime refuses: each launch reaches the runtime exactly once,
+// in its order and with the program's own arguments; nothing begins before what the program put before it has ended, carriers or
+// not; and a kernel is padded if and only if the oracle finds a collective beside it.
 
 namespace {
 
@@ -103,8 +103,8 @@ StreamId oracle_id(hip::Stream stream) {
 
 const Program* current = nullptr;
 
-// Some launches are refused altogether; of some programs the runtime refuses what the interposer adds: more shared memory, or a stream of
-// its own.
+// Some launches are refused altogether; of some programs the runtime refuses what the interposer adds: more shared memory, or a
+// stream of its own.
 int refuse(const FakeHipCall* call) {
   if (call->function == nullptr || current == nullptr) { return 0; }
   const Asked& asked = current->launches.back();

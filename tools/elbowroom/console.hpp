@@ -7,8 +7,8 @@
 
 namespace elbowroom {
 
-/// Occupies the standard streams that are closed, so that no file that is opened later takes their place and what is printed goes there.
-/// Writing to them still fails; a command that `run` starts finds them closed.
+/// Occupies the standard streams that are closed, so that no file that is opened later takes their place and what is printed goes
+/// there. Writing to them still fails; a command that `run` starts finds them closed.
 void occupy_standard_streams();
 
 /// To standard output, at once.
@@ -20,7 +20,8 @@ Status print_table(std::string_view text);
 /// To standard error. What cannot be written there is lost: no outcome depends on it.
 void print_error(std::string_view text);
 
-/// A line of `who`, "elbowroom run", to standard error. Whatever names and values it repeats, it stays one line and moves no cursor.
+/// A line of `who`, "elbowroom run", to standard error. Whatever names and values it repeats, it stays one line and moves no
+/// cursor.
 void print_notice(std::string_view who, std::string_view line);
 
 /// The same of the library.

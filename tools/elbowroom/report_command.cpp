@@ -13,9 +13,9 @@
 #include "exit_code.hpp"
 #include "output.hpp"
 #include "packed_file.hpp"
-#include "page_assets.hpp"
 #include "page/html.hpp"
 #include "page/readers.hpp"
+#include "page_assets.hpp"
 
 namespace elbowroom {
 namespace {

@@ -17,8 +17,8 @@ std::string_view name(RunBackend backend);
 /// The library that is preloaded.
 std::string_view preloaded_library(RunBackend backend);
 
-/// A word of --backend. `auto` is HIP where its runtime can be loaded and CUDA's driver cannot, and CUDA otherwise: the command sees
-/// the same libraries as this process.
+/// A word of --backend. `auto` is HIP where its runtime can be loaded and CUDA's driver cannot, and CUDA otherwise: the command
+/// sees the same libraries as this process.
 Result<RunBackend> choose_run_backend(std::string_view word);
 
 /// `invalid_input` for a policy or control that was asked for and that this backend has no way to carry out.

@@ -12,7 +12,8 @@
 namespace elbowroom {
 namespace {
 
-// A ring adds an element's terms in the order of its ranks, from one that its place in the buffer decides: blocks and threads change which.
+// A ring adds an element's terms in the order of its ranks, from one that its place in the buffer decides: blocks and threads
+// change which.
 constexpr std::array<std::string_view, 5> kOfSums = {"NCCL_MIN_CTAS", "NCCL_MAX_CTAS", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS",
                                                      "NCCL_NTHREADS"};
 

@@ -20,10 +20,10 @@
 #include "elbowroom/report/run_report.hpp"
 #include "elbowroom/tune/profile_file.hpp"
 #include "output.hpp"
+#include "profile_option.hpp"
 #include "run/environment.hpp"
 #include "run/policy.hpp"
 #include "run/process_report.hpp"
-#include "profile_option.hpp"
 #include "run_backend.hpp"
 #include "run_choices.hpp"
 #include "run_controls.hpp"
@@ -67,8 +67,8 @@ class Run {
   }
 
  private:
-  /// Files by which the interposer and this process tell each other something, each named by a variable. What a run around this one set for
-  /// itself is taken out.
+  /// Files by which the interposer and this process tell each other something, each named by a variable. What a run around this one
+  /// set for itself is taken out.
   Status hand_over() {
     removed_ = {run::kReportDirVariable, run::kRulesVariable, run::kDurationsVariable,
                 run::kChoicesVariable,   kPythonVariable,     kPythonBlocksVariable};

@@ -25,8 +25,8 @@ bool is_part_of_policy(std::string_view text) {
 constexpr std::string_view kSymmetricBlocks = "symmetric_blocks";
 constexpr std::string_view kBudget = "budget";
 
-/// A setting of the communication library. NCCL takes these from the environment before any of its own choices; without variables it is for
-/// the interposer, communicator by communicator.
+/// A setting of the communication library. NCCL takes these from the environment before any of its own choices; without variables
+/// it is for the interposer, communicator by communicator.
 struct CommSetting {
   std::string_view name;
   std::vector<std::string_view> variables;
@@ -71,8 +71,8 @@ bool is_allowed(const CommSetting& setting, std::int64_t number) {
   return std::ranges::find(setting.allowed, number) != setting.allowed.end();
 }
 
-/// Rules are split at blanks, and a name is matched as it is written: what is no visible ASCII would never match or break the line. No name has
-/// a comma; who writes one means two caps.
+/// Rules are split at blanks, and a name is matched as it is written: what is no visible ASCII would never match or break the line.
+/// No name has a comma; who writes one means two caps.
 bool is_kernel_name(std::string_view name) {
   const auto good = [](char c) { return c > ' ' && c < '\x7f' && c != ','; };
   return !name.empty() && name.size() <= run::kLongestKernelName && std::ranges::all_of(name, good);

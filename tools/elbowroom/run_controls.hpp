@@ -54,8 +54,8 @@ Result<std::vector<KernelCap>> parse_caps(std::span<const std::string> texts);
 /// `invalid_input` for what is no part of a kernel's name, or one too many.
 Status check_communication(std::span<const std::string> names);
 
-/// Adds "comm_blocks=8", "cluster=1", "comm_threads=256" and "copy_engine=1" as the environment variables that make NCCL and RCCL do so, and
-/// "symmetric_blocks=16" and "budget=8" as the rules by which the interposer does.
+/// Adds "comm_blocks=8", "cluster=1", "comm_threads=256" and "copy_engine=1" as the environment variables that make NCCL and RCCL
+/// do so, and "symmetric_blocks=16" and "budget=8" as the rules by which the interposer does.
 Status add_setting(std::string_view text, RunControls& controls);
 
 /// `invalid_input` for settings that cannot act beside each other.
@@ -69,8 +69,8 @@ std::string block_text(const KernelFootprint& block);
 /// "bf16 GEMMs of 2^40 flop"
 std::string products_text(const ProductClass& product);
 
-/// What the program is told of them, but for the policy and what has variables of its own. `invalid_input`, which names the first of them that
-/// rules cannot say.
+/// What the program is told of them, but for the policy and what has variables of its own. `invalid_input`, which names the first
+/// of them that rules cannot say.
 Result<run::Rules> run_rules(const RunControls& controls);
 
 }  // namespace elbowroom

@@ -10,8 +10,8 @@
 
 namespace elbowroom {
 
-/// What a run learned: for each device and kind the mean over its processes, weighted by launches. Processes that saw no device are left
-/// out.
+/// What a run learned: for each device and kind the mean over its processes, weighted by launches. Processes that saw no device are
+/// left out.
 std::vector<StoredDuration> learned_durations(std::span<const ProcessReport> processes, std::int64_t stored_at);
 
 /// The file of run/durations.hpp: of each device the newest that the program has room for.

@@ -47,7 +47,8 @@ void remove_what_nobody_holds(const fs::path& root) {
   }
 }
 
-/// Absent, with errno, where none can be made. Another run may have taken a new folder for a left one before it was locked: then another.
+/// Absent, with errno, where none can be made. Another run may have taken a new folder for a left one before it was locked: then
+/// another.
 std::optional<std::pair<fs::path, int>> new_folder(const fs::path& root) {
   constexpr int most_attempts = 10;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {

@@ -7,8 +7,8 @@
 
 namespace elbowroom {
 
-/// A folder of this process alone for what `run` and the interposer tell each other, removed with what is in it. Folders that killed
-/// processes of this user left are removed when one is made: a lock tells which have nobody any more.
+/// A folder of this process alone for what `run` and the interposer tell each other, removed with what is in it. Folders that
+/// killed processes of this user left are removed when one is made: a lock tells which have nobody any more.
 class RunFolder {
  public:
   /// Below TMPDIR, /tmp or /var/tmp, the first of these that can be used.

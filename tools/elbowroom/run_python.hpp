@@ -18,8 +18,8 @@ inline constexpr const char* kPythonBlocksVariable =
 /// Python part is not installed beside this program, or where PYTHONPATH could not name it.
 std::optional<std::string> find_python_hook();
 
-/// The hook's folder before what PYTHONPATH had, the word that makes the hook act, and, where --set chose the blocks of symmetric kernels,
-/// one that makes it leave them.
+/// The hook's folder before what PYTHONPATH had, the word that makes the hook act, and, where --set chose the blocks of symmetric
+/// kernels, one that makes it leave them.
 EnvironmentChanges python_environment(const std::string& hook, const RunControls& controls);
 
 /// What the hook left in `folder` for this process: its document, or one that says that a Python ran without the hook. Empty for a

@@ -63,7 +63,8 @@ Result<RunControls> asked_controls(const RunArguments& arguments) {
   return controls;
 }
 
-/// A profile that the environment names is a default: where it cannot be read the run goes on. One that is to learn may be made by that.
+/// A profile that the environment names is a default: where it cannot be read the run goes on. One that is to learn may be made by
+/// that.
 Result<Profile> asked_profile(const RunArguments& arguments) {
   const std::string path = profile_path(arguments.profile_file);
   if (path.empty()) {

@@ -17,12 +17,12 @@ struct BudgetQuestions {
   friend bool operator==(const BudgetQuestions&, const BudgetQuestions&) = default;
 };
 
-/// A budget of the command line asks in any case. `auto` asks for its own comparison, unless it was told not to, the same bits are wanted, or the
-/// user decided about blocks or about a policy that acts only without a plugin. `same_bits`: who asked for them.
+/// A budget of the command line asks in any case. `auto` asks for its own comparison, unless it was told not to, the same bits are
+/// wanted, or the user decided about blocks or about a policy that acts only without a plugin. `same_bits`: who asked for them.
 BudgetQuestions budget_questions(run::Policy policy, RunBackend backend, const RunControls& controls, const std::string& same_bits);
 
-/// The environment that makes NCCL ask: the library as NCCL's tuner plugin, what the plugin was before, and the name of this job, by which its ranks
-/// find each other.
+/// The environment that makes NCCL ask: the library as NCCL's tuner plugin, what the plugin was before, and the name of this job,
+/// by which its ranks find each other.
 EnvironmentChanges tuner_environment(const std::string& library, const std::string& job);
 
 }  // namespace elbowroom

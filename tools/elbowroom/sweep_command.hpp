@@ -16,8 +16,8 @@ struct SweepArguments {
   bool dry_run = false;
 };
 
-/// `bench --sweep`: runs every cell, prints a grid for each case, and writes an `elbowroom.sweep/1` document after each cell. A document of
-/// the same grid is gone on with, one of another is refused. The value is the exit code.
+/// `bench --sweep`: runs every cell, prints a grid for each case, and writes an `elbowroom.sweep/1` document after each cell. A
+/// document of the same grid is gone on with, one of another is refused. The value is the exit code.
 int run_sweep_command(const CaseOptions& cases, const SweepArguments& arguments);
 
 }  // namespace elbowroom

@@ -53,8 +53,8 @@ class Workload {
   /// Of a computation of the step, by index.
   [[nodiscard]] virtual const ComputeFacts& compute(int operation) const = 0;
 
-  /// Whether every setting of the program's launches can act here; the reason otherwise. What runs a program refuses it for the same
-  /// reason. Programs are of the step, as lower() makes them.
+  /// Whether every setting of the program's launches can act here; the reason otherwise. What runs a program refuses it for the
+  /// same reason. Programs are of the step, as lower() makes them.
   [[nodiscard]] virtual Status accepts(const Program& program) const = 0;
 
   /// Runs the program once and returns the slowest device's time from its first operation's start to its last one's end.

@@ -62,10 +62,10 @@ class Launcher {
   /// What one block of the kernel takes, from the driver. `dynamic_shared` is what the application itself asks for.
   virtual Result<KernelFootprint> footprint(Kernel kernel, Extent block, Bytes dynamic_shared) = 0;
 
-  /// Enqueues one launch and returns; the thread's current device stays what it was. The kernel gets `dynamic_shared` plus the plan's pad; `arguments` as cuLaunchKernel takes
-  /// them. Never give a pad to a kernel that synchronises its whole grid, that runs in clusters or that reads its own dynamic
-  /// shared memory size. `priority` acts through comm_stream(); a plan with any other control is `invalid_input`: one launch cannot
-  /// carry it out.
+  /// Enqueues one launch and returns; the thread's current device stays what it was. The kernel gets `dynamic_shared` plus the
+  /// plan's pad; `arguments` as cuLaunchKernel takes them. Never give a pad to a kernel that synchronises its whole grid, that runs
+  /// in clusters or that reads its own dynamic shared memory size. `priority` acts through comm_stream(); a plan with any other
+  /// control is `invalid_input`: one launch cannot carry it out.
   virtual Status launch(Kernel kernel, Extent grid, Extent block, std::span<void*> arguments, Bytes dynamic_shared, Stream stream,
                         const OverlapPlan& plan) = 0;
 

@@ -66,7 +66,8 @@ struct CaseMeasurement {
 };
 
 /// Runs one scenario under every scheme: screens residencies, verifies every schedule's results, times all schedules in turn in
-/// each round, and records each three times. A scheme that cannot act becomes a refusal; a wrong result or a device error is an Error.
+/// each round, and records each three times. A scheme that cannot act becomes a refusal; a wrong result or a device error is an
+/// Error.
 ELBOWROOM_API Result<CaseMeasurement> bench_case(Backend& backend, const Scenario& scenario, const BenchSettings& settings,
                                                  CaseObserver& observer);
 

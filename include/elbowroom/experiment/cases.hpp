@@ -25,8 +25,8 @@ struct CaseSelection {
 /// The cases of a suite. A notice for each size that changed, as share_evenly says. `invalid_input` names every suite.
 ELBOWROOM_API Result<CaseSelection> suite_cases(std::string_view suite, int gpus, const NoticeSink& notice);
 
-/// Drops the cases in whose name the regular expression is not found. `invalid_input` in a line that begins with "only" where it is none,
-/// and where nothing would be left.
+/// Drops the cases in whose name the regular expression is not found. `invalid_input` in a line that begins with "only" where it is
+/// none, and where nothing would be left.
 ELBOWROOM_API Status keep_only(const std::string& pattern, std::vector<Scenario>& scenarios);
 
 /// `invalid_input` names the first case that is not valid.
@@ -39,8 +39,8 @@ struct BackendRequest {
   BackendOptions options;   ///< its sink is told what is taken instead of what was asked for
 };
 
-/// Opens the backend on at least as many devices as the cases need. Where neither a backend nor a number of GPUs was asked for and the
-/// GPUs here are too few, the simulator takes their place, with one notice that says so.
+/// Opens the backend on at least as many devices as the cases need. Where neither a backend nor a number of GPUs was asked for and
+/// the GPUs here are too few, the simulator takes their place, with one notice that says so.
 ELBOWROOM_API Result<std::unique_ptr<Backend>> open_for(const BackendRequest& request, const std::vector<Scenario>& scenarios);
 
 ELBOWROOM_API Origin origin_of(const Backend& backend, int gpus, std::uint64_t seed);

@@ -7,9 +7,9 @@
 
 namespace elbowroom {
 
-/// What the simulator says of a case on a device that it knows; empty for other devices. A question costs the simulation of 24 iterations
-/// at most: of longer cases the rest is taken to go on as these did (5 % off where collectives wait for SMs that a GEMM holds: no two
-/// such steps are alike).
+/// What the simulator says of a case on a device that it knows; empty for other devices. A question costs the simulation of 24
+/// iterations at most: of longer cases the rest is taken to go on as these did (5 % off where collectives wait for SMs that a GEMM
+/// holds: no two such steps are alike).
 ELBOWROOM_API Predictor simulated_times(const Scenario& scenario, const DeviceLimits& device);
 
 }  // namespace elbowroom

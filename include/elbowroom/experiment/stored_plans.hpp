@@ -21,8 +21,8 @@ struct TunedPlan {
 /// A stored plan is run once, since what a machine refuses may not show before.
 using TunedPlans = std::function<Result<TunedPlan>(CaseTrials& trials)>;
 
-/// Looks plans up in the profile; what it lacks, and everything without a profile (an empty path), runs as safe_choice() says. A profile
-/// that cannot be read is ignored, with one notice.
+/// Looks plans up in the profile; what it lacks, and everything without a profile (an empty path), runs as safe_choice() says. A
+/// profile that cannot be read is ignored, with one notice.
 ELBOWROOM_API TunedPlans stored_plans(const Backend& backend, const std::string& profile_path, const NoticeSink& notice);
 
 /// What a choice that is made on the backend depends on.

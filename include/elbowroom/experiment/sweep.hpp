@@ -20,8 +20,8 @@ struct SweepSettings {
   std::uint64_t seed = 1;
 };
 
-/// The grids of a sweep, with no cell run. Makes each case ready once where an axis says no values. `invalid_input` names the axis or the
-/// case that cannot be.
+/// The grids of a sweep, with no cell run. Makes each case ready once where an axis says no values. `invalid_input` names the axis
+/// or the case that cannot be.
 ELBOWROOM_API Result<SweepDocument> plan_sweep(Backend& backend, const std::vector<Scenario>& scenarios,
                                                const SweepSettings& settings);
 
@@ -33,8 +33,8 @@ class SweepObserver {
   virtual Status end(const SweepDocument& document) = 0;
 };
 
-/// Runs every cell that the document lacks: verifies its results, and times it in turns with two plain streams. A plan that cannot act is a
-/// cell with its reason; a wrong result or a device error is an Error.
+/// Runs every cell that the document lacks: verifies its results, and times it in turns with two plain streams. A plan that cannot
+/// act is a cell with its reason; a wrong result or a device error is an Error.
 ELBOWROOM_API Status run_sweep(Backend& backend, SweepDocument& document, SweepObserver& observer);
 
 }  // namespace elbowroom

@@ -33,8 +33,8 @@ ELBOWROOM_API std::vector<std::string> controls_beyond_run();
 /// `invalid_input` for a name that no control has: "'x', expected one of ...".
 ELBOWROOM_API Status check_controls(std::span<const std::string> names);
 
-/// Told before each step what it is, how the search stands if it has begun, and how long the case will take at most, as far as that is
-/// known. An error ends the case with it; a profile's search then goes on from where it was when it is called again.
+/// Told before each step what it is, how the search stands if it has begun, and how long the case will take at most, as far as that
+/// is known. An error ends the case with it; a profile's search then goes on from where it was when it is called again.
 using TuneProgress = std::function<Status(std::string_view step, const Tuner* tuner, std::optional<Seconds> left)>;
 
 struct TunedCase {
@@ -54,10 +54,9 @@ struct TunedCase {
   Seconds spent{0};
 };
 
-/// Searches. Then fresh interleaved rounds measure the winner and the steadiest candidate, the baselines, and both sides alone and one
-/// after the other. One of the two candidates is kept only if it is faster there than every baseline beyond noise. The results of what is
-/// chosen are verified.
-/// The choice's `stored_at` is the caller's to set. `failed` when nothing could be run.
+/// Searches. Then fresh interleaved rounds measure the winner and the steadiest candidate, the baselines, and both sides alone and
+/// one after the other. One of the two candidates is kept only if it is faster there than every baseline beyond noise. The results
+/// of what is chosen are verified. The choice's `stored_at` is the caller's to set. `failed` when nothing could be run.
 ELBOWROOM_API Result<TunedCase> tune_case(Backend& backend, const Scenario& scenario, const TuneSettings& settings,
                                           const TuneProgress& progress);
 

@@ -8,8 +8,8 @@ namespace elbowroom {
 
 enum class Vendor { nvidia, amd };
 
-/// What one SM (compute unit on AMD) offers to resident blocks, and how it hands it out. Facts only; plan/occupancy does the arithmetic.
-/// On AMD a "warp" is a wave of 64, a partition a SIMD, shared memory LDS, and registers are VGPRs.
+/// What one SM (compute unit on AMD) offers to resident blocks, and how it hands it out. Facts only; plan/occupancy does the
+/// arithmetic. On AMD a "warp" is a wave of 64, a partition a SIMD, shared memory LDS, and registers are VGPRs.
 struct DeviceLimits {
   std::string name;   ///< catalog name: "h200"
   std::string title;  ///< "NVIDIA H200 SXM"

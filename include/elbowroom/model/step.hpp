@@ -109,8 +109,8 @@ ELBOWROOM_API bool computes(const Operation& operation);
 /// The operation's own lane, or the one for what it is.
 ELBOWROOM_API std::string_view lane_of(const Operation& operation);
 
-/// Operations so that each follows what it waits for within a repeat, otherwise in the step's order. `invalid_input` names one that waits
-/// for itself.
+/// Operations so that each follows what it waits for within a repeat, otherwise in the step's order. `invalid_input` names one that
+/// waits for itself.
 ELBOWROOM_API Result<std::vector<int>> in_order(const Step& step);
 
 /// Ranks of each communicator of the operation, in its order; of a computation one list of all that compute.
@@ -120,8 +120,8 @@ ELBOWROOM_API std::vector<std::vector<int>> communicators_of(const Step& step, c
 /// Ranks that share one communicator of the operation.
 ELBOWROOM_API int communicator_size(const Step& step, const Operation& operation);
 
-/// Device memory of the operands, results and buffers that every backend allocates on each GPU, workspaces of its own aside. Operations of
-/// the same work share them.
+/// Device memory of the operands, results and buffers that every backend allocates on each GPU, workspaces of its own aside.
+/// Operations of the same work share them.
 ELBOWROOM_API Bytes memory_per_device(const Step& step);
 
 /// Ranks that take part, in ascending order.

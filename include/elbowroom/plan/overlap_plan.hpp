@@ -30,13 +30,14 @@ struct OverlapPlan {
   /// The collective's buffers are windows of symmetric memory, which its kernels then read and write at all ranks, without buffers
   /// of the library's own between: fewer blocks move as much, each with up to all registers of an SM.
   bool symmetric = false;
-  /// The collective's data is moved by copy engines, which take no SM; of an all_reduce the half that gathers, after a reduce-scatter.
+  /// The collective's data is moved by copy engines, which take no SM; of an all_reduce the half that gathers, after a
+  /// reduce-scatter.
   bool copy_engine = false;
   /// With copy_engine, no share of the data is copied within its own device, which would be a kernel: it goes to a peer and comes
   /// back. The links carry up to three times as much; no part of the collective takes an SM.
   bool peer_detour = false;
-  /// Launches that nothing of the other side can run beside, the first compute kernel of a pipeline and its last collective, run under
-  /// outside_windows() instead: they would only pay for room that nobody uses. Costs a second communicator.
+  /// Launches that nothing of the other side can run beside, the first compute kernel of a pipeline and its last collective, run
+  /// under outside_windows() instead: they would only pay for room that nobody uses. Costs a second communicator.
   bool windows_only = false;
 
   auto operator<=>(const OverlapPlan&) const = default;

@@ -13,8 +13,8 @@
 namespace elbowroom {
 
 /// Which operations of a step are launched, and in which relation.
-/// `compute_only`, `comm_only`: one side, in the step's order. `sequential`: all in turn on one stream. `concurrent`: on the lanes that the
-/// operations have, ordered by what they wait for.
+/// `compute_only`, `comm_only`: one side, in the step's order. `sequential`: all in turn on one stream. `concurrent`: on the lanes
+/// that the operations have, ordered by what they wait for.
 enum class Order { compute_only, comm_only, sequential, concurrent };
 
 ELBOWROOM_API std::string_view to_string(Order order);
@@ -51,8 +51,8 @@ struct Lane {
   auto operator<=>(const Lane&) const = default;
 };
 
-/// One launch of an operation on every rank that has it. Indices of launches refer to earlier ones of the program; on a rank that has
-/// only one of the two an edge means nothing.
+/// One launch of an operation on every rank that has it. Indices of launches refer to earlier ones of the program; on a rank that
+/// has only one of the two an edge means nothing.
 struct Launch {
   int operation = 0;  ///< of the step
   int repeat = 0;

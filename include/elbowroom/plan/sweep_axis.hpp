@@ -28,13 +28,14 @@ struct SweepAxis {
   bool operator==(const SweepAxis&) const = default;
 };
 
-/// Reads "blocks_per_sm,comm_blocks=4:8:16": one or two axes by comma, each with values by colon. A value is a number, a size ("64M"), "off"
-/// of a control, "on" of a switch, or a range: "1..8", "4..32+4" in steps, "64M..1G*2" by a factor. Only controls may lack values.
-/// `invalid_input` names the axis, the part and what was expected.
+/// Reads "blocks_per_sm,comm_blocks=4:8:16": one or two axes by comma, each with values by colon. A value is a number, a size
+/// ("64M"), "off" of a control, "on" of a switch, or a range: "1..8", "4..32+4" in steps, "64M..1G*2" by a factor. Only controls
+/// may lack values. `invalid_input` names the axis, the part and what was expected.
 ELBOWROOM_API Result<std::vector<SweepAxis>> parse_sweep(std::string_view text);
 
-/// The values of an axis at a site: its own, or of a control off and every value with which it can act beside `plan`. Off stands where the
-/// value would stand that the kernel or the library takes by itself: neighbours act alike. `invalid_input` where it cannot act.
+/// The values of an axis at a site: its own, or of a control off and every value with which it can act beside `plan`. Off stands
+/// where the value would stand that the kernel or the library takes by itself: neighbours act alike. `invalid_input` where it
+/// cannot act.
 ELBOWROOM_API Result<std::vector<std::string>> values_at(const SweepAxis& axis, const ControlSite& site, const OverlapPlan& plan);
 
 /// `scenario` with another value of the member that the axis names. `invalid_input` as parse_scenario says.

@@ -39,8 +39,8 @@ struct GridAxis {
   bool chosen = true;  ///< otherwise its values are given, and each has a best choice of its own
 };
 
-/// One for each combination of given values that has a cost at all, the last axis running fastest. `costs`: above zero, in that order too;
-/// absent where there is none. A range of slack ends at such a cell: nobody knows what lies behind it.
+/// One for each combination of given values that has a cost at all, the last axis running fastest. `costs`: above zero, in that
+/// order too; absent where there is none. A range of slack ends at such a cell: nobody knows what lies behind it.
 ELBOWROOM_API std::vector<Flatness> flatness_of(std::span<const GridAxis> axes, std::span<const std::optional<double>> costs);
 
 /// Where the cell at these positions stands.

@@ -25,8 +25,8 @@ struct TableScale {
   int share_decimals = 1;  ///< of percentages
 };
 
-/// Milliseconds when the case's longest time is at least 1 ms; decimals that leave at most five digits. Of a model that is not fitted
-/// on the device at most three digits, ratios in hundredths, shares in whole percents.
+/// Milliseconds when the case's longest time is at least 1 ms; decimals that leave at most five digits. Of a model that is not
+/// fitted on the device at most three digits, ratios in hundredths, shares in whole percents.
 ELBOWROOM_API TableScale table_scale(const CaseResult& result, const std::optional<ModelWidth>& model);
 
 /// Without the unit: "42.113".

@@ -49,8 +49,8 @@ struct ResultDocument {
   std::vector<CaseResult> cases;
 };
 
-/// The result with the least median time, the earlier one of equals; null when there is none, and where something that was asked for was
-/// refused: nothing else is the best then.
+/// The result with the least median time, the earlier one of equals; null when there is none, and where something that was asked
+/// for was refused: nothing else is the best then.
 ELBOWROOM_API const SchemeResult* best_result(const CaseResult& result);
 
 inline constexpr std::string_view kResultSchema = "elbowroom.result/1";

@@ -51,8 +51,8 @@ struct SweepDocument {
 /// An `elbowroom.sweep/1` document.
 ELBOWROOM_API std::string to_json(const SweepDocument& document);
 
-/// Takes the cells of an earlier document of the same grid into this one, which has none. `invalid_input` in a line that begins with
-/// `source` where the document is damaged, and where anything but the cells differs. Never throws, whatever the text is.
+/// Takes the cells of an earlier document of the same grid into this one, which has none. `invalid_input` in a line that begins
+/// with `source` where the document is damaged, and where anything but the cells differs. Never throws, whatever the text is.
 ELBOWROOM_API Status take_cells(SweepDocument& document, std::string_view json, const std::string& source);
 
 /// The times as a grid, and how flat the best is. Every line but those of times begins with '#'.

@@ -35,10 +35,10 @@ struct RatioSummary {
 };
 
 /// Median with a percentile-bootstrap interval, widened to hold rank_interval(): of few samples a bootstrap alone holds the true
-/// median less often than it says. The same samples (in any order), seed and confidence give the same bits on every platform. The result's confidence is the one asked for or, where n samples cannot give it, 1 - 2^(1-n): 95 % takes six.
-/// One sample is its own interval of confidence 0: nothing is known of its spread.
-/// `samples` finite and not negative, at least one; `confidence` in (0, 1); `resamples` at least 1; otherwise `invalid_input`.
-/// Costs O(resamples * samples).
+/// median less often than it says. The same samples (in any order), seed and confidence give the same bits on every platform. The
+/// result's confidence is the one asked for or, where n samples cannot give it, 1 - 2^(1-n): 95 % takes six. One sample is its own
+/// interval of confidence 0: nothing is known of its spread. `samples` finite and not negative, at least one; `confidence` in (0,
+/// 1); `resamples` at least 1; otherwise `invalid_input`. Costs O(resamples * samples).
 ELBOWROOM_API Result<Summary> summarize(std::span<const Microseconds> samples, std::uint64_t seed, double confidence = 0.95,
                                         int resamples = kBootstrapResamples);
 

@@ -55,7 +55,8 @@ class Profile {
   /// Of each device the newest durations, as many as a run can take; the others go.
   ELBOWROOM_API void drop_old_durations();
 
-  /// Null when there is none. Costs one hash and one comparison, well under 1 us, and allocates nothing. Valid until the next put().
+  /// Null when there is none. Costs one hash and one comparison, well under 1 us, and allocates nothing. Valid until the next
+  /// put().
   [[nodiscard]] ELBOWROOM_API const StoredChoice* find(const ProfileKey& key) const;
 
   /// In the order in which their keys came.

@@ -20,8 +20,8 @@ namespace elbowroom {
 
 using Seconds = std::chrono::duration<double>;
 
-/// The share of a time that is worth having: times closer to each other are the same for every purpose. On other machines of the model
-/// less may well turn around: a plan that saved 0.2 % on one was 3 % slower than none on another (docs/results/controls.md).
+/// The share of a time that is worth having: times closer to each other are the same for every purpose. On other machines of the
+/// model less may well turn around: a plan that saved 0.2 % on one was 3 % slower than none on another (docs/results/controls.md).
 inline constexpr double kLeastGain = 0.003;
 
 struct TunerOptions {
@@ -56,10 +56,10 @@ enum class TunerEnding {
 
 ELBOWROOM_API std::string_view to_string(TunerEnding ending);
 
-/// Chooses among plans by measured times: asks for trials, is told times, never runs anything itself. Newcomers are measured side by
-/// side with the best so far, in an order shuffled for each round; losers are dropped; the neighbours of the best become the next
-/// newcomers until none is new, then the last few are measured until their intervals part. With the same seed, candidates and times
-/// it asks the same questions. Drift is shared by those that it compares.
+/// Chooses among plans by measured times: asks for trials, is told times, never runs anything itself. Newcomers are measured side
+/// by side with the best so far, in an order shuffled for each round; losers are dropped; the neighbours of the best become the
+/// next newcomers until none is new, then the last few are measured until their intervals part. With the same seed, candidates and
+/// times it asks the same questions. Drift is shared by those that it compares.
 class Tuner {
  public:
   /// The plans worth trying next once `plan` is the best, the more promising first.
@@ -82,8 +82,8 @@ class Tuner {
   /// What to take: of those that nothing tells from best(), the one that sets the fewest controls.
   [[nodiscard]] ELBOWROOM_API std::optional<std::size_t> choice() const;
   /// What to measure afresh beside choice(): of the plans of no baseline with screening_rounds trials the one whose interval ends
-  /// lowest, when that is lower than the choice's by kLeastGain. Of a plan with two modes a median says little, and one that is always
-  /// good may be left behind. Three trials may miss a mode: it is a proposal, for fresh rounds to decide.
+  /// lowest, when that is lower than the choice's by kLeastGain. Of a plan with two modes a median says little, and one that is
+  /// always good may be left behind. Three trials may miss a mode: it is a proposal, for fresh rounds to decide.
   [[nodiscard]] ELBOWROOM_API std::optional<std::size_t> steadiest() const;
   [[nodiscard]] TunerEnding ending() const { return ending_; }
   [[nodiscard]] Seconds spent() const { return spent_; }
@@ -99,7 +99,8 @@ class Tuner {
  private:
   Tuner(TunerOptions options, Neighbours neighbours) : options_(options), neighbours_(std::move(neighbours)) {}
 
-  /// Whether there is no answer yet although the budget is over: a baseline was never run, which is then asked for next, or nothing was.
+  /// Whether there is no answer yet although the budget is over: a baseline was never run, which is then asked for next, or nothing
+  /// was.
   [[nodiscard]] bool owes_a_trial();
   void begin_wave(std::vector<std::size_t> wave, int rounds);
   void begin_round();

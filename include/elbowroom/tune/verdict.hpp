@@ -32,10 +32,10 @@ struct Verdict {
   std::string reason;    ///< one line: "12.3 % less time than priority (11.0 to 13.1), SM split 108 + 24"
 };
 
-/// Trial i of all comes from the same round, measured after the search: times that chose a winner flatter it. A finalist is taken only
-/// when the whole interval of its ratio lies below 1 and it saves at least kLeastGain. Of several such the fastest is taken; the more
-/// there are, the wider the intervals (95 % hold for all of them together, 97.5 % for each of two). `finalists` in the order of the
-/// search; `invalid_input` without any, and as summarize_ratio().
+/// Trial i of all comes from the same round, measured after the search: times that chose a winner flatter it. A finalist is taken
+/// only when the whole interval of its ratio lies below 1 and it saves at least kLeastGain. Of several such the fastest is taken;
+/// the more there are, the wider the intervals (95 % hold for all of them together, 97.5 % for each of two). `finalists` in the
+/// order of the search; `invalid_input` without any, and as summarize_ratio().
 ELBOWROOM_API Result<Verdict> confirm(std::span<const Finalist> finalists, const Finalist& plain, std::uint64_t seed);
 
 }  // namespace elbowroom

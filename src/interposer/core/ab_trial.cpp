@@ -232,9 +232,9 @@ bool AbTrial::proven(const Phase& phase, unsigned arm) const {
   return upper_tail(-longer.mean / longer.error, kRounds - 1) < error_of_one();
 }
 
-// The gain that all rounds would have to show, if they go on to differ as the first ones do, is out of reach: more than an error above
-// what these show. Were the spread known, the first look would drop three of five arms that gain nothing, and one of a hundred that
-// gain twice the spread.
+// The gain that all rounds would have to show, if they go on to differ as the first ones do, is out of reach: more than an error
+// above what these show. Were the spread known, the first look would drop three of five arms that gain nothing, and one of a
+// hundred that gain twice the spread.
 bool AbTrial::futile(const Phase& phase, unsigned arm, unsigned rounds) const {
   const Difference longer = difference(phase, arm, phase.chosen, rounds);
   const double error_at_the_end = longer.spread / std::sqrt(static_cast<double>(kRounds));
@@ -269,7 +269,8 @@ void AbTrial::choose(Phase& phase) {
   settle(phase, best);
 }
 
-// What this process proved stays until another arm is proven faster. What an earlier run proved must have gained something here as well.
+// What this process proved stays until another arm is proven faster. What an earlier run proved must have gained something here as
+// well.
 void AbTrial::settle(Phase& phase, unsigned chosen) {
   ++decisions_;
   const bool gains = phase.findings[chosen].gain > 0.0 && is_in(phase.acted, chosen);

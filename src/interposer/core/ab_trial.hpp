@@ -6,16 +6,18 @@
 
 namespace elbowroom::interposer {
 
-/// Which of a few ways to run is fastest, found by running them in turn: blocks of steps with each arm, kRounds rounds forth and back.
-/// Arm 0 is the program as it is. Another arm takes its place only when the paired differences of the rounds prove it faster, by a
-/// t-test whose errors add up to kError over the life of the process, however often it compares. An arm is dropped as soon as it will
-/// hardly be proven any more, or has acted on nothing. A trial ends early when no arm is left in question, which never makes an error of that kind.
+/// Which of a few ways to run is fastest, found by running them in turn: blocks of steps with each arm, kRounds rounds forth and
+/// back. Arm 0 is the program as it is. Another arm takes its place only when the paired differences of the rounds prove it faster,
+/// by a t-test whose errors add up to kError over the life of the process, however often it compares. An arm is dropped as soon as
+/// it will hardly be proven any more, or has acted on nothing. A trial ends early when no arm is left in question, which never
+/// makes an error of that kind.
 ///
-/// The host runs ahead of the devices, so a step is begun long before its time is known. Arms are dropped at one step of each round, by times
-/// that are a block old at least. So ranks that see the same times drop the same arms, one that learns them late a round after the others.
-/// A program has phases, each with a repetition of its own (training, evaluation). Each phase has its own trial and its own choice.
-/// What an earlier run settled for is in force from the begin of its phase, and checked by one trial: soon, unless it is the program as it is.
-/// While no repetition is known the program runs as it is. Deterministic; allocates nothing.
+/// The host runs ahead of the devices, so a step is begun long before its time is known. Arms are dropped at one step of each
+/// round, by times that are a block old at least. So ranks that see the same times drop the same arms, one that learns them late a
+/// round after the others. A program has phases, each with a repetition of its own (training, evaluation). Each phase has its own
+/// trial and its own choice. What an earlier run settled for is in force from the begin of its phase, and checked by one trial:
+/// soon, unless it is the program as it is. While no repetition is known the program runs as it is. Deterministic; allocates
+/// nothing.
 class AbTrial {
  public:
   static constexpr unsigned kMaxArms = 4;
@@ -36,7 +38,8 @@ class AbTrial {
 
   enum class State : std::uint8_t { waiting, trying, settled };
 
-  /// What the last complete trial of a phase found about one arm: its gain over arm 0 as a share of arm 0's time, with a 95 % interval.
+  /// What the last complete trial of a phase found about one arm: its gain over arm 0 as a share of arm 0's time, with a 95 %
+  /// interval.
   struct Finding {
     double gain = 0.0;
     double low = 0.0;
@@ -53,8 +56,9 @@ class AbTrial {
     unsigned decisions = 0;  ///< trials of this process that ended with it, since another arm was chosen
   };
 
-  /// The program's repetition was found, first or again. A repetition that was met before keeps what was chosen for it; `remembered`, an arm,
-  /// is what an earlier run settled for, and counts for others. `offered`: a bit for each arm that may be compared, arm 0 among them.
+  /// The program's repetition was found, first or again. A repetition that was met before keeps what was chosen for it;
+  /// `remembered`, an arm, is what an earlier run settled for, and counts for others. `offered`: a bit for each arm that may be
+  /// compared, arm 0 among them.
   void on_pattern(std::uint64_t pattern, std::optional<unsigned> remembered = std::nullopt, unsigned offered = kEveryArm);
   /// The repetition stopped: the program runs as it is, and an unfinished block counts for nothing.
   void on_lost();
@@ -70,7 +74,8 @@ class AbTrial {
   [[nodiscard]] State state() const { return phase().state; }
   /// What the phase settled for, also while it is lost or compares again.
   [[nodiscard]] unsigned chosen() const { return phase().chosen; }
-  /// Nanoseconds per step in the last complete trial, geometric mean of its rounds; 0 before one, and for an arm that acted on nothing.
+  /// Nanoseconds per step in the last complete trial, geometric mean of its rounds; 0 before one, and for an arm that acted on
+  /// nothing.
   [[nodiscard]] std::uint64_t step_time(unsigned arm) const { return phase().result[arm]; }
   /// Zero for an arm that acted on nothing.
   [[nodiscard]] Finding finding(unsigned arm) const { return phase().findings[arm]; }

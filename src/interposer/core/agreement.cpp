@@ -5,8 +5,8 @@
 namespace elbowroom::interposer {
 namespace {
 
-// Collectives from a proposal to its value: more after each abort, because some rank runs further ahead than that. A commit takes one of them back:
-// who runs ahead does so for long.
+// Collectives from a proposal to its value: more after each abort, because some rank runs further ahead than that. A commit takes
+// one of them back: who runs ahead does so for long.
 constexpr std::uint64_t kLeastDistance = 8;
 constexpr std::uint32_t kMostDoublings = 10;
 

@@ -12,8 +12,8 @@ namespace elbowroom::interposer {
 /// NCCL's numbers of its algorithms, which have been the same since 2.19. Others are later ones.
 enum class Algorithm : std::int8_t { unknown = -1, tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat };
 
-/// The algorithm that NCCL will choose: the first of the least expected time in its table of [algorithm][protocol]. Negative times are those
-/// that are not possible.
+/// The algorithm that NCCL will choose: the first of the least expected time in its table of [algorithm][protocol]. Negative times
+/// are those that are not possible.
 Algorithm cheapest(std::span<const float> table, std::size_t protocols);
 
 struct BudgetAsk {
@@ -25,8 +25,8 @@ struct BudgetAsk {
   Algorithm algorithm = Algorithm::unknown;
 };
 
-/// The channels to ask NCCL for; 0: its own number. Never more than the user's plugin asks for, and never more than NCCL would take by itself:
-/// it takes fewer for few bytes, so that an answer would raise these. Equal on all ranks, because everything asked is.
+/// The channels to ask NCCL for; 0: its own number. Never more than the user's plugin asks for, and never more than NCCL would take
+/// by itself: it takes fewer for few bytes, so that an answer would raise these. Equal on all ranks, because everything asked is.
 int channels_for(const BudgetAsk& ask);
 
 /// What the rules want for the collective of that number. Whoever compares budgets puts its arm here instead.

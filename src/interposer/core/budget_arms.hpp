@@ -9,12 +9,13 @@
 
 namespace elbowroom::interposer {
 
-/// Compares block budgets of collectives while the program runs, beside what AbTrial compares. Ranks must have the same budget for the same
-/// collective, so one process decides for all that share a communicator with it, and an arm is in force only when the ranks have agreed on it.
+/// Compares block budgets of collectives while the program runs, beside what AbTrial compares. Ranks must have the same budget for
+/// the same collective, so one process decides for all that share a communicator with it, and an arm is in force only when the
+/// ranks have agreed on it.
 ///
-/// The process compares when its own controls are settled, when the steps of all ranks repeat the same collectives with theirs settled as well, and
-/// when nobody else leads it. A step counts for an arm only if the arm was in force from the step's begin to its end. What the ranks never agree on
-/// is given up after kMostWaiting steps, and the value in force stays.
+/// The process compares when its own controls are settled, when the steps of all ranks repeat the same collectives with theirs
+/// settled as well, and when nobody else leads it. A step counts for an arm only if the arm was in force from the step's begin to
+/// its end. What the ranks never agree on is given up after kMostWaiting steps, and the value in force stays.
 class BudgetArms {
  public:
   static constexpr std::array<std::uint8_t, 4> kBlocks{0, 16, 8, 4};  ///< of each arm; 0: the library's own number

@@ -29,8 +29,8 @@ std::uint64_t Collectives::chains_of(const World& world) const {
   return chains;
 }
 
-// The stream's own where its last collective is still the last there. Then one that is free, as long as that makes no order longer to write;
-// then one whose last collective is ordered before this one.
+// The stream's own where its last collective is still the last there. Then one that is free, as long as that makes no order longer
+// to write; then one whose last collective is ordered before this one.
 unsigned Collectives::chain_for(const World& world, const Before& before, unsigned last) {
   const auto fits = [&](unsigned chain) { return tails_[chain] <= std::max(finished_[chain], before[chain]); };
   if (worlds_[last] == world && fits(last)) { return last; }

@@ -50,11 +50,11 @@ struct Collective : CollectiveFacts {
   Serial unknown = 0;      ///< the youngest of unknown duration of its chain, itself included
 };
 
-/// The collectives that are not known to have finished: the last kKept that were launched, of all devices. They stand in chains, in each of
-/// which every collective begins after the one before it has ended: those of a stream make one, and so do collectives of several streams
-/// that the program orders. So what is ordered before something is one number for each chain, what has finished as well, and neither a
-/// launch nor a collective looks at more than a few of them, however many there are. Expected times of a chain ascend: a search among n
-/// takes at most 2 log2 n steps. Not thread safe.
+/// The collectives that are not known to have finished: the last kKept that were launched, of all devices. They stand in chains, in
+/// each of which every collective begins after the one before it has ended: those of a stream make one, and so do collectives of
+/// several streams that the program orders. So what is ordered before something is one number for each chain, what has finished as
+/// well, and neither a launch nor a collective looks at more than a few of them, however many there are. Expected times of a chain
+/// ascend: a search among n takes at most 2 log2 n steps. Not thread safe.
 class Collectives {
  public:
   static constexpr std::size_t kKept = 8192;
@@ -141,8 +141,8 @@ struct Asked {
   Serial before_first = 0;  ///< of its chain, the one before `from`
 };
 
-/// The live collectives of some chains that are not ordered before something and are expected to run beside it: whoever's duration is not
-/// known is. The youngest first, as many as are asked for.
+/// The live collectives of some chains that are not ordered before something and are expected to run beside it: whoever's duration
+/// is not known is. The youngest first, as many as are asked for.
 class Beside {
  public:
   /// `before` and `span` are the something's; `passed`: collectives up to these are left out as well.

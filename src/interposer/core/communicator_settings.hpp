@@ -49,8 +49,8 @@ struct CommunicatorSettings {
 /// NCCL's bit for collectives by copy engines (NCCL_CTA_POLICY_ZERO).
 inline constexpr int kCtaPolicyZero = 2;
 
-/// Equal on all ranks that have the same rules, environment and program. A minimum goes with a maximum: NCCL compares the two before it fills
-/// in its own and refuses a minimum alone.
+/// Equal on all ranks that have the same rules, environment and program. A minimum goes with a maximum: NCCL compares the two
+/// before it fills in its own and refuses a minimum alone.
 CommunicatorSettings settings_for(const Rules& rules, const CommunicatorFacts& facts);
 
 }  // namespace elbowroom::interposer

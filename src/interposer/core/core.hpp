@@ -9,12 +9,13 @@
 #include "interposer/core/rest_gate.hpp"
 #include "interposer/core/rules.hpp"
 
-/// The decision logic of `elbowroom run`, and all that the hooks say to it. The hooks translate driver calls into facts and carry out the
-/// decisions; the core knows no driver function, allocates nothing after `create`, throws nothing, and may be called by every thread at once.
+/// The decision logic of `elbowroom run`, and all that the hooks say to it. The hooks translate driver calls into facts and carry
+/// out the decisions; the core knows no driver function, allocates nothing after `create`, throws nothing, and may be called by
+/// every thread at once.
 namespace elbowroom::interposer {
 
-/// What the driver calls CUcontext, CUstream, CUevent, CUfunction: the handle's value, never dereferenced. A handle may be reused after
-/// its destruction was told. Zero is "none".
+/// What the driver calls CUcontext, CUstream, CUevent, CUfunction: the handle's value, never dereferenced. A handle may be reused
+/// after its destruction was told. Zero is "none".
 using ContextId = std::uint64_t;
 using StreamId = std::uint64_t;
 using EventId = std::uint64_t;
@@ -67,8 +68,8 @@ struct Text {
   std::size_t size = 0;
 };
 
-/// Questions that only the driver can answer. Asked on first sight (of a stream, function, device, launch shape), never with the core's
-/// lock held, on the thread that stated the fact. Any of them may be null: then everything about the thing is unknown.
+/// Questions that only the driver can answer. Asked on first sight (of a stream, function, device, launch shape), never with the
+/// core's lock held, on the thread that stated the fact. Any of them may be null: then everything about the thing is unknown.
 struct Platform {
   void* self = nullptr;
   StreamInfo (*describe_stream)(void* self, StreamId stream) = nullptr;
@@ -141,9 +142,9 @@ enum class Refusal : std::uint8_t {
 };
 const char* text(Refusal refusal);
 
-/// Index of a completion event that the hooks keep for (context, slot), made on first use without timing; inside a capture they keep a
-/// second set, because a captured event must not be waited for outside. Collectives take the slots in turn, so that only the last
-/// kEventSlots of them can be waited for.
+/// Index of a completion event that the hooks keep for (context, slot), made on first use without timing; inside a capture they
+/// keep a second set, because a captured event must not be waited for outside. Collectives take the slots in turn, so that only the
+/// last kEventSlots of them can be waited for.
 using EventSlot = std::uint16_t;
 constexpr EventSlot kNoEvent = 0xffff;
 constexpr std::size_t kEventSlots = 256;
@@ -183,8 +184,8 @@ enum class LaunchOutcome : std::uint8_t {
 /// Chains of collectives that may be under way at once without an order between them.
 constexpr unsigned kChains = 64;
 
-/// A host synchronisation in progress: what will be known finished when it returns. Taken before the driver is called, because another
-/// thread may enqueue more, or record the event again, in the meantime.
+/// A host synchronisation in progress: what will be known finished when it returns. Taken before the driver is called, because
+/// another thread may enqueue more, or record the event again, in the meantime.
 struct SyncPoint {
   std::array<std::uint32_t, kChains> collectives{};  ///< of each chain of collectives (collectives.hpp), up to which one
   bool any_collective = false;
@@ -244,8 +245,8 @@ class Core {
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  /// A launch of the function needs no decision: it goes as the program asked, and on_launch is not to be called. Lock-free, and so cheap
-  /// that it comes before everything else.
+  /// A launch of the function needs no decision: it goes as the program asked, and on_launch is not to be called. Lock-free, and so
+  /// cheap that it comes before everything else.
   [[nodiscard]] bool leaves_alone(FunctionId function);
 
   // --- kernels: call on_launch before the driver, and on_launched after it unless the ticket is zero ---
@@ -270,14 +271,15 @@ class Core {
   void on_event_destroy(EventId event);     ///< before the driver
   void on_event_record(EventId event, StreamId stream);
   void on_stream_wait(StreamId stream, EventId event);
-  /// Some event may from now on be recorded by what is not followed: another process, a graph, a launch, a whole context. That an event has
-  /// passed then says no more that the host has done what was before the record that is known.
+  /// Some event may from now on be recorded by what is not followed: another process, a graph, a launch, a whole context. That an
+  /// event has passed then says no more that the host has done what was before the record that is known.
   void on_event_recorded_elsewhere();
-  /// An operation without kernel that another stream may be ordered by: needed for asynchronous copies, memsets and host functions on
-  /// *legacy* streams alone (elsewhere the stream's own order says it all, and the call does nothing).
+  /// An operation without kernel that another stream may be ordered by: needed for asynchronous copies, memsets and host functions
+  /// on *legacy* streams alone (elsewhere the stream's own order says it all, and the call does nothing).
   void on_stream_operation(StreamId stream);
-  /// What follows on the stream waits for something that the host, another process or a kernel's store may do later: cuStreamWaitValue*,
-  /// wait operations of cuStreamBatchMemOp, cuLaunchHostFunc, cuStreamAddCallback, external semaphores, waits for IPC or external events.
+  /// What follows on the stream waits for something that the host, another process or a kernel's store may do later:
+  /// cuStreamWaitValue*, wait operations of cuStreamBatchMemOp, cuLaunchHostFunc, cuStreamAddCallback, external semaphores, waits
+  /// for IPC or external events.
   void on_host_dependency(StreamId stream);
 
   // --- host synchronisation: take the point before the driver call, tell it after it returned success ---
@@ -314,8 +316,8 @@ class Core {
   /// What `on_library_gemm` would say, for a question that launches nothing. Asks the driver about no stream: this one may be gone.
   SmTarget expected_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
 
-  // --- fork: pthread_atfork's three moments. The child starts with nothing known, its own report and the same rules. A handler that
-  // interrupted another call of this thread may fork as well ---
+  // --- fork: pthread_atfork's three moments. The child starts with nothing known, its own report and the same rules. A handler
+  // that interrupted another call of this thread may fork as well ---
   void before_fork();
   void after_fork_in_parent();
   void after_fork_in_child();
@@ -323,8 +325,8 @@ class Core {
   /// Launches that were left alone.
   [[nodiscard]] std::uint64_t launches_at_rest() const;
 
-  /// One document of run/process_report.hpp. May be called at any time, also by a handler that interrupted another call of this thread: where the
-  /// lock cannot be had it is written without it, and says so ("interrupted").
+  /// One document of run/process_report.hpp. May be called at any time, also by a handler that interrupted another call of this
+  /// thread: where the lock cannot be had it is written without it, and says so ("interrupted").
   void report(const ProcessFacts& process, const Sink& sink);
 
  private:

@@ -73,8 +73,8 @@ SmTarget CoreState::sm_target(StreamId stream, const Product& product, std::uint
   if (target == 0 || (sms != 0 && target >= sms)) { return {}; }
   Order& order = known.order.open(*found);
   if (&order == &found->captured) { return {}; }
-  // Ranks that compute one product twice must get one result, and a target may let the library choose another algorithm. What is beside a
-  // product, and when, each rank sees for itself, and so it does which arm is faster.
+  // Ranks that compute one product twice must get one result, and a target may let the library choose another algorithm. What is
+  // beside a product, and when, each rank sees for itself, and so it does which arm is faster.
   if (known.several_ranks) {
     if (!compares(rules)) { return {target}; }
     ++known.totals.refused[static_cast<std::size_t>(Refusal::own_choice)];

@@ -28,8 +28,9 @@ struct AppliedCounts {
   std::uint64_t priority = 0, gate = 0, shape = 0, sm_target = 0;
 };
 
-/// All functions of one name that take the same of an SM, whatever module and context they were loaded into. What every launch touches
-/// is in one cache line: between two launches a program uses more memory than a core's cache has, and each line comes from afar.
+/// All functions of one name that take the same of an SM, whatever module and context they were loaded into. What every launch
+/// touches is in one cache line: between two launches a program uses more memory than a core's cache has, and each line comes from
+/// afar.
 struct alignas(kCacheLine) KernelRecord {
   std::uint32_t registers = 0;
   std::uint32_t static_shared = 0;
@@ -179,7 +180,8 @@ struct CoreState {
     return known.device_names[static_cast<std::size_t>(stream.info.device)] | kEveryDevice;
   }
 
-  // Look-ups ask the platform about what is new, with the lock released meanwhile: pointers into tables must be taken after the last one.
+  // Look-ups ask the platform about what is new, with the lock released meanwhile: pointers into tables must be taken after the
+  // last one.
   /// False: no table has room.
   bool meet_stream(StreamId stream, Hold& hold);
   void meet_device(std::int32_t device, Hold& hold);
@@ -187,7 +189,8 @@ struct CoreState {
   std::uint16_t meet_function(FunctionId function, Hold& hold);
   void meet_residency(const LaunchFacts& facts, std::uint64_t kind_key, Hold& hold);
 
-  /// Blocks per SM that the rules leave the launch, by its kernel's name or by its footprint; 0: no rule is for it, or no cap is applied.
+  /// Blocks per SM that the rules leave the launch, by its kernel's name or by its footprint; 0: no rule is for it, or no cap is
+  /// applied.
   [[nodiscard]] std::uint32_t cap_of(const KernelRecord& kernel, const LaunchFacts& facts);
   Decision decide(const LaunchFacts& facts, std::uint16_t kernel, Hold& hold);
   /// Before the first launch of its kind: with what an earlier run learned of it.
@@ -198,11 +201,11 @@ struct CoreState {
   SmTarget sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
   /// What an earlier run settled for where collectives repeat as they do now.
   [[nodiscard]] std::optional<KnownArm> remembered_arm() const;
-  /// The number of the step that begins with this collective; 0: none does. May begin or end a rest: what was known of the program's
-  /// order is gone after that, pointers into it included.
+  /// The number of the step that begins with this collective; 0: none does. May begin or end a rest: what was known of the
+  /// program's order is gone after that, pointers into it included.
   std::uint64_t note_collective(std::uint64_t signature);
-  /// Something on the stream must be followed from here on: ends a rest, which does not come back before the next comparison begins or ends.
-  /// Null where no table has room for the stream.
+  /// Something on the stream must be followed from here on: ends a rest, which does not come back before the next comparison begins
+  /// or ends. Null where no table has room for the stream.
   Stream* disturb(StreamId stream, Hold& hold);
   void refuse(KernelRecord& kernel, Decision& decision, Refusal refusal);
 

@@ -62,8 +62,9 @@ bool Core::leaves_alone(FunctionId function) { return state_->rest.covers(functi
 
 std::uint64_t Core::launches_at_rest() const { return state_->rest.launches(); }
 
-// Between steps, so that what is known of a step is known of all of it. In a comparison the program as it is costs what it would after it:
-// nothing but a look at its collectives. Otherwise an arm that gains less than following the program costs would seem to gain.
+// Between steps, so that what is known of a step is known of all of it. In a comparison the program as it is costs what it would
+// after it: nothing but a look at its collectives. Otherwise an arm that gains less than following the program costs would seem to
+// gain.
 void CoreState::begin_or_end_rest(bool may_begin) {
   const AbTrial::State state = known.trial.state();
   if (state != known.compared) { known.disturbed = false; }
@@ -87,9 +88,9 @@ Stream* CoreState::disturb(StreamId stream, Hold& hold) {
   return met ? known.order.find_stream(stream) : nullptr;
 }
 
-// What was launched, recorded and waited for meanwhile is not known, and what was known before means nothing any more. All that is lost
-// are windows of collectives that were launched before now: an order that is not known only ever adds windows, and nothing that waits
-// for the host was launched during a rest.
+// What was launched, recorded and waited for meanwhile is not known, and what was known before means nothing any more. All that is
+// lost are windows of collectives that were launched before now: an order that is not known only ever adds windows, and nothing
+// that waits for the host was launched during a rest.
 void CoreState::end_rest() {
   known.order.begin_anew();
   known.compute_until.fill(0);

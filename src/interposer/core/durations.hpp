@@ -5,7 +5,8 @@
 
 namespace elbowroom::interposer {
 
-/// How long one kind of launch lasts, learned from few timings: three launches at first, then every 64th until the last samples agree.
+/// How long one kind of launch lasts, learned from few timings: three launches at first, then every 64th until the last samples
+/// agree.
 class DurationSamples {
  public:
   static constexpr unsigned kFirst = 3;  ///< of these, every launch that can be timed

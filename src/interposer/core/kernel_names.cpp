@@ -5,8 +5,8 @@
 namespace elbowroom::interposer {
 namespace {
 
-/// Found anywhere in the name: a mangled name carries its namespaces and lengths in front. Each with the library whose kernels have it, and
-/// where that one defines them.
+/// Found anywhere in the name: a mangled name carries its namespaces and lengths in front. Each with the library whose kernels have
+/// it, and where that one defines them.
 struct Mark {
   const char* text;
   const char* source;

@@ -28,8 +28,8 @@ struct KnownArm {
 using ArmName = std::array<char, run::kLongestArm + 1>;
 ArmName arm_name(const char* controls, std::uint8_t blocks);
 
-/// The arm that an earlier run settled for, as `text` (run/choices.hpp) says it by the names of its controls. Absent where the text says
-/// nothing of this repetition, and where these rules have no such arm. Of lines for the same repetition the last one counts.
+/// The arm that an earlier run settled for, as `text` (run/choices.hpp) says it by the names of its controls. Absent where the text
+/// says nothing of this repetition, and where these rules have no such arm. Of lines for the same repetition the last one counts.
 std::optional<KnownArm> known_arm(std::string_view text, const Repeated& repeated, const Rules& rules);
 
 }  // namespace elbowroom::interposer

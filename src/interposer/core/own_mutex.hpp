@@ -9,9 +9,9 @@
 
 namespace elbowroom::interposer {
 
-/// A mutex of the interposer's. A signal handler of the program may interrupt the thread that holds one, and then call exit, fork or a hooked
-/// function: whoever asks `held_here` first can stand aside instead of waiting for itself. What it holds may be unlocked although a forked
-/// child made the mutex anew meanwhile.
+/// A mutex of the interposer's. A signal handler of the program may interrupt the thread that holds one, and then call exit, fork
+/// or a hooked function: whoever asks `held_here` first can stand aside instead of waiting for itself. What it holds may be
+/// unlocked although a forked child made the mutex anew meanwhile.
 class OwnMutex {
  public:
   void lock() {
@@ -62,8 +62,8 @@ class OwnMutex {
     Busy& operator=(const Busy&) = delete;
   };
 
-  /// Gives free what this thread holds. For a thread that was interrupted and never comes back to what it guards, which may be half written:
-  /// those who wait for it would wait for ever.
+  /// Gives free what this thread holds. For a thread that was interrupted and never comes back to what it guards, which may be half
+  /// written: those who wait for it would wait for ever.
   static void abandon() {
     for (OwnMutex* volatile& asked : asked_for_) {
       OwnMutex* mutex = asked;

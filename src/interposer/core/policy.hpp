@@ -23,8 +23,8 @@ constexpr std::uint64_t kLateSlackNs = 20'000;
 /// The first launches of each kind of collective get the priority attribute even before any compute was seen beside them.
 constexpr std::uint64_t kFirstCompanions = 8;
 
-/// `auto` compares: 0 the program as it is, 1 priority, 2 and the gate, 3 and what rules give for single kernels: caps by footprint and
-/// SM targets, all at once. A target may let the library choose another algorithm, so auto never turns one on by itself.
+/// `auto` compares: 0 the program as it is, 1 priority, 2 and the gate, 3 and what rules give for single kernels: caps by footprint
+/// and SM targets, all at once. A target may let the library choose another algorithm, so auto never turns one on by itself.
 unsigned trial_arms(const Rules& rules);
 const char* text_of_arm(const Rules& rules, unsigned arm);
 /// What the policy wants, within the rules; `arm` counts for auto alone.
@@ -50,7 +50,8 @@ struct GateQuestion {
   bool order_lost = false;
   bool compares = false;  ///< auto, with a trial
 };
-/// Whether the compute launch may wait for the begin of the collective. docs/run.md, "Why the gate cannot deadlock", rests on these rules.
+/// Whether the compute launch may wait for the begin of the collective. docs/run.md, "Why the gate cannot deadlock", rests on these
+/// rules.
 Refusal gate_refusal(const GateQuestion& question);
 
 }  // namespace elbowroom::interposer

@@ -44,7 +44,8 @@ void ProgramOrder::begin_anew() {
   events_.clear();
 }
 
-// Some weeks apart, so that walking through all tables is no matter. All that is lost are windows of collectives that were launched before.
+// Some weeks apart, so that walking through all tables is no matter. All that is lost are windows of collectives that were launched
+// before.
 void ProgramOrder::renumber() {
   const auto forget = [](Order& order) { order.collectives.fill(0); };
   const auto forget_context = [&](Context& context) {

@@ -11,8 +11,8 @@
 
 namespace elbowroom::interposer {
 
-/// Sixty-four places for waits for the host that are under way. A place that becomes free is used again, so a mask of places is only
-/// meaningful with the sequence number at which it was written: `valid` drops the bits that meant something older.
+/// Sixty-four places for waits for the host that are under way. A place that becomes free is used again, so a mask of places is
+/// only meaningful with the sequence number at which it was written: `valid` drops the bits that meant something older.
 class PlaceSet {
  public:
   static constexpr unsigned kNone = 64;
@@ -56,8 +56,8 @@ struct Stream {
   Before gated{};  ///< collectives whose begin it waits for already, and those before them
 };
 
-/// The happens-before relation that the program itself asked for, as far as it concerns collectives: for every stream and recorded event,
-/// which live collectives are ordered before. Exact within the capacities of the tables and of Collectives. Not thread safe.
+/// The happens-before relation that the program itself asked for, as far as it concerns collectives: for every stream and recorded
+/// event, which live collectives are ordered before. Exact within the capacities of the tables and of Collectives. Not thread safe.
 class ProgramOrder {
  public:
   explicit ProgramOrder(Serial newest = 0) : collectives_(newest) {}
@@ -71,9 +71,9 @@ class ProgramOrder {
     streams_.prefetch(stream);
     if (is_legacy_stream(stream)) { contexts_.prefetch(stream); }
   }
-  /// Forgets every event, every capture and what streams hold, and takes everything for finished. Streams stay known: the driver is not to be
-  /// asked for one that is being captured. What is told of the others later (points, places) refers to nothing then, an order that was
-  /// lost stays lost, and counts go on.
+  /// Forgets every event, every capture and what streams hold, and takes everything for finished. Streams stay known: the driver is
+  /// not to be asked for one that is being captured. What is told of the others later (points, places) refers to nothing then, an
+  /// order that was lost stays lost, and counts go on.
   void begin_anew();
 
   /// Null when the table is full: `lost` from then on.
@@ -82,8 +82,8 @@ class ProgramOrder {
   void remove_event(EventId event) { events_.erase(event); }
   void remove_context(ContextId context);
 
-  /// Opens the next operation of the stream: what precedes it, implicit synchronisation with the legacy default stream included. The
-  /// caller may advance the clock of what it gets, then calls `close`.
+  /// Opens the next operation of the stream: what precedes it, implicit synchronisation with the legacy default stream included.
+  /// The caller may advance the clock of what it gets, then calls `close`.
   Order& open(Stream& stream);
   /// Live collectives that can run beside an operation with this order on this stream, and are expected to.
   [[nodiscard]] Beside beside(const Stream& stream, const Order& order, const Span& span) const;
@@ -96,8 +96,8 @@ class ProgramOrder {
 
   void record(EventId event, Stream& stream);
   void wait(Stream& stream, EventId event);
-  /// An event may be recorded unseen: none says any more that a wait for the host is over. Collectives are taken to have ended all the same,
-  /// because a gate that waits for one of those after all waits longer, but not for ever.
+  /// An event may be recorded unseen: none says any more that a wait for the host is over. Collectives are taken to have ended all
+  /// the same, because a gate that waits for one of those after all waits longer, but not for ever.
   void distrust_events() { events_distrusted_ = true; }
 
   SyncPoint point_of(EventId event);

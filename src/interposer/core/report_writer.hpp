@@ -8,8 +8,8 @@
 
 namespace elbowroom::interposer {
 
-/// JSON to a sink, without allocation: the interposer links no library that could write it. Commas are placed here; the caller keeps
-/// braces and keys in order.
+/// JSON to a sink, without allocation: the interposer links no library that could write it. Commas are placed here; the caller
+/// keeps braces and keys in order.
 class ReportWriter {
  public:
   explicit ReportWriter(const Sink& sink) : sink_(sink) {}

@@ -10,8 +10,9 @@
 
 namespace elbowroom::interposer {
 
-/// While the program as it is runs best, nothing need be known of its launches but which of them are collectives: these count its steps
-/// until the next comparison. What is no collective is remembered here, so that a launch costs a look at two cache lines and no lock.
+/// While the program as it is runs best, nothing need be known of its launches but which of them are collectives: these count its
+/// steps until the next comparison. What is no collective is remembered here, so that a launch costs a look at two cache lines and
+/// no lock.
 class Rest {
  public:
   /// `gate`: where others read it; null: nobody does.

@@ -5,9 +5,9 @@
 
 namespace elbowroom::interposer {
 
-/// Finds the step of a training loop in the sequence of its collectives: the shortest repetition that was seen three times in a row.
-/// A repetition that lasted (training, before an evaluation) is found again as soon as one step of it has passed.
-/// Equal sequences give equal steps, so that the ranks of a job find theirs at the same collective.
+/// Finds the step of a training loop in the sequence of its collectives: the shortest repetition that was seen three times in a
+/// row. A repetition that lasted (training, before an evaluation) is found again as soon as one step of it has passed. Equal
+/// sequences give equal steps, so that the ranks of a job find theirs at the same collective.
 class StepMarks {
  public:
   enum class Mark : std::uint8_t { none, step, lost };
@@ -20,8 +20,8 @@ class StepMarks {
   static constexpr std::uint32_t kLastingCollectives =
       128;  ///< and collectives: a step of many layers gathers for one after the other
 
-  /// The signature of each collective in turn. `step`: one repetition ended with the previous collective. `lost`: the sequence no longer
-  /// repeats, and the search begins anew with twice the evidence asked for. Amortised constant cost.
+  /// The signature of each collective in turn. `step`: one repetition ended with the previous collective. `lost`: the sequence no
+  /// longer repeats, and the search begins anew with twice the evidence asked for. Amortised constant cost.
   Mark on_collective(std::uint64_t signature);
   [[nodiscard]] bool locked() const { return locked_; }
   [[nodiscard]] std::uint32_t period() const { return repetition_.period; }

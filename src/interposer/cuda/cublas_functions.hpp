@@ -2,7 +2,8 @@
 
 #include "interposer/cuda/driver_abi.hpp"
 
-/// The cuBLAS products that are hooked, as cublas_api.h declares them. Handle, sizes and the type of the factors mean something here.
+/// The cuBLAS products that are hooked, as cublas_api.h declares them. Handle, sizes and the type of the factors mean something
+/// here.
 namespace elbowroom::interposer::cuda::cublas {
 using Handle = struct OpaqueHandle*;
 using Operation = int;    // cublasOperation_t

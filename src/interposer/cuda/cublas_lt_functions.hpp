@@ -7,7 +7,8 @@
 
 namespace cu = elbowroom::interposer::cuda::cu;
 
-/// The functions of cublasLt that are hooked, as cublasLt.h declares them. Matmul descriptor, stream and the layouts of A and D mean something here.
+/// The functions of cublasLt that are hooked, as cublasLt.h declares them. Matmul descriptor, stream and the layouts of A and D
+/// mean something here.
 #pragma GCC visibility push(default)
 extern "C" {
 int cublasLtMatmul(cublas_lt::Handle handle, cublas_lt::Descriptor descriptor, const void* alpha, const void* a,

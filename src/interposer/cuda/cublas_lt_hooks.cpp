@@ -5,8 +5,8 @@
 #include "interposer/cuda/product_scope.hpp"
 #include "interposer/process/meant.hpp"
 
-// Products that a program asks cublasLt for itself: their target is an attribute of the matmul descriptor. The heuristic reads it when it
-// chooses an algorithm, and the product when it launches one.
+// Products that a program asks cublasLt for itself: their target is an attribute of the matmul descriptor. The heuristic reads it
+// when it chooses an algorithm, and the product when it launches one.
 
 namespace elbowroom::interposer::cuda {
 using namespace process;
@@ -32,7 +32,8 @@ bool is_refusal(int status) {
   return status == cublas_lt::kInvalidValue || status == cublas_lt::kArchMismatch || status == cublas_lt::kNotSupported;
 }
 
-// Which target a kept algorithm was chosen for is not known, but that it is one of the rules'. `refused`: what the library says without.
+// Which target a kept algorithm was chosen for is not known, but that it is one of the rules'. `refused`: what the library says
+// without.
 template <class Call>
 int with_any_target(const Rules& rules, DescriptorUse& use, int refused, Call call) {
   for (std::size_t i = 0; i <= rules.product_count; ++i) {

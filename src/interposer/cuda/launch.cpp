@@ -164,8 +164,8 @@ bool uses_events(const Decision& decision) {
   return decision.wait_on != kNoEvent || decision.completion_event != kNoEvent || decision.step != 0 || decision.time_it;
 }
 
-// A capture may begin by an entry point that is not hooked. An event of ours that it takes in would carry the next stream that waits for it
-// in as well, so the driver is asked before one is used; where it does not say, the stream counts as captured.
+// A capture may begin by an entry point that is not hooked. An event of ours that it takes in would carry the next stream that
+// waits for it in as well, so the driver is asked before one is used; where it does not say, the stream counts as captured.
 bool captured_unseen(const DriverCalls& driver, const Decision& decision, cu::Stream stream) {
   if (decision.captured || !uses_events(decision) || driver.stream_is_capturing == nullptr) { return false; }
   int status = cu::kCaptureNone;

@@ -22,8 +22,8 @@ struct OriginalLaunch {
   int (*call)(const LaunchRequest& request);
 };
 
-/// Launches exactly once: as the core decides, or as the program asked where a control cannot be carried out or makes the launch fail.
-/// Returns what the driver returned for the launch that counts.
+/// Launches exactly once: as the core decides, or as the program asked where a control cannot be carried out or makes the launch
+/// fail. Returns what the driver returned for the launch that counts.
 int launch(const LaunchRequest& request, OriginalLaunch original);
 
 }  // namespace elbowroom::interposer::cuda

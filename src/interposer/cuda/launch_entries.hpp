@@ -7,9 +7,10 @@
 #include "interposer/core/rest_gate.hpp"
 #include "interposer/cuda/driver_abi.hpp"
 
-// The exported launch functions that programs call often are a few instructions. While the program is left alone (core/rest.hpp) a launch of a
-// function that needs nobody's attention goes on to the driver from there, with the stack and the arguments as they were: it costs two
-// cache lines of data and one of code. All other launches go on to the hooks below, which have the same arguments.
+// The exported launch functions that programs call often are a few instructions. While the program is left alone (core/rest.hpp) a
+// launch of a function that needs nobody's attention goes on to the driver from there, with the stack and the arguments as they
+// were: it costs two cache lines of data and one of code. All other launches go on to the hooks below, which have the same
+// arguments.
 
 namespace elbowroom::interposer::cuda {
 
@@ -31,12 +32,14 @@ __attribute__((visibility("hidden"))) int elbowroom_hook_cuLaunchKernel(cu::Func
                                                                         unsigned grid_z, unsigned block_x, unsigned block_y,
                                                                         unsigned block_z, unsigned shared_bytes, cu::Stream stream,
                                                                         void** parameters, void** extra);
-__attribute__((visibility("hidden"))) int elbowroom_hook_cuLaunchKernel_ptsz(cu::Function function, unsigned grid_x, unsigned grid_y,
-                                                                             unsigned grid_z, unsigned block_x, unsigned block_y,
-                                                                             unsigned block_z, unsigned shared_bytes,
-                                                                             cu::Stream stream, void** parameters, void** extra);
+__attribute__((visibility("hidden"))) int elbowroom_hook_cuLaunchKernel_ptsz(cu::Function function, unsigned grid_x,
+                                                                             unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                                                             unsigned block_y, unsigned block_z,
+                                                                             unsigned shared_bytes, cu::Stream stream,
+                                                                             void** parameters, void** extra);
 __attribute__((visibility("hidden"))) int elbowroom_hook_cuLaunchKernelEx(const cu::LaunchConfig* config, cu::Function function,
                                                                           void** parameters, void** extra);
-__attribute__((visibility("hidden"))) int elbowroom_hook_cuLaunchKernelEx_ptsz(const cu::LaunchConfig* config, cu::Function function,
-                                                                               void** parameters, void** extra);
+__attribute__((visibility("hidden"))) int elbowroom_hook_cuLaunchKernelEx_ptsz(const cu::LaunchConfig* config,
+                                                                               cu::Function function, void** parameters,
+                                                                               void** extra);
 }

@@ -16,8 +16,8 @@ int destroy_stream(cu::Stream stream) {
   return call_real<Ours>(stream);
 }
 
-// All that follows in a context waits. An order that is not known only ever adds windows; what another process may record must be known. No
-// stream says when it is over, since none need have anything enqueued behind it.
+// All that follows in a context waits. An order that is not known only ever adds windows; what another process may record must be
+// known. No stream says when it is over, since none need have anything enqueued behind it.
 void tell_context_waits(int result, cu::Context context, cu::Event event) {
   Interposer* state = interposer();
   if (state == nullptr || result != cu::kSuccess || !state->foreign_events.contains(event)) { return; }

@@ -12,7 +12,8 @@ void find_call(Call& call, const char* name) {
   call = reinterpret_cast<Call>(process::driver_function(name));
 }
 
-/// Lets calls that a global stream capture forbids through on this thread, for a scope. `kRelaxed` is the driver's number of that mode.
+/// Lets calls that a global stream capture forbids through on this thread, for a scope. `kRelaxed` is the driver's number of that
+/// mode.
 template <class Calls, int kRelaxed>
 class RelaxedCapture {
  public:

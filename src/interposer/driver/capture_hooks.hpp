@@ -5,9 +5,9 @@
 
 namespace elbowroom::interposer::driver {
 
-/// Hooks of stream capture, and of the graphs that come of it or of explicit nodes. What a graph holds is read when it is instantiated or an
-/// executable graph is updated from it, so that no way of adding or changing its nodes needs a hook of its own. `Ours` is the hook whose real
-/// function is called.
+/// Hooks of stream capture, and of the graphs that come of it or of explicit nodes. What a graph holds is read when it is
+/// instantiated or an executable graph is updated from it, so that no way of adding or changing its nodes needs a hook of its own.
+/// `Ours` is the hook whose real function is called.
 template <Driver D>
 struct CaptureHooks {
   using Stream = typename D::Stream;
@@ -89,8 +89,8 @@ struct CaptureHooks {
   }
 
  private:
-  // `make(node_priorities)` makes the graph with or without the flag that makes the priorities of its nodes count; a driver that refuses the
-  // flag gets the program's own call.
+  // `make(node_priorities)` makes the graph with or without the flag that makes the priorities of its nodes count; a driver that
+  // refuses the flag gets the program's own call.
   template <class Make>
   static int instantiate(GraphExec* exec, Graph graph, Make&& make) {
     Interposer<D>* state = interposer<D>();

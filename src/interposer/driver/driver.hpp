@@ -8,8 +8,8 @@
 #include "interposer/core/core.hpp"
 #include "interposer/core/report_writer.hpp"
 
-/// What an interposer does with a vendor's driver, written once over what every driver has: the timer, the hooks of streams, events, the host
-/// and captures, and the object that holds it all. CUDA's driver and the HIP runtime are such drivers.
+/// What an interposer does with a vendor's driver, written once over what every driver has: the timer, the hooks of streams,
+/// events, the host and captures, and the object that holds it all. CUDA's driver and the HIP runtime are such drivers.
 namespace elbowroom::interposer::driver {
 
 /// The driver's handles and structures, and the numbers it gives a meaning to.
@@ -36,8 +36,8 @@ concept Vocabulary = requires {
   { D::kInstantiateUseNodePriority } -> std::convertible_to<std::uint64_t>;
 };
 
-/// The table of the driver's functions that the interposer calls for itself, found in the loaded driver. None of them passes a hook, and a null
-/// one is missing in this driver: what needs it is left out.
+/// The table of the driver's functions that the interposer calls for itself, found in the loaded driver. None of them passes a
+/// hook, and a null one is missing in this driver: what needs it is left out.
 template <class D>
 concept Callable =
     requires(const typename D::Calls& calls, typename D::Event event, typename D::Stream stream, typename D::Graph graph,
@@ -105,8 +105,8 @@ concept Describes = requires(D driver, typename D::KernelNodeParams node) {
   { D::may_record(int{}) } -> std::same_as<bool>;
 };
 
-/// A vendor's driver: the functions found in it, and what is kept of its handles. It has one object in a process, made in its place, and
-/// shared by all threads.
+/// A vendor's driver: the functions found in it, and what is kept of its handles. It has one object in a process, made in its
+/// place, and shared by all threads.
 template <class D>
 concept Driver = Vocabulary<D> && Callable<D> && HasPlaces<D> && HasEvents<D> && Describes<D> &&
                  std::constructible_from<D, const typename D::Calls&> && requires(D driver, Rules rules) {

@@ -70,7 +70,8 @@ GraphFacts read_graph(const D& driver, typename D::Graph graph) {
   return facts;
 }
 
-/// Whether some kernel beside the collectives has a priority of its own, which the flag for node priorities would make count as well.
+/// Whether some kernel beside the collectives has a priority of its own, which the flag for node priorities would make count as
+/// well.
 template <Driver D>
 bool others_have_priorities(const D& driver, typename D::Graph graph) {
   const typename D::OwnCalls own(driver.calls);

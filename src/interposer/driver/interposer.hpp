@@ -42,8 +42,8 @@ struct Interposer {
   [[nodiscard]] StreamId stream_id(typename D::Stream stream, DefaultStream default_stream) const;
 };
 
-/// The process's interposer; null where nothing can be interposed (no driver is loaded, no memory): call the real function. Defined by
-/// make_interposer.hpp, in one source of each vendor's room.
+/// The process's interposer; null where nothing can be interposed (no driver is loaded, no memory): call the real function. Defined
+/// by make_interposer.hpp, in one source of each vendor's room.
 template <Driver D>
 Interposer<D>* interposer();
 

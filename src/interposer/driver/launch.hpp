@@ -2,7 +2,8 @@
 
 #include "interposer/driver/interposer.hpp"
 
-/// What is the same of every launch hook. A request is the launch as the program asked for it, and `original.call(request)` makes it so.
+/// What is the same of every launch hook. A request is the launch as the program asked for it, and `original.call(request)` makes
+/// it so.
 namespace elbowroom::interposer::driver {
 
 struct Launched {

@@ -14,8 +14,8 @@
 
 namespace elbowroom::interposer::driver {
 
-/// Pairs of events around the few launches that the core wants timed, and events at the begin of steps. They are made when first needed and
-/// used again.
+/// Pairs of events around the few launches that the core wants timed, and events at the begin of steps. They are made when first
+/// needed and used again.
 template <Driver D>
 class LaunchTimer {
   using Place = typename D::Place;

@@ -9,8 +9,8 @@
 #include "interposer/driver/interposer.hpp"
 #include "interposer/process/symbol_routes.hpp"
 
-/// How the process's interposer comes to be and what becomes of it in a forked child and at the end. To be included by the one source of a
-/// vendor's room that instantiates interposer<D>().
+/// How the process's interposer comes to be and what becomes of it in a forked child and at the end. To be included by the one
+/// source of a vendor's room that instantiates interposer<D>().
 namespace elbowroom::interposer::driver {
 
 /// The one interposer of a process.

@@ -4,8 +4,8 @@
 
 namespace elbowroom::interposer::driver {
 
-/// Hooks of streams and events: what the program orders by itself. Facts are told once the driver has accepted the call. `Ours` is the hook
-/// whose real function is called.
+/// Hooks of streams and events: what the program orders by itself. Facts are told once the driver has accepted the call. `Ours` is
+/// the hook whose real function is called.
 template <Driver D>
 struct StreamHooks {
   using Stream = typename D::Stream;

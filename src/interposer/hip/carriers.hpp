@@ -9,15 +9,16 @@
 
 namespace elbowroom::interposer::hip {
 
-/// A stream of ours with the greatest priority that carries the collectives of one stream of the program: forked from it before each and
-/// joined to it after, so that the program's order holds. HIP has no priority of a launch, and a stream keeps the one it was made with.
+/// A stream of ours with the greatest priority that carries the collectives of one stream of the program: forked from it before
+/// each and joined to it after, so that the program's order holds. HIP has no priority of a launch, and a stream keeps the one it
+/// was made with.
 struct Carrier {
   hip::Stream stream = nullptr;  ///< null: there is none
   hip::Event fork = nullptr, join = nullptr;
 };
 
-/// The carriers of a process, each made when a collective first needs it. One for each of the program's streams, because what one stream
-/// carries for two would wait for what the program lets run at once.
+/// The carriers of a process, each made when a collective first needs it. One for each of the program's streams, because what one
+/// stream carries for two would wait for what the program lets run at once.
 class Carriers {
  public:
   explicit Carriers(const RuntimeCalls& calls) : calls_(calls) {}

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The part of the HIP runtime's binary interface that the interposer touches, declared here so that the library builds without ROCm.
-/// Handles are distinct pointer types, so that a stream is never passed for an event.
+/// The part of the HIP runtime's binary interface that the interposer touches, declared here so that the library builds without
+/// ROCm. Handles are distinct pointer types, so that a stream is never passed for an event.
 namespace elbowroom::interposer::hip {
 
 using Result = int;

@@ -57,7 +57,8 @@ Launched launch_changed(const Interposer& state, const LaunchRequest& request, c
   return launch_plainly(request, original, LaunchOutcome::relaunched, clock);
 }
 
-// The collective goes to a stream of ours with the greatest priority, between two events that keep its place in the program's stream.
+// The collective goes to a stream of ours with the greatest priority, between two events that keep its place in the program's
+// stream.
 Launched launch_carried(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Carrier& carrier,
                         DriverClock& clock) {
   const hip::Stream stream = explicit_stream<Driver>(request.stream, request.default_stream);

@@ -31,8 +31,8 @@ struct OriginalLaunch {
   int (*call)(const LaunchRequest& request);
 };
 
-/// Launches exactly once: as the core decides, or as the program asked where a control cannot be carried out or makes the launch fail.
-/// Returns what the runtime returned for the launch that counts.
+/// Launches exactly once: as the core decides, or as the program asked where a control cannot be carried out or makes the launch
+/// fail. Returns what the runtime returned for the launch that counts.
 int launch(const LaunchRequest& request, OriginalLaunch original);
 
 /// Launches on several devices by one call, which goes as the program asked; the core is told of each.

@@ -8,8 +8,8 @@
 
 namespace elbowroom::interposer::hip {
 
-/// The functions of the HIP runtime that the interposer calls for itself; a null one is missing in this version, and what needs it is left
-/// out. They never pass a hook.
+/// The functions of the HIP runtime that the interposer calls for itself; a null one is missing in this version, and what needs it
+/// is left out. They never pass a hook.
 struct RuntimeCalls {
   int (*runtime_get_version)(int*);
   int (*get_last_error)();
@@ -49,8 +49,8 @@ struct RuntimeCalls {
   static RuntimeCalls find();
 };
 
-/// Keeps failures of our own calls from the program's hipGetLastError, which tells of every call of the thread. A failure of the program's
-/// that it has not read yet is never cleared.
+/// Keeps failures of our own calls from the program's hipGetLastError, which tells of every call of the thread. A failure of the
+/// program's that it has not read yet is never cleared.
 class KeepsLastError {
  public:
   explicit KeepsLastError(const RuntimeCalls& calls) : calls_(calls), before_(peek()) {}

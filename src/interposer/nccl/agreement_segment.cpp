@@ -63,7 +63,8 @@ bool AgreementSegment::open(std::uint64_t communicator, std::uint32_t ranks) {
   const auto job = static_cast<unsigned long long>(job_hash());
   std::snprintf(path_.data(), path_.size(), "/dev/shm/elbowroom-%016llx-%u-%016llx-%u", job, geteuid(), id, ranks);
   void* mapped = MAP_FAILED;
-  // Whole before it has its name: nobody meets one that is being made. Who finds the name taken joins, who then finds it gone makes another.
+  // Whole before it has its name: nobody meets one that is being made. Who finds the name taken joins, who then finds it gone makes
+  // another.
   for (int tries = 0; mapped == MAP_FAILED && tries < kMostTries; ++tries) {
     int file = open_existing(path_.data(), sizeof(Shared));
     if (file < 0 && errno != ENOENT) { return false; }

@@ -7,8 +7,8 @@
 
 namespace elbowroom::interposer::nccl {
 
-/// One communicator's board in memory that the processes of this host share. Named by job, user, communicator and number of ranks; readable by
-/// its user alone; its name is gone as soon as all ranks have joined, or when a rank leaves before that.
+/// One communicator's board in memory that the processes of this host share. Named by job, user, communicator and number of ranks;
+/// readable by its user alone; its name is gone as soon as all ranks have joined, or when a rank leaves before that.
 class AgreementSegment {
  public:
   AgreementSegment() = default;
@@ -16,7 +16,8 @@ class AgreementSegment {
   AgreementSegment(const AgreementSegment&) = delete;
   AgreementSegment& operator=(const AgreementSegment&) = delete;
 
-  /// Takes a seat. False: no shared memory, a file of another user or layout, or more ranks than there are; nothing is ever agreed then.
+  /// Takes a seat. False: no shared memory, a file of another user or layout, or more ranks than there are; nothing is ever agreed
+  /// then.
   bool open(std::uint64_t communicator, std::uint32_t ranks);
   AgreementSeat& seat() { return seat_; }
 

@@ -9,8 +9,8 @@
 #include "interposer/nccl/state.hpp"
 #include "interposer/process/meant.hpp"
 
-// What a communicator is made with is written into a copy of the program's configuration, or into a new one where it passes none. NCCL reads
-// it before the call returns.
+// What a communicator is made with is written into a copy of the program's configuration, or into a new one where it passes none.
+// NCCL reads it before the call returns.
 
 namespace elbowroom::interposer::nccl {
 using namespace process;

@@ -3,7 +3,8 @@
 #include <cstddef>
 #include <limits>
 
-/// ncclConfig_t, as nccl.h of 2.14 to 2.30 declares it: each version appends fields. Declared here, so that no NCCL is needed to build.
+/// ncclConfig_t, as nccl.h of 2.14 to 2.30 declares it: each version appends fields. Declared here, so that no NCCL is needed to
+/// build.
 namespace elbowroom::interposer::nccl {
 
 struct Config {

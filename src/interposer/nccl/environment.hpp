@@ -11,8 +11,9 @@ struct Variable {
   bool set = false;
 };
 
-/// As NCCL will see it: the environment, then the file of NCCL_CONF_FILE or ~/.nccl.conf, then /etc/nccl.conf. NCCL puts what the files say into
-/// the environment at its first call, so that ranks would differ in when they see it; this does not. Reads files: not for a hot path.
+/// As NCCL will see it: the environment, then the file of NCCL_CONF_FILE or ~/.nccl.conf, then /etc/nccl.conf. NCCL puts what the
+/// files say into the environment at its first call, so that ranks would differ in when they see it; this does not. Reads files:
+/// not for a hot path.
 Variable variable(const char* name);
 bool any_set(std::initializer_list<const char*> names);
 /// Some variable speaks of how many blocks a ring has.

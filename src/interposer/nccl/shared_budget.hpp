@@ -7,7 +7,8 @@
 
 namespace elbowroom::interposer::nccl {
 
-/// What the communicators of this process have agreed on, for the comparison of budgets, and what that wants. Written where NCCL asks, by any thread.
+/// What the communicators of this process have agreed on, for the comparison of budgets, and what that wants. Written where NCCL
+/// asks, by any thread.
 struct SharedBudget {
   std::atomic<std::uint64_t> asked{0}, as_wanted{0}, all_ready{0}, lowered{0};
   std::atomic<std::uint16_t> agreed{0};

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The interface between NCCL and a tuner plugin, versions 2 to 6: NCCL 2.20 to 2.30. NCCL looks a plugin up by the newest version that it knows
-/// and goes down. Declared here, so that no NCCL is needed to build.
+/// The interface between NCCL and a tuner plugin, versions 2 to 6: NCCL 2.20 to 2.30. NCCL looks a plugin up by the newest version
+/// that it knows and goes down. Declared here, so that no NCCL is needed to build.
 namespace elbowroom::interposer::nccl {
 
 using Result = int;

@@ -9,7 +9,8 @@
 #include "interposer/nccl/state.hpp"
 #include "interposer/nccl/user_tuner.hpp"
 
-// This library as NCCL's tuner plugin. The user's own is asked first and as NCCL would ask it; where a budget holds, what it says is lowered.
+// This library as NCCL's tuner plugin. The user's own is asked first and as NCCL would ask it; where a budget holds, what it says
+// is lowered.
 
 namespace elbowroom::interposer::nccl {
 namespace {
@@ -85,8 +86,8 @@ Result end(void* context) {
   return known_tuner().end(tuned->users);
 }
 
-// A question outside a call that was seen does not tell whose it is. In a group of several communicators it is of the one in which the context
-// lies: what NCCL calls a communicator is the address of what holds its context.
+// A question outside a call that was seen does not tell whose it is. In a group of several communicators it is of the one in which
+// the context lies: what NCCL calls a communicator is the address of what holds its context.
 std::uint32_t collectives_of(Tuned& tuned) {
   if (tuned.communicator == 0) { tuned.communicator = only_communicator(); }
   if (tuned.communicator == 0) { tuned.communicator = communicator_around(tuned.place); }

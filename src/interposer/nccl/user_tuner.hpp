@@ -32,8 +32,8 @@ struct UserTuner {
   int version = 0;
   const void* symbol = nullptr;  ///< the TunerV2 ... TunerV6 of that version
 
-  /// Looks where NCCL looks: ELBOWROOM_RUN_TUNER_PLUGIN stands for what NCCL_TUNER_PLUGIN was; then nccl.conf, then the default name, then the network
-  /// plugin that NCCL has loaded. `newest`: of the versions that this NCCL knows. The library stays loaded.
+  /// Looks where NCCL looks: ELBOWROOM_RUN_TUNER_PLUGIN stands for what NCCL_TUNER_PLUGIN was; then nccl.conf, then the default
+  /// name, then the network plugin that NCCL has loaded. `newest`: of the versions that this NCCL knows. The library stays loaded.
   static UserTuner find(int newest, Logger log);
 
   [[nodiscard]] const char* name() const;

@@ -2,9 +2,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The library loads wherever the wheels of PyTorch do: with glibc 2.28. Of functions that a newer C library has anew this takes the old ones, by
-// hidden functions of the same names that the rest of the library, and the C++ runtime inside it, are linked to. Old ones of the thread
-// library were in libpthread.so.0, which is therefore needed by name.
+// The library loads wherever the wheels of PyTorch do: with glibc 2.28. Of functions that a newer C library has anew this takes the
+// old ones, by hidden functions of the same names that the rest of the library, and the C++ runtime inside it, are linked to. Old
+// ones of the thread library were in libpthread.so.0, which is therefore needed by name.
 
 #if defined(__x86_64__)
 #define ELBOWROOM_OLD(name) asm(".symver elbowroom_old_" #name ", " #name "@GLIBC_2.2.5")

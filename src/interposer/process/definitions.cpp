@@ -21,8 +21,8 @@ std::uint32_t hash_of(const char* text) {
   return hash;
 }
 
-// The objects that this process was started with stand first in the order of loading, and stay. 0: some are not initialised yet, and
-// nothing but them is loaded.
+// The objects that this process was started with stand first in the order of loading, and stay. 0: some are not initialised yet,
+// and nothing but them is loaded.
 std::size_t objects_at_start = 0;
 
 [[gnu::constructor]] void count_objects_at_start() {
@@ -32,8 +32,8 @@ std::size_t objects_at_start = 0;
   });
 }
 
-// Who defines a name, who refers to it, and which object is linked to which. What stands before this library is asked for nothing: a call
-// that it meant for itself does not come here.
+// Who defines a name, who refers to it, and which object is linked to which. What stands before this library is asked for nothing:
+// a call that it meant for itself does not come here.
 class Links {
  public:
   explicit Links(const char* name) {
@@ -55,7 +55,8 @@ class Links {
     return object;
   }
 
-  /// The first definition in the scope of each object that was loaded with `object` in its own, in the order of loading; count(): none.
+  /// The first definition in the scope of each object that was loaded with `object` in its own, in the order of loading; count():
+  /// none.
   [[nodiscard]] std::size_t in_scope_of(std::size_t object) const {
     const ObjectSet roots = who_needs(object);
     for (std::size_t root = 0; root < count_; ++root) {

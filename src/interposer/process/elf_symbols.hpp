@@ -10,8 +10,8 @@
 
 namespace elbowroom::interposer::process {
 
-/// A loaded object, read from the loader's own tables: what is asked here needs no dlsym and calls no function of the program, which may
-/// define `strcmp` itself and not be ready for it (a sanitizer's runtime).
+/// A loaded object, read from the loader's own tables: what is asked here needs no dlsym and calls no function of the program,
+/// which may define `strcmp` itself and not be ready for it (a sanitizer's runtime).
 class LoadedObject {
  public:
   LoadedObject() = default;
@@ -23,8 +23,8 @@ class LoadedObject {
   [[nodiscard]] void* find(const char* name) const;
   /// Whether the loader binds that name for the object: it calls such a function, or takes its address.
   [[nodiscard]] bool refers_to(const char* name) const;
-  /// Where the loader bound that name for the object, so far: of a call that was not made yet it may be the object itself. Null: it does not
-  /// refer to it.
+  /// Where the loader bound that name for the object, so far: of a call that was not made yet it may be the object itself. Null: it
+  /// does not refer to it.
   [[nodiscard]] const void* bound(const char* name) const;
   [[nodiscard]] bool holds(const void* address) const;
   /// Its name for other objects; of one without a soname, that of its file.
@@ -75,8 +75,8 @@ class LoadedObject {
 bool same_text(const char* a, const char* b);
 bool begins_with(const char* text, std::string_view prefix);
 
-/// Calls `visit(object)` for each loaded object in the order of loading, until it returns true. Nothing is loaded or unloaded meanwhile, and
-/// `visit` must not call what takes the loader's locks in another order: no dlsym, no dlopen.
+/// Calls `visit(object)` for each loaded object in the order of loading, until it returns true. Nothing is loaded or unloaded
+/// meanwhile, and `visit` must not call what takes the loader's locks in another order: no dlsym, no dlopen.
 void visit_loaded_objects(bool (*visit)(void* self, const LoadedObject& object), void* self);
 
 template <class Visit>
@@ -84,15 +84,15 @@ void visit_loaded_objects(Visit&& visit) {
   visit_loaded_objects([](void* self, const LoadedObject& object) { return (*static_cast<Visit*>(self))(object); }, &visit);
 }
 
-/// Whether an object whose file name begins so is loaded in a namespace of its own (dlmopen), which nothing here reaches. False as well where the
-/// C library does not say (before 2.35).
+/// Whether an object whose file name begins so is loaded in a namespace of its own (dlmopen), which nothing here reaches. False as
+/// well where the C library does not say (before 2.35).
 bool in_other_namespace(std::string_view object_prefix);
 
 /// Whether the object is this library, or another copy of it or of the one for another vendor.
 bool is_interposer(const LoadedObject& object);
 
-/// The address of the dynamic symbol `name` in the first loaded object whose file name begins with `object_prefix` (any object for ""),
-/// interposers left out; null when there is none. Cost: some microseconds for each loaded object.
+/// The address of the dynamic symbol `name` in the first loaded object whose file name begins with `object_prefix` (any object for
+/// ""), interposers left out; null when there is none. Cost: some microseconds for each loaded object.
 void* find_loaded_symbol(std::string_view object_prefix, const char* name);
 
 /// The loaded object that holds `address`; one without a name or tables where none does.

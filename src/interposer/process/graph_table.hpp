@@ -14,8 +14,8 @@ struct ExecutableGraph {
   bool node_priorities = false;  ///< instantiated with priorities of ours, which an update must not change
 };
 
-/// What the executable graphs of the process hold. At most kGraphs; a further one counts as one that waits, so that nothing is controlled
-/// because of it or gated behind it. A look-up costs the same however many there are.
+/// What the executable graphs of the process hold. At most kGraphs; a further one counts as one that waits, so that nothing is
+/// controlled because of it or gated behind it. A look-up costs the same however many there are.
 class GraphTable {
  public:
   static constexpr std::size_t kGraphs = 4096;

@@ -61,16 +61,16 @@ const Hook* find_hook(std::string_view symbol);
 /// The hook that has that state, or null.
 const Hook* find_hook(const HookState& state);
 
-/// The function of the driver behind a hook: that of the next library that interposes it, or else the driver's own. Found among the loaded
-/// libraries where it is not known yet; null when the driver is not loaded.
+/// The function of the driver behind a hook: that of the next library that interposes it, or else the driver's own. Found among the
+/// loaded libraries where it is not known yet; null when the driver is not loaded.
 void* resolve(const Hook& hook);
-/// Finds all of the driver's functions at once. To find one later takes the loader's lock, and a child that a signal handler forks while its
-/// thread holds that lock would wait for ever.
+/// Finds all of the driver's functions at once. To find one later takes the loader's lock, and a child that a signal handler forks
+/// while its thread holds that lock would wait for ever.
 void resolve_driver();
 void* resolve_state(HookState& state);
 
-/// The driver's function behind hook `Ours`; null when the driver is not loaded. There is one driver in a process; of other libraries there may
-/// be several copies (meant.hpp).
+/// The driver's function behind hook `Ours`; null when the driver is not loaded. There is one driver in a process; of other
+/// libraries there may be several copies (meant.hpp).
 template <auto Ours>
 decltype(Ours) real() {
   void* found = hook_state<Ours>.real.load(std::memory_order_acquire);

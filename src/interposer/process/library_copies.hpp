@@ -17,8 +17,8 @@ inline constexpr CopyId kUnknownCopy = kCopies;
 /// The number of the copy in an object; kUnknownCopy where there are too many. One that was unloaded leaves its number to nobody.
 CopyId copy_in(const LoadedObject& object);
 
-/// The function of that copy, or null. A copy that lacks it has that of the process, where there is one alone. Costs a walk over the loaded
-/// objects.
+/// The function of that copy, or null. A copy that lacks it has that of the process, where there is one alone. Costs a walk over
+/// the loaded objects.
 void* find_in_copy(CopyId copy, const char* name);
 
 /// Functions of a library that are not hooked, by copy, each looked up once: a handle of one copy never reaches another.

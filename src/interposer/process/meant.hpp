@@ -20,8 +20,8 @@ struct MeantFunction {
   Stay stay = kForever;  ///< of the object that holds it
 };
 
-/// What each object that calls a hook meant by its name, as long as both are loaded. Filled without a lock, which a forked child could find
-/// held; an object too many is looked up at each call.
+/// What each object that calls a hook meant by its name, as long as both are loaded. Filled without a lock, which a forked child
+/// could find held; an object too many is looked up at each call.
 class Callers {
  public:
   [[nodiscard]] const MeantFunction* find(const void* caller) const {
@@ -50,7 +50,8 @@ class Callers {
 template <auto Ours>
 inline constinit Callers callers_of;
 
-/// What dlsym gave out for a function of a library: it leads to the hook and says which function is meant. Laid out for redirects.cpp.
+/// What dlsym gave out for a function of a library: it leads to the hook and says which function is meant. Laid out for
+/// redirects.cpp.
 struct Redirect {
   void* ours;
   HookState* state;

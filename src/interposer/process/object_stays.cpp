@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kStays = 256;
 constexpr Stay kTooMany = kStays;
 
-// Where the objects of the stays begin; null: over. A stay's place is taken once. Without a lock, which a forked child could find held.
+// Where the objects of the stays begin; null: over. A stay's place is taken once. Without a lock, which a forked child could find
+// held.
 constinit std::array<std::atomic<const void*>, kStays> begins{};
 constinit std::atomic<std::size_t> taken{kForever + 1};
 

@@ -6,8 +6,8 @@
 
 namespace elbowroom::interposer::process {
 
-/// One stay of an object in the process, from its loading to its unloading: another object may be loaded where it was, and what was remembered
-/// of it means nothing then.
+/// One stay of an object in the process, from its loading to its unloading: another object may be loaded where it was, and what was
+/// remembered of it means nothing then.
 using Stay = std::uint16_t;
 inline constexpr Stay kForever = 0;  ///< of what no object holds, and the value of an empty entry
 
@@ -16,8 +16,8 @@ Stay stay_of(const LoadedObject& object);
 /// Whether the object was unloaded since. No lock, no walk.
 bool is_over(Stay stay);
 
-/// A reference of our own to what holds `function`, so that it stays loaded until the process ends. The first call counts: it is for the driver,
-/// whose functions every hook keeps.
+/// A reference of our own to what holds `function`, so that it stays loaded until the process ends. The first call counts: it is
+/// for the driver, whose functions every hook keeps.
 void keep_loaded(const void* function);
 
 }  // namespace elbowroom::interposer::process

@@ -12,8 +12,9 @@ namespace elbowroom::interposer::process {
 /// Nanoseconds of a monotonic clock.
 std::uint64_t now_ns();
 
-/// A small number of the calling thread, from 0 on; that of a thread that has ended is given to a later one. Whoever follows a stream of
-/// each thread then takes what the earlier thread enqueued for what the later one's work stands behind, which only takes windows away.
+/// A small number of the calling thread, from 0 on; that of a thread that has ended is given to a later one. Whoever follows a
+/// stream of each thread then takes what the earlier thread enqueued for what the later one's work stands behind, which only takes
+/// windows away.
 std::uint32_t thread_number();
 
 /// Time spent in launch hooks, driver excluded: counted for every launch, measured for every kSampled-th of a thread.
@@ -53,7 +54,8 @@ class DriverClock {
 /// What the environment says (run/environment.hpp); what is not understood is said on standard error and left out.
 Rules read_rules();
 
-// Platform's questions of the same names: the files of run::kDurationsVariable and run::kChoicesVariable, mapped until the process ends.
+// Platform's questions of the same names: the files of run::kDurationsVariable and run::kChoicesVariable, mapped until the process
+// ends.
 Text known_durations(void* self);
 Text known_choices(void* self);
 

@@ -14,7 +14,8 @@
 // tells by the address that it finds whether it is the driver's function.
 //
 // dlsym answers RTLD_NEXT and RTLD_DEFAULT for the object that *calls* it, which it reads from its return address. So the exported
-// dlsym is a few instructions that ask elbowroom_dlsym for a substitute and otherwise jump to the next one, with the stack as it was.
+// dlsym is a few instructions that ask elbowroom_dlsym for a substitute and otherwise jump to the next one, with the stack as it
+// was.
 
 extern "C" {
 __attribute__((visibility("hidden"))) constinit void* elbowroom_next_dlsym = nullptr;
@@ -132,15 +133,16 @@ bool dlsym_is_interposed() { return reinterpret_cast<void*>(next_dlsym()) != rei
 
 bool in_one_object(const void* a, const void* b) { return a != nullptr && b != nullptr && object_at(a).holds(b); }
 
-// Whether `caller` is in a library that interposes the function as well and stands behind this one: it wants what comes after itself.
+// Whether `caller` is in a library that interposes the function as well and stands behind this one: it wants what comes after
+// itself.
 bool stands_behind(const void* caller, const Hook& hook, const void* real) {
   const LoadedObject object = object_at(caller);
   return object.find(hook.symbol) != nullptr || object.holds(real) ||
          (dlsym_is_interposed() && object.holds(reinterpret_cast<const void*>(next_dlsym())));
 }
 
-// Whether `found`, the answer for the hook's name, is the function that the hook stands for, in the driver or before it. Other libraries
-// define functions of these names too (stubs, shims that are not preloaded); those are left alone.
+// Whether `found`, the answer for the hook's name, is the function that the hook stands for, in the driver or before it. Other
+// libraries define functions of these names too (stubs, shims that are not preloaded); those are left alone.
 bool is_driver_function(const Hook& hook, void* found) {
   if (resolve(hook) == found || is_in_driver(found)) { return true; }
   if (!dlsym_is_interposed() || !in_one_object(reinterpret_cast<const void*>(next_dlsym()), found)) { return false; }
@@ -180,7 +182,8 @@ void* substitute(const Hook& hook, void* handle, void* found, const void* caller
   return driver ? substitute_driver(hook, found, caller) : substitute_library(hook, handle, found, caller);
 }
 
-// Whether `caller` is in what stands before this library, the program itself or what was preloaded before: for them this library comes next.
+// Whether `caller` is in what stands before this library, the program itself or what was preloaded before: for them this library
+// comes next.
 bool stands_before(const void* caller) {
   bool before = false;
   visit_loaded_objects([&](const LoadedObject& object) {
@@ -190,8 +193,8 @@ bool stands_before(const void* caller) {
   return before;
 }
 
-// Who asks for the next definition and stands behind has one of its own and wants the one after it. For the others this library must not
-// answer where nobody else would.
+// Who asks for the next definition and stands behind has one of its own and wants the one after it. For the others this library
+// must not answer where nobody else would.
 void* substitute_next(const Hook& hook, const void* caller) {
   return stands_before(caller) && visible_definition(hook.symbol, nullptr) == nullptr ? no_symbol(hook) : kAskNext;
 }
@@ -216,7 +219,8 @@ std::uint64_t flags_for(const Hook& hook) {
 
 bool is_called(const Hook& hook, std::string_view name) { return name == hook.base || name == hook.symbol; }
 
-// Whether the driver means the hook's function by that address: it exports it there, or answers with it in the version that the hook is of.
+// Whether the driver means the hook's function by that address: it exports it there, or answers with it in the version that the
+// hook is of.
 bool is_function_of(const Hook& hook, void* found, AskEntry ask) {
   if (hook.state->real.load(std::memory_order_relaxed) == found) { return true; }
   if (find_loaded_symbol(object_prefix(hook.library), hook.symbol) == found) { return true; }

@@ -6,8 +6,8 @@
 
 namespace elbowroom::interposer::process {
 
-/// dlsym and dlvsym as they would be without this library: those of the next one that interposes them (a limit on memory, say), or else the
-/// C library's. Null only where the C library cannot be read (then nothing is interposed).
+/// dlsym and dlvsym as they would be without this library: those of the next one that interposes them (a limit on memory, say), or
+/// else the C library's. Null only where the C library cannot be read (then nothing is interposed).
 using DlsymFunction = void* (*)(void* handle, const char* name);
 using DlvsymFunction = void* (*)(void* handle, const char* name, const char* version);
 DlsymFunction next_dlsym();
@@ -25,15 +25,16 @@ void* open_object(const char* name, int flags);
 /// A handle of an object that is loaded, which is a reference to it: nobody closes it. Null: it has no file, as the program itself.
 void* open_loaded(const LoadedObject& object);
 
-/// The driver's function of that name as a program would have got it without this library: an earlier LD_PRELOAD's, or the driver's own.
-/// Null: no driver is loaded, or it has none.
+/// The driver's function of that name as a program would have got it without this library: an earlier LD_PRELOAD's, or the driver's
+/// own. Null: no driver is loaded, or it has none.
 void* driver_function(const char* name);
 
 /// Asks the driver, or who interposes it, for the entry point of `base` in that version; null: there is none.
 using AskEntry = void* (*)(const char* base, int version, std::uint64_t flags);
 
-/// After cuGetProcAddress or hipGetProcAddress has succeeded: puts our function where it found one that is hooked. What was found decides and
-/// not its name, which in a later version may mean a function with other parameters: that one is left alone and reported.
+/// After cuGetProcAddress or hipGetProcAddress has succeeded: puts our function where it found one that is hooked. What was found
+/// decides and not its name, which in a later version may mean a function with other parameters: that one is left alone and
+/// reported.
 void substitute_found(const char* symbol, void** found, int version, std::uint64_t flags, AskEntry ask);
 
 /// Whether some function was left alone for that: it may make a stream wait, or record an event, unseen. Platform::unfollowed.

@@ -35,7 +35,8 @@ std::size_t fake_call_count();
 const FakeCall* fake_call(std::size_t index);
 /// How often the exported function of that name was called; fake_reset does not forget it.
 std::size_t fake_times_called(const char* name);
-/// The same of all functions, as "cuLaunchKernel 1, cuStreamWaitEvent 2" in the order of their names; counted from fake_forget_times on.
+/// The same of all functions, as "cuLaunchKernel 1, cuStreamWaitEvent 2" in the order of their names; counted from
+/// fake_forget_times on.
 const char* fake_times();
 void fake_forget_times();
 /// Off: calls are not written down (benchmarks).

@@ -1,9 +1,9 @@
 #include "interposer/cuda/hooked_functions.hpp"
 #include "objects.hpp"
 
-// The forms of entry points that programs call rarely, older ones and those for per-thread default streams: declared as the interposer declares
-// them, so that a mistake does not compile. Each is written down under its own name, with its numbers in `flags`, and does what its form in
-// the other files does.
+// The forms of entry points that programs call rarely, older ones and those for per-thread default streams: declared as the
+// interposer declares them, so that a mistake does not compile. Each is written down under its own name, with its numbers in
+// `flags`, and does what its form in the other files does.
 
 namespace {
 

@@ -5,7 +5,8 @@
 
 #include "objects.hpp"
 
-// Which function cuGetProcAddress means by a name. Only functions with several versions or forms need a row; the newest stands first.
+// Which function cuGetProcAddress means by a name. Only functions with several versions or forms need a row; the newest stands
+// first.
 
 namespace {
 

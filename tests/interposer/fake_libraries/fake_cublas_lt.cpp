@@ -6,8 +6,8 @@
 #include "fake_cuda.hpp"
 #include "interposer/cuda/hooked_functions.hpp"
 
-// A stand-in for libcublasLt.so.13: an algorithm is a number of SMs, and a product launches as many blocks. The second number of the
-// grid is what the product read from the descriptor.
+// A stand-in for libcublasLt.so.13: an algorithm is a number of SMs, and a product launches as many blocks. The second number of
+// the grid is what the product read from the descriptor.
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include "fake_cuda.hpp"
 #include "interposer/cuda/hooked_functions.hpp"
 
-// A stand-in for libnccl.so.2: each collective is one launch, made when the outermost group ends. Only what the tests call. A communicator with
-// a tuner has 24 channels; its group is asked about once, and the blocks of its tasks add up.
+// A stand-in for libnccl.so.2: each collective is one launch, made when the outermost group ends. Only what the tests call. A
+// communicator with a tuner has 24 channels; its group is asked about once, and the blocks of its tasks add up.
 
 namespace {
 
@@ -84,7 +84,8 @@ int ncclReduceScatter(const void*, void*, std::size_t count, nccl::DataType, ncc
   return enqueue(communicator, stream, count);
 }
 
-// By copy engines, as NCCL gathers on symmetric memory under its policy for that: no kernel, the stream itself waits for the other ranks.
+// By copy engines, as NCCL gathers on symmetric memory under its policy for that: no kernel, the stream itself waits for the other
+// ranks.
 int ncclAllGather(const void*, void*, std::size_t count, nccl::DataType, nccl::Communicator, nccl::Stream stream) {
   static int operations[2];
   auto* const on = static_cast<cu::Stream>(stream);

@@ -29,8 +29,8 @@ struct FakeAnswer {
   int result, channels, algorithm;
 };
 FakeAnswer fake_ask_tuner(nccl::Communicator communicator, int function, std::size_t bytes, int pipelined);
-/// From now on, in this process and those that it forks: ranks of one communicator that launch the kernel of one number with different blocks
-/// are told by a line and end by abort.
+/// From now on, in this process and those that it forks: ranks of one communicator that launch the kernel of one number with
+/// different blocks are told by a line and end by abort.
 void fake_nccl_watch();
 /// For the watch: a kernel of the communicator with so many blocks.
 void fake_launched(nccl::Communicator communicator, unsigned blocks);

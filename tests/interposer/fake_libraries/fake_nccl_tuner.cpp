@@ -9,8 +9,8 @@
 #include "fake_nccl.hpp"
 #include "interposer/nccl/tuner_abi.hpp"
 
-// A tuner plugin as NCCL 2.20 to 2.30 loads and asks it. The table has Ring/Simple (1,2) as the cheapest of what is possible; NVLS (4) and
-// CollNet (2, 3) are not.
+// A tuner plugin as NCCL 2.20 to 2.30 loads and asks it. The table has Ring/Simple (1,2) as the cheapest of what is possible; NVLS
+// (4) and CollNet (2, 3) are not.
 
 namespace {
 

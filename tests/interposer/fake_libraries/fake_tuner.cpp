@@ -1,7 +1,7 @@
 #include "interposer/nccl/tuner_abi.hpp"
 
-// A user's tuner plugin of the version FAKE_TUNER: it asks for 12 channels and has Tree/Simple (0, 2) chosen. Its context is a number that it
-// checks; chunks become 2000 bytes.
+// A user's tuner plugin of the version FAKE_TUNER: it asks for 12 channels and has Tree/Simple (0, 2) chosen. Its context is a
+// number that it checks; chunks become 2000 bytes.
 
 namespace {
 

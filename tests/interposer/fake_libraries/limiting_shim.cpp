@@ -2,8 +2,8 @@
 
 #include "interposer/cuda/hooked_functions.hpp"
 
-// What limits a program's use of a shared GPU, preloaded as the interposer is: it answers dlsym for the driver, with functions that it exports
-// and with others, and is linked to nothing.
+// What limits a program's use of a shared GPU, preloaded as the interposer is: it answers dlsym for the driver, with functions that
+// it exports and with others, and is linked to nothing.
 
 namespace {
 

@@ -7,8 +7,9 @@
 #include "fake_nccl.hpp"
 #include "ranks.hpp"
 
-// Ranks that agree on budgets under the rule `budget 0 8 16 4 every 64`. A communicator has 24 channels. The leader, which joined first, sees each
-// turn at a multiple of 64 and proposes it for eight collectives later: 8 blocks from number 72 on, 16 from 136, 4 from 200, 24 from 264.
+// Ranks that agree on budgets under the rule `budget 0 8 16 4 every 64`. A communicator has 24 channels. The leader, which joined
+// first, sees each turn at a multiple of 64 and proposes it for eight collectives later: 8 blocks from number 72 on, 16 from 136, 4
+// from 200, 24 from 264.
 
 namespace {
 

@@ -10,8 +10,9 @@
 #include "fake_nccl.hpp"
 #include "ranks.hpp"
 
-// Ranks whose `auto` compares budgets. A step has six all-reduces of 64 MiB, each beside a product. A communicator has 24 channels, so that 16 and
-// 8 blocks are compared. Time is the fake driver's; whatever happens, the watch ends a rank that has other blocks than the others.
+// Ranks whose `auto` compares budgets. A step has six all-reduces of 64 MiB, each beside a product. A communicator has 24 channels,
+// so that 16 and 8 blocks are compared. Time is the fake driver's; whatever happens, the watch ends a rank that has other blocks
+// than the others.
 
 namespace {
 
@@ -155,8 +156,8 @@ void nothing_gained() {
   EXPECT_COUNT(reports, R"("decides":"another process","blocks":0)", 1U);
 }
 
-// As the stages of a pipeline: the first sends twice a step, the second five times. Each compares its own controls and ends with a verdict; what
-// they would have to agree on is not compared.
+// As the stages of a pipeline: the first sends twice a step, the second five times. Each compares its own controls and ends with a
+// verdict; what they would have to agree on is not compared.
 void different_sequences() {
   const Reports reports;
   const Job job{.steps = kSteps * kPerStep};
@@ -217,7 +218,8 @@ void one_process() {
   EXPECT_COUNT(reports, R"("decides":"this process","blocks":8)", 1U);
 }
 
-// Two by two ranks with a communicator for each row and each column: the first decides, the second and third hand on what it decided.
+// Two by two ranks with a communicator for each row and each column: the first decides, the second and third hand on what it
+// decided.
 void handed_on() {
   const Reports reports;
   const Job job{.ranks = 4, .steps = kSteps * kPerStep};
@@ -238,7 +240,8 @@ void handed_on() {
   EXPECT_COUNT(reports, R"("decides":"another process","blocks":8)", 3U);
 }
 
-// The ranks of a first communicator, which ends, have another first process than those of the second one: whoever followed is free to decide.
+// The ranks of a first communicator, which ends, have another first process than those of the second one: whoever followed is free
+// to decide.
 void free_again() {
   const Reports reports;
   const Job job{.ranks = 3, .steps = kSteps * kPerStep};
@@ -271,8 +274,8 @@ void delayed() {
   }
 }
 
-// A rank is killed at some collective, the one that decides or one that follows: before, while and after arms change. The others go on with
-// what holds then.
+// A rank is killed at some collective, the one that decides or one that follows: before, while and after arms change. The others go
+// on with what holds then.
 void killed() {
   std::minstd_rand random(11);
   for (std::uint32_t seed = 1; seed <= 8; ++seed) {

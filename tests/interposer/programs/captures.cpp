@@ -37,7 +37,8 @@ std::size_t calls_named(const char* name) {
   return count;
 }
 
-// A capture in global mode is broken by calls such as cuEventQuery: none of ours may fall into it, and each launch is captured once.
+// A capture in global mode is broken by calls such as cuEventQuery: none of ours may fall into it, and each launch is captured
+// once.
 void capture() {
   const TwoStreams two;
   for (int step = 0; step < 3; ++step) {
@@ -226,7 +227,8 @@ void updated_collectives() {
   EXPECT(cuGraphLaunch(exec, two.comm) == 0 && launch_on(two.compute, two.gemm) == 0);
 }
 
-// A graph may wait for the host, in a child graph too: nothing behind it can be waited for before the host has waited for the graph itself.
+// A graph may wait for the host, in a child graph too: nothing behind it can be waited for before the host has waited for the graph
+// itself.
 void gate_waiting_graph() {
   const TwoStreams two;
   const cu::Graph child = graph_of({two.gemm});

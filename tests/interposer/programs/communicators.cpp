@@ -11,8 +11,8 @@
 #include "driver_program.hpp"
 #include "fake_nccl.hpp"
 
-// Communicators made under the rules `symmetric_blocks 16` and `symmetric_copies on`: at least 16 blocks and the policy of copy engines (2),
-// where the program leaves both open. What NCCL does by itself is 1 to 64 blocks and policy 0.
+// Communicators made under the rules `symmetric_blocks 16` and `symmetric_copies on`: at least 16 blocks and the policy of copy
+// engines (2), where the program leaves both open. What NCCL does by itself is 1 to 64 blocks and policy 0.
 
 namespace {
 
@@ -150,8 +150,8 @@ void untouched() {
   EXPECT(fake_communicator(made(nullptr))->passed == nullptr);
 }
 
-// The rules are read when NCCL is first called, here from a pipe that nobody writes to: the handler is sure to interrupt that. It ends the
-// program, whose report tells of NCCL too. A program that hangs in it is ended by the alarm.
+// The rules are read when NCCL is first called, here from a pipe that nobody writes to: the handler is sure to interrupt that. It
+// ends the program, whose report tells of NCCL too. A program that hangs in it is ended by the alarm.
 [[noreturn]] void exit_while_read(const std::string& folder) {
   use_device(0);
   EXPECT(launch_on(make_stream(), fake_function("gemm", 64, 0)) == 0);

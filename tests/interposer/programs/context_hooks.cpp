@@ -73,7 +73,8 @@ void unloaded(Unload unload) {
   EXPECT(fake_call(0)->attribute_count == 0);
 }
 
-// A part of a device has its own SMs: a collective of 24 blocks does not begin at once on 16 of them, where the others wait for those 24.
+// A part of a device has its own SMs: a collective of 24 blocks does not begin at once on 16 of them, where the others wait for
+// those 24.
 void green_context_ends() {
   const Lanes lanes;
   EXPECT(lanes.waits_for(lanes.comm));

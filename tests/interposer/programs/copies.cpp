@@ -5,9 +5,10 @@
 #include "interposer/nccl/functions.hpp"
 #include "program.hpp"
 
-// `copies FOLDER OPERATION...`: loads libraries and calls NCCL through them, and says which copy each call reached. copies.sh compares what it
-// says with the interposer and without. An operation is the stem of a library and a letter: l and g load it, with local and global visibility;
-// c calls what it is linked to, j the same by a jump, d looks a function up in it, x asks the whole program for it, u unloads it.
+// `copies FOLDER OPERATION...`: loads libraries and calls NCCL through them, and says which copy each call reached. copies.sh
+// compares what it says with the interposer and without. An operation is the stem of a library and a letter: l and g load it, with
+// local and global visibility; c calls what it is linked to, j the same by a jump, d looks a function up in it, x asks the whole
+// program for it, u unloads it.
 
 namespace {
 

@@ -2,8 +2,8 @@
 
 #include "driver_program.hpp"
 
-// Which functions of the driver a call of the program leads to, its own included: docs/run.md has them as a table. What is met for the first
-// time (a stream, a function, a device, an event of ours) is asked for once, before these.
+// Which functions of the driver a call of the program leads to, its own included: docs/run.md has them as a table. What is met for
+// the first time (a stream, a function, a device, an event of ours) is asked for once, before these.
 
 namespace {
 
@@ -70,8 +70,8 @@ void priority_alone() {
   expect_calls("cuLaunchKernel 1", [&] { return launch_on(lanes.compute, lanes.gemm); });
 }
 
-// The launches whose time is learned have two events of ours around them; whether these have passed is asked for 0.2 ms later at the earliest, and
-// of the oldest of each stream alone.
+// The launches whose time is learned have two events of ours around them; whether these have passed is asked for 0.2 ms later at
+// the earliest, and of the oldest of each stream alone.
 void timed() {
   const Lanes lanes;
   EXPECT(launch_on(lanes.comm, lanes.all_reduce, 24) == 0 && launch_on(lanes.compute, lanes.gemm, 1) == 0);

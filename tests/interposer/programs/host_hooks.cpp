@@ -12,8 +12,8 @@ constexpr unsigned long long digits(unsigned long long a, unsigned long long b, 
 // What the interposer itself calls is not refused.
 int refuse_all(const FakeCall* call) { return call->function == nullptr && call->event == nullptr ? 700 : 0; }
 
-// While a host action is to come nothing waits for a collective, as the host may wait for the product. It has come once the host has waited
-// for the stream that it is on, and no other.
+// While a host action is to come nothing waits for a collective, as the host may wait for the product. It has come once the host
+// has waited for the stream that it is on, and no other.
 template <class Call>
 void host_action(const char* name, unsigned long long numbers, Call call) {
   const Lanes lanes;
@@ -48,8 +48,8 @@ void host_action_of_thread(const char* name, unsigned long long numbers, Call ca
 int operations = 0;  // of a batch
 int semaphore = 0;
 
-// The point that the host has waited for: `covered` is a collective that has ended then, `beside` one that may still run. A call that fails
-// has waited for nothing.
+// The point that the host has waited for: `covered` is a collective that has ended then, `beside` one that may still run. A call
+// that fails has waited for nothing.
 template <class Launch, class Call>
 void host_waits(Launch covered, Call call) {
   const Lanes lanes;

@@ -176,8 +176,8 @@ void lt_refused() {
   EXPECT(chosen_for(descriptor).sms == kAllSms && descriptor.target == 0);
 }
 
-// The rules: 108 SMs for products of 2^37 flop, 96 for those of 2^34. An algorithm that was chosen for one target goes on working for
-// products that get another one or none.
+// The rules: 108 SMs for products of 2^37 flop, 96 for those of 2^34. An algorithm that was chosen for one target goes on working
+// for products that get another one or none.
 void lt_kept_algorithm() {
   constexpr std::uint32_t bf16 = 14;
   const Streams streams = streams_with_product();

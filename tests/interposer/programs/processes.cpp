@@ -95,7 +95,8 @@ void context_destroyed() {
   EXPECT(attribute_of(*fake_call(0), cu::kLaunchCompletionEvent)->value.launch_completion_event.event != before);
 }
 
-// The functions of a context that is gone leave their addresses to others: what was a product is an all-reduce now, and the other way round.
+// The functions of a context that is gone leave their addresses to others: what was a product is an all-reduce now, and the other
+// way round.
 void function_reused() {
   cu::Context context = nullptr;
   EXPECT(cuCtxCreate_v2(&context, 0, 0) == 0);
@@ -138,7 +139,8 @@ void primary_released() {
   for (std::size_t slot = 0; slot < kEventSlots; ++slot) { EXPECT(event_of_launch() != before); }
 }
 
-// Servers start a thread for each request, each with a per-thread default stream: those of threads that have ended must not fill what is known.
+// Servers start a thread for each request, each with a per-thread default stream: those of threads that have ended must not fill
+// what is known.
 void many_threads() {
   const cu::Context context = use_device(0);
   const cu::Function gemm = fake_function("gemm", 64, 0);
@@ -223,8 +225,8 @@ void forked_idle() {
 cu::Stream handlers_stream = nullptr;
 cu::Function handlers_gemm = nullptr;
 
-// Forks a child that launches until a timer's handler ends it in the middle, at another moment each time. A child that has not ended after
-// ten seconds hangs.
+// Forks a child that launches until a timer's handler ends it in the middle, at another moment each time. A child that has not
+// ended after ten seconds hangs.
 void interrupt_children(void (*handler)(int), void (*prepare)() = [] {}) {
   constexpr int kChildren = 40;
   for (int i = 0; i < kChildren; ++i) {

@@ -67,7 +67,8 @@ cu::Stream pick_stream(Program& program) {
 }
 
 int call_entry(Entry entry, const Asked& asked, cu::Stream stream, unsigned failing) {
-  // The extents beyond x carry what the driver's check needs: grid.y - 1 is the shared memory asked for, block.z - 1 the attributes.
+  // The extents beyond x carry what the driver's check needs: grid.y - 1 is the shared memory asked for, block.z - 1 the
+  // attributes.
   const unsigned grid_y = asked.shared + 1;
   const unsigned block_z = asked.attributes + 1;
   cu::LaunchAttribute own[2]{};

@@ -173,8 +173,8 @@ void chained_dlsym() {
   EXPECT(reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "shim_queries"))() == 1);
 }
 
-// What is loaded in a namespace of its own, or bound to its own libraries first, reaches the driver past the hooks; reports.sh looks for the word
-// of it.
+// What is loaded in a namespace of its own, or bound to its own libraries first, reaches the driver past the hooks; reports.sh
+// looks for the word of it.
 void hidden() {
   const char* plugin = std::getenv("ELBOWROOM_HIDDEN_USER");
   const auto launch_of = [](void* handle) {

@@ -8,8 +8,8 @@
 #include "driver_program.hpp"
 #include "fake_nccl.hpp"
 
-// The interposer as the tuner plugin of a stand-in for NCCL, and the user's own plugin behind it. Each question is asked in a process of its own,
-// because a plugin is looked for once.
+// The interposer as the tuner plugin of a stand-in for NCCL, and the user's own plugin behind it. Each question is asked in a
+// process of its own, because a plugin is looked for once.
 
 namespace {
 
@@ -47,8 +47,8 @@ FakeAnswer ask(int newest) {
 
 std::string tuner(const std::string& file) { return std::string(std::getenv("ELBOWROOM_TUNERS")) + "/" + file; }
 
-// Every version of NCCL's interface with every version of a user's plugin: the newest that both know is asked. 12 channels and Tree are the
-// user's, 0 and Ring are NCCL's own.
+// Every version of NCCL's interface with every version of a user's plugin: the newest that both know is asked. 12 channels and Tree
+// are the user's, 0 and Ring are NCCL's own.
 void versions() {
   for (int newest = 2; newest <= 6; ++newest) {
     for (int users = 2; users <= 6; ++users) {

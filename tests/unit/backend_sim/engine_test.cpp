@@ -96,8 +96,8 @@ TEST(Engine, LaunchGateLetsTheCollectiveBeginFirst) {
 }
 
 TEST(Engine, LaunchGateWaitsForAllBlocksOfTheCollective) {
-  // Of the collective's two blocks an SM holds one: the first runs from 1 to 6 us, the second begins then. The kernel, for which there is room
-  // all the time (120 + 100 of 228 KiB), may start 1 us later.
+  // Of the collective's two blocks an SM holds one: the first runs from 1 to 6 us, the second begins then. The kernel, for which
+  // there is room all the time (120 + 100 of 228 KiB), may start 1 us later.
   ComputeProfile kernel = compute(1);
   kernel.footprint.dynamic_shared = kibibytes(100);
   CommProfile collective = comm(2);
@@ -137,9 +137,9 @@ TEST(Engine, KernelOfOneWaveTakesTwoBesideACollective) {
 }
 
 TEST(Engine, PersistentBlocksTakeTheTilesOfOneThatIsLate) {
-  // 16 tiles of 10 us on 4 SMs, one of which a collective holds. Held for 35 us: three blocks take 12 tiles by 40 us, the fourth one at
-  // 35 us, and the last three end at 50 us. (Fixed shares of four: 75 us.) Held for 80 us: three blocks do all in 6 rounds, and the
-  // fourth block begins where one of them has ended, to find nothing left.
+  // 16 tiles of 10 us on 4 SMs, one of which a collective holds. Held for 35 us: three blocks take 12 tiles by 40 us, the fourth
+  // one at 35 us, and the last three end at 50 us. (Fixed shares of four: 75 us.) Held for 80 us: three blocks do all in 6 rounds,
+  // and the fourth block begins where one of them has ended, to find nothing left.
   for (const auto& [held, end] : {std::pair(35.0, 50.0), std::pair(80.0, 60.0)}) {
     ComputeProfile kernel = compute(4);
     kernel.footprint.dynamic_shared = kibibytes(227);
@@ -184,8 +184,8 @@ TEST(Engine, ACopyTakesNoSm) {
 }
 
 TEST(Engine, CopiesKeepTheirPlaceOnTheStream) {
-  // The kernel runs from 1 to 6 us, the copy from 8 to 13 behind its gap, the next kernel at once behind it. Compute that waits for the copy
-  // begins one event gap later: 14 us.
+  // The kernel runs from 1 to 6 us, the copy from 8 to 13 behind its gap, the next kernel at once behind it. Compute that waits for
+  // the copy begins one event gap later: 14 us.
   Task waiting = compute_launch();
   waiting.after = {1};
   const EngineRun result =
@@ -198,8 +198,8 @@ TEST(Engine, CopiesKeepTheirPlaceOnTheStream) {
 }
 
 TEST(Engine, ACopyTakesMemoryFromBlocks) {
-  // One block moves 18,000 B in 10 us of a memory that gives 2,000 B/us. The copy, 1 to 6 us, sends 500 B/us and receives as many: 1,000 of
-  // 1,800 are left to the block, so that 5 us do the work of 5 x 10 / 18, and the block ends 5 - 50/18 us later.
+  // One block moves 18,000 B in 10 us of a memory that gives 2,000 B/us. The copy, 1 to 6 us, sends 500 B/us and receives as many:
+  // 1,000 of 1,800 are left to the block, so that 5 us do the work of 5 x 10 / 18, and the block ends 5 - 50/18 us later.
   ComputeProfile kernel = compute(1);
   kernel.traffic = 18'000;
   Machine slow = with_copies(1);

@@ -58,7 +58,8 @@ TEST(MeasuredRows, ElementwiseSizeFollowsFromItsBlocks) {
 }
 
 TEST(MeasuredRows, UnusualButLegalText) {
-  // A byte order mark, carriage returns, blanks, empty lines, another order of columns, one more of them, four left to their defaults.
+  // A byte order mark, carriage returns, blanks, empty lines, another order of columns, one more of them, four left to their
+  // defaults.
   const auto rows = parse_measured_rows(
       "\xEF\xBB\xBFtime_ms,kernel,n,grid_blocks,block_threads,registers,static_shared_bytes,collective,collective_MiB,gpus,"
       "iterations,"

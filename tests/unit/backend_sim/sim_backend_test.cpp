@@ -282,8 +282,9 @@ TEST(SimBackend, ADetourTakesTheLinksLongerAndNoSm) {
   }
 }
 
-// Recorded on two H200, alone (docs/results/raw/h200/timelines-symmetric-library-2gpu.trace.json.gz): an all-reduce of 512 MiB takes 2.33 ms with
-// the library's 7 blocks and 1.606 ms with 16; an all-gather 1.20 and 0.758, a reduce-scatter of 128 MiB 0.414 and 0.240.
+// Recorded on two H200, alone (docs/results/raw/h200/timelines-symmetric-library-2gpu.trace.json.gz): an all-reduce of 512 MiB
+// takes 2.33 ms with the library's 7 blocks and 1.606 ms with 16; an all-gather 1.20 and 0.758, a reduce-scatter of 128 MiB 0.414
+// and 0.240.
 TEST(SimBackend, OnSymmetricMemoryFewBlocksFillTheLinks) {
   struct Recorded {
     CollectiveOp op;

@@ -25,8 +25,8 @@ Task task_on(int lane, std::vector<int> after = {}) {
 }
 
 TEST(EngineOfManyLanes, TwoComputationsShareAnSm) {
-  // Blocks of 10 us, two to an SM of whatever kernel: both kernels' single blocks run at once; four of each are four waves of two, first come
-  // first: the first kernel's waves end at 10 and 20 us, the second's at 30 and 40.
+  // Blocks of 10 us, two to an SM of whatever kernel: both kernels' single blocks run at once; four of each are four waves of two,
+  // first come first: the first kernel's waves end at 10 and 20 us, the second's at 30 and 40.
   EXPECT_DOUBLE_EQ(run(machine(1), {kernel(compute(1)), kernel(compute(1))}, {task_on(0), task_on(1)}).end, 11);
   const EngineRun result = run(machine(1), {kernel(compute(4)), kernel(compute(4))}, {task_on(0), task_on(1)});
   EXPECT_DOUBLE_EQ(result.tasks[0].end, 20);
@@ -35,8 +35,8 @@ TEST(EngineOfManyLanes, TwoComputationsShareAnSm) {
 }
 
 TEST(EngineOfManyLanes, BlocksOfAnotherKernelSlowAsOwnOnesDo) {
-  // A block takes 10 us alone and 14 beside another: begun 1 us later, the second block makes the first one's last 9 us take 12.6; then it has
-  // done 12.6 of its own 14 and finishes the rest alone.
+  // A block takes 10 us alone and 14 beside another: begun 1 us later, the second block makes the first one's last 9 us take 12.6;
+  // then it has done 12.6 of its own 14 and finishes the rest alone.
   ComputeProfile slowed = compute(1);
   slowed.tile_time = {10, 14};
   const EngineRun result = run(machine(1), {kernel(slowed), kernel(slowed)}, {task_on(0), task_on(1)});
@@ -58,8 +58,8 @@ TEST(EngineOfManyLanes, CollectivesShareTheLinks) {
 }
 
 TEST(EngineOfManyLanes, CopiesAtOnceShareTheirRate) {
-  // 5,000 B at 1,000 B/us, from 0 and from 1 us on: 4,000 B are left of the first, each gets 500 B/us; it ends at 9, the second, of which 1,000 are
-  // left, at 10 us.
+  // 5,000 B at 1,000 B/us, from 0 and from 1 us on: 4,000 B are left of the first, each gets 500 B/us; it ends at 9, the second, of
+  // which 1,000 are left, at 10 us.
   Machine copying = machine(1);
   copying.copy_rate = 1'000;
   Task first = copy_launch(5'000);
@@ -75,7 +75,8 @@ TEST(EngineOfManyLanes, WhatTheHostLaunchesLateBeginsLate) {
   EXPECT_DOUBLE_EQ(run(machine(1), {kernel(compute(1))}, {task_on(0), late}).end, 35);
 }
 
-// Where all find room and nothing slows anything, times follow from lanes, edges, gates and gaps alone: the oracle is that recursion.
+// Where all find room and nothing slows anything, times follow from lanes, edges, gates and gaps alone: the oracle is that
+// recursion.
 RC_GTEST_PROP(EngineProperty, OnAnEmptyDeviceTimesFollowFromOrder, ()) {
   Machine wide = machine(64);
   wide.launch_gap = *rc::gen::inRange(0, 3);

@@ -84,8 +84,8 @@ TEST(SmCapacity, APreferredSplitReplacesTheKernelsOwn) {
 }
 
 TEST(SmCapacity, BlocksOfSeveralKernelsAddUp) {
-  // 1,024 of 2,048 threads each: two blocks of any of three kernels. Of the fourth, 512 threads, two beside one of them, and one beside that and
-  // one of its own.
+  // 1,024 of 2,048 threads each: two blocks of any of three kernels. Of the fourth, 512 threads, two beside one of them, and one
+  // beside that and one of its own.
   const DeviceLimits h200 = *find_device("h200");
   std::vector<SimKernel> kernels;
   for (const std::int64_t threads : {1'024, 1'024, 1'024, 512}) {

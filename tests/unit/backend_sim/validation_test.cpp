@@ -35,7 +35,8 @@ Errors errors_of(const std::vector<RowPrediction>& rows, bool (*wanted)(const Ro
   return {errors[errors.size() / 2], errors[(errors.size() * 9 + 9) / 10 - 1], errors.back()};
 }
 
-// docs/simulator.md: the pairs of 64 MiB, the GELU pipeline and the two SGEMM pipelines with NCCL's own blocks served to choose constants.
+// docs/simulator.md: the pairs of 64 MiB, the GELU pipeline and the two SGEMM pipelines with NCCL's own blocks served to choose
+// constants.
 bool held_out(const RowPrediction& row) {
   const bool pair = row.group.find(" pair ") != std::string::npos;
   const bool fitted_pipeline = row.group.starts_with("sgemm") && row.group.ends_with(" 0 -1 default");

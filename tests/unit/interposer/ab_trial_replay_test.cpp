@@ -33,8 +33,8 @@ std::vector<std::vector<std::uint64_t>> recorded_launches() {
   return launches;
 }
 
-/// A long run whose steps take what one recorded launch took, in runs of its steps that begin anywhere: what neighbours have in common
-/// stays together. Which arms a trial tries changes nothing, or a factor.
+/// A long run whose steps take what one recorded launch took, in runs of its steps that begin anywhere: what neighbours have in
+/// common stays together. Which arms a trial tries changes nothing, or a factor.
 class Replay {
  public:
   Replay(const std::vector<std::uint64_t>& launch, std::mt19937_64& random) : launch_(launch), random_(random) {}

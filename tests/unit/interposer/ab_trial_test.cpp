@@ -120,7 +120,8 @@ TEST(AbTrial, DropsAnArmThatActedOnNothing) {
   EXPECT_EQ(trial.step_time(1), 0U);
 }
 
-// A choice is compared with the program as it is: 8,010 is 0.1 % more than 8,000, so it will not be proven faster, and the trial ends.
+// A choice is compared with the program as it is: 8,010 is 0.1 % more than 8,000, so it will not be proven faster, and the trial
+// ends.
 TEST(AbTrial, EndsACheckThatConfirmsTheChoice) {
   AbTrial trial = started(2);
   run_trial(trial, {10'000, 8'000, 0, 0});
@@ -131,8 +132,8 @@ TEST(AbTrial, EndsACheckThatConfirmsTheChoice) {
   EXPECT_EQ(trial.arm(), 1U);
 }
 
-// The host is 15 steps ahead, more than a block of 5 and a round of 10 less one, so what it knows at a look are the rounds before the last one: in the
-// fourth round, after 35 steps, the first two.
+// The host is 15 steps ahead, more than a block of 5 and a round of 10 less one, so what it knows at a look are the rounds before
+// the last one: in the fourth round, after 35 steps, the first two.
 TEST(AbTrial, LooksAtOlderRoundsWhereTheHostIsFarAhead) {
   AbTrial trial = started(2);
   std::uint64_t step = 7'000;
@@ -144,7 +145,8 @@ TEST(AbTrial, LooksAtOlderRoundsWhereTheHostIsFarAhead) {
   EXPECT_EQ(step, 7'036U);
 }
 
-// The evaluation falls into the first block of arm 1, whose two timed steps took ten times as long before it: they count for nothing.
+// The evaluation falls into the first block of arm 1, whose two timed steps took ten times as long before it: they count for
+// nothing.
 TEST(AbTrial, BeginsABlockAnewThatWasInterrupted) {
   AbTrial trial = started(2);
   for (int i = 0; i < 5; ++i) { Steps(trial).run(1'000); }
@@ -196,8 +198,9 @@ TEST(AbTrial, RanksTryTheSameArmsHoweverLateTheyLearnTheTimes) {
   }
 }
 
-// Eight rounds whose differences are 1 % and 3 % in turn: 2 % with a spread of 1.07 % and an error of 0.38 %, t = 5.3, and the chance of
-// such a t with 7 degrees is 0.0006, less than 0.05 x 6 / pi^2 = 0.030 for one comparison. In the tenth decision 0.0003 are left.
+// Eight rounds whose differences are 1 % and 3 % in turn: 2 % with a spread of 1.07 % and an error of 0.38 %, t = 5.3, and the
+// chance of such a t with 7 degrees is 0.0006, less than 0.05 x 6 / pi^2 = 0.030 for one comparison. In the tenth decision 0.0003
+// are left.
 TEST(AbTrial, AsksForMoreEvidenceTheOftenerItDecides) {
   const auto time_in = [](int step, unsigned arm) {
     const int round = step / 10 % 2;  // two blocks of five steps
@@ -223,8 +226,9 @@ TEST(AbTrial, AsksForMoreEvidenceTheOftenerItDecides) {
   EXPECT_EQ(late.arm(), 0U);
 }
 
-// Eight rounds that gain 0.7 % and 0.1 % in turn: 0.4 % with a spread of 0.32 % and an error of 0.11 %, t = 3.5, and the chance of such a t with 7
-// degrees is 0.005, less than 0.030. After 2 to 7 rounds the mean and its error are 0.52 % or more, so the arm is not dropped before.
+// Eight rounds that gain 0.7 % and 0.1 % in turn: 0.4 % with a spread of 0.32 % and an error of 0.11 %, t = 3.5, and the chance of
+// such a t with 7 degrees is 0.005, less than 0.030. After 2 to 7 rounds the mean and its error are 0.52 % or more, so the arm is
+// not dropped before.
 TEST(AbTrial, DoesNotChangeTheProgramForAGainOfLessThanHalfAPercent) {
   AbTrial trial = started(2);
   int steps = 0;

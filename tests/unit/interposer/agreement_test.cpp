@@ -44,8 +44,8 @@ TEST(Agreement, PacksWhatItUnpacks) {
   EXPECT_EQ(unpacked(0), Proposal());
 }
 
-// Both have begun none: the value is for number 0 + 8. The leader acknowledges in its first, the other in its first, the leader commits in its
-// second.
+// Both have begun none: the value is for number 0 + 8. The leader acknowledges in its first, the other in its first, the leader
+// commits in its second.
 TEST(Agreement, AValueHoldsFromTheSameCollective) {
   Table table(2);
   table.step(0, 16);

@@ -113,7 +113,8 @@ TEST(Collectives, KnowWhatStandsBetween) {
   EXPECT_FALSE(streams.all->between(third, streams.before[1]).of_unknown_duration);
 }
 
-/// Some thousand collectives on a few streams, some of unknown duration, some finished, some withdrawn, and what a look at each says.
+/// Some thousand collectives on a few streams, some of unknown duration, some finished, some withdrawn, and what a look at each
+/// says.
 RC_GTEST_PROP(Collectives, AreFoundAsBySearchingThroughAll, (std::uint32_t seed)) {
   std::mt19937 random(seed);
   const auto below = [&](std::uint64_t limit) { return static_cast<std::uint64_t>(random() % limit); };

@@ -57,7 +57,8 @@ TEST(CoreRest, BeginsWhereNothingIsGained) {
   EXPECT_FALSE(program.core->stream_point(kCommStream).any_collective);
 }
 
-// Blocks of five steps with each of three arms: the program as it is costs no more in a comparison than after it, the others are followed.
+// Blocks of five steps with each of three arms: the program as it is costs no more in a comparison than after it, the others are
+// followed.
 TEST(CoreRest, IsForTheProgramAsItIsWhileItIsCompared) {
   RestingProgram program;
   while (program.report().find(R"("state":"trying")") == std::string::npos) { program.run(1); }
@@ -68,7 +69,8 @@ TEST(CoreRest, IsForTheProgramAsItIsWhileItIsCompared) {
     left_alone.push_back(program.left_alone);
   }
   ASSERT_NE(program.report().find(R"("state":"trying")"), std::string::npos) << program.report();
-  // 16 kernels a step. A launch before the first one that is left alone is asked about, and a block begins within a step of this test.
+  // 16 kernels a step. A launch before the first one that is left alone is asked about, and a block begins within a step of this
+  // test.
   EXPECT_GE(left_alone[0], 60);
   EXPECT_LE(left_alone[1], 16);
   EXPECT_EQ(left_alone[2] + left_alone[3], 0);

@@ -69,7 +69,8 @@ TEST(CoreThreads, LaunchWhileARestBeginsAndEnds) {
   for (std::uint64_t thread = 0; thread < 3; ++thread) {
     threads.emplace_back(compute, 0x10'0000 + thread * 64, 0x20'0000 + thread * 64);
   }
-  // Steps that all take no time: comparisons end with nothing gained, rests begin, and end with the next comparison or by a disturbance.
+  // Steps that all take no time: comparisons end with nothing gained, rests begin, and end with the next comparison or by a
+  // disturbance.
   for (unsigned step = 0; step < 3 * AbTrial::kRecheck; ++step) {
     for (int i = 0; i < 16; ++i) {
       program.launch(kAllReduce, kCommStream);

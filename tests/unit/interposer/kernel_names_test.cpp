@@ -41,7 +41,8 @@ TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
 
 TEST(KernelNames, LeavesComputeAlone) {
   for (const char* name : {"nvjet_sm90_tst_192x192_64x3_2x1_v_bz_coopA_TNN", "triton_poi_fused_gelu_0", "reduce_kernel", "",
-                           "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor>", "all_reduce_weights", "moeA2ASanitizeExpertIds"}) {
+                           "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor>", "all_reduce_weights",
+                           "moeA2ASanitizeExpertIds"}) {
     EXPECT_FALSE(is_communication(name)) << name;
   }
   EXPECT_FALSE(is_communication(nullptr));

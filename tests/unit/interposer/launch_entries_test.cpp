@@ -9,8 +9,8 @@
 // The exported entries with hooks and a driver that only take note of their arguments.
 namespace {
 
-using Kernel = std::tuple<const char*, cu::Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, cu::Stream,
-                          void**, void**>;
+using Kernel = std::tuple<const char*, cu::Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                          cu::Stream, void**, void**>;
 using KernelEx = std::tuple<const char*, const cu::LaunchConfig*, cu::Function, void**, void**>;
 Kernel kernel;
 KernelEx kernel_ex;
@@ -29,8 +29,8 @@ int driver_kernel_ex(Arguments... arguments) {
 
 }  // namespace
 
-#define KERNEL_ARGUMENTS                                                                                                              \
-  cu::Function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned bytes, cu::Stream stream,    \
+#define KERNEL_ARGUMENTS                                                                                                           \
+  cu::Function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned bytes, cu::Stream stream, \
       void **parameters, void **extra
 #define KERNEL_VALUES f, gx, gy, gz, bx, by, bz, bytes, stream, parameters, extra
 

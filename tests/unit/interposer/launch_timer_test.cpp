@@ -125,8 +125,8 @@ TEST_F(LaunchTimerTest, AsksForALaunchWhateverTheStepsAre) {
   EXPECT_EQ(0, asked.queries);
 }
 
-// What the host has enqueued ahead ends in the order of each stream: one question for each of two streams, beside the two changes of the
-// capture mode that every poll makes.
+// What the host has enqueued ahead ends in the order of each stream: one question for each of two streams, beside the two changes
+// of the capture mode that every poll makes.
 TEST_F(LaunchTimerTest, AsksOnlyForTheOldestOfEachStream) {
   const cu::Stream other = handle<cu::Stream>(0x3000);
   for (Ticket ticket = 1; ticket <= 100; ++ticket) {
@@ -147,7 +147,8 @@ TEST_F(LaunchTimerTest, AsksOnlyForTheOldestOfEachStream) {
   EXPECT_EQ(0, asked.queries) << "thirteen polls tell a hundred";
 }
 
-// Steps that begin on two devices in turn, for as long as a program may run: every event that is given up is destroyed where it was made.
+// Steps that begin on two devices in turn, for as long as a program may run: every event that is given up is destroyed where it was
+// made.
 TEST_F(LaunchTimerTest, KeepsNoEventsOfAnEarlierContext) {
   constexpr std::uint64_t kMarks = AbTrial::kMostAhead;
   for (std::uint64_t step = 1; step <= 10 * kMarks; ++step) {

@@ -13,9 +13,10 @@
 namespace elbowroom::interposer {
 namespace {
 
-// Random programs on two devices and three contexts: streams that are created, destroyed and created again under the same handle, default
-// streams, events that are recorded again and destroyed, host synchronisation, captures that draw other streams in, graphs. Each call goes
-// to the core and to the oracle; calls that the driver would refuse go to neither. All durations are unknown, so that order alone decides.
+// Random programs on two devices and three contexts: streams that are created, destroyed and created again under the same handle,
+// default streams, events that are recorded again and destroyed, host synchronisation, captures that draw other streams in, graphs.
+// Each call goes to the core and to the oracle; calls that the driver would refuse go to neither. All durations are unknown, so
+// that order alone decides.
 
 // A sanitizer takes ten times as long.
 #if defined(__has_feature)

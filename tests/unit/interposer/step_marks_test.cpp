@@ -99,8 +99,8 @@ TEST(StepMarks, KnowALastingRepetitionAgainAfterOneStep) {
   }
 }
 
-// 24 gathers of the forward pass find a repetition of one, and 66 more are eleven steps of six. It is forgotten all the same: the gathers
-// of the next forward pass are no steps until there are 24 again.
+// 24 gathers of the forward pass find a repetition of one, and 66 more are eleven steps of six. It is forgotten all the same: the
+// gathers of the next forward pass are no steps until there are 24 again.
 TEST(StepMarks, AForwardPassOfManyLayersIsNoLastingRepetition) {
   StepMarks marks;
   play(marks, {1}, 90);

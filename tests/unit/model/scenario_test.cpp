@@ -1,7 +1,5 @@
 #include "elbowroom/model/scenario.hpp"
 
-#include "elbowroom/model/step.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "elbowroom/model/step.hpp"
 #include "unit/model/scenarios.hpp"
 
 namespace elbowroom {

@@ -31,7 +31,8 @@ TEST(CoResidence, WarpsAreDealtToPartitionsInTurn) {
 }
 
 TEST(CoResidence, APartitionWithMoreComputeHoldsLessCommunication) {
-  // 5 warps of 5,376 (167 registers): 2, 1, 1, 1. 9 warps of 3,072 want 2 in each; the first partition has 5,632 left, room for one.
+  // 5 warps of 5,376 (167 registers): 2, 1, 1, 1. 9 warps of 3,072 want 2 in each; the first partition has 5,632 left, room for
+  // one.
   EXPECT_EQ(blockers("h200", block(160, 167), 1, block(288, 96)), ResourceSet{Resource::registers});
   // With 127 registers a warp takes 4,096: 8,192 are left, room for two, and the others have room for the third.
   EXPECT_TRUE(blockers("h200", block(160, 127), 1, block(288, 96)).empty());

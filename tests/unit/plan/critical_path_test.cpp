@@ -65,7 +65,8 @@ TEST(CriticalPath, LanesRunInTurnAndEdgesAreWaitedFor) {
 }
 
 TEST(CriticalPath, AGateWaitsForABegin) {
-  // The second computation waits until the first sum has begun, which is behind the first of two others on its lane: 40 + 10, not 20.
+  // The second computation waits until the first sum has begun, which is behind the first of two others on its lane: 40 + 10,
+  // not 20.
   Step step;
   step.operations = {comm_operation("first"), comm_operation("sum"), compute_operation("a")};
   EXPECT_DOUBLE_EQ(path(step, {us(40), us(1), us(10)}), 41);

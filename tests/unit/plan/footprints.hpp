@@ -26,7 +26,8 @@ inline const KernelFootprint kEightBlocks = block(256, 30);
 /// A SIMT GEMM of 64 x 64 tiles: registers allow 4 blocks on H200 (occupancy_test), its windows are in residency_windows_test.
 inline const KernelFootprint kSimtGemm = block(256, 56, 4'096);
 
-/// A tensor-core GEMM of 64 x 64 tiles: each of its 4 warps takes 96 * 32 of the 16,384 registers of its quarter of an SM, so 5 blocks.
+/// A tensor-core GEMM of 64 x 64 tiles: each of its 4 warps takes 96 * 32 of the 16,384 registers of its quarter of an SM, so 5
+/// blocks.
 inline const KernelFootprint kTensorGemm = block(128, 96, 18'432);
 
 /// Footprints around and within what SMs allow; some cannot run.

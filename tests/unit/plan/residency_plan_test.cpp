@@ -83,8 +83,8 @@ std::vector<ResidencyRow> padded_rows(std::string_view name, const KernelFootpri
   return {plan->rows.begin() + 1, plan->rows.end()};
 }
 
-// n padded blocks take more than n/(n+1) >= 1/2 of the SM: 83,968 of 167,936 B on A100, 51,200 of 102,400 B on A40; NCCL's 90,368 do
-// not fit into the rest.
+// n padded blocks take more than n/(n+1) >= 1/2 of the SM: 83,968 of 167,936 B on A100, 51,200 of 102,400 B on A40; NCCL's 90,368
+// do not fit into the rest.
 RC_GTEST_PROP(ResidencyPlanProperty, NoPadOnAmpereLeavesNcclItsSharedMemory, ()) {
   const std::string_view name = *rc::gen::element<std::string_view>("a40", "a100");
   const std::string_view nccl = *rc::gen::element<std::string_view>("nccl-2.28:512", "nccl-2.28:544", "nccl-2.28:640");

@@ -57,7 +57,8 @@ TEST(ResidencyWindows, OfAnAmdKernelFollowTheLds) {
 }
 
 TEST(ResidencyWindows, LeaveOutResidenciesThatNoGranuleHits) {
-  // One-wave workgroups: 65,536 B are 128 granules. 17 to 32 blocks take at most 7, 7, 6 ... 4, 4: 31 and 30 share 4 granules with 32.
+  // One-wave workgroups: 65,536 B are 128 granules. 17 to 32 blocks take at most 7, 7, 6 ... 4, 4: 31 and 30 share 4 granules
+  // with 32.
   const Result<std::vector<ResidencyWindow>> windows = residency_windows(device("mi250x"), block(64, 16));
   ASSERT_TRUE(windows.ok());
   std::vector<std::int64_t> residencies;

@@ -213,8 +213,9 @@ TEST(RunReport, SumsTwoProcesses) {
   EXPECT_EQ(total.passed_through, (std::map<std::string, std::int64_t>{{"cuLaunchKernel: unknown struct size", 2},
                                                                        {"cuLaunchCooperativeKernel: absent", 1}}));
   EXPECT_EQ(total.overhead.time, Nanoseconds(500000));
-  EXPECT_DOUBLE_EQ(total.overhead.per_launch_inside.count(), 0.5);    // (200 x 0.8 + 600 x 0.4) / 800
-  EXPECT_DOUBLE_EQ(total.overhead.per_launch_outside.count(), 128.4 / 1080);  // 60 of each at rest: (740 x 0.10 + 340 x 0.16) / 1080
+  EXPECT_DOUBLE_EQ(total.overhead.per_launch_inside.count(), 0.5);  // (200 x 0.8 + 600 x 0.4) / 800
+  EXPECT_DOUBLE_EQ(total.overhead.per_launch_outside.count(),
+                   128.4 / 1080);  // 60 of each at rest: (740 x 0.10 + 340 x 0.16) / 1080
 
   ASSERT_EQ(total.collectives.size(), 2U);
   EXPECT_EQ(total.collectives[0].name, "ncclDevKernel_AllGather_RING_LL");

@@ -83,7 +83,8 @@ TEST(Summarize, GivesTheSameBitsEverywhere) {
 }
 
 TEST(Summarize, HoldsItsPromiseForFewSamples) {
-  // Of seven samples the bootstrap's own interval is from the second to the sixth, which holds the true median with 1 - 2 * 8 / 128 = 87.5 %.
+  // Of seven samples the bootstrap's own interval is from the second to the sixth, which holds the true median with 1 - 2 * 8 / 128
+  // = 87.5 %.
   const auto summary = summarize(times({1, 2, 3, 4, 5, 6, 7}), 1);
   EXPECT_EQ(summary->low, Microseconds(1));
   EXPECT_EQ(summary->high, Microseconds(7));
@@ -175,8 +176,8 @@ TEST(SummarizeRatio, DriftThatBothSetsShareDoesNotWidenTheInterval) {
 }
 
 TEST(SummarizeRatio, LeavesOutAsMuchOnEitherSide) {
-  // The median of five draws is the least of five when three or more draws are: (10 * 4^2 + 5 * 4 + 1) / 5^5 = 5.8 %. With 92 % each side
-  // leaves 4 % out and keeps it, with 80 % it leaves 10 % out and does not. The second least is reached by 31.7 %.
+  // The median of five draws is the least of five when three or more draws are: (10 * 4^2 + 5 * 4 + 1) / 5^5 = 5.8 %. With 92 %
+  // each side leaves 4 % out and keeps it, with 80 % it leaves 10 % out and does not. The second least is reached by 31.7 %.
   const auto above = times({1, 2, 3, 4, 5});
   const auto below = times({1, 1, 1, 1, 1});
   const auto wide = summarize_ratio(above, below, 1, 0.92);
