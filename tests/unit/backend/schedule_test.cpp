@@ -83,7 +83,7 @@ class Written {
     if (event >= events_.of_launch(0)) return fmt::format("e{}", event - events_.of_launch(0));
     for (int lane = 0; lane < events_.lanes; ++lane) {
       if (event == events_.joined(lane)) return "joined";
-      for (const std::size_t batch : {0, 1}) {
+      for (const std::size_t batch : {0U, 1U}) {
         if (event == events_.batch(batch, lane)) return fmt::format("batch {}", batch);
       }
     }

@@ -64,7 +64,8 @@ TEST(SweepReader, ShowsOneAxisAsARow) {
 }
 
 TEST(SweepReader, LeavesOutWhatLiesOnNoAxis) {
-  for (const json& at : {json({2, 0}), json({-1, 0}), json({0}), json({0, 0, 0}), json({0.5, 0})}) {
+  for (const json& at :
+       {json::array({2, 0}), json::array({-1, 0}), json::array({0}), json::array({0, 0, 0}), json::array({0.5, 0})}) {
     EXPECT_EQ(table_of(read(changed("/cases/0/cells/0/at", at)).sections[0], "Every cell")->rows.size(), 2U) << at;
   }
 }
