@@ -25,9 +25,8 @@
 ///   Status record(device, lane, event)
 ///   Status wait(device, lane, event)
 ///   Status compute(device, launch)              launches the operation's kernel on the launch's lane
-///   Status communicate(launch, begun)           enqueues the operation on that lane of each device; where `begun` is an event and
-///   not
-///                                               negative, it is recorded once all blocks have begun
+///   Status communicate(launch, begun)           enqueues the operation on that lane of each device; the event `begun` is recorded
+///                                               once all its blocks have begun, none where it is negative
 ///   Result<bool> passed(device, event)          without waiting
 ///   Result<Microseconds> took(device)           between its begin and its end
 ///   Status healthy()                            of the communicators

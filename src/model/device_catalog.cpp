@@ -14,8 +14,8 @@ namespace {
 //   [CC]    CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability".
 //   [OCC]   CUDA toolkit 13.0, cuda_occupancy.h: allocation granules, partitions, blocks per SM.
 //   [GUIDE] Ampere, Hopper and Blackwell tuning guides: shared memory per SM and block, 1 KiB reserved per block, cluster size.
-//   [LLVM]  LLVM's AMDGPU backend: 8 waves per SIMD, VGPR granule 8, 512 VGPRs, LDS 64 KiB in granules of 512 B on gfx90a and
-//   gfx942. [ROCM]  ROCm documentation, "Accelerator and GPU hardware specifications": CUs, wave size, LDS, VGPR file.
+//   [LLVM]  LLVM's AMDGPU backend, gfx90a and gfx942: 8 waves per SIMD, VGPR granule 8, 512 VGPRs, LDS 64 KiB by 512 B.
+//   [ROCM]  ROCm documentation, "Accelerator and GPU hardware specifications": CUs, wave size, LDS, VGPR file.
 // The SM counts come from the product's own data sheet or architecture white paper, named in `source`.
 
 // What every SM since Ampere has in common.

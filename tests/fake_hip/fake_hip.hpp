@@ -12,8 +12,8 @@
 /// Each stream is a queue. An operation runs as soon as everything before it is done, or only when the program asks (lazily): then
 /// a program that reads a result without waiting for it finds that it is not there yet.
 ///
-/// The modelled time: a stream's operations follow each other. Kernels of all streams of one device share it and run one after
-/// another in the order in which they could begin, except that a kernel of a stream of the greatest priority begins at once. So
+/// The modelled time: a stream's operations follow each other. Kernels of all streams of one device share it. They run
+/// one after another, in the order in which they could begin. A kernel of a stream of the greatest priority begins at once. So
 /// sequential work adds up, and a prioritised collective runs beside compute. What the host asks for after it has waited for
 /// something begins after that.
 ///
@@ -24,10 +24,9 @@
 ///   ELBOWROOM_FAKE_HIP_PRIORITY=ignored      priorities have no effect on the modelled time, as on drivers that ignore them
 ///   ELBOWROOM_FAKE_HIP_PRIORITY=none         the range of priorities is empty
 ///   ELBOWROOM_FAKE_HIP_LAZY=1                operations run only when the program synchronises or queries
-///   ELBOWROOM_FAKE_HIP_STICKY=1              hipGetLastError tells the last failure, as from ROCm 7 on, and not the last call's
-///   result ELBOWROOM_FAKE_HIP_FAIL=NAME:CODE[:N]    the N-th call (first: 1, the default) of function NAME and all later ones
-///   return CODE; several
-///                                           separated by commas; NAME is the exported one
+///   ELBOWROOM_FAKE_HIP_STICKY=1              hipGetLastError tells the last failure, as from ROCm 7 on, not the last result
+///   ELBOWROOM_FAKE_HIP_FAIL=NAME:CODE[:N]    the N-th call (first: 1, the default) of the exported function NAME, and all later
+///                                            ones, return CODE; several are separated by commas
 /// Functions that are absent in older versions are all there; hide one from a program with ELBOWROOM_FAKE_HIP_FAIL=NAME:801.
 namespace hip = elbowroom::interposer::hip;
 

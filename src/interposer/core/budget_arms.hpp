@@ -10,8 +10,8 @@
 namespace elbowroom::interposer {
 
 /// Compares block budgets of collectives while the program runs, beside what AbTrial compares. Ranks must have the same budget for
-/// the same collective, so one process decides for all that share a communicator with it, and an arm is in force only when the
-/// ranks have agreed on it.
+/// the same collective. So one process decides for all that share a communicator with it. An arm is in force only when the ranks
+/// have agreed on it.
 ///
 /// The process compares when its own controls are settled, when the steps of all ranks repeat the same collectives with theirs
 /// settled as well, and when nobody else leads it. A step counts for an arm only if the arm was in force from the step's begin to
