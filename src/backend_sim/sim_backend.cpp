@@ -14,7 +14,7 @@ namespace elbowroom::sim {
 namespace {
 
 // As many as a scenario may ask for.
-constexpr int kDevices = 8;
+constexpr int kDeviceCount = 8;
 constexpr const char* kDefaultDevice = "h200";
 constexpr const char* kModelVersion = "3";
 
@@ -24,7 +24,7 @@ class SimBackend final : public Backend {
  public:
   SimBackend(const DeviceLimits& device, const RunNoise& noise, std::chrono::milliseconds time_limit)
       : noise_(noise), time_limit_(time_limit) {
-    for (int index = 0; index < kDevices; ++index) {
+    for (int index = 0; index < kDeviceCount; ++index) {
       devices_.push_back(
           {index, fmt::format("{} (simulated)", device.title), device, performance_of(device).memory, model_width_of(device)});
     }

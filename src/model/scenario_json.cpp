@@ -16,12 +16,12 @@ namespace {
 using detail::JsonFields;
 using nlohmann::json;
 
-constexpr const char* kSchema = "elbowroom.scenario/1";
+constexpr const char* kScenarioSchema = "elbowroom.scenario/1";
 
 Result<Scenario> read_scenario(const json& document, const std::string& source) {
   JsonFields fields(document, "", source);
-  const auto is_schema = [](std::string_view word) { return word == kSchema ? std::optional(word) : std::nullopt; };
-  fields.word<std::string_view>("schema", is_schema, fmt::format("\"{}\"", kSchema), kSchema);
+  const auto is_schema = [](std::string_view word) { return word == kScenarioSchema ? std::optional(word) : std::nullopt; };
+  fields.word<std::string_view>("schema", is_schema, fmt::format("\"{}\"", kScenarioSchema), kScenarioSchema);
   Scenario scenario;
   scenario.name = fields.text("name");
   scenario.gpus = static_cast<int>(fields.integer("gpus", 2, 8));
@@ -44,7 +44,7 @@ Result<Scenario> read_scenario(const json& document, const std::string& source) 
 
 Result<Scenario> parse_scenario(std::string_view text, std::string_view source) {
   const std::string where(source);
-  const Result<json> document = detail::read_json_object(text, where, fmt::format("an {} document", kSchema));
+  const Result<json> document = detail::read_json_object(text, where, fmt::format("an {} document", kScenarioSchema));
   if (!document) return document.error();
   Result<Scenario> scenario = read_scenario(*document, where);
   if (!scenario) return scenario;
@@ -53,7 +53,7 @@ Result<Scenario> parse_scenario(std::string_view text, std::string_view source) 
 }
 
 std::string to_json(const Scenario& scenario, int indent) {
-  const nlohmann::ordered_json document{{"schema", kSchema},
+  const nlohmann::ordered_json document{{"schema", kScenarioSchema},
                                         {"name", scenario.name},
                                         {"gpus", scenario.gpus},
                                         {"iterations", scenario.iterations},

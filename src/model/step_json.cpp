@@ -21,7 +21,7 @@ using detail::shown;
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr const char* kSchema = "elbowroom.step/1";
+constexpr const char* kStepSchema = "elbowroom.step/1";
 constexpr std::string_view kBefore = "@-1";
 
 Error wrong(const std::string& source, const std::string& field, const json& value, std::string_view expected) {
@@ -251,8 +251,8 @@ Status read_operations(const json& operations, const std::string& source, Step& 
 
 Result<Step> read_step(const json& document, std::string_view text, const std::string& source) {
   JsonFields fields(document, "", source);
-  const auto is_schema = [](std::string_view word) { return word == kSchema ? std::optional(word) : std::nullopt; };
-  fields.word<std::string_view>("schema", is_schema, fmt::format("\"{}\"", kSchema), kSchema);
+  const auto is_schema = [](std::string_view word) { return word == kStepSchema ? std::optional(word) : std::nullopt; };
+  fields.word<std::string_view>("schema", is_schema, fmt::format("\"{}\"", kStepSchema), kStepSchema);
   Step step;
   step.name = fields.text("name");
   step.repeats = static_cast<int>(fields.optional_integer("repeats", 1, detail::kMostRepeats).value_or(1));
@@ -324,7 +324,7 @@ ordered_json operation_json(const Step& step, const Operation& operation) {
 
 Result<Step> parse_step(std::string_view text, std::string_view source) {
   const std::string where(source);
-  const Result<json> document = detail::read_json_object(text, where, fmt::format("an {} document", kSchema));
+  const Result<json> document = detail::read_json_object(text, where, fmt::format("an {} document", kStepSchema));
   if (!document) return document.error();
   if (const auto schema = document->find("schema"); schema != document->end() && *schema == "elbowroom.scenario/1") {
     const Result<Scenario> scenario = parse_scenario(text, source);
@@ -337,7 +337,7 @@ Result<Step> parse_step(std::string_view text, std::string_view source) {
 }
 
 std::string to_json(const Step& step, int indent) {
-  ordered_json document{{"schema", kSchema}, {"name", step.name}, {"repeats", step.repeats}};
+  ordered_json document{{"schema", kStepSchema}, {"name", step.name}, {"repeats", step.repeats}};
   for (const MeshAxis& axis : step.mesh) document["mesh"][axis.name] = axis.size;
   if (step.mesh.empty()) document["ranks"] = step.ranks;
   for (const Group& group : step.groups) document["groups"].push_back({{"name", group.name}, {"ranks", group.ranks}});

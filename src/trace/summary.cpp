@@ -17,7 +17,7 @@
 namespace elbowroom {
 namespace {
 
-struct Interval {
+struct Bounds {
   double low;
   double high;
 };
@@ -32,7 +32,7 @@ double median_of(std::vector<double>& values) {
 
 /// The interval that leaves the same number of replicates out on either side, widened to hold `estimate` (at low confidence
 /// the middle of the replicates can miss it).
-Interval percentile_interval(std::vector<double> replicates, double estimate, double confidence) {
+Bounds percentile_interval(std::vector<double> replicates, double estimate, double confidence) {
   std::sort(replicates.begin(), replicates.end());
   const std::size_t last = replicates.size() - 1;
   const auto outside = static_cast<std::size_t>(std::floor((1.0 - confidence) / 2.0 * static_cast<double>(last)));
@@ -103,7 +103,7 @@ Result<Summary> summarize(std::span<const Microseconds> samples, std::uint64_t s
     std::generate(resample.begin(), resample.end(), [&] { return sorted[draw()]; });
     return median_of(resample);
   };
-  const Interval interval = percentile_interval(bootstrap(sorted.size(), seed, resamples, replicate), median, confidence);
+  const Bounds interval = percentile_interval(bootstrap(sorted.size(), seed, resamples, replicate), median, confidence);
   // Of few samples the bootstrap promises more than it holds: of seven, 87 % where it says 95.
   const double reachable = reachable_confidence(samples.size(), confidence);
   const RankInterval ranks = rank_interval(samples, reachable);
@@ -135,7 +135,7 @@ Result<RatioSummary> summarize_ratio(std::span<const Microseconds> numerator, st
     return median_of(above) / median_of(below);
   };
   const double ratio = ratio_of([next = std::size_t{0}]() mutable { return next++; });
-  const Interval interval = percentile_interval(bootstrap(pairs.size(), seed, resamples, ratio_of), ratio, confidence);
+  const Bounds interval = percentile_interval(bootstrap(pairs.size(), seed, resamples, ratio_of), ratio, confidence);
   return RatioSummary{ratio, interval.low, interval.high, reachable_confidence(pairs.size(), confidence),
                       static_cast<int>(pairs.size())};
 }

@@ -27,8 +27,6 @@ struct ReportArguments {
   std::string output = "report.html";
 };
 
-int say(const Error& error) { return complain(kReport, error); }
-
 /// The page replaces nothing that is not a page, and no document that it is made of.
 Status check_output(const ReportArguments& arguments) {
   const NamedFile output("--html", arguments.output);
@@ -50,7 +48,7 @@ std::vector<page::Document> read_documents(const std::vector<std::string>& files
     if (document) {
       documents.push_back(*std::move(document));
     } else {
-      say(document.error());
+      complain(kReport, document.error());
       all = false;
     }
   }
@@ -60,18 +58,18 @@ std::vector<page::Document> read_documents(const std::vector<std::string>& files
 
 int run_report(const ReportArguments& arguments) {
   const Result<page::Assets> assets = page::embedded_assets();
-  if (!assets) return say(assets.error());
-  if (Status writable = check_output(arguments); !writable) return say(writable.error());
+  if (!assets) return complain(kReport, assets.error());
+  if (Status writable = check_output(arguments); !writable) return complain(kReport, writable.error());
   page::Page page{ELBOWROOM_VERSION, {"elbowroom", "report"}, read_documents(arguments.files)};
   if (page.documents.empty()) return exit_bad_input;
   page.command.insert(page.command.end(), arguments.files.begin(), arguments.files.end());
   const std::string html = page::to_html(page, *assets);
-  if (Status written = write_document(arguments.output, page::kPageSchema, html); !written) return say(written.error());
+  if (Status written = write_document(arguments.output, page::kPageSchema, html); !written) return complain(kReport, written.error());
   if (arguments.output == "-") return exit_ok;
   const std::size_t documents = page.documents.size();
   const Status shown = print_table(fmt::format("{}: {} document{}, {} kB\n", arguments.output, documents, documents == 1 ? "" : "s",
                                                (html.size() + 999) / 1000));
-  return shown ? exit_ok : say(shown.error());
+  return shown ? exit_ok : complain(kReport, shown.error());
 }
 
 }  // namespace

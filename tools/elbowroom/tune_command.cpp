@@ -41,8 +41,6 @@ struct TuneArguments {
 
 constexpr std::string_view kTune = "elbowroom tune";
 
-int say(const Error& error) { return complain(kTune, error); }
-
 std::vector<std::string> left_out(const TuneArguments& arguments) {
   std::vector<std::string> names = arguments.left_out;
   if (arguments.for_run) std::ranges::copy(controls_beyond_run(), std::back_inserter(names));
@@ -78,11 +76,11 @@ class TuneCommand {
       : arguments_(arguments), left_out_(left_out(arguments)), profile_(profile_path(arguments.profile)) {}
 
   int run() {
-    if (Status checked = check(arguments_); !checked) return say(checked.error());
+    if (Status checked = check(arguments_); !checked) return complain(kTune, checked.error());
     const Result<CaseSelection> selection = select_cases(arguments_.cases);
-    if (!selection) return say(selection.error());
+    if (!selection) return complain(kTune, selection.error());
     const Result<std::unique_ptr<Backend>> backend = open_for(backend_request(arguments_.cases), selection->scenarios);
-    if (!backend) return say(backend.error());
+    if (!backend) return complain(kTune, backend.error());
     origin_ = origin_of(**backend, selection->scenarios.front().gpus, arguments_.cases.seed);
     show(table_preamble(origin_));
     if (!left_out_.empty()) show(fmt::format("# without {}\n", fmt::join(left_out_, ", ")));
@@ -98,9 +96,9 @@ class TuneCommand {
                                       selection->scenarios.size()));
       return interruption_.exit_code();
     }
-    if (!tuned) return say(tuned.error());
-    if (!written) return say(written.error());
-    if (!shown_) return say(shown_.error());
+    if (!tuned) return complain(kTune, tuned.error());
+    if (!written) return complain(kTune, written.error());
+    if (!shown_) return complain(kTune, shown_.error());
     if (profile_.empty()) print_notice("nothing is stored: no --profile is given and ELBOWROOM_PROFILE is not set");
     return exit_ok;
   }

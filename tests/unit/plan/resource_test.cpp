@@ -19,7 +19,7 @@ TEST(ResourceSet, HoldsExactlyWhatWasInserted) {
 TEST(ResourceSet, SpeaksInAFixedOrder) {
   EXPECT_EQ(in_words({Resource::shared_memory, Resource::threads, Resource::registers}), "threads, registers, shared memory");
   EXPECT_EQ(in_words({Resource::blocks}), "blocks");
-  EXPECT_EQ(in_words({}), "");
+  EXPECT_EQ(in_words(ResourceSet()), "");
 }
 
 TEST(Resource, HasTheNamesOfTheContract) {

@@ -22,7 +22,7 @@ ProcessReport process(const std::string& chosen, double gain, std::int64_t decis
   return report;
 }
 
-RunReport run_of(std::vector<ProcessReport> processes) {
+RunReport run_with(std::vector<ProcessReport> processes) {
   RunReport report;
   report.policy = "auto";
   report.processes = std::move(processes);
@@ -30,52 +30,52 @@ RunReport run_of(std::vector<ProcessReport> processes) {
 }
 
 TEST(RunClosing, SaysWhatWasKeptAndTheLeastThatItWasWorth) {
-  EXPECT_EQ(closing_line(run_of({process("priority, gate", 3.4), process("priority, gate", 3.2)})),
+  EXPECT_EQ(closing_line(run_with({process("priority, gate", 3.4), process("priority, gate", 3.2)})),
             "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
 }
 
 TEST(RunClosing, SaysThatNothingHelpedAndWhatWasTried) {
   EXPECT_EQ(
-      closing_line(run_of({process("plain", 0.2)})),
+      closing_line(run_with({process("plain", 0.2)})),
       "nothing helped, the program ran as it is (gain with 'priority' -0.1 % (-0.4..0.2, 95 %), 'priority, gate' 0.2 % (-0.3..0.7, "
       "95 %))");
 }
 
 TEST(RunClosing, SaysWhenProcessesChoseDifferently) {
-  EXPECT_EQ(closing_line(run_of({process("plain", 0.2), process("priority, gate", 3.2), process("priority, gate", 3.1)})),
+  EXPECT_EQ(closing_line(run_with({process("plain", 0.2), process("priority, gate", 3.2), process("priority, gate", 3.1)})),
             "processes chose differently: 'plain' in 1, 'priority, gate' in 2");
 }
 
 TEST(RunClosing, SaysWhyNothingWasCompared) {
   ProcessReport none = process("plain", 0, 0);
   none.trial.arms.clear();
-  EXPECT_EQ(closing_line(run_of({none})), "the program ran as it is: it ended before a comparison did (640 collectives)");
+  EXPECT_EQ(closing_line(run_with({none})), "the program ran as it is: it ended before a comparison did (640 collectives)");
   none.trial.repetition = 0;
-  EXPECT_EQ(closing_line(run_of({none})), "the program ran as it is: no repetition was found among 640 collectives");
+  EXPECT_EQ(closing_line(run_with({none})), "the program ran as it is: no repetition was found among 640 collectives");
   none.activity.collectives.clear();
-  EXPECT_EQ(closing_line(run_of({none})), "the program ran as it is: no collective was seen");
-  EXPECT_EQ(closing_line(run_of({})), "") << "a command without a GPU";
+  EXPECT_EQ(closing_line(run_with({none})), "the program ran as it is: no collective was seen");
+  EXPECT_EQ(closing_line(run_with({})), "") << "a command without a GPU";
 }
 
 TEST(RunClosing, NamesWhatIsOnSymmetricMemoryAndWhetherItWasCompared) {
   ProcessReport rank = process("priority, gate", 3.2);
   rank.symmetric_memory = R"({"buffers": [{"what": "DDP buckets", "state": "registered", "bytes": 2428608512}]})";
-  EXPECT_EQ(closing_line(run_of({process("priority, gate", 3.2), rank})),
+  EXPECT_EQ(closing_line(run_with({process("priority, gate", 3.2), rank})),
             "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; DDP buckets on symmetric memory (2316 MiB), "
             "uncompared, sums may differ in their last bits");
   rank.symmetric_memory = R"({"buffers": [{"what": "DDP buckets", "state": "refused", "reason": "rank 1: out of memory"}]})";
-  EXPECT_EQ(closing_line(run_of({rank})),
+  EXPECT_EQ(closing_line(run_with({rank})),
             "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; DDP buckets on ordinary memory: rank 1: out of memory");
   rank.symmetric_memory = R"({"buffers": [{"what": "DDP buckets", "state": "registered", "bytes": 2428608512,
                                "ordinary_ms": 39.9, "symmetric_ms": 38.1}]})";
-  EXPECT_THAT(closing_line(run_of({rank})), HasSubstr("on symmetric memory (2316 MiB), 38.10 ms a step, 39.90 before"));
+  EXPECT_THAT(closing_line(run_with({rank})), HasSubstr("on symmetric memory (2316 MiB), 38.10 ms a step, 39.90 before"));
   rank.symmetric_memory = R"({"buffers": [{"what": "FSDP2 staging buffers", "state": "given back", "bytes": 4096,
                                "reason": "rank 0: steps became slower", "ordinary_ms": 38.1, "symmetric_ms": 39.9}]})";
-  EXPECT_THAT(closing_line(run_of({rank})), HasSubstr("on ordinary memory: rank 0: steps became slower"));
+  EXPECT_THAT(closing_line(run_with({rank})), HasSubstr("on ordinary memory: rank 0: steps became slower"));
   rank.symmetric_memory = R"({"buffers": [{"what": "DDP buckets", "state": "waiting", "bytes": 4096, "ordinary_ms": null}]})";
-  EXPECT_THAT(closing_line(run_of({rank})), HasSubstr("on ordinary memory: it ended before they were registered"));
+  EXPECT_THAT(closing_line(run_with({rank})), HasSubstr("on ordinary memory: it ended before they were registered"));
   rank.symmetric_memory = R"({"buffers": 3, "refused": {}})";
-  EXPECT_EQ(closing_line(run_of({rank})), "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
+  EXPECT_EQ(closing_line(run_with({rank})), "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
 }
 
 ProcessReport remembering(const std::string& remembered, const std::string& chosen, double gain, std::int64_t decisions) {
@@ -86,22 +86,22 @@ ProcessReport remembering(const std::string& remembered, const std::string& chos
 }
 
 TEST(RunClosing, SaysWhatWasRemembered) {
-  EXPECT_EQ(closing_line(run_of({remembering("plain", "plain", 0, 0)})),
+  EXPECT_EQ(closing_line(run_with({remembering("plain", "plain", 0, 0)})),
             "nothing helped in an earlier run, which is remembered: the program ran as it is");
-  EXPECT_EQ(closing_line(run_of({remembering("priority, gate", "priority, gate", 0, 0)})),
+  EXPECT_EQ(closing_line(run_with({remembering("priority, gate", "priority, gate", 0, 0)})),
             "kept 'priority, gate', remembered from an earlier run: this one ended before it was checked");
-  EXPECT_EQ(closing_line(run_of({remembering("priority, gate", "priority, gate", 3.2, 1)})),
+  EXPECT_EQ(closing_line(run_with({remembering("priority, gate", "priority, gate", 3.2, 1)})),
             "kept 'priority, gate', as an earlier run did: steps take 3.2 % (2.7..3.7, 95 %) less");
-  EXPECT_EQ(closing_line(run_of({remembering("plain", "priority, gate", 3.2, 1)})),
+  EXPECT_EQ(closing_line(run_with({remembering("plain", "priority, gate", 3.2, 1)})),
             "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
-  EXPECT_EQ(closing_line(run_of({remembering("priority, gate", "plain", -0.2, 1)})),
+  EXPECT_EQ(closing_line(run_with({remembering("priority, gate", "plain", -0.2, 1)})),
             "nothing helped, the program ran as it is (gain with 'priority' -0.1 % (-0.4..0.2, 95 %), 'priority, gate' -0.2 % "
             "(-0.7..0.3, "
             "95 %)); 'priority, gate', which an earlier run kept, was given up");
 }
 
 TEST(RunClosing, SaysWhereSettingsOfNcclDidNotAct) {
-  RunReport report = run_of({process("priority, gate", 3.2), process("priority, gate", 3.2)});
+  RunReport report = run_with({process("priority, gate", 3.2), process("priority, gate", 3.2)});
   report.processes[1].activity.library.unseen = 1;
   EXPECT_EQ(closing_line(report), "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less") << "nothing was asked of it";
   report.asks_library = true;
@@ -114,11 +114,11 @@ TEST(RunClosing, SaysWhereSettingsOfNcclDidNotAct) {
 TEST(RunClosing, SaysWhatMayChangeBitsAndWhoForbadeIt) {
   ProcessReport targeted = process("priority, gate, sm_target", 0);
   targeted.trial.arms.push_back({"priority, gate, sm_target", Microseconds(960), 4, 3, 5});
-  EXPECT_EQ(closing_line(run_of({targeted})),
+  EXPECT_EQ(closing_line(run_with({targeted})),
             "kept 'priority, gate, sm_target': steps take 4.0 % (3.0..5.0, 95 %) less; products with an SM target may differ in "
             "their last "
             "bits");
-  RunReport report = run_of({process("priority, gate", 3.2)});
+  RunReport report = run_with({process("priority, gate", 3.2)});
   report.same_bits = "--same-bits";
   EXPECT_EQ(closing_line(report), "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
   report.same_bits = "CUBLAS_WORKSPACE_CONFIG=:4096:8";
@@ -132,17 +132,17 @@ TEST(RunClosing, SaysWhatMayChangeBitsAndWhoForbadeIt) {
 
 // A launcher that uses the driver and runs no collective says nothing of the job.
 TEST(RunClosing, LeavesOutProcessesThatDecidedNothing) {
-  EXPECT_EQ(closing_line(run_of({process("plain", 0, 0), process("priority, gate", 3.2)})),
+  EXPECT_EQ(closing_line(run_with({process("plain", 0, 0), process("priority, gate", 3.2)})),
             "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less");
 }
 
 TEST(RunClosing, IsEmptyWhereNothingIsCompared) {
-  RunReport report = run_of({process("priority, gate", 3.2)});
+  RunReport report = run_with({process("priority, gate", 3.2)});
   report.policy = "gate";
   EXPECT_EQ(closing_line(report), "");
   ProcessReport off = process("plain", 0);
   off.trial.state = "off";
-  EXPECT_EQ(closing_line(run_of({off})), "");
+  EXPECT_EQ(closing_line(run_with({off})), "");
 }
 
 /// Compared its budgets: 16 blocks take 0.5 % less, 8 blocks `gain` % less than the library's own number.
@@ -160,21 +160,21 @@ ProcessReport with_budget(ProcessReport report, std::int64_t kept, double gain) 
 TEST(RunClosing, SaysWhichBudgetWasKeptAndWhatItWasWorth) {
   ProcessReport follower = process("plain", 0.2);
   follower.trial.budget.state = "waiting";
-  const RunReport kept = run_of({follower, with_budget(process("plain", 0.2), 8, 3)});
+  const RunReport kept = run_with({follower, with_budget(process("plain", 0.2), 8, 3)});
   EXPECT_THAT(closing_line(kept), HasSubstr("no other control helped (gain with 'priority'"));
   EXPECT_THAT(closing_line(kept),
               HasSubstr("; collectives kept to 8 blocks: steps take 3.0 % (2.0..4.0, 95 %) less, sums may differ"));
-  EXPECT_EQ(closing_line(run_of({with_budget(process("priority, gate", 3.2), 0, -2)})),
+  EXPECT_EQ(closing_line(run_with({with_budget(process("priority, gate", 3.2), 0, -2)})),
             "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; fewer blocks for collectives gained nothing (16: 0.5 % "
             "(-0.5..1.5, 95 %), 8: -2.0 % (-3.0..-1.0, 95 %))");
   ProcessReport unchecked = with_budget(process("priority, gate", 3.2), 8, 0);
   unchecked.trial.budget.decisions = 0;
-  EXPECT_THAT(closing_line(run_of({unchecked})), HasSubstr("; collectives kept to 8 blocks, as an earlier run found, not checked"));
+  EXPECT_THAT(closing_line(run_with({unchecked})), HasSubstr("; collectives kept to 8 blocks, as an earlier run found, not checked"));
 }
 
 // Of two jobs, or two groups of ranks that share no communicator, the one that gained least.
 TEST(RunClosing, SaysTheLeastThatABudgetWasWorth) {
-  EXPECT_THAT(closing_line(run_of({with_budget(process("plain", 0.2), 8, 5), with_budget(process("plain", 0.2), 8, 3)})),
+  EXPECT_THAT(closing_line(run_with({with_budget(process("plain", 0.2), 8, 5), with_budget(process("plain", 0.2), 8, 3)})),
               HasSubstr("steps take 3.0 %"));
 }
 
@@ -183,7 +183,7 @@ TEST(RunClosing, SaysWhyNoBudgetWasCompared) {
   asked.trial.budget.state = "waiting";
   asked.trial.budget.decides_here = true;
   asked.trial.budget.reason = "NCCL asked about no collective";
-  RunReport report = run_of({asked});
+  RunReport report = run_with({asked});
   EXPECT_THAT(closing_line(report), HasSubstr("; no budget of blocks was compared: NCCL asked about no collective"));
   report.processes[0].activity.library.agreement = {{"the ranks are on several hosts", 2}};
   EXPECT_THAT(closing_line(report), HasSubstr("; no budget of blocks was compared: the ranks are on several hosts"));

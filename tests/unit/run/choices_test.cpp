@@ -12,13 +12,13 @@
 namespace elbowroom::run {
 namespace {
 
-struct Read {
+struct ReadChoices {
   std::vector<KnownChoice> choices;
   std::size_t wrong_line = 0;
 };
 
-Read read(const std::string& text) {
-  Read all;
+ReadChoices choices_in(const std::string& text) {
+  ReadChoices all;
   ChoiceLines lines(text);
   while (const auto choice = lines.next()) { all.choices.push_back(*choice); }
   all.wrong_line = lines.wrong_line();
@@ -33,7 +33,7 @@ TEST(Choices, AreWrittenByDevice) {
   EXPECT_EQ(text,
             "device NVIDIA H200\n00000000000000a1 22809 priority, gate\nfedcba9876543210 0 plain\n"
             "device NVIDIA H100\n00000000000000a1 4294967295 priority\n");
-  EXPECT_EQ(read(text).choices, choices);
+  EXPECT_EQ(choices_in(text).choices, choices);
   EXPECT_EQ(choices_text({}), "");
 }
 
@@ -44,7 +44,7 @@ TEST(Choices, NameTheFirstLineThatIsNone) {
         "00000000000000a1 4294967296 gate", "0000000000000000 1 gate", "a1 1 gate", "00000000000000a1  1 gate",
         "00000000000000a1 1 g\tate", "00000000000000a1 1 g\xc3\xa4te"}) {
     const std::string text = "device NVIDIA H200\n0000000000000001 2 plain\n" + std::string(line) + "\n0000000000000002 3 plain\n";
-    const Read all = read(text);
+    const ReadChoices all = choices_in(text);
     EXPECT_EQ(all.wrong_line, 3U) << line;
     ASSERT_EQ(all.choices.size(), 1U) << "what stands before counts, what follows does not";
     EXPECT_EQ(all.choices[0].sequence, 1U);
@@ -69,7 +69,7 @@ RC_GTEST_PROP(Choices, AreTheSameAfterTheirText, ()) {
     choice.arm = arms[*rc::gen::inRange<std::size_t>(0, arms.size())];
   }
   const std::string text = choices_text(choices);
-  const Read all = read(text);
+  const ReadChoices all = choices_in(text);
   RC_ASSERT(all.wrong_line == 0U);
   RC_ASSERT(all.choices == choices);
 }

@@ -10,13 +10,13 @@
 namespace elbowroom::run {
 namespace {
 
-struct Read {
+struct ReadDurations {
   std::vector<LearnedDuration> durations;
   std::size_t wrong_line = 0;
 };
 
-Read read(const std::string& text) {
-  Read all;
+ReadDurations durations_in(const std::string& text) {
+  ReadDurations all;
   DurationLines lines(text);
   while (const auto learned = lines.next()) { all.durations.push_back(*learned); }
   all.wrong_line = lines.wrong_line();
@@ -33,7 +33,7 @@ TEST(Durations, AreWrittenByDevice) {
   const std::string text = durations_text(durations);
   EXPECT_EQ(text,
             "device NVIDIA H200\n00000000000000a1 1500\nfedcba9876543210 4294967295\ndevice NVIDIA H100\n00000000000000a1 7\n");
-  EXPECT_TRUE(std::ranges::equal(read(text).durations, durations, same));
+  EXPECT_TRUE(std::ranges::equal(durations_in(text).durations, durations, same));
   EXPECT_EQ(durations_text({}), "");
 }
 
@@ -42,7 +42,7 @@ TEST(Durations, NameTheFirstLineThatIsNone) {
                            "00000000000000a1 4294967296", "0000000000000000 5", "00000000000000g1 5", "00000000000000A1 5", "a1 5",
                            "00000000000000a1  5"}) {
     const std::string text = "device NVIDIA H200\n0000000000000001 2\n" + std::string(line) + "\n0000000000000002 3\n";
-    const Read all = read(text);
+    const ReadDurations all = durations_in(text);
     EXPECT_EQ(all.wrong_line, 3U) << line;
     ASSERT_EQ(all.durations.size(), 1U) << "what stands before counts, what follows does not";
     EXPECT_EQ(all.durations[0].nanoseconds, 2U);
@@ -58,7 +58,7 @@ RC_GTEST_PROP(Durations, AreTheSameAfterTheirText, ()) {
     duration.nanoseconds = *rc::gen::positive<std::uint32_t>();
   }
   const std::string text = durations_text(durations);
-  const Read all = read(text);
+  const ReadDurations all = durations_in(text);
   RC_ASSERT(all.wrong_line == 0U);
   RC_ASSERT(std::ranges::equal(all.durations, durations, same));
 }
