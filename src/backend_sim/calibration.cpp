@@ -60,7 +60,7 @@ class Search {
 /// The simulated time of one isolated collective.
 Result<double> comm_time(MeasuredCase what, const DeviceLimits& device) {
   what.step.repeats = 1;
-  const Result<EngineRun> run = simulate(what, Order::comm_only, {}, device);
+  const Result<SimRun> run = simulate(what, Order::comm_only, {}, device);
   if (!run) return run.error();
   return run->end;
 }
@@ -79,7 +79,7 @@ Result<double> compute_time(const MeasuredCase& what, Bytes pad, const DeviceLim
 
 }  // namespace
 
-Result<EngineRun> simulate(const MeasuredCase& what, Order order, const OverlapPlan& plan, const DeviceLimits& device) {
+Result<SimRun> simulate(const MeasuredCase& what, Order order, const OverlapPlan& plan, const DeviceLimits& device) {
   const Result<Program> program = lower(what.step, order, plan);
   if (!program) return program.error();
   const Result<SimProgram> translation = translated(what.step, *program, [&](const Launch& launch, const Lane&) {

@@ -17,7 +17,7 @@ struct MeasuredCase {
 };
 
 /// Runs the case under a plan of which the order of launches, the priority and the pad count.
-Result<EngineRun> simulate(const MeasuredCase& what, Order order, const OverlapPlan& plan, const DeviceLimits& device);
+Result<SimRun> simulate(const MeasuredCase& what, Order order, const OverlapPlan& plan, const DeviceLimits& device);
 
 /// A compute kernel's measured time alone: all iterations at one residency.
 struct IsolatedCompute {

@@ -34,7 +34,7 @@ double greatest_throughput(int sms, const Machine& machine, const SmCapacity& ca
 Result<AloneOnGpu> uncrowded(const Machine& machine, const DeviceLimits& device, const SimKernel& kernel) {
   const Result<SmCapacity> capacity = SmCapacity::make(device, {kernel});
   if (!capacity) return capacity.error();
-  const auto end_of = [&](const SimKernel& resized) { return simulate(machine, *capacity, {resized}, {Task{}}).end; };
+  const auto end_of = [&](const SimKernel& resized) { return simulate(machine, *capacity, {resized}, {DeviceTasks{Task{}}}).end; };
   AloneOnGpu best{kernel, end_of(kernel)};
   SimKernel smaller = kernel;
   ComputeProfile& resized = std::get<ComputeProfile>(smaller.profile);

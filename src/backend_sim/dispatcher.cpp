@@ -19,7 +19,7 @@ void Dispatcher::add(std::size_t task, const Task& what) {
   active.urgent = what.urgent;
   active.order = ++added_;
   active.blocks = active.kernel->blocks();
-  pool_.begin(what.lane, what.kernel);
+  pool_.begin(what.lane, what.kernel, what.waiting);
   active_[static_cast<std::size_t>(what.lane)] = active;
 }
 
@@ -56,6 +56,11 @@ const std::vector<std::size_t>& Dispatcher::place_blocks() {
     full_for_.reset();
   }
   return placed_;
+}
+
+std::int64_t Dispatcher::placed(int lane) const {
+  const std::optional<Active>& active = active_[static_cast<std::size_t>(lane)];
+  return active ? active->next : 0;
 }
 
 std::optional<std::size_t> Dispatcher::end_blocks(int lane, std::int64_t count) {

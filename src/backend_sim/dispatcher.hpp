@@ -23,6 +23,9 @@ class Dispatcher {
   /// Whether that task still has blocks to place.
   [[nodiscard]] bool pending(std::size_t task) const;
 
+  /// Blocks that the lane's task has placed.
+  [[nodiscard]] std::int64_t placed(int lane) const;
+
   /// Counts ended blocks of a lane; the task whose last block that was, if so.
   std::optional<std::size_t> end_blocks(int lane, std::int64_t count);
 

@@ -19,7 +19,12 @@ struct Task {
   bool urgent = false;           ///< greatest priority
   double bytes = 0;              ///< that a copy sends; a kernel's are in its profile
   double launched = 0;           ///< when the host has launched it
+  int meeting = -1;              ///< the same number for the tasks of other devices that it works with; -1: it works alone
+  int waiting = -1;              ///< kernel that its blocks are while they wait for those of other devices; -1: they wait for none
 };
+
+/// In the order of the host; tasks of one lane are in the order in which they run.
+using DeviceTasks = std::vector<Task>;
 
 inline constexpr int kCopy = -1;
 
@@ -30,27 +35,29 @@ struct TaskTimes {
   double end = 0;
 };
 
-/// What a run did, for tests and benchmarks.
-struct EngineCounts {
+struct EngineRun {
+  double end = 0;  ///< of its last task that ended
+  std::vector<TaskTimes> tasks;
   std::int64_t blocks = 0;  ///< started and ended
-  std::int64_t steps = 0;   ///< instants at which something changed
 };
 
-struct EngineRun {
-  double end = 0;
-  std::vector<TaskTimes> tasks;
-  EngineCounts counts;
-  bool given_up = false;  ///< it was overdue: what ended by then has its times
+struct SimRun {
+  double end = 0;  ///< the last instant at which something happened
+  std::vector<EngineRun> devices;
+  std::int64_t steps = 0;  ///< instants
+  bool given_up = false;   ///< it was overdue: what ended by then has its times
 };
 
 /// Whether a simulation has taken too long; asked every few thousand steps. Empty: it may take as long as it does.
 using Overdue = std::function<bool()>;
 
-/// Block-level discrete-event simulation of one GPU among equals. Blocks that start together on one SM and have equal work are one
-/// cohort. Head of line dispatch: the pending task of the greatest priority, then the one that became ready first, places all
-/// its blocks before any other places one; nothing is preempted. Deterministic. Memory is flat in blocks; time is linear in
-/// cohorts. `capacity` is that of `kernels`. A kernel runs on one lane only.
-EngineRun simulate(const Machine& machine, const SmCapacity& capacity, const std::vector<SimKernel>& kernels,
-                   const std::vector<Task>& tasks, const Overdue& overdue = {});
+/// Block-level discrete-event simulation of GPUs, each of which stands for all that do the same. Blocks that start together on one
+/// SM and have equal work are one cohort. Head of line dispatch: the pending task of the greatest priority, then the one that
+/// became ready first, places all its blocks before any other places one; nothing is preempted. Blocks of a collective of several
+/// devices wait for each other (Meetings); each moves data as its own device lets it, and the slowest decides. Deterministic.
+/// Memory is flat in blocks; time is linear in cohorts. `capacity` is that of `kernels`. A kernel runs on one lane only of a
+/// device.
+SimRun simulate(const Machine& machine, const SmCapacity& capacity, const std::vector<SimKernel>& kernels,
+                const std::vector<DeviceTasks>& devices, const Overdue& overdue = {});
 
 }  // namespace elbowroom::sim

@@ -50,6 +50,7 @@ struct CommProfile {
   double memory_share = 0;  ///< of a block's time per byte that stretches with the memory's latency
   double issue_share = 0;   ///< compute blocks that would slow the SM's other blocks as much as one of this kind
   double slowdown = 1;      ///< of the whole collective; 1 until isolated times are given
+  bool waits = false;       ///< its blocks wait for those of other devices: they move nothing, and take what they take of an SM
 };
 
 /// A kernel as it is launched.

@@ -62,22 +62,9 @@ Status accepts_partition(Sms wanted, const DeviceLimits& device) {
                                    device.sms.count() - 1));
 }
 
-/// One device stands for all, so that all must do the same.
-Status alike_everywhere(const Step& step) {
-  for (const Operation& operation : step.operations) {
-    if (!operation.at.empty() || operation.at_group || operation.group || std::holds_alternative<SendRecv>(operation.what)) {
-      return invalid_input(fmt::format(
-          "operation \"{}\": takes place on some ranks only, expected the same on all (the simulator runs one device among equals)",
-          operation.name));
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<LaunchModels> LaunchModels::make(const Step& step, const DeviceLimits& device) {
-  if (Status alike = alike_everywhere(step); !alike) return alike.error();
   LaunchModels models(step, device);
   for (const Operation& operation : step.operations) {
     Known known;
@@ -85,6 +72,8 @@ Result<LaunchModels> LaunchModels::make(const Step& step, const DeviceLimits& de
     if (const auto* collective = std::get_if<Collective>(&operation.what)) {
       // A communication kernel that cannot run is said now and not at the first run.
       if (Result<CommProfile> comm = comm_profile(*collective, {}, known.ranks, device); !comm) return comm.error();
+    } else if (std::holds_alternative<SendRecv>(operation.what)) {
+      return invalid_input(fmt::format("operation \"{}\": a send, which the simulator does not know", operation.name));
     } else {
       const auto* recorded = std::get_if<RecordedKernel>(&operation.what);
       Result<ComputeProfile> compute =

@@ -28,6 +28,8 @@ double at_load(const std::vector<double>& tile_time, double load) {
 /// Whether the first of two mixes comes first in sums: by the kernel that was added last.
 bool before(const Mix& a, const Mix& b) { return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend()); }
 
+bool waits(const SimKernel& kernel) { return !kernel.computes() && kernel.comm().waits; }
+
 bool on_links(const SimKernel& kernel) { return !kernel.computes() && kernel.comm().link_rate < kNoLimit; }
 
 /// 1 without demand, demand / rate far beyond it, smooth between.
@@ -54,7 +56,7 @@ SharedRates::OnSm& SharedRates::on_sm(int mix) {
     for (const Share& share : shares) {
       if (kernel(share).computes()) continue;
       load += share.count * kernel(share).comm().issue_share;
-      comm_demand += share.count * kernel(share).comm().block_rate;
+      if (!waits(kernel(share))) comm_demand += share.count * kernel(share).comm().block_rate;
     }
     OnSm made;
     for (const Share& share : shares) {
@@ -95,6 +97,7 @@ SharedRates::Device SharedRates::device_factors() {
         compute_demand += here.sms * share.count * kernel(share).compute().traffic / here.unloaded[at];
         continue;
       }
+      if (waits(kernel(share))) continue;
       auto known = std::ranges::find(comm, share.kernel, &Demand::kernel);
       if (known == comm.end()) known = comm.insert(known, {share.kernel, 0});
       known->bytes += here.sms * share.count * here.unloaded[at];
@@ -148,7 +151,7 @@ void SharedRates::set_rates(int mix, OnSm& here) const {
     double rate = 0;
     if (kernel.computes()) {
       rate = 1.0 / (here.unloaded[at] * waiting(kernel.compute().memory_share, factors_.latency));
-    } else {
+    } else if (!waits(kernel)) {
       const CommProfile& comm = kernel.comm();
       const double wait = waiting(comm.memory_share, factors_.latency) / (on_links(kernel) ? factors_.link : 1.0);
       rate = 1.0 / (comm.slowdown * (comm.startup + comm.bytes * wait / here.unloaded[at]));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backend_sim/crowding.hpp"
+#include "elbowroom/model/rank_classes.hpp"
 
 namespace elbowroom::sim {
 namespace {
@@ -20,49 +21,106 @@ class Kernels {
 
   struct Known {
     int kernel = kCopy;  ///< kCopy: there is none
+    int waiting = -1;    ///< the same kernel while it waits for other devices; -1: not asked for yet
     double copied = 0;
   };
 
-  Result<Known> of(const Launch& launch, const Lane& lane) {
+  Result<Known> of(const Launch& launch, const Lane& lane, bool meets) {
     const auto [found, added] = known_.try_emplace(std::tuple(launch.operation, launch.lane, launch.settings));
-    if (!added) return found->second;
-    Result<LaunchModel> model = model_of_(launch, lane);
-    if (!model) return model.error();
-    found->second.copied = model->copied;
-    if (model->kernel) {
-      found->second.kernel = static_cast<int>(kernels_.size());
-      kernels_.push_back(std::move(*model->kernel));
+    Known& known = found->second;
+    if (added) {
+      Result<LaunchModel> model = model_of_(launch, lane);
+      if (!model) return model.error();
+      known.copied = model->copied;
+      if (model->kernel) known.kernel = add(std::move(*model->kernel));
     }
-    return found->second;
+    if (meets && known.kernel != kCopy && known.waiting < 0) known.waiting = add(waiting(at(known.kernel)));
+    return known;
   }
 
  private:
+  [[nodiscard]] const SimKernel& at(int kernel) const { return kernels_[static_cast<std::size_t>(kernel)]; }
+
+  int add(SimKernel kernel) {
+    kernels_.push_back(std::move(kernel));
+    return static_cast<int>(kernels_.size()) - 1;
+  }
+
+  static SimKernel waiting(SimKernel kernel) {
+    std::get<CommProfile>(kernel.profile).waits = true;
+    return kernel;
+  }
+
   const ModelOf& model_of_;
   std::vector<SimKernel>& kernels_;
   std::map<std::tuple<int, int, LaunchSettings>, Known> known_;
 };
 
-/// First and last task of a launch.
-struct Part {
-  int first = 0;
-  int last = 0;
-};
+/// The devices' tasks as they are put together.
+class Tasks {
+ public:
+  Tasks(const Program& program, const RankClasses& classes, SimProgram& made)
+      : program_(program),
+        made_(made),
+        parts_(static_cast<std::size_t>(classes.count), std::vector<Part>(program.launches.size())),
+        launched_(parts_.size()) {
+    made.devices.resize(parts_.size());
+    made.launch_of.resize(parts_.size());
+    made.device_of = classes.of_rank;
+  }
 
-void add_tasks(const Launch& launch, const Lane& lane, const Kernels::Known& known, double launched, const std::vector<Part>& parts,
-               SimProgram& made) {
-  Task task;
-  task.lane = launch.lane;
-  task.urgent = lane.urgent;
-  task.launched = launched;
-  for (const int before : launch.after) task.after.push_back(parts[static_cast<std::size_t>(before)].last);
-  for (const int before : launch.after_begun) task.after_begun.push_back(parts[static_cast<std::size_t>(before)].first);
-  task.kernel = known.kernel;
-  if (known.kernel != kCopy) made.tasks.push_back(task);
-  if (known.copied == 0) return;
-  task.kernel = kCopy;
-  task.bytes = known.copied;
-  made.tasks.push_back(std::move(task));
-}
+  /// `together`: the devices that run it with each other.
+  void add(int launch, const Kernels::Known& known, Microseconds host_gap, const std::vector<int>& together) {
+    const bool meets = together.size() > 1;
+    for (const int one : together) add(launch, known, host_gap, static_cast<std::size_t>(one), meets);
+    if (meets) meetings_ += 2;
+  }
+
+ private:
+  /// First and last task of a launch on a device; negative: it is not there.
+  struct Part {
+    int first = -1;
+    int last = -1;
+  };
+
+  void add(int at, const Kernels::Known& known, Microseconds host_gap, std::size_t device, bool meets) {
+    const Launch& launch = program_.launches[static_cast<std::size_t>(at)];
+    DeviceTasks& tasks = made_.devices[device];
+    std::vector<Part>& parts = parts_[device];
+    Task task;
+    task.lane = launch.lane;
+    task.urgent = program_.lanes[static_cast<std::size_t>(launch.lane)].urgent;
+    task.launched = launched_[device] += host_gap.count();
+    for (const int before : launch.after) add_where_it_is(task.after, parts[static_cast<std::size_t>(before)].last);
+    for (const int before : launch.after_begun) add_where_it_is(task.after_begun, parts[static_cast<std::size_t>(before)].first);
+    task.kernel = known.kernel;
+    Part& part = parts[static_cast<std::size_t>(at)];
+    part.first = static_cast<int>(tasks.size());
+    if (known.kernel != kCopy) {
+      if (meets) task.meeting = meetings_;
+      if (meets) task.waiting = known.waiting;
+      tasks.push_back(task);
+    }
+    if (known.copied != 0) {
+      task.kernel = kCopy;
+      task.bytes = known.copied;
+      if (meets) task.meeting = meetings_ + 1;
+      tasks.push_back(std::move(task));
+    }
+    part.last = static_cast<int>(tasks.size()) - 1;
+    made_.launch_of[device].resize(tasks.size(), at);
+  }
+
+  static void add_where_it_is(std::vector<int>& to, int task) {
+    if (task >= 0) to.push_back(task);
+  }
+
+  const Program& program_;
+  SimProgram& made_;
+  std::vector<std::vector<Part>> parts_;  ///< by device and launch
+  std::vector<double> launched_;          ///< by device: when its host has launched the latest
+  int meetings_ = 0;                      ///< numbers taken
+};
 
 Status uncrowd(std::vector<SimKernel>& kernels, const Machine& machine, const DeviceLimits& device) {
   for (SimKernel& kernel : kernels) {
@@ -74,49 +132,65 @@ Status uncrowd(std::vector<SimKernel>& kernels, const Machine& machine, const De
   return {};
 }
 
-Status all_ended(const EngineRun& run, const SimProgram& program) {
+Status device_ended(const SimProgram& program, std::size_t device, const SimRun& run) {
+  const DeviceTasks& tasks = program.devices[device];
+  for (std::size_t at = 0; at < tasks.size(); ++at) {
+    const TaskTimes& times = run.devices[device].tasks[at];
+    if (std::isfinite(times.end) || tasks[at].kernel == kCopy) continue;
+    const SimKernel& kernel = program.kernels[static_cast<std::size_t>(tasks[at].kernel)];
+    const char* const side = kernel.computes() ? "computation" : "collective";
+    if (std::isfinite(times.all_begun)) {
+      return failed(fmt::format("the schedule stops at {:.1f} us: a {} waits for ranks that never come to it", run.end, side));
+    }
+    return failed(fmt::format("the schedule stops at {:.1f} us: a {} of {} blocks in clusters of {} never finds room", run.end,
+                              side, kernel.blocks(), kernel.footprint().cluster));
+  }
+  return {};
+}
+
+Status all_ended(const SimRun& run, const SimProgram& program) {
   if (run.given_up) {
     return failed(fmt::format(
         "{:.1f} ms were simulated when the time limit passed; it ends with fewer iterations or a longer limit", run.end / 1000));
   }
-  for (std::size_t at = 0; at < program.tasks.size(); ++at) {
-    if (std::isfinite(run.tasks[at].all_begun) || program.tasks[at].kernel == kCopy) continue;
-    const SimKernel& kernel = program.kernels[static_cast<std::size_t>(program.tasks[at].kernel)];
-    return failed(fmt::format("the schedule stops at {:.1f} us: a {} of {} blocks in clusters of {} never finds room", run.end,
-                              kernel.computes() ? "computation" : "collective", kernel.blocks(), kernel.footprint().cluster));
+  for (std::size_t device = 0; device < program.devices.size(); ++device) {
+    if (Status ended = device_ended(program, device, run); !ended) return ended;
   }
   return {};
+}
+
+bool on_one_lane(const DeviceTasks& tasks) {
+  return std::ranges::all_of(tasks, [](const Task& task) { return task.lane == 0; });
 }
 
 }  // namespace
 
 Result<SimProgram> translated(const Step& step, const Program& program, const ModelOf& model_of) {
+  const RankClasses classes = rank_classes(step);
   SimProgram made;
   Kernels kernels(model_of, made.kernels);
-  std::vector<Part> parts;
-  double launched = 0;  // the host launches in the program's order
+  Tasks tasks(program, classes, made);
   for (std::size_t at = 0; at < program.launches.size(); ++at) {
     const Launch& launch = program.launches[at];
-    const Lane& lane = program.lanes[static_cast<std::size_t>(launch.lane)];
-    const Result<Kernels::Known> known = kernels.of(launch, lane);
-    if (!known) return known.error();
-    launched += step.operations[static_cast<std::size_t>(launch.operation)].host_gap.count();
-    const int first = static_cast<int>(made.tasks.size());
-    add_tasks(launch, lane, *known, launched, parts, made);
-    parts.push_back({first, static_cast<int>(made.tasks.size()) - 1});
-    made.launch_of.resize(made.tasks.size(), static_cast<int>(at));
+    const auto operation = static_cast<std::size_t>(launch.operation);
+    for (const std::vector<int>& together : classes.of_operation[operation]) {
+      const Lane& lane = program.lanes[static_cast<std::size_t>(launch.lane)];
+      const Result<Kernels::Known> known = kernels.of(launch, lane, together.size() > 1);
+      if (!known) return known.error();
+      tasks.add(static_cast<int>(at), *known, step.operations[operation].host_gap, together);
+    }
   }
   return made;
 }
 
-Result<EngineRun> simulate(const SimProgram& program, const Machine& machine, const DeviceLimits& device, const Overdue& overdue) {
+Result<SimRun> simulate(const SimProgram& program, const Machine& machine, const DeviceLimits& device, const Overdue& overdue) {
   std::vector<SimKernel> kernels = program.kernels;
-  if (std::ranges::all_of(program.tasks, [](const Task& task) { return task.lane == 0; })) {
+  if (std::ranges::all_of(program.devices, on_one_lane)) {
     if (Status done = uncrowd(kernels, machine, device); !done) return done.error();
   }
   const Result<SmCapacity> capacity = SmCapacity::make(device, kernels);
   if (!capacity) return capacity.error();
-  EngineRun run = simulate(machine, *capacity, kernels, program.tasks, overdue);
+  SimRun run = simulate(machine, *capacity, kernels, program.devices, overdue);
   if (Status ended = all_ended(run, program); !ended) return ended.error();
   return run;
 }

@@ -20,19 +20,21 @@ struct LaunchModel {
 /// What the launch of an operation with those settings on that lane is.
 using ModelOf = std::function<Result<LaunchModel>(const Launch& launch, const Lane& lane)>;
 
-/// A program as the engine runs it.
+/// A program as the engine runs it: a device for each class of ranks.
 struct SimProgram {
   std::vector<SimKernel> kernels;
-  std::vector<Task> tasks;
-  std::vector<int> launch_of;  ///< by task
+  std::vector<DeviceTasks> devices;
+  std::vector<std::vector<int>> launch_of;  ///< by device and task
+  std::vector<int> device_of;               ///< by rank
 };
 
-/// Launches become tasks one by one: which follows which, and after what, is the program's. Each kernel is asked for once.
+/// Launches become tasks one by one, on the devices of the ranks that have them: which follows which, and after what, is the
+/// program's. Each kernel is asked for once.
 Result<SimProgram> translated(const Step& step, const Program& program, const ModelOf& model_of);
 
 /// Where nothing runs beside anything, each computation makes the best use of the device (uncrowded()). `invalid_input` when a
-/// kernel does not fit the device, `failed` when the simulation was overdue or a kernel never finds room.
-Result<EngineRun> simulate(const SimProgram& program, const Machine& machine, const DeviceLimits& device,
-                           const Overdue& overdue = {});
+/// kernel does not fit the device, `failed` when the simulation was overdue, or a kernel never finds room or the ranks it works
+/// with.
+Result<SimRun> simulate(const SimProgram& program, const Machine& machine, const DeviceLimits& device, const Overdue& overdue = {});
 
 }  // namespace elbowroom::sim

@@ -44,7 +44,7 @@ Result<const SimWorkload::Answer*> SimWorkload::answer(const Program& program) {
   if (!translation) return translation.error();
   const auto until = std::chrono::steady_clock::now() + time_limit_;
   const Overdue overdue = [until] { return std::chrono::steady_clock::now() > until; };
-  Result<EngineRun> run = simulate(*translation, machine_of(device_), device_, overdue);
+  Result<SimRun> run = simulate(*translation, machine_of(device_), device_, overdue);
   if (!run) return run.error();
   return &answers_.emplace(program, Answer{std::move(*translation), std::move(*run)}).first->second;
 }
@@ -61,19 +61,22 @@ Result<Timeline> SimWorkload::record(const Program& program) {
   const Answer& known = **found;
   Timeline timeline;
   timeline.provenance = Provenance::simulated;
-  for (int device = 0; device < step_.ranks; ++device) {
-    for (std::size_t at = 0; at < known.program.tasks.size(); ++at) {
-      const Task& task = known.program.tasks[at];
-      const Launch& launch = program.launches[static_cast<std::size_t>(known.program.launch_of[at])];
+  for (int rank = 0; rank < step_.ranks; ++rank) {
+    const auto device = static_cast<std::size_t>(known.program.device_of[static_cast<std::size_t>(rank)]);
+    const DeviceTasks& tasks = known.program.devices[device];
+    for (std::size_t at = 0; at < tasks.size(); ++at) {
+      const Task& task = tasks[at];
+      const Launch& launch = program.launches[static_cast<std::size_t>(known.program.launch_of[device][at])];
       Span span;
       span.kind =
           computes(step_.operations[static_cast<std::size_t>(launch.operation)]) ? SpanKind::compute : SpanKind::communication;
       span.name = task.kernel == kCopy ? "copies to peers" : models_.kernel_name(launch);
       if (task.kernel != kCopy) span.launch = shape_of(known.program.kernels[static_cast<std::size_t>(task.kernel)]);
-      span.device = device;
+      span.device = rank;
       span.stream = task.lane;
-      span.begin = stamp(known.run.tasks[at].begin);
-      span.end = stamp(known.run.tasks[at].end);
+      const TaskTimes& times = known.run.devices[device].tasks[at];
+      span.begin = stamp(times.begin);
+      span.end = stamp(times.end);
       timeline.spans.push_back(std::move(span));
     }
   }

@@ -30,7 +30,7 @@ class SimWorkload final : public Workload {
   [[nodiscard]] const ComputeFacts& compute(int operation) const override { return models_.facts(operation); }
   [[nodiscard]] Status accepts(const Program& program) const override;
   Result<Microseconds> run(const Program& program) override;
-  /// One device is simulated; its spans stand for all, which are equal.
+  /// One device of each class of ranks is simulated; its spans stand for all of the class.
   Result<Timeline> record(const Program& program) override;
   /// The simulator computes no data: succeeds for every program that could run.
   Status verify(const Program& program) override;
@@ -42,7 +42,7 @@ class SimWorkload final : public Workload {
 
   struct Answer {
     SimProgram program;
-    EngineRun run;
+    SimRun run;
   };
 
   Result<const Answer*> answer(const Program& program);

@@ -59,10 +59,10 @@ const std::vector<bool>& SmPool::partition(int left_out) {
   return found->second;
 }
 
-void SmPool::begin(int lane, int kernel) {
+void SmPool::begin(int lane, int kernel, int waiting) {
   const SimKernel& what = kernels_[static_cast<std::size_t>(kernel)];
   Running& running = lanes_[static_cast<std::size_t>(lane)];
-  running = {kernel, what.computes(), block_spread(machine_, what, capacity_.most(kernel)), 0, nullptr};
+  running = {kernel, waiting, what.computes(), block_spread(machine_, what, capacity_.most(kernel)), 0, nullptr, {}, {}};
   if (what.left_out > 0) running.left_out = &partition(what.left_out);
   if (what.computes() && what.compute().persistent) running.tiles_left = what.compute().work.tiles_x * what.compute().work.tiles_y;
 }
@@ -87,6 +87,11 @@ void SmPool::count_residents(Sm& sm, int lane, int change) {
   sm.of[static_cast<std::size_t>(lane)].count += change;
   (running.computes ? sm.computing : sm.communicating) += change;
   sm.mix = mixes_.with(sm.mix, running.kernel, change);
+}
+
+void SmPool::count_waiting(Sm& sm, int lane, int change) {
+  sm.communicating += change;
+  sm.mix = mixes_.with(sm.mix, lanes_[static_cast<std::size_t>(lane)].waiting, change);
 }
 
 int SmPool::remove_ended(Running& running, Residents& residents, double end_slack) {
@@ -119,6 +124,10 @@ const std::vector<std::int64_t>& SmPool::advance(double now) {
         if (residents.count == 0) continue;
         const int ended = remove_ended(lanes_[lane], residents, 2 * slack * residents.rate);
         if (ended > 0) count_residents(sms_[sm], static_cast<int>(lane), -ended);
+        if (ended > 0 && lanes_[lane].waiting >= 0) {
+          count_waiting(sms_[sm], static_cast<int>(lane), ended);
+          lanes_[lane].to_leave.push_back({static_cast<int>(sm), ended, 0});
+        }
         // Progress is counted from zero again whenever nothing is resident: it never loses precision.
         if (residents.count == 0) residents.progress = 0;
         ended_[lane] += ended;
@@ -132,18 +141,49 @@ const std::vector<std::int64_t>& SmPool::advance(double now) {
 int SmPool::room(int lane, int sm) {
   const Running& running = lanes_[static_cast<std::size_t>(lane)];
   if (running.left_out != nullptr && (*running.left_out)[static_cast<std::size_t>(sm)]) return 0;
-  return mixes_.room(at(sm).mix, running.kernel);
+  return mixes_.room(at(sm).mix, running.waiting >= 0 ? running.waiting : running.kernel);
 }
 
 void SmPool::place(int lane, int sm, int count, double work, std::int64_t first) {
+  Running& running = lanes_[static_cast<std::size_t>(lane)];
+  const double scatter = running.spread > 0 ? 1.0 + running.spread * scattered(static_cast<std::uint64_t>(first)) : 1.0;
+  if (running.waiting < 0) return this->work(lane, sm, count, work * scatter);
+  list(sm);
+  count_waiting(at(sm), lane, count);
+  running.to_start.push_back({sm, count, work * scatter});
+}
+
+void SmPool::work(int lane, int sm, int count, double work) {
   Sm& here = at(sm);
   list(sm);
   bring_up(here);
   Residents& residents = here.of[static_cast<std::size_t>(lane)];
-  const double spread = lanes_[static_cast<std::size_t>(lane)].spread;
-  const double scatter = spread > 0 ? 1.0 + spread * scattered(static_cast<std::uint64_t>(first)) : 1.0;
-  insert(residents, {residents.progress + work * scatter, count});
+  insert(residents, {residents.progress + work, count});
   count_residents(here, lane, count);
+}
+
+void SmPool::start(int lane, std::int64_t count) {
+  std::deque<Waiting>& waiting = lanes_[static_cast<std::size_t>(lane)].to_start;
+  while (count > 0) {
+    Waiting& first = waiting.front();
+    const auto some = static_cast<int>(std::min(count, first.count));
+    count_waiting(at(first.sm), lane, -some);
+    work(lane, first.sm, some, first.work);
+    count -= some;
+    if ((first.count -= some) == 0) waiting.pop_front();
+  }
+}
+
+void SmPool::leave(int lane, std::int64_t count) {
+  std::deque<Waiting>& waiting = lanes_[static_cast<std::size_t>(lane)].to_leave;
+  while (count > 0) {
+    Waiting& first = waiting.front();
+    const auto some = static_cast<int>(std::min(count, first.count));
+    list(first.sm);
+    count_waiting(at(first.sm), lane, -some);
+    count -= some;
+    if ((first.count -= some) == 0) waiting.pop_front();
+  }
 }
 
 void SmPool::insert(Residents& residents, const Cohort& cohort) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <vector>
 
@@ -22,13 +23,19 @@ class SmPool {
 
   /// When the next block ends if nothing changes; infinity when nothing is resident.
   [[nodiscard]] double next_end() const;
-  /// Moves time to `now`, which is not beyond next_end(), and removes what ends there: the number of blocks by lane.
+  /// Moves time to `now`, which is not beyond next_end(), and removes what ends there: the number of blocks by lane. Blocks that
+  /// work with those of other devices stay until leave().
   const std::vector<std::int64_t>& advance(double now);
   /// The lane's blocks are of this kernel from here on; none of another may be resident. A persistent kernel's blocks take its
-  /// tiles one after the other until none is left, and end then.
-  void begin(int lane, int kernel);
+  /// tiles one after the other until none is left, and end then. `waiting`: the kernel that the blocks are while they wait for
+  /// those of other devices; -1: they wait for none.
+  void begin(int lane, int kernel, int waiting);
   /// Starts `count` blocks from number `first` on, of `work` each (tiles, or shares of a collective), on an SM that has room.
+  /// Blocks that work with those of other devices wait there for start().
   void place(int lane, int sm, int count, double work, std::int64_t first);
+  /// Lets so many of the lane's waiting blocks begin to work, and so many of those that are done leave: first come, first served.
+  void start(int lane, std::int64_t count);
+  void leave(int lane, std::int64_t count);
   /// Whether a copy to peers is under way from here on.
   void set_copying(bool copying);
   /// Must follow all changes of an instant: sets rates anew where they changed.
@@ -67,12 +74,21 @@ class SmPool {
     int settled = 0;      ///< the mix when rates were last set
     bool listed = false;  ///< in changed_
   };
+  /// Blocks that wait on an SM for those of other devices.
+  struct Waiting {
+    int sm = 0;
+    std::int64_t count = 0;
+    double work = 0;
+  };
   struct Running {
     int kernel = 0;
+    int waiting = -1;  ///< kernel of blocks that wait; -1: none does
     bool computes = false;
     double spread = 0;
     std::int64_t tiles_left = 0;                  ///< that no persistent block has taken yet
     const std::vector<bool>* left_out = nullptr;  ///< by SM
+    std::deque<Waiting> to_start;
+    std::deque<Waiting> to_leave;
   };
 
   [[nodiscard]] const Sm& at(int sm) const { return sms_[static_cast<std::size_t>(sm)]; }
@@ -81,6 +97,8 @@ class SmPool {
   void list(int sm);
   void set_rates(int sm);
   void count_residents(Sm& sm, int lane, int change);
+  void count_waiting(Sm& sm, int lane, int change);
+  void work(int lane, int sm, int count, double work);
   static void insert(Residents& residents, const Cohort& cohort);
   /// Removes blocks of a lane that are done; those that take another tile stay.
   int remove_ended(Running& running, Residents& residents, double end_slack);

@@ -69,7 +69,7 @@ Result<RowPrediction> predict(const MeasuredCase& what, const MeasuredRow& row, 
   OverlapPlan plan;
   plan.priority = row.priority;
   plan.pad = row.pad;
-  const Result<EngineRun> run = simulate(what, row.order, plan, device);
+  const Result<SimRun> run = simulate(what, row.order, plan, device);
   if (!run) return run.error();
   return RowPrediction{row.group, row.scheme, row.priority, row.blocks_per_sm, row.time, Microseconds(run->end)};
 }

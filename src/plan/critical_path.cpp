@@ -16,7 +16,7 @@ Microseconds critical_path(const Step& step, const Program& program, std::span<c
   };
   std::vector<Times> times;
   Microseconds last{0};
-  for (const detail::ProgramNode& node : detail::nodes_of(program, detail::rank_classes(step))) {
+  for (const detail::ProgramNode& node : detail::nodes_of(program, rank_classes(step))) {
     Times own;
     for (const int before : node.after) own.begin = std::max(own.begin, times[static_cast<std::size_t>(before)].end);
     for (const int before : node.after_begun) own.begin = std::max(own.begin, times[static_cast<std::size_t>(before)].begin);

@@ -12,7 +12,6 @@ namespace elbowroom {
 namespace {
 
 using detail::LaunchOrder;
-using detail::RankClasses;
 
 bool kept(Order order, const Operation& operation) {
   if (order == Order::compute_only) return computes(operation);
@@ -212,7 +211,7 @@ bool acts_in_windows(const StepPlan& plan, const Program& draft) {
 Result<Program> lower(const Step& step, Order order, const StepPlan& plan) {
   const Result<std::vector<int>> operations = in_order(step);
   if (!operations) return operations.error();
-  const RankClasses classes = detail::rank_classes(step);
+  const RankClasses classes = rank_classes(step);
   const Program draft = Draft(step, order, classes).made(*operations);
   if (draft.launches.empty()) return invalid_input(fmt::format("{}: the step has no operation of that side", to_string(order)));
   std::vector<bool> as_planned(draft.launches.size(), true);
@@ -240,7 +239,7 @@ Result<Program> lower(const Step& step, Order order, const StepPlan& plan) {
 Status windows_possible(const Step& step) {
   const Result<std::vector<int>> operations = in_order(step);
   if (!operations) return operations.error();
-  const RankClasses classes = detail::rank_classes(step);
+  const RankClasses classes = rank_classes(step);
   const Program draft = Draft(step, Order::concurrent, classes).made(*operations);
   return both_kinds(in_windows(LaunchOrder(step, draft, classes), draft.launches.size()));
 }

@@ -1,7 +1,6 @@
 #include "plan/program_nodes.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 namespace elbowroom::detail {
@@ -11,59 +10,7 @@ bool meet(const std::vector<int>& some, const std::vector<int>& others) {
   return std::ranges::any_of(some, [&](int one) { return std::ranges::find(others, one) != others.end(); });
 }
 
-/// Lists that share a member become one, each in ascending order.
-std::vector<std::vector<int>> joined(const std::vector<std::vector<int>>& lists) {
-  std::vector<std::vector<int>> made;
-  for (std::vector<int> list : lists) {
-    for (std::vector<int>& other : made) {
-      if (!meet(list, other)) continue;
-      list.insert(list.end(), other.begin(), other.end());
-      other.clear();
-    }
-    std::ranges::sort(list);
-    list.erase(std::ranges::unique(list).begin(), list.end());
-    std::erase_if(made, [](const std::vector<int>& other) { return other.empty(); });
-    made.push_back(std::move(list));
-  }
-  return made;
-}
-
 }  // namespace
-
-RankClasses rank_classes(const Step& step) {
-  // By rank the operations that it runs; alike: one class.
-  std::vector<std::vector<int>> runs(static_cast<std::size_t>(step.ranks));
-  std::vector<std::vector<std::vector<int>>> communicators;
-  for (std::size_t at = 0; at < step.operations.size(); ++at) {
-    communicators.push_back(communicators_of(step, step.operations[at]));
-    for (const std::vector<int>& ranks : communicators.back()) {
-      for (const int rank : ranks) runs[static_cast<std::size_t>(rank)].push_back(static_cast<int>(at));
-    }
-  }
-  std::map<std::vector<int>, int> numbers;
-  std::vector<int> class_of;
-  for (const std::vector<int>& operations : runs) {
-    class_of.push_back(numbers.emplace(operations, static_cast<int>(numbers.size())).first->second);
-  }
-  RankClasses classes;
-  classes.count = static_cast<int>(numbers.size());
-  for (std::size_t at = 0; at < step.operations.size(); ++at) {
-    std::vector<std::vector<int>> together;
-    for (const std::vector<int>& ranks : communicators[at]) {
-      std::vector<int> of_ranks;
-      for (const int rank : ranks) of_ranks.push_back(class_of[static_cast<std::size_t>(rank)]);
-      std::ranges::sort(of_ranks);
-      of_ranks.erase(std::ranges::unique(of_ranks).begin(), of_ranks.end());
-      if (!computes(step.operations[at])) {
-        together.push_back(std::move(of_ranks));
-        continue;
-      }
-      for (const int one : of_ranks) together.push_back({one});
-    }
-    classes.of_operation.push_back(joined(together));
-  }
-  return classes;
-}
 
 std::vector<ProgramNode> nodes_of(const Program& program, const RankClasses& classes) {
   std::vector<ProgramNode> nodes;

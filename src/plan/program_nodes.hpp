@@ -2,19 +2,10 @@
 
 #include <vector>
 
-#include "elbowroom/model/step.hpp"
+#include "elbowroom/model/rank_classes.hpp"
 #include "elbowroom/plan/program.hpp"
 
 namespace elbowroom::detail {
-
-/// Ranks that take part in the same operations run the same launches: one of each such class stands for all.
-struct RankClasses {
-  int count = 0;
-  /// By operation: classes that run it, those in one list together because a communicator joins them.
-  std::vector<std::vector<std::vector<int>>> of_operation;
-};
-
-RankClasses rank_classes(const Step& step);
 
 /// A launch on the classes of ranks that run it together. What its classes have in common with another node's orders the two.
 struct ProgramNode {

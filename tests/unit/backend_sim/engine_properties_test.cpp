@@ -80,7 +80,7 @@ RC_GTEST_PROP(EngineProperty, EveryBlockRunsOnceAndOrderHolds, ()) {
   const std::vector<Task> program = pipeline(iterations, *rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>(), copied);
   const EngineRun result = run(machine, kernel, collective, program);
 
-  RC_ASSERT(result.counts.blocks == iterations * (kernel.work.blocks() + collective.blocks));
+  RC_ASSERT(result.blocks == iterations * (kernel.work.blocks() + collective.blocks));
   const TaskTimes* previous[2] = {nullptr, nullptr};
   for (std::size_t at = 0; at < program.size(); ++at) {
     const TaskTimes& times = result.tasks[at];
@@ -156,7 +156,7 @@ RC_GTEST_PROP(SmPoolProperty, NothingIsEverOverCommitted, ()) {
   const int lanes = static_cast<int>(kernels.size());
   const SmCapacity capacity = *SmCapacity::make(h200(), kernels);
   SmPool pool(machine, capacity, kernels, lanes);
-  for (int lane = 0; lane < lanes; ++lane) pool.begin(lane, lane);
+  for (int lane = 0; lane < lanes; ++lane) pool.begin(lane, lane, -1);
   const auto resident = [&](int sm) {
     std::int64_t count = 0;
     for (const Share& share : pool.mix(sm)) count += share.count;

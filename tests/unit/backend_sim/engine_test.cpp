@@ -14,7 +14,7 @@ TEST(Engine, WavesOfBlocksFollowEachOther) {
   // 6 blocks, 2 at a time: 3 x 10 us.
   const EngineRun result = run(machine(1), compute(6), comm(2), {compute_launch()});
   EXPECT_DOUBLE_EQ(result.end, 30);
-  EXPECT_EQ(result.counts.blocks, 6);
+  EXPECT_EQ(result.blocks, 6);
 }
 
 TEST(Engine, BlocksGoToTheEmptiestSm) {
@@ -73,7 +73,7 @@ TEST(Engine, ClusterLiesWithinOneGpc) {
   CommProfile collective = comm(2);
   collective.footprint.cluster = 2;
   const EngineRun result = run(apart, compute(1), collective, {comm_launch(false)});
-  EXPECT_EQ(result.counts.blocks, 0);
+  EXPECT_EQ(result.blocks, 0);
   EXPECT_TRUE(std::isinf(result.tasks[0].end));
 }
 
@@ -153,7 +153,7 @@ TEST(Engine, PersistentBlocksTakeTheTilesOfOneThatIsLate) {
     four.event_gap = 0;
     const EngineRun result = run(four, kernel, collective, {comm_launch(false), gated});
     EXPECT_DOUBLE_EQ(result.tasks[1].end, end) << held;
-    EXPECT_EQ(result.counts.blocks, 5);
+    EXPECT_EQ(result.blocks, 5);
   }
 }
 
@@ -180,7 +180,7 @@ TEST(Engine, ACopyTakesNoSm) {
   EXPECT_DOUBLE_EQ(result.tasks[0].end, 30);
   EXPECT_DOUBLE_EQ(result.tasks[1].begin, 1);
   EXPECT_DOUBLE_EQ(result.tasks[1].end, 6);
-  EXPECT_EQ(result.counts.blocks, 6);
+  EXPECT_EQ(result.blocks, 6);
 }
 
 TEST(Engine, CopiesKeepTheirPlaceOnTheStream) {

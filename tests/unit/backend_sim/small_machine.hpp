@@ -68,7 +68,8 @@ inline SimKernel kernel(const ComputeProfile& compute) { return {compute, 0, std
 inline SimKernel kernel(const CommProfile& comm) { return {comm, 0, std::nullopt}; }
 
 inline EngineRun run(const Machine& machine, const std::vector<SimKernel>& kernels, const std::vector<Task>& tasks) {
-  return simulate(machine, *SmCapacity::make(h200(), kernels), kernels, tasks);
+  SimRun run = simulate(machine, *SmCapacity::make(h200(), kernels), kernels, {tasks});
+  return std::move(run.devices.front());
 }
 
 inline EngineRun run(const Machine& machine, const ComputeProfile& compute, const CommProfile& comm,

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backend_sim/copies.hpp"
+#include "backend_sim/dispatcher.hpp"
+#include "backend_sim/engine.hpp"
+#include "backend_sim/meetings.hpp"
+#include "backend_sim/sm_pool.hpp"
+
+namespace elbowroom::sim {
+
+/// One device in a simulation: its lanes, its SMs and its copies. What it refers to outlives it.
+class EngineDevice {
+ public:
+  /// `number`: among the devices of the meetings.
+  EngineDevice(const Machine& machine, const SmCapacity& capacity, const std::vector<SimKernel>& kernels,
+               const std::vector<Task>& tasks, std::size_t number, Meetings& meetings);
+
+  /// When something happens next if no other device does anything; infinity: nothing does.
+  [[nodiscard]] double next() const;
+
+  // The parts of one instant, in this order; between them the meetings are settled.
+
+  /// Moves time to `now`, which is not beyond next(), and ends what ends there.
+  void advance(double now);
+  /// Hands what is ready to the dispatcher and places blocks.
+  void dispatch();
+  /// Must follow all changes of an instant.
+  void settle() { pool_.settle(); }
+
+  /// So many blocks of the task begin to work, or leave: those of the other devices are there, or done.
+  void start(std::size_t task, std::int64_t count);
+  void leave(std::size_t task, std::int64_t count);
+
+  /// What the device has done so far; its end is that of the latest instant at which it did something.
+  [[nodiscard]] EngineRun& run() { return run_; }
+
+ private:
+  struct Lane {
+    std::vector<std::size_t> tasks;
+    std::size_t head = 0;      ///< in tasks: the one that runs or comes next
+    bool running = false;      ///< handed to the dispatcher, or copying
+    double previous_end = -1;  ///< of the task before; negative: there is none
+  };
+
+  Lane& lane_of(const Task& task) { return lanes_[static_cast<std::size_t>(task.lane)]; }
+  [[nodiscard]] const TaskTimes& times_of(int task) const { return run_.tasks[static_cast<std::size_t>(task)]; }
+  [[nodiscard]] double ready_at(const Lane& lane) const;
+  [[nodiscard]] double next_ready() const;
+  void make_ready();
+  void begin_copy(std::size_t task);
+  void end_blocks(int lane, std::int64_t count);
+  void end_copies();
+  void end_task(std::size_t task);
+
+  const Machine& machine_;
+  const std::vector<Task>& tasks_;
+  std::size_t number_;
+  Meetings& meetings_;
+  SmPool pool_;
+  Dispatcher dispatcher_;
+  std::vector<Lane> lanes_;
+  Copies copies_;
+  double now_ = 0;
+  EngineRun run_;
+};
+
+}  // namespace elbowroom::sim
