@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -181,7 +183,9 @@ class OperationReader {
   JsonFields fields_;
 };
 
-Status read_after(Step& step, const json& object, std::size_t at, const std::string& source) {
+using Names = std::map<std::string, int, std::less<>>;
+
+Status read_after(Step& step, const Names& names, const json& object, std::size_t at, const std::string& source) {
   const auto after = object.find("after");
   if (after == object.end()) return {};
   const std::string field = fmt::format("operations[{}].after", at);
@@ -191,8 +195,9 @@ Status read_after(Step& step, const json& object, std::size_t at, const std::str
     std::string plain = name.is_string() ? name.get<std::string>() : "";
     before.of_previous = plain.ends_with(kBefore);
     if (before.of_previous) plain.erase(plain.size() - kBefore.size());
-    before.operation = index_of(step.operations, json(plain));
-    if (before.operation < 0) return wrong(source, field, name, "the name of an operation, or name@-1 for the repeat before");
+    const auto found = names.find(plain);
+    if (found == names.end()) return wrong(source, field, name, "the name of an operation, or name@-1 for the repeat before");
+    before.operation = found->second;
     step.operations[at].after.push_back(before);
   }
   return {};
@@ -243,8 +248,10 @@ Status read_operations(const json& operations, const std::string& source, Step& 
     if (!operation) return operation.error();
     step.operations.push_back(std::move(*operation));
   }
+  Names names;
+  for (std::size_t at = 0; at < operations.size(); ++at) names.emplace(step.operations[at].name, static_cast<int>(at));
   for (std::size_t at = 0; at < operations.size(); ++at) {
-    if (Status read = read_after(step, operations[at], at, source); !read) return read;
+    if (Status read = read_after(step, names, operations[at], at, source); !read) return read;
   }
   return {};
 }

@@ -9,7 +9,7 @@ namespace elbowroom::detail {
 
 inline constexpr int kMostRanks = 4'096;
 inline constexpr int kMostRepeats = 10'000;
-inline constexpr std::size_t kMostOperations = 4'096;
+inline constexpr std::size_t kMostOperations = 16'384;
 /// Operations times repeats: what a program of them stays small with.
 inline constexpr std::size_t kMostLaunches = 1'000'000;
 inline constexpr std::int64_t kMostBlocks = std::int64_t{1} << 40;

@@ -135,8 +135,14 @@ bool of_all_ranks(const Operation& operation) {
   return operation.at.empty() && !operation.at_group && !operation.group && !std::holds_alternative<SendRecv>(operation.what);
 }
 
+/// All ranks there take part in both, whatever communicators they have.
+bool at_one_place(const Operation& one, const Operation& other) {
+  const auto sends = [](const Operation& operation) { return std::holds_alternative<SendRecv>(operation.what); };
+  return one.at == other.at && one.at_group == other.at_group && one.group == other.group && !sends(one) && !sends(other);
+}
+
 bool share_a_rank(const Step& step, const Operation& one, const Operation& other) {
-  if (of_all_ranks(one) || of_all_ranks(other)) return true;
+  if (of_all_ranks(one) || of_all_ranks(other) || at_one_place(one, other)) return true;
   const std::vector<int> ranks = ranks_of(step, one);
   return std::ranges::any_of(ranks_of(step, other), [&](int rank) { return std::ranges::binary_search(ranks, rank); });
 }

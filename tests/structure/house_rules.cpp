@@ -21,6 +21,7 @@ const std::map<std::string, std::set<std::string>, std::less<>>& arrows() {
       {"run", {}},
       {"base", {}},
       {"model", {"base"}},
+      {"steps", {"model"}},
       {"trace", {"base"}},
       {"plan", {"model", "trace"}},
       {"backend", {"plan", "trace"}},

@@ -251,6 +251,15 @@ TEST(HouseRules, KnowTheRoomsOfTheInterposer) {
                   "tools/elbowroom/a.cpp:1: include of \"interposer/hip/a.hpp\"; interposer/hip is included by nobody"));
 }
 
+TEST(HouseRules, KeepFactoriesOfStepsBelowPlans) {
+  Tree tree;
+  tree.with("src/steps/a.cpp", "#include \"elbowroom/model/step.hpp\"\n#include \"elbowroom/plan/lower.hpp\"\n")
+      .with("src/plan/a.cpp", "#include \"elbowroom/steps/transformer.hpp\"\n");
+  EXPECT_THAT(violations(tree.root()),
+              ElementsAre("src/plan/a.cpp:1: plan includes \"elbowroom/steps/transformer.hpp\"; includes only go downward",
+                          "src/steps/a.cpp:2: steps includes \"elbowroom/plan/lower.hpp\"; includes only go downward"));
+}
+
 TEST(HouseRules, RefuseLongFiles) {
   Tree tree;
   tree.with("tests/unit/base/a_test.cpp", lines(401)).with("dev", lines(500)).with("docs/long.md", lines(900));

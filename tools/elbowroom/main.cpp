@@ -15,6 +15,7 @@
 #include "profile_command.hpp"
 #include "report_command.hpp"
 #include "run_command.hpp"
+#include "step_command.hpp"
 #include "tune_command.hpp"
 
 namespace {
@@ -84,6 +85,7 @@ int run(int argc, char** argv) {
   elbowroom::add_plan_command(app, live_device, chosen);
   elbowroom::add_bench_command(app, chosen);
   elbowroom::add_tune_command(app, chosen);
+  elbowroom::add_step_command(app, chosen);
   elbowroom::add_profile_command(app, chosen);
   elbowroom::add_report_command(app, chosen);
   const elbowroom::SplitCommandLine split = elbowroom::split_command_line(argc, argv);

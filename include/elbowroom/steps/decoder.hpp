@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "elbowroom/base/export.hpp"
+#include "elbowroom/base/result.hpp"
+
+namespace elbowroom {
+
+/// `gelu`: two matrices, up and down. `swiglu`: a third one gates the first.
+enum class Activation { gelu, swiglu };
+
+/// A decoder by its shape. Biases, position embeddings and rotations are not counted.
+struct Decoder {
+  std::string name = "transformer";
+  int layers = 1;
+  std::int64_t hidden = 0;
+  std::int64_t ffn = 0;
+  int heads = 1;
+  int kv_heads = 1;             ///< fewer than heads: several of these share their keys and values
+  std::int64_t vocabulary = 0;  ///< 0: neither an embedding nor a head
+  bool tied = false;            ///< the head is the embedding
+  Activation activation = Activation::gelu;
+  int experts = 0;            ///< 0: one feed-forward network for all tokens
+  int experts_per_token = 2;  ///< where there are experts
+  std::int64_t sequence = 0;  ///< its longest, as published; 0: not said
+
+  bool operator==(const Decoder&) const = default;
+};
+
+struct DecoderPreset {
+  std::string_view name;
+  Decoder (*decoder)();
+  std::string_view source;  ///< who published the shape
+};
+
+ELBOWROOM_API std::span<const DecoderPreset> decoder_presets();
+
+/// `invalid_input` names every preset.
+ELBOWROOM_API Result<Decoder> find_decoder(std::string_view name);
+
+/// Of the whole model: matrices and the weights of its norms.
+ELBOWROOM_API std::int64_t parameters_of(const Decoder& decoder);
+
+}  // namespace elbowroom

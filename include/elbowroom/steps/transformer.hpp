@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+
+#include "elbowroom/base/export.hpp"
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/step.hpp"
+#include "elbowroom/steps/decoder.hpp"
+
+namespace elbowroom {
+
+enum class PipelineSchedule { one_forward_one_backward, interleaved };
+
+/// How ranks share the work; 1: not that way. The mesh has the axes pp, dp, fsdp, ep, tp in this order, without those of size 1.
+struct Parallelism {
+  int dp = 1;    ///< replicas that add their gradients
+  int fsdp = 1;  ///< replicas that hold a share of the parameters each
+  int tp = 1;    ///< ranks that share every matrix
+  int pp = 1;    ///< stages
+  int ep = 1;    ///< ranks with experts and tokens of their own
+  bool sequence_parallel = false;
+  int micro = 1;  ///< micro-batches
+  PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
+  int chunks = 2;  ///< of layers on each stage, where interleaved
+
+  bool operator==(const Parallelism&) const = default;
+};
+
+/// How gradients are made smaller before ranks add them.
+struct GradientCompression {
+  enum class Kind {
+    none,
+    bf16,      ///< of f32 gradients
+    fp8,       ///< one byte and a scale for each bucket; added in f32
+    powersgd,  ///< two factors of `rank` for each matrix
+    topk,      ///< `share` of the elements, with their positions
+  };
+  Kind kind = Kind::none;
+  int rank = 0;
+  double share = 0;
+
+  bool operator==(const GradientCompression&) const = default;
+};
+
+/// A training step of a decoder, as far as its duration depends on it.
+struct TransformerStep {
+  Decoder decoder;
+  Parallelism parallel;
+  GradientCompression compression;
+  std::int64_t tokens = 0;              ///< of each replica in a step, over all micro-batches
+  std::int64_t sequence = 0;            ///< tokens that attend to each other; 0: the decoder's, at most a micro-batch
+  double capacity = 1;                  ///< slots of an expert, of what it gets when all get as much
+  double imbalance = 1;                 ///< tokens of the rank with the busiest experts, of the mean
+  DataType gradients = DataType::bf16;  ///< in buckets
+  Bytes bucket = mebibytes(25);         ///< of gradients that replicas add together
+  bool optimizer = true;                ///< the step ends with new parameters
+  int repeats = 1;
+};
+
+/// Forward and backward pass, exchange of gradients and optimizer, as docs/steps.md says of each operation. `invalid_input` in one
+/// line that begins with the option of `elbowroom step transformer` which is at fault, where a combination makes no sense, a size
+/// does not divide, or the step would be longer than a document may be.
+ELBOWROOM_API Result<Step> transformer_step(const TransformerStep& request);
+
+}  // namespace elbowroom

@@ -1,0 +1,63 @@
+#include "steps/fully_sharded.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "steps/compression.hpp"
+
+namespace elbowroom::steps {
+namespace {
+
+const Axes& of_dense() {
+  static const Axes axes{"fsdp", "ep"};
+  return axes;
+}
+
+const Axes& of_experts() {
+  static const Axes axes{"fsdp"};
+  return axes;
+}
+
+}  // namespace
+
+int FullySharded::gather(const std::string& name, std::int64_t parameters, const Axes& axes, const Ends& after) {
+  return writer_.collective(name, CollectiveOp::all_gather, size_of(DataType::bf16) * parameters, DataType::bf16, axes, after);
+}
+
+Ends FullySharded::gather(const ShardedUnit& unit, const std::string& prefix, int stage, const Ends& after) {
+  Ends& dense = dense_gathers_[unit.name];
+  Ends& experts = expert_gathers_[unit.name];
+  if (request_.parallel.pp > 1 && !dense.empty()) return joined(dense, experts);
+  writer_.at(stage, prefix);
+  const Ends gathered{gather(unit.name + ".all_gather", unit.parameters, of_dense(), after)};
+  dense = joined(std::move(dense), gathered);
+  if (unit.of_experts == 0) return gathered;
+  const int more = gather(unit.name + ".experts.all_gather", unit.of_experts, of_experts(), after);
+  experts.push_back(more);
+  return joined(gathered, {more});
+}
+
+void FullySharded::scatter(const ShardedUnit& unit, int stage, const std::vector<Gradient>& gradients) {
+  std::vector<Gradient> dense;
+  std::vector<Gradient> experts;
+  for (const Gradient& gradient : gradients) (gradient.of_experts ? experts : dense).push_back(gradient);
+  writer_.at(stage, "");
+  scatter(unit.name, stage, dense, of_dense(), dense_gathers_[unit.name]);
+  scatter(unit.name + ".experts", stage, experts, of_experts(), expert_gathers_[unit.name]);
+}
+
+void FullySharded::scatter(const std::string& name, int stage, const std::vector<Gradient>& gradients, const Axes& axes,
+                           const Ends& gathers) {
+  if (gradients.empty()) return;
+  const std::int64_t ranks = writer_.ranks_along(axes);
+  const std::int64_t share = (elements_of(gradients) + ranks - 1) / ranks;
+  Ends added = scatter_gradients(writer_, request_, name, gradients, axes);
+  if (request_.parallel.dp > 1) {
+    const bool cast = request_.compression.kind == GradientCompression::Kind::bf16;
+    const DataType dtype = cast ? DataType::bf16 : request_.gradients;
+    added = {writer_.collective(name + ".all_reduce", CollectiveOp::all_reduce, size_of(dtype) * share, dtype, {"dp"}, added)};
+  }
+  updated_.push_back({name, stage, share, std::move(added), gathers});
+}
+
+}  // namespace elbowroom::steps

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "steps/gradient.hpp"
+#include "steps/local_shape.hpp"
+#include "steps/step_writer.hpp"
+#include "steps/tensor_parallel.hpp"
+
+namespace elbowroom::steps {
+
+/// Operations of the parts of a decoder. Backward passes append the gradients that they make, in the order in which they make them.
+class Layers {
+ public:
+  Layers(StepWriter& writer, const LocalShape& shape, const TransformerStep& request)
+      : writer_(writer), shape_(shape), request_(request), tensor_(writer, shape, request.parallel) {}
+
+  Ends forward(int layer, const Ends& flow);
+  Ends backward(int layer, const Ends& flow, std::vector<Gradient>& gradients);
+
+  Ends embed(const Ends& flow);
+  Ends embed_backward(const Ends& flow, std::vector<Gradient>& gradients);
+
+  /// The last norm, the logits and the loss.
+  Ends head(const Ends& flow);
+  Ends head_backward(const Ends& flow, std::vector<Gradient>& gradients);
+
+ private:
+  Ends attention(const std::string& name, Ends flow);
+  Ends attention_backward(const std::string& name, Ends flow, std::vector<Gradient>& gradients);
+  Ends feed_forward(const std::string& name, Ends flow);
+  Ends feed_forward_backward(const std::string& name, Ends flow, std::vector<Gradient>& gradients);
+  Ends norm_backward(const std::string& name, const Ends& flow, std::vector<Gradient>& gradients);
+
+  StepWriter& writer_;
+  const LocalShape& shape_;
+  const TransformerStep& request_;
+  TensorParallel tensor_;
+};
+
+}  // namespace elbowroom::steps

@@ -1,0 +1,23 @@
+#include "steps/local_shape.hpp"
+
+namespace elbowroom::steps {
+
+LocalShape local_shape(const TransformerStep& request) {
+  const Decoder& decoder = request.decoder;
+  const Parallelism& parallel = request.parallel;
+  const std::int64_t head_size = decoder.hidden / decoder.heads;
+  LocalShape shape;
+  shape.tokens = request.tokens / parallel.micro;
+  shape.norm_tokens = parallel.sequence_parallel ? shape.tokens / parallel.tp : shape.tokens;
+  shape.sequence = request.sequence;
+  shape.hidden = decoder.hidden;
+  shape.attention = decoder.hidden / parallel.tp;
+  shape.qkv = shape.attention + 2 * decoder.kv_heads * head_size / parallel.tp;
+  shape.ffn = decoder.ffn / parallel.tp;
+  shape.gated = decoder.activation == Activation::swiglu;
+  shape.up = shape.gated ? 2 * shape.ffn : shape.ffn;
+  shape.vocabulary = decoder.vocabulary / parallel.tp;
+  return shape;
+}
+
+}  // namespace elbowroom::steps

@@ -1,0 +1,30 @@
+#include "steps/pipeline.hpp"
+
+#include <fmt/format.h>
+
+namespace elbowroom::steps {
+
+Ends Pipeline::arrived(const PipelineItem& item) const {
+  const auto found = arrived_.find({item.backward, {place_in_model(item), item.micro}});
+  return found == arrived_.end() ? Ends() : found->second;
+}
+
+void Pipeline::send_on(const PipelineItem& item, const Ends& flow) {
+  const int here = place_in_model(item);
+  const bool turns = !item.backward && here == last_place();
+  if (item.backward && here == 0) return;
+  const int there = turns ? here : item.backward ? here - 1 : here + 1;
+  Ends& arrives = arrived_[{item.backward || turns, {there, item.micro}}];
+  if (parallel_.pp == 1 || turns) {
+    arrives = flow;
+    return;
+  }
+  const int to = there % parallel_.pp;
+  // Neighbours along the ring have different streams, so that a stage need not receive before it sends.
+  const int edge = item.backward ? to : item.stage;
+  const std::string lane = fmt::format("pp {} {}", item.backward ? "backward" : "forward", edge % 2);
+  const Bytes activations(bf16_bytes(shape_.norm_tokens * shape_.hidden));
+  arrives = {writer_.transfer(item.backward ? "send_back" : "send_on", activations, item.stage, to, lane, flow)};
+}
+
+}  // namespace elbowroom::steps

@@ -1,0 +1,232 @@
+#include "steps/rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/step_limits.hpp"
+#include "steps/local_shape.hpp"
+#include "steps/pipeline_schedule.hpp"
+
+namespace elbowroom::steps {
+namespace {
+
+// So that two and a half times as much is a side.
+constexpr std::int64_t kSequence = 16;
+constexpr std::int64_t kLongest = std::int64_t{1} << 20;
+
+Error bad_option(std::string_view option, double value, const std::string& expected) {
+  return invalid_input(fmt::format("--{}: {}, expected {}", option, value, expected));
+}
+
+struct Whole {
+  std::string_view option;
+  std::int64_t value;
+  std::int64_t least;
+  std::int64_t greatest;
+};
+
+struct Multiple {
+  std::string_view option;
+  std::int64_t value;
+  std::int64_t of;
+  std::string why;
+};
+
+Status check_all(const std::vector<Whole>& numbers) {
+  for (const Whole& number : numbers) {
+    if (number.value >= number.least && number.value <= number.greatest) continue;
+    return bad_option(number.option, static_cast<double>(number.value), fmt::format("{} to {}", number.least, number.greatest));
+  }
+  return {};
+}
+
+Status check_all(const std::vector<Multiple>& numbers) {
+  for (const Multiple& number : numbers) {
+    if (number.value % number.of == 0) continue;
+    return bad_option(number.option, static_cast<double>(number.value),
+                      fmt::format("a multiple of {} ({})", number.of, number.why));
+  }
+  return {};
+}
+
+Status check_ranges(const TransformerStep& request) {
+  const Decoder& decoder = request.decoder;
+  const Parallelism& parallel = request.parallel;
+  const int most = detail::kMostRanks;
+  return check_all(std::vector<Whole>{{"layers", decoder.layers, 1, 1'000},
+                                      {"hidden", decoder.hidden, kProductSide, kLongest},
+                                      {"ffn", decoder.ffn, kProductSide, kLongest},
+                                      {"heads", decoder.heads, 1, 4'096},
+                                      {"kv-heads", decoder.kv_heads, 1, decoder.heads},
+                                      {"vocabulary", decoder.vocabulary, 0, kLongest},
+                                      {"experts", decoder.experts, 0, 1'024},
+                                      {"tokens", request.tokens, kSequence, std::int64_t{1} << 30},
+                                      {"dp", parallel.dp, 1, most},
+                                      {"fsdp", parallel.fsdp, 1, most},
+                                      {"tp", parallel.tp, 1, most},
+                                      {"pp", parallel.pp, 1, most},
+                                      {"ep", parallel.ep, 1, most},
+                                      {"micro", parallel.micro, 1, 1'000},
+                                      {"repeats", request.repeats, 1, detail::kMostRepeats},
+                                      {"bucket", request.bucket.count(), 1, std::int64_t{1} << 40}});
+}
+
+Status check_ranks(const Parallelism& parallel) {
+  std::int64_t ranks = 1;
+  for (const int size : {parallel.dp, parallel.fsdp, parallel.tp, parallel.pp, parallel.ep}) {
+    ranks *= size;
+    if (ranks > detail::kMostRanks) {
+      return invalid_input(fmt::format("--dp, --fsdp, --tp, --pp, --ep: more than {} ranks in all", detail::kMostRanks));
+    }
+  }
+  if (ranks > 1) return {};
+  return invalid_input("--dp, --fsdp, --tp, --pp, --ep: 1 each, expected one above 1 (a single rank communicates with nobody)");
+}
+
+Status check_sizes(const TransformerStep& request) {
+  const Decoder& decoder = request.decoder;
+  const Parallelism& parallel = request.parallel;
+  const std::int64_t tp = parallel.tp;
+  if (Status sizes = check_all(std::vector<Multiple>{
+          {"hidden", decoder.hidden, decoder.heads * kProductSide, fmt::format("{} heads of whole eights", decoder.heads)},
+          {"heads", decoder.heads, decoder.kv_heads, fmt::format("--kv-heads {}", decoder.kv_heads)},
+          {"heads", decoder.heads, tp, fmt::format("--tp {}", tp)},
+          {"kv-heads", decoder.kv_heads, tp, fmt::format("--tp {}: no rank may lack keys", tp)},
+          {"ffn", decoder.ffn, tp * kProductSide, fmt::format("--tp {} parts of whole eights", tp)},
+          {"vocabulary", decoder.vocabulary, tp * kProductSide, fmt::format("--tp {} parts of whole eights", tp)},
+          {"layers", decoder.layers, parallel.pp * chunks_of(parallel),
+           fmt::format("--pp {}{}", parallel.pp,
+                       chunks_of(parallel) > 1 ? fmt::format(" stages of {} chunks", parallel.chunks) : "")},
+          {"tokens", request.tokens, parallel.micro * kSequence,
+           fmt::format("--micro {} parts of whole sixteens", parallel.micro)}});
+      !sizes) {
+    return sizes;
+  }
+  const std::int64_t tokens = request.tokens / parallel.micro;
+  if (tokens > kLongest)
+    return bad_option("tokens", static_cast<double>(tokens), fmt::format("at most {} in a micro-batch", kLongest));
+  if (parallel.sequence_parallel && tokens % (tp * kProductSide) != 0) {
+    return bad_option("tokens", static_cast<double>(request.tokens),
+                      fmt::format("whole eights for each of --tp {} in each micro-batch, with --sequence-parallel", tp));
+  }
+  const bool fits = request.sequence >= kSequence && request.sequence % kSequence == 0 && request.sequence * 5 / 2 <= kLongest &&
+                    tokens % request.sequence == 0;
+  return fits ? Status()
+              : Status(bad_option("sequence", static_cast<double>(request.sequence),
+                                  fmt::format("a multiple of {} that divides the {} tokens of a micro-batch", kSequence, tokens)));
+}
+
+Status check_pipeline(const Parallelism& parallel) {
+  if (parallel.schedule != PipelineSchedule::interleaved) return {};
+  if (parallel.pp == 1)
+    return invalid_input("--schedule: interleaved, expected --pp above 1 (one stage has nothing to interleave)");
+  if (parallel.chunks < 2 || parallel.chunks > 64) return bad_option("chunks", parallel.chunks, "2 to 64");
+  if (parallel.micro % parallel.pp == 0) return {};
+  return bad_option("micro", parallel.micro,
+                    fmt::format("a multiple of --pp {} (interleaved stages take turns by as many)", parallel.pp));
+}
+
+Status check_experts(const TransformerStep& request) {
+  const Decoder& decoder = request.decoder;
+  const Parallelism& parallel = request.parallel;
+  if (decoder.experts == 0) {
+    if (parallel.ep > 1) return bad_option("ep", parallel.ep, "1 without --experts");
+    if (request.capacity != 1) return bad_option("capacity", request.capacity, "none without --experts");
+    return request.imbalance != 1 ? Status(bad_option("imbalance", request.imbalance, "none without --experts")) : Status();
+  }
+  if (decoder.experts_per_token < 1 || decoder.experts_per_token > decoder.experts) {
+    return bad_option("experts-per-token", decoder.experts_per_token, fmt::format("1 to {} (--experts)", decoder.experts));
+  }
+  if (decoder.experts % parallel.ep != 0) {
+    return bad_option("experts", decoder.experts, fmt::format("a multiple of --ep {}", parallel.ep));
+  }
+  if (!(request.capacity >= 1 && request.capacity <= 16)) return bad_option("capacity", request.capacity, "1 to 16");
+  if (!(request.imbalance >= 1 && request.imbalance < 2)) return bad_option("imbalance", request.imbalance, "1 to below 2");
+  if (request.imbalance > 1 && parallel.ep == 1)
+    return bad_option("imbalance", request.imbalance, "1 without --ep (all experts are here)");
+  return {};
+}
+
+Status check_sharing(const TransformerStep& request) {
+  const Parallelism& parallel = request.parallel;
+  if (parallel.sequence_parallel && parallel.tp == 1) {
+    return invalid_input("--sequence-parallel: given with --tp 1, expected more (its ranks share the tokens)");
+  }
+  if (request.decoder.tied && parallel.fsdp > 1) {
+    return invalid_input(
+        "--fsdp: the head is the embedding, one unit that would stay gathered from the first to the last layer, "
+        "expected --untied");
+  }
+  if (request.decoder.tied && request.compression.kind != GradientCompression::Kind::none && parallel.pp > 1) {
+    return invalid_input(
+        "--compress: the head is the embedding and lies on two stages, whose copies would drift apart, expected "
+        "--untied");
+  }
+  return {};
+}
+
+Status check_compression(const TransformerStep& request) {
+  using Kind = GradientCompression::Kind;
+  const GradientCompression& compression = request.compression;
+  const Parallelism& parallel = request.parallel;
+  if (compression.kind == Kind::none) return {};
+  if (parallel.dp == 1 && parallel.fsdp == 1 && parallel.ep == 1) {
+    return invalid_input("--compress: no ranks add gradients, expected --dp, --fsdp or --ep above 1");
+  }
+  if (compression.kind == Kind::bf16 && request.gradients == DataType::bf16) {
+    return invalid_input("--compress: bf16 of gradients that are bf16 already, expected --gradients f32");
+  }
+  const bool whole = compression.kind == Kind::powersgd || compression.kind == Kind::topk;
+  if (whole && parallel.fsdp > 1) {
+    return invalid_input(fmt::format("--compress: {} needs whole gradients on every rank, expected --fsdp 1",
+                                     compression.kind == Kind::topk ? "topk" : "powersgd"));
+  }
+  if (compression.kind == Kind::fp8 && parallel.fsdp > 1 && parallel.dp > 1) {
+    return invalid_input("--compress: fp8 with both --dp and --fsdp would quantise twice, expected one of them");
+  }
+  if (compression.kind == Kind::powersgd &&
+      (compression.rank < kProductSide || compression.rank % kProductSide != 0 || compression.rank > 1'024)) {
+    return bad_option("compress powersgd", compression.rank, "a multiple of 8 from 8 to 1024");
+  }
+  if (compression.kind == Kind::topk && !(compression.share > 0 && compression.share <= 0.5)) {
+    return bad_option("compress topk", compression.share, "above 0 and at most 0.5 (a position takes twice what a value takes)");
+  }
+  return {};
+}
+
+/// Before anything is made: some requests would fill the memory.
+Status check_least_length(const TransformerStep& request) {
+  // Eight kernels forward and twelve backward, of each expert three and six.
+  constexpr std::size_t of_layer = 20;
+  constexpr std::size_t of_expert = 9;
+  const Decoder& decoder = request.decoder;
+  const std::size_t experts = static_cast<std::size_t>(decoder.experts / request.parallel.ep) * of_expert;
+  return check_length(static_cast<std::size_t>(decoder.layers) * static_cast<std::size_t>(request.parallel.micro) *
+                      std::max(of_layer, experts));
+}
+
+}  // namespace
+
+Status check_length(std::size_t operations) {
+  if (operations <= detail::kMostOperations) return {};
+  return invalid_input(fmt::format("--layers, --micro: at least {} operations, expected at most {} (fewer layers or micro-batches)",
+                                   operations, detail::kMostOperations));
+}
+
+Status check(const TransformerStep& request) {
+  if (Status ranges = check_ranges(request); !ranges) return ranges;
+  if (Status ranks = check_ranks(request.parallel); !ranks) return ranks;
+  for (Status (*rule)(const TransformerStep&) : {check_experts, check_sharing, check_compression}) {
+    if (Status kept = rule(request); !kept) return kept;
+  }
+  if (Status pipeline = check_pipeline(request.parallel); !pipeline) return pipeline;
+  if (Status length = check_least_length(request); !length) return length;
+  return check_sizes(request);
+}
+
+}  // namespace elbowroom::steps

@@ -1,0 +1,44 @@
+#include "elbowroom/steps/totals.hpp"
+
+#include <algorithm>
+
+namespace elbowroom {
+namespace {
+
+double flop_of(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+}
+
+void add(const Compute& compute, StepTotals& totals) {
+  if (const auto* library = std::get_if<LibraryGemm>(&compute)) totals.gemm_flop += flop_of(library->m, library->n, library->k);
+  if (const auto* tiled = std::get_if<TiledGemm>(&compute)) totals.gemm_flop += flop_of(tiled->m, tiled->n, tiled->k);
+  if (const auto* elementwise = std::get_if<Elementwise>(&compute)) totals.elementwise += elementwise->bytes;
+}
+
+std::string axes_of(const Step& step, const Operation& operation) {
+  if (operation.group) return step.groups[static_cast<std::size_t>(*operation.group)].name;
+  std::string names;
+  for (const int axis : operation.along) names += (names.empty() ? "" : "+") + step.mesh[static_cast<std::size_t>(axis)].name;
+  return names.empty() ? "all" : names;
+}
+
+}  // namespace
+
+StepTotals totals_of(const Step& step, int rank) {
+  StepTotals totals;
+  for (const Operation& operation : step.operations) {
+    if (!std::ranges::binary_search(ranks_of(step, operation), rank)) continue;
+    ++totals.operations;
+    if (const auto* compute = std::get_if<Compute>(&operation.what)) add(*compute, totals);
+    const auto count = [&](std::string_view what, Bytes bytes) {
+      CommTotal& total = totals.comm[std::string(what) + " " + axes_of(step, operation)];
+      ++total.operations;
+      total.bytes += bytes;
+    };
+    if (const auto* collective = std::get_if<Collective>(&operation.what)) count(to_string(collective->op), collective->bytes);
+    if (const auto* transfer = std::get_if<SendRecv>(&operation.what)) count("send_recv", transfer->bytes);
+  }
+  return totals;
+}
+
+}  // namespace elbowroom

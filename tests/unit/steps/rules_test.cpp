@@ -1,0 +1,75 @@
+#include "steps/rules.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "unit/steps/transformers.hpp"
+
+namespace elbowroom {
+namespace {
+
+std::string refusal(const std::function<void(TransformerStep&)>& change) {
+  TransformerStep request = small_request();
+  request.parallel.dp = 2;
+  change(request);
+  const Result<Step> step = transformer_step(request);
+  return step ? "" : step.error().message;
+}
+
+using Request = TransformerStep;
+using Kind = GradientCompression::Kind;
+
+TEST(StepRules, RefuseWhatDoesNotDivide) {
+  EXPECT_EQ(refusal([](Request& r) { r.decoder.hidden = 100; }),
+            "--hidden: 100, expected a multiple of 32 (4 heads of whole eights)");
+  EXPECT_EQ(refusal([](Request& r) { r.decoder.kv_heads = 2, r.parallel.tp = 4; }),
+            "--kv-heads: 2, expected a multiple of 4 (--tp 4: no rank may lack keys)");
+  EXPECT_EQ(refusal([](Request& r) { r.parallel.pp = 3; }), "--layers: 4, expected a multiple of 3 (--pp 3)");
+  EXPECT_EQ(refusal([](Request& r) { r.parallel.micro = 3; }),
+            "--tokens: 128, expected a multiple of 48 (--micro 3 parts of whole sixteens)");
+  EXPECT_EQ(refusal([](Request& r) { r.sequence = 48; }),
+            "--sequence: 48, expected a multiple of 16 that divides the 128 tokens of a micro-batch");
+  EXPECT_EQ(refusal([](Request& r) { r.tokens = 0; }), "--tokens: 0, expected 16 to 1073741824");
+}
+
+TEST(StepRules, RefuseWhatMakesNoSense) {
+  EXPECT_EQ(refusal([](Request& r) { r.parallel.dp = 1; }),
+            "--dp, --fsdp, --tp, --pp, --ep: 1 each, expected one above 1 (a single rank communicates with nobody)");
+  EXPECT_EQ(refusal([](Request& r) { r.parallel.sequence_parallel = true; }),
+            "--sequence-parallel: given with --tp 1, expected more (its ranks share the tokens)");
+  EXPECT_EQ(refusal([](Request& r) { r.parallel.schedule = PipelineSchedule::interleaved; }),
+            "--schedule: interleaved, expected --pp above 1 (one stage has nothing to interleave)");
+  EXPECT_EQ(refusal([](Request& r) { r.parallel.pp = 2, r.parallel.schedule = PipelineSchedule::interleaved; }),
+            "--micro: 1, expected a multiple of --pp 2 (interleaved stages take turns by as many)");
+  EXPECT_EQ(refusal([](Request& r) { r.parallel.ep = 2; }), "--ep: 2, expected 1 without --experts");
+  EXPECT_EQ(refusal([](Request& r) { r.decoder.experts = 3, r.parallel.ep = 2; }), "--experts: 3, expected a multiple of --ep 2");
+  EXPECT_EQ(refusal([](Request& r) { r.decoder.experts = 4, r.imbalance = 1.5; }),
+            "--imbalance: 1.5, expected 1 without --ep (all experts are here)");
+  EXPECT_EQ(refusal([](Request& r) { r.decoder.vocabulary = 64, r.decoder.tied = true, r.parallel.fsdp = 2; }),
+            "--fsdp: the head is the embedding, one unit that would stay gathered from the first to the last layer, expected "
+            "--untied");
+}
+
+TEST(StepRules, RefuseCompressionWithoutASum) {
+  EXPECT_EQ(refusal([](Request& r) { r.compression.kind = Kind::fp8, r.parallel.dp = 1, r.parallel.tp = 2; }),
+            "--compress: no ranks add gradients, expected --dp, --fsdp or --ep above 1");
+  EXPECT_EQ(refusal([](Request& r) { r.compression.kind = Kind::bf16; }),
+            "--compress: bf16 of gradients that are bf16 already, expected --gradients f32");
+  EXPECT_EQ(refusal([](Request& r) { r.compression = {Kind::powersgd, 8, 0}, r.parallel.fsdp = 2; }),
+            "--compress: powersgd needs whole gradients on every rank, expected --fsdp 1");
+  EXPECT_EQ(refusal([](Request& r) { r.compression = {Kind::powersgd, 7, 0}; }),
+            "--compress powersgd: 7, expected a multiple of 8 from 8 to 1024");
+  EXPECT_EQ(refusal([](Request& r) { r.compression = {Kind::topk, 0, 0.75}; }),
+            "--compress topk: 0.75, expected above 0 and at most 0.5 (a position takes twice what a value takes)");
+}
+
+// 4 layers x 1,000 micro-batches of 20 kernels at least.
+TEST(StepRules, RefuseStepsThatAreTooLong) {
+  EXPECT_EQ(refusal([](Request& r) { r.parallel.micro = 1'000, r.tokens = 16'000; }),
+            "--layers, --micro: at least 80000 operations, expected at most 16384 (fewer layers or micro-batches)");
+}
+
+}  // namespace
+}  // namespace elbowroom

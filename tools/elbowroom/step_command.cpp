@@ -1,0 +1,222 @@
+#include "step_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "console.hpp"
+#include "elbowroom/model/size.hpp"
+#include "elbowroom/steps/totals.hpp"
+#include "elbowroom/steps/transformer.hpp"
+#include "exit_code.hpp"
+#include "output.hpp"
+#include "report/schemas.hpp"
+
+namespace elbowroom {
+namespace {
+
+constexpr std::string_view kStep = "elbowroom step transformer";
+
+struct StepArguments {
+  std::string preset;
+  std::string name;
+  // Of a preset's, what is given counts.
+  std::optional<int> layers;
+  std::optional<std::int64_t> hidden;
+  std::optional<std::int64_t> ffn;
+  std::optional<int> heads;
+  std::optional<int> kv_heads;
+  std::optional<std::int64_t> vocabulary;
+  std::optional<std::string> activation;
+  std::optional<int> experts;
+  std::optional<int> experts_per_token;
+  bool untied = false;
+  TransformerStep step;
+  std::string schedule = "1f1b";
+  std::string compress;
+  std::string gradients;
+  std::string bucket = "25M";
+  bool without_optimizer = false;
+  std::string json_file;
+};
+
+template <class Number>
+std::optional<Number> number_of(std::string_view text) {
+  Number number{};
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && rest == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+Result<GradientCompression> compression_of(const std::string& text) {
+  using Kind = GradientCompression::Kind;
+  const std::string kind = text.substr(0, text.find('='));
+  const std::string value = kind.size() < text.size() ? text.substr(kind.size() + 1) : "";
+  const Error bad = invalid_input(
+      fmt::format("--compress: '{}', expected bf16, fp8, powersgd=RANK or topk=SHARE as in powersgd=8, topk=0.01", text));
+  if (text == "bf16") return GradientCompression{Kind::bf16, 0, 0};
+  if (text == "fp8") return GradientCompression{Kind::fp8, 0, 0};
+  if (const auto rank = number_of<int>(value); kind == "powersgd" && rank) return GradientCompression{Kind::powersgd, *rank, 0};
+  if (const auto share = number_of<double>(value); kind == "topk" && share) return GradientCompression{Kind::topk, 0, *share};
+  return bad;
+}
+
+Result<Decoder> decoder_of(const StepArguments& arguments) {
+  Decoder decoder;
+  if (!arguments.preset.empty()) {
+    const Result<Decoder> preset = find_decoder(arguments.preset);
+    if (!preset) return invalid_input(fmt::format("--preset: {}", preset.error().message));
+    decoder = *preset;
+  } else {
+    for (const auto& [option, given] : {std::pair{"layers", arguments.layers.has_value()},
+                                        {"hidden", arguments.hidden.has_value()},
+                                        {"ffn", arguments.ffn.has_value()}}) {
+      if (!given) return invalid_input(fmt::format("--{}: missing, expected a number or --preset", option));
+    }
+    // Heads of 128, as most models have them.
+    decoder.heads = static_cast<int>(std::max<std::int64_t>(1, *arguments.hidden / 128));
+  }
+  if (!arguments.name.empty()) decoder.name = arguments.name;
+  decoder.layers = arguments.layers.value_or(decoder.layers);
+  decoder.hidden = arguments.hidden.value_or(decoder.hidden);
+  decoder.ffn = arguments.ffn.value_or(decoder.ffn);
+  decoder.heads = arguments.heads.value_or(decoder.heads);
+  const bool of_preset = !arguments.preset.empty() && !arguments.heads;
+  decoder.kv_heads = arguments.kv_heads.value_or(of_preset ? decoder.kv_heads : decoder.heads);
+  decoder.vocabulary = arguments.vocabulary.value_or(decoder.vocabulary);
+  decoder.experts = arguments.experts.value_or(decoder.experts);
+  decoder.experts_per_token = arguments.experts_per_token.value_or(decoder.experts_per_token);
+  if (arguments.untied) decoder.tied = false;
+  if (arguments.activation) decoder.activation = *arguments.activation == "swiglu" ? Activation::swiglu : Activation::gelu;
+  return decoder;
+}
+
+Result<TransformerStep> request_of(const StepArguments& arguments) {
+  TransformerStep request = arguments.step;
+  Result<Decoder> decoder = decoder_of(arguments);
+  if (!decoder) return decoder.error();
+  request.decoder = std::move(*decoder);
+  if (arguments.schedule == "interleaved") request.parallel.schedule = PipelineSchedule::interleaved;
+  if (!arguments.compress.empty()) {
+    const Result<GradientCompression> compression = compression_of(arguments.compress);
+    if (!compression) return compression.error();
+    request.compression = *compression;
+  }
+  // Only gradients that are longer can be made as short.
+  const bool cast = request.compression.kind == GradientCompression::Kind::bf16;
+  request.gradients = arguments.gradients == "f32" || (arguments.gradients.empty() && cast) ? DataType::f32 : DataType::bf16;
+  const Result<Bytes> bucket = parse_size(arguments.bucket);
+  if (!bucket) return invalid_input(fmt::format("--bucket: {}", bucket.error().message));
+  request.bucket = *bucket;
+  request.optimizer = !arguments.without_optimizer;
+  return request;
+}
+
+std::string grouped(std::int64_t number) {
+  std::string text = std::to_string(number);
+  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3) text.insert(static_cast<std::size_t>(at), ",");
+  return text;
+}
+
+double gib(Bytes bytes) { return static_cast<double>(bytes.count()) / static_cast<double>(std::int64_t{1} << 30); }
+
+std::string summary(const TransformerStep& request, const Step& step) {
+  const StepTotals totals = totals_of(step, 0);
+  std::string mesh;
+  for (const MeshAxis& axis : step.mesh) mesh += fmt::format(" {}={}", axis.name, axis.size);
+  std::string text = fmt::format("# {}: {} parameters;{}: {} ranks; {} tokens of each replica\n", step.name,
+                                 grouped(parameters_of(request.decoder)), mesh, step.ranks, grouped(request.tokens));
+  text += fmt::format("# {} operations, {} of them on rank 0: products of {:.3f} TFLOP, other kernels read {:.2f} GiB\n",
+                      grouped(static_cast<std::int64_t>(step.operations.size())), grouped(totals.operations),
+                      totals.gemm_flop / 1e12, gib(totals.elementwise));
+  text += fmt::format("# {:<22} {:>10} {:>10}\n", "communication", "operations", "GiB");
+  for (const auto& [what, total] : totals.comm) {
+    text += fmt::format("  {:<22} {:>10} {:>10.3f}\n", what, total.operations, gib(total.bytes));
+  }
+  return text;
+}
+
+int run_step(const StepArguments& arguments) {
+  const std::array outputs{OutputFile{NamedFile("--json", arguments.json_file), kStepSchema}};
+  if (Status writable = check_outputs(outputs); !writable) return complain(kStep, writable.error());
+  const Result<TransformerStep> request = request_of(arguments);
+  if (!request) return complain(kStep, request.error());
+  const Result<Step> step = transformer_step(*request);
+  if (!step) return complain(kStep, step.error());
+  const std::string words = summary(*request, *step);
+  if (arguments.json_file == "-") {
+    print_error(words);
+  } else if (Status printed = print_table(words); !printed) {
+    return complain(kStep, printed.error());
+  }
+  if (arguments.json_file.empty()) return exit_ok;
+  const Status written = write_document(arguments.json_file, kStepSchema, to_json(*step) + "\n");
+  return written ? exit_ok : complain(kStep, written.error());
+}
+
+void add_decoder_options(CLI::App& command, StepArguments& arguments) {
+  std::string presets;
+  for (const DecoderPreset& preset : decoder_presets()) presets += fmt::format("{}{}", presets.empty() ? "" : ", ", preset.name);
+  command.add_option("--preset", arguments.preset, "A known model: " + presets);
+  command.add_option("--name", arguments.name, "Name of the step; the preset's, or transformer");
+  command.add_option("--layers", arguments.layers, "Layers");
+  command.add_option("--hidden", arguments.hidden, "Width of the model");
+  command.add_option("--ffn", arguments.ffn, "Width of the feed-forward network");
+  command.add_option("--heads", arguments.heads, "Attention heads; as many as give 128 columns each by default");
+  command.add_option("--kv-heads", arguments.kv_heads, "Heads with keys and values of their own; all by default");
+  command.add_option("--vocabulary", arguments.vocabulary, "Words; 0 for neither embedding nor head");
+  command.add_option("--activation", arguments.activation, "gelu (two matrices) or swiglu (three)")
+      ->check(CLI::IsMember({"gelu", "swiglu"}));
+  command.add_option("--experts", arguments.experts, "Feed-forward networks of each layer, of which a token takes some");
+  command.add_option("--experts-per-token", arguments.experts_per_token, "Experts that a token takes (2)");
+  command.add_flag("--untied", arguments.untied, "The head has a matrix of its own, where the preset's is the embedding");
+}
+
+void add_parallel_options(CLI::App& command, StepArguments& arguments) {
+  Parallelism& parallel = arguments.step.parallel;
+  command.add_option("--dp", parallel.dp, "Replicas that add their gradients")->capture_default_str();
+  command.add_option("--fsdp", parallel.fsdp, "Replicas with a share of the parameters each")->capture_default_str();
+  command.add_option("--tp", parallel.tp, "Ranks that share every matrix")->capture_default_str();
+  command.add_flag("--sequence-parallel", parallel.sequence_parallel, "Ranks along tp share tokens where they share no matrix");
+  command.add_option("--pp", parallel.pp, "Stages of a pipeline")->capture_default_str();
+  command.add_option("--micro", parallel.micro, "Micro-batches")->capture_default_str();
+  command.add_option("--schedule", arguments.schedule, "Of the pipeline: 1f1b or interleaved")
+      ->check(CLI::IsMember({"1f1b", "interleaved"}))
+      ->capture_default_str();
+  command.add_option("--chunks", parallel.chunks, "Chunks of layers on each stage, where interleaved")->capture_default_str();
+  command.add_option("--ep", parallel.ep, "Ranks that share the experts")->capture_default_str();
+}
+
+}  // namespace
+
+void add_step_command(CLI::App& app, std::function<int()>& chosen) {
+  CLI::App* step = app.add_subcommand("step", "Writes a training step that bench and tune run");
+  step->require_subcommand(1);
+  CLI::App* command = step->add_subcommand("transformer", "Forward, backward and optimizer of a decoder on many ranks");
+  const auto arguments = std::make_shared<StepArguments>();
+  add_decoder_options(*command, *arguments);
+  command->add_option("--tokens", arguments->step.tokens, "Tokens of each replica in a step")->required();
+  command->add_option("--sequence", arguments->step.sequence, "Tokens that attend to each other; a micro-batch by default");
+  add_parallel_options(*command, *arguments);
+  command->add_option("--capacity", arguments->step.capacity, "Slots of an expert, of what it gets when all get as much")
+      ->capture_default_str();
+  command->add_option("--imbalance", arguments->step.imbalance, "Tokens of the rank with the busiest experts, of the mean")
+      ->capture_default_str();
+  command->add_option("--gradients", arguments->gradients, "bf16 (default) or f32")->check(CLI::IsMember({"bf16", "f32"}));
+  command->add_option("--compress", arguments->compress, "Gradients: bf16, fp8, powersgd=RANK or topk=SHARE");
+  command->add_option("--bucket", arguments->bucket, "Gradients that replicas add together")->capture_default_str();
+  command->add_flag("--without-optimizer", arguments->without_optimizer, "Leave the parameters as they are");
+  command->add_option("--repeats", arguments->step.repeats, "Times that a run does the step")->capture_default_str();
+  command->add_option("--json", arguments->json_file, "Write elbowroom.step/1 to this file; - for standard output");
+  command->callback([=, &chosen] { chosen = [arguments] { return run_step(*arguments); }; });
+}
+
+}  // namespace elbowroom
