@@ -13,6 +13,7 @@
 #include "model/json_document.hpp"
 #include "model/json_fields.hpp"
 #include "model/step_limits.hpp"
+#include "model/step_schema.hpp"
 #include "model/work_json.hpp"
 
 namespace elbowroom {
@@ -23,7 +24,6 @@ using detail::shown;
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr const char* kStepSchema = "elbowroom.step/1";
 constexpr std::string_view kBefore = "@-1";
 
 Error wrong(const std::string& source, const std::string& field, const json& value, std::string_view expected) {

@@ -43,7 +43,9 @@ class Composer {
 
   Step made() {
     for (const PipelineItem& item : pipeline_order(request_.parallel)) {
-      pipeline_.send_on(item, item.backward ? backward(item) : forward(item));
+      const Ends made = item.backward ? backward(item) : forward(item);
+      writer_.at(item.stage, prefix_of(item));
+      pipeline_.send_on(item, made);
     }
     add_tied();
     std::vector<Updated> updated = sharded_.finished();

@@ -18,8 +18,8 @@
 #include "elbowroom/steps/totals.hpp"
 #include "elbowroom/steps/transformer.hpp"
 #include "exit_code.hpp"
+#include "model/step_schema.hpp"
 #include "output.hpp"
-#include "report/schemas.hpp"
 
 namespace elbowroom {
 namespace {
