@@ -10,6 +10,7 @@
 
 #include "elbowroom/experiment/timed_rounds.hpp"
 #include "elbowroom/plan/critical_path.hpp"
+#include "elbowroom/plan/hardware_limit.hpp"
 #include "elbowroom/plan/lower.hpp"
 #include "elbowroom/plan/occupancy.hpp"
 #include "elbowroom/plan/order_check.hpp"
@@ -264,6 +265,8 @@ class CaseRun {
       *to = *alone;
     }
     result.critical_path = critical_path(scenario_, result.compute_alone->median, result.comm_alone->median);
+    result.hardware_limit =
+        hardware_limit(scenario_, backend_.devices().front().limits, result.compute_alone->median, result.comm_alone->median);
     for (std::size_t at = kSequential; at < entries_.size(); ++at) {
       Result<SchemeResult> scheme = result_of(entries_[at]);
       if (!scheme) return scheme.error();

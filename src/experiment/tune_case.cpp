@@ -161,6 +161,7 @@ class TuneRun {
     tuned_.comm_alone = rank_interval(all[1].times).median;
     tuned_.sequential = rank_interval(plain.front().times).median;
     tuned_.critical_path = critical_path(scenario_, tuned_.compute_alone, tuned_.comm_alone);
+    tuned_.hardware_limit = hardware_limit(scenario_, space_->site().device, tuned_.compute_alone, tuned_.comm_alone);
     tuned_.limited_by = limiting_resource(space_->site(), scenario_.compute, tuned_.compute_alone, tuned_.comm_alone);
     // The least of several medians is a little too good: an opponent that is hard to beat.
     const auto best =

@@ -91,6 +91,7 @@ OrderedJson case_json(const TunedCase& tuned) {
   json["comm_alone_us"] = tuned.comm_alone.count();
   json["sequential_us"] = tuned.sequential.count();
   json["critical_path_us"] = tuned.critical_path.count();
+  detail::add_hardware_limit(json, tuned.hardware_limit);
   const std::optional<double> reached = efficiency(tuned);
   json["overlap_efficiency"] = reached ? OrderedJson(*reached) : OrderedJson();
   json["rounds"] = tuned.afresh.front().times.size();
@@ -129,6 +130,9 @@ std::string to_table(const TunedCase& tuned, Provenance provenance) {
   text += fmt::format("# afresh: compute alone {} ms, comm alone {} ms, in turn {} ms; critical path {} ms; limited by {}\n",
                       milliseconds(tuned.compute_alone), milliseconds(tuned.comm_alone), milliseconds(tuned.sequential),
                       milliseconds(tuned.critical_path), tuned.limited_by);
+  if (const std::optional<HardwareLimit>& limit = tuned.hardware_limit) {
+    text += fmt::format("# hardware limit {} ms: {}\n", milliseconds(limit->time), in_words(*limit));
+  }
   const std::optional<double> reached = efficiency(tuned);
   text +=
       fmt::format("# chosen: {}: {}, {} ms{}\n", to_string(tuned.choice.scheme), in_words(tuned.choice.plan),

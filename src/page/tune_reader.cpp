@@ -61,6 +61,7 @@ Figures chosen_figures(Members& members, const Chosen& chosen) {
                                   {"baseline_time_us", "time of the best baseline"},
                                   {"sequential_us", "one after the other"},
                                   {"critical_path_us", "critical path"},
+                                  {"hardware_limit_us", "hardware limit"},
                                   {"compute_alone_us", "compute alone"},
                                   {"comm_alone_us", "communication alone"}}) {
     add(name, members.exact(tag), "us", tag);
@@ -93,7 +94,9 @@ Times afresh_of(Members& members) {
 
 std::vector<Reference> references_of(Members& members) {
   std::vector<Reference> references;
-  for (const auto& [name, label] : {std::pair("critical_path_us", "critical path"), {"baseline_time_us", "best baseline"}}) {
+  for (const auto& [name, label] : {std::pair("critical_path_us", "critical path"),
+                                    {"hardware_limit_us", "hardware limit"},
+                                    {"baseline_time_us", "best baseline"}}) {
     if (Value value = members.exact(name); !value.is_null()) references.push_back({label, std::move(value)});
   }
   return references;

@@ -22,6 +22,10 @@ std::string alone_line(const CaseResult& result, const TableScale& scale) {
                      summary_words(result.comm_alone, scale), critical_path);
 }
 
+std::string limit_line(const HardwareLimit& limit, const TableScale& scale) {
+  return fmt::format("hardware limit {} {}: {}", format_time(limit.time, scale), scale.unit, in_words(limit));
+}
+
 std::string statistics_line(const CaseResult& result, const std::optional<ModelWidth>& model) {
   if (result.results.empty()) return "no scheme ran";
   const auto [fewest, most] = std::minmax_element(result.results.begin(), result.results.end(),

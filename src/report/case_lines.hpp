@@ -12,6 +12,9 @@ namespace elbowroom::detail {
 /// "alone: compute 12.345 ms (12.300..12.400), comm 10.100 ms (10.000..10.200); critical path 13.500 ms"
 std::string alone_line(const CaseResult& result, const TableScale& scale);
 
+/// "hardware limit 11.250 ms: link, best rate reached"
+std::string limit_line(const HardwareLimit& limit, const TableScale& scale);
+
 /// "medians of 20 trials, 95 % bootstrap intervals"; of a model that is not fitted on the device the intervals are the model's.
 std::string statistics_line(const CaseResult& result, const std::optional<ModelWidth>& model);
 

@@ -10,6 +10,16 @@ OrderedJson number(std::optional<double> value) { return value ? number(*value) 
 
 OrderedJson text_or_null(const std::string& text) { return text.empty() ? OrderedJson() : OrderedJson(text); }
 
+void add_hardware_limit(OrderedJson& json, const std::optional<HardwareLimit>& limit) {
+  json["hardware_limit_us"] = limit ? number(limit->time.count()) : OrderedJson();
+  OrderedJson& by = json["hardware_limited_by"];
+  if (!limit || !limit->part) return;
+  by = {{"part", to_string(*limit->part)},
+        {"rate", limit->of_peak ? "peak" : "reached"},
+        {"busy_us", number(limit->busy.count())},
+        {"unhidden_us", number(limit->unhidden.count())}};
+}
+
 OrderedJson versions_json(const Origin& origin) {
   OrderedJson versions = OrderedJson::object();
   for (const auto& [name, version] : origin.versions) versions[name] = version;

@@ -6,6 +6,7 @@
 
 #include "elbowroom/base/quantities.hpp"
 #include "elbowroom/model/device_limits.hpp"
+#include "elbowroom/plan/hardware_limit.hpp"
 #include "elbowroom/report/origin.hpp"
 
 // How reports write values as JSON: in the order given, absent and non-finite ones as null.
@@ -28,6 +29,9 @@ OrderedJson versions_json(const Origin& origin);
 /// What simulated times rest on; null for measured ones.
 OrderedJson model_json(const Origin& origin);
 OrderedJson device_json(const ReportedDevice& device);
+
+/// The members `hardware_limit_us` and `hardware_limited_by`; both null where there is no limit.
+void add_hardware_limit(OrderedJson& json, const std::optional<HardwareLimit>& limit);
 
 /// Invalid UTF-8 becomes U+FFFD instead of an exception. `indent` below zero: one line.
 std::string dump(const OrderedJson& value, int indent);

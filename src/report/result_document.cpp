@@ -60,6 +60,7 @@ OrderedJson case_json(const CaseResult& result) {
   OrderedJson json = OrderedJson::object();
   json["scenario"] = scenario_json(result.scenario);
   json["critical_path_us"] = result.critical_path ? number(result.critical_path->count()) : OrderedJson();
+  detail::add_hardware_limit(json, result.hardware_limit);
   json["compute_alone_us"] = summary_json(result.compute_alone);
   json["comm_alone_us"] = summary_json(result.comm_alone);
   json["results"] = OrderedJson::array();

@@ -13,6 +13,7 @@
 #include "elbowroom/base/notice.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/experiment/timed_rounds.hpp"
+#include "elbowroom/plan/hardware_limit.hpp"
 #include "elbowroom/tune/profile.hpp"
 #include "elbowroom/tune/tuner.hpp"
 #include "elbowroom/tune/verdict.hpp"
@@ -48,7 +49,8 @@ struct TunedCase {
   Microseconds comm_alone{0};
   Microseconds sequential{0};
   Microseconds critical_path{0};
-  std::optional<RatioSummary> confirmed;  ///< finalist / best baseline; absent when there was none
+  std::optional<HardwareLimit> hardware_limit;  ///< absent: the catalog does not have the device
+  std::optional<RatioSummary> confirmed;        ///< finalist / best baseline; absent when there was none
   std::vector<MeasuredCandidate> candidates;
   TunerEnding ending = TunerEnding::separated;
   Seconds spent{0};

@@ -8,6 +8,7 @@
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/time.hpp"
 #include "elbowroom/model/scenario.hpp"
+#include "elbowroom/plan/hardware_limit.hpp"
 #include "elbowroom/plan/overlap_plan.hpp"
 #include "elbowroom/report/origin.hpp"
 #include "elbowroom/trace/overlap_metrics.hpp"
@@ -36,9 +37,10 @@ struct Refusal {
 /// One scenario under several schemes. A member that could not be had is absent; no zero stands in for it.
 struct CaseResult {
   Scenario scenario;
-  std::optional<Microseconds> critical_path;  ///< the schedule's length with each operation at its isolated time
-  std::optional<Summary> compute_alone;       ///< all iterations
-  std::optional<Summary> comm_alone;          ///< all iterations
+  std::optional<Microseconds> critical_path;    ///< the schedule's length with each operation at its isolated time
+  std::optional<HardwareLimit> hardware_limit;  ///< absent: the catalog does not have the device
+  std::optional<Summary> compute_alone;         ///< all iterations
+  std::optional<Summary> comm_alone;            ///< all iterations
   std::vector<SchemeResult> results;
   std::vector<Refusal> refusals;
 };

@@ -68,6 +68,8 @@ TEST_F(BenchCase, ComparesEverySchemeWithSequential) {
   EXPECT_FALSE(result.results[0].ratio);
   EXPECT_EQ(result.critical_path,
             critical_path(small_case(), *trials.run(Order::compute_only, {}), *trials.run(Order::comm_only, {})));
+  ASSERT_TRUE(result.hardware_limit);
+  EXPECT_LE(result.hardware_limit->time, in_turn) << "no part takes longer than its operation alone";
 }
 
 TEST_F(BenchCase, RunsWhatItSays) {

@@ -32,7 +32,8 @@ TEST(ResultDocument, HasTheContractsFieldsInOrder) {
   EXPECT_EQ(keys(document), (Names{"schema", "provenance", "backend", "device", "versions", "model", "seed", "cases"}));
   EXPECT_EQ(document["schema"], "elbowroom.result/1");
   const ordered_json& first = document["cases"][0];
-  EXPECT_EQ(keys(first), (Names{"scenario", "critical_path_us", "compute_alone_us", "comm_alone_us", "results", "refusals"}));
+  EXPECT_EQ(keys(first), (Names{"scenario", "critical_path_us", "hardware_limit_us", "hardware_limited_by", "compute_alone_us",
+                                "comm_alone_us", "results", "refusals"}));
   const ordered_json& result = first["results"][3];
   EXPECT_EQ(keys(result), (Names{"scheme", "plan", "time_us", "time_ratio", "time_ratio_interval", "reduction", "overlap_rate",
                                  "overlap_efficiency", "compute_inflation", "comm_inflation", "limited_by", "note"}));

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "elbowroom/base/export.hpp"
+#include "elbowroom/base/time.hpp"
+#include "elbowroom/model/device_rates.hpp"
+#include "elbowroom/model/step.hpp"
+
+namespace elbowroom {
+
+/// Parts of a device that all operations share.
+enum class DevicePart { sms, memory, link };
+
+ELBOWROOM_API std::string_view to_string(DevicePart part);
+
+/// The least time in which a device can do a step's work, whatever the schedule, the algorithms and the controls.
+struct HardwareLimit {
+  Microseconds time{0};
+  /// The part that takes the time; absent: what operations wait for does.
+  std::optional<DevicePart> part;
+  bool of_peak = false;      ///< the part's rate is the data sheet's, because no greater one was measured
+  Microseconds busy{0};      ///< that the part needs for all of its work; zero without a part
+  Microseconds unhidden{0};  ///< least time before its first and after its last work; zero without a part
+};
+
+/// An operation takes at least the time that its part with most work needs: floating-point operations, operands read and results
+/// written once, bytes sent once by the algorithm that sends least. On the rank with most work the least time is the greatest, over
+/// the parts, of: the least time before the part's first work, all of its work, the least time after its last work (the
+/// head-body-tail bound of one machine; J. Carlier, Operations Research 11, 1982). Repeats of an operation follow each other, since
+/// they use the same memory; what waits for what is the step's. `alone`: isolated times of one launch, by operation; a part that
+/// was faster there (operands that stay in a cache) takes no more than that. Empty: none is known. `step` is valid. A recorded
+/// kernel, of which nothing else is known, counts as SM time with the shortest of its times.
+ELBOWROOM_API HardwareLimit hardware_limit(const Step& step, const DeviceRates& rates, std::span<const Microseconds> alone = {});
+
+/// The same of a scenario with isolated totals over all iterations; absent where the catalog has no such device.
+ELBOWROOM_API std::optional<HardwareLimit> hardware_limit(const Scenario& scenario, const DeviceLimits& device,
+                                                          Microseconds compute, Microseconds comm);
+
+/// "link, best rate reached": what takes the limit's time.
+ELBOWROOM_API std::string in_words(const HardwareLimit& limit);
+
+}  // namespace elbowroom

@@ -1,0 +1,213 @@
+#include "elbowroom/plan/hardware_limit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "elbowroom/model/collective_facts.hpp"
+#include "elbowroom/plan/lower.hpp"
+#include "plan/program_nodes.hpp"
+
+namespace elbowroom {
+namespace {
+
+constexpr std::array kParts{DevicePart::sms, DevicePart::memory, DevicePart::link};
+using PartTimes = std::array<Microseconds, kParts.size()>;
+
+double bytes(Bytes amount) { return static_cast<double>(amount.count()); }
+Microseconds at_rate(double work, const PartRate& rate) { return Microseconds(work / rate.best()); }
+
+// Of elementwise operations memory alone counts.
+double flop_of(const Compute& compute) {
+  const auto of = [](const auto& kernel) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(kernel)>, Elementwise>) {
+      return 0.0;
+    } else {
+      return 2.0 * static_cast<double>(kernel.m) * static_cast<double>(kernel.n) * static_cast<double>(kernel.k);
+    }
+  };
+  return std::visit(of, compute);
+}
+
+const PartRate& rate_of(const DeviceRates& rates, const Compute& compute) {
+  const DataType dtype = std::visit([](const auto& kernel) { return kernel.dtype; }, compute);
+  return dtype == DataType::f32 ? rates.f32 : rates.bf16;
+}
+
+// Ranks that add what they receive send 2 (n - 1) / n of the buffer. A switch that adds takes all of it and a share of the sum.
+double least_sent(const Collective& collective, int ranks, bool switch_adds) {
+  const CollectiveFacts& facts = facts_of(collective.op);
+  const double sent = facts.sent(bytes(collective.bytes), ranks);
+  if (!switch_adds || !facts.reduces || !facts.receives_whole) return sent;
+  return std::min(sent, bytes(collective.bytes) * (1.0 + 1.0 / ranks));
+}
+
+struct WorkTimes {
+  const DeviceRates& rates;
+  int ranks;  // of one communicator
+
+  PartTimes operator()(const Compute& compute) const {
+    return {at_rate(flop_of(compute), rate_of(rates, compute)), at_rate(bytes(memory_of(compute)), rates.memory), Microseconds(0)};
+  }
+  PartTimes operator()(const RecordedKernel& kernel) const {
+    return {*std::min_element(kernel.times.begin(), kernel.times.end()), Microseconds(0), Microseconds(0)};
+  }
+  PartTimes operator()(const Collective& collective) const {
+    const BufferSizes buffers = buffer_sizes(collective, ranks);
+    return {Microseconds(0), at_rate(bytes(buffers.send) + bytes(buffers.recv), rates.memory),
+            at_rate(least_sent(collective, ranks, rates.switch_adds), rates.link)};
+  }
+  PartTimes operator()(const SendRecv& message) const {
+    return {Microseconds(0), at_rate(bytes(message.bytes), rates.memory), at_rate(bytes(message.bytes), rates.link)};
+  }
+};
+
+std::vector<PartTimes> part_times(const Step& step, const DeviceRates& rates, std::span<const Microseconds> alone) {
+  std::vector<PartTimes> all;
+  for (const Operation& operation : step.operations) {
+    PartTimes parts = std::visit(WorkTimes{rates, communicator_size(step, operation)}, operation.what);
+    if (!alone.empty()) {
+      for (Microseconds& part : parts) part = std::min(part, alone[all.size()]);
+    }
+    all.push_back(parts);
+  }
+  return all;
+}
+
+// No stream orders operations that do not wait for each other: each has one of its own.
+Step on_own_lanes(Step step) {
+  for (std::size_t index = 0; index < step.operations.size(); ++index) {
+    step.operations[index].lane = "operation " + std::to_string(index);
+  }
+  return step;
+}
+
+// Least times of each node: before it can begin, and after it has ended until the step has.
+struct Surroundings {
+  std::vector<Microseconds> before;
+  std::vector<Microseconds> after;
+  Microseconds longest{0};
+};
+
+Surroundings surroundings(const std::vector<detail::ProgramNode>& nodes, std::span<const Microseconds> least) {
+  Surroundings all;
+  all.before.assign(nodes.size(), Microseconds(0));
+  all.after.assign(nodes.size(), Microseconds(0));
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    for (const int earlier : nodes[node].after) {
+      const auto one = static_cast<std::size_t>(earlier);
+      all.before[node] = std::max(all.before[node], all.before[one] + least[one]);
+    }
+    all.longest = std::max(all.longest, all.before[node] + least[node]);
+  }
+  for (std::size_t node = nodes.size(); node-- > 0;) {
+    for (const int earlier : nodes[node].after) {
+      const auto one = static_cast<std::size_t>(earlier);
+      all.after[one] = std::max(all.after[one], all.after[node] + least[node]);
+    }
+  }
+  return all;
+}
+
+// One part of one rank: all of its work, and the least time on either side of it.
+struct Load {
+  Microseconds busy{0};
+  Microseconds before = Microseconds::max();
+  Microseconds after = Microseconds::max();
+
+  void add(Microseconds work, Microseconds earlier, Microseconds later) {
+    if (work <= Microseconds(0)) return;
+    busy += work;
+    before = std::min(before, earlier);
+    after = std::min(after, later);
+  }
+  [[nodiscard]] Microseconds unhidden() const { return busy > Microseconds(0) ? before + after : Microseconds(0); }
+};
+
+using RankLoads = std::array<Load, kParts.size()>;
+
+// By class of ranks.
+std::vector<RankLoads> loads_of(const std::vector<detail::ProgramNode>& nodes, std::span<const PartTimes> parts,
+                                const Surroundings& around, int classes) {
+  std::vector<RankLoads> loads(static_cast<std::size_t>(classes));
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    for (const int rank_class : nodes[node].classes) {
+      RankLoads& own = loads[static_cast<std::size_t>(rank_class)];
+      for (std::size_t part = 0; part < kParts.size(); ++part)
+        own[part].add(parts[node][part], around.before[node], around.after[node]);
+    }
+  }
+  return loads;
+}
+
+bool has_peak_rate(const Step& step, const DeviceRates& rates, DevicePart part) {
+  if (part == DevicePart::memory) return !rates.memory.reached;
+  if (part == DevicePart::link) return !rates.link.reached;
+  return std::ranges::any_of(step.operations, [&](const Operation& operation) {
+    const auto* compute = std::get_if<Compute>(&operation.what);
+    return compute != nullptr && flop_of(*compute) > 0 && !rate_of(rates, *compute).reached;
+  });
+}
+
+}  // namespace
+
+std::string_view to_string(DevicePart part) {
+  switch (part) {
+    case DevicePart::sms:
+      return "SMs";
+    case DevicePart::memory:
+      return "memory";
+    case DevicePart::link:
+      return "link";
+  }
+  return "";
+}
+
+HardwareLimit hardware_limit(const Step& step, const DeviceRates& rates, std::span<const Microseconds> alone) {
+  const Step freed = on_own_lanes(step);
+  const Result<Program> program = lower(freed, Order::concurrent, {});
+  if (!program) return {};  // a valid step has an order
+  const RankClasses classes = rank_classes(freed);
+  const std::vector<detail::ProgramNode> nodes = detail::nodes_of(*program, classes);
+  std::vector<PartTimes> parts;
+  std::vector<Microseconds> least;
+  const std::vector<PartTimes> of_operation = part_times(step, rates, alone);
+  for (const detail::ProgramNode& node : nodes) {
+    const Launch& launch = program->launches[static_cast<std::size_t>(node.launch)];
+    parts.push_back(of_operation[static_cast<std::size_t>(launch.operation)]);
+    least.push_back(std::ranges::max(parts.back()));
+  }
+  const Surroundings around = surroundings(nodes, least);
+
+  HardwareLimit limit;
+  limit.time = around.longest;
+  for (const RankLoads& loads : loads_of(nodes, parts, around, classes.count)) {
+    for (std::size_t part = 0; part < kParts.size(); ++part) {
+      const Load& load = loads[part];
+      const Microseconds time = load.busy + load.unhidden();
+      // Of equals the part with most work says most; what operations wait for has none.
+      if (std::tie(time, load.busy) <= std::tie(limit.time, limit.busy)) continue;
+      limit = {time, kParts[part], has_peak_rate(step, rates, kParts[part]), load.busy, load.unhidden()};
+    }
+  }
+  return limit;
+}
+
+std::optional<HardwareLimit> hardware_limit(const Scenario& scenario, const DeviceLimits& device, Microseconds compute,
+                                            Microseconds comm) {
+  const std::optional<DeviceRates> rates = rates_of(device);
+  if (!rates) return std::nullopt;
+  return hardware_limit(step_of(scenario), *rates, std::array{compute / scenario.iterations, comm / scenario.iterations});
+}
+
+std::string in_words(const HardwareLimit& limit) {
+  if (!limit.part) return "what operations wait for";
+  return std::string(to_string(*limit.part)) + (limit.of_peak ? ", data sheet's rate" : ", best rate reached");
+}
+
+}  // namespace elbowroom
