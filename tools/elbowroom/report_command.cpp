@@ -64,7 +64,8 @@ int run_report(const ReportArguments& arguments) {
   if (page.documents.empty()) return exit_bad_input;
   page.command.insert(page.command.end(), arguments.files.begin(), arguments.files.end());
   const std::string html = page::to_html(page, *assets);
-  if (Status written = write_document(arguments.output, page::kPageSchema, html); !written) return complain(kReport, written.error());
+  if (Status written = write_document(arguments.output, page::kPageSchema, html); !written)
+    return complain(kReport, written.error());
   if (arguments.output == "-") return exit_ok;
   const std::size_t documents = page.documents.size();
   const Status shown = print_table(fmt::format("{}: {} document{}, {} kB\n", arguments.output, documents, documents == 1 ? "" : "s",

@@ -19,8 +19,8 @@ struct FoursOfK {
   __device__ Bf16x4& at(int line, int four) { return fours[line * kFours + (four ^ (line * kFours / 16 % kFours))]; }
 };
 
-/// Adds the products of four fours of k from `q` on to a lane's part of C. `row` and `column` are those of the wave, `lane` is 0..63:
-/// of each 16 x 16 part it holds row lane % 16, columns lane / 16 * 4 to + 3.
+/// Adds the products of four fours of k from `q` on to a lane's part of C. `row` and `column` are those of the wave, `lane` is
+/// 0..63: of each 16 x 16 part it holds row lane % 16, columns lane / 16 * 4 to + 3.
 template <int Rows, int Columns, class TileA, class TileB>
 __device__ inline void multiply_parts(TileA& tile_a, TileB& tile_b, int q, int row, int column, int lane,
                                       Float4 (&sum)[Rows][Columns]) {

@@ -1,5 +1,5 @@
-// 64x64x32 and 64x64x64 are the source paper's opt1 and opt2. The register budgets, in waves for each SIMD and so in blocks for each
-// CU, keep three or four small blocks or two large ones; of the deepest f32 tile LDS keeps no more than two.
+// 64x64x32 and 64x64x64 are the source paper's opt1 and opt2. The register budgets, in waves for each SIMD and so in blocks for
+// each CU, keep three or four small blocks or two large ones; of the deepest f32 tile LDS keeps no more than two.
 
 #define ELBOWROOM_TILED_GEMM(dtype, T, tile_m, tile_n, tile_k, waves)                                           \
   extern "C" __global__ void __launch_bounds__(256, waves) tiled_gemm_##dtype##_##tile_m##x##tile_n##x##tile_k( \

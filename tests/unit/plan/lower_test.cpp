@@ -179,9 +179,7 @@ TEST(Lower, OutsideOfWindowsOnlyWhatIsFixedRemains) {
   EXPECT_EQ(std::get<CommSettings>(program.launches[5].settings), (CommSettings{Blocks(12), 2, Threads(256), false, false, false}));
   // Where nothing overlaps by order, a plan means all launches.
   const Program alone = *lower(step, Order::compute_only, plan);
-  for (const Launch& launch : alone.launches) {
-    EXPECT_EQ(std::get<ComputeSettings>(launch.settings).pad, Bytes(27'264));
-  }
+  for (const Launch& launch : alone.launches) { EXPECT_EQ(std::get<ComputeSettings>(launch.settings).pad, Bytes(27'264)); }
 }
 
 TEST(Lower, TheScenariosBudgetHoldsWhereAPlanSaysNothing) {

@@ -169,7 +169,8 @@ TEST(RunClosing, SaysWhichBudgetWasKeptAndWhatItWasWorth) {
             "(-0.5..1.5, 95 %), 8: -2.0 % (-3.0..-1.0, 95 %))");
   ProcessReport unchecked = with_budget(process("priority, gate", 3.2), 8, 0);
   unchecked.trial.budget.decisions = 0;
-  EXPECT_THAT(closing_line(run_with({unchecked})), HasSubstr("; collectives kept to 8 blocks, as an earlier run found, not checked"));
+  EXPECT_THAT(closing_line(run_with({unchecked})),
+              HasSubstr("; collectives kept to 8 blocks, as an earlier run found, not checked"));
 }
 
 // Of two jobs, or two groups of ranks that share no communicator, the one that gained least.
