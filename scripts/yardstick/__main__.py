@@ -1,6 +1,7 @@
 """Programs of others, in turns: local compute, plain, with NCCL's settings, with the framework's own switch, under `elbowroom run`.
 
 usage: python3 scripts/yardstick --elbowroom build/release/bin/elbowroom --json FILE --page FILE [options]
+       python3 scripts/yardstick --command NAME=COMMAND --step REGEX [options]      a program of yours, by the times that it prints
 
 Each program is launched 3 to 12 times with and without, until it is known that it is faster, slower, or not slower than 0.3 %.
 What was measured is written after every launch; a second call with the same --json goes on where the first was stopped.
@@ -35,6 +36,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--elbowroom", default="elbowroom", help="the program")
     parser.add_argument("--raw", default="", help="the built examples/raw_overlap.cu")
     parser.add_argument("--programs", default="", help=f"some of {', '.join(catalog.NAMES)}; by comma, all where absent")
+    parser.add_argument("--command", action="append", help="NAME=COMMAND of a program of yours, in the place of --programs; several times")
+    parser.add_argument("--step", default="", help="what it prints of a step: an expression with (?P<ms>...) or (?P<per_second>...)")
+    parser.add_argument("--skip", type=int, default=0, help="steps at its begin that do not count")
     parser.add_argument("--run", action="append", help="options of `elbowroom run` joined by '+'; several times")
     parser.add_argument("--nccl", default="NCCL_MIN_CTAS=16,NCCL_MAX_CTAS=16", help="settings of the arm nccl; '' for no such arm")
     parser.add_argument("--gpus", type=int, default=0, help="0: all")
@@ -57,6 +61,8 @@ def plan_of(options: argparse.Namespace) -> launches.Plan:
     for name in ("steps", "warm_up", "run_warm_up", "launches", "timeout", "seconds", "jobs"):
         if getattr(options, name) < 1:
             raise session.Refused(f"--{name.replace('_', '-')}: {getattr(options, name)}, expected 1 or more")
+    if options.skip < 0:
+        raise session.Refused(f"--skip: {options.skip}, expected 0 or more")
     if not shutil.which(options.elbowroom):
         raise session.Refused(f"--elbowroom: '{options.elbowroom}' is no program")
     return launches.Plan(
@@ -67,12 +73,24 @@ def plan_of(options: argparse.Namespace) -> launches.Plan:
         warm_up=options.warm_up,
         run_warm_up=options.run_warm_up,
         timeout=options.timeout,
+        skip=options.skip,
     )
+
+
+def programs_of(options: argparse.Namespace) -> list[catalog.Program]:
+    if not options.command:
+        return catalog.chosen(options.programs)
+    if options.programs:
+        raise session.Refused(f"--programs: '{options.programs}', expected nothing beside --command")
+    return [catalog.given(text, options.step) for text in options.command]
 
 
 def settings_of(options: argparse.Namespace, plan: launches.Plan) -> dict[str, Any]:
     """What two calls must have in common so that their launches can be compared."""
-    return {"gpus": plan.gpus, "steps": plan.steps, "warm_up": plan.warm_up, "run_warm_up": plan.run_warm_up, "nccl": options.nccl}
+    common = {"gpus": plan.gpus, "steps": plan.steps, "warm_up": plan.warm_up, "run_warm_up": plan.run_warm_up, "nccl": options.nccl}
+    if not options.command:
+        return common
+    return common | {"commands": options.command, "step": options.step, "skip": plan.skip}
 
 
 def told(record: session.Record) -> str:
@@ -108,7 +126,7 @@ def energy_counter(document: session.Document, gpus: int) -> nvml.EnergyCounter 
 def measure(options: argparse.Namespace, ends_at: float) -> session.Document:
     plan = plan_of(options)
     variants = options.run or [""]
-    programs = catalog.chosen(options.programs)
+    programs = programs_of(options)
     document = session.resumed(Path(options.json), settings_of(options, plan)) if options.json else session.new_document({})
     document["settings"] = settings_of(options, plan)
     document["machine"].setdefault("versions", {}).update(nvml.driver())
@@ -151,7 +169,7 @@ def main() -> int:
     try:
         ends_at = time.monotonic() + options.seconds
         if options.smoke:
-            return smoke.run(plan_of(options), catalog.chosen(options.programs), options, ends_at)
+            return smoke.run(plan_of(options), programs_of(options), options, ends_at)
         document = measure(options, ends_at)
     except (session.Refused, ValueError) as error:
         print(f"yardstick: {error}", file=sys.stderr)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +36,8 @@ class Program:
     ranks: bool = True  # one process for each GPU
     traced: bool = True  # takes --trace
     gpus: int = 0  # the only number of GPUs that it can use; 0: any from 2
+    command: tuple[str, ...] = ()  # of a program that is not of the catalog
+    step: str = ""  # what it prints of a step: an expression with a group `ms` or `per_second`
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,24 @@ CATALOG = (
 NAMES = tuple(program.name for program in CATALOG)
 
 
+def given(text: str, step: str) -> Program:
+    """NAME=COMMAND, the command as one would type it."""
+    name, _, command = text.partition("=")
+    try:
+        words = tuple(shlex.split(command))
+    except ValueError as error:
+        raise ValueError(f"--command: '{text}': {error}") from error
+    if not re.fullmatch(r"[\w.-]+", name) or name in NAMES or not words:
+        raise ValueError(f"--command: '{text}', expected NAME=COMMAND with a name that is not in the catalog")
+    try:
+        groups = set(re.compile(step).groupindex)
+    except re.error as error:
+        raise ValueError(f"--step: '{step}': {error}") from error
+    if groups not in ({"ms"}, {"per_second"}):
+        raise ValueError(f"--step: '{step}', expected an expression with a group (?P<ms>...) or (?P<per_second>...)")
+    return Program(name, "", traced=False, command=words, step=step)
+
+
 def chosen(names: str) -> list[Program]:
     """By comma, in the given order; all of them for an empty text."""
     wanted = names.split(",") if names else list(NAMES)
@@ -99,7 +121,9 @@ def run_arm(text: str) -> Arm:
 def arms_of(program: Program, nccl: str, variants: Sequence[str]) -> list[Arm]:
     """The pair that is judged stands first."""
     arms = [Arm(PLAIN, "plain"), *(run_arm(text) for text in variants)]
-    arms.append(Arm(LOCAL, "local compute", ("--mode", "local") if program.name == "raw_overlap" else ("--local",)))
+    if not program.command:
+        arguments = ("--mode", "local") if program.name == "raw_overlap" else ("--local",)
+        arms.append(Arm(LOCAL, "local compute", arguments))
     if nccl:
         arms.append(Arm(NCCL, nccl.replace(",", " "), environment=settings_of(nccl)))
     if program.own:

@@ -37,10 +37,13 @@ class Plan:
     warm_up: int
     run_warm_up: int
     timeout: float
+    skip: int = 0  # steps at the begin of a program that is not of the catalog, which takes no --warm-up
 
 
 def program_command(program: catalog.Program, arm: catalog.Arm, plan: Plan) -> list[str]:
     """As its user would start it."""
+    if program.command:
+        return list(program.command)
     warm_up = plan.warm_up if arm.elbowroom is None else plan.run_warm_up
     common = ["--steps", str(plan.steps), "--warm-up", str(warm_up), *program.arguments, *arm.arguments]
     if not program.script:
@@ -62,7 +65,7 @@ def full_command(program: catalog.Program, arm: catalog.Arm, plan: Plan, report:
 def reason_not_to_run(program: catalog.Program, plan: Plan) -> str:
     if program.gpus not in (0, plan.gpus):
         return f"uses {program.gpus} GPUs, {plan.gpus} are asked for"
-    if not program.script and not plan.raw:
+    if not program.script and not program.command and not plan.raw:
         return "--raw does not name the built examples/raw_overlap.cu"
     return ""
 
@@ -82,6 +85,16 @@ def line_of(output: str) -> Record | None:
             (mode,) = line["modes"].values()
             return line | {"steps_ms": mode["ms"], "digest": mode["digest"]}
     return None
+
+
+def steps_in(output: str, step: str, skip: int) -> Record | None:
+    """What a program that prints nothing for the yardstick said of its steps. A rate stands for the time that is its inverse."""
+    found = list(re.finditer(step, output))[skip:]
+    named = [next(iter(match.groupdict().items())) for match in found]
+    values = [(group, float(text.replace(",", ""))) for group, text in named]
+    if not values or any(value <= 0 for _, value in values):
+        return None
+    return {"steps_ms": [value if group == "ms" else 1000 / value for group, value in values]}
 
 
 def reason_of(code: int, errors: str) -> str:
@@ -147,7 +160,7 @@ def launch(program: catalog.Program, arm: catalog.Arm, plan: Plan, traced: bool,
         samples = counter.watch() if counter else None
         output, errors, code, stopped = contained(command, environment, plan.timeout, folder)
         rows = samples.stop() if samples else []
-        line = line_of(output)
+        line = steps_in(output + errors, program.step, plan.skip) if program.command else line_of(output)
         record: Record = {
             "program": program.name,
             "arm": arm.name,
@@ -159,7 +172,8 @@ def launch(program: catalog.Program, arm: catalog.Arm, plan: Plan, traced: bool,
         if code == SKIPPED and line is None:
             return record | {"skipped": reason_of(code, errors)}
         if line is None or ((stopped or code) and not traced):  # times stand without the trace that comes after them
-            return record | {"failure": stopped or reason_of(code, errors), "stderr": errors[-TAIL:]}
+            unread = "--step finds nothing in what it printed" if program.command and not code else ""
+            return record | {"failure": stopped or unread or reason_of(code, errors), "stderr": errors[-TAIL:]}
         record |= {key: line[key] for key in KEPT if key in line}
         if counter:
             record |= counter.per_step(rows, line.get("window"), len(line["steps_ms"]))

@@ -82,6 +82,8 @@ ProcessReport::Trial::Budget budget_of(Members members) {
 ProcessReport::Trial trial_of(Members members) {
   ProcessReport::Trial trial;
   trial.state = members.text("state");
+  trial.decides = members.text("decides");
+  trial.why_alone = members.text("why_alone");
   trial.arm = members.text("arm");
   trial.decisions = members.count("decisions");
   trial.repetition = members.count("collectives_per_repetition");

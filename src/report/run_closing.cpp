@@ -62,7 +62,16 @@ std::string kept_differently(const std::vector<const Trial*>& trials) {
   for (const Trial* trial : trials) ++processes[trial->arm];
   std::string text = "processes chose differently:";
   for (const auto& [name, count] : processes) text += fmt::format("{} '{}' in {}", text.ends_with(':') ? "" : ",", name, count);
-  return text;
+  const std::string& why = trials.front()->why_alone;
+  return why.empty() ? text : fmt::format("{} (each for itself: {})", text, why);
+}
+
+/// The priority of a graph's nodes is set where it is instantiated: no arm can change it from one launch to the next.
+constexpr const char* kInGraphs = "its collectives lie in CUDA graphs, on which no control acts once they are made";
+
+bool collectives_lie_in_graphs(const ProcessReport& process) {
+  const auto acted = [](const Trial::Arm& arm) { return arm.name != kPlain && arm.step.count() > 0; };
+  return process.activity.launches.graph_launches > 0 && std::ranges::none_of(process.trial.arms, acted);
 }
 
 std::string nothing_helped(const Trial& trial, bool keeps_budget) {
@@ -70,7 +79,7 @@ std::string nothing_helped(const Trial& trial, bool keeps_budget) {
   const char* before = " (gain with ";
   for (const Trial::Arm& arm : trial.arms) {
     if (arm.name == kPlain) continue;
-    text += fmt::format("{}'{}' {}", before, arm.name, gain_of(arm));
+    text += fmt::format("{}'{}' {}", before, arm.name, arm.step.count() > 0 ? gain_of(arm) : "none: it acted on nothing");
     before = ", ";
   }
   if (trial.arms.size() > 1) text += ")";
@@ -105,7 +114,9 @@ std::string compared(const RunReport& report) {
   if (decided.empty()) return nothing_compared(comparing);
   const auto same = [&](const Trial* trial) { return trial->arm == decided.front()->arm; };
   if (!std::ranges::all_of(decided, same)) return kept_differently(decided);
-  return decided.front()->arm == kPlain ? nothing_helped(*decided.front(), keeps_budget) : kept(decided);
+  if (decided.front()->arm != kPlain) return kept(decided);
+  const bool graphs = std::ranges::all_of(comparing, [](const auto* process) { return collectives_lie_in_graphs(*process); });
+  return nothing_helped(*decided.front(), keeps_budget) + (graphs ? std::string("; ") + kInGraphs : "");
 }
 
 std::string where_it_lies(const detail::SymmetricBuffers& part) {

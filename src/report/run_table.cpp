@@ -86,6 +86,9 @@ std::string trial_lines(const std::vector<ProcessReport>& processes) {
     const ProcessReport::Trial& trial = process.trial;
     if (trial.state.empty() || trial.state == "off") continue;
     lines += fmt::format("trial       process {}: {}, goes on with {}", process.pid, trial.state, trial.arm);
+    if (trial.decides == "another process") lines += ", as another process decided for all";
+    if (trial.decides == "this process") lines += ", decided for all";
+    if (!trial.why_alone.empty()) lines += fmt::format(", decided alone: {}", trial.why_alone);
     if (!trial.remembered.empty()) lines += fmt::format(" (remembered: {})", trial.remembered);
     for (const ProcessReport::Trial::Arm& arm : trial.arms) {
       lines += fmt::format("; {} {}", arm.name, time_cell(arm.step));

@@ -57,6 +57,15 @@ class ProtocolTest(unittest.TestCase):
         line = launches.line_of('{"example": "raw_overlap", "modes": {"plain": {"ms": [5.0, 6.0], "digest": "ab"}}}\n')
         self.assertEqual((line["steps_ms"], line["digest"]), ([5.0, 6.0], "ab"))
 
+    def test_programs_that_print_for_people(self) -> None:
+        output = "step 1/4 | loss 10.9 | 72.50 ms | 1,000 tok/s\nstep 2/4 | loss 9 | 70.25 ms | 2,000 tok/s\n"
+        self.assertEqual(launches.steps_in(output, r"\| (?P<ms>[\d.]+) ms", 0), {"steps_ms": [72.5, 70.25]})
+        self.assertEqual(launches.steps_in(output, r"\| (?P<ms>[\d.]+) ms", 1), {"steps_ms": [70.25]})
+        # 1,000 and 2,000 a second: what takes 1 ms and half of it.
+        self.assertEqual(launches.steps_in(output, r"(?P<per_second>[\d,]+) tok", 0), {"steps_ms": [1.0, 0.5]})
+        self.assertIsNone(launches.steps_in(output, r"(?P<ms>[\d.]+) ms", 2))
+        self.assertIsNone(launches.steps_in("0.00 ms", r"(?P<ms>[\d.]+) ms", 0))
+
     def test_reasons(self) -> None:
         self.assertEqual(launches.reason_of(77, "noise\nskipped: no GPU\n"), "no GPU")
         errors = "[rank0]: ValueError: first\n[rank1]: torch.OutOfMemoryError: CUDA out of memory\nmore\n"
@@ -311,6 +320,26 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("| ddp | default | - |", done.stdout)
 
+    def test_a_command_of_the_users(self) -> None:
+        program = self.folder / "mine.sh"
+        program.write_text('for i in 1 2 3; do echo "step $i | ${FAKE_ARM:-plain} | $([ -n "$FAKE_ARM" ] && echo 98.$i || echo 100.$i) ms"; done\n')
+        pair = ["--programs", "", "--command", f"mine=bash {program}", "--step", r"\| (?P<ms>[\d.]+) ms"]
+        done = self.command(*pair, "--skip", "1", "--nccl", "")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = json.loads((self.folder / "y.json").read_text())
+        self.assertEqual(document["launches"][0]["steps_ms"], [100.2, 100.3])
+        self.assertEqual([(verdict["program"], verdict["verdict"]) for verdict in document["verdicts"]], [("mine", "faster")])
+        self.assertEqual({record["arm"] for record in document["launches"]}, {"plain", "run"})
+        self.assertIn("| mine | - | 100.25 |", done.stdout)
+        # Another expression, another measurement.
+        done = self.command(*pair[:-1], r"(?P<ms>[\d.]+) ms", "--skip", "1", "--nccl", "")
+        self.assertEqual((done.returncode, done.stderr.count("expected the same, or another file")), (2, 1), done.stderr)
+
+    def test_a_command_that_prints_something_else(self) -> None:
+        done = self.command("--programs", "", "--command", "mine=echo no times", "--step", "(?P<ms>[0-9]+) ms", "--nccl", "")
+        self.assertEqual(done.returncode, 77, done.stderr)
+        self.assertIn("Does not run: mine: --step finds nothing in what it printed.", done.stdout)
+
     def test_smoke(self) -> None:
         done = self.command("--smoke", "--seconds", "60")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -324,6 +353,12 @@ class CommandTest(unittest.TestCase):
             (["--steps", "0"], "yardstick: --steps: 0, expected 1 or more"),
             (["--elbowroom", "/nowhere"], "yardstick: --elbowroom: '/nowhere' is no program"),
             (["--smoke", "--arms", "nccl"], "yardstick: --arms: 'nccl', expected some of plain, run, own, local"),
+            (["--programs", "", "--command", "x"], "yardstick: --command: 'x', expected NAME=COMMAND"),
+            (["--programs", "", "--command", "ddp=x"], "yardstick: --command: 'ddp=x', expected NAME=COMMAND"),
+            (["--programs", "", "--command", "a=x", "--step", "("], "yardstick: --step: '(': "),
+            (["--programs", "", "--command", "a=x", "--step", "ms"], "yardstick: --step: 'ms', expected an expression"),
+            (["--command", "a=x", "--step", "(?P<ms>1)"], "yardstick: --programs: 'ddp', expected nothing beside --command"),
+            (["--skip", "-1"], "yardstick: --skip: -1, expected 0 or more"),
             (["--nccl", "x"], "yardstick: --nccl: 'x', expected NCCL_NAME=VALUE"),
         ):
             done = self.command(*arguments)

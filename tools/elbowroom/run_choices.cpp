@@ -64,15 +64,20 @@ std::optional<RememberedChoice> choice_of(const ProcessReport& process, const Pr
   return choice;
 }
 
-/// What a budget was worth knows the process that compared it.
+/// What an arm was worth knows the process that compared it.
 bool knows_gain(const ProcessReport& process, const std::string& arm) {
-  return process.trial.budget.decides_here || arm.find(kBudget) == std::string::npos;
+  const bool of_controls = process.trial.decides != "another process" && arm.find(kBudget) == std::string::npos;
+  return process.trial.budget.decides_here || of_controls;
+}
+
+bool decides(const ProcessReport* process) {
+  return process->trial.budget.decides_here || process->trial.decides == "this process";
 }
 
 std::vector<const ProcessReport*> deciders_first(std::span<const ProcessReport> processes) {
   std::vector<const ProcessReport*> sorted;
   for (const ProcessReport& process : processes) sorted.push_back(&process);
-  std::ranges::stable_partition(sorted, [](const ProcessReport* process) { return process->trial.budget.decides_here; });
+  std::ranges::stable_partition(sorted, &decides);
   return sorted;
 }
 

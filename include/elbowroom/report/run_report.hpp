@@ -136,6 +136,8 @@ struct ProcessReport {
       std::vector<Arm> arms;                   ///< of the last comparison
     };
     std::string state;            ///< empty or "off": it did not compare
+    std::string decides;          ///< whose comparison it is: "this process", "another process", "each process"; "not known" before
+    std::string why_alone;        ///< where each process decides
     std::string arm;              ///< what it chose, "priority, gate"
     std::int64_t decisions = 0;   ///< comparisons that came to an end
     std::int64_t repetition = 0;  ///< collectives in the repetition that was found; 0: none was

@@ -126,7 +126,7 @@ void AbTrial::start_trial(Phase& phase) const {
   phase.left = false;
 }
 
-// Steps that begin with the launch of a graph, say, have no time.
+// Steps whose first collective is on one stream and then on another have no time, say.
 void AbTrial::leave_alone(Phase& phase) {
   phase.arm = phase.chosen = 0;
   phase.result.fill(0);

@@ -20,6 +20,7 @@ AgreementSeat AgreementSeat::join(AgreementBoard& board, std::uint32_t ranks, st
   seat.board_ = &board;
   seat.index_ = index;
   seat.ranks_ = ranks;
+  seat.process_ = process;
   board.members[index].process.store(process, std::memory_order_release);
   return seat;
 }
@@ -27,16 +28,19 @@ AgreementSeat AgreementSeat::join(AgreementBoard& board, std::uint32_t ranks, st
 void AgreementSeat::find_leader() {
   std::uint64_t least = ~std::uint64_t{0};
   std::uint32_t found = kNobody;
+  bool within = true;
   for (std::uint32_t i = 0; i < ranks_; ++i) {
     const std::uint64_t process = board_->members[i].process.load(std::memory_order_acquire);
     if (process == 0) { return; }
+    within = within && process == process_;
     if (process < least) {
       least = process;
       found = i;
     }
   }
   leader_ = found;
-  led_here_ = least == board_->members[index_].process.load(std::memory_order_relaxed);
+  led_here_ = least == process_;
+  within_process_ = within;
 }
 
 void AgreementSeat::tell(std::uint64_t word) {
@@ -67,7 +71,7 @@ bool AgreementSeat::turn(const Proposal& proposed, Fate fate) {
   return board_->word.compare_exchange_strong(expected, packed({fate, proposed.value, proposed.at}), std::memory_order_acq_rel);
 }
 
-void AgreementSeat::propose(std::uint16_t wanted) {
+void AgreementSeat::propose(std::uint32_t wanted) {
   std::uint64_t furthest = 0;
   for (std::uint32_t i = 0; i < ranks_; ++i) {
     furthest = std::max(furthest, board_->members[i].sequence.load(std::memory_order_acquire));
@@ -77,9 +81,10 @@ void AgreementSeat::propose(std::uint16_t wanted) {
   board_->word.store(packed({Fate::proposed, wanted, furthest + distance}), std::memory_order_release);
 }
 
-void AgreementSeat::lead(std::uint16_t wanted) {
+void AgreementSeat::lead(std::uint32_t wanted, std::uint64_t source) {
   if (board_ != nullptr && leader_ == kNobody) { find_leader(); }
   if (!leads() || board_->joined.load(std::memory_order_acquire) != ranks_) { return; }
+  if (board_->source.load(std::memory_order_relaxed) != source) { board_->source.store(source, std::memory_order_relaxed); }
   const Proposal now = load();
   if (now.fate == Fate::proposed) {
     if (now.at > sequence_ && all_acknowledged(now.at) && turn(now, Fate::committed)) { aborts_ -= aborts_ > 0 ? 1 : 0; }
@@ -91,7 +96,7 @@ void AgreementSeat::lead(std::uint16_t wanted) {
   if (wanted != value_) { propose(wanted); }
 }
 
-std::uint16_t AgreementSeat::next(bool acknowledges) {
+std::uint32_t AgreementSeat::next(bool acknowledges) {
   if (board_ == nullptr) { return 0; }
   if (leader_ == kNobody) { find_leader(); }
   AgreementBoard::Member& self = board_->members[index_];

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interposer/core/rank_agreement.hpp"
+
 /// How the ranks of a communicator come to one value without waiting for each other.
 ///
 /// Each rank counts its collectives. One rank, the leader, proposes a value from collective X on. A rank that passes by before X
@@ -19,17 +21,19 @@ enum class Fate : std::uint8_t { none, proposed, committed, aborted };
 /// Packed into the one word that decides.
 struct Proposal {
   Fate fate = Fate::none;
-  std::uint16_t value = 0;
-  std::uint64_t at = 0;  ///< the first collective that the value is for; below 2^46
+  std::uint32_t value = 0;  ///< below 2^22
+  std::uint64_t at = 0;     ///< the first collective that the value is for; below 2^40
 
   friend bool operator==(const Proposal&, const Proposal&) = default;
 };
 
 constexpr std::uint64_t packed(const Proposal& proposal) {
-  return static_cast<std::uint64_t>(proposal.fate) | (static_cast<std::uint64_t>(proposal.value) << 2U) | (proposal.at << 18U);
+  return static_cast<std::uint64_t>(proposal.fate) | (static_cast<std::uint64_t>(proposal.value) << 2U) |
+         (proposal.at << (2U + kAgreedBits));
 }
 constexpr Proposal unpacked(std::uint64_t word) {
-  return {static_cast<Fate>(word & 3U), static_cast<std::uint16_t>(word >> 2U), word >> 18U};
+  constexpr std::uint64_t values = (std::uint64_t{1} << kAgreedBits) - 1;
+  return {static_cast<Fate>(word & 3U), static_cast<std::uint32_t>(word >> 2U & values), word >> (2U + kAgreedBits)};
 }
 
 /// What the ranks share. All zeros is a board at which nobody sits yet. Used in memory that processes map: lock-free, no pointer.
@@ -44,6 +48,7 @@ struct AgreementBoard {
   };
 
   std::atomic<std::uint64_t> word{0};
+  std::atomic<std::uint64_t> source{0};  ///< number of the process whose wishes the leader hands on, or its own; 0: not known
   std::atomic<std::uint32_t> joined{0};
   std::array<Member, kMostMembers> members{};
 };
@@ -57,20 +62,29 @@ class AgreementSeat {
   static AgreementSeat join(AgreementBoard& board, std::uint32_t ranks, std::uint64_t process);
 
   /// Before this rank's next collective: the value that holds for it. `acknowledges`: this rank can act by the value of a proposal.
-  std::uint16_t next(bool acknowledges);
+  std::uint32_t next(bool acknowledges);
   /// For the leader, before `next`: commits what all have acknowledged, or proposes `wanted` where it is not what was decided last.
-  void lead(std::uint16_t wanted);
+  /// `source`: the process that wants it.
+  void lead(std::uint32_t wanted, std::uint64_t source);
 
   [[nodiscard]] bool sits() const { return board_ != nullptr; }
   /// Not before all have come.
   [[nodiscard]] bool leads() const { return board_ != nullptr && index_ == leader_; }
+  /// Whether another rank of this process leads.
+  [[nodiscard]] bool led_by_sibling() const { return led_here_ && index_ != leader_; }
   /// Whether a rank of another process leads.
   [[nodiscard]] bool follows() const { return leader_ != kNobody && !led_here_; }
   /// For the leader to know before it proposes.
   void tell(std::uint64_t word);
   [[nodiscard]] bool all_told(std::uint64_t word) const;
+  /// Whose wishes the leader proposes; 0: not known.
+  [[nodiscard]] std::uint64_t source() const { return board_ == nullptr ? 0 : board_->source.load(std::memory_order_relaxed); }
+  /// All ranks are of this process, as far as is known.
+  [[nodiscard]] bool within_process() const { return board_ == nullptr || within_process_; }
   [[nodiscard]] bool is_last() const { return board_ != nullptr && index_ + 1 == ranks_; }
-  [[nodiscard]] std::uint16_t value() const { return value_; }
+  /// Number of its process.
+  [[nodiscard]] std::uint64_t process() const { return process_; }
+  [[nodiscard]] std::uint32_t value() const { return value_; }
   [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
 
  private:
@@ -78,17 +92,19 @@ class AgreementSeat {
   [[nodiscard]] bool all_acknowledged(std::uint64_t at) const;
   [[nodiscard]] bool all_passed(std::uint64_t at) const;
   bool turn(const Proposal& proposed, Fate fate);
-  void propose(std::uint16_t wanted);
+  void propose(std::uint32_t wanted);
   void find_leader();
 
   static constexpr std::uint32_t kNobody = 0xffffffff;
   AgreementBoard* board_ = nullptr;
   std::uint32_t index_ = 0;
   std::uint32_t ranks_ = 0;
+  std::uint64_t process_ = 0;
   std::uint32_t leader_ = kNobody;
   bool led_here_ = false;
+  bool within_process_ = false;
   std::uint32_t aborts_ = 0;  ///< of the leader's proposals, less those that were committed since
-  std::uint16_t value_ = 0;
+  std::uint32_t value_ = 0;
   std::uint64_t sequence_ = 0;
 };
 

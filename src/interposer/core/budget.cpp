@@ -41,7 +41,7 @@ int channels_for(const BudgetAsk& ask) {
   return enough || is_fixed(ask.algorithm) ? static_cast<int>(share) : 0;
 }
 
-std::uint16_t wanted_budget(const BudgetTurns& turns, std::uint64_t sequence) {
+std::uint32_t wanted_budget(const BudgetTurns& turns, std::uint64_t sequence) {
   if (turns.count == 0) { return 0; }
   return turns.blocks[turns.every == 0 ? 0 : sequence / turns.every % turns.count];
 }

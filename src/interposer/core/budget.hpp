@@ -30,6 +30,6 @@ struct BudgetAsk {
 int channels_for(const BudgetAsk& ask);
 
 /// What the rules want for the collective of that number. Whoever compares budgets puts its arm here instead.
-std::uint16_t wanted_budget(const BudgetTurns& turns, std::uint64_t sequence);
+std::uint32_t wanted_budget(const BudgetTurns& turns, std::uint64_t sequence);
 
 }  // namespace elbowroom::interposer

@@ -32,7 +32,6 @@ void BudgetArms::on_pattern(std::uint64_t pattern, std::optional<std::uint8_t> r
 void BudgetArms::on_lost() {
   leave();
   pattern_ = 0;
-  wish_.ready = 0;
 }
 
 unsigned BudgetArms::offered() const {
@@ -64,18 +63,17 @@ void BudgetArms::enter() {
 void BudgetArms::leave() {
   if (entered_) { trial_.on_lost(); }
   entered_ = false;
-  wish_.value = 0;
+  value_ = 0;
 }
 
 void BudgetArms::wish_for_arm() {
   const bool settled = trial_.state() == AbTrial::State::settled;
-  wish_.value = static_cast<std::uint16_t>(kBlocks[trial_.arm()] | (settled ? kBudgetKept : 0));
+  value_ = kBlocks[trial_.arm()] | (settled ? kBudgetKept : 0);
 }
 
-void BudgetArms::on_step_begun(const StepFacts& facts, const BudgetStanding& now) {
-  const BudgetStanding before = std::exchange(before_, now);
+void BudgetArms::on_step_begun(const StepFacts& facts, const RankStanding& now) {
+  const RankStanding before = std::exchange(before_, now);
   follows_ = now.follows;
-  wish_.ready = facts.settled ? pattern_ : 0;
   const std::uint64_t asked = now.asked - before.asked;
   if (!compares_) { return; }
   if (asked == 0) {
@@ -113,7 +111,8 @@ void BudgetArms::on_step_begun(const StepFacts& facts, const BudgetStanding& now
 }
 
 // Blocks that are not kept are those of a comparison, which ends with some that are.
-void BudgetArms::follow(std::uint16_t agreed) {
+void BudgetArms::follow(std::uint32_t agreed) {
+  if (!is_for(agreed, pattern_)) { return; }
   const auto blocks = static_cast<std::uint8_t>(agreed & kBudgetBlocks);
   if ((agreed & kBudgetKept) == 0) {
     saw_comparison_ = saw_comparison_ || blocks != 0;

@@ -13,7 +13,7 @@ namespace elbowroom::interposer {
 /// the same collective. So one process decides for all that share a communicator with it. An arm is in force only when the ranks
 /// have agreed on it.
 ///
-/// The process compares when its own controls are settled, when the steps of all ranks repeat the same collectives with theirs
+/// The process compares when the other controls are settled, when the steps of all ranks repeat the same collectives with theirs
 /// settled as well, and when nobody else leads it. A step counts for an arm only if the arm was in force from the step's begin to
 /// its end. What the ranks never agree on is given up after kMostWaiting steps, and the value in force stays.
 class BudgetArms {
@@ -36,10 +36,11 @@ class BudgetArms {
   /// As AbTrial's functions of these names; `remembered`: blocks that an earlier run settled for.
   void on_pattern(std::uint64_t pattern, std::optional<std::uint8_t> remembered);
   void on_lost();
-  void on_step_begun(const StepFacts& facts, const BudgetStanding& now);
+  void on_step_begun(const StepFacts& facts, const RankStanding& now);
   void on_step_time(std::uint64_t step, std::uint64_t nanoseconds) { trial_.on_step_time(step, nanoseconds); }
 
-  [[nodiscard]] const BudgetWish& wish() const { return wish_; }
+  /// The part of RankWish::value that is about budgets.
+  [[nodiscard]] std::uint32_t value() const { return value_; }
   /// Times of steps are of use.
   [[nodiscard]] bool trying() const { return entered_ && trial_.state() == AbTrial::State::trying; }
 
@@ -61,7 +62,7 @@ class BudgetArms {
   [[nodiscard]] Reason not_now(const StepFacts& facts, bool ready) const;
   void enter();
   void leave();
-  void follow(std::uint16_t agreed);
+  void follow(std::uint32_t agreed);
   void wish_for_arm();
 
   AbTrial trial_;
@@ -74,8 +75,8 @@ class BudgetArms {
   std::uint64_t most_ = 0;
   std::uint64_t pattern_ = 0;  ///< 0: none is known now
   std::optional<std::uint8_t> remembered_;
-  BudgetStanding before_;
-  BudgetWish wish_;
+  RankStanding before_;
+  std::uint32_t value_ = 0;
   std::uint64_t followed_pattern_ = 0;  ///< for which another process has settled
   Kept followed_;
   bool saw_comparison_ = false;

@@ -52,7 +52,9 @@ void CoreState::forget() {
   new (&known) Knowledge();
   known.kernels[0].passed_through = true;
   known.trial.begin(trial_arms(rules));
-  known.budgets.begin(compares(rules) && rules.budgets.count == 0 && platform.ranks.standing != nullptr);
+  const bool agrees = compares(rules) && platform.ranks.standing != nullptr;
+  known.budgets.begin(agrees && rules.budgets.count == 0);
+  known.ranks.begin(agrees, hash_of_arms(rules));
   known.active = controls(rules, known.trial.arm());
   captures.store(0, std::memory_order_relaxed);
   rest.reset();

@@ -204,6 +204,12 @@ struct GraphFacts {
   bool records = false;  ///< events of the program, or what it holds is not known
 };
 
+/// The step that begins with the launch of a graph, as Decision::step; 0: none does, or nobody waits for its time.
+struct GraphStep {
+  std::uint64_t step = 0;
+  ContextId context = 0;  ///< of the stream
+};
+
 /// The SM count to set around a call of cuBLAS: 0 leaves the library as it is.
 struct SmTarget {
   std::uint32_t sms = 0;
@@ -302,7 +308,7 @@ class Core {
   GraphFacts on_capture_end(StreamId stream);
   /// A graph counts as one operation. A graph that holds collectives is live like a collective; nothing can be gated on it.
   /// Call before the driver.
-  void on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64_t host_time_ns);
+  GraphStep on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64_t host_time_ns);
   /// Whether any stream is being captured, so that calls which may invalidate a capture (cuEventQuery of timing events, creation of
   /// events) must be put off. Lock-free.
   [[nodiscard]] bool capturing() const;

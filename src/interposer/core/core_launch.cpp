@@ -271,8 +271,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   }
   if (rest.on()) {
     pass_at_rest(facts, kernel_index, key);
-    const bool trying = known.trial.state() == AbTrial::State::trying || known.budgets.trying();
-    const bool timed = step != 0 && trying && meet_stream(facts.stream, hold);
+    const bool timed = step != 0 && times_steps() && meet_stream(facts.stream, hold);
     const Stream* stream = timed ? known.order.find_stream(facts.stream) : nullptr;
     if (stream != nullptr) {
       decision.step = step;

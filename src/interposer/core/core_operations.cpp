@@ -2,7 +2,7 @@
 
 namespace elbowroom::interposer {
 
-void Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64_t host_time_ns) {
+GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64_t host_time_ns) {
   CoreState::Hold hold(*state_);
   Knowledge& known = state_->known;
   ++known.totals.graph_launches;
@@ -11,14 +11,18 @@ void Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64
   const std::uint64_t key = combine(combine(0, graph.collectives), graph.computes) | 1U;
   const Stream* before = known.order.find_stream(stream);
   const bool captured = before != nullptr && known.order.active_capture(*before) != 0;
-  // A graph has no place for the event of a step that begins with it: that step's time stays unknown.
-  if (graph.collectives > 0 && !captured) { static_cast<void>(state_->note_collective(key)); }
+  GraphStep begun;
+  if (graph.collectives > 0 && !captured) { begun.step = state_->note_collective(key); }
+  if (state_->rest.on() && !state_->times_steps()) { begun.step = 0; }
   if (graph.waits && !captured) {
     if (Stream* waiting = state_->disturb(stream, hold)) { known.order.add_host_action(*waiting); }
   }
-  if (state_->rest.on() || state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
+  const bool followed = !state_->rest.on() && !state_->dormant();
+  if ((!followed && begun.step == 0) || !state_->meet_stream(stream, hold)) { return {}; }
   Stream* found = known.order.find_stream(stream);
-  if (found == nullptr) { return; }
+  if (found == nullptr) { return {}; }
+  begun.context = found->info.context;
+  if (!followed) { return begun; }
   Order& order = known.order.open(*found);
   if (&order == &found->captured) {
     known.order.count_captured(*found, graph);
@@ -33,6 +37,7 @@ void Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64
     static_cast<void>(known.order.add_collective(*found, order, facts, host_time_ns));
   }
   known.order.close(*found, order);
+  return begun;
 }
 
 bool Core::sets_targets() {

@@ -163,6 +163,14 @@ void write_choices(ReportWriter& out, const Knowledge& known, const Rules& rules
     write_gain(out, together(choice.finding, budget.blocks == 0 ? AbTrial::Finding{} : budget.finding));
     out.key("decisions").number(std::max(choice.decisions, budget.decisions)).end_object();
   });
+  // What it is worth the process that decides knows.
+  if (const auto followed = known.ranks.followed()) {
+    const BudgetArms::Kept budget = known.budgets.kept(followed->pattern).value_or(BudgetArms::Kept{});
+    out.begin_object().key("sequence").hexadecimal(followed->pattern);
+    out.key("arm").text(arm_name(text_of_arm(rules, followed->arm), budget.blocks).data());
+    write_gain(out, {});
+    out.key("decisions").number(std::max(followed->decisions, budget.decisions)).end_object();
+  }
   out.end_array();
 }
 
@@ -187,16 +195,34 @@ void write_budgets(ReportWriter& out, const BudgetArms& budgets, std::uint64_t p
   out.end_array().end_object();
 }
 
+bool follows(const Knowledge& known) { return known.ranks.mode() == RanksInStep::Mode::follows; }
+
+AbTrial::State state_of(const Knowledge& known) {
+  if (!follows(known)) { return known.trial.state(); }
+  return known.ranks.kept() ? AbTrial::State::settled : AbTrial::State::trying;
+}
+
+unsigned kept_arm(const Knowledge& known) {
+  if (!follows(known)) { return known.trial.chosen(); }
+  return known.ranks.followed().value_or(RanksInStep::Followed{}).arm;
+}
+
+void write_deciders(ReportWriter& out, const RanksInStep& ranks) {
+  out.key("decides").text(text(ranks.mode())).key("why_alone").text(text(ranks.reason()));
+}
+
 void write_trial(ReportWriter& out, const Knowledge& known, const Rules& rules) {
   const AbTrial& trial = known.trial;
-  out.key("ab").begin_object().key("state").text(compares(rules) ? text(trial.state()) : "off");
-  out.key("arm").text(text_of_arm(rules, compares(rules) ? trial.chosen() : 0));
+  out.key("ab").begin_object().key("state").text(compares(rules) ? text(state_of(known)) : "off");
+  out.key("arm").text(text_of_arm(rules, compares(rules) ? kept_arm(known) : 0));
   out.key("collectives_per_repetition").number(known.steps.period()).key("decisions").number(trial.decisions());
   out.key("arms").begin_array();
   for (unsigned arm = 0; compares(rules) && trial.step_time(0) > 0 && arm < trial.arms(); ++arm) {
     write_arm(out, trial, rules, arm);
   }
-  out.end_array().key("remembered").text(trial.remembered() ? text_of_arm(rules, *trial.remembered()) : "");
+  out.end_array();
+  if (compares(rules)) { write_deciders(out, known.ranks); }
+  out.key("remembered").text(trial.remembered() ? text_of_arm(rules, *trial.remembered()) : "");
   out.key("library_version").number(known.library);
   write_choices(out, known, rules);
   if (known.budgets.compares()) { write_budgets(out, known.budgets, known.steps.pattern()); }

@@ -16,6 +16,7 @@
 #include "interposer/core/own_mutex.hpp"
 #include "interposer/core/policy.hpp"
 #include "interposer/core/program_order.hpp"
+#include "interposer/core/ranks_in_step.hpp"
 #include "interposer/core/rest.hpp"
 #include "interposer/core/step_marks.hpp"
 #include "interposer/core/table.hpp"
@@ -125,8 +126,9 @@ struct Knowledge {
   StepMarks steps;
   AbTrial trial;
   BudgetArms budgets;
+  RanksInStep ranks;                                  ///< who tries and chooses the arms of `trial`
   std::uint64_t step = 0;                             ///< number of the last one that began
-  AbTrial::State compared = AbTrial::State::waiting;  ///< as of the last collective
+  AbTrial::State compared = AbTrial::State::waiting;  ///< of the controls, here or by whom this process follows
   bool disturbed = false;                             ///< no rest until the next comparison begins or ends
   unsigned announced = 0;                             ///< threads about to tell what no rest may sleep through
   std::array<std::uint16_t, kMaxKernels> report_order{};
@@ -199,6 +201,13 @@ struct CoreState {
   void pass_at_rest(const LaunchFacts& facts, std::uint16_t kernel, std::uint64_t key);
   /// For a product that is about to be enqueued; nothing for a stream that was never met.
   SmTarget sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
+  /// Of the controls.
+  [[nodiscard]] unsigned arm_in_force() const;
+  /// Whether the times of steps are awaited, by what is compared here.
+  [[nodiscard]] bool times_steps() const {
+    const bool tries = known.ranks.chooses() && known.trial.state() == AbTrial::State::trying;
+    return tries || known.budgets.trying();
+  }
   /// What an earlier run settled for where collectives repeat as they do now.
   [[nodiscard]] std::optional<KnownArm> remembered_arm() const;
   /// The number of the step that begins with this collective; 0: none does. May begin or end a rest: what was known of the
@@ -210,8 +219,15 @@ struct CoreState {
   void refuse(KernelRecord& kernel, Decision& decision, Refusal refusal);
 
  private:
+  [[nodiscard]] RankStanding standing() const {
+    return platform.ranks.standing == nullptr ? RankStanding{} : platform.ranks.standing();
+  }
+  void find_step();
+  void lose_step();
   void begin_step();
+  void begin_trial();
   void tell_ranks();
+  [[nodiscard]] AbTrial::State comparison() const;
   std::uint16_t add_kernel(const FunctionInfo& info);
   void begin_or_end_rest(bool may_begin);
   void end_rest();

@@ -10,44 +10,85 @@ std::optional<KnownArm> CoreState::remembered_arm() const {
 }
 
 void CoreState::tell_ranks() {
-  if (platform.ranks.want != nullptr) { platform.ranks.want(known.budgets.wish()); }
+  if (platform.ranks.want == nullptr) { return; }
+  const std::uint64_t pattern = known.steps.locked() ? known.steps.pattern() : 0;
+  const bool settled = comparison() == AbTrial::State::settled;
+  RankWish wish{known.budgets.value() | known.ranks.value(known.trial.arm(), settled), known.ranks.ready(settled)};
+  if (wish.value != 0) { wish.value |= mark_of(pattern); }
+  platform.ranks.want(wish);
 }
 
-// One comparison at a time: that of budgets waits while the controls of this process are compared.
+// As of the last step where no repetition is known: what was compared before is compared again when it is back.
+AbTrial::State CoreState::comparison() const {
+  if (!known.steps.locked()) { return known.compared; }
+  if (known.ranks.chooses()) { return known.trial.state(); }
+  return known.ranks.kept() ? AbTrial::State::settled : AbTrial::State::trying;
+}
+
+unsigned CoreState::arm_in_force() const {
+  if (known.ranks.mode() == RanksInStep::Mode::alone) { return known.trial.arm(); }
+  return known.ranks.arm(platform.ranks.agreed());
+}
+
+void CoreState::begin_trial() {
+  const std::optional<KnownArm> remembered = remembered_arm();
+  known.trial.on_pattern(known.steps.pattern(), remembered ? std::optional(remembered->arm) : std::nullopt);
+  ++known.step;  // a gap in the numbers: the time from the step before to the next one is no step's
+}
+
+void CoreState::find_step() {
+  const std::optional<KnownArm> remembered = remembered_arm();
+  known.ranks.on_pattern(known.steps.pattern(), standing());
+  if (known.ranks.chooses()) { begin_trial(); }
+  known.budgets.on_pattern(known.steps.pattern(), remembered ? std::optional(remembered->blocks) : std::nullopt);
+  tell_ranks();
+}
+
+void CoreState::lose_step() {
+  if (known.ranks.chooses()) { known.trial.on_lost(); }
+  known.ranks.on_lost();
+  known.budgets.on_lost();
+  tell_ranks();
+}
+
+// One comparison at a time: that of budgets waits while controls are compared.
 void CoreState::begin_step() {
-  known.trial.on_step_begun(known.step);
+  const RankStanding now = standing();
+  const RanksInStep::Mode before = known.ranks.mode();
+  const bool chose = known.ranks.chooses();
+  known.ranks.on_step_begun(now);
+  if (known.ranks.mode() != before) {
+    if (chose) { known.trial.on_lost(); }
+    if (known.ranks.chooses()) { begin_trial(); }
+  }
+  if (known.ranks.counts()) { known.trial.on_step_begun(known.step); }
   if (platform.ranks.standing == nullptr) { return; }
-  const bool settled = known.trial.state() == AbTrial::State::settled;
-  known.budgets.on_step_begun({known.step, settled, known.totals.in_window > 0}, platform.ranks.standing());
+  const bool settled = comparison() == AbTrial::State::settled;
+  known.budgets.on_step_begun({known.step, settled, known.totals.in_window > 0}, now);
   tell_ranks();
 }
 
 std::uint64_t CoreState::note_collective(std::uint64_t signature) {
   if (rules.policy != Policy::automatic || !rules.trial) { return 0; }
-  std::uint64_t begun = 0;
+  bool begun = false;
   const bool was_locked = known.steps.locked();
   switch (known.steps.on_collective(signature)) {
     case StepMarks::Mark::none:
       break;
     case StepMarks::Mark::lost:
-      known.trial.on_lost();
-      known.budgets.on_lost();
-      tell_ranks();
+      lose_step();
       break;
     case StepMarks::Mark::step:
-      begun = ++known.step;
+      begun = true;
+      ++known.step;
       begin_step();
       break;
   }
-  if (known.steps.locked() && !was_locked) {
-    const std::optional<KnownArm> remembered = remembered_arm();
-    known.trial.on_pattern(known.steps.pattern(), remembered ? std::optional(remembered->arm) : std::nullopt);
-    known.budgets.on_pattern(known.steps.pattern(), remembered ? std::optional(remembered->blocks) : std::nullopt);
-    ++known.step;  // a gap in the numbers: the time from the step before to the next one is no step's
-  }
-  known.active = controls(rules, known.trial.arm());
-  begin_or_end_rest(begun != 0);
-  return begun;
+  if (known.steps.locked() && !was_locked) { find_step(); }
+  known.active = controls(rules, arm_in_force());
+  begin_or_end_rest(begun);
+  // Whoever follows compares nothing.
+  return begun && known.ranks.chooses() ? known.step : 0;
 }
 
 void Core::on_step_time(std::uint64_t step, std::uint64_t nanoseconds) {
@@ -55,7 +96,7 @@ void Core::on_step_time(std::uint64_t step, std::uint64_t nanoseconds) {
   Knowledge& known = state_->known;
   known.trial.on_step_time(step, nanoseconds);
   known.budgets.on_step_time(step, nanoseconds);
-  known.active = controls(state_->rules, known.trial.arm());
+  known.active = controls(state_->rules, state_->arm_in_force());
 }
 
 bool Core::leaves_alone(FunctionId function) { return state_->rest.covers(function); }
@@ -66,7 +107,7 @@ std::uint64_t Core::launches_at_rest() const { return state_->rest.launches(); }
 // after it: nothing but a look at its collectives. Otherwise an arm that gains less than following the program costs would seem to
 // gain.
 void CoreState::begin_or_end_rest(bool may_begin) {
-  const AbTrial::State state = known.trial.state();
+  const AbTrial::State state = comparison();
   if (state != known.compared) { known.disturbed = false; }
   known.compared = state;
   const bool plain = state != AbTrial::State::waiting && !known.active.any();

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "interposer/core/table.hpp"
+
 namespace elbowroom::interposer {
 namespace {
 
@@ -81,6 +83,15 @@ const char* text_of_arm(const Rules& rules, unsigned arm) {
   if (!wanted.any()) { return "plain"; }
   const unsigned bits = (wanted.gate ? 1U : 0U) | (wanted.shape ? 2U : 0U) | (wanted.sm_target ? 4U : 0U);
   return beside[bits];
+}
+
+std::uint64_t hash_of_arms(const Rules& rules) {
+  std::uint64_t hash = 0;
+  for (unsigned arm = 0; arm < trial_arms(rules); ++arm) {
+    for (const char* c = text_of_arm(rules, arm); *c != '\0'; ++c) { hash = combine(hash, static_cast<unsigned char>(*c)); }
+    hash = combine(hash, arm);
+  }
+  return hash;
 }
 
 Controls controls(const Rules& rules, unsigned arm) {

@@ -27,6 +27,8 @@ constexpr std::uint64_t kFirstCompanions = 8;
 /// and SM targets, all at once. A target may let the library choose another algorithm, so auto never turns one on by itself.
 unsigned trial_arms(const Rules& rules);
 const char* text_of_arm(const Rules& rules, unsigned arm);
+/// The same in all processes that compare the same arms.
+std::uint64_t hash_of_arms(const Rules& rules);
 /// What the policy wants, within the rules; `arm` counts for auto alone.
 Controls controls(const Rules& rules, unsigned arm);
 

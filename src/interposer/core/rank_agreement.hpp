@@ -2,35 +2,54 @@
 
 #include <cstdint>
 
-/// What the comparison of budgets and the agreement of ranks say to each other.
+/// What the comparisons of arms and the agreement of ranks say to each other.
 namespace elbowroom::interposer {
 
-/// A budget as ranks agree on it: blocks, 0 for the library's own number, and whether the rank that decides has settled for them.
-constexpr std::uint16_t kBudgetBlocks = 0xff;
-constexpr std::uint16_t kBudgetKept = 0x100;
+/// What ranks agree on, in one word: a budget in blocks, 0 for the library's own number; whether the rank that decides has settled
+/// for it; the arm of the controls, where all have the same; whether that is settled; and a mark of the repetition it is for.
+constexpr std::uint32_t kBudgetBlocks = 0xff;
+constexpr std::uint32_t kBudgetKept = 0x100;
+constexpr std::uint32_t kArmShared = 0x200;  ///< without it each process has its own arm
+constexpr std::uint32_t kArmKept = 0x400;
+constexpr unsigned kArmAt = 11;
+constexpr std::uint32_t kArmMask = 0x3;
+constexpr unsigned kMarkAt = 13;
+constexpr std::uint32_t kMarkMask = 0x1ff;
+constexpr unsigned kAgreedBits = 22;
+
+constexpr std::uint32_t agreed_arm(std::uint32_t agreed) { return agreed >> kArmAt & kArmMask; }
+/// What one phase of a program left in force is none of the next one's: two differ in it but for one time in 512.
+constexpr std::uint32_t mark_of(std::uint64_t pattern) {
+  return static_cast<std::uint32_t>((pattern * 0x9e3779b97f4a7c15U) >> 55U) << kMarkAt;
+}
+constexpr bool is_for(std::uint32_t agreed, std::uint64_t pattern) {
+  return pattern != 0 && (agreed & kMarkMask << kMarkAt) == mark_of(pattern);
+}
 
 /// Counts since the process began, of collectives that the library asked about in communicators whose ranks can agree.
-struct BudgetStanding {
+struct RankStanding {
   std::uint64_t asked = 0;
   std::uint64_t as_wanted = 0;  ///< what this process wanted was in force
   std::uint64_t all_ready = 0;  ///< all ranks were ready for the same as this process; of communicators that it leads
   std::uint64_t lowered = 0;    ///< got fewer blocks than the library was about to take, as far as it tells
-  std::uint16_t agreed = 0;     ///< in force for the last one
+  std::uint32_t agreed = 0;     ///< in force for the last one, as the process that decides wants it
   bool follows = false;         ///< a rank of another process leads some communicator
+  bool with_processes = false;  ///< some communicator has ranks of several processes
 };
 
 /// What this process says of itself.
-struct BudgetWish {
-  std::uint16_t value = 0;  ///< counts where it leads
-  std::uint64_t ready = 0;  ///< the repetition of collectives for which it is ready; 0: none
+struct RankWish {
+  std::uint32_t value = 0;  ///< counts where it leads
+  std::uint64_t ready = 0;  ///< what it is ready for; 0: nothing
 
-  friend bool operator==(const BudgetWish&, const BudgetWish&) = default;
+  friend bool operator==(const RankWish&, const RankWish&) = default;
 };
 
-/// The other side; null where there is none. Both are lock-free and may be called with the core's lock held.
+/// The other side; null where there is none. All are lock-free and may be called with the core's lock held.
 struct RankAgreement {
-  BudgetStanding (*standing)() = nullptr;
-  void (*want)(const BudgetWish& wish) = nullptr;
+  RankStanding (*standing)() = nullptr;
+  std::uint32_t (*agreed)() = nullptr;  ///< RankStanding::agreed alone, for every collective
+  void (*want)(const RankWish& wish) = nullptr;
 };
 
 }  // namespace elbowroom::interposer

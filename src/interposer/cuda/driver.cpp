@@ -59,11 +59,15 @@ FunctionInfo Driver::describe_function(FunctionId id) const {
 
 // The question for its flags breaks the capture that a stream is in, whatever the thread's mode.
 bool Driver::is_non_blocking(Stream stream) const {
-  if (calls.stream_get_flags == nullptr || calls.stream_is_capturing == nullptr) { return false; }
-  int status = cu::kCaptureNone;
-  if (calls.stream_is_capturing(stream, &status) != cu::kSuccess || status != cu::kCaptureNone) { return false; }
+  if (calls.stream_get_flags == nullptr || calls.stream_is_capturing == nullptr || is_captured(stream)) { return false; }
   unsigned flags = 0;
   return calls.stream_get_flags(stream, &flags) == cu::kSuccess && (flags & cu::kStreamNonBlocking) != 0;
+}
+
+bool Driver::is_captured(Stream stream) const {
+  if (calls.stream_is_capturing == nullptr) { return false; }
+  int status = cu::kCaptureNone;
+  return calls.stream_is_capturing(stream, &status) != cu::kSuccess || status != cu::kCaptureNone;
 }
 
 DeviceInfo Driver::describe_device(int device) const {

@@ -9,7 +9,7 @@
 #include "interposer/cuda/launch_entries.hpp"
 #include "interposer/driver/driver.hpp"
 #include "interposer/nccl/report.hpp"
-#include "interposer/nccl/shared_budget.hpp"
+#include "interposer/nccl/shared_wish.hpp"
 
 namespace elbowroom::interposer::cuda {
 
@@ -57,6 +57,8 @@ struct Driver {
   [[nodiscard]] Place current_place() const { return contexts.current(); }
   [[nodiscard]] Place place_of(Stream stream) const { return contexts.of(stream); }
   [[nodiscard]] bool is_non_blocking(Stream stream) const;
+  /// Also where the driver can be asked and does not say.
+  [[nodiscard]] bool is_captured(Stream stream) const;
   int device(Place context) { return contexts.device(context); }
   std::uint32_t sms(Place context) { return contexts.sms(context); }
   [[nodiscard]] int devices_seen() const { return contexts.devices_seen(); }

@@ -166,17 +166,15 @@ bool uses_events(const Decision& decision) {
 
 // A capture may begin by an entry point that is not hooked. An event of ours that it takes in would carry the next stream that
 // waits for it in as well, so the driver is asked before one is used; where it does not say, the stream counts as captured.
-bool captured_unseen(const DriverCalls& driver, const Decision& decision, cu::Stream stream) {
-  if (decision.captured || !uses_events(decision) || driver.stream_is_capturing == nullptr) { return false; }
-  int status = cu::kCaptureNone;
-  return driver.stream_is_capturing(stream, &status) != cu::kSuccess || status != cu::kCaptureNone;
+bool captured_unseen(const Driver& driver, const Decision& decision, cu::Stream stream) {
+  return !decision.captured && uses_events(decision) && driver.is_captured(stream);
 }
 
 int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
               DriverClock& clock) {
   const cu::Stream stream = explicit_stream<Driver>(request.config.stream, request.default_stream);
   // As far as the core knows without any of our events.
-  if (captured_unseen(state.driver.calls, decision, stream)) {
+  if (captured_unseen(state.driver, decision, stream)) {
     return driver::launch_untouched(*state.core, request, original, decision, LaunchOutcome::plain_ok, clock);
   }
   const cu::Context context = Driver::place_of(decision.context);

@@ -76,10 +76,18 @@ struct CaptureHooks {
 
   template <auto Ours>
   static int launch(DefaultStream default_stream, GraphExec exec, Stream stream) {
-    if (Interposer<D>* state = interposer<D>()) {
-      state->core->on_graph_launch(state->stream_id(stream, default_stream), state->graphs.get(exec).facts, process::now_ns());
+    Interposer<D>* state = interposer<D>();
+    if (state == nullptr) { return process::call_real<Ours>(exec, stream); }
+    const std::uint64_t now = process::now_ns();
+    const GraphStep begun =
+        state->core->on_graph_launch(state->stream_id(stream, default_stream), state->graphs.get(exec).facts, now);
+    const Stream named = explicit_stream<D>(stream, default_stream);
+    if (begun.step != 0 && !state->driver.is_captured(named)) {
+      state->timer.begin_step(D::place_of(begun.context), named, begun.step);
     }
-    return process::call_real<Ours>(exec, stream);
+    const int result = process::call_real<Ours>(exec, stream);
+    state->timer.poll(now);  // a program of graphs alone has no other launch that would ask
+    return result;
   }
 
   template <auto Ours>

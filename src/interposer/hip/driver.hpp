@@ -8,7 +8,7 @@
 #include "interposer/hip/carriers.hpp"
 #include "interposer/hip/runtime_calls.hpp"
 #include "interposer/nccl/report.hpp"
-#include "interposer/nccl/shared_budget.hpp"
+#include "interposer/nccl/shared_wish.hpp"
 
 namespace elbowroom::interposer::hip {
 
@@ -60,6 +60,8 @@ struct Driver {
   [[nodiscard]] Place current_place() const;
   [[nodiscard]] Place place_of(Stream stream) const;
   [[nodiscard]] bool is_non_blocking(Stream stream) const;
+  /// Captures are known by their hooks alone.
+  static bool is_captured(Stream /*stream*/) { return false; }
   int device(Place place);
   static std::uint32_t sms(Place /*device*/) { return 0; }
   [[nodiscard]] int devices_seen() const;

@@ -14,7 +14,7 @@
 namespace elbowroom::interposer::nccl {
 
 struct AgreementSegment::Shared {
-  static constexpr std::uint64_t kMagic = 0x32'42'4d'52'57'42'4c'45;  // "ELBWRMB2": another layout needs another one
+  static constexpr std::uint64_t kMagic = 0x33'42'4d'52'57'42'4c'45;  // "ELBWRMB3": another layout needs another one
   std::uint64_t magic = kMagic;
   std::uint64_t communicator;
   std::uint32_t ranks;

@@ -35,12 +35,15 @@ RankAgreement rank_agreement() {
   constexpr auto relaxed = std::memory_order_relaxed;
   return {.standing =
               [] {
-                const SharedBudget& shared = state().shared;
-                return BudgetStanding{shared.asked.load(relaxed),   shared.as_wanted.load(relaxed), shared.all_ready.load(relaxed),
-                                      shared.lowered.load(relaxed), shared.agreed.load(relaxed),    shared.follows.load(relaxed)};
+                const SharedWish& shared = state().shared;
+                return RankStanding{shared.asked.load(relaxed),         shared.as_wanted.load(relaxed),
+                                    shared.all_ready.load(relaxed),     shared.lowered.load(relaxed),
+                                    shared.agreed.load(relaxed),        shared.follows.load(relaxed),
+                                    shared.with_processes.load(relaxed)};
               },
+          .agreed = [] { return state().shared.agreed.load(relaxed); },
           .want =
-              [](const BudgetWish& wish) {
+              [](const RankWish& wish) {
                 state().shared.wanted.store(wish.value, relaxed);
                 state().shared.ready.store(wish.ready, relaxed);
               }};

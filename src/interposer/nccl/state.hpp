@@ -6,7 +6,7 @@
 #include "interposer/core/rules.hpp"
 #include "interposer/nccl/budget_counts.hpp"
 #include "interposer/nccl/communicators.hpp"
-#include "interposer/nccl/shared_budget.hpp"
+#include "interposer/nccl/shared_wish.hpp"
 
 namespace elbowroom::interposer::nccl {
 
@@ -16,7 +16,7 @@ struct State {
   std::atomic<const char*> users_tuner{nullptr};  ///< name of the plugin that is asked first
   MadeCommunicators communicators;
   BudgetCounts budgets;
-  SharedBudget shared;
+  SharedWish shared;
 };
 
 /// There from the load on and never destroyed, as handlers and what runs at a program's very end call NCCL too.

@@ -25,6 +25,8 @@ struct Tuned {
       0;  ///< whose collectives these are, once a call of that communicator alone has led to a question; 0: not yet
   std::uintptr_t place = 0;  ///< of the context in NCCL's communicator
   bool may_agree = false;
+  std::uint64_t source = 0;  ///< the process that is followed by this communicator, as it was known last
+  bool unready = false;      ///< counted in SharedWish::unready
   AgreementSegment agreement;
 };
 
@@ -83,6 +85,7 @@ Result end(void* context) {
   const std::unique_ptr<Tuned> tuned(static_cast<Tuned*>(context));
   // Others that this process follows say so again with their next collective.
   if (tuned->agreement.seat().follows()) { state().shared.stop_following(); }
+  if (tuned->unready) { state().shared.unready.fetch_sub(1, std::memory_order_relaxed); }
   return known_tuner().end(tuned->users);
 }
 
@@ -94,35 +97,74 @@ std::uint32_t collectives_of(Tuned& tuned) {
   return collectives_in_group(tuned.communicator);
 }
 
-// Before this rank's next collective: what the others and the comparison are to know.
-void lead(AgreementSeat& seat, SharedBudget& shared) {
-  const std::uint64_t ready = shared.ready.load(std::memory_order_relaxed);
-  seat.tell(ready);
-  if (!seat.leads()) {
-    if (seat.follows()) { shared.follows.store(true, std::memory_order_relaxed); }
-    return;
+// A process follows one that decides. It may be led by that one in several communicators, and on the way of others that follow it
+// as well.
+bool follows_one(Tuned& tuned, SharedWish& shared) {
+  const std::uint64_t source = tuned.agreement.seat().source();
+  std::uint64_t known = shared.source.load(std::memory_order_relaxed);
+  if (source != tuned.source || known == 0) {
+    if (known == 0 || known == tuned.source) { shared.source.store(known = source, std::memory_order_relaxed); }
+    tuned.source = source;
   }
-  if (ready != 0 && seat.all_told(ready)) { shared.all_ready.fetch_add(1, std::memory_order_relaxed); }
-  const BudgetTurns& turns = rules().budgets;
-  seat.lead(turns.count > 0 ? wanted_budget(turns, seat.sequence()) : shared.to_lead_with());
+  return source != 0 && source == known;
 }
 
-void account(const AgreementSeat& seat, SharedBudget& shared) {
-  const std::uint16_t value = seat.value();
-  shared.agreed.store(value, std::memory_order_relaxed);
-  if (seat.follows()) { shared.relayed.store(value, std::memory_order_relaxed); }
+void count_unready(Tuned& tuned, bool unready, SharedWish& shared) {
+  if (unready == tuned.unready) { return; }
+  tuned.unready = unready;
+  if (unready) {
+    shared.unready.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    shared.unready.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+// What ranks have by a rule's turns they do not have by a wish.
+std::uint32_t by_wish() { return rules().budgets.count > 0 ? ~kBudgetBlocks : ~std::uint32_t{0}; }
+
+std::uint32_t to_propose(const SharedWish& shared, std::uint64_t sequence) {
+  const BudgetTurns& turns = rules().budgets;
+  const std::uint32_t wish = shared.to_lead_with() & by_wish();
+  return turns.count > 0 ? wish | wanted_budget(turns, sequence) : wish;
+}
+
+// Before this rank's next collective: what the others and the comparisons are to know. A process that leads others on says that it
+// is ready when these are.
+void lead(Tuned& tuned, SharedWish& shared) {
+  AgreementSeat& seat = tuned.agreement.seat();
+  const std::uint64_t ready = shared.ready.load(std::memory_order_relaxed);
+  if (!seat.leads()) {
+    if (seat.follows()) { shared.follows.store(true, std::memory_order_relaxed); }
+    const bool all = !seat.follows() || (follows_one(tuned, shared) && shared.unready.load(std::memory_order_relaxed) == 0);
+    seat.tell(all ? ready : 0);
+    return;
+  }
+  seat.tell(ready);
+  const bool all_ready = ready != 0 && seat.all_told(ready);
+  count_unready(tuned, !all_ready, shared);
+  if (all_ready) { shared.all_ready.fetch_add(1, std::memory_order_relaxed); }
+  const bool hands_on = shared.follows.load(std::memory_order_relaxed);
+  seat.lead(to_propose(shared, seat.sequence()), hands_on ? shared.source.load(std::memory_order_relaxed) : seat.process());
+}
+
+void account(const Tuned& tuned, AgreementSeat& seat, SharedWish& shared) {
+  const std::uint32_t value = seat.value();
+  const bool of_source = seat.follows() ? tuned.source == shared.source.load(std::memory_order_relaxed)
+                                        : !shared.follows.load(std::memory_order_relaxed);
+  if (of_source) { shared.agreed.store(value, std::memory_order_relaxed); }
+  if (!seat.within_process()) { shared.with_processes.store(true, std::memory_order_relaxed); }
   // Of a process's own ranks the leader speaks for all.
-  if (!seat.leads() && !seat.follows()) { return; }
+  if (seat.led_by_sibling()) { return; }
   shared.asked.fetch_add(1, std::memory_order_relaxed);
-  if (value == shared.to_lead_with()) { shared.as_wanted.fetch_add(1, std::memory_order_relaxed); }
+  if (((value ^ shared.to_lead_with()) & by_wish()) == 0) { shared.as_wanted.fetch_add(1, std::memory_order_relaxed); }
 }
 
 std::uint32_t budget_for(Tuned& tuned) {
   AgreementSeat& seat = tuned.agreement.seat();
   if (!tuned.may_agree || simulates()) { return seat.value() & kBudgetBlocks; }
-  lead(seat, state().shared);
+  lead(tuned, state().shared);
   const std::uint32_t blocks = seat.next(tuned.communicator != 0) & kBudgetBlocks;
-  account(seat, state().shared);
+  account(tuned, seat, state().shared);
   note_asked(blocks == 0);
   return blocks;
 }

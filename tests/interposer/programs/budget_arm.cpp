@@ -1,22 +1,15 @@
 #include <array>
-#include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <functional>
-#include <sstream>
 #include <string>
 
-#include "driver_program.hpp"
-#include "fake_nccl.hpp"
-#include "ranks.hpp"
+#include "comparing_ranks.hpp"
 
 // Ranks whose `auto` compares budgets. A step has six all-reduces of 64 MiB, each beside a product. A communicator has 24 channels,
 // so that 16 and 8 blocks are compared. Time is the fake driver's; whatever happens, the watch ends a rank that has other blocks
 // than the others.
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kFloats = 16U << 20U;
 constexpr std::size_t kPerStep = 6;
@@ -26,14 +19,6 @@ constexpr std::size_t kSteps = 700;
 using Cost = std::function<double(unsigned)>;
 double eight_is_best(unsigned blocks) { return blocks == 8 ? 0.8 : 1.0; }
 double all_are_equal(unsigned) { return 1.0; }
-
-unsigned last_collective_grid() {
-  for (std::size_t i = fake_call_count(); i > 0; --i) {
-    const FakeCall& call = *fake_call(i - 1);
-    if (call.grid[0] != 0 && call.block[0] == 544) { return call.grid[0]; }
-  }
-  return 0;
-}
 
 /// What a rank runs on.
 struct Device {
@@ -57,7 +42,7 @@ struct Device {
   unsigned all_reduce(nccl::Communicator communicator, const Cost& cost) {
     fake_reset();
     EXPECT(ncclAllReduce(nullptr, nullptr, kFloats, 7, 0, communicator, comm) == 0);
-    const unsigned blocks = last_collective_grid();
+    const unsigned blocks = last_collective().grid[0];
     EXPECT(launch_on(compute, gemm) == 0);
     pass(cost(blocks));
     // Its times come to the interposer every 0.2 ms: what follows is not to be further ahead than a comparison can be.
@@ -72,54 +57,6 @@ struct Device {
  private:
   std::size_t collectives_ = 0;
 };
-
-nccl::Communicator tuned(unsigned long long id, std::size_t ranks) {
-  const nccl::Communicator communicator = fake_tuned_communicator(id, static_cast<int>(ranks), 1);
-  EXPECT(communicator != nullptr);
-  return communicator;
-}
-
-/// Where the ranks leave their reports.
-class Reports {
- public:
-  Reports() : folder_(fs::temp_directory_path() / ("elbowroom-budget-arm-" + std::to_string(getpid()))) {
-    fs::create_directory(folder_);
-    setenv("ELBOWROOM_RUN_REPORT_DIR", folder_.c_str(), 1);
-  }
-  ~Reports() { fs::remove_all(folder_); }
-  Reports(const Reports&) = delete;
-  Reports& operator=(const Reports&) = delete;
-
-  [[nodiscard]] std::string all() const {
-    std::ostringstream text;
-    for (const auto& entry : fs::directory_iterator(folder_)) {
-      if (entry.path().extension() == ".json") { text << std::ifstream(entry.path()).rdbuf() << "\n"; }
-    }
-    return text.str();
-  }
-  [[nodiscard]] std::size_t count(const std::string& part) const {
-    const std::string text = all();
-    std::size_t found = 0;
-    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) { ++found; }
-    return found;
-  }
-  void forget() const {
-    for (const auto& entry : fs::directory_iterator(folder_)) { fs::remove(entry.path()); }
-  }
-  [[nodiscard]] const fs::path& folder() const { return folder_; }
-
- private:
-  fs::path folder_;
-};
-
-#define EXPECT_COUNT(reports, part, times)                                                                          \
-  do {                                                                                                              \
-    if ((reports).count(part) != (times)) {                                                                         \
-      std::fprintf(stderr, "%s:%d: expected %s %d times in\n%s", __FILE__, __LINE__, part, static_cast<int>(times), \
-                   (reports).all().c_str());                                                                        \
-      std::exit(1);                                                                                                 \
-    }                                                                                                               \
-  } while (false)
 
 /// Every rank's collectives are the same; `last` is what each had in the end.
 void run_alike(const Job& job, const Cost& cost, unsigned last, unsigned long long id = 1) {
@@ -207,7 +144,7 @@ void one_process() {
         EXPECT(ncclAllReduce(nullptr, nullptr, kFloats, 7, 0, ranks[rank], streams[rank]) == 0);
       }
       EXPECT(ncclGroupEnd() == 0);
-      const unsigned blocks = last_collective_grid();
+      const unsigned blocks = last_collective().grid[0];
       EXPECT(launch_on(device.compute, device.gemm) == 0);
       device.pass(eight_is_best(blocks));
       if (i % 16 == 0) { usleep(250); }
@@ -359,12 +296,7 @@ constexpr Case kCases[] = {{"kept", kept},
 }  // namespace
 
 int main(int argc, char** argv) {
-  setenv("NCCL_CONF_FILE", "/tmp/elbowroom-no-such-file", 1);
-  if (const char* interposer = std::getenv("ELBOWROOM_INTERPOSER"); interposer != nullptr) {
-    setenv("NCCL_TUNER_PLUGIN", interposer, 1);
-    setenv("ELBOWROOM_RUN_TUNER_PLUGIN", "none", 1);
-    setenv("ELBOWROOM_RUN_JOB", std::to_string(getpid()).c_str(), 1);
-  }
+  ask_interposer();
   fake_nccl_watch();
   return run_case(kCases, argc, argv);
 }

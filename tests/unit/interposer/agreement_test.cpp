@@ -15,13 +15,13 @@ namespace {
 struct Table {
   std::unique_ptr<AgreementBoard> board = std::make_unique<AgreementBoard>();
   std::vector<AgreementSeat> seats;
-  std::vector<std::vector<std::uint16_t>> held;
+  std::vector<std::vector<std::uint32_t>> held;
 
   explicit Table(std::uint32_t ranks) : held(ranks) {
     for (std::uint32_t i = 0; i < ranks; ++i) { seats.push_back(AgreementSeat::join(*board, ranks, i + 1)); }
   }
-  void step(std::size_t rank, std::uint16_t wanted, bool acknowledges = true) {
-    seats[rank].lead(wanted);
+  void step(std::size_t rank, std::uint32_t wanted, bool acknowledges = true) {
+    seats[rank].lead(wanted, 1);
     held[rank].push_back(seats[rank].next(acknowledges));
   }
   [[nodiscard]] Proposal word() const { return unpacked(board->word.load()); }
@@ -39,7 +39,7 @@ struct Table {
 };
 
 TEST(Agreement, PacksWhatItUnpacks) {
-  const Proposal proposal{Fate::committed, 0xfffe, (std::uint64_t{1} << 46U) - 1};
+  const Proposal proposal{Fate::committed, 0x3ffffe, (std::uint64_t{1} << 40U) - 1};
   EXPECT_EQ(unpacked(packed(proposal)), proposal);
   EXPECT_EQ(unpacked(0), Proposal());
 }
@@ -56,7 +56,7 @@ TEST(Agreement, AValueHoldsFromTheSameCollective) {
   EXPECT_EQ(table.word(), (Proposal{Fate::committed, 16, 8}));
   for (int i = 2; i < 10; ++i) { table.step(0, 16); }
   for (int i = 1; i < 10; ++i) { table.step(1, 16); }
-  for (const auto& held : table.held) { EXPECT_EQ(held, (std::vector<std::uint16_t>{0, 0, 0, 0, 0, 0, 0, 0, 16, 16})); }
+  for (const auto& held : table.held) { EXPECT_EQ(held, (std::vector<std::uint32_t>{0, 0, 0, 0, 0, 0, 0, 0, 16, 16})); }
 }
 
 // The other never comes: at its collective 8 the leader turns the word, and later proposals reach twice as far.
@@ -82,12 +82,12 @@ TEST(Agreement, WhoHasPassedMakesItVoid) {
 TEST(Agreement, NothingIsProposedBeforeAllHaveCome) {
   auto board = std::make_unique<AgreementBoard>();
   AgreementSeat first = AgreementSeat::join(*board, 2, 1);
-  first.lead(16);
+  first.lead(16, 1);
   EXPECT_EQ(board->word.load(), 0U);
   AgreementSeat second = AgreementSeat::join(*board, 2, 1);
   EXPECT_TRUE(second.is_last() && !second.leads());
   EXPECT_FALSE(AgreementSeat::join(*board, 2, 1).sits()) << "a third of two";
-  first.lead(16);
+  first.lead(16, 1);
   EXPECT_EQ(board->word.load(), 0U) << "one too many has come";
 }
 
@@ -96,8 +96,8 @@ TEST(Agreement, OneRankOrTooManyHaveNoSeat) {
   EXPECT_FALSE(AgreementSeat::join(*board, 1, 1).sits());
   EXPECT_FALSE(AgreementSeat::join(*board, 65, 1).sits());
   AgreementSeat none;
-  none.lead(3);
-  EXPECT_EQ(none.next(true), 0);
+  none.lead(3, 1);
+  EXPECT_EQ(none.next(true), 0U);
 }
 
 // Any order of ranks, whatever is wanted when, with ranks that stop or cannot act: the same value at the same collective.
@@ -112,7 +112,7 @@ RC_GTEST_PROP(Agreement, HoldsForEveryOrderOfRanks, ()) {
     if (rank == dead && turn >= dies) { continue; }
     const auto burst = *rc::gen::weightedElement<int>({{6, 1}, {2, 4}, {1, 20}});
     for (int i = 0; i < burst; ++i) {
-      table.step(rank, static_cast<std::uint16_t>(turn / 40), *rc::gen::weightedElement<bool>({{20, true}, {1, false}}));
+      table.step(rank, static_cast<std::uint32_t>(turn / 40), *rc::gen::weightedElement<bool>({{20, true}, {1, false}}));
     }
   }
   RC_ASSERT(table.agrees());

@@ -19,7 +19,7 @@ TEST(AgreementThreads, TheSameValueAtTheSameCollective) {
   auto board = std::make_unique<AgreementBoard>();
   std::vector<AgreementSeat> seats;
   for (std::uint32_t i = 0; i < ranks; ++i) { seats.push_back(AgreementSeat::join(*board, ranks, i + 1)); }
-  std::vector<std::vector<std::uint16_t>> held(ranks, std::vector<std::uint16_t>(steps));
+  std::vector<std::vector<std::uint32_t>> held(ranks, std::vector<std::uint32_t>(steps));
   std::array<std::atomic<std::size_t>, ranks> progress{};
   std::vector<std::thread> threads;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -28,7 +28,7 @@ TEST(AgreementThreads, TheSameValueAtTheSameCollective) {
         for (const auto& other : progress) {
           while (other.load() + 16 < step) { std::this_thread::yield(); }
         }
-        seats[rank].lead(static_cast<std::uint16_t>(step / 500 % 7));
+        seats[rank].lead(static_cast<std::uint32_t>(step / 500 % 7), 1);
         held[rank][step] = seats[rank].next(true);
         progress[rank].store(step + 1);
       }
@@ -36,7 +36,7 @@ TEST(AgreementThreads, TheSameValueAtTheSameCollective) {
   }
   for (std::thread& thread : threads) { thread.join(); }
   for (const auto& other : held) { EXPECT_EQ(other, held[0]); }
-  EXPECT_GT(std::set<std::uint16_t>(held[0].begin(), held[0].end()).size(), 3U) << "values were switched";
+  EXPECT_GT(std::set<std::uint32_t>(held[0].begin(), held[0].end()).size(), 3U) << "values were switched";
 }
 
 }  // namespace

@@ -16,12 +16,12 @@ constexpr std::uint64_t kMs = 1'000'000;
 /// A process whose ranks ask about ten collectives a step; what is wanted is in force `latency` collectives later.
 struct Process {
   BudgetArms arms;
-  BudgetStanding standing;
+  RankStanding standing;
   BudgetArms::StepFacts facts{.step = 0, .settled = true, .beside = true};
   bool ready = true;
   bool agrees = true;
   unsigned latency = 8;
-  std::uint16_t wanted = 0;
+  std::uint32_t wanted = 0;
   unsigned since = 0;
   std::set<unsigned> seen;
 
@@ -41,13 +41,13 @@ struct Process {
     arms.on_step_time(facts.step, static_cast<std::uint64_t>(time(blocks) * kMs));
   }
   void collective() {
-    const std::uint16_t wish = arms.wish().value;
+    const std::uint32_t wish = arms.value();
     since = wish == wanted ? since + 1 : 0;
     wanted = wish;
     if (agrees && since >= latency) { standing.agreed = wanted; }
     ++standing.asked;
     standing.as_wanted += standing.agreed == wanted ? 1 : 0;
-    standing.all_ready += ready && arms.wish().ready == kPattern ? 1 : 0;
+    standing.all_ready += ready && facts.settled ? 1 : 0;
     standing.lowered += (standing.agreed & kBudgetBlocks) != 0 ? 1 : 0;
   }
   template <class Time>
@@ -81,7 +81,7 @@ TEST(BudgetArms, KeepsTheLibrarysNumberWhereNothingGains) {
 TEST(BudgetArms, CountsStepsInForceAlone) {
   Process process;
   process.latency = 25;  // two steps and a half
-  std::uint16_t before = 0;
+  std::uint32_t before = 0;
   const auto time = [&](unsigned blocks) {
     const bool changing = process.standing.agreed != process.wanted || process.standing.agreed != before;
     before = process.standing.agreed;
@@ -164,7 +164,7 @@ TEST(BudgetArms, GivesUpWhatIsNeverAgreed) {
   process.agrees = false;
   process.run(BudgetArms::kMostWaiting + 100, eight_is_best);
   EXPECT_EQ(process.arms.reason(), BudgetArms::Reason::not_agreed);
-  EXPECT_EQ(process.arms.wish().value, 0U);
+  EXPECT_EQ(process.arms.value(), 0U);
   EXPECT_FALSE(process.arms.trying());
 }
 
@@ -172,7 +172,7 @@ TEST(BudgetArms, IsGoneWithItsRepetitionAndComesBackWithIt) {
   Process process;
   process.run(600, eight_is_best);
   process.arms.on_lost();
-  EXPECT_EQ(process.arms.wish(), BudgetWish());
+  EXPECT_EQ(process.arms.value(), 0U);
   EXPECT_EQ(process.kept(), 8U) << "the report's";
   process.arms.on_pattern(kPattern, std::nullopt);
   process.run(5, eight_is_best);
@@ -195,18 +195,23 @@ TEST(BudgetArms, FollowsAnotherProcess) {
   Process process;
   process.standing.follows = true;
   process.standing.asked = 10;
-  process.standing.agreed = 8;
+  process.standing.agreed = 8 | mark_of(kPattern);
   process.arms.on_step_begun(process.facts, process.standing);
   EXPECT_FALSE(process.arms.kept(kPattern)) << "not settled";
   process.standing.asked = 20;
-  process.standing.agreed = 8 | kBudgetKept;
+  process.standing.agreed = 8 | kBudgetKept | mark_of(kPattern);
   process.arms.on_step_begun(process.facts, process.standing);
   EXPECT_EQ(process.kept(), 8U);
   EXPECT_EQ(process.arms.kept(kPattern)->decisions, 1U) << "it saw blocks that were not kept yet";
   process.standing.asked = 30;
   process.arms.on_step_begun(process.facts, process.standing);
   EXPECT_EQ(process.arms.kept(kPattern)->decisions, 1U);
-  EXPECT_EQ(process.arms.wish(), (BudgetWish{0, kPattern})) << "it is ready, and wants nothing";
+  EXPECT_EQ(process.arms.value(), 0U) << "it wants nothing";
+  process.arms.on_lost();
+  process.arms.on_pattern(kPattern + 1, std::nullopt);
+  process.standing.asked = 40;
+  process.arms.on_step_begun(process.facts, process.standing);
+  EXPECT_FALSE(process.arms.kept(kPattern + 1)) << "what is in force is of the repetition before";
 }
 
 // Whatever the others do, in which order: a value that is wanted is one of the arms, and nothing is wanted without a repetition.
@@ -227,9 +232,9 @@ RC_GTEST_PROP(BudgetArms, WantsOneOfItsArms, ()) {
     if (move == 3) { process.agrees = !process.agrees; }
     if (move == 4) { process.facts.settled = !process.facts.settled; }
     if (known) { process.run(5, eight_is_best); }
-    const unsigned blocks = process.arms.wish().value & kBudgetBlocks;
+    const unsigned blocks = process.arms.value() & kBudgetBlocks;
     RC_ASSERT(blocks == 0 || blocks == 4 || blocks == 8 || blocks == 16);
-    RC_ASSERT(known || process.arms.wish() == BudgetWish());
+    RC_ASSERT(known || process.arms.value() == 0);
   }
 }
 

@@ -59,6 +59,65 @@ TEST(CoreTrial, ChangesControlsAtTheSameCollectiveOnEveryRank) {
   EXPECT_EQ(second.back(), 0);
 }
 
+/// Tells the core how long the step before took, as a timer would.
+struct StepTimer {
+  Program& program;
+  std::uint64_t step = 0;
+  std::uint64_t began = 0;
+  int told = 0;
+
+  void begin(const GraphStep& begun) {
+    if (begun.step == 0) { return; }
+    EXPECT_EQ(begun.context, kContext) << "no event could be recorded for the step";
+    if (begun.step == step + 1) {
+      program.core->on_step_time(step, program.now_ns - began);
+      ++told;
+    }
+    step = begun.step;
+    began = program.now_ns;
+  }
+};
+
+// Six launches of a graph of collectives and kernels are a step. No control acts on them: the comparison ends in its second round,
+// and the program rests from then on. In its first round each of the two arms that change something is followed for five steps.
+TEST(CoreTrial, ComparesStepsThatBeginWithAGraphAndDropsWhatDoesNotActOnIt) {
+  Program program(rules_of(Policy::automatic));
+  StepTimer timer{program};
+  for (int i = 0; i < 6 * 60; ++i) {
+    timer.begin(program.core->on_graph_launch(kCommStream, {4, 40}, program.now_ns));
+    program.now_ns += kMs;
+    program.synchronize(kCommStream);
+  }
+  EXPECT_GT(timer.told, 12);
+  EXPECT_LT(timer.told, 40) << "times are awaited while something is compared";
+  const std::string report = program.report();
+  EXPECT_NE(report.find(R"("ab":{"state":"settled","arm":"plain","collectives_per_repetition":1,"decisions":1)"), std::string::npos)
+      << report;
+  EXPECT_NE(report.find(R"({"arm":"plain","us":6000.)"), std::string::npos) << report;
+  EXPECT_NE(report.find(R"({"arm":"priority","us":0.000)"), std::string::npos) << "it acted on nothing";
+}
+
+// A graph begins each step, and five all-reduces outside it follow, each beside a kernel that is faster behind the gate.
+TEST(CoreTrial, KeepsWhatHelpsInStepsThatBeginWithAGraph) {
+  Program program(rules_of(Policy::automatic));
+  StepTimer timer{program};
+  bool gated = false;
+  for (int i = 0; i < 6 * 200; ++i) {
+    if (i % 6 == 0) {
+      timer.begin(program.core->on_graph_launch(kCommStream, {1, 10}, program.now_ns));
+      program.now_ns += kMs;
+    } else {
+      program.core->on_launched(program.core->on_launch(program.facts(kAllReduce, kCommStream)).ticket, LaunchOutcome::ok);
+      gated = program.launch(kGemm, kComputeStream).wait_on != kNoEvent;
+      program.now_ns += gated ? 800'000 : kMs;
+    }
+    program.synchronize(kCommStream);
+    program.synchronize(kComputeStream);
+  }
+  EXPECT_TRUE(gated);
+  EXPECT_NE(program.report().find(R"("arm":"priority, gate","gain_percent":16.6)"), std::string::npos) << program.report();
+}
+
 TEST(CoreTrial, IsLeftOutWhenAskedTo) {
   Rules rules = rules_of(Policy::automatic);
   rules.trial = false;

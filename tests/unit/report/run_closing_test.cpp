@@ -41,9 +41,28 @@ TEST(RunClosing, SaysThatNothingHelpedAndWhatWasTried) {
       "95 %))");
 }
 
+TEST(RunClosing, SaysThatNoControlActsOnGraphs) {
+  ProcessReport graphed = process("plain", 0);
+  graphed.activity.launches.graph_launches = 300;
+  for (Arm& arm : graphed.trial.arms) arm = arm.name == "plain" ? arm : Arm{arm.name, Microseconds(0), 0, 0, 0};
+  EXPECT_EQ(
+      closing_line(run_of({graphed})),
+      "nothing helped, the program ran as it is (gain with 'priority' none: it acted on nothing, 'priority, gate' none: it acted "
+      "on nothing); its collectives lie in CUDA graphs, on which no control acts once they are made");
+  graphed.trial.arms[1].step = Microseconds(1'001);
+  EXPECT_THAT(closing_line(run_of({graphed})), ::testing::Not(HasSubstr("lie in CUDA graphs"))) << "others do not";
+  ProcessReport eager = process("plain", 0);
+  EXPECT_THAT(closing_line(run_of({eager})), ::testing::Not(HasSubstr("lie in CUDA graphs")));
+}
+
 TEST(RunClosing, SaysWhenProcessesChoseDifferently) {
   EXPECT_EQ(closing_line(run_with({process("plain", 0.2), process("priority, gate", 3.2), process("priority, gate", 3.1)})),
             "processes chose differently: 'plain' in 1, 'priority, gate' in 2");
+  ProcessReport first = process("plain", 0.2);
+  first.trial.why_alone = "the ranks repeat different collectives";
+  EXPECT_EQ(
+      closing_line(run_of({first, process("priority, gate", 3.2)})),
+      "processes chose differently: 'plain' in 1, 'priority, gate' in 1 (each for itself: the ranks repeat different collectives)");
 }
 
 TEST(RunClosing, SaysWhyNothingWasCompared) {

@@ -1,0 +1,180 @@
+#include "interposer/core/ranks_in_step.hpp"
+
+#include <utility>
+
+#include "interposer/core/table.hpp"
+
+namespace elbowroom::interposer {
+
+void RanksInStep::begin(bool possible, std::uint64_t arms) {
+  *this = RanksInStep{};
+  possible_ = possible;
+  arms_ = arms;
+}
+
+void RanksInStep::on_pattern(std::uint64_t pattern, const RankStanding& now) {
+  const bool asked = now.asked != before_.asked;
+  before_ = now;
+  pattern_ = pattern;
+  counts_ = kept_ = saw_comparison_ = false;
+  ask_again();
+  fresh_ = true;
+  if (!possible_) {
+    go_alone(Reason::no_plugin);
+  } else if (!asked) {
+    go_alone(Reason::nothing_asked);
+  } else if (!now.with_processes) {
+    go_alone(Reason::one_process);
+  } else if (pattern == apart_) {
+    go_alone(why_apart_);
+  }
+}
+
+void RanksInStep::on_lost() {
+  pattern_ = 0;
+  counts_ = kept_ = false;
+}
+
+// For as long as this repetition lasts, and when it comes again: whoever asks anew each time would hold up the program's phases.
+void RanksInStep::go_alone(Reason reason) {
+  mode_ = Mode::alone;
+  reason_ = reason;
+  if (reason != Reason::others_differ && reason != Reason::not_agreed) { return; }
+  apart_ = pattern_;
+  why_apart_ = reason;
+}
+
+void RanksInStep::ask_again() {
+  mode_ = Mode::asks;
+  waited_ = 0;
+  kept_ = false;
+}
+
+void RanksInStep::on_step_begun(const RankStanding& now) {
+  const RankStanding before = std::exchange(before_, now);
+  counts_ = mode_ == Mode::alone;
+  if (counts_ || std::exchange(fresh_, false)) { return; }
+  const std::uint64_t asked = now.asked - before.asked;
+  const bool ready = now.all_ready - before.all_ready == asked;
+  if (asked == 0) {
+    go_alone(Reason::nothing_asked);
+  } else if (mode_ == Mode::asks) {
+    wait_for_others(now, ready);
+  } else if (mode_ == Mode::follows) {
+    go_on_following(now);
+  } else if (now.follows) {
+    ask_again();
+  } else {
+    go_on_deciding(ready, now.as_wanted - before.as_wanted == asked);
+  }
+  counts_ = counts_ || mode_ == Mode::alone;
+}
+
+void RanksInStep::wait_for_others(const RankStanding& now, bool ready) {
+  if (now.follows && leads_here(now.agreed)) {
+    mode_ = Mode::follows;
+    waited_ = 0;
+    saw_comparison_ = false;
+    follow(now.agreed);
+  } else if (!now.follows && ready) {
+    mode_ = Mode::decides;
+    waited_ = 0;
+  } else if (++waited_ >= (now.follows ? 2 * kMostAsking : kMostAsking)) {
+    go_alone(Reason::others_differ);
+    return;
+  } else {
+    return;
+  }
+  reason_ = Reason::none;
+}
+
+void RanksInStep::go_on_deciding(bool ready, bool as_wanted) {
+  if (!ready) {
+    ask_again();
+  } else if (as_wanted) {
+    waited_ = 0;
+    counts_ = true;
+  } else if (++waited_ == kMostWaiting) {
+    go_alone(Reason::not_agreed);
+  }
+}
+
+// Whoever decides may be gone, and what it tried last would be in force for ever.
+void RanksInStep::go_on_following(const RankStanding& now) {
+  if (!now.follows || !leads_here(now.agreed)) {
+    ask_again();
+    return;
+  }
+  waited_ = now.agreed == last_ && (now.agreed & kArmKept) == 0 ? waited_ + 1 : 0;
+  if (waited_ == kMostWaiting) {
+    go_alone(Reason::not_agreed);
+    return;
+  }
+  follow(now.agreed);
+}
+
+// An arm that is not kept is one of a comparison, which ends with some that is.
+void RanksInStep::follow(std::uint32_t agreed) {
+  last_ = agreed;
+  kept_ = (agreed & kArmKept) != 0;
+  if (!kept_) {
+    saw_comparison_ = true;
+    return;
+  }
+  const unsigned before = followed_.pattern == pattern_ && followed_.arm == agreed_arm(agreed) ? followed_.decisions : 0;
+  followed_ = {pattern_, agreed_arm(agreed), before + (std::exchange(saw_comparison_, false) ? 1 : 0)};
+}
+
+std::uint64_t RanksInStep::ready(bool settled) const {
+  if (pattern_ == 0) { return 0; }
+  if (mode_ != Mode::alone) { return combine(pattern_, arms_) | 1U; }
+  return settled ? pattern_ : 0;
+}
+
+std::uint32_t RanksInStep::value(unsigned arm, bool settled) const {
+  if (mode_ != Mode::decides) { return 0; }
+  return kArmShared | arm << kArmAt | (settled ? kArmKept : 0);
+}
+
+// Also while it is not known who decides: what holds for one rank from some collective on holds for all from there.
+unsigned RanksInStep::arm(std::uint32_t agreed) const {
+  return mode_ != Mode::alone && leads_here(agreed) ? agreed_arm(agreed) : 0;
+}
+
+std::optional<RanksInStep::Followed> RanksInStep::followed() const {
+  return followed_.pattern == 0 ? std::nullopt : std::optional(followed_);
+}
+
+const char* text(RanksInStep::Mode mode) {
+  switch (mode) {
+    case RanksInStep::Mode::alone:
+      return "each process";
+    case RanksInStep::Mode::asks:
+      return "not known";
+    case RanksInStep::Mode::decides:
+      return "this process";
+    case RanksInStep::Mode::follows:
+      return "another process";
+  }
+  return "";
+}
+
+const char* text(RanksInStep::Reason reason) {
+  switch (reason) {
+    case RanksInStep::Reason::none:
+      return "";
+    case RanksInStep::Reason::no_plugin:
+      return "NCCL was given no tuner plugin";
+    case RanksInStep::Reason::one_process:
+      return "all ranks are of one process";
+    case RanksInStep::Reason::nothing_asked:
+      return "NCCL asked about no collective on which ranks can agree";
+    case RanksInStep::Reason::others_differ:
+      return "the ranks repeat different collectives";
+    case RanksInStep::Reason::not_agreed:
+      return "the ranks did not come to agree";
+  }
+  return "";
+}
+
+}  // namespace elbowroom::interposer
