@@ -11,6 +11,7 @@
 #include "plan/candidate_json.hpp"
 #include "plan/overlap_plan_json.hpp"
 #include "report/json_values.hpp"
+#include "report/schedule_words.hpp"
 #include "report/schemas.hpp"
 
 namespace elbowroom {
@@ -46,10 +47,7 @@ std::string row(const MeasuredCandidate& measured, const StoredChoice& choice, s
   const Candidate& candidate = measured.candidate;
   const RankInterval interval = measured.interval();
   const bool chosen = candidate.scheme == choice.scheme && candidate.plan == choice.plan;
-  const std::string plan = candidate.scheme == Scheme::tuned ? in_words(candidate.plan)
-                           : candidate.plan == OverlapPlan{}
-                               ? std::string(to_string(candidate.scheme))
-                               : fmt::format("{}: {}", to_string(candidate.scheme), in_words(candidate.plan));
+  const std::string plan = detail::schedule_words(to_string(candidate.scheme), candidate.plan);
   return fmt::format("{} {:>9} {:>19} {:>6} {:>9}  {:<{}} {}\n", chosen ? '*' : ' ', milliseconds(interval.median),
                      milliseconds(interval.low) + ".." + milliseconds(interval.high), measured.times.size(),
                      candidate.predicted ? milliseconds(*candidate.predicted) : "-", in_words(candidate.reason), reason_width,

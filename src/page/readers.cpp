@@ -19,7 +19,7 @@ constexpr std::array kReaders{
     Reader{kResultSchema, "result", read_result}, Reader{kTuneSchema, "tune", read_tune},
     Reader{kRunSchema, "run", read_run},          Reader{kValidationSchema, "validation", read_validation},
     Reader{kTraceSchema, "trace", read_trace},    Reader{kExplainSchema, "explain", read_explain},
-    Reader{kSweepSchema, "sweep", read_sweep},
+    Reader{kSweepSchema, "sweep", read_sweep},    Reader{kTransferSchema, "transfer", read_transfer},
 };
 
 std::string known_schemas() {

@@ -28,6 +28,7 @@ Result<Document> read_tune(std::string_view text, const std::string& source);
 Result<Document> read_run(std::string_view text, const std::string& source);
 Result<Document> read_validation(std::string_view text, const std::string& source);
 Result<Document> read_sweep(std::string_view text, const std::string& source);
+Result<Document> read_transfer(std::string_view text, const std::string& source);
 Result<Document> read_explain(std::string_view text, const std::string& source);
 /// Traces may be large: the text is walked, not built.
 Result<Document> read_trace(std::string_view text, const std::string& source);

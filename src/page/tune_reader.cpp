@@ -5,21 +5,18 @@
 #include <utility>
 
 #include "page/reading.hpp"
+#include "report/schedule_words.hpp"
 #include "report/schemas.hpp"
 
 namespace elbowroom::page {
 namespace {
 
+using detail::schedule_words;
+
 std::string joined(const std::vector<std::string>& words) {
   std::string all;
   for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
   return all;
-}
-
-/// How tune's own table names a candidate.
-std::string label_of(const std::string& scheme, const OverlapPlan& plan) {
-  if (scheme == "tuned") return in_words(plan);
-  return plan == OverlapPlan{} ? scheme : fmt::format("{}: {}", scheme, in_words(plan));
 }
 
 struct Chosen {
@@ -32,7 +29,7 @@ Tried tried_of(Members candidate, const Chosen& chosen) {
   candidate.need("scheme", "a text");
   const std::string scheme = candidate.text("scheme");
   const OverlapPlan plan = read_plan(candidate);
-  tried.label = label_of(scheme, plan);
+  tried.label = schedule_words(scheme, plan);
   tried.how = text_or_none(candidate, "reason");
   tried.dropped = text_or_none(candidate, "dropped");
   tried.predicted = candidate.exact("predicted_us");
@@ -52,7 +49,7 @@ Figures chosen_figures(Members& members, const Chosen& chosen) {
     const bool says = !value.is_null() && value != "";
     if (says) all.figures.push_back({name, std::move(value), unit, tag});
   };
-  add("plan", label_of(chosen.scheme, chosen.plan), "", "plan");
+  add("plan", schedule_words(chosen.scheme, chosen.plan), "", "plan");
   for (const auto& [tag, name] :
        {std::pair("reason", "because"), {"limited_by", "limited by"}, {"baseline", "best baseline"}, {"ending", "ended"}}) {
     add(name, text_or_none(members, tag), "", tag);
@@ -128,7 +125,7 @@ class Overview {
   void add(const std::string& name, const Chosen& chosen, Members& members) {
     Timed ratio;
     ratio.label = name;
-    ratio.detail = label_of(chosen.scheme, chosen.plan);
+    ratio.detail = schedule_words(chosen.scheme, chosen.plan);
     read_interval(members, "ratio", ratio);
     table_.rows.push_back({name, ratio.detail, members.exact("time_us"), text_or_none(members, "baseline"),
                            members.exact("baseline_time_us"), ratio.median, ratio.low, ratio.high,

@@ -62,6 +62,39 @@ OrderedJson device_json(const ReportedDevice& device) {
   return json;
 }
 
+void add_origin(OrderedJson& document, const Origin& origin) {
+  document["provenance"] = to_string(origin.provenance);
+  document["backend"] = origin.backend;
+  document["device"] = device_json(origin.device);
+  document["versions"] = versions_json(origin);
+  document["model"] = model_json(origin);
+  document["seed"] = origin.seed;
+}
+
+OrderedJson scenario_json(const Scenario& scenario) {
+  return OrderedJson::parse(to_json(scenario, -1), nullptr, /*allow_exceptions=*/false);
+}
+
+OrderedJson summary_json(const Summary& summary) {
+  OrderedJson json = OrderedJson::object();
+  json["median"] = number(summary.median.count());
+  json["low"] = number(summary.low.count());
+  json["high"] = number(summary.high.count());
+  json["confidence"] = number(summary.confidence);
+  json["trials"] = summary.trials;
+  return json;
+}
+
+OrderedJson ratio_json(const RatioSummary& ratio) {
+  OrderedJson json = OrderedJson::object();
+  json["median"] = number(ratio.median);
+  json["low"] = number(ratio.low);
+  json["high"] = number(ratio.high);
+  json["confidence"] = number(ratio.confidence);
+  json["trials"] = ratio.trials;
+  return json;
+}
+
 std::string dump(const OrderedJson& value, int indent) {
   return value.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
 }

@@ -6,8 +6,10 @@
 
 #include "elbowroom/base/quantities.hpp"
 #include "elbowroom/model/device_limits.hpp"
+#include "elbowroom/model/scenario.hpp"
 #include "elbowroom/plan/hardware_limit.hpp"
 #include "elbowroom/report/origin.hpp"
+#include "elbowroom/trace/summary.hpp"
 
 // How reports write values as JSON: in the order given, absent and non-finite ones as null.
 namespace elbowroom::detail {
@@ -29,6 +31,13 @@ OrderedJson versions_json(const Origin& origin);
 /// What simulated times rest on; null for measured ones.
 OrderedJson model_json(const Origin& origin);
 OrderedJson device_json(const ReportedDevice& device);
+/// What every document of figures says of where they come from: provenance, backend, device, versions, model, seed.
+void add_origin(OrderedJson& document, const Origin& origin);
+
+OrderedJson scenario_json(const Scenario& scenario);
+// Median, low, high, confidence and trials.
+OrderedJson summary_json(const Summary& summary);
+OrderedJson ratio_json(const RatioSummary& ratio);
 
 /// The members `hardware_limit_us` and `hardware_limited_by`; both null where there is no limit.
 void add_hardware_limit(OrderedJson& json, const std::optional<HardwareLimit>& limit);

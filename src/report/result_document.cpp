@@ -13,21 +13,11 @@ using detail::number;
 using detail::OrderedJson;
 using detail::plan_json;
 
-OrderedJson scenario_json(const Scenario& scenario) {
-  return OrderedJson::parse(to_json(scenario, -1), nullptr, /*allow_exceptions=*/false);
-}
-
 OrderedJson summary_json(const std::optional<Summary>& summary) {
-  if (!summary) return {};
-  OrderedJson json = OrderedJson::object();
-  json["median"] = number(summary->median.count());
-  json["low"] = number(summary->low.count());
-  json["high"] = number(summary->high.count());
-  json["confidence"] = number(summary->confidence);
-  json["trials"] = summary->trials;
-  return json;
+  return summary ? detail::summary_json(*summary) : OrderedJson();
 }
 
+/// Its median stands beside it, as `time_ratio`.
 OrderedJson interval_json(const std::optional<RatioSummary>& ratio) {
   if (!ratio) return {};
   OrderedJson json = OrderedJson::object();
@@ -58,7 +48,7 @@ OrderedJson result_json(const SchemeResult& result) {
 
 OrderedJson case_json(const CaseResult& result) {
   OrderedJson json = OrderedJson::object();
-  json["scenario"] = scenario_json(result.scenario);
+  json["scenario"] = detail::scenario_json(result.scenario);
   json["critical_path_us"] = result.critical_path ? number(result.critical_path->count()) : OrderedJson();
   detail::add_hardware_limit(json, result.hardware_limit);
   json["compute_alone_us"] = summary_json(result.compute_alone);
@@ -87,12 +77,7 @@ const SchemeResult* best_result(const CaseResult& result) {
 std::string to_json(const ResultDocument& document, int indent) {
   OrderedJson json = OrderedJson::object();
   json["schema"] = kResultSchema;
-  json["provenance"] = to_string(document.origin.provenance);
-  json["backend"] = document.origin.backend;
-  json["device"] = detail::device_json(document.origin.device);
-  json["versions"] = detail::versions_json(document.origin);
-  json["model"] = detail::model_json(document.origin);
-  json["seed"] = document.origin.seed;
+  detail::add_origin(json, document.origin);
   json["cases"] = OrderedJson::array();
   for (const CaseResult& result : document.cases) json["cases"].push_back(case_json(result));
   return detail::dump(json, indent);

@@ -8,31 +8,12 @@
 #include "elbowroom/report/result_columns.hpp"
 #include "elbowroom/report/scenario_line.hpp"
 #include "report/case_lines.hpp"
+#include "report/markdown_text.hpp"
 
 namespace elbowroom {
 namespace {
 
-/// Text that neither ends a cell or line nor opens a tag.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '|':
-        result += "\\|";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '\n':
-      case '\r':
-        result += ' ';
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
+using detail::escaped;
 
 std::string head(const std::vector<ResultColumn>& columns, const TableScale& scale) {
   std::string names = "|";

@@ -26,15 +26,6 @@ OrderedJson value_json(const std::string& value) {
   return digits && value.size() < 10 ? OrderedJson(std::stoi(value)) : OrderedJson(value);
 }
 
-template <class Interval>
-OrderedJson interval_json(double median, double low, double high, const Interval& interval) {
-  return {{"median", number(median)},
-          {"low", number(low)},
-          {"high", number(high)},
-          {"confidence", number(interval.confidence)},
-          {"trials", interval.trials}};
-}
-
 OrderedJson cell_json(const SweepCell& cell, const std::vector<std::size_t>& at) {
   OrderedJson json = OrderedJson::object();
   json["at"] = at;
@@ -43,8 +34,8 @@ OrderedJson cell_json(const SweepCell& cell, const std::vector<std::size_t>& at)
     return json;
   }
   json["plan"] = detail::plan_json(cell.plan);
-  json["time_us"] = interval_json(cell.time->median.count(), cell.time->low.count(), cell.time->high.count(), *cell.time);
-  json["ratio"] = interval_json(cell.ratio->median, cell.ratio->low, cell.ratio->high, *cell.ratio);
+  json["time_us"] = detail::summary_json(*cell.time);
+  json["ratio"] = detail::ratio_json(*cell.ratio);
   return json;
 }
 
@@ -75,7 +66,7 @@ OrderedJson flatness_json(const Flatness& flatness, const std::vector<SweepAxis>
 /// All that says what the grid is.
 OrderedJson frame_of(const SweepCase& swept) {
   OrderedJson json = OrderedJson::object();
-  json["scenario"] = OrderedJson::parse(to_json(swept.scenario, -1), nullptr, /*allow_exceptions=*/false);
+  json["scenario"] = detail::scenario_json(swept.scenario);
   json["axes"] = OrderedJson::array();
   for (const SweepAxis& axis : swept.axes) {
     OrderedJson values = OrderedJson::array();
@@ -89,12 +80,7 @@ OrderedJson frame_of(const SweepCase& swept) {
 OrderedJson frame_of(const SweepDocument& document) {
   OrderedJson json = OrderedJson::object();
   json["schema"] = kSweepSchema;
-  json["provenance"] = to_string(document.origin.provenance);
-  json["backend"] = document.origin.backend;
-  json["device"] = detail::device_json(document.origin.device);
-  json["versions"] = detail::versions_json(document.origin);
-  json["model"] = detail::model_json(document.origin);
-  json["seed"] = document.origin.seed;
+  detail::add_origin(json, document.origin);
   json["trials"] = document.trials;
   json["plan"] = document.plan;
   return json;

@@ -26,6 +26,7 @@
 #include "progress_line.hpp"
 #include "report/progress.hpp"
 #include "sweep_command.hpp"
+#include "transfer_command.hpp"
 #include "validate_command.hpp"
 
 namespace elbowroom {
@@ -47,6 +48,7 @@ struct BenchArguments {
   std::string markdown_file;
   bool dry_run = false;
   std::string sweep;
+  std::vector<std::string> transfer;
 };
 
 struct BenchRequest {
@@ -258,6 +260,11 @@ int run_bench(const BenchArguments& arguments) {
     return run_sweep_command(arguments.cases,
                              {arguments.sweep, arguments.plans, arguments.trials, arguments.json_file, arguments.dry_run});
   }
+  if (!arguments.transfer.empty()) {
+    if (Status trials = check_trials(arguments.trials); !trials) return complain(kBench, trials.error());
+    return run_transfer_command(
+        arguments.cases, {arguments.transfer, arguments.trials, arguments.json_file, arguments.markdown_file, arguments.dry_run});
+  }
   Result<BenchRequest> request = request_of(arguments);
   if (!request) return complain(kBench, request.error());
   if (arguments.dry_run) return dry_run(*request);
@@ -296,6 +303,11 @@ void add_bench_command(CLI::App& app, std::function<int()>& chosen) {
                           "as in blocks_per_sm,comm_blocks=4:8:16; --plan is what all cells have");
   for (const char* name : {"--scheme", "--profile", "--blocks-per-sm", "--min-reduction", "--markdown", "--trace"}) {
     sweep->excludes(command->get_option(name));
+  }
+  CLI::Option* transfer = command->add_option("--transfer", arguments->transfer,
+                                              "Profiles made elsewhere: what their plans cost here beside the best that is known");
+  for (const char* name : {"--scheme", "--plan", "--profile", "--blocks-per-sm", "--min-reduction", "--trace", "--sweep"}) {
+    transfer->excludes(command->get_option(name));
   }
   // What a validation runs is in its file.
   for (CLI::Option* option : command->get_options()) {
