@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "elbowroom/backend/launcher.hpp"
 #include "elbowroom/plan/lower.hpp"
 
 namespace elbowroom {

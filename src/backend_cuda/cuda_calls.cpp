@@ -111,6 +111,7 @@ gpu::RuntimeCalls linked_calls() {
   adapt<&cudaDeviceGetStreamPriorityRange>("cudaDeviceGetStreamPriorityRange", to.device_get_stream_priority_range);
   adapt<&cudaStreamCreateWithPriority>("cudaStreamCreateWithPriority", to.stream_create_with_priority);
   adapt<&cudaStreamDestroy>("cudaStreamDestroy", to.stream_destroy);
+  adapt<&cudaStreamGetPriority>("cudaStreamGetPriority", to.stream_get_priority);
   adapt<&cudaStreamSynchronize>("cudaStreamSynchronize", to.stream_synchronize);
   adapt<&cudaStreamWaitEvent>("cudaStreamWaitEvent", to.stream_wait_event);
   adapt<&cudaEventCreateWithFlags>("cudaEventCreateWithFlags", to.event_create_with_flags);

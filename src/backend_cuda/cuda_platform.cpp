@@ -75,6 +75,8 @@ Status CudaPlatform::accepts(const Operation& operation, const Launch& launch, c
 
 Result<gpu::SmPartition> CudaPlatform::partition(Sms left_out, int device) const { return green_context(left_out, device); }
 
+Status CudaPlatform::observes_launches() const { return launches_observed_; }
+
 Status CudaPlatform::launch_observed(const std::vector<gpu::StreamHandle>& streams, const std::vector<gpu::EventHandle>& events,
                                      const std::function<Status()>& launches) const {
   LaunchCompletion begun(streams, events);

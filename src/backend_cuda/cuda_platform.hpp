@@ -25,6 +25,7 @@ class CudaPlatform final : public gpu::Platform {
                                const gpu::CommLibrary& comm) const override;
   /// As a green context. An SM target is no partition here: it acts through cuBLAS.
   [[nodiscard]] Result<gpu::SmPartition> partition(Sms left_out, int device) const override;
+  [[nodiscard]] Status observes_launches() const override;
   [[nodiscard]] Status launch_observed(const std::vector<gpu::StreamHandle>& streams, const std::vector<gpu::EventHandle>& events,
                                        const std::function<Status()>& launches) const override;
   [[nodiscard]] Result<Timeline> record(const std::function<Status()>& work) const override;

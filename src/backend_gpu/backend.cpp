@@ -34,9 +34,9 @@ Result<std::unique_ptr<Workload>> GpuBackend::prepare(const Step& step) {
 }
 
 Result<std::unique_ptr<Launcher>> GpuBackend::launcher(int gpus) {
-  if (gpus < 1 || gpus > static_cast<int>(devices().size())) {
+  if (gpus < 0 || gpus > static_cast<int>(devices().size())) {
     return invalid_input(
-        fmt::format("gpus: {}, expected 1 to {} (devices that {} shows)", gpus, devices().size(), machine_.platform->title()));
+        fmt::format("gpus: {}, expected 0 to {} (devices that {} shows)", gpus, devices().size(), machine_.platform->title()));
   }
   return make_launcher(machine_.platform, gpus);
 }

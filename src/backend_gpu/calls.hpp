@@ -67,6 +67,7 @@ struct RuntimeCalls {
   Call<int*, int*> device_get_stream_priority_range;
   Call<StreamHandle*, unsigned, int> stream_create_with_priority;
   Call<StreamHandle> stream_destroy;
+  Call<StreamHandle, int*> stream_get_priority;
   Call<StreamHandle> stream_synchronize;
   Call<StreamHandle, EventHandle, unsigned> stream_wait_event;
   Call<EventHandle*, unsigned> event_create_with_flags;

@@ -72,8 +72,10 @@ class Platform {
   /// The others of `device`, which must be current; `left_out` may be rounded up.
   [[nodiscard]] virtual Result<SmPartition> partition(Sms left_out, int device) const = 0;
 
+  /// Whether launch_observed() can see launches of the communication library; the reason otherwise.
+  [[nodiscard]] virtual Status observes_launches() const = 0;
   /// Enqueues `launches` so that a launch of the communication library on streams[i] records events[i] once all its blocks have
-  /// begun. An error where the vendor has no such event, or a stream saw no launch.
+  /// begun. An error where no launch can be observed, or a stream saw none.
   [[nodiscard]] virtual Status launch_observed(const std::vector<StreamHandle>& streams, const std::vector<EventHandle>& events,
                                                const std::function<Status()>& launches) const = 0;
 

@@ -36,6 +36,7 @@ Status HipLibrary::bind_runtime() {
            bind(library_, "hipDeviceGetStreamPriorityRange", to.device_get_stream_priority_range),
            bind(library_, "hipStreamCreateWithPriority", to.stream_create_with_priority),
            bind(library_, "hipStreamDestroy", to.stream_destroy),
+           bind(library_, "hipStreamGetPriority", to.stream_get_priority),
            bind(library_, "hipStreamSynchronize", to.stream_synchronize),
            bind(library_, "hipStreamWaitEvent", to.stream_wait_event),
            bind(library_, "hipEventCreateWithFlags", to.event_create_with_flags),

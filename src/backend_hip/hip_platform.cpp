@@ -84,6 +84,8 @@ Result<gpu::SmPartition> HipPlatform::partition(Sms left_out, int) const {
   return gpu::SmPartition{nullptr, std::move(*stream)};
 }
 
+Status HipPlatform::observes_launches() const { return no_launch_gate(); }
+
 Status HipPlatform::launch_observed(const std::vector<gpu::StreamHandle>&, const std::vector<gpu::EventHandle>&,
                                     const std::function<Status()>&) const {
   return no_launch_gate();

@@ -11,7 +11,7 @@
 namespace elbowroom::hip {
 
 /// AMD's GPUs through HIP.
-class HipPlatform final : public gpu::Platform {
+class HipPlatform : public gpu::Platform {
  public:
   /// `targets` as LiveDevices has them, one for each device.
   HipPlatform(std::shared_ptr<const HipLibrary> hip, std::vector<DeviceInfo> devices, std::vector<std::string> targets);
@@ -29,6 +29,7 @@ class HipPlatform final : public gpu::Platform {
   /// An SM partition is a CU mask here; the SM target of a library's kernel acts through one as well.
   [[nodiscard]] Result<Sms> left_out(const Lane& lane, const ComputeSettings& settings) const override;
   [[nodiscard]] Result<gpu::SmPartition> partition(Sms left_out, int device) const override;
+  [[nodiscard]] Status observes_launches() const override;
   [[nodiscard]] Status launch_observed(const std::vector<gpu::StreamHandle>& streams, const std::vector<gpu::EventHandle>& events,
                                        const std::function<Status()>& launches) const override;
   [[nodiscard]] Result<Timeline> record(const std::function<Status()>& work) const override;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -20,6 +21,21 @@ std::string in_words(const CaseSize& size) {
                      size.compute, size.collective.count());
 }
 
+/// Another driver or a kernel that was compiled anew is easily overlooked: names what a choice that is nearly this case's has
+/// instead.
+std::string lacking(const Profile& profile, const ProfileKey& key) {
+  constexpr std::size_t near = 2;
+  std::vector<std::string> nearest;
+  for (const StoredChoice& choice : profile.choices()) {
+    std::vector<std::string> differs = differences(key, choice.key);
+    if (differs.size() <= near && (nearest.empty() || differs.size() < nearest.size())) nearest = std::move(differs);
+  }
+  if (nearest.empty()) return "the profile lacks this case";
+  return fmt::format("the profile lacks this case ({})", fmt::join(nearest, "; "));
+}
+
+std::string cannot_act(const Error& why) { return fmt::format("the stored plan cannot act here ({})", why.message); }
+
 class StoredPlans {
  public:
   StoredPlans(Profile profile, std::string path, Surroundings surroundings)
@@ -28,14 +44,9 @@ class StoredPlans {
   Result<TunedPlan> operator()(CaseTrials& trials) const {
     const Result<ControlSite> site = trials.site();
     if (!site) return site.error();
-    const ProfileKey key = profile_key(trials.scenario(), trials.compute().footprint, surroundings_);
-    const StoredChoice* stored = profile_.find(key);
-    if (stored == nullptr) return fallback(trials, *site, lacking(key));
-    if (stored->made_for && !alike(*stored->made_for, case_size(trials.scenario()))) {
-      return fallback(trials, *site, fmt::format("the stored choice is for another balance ({})", in_words(*stored->made_for)));
-    }
-    const auto cannot_act = [](const Error& why) { return fmt::format("the stored plan cannot act here ({})", why.message); };
-    if (Status legal = check_plan(*site, stored->plan); !legal) return fallback(trials, *site, cannot_act(legal.error()));
+    if (const std::optional<std::string> why = without_a_file()) return fallback(trials, *site, *why);
+    const Result<StoredChoice> stored = stored_choice(profile_, surroundings_, trials.scenario(), *site);
+    if (!stored) return fallback(trials, *site, stored.error().message);
     const Result<Microseconds> ran = trials.run(order_of(stored->scheme), stored->plan);
     if (!ran && ran.error().kind == ErrorKind::failed) return ran.error();
     if (!ran) return fallback(trials, *site, cannot_act(ran.error()));
@@ -43,20 +54,12 @@ class StoredPlans {
   }
 
  private:
-  /// Another driver or a kernel that was compiled anew is easily overlooked: names what a choice that is nearly this case's has
-  /// instead.
-  [[nodiscard]] std::string lacking(const ProfileKey& key) const {
+  /// Why there is no profile; absent: there is one.
+  [[nodiscard]] std::optional<std::string> without_a_file() const {
     std::error_code unknown;
     if (path_.empty()) return "no profile is given";
     if (!std::filesystem::exists(path_, unknown)) return fmt::format("{} does not exist", path_);
-    constexpr std::size_t near = 2;
-    std::vector<std::string> nearest;
-    for (const StoredChoice& choice : profile_.choices()) {
-      std::vector<std::string> differs = differences(key, choice.key);
-      if (differs.size() <= near && (nearest.empty() || differs.size() < nearest.size())) nearest = std::move(differs);
-    }
-    if (nearest.empty()) return "the profile lacks this case";
-    return fmt::format("the profile lacks this case ({})", fmt::join(nearest, "; "));
+    return std::nullopt;
   }
 
   static TunedPlan fallback(const CaseTrials& trials, const ControlSite& site, const std::string& why) {
@@ -74,6 +77,18 @@ class StoredPlans {
 TunedPlans stored_plans(const Backend& backend, const std::string& profile_path, const NoticeSink& notice) {
   Profile profile = profile_path.empty() ? Profile() : load_profile_or_none(profile_path, notice);
   return StoredPlans(std::move(profile), profile_path, surroundings_of(backend));
+}
+
+Result<StoredChoice> stored_choice(const Profile& profile, const Surroundings& surroundings, const Scenario& scenario,
+                                   const ControlSite& site) {
+  const ProfileKey key = profile_key(scenario, site.compute, surroundings);
+  const StoredChoice* stored = profile.find(key);
+  if (stored == nullptr) return unavailable(lacking(profile, key));
+  if (stored->made_for && !alike(*stored->made_for, case_size(scenario))) {
+    return unavailable(fmt::format("the stored choice is for another balance ({})", in_words(*stored->made_for)));
+  }
+  if (Status legal = check_plan(site, stored->plan); !legal) return invalid_input(cannot_act(legal.error()));
+  return *stored;
 }
 
 Surroundings surroundings_of(const Backend& backend) {

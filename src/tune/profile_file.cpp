@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -42,6 +43,17 @@ Status add_to_profile(const std::string& path, const Profile& more, const Notice
     return to_json(*profile);
   };
   return detail::rewrite_stored(document, merged, notice);
+}
+
+Status store_choice(const std::string& path, StoredChoice choice, const NoticeSink& notice) {
+  choice.stored_at = seconds_since_1970();
+  Profile more;
+  more.put(std::move(choice));
+  return add_to_profile(path, more, notice);
+}
+
+std::int64_t seconds_since_1970() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace elbowroom

@@ -1,10 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "backend_gpu/launcher.hpp"
 #include "backend_hip/cu_partition.hpp"
 #include "backend_hip/hip_platform.hpp"
 #include "backend_hip/live_devices.hpp"
@@ -136,22 +139,74 @@ TEST_F(HipParts, TheLauncherPadsAnApplicationsKernelAndUsesTwoPriorities) {
   EXPECT_EQ(0, made[2].priority);
   EXPECT_EQ(-1, made[3].priority);
 
-  const Kernel kernel = Kernel::from_native(fake_hip_function("mine", 40, 1024));
+  const Kernel kernel = Kernel::from_native("hip", fake_hip_function("mine", 40, 1024));
+  const std::span<const StreamPair> streams = (*launcher)->streams();
+  ASSERT_EQ(2u, streams.size());
   const Result<KernelFootprint> footprint = (*launcher)->footprint(kernel, {32, 4, 1}, Bytes(256));
   ASSERT_TRUE(footprint) << footprint.error().message;
   EXPECT_EQ((KernelFootprint{Threads(128), Registers(40), Bytes(1024), Bytes(256), 1}), *footprint);
   OverlapPlan plan;
   plan.pad = Bytes(512);
-  ASSERT_TRUE((*launcher)->launch(kernel, {7, 2, 1}, {32, 4, 1}, {}, Bytes(256), (*launcher)->compute_stream(1), plan));
+  ASSERT_TRUE((*launcher)->launch(kernel, {{7, 2, 1}, {32, 4, 1}, Bytes(256)}, {}, streams[1].compute, plan));
   const auto launches = calls("hipModuleLaunchKernel");
   ASSERT_EQ(1u, launches.size());
   EXPECT_EQ(768u, launches[0].shared);
   EXPECT_EQ(7u, launches[0].grid[0]);
   EXPECT_EQ(1, launches[0].device);
-  EXPECT_TRUE((*launcher)->synchronize());
+  EXPECT_TRUE((*launcher)->synchronize(streams[1].compute));
+  EXPECT_TRUE(*(*launcher)->goes_first(streams[0].comm));
+  EXPECT_FALSE(*(*launcher)->goes_first(streams[0].compute));
   plan.pad = Bytes(-1);
-  EXPECT_FALSE((*launcher)->launch(kernel, {1, 1, 1}, {32, 1, 1}, {}, Bytes(0), (*launcher)->compute_stream(0), plan));
+  EXPECT_FALSE((*launcher)->launch(kernel, {{1, 1, 1}, {32, 1, 1}}, {}, streams[0].compute, plan));
   EXPECT_FALSE(backend->launcher(3));
+  EXPECT_FALSE(backend->launcher(-1));
+}
+
+/// As a vendor whose launches can be observed: the event of a stream is recorded behind what the collective put there.
+class ObservingPlatform : public hip::HipPlatform {
+ public:
+  using HipPlatform::HipPlatform;
+
+  [[nodiscard]] Status observes_launches() const override { return {}; }
+  [[nodiscard]] Status launch_observed(const std::vector<gpu::StreamHandle>& streams, const std::vector<gpu::EventHandle>& events,
+                                       const std::function<Status()>& launches) const override {
+    if (Status launched = launches(); !launched) return launched;
+    for (std::size_t at = 0; at < streams.size(); ++at) {
+      if (Status recorded = runtime().call(runtime().calls.event_record, events[at], streams[at]); !recorded) return recorded;
+    }
+    return {};
+  }
+};
+
+TEST_F(HipParts, AGateLetsEachComputeStreamWaitForItsCollective) {
+  std::vector<DeviceInfo> devices(2);
+  for (DeviceInfo& device : devices) device.limits.sms = Sms(110);
+  const auto observing =
+      std::make_shared<ObservingPlatform>(*hip::HipLibrary::load(), devices, std::vector<std::string>{"gfx90a", "gfx90a"});
+  Result<std::unique_ptr<Launcher>> launcher = gpu::make_launcher(observing, 2);
+  ASSERT_TRUE(launcher) << launcher.error().message;
+  const std::span<const StreamPair> streams = (*launcher)->streams();
+  Result<std::unique_ptr<CollectiveGate>> gate = (*launcher)->gate(streams);
+  ASSERT_TRUE(gate) << gate.error().message;
+
+  fake_hip_reset();
+  ASSERT_TRUE((*gate)->around([] { return Status(); }));
+  const auto records = calls("hipEventRecord");
+  const auto waits = calls("hipStreamWaitEvent");
+  ASSERT_EQ(2u, records.size());
+  ASSERT_EQ(2u, waits.size());
+  for (std::size_t device = 0; device < 2; ++device) {
+    EXPECT_EQ(streams[device].comm.native(), records[device].stream);
+    EXPECT_EQ(streams[device].compute.native(), waits[device].stream);
+    EXPECT_EQ(records[device].event, waits[device].event);
+    EXPECT_EQ(static_cast<int>(device), waits[device].device);
+  }
+
+  fake_hip_reset();
+  const Status failing = (*gate)->around([] { return Status(failed("the collective")); });
+  ASSERT_FALSE(failing);
+  EXPECT_EQ("the collective", failing.error().message);
+  EXPECT_TRUE(calls("hipStreamWaitEvent").empty());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-# cmake -DBUILD=... -DCOMPILER=... -DGENERATOR=... -DBINDIR=... -DWORK=... -DCONSUMER=... -P install_test.cmake
+# cmake -DBUILD=... -DCOMPILER=... -DGENERATOR=... -DBINDIR=... -DWORK=... -DCONSUMER=... -DEXAMPLES=... -P install_test.cmake
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT result STREQUAL "0")
@@ -16,6 +16,8 @@ set(ENV{XDG_CACHE_HOME} "${WORK}/cache")
 run("${WORK}/moved/${BINDIR}/elbowroom" run -- "${CMAKE_COMMAND}" -E true)
 # Only this prefix may satisfy the consumer: a package or library of the system would hide a missing one.
 run("${CMAKE_COMMAND}" -S "${CONSUMER}" -B "${WORK}/build" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${COMPILER}"
-  "-DCMAKE_PREFIX_PATH=${WORK}/moved" -DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
+  "-DCMAKE_PREFIX_PATH=${WORK}/moved" "-DEXAMPLES=${EXAMPLES}" -DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
 run("${CMAKE_COMMAND}" --build "${WORK}/build")
 run("${WORK}/build/consumer")
+run("${WORK}/build/own_launches")
+run("${WORK}/build/tune_and_bench")

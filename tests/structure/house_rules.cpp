@@ -31,6 +31,7 @@ const std::map<std::string, std::set<std::string>, std::less<>>& arrows() {
       {"experiment", {"backend", "tune", "report"}},
       {"page", {"report"}},
       {"runtime", {"experiment"}},
+      {"interop", {"runtime"}},
   };
   return table;
 }

@@ -113,6 +113,16 @@ TEST(HouseRules, KeepExperimentsBelowTheCommandLine) {
                   "src/report/a.cpp:1: report includes \"elbowroom/experiment/a.hpp\"; includes only go downward"));
 }
 
+TEST(HouseRules, KeepInteropAboveTheLibraryAndFreeOfVendorsHeaders) {
+  Tree tree;
+  tree.with("include/elbowroom/interop/a.hpp", "#include <cuda_runtime_api.h>\n#include \"elbowroom/runtime/a.hpp\"\n")
+      .with("include/elbowroom/runtime/a.hpp", "#include \"elbowroom/interop/a.hpp\"\n");
+  EXPECT_THAT(
+      violations(tree.root()),
+      ElementsAre("include/elbowroom/interop/a.hpp:1: include of <cuda_runtime_api.h>; vendors differ only in src/backend_*",
+                  "include/elbowroom/runtime/a.hpp:1: runtime includes \"elbowroom/interop/a.hpp\"; includes only go downward"));
+}
+
 TEST(HouseRules, RefuseIncludesOfLeaves) {
   Tree tree;
   tree.with("src/backend/registry.cpp", "#include \"backend_cuda/cuda.hpp\"\n")

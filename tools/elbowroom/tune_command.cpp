@@ -132,11 +132,7 @@ class TuneCommand {
     if (!tuned) return tuned.error();
     show("#\n" + to_table(*tuned, origin_.provenance));
     if (!profile_.empty()) {
-      tuned->choice.stored_at = seconds_since_1970();
-      Profile more;
-      more.put(tuned->choice);
-      const Status stored = add_to_profile(profile_, more, notices());
-      if (!stored) return stored;
+      if (Status stored = store_choice(profile_, tuned->choice, notices()); !stored) return stored;
     }
     cases_.push_back(std::move(*tuned));
     const bool to_file = !arguments_.json_file.empty() && arguments_.json_file != "-";

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "elbowroom/backend/launcher.hpp"
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/model_width.hpp"
 #include "elbowroom/base/provenance.hpp"
@@ -22,6 +21,8 @@
 #include "elbowroom/trace/timeline.hpp"
 
 namespace elbowroom {
+
+class Launcher;
 
 /// One device that a backend can use.
 struct DeviceInfo {
@@ -105,7 +106,8 @@ class ELBOWROOM_API Backend {
   /// The same for the step that a scenario is; `invalid_input` when it is not valid.
   Result<std::unique_ptr<Workload>> prepare(const Scenario& scenario);
 
-  /// For an application's own kernels on the first `gpus` devices; `unavailable` where a backend only runs scenarios.
+  /// For an application's own kernels (launcher.hpp), with streams of its own on the first `gpus` devices, which may be none;
+  /// `unavailable` where a backend only runs scenarios.
   virtual Result<std::unique_ptr<Launcher>> launcher(int gpus);
 
  protected:

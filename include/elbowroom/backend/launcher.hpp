@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
+#include <string_view>
 
 #include "elbowroom/base/quantities.hpp"
 #include "elbowroom/base/result.hpp"
@@ -10,33 +13,49 @@
 
 namespace elbowroom {
 
-/// A stream that somebody else owns: the launcher it came from, or the application.
+/// A device, by the number that its vendor's runtime gives it in this process: `DeviceIndex{0}` is the first.
+enum class DeviceIndex : int {};
+
+/// A stream that somebody else owns: the launcher it came from, or the application. Applications make one with interop/.
 class Stream {
  public:
-  /// `native` is a cudaStream_t or hipStream_t of `device`.
-  static Stream from_native(int device, void* native) { return Stream(device, native); }
+  /// For backends and interop/, which know what `native` is. `backend` is the name of the one that can use it and outlives the
+  /// stream.
+  static Stream from_native(std::string_view backend, DeviceIndex device, void* native) { return {backend, device, native}; }
 
-  [[nodiscard]] int device() const { return device_; }
+  [[nodiscard]] std::string_view backend() const { return backend_; }
+  [[nodiscard]] DeviceIndex device() const { return device_; }
   [[nodiscard]] void* native() const { return native_; }
 
- private:
-  Stream(int device, void* native) : device_(device), native_(native) {}
+  bool operator==(const Stream&) const = default;
 
-  int device_;
+ private:
+  Stream(std::string_view backend, DeviceIndex device, void* native) : backend_(backend), device_(device), native_(native) {}
+
+  std::string_view backend_;
+  DeviceIndex device_;
   void* native_;
 };
 
-/// A kernel of the application.
+/// The streams of one device.
+struct StreamPair {
+  Stream compute;
+  Stream comm;
+};
+
+/// A kernel of the application. Applications make one with interop/.
 class Kernel {
  public:
-  /// `native` is a CUfunction or hipFunction_t; for a `__global__` function, what cudaGetFuncBySymbol gives.
-  static Kernel from_native(void* native) { return Kernel(native); }
+  /// As Stream::from_native.
+  static Kernel from_native(std::string_view backend, void* native) { return {backend, native}; }
 
+  [[nodiscard]] std::string_view backend() const { return backend_; }
   [[nodiscard]] void* native() const { return native_; }
 
  private:
-  explicit Kernel(void* native) : native_(native) {}
+  Kernel(std::string_view backend, void* native) : backend_(backend), native_(native) {}
 
+  std::string_view backend_;
   void* native_;
 };
 
@@ -47,30 +66,63 @@ struct Extent {
   std::uint32_t z = 1;
 };
 
-/// Launches an application's own kernels under a plan. Streams belong to the launcher and live as long as it does.
+/// How a kernel is launched. `dynamic_shared` is what the application itself asks for, of each block.
+struct LaunchSize {
+  Extent grid;
+  Extent block;
+  Bytes dynamic_shared = Bytes(0);
+};
+
+/// Lets compute wait until a collective has begun.
+class CollectiveGate {
+ public:
+  virtual ~CollectiveGate() = default;
+  CollectiveGate(const CollectiveGate&) = delete;
+  CollectiveGate& operator=(const CollectiveGate&) = delete;
+
+  /// Calls `collective`, which enqueues one launch of the communication library on each communication stream, from this thread.
+  /// What is put on the compute streams afterwards waits until all blocks of that launch are resident. Its error is returned.
+  /// `failed` where a stream saw no launch: what was enqueued runs, and nothing waits for it.
+  virtual Status around(const std::function<Status()>& collective) = 0;
+
+ protected:
+  CollectiveGate() = default;
+};
+
+/// Launches an application's own kernels under a plan. Streams that it makes live as long as it does. Used by one thread at a time.
 class Launcher {
  public:
   virtual ~Launcher() = default;
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
 
-  /// Default priority. `device` from 0 to the number of devices the launcher was made for, less one.
-  [[nodiscard]] virtual Stream compute_stream(int device) const = 0;
-  /// The device's greatest priority: what is enqueued here goes first whenever an SM frees room.
-  [[nodiscard]] virtual Stream comm_stream(int device) const = 0;
+  /// The launcher's own streams, of the devices it was made for, from the first: compute of default priority; communication of the
+  /// device's greatest, so that what is enqueued there goes first whenever an SM frees room.
+  [[nodiscard]] virtual std::span<const StreamPair> streams() const = 0;
+
+  /// Whether the stream has its device's greatest priority.
+  virtual Result<bool> goes_first(const Stream& stream) = 0;
 
   /// What one block of the kernel takes, from the driver. `dynamic_shared` is what the application itself asks for.
   virtual Result<KernelFootprint> footprint(Kernel kernel, Extent block, Bytes dynamic_shared) = 0;
 
-  /// Enqueues one launch and returns; the thread's current device stays what it was. The kernel gets `dynamic_shared` plus the
-  /// plan's pad; `arguments` as cuLaunchKernel takes them. Never give a pad to a kernel that synchronises its whole grid, that runs
-  /// in clusters or that reads its own dynamic shared memory size. `priority` acts through comm_stream(); a plan with any other
-  /// control is `invalid_input`: one launch cannot carry it out.
-  virtual Status launch(Kernel kernel, Extent grid, Extent block, std::span<void*> arguments, Bytes dynamic_shared, Stream stream,
+  /// Enqueues one launch and returns; the thread's current device stays what it was. The kernel gets the size's dynamic shared
+  /// memory plus the plan's pad; `arguments` as cuLaunchKernel takes them. Never give a pad to a kernel that synchronises its whole
+  /// grid, that runs in clusters or that reads its own dynamic shared memory size. `priority` acts through the stream; a plan with
+  /// any other control is `invalid_input`: one launch cannot carry it out.
+  virtual Status launch(Kernel kernel, const LaunchSize& size, std::span<void*> arguments, const Stream& stream,
                         const OverlapPlan& plan) = 0;
 
-  /// Waits until everything on the launcher's streams has run.
-  virtual Status synchronize() = 0;
+  /// A gate for collectives on the communication streams of `streams`, which outlive it. `unavailable` where the vendor has no
+  /// event that says that a kernel's blocks have begun, or the library's launches cannot be observed.
+  virtual Result<std::unique_ptr<CollectiveGate>> gate(std::span<const StreamPair> streams) = 0;
+
+  /// Waits until everything on the stream has run.
+  virtual Status synchronize(const Stream& stream) = 0;
+
+  // The calling thread's current device.
+  virtual Result<DeviceIndex> current_device() = 0;
+  virtual Status use_device(DeviceIndex device) = 0;
 
  protected:
   Launcher() = default;

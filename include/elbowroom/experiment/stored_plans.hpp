@@ -7,6 +7,7 @@
 #include "elbowroom/base/notice.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/experiment/case_trials.hpp"
+#include "elbowroom/tune/profile.hpp"
 #include "elbowroom/tune/profile_key.hpp"
 
 namespace elbowroom {
@@ -24,6 +25,11 @@ using TunedPlans = std::function<Result<TunedPlan>(CaseTrials& trials)>;
 /// Looks plans up in the profile; what it lacks, and everything without a profile (an empty path), runs as safe_choice() says. A
 /// profile that cannot be read is ignored, with one notice.
 ELBOWROOM_API TunedPlans stored_plans(const Backend& backend, const std::string& profile_path, const NoticeSink& notice);
+
+/// What the profile holds for a scenario at its site. `unavailable` says what it lacks and what the nearest choice is for, or that
+/// the stored choice is for another balance of both sides; `invalid_input` that the stored plan cannot act at the site.
+ELBOWROOM_API Result<StoredChoice> stored_choice(const Profile& profile, const Surroundings& surroundings, const Scenario& scenario,
+                                                 const ControlSite& site);
 
 /// What a choice that is made on the backend depends on.
 ELBOWROOM_API Surroundings surroundings_of(const Backend& backend);

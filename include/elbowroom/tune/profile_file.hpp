@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "elbowroom/base/export.hpp"
@@ -25,5 +26,11 @@ ELBOWROOM_API Status can_store_in(const std::string& path);
 /// before it gets its name. What was unreadable before is kept as `path`.damaged (.damaged.2, ...), with one warning. The lock file
 /// stays. `invalid_input` as can_store_in says.
 ELBOWROOM_API Status add_to_profile(const std::string& path, const Profile& more, const NoticeSink& notice);
+
+/// Adds one choice that is made now, as add_to_profile does.
+ELBOWROOM_API Status store_choice(const std::string& path, StoredChoice choice, const NoticeSink& notice);
+
+/// When something is stored.
+ELBOWROOM_API std::int64_t seconds_since_1970();
 
 }  // namespace elbowroom
