@@ -220,11 +220,10 @@ void write_trial(ReportWriter& out, const Knowledge& known, const Rules& rules) 
   for (unsigned arm = 0; compares(rules) && trial.step_time(0) > 0 && arm < trial.arms(); ++arm) {
     write_arm(out, trial, rules, arm);
   }
-  out.end_array();
-  if (compares(rules)) { write_deciders(out, known.ranks); }
-  out.key("remembered").text(trial.remembered() ? text_of_arm(rules, *trial.remembered()) : "");
+  out.end_array().key("remembered").text(trial.remembered() ? text_of_arm(rules, *trial.remembered()) : "");
   out.key("library_version").number(known.library);
   write_choices(out, known, rules);
+  if (compares(rules)) { write_deciders(out, known.ranks); }
   if (known.budgets.compares()) { write_budgets(out, known.budgets, known.steps.pattern()); }
   out.end_object();
 }
