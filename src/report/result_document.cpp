@@ -13,9 +13,7 @@ using detail::number;
 using detail::OrderedJson;
 using detail::plan_json;
 
-OrderedJson summary_json(const std::optional<Summary>& summary) {
-  return summary ? detail::summary_json(*summary) : OrderedJson();
-}
+OrderedJson summary_json(const std::optional<Summary>& summary) { return summary ? detail::summary_json(*summary) : OrderedJson(); }
 
 /// Its median stands beside it, as `time_ratio`.
 OrderedJson interval_json(const std::optional<RatioSummary>& ratio) {

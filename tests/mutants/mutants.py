@@ -55,6 +55,9 @@ AREAS = {
     "src/model": Tests(("test_model",)),
     "src/base": Tests(("test_base",)),
     "src/report": Tests(("test_report",)),
+    "src/experiment": Tests(("test_experiment",)),
+    "src/runtime": Tests(("test_runtime", "test_hip")),
+    "src/backend_gpu": Tests(("test_hip",)),
 }
 
 

@@ -99,7 +99,7 @@ function gridOf(view, provenance) {
   };
   const head = make("tr", {}, make("th.corner", {}, `${view.y_name} ↓  ${view.x_name} →`), ...view.x.map((value) => make("th", { scope: "col" }, String(value))));
   const rows = view.cells.map((row, at) => make("tr", {}, make("th", { scope: "row" }, String(view.y[at])), ...row.map(cell)));
-  const note = make("span.note", {}, `${scale.unit}; * least; deeper is less`);
+  const note = make("span.note", {}, `${scale.unit ? `${scale.unit}; ` : ""}* least; deeper is less`);
   return make("figure.table", {}, make("figcaption", {}, make("span.title", {}, view.title), badge(provenance), note),
     make("div.scroll", { tabindex: 0, role: "region", "aria-label": view.title }, make("table.heat", {}, make("thead", {}, head), make("tbody", {}, ...rows))));
 }
