@@ -29,10 +29,10 @@ Ends FullySharded::gather(const ShardedUnit& unit, const std::string& prefix, in
   Ends& experts = expert_gathers_[unit.name];
   if (request_.parallel.pp > 1 && !dense.empty()) return joined(dense, experts);
   writer_.at(stage, prefix);
-  const Ends gathered{gather(unit.name + ".all_gather", unit.parameters, of_dense(), after)};
+  const Ends gathered{gather(unit.name + ".parameters.all_gather", unit.parameters, of_dense(), after)};
   dense = joined(std::move(dense), gathered);
   if (unit.of_experts == 0) return gathered;
-  const int more = gather(unit.name + ".experts.all_gather", unit.of_experts, of_experts(), after);
+  const int more = gather(unit.name + ".experts.parameters.all_gather", unit.of_experts, of_experts(), after);
   experts.push_back(more);
   return joined(gathered, {more});
 }
@@ -51,11 +51,12 @@ void FullySharded::scatter(const std::string& name, int stage, const std::vector
   if (gradients.empty()) return;
   const std::int64_t ranks = writer_.ranks_along(axes);
   const std::int64_t share = (elements_of(gradients) + ranks - 1) / ranks;
-  Ends added = scatter_gradients(writer_, request_, name, gradients, axes);
+  Ends added = scatter_gradients(writer_, request_, name + ".gradients", gradients, axes);
   if (request_.parallel.dp > 1) {
     const bool cast = request_.compression.kind == GradientCompression::Kind::bf16;
     const DataType dtype = cast ? DataType::bf16 : request_.gradients;
-    added = {writer_.collective(name + ".all_reduce", CollectiveOp::all_reduce, size_of(dtype) * share, dtype, {"dp"}, added)};
+    added = {
+        writer_.collective(name + ".gradients.all_reduce", CollectiveOp::all_reduce, size_of(dtype) * share, dtype, {"dp"}, added)};
   }
   updated_.push_back({name, stage, share, std::move(added), gathers});
 }

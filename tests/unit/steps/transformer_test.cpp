@@ -50,9 +50,9 @@ TEST(TransformerStep, ShardedParametersAreGatheredTwiceAndScatteredOnce) {
   EXPECT_EQ(bytes_of(step, "all_gather fsdp"), Bytes(4 * 8'030'261'248));
   EXPECT_EQ(bytes_of(step, "reduce_scatter fsdp"), Bytes(2 * 8'030'261'248));
   // Ahead: layer 3 is gathered as soon as layer 1 has ended. Behind: its gradients leave when all are made.
-  EXPECT_THAT(names_before(step, "l3.all_gather"), ElementsAre("l1.down", "l3.update@-1"));
-  EXPECT_THAT(names_before(step, "back.l1.all_gather"), ElementsAre("l3.norm1.dx", "l1.update@-1"));
-  EXPECT_THAT(names_before(step, "l3.reduce_scatter"),
+  EXPECT_THAT(names_before(step, "l3.parameters.all_gather"), ElementsAre("l1.down", "l3.update@-1"));
+  EXPECT_THAT(names_before(step, "back.l1.parameters.all_gather"), ElementsAre("l3.norm1.dx", "l1.update@-1"));
+  EXPECT_THAT(names_before(step, "l3.gradients.reduce_scatter"),
               ElementsAre("l3.down.dw", "l3.up.dw", "l3.norm2.dx", "l3.out.dw", "l3.qkv.dw", "l3.norm1.dx"));
   // Adam on an eighth: 28 bytes read and written for each parameter, half of them read. 218,112,000 x 14 / 8.
   EXPECT_EQ(std::get<Elementwise>(std::get<Compute>(operation_named(step, "l3.update")->what)).bytes, Bytes(381'696'000));

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# `elbowroom step transformer` writes training steps.
+. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+golden=$ELBOWROOM_SOURCE_DIR/tests/cli/golden
+small=(--layers 1 --hidden 128 --ffn 256 --tokens 64)
+
+# Each way to share the work in a document that was read by a person.
+document() {
+  local name=$1
+  shift
+  expect 0 step transformer "${small[@]}" "$@" --json -
+  diff "$golden/step_$name.json" "$out" || fail "differs from golden/step_$name.json"
+}
+document dp --dp 2
+document tp --tp 2 --heads 2 --sequence-parallel --without-optimizer
+document ep --ep 2 --experts 2 --experts-per-token 1 --imbalance 1.5 --without-optimizer
+
+# Ways to share that name their operations alike.
+expect 0 step transformer --preset llama-3-70b --tokens 8192 --fsdp 8 --tp 8 --sequence-parallel
+expect 0 step transformer --layers 4 --hidden 128 --ffn 256 --tokens 64 --dp 2 --pp 2 --micro 2 --schedule interleaved --bucket 1
+
+# 8,030,261,248 parameters: 2 bytes each in buckets, 4 all-reduces in each of 32 layers and three besides.
+expect 0 step transformer --preset llama-3-8b --tokens 8192 --dp 2 --tp 4
+says '# llama-3-8b: 8,030,261,248 parameters; dp=2 tp=4: 8 ranks; 8,192 tokens of each replica'
+says 'all_reduce tp                 131      8.125'
+says 'all_reduce dp                  66      3.740'
+
+expect 0 step transformer "${small[@]}" --dp 2 --json "$work/step.json"
+expect 0 step transformer "${small[@]}" --dp 4 --json "$work/step.json"
+echo mine >"$work/mine"
+expect 2 step transformer "${small[@]}" --dp 2 --json "$work/mine"
+complains '--json'
+grep -qx mine "$work/mine" || fail "a user's file was replaced"
+
+expect 2 step transformer "${small[@]}"
+complains '--dp, --fsdp, --tp, --pp, --ep: 1 each, expected one above 1'
+expect 2 step transformer --hidden 128 --ffn 256 --tokens 64 --dp 2
+complains '--layers: missing, expected a number or --preset'
+expect 2 step transformer --preset gpt-9 --tokens 64 --dp 2
+complains "--preset: 'gpt-9', expected one of gpt-2, gpt-3-175b"
+expect 2 step transformer "${small[@]}" --dp 2 --compress powersgd
+complains "--compress: 'powersgd', expected bf16, fp8, powersgd=RANK or topk=SHARE"
+expect 2 step transformer "${small[@]}" --dp 2 --compress topk=1.5
+complains '--compress topk: 1.5, expected above 0 and at most 0.5'
+expect 2 step transformer "${small[@]}" --dp 2 --bucket 0
+complains '--bucket: 0, expected 1 to'
+expect 2 step
+
+finish
