@@ -88,6 +88,7 @@ void graph_steps() {
   launch_steps(60);
   const std::size_t recorded = calls_named("cuEventRecord");
   EXPECT(recorded > 15 && recorded < 45);
+  EXPECT(calls_named("cuEventQuery") > 10);  // which comes before each time that is read
   launch_steps(10);
   EXPECT(fake_call_count() == 60 && calls_named("cuGraphLaunch") == 60);
 }
