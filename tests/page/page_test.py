@@ -20,7 +20,7 @@ import chromium
 
 TESTS = Path(__file__).resolve().parents[1]
 UNIT = TESTS / "unit"
-DOCUMENTS = [UNIT / "report/golden/trace.json", UNIT / "report/golden/result.json", *(UNIT / "page/documents" / f"{kind}.json" for kind in ("tune", "run", "validation", "explain"))]
+DOCUMENTS = [UNIT / "report/golden/trace.json", UNIT / "report/golden/result.json", *(UNIT / "page/documents" / f"{kind}.json" for kind in ("tune", "run", "validation", "explain", "sweep", "transfer"))]
 FIRST = "document.querySelector('svg.timelines')"
 
 
@@ -182,6 +182,11 @@ class PageTest(unittest.TestCase):
         self.page.run("document.getElementById('exact').click()")
         self.assertIn("18010.5", self.page.run(cells))
         self.page.run("document.getElementById('exact').click()")
+
+    def test_a_grid_without_a_unit_says_nothing_of_one(self) -> None:
+        notes = self.page.run("[...document.querySelectorAll('figure.table span.note')].map((one) => one.textContent)")
+        self.assertIn("* least; deeper is less", notes)
+        self.assertFalse([note for note in notes if note.startswith(";")])
 
     def test_is_dark_where_that_is_wanted_and_prints(self) -> None:
         light = self.page.run("getComputedStyle(document.body).backgroundColor")
