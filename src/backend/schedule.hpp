@@ -25,13 +25,20 @@
 ///   Status record(device, lane, event)
 ///   Status wait(device, lane, event)
 ///   Status compute(device, launch)              launches the operation's kernel on the launch's lane
-///   Status communicate(launch, begun)           enqueues the operation on that lane of each device; the event `begun` is recorded
-///                                               once all its blocks have begun, none where it is negative
+///   Status communicate(launch, begun)           enqueues the operation on that lane of each device that has it; the event `begun`
+///   is
+///                                               recorded once all its blocks have begun, none where it is negative
 ///   Result<bool> passed(device, event)          without waiting
 ///   Result<Microseconds> took(device)           between its begin and its end
 ///   Status healthy()                            of the communicators
 ///
 /// Launches concern the current device; nothing waits on the host.
+///
+/// Collectives never wait for each other in a circle. One thread enqueues a launch on all devices that have it before it turns to
+/// the next one, and the calls of all ranks of a communicator stand in one group of the library. So two collectives that share
+/// devices come in one order on all of them, whatever their communicators are: on one lane they run in that order, and a rank that
+/// waits for its peers only ever waits for what is enqueued. Collectives of two lanes may run at the same time and need room beside
+/// each other: a budget keeps it. Whatever hangs all the same ends with the time limit.
 namespace elbowroom::detail {
 
 /// Numbers of a device's events.
@@ -82,12 +89,20 @@ class Deadline {
   std::chrono::steady_clock::time_point until_;
 };
 
-/// One run; what it refers to outlives it. `computes`: by operation of the step.
+/// Where an operation of a step runs.
+struct OperationPlace {
+  bool computes = false;
+  std::vector<std::size_t> devices;  ///< in ascending order
+
+  [[nodiscard]] bool has(std::size_t device) const { return std::ranges::binary_search(devices, device); }
+};
+
+/// One run; what it refers to outlives it. `places`: by operation of the step.
 template <class Calls>
 class Enqueuer {
  public:
-  Enqueuer(const Program& program, const std::vector<bool>& computes, Calls& calls)
-      : program_(program), computes_(computes), calls_(calls), events_(program), use_(event_use(program)) {}
+  Enqueuer(const Program& program, const std::vector<OperationPlace>& places, Calls& calls)
+      : program_(program), places_(places), calls_(calls), events_(program), use_(event_use(program)) {}
 
   Status hold(typename Calls::StartLine& start) {
     return on_each([&](std::size_t device) { return calls_.hold(start, device, 0); });
@@ -105,8 +120,8 @@ class Enqueuer {
 
   Status launch(std::size_t at) {
     const Launch& launch = program_.launches[at];
-    if (!computes_[static_cast<std::size_t>(launch.operation)]) return communicate(at, launch);
-    return on_each([&](std::size_t device) -> Status {
+    if (!place_of(launch).computes) return communicate(at, launch);
+    return on_those(place_of(launch).devices, [&](std::size_t device) -> Status {
       if (Status ordered = wait_for_others(device, launch); !ordered) return ordered;
       if (Status launched = calls_.compute(device, launch); !launched) return launched;
       return mark_end(device, at, launch);
@@ -134,12 +149,33 @@ class Enqueuer {
 
  private:
   template <class Body>
+  Status on(std::size_t device, Body body) {
+    if (Status used = calls_.use(device); !used) return used;
+    return body(device);
+  }
+
+  template <class Body>
   Status on_each(Body body) {
     for (std::size_t device = 0; device < calls_.devices(); ++device) {
-      if (Status used = calls_.use(device); !used) return used;
-      if (Status done = body(device); !done) return done;
+      if (Status done = on(device, body); !done) return done;
     }
     return {};
+  }
+
+  template <class Body>
+  Status on_those(const std::vector<std::size_t>& devices, Body body) {
+    for (const std::size_t device : devices) {
+      if (Status done = on(device, body); !done) return done;
+    }
+    return {};
+  }
+
+  [[nodiscard]] const OperationPlace& place_of(const Launch& launch) const {
+    return places_[static_cast<std::size_t>(launch.operation)];
+  }
+  /// An edge means nothing on a device that has only one of the two.
+  [[nodiscard]] bool is_on(int launch, std::size_t device) const {
+    return place_of(program_.launches[static_cast<std::size_t>(launch)]).has(device);
   }
 
   template <class Body>
@@ -154,10 +190,12 @@ class Enqueuer {
 
   Status wait_for_others(std::size_t device, const Launch& launch) {
     for (const int before : launch.after) {
+      if (!is_on(before, device)) continue;
       const int event = use_.ended[static_cast<std::size_t>(before)];
       if (Status waits = calls_.wait(device, launch.lane, events_.of_launch(event)); !waits) return waits;
     }
     for (const int before : launch.after_begun) {
+      if (!is_on(before, device)) continue;
       const int event = use_.begun[static_cast<std::size_t>(before)];
       if (Status waits = calls_.wait(device, launch.lane, events_.of_launch(event)); !waits) return waits;
     }
@@ -170,15 +208,18 @@ class Enqueuer {
   }
 
   Status communicate(std::size_t at, const Launch& launch) {
-    if (Status ordered = on_each([&](std::size_t device) { return wait_for_others(device, launch); }); !ordered) return ordered;
+    const std::vector<std::size_t>& devices = place_of(launch).devices;
+    if (Status ordered = on_those(devices, [&](std::size_t device) { return wait_for_others(device, launch); }); !ordered) {
+      return ordered;
+    }
     const int begun = use_.begun[at] < 0 ? -1 : events_.of_launch(use_.begun[at]);
     if (Status enqueued = calls_.communicate(launch, begun); !enqueued) return enqueued;
     if (use_.ended[at] < 0) return {};
-    return on_each([&](std::size_t device) { return mark_end(device, at, launch); });
+    return on_those(devices, [&](std::size_t device) { return mark_end(device, at, launch); });
   }
 
   const Program& program_;
-  const std::vector<bool>& computes_;
+  const std::vector<OperationPlace>& places_;
   Calls& calls_;
   EventNumbers events_;
   EventUse use_;
@@ -234,8 +275,8 @@ Status enqueue_held(Enqueuer<Calls>& enqueuer, std::size_t launches, typename Ca
 /// first time (a kernel is loaded, a communicator connects) must be done this way: the driver may wait for the device then, and on
 /// a held stream it would wait for ever.
 template <class Calls>
-Status enqueue_unheld(const Program& program, const std::vector<bool>& computes, Calls& calls) {
-  Enqueuer<Calls> enqueuer(program, computes, calls);
+Status enqueue_unheld(const Program& program, const std::vector<OperationPlace>& places, Calls& calls) {
+  Enqueuer<Calls> enqueuer(program, places, calls);
   if (Status begun = enqueuer.begin(); !begun) return begun;
   for (std::size_t at = 0; at < program.launches.size(); ++at) {
     if (Status enqueued = enqueuer.launch(at); !enqueued) return enqueued;
@@ -248,10 +289,10 @@ Status enqueue_unheld(const Program& program, const std::vector<bool>& computes,
 /// launch ever waits for a full queue and the deadline is kept whatever hangs. `failed` when a call blocked the host while the
 /// streams were held: they are then released after a few seconds, and the run's time is worth nothing.
 template <class Calls>
-Status enqueue_program(const Program& program, const std::vector<bool>& computes, Calls& calls, typename Calls::StartLine& start,
-                       const Deadline& deadline) {
+Status enqueue_program(const Program& program, const std::vector<OperationPlace>& places, Calls& calls,
+                       typename Calls::StartLine& start, const Deadline& deadline) {
   const std::size_t launches = program.launches.size();
-  Enqueuer<Calls> enqueuer(program, computes, calls);
+  Enqueuer<Calls> enqueuer(program, places, calls);
   if (Status ahead = enqueue_held(enqueuer, launches, start); !ahead) return ahead;
   if (launches <= kBatch) return {};
   for (std::size_t at = kBatch; at < launches; ++at) {

@@ -64,12 +64,12 @@ Result<std::unique_ptr<gpu::BlasLibrary>> CudaPlatform::blas() const { return lo
 
 Result<std::unique_ptr<gpu::StartLine>> CudaPlatform::start_line(int) { return make_start_line(); }
 
-Status CudaPlatform::accepts(const Operation& operation, const Launch& launch, const Lane&, const gpu::CommLibrary& comm) const {
+Status CudaPlatform::accepts(std::optional<CollectiveOp> op, const Launch& launch, const Lane&,
+                             const gpu::CommLibrary& comm) const {
   if (!launch.after_begun.empty() && !launches_observed_) return launches_observed_;
-  const auto* collective = std::get_if<Collective>(&operation.what);
-  if (collective == nullptr) return {};
+  if (!op) return {};
   const auto& settings = std::get<CommSettings>(launch.settings);
-  if (Status possible = windows_of_memory_possible(settings, collective->op, comm); !possible) return possible;
+  if (Status possible = windows_of_memory_possible(settings, *op, comm); !possible) return possible;
   return comm_threads_possible(settings);
 }
 

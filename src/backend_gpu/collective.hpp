@@ -1,15 +1,15 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "backend_gpu/collective_calls.hpp"
 #include "backend_gpu/communicators.hpp"
 #include "backend_gpu/handles.hpp"
 #include "backend_gpu/peer_copies.hpp"
 #include "backend_gpu/platform.hpp"
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/model/collective_facts.hpp"
 
 namespace elbowroom::gpu {
 
@@ -23,12 +23,16 @@ struct CommRoute {
 /// The first error that the library met on the route after its calls had returned.
 [[nodiscard]] Status asynchronous_error(const CommRoute& route);
 
-/// The scenario's collective with its buffers on devices 0..gpus-1: send buffers filled once, receive buffers free to poison.
+/// A collective with its buffers on the devices of one communicator, by rank: send buffers filled once, receive buffers free to
+/// poison.
 class CollectiveBuffers {
  public:
-  /// Platform and library outlive the buffers.
-  static Result<CollectiveBuffers> make(Platform& platform, const CommLibrary& comm, const Collective& collective, int gpus,
-                                        std::uint64_t seed);
+  /// Platform and library outlive the buffers. `devices`: of the ranks, in the communicator's order.
+  static Result<CollectiveBuffers> make(Platform& platform, const CommLibrary& comm, const Collective& collective,
+                                        const std::vector<int>& devices, std::uint64_t seed);
+
+  /// In the communicator's order.
+  [[nodiscard]] const std::vector<int>& devices() const { return devices_; }
 
   /// Makes both buffers of every rank known to `comms`.
   Status register_with(Communicators& comms) const;
@@ -36,7 +40,7 @@ class CollectiveBuffers {
   /// The same collective as copies between devices; `unavailable` where memory for those is lacking. Refers to the buffers.
   [[nodiscard]] Result<PeerCopies> as_peer_copies() const;
 
-  /// Enqueues the collective on one stream per device. Does not wait. On a route of both kinds an all-reduce is a reduce-scatter by
+  /// Enqueues the collective on one stream per rank. Does not wait. On a route of both kinds an all-reduce is a reduce-scatter by
   /// kernels and an all-gather by copy engines, in place: every rank's share is where it belongs by then.
   [[nodiscard]] Status enqueue(const CommRoute& route, const std::vector<StreamHandle>& streams) const;
   /// The same in two parts: the launches with which the collective begins, then what follows them, if anything does.
@@ -50,40 +54,24 @@ class CollectiveBuffers {
 
  private:
   struct Rank {
-    Memory send;
-    Memory recv;
+    RankData data;
+    Memory send;  ///< null: it sends nothing
+    Memory recv;  ///< null: it receives nothing
   };
-  CollectiveBuffers(Platform& platform, const CommLibrary& comm, const Collective& collective, int gpus, std::uint64_t seed)
-      : platform_(&platform), comm_(&comm), collective_(collective), gpus_(gpus), seed_(seed) {}
+  CollectiveBuffers(Platform& platform, const CommLibrary& comm, const Collective& collective, const std::vector<int>& devices,
+                    std::uint64_t seed)
+      : platform_(&platform), comm_(&comm), collective_(collective), devices_(devices), seed_(seed) {}
   Status add_rank(int rank);
 
-  /// What one rank calls.
-  struct Call {
-    const Rank& rank;
-    int index;
-    CommHandle comm;
-    StreamHandle stream;
-  };
-  using RankCall = Status (CollectiveBuffers::*)(const Call&) const;
-
   /// `each` for every rank, in one group.
-  Status enqueue_group(const Communicators& comms, const std::vector<StreamHandle>& streams, RankCall each) const;
-  Status whole(const Call& rank) const;
-  Status exchange(const Call& rank) const;
-  Status exchange_at_once(const Call& rank) const;
-  Status scatter_sums(const Call& rank) const;
-  Status gather_sums(const Call& rank) const;
-  /// Where in the rank's receive buffer its share of the whole belongs.
-  void* own_share(const Call& rank) const;
-
-  [[nodiscard]] std::size_t elements() const;
-  [[nodiscard]] std::size_t share() const;
-  [[nodiscard]] int type() const;
+  Status enqueue_group(const Communicators& comms, const std::vector<StreamHandle>& streams,
+                       Status (*each)(const CallingRank& rank)) const;
+  [[nodiscard]] int size() const { return static_cast<int>(devices_.size()); }
 
   Platform* platform_;
   const CommLibrary* comm_;
   Collective collective_;
-  int gpus_;
+  std::vector<int> devices_;
   std::uint64_t seed_;
   std::vector<Rank> ranks_;
 };

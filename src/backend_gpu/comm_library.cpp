@@ -14,27 +14,9 @@ Result<CommLibrary> CommLibrary::make(const char* name, elbowroom::detail::Dynam
 }
 
 Status CommLibrary::bind_all() {
-  CommCalls& to = calls;
-  static_cast<void>(opened_.bind("ncclGetLastError", to.get_last_error));
-  for (const Status& bound : {
-           opened_.bind("ncclGetErrorString", to.get_error_string),
-           bind(opened_, "ncclGetVersion", to.get_version),
-           bind(opened_, "ncclGetUniqueId", to.get_unique_id),
-           bind(opened_, "ncclCommInitRank", to.comm_init_rank),
-           bind(opened_, "ncclCommDestroy", to.comm_destroy),
-           bind(opened_, "ncclCommAbort", to.comm_abort),
-           bind(opened_, "ncclCommGetAsyncError", to.comm_get_async_error),
-           bind(opened_, "ncclGroupStart", to.group_start),
-           bind(opened_, "ncclGroupEnd", to.group_end),
-           bind(opened_, "ncclAllReduce", to.all_reduce),
-           bind(opened_, "ncclAllGather", to.all_gather),
-           bind(opened_, "ncclReduceScatter", to.reduce_scatter),
-           bind(opened_, "ncclSend", to.send),
-           bind(opened_, "ncclRecv", to.recv),
-       }) {
-    if (!bound) return bound;
-  }
-  return {};
+  static_cast<void>(opened_.bind("ncclGetLastError", calls.get_last_error));
+  if (Status bound = opened_.bind("ncclGetErrorString", calls.get_error_string); !bound) return bound;
+  return calls.bind_usual([this](auto& call) { return bind(opened_, call.name, call); });
 }
 
 Result<Memory> CommLibrary::allocate(const Runtime& runtime, Bytes size) const {

@@ -62,20 +62,20 @@ inline constexpr int kWindowSymmetric = 1;
 
 /// Counts are of elements: of each rank's share where there is one, else of the whole.
 struct CommCalls {
-  Call<int*> get_version;
-  Call<UniqueId*> get_unique_id;
-  Call<CommHandle*, int, UniqueId, int> comm_init_rank;
-  Call<CommHandle> comm_destroy;
-  Call<CommHandle> comm_abort;
-  Call<CommHandle, int*> comm_get_async_error;
+  Call<int*> get_version{"ncclGetVersion"};
+  Call<UniqueId*> get_unique_id{"ncclGetUniqueId"};
+  Call<CommHandle*, int, UniqueId, int> comm_init_rank{"ncclCommInitRank"};
+  Call<CommHandle> comm_destroy{"ncclCommDestroy"};
+  Call<CommHandle> comm_abort{"ncclCommAbort"};
+  Call<CommHandle, int*> comm_get_async_error{"ncclCommGetAsyncError"};
   const char* (*get_error_string)(int code) = nullptr;
-  Call<> group_start;
-  Call<> group_end;
-  Call<const void*, void*, std::size_t, int, int, CommHandle, StreamHandle> all_reduce;
-  Call<const void*, void*, std::size_t, int, CommHandle, StreamHandle> all_gather;
-  Call<const void*, void*, std::size_t, int, int, CommHandle, StreamHandle> reduce_scatter;
-  Call<const void*, std::size_t, int, int, CommHandle, StreamHandle> send;
-  Call<void*, std::size_t, int, int, CommHandle, StreamHandle> recv;
+  Call<> group_start{"ncclGroupStart"};
+  Call<> group_end{"ncclGroupEnd"};
+  Call<const void*, void*, std::size_t, int, int, CommHandle, StreamHandle> all_reduce{"ncclAllReduce"};
+  Call<const void*, void*, std::size_t, int, CommHandle, StreamHandle> all_gather{"ncclAllGather"};
+  Call<const void*, void*, std::size_t, int, int, CommHandle, StreamHandle> reduce_scatter{"ncclReduceScatter"};
+  Call<const void*, std::size_t, int, int, CommHandle, StreamHandle> send{"ncclSend"};
+  Call<void*, std::size_t, int, int, CommHandle, StreamHandle> recv{"ncclRecv"};
   // Null where the library is too old, or has no such thing.
   const char* (*get_last_error)(CommHandle comm) = nullptr;
   Call<CommHandle*, int, UniqueId, int, CommConfig*> comm_init_rank_config;
@@ -84,6 +84,17 @@ struct CommCalls {
   Call<void*> mem_free;
   Call<CommHandle, void*, std::size_t, WindowHandle*, int> window_register;
   Call<CommHandle, WindowHandle> window_deregister;
+
+  /// Calls `bind(call)` for each that every version of the library has; the first failure.
+  template <class Bind>
+  Status bind_usual(Bind bind) {
+    for (const Status& bound : {bind(get_version), bind(get_unique_id), bind(comm_init_rank), bind(comm_destroy), bind(comm_abort),
+                                bind(comm_get_async_error), bind(group_start), bind(group_end), bind(all_reduce), bind(all_gather),
+                                bind(reduce_scatter), bind(send), bind(recv)}) {
+      if (!bound) return bound;
+    }
+    return {};
+  }
 };
 
 /// A loaded communication library; `calls` are valid while this lives.

@@ -25,14 +25,16 @@ Status init_rank(const CommLibrary& library, CommHandle& comm, int ranks, const 
 
 }  // namespace
 
-Result<Communicators> Communicators::make(const Runtime& runtime, const CommLibrary& library, int ranks, const CommBudget& budget) {
+Result<Communicators> Communicators::make(const Runtime& runtime, const CommLibrary& library, const std::vector<int>& devices,
+                                          const CommBudget& budget) {
   UniqueId id;
   if (Status got = library.call(library.calls.get_unique_id, &id); !got) return got.error();
 
-  std::vector<CommHandle> comms(static_cast<std::size_t>(ranks), nullptr);
+  const int ranks = static_cast<int>(devices.size());
+  std::vector<CommHandle> comms(devices.size(), nullptr);
   Status status = library.call(library.calls.group_start);
   for (int rank = 0; rank < ranks && status; ++rank) {
-    status = runtime.use_device(rank);
+    status = runtime.use_device(devices[static_cast<std::size_t>(rank)]);
     if (status) status = init_rank(library, comms[static_cast<std::size_t>(rank)], ranks, id, rank, budget);
   }
   // The group is ended in any case: an open one would swallow every later call.

@@ -22,11 +22,13 @@ struct CommBudget {
   static CommBudget of_copy_engines() { return {std::nullopt, std::nullopt, true, false}; }
 };
 
-/// One communicator per device 0..ranks-1, all driven by this process. Making one takes about a second.
+/// The communicator of some devices, one handle for each, all driven by this process. Making one takes about a second.
 class Communicators {
  public:
-  /// A budget that asks for something needs a library that has_budgets(). Both libraries outlive the communicators.
-  static Result<Communicators> make(const Runtime& runtime, const CommLibrary& library, int ranks, const CommBudget& budget);
+  /// A budget that asks for something needs a library that has_budgets(). Both libraries outlive the communicators. `devices`: by
+  /// rank.
+  static Result<Communicators> make(const Runtime& runtime, const CommLibrary& library, const std::vector<int>& devices,
+                                    const CommBudget& budget);
   Communicators(Communicators&& other) noexcept = default;
   Communicators& operator=(Communicators&&) = delete;
   ~Communicators();

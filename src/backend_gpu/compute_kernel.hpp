@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "backend_gpu/platform.hpp"
 #include "elbowroom/backend/backend.hpp"
@@ -11,7 +12,7 @@
 
 namespace elbowroom::gpu {
 
-/// A computation of a step with its operands on devices 0..gpus-1: inputs filled once, outputs free to poison.
+/// A computation of a step with its operands on some devices: inputs filled once, outputs free to poison.
 class ComputeKernel {
  public:
   virtual ~ComputeKernel() = default;
@@ -23,12 +24,13 @@ class ComputeKernel {
   /// Whether the settings can act on this kernel; the reason otherwise.
   [[nodiscard]] virtual Status accepts(const ComputeSettings& settings) const = 0;
 
-  /// Enqueues one launch on `stream` of `device`, which must be current, with settings that accepts() let pass. Does not wait.
+  /// Enqueues one launch on `stream` of `device`, one of its own, which must be current, with settings that accepts() let pass.
+  /// Does not wait.
   virtual Status launch(int device, StreamHandle stream, const ComputeSettings& settings) = 0;
 
-  /// Fills the outputs on every device with NaN and waits.
+  /// Fills the outputs on each of its devices with NaN and waits.
   virtual Status poison() = 0;
-  /// Compares the outputs on every device with a reference and waits.
+  /// Compares the outputs on each of its devices with a reference and waits.
   virtual Status verify() = 0;
 
  protected:
@@ -36,7 +38,7 @@ class ComputeKernel {
 };
 
 /// `platform` outlives the kernel. `invalid_input` when this backend has no such kernel, `unavailable` without its library.
-Result<std::unique_ptr<ComputeKernel>> make_compute_kernel(Platform& platform, const Compute& compute, int gpus,
-                                                           std::uint64_t seed);
+Result<std::unique_ptr<ComputeKernel>> make_compute_kernel(Platform& platform, const Compute& compute,
+                                                           const std::vector<int>& devices, std::uint64_t seed);
 
 }  // namespace elbowroom::gpu

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <vector>
 
 #include "backend_gpu/compute_kernel.hpp"
 #include "backend_gpu/data_kernels.hpp"
@@ -17,17 +19,18 @@ constexpr Threads kGreatestTiledThreads(256);
 
 class TiledGemmKernel final : public ComputeKernel {
  public:
-  static Result<std::unique_ptr<ComputeKernel>> make(Platform& platform, const TiledGemm& gemm, int gpus, std::uint64_t seed) {
+  static Result<std::unique_ptr<ComputeKernel>> make(Platform& platform, const TiledGemm& gemm, const std::vector<int>& devices,
+                                                     std::uint64_t seed) {
     const Result<TiledGemmVariant> variant = find_tiled_gemm(gemm);
     if (!variant) return variant.error();
     const GridShape grid = gemm.grid.value_or(GridShape{gemm.n / gemm.tile_n, gemm.m / gemm.tile_m});
     // Blocks loop over what the grid leaves.
     const Extent shape{static_cast<std::uint32_t>(std::min(grid.x, platform.most_blocks(kGreatestTiledThreads))),
                        static_cast<std::uint32_t>(std::min<std::int64_t>(grid.y, 65'535))};
-    Result<OwnKernel> kernel = OwnKernel::make(platform, variant->kernel(), shape, gpus);
+    Result<OwnKernel> kernel = OwnKernel::make(platform, variant->kernel(), shape, devices);
     if (!kernel) return kernel.error();
     const GemmExtents extents{gemm.m, gemm.n, gemm.k, gemm.dtype, DataType::f32};
-    Result<GemmOperands> operands = GemmOperands::make(platform, extents, gpus, seed);
+    Result<GemmOperands> operands = GemmOperands::make(platform, extents, devices, seed);
     if (!operands) return operands.error();
     return std::unique_ptr<ComputeKernel>(new TiledGemmKernel(std::move(*kernel), std::move(*operands)));
   }
@@ -57,7 +60,8 @@ class TiledGemmKernel final : public ComputeKernel {
 
 class ElementwiseKernel final : public ComputeKernel {
  public:
-  static Result<std::unique_ptr<ComputeKernel>> make(Platform& platform, const Elementwise& what, int gpus, std::uint64_t seed) {
+  static Result<std::unique_ptr<ComputeKernel>> make(Platform& platform, const Elementwise& what, const std::vector<int>& devices,
+                                                     std::uint64_t seed) {
     const std::int64_t vectors = what.bytes / Bytes(16);
     const std::int64_t blocks = (vectors + kElementwiseThreads.count() - 1) / kElementwiseThreads.count();
     const std::int64_t most = platform.most_blocks(kElementwiseThreads);
@@ -66,11 +70,11 @@ class ElementwiseKernel final : public ComputeKernel {
           fmt::format("compute.bytes: {}, expected at most {}", what.bytes.count(), most * kElementwiseThreads.count() * 16));
     }
     const std::string name = fmt::format("elementwise_{}_{}", to_string(what.op), to_string(what.dtype));
-    Result<OwnKernel> kernel = OwnKernel::make(platform, name, Extent{static_cast<std::uint32_t>(blocks)}, gpus);
+    Result<OwnKernel> kernel = OwnKernel::make(platform, name, Extent{static_cast<std::uint32_t>(blocks)}, devices);
     if (!kernel) return kernel.error();
 
     std::unique_ptr<ElementwiseKernel> made(new ElementwiseKernel(platform, std::move(*kernel), what));
-    for (int device = 0; device < gpus; ++device) {
+    for (const int device : devices) {
       if (Status added = made->add_device(device, seed); !added) return added.error();
     }
     if (Status poisoned = made->poison(); !poisoned) return poisoned.error();
@@ -81,7 +85,7 @@ class ElementwiseKernel final : public ComputeKernel {
   [[nodiscard]] Status accepts(const ComputeSettings& settings) const override { return kernel_.accepts(settings); }
 
   Status launch(int device, StreamHandle stream, const ComputeSettings& settings) override {
-    const OnDevice& here = devices_[static_cast<std::size_t>(device)];
+    const OnDevice& here = devices_.at(device);
     void* in = here.in.get();
     void* out = here.out.get();
     std::int64_t vectors = what_.bytes / Bytes(16);
@@ -89,8 +93,8 @@ class ElementwiseKernel final : public ComputeKernel {
   }
 
   Status poison() override {
-    for (std::size_t device = 0; device < devices_.size(); ++device) {
-      const Status done = gpu::poison(platform_.runtime(), static_cast<int>(device), devices_[device].out.get(), what_.bytes);
+    for (const auto& [device, here] : devices_) {
+      const Status done = gpu::poison(platform_.runtime(), device, here.out.get(), what_.bytes);
       if (!done) return done;
     }
     return {};
@@ -98,12 +102,12 @@ class ElementwiseKernel final : public ComputeKernel {
 
   Status verify() override {
     const std::int64_t count = what_.bytes / size_of(what_.dtype);
-    for (std::size_t at = 0; at < devices_.size(); ++at) {
-      const int device = static_cast<int>(at);
+    for (const auto& one : devices_) {
+      const int device = one.first;
+      const OnDevice& here = one.second;
       const Status verified = run_check(
-          platform_.runtime(), device, fmt::format("{} result", to_string(what_.op)), "elements", count, [&](Mismatches* out) {
-            return check_elementwise(platform_, device, devices_[at].in.get(), devices_[at].out.get(), what_, out);
-          });
+          platform_.runtime(), device, fmt::format("{} result", to_string(what_.op)), "elements", count,
+          [&](Mismatches* out) { return check_elementwise(platform_, device, here.in.get(), here.out.get(), what_, out); });
       if (!verified) return verified;
     }
     return {};
@@ -128,23 +132,23 @@ class ElementwiseKernel final : public ComputeKernel {
     }
     const std::int64_t count = what_.bytes / size_of(what_.dtype);
     if (Status filled = fill_uniform(platform_, device, here.in.get(), count, what_.dtype, seed); !filled) return filled;
-    devices_.push_back(std::move(here));
+    devices_.emplace(device, std::move(here));
     return {};
   }
 
   Platform& platform_;
   OwnKernel kernel_;
   Elementwise what_;
-  std::vector<OnDevice> devices_;
+  std::map<int, OnDevice> devices_;  ///< by number
 };
 
 }  // namespace
 
-Result<std::unique_ptr<ComputeKernel>> make_compute_kernel(Platform& platform, const Compute& compute, int gpus,
-                                                           std::uint64_t seed) {
-  if (const auto* tiled = std::get_if<TiledGemm>(&compute)) return TiledGemmKernel::make(platform, *tiled, gpus, seed);
-  if (const auto* what = std::get_if<Elementwise>(&compute)) return ElementwiseKernel::make(platform, *what, gpus, seed);
-  return make_library_gemm(platform, std::get<LibraryGemm>(compute), gpus, seed);
+Result<std::unique_ptr<ComputeKernel>> make_compute_kernel(Platform& platform, const Compute& compute,
+                                                           const std::vector<int>& devices, std::uint64_t seed) {
+  if (const auto* tiled = std::get_if<TiledGemm>(&compute)) return TiledGemmKernel::make(platform, *tiled, devices, seed);
+  if (const auto* what = std::get_if<Elementwise>(&compute)) return ElementwiseKernel::make(platform, *what, devices, seed);
+  return make_library_gemm(platform, std::get<LibraryGemm>(compute), devices, seed);
 }
 
 }  // namespace elbowroom::gpu

@@ -15,8 +15,6 @@ constexpr Threads kThreads(256);
 constexpr std::int64_t kMostBlocks = std::int64_t{304} * 8;
 
 // The kernels take these as plain numbers: what compiles them does not read our headers.
-static_assert(static_cast<int>(CollectiveOp::all_reduce) == 0 && static_cast<int>(CollectiveOp::all_gather) == 1 &&
-              static_cast<int>(CollectiveOp::reduce_scatter) == 2 && static_cast<int>(CollectiveOp::all_to_all) == 3);
 static_assert(static_cast<int>(ElementwiseOp::gelu) == 0 && static_cast<int>(ElementwiseOp::relu) == 1 &&
               static_cast<int>(ElementwiseOp::copy) == 2);
 static_assert(sizeof(Mismatches) == 16);
@@ -63,13 +61,15 @@ Status run_check(const Runtime& runtime, int device, std::string_view what, std:
                             units, seen.first));
 }
 
-Status fill_collective(Platform& platform, int rank, void* data, std::int64_t count, DataType dtype, std::uint64_t seed) {
-  return run(platform, rank, "fill_collective", dtype, blocks_for(count), data, count, rank, seed);
+Status fill_collective(Platform& platform, int device, int rank, void* data, std::int64_t count, DataType dtype,
+                       std::uint64_t seed) {
+  return run(platform, device, "fill_collective", dtype, blocks_for(count), data, count, rank, seed);
 }
 
-Status check_collective(Platform& platform, const void* received, const CollectiveCheck& expected, Mismatches* out) {
-  return run(platform, expected.rank, "check_collective", expected.dtype, blocks_for(expected.count), received,
-             static_cast<int>(expected.op), expected.rank, expected.ranks, expected.count, expected.seed, out);
+Status check_collective(Platform& platform, int device, const void* received, const RankData& expected, DataType dtype,
+                        std::uint64_t seed, Mismatches* out) {
+  return run(platform, device, "check_collective", dtype, blocks_for(expected.received), received, expected.sums ? 1 : 0,
+             expected.first_sender, expected.senders, expected.offset, expected.received, seed, out);
 }
 
 Status check_elementwise(Platform& platform, int device, const void* in, const void* out_data, const Elementwise& what,

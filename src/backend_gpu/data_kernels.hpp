@@ -7,7 +7,7 @@
 #include "backend_gpu/platform.hpp"
 #include "elbowroom/base/quantities.hpp"
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/model/collective_facts.hpp"
 
 // Input data and reference checks. What has a `device` makes it current and enqueues on its default stream; nothing waits unless it
 // says so.
@@ -30,20 +30,12 @@ struct Mismatches {
 Status run_check(const Runtime& runtime, int device, std::string_view what, std::string_view units, std::int64_t total,
                  const std::function<Status(Mismatches*)>& enqueue);
 
-/// Which buffers of a collective meet where: what rank `rank` of `ranks` must hold in its `count` received elements. A rank's
-/// number is its device's.
-struct CollectiveCheck {
-  CollectiveOp op = CollectiveOp::all_reduce;
-  DataType dtype = DataType::bf16;
-  int rank = 0;
-  int ranks = 2;
-  std::int64_t count = 0;  ///< received elements
-  std::uint64_t seed = 0;
-};
-
-/// Small whole numbers that depend on rank and index: sums over 8 ranks are exact in bf16, so the check is exact.
-Status fill_collective(Platform& platform, int rank, void* data, std::int64_t count, DataType dtype, std::uint64_t seed);
-Status check_collective(Platform& platform, const void* received, const CollectiveCheck& expected, Mismatches* out);
+/// Small whole numbers that depend on rank and index: sums over 8 ranks are exact in bf16, so the check is exact. `rank` is the
+/// number in the collective.
+Status fill_collective(Platform& platform, int device, int rank, void* data, std::int64_t count, DataType dtype,
+                       std::uint64_t seed);
+Status check_collective(Platform& platform, int device, const void* received, const RankData& expected, DataType dtype,
+                        std::uint64_t seed, Mismatches* out);
 
 /// out[i] == op(in[i]) for all elements, recomputed in f64.
 Status check_elementwise(Platform& platform, int device, const void* in, const void* out_data, const Elementwise& what,

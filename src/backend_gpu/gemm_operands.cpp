@@ -27,9 +27,10 @@ double tolerance(const GemmExtents& gemm) {
 
 }  // namespace
 
-Result<GemmOperands> GemmOperands::make(Platform& platform, const GemmExtents& extents, int gpus, std::uint64_t seed) {
+Result<GemmOperands> GemmOperands::make(Platform& platform, const GemmExtents& extents, const std::vector<int>& devices,
+                                        std::uint64_t seed) {
   GemmOperands operands(platform, extents, seed);
-  for (int device = 0; device < gpus; ++device) {
+  for (const int device : devices) {
     if (Status added = operands.add_device(device); !added) return added.error();
   }
   if (Status poisoned = operands.poison(); !poisoned) return poisoned.error();
@@ -51,28 +52,29 @@ Status GemmOperands::add_device(int device) {
         fill_uniform(*platform_, device, here.b.get(), extents_.k * extents_.n, extents_.dtype_ab, 2 * seed_ + 1)}) {
     if (!filled) return filled;
   }
-  devices_.push_back(std::move(here));
+  devices_.emplace(device, std::move(here));
   return {};
 }
 
 Status GemmOperands::poison() const {
-  for (std::size_t device = 0; device < devices_.size(); ++device) {
-    const Status done = gpu::poison(platform_->runtime(), static_cast<int>(device), devices_[device].c.get(), extents_.c());
+  for (const auto& [device, here] : devices_) {
+    const Status done = gpu::poison(platform_->runtime(), device, here.c.get(), extents_.c());
     if (!done) return done;
   }
   return {};
 }
 
 Status GemmOperands::verify() const {
-  for (std::size_t at = 0; at < devices_.size(); ++at) {
-    const int device = static_cast<int>(at);
+  for (const auto& one : devices_) {
+    const int device = one.first;
+    const OnDevice& here = one.second;
     if (Status used = platform_->runtime().use_device(device); !used) return used;
     Result<Memory> work =
         allocate(platform_->runtime(), Bytes((extents_.k + extents_.m) * static_cast<std::int64_t>(sizeof(double))));
     if (!work) return work.error();
-    const GemmCheck gemm{.a = devices_[at].a.get(),
-                         .b = devices_[at].b.get(),
-                         .c = devices_[at].c.get(),
+    const GemmCheck gemm{.a = here.a.get(),
+                         .b = here.b.get(),
+                         .c = here.c.get(),
                          .m = extents_.m,
                          .n = extents_.n,
                          .k = extents_.k,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "backend_gpu/handles.hpp"
@@ -24,12 +25,13 @@ struct GemmExtents {
 class GemmOperands {
  public:
   /// `platform` outlives the operands.
-  static Result<GemmOperands> make(Platform& platform, const GemmExtents& extents, int gpus, std::uint64_t seed);
+  static Result<GemmOperands> make(Platform& platform, const GemmExtents& extents, const std::vector<int>& devices,
+                                   std::uint64_t seed);
 
   struct OnDevice {
     Memory a, b, c;
   };
-  [[nodiscard]] const OnDevice& on(int device) const { return devices_[static_cast<std::size_t>(device)]; }
+  [[nodiscard]] const OnDevice& on(int device) const { return devices_.at(device); }
   [[nodiscard]] const GemmExtents& extents() const { return extents_; }
 
   [[nodiscard]] Status poison() const;
@@ -44,7 +46,7 @@ class GemmOperands {
   Platform* platform_;
   GemmExtents extents_;
   std::uint64_t seed_;
-  std::vector<OnDevice> devices_;
+  std::map<int, OnDevice> devices_;  ///< by number
 };
 
 }  // namespace elbowroom::gpu

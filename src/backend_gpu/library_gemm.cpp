@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -12,15 +13,16 @@ namespace {
 
 class LibraryGemmKernel final : public ComputeKernel {
  public:
-  static Result<std::unique_ptr<ComputeKernel>> make(Platform& platform, const LibraryGemm& gemm, int gpus, std::uint64_t seed) {
+  static Result<std::unique_ptr<ComputeKernel>> make(Platform& platform, const LibraryGemm& gemm, const std::vector<int>& devices,
+                                                     std::uint64_t seed) {
     Result<std::unique_ptr<BlasLibrary>> blas = platform.blas();
     if (!blas) return blas.error();
     const GemmExtents extents{gemm.m, gemm.n, gemm.k, gemm.dtype, gemm.dtype};
-    Result<GemmOperands> operands = GemmOperands::make(platform, extents, gpus, seed);
+    Result<GemmOperands> operands = GemmOperands::make(platform, extents, devices, seed);
     if (!operands) return operands.error();
     const Sms sms = platform.devices().front().limits.sms;
     std::unique_ptr<LibraryGemmKernel> made(new LibraryGemmKernel(std::move(*blas), std::move(*operands), sms));
-    for (int device = 0; device < gpus; ++device) {
+    for (const int device : devices) {
       if (Status added = made->add_device(platform.runtime(), device); !added) return added.error();
     }
     made->facts_.shape_refusal = "the library launches its own kernel, its shared memory is not ours to pad";
@@ -28,7 +30,7 @@ class LibraryGemmKernel final : public ComputeKernel {
   }
 
   ~LibraryGemmKernel() override {
-    for (const OnDevice& here : devices_) {
+    for (const auto& [device, here] : devices_) {
       if (here.handle != nullptr) static_cast<void>(blas_->calls.destroy.function(here.handle));
     }
   }
@@ -47,7 +49,7 @@ class LibraryGemmKernel final : public ComputeKernel {
   }
 
   Status launch(int device, StreamHandle stream, const ComputeSettings& settings) override {
-    const OnDevice& here = devices_[static_cast<std::size_t>(device)];
+    const OnDevice& here = devices_.at(device);
     if (Status set = prepare(here, stream, settings); !set) return set;
     const GemmExtents& gemm = operands_.extents();
     const GemmOperands::OnDevice& data = operands_.on(device);
@@ -75,7 +77,7 @@ class LibraryGemmKernel final : public ComputeKernel {
 
   Status add_device(const Runtime& runtime, int device) {
     if (Status used = runtime.use_device(device); !used) return used;
-    OnDevice& here = devices_.emplace_back();
+    OnDevice& here = devices_[device];
     if (blas_->calls.set_workspace) {
       Result<Memory> workspace = allocate(runtime, kWorkspace);
       if (!workspace) return workspace.error();
@@ -101,14 +103,14 @@ class LibraryGemmKernel final : public ComputeKernel {
   GemmOperands operands_;
   Sms sms_;
   ComputeFacts facts_;
-  std::vector<OnDevice> devices_;
+  std::map<int, OnDevice> devices_;  ///< by number
 };
 
 }  // namespace
 
-Result<std::unique_ptr<ComputeKernel>> make_library_gemm(Platform& platform, const LibraryGemm& gemm, int gpus,
-                                                         std::uint64_t seed) {
-  return LibraryGemmKernel::make(platform, gemm, gpus, seed);
+Result<std::unique_ptr<ComputeKernel>> make_library_gemm(Platform& platform, const LibraryGemm& gemm,
+                                                         const std::vector<int>& devices, std::uint64_t seed) {
+  return LibraryGemmKernel::make(platform, gemm, devices, seed);
 }
 
 }  // namespace elbowroom::gpu

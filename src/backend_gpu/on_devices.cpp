@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "backend/schedule.hpp"
+#include "elbowroom/model/collective_facts.hpp"
 
 namespace elbowroom::gpu {
 namespace {
@@ -29,19 +31,28 @@ Status enough_memory(const Runtime& runtime, const Step& step) {
   return {};
 }
 
-/// What this backend runs: kernels and collectives of all ranks.
+/// What this backend runs: kernels of its own or of a library, and what the communication library does.
 Status possible(const Step& step) {
   for (const Operation& operation : step.operations) {
-    const bool works = std::holds_alternative<Compute>(operation.what) || std::holds_alternative<Collective>(operation.what);
-    const bool everywhere = operation.at.empty() && !operation.at_group && communicator_size(step, operation) == step.ranks;
-    if (!works || !everywhere || operation.host_gap != Microseconds(0)) {
-      return invalid_input(
-          fmt::format("operation \"{}\": expected a kernel of a scenario or a collective of all ranks, without a gap of the host "
-                      "(a GPU backend runs nothing else of a step)",
-                      operation.name));
+    if (std::holds_alternative<RecordedKernel>(operation.what)) {
+      return invalid_input(fmt::format(
+          "operation \"{}\": a recorded kernel, expected one that a GPU backend can launch (the simulator takes it by its times)",
+          operation.name));
+    }
+    if (!computes(operation) && !communication_of(step, operation)) {
+      return invalid_input(fmt::format("operation \"{}\": a send, which a GPU backend does not know", operation.name));
+    }
+    if (operation.host_gap != Microseconds(0)) {
+      return invalid_input(fmt::format("operation \"{}\": host_gap_us: {}, expected none (a real host takes its own time)",
+                                       operation.name, operation.host_gap.count()));
     }
   }
   return {};
+}
+
+elbowroom::detail::OperationPlace place_of(const Step& step, const Operation& operation) {
+  const std::vector<int> ranks = ranks_of(step, operation);
+  return {computes(operation), {ranks.begin(), ranks.end()}};
 }
 
 }  // namespace
@@ -64,7 +75,9 @@ Status OnDevices::build(std::uint64_t seed) {
   if (!start) return start.error();
   start_ = std::move(*start);
   for (const Operation& operation : step_.operations) {
-    const auto alike = std::ranges::find(step_.operations, operation.what, &Operation::what);
+    places_.push_back(place_of(step_, operation));
+    const auto alike =
+        std::ranges::find_if(step_.operations, [&](const Operation& other) { return shares_memory(other, operation); });
     const auto first = static_cast<std::size_t>(alike - step_.operations.begin());
     work_index_.push_back(first < work_index_.size() ? work_index_[first] : work_.size());
     if (work_index_.back() < work_.size()) continue;
@@ -74,24 +87,51 @@ Status OnDevices::build(std::uint64_t seed) {
 }
 
 Status OnDevices::add_work(const Operation& operation, std::uint64_t seed) {
-  Platform& platform = *machine_.platform;
   Work work;
   if (const auto* what = std::get_if<Compute>(&operation.what)) {
-    Result<std::unique_ptr<ComputeKernel>> compute = make_compute_kernel(platform, *what, step_.ranks, seed);
+    Result<std::unique_ptr<ComputeKernel>> compute =
+        make_compute_kernel(*machine_.platform, *what, ranks_of(step_, operation), seed);
     if (!compute) return compute.error();
     work.compute = std::move(*compute);
   } else {
-    Result<CollectiveBuffers> collective =
-        CollectiveBuffers::make(platform, *machine_.comm, std::get<Collective>(operation.what), step_.ranks, seed);
-    if (!collective) return collective.error();
-    work.collective = std::make_unique<CollectiveBuffers>(std::move(*collective));
+    const Collective collective = communication_of(step_, operation)->collective;
+    for (const std::vector<int>& devices : communicators_of(step_, operation)) {
+      if (Status added = add_exchange(collective, devices, seed, work); !added) return added;
+    }
   }
   work_.push_back(std::move(work));
   return {};
 }
 
+Status OnDevices::add_exchange(const Collective& collective, const std::vector<int>& devices, std::uint64_t seed, Work& work) {
+  Result<CollectiveBuffers> buffers = CollectiveBuffers::make(*machine_.platform, *machine_.comm, collective, devices, seed);
+  if (!buffers) return buffers.error();
+  work.exchanges.push_back({std::make_unique<CollectiveBuffers>(std::move(*buffers)), nullptr});
+  return {};
+}
+
+Status OnDevices::poison(int operation) const {
+  const Work& work = work_of(operation);
+  if (work.compute != nullptr) return work.compute->poison();
+  for (const Exchange& exchange : work.exchanges) {
+    if (Status done = exchange.buffers->poison(); !done) return done;
+  }
+  return {};
+}
+
+Status OnDevices::verify(int operation) const {
+  const Work& work = work_of(operation);
+  if (work.compute != nullptr) return work.compute->verify();
+  for (const Exchange& exchange : work.exchanges) {
+    if (Status done = exchange.buffers->verify(); !done) return done;
+  }
+  return {};
+}
+
 Status OnDevices::accepts(const Launch& launch, const Lane& lane) const {
-  if (Status exists = platform().accepts(operation_of(launch), launch, lane, *machine_.comm); !exists) return exists;
+  const std::optional<Communication> communication = communication_of(step_, operation_of(launch));
+  const std::optional<CollectiveOp> op = communication ? std::optional(communication->collective.op) : std::nullopt;
+  if (Status exists = platform().accepts(op, launch, lane, *machine_.comm); !exists) return exists;
   if (const auto* settings = std::get_if<CommSettings>(&launch.settings)) {
     return settings->copy_engine || settings->symmetric ? windows_refused_ : Status();
   }
@@ -131,62 +171,73 @@ void OnDevices::abort() {
   // Kernels first: copies of the same collective stand behind them, and an abort may wait for what it cannot reach.
   for (const bool engines : {false, true}) {
     for (auto& [key, communicators] : communicators_) {
-      if (key.second.copy_engine == engines) communicators.abort();
+      if (key.budget.copy_engine == engines) communicators.abort();
     }
   }
 }
 
-Result<const Communicators*> OnDevices::communicators_for(int operation, const CommKey& key) {
-  const CommBudget& budget = key.second;
+Result<const Communicators*> OnDevices::communicators_for(const CollectiveBuffers& buffers, const CommKey& key) {
   auto known = communicators_.find(key);
   if (known == communicators_.end()) {
-    Result<Communicators> made = Communicators::make(runtime(), *machine_.comm, step_.ranks, budget);
+    Result<Communicators> made = Communicators::make(runtime(), *machine_.comm, key.devices, key.budget);
     if (!made) return made.error();
     known = communicators_.emplace(key, std::move(*made)).first;
   }
-  if (!budget.copy_engine && !budget.symmetric) return &known->second;
-  const std::size_t work = work_index_[static_cast<std::size_t>(operation)];
-  if (registered_.contains({key, work})) return &known->second;
-  if (Status registered = work_[work].collective->register_with(known->second); !registered) {
+  if (!key.budget.copy_engine && !key.budget.symmetric) return &known->second;
+  if (registered_.contains({key, &buffers})) return &known->second;
+  if (Status registered = buffers.register_with(known->second); !registered) {
     if (registered.error().kind == ErrorKind::unavailable) windows_refused_ = registered;
     communicators_.erase(known);
     return registered.error();
   }
-  registered_.insert({key, work});
+  registered_.insert({key, &buffers});
   return &known->second;
 }
 
-Result<CommRoute> OnDevices::route_by_detour(int operation, int comm_lane) {
+Result<CommRoute> OnDevices::route_by_detour(Exchange& exchange, int comm_lane) {
+  const CollectiveBuffers& buffers = *exchange.buffers;
   // What the library may not do by its own judgement is not done past it.
-  if (const auto library = communicators_for(operation, {comm_lane, CommBudget::of_copy_engines()}); !library)
-    return library.error();
-  Work& work = work_[work_index_[static_cast<std::size_t>(operation)]];
-  if (work.detour == nullptr) {
-    Result<PeerCopies> made = work.collective->as_peer_copies();
+  const auto library = communicators_for(buffers, {buffers.devices(), comm_lane, CommBudget::of_copy_engines()});
+  if (!library) return library.error();
+  if (exchange.detour == nullptr) {
+    Result<PeerCopies> made = buffers.as_peer_copies();
     if (!made) return made.error();
-    work.detour = std::make_unique<PeerCopies>(std::move(*made));
+    exchange.detour = std::make_unique<PeerCopies>(std::move(*made));
   }
   CommRoute route;
-  route.detour = work.detour.get();
+  route.detour = exchange.detour.get();
   return route;
 }
 
-Result<CommRoute> OnDevices::route_for(int operation, int comm_lane, const CommSettings& settings) {
-  if (settings.peer_detour) return route_by_detour(operation, comm_lane);
+Result<CommRoute> OnDevices::route_for(Exchange& exchange, int comm_lane, const CommSettings& settings, bool kernels_too) {
+  if (settings.peer_detour) return route_by_detour(exchange, comm_lane);
+  const CollectiveBuffers& buffers = *exchange.buffers;
   CommRoute route;
-  const auto& collective = std::get<Collective>(step_.operations[static_cast<std::size_t>(operation)].what);
-  if (!settings.copy_engine || collective.op == CollectiveOp::all_reduce) {
-    const Result<const Communicators*> made =
-        communicators_for(operation, {comm_lane, {settings.comm_blocks, settings.cluster, false, settings.symmetric}});
+  if (!settings.copy_engine || kernels_too) {
+    const CommBudget budget{settings.comm_blocks, settings.cluster, false, settings.symmetric};
+    const Result<const Communicators*> made = communicators_for(buffers, {buffers.devices(), comm_lane, budget});
     if (!made) return made.error();
     route.sms = *made;
   }
   if (settings.copy_engine) {
-    const Result<const Communicators*> made = communicators_for(operation, {comm_lane, CommBudget::of_copy_engines()});
+    const auto made = communicators_for(buffers, {buffers.devices(), comm_lane, CommBudget::of_copy_engines()});
     if (!made) return made.error();
     route.engines = *made;
   }
   return route;
+}
+
+Result<std::vector<GroupUse>> OnDevices::groups_for(int operation, int comm_lane, const CommSettings& settings) {
+  const auto at = static_cast<std::size_t>(operation);
+  const CollectiveOp op = communication_of(step_, step_.operations[at])->collective.op;
+  const bool kernels_too = facts_of(op).engines == CollectiveFacts::Engines::gathering_half;
+  std::vector<GroupUse> groups;
+  for (Exchange& exchange : work_[work_index_[at]].exchanges) {
+    const Result<CommRoute> route = route_for(exchange, comm_lane, settings, kernels_too);
+    if (!route) return route.error();
+    groups.push_back({exchange.buffers.get(), *route});
+  }
+  return groups;
 }
 
 Result<std::vector<StreamHandle>> OnDevices::streams_for(const Lane& lane) {
@@ -218,7 +269,7 @@ Result<std::vector<StreamHandle>> OnDevices::streams_for(const Lane& lane) {
 }
 
 Result<ScheduleCalls> OnDevices::calls_for(const Program& program) {
-  ScheduleCalls::Parts parts{platform(), {}, {}, {}, {}, events_};
+  ScheduleCalls::Parts parts{platform(), {}, {}, {}, events_};
   const std::size_t events = static_cast<std::size_t>(elbowroom::detail::events_of(program));
   for (int device = 0; device < step_.ranks; ++device) {
     if (Status made = add_ordering_events(runtime(), device, events, events_[static_cast<std::size_t>(device)]); !made)
@@ -229,20 +280,17 @@ Result<ScheduleCalls> OnDevices::calls_for(const Program& program) {
     if (!streams) return streams.error();
     parts.streams.push_back(std::move(*streams));
   }
-  for (const std::size_t work : work_index_) {
-    parts.computations.push_back(work_[work].compute.get());
-    parts.collectives.push_back(work_[work].collective.get());
-  }
+  for (const std::size_t work : work_index_) parts.computations.push_back(work_[work].compute.get());
   std::map<int, int> comm_lanes;
   for (const Launch& launch : program.launches) {
     const auto* settings = std::get_if<CommSettings>(&launch.settings);
     if (settings == nullptr) continue;
     const int comm_lane = comm_lanes.emplace(launch.lane, static_cast<int>(comm_lanes.size())).first->second;
     const CommUse use{launch.operation, launch.lane, *settings};
-    if (parts.routes.contains(use)) continue;
-    const Result<CommRoute> route = route_for(launch.operation, comm_lane, *settings);
-    if (!route) return route.error();
-    parts.routes.emplace(use, *route);
+    if (parts.groups.contains(use)) continue;
+    Result<std::vector<GroupUse>> groups = groups_for(launch.operation, comm_lane, *settings);
+    if (!groups) return groups.error();
+    parts.groups.emplace(use, std::move(*groups));
   }
   return ScheduleCalls(std::move(parts));
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/schedule.hpp"
 #include "backend_gpu/collective.hpp"
 #include "backend_gpu/communicators.hpp"
 #include "backend_gpu/compute_kernel.hpp"
@@ -27,13 +28,17 @@ struct Machine {
 /// Everything that a step has on its devices. What only some programs need is made when the first of them is run.
 class OnDevices {
  public:
-  /// `invalid_input` for a step whose ranks do not all do the same.
+  /// `invalid_input` for what no GPU backend runs: a recorded kernel, a gap of the host. Rank i of the step is device i.
   static Result<std::unique_ptr<OnDevices>> make(const Step& step, const Machine& machine, std::uint64_t seed);
 
   [[nodiscard]] const Platform& platform() const { return *machine_.platform; }
-  /// Of a computation, and of a collective. Operations of the same work share theirs.
+  /// By operation.
+  [[nodiscard]] const std::vector<elbowroom::detail::OperationPlace>& places() const { return places_; }
+  /// Of a computation; operations that share memory share it.
   [[nodiscard]] ComputeKernel& compute(int operation) const { return *work_of(operation).compute; }
-  [[nodiscard]] CollectiveBuffers& collective(int operation) const { return *work_of(operation).collective; }
+  /// Fills what the operation writes with NaN, and compares it with a reference; both wait.
+  [[nodiscard]] Status poison(int operation) const;
+  [[nodiscard]] Status verify(int operation) const;
   [[nodiscard]] StartLine& start() const { return *start_; }
 
   /// Whether the launch's settings can act here; the reason otherwise.
@@ -50,27 +55,38 @@ class OnDevices {
   void abort();
 
  private:
-  /// One of the two.
+  /// What one communicator of an operation works on.
+  struct Exchange {
+    std::unique_ptr<CollectiveBuffers> buffers;
+    std::unique_ptr<PeerCopies> detour;  ///< null until a program asks for it
+  };
+  /// A kernel, or what communicates.
   struct Work {
     std::unique_ptr<ComputeKernel> compute;
-    std::unique_ptr<CollectiveBuffers> collective;
-    std::unique_ptr<PeerCopies> detour;  ///< of the collective; null until a program asks for it
+    std::vector<Exchange> exchanges;
   };
-  /// Communicators are of one stream at a time: those of the first lane that communicates are 0.
-  using CommKey = std::pair<int, CommBudget>;
+  /// Communicators are of some devices, in order, and of one stream at a time: those of the first lane that communicates are 0.
+  struct CommKey {
+    std::vector<int> devices;
+    int lane = 0;
+    CommBudget budget;
+    auto operator<=>(const CommKey&) const = default;
+  };
 
   OnDevices(const Step& step, const Machine& machine) : step_(step), machine_(machine) {}
 
   Status build(std::uint64_t seed);
   Status add_work(const Operation& operation, std::uint64_t seed);
+  Status add_exchange(const Collective& collective, const std::vector<int>& devices, std::uint64_t seed, Work& work);
   [[nodiscard]] const Runtime& runtime() const { return machine_.platform->runtime(); }
   [[nodiscard]] const Operation& operation_of(const Launch& launch) const {
     return step_.operations[static_cast<std::size_t>(launch.operation)];
   }
   [[nodiscard]] const Work& work_of(int operation) const { return work_[work_index_[static_cast<std::size_t>(operation)]]; }
-  Result<const Communicators*> communicators_for(int operation, const CommKey& key);
-  Result<CommRoute> route_by_detour(int operation, int comm_lane);
-  Result<CommRoute> route_for(int operation, int comm_lane, const CommSettings& settings);
+  Result<const Communicators*> communicators_for(const CollectiveBuffers& buffers, const CommKey& key);
+  Result<CommRoute> route_by_detour(Exchange& exchange, int comm_lane);
+  Result<CommRoute> route_for(Exchange& exchange, int comm_lane, const CommSettings& settings, bool kernels_too);
+  Result<std::vector<GroupUse>> groups_for(int operation, int comm_lane, const CommSettings& settings);
   /// Of each device.
   Result<std::vector<StreamHandle>> streams_for(const Lane& lane);
 
@@ -78,12 +94,13 @@ class OnDevices {
   Machine machine_;  // before the others, which are made with it
   std::vector<Work> work_;
   std::vector<std::size_t> work_index_;  ///< by operation
+  std::vector<elbowroom::detail::OperationPlace> places_;
   std::unique_ptr<StartLine> start_;
   std::vector<DeviceEvents> events_;  ///< by device
   std::map<Lane, std::vector<Stream>> streams_;
   std::map<Lane, std::vector<SmPartition>> partitions_;
   std::map<CommKey, Communicators> communicators_;
-  std::set<std::pair<CommKey, std::size_t>> registered_;  ///< whose buffers which communicators know
+  std::set<std::pair<CommKey, const CollectiveBuffers*>> registered_;  ///< which buffers which communicators know
   /// Why no memory can be registered between these devices, once that was tried: to hear it again takes no further communicator.
   Status windows_refused_;
 };

@@ -50,10 +50,10 @@ Status launch(const Runtime& runtime, const OwnFunction& own, Extent grid, Bytes
   return code == kSuccess ? Status() : runtime.check(code, fmt::format("{} ({})", kernels.launch.name, what));
 }
 
-Result<OwnKernel> OwnKernel::make(Platform& platform, const std::string& name, Extent grid, int gpus) {
+Result<OwnKernel> OwnKernel::make(Platform& platform, const std::string& name, Extent grid, const std::vector<int>& devices) {
   const Runtime& runtime = platform.runtime();
   OwnKernel made(runtime, grid);
-  for (int device = 0; device < gpus; ++device) {
+  for (const int device : devices) {
     const Result<OwnFunction> own = platform.function(name, device);
     if (!own) return own.error();
     const Result<KernelFootprint> footprint = read_footprint(runtime, runtime.calls.own, own->function, own->threads);
@@ -61,8 +61,8 @@ Result<OwnKernel> OwnKernel::make(Platform& platform, const std::string& name, E
     const DeviceLimits& limits = platform.devices()[static_cast<std::size_t>(device)].limits;
     const Bytes room = limits.shared_per_block - footprint->static_shared;
     if (Status allowed = allow_dynamic_shared(runtime, runtime.calls.own, own->function, room); !allowed) return allowed.error();
-    made.functions_.push_back(*own);
-    made.greatest_pad_ = device == 0 ? room : std::min(room, made.greatest_pad_);
+    made.greatest_pad_ = made.functions_.empty() ? room : std::min(room, made.greatest_pad_);
+    made.functions_.emplace(device, *own);
     made.facts_.footprint = *footprint;
   }
   made.facts_.blocks = Blocks(std::int64_t{grid.x} * grid.y * grid.z);
@@ -82,7 +82,7 @@ Status OwnKernel::accepts(const ComputeSettings& settings) const {
 }
 
 Status OwnKernel::launch(int device, StreamHandle stream, const ComputeSettings& settings, std::span<void* const> arguments) const {
-  const OwnFunction& own = functions_[static_cast<std::size_t>(device)];
+  const OwnFunction& own = functions_.at(device);
   if (!settings.carveout) return gpu::launch(*runtime_, own, grid_, settings.pad, stream, arguments, "compute");
   return runtime_->call(runtime_->calls.launch_with_carveout, own.function, grid_.x, grid_.y, grid_.z,
                         static_cast<unsigned>(own.threads.count()), 1, 1, static_cast<unsigned>(settings.pad.count()), stream,

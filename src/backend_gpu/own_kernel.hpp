@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,8 +35,8 @@ Status launch(const Runtime& runtime, const OwnFunction& own, Extent grid, Bytes
 /// A kernel of this library, launched with padding: footprint from the runtime, a pad of what a launch may still ask for.
 class OwnKernel {
  public:
-  /// On devices 0..gpus-1; `platform` outlives it. `grid` may ask for fewer blocks than there is work: these kernels loop.
-  static Result<OwnKernel> make(Platform& platform, const std::string& name, Extent grid, int gpus);
+  /// `platform` outlives it. `grid` may ask for fewer blocks than there is work: these kernels loop.
+  static Result<OwnKernel> make(Platform& platform, const std::string& name, Extent grid, const std::vector<int>& devices);
 
   [[nodiscard]] const ComputeFacts& facts() const { return facts_; }
   [[nodiscard]] Status accepts(const ComputeSettings& settings) const;
@@ -47,7 +48,7 @@ class OwnKernel {
 
   const Runtime* runtime_;
   Extent grid_;
-  std::vector<OwnFunction> functions_;  ///< one for each device
+  std::map<int, OwnFunction> functions_;  ///< by device
   Bytes greatest_pad_;
   ComputeFacts facts_;
 };

@@ -9,12 +9,13 @@
 
 namespace elbowroom::gpu {
 
-/// An all_gather or all_to_all of devices 0..n-1 as copies between devices alone. The driver copies within a device by a kernel,
+/// An all_gather or all_to_all of some devices as copies between devices alone. The driver copies within a device by a kernel,
 /// whatever it is asked for; so each rank's own share goes to a peer and comes back. Copy engines do all of it.
 class PeerCopies {
  public:
   /// Buffers of a rank, which outlive the copies and which every device can reach.
   struct Rank {
+    int device;
     const void* send;
     void* recv;
   };
@@ -36,6 +37,7 @@ class PeerCopies {
   };
   /// Of rank `rank`, in their order.
   [[nodiscard]] std::vector<Copy> copies_of(std::size_t rank) const;
+  [[nodiscard]] Status use(std::size_t rank) const { return runtime_->use_device(ranks_[rank].device); }
   /// Makes every stream wait for all others.
   [[nodiscard]] Status meet(const std::vector<Event>& events, const std::vector<StreamHandle>& streams) const;
 

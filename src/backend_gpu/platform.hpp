@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,9 +63,9 @@ class Platform {
   /// A start line for streams of devices 0..gpus-1.
   virtual Result<std::unique_ptr<StartLine>> start_line(int gpus) = 0;
 
-  /// Whether this vendor has what a launch of the operation on that lane acts through; the reason otherwise. What depends on the
-  /// compute kernel is not asked here.
-  [[nodiscard]] virtual Status accepts(const Operation& operation, const Launch& launch, const Lane& lane,
+  /// Whether this vendor has what a launch of that collective, or of a computation, on that lane acts through; the reason
+  /// otherwise. What depends on the compute kernel is not asked here.
+  [[nodiscard]] virtual Status accepts(std::optional<CollectiveOp> op, const Launch& launch, const Lane& lane,
                                        const CommLibrary& comm) const = 0;
 
   /// How many SMs of each device the stream of such a computation must leave free; zero: none. `invalid_input` when that cannot be.

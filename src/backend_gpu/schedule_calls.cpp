@@ -46,17 +46,34 @@ Status ScheduleCalls::compute(std::size_t device, const Launch& launch) const {
   return kernel.launch(static_cast<int>(device), stream(device, launch.lane), std::get<ComputeSettings>(launch.settings));
 }
 
+std::vector<StreamHandle> ScheduleCalls::streams_of(const GroupUse& group, int lane) const {
+  std::vector<StreamHandle> streams;
+  for (const int device : group.buffers->devices()) streams.push_back(stream(static_cast<std::size_t>(device), lane));
+  return streams;
+}
+
 Status ScheduleCalls::communicate(const Launch& launch, int begun) const {
-  const CollectiveBuffers& collective = *parts_.collectives[static_cast<std::size_t>(launch.operation)];
-  const CommRoute& route = parts_.routes.at({launch.operation, launch.lane, std::get<CommSettings>(launch.settings)});
-  const std::vector<StreamHandle>& streams = parts_.streams[static_cast<std::size_t>(launch.lane)];
-  if (begun < 0) return collective.enqueue(route, streams);
+  const std::vector<GroupUse>& groups = parts_.groups.at({launch.operation, launch.lane, std::get<CommSettings>(launch.settings)});
+  const auto on_each = [&](auto enqueue) -> Status {
+    for (const GroupUse& group : groups) {
+      const Status done = (group.buffers->*enqueue)(group.route, streams_of(group, launch.lane));
+      if (!done) return done;
+    }
+    return {};
+  };
+  if (begun < 0) return on_each(&CollectiveBuffers::enqueue);
+  std::vector<StreamHandle> streams;
   std::vector<EventHandle> events;
-  for (std::size_t device = 0; device < devices(); ++device) events.push_back(event(device, begun));
+  for (const GroupUse& group : groups) {
+    for (const int device : group.buffers->devices()) {
+      streams.push_back(stream(static_cast<std::size_t>(device), launch.lane));
+      events.push_back(event(static_cast<std::size_t>(device), begun));
+    }
+  }
   // A gather that the library makes a kernel of all the same must not record the events again: the gate would wait for it.
   const Status launched =
-      parts_.platform.launch_observed(streams, events, [&] { return collective.enqueue_begin(route, streams); });
-  return launched ? collective.enqueue_rest(route, streams) : launched;
+      parts_.platform.launch_observed(streams, events, [&] { return on_each(&CollectiveBuffers::enqueue_begin); });
+  return launched ? on_each(&CollectiveBuffers::enqueue_rest) : launched;
 }
 
 Result<bool> ScheduleCalls::passed(std::size_t device, int number) const {
@@ -75,8 +92,10 @@ Result<Microseconds> ScheduleCalls::took(std::size_t device) const {
 }
 
 Status ScheduleCalls::healthy() const {
-  for (const auto& [use, route] : parts_.routes) {
-    if (Status healthy = asynchronous_error(route); !healthy) return healthy;
+  for (const auto& [use, groups] : parts_.groups) {
+    for (const GroupUse& group : groups) {
+      if (Status healthy = asynchronous_error(group.route); !healthy) return healthy;
+    }
   }
   return {};
 }

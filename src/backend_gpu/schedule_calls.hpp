@@ -29,6 +29,12 @@ struct CommUse {
   auto operator<=>(const CommUse&) const = default;
 };
 
+/// One communicator's part of it.
+struct GroupUse {
+  const CollectiveBuffers* buffers = nullptr;
+  CommRoute route;
+};
+
 /// What a program is enqueued with (backend/schedule.hpp says what each call does). Everything it is made of outlives it.
 class ScheduleCalls {
  public:
@@ -36,11 +42,10 @@ class ScheduleCalls {
 
   struct Parts {
     const Platform& platform;
-    std::vector<ComputeKernel*> computations;           ///< by operation; null: it communicates
-    std::vector<const CollectiveBuffers*> collectives;  ///< by operation; null: it computes
-    std::map<CommUse, CommRoute> routes;
-    std::vector<std::vector<StreamHandle>> streams;  ///< by lane and device
-    const std::vector<DeviceEvents>& events;         ///< by device
+    std::vector<ComputeKernel*> computations;         ///< by operation; null: it communicates
+    std::map<CommUse, std::vector<GroupUse>> groups;  ///< of each communicator of the operation
+    std::vector<std::vector<StreamHandle>> streams;   ///< by lane and device
+    const std::vector<DeviceEvents>& events;          ///< by device
   };
   explicit ScheduleCalls(Parts parts) : parts_(std::move(parts)) {}
 
@@ -52,6 +57,7 @@ class ScheduleCalls {
   Status record(std::size_t device, int lane, int event) const;
   Status wait(std::size_t device, int lane, int event) const;
   Status compute(std::size_t device, const Launch& launch) const;
+  /// All communicators' groups of calls, one after the other: each is complete by itself.
   Status communicate(const Launch& launch, int begun) const;
   Result<bool> passed(std::size_t device, int event) const;
   Result<Microseconds> took(std::size_t device) const;
@@ -62,6 +68,7 @@ class ScheduleCalls {
   [[nodiscard]] StreamHandle stream(std::size_t device, int lane) const {
     return parts_.streams[static_cast<std::size_t>(lane)][device];
   }
+  [[nodiscard]] std::vector<StreamHandle> streams_of(const GroupUse& group, int lane) const;
   [[nodiscard]] EventHandle event(std::size_t device, int number) const {
     return parts_.events[device][static_cast<std::size_t>(number)].get();
   }

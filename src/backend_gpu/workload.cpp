@@ -30,8 +30,8 @@ Program hidden(const Program& program) {
 GpuWorkload::GpuWorkload(const Step& step, std::unique_ptr<OnDevices> on_devices, std::chrono::milliseconds time_limit)
     : step_(step), time_limit_(time_limit), on_devices_(std::move(on_devices)) {
   for (int at = 0; at < static_cast<int>(step_.operations.size()); ++at) {
-    computes_.push_back(computes(step_.operations[static_cast<std::size_t>(at)]));
-    facts_.push_back(computes_.back() ? on_devices_->compute(at).facts() : ComputeFacts());
+    const bool computing = on_devices_->places()[static_cast<std::size_t>(at)].computes;
+    facts_.push_back(computing ? on_devices_->compute(at).facts() : ComputeFacts());
   }
 }
 
@@ -68,7 +68,7 @@ Status GpuWorkload::warm(const Program& program) {
   Result<ScheduleCalls> calls = on_devices_->calls_for(*streams);
   if (!calls) return calls.error();
   const elbowroom::detail::Deadline deadline(time_limit_);
-  const Status enqueued = elbowroom::detail::enqueue_unheld(*streams, computes_, *calls);
+  const Status enqueued = elbowroom::detail::enqueue_unheld(*streams, on_devices_->places(), *calls);
   if (Status ended = or_give_up(enqueued ? elbowroom::detail::await_end(*calls, deadline) : enqueued); !ended) return ended;
   warmed_.insert(*streams);
   return {};
@@ -85,7 +85,8 @@ Result<Microseconds> GpuWorkload::run_warmed(const Program& program) {
   Result<ScheduleCalls> calls = on_devices_->calls_for(*streams);
   if (!calls) return calls.error();
   const elbowroom::detail::Deadline deadline(time_limit_);
-  const Status enqueued = elbowroom::detail::enqueue_program(*streams, computes_, *calls, on_devices_->start(), deadline);
+  const Status enqueued =
+      elbowroom::detail::enqueue_program(*streams, on_devices_->places(), *calls, on_devices_->start(), deadline);
   if (Status ended = or_give_up(enqueued ? elbowroom::detail::await_end(*calls, deadline) : enqueued); !ended) return ended.error();
   return elbowroom::detail::slowest(*calls);
 }
@@ -111,15 +112,11 @@ Status GpuWorkload::verify_warmed(const Program& program) {
   std::set<int> operations;
   for (const Launch& launch : program.launches) operations.insert(launch.operation);
   for (const int at : operations) {
-    const bool computing = computes_[static_cast<std::size_t>(at)];
-    const Status poisoned = computing ? on_devices_->compute(at).poison() : on_devices_->collective(at).poison();
-    if (!poisoned) return poisoned;
+    if (Status poisoned = on_devices_->poison(at); !poisoned) return poisoned;
   }
   if (const Result<Microseconds> ran = run_warmed(program); !ran) return ran.error();
   for (const int at : operations) {
-    const bool computing = computes_[static_cast<std::size_t>(at)];
-    const Status verified = computing ? on_devices_->compute(at).verify() : on_devices_->collective(at).verify();
-    if (!verified) return verified;
+    if (Status verified = on_devices_->verify(at); !verified) return verified;
   }
   return {};
 }

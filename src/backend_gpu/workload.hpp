@@ -43,7 +43,6 @@ class GpuWorkload final : public Workload {
   Step step_;
   std::chrono::milliseconds time_limit_;
   std::vector<ComputeFacts> facts_;  ///< by operation
-  std::vector<bool> computes_;       ///< by operation
   /// Given up without being freed when a schedule does not end: freeing would wait for it.
   std::unique_ptr<OnDevices> on_devices_;
   std::set<Program> warmed_;  ///< their kinds of launches

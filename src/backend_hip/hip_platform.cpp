@@ -55,7 +55,8 @@ Result<std::unique_ptr<gpu::BlasLibrary>> HipPlatform::blas() const { return loa
 
 Result<std::unique_ptr<gpu::StartLine>> HipPlatform::start_line(int gpus) { return make_start_line(*hip_, runtime(), code_, gpus); }
 
-Status HipPlatform::accepts(const Operation&, const Launch& launch, const Lane& lane, const gpu::CommLibrary& comm) const {
+Status HipPlatform::accepts(std::optional<CollectiveOp>, const Launch& launch, const Lane& lane,
+                            const gpu::CommLibrary& comm) const {
   if (!launch.after_begun.empty()) return no_launch_gate();
   if (lane.urgent && !priority_acts_) return priority_acts_;
   if (const auto* compute = std::get_if<ComputeSettings>(&launch.settings)) {

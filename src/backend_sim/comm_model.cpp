@@ -51,7 +51,7 @@ Result<CommProfile> laid_out(const Collective& collective, const CommSettings& s
   if (profile.blocks % footprint.cluster != 0) footprint.cluster = 1;
   profile.footprint = footprint;
   if (const Result<Occupancy> runs = occupancy(device, footprint); !runs) return runs.error();
-  profile.bytes = facts_of(collective.op).sent(static_cast<double>(collective.bytes.count()), gpus) / profile.blocks;
+  profile.bytes = facts_of(collective.op).sent(collective, gpus) / profile.blocks;
   profile.memory_share = kMemoryShare;
   profile.issue_share = kIssueShare;
   return profile;

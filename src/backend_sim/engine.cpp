@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <limits>
 #include <utility>
 
 #include "backend_sim/engine_device.hpp"
@@ -11,7 +10,6 @@
 namespace elbowroom::sim {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 // Some milliseconds.
 constexpr std::int64_t kStepsBetweenQuestions = 4096;
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "backend_sim/kernel_profiles.hpp"
@@ -27,6 +28,9 @@ struct Task {
 using DeviceTasks = std::vector<Task>;
 
 inline constexpr int kCopy = -1;
+
+/// The time of what has not come yet, or never comes.
+inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// From a task's first block's start to its last block's end, in microseconds.
 struct TaskTimes {

@@ -1,7 +1,6 @@
 #include "backend_sim/engine_device.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "backend_sim/shared_rates.hpp"
@@ -9,7 +8,6 @@
 namespace elbowroom::sim {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 int lanes_of(const std::vector<Task>& tasks) {
   int lanes = 1;

@@ -68,11 +68,12 @@ Result<LaunchModels> LaunchModels::make(const Step& step, const DeviceLimits& de
   LaunchModels models(step, device);
   for (const Operation& operation : step.operations) {
     Known known;
-    known.ranks = communicator_size(step, operation);
-    if (const auto* collective = std::get_if<Collective>(&operation.what)) {
+    if (std::optional<Communication> communication = communication_of(step, operation)) {
       // A communication kernel that cannot run is said now and not at the first run.
-      if (Result<CommProfile> comm = comm_profile(*collective, {}, known.ranks, device); !comm) return comm.error();
-    } else if (std::holds_alternative<SendRecv>(operation.what)) {
+      const Result<CommProfile> comm = comm_profile(communication->collective, {}, communication->ranks, device);
+      if (!comm) return comm.error();
+      known.communication = std::move(communication);
+    } else if (!computes(operation)) {
       return invalid_input(fmt::format("operation \"{}\": a send, which the simulator does not know", operation.name));
     } else {
       const auto* recorded = std::get_if<RecordedKernel>(&operation.what);
@@ -94,8 +95,9 @@ Result<LaunchModels> LaunchModels::make(const Step& step, const DeviceLimits& de
 
 Status LaunchModels::accepts(const Launch& launch, const Lane& lane) const {
   const auto at = static_cast<std::size_t>(launch.operation);
-  if (const auto* collective = std::get_if<Collective>(&step_.operations[at].what)) {
-    if (Status comm = accepts_comm(std::get<CommSettings>(launch.settings), collective->op, device_); !comm) return comm;
+  if (const std::optional<Communication>& communication = known_[at].communication) {
+    const CollectiveOp op = communication->collective.op;
+    if (Status comm = accepts_comm(std::get<CommSettings>(launch.settings), op, device_); !comm) return comm;
   }
   if (lane.leaving_out) {
     if (Status possible = accepts_partition(*lane.leaving_out, device_); !possible) return possible;
@@ -138,12 +140,13 @@ Result<LaunchModel> LaunchModels::model_of(const Launch& launch, const Lane& lan
   const auto at = static_cast<std::size_t>(launch.operation);
   const Known& known = known_[at];
   LaunchModel model;
-  if (const auto* collective = std::get_if<Collective>(&step_.operations[at].what)) {
+  if (known.communication) {
+    const auto& [collective, ranks] = *known.communication;
     const auto& settings = std::get<CommSettings>(launch.settings);
-    if (settings.copy_engine) model.copied = copied_bytes(*collective, known.ranks, settings.peer_detour);
+    if (settings.copy_engine) model.copied = copied_bytes(collective, ranks, settings.peer_detour);
     if (settings.peer_detour) return model;
     const auto profile_of = settings.copy_engine ? profile_beside_copies : comm_profile;
-    Result<CommProfile> comm = profile_of(*collective, settings, known.ranks, device_);
+    Result<CommProfile> comm = profile_of(collective, settings, ranks, device_);
     if (!comm) return comm.error();
     model.kernel = SimKernel{*comm, 0, std::nullopt};
     return model;
@@ -168,8 +171,8 @@ std::string LaunchModels::kernel_name(const Launch& launch) const {
   const auto* settings = std::get_if<CommSettings>(&launch.settings);
   if (settings == nullptr) return operation.name;
   std::string name = operation.name;
-  if (const auto* collective = std::get_if<Collective>(&operation.what); collective != nullptr && settings->copy_engine) {
-    name = kernel_beside_copies(collective->op);
+  if (settings->copy_engine) {
+    name = kernel_beside_copies(known_[static_cast<std::size_t>(launch.operation)].communication->collective.op);
   }
   return settings->symmetric ? name + " on symmetric memory" : name;
 }

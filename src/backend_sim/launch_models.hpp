@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ class LaunchModels {
   struct Known {
     ComputeProfile compute;  ///< of a computation
     ComputeFacts facts;
-    int ranks = 1;  ///< of a communicator
+    std::optional<Communication> communication;  ///< absent: it computes
   };
 
   LaunchModels(const Step& step, const DeviceLimits& device) : step_(step), device_(device) {}

@@ -1,7 +1,6 @@
 #include "backend_sim/sm_pool.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "backend_sim/splitmix.hpp"
@@ -9,7 +8,6 @@
 namespace elbowroom::sim {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::size_t kGroup = 16;
 // Ends that differ by rounding alone are one instant.
 constexpr double kSameInstant = 1e-9;

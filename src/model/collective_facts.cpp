@@ -8,17 +8,59 @@ namespace {
 
 using Engines = CollectiveFacts::Engines;
 
+std::int64_t elements(const Collective& collective) { return collective.bytes / size_of(collective.dtype); }
+
+double bytes_of(const Collective& collective) { return static_cast<double>(collective.bytes.count()); }
+
 // Rings pass every share on to all but one rank, twice for an all-reduce.
-double once(double bytes, int gpus) { return bytes * (gpus - 1) / gpus; }
-double twice(double bytes, int gpus) { return 2.0 * once(bytes, gpus); }
+double once(const Collective& collective, int ranks) { return bytes_of(collective) * (ranks - 1) / ranks; }
+double twice(const Collective& collective, int ranks) { return 2.0 * once(collective, ranks); }
+
+RankData all_reduced(const Collective& collective, int ranks, int /*rank*/) {
+  const std::int64_t all = elements(collective);
+  return {.sent = all, .received = all, .sums = true, .first_sender = 0, .senders = ranks, .offset = 0};
+}
+
+RankData all_gathered(const Collective& collective, int ranks, int /*rank*/) {
+  const std::int64_t all = elements(collective);
+  return {.sent = all / ranks, .received = all, .sums = false, .first_sender = 0, .senders = ranks, .offset = 0};
+}
+
+RankData reduce_scattered(const Collective& collective, int ranks, int rank) {
+  const std::int64_t share = elements(collective) / ranks;
+  return {.sent = share * ranks, .received = share, .sums = true, .first_sender = 0, .senders = ranks, .offset = share * rank};
+}
+
+RankData exchanged(const Collective& collective, int ranks, int rank) {
+  const std::int64_t all = elements(collective);
+  return {.sent = all, .received = all, .sums = false, .first_sender = 0, .senders = ranks, .offset = all / ranks * rank};
+}
 
 constexpr std::array kCollectives{
-    CollectiveFacts{CollectiveOp::all_reduce, "all_reduce", true, true, twice, true, false, Engines::gathering_half, "", ""},
-    CollectiveFacts{CollectiveOp::all_gather, "all_gather", false, true, once, false, false, Engines::all, "", ""},
-    CollectiveFacts{CollectiveOp::reduce_scatter, "reduce_scatter", true, false, once, true, false, Engines::nothing,
-                    "copy engines do not add", ""},
-    CollectiveFacts{CollectiveOp::all_to_all, "all_to_all", true, true, once, false, true, Engines::all, "",
-                    "NCCL's send and receive"},
+    CollectiveFacts{.op = CollectiveOp::all_reduce,
+                    .name = "all_reduce",
+                    .data = all_reduced,
+                    .sent = twice,
+                    .reduces = true,
+                    .engines = Engines::gathering_half},
+    CollectiveFacts{.op = CollectiveOp::all_gather,  //
+                    .name = "all_gather",
+                    .data = all_gathered,
+                    .sent = once,
+                    .engines = Engines::all},
+    CollectiveFacts{.op = CollectiveOp::reduce_scatter,
+                    .name = "reduce_scatter",
+                    .data = reduce_scattered,
+                    .sent = once,
+                    .reduces = true,
+                    .no_engines = "copy engines do not add"},
+    CollectiveFacts{.op = CollectiveOp::all_to_all,
+                    .name = "all_to_all",
+                    .data = exchanged,
+                    .sent = once,
+                    .exchanges = true,
+                    .engines = Engines::all,
+                    .without_symmetric = "NCCL's send and receive"},
 };
 
 }  // namespace

@@ -19,6 +19,9 @@ using detail::kLongestSide;
 // Beyond every device's memory, and far from overflow in products and sums.
 constexpr Bytes kLargestBuffer = mebibytes(std::int64_t{16} << 20);
 
+// Far from overflow in sums; only ratios count.
+constexpr double kGreatestShare = 1e12;
+
 Error bad(std::string_view field, std::int64_t value, std::string_view expected) {
   return invalid_input(fmt::format("{}: {}, expected {}", field, value, expected));
 }
@@ -73,6 +76,34 @@ Bytes memory(const TiledGemm& gemm) { return operands_and_result(gemm, DataType:
 Bytes memory(const LibraryGemm& gemm) { return operands_and_result(gemm, gemm.dtype); }
 Bytes memory(const Elementwise& elementwise) { return elementwise.bytes * 2; }
 
+Status check_root(const Collective& collective, const CollectiveFacts& facts, int ranks) {
+  if (!collective.root) return {};
+  if (facts.takes != CollectiveFacts::Takes::root) {
+    return bad("collective.root", *collective.root, fmt::format("none ({} has no root)", facts.name));
+  }
+  if (*collective.root >= 0 && *collective.root < ranks) return {};
+  return bad("collective.root", *collective.root, fmt::format("0 to {}", ranks - 1));
+}
+
+Status check_shares(const Collective& collective, const CollectiveFacts& facts, int ranks) {
+  const std::vector<double>& shares = collective.shares;
+  const bool takes = facts.takes == CollectiveFacts::Takes::shares;
+  if (takes ? std::ssize(shares) != ranks : !shares.empty()) {
+    return invalid_input(
+        fmt::format("collective.shares: {} of them, expected {}", shares.size(),
+                    takes ? fmt::format("{}, one for each rank", ranks) : fmt::format("none ({} sends equal shares)", facts.name)));
+  }
+  if (!takes) return {};
+  for (std::size_t at = 0; at < shares.size(); ++at) {
+    // Written so that NaN is refused.
+    if (!(shares[at] >= 0 && shares[at] <= kGreatestShare)) {
+      return invalid_input(fmt::format("collective.shares[{}]: {}, expected a number from 0 to 1e12", at, shares[at]));
+    }
+  }
+  if (std::ranges::any_of(shares, [](double share) { return share > 0; })) return {};
+  return invalid_input("collective.shares: all 0, expected one above it");
+}
+
 // Names stand in tables and in messages of one line. Bytes from 128 up are part of UTF-8.
 bool is_control(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -88,14 +119,22 @@ Status validate(const Compute& compute) {
 }
 
 Status validate(const Collective& collective, int gpus) {
-  const std::int64_t share = size_of(collective.dtype).count() * gpus;
+  const CollectiveFacts& facts = facts_of(collective.op);
+  const std::int64_t share = size_of(collective.dtype).count() * (facts.divides ? gpus : 1);
   if (collective.bytes <= Bytes(0) || collective.bytes > kLargestBuffer || collective.bytes.count() % share != 0) {
     const std::int64_t next = (collective.bytes.count() / share + 1) * share;
     const bool has_next = collective.bytes > Bytes(0) && next <= kLargestBuffer.count();
-    return bad("collective.bytes", collective.bytes.count(),
-               fmt::format("a multiple of {} ({} ranks of {}) up to 16 TiB{}", share, gpus, to_string(collective.dtype),
-                           has_next ? fmt::format("; the next is {}", next) : ""));
+    const std::string of =
+        facts.divides ? fmt::format("{} ranks of {}", gpus, to_string(collective.dtype)) : std::string(to_string(collective.dtype));
+    return bad(
+        "collective.bytes", collective.bytes.count(),
+        fmt::format("a multiple of {} ({}) up to 16 TiB{}", share, of, has_next ? fmt::format("; the next is {}", next) : ""));
   }
+  if (facts.ranks != 0 && gpus != facts.ranks) {
+    return invalid_input(fmt::format("collective.op: {} among {} ranks, expected {}", facts.name, gpus, facts.ranks));
+  }
+  if (Status root = check_root(collective, facts, gpus); !root) return root;
+  if (Status shares = check_shares(collective, facts, gpus); !shares) return shares;
   if (collective.comm_blocks && (*collective.comm_blocks < Blocks(1) || *collective.comm_blocks > Blocks(64))) {
     return bad("collective.comm_blocks", collective.comm_blocks->count(), "1 to 64");
   }
@@ -159,9 +198,13 @@ std::optional<Blocks> compute_blocks(const Compute& compute) {
 }
 
 BufferSizes buffer_sizes(const Collective& collective, int gpus) {
-  const CollectiveFacts& facts = facts_of(collective.op);
-  const Bytes share = collective.bytes / gpus;
-  return {facts.sends_whole ? collective.bytes : share, facts.receives_whole ? collective.bytes : share};
+  BufferSizes greatest;
+  for (int rank = 0; rank < gpus; ++rank) {
+    const RankData data = facts_of(collective.op).data(collective, gpus, rank);
+    greatest.send = std::max(greatest.send, size_of(collective.dtype) * data.sent);
+    greatest.recv = std::max(greatest.recv, size_of(collective.dtype) * data.received);
+  }
+  return greatest;
 }
 
 Bytes memory_of(const Compute& compute) {

@@ -52,7 +52,20 @@ std::vector<std::vector<int>> all_communicators(const Step& step, const Operatio
   return made;
 }
 
+Bytes memory_of(const Step& step, const Operation& operation) {
+  if (const auto* compute = std::get_if<Compute>(&operation.what)) return memory_of(*compute);
+  const std::optional<Communication> communication = communication_of(step, operation);
+  if (!communication) return Bytes(0);
+  const BufferSizes sizes = buffer_sizes(communication->collective, communication->ranks);
+  return sizes.send + sizes.recv;
+}
+
 }  // namespace
+
+bool shares_memory(const Operation& one, const Operation& other) {
+  return one.what == other.what && one.along == other.along && one.group == other.group && one.at == other.at &&
+         one.at_group == other.at_group;
+}
 
 bool computes(const Operation& operation) {
   return std::holds_alternative<Compute>(operation.what) || std::holds_alternative<RecordedKernel>(operation.what);
@@ -131,21 +144,23 @@ int communicator_size(const Step& step, const Operation& operation) {
   return size;
 }
 
+std::optional<Communication> communication_of(const Step& step, const Operation& operation) {
+  const auto* collective = std::get_if<Collective>(&operation.what);
+  if (collective == nullptr) return std::nullopt;
+  return Communication{*collective, communicator_size(step, operation)};
+}
+
 Bytes memory_per_device(const Step& step) {
-  Bytes sum(0);
+  std::vector<Bytes> sums(static_cast<std::size_t>(step.ranks), Bytes(0));
   for (auto operation = step.operations.begin(); operation != step.operations.end(); ++operation) {
-    if (std::find_if(step.operations.begin(), operation, [&](const Operation& other) { return other.what == operation->what; }) !=
-        operation) {
+    if (std::find_if(step.operations.begin(), operation,
+                     [&](const Operation& other) { return shares_memory(other, *operation); }) != operation) {
       continue;
     }
-    if (const auto* compute = std::get_if<Compute>(&operation->what)) sum += memory_of(*compute);
-    if (const auto* transfer = std::get_if<SendRecv>(&operation->what)) sum += transfer->bytes * 2;
-    if (const auto* collective = std::get_if<Collective>(&operation->what)) {
-      const BufferSizes sizes = buffer_sizes(*collective, communicator_size(step, *operation));
-      sum += sizes.send + sizes.recv;
-    }
+    const Bytes needed = memory_of(step, *operation);
+    for (const int rank : ranks_of(step, *operation)) sums[static_cast<std::size_t>(rank)] += needed;
   }
-  return sum;
+  return *std::ranges::max_element(sums);
 }
 
 std::vector<int> ranks_of(const Step& step, const Operation& operation) {

@@ -16,7 +16,7 @@ namespace {
 
 using namespace detail;  // the limits
 
-Error bad(const std::string& field, double value, std::string_view expected) {
+Error out_of_range(const std::string& field, double value, std::string_view expected) {
   return invalid_input(fmt::format("{}: {}, expected {}", field, value, expected));
 }
 
@@ -39,20 +39,21 @@ Status check_ranks(const Step& step) {
   std::int64_t product = 1;
   for (const MeshAxis& axis : step.mesh) {
     if (Status named = new_name(axis.name, "mesh", names); !named) return named;
-    if (!within(axis.size, 1, kMostRanks)) return bad("mesh." + axis.name, axis.size, fmt::format("1 to {}", kMostRanks));
+    if (!within(axis.size, 1, kMostRanks)) return out_of_range("mesh." + axis.name, axis.size, fmt::format("1 to {}", kMostRanks));
     product *= axis.size;
-    if (product > kMostRanks) return bad("mesh", static_cast<double>(product), fmt::format("at most {} ranks in all", kMostRanks));
+    if (product > kMostRanks)
+      return out_of_range("mesh", static_cast<double>(product), fmt::format("at most {} ranks in all", kMostRanks));
   }
-  if (!within(step.ranks, 1, kMostRanks)) return bad("ranks", step.ranks, fmt::format("1 to {}", kMostRanks));
+  if (!within(step.ranks, 1, kMostRanks)) return out_of_range("ranks", step.ranks, fmt::format("1 to {}", kMostRanks));
   if (!step.mesh.empty() && product != step.ranks)
-    return bad("ranks", step.ranks, fmt::format("{} (product of the mesh)", product));
+    return out_of_range("ranks", step.ranks, fmt::format("{} (product of the mesh)", product));
   if (!step.mesh.empty() && !step.groups.empty()) return invalid_input("groups: given with mesh, expected one of the two");
   for (const Group& group : step.groups) {
     if (Status named = new_name(group.name, "groups", names); !named) return named;
     std::set<int> members;
     for (const int rank : group.ranks) {
       if (within(rank, 0, step.ranks - 1) && members.insert(rank).second) continue;
-      return bad("groups." + group.name, rank, fmt::format("different ranks from 0 to {}", step.ranks - 1));
+      return out_of_range("groups." + group.name, rank, fmt::format("different ranks from 0 to {}", step.ranks - 1));
     }
     if (members.empty()) return invalid_input(fmt::format("groups.{}: no ranks, expected at least one", group.name));
   }
@@ -63,58 +64,62 @@ Status check_recorded(const RecordedKernel& kernel) {
   if (Status named = validate_name(kernel.name, "compute.name"); !named) return named;
   if (kernel.times.empty()) return invalid_input("compute.us: no times, expected at least one");
   for (const Microseconds time : kernel.times) {
-    if (!(time.count() > 0 && time.count() <= kLongestTime)) return bad("compute.us", time.count(), "more than 0 and at most 1e12");
+    if (!(time.count() > 0 && time.count() <= kLongestTime))
+      return out_of_range("compute.us", time.count(), "more than 0 and at most 1e12");
   }
   if (!within(kernel.blocks.count(), 1, kMostBlocks)) {
-    return bad("compute.blocks", static_cast<double>(kernel.blocks.count()), fmt::format("1 to {}", kMostBlocks));
+    return out_of_range("compute.blocks", static_cast<double>(kernel.blocks.count()), fmt::format("1 to {}", kMostBlocks));
   }
   if (kernel.threads && !within(kernel.threads->count(), 1, 1'024)) {
-    return bad("compute.footprint.threads", static_cast<double>(kernel.threads->count()), "1 to 1024");
+    return out_of_range("compute.footprint.threads", static_cast<double>(kernel.threads->count()), "1 to 1024");
   }
   if (kernel.registers_per_thread && !within(kernel.registers_per_thread->count(), 0, 512)) {
-    return bad("compute.footprint.registers", static_cast<double>(kernel.registers_per_thread->count()), "0 to 512");
+    return out_of_range("compute.footprint.registers", static_cast<double>(kernel.registers_per_thread->count()), "0 to 512");
   }
   for (const auto& [field, bytes] : {std::pair{"compute.footprint.static_shared", kernel.static_shared},
                                      {"compute.footprint.dynamic_shared", kernel.dynamic_shared}}) {
     if (bytes && !within(bytes->count(), 0, kMostShared)) {
-      return bad(field, static_cast<double>(bytes->count()), fmt::format("0 to {}", kMostShared));
+      return out_of_range(field, static_cast<double>(bytes->count()), fmt::format("0 to {}", kMostShared));
     }
   }
-  if (kernel.cluster && !within(*kernel.cluster, 1, 16)) return bad("compute.footprint.cluster", *kernel.cluster, "1 to 16");
+  if (kernel.cluster && !within(*kernel.cluster, 1, 16))
+    return out_of_range("compute.footprint.cluster", *kernel.cluster, "1 to 16");
   return {};
 }
 
 Status check_transfer(const Step& step, const Operation& operation, const SendRecv& transfer) {
   const std::int64_t element = size_of(transfer.dtype).count();
   if (transfer.bytes <= Bytes(0) || transfer.bytes > kLargestTransfer || transfer.bytes.count() % element != 0) {
-    return bad("send_recv.bytes", static_cast<double>(transfer.bytes.count()),
-               fmt::format("a multiple of {} up to 16 TiB", element));
+    return out_of_range("send_recv.bytes", static_cast<double>(transfer.bytes.count()),
+                        fmt::format("a multiple of {} up to 16 TiB", element));
   }
   if (operation.along.size() != 1 && !operation.group) {
     return invalid_input("group: missing, expected one axis or group along which is sent");
   }
   const int size = communicator_size(step, operation);
   for (const auto& [field, at] : {std::pair{"from", transfer.from}, {"to", transfer.to}}) {
-    if (!within(at, 0, size - 1)) return bad(field, at, fmt::format("0 to {}", size - 1));
+    if (!within(at, 0, size - 1)) return out_of_range(field, at, fmt::format("0 to {}", size - 1));
   }
-  return transfer.from != transfer.to ? Status() : Status(bad("to", transfer.to, "another one than from"));
+  return transfer.from != transfer.to ? Status() : Status(out_of_range("to", transfer.to, "another one than from"));
 }
 
 /// Who takes part.
 Status check_place(const Step& step, const Operation& operation) {
   std::set<int> axes;
   for (const int axis : operation.along) {
-    if (!counts_up_to(axis, step.mesh.size()) || !axes.insert(axis).second) return bad("group", axis, "different axes of the mesh");
+    if (!counts_up_to(axis, step.mesh.size()) || !axes.insert(axis).second)
+      return out_of_range("group", axis, "different axes of the mesh");
   }
   for (const Coordinate& place : operation.at) {
     if (!counts_up_to(place.axis, step.mesh.size()) || !axes.insert(place.axis).second) {
-      return bad("at", place.axis, "axes of the mesh that are not among the group's");
+      return out_of_range("at", place.axis, "axes of the mesh that are not among the group's");
     }
     const MeshAxis& axis = step.mesh[static_cast<std::size_t>(place.axis)];
-    if (!within(place.at, 0, axis.size - 1)) return bad("at." + axis.name, place.at, fmt::format("0 to {}", axis.size - 1));
+    if (!within(place.at, 0, axis.size - 1))
+      return out_of_range("at." + axis.name, place.at, fmt::format("0 to {}", axis.size - 1));
   }
   for (const std::optional<int>& group : {operation.group, operation.at_group}) {
-    if (group && !counts_up_to(*group, step.groups.size())) return bad("group", *group, "a group of the step");
+    if (group && !counts_up_to(*group, step.groups.size())) return out_of_range("group", *group, "a group of the step");
   }
   const bool shares = !operation.along.empty() || operation.group;
   if (shares && computes(operation)) return invalid_input("group: given, expected none (a computation communicates with nobody)");
@@ -126,7 +131,7 @@ Status check_work(const Step& step, const Operation& operation) {
   if (const auto* compute = std::get_if<Compute>(&operation.what)) return validate(*compute);
   if (const auto* recorded = std::get_if<RecordedKernel>(&operation.what)) return check_recorded(*recorded);
   const int size = communicator_size(step, operation);
-  if (size < 2) return bad("group", size, "at least 2 ranks to communicate");
+  if (size < 2) return out_of_range("group", size, "at least 2 ranks to communicate");
   if (const auto* collective = std::get_if<Collective>(&operation.what)) return validate(*collective, size);
   return check_transfer(step, operation, std::get<SendRecv>(operation.what));
 }
@@ -149,7 +154,8 @@ bool share_a_rank(const Step& step, const Operation& one, const Operation& other
 
 Status check_waits(const Step& step, const Operation& operation) {
   for (const Dependency& before : operation.after) {
-    if (!counts_up_to(before.operation, step.operations.size())) return bad("after", before.operation, "an operation of the step");
+    if (!counts_up_to(before.operation, step.operations.size()))
+      return out_of_range("after", before.operation, "an operation of the step");
     const Operation& other = step.operations[static_cast<std::size_t>(before.operation)];
     if (std::ranges::count(operation.after, before) > 1) {
       return invalid_input(fmt::format("after: \"{}\" twice, expected once", other.name));
@@ -168,7 +174,7 @@ Status check_operation(const Step& step, const Operation& operation) {
     if (Status named = validate_name(operation.lane, "lane"); !named) return named;
   }
   const double gap = operation.host_gap.count();
-  if (!(gap >= 0 && gap <= kLongestTime)) return bad("host_gap_us", gap, "0 to 1e12");
+  if (!(gap >= 0 && gap <= kLongestTime)) return out_of_range("host_gap_us", gap, "0 to 1e12");
   if (Status placed = check_place(step, operation); !placed) return placed;
   return check_work(step, operation);
 }
@@ -181,14 +187,14 @@ Status at_operation(std::size_t at, const Status& status) {
 
 Status validate(const Step& step) {
   if (Status named = validate_name(step.name, "name"); !named) return named;
-  if (!within(step.repeats, 1, kMostRepeats)) return bad("repeats", step.repeats, fmt::format("1 to {}", kMostRepeats));
+  if (!within(step.repeats, 1, kMostRepeats)) return out_of_range("repeats", step.repeats, fmt::format("1 to {}", kMostRepeats));
   if (Status ranks = check_ranks(step); !ranks) return ranks;
   const std::size_t count = step.operations.size();
   if (count < 1 || count > kMostOperations) {
-    return bad("operations", static_cast<double>(count), fmt::format("1 to {} of them", kMostOperations));
+    return out_of_range("operations", static_cast<double>(count), fmt::format("1 to {} of them", kMostOperations));
   }
   if (count * static_cast<std::size_t>(step.repeats) > kMostLaunches) {
-    return bad("repeats", step.repeats, fmt::format("at most {} launches in all", kMostLaunches));
+    return out_of_range("repeats", step.repeats, fmt::format("at most {} launches in all", kMostLaunches));
   }
   std::set<std::string> names;
   for (std::size_t at = 0; at < count; ++at) {

@@ -2,15 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/model/size.hpp"
 #include "model/scenario_limits.hpp"
 #include "model/scenario_words.hpp"
+#include "model/step_limits.hpp"
 
 namespace elbowroom::detail {
 namespace {
@@ -120,6 +123,13 @@ Result<Collective> read_collective(const json& object, const std::string& path, 
   collective.dtype = read_dtype(fields);
   if (const auto blocks = fields.optional_integer("comm_blocks", 1, 64)) collective.comm_blocks = Blocks(*blocks);
   if (const auto cluster = fields.optional_integer("cluster", 1, 8)) collective.cluster = static_cast<int>(*cluster);
+  if (const auto root = fields.optional_integer("root", 0, kMostRanks)) collective.root = static_cast<int>(*root);
+  if (const json* shares = fields.member("shares")) {
+    if (shares->is_array() && std::ranges::all_of(*shares, [](const json& share) { return share.is_number(); }))
+      collective.shares = shares->get<std::vector<double>>();
+    else
+      fields.reject("shares", shown(*shares), "a list of numbers, one for each rank");
+  }
   if (Status status = fields.finish(); !status) return status.error();
   return collective;
 }
@@ -142,6 +152,8 @@ nlohmann::ordered_json collective_json(const Collective& collective) {
       {"op", to_string(collective.op)}, {"bytes", format_size(collective.bytes)}, {"dtype", to_string(collective.dtype)}};
   if (collective.comm_blocks) object["comm_blocks"] = collective.comm_blocks->count();
   if (collective.cluster) object["cluster"] = *collective.cluster;
+  if (collective.root) object["root"] = *collective.root;
+  if (!collective.shares.empty()) object["shares"] = collective.shares;
   return object;
 }
 

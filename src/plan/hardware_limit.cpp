@@ -42,9 +42,20 @@ const PartRate& rate_of(const DeviceRates& rates, const Compute& compute) {
 // Ranks that add what they receive send 2 (n - 1) / n of the buffer. A switch that adds takes all of it and a share of the sum.
 double least_sent(const Collective& collective, int ranks, bool switch_adds) {
   const CollectiveFacts& facts = facts_of(collective.op);
-  const double sent = facts.sent(bytes(collective.bytes), ranks);
-  if (!switch_adds || !facts.reduces || !facts.receives_whole) return sent;
+  const double sent = facts.sent(collective, ranks);
+  const RankData first = facts.data(collective, ranks, 0);
+  if (!switch_adds || !facts.reduces || first.received != first.sent) return sent;
   return std::min(sent, bytes(collective.bytes) * (1.0 + 1.0 / ranks));
+}
+
+// What the rank with most to do reads and writes.
+double most_moved(const Collective& collective, int ranks) {
+  std::int64_t most = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const RankData data = facts_of(collective.op).data(collective, ranks, rank);
+    most = std::max(most, data.sent + data.received);
+  }
+  return bytes(size_of(collective.dtype) * most);
 }
 
 struct WorkTimes {
@@ -58,8 +69,7 @@ struct WorkTimes {
     return {*std::min_element(kernel.times.begin(), kernel.times.end()), Microseconds(0), Microseconds(0)};
   }
   PartTimes operator()(const Collective& collective) const {
-    const BufferSizes buffers = buffer_sizes(collective, ranks);
-    return {Microseconds(0), at_rate(bytes(buffers.send) + bytes(buffers.recv), rates.memory),
+    return {Microseconds(0), at_rate(most_moved(collective, ranks), rates.memory),
             at_rate(least_sent(collective, ranks, rates.switch_adds), rates.link)};
   }
   PartTimes operator()(const SendRecv& message) const {

@@ -25,6 +25,8 @@ std::string details(const Collective& collective) {
   std::string line = fmt::format("{} {} {}", to_string(collective.op), to_string(collective.dtype), format_size(collective.bytes));
   if (collective.comm_blocks) line += fmt::format(", {} comm blocks", collective.comm_blocks->count());
   if (collective.cluster) line += fmt::format(", cluster {}", *collective.cluster);
+  if (collective.root) line += fmt::format(", root {}", *collective.root);
+  if (!collective.shares.empty()) line += fmt::format(", shares {}", fmt::join(collective.shares, ":"));
   return line;
 }
 

@@ -145,12 +145,14 @@ int properties(void* to, int device, const PropertyPlaces& places) {
   return 0;
 }
 
+Settings& kept_settings() {
+  static Settings kept = read_settings();
+  return kept;
+}
+
 }  // namespace
 
-const Settings& settings() {
-  static const Settings read = read_settings();
-  return read;
-}
+const Settings& settings() { return kept_settings(); }
 int current_device() { return this_threads_device; }
 
 }  // namespace fake_hip
@@ -164,6 +166,9 @@ std::size_t fake_hip_allocations() {
 
 #pragma GCC visibility push(default)
 extern "C" {
+void fake_hip_set_devices(int devices) {
+  fake_hip::kept_settings().devices = devices > 0 ? devices : fake_hip::read_settings().devices;
+}
 
 int hipInit(unsigned) {
   return question("hipInit", [] { return settings().devices == 0 ? hip::kErrorNoDevice : 0; });

@@ -121,6 +121,8 @@ void fake_hip_set_failing(const char* text);
 void fake_hip_set_finished(int finished);
 /// As ELBOWROOM_FAKE_HIP_LAZY.
 void fake_hip_set_lazy(int lazy);
+/// So many devices from here on; 0: as many as the environment said.
+void fake_hip_set_devices(int devices);
 /// Whether any operation is still waiting on a stream, and how many allocations of device memory and of streams are alive: what a
 /// program forgot to wait for or to free.
 std::size_t fake_hip_waiting();

@@ -207,23 +207,29 @@ TYPED_TEST(HipKernels, KnowWhatEveryCollectiveLeavesBehind) {
     return TypeParam::value(send[static_cast<std::size_t>(rank)][static_cast<std::size_t>(index)]);
   };
   const auto sum = [&](std::int64_t index) { return at(0, index) + at(1, index) + at(2, index); };
-  const auto found = [&](int op, int rank, std::int64_t count, auto value) {
+  // What is expected: a sum or pieces of `senders` ranks from `first` on, `offset` into their buffers.
+  const auto found = [&](int sums, int first, int senders, std::int64_t offset, std::int64_t count, auto value) {
     std::vector<Stored> received;
     for (std::int64_t i = 0; i < count; ++i) received.push_back(TypeParam::stored(value(i)));
     std::array<Mismatches, 2> mismatches;
-    launch(this->name("check_collective"), {1}, received.data(), op, rank, ranks, count, std::uint64_t{4}, &mismatches[0]);
+    const auto check = [&](Mismatches* out) {
+      launch(this->name("check_collective"), {1}, received.data(), sums, first, senders, offset, count, std::uint64_t{4}, out);
+    };
+    check(&mismatches[0]);
     received[40] = TypeParam::stored(99);
-    launch(this->name("check_collective"), {1}, received.data(), op, rank, ranks, count, std::uint64_t{4}, &mismatches[1]);
+    check(&mismatches[1]);
     EXPECT_EQ(mismatches[1].count, 1u);
     EXPECT_EQ(mismatches[1].first, 40u);
     return mismatches[0].count;
   };
+  EXPECT_EQ(found(1, 0, ranks, 0, sent, sum), 0u) << "all_reduce";
+  // Of an all-gather each rank contributes the first chunk of what fill_collective made.
+  EXPECT_EQ(found(0, 0, ranks, 0, sent, [&](std::int64_t i) { return at(static_cast<int>(i / chunk), i % chunk); }), 0u);
+  EXPECT_EQ(found(0, 2, 1, 0, sent, [&](std::int64_t i) { return at(2, i); }), 0u) << "broadcast";
   for (int rank = 0; rank < ranks; ++rank) {
-    EXPECT_EQ(found(0, rank, sent, sum), 0u) << "all_reduce";
-    // Of an all-gather each rank contributes the first chunk of what fill_collective made.
-    EXPECT_EQ(found(1, rank, sent, [&](std::int64_t i) { return at(static_cast<int>(i / chunk), i % chunk); }), 0u) << "all_gather";
-    EXPECT_EQ(found(2, rank, chunk, [&](std::int64_t i) { return sum(rank * chunk + i); }), 0u) << "reduce_scatter";
-    EXPECT_EQ(found(3, rank, sent, [&](std::int64_t i) { return at(static_cast<int>(i / chunk), rank * chunk + i % chunk); }), 0u)
+    const std::int64_t own = rank * chunk;
+    EXPECT_EQ(found(1, 0, ranks, own, chunk, [&](std::int64_t i) { return sum(own + i); }), 0u) << "reduce_scatter";
+    EXPECT_EQ(found(0, 0, ranks, own, sent, [&](std::int64_t i) { return at(static_cast<int>(i / chunk), own + i % chunk); }), 0u)
         << "all_to_all";
   }
 }

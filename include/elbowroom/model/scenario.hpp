@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/quantities.hpp"
@@ -55,12 +56,14 @@ using Compute = std::variant<TiledGemm, LibraryGemm, Elementwise>;
 
 struct Collective {
   CollectiveOp op = CollectiveOp::all_reduce;
-  /// Per-rank buffer as nccl-tests counts size: what each rank sends for all_reduce, reduce_scatter and all_to_all,
-  /// and the gathered result for all_gather (each rank contributes bytes / gpus).
+  /// Per-rank buffer as nccl-tests counts size: what each rank that sends has, and the gathered result for all_gather (each rank
+  /// contributes bytes / gpus).
   Bytes bytes;
   DataType dtype = DataType::bf16;
   std::optional<Blocks> comm_blocks;  ///< block budget; absent: the library's own choice
   std::optional<int> cluster;         ///< cluster size of the communication kernel; absent: the library's own choice
+  std::optional<int> root = {};       ///< rank of the communicator whose data all get; absent: the first
+  std::vector<double> shares = {};    ///< of what each rank sends, by the rank that gets it; only their ratios count
   bool operator==(const Collective&) const = default;
 };
 
@@ -106,7 +109,7 @@ struct BufferSizes {
   bool operator==(const BufferSizes&) const = default;
 };
 
-/// `gpus` ranks, at least one, that divide the collective's buffer.
+/// The greatest of any of `gpus` ranks among which the collective is valid; of one rank, CollectiveFacts::data says.
 ELBOWROOM_API BufferSizes buffer_sizes(const Collective& collective, int gpus);
 
 /// Device memory of a kernel's operands and result.

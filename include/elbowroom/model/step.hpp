@@ -120,8 +120,20 @@ ELBOWROOM_API std::vector<std::vector<int>> communicators_of(const Step& step, c
 /// Ranks that share one communicator of the operation.
 ELBOWROOM_API int communicator_size(const Step& step, const Operation& operation);
 
-/// Device memory of the operands, results and buffers that every backend allocates on each GPU, workspaces of its own aside.
-/// Operations of the same work share them.
+/// What an operation is for the library that carries it out.
+struct Communication {
+  Collective collective;
+  int ranks = 0;  ///< of each of its communicators
+};
+
+/// Absent for a computation.
+ELBOWROOM_API std::optional<Communication> communication_of(const Step& step, const Operation& operation);
+
+/// Whether two operations are the same work on the same ranks: backends then keep one set of operands or buffers for both.
+ELBOWROOM_API bool shares_memory(const Operation& one, const Operation& other);
+
+/// Device memory of the operands, results and buffers that every backend allocates, on the GPU that needs most; workspaces of its
+/// own aside. Operations of the same work on the same ranks share them.
 ELBOWROOM_API Bytes memory_per_device(const Step& step);
 
 /// Ranks that take part, in ascending order.

@@ -15,11 +15,18 @@ TEST(CollectiveFacts, StandInTheOrderOfTheEnumeration) {
   }
 }
 
+double sent(CollectiveOp op) {
+  Collective collective;
+  collective.op = op;
+  collective.bytes = Bytes(1200);
+  return facts_of(op).sent(collective, 4);
+}
+
 TEST(CollectiveFacts, SayWhatARankSends) {
   // Of 1,200 bytes on four ranks a share is 300; a ring passes three shares on, an all-reduce twice.
-  EXPECT_DOUBLE_EQ(1800, facts_of(CollectiveOp::all_reduce).sent(1200, 4));
+  EXPECT_DOUBLE_EQ(1800, sent(CollectiveOp::all_reduce));
   for (const CollectiveOp op : {CollectiveOp::all_gather, CollectiveOp::reduce_scatter, CollectiveOp::all_to_all}) {
-    EXPECT_DOUBLE_EQ(900, facts_of(op).sent(1200, 4)) << to_string(op);
+    EXPECT_DOUBLE_EQ(900, sent(op)) << to_string(op);
   }
 }
 

@@ -140,7 +140,7 @@ TEST(ParseScenarioRefuses, UnknownFieldsAtEveryLevel) {
       {replaced(R"("op": "gelu")", R"("op": "gelu", "m": 4)"),
        "compute.\"m\": unknown field, expected one of bytes, dtype, kernel, op"},
       {replaced(R"("comm_blocks": 8)", R"("blocks": 8)"),
-       "collective.\"blocks\": unknown field, expected one of bytes, cluster, comm_blocks, dtype, op"},
+       "collective.\"blocks\": unknown field, expected one of bytes, cluster, comm_blocks, dtype, op, root, shares"},
       {replaced(R"("gpus": 2)", R"("gpus": 2, "a\nb": 2)"),
        R"("a\nb": unknown field, expected one of collective, compute, gpus, iterations, name, pattern, schema)"},
   });
