@@ -34,6 +34,13 @@ Status reduce_scatter(const CallingRank& rank) {
                            rank.stream);
 }
 
+Status broadcast(const CallingRank& rank) {
+  // Only the root's buffer is read; others have none.
+  const void* const from = rank.send == nullptr ? rank.recv : rank.send;
+  return rank.library.call(rank.library.calls.broadcast, from, rank.recv, received(rank), type(rank),
+                           rank.collective.root.value_or(0), rank.comm, rank.stream);
+}
+
 /// Sends and receives, which every version of the library has.
 Status exchange(const CallingRank& rank) {
   const CommCalls& calls = rank.library.calls;
@@ -62,7 +69,8 @@ struct Row {
 };
 // Others are exchanges.
 constexpr std::array kRows{Row{CollectiveOp::all_reduce, all_reduce},  //
-                           Row{CollectiveOp::all_gather, all_gather}, Row{CollectiveOp::reduce_scatter, reduce_scatter}};
+                           Row{CollectiveOp::all_gather, all_gather}, Row{CollectiveOp::reduce_scatter, reduce_scatter},
+                           Row{CollectiveOp::broadcast, broadcast}};
 
 std::size_t share(const CallingRank& rank) { return sent(rank) / static_cast<std::size_t>(rank.ranks); }
 

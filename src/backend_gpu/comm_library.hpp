@@ -74,6 +74,7 @@ struct CommCalls {
   Call<const void*, void*, std::size_t, int, int, CommHandle, StreamHandle> all_reduce{"ncclAllReduce"};
   Call<const void*, void*, std::size_t, int, CommHandle, StreamHandle> all_gather{"ncclAllGather"};
   Call<const void*, void*, std::size_t, int, int, CommHandle, StreamHandle> reduce_scatter{"ncclReduceScatter"};
+  Call<const void*, void*, std::size_t, int, int, CommHandle, StreamHandle> broadcast{"ncclBroadcast"};
   Call<const void*, std::size_t, int, int, CommHandle, StreamHandle> send{"ncclSend"};
   Call<void*, std::size_t, int, int, CommHandle, StreamHandle> recv{"ncclRecv"};
   // Null where the library is too old, or has no such thing.
@@ -90,7 +91,7 @@ struct CommCalls {
   Status bind_usual(Bind bind) {
     for (const Status& bound : {bind(get_version), bind(get_unique_id), bind(comm_init_rank), bind(comm_destroy), bind(comm_abort),
                                 bind(comm_get_async_error), bind(group_start), bind(group_end), bind(all_reduce), bind(all_gather),
-                                bind(reduce_scatter), bind(send), bind(recv)}) {
+                                bind(reduce_scatter), bind(broadcast), bind(send), bind(recv)}) {
       if (!bound) return bound;
     }
     return {};

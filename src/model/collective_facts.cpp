@@ -36,6 +36,15 @@ RankData exchanged(const Collective& collective, int ranks, int rank) {
   return {.sent = all, .received = all, .sums = false, .first_sender = 0, .senders = ranks, .offset = all / ranks * rank};
 }
 
+// All of it goes over each link of a ring, one block after the other.
+double whole(const Collective& collective, int /*ranks*/) { return bytes_of(collective); }
+
+RankData broadcast(const Collective& collective, int /*ranks*/, int rank) {
+  const int root = collective.root.value_or(0);
+  const std::int64_t all = elements(collective);
+  return {.sent = rank == root ? all : 0, .received = all, .sums = false, .first_sender = root, .senders = 1, .offset = 0};
+}
+
 constexpr std::array kCollectives{
     CollectiveFacts{.op = CollectiveOp::all_reduce,
                     .name = "all_reduce",
@@ -61,6 +70,14 @@ constexpr std::array kCollectives{
                     .exchanges = true,
                     .engines = Engines::all,
                     .without_symmetric = "NCCL's send and receive"},
+    CollectiveFacts{.op = CollectiveOp::broadcast,
+                    .name = "broadcast",
+                    .divides = false,
+                    .takes = CollectiveFacts::Takes::root,
+                    .data = broadcast,
+                    .sent = whole,
+                    .no_engines = "NCCL gives copy engines no broadcast",
+                    .without_symmetric = "NCCL's broadcasts"},
 };
 
 }  // namespace

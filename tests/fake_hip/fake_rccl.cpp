@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kSuccess = 0, kInvalidArgument = 4, kFloat32 = 7, kBfloat16 = 9;
 
-enum class Kind { all_reduce, all_gather, reduce_scatter, exchange };
+enum class Kind { all_reduce, all_gather, reduce_scatter, broadcast, exchange };
 
 struct Transfer {
   int peer;
@@ -31,6 +31,7 @@ struct Transfer {
 struct Part {
   fake_hip::Numbers send, recv;
   std::size_t count = 0;
+  int root = 0;
   std::vector<Transfer> sends, recvs;
   bool arrived = false;
 };
@@ -137,6 +138,9 @@ void move(const Collective& what) {
     for (std::size_t i = 0; i < to.count; ++i) {
       if (what.kind == Kind::all_reduce) to.recv.write(i, sum_at(what, i));
       if (what.kind == Kind::reduce_scatter) to.recv.write(i, sum_at(what, rank * to.count + i));
+    }
+    if (what.kind == Kind::broadcast) {
+      std::memcpy(to.recv.data, what.parts[static_cast<std::size_t>(to.root)].send.data, to.count * to.recv.bytes());
     }
     if (what.kind != Kind::all_gather) continue;
     for (std::size_t from = 0; from < what.parts.size(); ++from) {
@@ -298,6 +302,17 @@ int ncclAllGather(const void* send, void* recv, std::size_t count, int type, Com
 
 int ncclReduceScatter(const void* send, void* recv, std::size_t count, int type, int, Communicator* comm, hip::Stream stream) {
   return add(comm, Kind::reduce_scatter, send, recv, count, type, stream);
+}
+
+int ncclBroadcast(const void* send, void* recv, std::size_t count, int type, int root, Communicator* comm, hip::Stream stream) {
+  if (type != kFloat32 && type != kBfloat16) return kInvalidArgument;
+  if (root < 0 || root >= comm->clique->ranks) return kInvalidArgument;
+  Part part;
+  part.send = {const_cast<void*>(send), type == kBfloat16};
+  part.recv = {recv, type == kBfloat16};
+  part.count = count;
+  part.root = root;
+  return add(comm, Kind::broadcast, std::move(part), stream);
 }
 
 int ncclSend(const void* data, std::size_t count, int type, int peer, Communicator* comm, hip::Stream stream) {

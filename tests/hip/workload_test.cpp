@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend_gpu/tiled_gemm_variants.hpp"
+#include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/plan/scheme.hpp"
 #include "fake_rocm.hpp"
 
@@ -97,10 +98,12 @@ TEST_F(HipWorkloadTest, EveryCollectiveIsExactInBothTypesAndWithABudget) {
   ASSERT_NE(nullptr, backend_);
   OverlapPlan budget;
   budget.comm_blocks = Blocks(4);
-  for (const CollectiveOp op :
-       {CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter, CollectiveOp::all_to_all}) {
+  for (const CollectiveFacts& facts : collectives()) {
+    const CollectiveOp op = facts.op;
     for (const DataType dtype : {DataType::f32, DataType::bf16}) {
       Scenario scenario = small(kSmallGelu, op);
+      if (facts.takes == CollectiveFacts::Takes::root) scenario.collective.root = 1;
+      if (facts.takes == CollectiveFacts::Takes::shares) scenario.collective.shares = {3, 1};
       scenario.collective.dtype = dtype;
       Result<std::unique_ptr<Workload>> workload = backend_->prepare(scenario);
       ASSERT_TRUE(workload) << workload.error().message;

@@ -33,7 +33,7 @@ TEST(CollectiveFacts, SayWhatARankSends) {
 TEST(CollectiveFacts, GiveAReasonForWhatEnginesAndSymmetricMemoryCannot) {
   for (const CollectiveFacts& facts : collectives()) {
     EXPECT_EQ(facts.engines == CollectiveFacts::Engines::nothing, !facts.no_engines.empty()) << facts.name;
-    EXPECT_EQ(facts.exchanges, !facts.without_symmetric.empty()) << facts.name;
+    EXPECT_TRUE(!facts.exchanges || !facts.without_symmetric.empty()) << facts.name;
   }
 }
 
