@@ -1,5 +1,6 @@
 #include "elbowroom/model/collective_facts.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -45,6 +46,41 @@ RankData broadcast(const Collective& collective, int /*ranks*/, int rank) {
   return {.sent = rank == root ? all : 0, .received = all, .sums = false, .first_sender = root, .senders = 1, .offset = 0};
 }
 
+/// Of the shares of ranks before `rank`, in elements: rounded down, so that those of all ranks are the whole.
+std::int64_t elements_before(const Collective& collective, int rank) {
+  double before = 0;
+  double all = 0;
+  for (std::size_t at = 0; at < collective.shares.size(); ++at) {
+    if (at < static_cast<std::size_t>(rank)) before += collective.shares[at];
+    all += collective.shares[at];
+  }
+  // The last border is the whole itself, whatever rounding makes of it.
+  if (before >= all) return elements(collective);
+  return static_cast<std::int64_t>(static_cast<double>(elements(collective)) * (before / all));
+}
+
+RankData exchanged_by_shares(const Collective& collective, int ranks, int rank) {
+  const std::int64_t offset = elements_before(collective, rank);
+  const std::int64_t share = elements_before(collective, rank + 1) - offset;
+  return {.sent = elements(collective),
+          .received = share * ranks,
+          .sums = false,
+          .first_sender = 0,
+          .senders = ranks,
+          .offset = offset};
+}
+
+/// What the rank with the greatest share gets, or the one with the least sends.
+double of_the_busiest(const Collective& collective, int ranks) {
+  double busiest = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::int64_t share = exchanged_by_shares(collective, ranks, rank).of_each();
+    const std::int64_t moved = std::max(elements(collective) - share, share * (ranks - 1));
+    busiest = std::max(busiest, static_cast<double>((size_of(collective.dtype) * moved).count()));
+  }
+  return busiest;
+}
+
 constexpr std::array kCollectives{
     CollectiveFacts{.op = CollectiveOp::all_reduce,
                     .name = "all_reduce",
@@ -78,6 +114,15 @@ constexpr std::array kCollectives{
                     .sent = whole,
                     .no_engines = "NCCL gives copy engines no broadcast",
                     .without_symmetric = "NCCL's broadcasts"},
+    CollectiveFacts{.op = CollectiveOp::all_to_all_v,
+                    .name = "all_to_all_v",
+                    .divides = false,
+                    .takes = CollectiveFacts::Takes::shares,
+                    .data = exchanged_by_shares,
+                    .sent = of_the_busiest,
+                    .exchanges = true,
+                    .no_engines = "NCCL gives copy engines equal shares only",
+                    .without_symmetric = "NCCL's send and receive"},
 };
 
 }  // namespace
