@@ -81,6 +81,16 @@ double of_the_busiest(const Collective& collective, int ranks) {
   return busiest;
 }
 
+RankData sent_to_the_second(const Collective& collective, int /*ranks*/, int rank) {
+  const std::int64_t all = elements(collective);
+  return {.sent = rank == 0 ? all : 0,
+          .received = rank == 1 ? all : 0,
+          .sums = false,
+          .first_sender = 0,
+          .senders = rank == 1 ? 1 : 0,
+          .offset = 0};
+}
+
 constexpr std::array kCollectives{
     CollectiveFacts{.op = CollectiveOp::all_reduce,
                     .name = "all_reduce",
@@ -122,6 +132,15 @@ constexpr std::array kCollectives{
                     .sent = of_the_busiest,
                     .exchanges = true,
                     .no_engines = "NCCL gives copy engines equal shares only",
+                    .without_symmetric = "NCCL's send and receive"},
+    CollectiveFacts{.op = CollectiveOp::send_recv,
+                    .name = "send_recv",
+                    .divides = false,
+                    .ranks = 2,
+                    .data = sent_to_the_second,
+                    .sent = whole,
+                    .exchanges = true,
+                    .no_engines = "NCCL gives copy engines no single send",
                     .without_symmetric = "NCCL's send and receive"},
 };
 

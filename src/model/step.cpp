@@ -145,9 +145,17 @@ int communicator_size(const Step& step, const Operation& operation) {
 }
 
 std::optional<Communication> communication_of(const Step& step, const Operation& operation) {
-  const auto* collective = std::get_if<Collective>(&operation.what);
-  if (collective == nullptr) return std::nullopt;
-  return Communication{*collective, communicator_size(step, operation)};
+  if (const auto* collective = std::get_if<Collective>(&operation.what)) {
+    return Communication{*collective, communicator_size(step, operation)};
+  }
+  const auto* transfer = std::get_if<SendRecv>(&operation.what);
+  if (transfer == nullptr) return std::nullopt;
+  // Its communicators are the sender and the receiver.
+  Collective sent;
+  sent.op = CollectiveOp::send_recv;
+  sent.bytes = transfer->bytes;
+  sent.dtype = transfer->dtype;
+  return Communication{std::move(sent), 2};
 }
 
 Bytes memory_per_device(const Step& step) {

@@ -22,7 +22,7 @@ section 'Communication kernels' nccl-2.28:512 nccl-2.28:544 nccl-2.28:640 rccl-5
 section Suites quick paper controls library
 section Schemes sequential concurrent priority shaped shaped_priority tuned green_context comm_blocks_only sm_target_only copy_engine
 section Kernels tiled_gemm library_gemm elementwise gelu relu copy
-section Collectives all_reduce all_gather reduce_scatter all_to_all broadcast all_to_all_v
+section Collectives all_reduce all_gather reduce_scatter all_to_all broadcast all_to_all_v send_recv
 section 'Environment variables' ELBOWROOM_NCCL_LIBRARY ELBOWROOM_CUBLAS_LIBRARY ELBOWROOM_CUPTI_LIBRARY ELBOWROOM_HIP_LIBRARY \
   ELBOWROOM_HIPRTC_LIBRARY ELBOWROOM_RCCL_LIBRARY ELBOWROOM_ROCBLAS_LIBRARY ELBOWROOM_PROFILE
 

@@ -15,7 +15,7 @@ namespace elbowroom {
 
 enum class DataType { f32, bf16 };
 enum class ElementwiseOp { gelu, relu, copy };
-enum class CollectiveOp { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, all_to_all_v };
+enum class CollectiveOp { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, all_to_all_v, send_recv };
 
 /// `pipeline`: collective i waits for compute i and may run beside compute i+1.
 /// `pair`: compute is launched first, the collective right after it; neither waits for the other.

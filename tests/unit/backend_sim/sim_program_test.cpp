@@ -190,6 +190,71 @@ RC_GTEST_PROP(SimProgram, RanksSimulatedApartDoAsOneStandsForAll, ()) {
   RC_ASSERT(*workload_of(apart)->run(divided) == *workload_of(step)->run(together));
 }
 
+Microseconds time_of(const Collective& collective, int ranks, const OverlapPlan& plan = {}) {
+  Scenario scenario;
+  scenario.gpus = ranks;
+  scenario.compute = Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(1)};
+  scenario.collective = collective;
+  return *workload_of(step_of(scenario))->run(Order::comm_only, plan);
+}
+
+TEST(SimProgram, BroadcastsSendsAndUnevenExchangesTakeWhatTheirBytesTakeOnTheLinks) {
+  Collective what;
+  what.bytes = mebibytes(256);
+  const auto time = [&](CollectiveOp op, int ranks, std::vector<double> shares = {}) {
+    what.op = op;
+    what.shares = std::move(shares);
+    return time_of(what, ranks);
+  };
+  const Microseconds start(38);
+  // An all_to_all of four ranks moves 192 MiB of 256. With equal shares the uneven one is the same; with all of it for one rank, that
+  // one gets 768 MiB: four times as much.
+  const Microseconds even = time(CollectiveOp::all_to_all, 4);
+  EXPECT_EQ(time(CollectiveOp::all_to_all_v, 4, {1, 1, 1, 1}), even);
+  EXPECT_NEAR((time(CollectiveOp::all_to_all_v, 4, {0, 0, 0, 1}) - start) / (even - start), 4, 0.05);
+  // A send moves all 256 MiB, half of which an all_to_all of two ranks moves.
+  EXPECT_NEAR((time(CollectiveOp::send_recv, 2) - start) / (time(CollectiveOp::all_to_all, 2) - start), 2, 0.05);
+  // So does a broadcast, of which an all_gather of four moves 192.
+  EXPECT_NEAR((time(CollectiveOp::broadcast, 4) - start) / (time(CollectiveOp::all_gather, 4) - start), 4.0 / 3, 0.05);
+}
+
+TEST(SimProgram, WhatCopyEnginesAndSymmetricMemoryLackIsRefusedWithAReason) {
+  Scenario scenario;
+  scenario.compute = Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(1)};
+  scenario.collective = {CollectiveOp::broadcast, mebibytes(1), DataType::bf16, std::nullopt, std::nullopt, 1};
+  const auto workload = workload_of(step_of(scenario));
+  OverlapPlan plan;
+  plan.copy_engine = true;
+  EXPECT_EQ(workload->accepts(plan).error().message,
+            "copy_engine: true with broadcast, expected false (NCCL gives copy engines no broadcast)");
+  plan.copy_engine = false;
+  plan.symmetric = true;
+  EXPECT_EQ(workload->accepts(plan).error().message,
+            "symmetric: true with broadcast, expected false (NCCL's broadcasts have no such kernel)");
+}
+
+TEST(SimProgram, ASendJoinsItsTwoStagesAlone) {
+  // Three stages: the first sends to the second; the third computes from the beginning.
+  Step step;
+  step.name = "stages";
+  step.mesh = {{"pp", 3}};
+  step.ranks = 3;
+  step.operations = {compute_operation("front"), comm_operation("act", {{0, false}}), compute_operation("head", {{1, false}}),
+                     compute_operation("other")};
+  step.operations[0].at = {{0, 0}};
+  step.operations[1].what = SendRecv{mebibytes(16), DataType::bf16, 0, 1};
+  step.operations[1].along = {0};
+  step.operations[2].at = {{0, 1}};
+  step.operations[3].at = {{0, 2}};
+  ASSERT_TRUE(validate(step));
+  const Timeline timeline = *workload_of(step)->record(*lower(step, Order::concurrent, {}));
+  ASSERT_EQ(timeline.spans.size(), 5u);  // front, act; act, head; other
+  EXPECT_EQ(timeline.spans[1].end, timeline.spans[2].end);
+  EXPECT_GT(timeline.spans[3].begin, timeline.spans[2].end);
+  EXPECT_EQ(timeline.spans[4].device, 2);
+  EXPECT_EQ(timeline.spans[4].begin.count(), 0);
+}
+
 TEST(SimProgram, StagesOfAPipelineWaitByTheirCollectiveAlone) {
   // Stage 0 computes, both communicate, then stage 1 computes.
   Step step;

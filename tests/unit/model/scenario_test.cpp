@@ -233,8 +233,8 @@ TEST(ParseScenarioRefuses, BadFieldsOfTheCollective) {
   const std::string cluster = ", expected a whole number from 1 to 8";
   expect_refused({
       {replaced("all_reduce", "gather"),
-       R"(collective.op: "gather", expected "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast" or )"
-       R"("all_to_all_v")"},
+       R"(collective.op: "gather", expected "all_reduce", "all_gather", "reduce_scatter", "all_to_all", )"
+       R"("broadcast", "all_to_all_v" or "send_recv")"},
       // 2 ranks of 2 bytes
       {replaced("\"512M\"", "6"), "collective.bytes: 6, expected a multiple of 4 (2 ranks of bf16) up to 16 TiB; the next is 8"},
       {replaced("\"512M\"", "0"), "collective.bytes: 0, expected a size of at least 1 byte such as \"512M\" or 536870912"},
