@@ -39,9 +39,6 @@ Status possible(const Step& step) {
           "operation \"{}\": a recorded kernel, expected one that a GPU backend can launch (the simulator takes it by its times)",
           operation.name));
     }
-    if (!computes(operation) && !communication_of(step, operation)) {
-      return invalid_input(fmt::format("operation \"{}\": a send, which a GPU backend does not know", operation.name));
-    }
     if (operation.host_gap != Microseconds(0)) {
       return invalid_input(fmt::format("operation \"{}\": host_gap_us: {}, expected none (a real host takes its own time)",
                                        operation.name, operation.host_gap.count()));
