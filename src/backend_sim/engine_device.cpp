@@ -8,7 +8,6 @@
 namespace elbowroom::sim {
 namespace {
 
-
 int lanes_of(const std::vector<Task>& tasks) {
   int lanes = 1;
   for (const Task& task : tasks) lanes = std::max(lanes, task.lane + 1);

@@ -207,8 +207,8 @@ TEST(SimProgram, BroadcastsSendsAndUnevenExchangesTakeWhatTheirBytesTakeOnTheLin
     return time_of(what, ranks);
   };
   const Microseconds start(38);
-  // An all_to_all of four ranks moves 192 MiB of 256. With equal shares the uneven one is the same; with all of it for one rank, that
-  // one gets 768 MiB: four times as much.
+  // An all_to_all of four ranks moves 192 MiB of 256. With equal shares the uneven one is the same; with all of it for one rank,
+  // that one gets 768 MiB: four times as much.
   const Microseconds even = time(CollectiveOp::all_to_all, 4);
   EXPECT_EQ(time(CollectiveOp::all_to_all_v, 4, {1, 1, 1, 1}), even);
   EXPECT_NEAR((time(CollectiveOp::all_to_all_v, 4, {0, 0, 0, 1}) - start) / (even - start), 4, 0.05);
