@@ -2,7 +2,7 @@
 add_library(elbowroom_warnings INTERFACE)
 target_compile_options(elbowroom_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
-    -Woverloaded-virtual -Wundef -Werror>
+    -Woverloaded-virtual -Wundef $<$<BOOL:${ELBOWROOM_WERROR}>:-Werror>>
   # std::stable_sort of libstdc++ 12 uses a deprecated function and silences that for g++ alone.
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations>)
 

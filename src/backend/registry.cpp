@@ -34,7 +34,7 @@ Result<std::unique_ptr<Backend>> open_first_usable(const BackendOptions& options
     if (backend) {
       if (options.notice) {
         const std::string why = reasons.empty() ? "first usable of this build" : reasons;
-        options.notice(Severity::info, fmt::format("backend {}: {}", entry.name, why));
+        options.notice(fmt::format("backend {}: {}", entry.name, why));
       }
       return backend;
     }

@@ -20,7 +20,7 @@ constexpr auto kSearch = std::regex_constants::ECMAScript;
 #endif
 
 void tell(const NoticeSink& notice, std::string_view line) {
-  if (notice) notice(Severity::info, line);
+  if (notice) notice(line);
 }
 
 }  // namespace
@@ -58,9 +58,9 @@ Result<std::unique_ptr<Backend>> open_for(const BackendRequest& request, const s
   int needed = 0;
   for (const Scenario& scenario : scenarios) needed = std::max(needed, scenario.gpus);
   // Held back, so that a backend that is not taken in the end is not announced.
-  std::vector<std::pair<Severity, std::string>> notices;
+  std::vector<std::string> notices;
   BackendOptions held = request.options;
-  held.notice = [&notices](Severity severity, std::string_view line) { notices.emplace_back(severity, line); };
+  held.notice = [&notices](std::string_view line) { notices.emplace_back(line); };
   Result<std::unique_ptr<Backend>> backend = open_backend(request.backend, held);
   const bool few = backend && static_cast<int>((*backend)->devices().size()) < needed;
   const NoticeSink& notice = request.options.notice;
@@ -69,8 +69,8 @@ Result<std::unique_ptr<Backend>> open_for(const BackendRequest& request, const s
                              (*backend)->devices().size(), needed));
     return open_backend(kFallback, request.options);
   }
-  for (const auto& [severity, line] : notices) {
-    if (notice) notice(severity, line);
+  for (const std::string& line : notices) {
+    if (notice) notice(line);
   }
   if (few) {
     return invalid_input(fmt::format("gpus: {}, expected at most {} (devices of backend {})", needed, (*backend)->devices().size(),

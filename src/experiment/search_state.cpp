@@ -62,7 +62,7 @@ void SearchState::remove() const {
 }
 
 void SearchState::say(const std::string& line) const {
-  if (notice_) notice_(Severity::info, line);
+  if (notice_) notice_(line);
 }
 
 }  // namespace elbowroom::detail

@@ -144,9 +144,7 @@ std::string to_json(const Origin& origin, const std::vector<std::string>& left_o
   json["provenance"] = to_string(origin.provenance);
   json["backend"] = origin.backend;
   json["device"] = origin.device.limits.name;
-  OrderedJson versions = OrderedJson::object();
-  for (const auto& [name, version] : origin.versions) versions[name] = version;
-  json["versions"] = std::move(versions);
+  json["versions"] = detail::versions_json(origin);
   json["model"] = detail::model_json(origin);
   json["seed"] = origin.seed;
   json["without"] = left_out;

@@ -141,13 +141,4 @@ std::string heading_of(const ResultColumn& column) {
   return fmt::format("{} {}", column.upper, column.lower);
 }
 
-std::string column_legend() {
-  std::string legend;
-  for (const ResultColumn& column : kColumns) {
-    const std::string_view unit = column.unit.empty() ? kAbsentCell : column.unit;
-    legend += fmt::format("{:<13} {:<19} {:<3} {}\n", heading_of(column), column.tag, unit, column.description);
-  }
-  return legend;
-}
-
 }  // namespace elbowroom

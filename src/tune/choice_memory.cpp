@@ -137,7 +137,7 @@ ChoiceMemory load_choices_or_none(const std::string& path, const NoticeSink& not
   const Result<std::optional<std::string>> text = read_stored(memory_at(path));
   Result<ChoiceMemory> memory = !text ? Result<ChoiceMemory>(text.error()) : *text ? parse_choices(**text, path) : ChoiceMemory();
   if (memory) return *std::move(memory);
-  if (notice) notice(Severity::warning, fmt::format("memory of choices ignored: {}", memory.error().message));
+  if (notice) notice(fmt::format("memory of choices ignored: {}", memory.error().message));
   return {};
 }
 

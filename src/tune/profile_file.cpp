@@ -26,7 +26,7 @@ Result<Profile> load_profile(const std::string& path) {
 Profile load_profile_or_none(const std::string& path, const NoticeSink& notice) {
   Result<Profile> profile = load_profile(path);
   if (profile) return std::move(*profile);
-  if (notice) notice(Severity::warning, fmt::format("profile ignored: {}", profile.error().message));
+  if (notice) notice(fmt::format("profile ignored: {}", profile.error().message));
   return {};
 }
 

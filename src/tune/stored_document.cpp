@@ -112,8 +112,7 @@ Status rewrite_stored(const StoredDocument& document, const Rewriting& rewriting
     const std::string kept = free_name(path);
     if (std::rename(path.c_str(), kept.c_str()) != 0) return failed(cannot("renamed", path));
     if (notice) {
-      notice(Severity::warning,
-             fmt::format("{} begun anew, the old file is kept as {}: {}", document.what, kept, after.error().message));
+      notice(fmt::format("{} begun anew, the old file is kept as {}: {}", document.what, kept, after.error().message));
     }
     after = rewriting("");
   }

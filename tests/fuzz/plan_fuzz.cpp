@@ -1,26 +1,16 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "elbowroom/model/device_catalog.hpp"
 #include "elbowroom/plan/plan_text.hpp"
+#include "fuzz/stop.hpp"
 
 namespace {
 
 using namespace elbowroom;
-
-[[noreturn]] void stop(const char* what, const std::string& text) {
-  std::fprintf(stderr, "%s: '%s'\n", what, text.c_str());
-  std::abort();
-}
-
-void check_line(const Error& error) {
-  if (error.message.empty() || error.message.find('\n') != std::string::npos) stop("the error is not one line", error.message);
-}
 
 /// A kernel that can be capped beside a collective that has all controls.
 ControlSite site() {

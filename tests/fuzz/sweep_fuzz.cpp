@@ -1,25 +1,15 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "elbowroom/report/sweep_document.hpp"
+#include "fuzz/stop.hpp"
 
 namespace {
 
 using namespace elbowroom;
-
-[[noreturn]] void stop(const char* what, const std::string& text) {
-  std::fprintf(stderr, "%s: '%s'\n", what, text.c_str());
-  std::abort();
-}
-
-void check_line(const Error& error) {
-  if (error.message.empty() || error.message.find('\n') != std::string::npos) stop("the error is not one line", error.message);
-}
 
 Scenario scenario() {
   return {"fuzz",

@@ -45,7 +45,7 @@ void print_notice(std::string_view who, std::string_view line) {
 void print_notice(std::string_view line) { print_notice("elbowroom", line); }
 
 NoticeSink notices() {
-  return [](Severity, std::string_view line) { print_notice(line); };
+  return [](std::string_view line) { print_notice(line); };
 }
 
 int complain(std::string_view who, const Error& error) {

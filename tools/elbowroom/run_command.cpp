@@ -164,7 +164,7 @@ class Run {
     for (StoredDuration& duration : learned_durations(report.processes, seconds_since_1970())) more.put(std::move(duration));
     if (more.durations().empty())
       return print_notice(kRun, "nothing was learned: no kernel was launched eight times with a timing");
-    const auto notice = [](Severity, std::string_view line) { print_notice(kRun, line); };
+    const auto notice = [](std::string_view line) { print_notice(kRun, line); };
     if (const Status stored = add_to_profile(request_.learn_into, more, notice); !stored)
       print_notice(kRun, stored.error().message);
   }
@@ -173,7 +173,7 @@ class Run {
     if (request_.memory.empty()) return;
     const detail::NewChoices found = new_choices(report.processes, request_.surroundings, seconds_since_1970());
     if (found.kept.empty() && found.disagreed.empty()) return;
-    const auto notice = [](Severity, std::string_view line) { print_notice(kRun, line); };
+    const auto notice = [](std::string_view line) { print_notice(kRun, line); };
     if (const Status stored = detail::remember_choices(request_.memory, found, notice); !stored)
       print_notice(kRun, fmt::format("what auto found is not kept: {}", stored.error().message));
   }

@@ -75,8 +75,7 @@ Result<Profile> asked_profile(const RunArguments& arguments) {
     return invalid_input(fmt::format("--learn: {}", storable.error().message));
   }
   std::error_code unknown;
-  if (arguments.profile_file.empty())
-    return load_profile_or_none(path, [](Severity, std::string_view line) { print_notice(kRun, line); });
+  if (arguments.profile_file.empty()) return load_profile_or_none(path, [](std::string_view line) { print_notice(kRun, line); });
   if (!arguments.learn && !fs::exists(path, unknown)) {
     return invalid_input(fmt::format("--profile: '{}', expected a file that exists", path));
   }
@@ -117,8 +116,7 @@ std::string asked_memory(const RunArguments& arguments, run::Policy policy) {
 
 std::string remembered_choices(const std::string& memory, const ChoiceSurroundings& surroundings) {
   if (memory.empty()) return "";
-  return choices_text(detail::load_choices_or_none(memory, [](Severity, std::string_view line) { print_notice(kRun, line); }),
-                      surroundings);
+  return choices_text(detail::load_choices_or_none(memory, [](std::string_view line) { print_notice(kRun, line); }), surroundings);
 }
 
 /// Nobody asked for the backend that refuses: a program for CUDA may be started where its driver is not.

@@ -59,7 +59,4 @@ ELBOWROOM_API std::string_view unit_of(const ResultColumn& column, const TableSc
 /// The heading in one line: "reduction", "blocks per SM".
 ELBOWROOM_API std::string heading_of(const ResultColumn& column);
 
-/// One line for each column: heading, tag, unit and description.
-ELBOWROOM_API std::string column_legend();
-
 }  // namespace elbowroom

@@ -13,7 +13,6 @@
 namespace elbowroom::interposer::hip {
 
 /// A kernel is launched by its handle or by its host function, whose values may meet.
-inline FunctionId function_id(hip::Function function) { return reinterpret_cast<std::uintptr_t>(function); }
 inline FunctionId host_function_id(const void* function) {
   return reinterpret_cast<std::uintptr_t>(function) | (std::uint64_t{1} << 63U);
 }

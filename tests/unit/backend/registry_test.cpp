@@ -14,16 +14,11 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-struct Notice {
-  Severity severity;
-  std::string line;
-};
-
 /// Options for devices of that name whose notices are kept.
-BackendOptions listening(std::vector<Notice>& notices, const std::string& device = "auto") {
+BackendOptions listening(std::vector<std::string>& notices, const std::string& device = "auto") {
   BackendOptions options;
   options.device = device;
-  options.notice = [&notices](Severity severity, std::string_view line) { notices.push_back({severity, std::string(line)}); };
+  options.notice = [&notices](std::string_view line) { notices.emplace_back(line); };
   return options;
 }
 
@@ -73,7 +68,7 @@ TEST(OpenBackend, ByNameTakesThatOneOrNone) {
   for (const BackendEntry& entry : backends()) {
     SCOPED_TRACE(entry.name);
     const Result<std::unique_ptr<Backend>> direct = entry.open({});
-    std::vector<Notice> notices;
+    std::vector<std::string> notices;
     const Result<std::unique_ptr<Backend>> named = open_backend(entry.name, listening(notices));
     ASSERT_EQ(named.ok(), direct.ok());
     if (named) {
@@ -92,7 +87,7 @@ TEST(OpenBackend, AutoTakesTheFirstUsableAndSaysWhichAndWhyInOneNotice) {
     if (!backend) passed_over += (passed_over.empty() ? "" : "; ") + std::string(entry.name) + ": " + backend.error().message;
     return backend.ok();
   });
-  std::vector<Notice> notices;
+  std::vector<std::string> notices;
   const Result<std::unique_ptr<Backend>> backend = open_backend("auto", listening(notices));
   ASSERT_EQ(backend.ok(), first != backends().end());
   if (!backend) {
@@ -103,18 +98,17 @@ TEST(OpenBackend, AutoTakesTheFirstUsableAndSaysWhichAndWhyInOneNotice) {
   }
   EXPECT_EQ((*backend)->name(), first->name);
   const std::string line = "backend " + std::string(first->name) + ": ";
-  const auto names_it = [&](const Notice& notice) { return notice.line.starts_with(line); };
+  const auto names_it = [&](const std::string& notice) { return notice.starts_with(line); };
   ASSERT_EQ(std::ranges::count_if(notices, names_it), 1);
-  const Notice& notice = *std::ranges::find_if(notices, names_it);
-  EXPECT_EQ(notice.severity, Severity::info);
-  EXPECT_TRUE(one_line(notice.line));
-  EXPECT_THAT(notice.line, HasSubstr(passed_over.empty() ? "first usable" : passed_over));
+  const std::string& notice = *std::ranges::find_if(notices, names_it);
+  EXPECT_TRUE(one_line(notice));
+  EXPECT_THAT(notice, HasSubstr(passed_over.empty() ? "first usable" : passed_over));
 }
 
 TEST(OpenBackend, AutoNeedsNoOneToListen) { EXPECT_NO_THROW(static_cast<void>(open_backend("auto", {}))); }
 
 TEST(OpenBackend, AutoWithoutAUsableOneCarriesEveryReason) {
-  std::vector<Notice> notices;
+  std::vector<std::string> notices;
   const Result<std::unique_ptr<Backend>> backend = open_backend("auto", listening(notices, kNoDevice));
   ASSERT_FALSE(backend.ok());
   EXPECT_TRUE(one_line(backend.error().message));

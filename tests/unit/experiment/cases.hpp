@@ -66,7 +66,7 @@ inline CaseTrials scripted(std::deque<Result<Microseconds>> answers) {
 struct Told {
   std::vector<std::string> lines;
   NoticeSink sink() {
-    return [this](Severity, std::string_view line) { lines.emplace_back(line); };
+    return [this](std::string_view line) { lines.emplace_back(line); };
   }
 };
 

@@ -75,14 +75,8 @@ TEST(CriticalPath, AGateWaitsForABegin) {
 
 TEST(CriticalPath, RanksWaitForEachOtherWhereTheyCommunicate) {
   // The front computes 10 twice, sends 2 each time; the back computes 20 behind each: 10 + 2 + 20 + 20.
-  Step step;
+  Step step = two_stages();
   step.repeats = 2;
-  step.mesh = {{"pp", 2}};
-  step.operations = {compute_operation("front"), comm_operation("act", {{0, false}}), compute_operation("back", {{1, false}})};
-  step.operations[0].at = {{0, 0}};
-  step.operations[2].at = {{0, 1}};
-  step.operations[1].along = {0};
-  step.operations[1].what = SendRecv{mebibytes(16), DataType::bf16, 0, 1};
   EXPECT_DOUBLE_EQ(path(step, {us(10), us(2), us(20)}), 52);
   // A sum over all ranks begins when the back is done: 52 + 5. Without edges it would begin at once.
   step.operations.push_back(comm_operation("sum", {{0, false}, {2, false}}));

@@ -82,19 +82,14 @@ TEST(HardwareLimit, ASwitchThatAddsSendsLess) {
 }
 
 TEST(HardwareLimit, OfRanksThatDifferIsThatOfTheBusiest) {
-  // The front takes 10 us of SM time, sends 40 B in 4 us, the back takes 3 x 20 us: 14 + 60, all of which is the longest wait, too.
-  Step step;
-  step.mesh = {{"pp", 2}};
-  step.operations = {compute_operation("front"), comm_operation("act", {{0, false}}), compute_operation("back", {{1, false}})};
+  // The front takes 10 us of SM time, sends 40 B in 4 us, the back takes 60: 14 + 60, all of which is the longest wait, too.
   const auto recorded = [](double us) {
     return RecordedKernel{"kernel", {Microseconds(us + 1), Microseconds(us)}, Blocks(1), {}, {}, {}, {}, {}};
   };
+  Step step = two_stages();
   step.operations[0].what = recorded(10);
-  step.operations[0].at = {{0, 0}};
   step.operations[1].what = SendRecv{Bytes(40), DataType::bf16, 0, 1};
-  step.operations[1].along = {0};
   step.operations[2].what = recorded(60);
-  step.operations[2].at = {{0, 1}};
   const HardwareLimit limit = hardware_limit(step, slow_rates());
   EXPECT_EQ(limit.part, DevicePart::sms);
   EXPECT_DOUBLE_EQ(limit.busy.count(), 60);

@@ -111,16 +111,9 @@ TEST(Lower, WaitsForTheLatestOfALaneAlone) {
 }
 
 TEST(Lower, RanksThatDoNotMeetAreNotOrdered) {
-  // Two stages of a pipeline: the second computes after what it receives, and so beside what the first computes next.
-  Step step;
-  step.ranks = 2;
+  // The back computes after what it receives, and so beside what the front computes next.
+  Step step = two_stages();
   step.repeats = 2;
-  step.mesh = {{"pp", 2}};
-  step.operations = {compute_operation("front"), comm_operation("act", {{0, false}}), compute_operation("back", {{1, false}})};
-  step.operations[0].at = {{0, 0}};
-  step.operations[2].at = {{0, 1}};
-  step.operations[1].along = {0};
-  step.operations[1].what = SendRecv{mebibytes(16), DataType::bf16, 0, 1};
   OverlapPlan plan = gated();
   plan.windows_only = true;
   plan.pad = Bytes(1'024);

@@ -54,12 +54,6 @@ TEST(ResultColumns, ControlsThatNobodyUsesAreLeftOut) {
   EXPECT_TRUE(shows(CaseResult{}, "plan.comm_blocks"));
 }
 
-TEST(ResultColumns, LegendNamesEveryTag) {
-  const std::string legend = column_legend();
-  for (const ResultColumn& described : result_columns()) EXPECT_NE(legend.find(described.tag), std::string::npos) << described.tag;
-  EXPECT_NE(legend.find("reduction     reduction           %   1 - time ratio\n"), std::string::npos) << legend;
-}
-
 TEST(ResultColumns, AnUnshapedPlanHasNoPad) {
   SchemeResult result = example_result("shaped", {}, example_time(1, 1, 1));
   EXPECT_EQ(column("plan.pad_bytes").cell(result, {}), "-");

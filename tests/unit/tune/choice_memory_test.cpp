@@ -148,7 +148,7 @@ class ChoiceFile : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
   [[nodiscard]] NoticeSink notice() {
-    return [this](Severity, std::string_view line) { said.emplace_back(line); };
+    return [this](std::string_view line) { said.emplace_back(line); };
   }
 
   std::vector<std::string> said;

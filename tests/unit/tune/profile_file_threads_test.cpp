@@ -37,7 +37,7 @@ class ProfileFile : public ::testing::Test {
 
   Status store(const StoredChoice& stored) { return add_to_profile(path_, of(stored), sink()); }
   NoticeSink sink() {
-    return [this](Severity, std::string_view line) { notices_.emplace_back(line); };
+    return [this](std::string_view line) { notices_.emplace_back(line); };
   }
 
   fs::path folder_;
