@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-#include <utility>
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
@@ -14,7 +13,7 @@ namespace elbowroom {
 /// The plan of every operation of a step: of computations the controls of computations act, of collectives those of collectives.
 struct StepPlan {
   StepPlan() = default;
-  StepPlan(OverlapPlan everywhere) : usual(std::move(everywhere)) {}
+  StepPlan(OverlapPlan everywhere) : usual(everywhere) {}
 
   OverlapPlan usual;               ///< of operations without one of their own
   std::map<int, OverlapPlan> own;  ///< by operation

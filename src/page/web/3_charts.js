@@ -26,7 +26,7 @@ function gridLines(x, top, height, scale, unit) {
 
 function timesOf(view, provenance) {
   const numbers = view.rows.flatMap((row) => [row.median, row.low, row.high, ...row.times]);
-  const references = view.references.filter((reference) => isNumber(reference.value));
+  const references = view.references.filter((reference) => isNumber(reference.value)).sort((a, b) => a.value - b.value);
   const all = [...numbers, ...references.map((reference) => reference.value), ...(view.unit === "us" ? [] : [view.unit === "%" ? 0 : 1])];
   const scale = scaleOf(view.unit, all);
   const note = view.marked_as && view.rows.some((row) => row.marked) ? make("span.note", {}, `* ${view.marked_as}`) : null;
@@ -44,18 +44,21 @@ function timesOf(view, provenance) {
       svg.append(timeRow(row, x, y, labels, width, words, scale, view.unit, provenance));
       y += heights[at];
     });
-    references.forEach((reference, at) => svg.append(referenceLine(reference, x, top, height, at, scale, view.unit)));
+    references.forEach((reference, at) => svg.append(referenceLine(reference, x, top, height, { at, last: at === references.length - 1 }, scale, view.unit)));
     return svg;
   });
 }
 
-function referenceLine(reference, x, top, height, at, scale, unit) {
+/** The name of the last of the lines stands behind it, those of the others before theirs, where there is room: no line runs through a name. */
+function referenceLine(reference, x, top, height, place, scale, unit) {
   const position = x(reference.value);
-  const end = position > (x.range()[0] + x.range()[1]) / 2;
+  const share = (position - x.range()[0]) / (x.range()[1] - x.range()[0]);
+  const end = place.last ? share > 0.7 : share > 0.3;
   const label = `${reference.label} ${withUnit(shown(reference.value, scale), scale.unit)}`;
+  const y = top - 6 - 12 * (place.at % 2);
   return draw("g.reference", {}, draw("title", {}, `${reference.label}: ${exactly(reference.value, unit)}`),
-    draw("line", { x1: position, x2: position, y1: top - 4, y2: top + height }),
-    draw("text", { x: position + (end ? -4 : 4), y: top - 6 - 12 * (at % 2), "text-anchor": end ? "end" : "start" }, label));
+    draw("line", { x1: position, x2: position, y1: y - 8, y2: top + height }),
+    draw("text", { x: position + (end ? -4 : 4), y, "text-anchor": end ? "end" : "start" }, label));
 }
 
 /** A bar from zero (of lengths), a whisker for the interval, a point for the median; single runs as strokes. */
