@@ -12,20 +12,12 @@
 #include <utility>
 #include <variant>
 
+#include "elbowroom/model/comm_environment.hpp"
+
 namespace elbowroom {
 namespace {
 
 using Versions = std::span<const std::pair<std::string, std::string>>;
-
-/// Where NCCL and RCCL take from the environment by which links, algorithm and blocks they move data.
-constexpr std::array<std::string_view, 23> kMovesData = {"NCCL_ALGO",          "NCCL_BUFFSIZE",          "NCCL_CGA_CLUSTER_SIZE",
-                                                         "NCCL_CTA_POLICY",    "NCCL_CUMEM_ENABLE",      "NCCL_MAX_CTAS",
-                                                         "NCCL_MAX_NCHANNELS", "NCCL_MAX_P2P_NCHANNELS", "NCCL_MIN_CTAS",
-                                                         "NCCL_MIN_NCHANNELS", "NCCL_MIN_P2P_NCHANNELS", "NCCL_NTHREADS",
-                                                         "NCCL_NVLS_ENABLE",   "NCCL_NVLS_NCHANNELS",    "NCCL_P2P_DIRECT_DISABLE",
-                                                         "NCCL_P2P_DISABLE",   "NCCL_P2P_LEVEL",         "NCCL_P2P_USE_CUDA_MEMCPY",
-                                                         "NCCL_PROTO",         "NCCL_SHM_DISABLE",       "NCCL_SYM_CTAS",
-                                                         "NCCL_TUNER_PLUGIN",  "NCCL_WIN_ENABLE"};
 
 std::string version_of(Versions versions, std::string_view name) {
   const auto found = std::ranges::find(versions, name, &Versions::value_type::first);
@@ -43,9 +35,9 @@ std::string comm_library_of(Versions versions) {
     const std::string version = version_of(versions, library);
     if (version.empty()) continue;
     std::string words = fmt::format("{} {}", library, version);
-    for (const std::string_view name : kMovesData) {
-      const auto set = std::ranges::find(versions, name, &Versions::value_type::first);
-      if (set != versions.end()) words += fmt::format(" {}={}", name, as_a_word(set->second));
+    for (const CommVariable& variable : comm_variables()) {
+      const auto set = std::ranges::find(versions, variable.name, &Versions::value_type::first);
+      if (variable.moves_data && set != versions.end()) words += fmt::format(" {}={}", variable.name, as_a_word(set->second));
     }
     return words;
   }

@@ -9,11 +9,11 @@
 #include <string>
 #include <utility>
 
+#include "elbowroom/model/comm_environment.hpp"
+
 namespace elbowroom {
 namespace {
 
-constexpr std::string_view kCluster = "NCCL_CGA_CLUSTER_SIZE";
-constexpr std::string_view kCopyEngine = "NCCL_CTA_POLICY";
 constexpr const char* kIgnorePriorities = "DEBUG_HIP_IGNORE_STREAM_PRIORITY";
 
 bool can_be_loaded(std::initializer_list<const char*> names) {
@@ -52,8 +52,8 @@ Status check_run_backend(RunBackend backend, run::Policy policy, const RunContro
         "shape");
   }
   if (asked.sm_target) return invalid_input("--sm-target: not there with hip, whose rocBLAS takes no number of compute units");
-  if (sets(asked, kCluster)) return invalid_input("--set: cluster is not there with hip, which has no clusters of blocks");
-  if (sets(asked, kCopyEngine)) {
+  if (sets(asked, kClusterVariable)) return invalid_input("--set: cluster is not there with hip, which has no clusters of blocks");
+  if (sets(asked, kBlockPolicyVariable)) {
     return invalid_input("--set: copy_engine is not there with hip: collectives by copy engines are NCCL's");
   }
   if (!asked.comm_rules.empty()) {
@@ -65,7 +65,7 @@ Status check_run_backend(RunBackend backend, run::Policy policy, const RunContro
 RunControls possible_controls(RunBackend backend, RunControls offered) {
   if (backend != RunBackend::hip) return offered;
   offered.product_targets.clear();
-  std::erase_if(offered.comm_library, [](const auto& setting) { return setting.first == kCluster; });
+  std::erase_if(offered.comm_library, [](const auto& setting) { return setting.first == kClusterVariable; });
   return offered;
 }
 
@@ -73,8 +73,8 @@ EnvironmentChanges backend_environment(RunBackend backend, run::Policy policy, c
   EnvironmentChanges changes;
   if (backend != RunBackend::hip) return changes;
   for (const auto& [variable, value] : controls.comm_library) {
-    if (variable == "NCCL_MIN_CTAS") changes.emplace_back("NCCL_MIN_NCHANNELS", value);
-    if (variable == "NCCL_MAX_CTAS") changes.emplace_back("NCCL_MAX_NCHANNELS", value);
+    if (variable == kLeastCommBlocksVariable) changes.emplace_back(kLeastChannelsVariable, value);
+    if (variable == kMostCommBlocksVariable) changes.emplace_back(kMostChannelsVariable, value);
   }
   if (policy != run::Policy::observe && std::getenv(kIgnorePriorities) == nullptr) changes.emplace_back(kIgnorePriorities, "0");
   return changes;

@@ -4,22 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <string_view>
 #include <vector>
 
+#include "elbowroom/model/comm_environment.hpp"
+
 namespace elbowroom {
 namespace {
 
-// A ring adds an element's terms in the order of its ranks, from one that its place in the buffer decides: blocks and threads
-// change which.
-constexpr std::array<std::string_view, 5> kOfSums = {"NCCL_MIN_CTAS", "NCCL_MAX_CTAS", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS",
-                                                     "NCCL_NTHREADS"};
-
-bool changes_sums(const std::pair<std::string, std::string>& setting) {
-  return std::ranges::find(kOfSums, setting.first) != kOfSums.end();
-}
+bool changes_sums(const std::pair<std::string, std::string>& setting) { return orders_sums(setting.first); }
 
 std::string_view value_of(const char* variable) {
   const char* const value = std::getenv(variable);
@@ -33,8 +27,12 @@ std::string same_bits_asked_by(bool option) {
   // These two values are how cuBLAS is made deterministic, which PyTorch's deterministic mode insists on.
   const std::string_view workspace = value_of("CUBLAS_WORKSPACE_CONFIG");
   if (workspace == ":4096:8" || workspace == ":16:8") return fmt::format("CUBLAS_WORKSPACE_CONFIG={}", workspace);
-  for (const char* variable : {"NCCL_ALGO", "NCCL_PROTO"}) {
-    if (!value_of(variable).empty()) return fmt::format("{}={}", variable, value_of(variable));
+  for (const CommVariable& variable : comm_variables()) {
+    if (variable.fixes != CommVariable::Fixes::algorithm) continue;
+    // Names of rows are literals.
+    if (const std::string_view value = value_of(variable.name.data()); !value.empty()) {
+      return fmt::format("{}={}", variable.name, value);
+    }
   }
   return "";
 }

@@ -3,24 +3,22 @@
 #include <strings.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <string_view>
 
+#include "elbowroom/model/comm_environment.hpp"
+
 namespace elbowroom {
 namespace {
 
-constexpr const char* kPolicy = "NCCL_CTA_POLICY";
-constexpr std::array<const char*, 6> kBlocks = {"NCCL_MIN_CTAS",      "NCCL_MAX_CTAS",   "NCCL_MIN_NCHANNELS",
-                                                "NCCL_MAX_NCHANNELS", "NCCL_MIN_NRINGS", "NCCL_MAX_NRINGS"};
-
 /// As NCCL will find it; empty: nobody set it.
-std::string setting(const RunControls& controls, const char* variable) {
+std::string setting(const RunControls& controls, std::string_view variable) {
   const auto own = std::ranges::find(controls.comm_library, variable, &std::pair<std::string, std::string>::first);
   if (own != controls.comm_library.end()) return own->second;
-  const char* const value = std::getenv(variable);
+  // Names of variables are literals.
+  const char* const value = std::getenv(variable.data());
   return value == nullptr ? "" : value;
 }
 
@@ -37,11 +35,12 @@ bool may_be_efficiency(const std::string& policy) {
 std::string reason_to_leave_out(const RunControls& controls, const std::string& same_bits) {
   if (std::ranges::find(controls.off, "budget") != controls.off.end()) return "--off budget";
   if (!same_bits.empty()) return same_bits;
-  for (const char* variable : kBlocks) {
-    if (const std::string value = setting(controls, variable); !value.empty()) return std::string(variable) + "=" + value;
+  for (const CommVariable& variable : comm_variables()) {
+    if (variable.fixes != CommVariable::Fixes::blocks) continue;
+    if (const std::string value = setting(controls, variable.name); !value.empty()) return std::string(variable.name) + "=" + value;
   }
-  const std::string policy = setting(controls, kPolicy);
-  return may_be_efficiency(policy) ? std::string(kPolicy) + "=" + policy : "";
+  const std::string policy = setting(controls, kBlockPolicyVariable);
+  return may_be_efficiency(policy) ? std::string(kBlockPolicyVariable) + "=" + policy : "";
 }
 
 }  // namespace
@@ -56,9 +55,9 @@ BudgetQuestions budget_questions(run::Policy policy, RunBackend backend, const R
 }
 
 EnvironmentChanges tuner_environment(const std::string& library, const std::string& job) {
-  EnvironmentChanges changes{{"NCCL_TUNER_PLUGIN", library}, {"ELBOWROOM_RUN_JOB", job}};
+  EnvironmentChanges changes{{std::string(kTunerPluginVariable), library}, {"ELBOWROOM_RUN_JOB", job}};
   // A run around this one has put its library there, and what was there before it beside it.
-  const char* const before = std::getenv("NCCL_TUNER_PLUGIN");
+  const char* const before = std::getenv(kTunerPluginVariable.data());
   const bool of_another_run =
       before != nullptr && std::filesystem::path(before).filename() == std::filesystem::path(library).filename();
   if (before != nullptr && !of_another_run) changes.emplace_back("ELBOWROOM_RUN_TUNER_PLUGIN", before);
