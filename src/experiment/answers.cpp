@@ -11,7 +11,7 @@ std::vector<std::string> cases_below(const ResultDocument& document, double perc
     const double reduction = best != nullptr ? 100 * best->metrics.reduction.value_or(0) : 0;
     if (reduction >= percent) continue;
     lines.push_back(
-        fmt::format("{}: the best reduction is {:.1f} %, expected at least {:g} %", result.scenario.name, reduction, percent));
+        fmt::format("{}: the best reduction is {:.1f} %, expected at least {:g} %", name_of(result.what), reduction, percent));
   }
   return lines;
 }
@@ -21,7 +21,7 @@ std::vector<std::string> refused_requests(const ResultDocument& document) {
   for (const CaseResult& result : document.cases) {
     for (const Refusal& refusal : result.refusals) {
       if (refusal.asked_for)
-        lines.push_back(fmt::format("{}: {} was refused: {}", result.scenario.name, refusal.scheme, refusal.reason));
+        lines.push_back(fmt::format("{}: {} was refused: {}", name_of(result.what), refusal.scheme, refusal.reason));
     }
   }
   return lines;

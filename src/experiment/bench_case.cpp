@@ -9,8 +9,6 @@
 #include <utility>
 
 #include "elbowroom/experiment/timed_rounds.hpp"
-#include "elbowroom/plan/critical_path.hpp"
-#include "elbowroom/plan/hardware_limit.hpp"
 #include "elbowroom/plan/lower.hpp"
 #include "elbowroom/plan/occupancy.hpp"
 #include "elbowroom/plan/order_check.hpp"
@@ -19,6 +17,7 @@
 #include "elbowroom/trace/summary.hpp"
 #include "experiment/case_error.hpp"
 #include "experiment/case_summary.hpp"
+#include "experiment/yardsticks.hpp"
 #include "run/limits.hpp"
 
 namespace elbowroom {
@@ -43,18 +42,18 @@ constexpr std::size_t kSequential = 2;
 
 class CaseRun {
  public:
-  CaseRun(Backend& backend, const Scenario& scenario, const BenchSettings& settings, CaseObserver& observer)
-      : backend_(backend), scenario_(scenario), settings_(settings), observer_(observer) {}
+  CaseRun(Backend& backend, const Case& what, const BenchSettings& settings, CaseObserver& observer)
+      : backend_(backend), what_(what), settings_(settings), observer_(observer) {}
 
   Result<CaseMeasurement> run() {
     observer_.expect(CaseStep::prepare, 1);
     if (Status goes_on = observer_.begin(CaseStep::prepare, "preparing"); !goes_on) return goes_on.error();
-    Result<CaseTrials> trials = CaseTrials::prepare(backend_, scenario_);
-    if (!trials) return in_case(scenario_, trials.error());
+    Result<CaseTrials> trials = CaseTrials::prepare(backend_, what_);
+    if (!trials) return in_case(name_of(what_), trials.error());
     trials_.emplace(std::move(*trials));
-    measurement_.result.scenario = scenario_;
+    measurement_.result.what = what_;
     for (Status (CaseRun::* const step)() : {&CaseRun::choose_entries, &CaseRun::verify, &CaseRun::time, &CaseRun::record}) {
-      if (Status done = (this->*step)(); !done) return in_case(scenario_, done.error());
+      if (Status done = (this->*step)(); !done) return in_case(name_of(what_), done.error());
     }
     if (Status summarized = summarize_all(); !summarized) return summarized.error();
     mark_refusals();
@@ -63,6 +62,12 @@ class CaseRun {
 
  private:
   [[nodiscard]] const DeviceLimits& limits() const { return backend_.devices().front().limits; }
+
+  /// The collective whose budget is the user's. Of a step each has its own, which a plan never overrules either.
+  [[nodiscard]] Collective fixed() const {
+    const auto* scenario = std::get_if<Scenario>(&what_);
+    return scenario != nullptr ? scenario->collective : Collective();
+  }
 
   /// What is to come, as long as nothing is refused on the way; a scheme of which one plan is chosen is screened and becomes one
   /// entry.
@@ -91,8 +96,8 @@ class CaseRun {
   Status choose_entries() {
     expect_all();
     OverlapPlan plain;
-    plain.comm_blocks = scenario_.collective.comm_blocks;
-    plain.cluster = scenario_.collective.cluster;
+    plain.comm_blocks = fixed().comm_blocks;
+    plain.cluster = fixed().cluster;
     entries_.push_back({{"compute_only", Order::compute_only, plain, {}}, {}, {}});
     entries_.push_back({{"comm_only", Order::comm_only, plain, {}}, {}, {}});
     entries_.push_back({{std::string(to_string(Scheme::sequential)), Order::sequential, plain, {}}, {}, {}});
@@ -172,7 +177,7 @@ class CaseRun {
   [[nodiscard]] Result<std::vector<OverlapPlan>> possible_plans(Scheme scheme) const {
     const ComputeFacts& compute = trials_->compute();
     if (is_shaped(scheme) && !compute.shape_refusal.empty()) return invalid_input(compute.shape_refusal);
-    Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, limits(), compute.footprint, scenario_.collective);
+    Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, limits(), compute.footprint, fixed());
     const bool fixed = is_shaped(scheme) && settings_.residency.kind == ResidencyChoice::Kind::fixed;
     return plans && fixed ? at_fixed_residency(std::move(*plans)) : plans;
   }
@@ -250,10 +255,11 @@ class CaseRun {
   [[nodiscard]] Status check_recording(const Entry& entry, const Timeline& timeline) const {
     const bool both = entry.order == Order::sequential || entry.order == Order::concurrent;
     // A collective is several copies.
-    if (!both || scenario_.pattern != Pattern::pipeline || entry.plan.copy_engine) return {};
-    const Step step = step_of(scenario_);
-    const Result<Program> program = lower(step, entry.order, entry.plan);
-    const Status kept = program ? check_order(step, *program, timeline) : Status(program.error());
+    const auto* scenario = std::get_if<Scenario>(&what_);
+    const bool ordered = scenario == nullptr || scenario->pattern == Pattern::pipeline;
+    if (!both || !ordered || entry.plan.copy_engine) return {};
+    const Result<Program> program = lower(trials_->step(), entry.order, entry.plan);
+    const Status kept = program ? check_order(trials_->step(), *program, timeline) : Status(program.error());
     return kept ? kept : Status(Error{kept.error().kind, fmt::format("{}: {}", entry.label, kept.error().message)});
   }
 
@@ -264,9 +270,11 @@ class CaseRun {
       if (!alone) return alone.error();
       *to = *alone;
     }
-    result.critical_path = critical_path(scenario_, result.compute_alone->median, result.comm_alone->median);
-    result.hardware_limit =
-        hardware_limit(scenario_, backend_.devices().front().limits, result.compute_alone->median, result.comm_alone->median);
+    Result<detail::Yardsticks> yardsticks =
+        detail::yardsticks_of(*trials_, what_, result.compute_alone->median, result.comm_alone->median);
+    if (!yardsticks) return in_case(name_of(what_), yardsticks.error());
+    result.critical_path = yardsticks->critical_path;
+    result.hardware_limit = std::move(yardsticks->hardware_limit);
     for (std::size_t at = kSequential; at < entries_.size(); ++at) {
       Result<SchemeResult> scheme = result_of(entries_[at]);
       if (!scheme) return scheme.error();
@@ -340,7 +348,8 @@ class CaseRun {
   /// What limits the compute kernel's residency, in the names of the contract: "registers", "threads+blocks".
   [[nodiscard]] std::string limiting_resources(const OverlapPlan& plan) const {
     std::optional<KernelFootprint> footprint = trials_->compute().footprint;
-    if (!footprint) return {};
+    // A step has many kernels, each with its own.
+    if (!footprint || std::holds_alternative<Step>(what_)) return {};
     footprint->dynamic_shared += plan.pad;
     const Result<Occupancy> found = occupancy(limits(), *footprint);
     std::string names;
@@ -353,11 +362,11 @@ class CaseRun {
 
   [[nodiscard]] std::string label_of(const Entry& entry) const {
     const std::string cap = entry.plan.blocks_per_sm ? fmt::format(" {}/SM", entry.plan.blocks_per_sm->count()) : "";
-    return fmt::format("{} {}{}", scenario_.name, entry.label, cap);
+    return fmt::format("{} {}{}", name_of(what_), entry.label, cap);
   }
 
   Backend& backend_;
-  const Scenario& scenario_;
+  const Case& what_;
   const BenchSettings& settings_;
   CaseObserver& observer_;
   std::optional<CaseTrials> trials_;
@@ -378,9 +387,8 @@ Result<ResidencyChoice> parse_residency(std::string_view text) {
   return invalid_input(fmt::format("blocks-per-sm: '{}', expected best, all or 1 to {}", text, run::kGreatestResidency));
 }
 
-Result<CaseMeasurement> bench_case(Backend& backend, const Scenario& scenario, const BenchSettings& settings,
-                                   CaseObserver& observer) {
-  return CaseRun(backend, scenario, settings, observer).run();
+Result<CaseMeasurement> bench_case(Backend& backend, const Case& what, const BenchSettings& settings, CaseObserver& observer) {
+  return CaseRun(backend, what, settings, observer).run();
 }
 
 }  // namespace elbowroom

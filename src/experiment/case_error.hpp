@@ -2,14 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/model/scenario.hpp"
 
 namespace elbowroom::detail {
 
 /// `error` behind the name of the case that it ends.
-inline Error in_case(const Scenario& scenario, const Error& error) {
-  return {error.kind, fmt::format("{}: {}", scenario.name, error.message)};
+inline Error in_case(std::string_view name, const Error& error) {
+  return {error.kind, fmt::format("{}: {}", name, error.message)};
 }
 
 }  // namespace elbowroom::detail

@@ -29,7 +29,7 @@ Result<CaseSelection> suite_cases(std::string_view name, int gpus, const NoticeS
   const Result<Suite> suite = find_suite(name);
   if (!suite) return suite.error();
   const std::span<const Scheme> schemes = suite->schemes.empty() ? baselines() : suite->schemes;
-  CaseSelection selection{suite->scenarios(gpus), suite->trials, {schemes.begin(), schemes.end()}};
+  CaseSelection selection{suite->scenarios(gpus), suite->trials, {schemes.begin(), schemes.end()}, std::nullopt};
   for (const std::string& line : share_evenly(selection.scenarios)) tell(notice, line);
   return selection;
 }
@@ -57,6 +57,10 @@ Status check_cases(const std::vector<Scenario>& scenarios) {
 Result<std::unique_ptr<Backend>> open_for(const BackendRequest& request, const std::vector<Scenario>& scenarios) {
   int needed = 0;
   for (const Scenario& scenario : scenarios) needed = std::max(needed, scenario.gpus);
+  return open_for(request, needed);
+}
+
+Result<std::unique_ptr<Backend>> open_for(const BackendRequest& request, int needed) {
   // Held back, so that a backend that is not taken in the end is not announced.
   std::vector<std::string> notices;
   BackendOptions held = request.options;

@@ -43,7 +43,7 @@ class StoredPlans {
 
   Result<TunedPlan> operator()(CaseTrials& trials) const {
     const Result<ControlSite> site = trials.site();
-    if (!site) return site.error();
+    if (!site) return Error{site.error().kind, fmt::format("tuned: {}", site.error().message)};
     if (const std::optional<std::string> why = without_a_file()) return fallback(trials, *site, *why);
     const Result<StoredChoice> stored = stored_choice(profile_, surroundings_, trials.scenario(), *site);
     if (!stored) return fallback(trials, *site, stored.error().message);

@@ -81,7 +81,7 @@ class CaseSweep {
     for (const std::size_t cell : cells_by_scenario()) {
       if (swept_.cells[cell]) continue;
       if (Status goes_on = observer_.begin(swept_, cell); !goes_on) return goes_on;
-      if (Status done = run_cell(cell); !done) return in_case(swept_.scenario, done.error());
+      if (Status done = run_cell(cell); !done) return in_case(swept_.scenario.name, done.error());
       if (Status goes_on = observer_.end(document_); !goes_on) return goes_on;
     }
     return {};
@@ -161,7 +161,7 @@ Result<SweepDocument> plan_sweep(Backend& backend, const std::vector<Scenario>& 
   SweepDocument document{origin_of(backend, scenarios.front().gpus, settings.seed), settings.trials, settings.plan, {}};
   for (const Scenario& scenario : scenarios) {
     Result<std::vector<SweepAxis>> axes = axes_of(backend, scenario, settings, *common);
-    if (!axes) return in_case(scenario, axes.error());
+    if (!axes) return in_case(scenario.name, axes.error());
     SweepCase swept{scenario, std::move(*axes), {}};
     std::size_t cells = 1;
     for (const SweepAxis& axis : swept.axes) cells *= axis.values.size();

@@ -52,13 +52,13 @@ class TuneRun {
   Result<TunedCase> run() {
     if (Status goes_on = progress_("preparing", nullptr, std::nullopt); !goes_on) return goes_on.error();
     Result<CaseTrials> trials = CaseTrials::prepare(backend_, scenario_);
-    if (!trials) return in_case(scenario_, trials.error());
+    if (!trials) return in_case(scenario_.name, trials.error());
     trials_.emplace(std::move(*trials));
     tuned_.scenario = scenario_;
     tuned_.choice.key = profile_key(scenario_, trials_->compute().footprint, surroundings_of(backend_));
     tuned_.choice.made_for = case_size(scenario_);
     for (Status (TuneRun::* const step)() : {&TuneRun::search, &TuneRun::measure_afresh, &TuneRun::verify}) {
-      if (Status done = (this->*step)(); !done) return in_case(scenario_, done.error());
+      if (Status done = (this->*step)(); !done) return in_case(scenario_.name, done.error());
     }
     return std::move(tuned_);
   }

@@ -88,6 +88,18 @@ OverlapPlan read_plan(Members& members) {
   return {};
 }
 
+std::optional<Scenario> read_case(Members& members, Section& section) {
+  if (!members.has("step")) return read_scenario(members, section);
+  Members object = members.object("step");
+  object.need("name", "a text");
+  section.title = object.text("name");
+  if (members.failed()) return std::nullopt;
+  const Result<Step> step = parse_step(object.raw().dump(-1, ' ', false, json::error_handler_t::replace), "");
+  section.line =
+      step ? step_line(*step).substr(step->name.size() + 2) : "a step that this version would refuse" + step.error().message;
+  return std::nullopt;
+}
+
 std::optional<Scenario> read_scenario(Members& members, Section& section) {
   members.need("scenario", "an elbowroom.scenario/1 document");
   Members object = members.object("scenario");

@@ -33,6 +33,9 @@ OverlapPlan read_plan(Members& members);
 /// another may have run it.
 std::optional<Scenario> read_scenario(Members& members, Section& section);
 
+/// The same, or the step in the member `step`, which is no scenario.
+std::optional<Scenario> read_case(Members& members, Section& section);
+
 /// Median, low, high and what else is there of an interval in the member `name`, which may be absent.
 void read_interval(Members& members, const char* name, Timed& timed);
 

@@ -231,7 +231,7 @@ struct Together {
 
 Section section_of(Members members, Together& together) {
   Section section;
-  const std::optional<Scenario> scenario = read_scenario(members, section);
+  const std::optional<Scenario> scenario = read_case(members, section);
   members.need("results", "an array");
   const std::vector<Column> all = columns();
   std::vector<SchemeRow> rows;

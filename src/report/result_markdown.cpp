@@ -55,9 +55,9 @@ std::string section(const CaseResult& result, const Origin& origin) {
   const std::vector<ResultColumn> columns = columns_of(result);
   const SchemeResult* best = best_result(result);
   const std::string limit = result.hardware_limit ? fmt::format("- {}\n", detail::limit_line(*result.hardware_limit, scale)) : "";
-  std::string text = fmt::format("\n### {} ({})\n\n- {}\n- {}\n{}- {}\n", escaped(result.scenario.name),
-                                 to_string(origin.provenance), escaped(scenario_line(result.scenario)),
-                                 detail::alone_line(result, scale), limit, detail::statistics_line(result, origin.device.model));
+  std::string text = fmt::format("\n### {} ({})\n\n- {}\n- {}\n{}- {}\n", escaped(name_of(result.what)),
+                                 to_string(origin.provenance), escaped(case_line(result.what)), detail::alone_line(result, scale),
+                                 limit, detail::statistics_line(result, origin.device.model));
   if (!result.results.empty()) text += "\n" + head(columns, scale);
   for (const SchemeResult& scheme : result.results) text += row(columns, scheme, scale, &scheme == best ? "**" : "");
   return text + remarks(result);

@@ -101,7 +101,7 @@ std::string table_preamble(const Origin& origin) {
 
 std::string to_table(const CaseResult& result, const Origin& origin) {
   const TableScale scale = table_scale(result, origin.device.model);
-  std::string text = comment(fmt::format("{}: {}", to_string(origin.provenance), scenario_line(result.scenario)));
+  std::string text = comment(fmt::format("{}: {}", to_string(origin.provenance), case_line(result.what)));
   text += comment(detail::alone_line(result, scale));
   if (result.hardware_limit) text += comment(detail::limit_line(*result.hardware_limit, scale));
   text += comment(fmt::format("{}{}", detail::statistics_line(result, origin.device.model),

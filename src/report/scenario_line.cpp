@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <variant>
 
 #include "elbowroom/model/size.hpp"
@@ -37,6 +38,20 @@ std::string scenario_line(const Scenario& scenario) {
       "{}: {} GPUs, {} {}, {}; {} {}; {}", scenario.name, scenario.gpus, scenario.iterations,
       scenario.iterations == 1 ? "iteration" : "iterations", to_string(scenario.pattern), kernel_name(scenario.compute),
       std::visit([](const auto& kernel) { return details(kernel); }, scenario.compute), details(scenario.collective));
+}
+
+std::string step_line(const Step& step) {
+  std::string mesh;
+  for (const MeshAxis& axis : step.mesh) mesh += fmt::format("{}{}={}", mesh.empty() ? " (" : ", ", axis.name, axis.size);
+  if (!mesh.empty()) mesh += ")";
+  return fmt::format("{}: {} ranks{}, {} {}; {} operations, {} of them communicate", step.name, step.ranks, mesh, step.repeats,
+                     step.repeats == 1 ? "repeat" : "repeats", step.operations.size(),
+                     std::ranges::count_if(step.operations, [](const Operation& operation) { return !computes(operation); }));
+}
+
+std::string case_line(const Case& what) {
+  const auto* scenario = std::get_if<Scenario>(&what);
+  return scenario != nullptr ? scenario_line(*scenario) : step_line(std::get<Step>(what));
 }
 
 }  // namespace elbowroom

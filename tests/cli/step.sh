@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `elbowroom step transformer` writes training steps.
+# `elbowroom step transformer` writes training steps, and `bench` runs them.
 . "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
 golden=$ELBOWROOM_SOURCE_DIR/tests/cli/golden
 small=(--layers 1 --hidden 128 --ffn 256 --tokens 64)
@@ -45,5 +45,21 @@ complains '--compress topk: 1.5, expected above 0 and at most 0.5'
 expect 2 step transformer "${small[@]}" --dp 2 --bucket 0
 complains '--bucket: 0, expected 1 to'
 expect 2 step
+
+# A step wherever bench takes a scenario.
+expect 0 step transformer "${small[@]}" --dp 2 --json "$work/dp.json"
+expect 0 bench --scenario "$work/dp.json" --dry-run
+says 'transformer: 2 ranks (dp=2), 1 repeat; '
+expect 0 bench --scenario "$work/dp.json" --backend sim --device h100 --trials 1 --json "$work/result.json" --trace "$work/trace.json"
+says 'simulated: transformer: 2 ranks (dp=2), 1 repeat; '
+says 'priority'
+grep -q '"schema": "elbowroom.step/1"' "$work/result.json" || fail 'the result has no step'
+expect 0 report "$work/result.json" "$work/trace.json" --html "$work/page.html"
+expect 2 bench --scenario "$work/dp.json" -g 4
+complains '-g: 4, expected 2 (the ranks of '
+expect 2 tune --scenario "$work/dp.json"
+complains 'an elbowroom.step/1 document, expected elbowroom.scenario/1 (tune does not search steps yet)'
+expect 2 bench --scenario "$work/dp.json" --sweep comm_blocks
+complains 'an elbowroom.step/1 document, expected elbowroom.scenario/1 (a sweep changes members of a scenario)'
 
 finish

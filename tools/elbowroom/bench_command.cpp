@@ -52,7 +52,8 @@ struct BenchArguments {
 };
 
 struct BenchRequest {
-  std::vector<Scenario> scenarios;
+  std::vector<Case> cases;
+  int ranks = 0;  ///< the most that a case has
   BenchSettings settings;
 };
 
@@ -85,7 +86,9 @@ Result<BenchRequest> request_of(const BenchArguments& arguments) {
   Result<CaseSelection> cases = select_cases(arguments.cases);
   if (!cases) return cases.error();
   BenchRequest request;
-  request.scenarios = std::move(cases->scenarios);
+  for (Scenario& scenario : cases->scenarios) request.cases.emplace_back(std::move(scenario));
+  if (cases->step) request.cases.emplace_back(std::move(*cases->step));
+  for (const Case& what : request.cases) request.ranks = std::max(request.ranks, ranks_of(what));
   request.settings.seed = arguments.cases.seed;
   request.settings.trials = arguments.trials ? *arguments.trials : cases->trials.value_or(request.settings.trials);
   for (const std::string& name : arguments.schemes) {
@@ -109,11 +112,11 @@ Result<BenchRequest> request_of(const BenchArguments& arguments) {
 
 int dry_run(const BenchRequest& request) {
   std::string lines;
-  for (const Scenario& scenario : request.scenarios) lines += scenario_line(scenario) + "\n";
+  for (const Case& what : request.cases) lines += case_line(what) + "\n";
   std::string names;
   for (const Scheme scheme : request.settings.schemes) names += fmt::format(" {}", to_string(scheme));
   if (!request.settings.plans.empty()) names += fmt::format(" and {} plans", request.settings.plans.size());
-  lines += fmt::format("# {} cases; schemes{}; {} warm-up and {} counted rounds each; nothing was run\n", request.scenarios.size(),
+  lines += fmt::format("# {} cases; schemes{}; {} warm-up and {} counted rounds each; nothing was run\n", request.cases.size(),
                        names, warm_up_rounds(request.settings.trials), request.settings.trials);
   const Status printed = print_table(lines);
   return printed ? exit_ok : complain(kBench, printed.error());
@@ -153,13 +156,13 @@ class BenchRun {
       : arguments_(arguments), request_(std::move(request)), interruption_(interruption) {}
 
   int run() {
-    Result<std::unique_ptr<Backend>> backend = open_for(backend_request(arguments_.cases), request_.scenarios);
+    Result<std::unique_ptr<Backend>> backend = open_for(backend_request(arguments_.cases), request_.ranks);
     if (!backend) return say(backend.error());
     const auto& schemes = request_.settings.schemes;
     if (std::find(schemes.begin(), schemes.end(), Scheme::tuned) != schemes.end()) {
       request_.settings.tuned = stored_plans(**backend, profile_path(arguments_.profile), notices());
     }
-    const int gpus = request_.scenarios.front().gpus;
+    const int gpus = ranks_of(request_.cases.front());
     results_.origin = origin_of(**backend, gpus, arguments_.cases.seed);
     traces_.origin = results_.origin;
     const int measured = measure(**backend);
@@ -189,11 +192,11 @@ class BenchRun {
   /// Stops at the first case that fails. Files are written anew after every case: whatever ends the run, what was measured before
   /// is not lost.
   int measure(Backend& backend) {
-    ProgressLine line(kBench, request_.scenarios.size());
-    for (const Scenario& scenario : request_.scenarios) {
-      line.begin_case(scenario.name);
+    ProgressLine line(kBench, request_.cases.size());
+    for (const Case& what : request_.cases) {
+      line.begin_case(name_of(what));
       ShownCase observer(line, interruption_);
-      Result<CaseMeasurement> measured = bench_case(backend, scenario, request_.settings, observer);
+      Result<CaseMeasurement> measured = bench_case(backend, what, request_.settings, observer);
       line.end_case();
       if (!measured && interruption_.came()) return say_interrupted();
       if (!measured) return say(measured.error());
@@ -205,7 +208,7 @@ class BenchRun {
 
   [[nodiscard]] int say_interrupted() const {
     print_notice(kBench, fmt::format("{}; {} of {} cases are complete", interruption_.check().error().message,
-                                     results_.cases.size(), request_.scenarios.size()));
+                                     results_.cases.size(), request_.cases.size()));
     return interruption_.exit_code();
   }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "console.hpp"
+#include "elbowroom/model/case.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 #include "output.hpp"
 
@@ -18,9 +19,6 @@ namespace {
 constexpr int kDefaultGpus = 2;
 constexpr std::string_view kDefaultSuite = "quick";
 Status check(const CaseOptions& options) {
-  if (options.gpus && (*options.gpus < 2 || *options.gpus > 8)) {
-    return invalid_input(fmt::format("-g: {}, expected 2 to 8", *options.gpus));
-  }
   // Written so that NaN is refused.
   if (!(options.timeout_s >= 0.001 && options.timeout_s <= 86'400)) {
     return invalid_input(fmt::format("--timeout: {}, expected 0.001 to 86400 seconds", options.timeout_s));
@@ -33,25 +31,44 @@ Status check(const CaseOptions& options) {
 /// The library names what an option holds; here it is the option.
 Error of_option(const Error& error) { return {error.kind, "--" + error.message}; }
 
+Status check_gpus(const CaseOptions& options) {
+  if (!options.gpus || (*options.gpus >= 2 && *options.gpus <= 8)) return {};
+  return invalid_input(fmt::format("-g: {}, expected 2 to 8", *options.gpus));
+}
+
+/// The document says how many ranks there are.
+Status check_gpus(const CaseOptions& options, const Step& step) {
+  if (!options.gpus || *options.gpus == step.ranks) return {};
+  return invalid_input(fmt::format("-g: {}, expected {} (the ranks of {})", *options.gpus, step.ranks, options.scenario_file));
+}
+
 Result<CaseSelection> unchecked_cases(const CaseOptions& options) {
   if (options.scenario_file.empty()) {
+    if (Status gpus = check_gpus(options); !gpus) return gpus.error();
     const std::string_view suite = options.suite.empty() ? kDefaultSuite : std::string_view(options.suite);
     Result<CaseSelection> cases = suite_cases(suite, options.gpus.value_or(kDefaultGpus), notices());
     return cases ? cases : Result<CaseSelection>(of_option(cases.error()));
   }
   Result<std::string> text = read_file(options.scenario_file);
   if (!text) return text.error();
-  Result<Scenario> scenario = parse_scenario(*text, options.scenario_file);
-  if (!scenario) return scenario.error();
-  if (options.gpus) scenario->gpus = *options.gpus;
-  return CaseSelection{{std::move(*scenario)}, std::nullopt, {baselines().begin(), baselines().end()}};
+  Result<Case> what = parse_case(*text, options.scenario_file);
+  if (!what) return what.error();
+  CaseSelection selection{{}, std::nullopt, {baselines().begin(), baselines().end()}};
+  if (auto* step = std::get_if<Step>(&*what)) {
+    selection.step = std::move(*step);
+    return selection;
+  }
+  selection.scenarios.push_back(std::move(std::get<Scenario>(*what)));
+  if (options.gpus) selection.scenarios.front().gpus = *options.gpus;
+  return selection;
 }
 
 }  // namespace
 
 void add_case_options(CLI::App& command, CaseOptions& options) {
   CLI::Option* suite = command.add_option("--suite", options.suite, "quick (default), paper, controls or library");
-  command.add_option("--scenario", options.scenario_file, "An elbowroom.scenario/1 file")->excludes(suite);
+  command.add_option("--scenario", options.scenario_file, "An elbowroom.scenario/1 file; bench also runs elbowroom.step/1")
+      ->excludes(suite);
   command.add_option("--only", options.only, "Only the cases in whose name this regular expression is found");
   command.add_option("--backend", options.backend, "auto, cuda, hip or sim")->capture_default_str();
   command.add_option("--device", options.device, "Catalog name the devices must have, or auto")->capture_default_str();
@@ -71,10 +88,19 @@ Result<CaseSelection> select_cases(const CaseOptions& options) {
   if (Status checked = check(options); !checked) return checked.error();
   Result<CaseSelection> selection = unchecked_cases(options);
   if (!selection) return selection;
+  if (Status gpus = selection->step ? check_gpus(options, *selection->step) : check_gpus(options); !gpus) return gpus.error();
+  if (selection->step && !options.only.empty()) return invalid_input("--only: given with a step, which is one case");
   const Status kept = options.only.empty() ? Status() : keep_only(options.only, selection->scenarios);
   if (!kept) return of_option(kept.error());
   if (Status valid = check_cases(selection->scenarios); !valid) return valid.error();
   return selection;
+}
+
+Result<CaseSelection> select_scenarios(const CaseOptions& options, std::string_view why_no_step) {
+  Result<CaseSelection> selection = select_cases(options);
+  if (!selection || !selection->step) return selection;
+  return invalid_input(
+      fmt::format("{}: an elbowroom.step/1 document, expected elbowroom.scenario/1 ({})", options.scenario_file, why_no_step));
 }
 
 BackendRequest backend_request(const CaseOptions& options) {

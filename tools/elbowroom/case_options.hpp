@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/experiment/cases.hpp"
@@ -27,6 +28,9 @@ void add_case_options(CLI::App& command, CaseOptions& options);
 
 /// All valid. `invalid_input` in one line that names the option or the file.
 Result<CaseSelection> select_cases(const CaseOptions& options);
+
+/// The same for commands that take no step.
+Result<CaseSelection> select_scenarios(const CaseOptions& options, std::string_view why_no_step);
 
 /// Notices go to standard error.
 BackendRequest backend_request(const CaseOptions& options);

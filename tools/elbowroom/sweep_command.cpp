@@ -39,7 +39,7 @@ Result<SweepRequest> request_of(const CaseOptions& cases, const SweepArguments& 
     return invalid_input(
         fmt::format("--plan: given {} times with --sweep, expected once: what all cells have", arguments.plans.size()));
   }
-  Result<CaseSelection> selection = select_cases(cases);
+  Result<CaseSelection> selection = select_scenarios(cases, "a sweep changes members of a scenario");
   if (!selection) return selection.error();
   const int trials = arguments.trials ? *arguments.trials : selection->trials.value_or(kTrials);
   SweepRequest request{std::move(selection->scenarios), {std::move(*axes), "", trials, cases.seed}};

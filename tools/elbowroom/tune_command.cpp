@@ -77,7 +77,7 @@ class TuneCommand {
 
   int run() {
     if (Status checked = check(arguments_); !checked) return complain(kTune, checked.error());
-    const Result<CaseSelection> selection = select_cases(arguments_.cases);
+    const Result<CaseSelection> selection = select_scenarios(arguments_.cases, "tune does not search steps yet");
     if (!selection) return complain(kTune, selection.error());
     const Result<std::unique_ptr<Backend>> backend = open_for(backend_request(arguments_.cases), selection->scenarios);
     if (!backend) return complain(kTune, backend.error());

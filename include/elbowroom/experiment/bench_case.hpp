@@ -65,10 +65,10 @@ struct CaseMeasurement {
   std::string no_record_reason;             ///< why it cannot; empty: it could
 };
 
-/// Runs one scenario under every scheme: screens residencies, verifies every schedule's results, times all schedules in turn in
+/// Runs one case under every scheme: screens residencies, verifies every schedule's results, times all schedules in turn in
 /// each round, and records each three times. A scheme that cannot act becomes a refusal; a wrong result or a device error is an
 /// Error.
-ELBOWROOM_API Result<CaseMeasurement> bench_case(Backend& backend, const Scenario& scenario, const BenchSettings& settings,
+ELBOWROOM_API Result<CaseMeasurement> bench_case(Backend& backend, const Case& what, const BenchSettings& settings,
                                                  CaseObserver& observer);
 
 }  // namespace elbowroom

@@ -5,7 +5,7 @@
 #include "elbowroom/backend/backend.hpp"
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/model/case.hpp"
 #include "elbowroom/plan/controls.hpp"
 #include "elbowroom/plan/scheme.hpp"
 
@@ -18,14 +18,16 @@ constexpr Order order_of(Scheme scheme) { return scheme == Scheme::sequential ? 
 class CaseTrials {
  public:
   /// Takes seconds on real devices.
-  ELBOWROOM_API static Result<CaseTrials> prepare(Backend& backend, const Scenario& scenario);
-  /// `workload` is that of the scenario.
-  ELBOWROOM_API CaseTrials(Scenario scenario, DeviceLimits device, std::unique_ptr<Workload> workload);
+  ELBOWROOM_API static Result<CaseTrials> prepare(Backend& backend, const Case& what);
+  /// `workload` is that of the case.
+  ELBOWROOM_API CaseTrials(Case what, DeviceLimits device, std::unique_ptr<Workload> workload);
 
-  [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+  /// Only where the case is one.
+  [[nodiscard]] const Scenario& scenario() const { return std::get<Scenario>(what_); }
+  [[nodiscard]] const Step& step() const { return workload_->step(); }
   [[nodiscard]] const DeviceLimits& device() const { return device_; }
   [[nodiscard]] ELBOWROOM_API const ComputeFacts& compute() const;
-  /// Where controls act in the case; errors as control_site says.
+  /// Where controls act in the case; errors as control_site says. Of a step no such place is known.
   [[nodiscard]] ELBOWROOM_API Result<ControlSite> site() const;
 
   // As Workload says of each.
@@ -33,9 +35,11 @@ class CaseTrials {
   ELBOWROOM_API Result<Microseconds> run(Order order, const OverlapPlan& plan);
   ELBOWROOM_API Result<Timeline> record(Order order, const OverlapPlan& plan);
   ELBOWROOM_API Status verify(Order order, const OverlapPlan& plan);
+  /// One launch of an operation of the step, with nothing beside it.
+  ELBOWROOM_API Result<Microseconds> run_alone(int operation);
 
  private:
-  Scenario scenario_;
+  Case what_;
   DeviceLimits device_;
   std::unique_ptr<Workload> workload_;
 };

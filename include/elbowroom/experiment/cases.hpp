@@ -11,15 +11,17 @@
 #include "elbowroom/base/notice.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/scenario.hpp"
+#include "elbowroom/model/step.hpp"
 #include "elbowroom/plan/scheme.hpp"
 #include "elbowroom/report/origin.hpp"
 
 namespace elbowroom {
 
 struct CaseSelection {
-  std::vector<Scenario> scenarios;  ///< at least one
-  std::optional<int> trials;        ///< what the suite asks for
-  std::vector<Scheme> schemes;      ///< the suite's; the baselines where it names none
+  std::vector<Scenario> scenarios;          ///< at least one, unless there is a step
+  std::optional<int> trials;                ///< what the suite asks for
+  std::vector<Scheme> schemes;              ///< the suite's; the baselines where it names none
+  std::optional<Step> step = std::nullopt;  ///< of a step document, instead of scenarios
 };
 
 /// The cases of a suite. A notice for each size that changed, as share_evenly says. `invalid_input` names every suite.
@@ -42,6 +44,9 @@ struct BackendRequest {
 /// Opens the backend on at least as many devices as the cases need. Where neither a backend nor a number of GPUs was asked for and
 /// the GPUs here are too few, the simulator takes their place, with one notice that says so.
 ELBOWROOM_API Result<std::unique_ptr<Backend>> open_for(const BackendRequest& request, const std::vector<Scenario>& scenarios);
+
+/// The same for cases of that many ranks.
+ELBOWROOM_API Result<std::unique_ptr<Backend>> open_for(const BackendRequest& request, int ranks);
 
 ELBOWROOM_API Origin origin_of(const Backend& backend, int gpus, std::uint64_t seed);
 

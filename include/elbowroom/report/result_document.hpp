@@ -7,7 +7,7 @@
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/time.hpp"
-#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/model/case.hpp"
 #include "elbowroom/plan/hardware_limit.hpp"
 #include "elbowroom/plan/overlap_plan.hpp"
 #include "elbowroom/report/origin.hpp"
@@ -34,9 +34,9 @@ struct Refusal {
   bool asked_for = false;  ///< by the user, as a plan or as the only schemes to run: the other results are no answer to that
 };
 
-/// One scenario under several schemes. A member that could not be had is absent; no zero stands in for it.
+/// One case under several schemes. A member that could not be had is absent; no zero stands in for it.
 struct CaseResult {
-  Scenario scenario;
+  Case what;
   std::optional<Microseconds> critical_path;    ///< the schedule's length with each operation at its isolated time
   std::optional<HardwareLimit> hardware_limit;  ///< absent: the catalog does not have the device
   std::optional<Summary> compute_alone;         ///< all iterations

@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 ResultDocument of_reduction(double reduction) {
   ResultDocument document;
   CaseResult result;
-  result.scenario = testing::small_case();
+  result.what = testing::small_case();
   SchemeResult scheme;
   scheme.scheme = "priority";
   scheme.time.median = Microseconds(100);

@@ -56,10 +56,11 @@ inline SchemeResult example_result(const char* scheme, OverlapPlan plan, Summary
 
 inline CaseResult example_case() {
   CaseResult result;
-  result.scenario.name = "example";
-  result.scenario.iterations = 8;
-  result.scenario.compute = Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(4096)};
-  result.scenario.collective = {CollectiveOp::all_reduce, mebibytes(512), DataType::bf16, Blocks(8), std::nullopt};
+  auto& scenario = result.what.emplace<Scenario>();
+  scenario.name = "example";
+  scenario.iterations = 8;
+  scenario.compute = Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(4096)};
+  scenario.collective = {CollectiveOp::all_reduce, mebibytes(512), DataType::bf16, Blocks(8), std::nullopt};
   result.critical_path = Microseconds(24'000);
   result.hardware_limit = HardwareLimit{Microseconds(21'000), DevicePart::link, false, Microseconds(18'000), Microseconds(3'000)};
   result.compute_alone = example_time(22'000, 21'900, 22'100);
@@ -92,10 +93,11 @@ inline CaseResult example_case() {
 /// Every control in use, large numbers and microseconds.
 inline CaseResult example_case_of_all_controls() {
   CaseResult result;
-  result.scenario.name = "example-µs";
-  result.scenario.pattern = Pattern::pair;
-  result.scenario.compute = TiledGemm{8192, 57344, 8192, 64, 64, 32, GridShape{16, 1024}, DataType::f32};
-  result.scenario.collective = {CollectiveOp::all_to_all, mebibytes(896), DataType::bf16, std::nullopt, 4};
+  auto& scenario = std::get<Scenario>(result.what);
+  scenario.name = "example-µs";
+  scenario.pattern = Pattern::pair;
+  scenario.compute = TiledGemm{8192, 57344, 8192, 64, 64, 32, GridShape{16, 1024}, DataType::f32};
+  scenario.collective = {CollectiveOp::all_to_all, mebibytes(896), DataType::bf16, std::nullopt, 4};
 
   OverlapPlan plan;
   plan.blocks_per_sm = BlocksPerSm(1);

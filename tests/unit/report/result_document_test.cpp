@@ -77,7 +77,7 @@ TEST(ResultDocument, ScenarioCanBeReadBack) {
   const ordered_json json = ordered_json::parse(to_json(document));
   const auto scenario = parse_scenario(json["cases"][0]["scenario"].dump(), "result.json");
   ASSERT_TRUE(scenario.ok()) << scenario.error().message;
-  EXPECT_EQ(*scenario, document.cases[0].scenario);
+  EXPECT_EQ(Case(*scenario), document.cases[0].what);
 }
 
 TEST(ResultDocument, AbsentValuesAreNull) {
@@ -110,7 +110,7 @@ TEST(ResultDocument, EmptyListsAreArrays) {
 TEST(ResultDocument, InvalidUtf8IsReplaced) {
   ResultDocument document = example_document();
   document.cases[0].refusals[0].reason = "broken \xff\xc3 name";
-  document.cases[0].scenario.name = "\xfe";
+  std::get<Scenario>(document.cases[0].what).name = "\xfe";
   const ordered_json json = ordered_json::parse(to_json(document), nullptr, false);
   ASSERT_FALSE(json.is_discarded());
   EXPECT_EQ(json["cases"][0]["refusals"][0]["reason"], "broken \xEF\xBF\xBD\xEF\xBF\xBD name");
