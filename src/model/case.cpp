@@ -16,8 +16,4 @@ Result<Case> parse_case(std::string_view json, std::string_view source) {
   return scenario ? Result<Case>(Case(std::move(*scenario))) : Result<Case>(scenario.error());
 }
 
-Status validate(const Case& what) {
-  return std::visit([](const auto& one) { return validate(one); }, what);
-}
-
 }  // namespace elbowroom

@@ -22,15 +22,7 @@ inline int ranks_of(const Case& what) {
   return scenario != nullptr ? scenario->gpus : std::get<Step>(what).ranks;
 }
 
-/// A scenario as the step of two operations that it is.
-inline Step step_of(const Case& what) {
-  const auto* scenario = std::get_if<Scenario>(&what);
-  return scenario != nullptr ? step_of(*scenario) : std::get<Step>(what);
-}
-
 /// An `elbowroom.scenario/1` or `elbowroom.step/1` document, by what it says that it is. Errors are as those of parse_scenario.
 ELBOWROOM_API Result<Case> parse_case(std::string_view json, std::string_view source);
-
-ELBOWROOM_API Status validate(const Case& what);
 
 }  // namespace elbowroom
