@@ -179,9 +179,9 @@ const StoredChoice* nearest_choice(const Profile& profile, const ProfileKey& key
 Result<TransferCase> transfer_case(Backend& backend, const Scenario& scenario, const TransferSettings& settings,
                                    const std::function<Status(std::string_view)>& before) {
   Result<CaseTrials> trials = CaseTrials::prepare(backend, scenario);
-  if (!trials) return in_case(scenario, trials.error());
+  if (!trials) return in_case(scenario.name, trials.error());
   Result<TransferCase> found = CaseTransfer(backend, settings, before, std::move(*trials)).run();
-  return found ? std::move(found) : Result<TransferCase>(in_case(scenario, found.error()));
+  return found ? std::move(found) : Result<TransferCase>(in_case(scenario.name, found.error()));
 }
 
 }  // namespace elbowroom
