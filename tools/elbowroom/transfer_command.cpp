@@ -57,7 +57,7 @@ Status check_transfer_files(const CaseOptions& cases, const TransferArguments& a
 
 Result<TransferRequest> transfer_request(const CaseOptions& cases, const TransferArguments& arguments) {
   if (Status files = check_transfer_files(cases, arguments); !files) return files.error();
-  Result<CaseSelection> selection = select_cases(cases);
+  Result<CaseSelection> selection = select_scenarios(cases, "a transfer is of stored plans of scenarios");
   if (!selection) return selection.error();
   TransferRequest request;
   request.settings.seed = cases.seed;
