@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <string_view>
 #include <utility>
 
 #include "backend_cuda/compiled_kernels.hpp"
@@ -14,24 +13,16 @@
 #include "backend_cuda/kernel_recorder.hpp"
 #include "backend_cuda/launch_completion.hpp"
 #include "backend_cuda/nccl_environment.hpp"
-#include "elbowroom/plan/controls.hpp"
+#include "elbowroom/plan/capabilities.hpp"
 
 namespace elbowroom::cuda {
 namespace {
 
-/// Of what needs windows of memory that all ranks know.
-Status windows_of_memory_possible(const CommSettings& settings, CollectiveOp op, const gpu::CommLibrary& nccl) {
-  if (Status possible = detour_possible(settings, op); !possible) return possible;
-  if (!settings.copy_engine && !settings.symmetric) return {};
-  const std::string_view control = settings.symmetric ? "symmetric" : "copy_engine";
-  if (Status allowed = peers_allowed(); !allowed) return unavailable(fmt::format("{}: {}", control, allowed.error().message));
-  if (!nccl.has_windows()) {
-    return unavailable(fmt::format("{}: NCCL {} has no such collectives, expected 2.28 or later", control, nccl.version()));
-  }
-  if (settings.symmetric) {
-    if (Status exists = symmetric_kernel_exists(op); !exists) return exists;
-  }
-  return settings.copy_engine ? engines_possible(op) : Status();
+/// Whether collectives can use windows of memory that all ranks know.
+Status windows_of_memory(const gpu::CommLibrary& nccl) {
+  if (Status allowed = peers_allowed(); !allowed) return allowed;
+  if (nccl.has_windows()) return {};
+  return unavailable(fmt::format("NCCL {} has no such collectives, expected 2.28 or later", nccl.version()));
 }
 
 }  // namespace
@@ -64,14 +55,14 @@ Result<std::unique_ptr<gpu::BlasLibrary>> CudaPlatform::blas() const { return lo
 
 Result<std::unique_ptr<gpu::StartLine>> CudaPlatform::start_line(int) { return make_start_line(); }
 
-Status CudaPlatform::accepts(std::optional<CollectiveOp> op, const Launch& launch, const Lane&,
-                             const gpu::CommLibrary& comm) const {
-  if (!launch.after_begun.empty() && !launches_observed_) return launches_observed_;
-  if (!op) return {};
-  const auto& settings = std::get<CommSettings>(launch.settings);
-  if (Status possible = windows_of_memory_possible(settings, *op, comm); !possible) return possible;
-  return comm_threads_possible(settings);
+Capabilities CudaPlatform::capabilities(const gpu::CommLibrary& comm) const {
+  Capabilities can = capabilities_of(devices().front().limits);
+  can.begun_events = launches_observed_;
+  can.symmetric = can.copy_engines = windows_of_memory(comm);
+  return can;
 }
+
+Status CudaPlatform::accepts(const CommSettings& settings) const { return comm_threads_possible(settings); }
 
 Result<gpu::SmPartition> CudaPlatform::partition(Sms left_out, int device) const { return green_context(left_out, device); }
 

@@ -21,8 +21,8 @@ class CudaPlatform final : public gpu::Platform {
   [[nodiscard]] std::int64_t most_blocks(Threads) const override { return INT32_MAX; }
   [[nodiscard]] Result<std::unique_ptr<gpu::BlasLibrary>> blas() const override;
   Result<std::unique_ptr<gpu::StartLine>> start_line(int gpus) override;
-  [[nodiscard]] Status accepts(std::optional<CollectiveOp> op, const Launch& launch, const Lane& lane,
-                               const gpu::CommLibrary& comm) const override;
+  [[nodiscard]] Capabilities capabilities(const gpu::CommLibrary& comm) const override;
+  [[nodiscard]] Status accepts(const CommSettings& settings) const override;
   /// As a green context. An SM target is no partition here: it acts through cuBLAS.
   [[nodiscard]] Result<gpu::SmPartition> partition(Sms left_out, int device) const override;
   [[nodiscard]] Status observes_launches() const override;

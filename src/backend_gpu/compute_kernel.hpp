@@ -21,11 +21,8 @@ class ComputeKernel {
 
   [[nodiscard]] virtual const ComputeFacts& facts() const = 0;
 
-  /// Whether the settings can act on this kernel; the reason otherwise.
-  [[nodiscard]] virtual Status accepts(const ComputeSettings& settings) const = 0;
-
-  /// Enqueues one launch on `stream` of `device`, one of its own, which must be current, with settings that accepts() let pass.
-  /// Does not wait.
+  /// Enqueues one launch on `stream` of `device`, one of its own, which must be current, with settings that check_launch() let
+  /// pass. Does not wait.
   virtual Status launch(int device, StreamHandle stream, const ComputeSettings& settings) = 0;
 
   /// Fills the outputs on each of its devices with NaN and waits.

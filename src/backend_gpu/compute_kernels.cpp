@@ -36,7 +36,6 @@ class TiledGemmKernel final : public ComputeKernel {
   }
 
   [[nodiscard]] const ComputeFacts& facts() const override { return kernel_.facts(); }
-  [[nodiscard]] Status accepts(const ComputeSettings& settings) const override { return kernel_.accepts(settings); }
   Status poison() override { return operands_.poison(); }
   Status verify() override { return operands_.verify(); }
 
@@ -82,7 +81,6 @@ class ElementwiseKernel final : public ComputeKernel {
   }
 
   [[nodiscard]] const ComputeFacts& facts() const override { return kernel_.facts(); }
-  [[nodiscard]] Status accepts(const ComputeSettings& settings) const override { return kernel_.accepts(settings); }
 
   Status launch(int device, StreamHandle stream, const ComputeSettings& settings) override {
     const OnDevice& here = devices_.at(device);

@@ -15,8 +15,11 @@ namespace {
 /// One launch of compute can be padded. The collective's priority acts through the stream it is put on; everything else needs both
 /// sides.
 Status one_launch_can(const OverlapPlan& plan) {
+  OverlapPlan rest = plan;
+  rest.blocks_per_sm.reset();
+  rest.priority = false;
   for (const Control& control : controls()) {
-    if (control.name == "blocks_per_sm" || control.name == "priority" || !control.get(plan)) continue;
+    if (!control.get(rest)) continue;
     return invalid_input(
         fmt::format("{}: a launch cannot carry it out, expected a plan of pad_bytes, blocks_per_sm and priority", control.name));
   }

@@ -1,12 +1,10 @@
 #include "backend_gpu/library_gemm.hpp"
 
-#include <fmt/format.h>
-
-#include <map>
 #include <utility>
 #include <vector>
 
 #include "backend_gpu/gemm_operands.hpp"
+#include "elbowroom/plan/launch_check.hpp"
 
 namespace elbowroom::gpu {
 namespace {
@@ -20,12 +18,11 @@ class LibraryGemmKernel final : public ComputeKernel {
     const GemmExtents extents{gemm.m, gemm.n, gemm.k, gemm.dtype, gemm.dtype};
     Result<GemmOperands> operands = GemmOperands::make(platform, extents, devices, seed);
     if (!operands) return operands.error();
-    const Sms sms = platform.devices().front().limits.sms;
-    std::unique_ptr<LibraryGemmKernel> made(new LibraryGemmKernel(std::move(*blas), std::move(*operands), sms));
+    std::unique_ptr<LibraryGemmKernel> made(new LibraryGemmKernel(std::move(*blas), std::move(*operands)));
     for (const int device : devices) {
       if (Status added = made->add_device(platform.runtime(), device); !added) return added.error();
     }
-    made->facts_.shape_refusal = "the library launches its own kernel, its shared memory is not ours to pad";
+    made->facts_.shape_refusal = kLibraryKernel;
     return std::unique_ptr<ComputeKernel>(std::move(made));
   }
 
@@ -36,17 +33,6 @@ class LibraryGemmKernel final : public ComputeKernel {
   }
 
   [[nodiscard]] const ComputeFacts& facts() const override { return facts_; }
-
-  [[nodiscard]] Status accepts(const ComputeSettings& settings) const override {
-    if (settings.pad != Bytes(0)) {
-      return invalid_input(fmt::format("pad_bytes: library_gemm cannot be shaped: {}", facts_.shape_refusal));
-    }
-    if (settings.carveout) return invalid_input("carveout: acts on this project's kernels only, not on library_gemm");
-    if (settings.sm_target && (*settings.sm_target < Sms(1) || *settings.sm_target > sms_)) {
-      return invalid_input(fmt::format("sm_target: {}, expected 1 to {}", settings.sm_target->count(), sms_.count()));
-    }
-    return {};
-  }
 
   Status launch(int device, StreamHandle stream, const ComputeSettings& settings) override {
     const OnDevice& here = devices_.at(device);
@@ -72,8 +58,8 @@ class LibraryGemmKernel final : public ComputeKernel {
     BlasHandle handle = nullptr;
     Memory workspace;  ///< null where the library has its own
   };
-  LibraryGemmKernel(std::unique_ptr<BlasLibrary> blas, GemmOperands operands, Sms sms)
-      : blas_(std::move(blas)), operands_(std::move(operands)), sms_(sms) {}
+  LibraryGemmKernel(std::unique_ptr<BlasLibrary> blas, GemmOperands operands)
+      : blas_(std::move(blas)), operands_(std::move(operands)) {}
 
   Status add_device(const Runtime& runtime, int device) {
     if (Status used = runtime.use_device(device); !used) return used;
@@ -101,7 +87,6 @@ class LibraryGemmKernel final : public ComputeKernel {
 
   std::unique_ptr<BlasLibrary> blas_;
   GemmOperands operands_;
-  Sms sms_;
   ComputeFacts facts_;
   std::map<int, OnDevice> devices_;  ///< by number
 };

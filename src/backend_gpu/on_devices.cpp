@@ -8,6 +8,7 @@
 
 #include "backend/schedule.hpp"
 #include "elbowroom/model/collective_facts.hpp"
+#include "elbowroom/plan/launch_check.hpp"
 
 namespace elbowroom::gpu {
 namespace {
@@ -126,14 +127,18 @@ Status OnDevices::verify(int operation) const {
 }
 
 Status OnDevices::accepts(const Launch& launch, const Lane& lane) const {
-  const std::optional<Communication> communication = communication_of(step_, operation_of(launch));
-  const std::optional<CollectiveOp> op = communication ? std::optional(communication->collective.op) : std::nullopt;
-  if (Status exists = platform().accepts(op, launch, lane, *machine_.comm); !exists) return exists;
+  LaunchSite site{platform().devices().front().limits, can_, operation_of(launch)};
+  if (const ComputeKernel* const computing = work_of(launch.operation).compute.get(); computing != nullptr) {
+    const ComputeFacts& facts = computing->facts();
+    site.compute = facts.footprint ? &*facts.footprint : nullptr;
+    site.shape_refusal = facts.shape_refusal;
+  }
+  if (Status possible = check_launch(site, launch, lane); !possible) return possible;
   if (const auto* settings = std::get_if<CommSettings>(&launch.settings)) {
+    if (Status accepted = platform().accepts(*settings); !accepted) return accepted;
     return settings->copy_engine || settings->symmetric ? windows_refused_ : Status();
   }
   const auto& settings = std::get<ComputeSettings>(launch.settings);
-  if (Status compute = work_of(launch.operation).compute->accepts(settings); !compute) return compute;
   const Result<Sms> left_out = platform().left_out(lane, settings);
   return left_out ? Status() : Status(left_out.error());
 }

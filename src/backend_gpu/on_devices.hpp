@@ -41,6 +41,8 @@ class OnDevices {
   [[nodiscard]] Status verify(int operation) const;
   [[nodiscard]] StartLine& start() const { return *start_; }
 
+  [[nodiscard]] const Capabilities& capabilities() const { return can_; }
+
   /// Whether the launch's settings can act here; the reason otherwise.
   [[nodiscard]] Status accepts(const Launch& launch, const Lane& lane) const;
 
@@ -73,7 +75,8 @@ class OnDevices {
     auto operator<=>(const CommKey&) const = default;
   };
 
-  OnDevices(const Step& step, const Machine& machine) : step_(step), machine_(machine) {}
+  OnDevices(const Step& step, const Machine& machine)
+      : step_(step), machine_(machine), can_(machine.platform->capabilities(*machine.comm)) {}
 
   Status build(std::uint64_t seed);
   Status add_work(const Operation& operation, std::uint64_t seed);
@@ -92,6 +95,7 @@ class OnDevices {
 
   Step step_;
   Machine machine_;  // before the others, which are made with it
+  Capabilities can_;
   std::vector<Work> work_;
   std::vector<std::size_t> work_index_;  ///< by operation
   std::vector<elbowroom::detail::OperationPlace> places_;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace elbowroom::gpu {
 namespace {
 
@@ -61,24 +59,11 @@ Result<OwnKernel> OwnKernel::make(Platform& platform, const std::string& name, E
     const DeviceLimits& limits = platform.devices()[static_cast<std::size_t>(device)].limits;
     const Bytes room = limits.shared_per_block - footprint->static_shared;
     if (Status allowed = allow_dynamic_shared(runtime, runtime.calls.own, own->function, room); !allowed) return allowed.error();
-    made.greatest_pad_ = made.functions_.empty() ? room : std::min(room, made.greatest_pad_);
     made.functions_.emplace(device, *own);
     made.facts_.footprint = *footprint;
   }
   made.facts_.blocks = Blocks(std::int64_t{grid.x} * grid.y * grid.z);
   return made;
-}
-
-Status OwnKernel::accepts(const ComputeSettings& settings) const {
-  if (settings.sm_target) return invalid_input("sm_target: acts on library_gemm only, this kernel's grid is the scenario's");
-  if (settings.carveout && (*settings.carveout < Percent(0) || *settings.carveout > Percent(100))) {
-    return invalid_input(fmt::format("carveout: {}, expected 0 to 100 percent", settings.carveout->count()));
-  }
-  if (settings.pad < Bytes(0) || settings.pad > greatest_pad_) {
-    return invalid_input(
-        fmt::format("pad_bytes: {}, expected 0 to {} for this kernel", settings.pad.count(), greatest_pad_.count()));
-  }
-  return {};
 }
 
 Status OwnKernel::launch(int device, StreamHandle stream, const ComputeSettings& settings, std::span<void* const> arguments) const {

@@ -39,7 +39,6 @@ class OwnKernel {
   static Result<OwnKernel> make(Platform& platform, const std::string& name, Extent grid, const std::vector<int>& devices);
 
   [[nodiscard]] const ComputeFacts& facts() const { return facts_; }
-  [[nodiscard]] Status accepts(const ComputeSettings& settings) const;
   /// `arguments` as pointers_to() gives them; `device` must be current.
   Status launch(int device, StreamHandle stream, const ComputeSettings& settings, std::span<void* const> arguments) const;
 
@@ -49,7 +48,6 @@ class OwnKernel {
   const Runtime* runtime_;
   Extent grid_;
   std::map<int, OwnFunction> functions_;  ///< by device
-  Bytes greatest_pad_;
   ComputeFacts facts_;
 };
 

@@ -63,10 +63,11 @@ class Platform {
   /// A start line for streams of devices 0..gpus-1.
   virtual Result<std::unique_ptr<StartLine>> start_line(int gpus) = 0;
 
-  /// Whether this vendor has what a launch of that collective, or of a computation, on that lane acts through; the reason
-  /// otherwise. What depends on the compute kernel is not asked here.
-  [[nodiscard]] virtual Status accepts(std::optional<CollectiveOp> op, const Launch& launch, const Lane& lane,
-                                       const CommLibrary& comm) const = 0;
+  /// What these devices and `comm` have of what controls act through.
+  [[nodiscard]] virtual Capabilities capabilities(const CommLibrary& comm) const = 0;
+
+  /// What else speaks against a collective's settings in this process.
+  [[nodiscard]] virtual Status accepts(const CommSettings& /*settings*/) const { return {}; }
 
   /// How many SMs of each device the stream of such a computation must leave free; zero: none. `invalid_input` when that cannot be.
   [[nodiscard]] virtual Result<Sms> left_out(const Lane& lane, const ComputeSettings& settings) const;

@@ -28,7 +28,7 @@ Program hidden(const Program& program) {
 }  // namespace
 
 GpuWorkload::GpuWorkload(const Step& step, std::unique_ptr<OnDevices> on_devices, std::chrono::milliseconds time_limit)
-    : step_(step), time_limit_(time_limit), on_devices_(std::move(on_devices)) {
+    : step_(step), time_limit_(time_limit), can_(on_devices->capabilities()), on_devices_(std::move(on_devices)) {
   for (int at = 0; at < static_cast<int>(step_.operations.size()); ++at) {
     const bool computing = on_devices_->places()[static_cast<std::size_t>(at)].computes;
     facts_.push_back(computing ? on_devices_->compute(at).facts() : ComputeFacts());

@@ -25,6 +25,7 @@ class GpuWorkload final : public Workload {
 
   [[nodiscard]] const Step& step() const override { return step_; }
   [[nodiscard]] const ComputeFacts& compute(int operation) const override { return facts_[static_cast<std::size_t>(operation)]; }
+  [[nodiscard]] const Capabilities& capabilities() const override { return can_; }
   [[nodiscard]] Status accepts(const Program& program) const override;
   Result<Microseconds> run(const Program& program) override;
   Result<Timeline> record(const Program& program) override;
@@ -42,6 +43,7 @@ class GpuWorkload final : public Workload {
 
   Step step_;
   std::chrono::milliseconds time_limit_;
+  Capabilities can_;
   std::vector<ComputeFacts> facts_;  ///< by operation
   /// Given up without being freed when a schedule does not end: freeing would wait for it.
   std::unique_ptr<OnDevices> on_devices_;

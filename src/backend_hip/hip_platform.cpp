@@ -8,25 +8,12 @@
 #include "backend_hip/hip_start_line.hpp"
 #include "backend_hip/priority_probe.hpp"
 #include "backend_hip/rocblas_library.hpp"
-#include "elbowroom/plan/controls.hpp"
+#include "elbowroom/plan/capabilities.hpp"
 
 namespace elbowroom::hip {
 namespace {
 
 constexpr Threads kThreads(256);  // of every kernel of this project that a workload launches
-
-/// Says why no plan with a launch gate is accepted.
-Error no_launch_gate() { return invalid_input(fmt::format("launch_gate: {}", kNoGateUnderHip)); }
-
-/// Controls without a counterpart in HIP.
-Status exists_here(const CommSettings& settings) {
-  if (settings.cluster) return invalid_input("cluster: HIP launches no clusters");
-  if (settings.comm_threads) return invalid_input("comm_threads: RCCL takes no number of threads");
-  if (settings.symmetric) return invalid_input(fmt::format("symmetric: {}", kSymmetricIsOfNccl));
-  if (settings.copy_engine) return invalid_input(fmt::format("copy_engine: {}", kCopyEnginesAreOfNccl));
-  if (settings.peer_detour) return invalid_input(fmt::format("peer_detour: {}", kCopyEnginesAreOfNccl));
-  return {};
-}
 
 }  // namespace
 
@@ -55,27 +42,20 @@ Result<std::unique_ptr<gpu::BlasLibrary>> HipPlatform::blas() const { return loa
 
 Result<std::unique_ptr<gpu::StartLine>> HipPlatform::start_line(int gpus) { return make_start_line(*hip_, runtime(), code_, gpus); }
 
-Status HipPlatform::accepts(std::optional<CollectiveOp>, const Launch& launch, const Lane& lane,
-                            const gpu::CommLibrary& comm) const {
-  if (!launch.after_begun.empty()) return no_launch_gate();
-  if (lane.urgent && !priority_acts_) return priority_acts_;
-  if (const auto* compute = std::get_if<ComputeSettings>(&launch.settings)) {
-    return compute->carveout ? invalid_input("carveout: the LDS of AMD devices is not carved out of a cache") : Status();
+Capabilities HipPlatform::capabilities(const gpu::CommLibrary& comm) const {
+  Capabilities can = capabilities_of(devices().front().limits);
+  can.urgent_streams = priority_acts_;
+  can.comm_clusters = invalid_input("HIP launches no clusters");
+  if (!comm.has_budgets()) {
+    can.block_budgets = invalid_input(fmt::format("RCCL {} takes no block budget, expected 2.17 or later", comm.version()));
   }
-  const auto& settings = std::get<CommSettings>(launch.settings);
-  if (Status exists = exists_here(settings); !exists) return exists;
-  if (settings.comm_blocks && !comm.has_budgets()) {
-    return invalid_input(fmt::format("comm_blocks: RCCL {} takes no block budget, expected 2.17 or later", comm.version()));
-  }
-  return {};
+  return can;
 }
 
 Result<Sms> HipPlatform::left_out(const Lane& lane, const ComputeSettings& settings) const {
   if (!settings.sm_target) return Platform::left_out(lane, settings);
   if (lane.leaving_out) return invalid_input("sm_target: acts through the CU mask that comm_sms sets; expected one of them");
-  const Sms all = devices().front().limits.sms;
-  if (*settings.sm_target >= Sms(1) && *settings.sm_target <= all) return all - *settings.sm_target;
-  return invalid_input(fmt::format("sm_target: {}, expected 1 to {}", settings.sm_target->count(), all.count()));
+  return devices().front().limits.sms - *settings.sm_target;
 }
 
 Result<gpu::SmPartition> HipPlatform::partition(Sms left_out, int) const {
@@ -89,7 +69,7 @@ Status HipPlatform::observes_launches() const { return no_launch_gate(); }
 
 Status HipPlatform::launch_observed(const std::vector<gpu::StreamHandle>&, const std::vector<gpu::EventHandle>&,
                                     const std::function<Status()>&) const {
-  return no_launch_gate();
+  return capabilities_of(devices().front().limits).begun_events;
 }
 
 Result<Timeline> HipPlatform::record(const std::function<Status()>&) const {

@@ -24,8 +24,7 @@ class HipPlatform : public gpu::Platform {
   [[nodiscard]] std::int64_t most_blocks(Threads threads) const override;
   [[nodiscard]] Result<std::unique_ptr<gpu::BlasLibrary>> blas() const override;
   Result<std::unique_ptr<gpu::StartLine>> start_line(int gpus) override;
-  [[nodiscard]] Status accepts(std::optional<CollectiveOp> op, const Launch& launch, const Lane& lane,
-                               const gpu::CommLibrary& comm) const override;
+  [[nodiscard]] Capabilities capabilities(const gpu::CommLibrary& comm) const override;
   /// An SM partition is a CU mask here; the SM target of a library's kernel acts through one as well.
   [[nodiscard]] Result<Sms> left_out(const Lane& lane, const ComputeSettings& settings) const override;
   [[nodiscard]] Result<gpu::SmPartition> partition(Sms left_out, int device) const override;

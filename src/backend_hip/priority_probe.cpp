@@ -122,7 +122,7 @@ class Probe {
 Status PriorityEffect::acts() const {
   if (urgent < normal * kOvertakes) return {};
   return invalid_input(
-      fmt::format("priority: no effect on this driver (a kernel of the greatest priority took {:.0f} us beside "
+      fmt::format("no effect on this driver (a kernel of the greatest priority took {:.0f} us beside "
                   "another, one of the same priority {:.0f} us)",
                   urgent.count(), normal.count()));
 }
@@ -131,7 +131,7 @@ Result<PriorityEffect> probe_priority(HipPlatform& platform) {
   if (Status used = platform.runtime().use_device(platform.devices().front().index); !used) return used.error();
   const Result<int> greatest = gpu::greatest_priority(platform.runtime());
   if (!greatest) return greatest.error();
-  if (*greatest >= gpu::kNormalPriority) return invalid_input("priority: no effect on this driver (it offers one priority only)");
+  if (*greatest >= gpu::kNormalPriority) return invalid_input("no effect on this driver (it offers one priority only)");
   Result<Probe> probe = Probe::make(platform);
   if (!probe) return probe.error();
   const Result<Microseconds> normal = probe->time(gpu::kNormalPriority);

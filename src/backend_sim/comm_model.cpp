@@ -138,22 +138,6 @@ Result<CommProfile> comm_profile(const Collective& collective, const CommSetting
   return buffered_profile(collective, settings, gpus, footprint, device);
 }
 
-Status copies_possible(CollectiveOp op, const DeviceLimits& device) {
-  if (device.vendor != Vendor::nvidia) return invalid_input(fmt::format("copy_engine: {}", kCopyEnginesAreOfNccl));
-  if (performance_of(device).copy_rate == 0) {
-    return invalid_input(fmt::format("copy_engine: NCCL's collectives by copy engines need NVLink, {} has none", device.name));
-  }
-  return engines_possible(op);
-}
-
-Status symmetric_possible(CollectiveOp op, const DeviceLimits& device) {
-  if (device.vendor != Vendor::nvidia) return invalid_input(fmt::format("symmetric: {}", kSymmetricIsOfNccl));
-  if (performance_of(device).copy_rate == 0) {
-    return invalid_input(fmt::format("symmetric: NCCL's kernels on symmetric memory need NVLink, {} has none", device.name));
-  }
-  return symmetric_kernel_exists(op);
-}
-
 Result<CommProfile> profile_beside_copies(const Collective& collective, const CommSettings& settings, int gpus,
                                           const DeviceLimits& device) {
   if (collective.op != CollectiveOp::all_reduce) return local_copy(collective, gpus, device);

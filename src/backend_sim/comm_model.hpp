@@ -12,12 +12,6 @@ namespace elbowroom::sim {
 /// itself or on symmetric memory, where it takes no number of threads. `invalid_input` when a block cannot run on the device.
 Result<CommProfile> comm_profile(const Collective& collective, const CommSettings& settings, int gpus, const DeviceLimits& device);
 
-/// `invalid_input` for a reduce-scatter, and on devices where no collective uses copy engines.
-Status copies_possible(CollectiveOp op, const DeviceLimits& device);
-
-/// `invalid_input` for an all_to_all, and on devices where no kernel works on symmetric memory.
-Status symmetric_possible(CollectiveOp op, const DeviceLimits& device);
-
 /// The kernel that is left of the collective where copy engines carry it, to be followed by copies of copied_bytes(): of an
 /// all-reduce the reduce-scatter, otherwise the copy within the device, which has none of the library's blocks. They must be
 /// possible.

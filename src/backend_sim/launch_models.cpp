@@ -7,8 +7,8 @@
 
 #include "backend_sim/comm_model.hpp"
 #include "backend_sim/compute_model.hpp"
-#include "elbowroom/model/collective_facts.hpp"
-#include "elbowroom/plan/controls.hpp"
+#include "backend_sim/performance.hpp"
+#include "elbowroom/plan/launch_check.hpp"
 
 namespace elbowroom::sim {
 namespace {
@@ -29,40 +29,24 @@ Sms partition_of(Sms wanted, const DeviceLimits& device) {
   return device.max_cluster > 1 ? round_up(wanted, Sms(8)) : std::max(round_up(wanted, Sms(2)), Sms(4));
 }
 
-Status accepts_threads(Threads threads, CollectiveOp op, const DeviceLimits& device) {
-  constexpr Threads least(128);
-  constexpr Threads greatest(640);
-  if (device.vendor != Vendor::nvidia) return invalid_input("comm_threads: RCCL takes no number of threads");
-  if (facts_of(op).exchanges) { return invalid_input("comm_threads: NCCL's send and receive take no number of threads"); }
-  if (threads >= least && threads <= greatest && threads.count() % device.warp.count() == 0) return {};
-  return invalid_input(fmt::format("comm_threads: {}, expected a multiple of {} from {} to {}", threads.count(),
-                                   device.warp.count(), least.count(), greatest.count()));
-}
-
-Status accepts_comm(const CommSettings& settings, CollectiveOp op, const DeviceLimits& device) {
-  if (Status possible = detour_possible(settings, op); !possible) return possible;
-  if (settings.copy_engine) {
-    if (Status possible = copies_possible(op, device); !possible) return possible;
-  }
-  if (settings.symmetric) {
-    if (Status possible = symmetric_possible(op, device); !possible) return possible;
-  }
-  if (settings.comm_blocks && (*settings.comm_blocks < Blocks(1) || *settings.comm_blocks > Blocks(64))) {
-    return invalid_input(fmt::format("comm_blocks: {}, expected 1 to 64", settings.comm_blocks->count()));
-  }
-  if (settings.cluster && (*settings.cluster < 1 || *settings.cluster > device.max_cluster)) {
-    return invalid_input(fmt::format("cluster: {}, expected 1 to {} on {}", *settings.cluster, device.max_cluster, device.name));
-  }
-  return settings.comm_threads ? accepts_threads(*settings.comm_threads, op, device) : Status();
-}
-
 Status accepts_partition(Sms wanted, const DeviceLimits& device) {
-  if (wanted >= Sms(1) && partition_of(wanted, device) < device.sms) return {};
+  if (partition_of(wanted, device) < device.sms) return {};
   return invalid_input(fmt::format("comm_sms: {}, expected 1 to {}, rounded up to what the driver parts off", wanted.count(),
                                    device.sms.count() - 1));
 }
 
 }  // namespace
+
+Capabilities simulated_capabilities(const DeviceLimits& device) {
+  Capabilities can = capabilities_of(device);
+  if (performance_of(device).copy_rate != 0) return can;
+  const auto lacks = [&](Status& ability, std::string_view what) {
+    if (ability) ability = invalid_input(fmt::format("NCCL's {} need NVLink, {} has none", what, device.name));
+  };
+  lacks(can.symmetric, "kernels on symmetric memory");
+  lacks(can.copy_engines, "collectives by copy engines");
+  return can;
+}
 
 Result<LaunchModels> LaunchModels::make(const Step& step, const DeviceLimits& device) {
   LaunchModels models(step, device);
@@ -80,7 +64,7 @@ Result<LaunchModels> LaunchModels::make(const Step& step, const DeviceLimits& de
       if (!compute) return compute.error();
       known.compute = std::move(*compute);
       if (of_library(operation)) {
-        known.facts.shape_refusal = "the library launches its own kernel, its shared memory is not ours to pad";
+        known.facts.shape_refusal = kLibraryKernel;
       } else {
         known.facts.footprint = known.compute.footprint;
         known.facts.blocks = Blocks(known.compute.work.blocks());
@@ -93,45 +77,11 @@ Result<LaunchModels> LaunchModels::make(const Step& step, const DeviceLimits& de
 
 Status LaunchModels::accepts(const Launch& launch, const Lane& lane) const {
   const auto at = static_cast<std::size_t>(launch.operation);
-  if (const std::optional<Communication>& communication = known_[at].communication) {
-    const CollectiveOp op = communication->collective.op;
-    if (Status comm = accepts_comm(std::get<CommSettings>(launch.settings), op, device_); !comm) return comm;
-  }
-  if (lane.leaving_out) {
-    if (Status possible = accepts_partition(*lane.leaving_out, device_); !possible) return possible;
-  }
-  if (!launch.after_begun.empty() && device_.vendor != Vendor::nvidia) {
-    return invalid_input(fmt::format("launch_gate: {}", kNoGateUnderHip));
-  }
-  if (!computes(step_.operations[at])) return {};
-  return accepts(step_.operations[at], known_[at], std::get<ComputeSettings>(launch.settings));
-}
-
-Status LaunchModels::accepts(const Operation& operation, const Known& known, const ComputeSettings& settings) const {
-  if (settings.carveout) {
-    if (of_library(operation)) return invalid_input("carveout: acts on this project's kernels only, not on library_gemm");
-    if (device_.vendor != Vendor::nvidia) {
-      return invalid_input(fmt::format("carveout: {} has no L1 that its shared memory is carved out of", device_.name));
-    }
-    if (*settings.carveout < Percent(0) || *settings.carveout > Percent(100)) {
-      return invalid_input(fmt::format("carveout: {}, expected 0 to 100 percent", settings.carveout->count()));
-    }
-  }
-  if (of_library(operation)) {
-    if (settings.pad != Bytes(0)) {
-      return invalid_input(fmt::format("pad_bytes: library_gemm cannot be shaped: {}", known.facts.shape_refusal));
-    }
-    if (settings.sm_target && (*settings.sm_target < Sms(1) || *settings.sm_target > device_.sms)) {
-      return invalid_input(fmt::format("sm_target: {}, expected 1 to {}", settings.sm_target->count(), device_.sms.count()));
-    }
-    return {};
-  }
-  if (settings.sm_target) return invalid_input("sm_target: acts on library_gemm only, this kernel's grid is the scenario's");
-  const Bytes room = device_.shared_per_block - known.compute.footprint.static_shared;
-  if (settings.pad < Bytes(0) || settings.pad > room) {
-    return invalid_input(fmt::format("pad_bytes: {}, expected 0 to {} for this kernel", settings.pad.count(), room.count()));
-  }
-  return {};
+  const ComputeFacts& facts = known_[at].facts;
+  const KernelFootprint* const footprint = facts.footprint ? &*facts.footprint : nullptr;
+  const LaunchSite site{device_, can_, step_.operations[at], footprint, facts.shape_refusal};
+  if (Status possible = check_launch(site, launch, lane); !possible) return possible;
+  return lane.leaving_out ? accepts_partition(*lane.leaving_out, device_) : Status();
 }
 
 Result<LaunchModel> LaunchModels::model_of(const Launch& launch, const Lane& lane) const {

@@ -10,6 +10,9 @@
 
 namespace elbowroom::sim {
 
+/// What simulated devices have of what controls act through: what their vendor's have, and only with NVLink what needs it.
+Capabilities simulated_capabilities(const DeviceLimits& device);
+
 /// What the simulator knows of a step's operations on one device, and which settings can act there.
 class LaunchModels {
  public:
@@ -17,6 +20,8 @@ class LaunchModels {
   static Result<LaunchModels> make(const Step& step, const DeviceLimits& device);
 
   [[nodiscard]] const ComputeFacts& facts(int operation) const { return known_[static_cast<std::size_t>(operation)].facts; }
+
+  [[nodiscard]] const Capabilities& capabilities() const { return can_; }
 
   /// Whether the launch's settings and those of its lane can act; the reason otherwise.
   [[nodiscard]] Status accepts(const Launch& launch, const Lane& lane) const;
@@ -34,11 +39,11 @@ class LaunchModels {
     std::optional<Communication> communication;  ///< absent: it computes
   };
 
-  LaunchModels(const Step& step, const DeviceLimits& device) : step_(step), device_(device) {}
-  [[nodiscard]] Status accepts(const Operation& operation, const Known& known, const ComputeSettings& settings) const;
+  LaunchModels(const Step& step, const DeviceLimits& device) : step_(step), device_(device), can_(simulated_capabilities(device)) {}
 
   Step step_;
   DeviceLimits device_;
+  Capabilities can_;
   std::vector<Known> known_;
 };
 

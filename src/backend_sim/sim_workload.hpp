@@ -28,6 +28,7 @@ class SimWorkload final : public Workload {
 
   [[nodiscard]] const Step& step() const override { return step_; }
   [[nodiscard]] const ComputeFacts& compute(int operation) const override { return models_.facts(operation); }
+  [[nodiscard]] const Capabilities& capabilities() const override { return models_.capabilities(); }
   [[nodiscard]] Status accepts(const Program& program) const override;
   Result<Microseconds> run(const Program& program) override;
   /// One device of each class of ranks is simulated; its spans stand for all of the class.

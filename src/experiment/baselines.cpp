@@ -19,7 +19,7 @@ class Screening {
 
   /// Absent where no cap could be run.
   Result<std::optional<Candidate>> best_cap(const OverlapPlan& uncapped) {
-    const Control& caps = control("blocks_per_sm");
+    const Control& caps = residency_control();
     Result<std::vector<std::int64_t>> values = caps.values(space_.site(), uncapped);
     if (!values) return std::optional<Candidate>();
     std::ranges::reverse(*values);

@@ -20,7 +20,7 @@ const ComputeFacts& CaseTrials::compute() const { return workload_->compute(); }
 Result<ControlSite> CaseTrials::site() const {
   const auto* scenario = std::get_if<Scenario>(&what_);
   if (scenario == nullptr) return invalid_input("a step has several kernels and collectives, expected a scenario");
-  return control_site(*scenario, device_, compute().footprint, compute().shape_refusal);
+  return control_site(*scenario, device_, compute().footprint, compute().shape_refusal, workload_->capabilities());
 }
 
 Status CaseTrials::accepts(const OverlapPlan& plan) const { return workload_->accepts(plan); }

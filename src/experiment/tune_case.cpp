@@ -204,16 +204,12 @@ class TuneRun {
   TunedCase tuned_;
 };
 
-// What `elbowroom run` applies to a program that makes its own launches and buffers.
-constexpr std::array<std::string_view, 7> kOfRun = {"blocks_per_sm", "priority",  "launch_gate", "comm_blocks",
-                                                    "cluster",       "sm_target", "comm_threads"};
-
 }  // namespace
 
 std::vector<std::string> controls_beyond_run() {
   std::vector<std::string> names;
   for (const Control& control : controls()) {
-    if (std::ranges::find(kOfRun, control.name) == kOfRun.end()) names.emplace_back(control.name);
+    if (!control.of_run) names.emplace_back(control.name);
   }
   return names;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "elbowroom/plan/controls.hpp"
 #include "elbowroom/report/result_columns.hpp"
 #include "elbowroom/report/result_document.hpp"
 #include "elbowroom/report/scenario_line.hpp"
@@ -42,8 +43,9 @@ std::vector<Column> columns() {
   }
   const auto behind_time = std::ranges::find(all, "time_us.high", &Column::tag);
   all.insert(behind_time == all.end() ? behind_time : behind_time + 1, Column{"trials", "", "time_us.trials", "counted trials"});
-  for (const std::string_view control : {"comm_threads", "carveout", "comm_sms", "symmetric", "copy_engine", "peer_detour"}) {
-    all.push_back({std::string(control), "", "plan." + std::string(control), "what the plan sets"});
+  for (const Control& control : controls()) {
+    if (control.column.shown != PlanColumn::Shown::in_words) continue;
+    all.push_back({std::string(control.name), "", fmt::format("plan.{}", control.name), "what the plan sets"});
   }
   all.push_back({"note", "", "note", ""});
   return all;

@@ -3,23 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/plan/co_residence.hpp"
 #include "elbowroom/plan/occupancy.hpp"
+#include "plan/control_rows.hpp"
 #include "plan/own_value.hpp"
 
 namespace elbowroom {
 namespace {
 
 using Value = std::optional<std::int64_t>;
-using detail::own_blocks;
 using detail::own_value;
 
 /// One control's values in the space, in an order in which neighbours act alike: "off" stands where the value would stand that the
@@ -29,39 +27,31 @@ struct Axis {
   std::vector<Value> values;
 };
 
-// Partitions replace the other controls instead of joining them: they are starts and have no neighbours. Those that decide what
-// values others have come first.
-constexpr std::array<std::string_view, 11> kAxes{"symmetric", "copy_engine",  "peer_detour", "blocks_per_sm",
-                                                 "priority",  "launch_gate",  "comm_blocks", "cluster",
-                                                 "sm_target", "comm_threads", "carveout"};
-
-/// Values that change nothing or never help are no step: the library's own ones, and a carve-out below the whole, which only takes
-/// room away.
-bool worth_a_step(std::string_view control, std::int64_t value, const ControlSite& site, const OverlapPlan& plan) {
-  if (control == "cluster") return value != site.comm.cluster;
-  if (control == "comm_blocks") return value != own_blocks(site, plan);
-  if (control == "comm_threads") return value == 256;
-  if (control == "carveout") return value == 100;
-  return true;
+/// What a search steps through. Controls that decide which values others have come first.
+std::vector<const Control*> searched_controls() {
+  std::vector<const Control*> found;
+  for (const Searched when : {Searched::first, Searched::yes}) {
+    for (const Control& control : controls()) {
+      if (control.searched == when) found.push_back(&control);
+    }
+  }
+  return found;
 }
 
-Axis axis_of(std::string_view name, const ControlSite& site, const OverlapPlan& plan) {
-  const Control& found = control(name);
-  const bool fixed = (name == "comm_blocks" && site.collective.comm_blocks) || (name == "cluster" && site.collective.cluster);
-  if (fixed) return {&found, {found.get(plain_plan(site))}};
-  Axis axis{&found, {std::nullopt}};
-  // A carve-out matters to a kernel that shares its SMs with a block that needs much shared memory: to a capped one.
-  if (name == "carveout" && !plan.blocks_per_sm) return axis;
-  const Result<std::vector<std::int64_t>> values = found.values(site, plan);
+Axis axis_of(const Control& control, const ControlSite& site, const OverlapPlan& plan) {
+  if (const Value fixed = control.get(plain_plan(site))) return {&control, {fixed}};
+  Axis axis{&control, {std::nullopt}};
+  const Result<std::vector<std::int64_t>> values = control.values(site, plan);
   if (!values) return axis;
   axis.values.clear();
+  const std::int64_t own = own_value(control, site, plan);
   bool off_stands = false;
   for (const std::int64_t value : *values) {
-    if (!off_stands && value >= own_value(name, site, plan)) {
+    if (!off_stands && value >= own) {
       axis.values.emplace_back(std::nullopt);
       off_stands = true;
     }
-    if (worth_a_step(name, value, site, plan)) axis.values.emplace_back(value);
+    if (control.own == nullptr || value != own) axis.values.emplace_back(value);
   }
   if (!off_stands) axis.values.emplace_back(std::nullopt);
   return axis;
@@ -69,18 +59,28 @@ Axis axis_of(std::string_view name, const ControlSite& site, const OverlapPlan& 
 
 /// Without what says nothing, or cannot be said, beside the rest of the plan.
 OverlapPlan on_axes(const ControlSite& site, OverlapPlan plan) {
-  for (const std::string_view name : kAxes) {
-    const Axis axis = axis_of(name, site, plan);
-    const Value value = axis.control->get(plan);
+  for (const Control* control : searched_controls()) {
+    const Axis axis = axis_of(*control, site, plan);
+    const Value value = control->get(plan);
     if (value && std::find(axis.values.begin(), axis.values.end(), value) == axis.values.end()) {
-      axis.control->set(site, plan, std::nullopt);
+      control->set(site, plan, std::nullopt);
     }
   }
   return plan;
 }
 
-OverlapPlan with(const ControlSite& site, OverlapPlan plan, std::string_view name, Value value) {
-  control(name).set(site, plan, value);
+OverlapPlan capped(const ControlSite& site, OverlapPlan plan, Value cap) {
+  residency_control().set(site, plan, cap);
+  return plan;
+}
+
+OverlapPlan alone(OverlapPlan plan) {
+  plan.cluster = 1;
+  return plan;
+}
+
+OverlapPlan by_engines(OverlapPlan plan) {
+  plan.copy_engine = true;
   return plan;
 }
 
@@ -192,7 +192,7 @@ OverlapPlan CandidateSpace::sparing(OverlapPlan plan) const {
   OverlapPlan spared = plan;
   spared.windows_only = true;
   // A machine that tells no windows apart acts everywhere.
-  const bool possible = control("windows_only").values(site_, plan) && (!accepts_ || accepts_(spared));
+  const bool possible = detail::windows_matter(site_, plan) && (!accepts_ || accepts_(spared));
   return possible ? spared : plan;
 }
 
@@ -215,15 +215,16 @@ std::vector<OverlapPlan> CandidateSpace::plans_with_copies(const OverlapPlan& pl
                                                            const OverlapPlan& gated) const {
   // A copy within the device is a kernel, which must not wait until compute's blocks are through. A detour has none.
   if (site_.collective.op != CollectiveOp::all_reduce) {
-    std::vector<OverlapPlan> plans{urgent, plain, with(site_, plain, "peer_detour", 1)};
-    if (const Value cap = cap_of_one_wave(site_)) plans.push_back(with(site_, urgent, "blocks_per_sm", cap));
+    std::vector<OverlapPlan> plans{urgent, plain, plain};
+    plans.back().peer_detour = true;
+    if (const Value cap = cap_of_one_wave(site_)) plans.push_back(capped(site_, urgent, cap));
     return plans;
   }
   // The half that has blocks gets by with fewer, as soon as it need not wait for its room.
   const OverlapPlan& ordered = can_act(gated) ? gated : urgent;
   std::vector<OverlapPlan> plans{ordered, with_blocks(site_, ordered, 16)};
-  if (const auto caps = control("blocks_per_sm").values(site_, plain)) {
-    plans.push_back(with_blocks(site_, with(site_, ordered, "blocks_per_sm", first_cap(site_, *caps)), 8));
+  if (const auto caps = detail::residency_caps(site_)) {
+    plans.push_back(with_blocks(site_, capped(site_, ordered, first_cap(site_, *caps)), 8));
   }
   return plans;
 }
@@ -234,50 +235,54 @@ std::vector<OverlapPlan> CandidateSpace::symmetric_plans(const OverlapPlan& urge
   constexpr std::int64_t blocks = 2 * kSymmetricBlocks.count();
   const OverlapPlan& first = can_act(gated) ? gated : urgent;
   const OverlapPlan ordered = with_blocks(site_, first, blocks);
-  const OverlapPlan split = with(site_, with(site_, ordered, "sm_target", site_.device.sms.count() - blocks), "cluster", 1);
-  const OverlapPlan many = with(site_, with_blocks(site_, urgent, 2 * blocks), "cluster", 1);
+  OverlapPlan split = alone(ordered);
+  split.sm_target = site_.device.sms - Sms(blocks);
+  const OverlapPlan many = alone(with_blocks(site_, urgent, 2 * blocks));
   std::vector<OverlapPlan> plans{with_blocks(site_, urgent, blocks), ordered, many, split};
-  if (const auto caps = control("blocks_per_sm").values(site_, urgent)) {
-    plans.push_back(with(site_, ordered, "blocks_per_sm", first_cap(site_, *caps)));
-  }
+  if (const auto caps = detail::residency_caps(site_)) plans.push_back(capped(site_, ordered, first_cap(site_, *caps)));
   if (site_.collective.op == CollectiveOp::all_reduce) {
     // Many blocks for the half that adds, which is through the sooner: behind a gate they need not wait for their SMs.
-    const OverlapPlan many_first = with(site_, with_blocks(site_, first, 2 * blocks), "cluster", 1);
-    for (const OverlapPlan& plan : {many_first, ordered, split}) plans.push_back(with(site_, plan, "copy_engine", 1));
+    const OverlapPlan many_first = alone(with_blocks(site_, first, 2 * blocks));
+    for (const OverlapPlan& plan : {many_first, ordered, split}) plans.push_back(by_engines(plan));
   }
+  for (OverlapPlan& plan : plans) plan.symmetric = true;
   return plans;
 }
 
 std::vector<OverlapPlan> CandidateSpace::started_plans() const {
   const OverlapPlan plain = plain_plan(site_);
-  const OverlapPlan urgent = with(site_, plain, "priority", 1);
-  const OverlapPlan gated = with(site_, plain, "launch_gate", 1);
+  OverlapPlan urgent = plain;
+  urgent.priority = true;
+  OverlapPlan gated = plain;
+  gated.launch_gate = true;
   std::vector<OverlapPlan> plans{plain};
   add(plans, usual(urgent));
   add(plans, usual(gated));
-  for (const OverlapPlan& plan : symmetric_plans(urgent, gated)) add(plans, usual(with(site_, plan, "symmetric", 1)));
+  for (const OverlapPlan& plan : symmetric_plans(urgent, gated)) add(plans, usual(plan));
 
   // SM split: as many SMs left out as the collective has blocks, each block startable alone.
   for (const std::int64_t share : {24, 16, 8}) {
-    const OverlapPlan split = with_blocks(site_, with(site_, urgent, "sm_target", site_.device.sms.count() - share), share);
-    add(plans, usual(with(site_, split, "cluster", 1)));
+    OverlapPlan split = with_blocks(site_, urgent, share);
+    split.sm_target = site_.device.sms - Sms(share);
+    add(plans, usual(alone(split)));
     add(plans, usual(split));
-    if (share == 24) add(plans, usual(with(site_, with(site_, split, "cluster", 1), "copy_engine", 1)));
+    if (share == 24) add(plans, usual(by_engines(alone(split))));
   }
   // Residency caps: a middle one and the least, each with priority, without which they gain little.
-  if (const auto caps = control("blocks_per_sm").values(site_, plain)) {
+  if (const auto caps = detail::residency_caps(site_)) {
     for (const std::size_t at : {caps->size() / 2, caps->size() - 1, std::size_t{0}}) {
-      const OverlapPlan capped = with(site_, urgent, "blocks_per_sm", (*caps)[at]);
-      add(plans, usual(capped));
-      add(plans, usual(with_blocks(site_, capped, 8)));
+      const OverlapPlan few = capped(site_, urgent, (*caps)[at]);
+      add(plans, usual(few));
+      add(plans, usual(with_blocks(site_, few, 8)));
     }
-    add(plans, usual(with(site_, plain, "blocks_per_sm", (*caps)[caps->size() / 2])));
+    add(plans, usual(capped(site_, plain, (*caps)[caps->size() / 2])));
   }
-  for (const std::int64_t budget : {16, 8}) add(plans, usual(with(site_, urgent, "comm_blocks", budget)));
-  add(plans, usual(with(site_, urgent, "comm_threads", 256)));
-  for (const OverlapPlan& plan : plans_with_copies(plain, urgent, gated)) add(plans, usual(with(site_, plan, "copy_engine", 1)));
-  const OverlapPlan parted = with_blocks(site_, plain, 16);
-  add(plans, usual(with(site_, parted, "comm_sms", round_up(Sms(parted.comm_blocks->count()), Sms(8)).count())));
+  for (const std::int64_t budget : {16, 8}) {
+    OverlapPlan fewer = urgent;
+    fewer.comm_blocks = Blocks(budget);
+    add(plans, usual(fewer));
+  }
+  for (const OverlapPlan& plan : plans_with_copies(plain, urgent, gated)) add(plans, usual(by_engines(plan)));
   return plans;
 }
 
@@ -288,7 +293,6 @@ std::vector<Candidate> CandidateSpace::starts() const {
 }
 
 std::vector<Candidate> CandidateSpace::neighbours(const OverlapPlan& plan) const {
-  if (plan.comm_sms) return {};
   std::vector<OverlapPlan> plans;
   // A baseline's cap can be kept from the launches that run alone.
   if (const OverlapPlan spared = sparing(plan); spared != plan && !plan.windows_only) add(plans, spared);
@@ -298,13 +302,15 @@ std::vector<Candidate> CandidateSpace::neighbours(const OverlapPlan& plan) const
     everywhere.windows_only = false;
     add(plans, everywhere);
   }
-  for (const std::string_view name : kAxes) {
-    const Axis axis = axis_of(name, site_, plan);
+  for (const Control* control : searched_controls()) {
+    const Axis axis = axis_of(*control, site_, plan);
     const auto here = std::find(axis.values.begin(), axis.values.end(), axis.control->get(plan));
     for (auto there = axis.values.begin(); there != axis.values.end(); ++there) {
       const auto distance = there > here ? there - here : here - there;
       if (distance != 1) continue;
-      const OverlapPlan moved = on_axes(site_, with(site_, plan, name, *there));
+      OverlapPlan moved = plan;
+      control->set(site_, moved, *there);
+      moved = on_axes(site_, moved);
       // A cap that is kept to windows stays there.
       add(plans, plan.windows_only && moved.blocks_per_sm ? sparing(moved) : usual(moved));
     }
@@ -317,10 +323,10 @@ std::vector<Candidate> CandidateSpace::neighbours(const OverlapPlan& plan) const
 
 std::vector<Candidate> CandidateSpace::every() const {
   std::vector<OverlapPlan> plans{plain_plan(site_)};
-  for (const std::string_view name : kAxes) {
+  for (const Control* control : searched_controls()) {
     std::vector<OverlapPlan> more;
     for (const OverlapPlan& plan : plans) {
-      const Axis axis = axis_of(name, site_, plan);
+      const Axis axis = axis_of(*control, site_, plan);
       for (const Value& value : axis.values) {
         OverlapPlan moved = plan;
         axis.control->set(site_, moved, value);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "elbowroom/plan/controls.hpp"
 #include "plan/launch_order.hpp"
 
 namespace elbowroom {
@@ -108,13 +109,15 @@ const Operation& operation_of(const Step& step, const Launch& launch) {
 /// Nothing but what the user fixed and what a process cannot change.
 OverlapPlan outside_windows(const OverlapPlan& plan) {
   OverlapPlan outside;
-  outside.comm_threads = plan.comm_threads;
+  for (const Control& control : controls()) {
+    if (control.acts_on == ActsOn::process) control.put(outside, control.get(plan));
+  }
   return outside;
 }
 
 LaunchSettings settings_of(const Operation& operation, const OverlapPlan& plan) {
-  if (computes(operation)) return ComputeSettings{plan.pad, plan.sm_target, plan.carveout};
-  CommSettings settings{plan.comm_blocks, plan.cluster, plan.comm_threads, plan.symmetric, plan.copy_engine, plan.peer_detour};
+  if (computes(operation)) return static_cast<const ComputeSettings&>(plan);
+  CommSettings settings = plan;
   if (const auto* collective = std::get_if<Collective>(&operation.what)) {
     if (!settings.comm_blocks) settings.comm_blocks = collective->comm_blocks;
     if (!settings.cluster) settings.cluster = collective->cluster;
@@ -242,6 +245,23 @@ Status windows_possible(const Step& step) {
   const RankClasses classes = rank_classes(step);
   const Program draft = Draft(step, Order::concurrent, classes).made(*operations);
   return both_kinds(in_windows(LaunchOrder(step, draft, classes), draft.launches.size()));
+}
+
+Status gate_possible(const Step& step) {
+  const Result<std::vector<int>> operations = in_order(step);
+  if (!operations) return operations.error();
+  const RankClasses classes = rank_classes(step);
+  const Program draft = Draft(step, Order::concurrent, classes).made(*operations);
+  const LaunchOrder beside(step, draft, classes);
+  bool meets = false;
+  for (int at = 0; at < static_cast<int>(draft.launches.size()); ++at) {
+    if (computes(operation_of(step, draft.launches[static_cast<std::size_t>(at)]))) continue;
+    if (!beside.next_computations_beside(at).empty()) return {};
+    meets = meets || beside.meets_other_side(at);
+  }
+  if (meets) return invalid_input("the collective is launched last, no compute kernel could wait for it");
+  return invalid_input(
+      fmt::format("{} no later compute kernel that could wait", step.repeats == 1 ? "one iteration has" : "the step has"));
 }
 
 std::string_view to_string(Order order) {

@@ -2,89 +2,55 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <optional>
 
+#include "elbowroom/plan/controls.hpp"
 #include "model/json_fields.hpp"
 
 namespace elbowroom::detail {
 namespace {
 
-// Bounds that no device passes; what one device takes is narrower and its backend's to say.
-constexpr std::int64_t kGreatestPad = std::int64_t{1} << 20;
-constexpr std::int64_t kGreatestCount = 4096;
-
-template <class Unit>
-nlohmann::ordered_json count_or_null(const std::optional<Quantity<Unit>>& value) {
-  return value ? nlohmann::ordered_json(value->count()) : nlohmann::ordered_json();
+nlohmann::ordered_json member_json(const PlanMember& member, const OverlapPlan& plan) {
+  const auto value = member.get(plan);
+  if (member.is_switch) return value.has_value();
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
 }
 
-class PlanReader {
- public:
-  PlanReader(const nlohmann::json& object, const std::string& path, const std::string& source)
-      : fields_(object, path + ".", source) {}
+bool flag(const char* name, JsonFields& fields) {
+  const nlohmann::json* value = fields.member(name);
+  if (value == nullptr) return false;
+  if (!value->is_boolean()) fields.reject(name, shown(*value), "true or false");
+  return value->is_boolean() && value->get<bool>();
+}
 
-  Result<OverlapPlan> read() {
-    OverlapPlan plan;
-    plan.blocks_per_sm = count<BlocksPerSm>("blocks_per_sm", 1, kGreatestCount);
-    plan.pad = count<Bytes>("pad_bytes", 0, kGreatestPad).value_or(Bytes(0));
-    plan.priority = flag("priority");
-    plan.launch_gate = flag("launch_gate");
-    plan.comm_blocks = count<Blocks>("comm_blocks", 1, kGreatestCount);
-    if (const auto cluster = count<Blocks>("cluster", 1, kGreatestCount)) plan.cluster = static_cast<int>(cluster->count());
-    plan.sm_target = count<Sms>("sm_target", 1, kGreatestCount);
-    plan.comm_threads = count<Threads>("comm_threads", 1, kGreatestCount);
-    plan.carveout = count<Percent>("carveout", 0, 100);
-    plan.comm_sms = count<Sms>("comm_sms", 1, kGreatestCount);
-    plan.symmetric = flag("symmetric");
-    plan.copy_engine = flag("copy_engine");
-    plan.peer_detour = flag("peer_detour");
-    plan.windows_only = flag("windows_only");
-    if (Status read = fields_.finish(); !read) return read.error();
-    return plan;
-  }
-
- private:
-  template <class Amount>
-  std::optional<Amount> count(const char* name, std::int64_t least, std::int64_t greatest) {
-    const std::optional<std::int64_t> number = fields_.optional_integer(name, least, greatest);
-    return number ? std::optional(Amount(*number)) : std::nullopt;
-  }
-
-  bool flag(const char* name) {
-    const nlohmann::json* value = fields_.member(name);
-    if (value == nullptr) return false;
-    if (!value->is_boolean()) fields_.reject(name, shown(*value), "true or false");
-    return value->is_boolean() && value->get<bool>();
-  }
-
-  JsonFields fields_;
-};
+void read_member(const PlanMember& member, JsonFields& fields, OverlapPlan& plan) {
+  // Names of rows are literals.
+  const char* const name = member.name.data();
+  if (!member.is_switch) return member.put(plan, fields.optional_integer(name, member.least, member.greatest));
+  member.put(plan, flag(name, fields) ? std::optional<std::int64_t>(1) : std::nullopt);
+}
 
 }  // namespace
 
 nlohmann::ordered_json plan_json(const OverlapPlan& plan) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  json["blocks_per_sm"] = count_or_null(plan.blocks_per_sm);
-  json["pad_bytes"] = plan.pad.count();
-  json["priority"] = plan.priority;
-  json["launch_gate"] = plan.launch_gate;
-  json["comm_blocks"] = count_or_null(plan.comm_blocks);
-  json["cluster"] = plan.cluster ? nlohmann::ordered_json(*plan.cluster) : nlohmann::ordered_json();
-  json["sm_target"] = count_or_null(plan.sm_target);
-  json["comm_threads"] = count_or_null(plan.comm_threads);
-  json["carveout"] = count_or_null(plan.carveout);
-  json["comm_sms"] = count_or_null(plan.comm_sms);
-  json["symmetric"] = plan.symmetric;
-  json["copy_engine"] = plan.copy_engine;
-  json["peer_detour"] = plan.peer_detour;
-  json["windows_only"] = plan.windows_only;
+  for (const Control& control : controls()) {
+    json[std::string(control.name)] = member_json(control, plan);
+    if (control.consequence != nullptr) json[std::string(control.consequence->name)] = member_json(*control.consequence, plan);
+  }
   return json;
 }
 
 Result<OverlapPlan> read_plan(const nlohmann::json& object, const std::string& path, const std::string& source) {
   if (!object.is_object()) { return invalid_input(fmt::format("{}: {}: {}, expected an object", source, path, shown(object))); }
-  return PlanReader(object, path, source).read();
+  JsonFields fields(object, path + ".", source);
+  OverlapPlan plan;
+  for (const Control& control : controls()) {
+    read_member(control, fields, plan);
+    if (control.consequence != nullptr) read_member(*control.consequence, fields, plan);
+  }
+  if (Status read = fields.finish(); !read) return read.error();
+  return plan;
 }
 
 }  // namespace elbowroom::detail

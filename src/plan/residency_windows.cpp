@@ -1,5 +1,7 @@
 #include "elbowroom/plan/residency_windows.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 
@@ -34,6 +36,15 @@ Result<std::vector<ResidencyWindow>> residency_windows(const DeviceLimits& devic
     if (window.pad_min <= window.pad_max) windows.push_back(window);
   }
   return windows;
+}
+
+Result<std::vector<ResidencyWindow>> capped_windows(const DeviceLimits& device, const KernelFootprint& block) {
+  Result<std::vector<ResidencyWindow>> windows = residency_windows(device, block);
+  if (!windows) return windows;
+  const BlocksPerSm own = windows->front().blocks_per_sm;
+  std::erase_if(*windows, [](const ResidencyWindow& window) { return window.pad_min == Bytes(0); });
+  if (!windows->empty()) return windows;
+  return invalid_input(fmt::format("no cap is below the kernel's own residency of {} blocks per SM", own.count()));
 }
 
 }  // namespace elbowroom

@@ -171,7 +171,7 @@ Result<std::vector<std::string>> values_at(const SweepAxis& axis, const ControlS
   const Result<std::vector<std::int64_t>> values = control.values(site, plan);
   if (!values) return invalid_input(fmt::format("{}: {}", axis.name, values.error().message));
   std::vector<std::string> texts;
-  const std::int64_t own = detail::own_value(axis.name, site, plan);
+  const std::int64_t own = detail::own_value(control, site, plan);
   const auto behind = std::ranges::find_if(*values, [own](std::int64_t value) { return value >= own; });
   for (auto value = values->begin(); value != values->end(); ++value) {
     if (value == behind) texts.emplace_back(kOff);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "elbowroom/plan/controls.hpp"
+
 namespace elbowroom::detail {
 namespace {
 
@@ -41,12 +43,9 @@ std::string statistics_line(const CaseResult& result, const std::optional<ModelW
 
 std::string rare_controls(const SchemeResult& result) {
   OverlapPlan rare;
-  rare.comm_threads = result.plan.comm_threads;
-  rare.carveout = result.plan.carveout;
-  rare.comm_sms = result.plan.comm_sms;
-  rare.symmetric = result.plan.symmetric;
-  rare.copy_engine = result.plan.copy_engine;
-  rare.peer_detour = result.plan.peer_detour;
+  for (const Control& control : controls()) {
+    if (control.column.shown == PlanColumn::Shown::in_words) control.put(rare, control.get(result.plan));
+  }
   // The note on a plan that was typed says all of it.
   const bool said = rare == OverlapPlan{} || result.note.find(in_words(result.plan)) != std::string::npos;
   return said ? "" : in_words(rare);

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
+#include <utility>
+
+#include "elbowroom/plan/controls.hpp"
 
 namespace elbowroom {
 namespace {
@@ -21,18 +24,6 @@ std::string percent(const std::optional<double>& share, const TableScale& scale)
   return share ? fixed(*share * 100.0, scale.share_decimals) : std::string(kAbsentCell);
 }
 
-template <class Unit>
-std::string number(const std::optional<Quantity<Unit>>& value) {
-  return value ? fmt::format("{}", value->count()) : std::string(kAbsentCell);
-}
-
-std::string yes(bool on) { return on ? "yes" : std::string(kAbsentCell); }
-
-std::string pad_cell(const OverlapPlan& plan) {
-  const bool shaped = plan.blocks_per_sm.has_value() || plan.pad != Bytes(0);
-  return shaped ? fmt::format("{}", plan.pad.count()) : std::string(kAbsentCell);
-}
-
 std::string interval_cell(const Summary& time, const TableScale& scale) {
   return fmt::format("{}..{}", format_time(time.low, scale), format_time(time.high, scale));
 }
@@ -42,53 +33,82 @@ std::string word_cell(const std::string& word) { return word.empty() ? std::stri
 using Cell = const SchemeResult&;
 using Scale = const TableScale&;
 
-constexpr std::array kColumns{
-    ResultColumn{"scheme", "scheme", "", "", "how compute and collective are scheduled", Alignment::left, Presence::always,
-                 [](Cell result, Scale) { return result.scheme; }},
-    ResultColumn{"plan.blocks_per_sm", "blocks", "per SM", "", "residency to which the compute kernel is capped", Alignment::right,
-                 Presence::always, [](Cell result, Scale) { return number(result.plan.blocks_per_sm); }},
-    ResultColumn{"plan.pad_bytes", "pad", "", "B", "dynamic shared memory added to every compute block", Alignment::right,
-                 Presence::always, [](Cell result, Scale) { return pad_cell(result.plan); }},
-    ResultColumn{"plan.priority", "prio", "", "", "communication stream at the device's greatest priority", Alignment::right,
-                 Presence::always, [](Cell result, Scale) { return yes(result.plan.priority); }},
-    ResultColumn{"plan.launch_gate", "gate", "", "", "compute waits until the collective's blocks are resident", Alignment::right,
-                 Presence::when_used, [](Cell result, Scale) { return yes(result.plan.launch_gate); }},
-    ResultColumn{"plan.comm_blocks", "comm", "blocks", "", "block budget that the plan gives the collective", Alignment::right,
-                 Presence::always, [](Cell result, Scale) { return number(result.plan.comm_blocks); }},
-    ResultColumn{"plan.cluster", "clus-", "ter", "", "cluster size that the plan gives the collective's kernel", Alignment::right,
-                 Presence::always,
-                 [](Cell result, Scale) {
-                   return result.plan.cluster ? fmt::format("{}", *result.plan.cluster) : std::string(kAbsentCell);
-                 }},
-    ResultColumn{"plan.sm_target", "SMs", "", "", "SM count that a library GEMM sizes itself for", Alignment::right,
-                 Presence::when_used, [](Cell result, Scale) { return number(result.plan.sm_target); }},
-    ResultColumn{"plan.windows_only", "win-", "dows", "", "the plan acts only where both sides can run at once", Alignment::right,
-                 Presence::when_used, [](Cell result, Scale) { return yes(result.plan.windows_only); }},
-    ResultColumn{"time_us.median", "time", "", "us", "median time of all iterations", Alignment::right, Presence::always,
-                 [](Cell result, Scale scale) { return format_time(result.time.median, scale); }},
-    ResultColumn{"time_us.low..high", "interval", "", "us", "bootstrap interval of the median time", Alignment::right,
-                 Presence::always, [](Cell result, Scale scale) { return interval_cell(result.time, scale); }},
-    ResultColumn{"time_ratio", "ratio", "", "", "time / sequential time", Alignment::right, Presence::always,
-                 [](Cell result, Scale scale) {
-                   return result.metrics.time_ratio ? fixed(*result.metrics.time_ratio, scale.ratio_decimals)
-                                                    : std::string(kAbsentCell);
-                 }},
-    ResultColumn{"reduction", "reduc-", "tion", "%", "1 - time ratio", Alignment::right, Presence::always,
-                 [](Cell result, Scale scale) { return percent(result.metrics.reduction, scale); }},
-    ResultColumn{"overlap_rate", "over-", "lap", "%", "share of communication time during which computation runs on the same GPU",
-                 Alignment::right, Presence::always,
-                 [](Cell result, Scale scale) { return percent(result.metrics.overlap_rate, scale); }},
-    ResultColumn{"overlap_efficiency", "crit.", "path", "%", "overlap efficiency: (t_seq - t) / (t_seq - t_critical_path)",
-                 Alignment::right, Presence::always,
-                 [](Cell result, Scale scale) { return percent(result.metrics.overlap_efficiency, scale); }},
-    ResultColumn{"compute_inflation", "comp.", "infl.", "%", "how much longer the compute kernels take than alone",
-                 Alignment::right, Presence::always,
-                 [](Cell result, Scale scale) { return percent(result.metrics.compute_inflation, scale); }},
-    ResultColumn{"comm_inflation", "comm", "infl.", "%", "how much longer the collectives take than alone", Alignment::right,
-                 Presence::always, [](Cell result, Scale scale) { return percent(result.metrics.comm_inflation, scale); }},
-    ResultColumn{"limited_by", "limited by", "", "", "resource that limits the compute kernel's residency", Alignment::left,
-                 Presence::always, [](Cell result, Scale) { return word_cell(result.limited_by); }},
-};
+/// A member of the plan as a number or "yes".
+std::string plan_cell(const PlanMember& member, std::int64_t value) { return member.is_switch ? "yes" : fmt::format("{}", value); }
+
+ResultColumn plan_column(const PlanMember& member, std::function<std::string(Cell, Scale)> cell) {
+  const PlanColumn& column = member.column;
+  const Presence presence = column.shown == PlanColumn::Shown::always ? Presence::always : Presence::when_used;
+  return {fmt::format("plan.{}", member.name),
+          column.upper,
+          column.lower,
+          member.unit,
+          column.meaning,
+          Alignment::right,
+          presence,
+          std::move(cell)};
+}
+
+void add_plan_columns(std::vector<ResultColumn>& columns) {
+  for (const Control& control : controls()) {
+    if (control.column.shown == PlanColumn::Shown::in_words) continue;
+    columns.push_back(plan_column(control, [&control](Cell result, Scale) {
+      const auto value = control.get(result.plan);
+      return value ? plan_cell(control, *value) : std::string(kAbsentCell);
+    }));
+    if (control.consequence == nullptr) continue;
+    columns.push_back(plan_column(*control.consequence, [&control](Cell result, Scale) {
+      const std::int64_t value = control.consequence->get(result.plan).value_or(0);
+      const bool follows = control.get(result.plan) || value != 0;
+      return follows ? plan_cell(*control.consequence, value) : std::string(kAbsentCell);
+    }));
+  }
+}
+
+ResultColumn scheme_column() {
+  return {"scheme",
+          "scheme",
+          "",
+          "",
+          "how compute and collective are scheduled",
+          Alignment::left,
+          Presence::always,
+          [](Cell result, Scale) { return result.scheme; }};
+}
+
+std::vector<ResultColumn> measured_columns() {
+  return {ResultColumn{"time_us.median", "time", "", "us", "median time of all iterations", Alignment::right, Presence::always,
+                       [](Cell result, Scale scale) { return format_time(result.time.median, scale); }},
+          ResultColumn{"time_us.low..high", "interval", "", "us", "bootstrap interval of the median time", Alignment::right,
+                       Presence::always, [](Cell result, Scale scale) { return interval_cell(result.time, scale); }},
+          ResultColumn{"time_ratio", "ratio", "", "", "time / sequential time", Alignment::right, Presence::always,
+                       [](Cell result, Scale scale) {
+                         return result.metrics.time_ratio ? fixed(*result.metrics.time_ratio, scale.ratio_decimals)
+                                                          : std::string(kAbsentCell);
+                       }},
+          ResultColumn{"reduction", "reduc-", "tion", "%", "1 - time ratio", Alignment::right, Presence::always,
+                       [](Cell result, Scale scale) { return percent(result.metrics.reduction, scale); }},
+          ResultColumn{"overlap_rate", "over-", "lap", "%",
+                       "share of communication time during which computation runs on the same GPU", Alignment::right,
+                       Presence::always, [](Cell result, Scale scale) { return percent(result.metrics.overlap_rate, scale); }},
+          ResultColumn{"overlap_efficiency", "crit.", "path", "%", "overlap efficiency: (t_seq - t) / (t_seq - t_critical_path)",
+                       Alignment::right, Presence::always,
+                       [](Cell result, Scale scale) { return percent(result.metrics.overlap_efficiency, scale); }},
+          ResultColumn{"compute_inflation", "comp.", "infl.", "%", "how much longer the compute kernels take than alone",
+                       Alignment::right, Presence::always,
+                       [](Cell result, Scale scale) { return percent(result.metrics.compute_inflation, scale); }},
+          ResultColumn{"comm_inflation", "comm", "infl.", "%", "how much longer the collectives take than alone", Alignment::right,
+                       Presence::always, [](Cell result, Scale scale) { return percent(result.metrics.comm_inflation, scale); }},
+          ResultColumn{"limited_by", "limited by", "", "", "resource that limits the compute kernel's residency", Alignment::left,
+                       Presence::always, [](Cell result, Scale) { return word_cell(result.limited_by); }}};
+}
+
+std::vector<ResultColumn> all_columns() {
+  std::vector<ResultColumn> columns{scheme_column()};
+  add_plan_columns(columns);
+  std::ranges::move(measured_columns(), std::back_inserter(columns));
+  return columns;
+}
 
 /// So many that `longest` has at most `digits`, and two places before the point.
 int decimals_for(double longest, int digits) {
@@ -118,7 +138,10 @@ std::string format_time(Microseconds time, const TableScale& scale) {
   return fixed(time.count() / scale.microseconds, scale.decimals);
 }
 
-std::span<const ResultColumn> result_columns() { return kColumns; }
+std::span<const ResultColumn> result_columns() {
+  static const std::vector<ResultColumn> columns = all_columns();
+  return columns;
+}
 
 std::vector<ResultColumn> columns_of(const CaseResult& result) {
   const auto shown = [&](const ResultColumn& column) {
@@ -127,7 +150,7 @@ std::vector<ResultColumn> columns_of(const CaseResult& result) {
            });
   };
   std::vector<ResultColumn> columns;
-  std::copy_if(kColumns.begin(), kColumns.end(), std::back_inserter(columns), shown);
+  std::ranges::copy_if(result_columns(), std::back_inserter(columns), shown);
   return columns;
 }
 

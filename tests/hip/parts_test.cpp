@@ -34,7 +34,7 @@ TEST(PriorityEffect, ActsOnlyWhereTheUrgentKernelIsMuchSooner) {
   EXPECT_FALSE(effect(850, 800).acts());  // takes turns all the same
   const Status none = effect(2000, 1990).acts();
   ASSERT_FALSE(none);
-  EXPECT_THAT(none.error().message, HasSubstr("priority: no effect on this driver"));
+  EXPECT_THAT(none.error().message, HasSubstr("no effect on this driver"));
   EXPECT_THAT(none.error().message, HasSubstr("1990 us"));
 }
 

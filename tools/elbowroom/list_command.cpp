@@ -11,6 +11,7 @@
 #include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/plan/controls.hpp"
 #include "elbowroom/plan/scheme.hpp"
 #include "exit_code.hpp"
 
@@ -70,6 +71,16 @@ std::string bench_lines() {
   return lines + " (f32, bf16)\n";
 }
 
+std::string control_lines() {
+  std::string lines = "Controls of --plan, --sweep and --without\n";
+  for (const Control& control : controls()) {
+    const std::string_view searched = control.searched == Searched::no ? "; never searched" : "";
+    lines += fmt::format("  {:<13} {}: {}; refused: {}{}\n", control.name, control.purpose, control.values_in_words,
+                         control.refused_in_words, searched);
+  }
+  return lines;
+}
+
 std::string variable_lines() {
   std::string lines = "Environment variables\n";
   for (const EnvironmentVariable& variable : environment_variables()) {
@@ -81,10 +92,10 @@ std::string variable_lines() {
 }  // namespace
 
 void add_list_command(CLI::App& app, std::function<int()>& chosen) {
-  CLI::App* command = app.add_subcommand("list", "What is here: backends, devices, suites, kernels, collectives");
+  CLI::App* command = app.add_subcommand("list", "What is here: backends, devices, suites, kernels, collectives, controls");
   command->callback([&chosen] {
     chosen = [] {
-      const Status printed = print_table(backend_lines() + catalog_lines() + bench_lines() + variable_lines());
+      const Status printed = print_table(backend_lines() + catalog_lines() + bench_lines() + control_lines() + variable_lines());
       return printed ? exit_ok : complain("elbowroom list", printed.error());
     };
   });

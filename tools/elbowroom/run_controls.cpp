@@ -10,6 +10,8 @@
 #include <set>
 #include <span>
 
+#include "elbowroom/model/comm_environment.hpp"
+#include "elbowroom/plan/controls.hpp"
 #include "run/limits.hpp"
 
 namespace elbowroom {
@@ -25,38 +27,48 @@ bool is_part_of_policy(std::string_view text) {
 constexpr std::string_view kSymmetricBlocks = "symmetric_blocks";
 constexpr std::string_view kBudget = "budget";
 
-/// A setting of the communication library. NCCL takes these from the environment before any of its own choices; without variables
-/// it is for the interposer, communicator by communicator.
+// Settings for the interposer, communicator by communicator.
+constexpr std::array kOfInterposer{kSymmetricBlocks, kBudget};
+constexpr ProcessSetting kBlocksOfInterposer{{}, run::kGreatestCommBlocks};
+
+/// A setting of the communication library, which takes it from the environment before any of its own choices; one without variables
+/// is for the interposer.
 struct CommSetting {
   std::string_view name;
-  std::vector<std::string_view> variables;
-  std::vector<std::int64_t> allowed;  ///< empty: 1 to `greatest`
-  std::int64_t greatest;
-  std::vector<std::string_view> words{};  ///< what each of `allowed` is to the library; empty: the number itself
+  const ProcessSetting* process;
 
+  [[nodiscard]] bool allows(std::int64_t number) const {
+    if (process->allowed.empty()) return number >= 1 && number <= process->greatest;
+    return std::ranges::find(process->allowed, number) != process->allowed.end();
+  }
+  [[nodiscard]] std::string expected() const {
+    if (process->allowed.empty()) return fmt::format("a whole number from 1 to {}", process->greatest);
+    return fmt::format("one of {}", fmt::join(process->allowed, ", "));
+  }
   [[nodiscard]] std::string word_for(std::int64_t number) const {
-    if (words.empty()) return std::to_string(number);
-    return std::string(words[static_cast<std::size_t>(std::ranges::find(allowed, number) - allowed.begin())]);
+    if (process->words.empty()) return std::to_string(number);
+    return std::string(
+        process->words[static_cast<std::size_t>(std::ranges::find(process->allowed, number) - process->allowed.begin())]);
   }
 };
 
-const std::vector<CommSetting>& comm_settings() {
-  static const std::vector<CommSetting> settings = {
-      {"comm_blocks", {"NCCL_MIN_CTAS", "NCCL_MAX_CTAS"}, {}, run::kGreatestCommBlocks},
-      {"cluster", {"NCCL_CGA_CLUSTER_SIZE"}, {}, 8},
-      // NCCL adds a warp of its own; other counts it silently replaces.
-      {"comm_threads", {"NCCL_NTHREADS"}, {128, 256, 512}, 512},
-      // Its policies of default and of no blocks where copies can do it.
-      {"copy_engine", {"NCCL_CTA_POLICY"}, {0, 1}, 1, {"0", "2"}},
-      {kSymmetricBlocks, {}, {}, run::kGreatestCommBlocks},
-      {kBudget, {}, {}, run::kGreatestCommBlocks},
-  };
+std::vector<CommSetting> comm_settings() {
+  std::vector<CommSetting> settings;
+  for (const Control& control : controls()) {
+    if (control.of_process != nullptr) settings.push_back({control.name, control.of_process});
+  }
+  for (const std::string_view name : kOfInterposer) settings.push_back({name, &kBlocksOfInterposer});
   return settings;
 }
 
-std::string expected_number(const CommSetting& setting) {
-  if (setting.allowed.empty()) return fmt::format("a whole number from 1 to {}", setting.greatest);
-  return fmt::format("one of {}", fmt::join(setting.allowed, ", "));
+/// "comm_blocks=N, cluster=N or budget=N"
+std::string expected_settings(const std::vector<CommSetting>& settings) {
+  std::string words;
+  for (const CommSetting& setting : settings) {
+    const bool last = &setting == &settings.back();
+    words += fmt::format("{}{}=N", words.empty() ? "" : (last ? " or " : ", "), setting.name);
+  }
+  return words;
 }
 
 std::optional<std::int64_t> whole(std::string_view text) {
@@ -64,11 +76,6 @@ std::optional<std::int64_t> whole(std::string_view text) {
   const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failure != std::errc() || rest != text.data() + text.size()) return std::nullopt;
   return number;
-}
-
-bool is_allowed(const CommSetting& setting, std::int64_t number) {
-  if (setting.allowed.empty()) return number >= 1 && number <= setting.greatest;
-  return std::ranges::find(setting.allowed, number) != setting.allowed.end();
 }
 
 /// Rules are split at blanks, and a name is matched as it is written: what is no visible ASCII would never match or break the line.
@@ -161,21 +168,21 @@ bool add_comm_rule(const std::string& name, std::int64_t value, run::Rules& rule
 
 Status add_setting(std::string_view text, RunControls& controls) {
   const std::string_view name = text.substr(0, text.find('='));
-  const auto setting = std::ranges::find(comm_settings(), name, &CommSetting::name);
-  if (setting == comm_settings().end() || name.size() == text.size()) {
-    return invalid_input(fmt::format(
-        "--set: '{}', expected comm_blocks=N, cluster=N, comm_threads=N, copy_engine=N, symmetric_blocks=N or budget=N", text));
+  const std::vector<CommSetting> settings = comm_settings();
+  const auto setting = std::ranges::find(settings, name, &CommSetting::name);
+  if (setting == settings.end() || name.size() == text.size()) {
+    return invalid_input(fmt::format("--set: '{}', expected {}", text, expected_settings(settings)));
   }
   const std::optional<std::int64_t> number = whole(text.substr(name.size() + 1));
-  if (!number || !is_allowed(*setting, *number)) {
-    return invalid_input(fmt::format("--set: '{}', expected {}", text, expected_number(*setting)));
+  if (!number || !setting->allows(*number)) {
+    return invalid_input(fmt::format("--set: '{}', expected {}", text, setting->expected()));
   }
-  for (const std::string_view variable : setting->variables) {
+  for (const std::string_view variable : setting->process->variables) {
     const bool repeated = std::ranges::any_of(controls.comm_library, [&](const auto& set) { return set.first == variable; });
     if (repeated) return invalid_input(fmt::format("--set: '{}' is the second of its name, expected one", text));
     controls.comm_library.emplace_back(variable, setting->word_for(*number));
   }
-  if (!setting->variables.empty()) return {};
+  if (!setting->process->variables.empty()) return {};
   const bool repeated = std::ranges::any_of(controls.comm_rules, [&](const auto& set) { return set.first == name; });
   if (repeated) return invalid_input(fmt::format("--set: '{}' is the second of its name, expected one", text));
   controls.comm_rules.emplace_back(name, *number);
@@ -184,7 +191,7 @@ Status add_setting(std::string_view text, RunControls& controls) {
 
 Status check_settings(const RunControls& controls) {
   const bool fixes_blocks =
-      std::ranges::any_of(controls.comm_library, [](const auto& setting) { return setting.first == "NCCL_MAX_CTAS"; });
+      std::ranges::any_of(controls.comm_library, [](const auto& setting) { return setting.first == kMostCommBlocksVariable; });
   const bool symmetric = std::ranges::any_of(controls.comm_rules, [](const auto& rule) { return rule.first == kSymmetricBlocks; });
   if (!fixes_blocks || !symmetric) return {};
   return invalid_input("--set: symmetric_blocks beside comm_blocks, which is the number for all kernels; expected one of them");

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -15,27 +15,31 @@
 #include <type_traits>
 #include <utility>
 
+#include "elbowroom/model/comm_environment.hpp"
 #include "elbowroom/model/device_catalog.hpp"
+#include "elbowroom/plan/controls.hpp"
 #include "run/limits.hpp"
 
 namespace elbowroom {
 namespace {
 
-template <class Unit>
-std::optional<std::int64_t> number(const std::optional<Quantity<Unit>>& value) {
-  return value ? std::optional(value->count()) : std::nullopt;
-}
+/// A control's value in a plan; absent: off.
+using Get = std::function<std::optional<std::int64_t>(const OverlapPlan&)>;
 
-std::optional<std::int64_t> number(const std::optional<int>& value) {
-  return value ? std::optional<std::int64_t>(*value) : std::nullopt;
+template <class Unit>
+Get count_of(std::optional<Quantity<Unit>> ComputeSettings::* member) {
+  return [member](const OverlapPlan& plan) {
+    return plan.*member ? std::optional<std::int64_t>((plan.*member)->count()) : std::nullopt;
+  };
 }
 
 using Plans = std::vector<OverlapPlan>;
 using Choices = std::vector<StoredChoice>;
 
-// What a run sets itself, whatever it was when a choice was measured.
-constexpr std::array<std::string_view, 6> kSetByRun = {"NCCL_MIN_CTAS",      "NCCL_MAX_CTAS",      "NCCL_CGA_CLUSTER_SIZE",
-                                                       "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_NTHREADS"};
+/// What a run sets itself, whatever it was when a choice was measured.
+bool set_by_run(std::string_view variable) {
+  return orders_sums(variable) || comm_variable_fixes(variable, CommVariable::Fixes::cluster);
+}
 
 /// Of "nccl 2.28.3 NCCL_P2P_DISABLE=1 NCCL_MAX_CTAS=8" the words that no run sets.
 std::set<std::string> settings_in(const std::string& comm_library) {
@@ -44,7 +48,7 @@ std::set<std::string> settings_in(const std::string& comm_library) {
   for (std::string word; words >> word;) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos) continue;
-    if (std::ranges::find(kSetByRun, word.substr(0, equals)) == kSetByRun.end()) settings.insert(word);
+    if (!set_by_run(std::string_view(word).substr(0, equals))) settings.insert(word);
   }
   return settings;
 }
@@ -79,10 +83,9 @@ Choices usable_choices(const Profile& profile, const Surroundings& here, std::ve
 }
 
 /// The value that every plan has; where they differ, says so in `left`. A plan without the control is a value of its own.
-template <class Member>
-std::optional<std::int64_t> agreed(const Plans& plans, std::string_view name, Member member, std::vector<std::string>& left) {
+std::optional<std::int64_t> agreed(const Plans& plans, std::string_view name, const Get& get, std::vector<std::string>& left) {
   std::set<std::optional<std::int64_t>> values;
-  for (const OverlapPlan& plan : plans) values.insert(number(plan.*member));
+  for (const OverlapPlan& plan : plans) values.insert(get(plan));
   if (values.size() == 1) return *values.begin();
   if (values.empty()) return std::nullopt;
   std::vector<std::string> texts;
@@ -119,7 +122,7 @@ void keep_what_fits(std::vector<Rule>& rules, std::size_t most, std::string_view
 void add_caps(const Choices& choices, ProfileControls& found) {
   for (const auto& [kernel, plans] : plans_by(choices, footprint_of)) {
     const auto& [device, block] = kernel;
-    const auto blocks = agreed(plans, "blocks_per_sm of " + block_text(block), &OverlapPlan::blocks_per_sm, found.left);
+    const auto blocks = agreed(plans, "blocks_per_sm of " + block_text(block), residency_control().get, found.left);
     if (blocks) found.controls.footprint_caps.push_back({device, block, BlocksPerSm(*blocks)});
   }
   keep_what_fits(found.controls.footprint_caps, run::kMostFootprints, "blocks_per_sm", found.left);
@@ -128,19 +131,17 @@ void add_caps(const Choices& choices, ProfileControls& found) {
 void add_targets(const Choices& choices, ProfileControls& found) {
   for (const auto& [kind, plans] : plans_by(choices, product_of)) {
     const auto& [device, product] = kind;
-    const auto sms = agreed(plans, "sm_target of " + products_text(product), &OverlapPlan::sm_target, found.left);
+    const auto sms = agreed(plans, "sm_target of " + products_text(product), count_of(&ComputeSettings::sm_target), found.left);
     if (sms) found.controls.product_targets.push_back({device, product, Sms(*sms)});
   }
   keep_what_fits(found.controls.product_targets, run::kMostProducts, "sm_target", found.left);
 }
 
 /// The same for what a process sets once for all its collectives: a plan that means only some has no such value.
-template <class Member>
-std::optional<std::int64_t> agreed_everywhere(const Plans& plans, std::string_view name, Member member,
-                                              std::vector<std::string>& left) {
-  const std::optional<std::int64_t> value = agreed(plans, name, member, left);
-  if (!value || std::ranges::none_of(plans, &OverlapPlan::windows_only)) return value;
-  left.push_back(fmt::format("{} ({} in windows only)", name, *value));
+std::optional<std::int64_t> agreed_everywhere(const Plans& plans, const Control& control, std::vector<std::string>& left) {
+  const std::optional<std::int64_t> value = agreed(plans, control.name, control.get, left);
+  if (!value || control.acts_on == ActsOn::process || std::ranges::none_of(plans, &OverlapPlan::windows_only)) return value;
+  left.push_back(fmt::format("{} ({} in windows only)", control.name, *value));
   return std::nullopt;
 }
 
@@ -166,13 +167,11 @@ Result<ProfileControls> controls_of(const Profile& profile, const Surroundings& 
   const Choices choices = usable_choices(profile, here, found.left);
   Plans plans;
   std::ranges::transform(choices, std::back_inserter(plans), &StoredChoice::plan);
-  const std::pair<std::string_view, std::optional<std::int64_t>> settings[] = {
-      {"comm_blocks", agreed_everywhere(plans, "comm_blocks", &OverlapPlan::comm_blocks, found.left)},
-      {"cluster", agreed_everywhere(plans, "cluster", &OverlapPlan::cluster, found.left)},
-      {"comm_threads", agreed(plans, "comm_threads", &OverlapPlan::comm_threads, found.left)}};
-  for (const auto& [name, value] : settings) {
+  for (const Control& control : controls()) {
+    if (!control.of_run || control.of_process == nullptr) continue;
+    const std::optional<std::int64_t> value = agreed_everywhere(plans, control, found.left);
     if (!value) continue;
-    if (Status added = add_setting(fmt::format("{}={}", name, *value), found.controls); !added) return added.error();
+    if (Status added = add_setting(fmt::format("{}={}", control.name, *value), found.controls); !added) return added.error();
   }
   add_targets(choices, found);
   add_caps(choices, found);

@@ -16,6 +16,7 @@
 #include "elbowroom/model/kernel_footprint.hpp"
 #include "elbowroom/model/scenario.hpp"
 #include "elbowroom/model/step.hpp"
+#include "elbowroom/plan/capabilities.hpp"
 #include "elbowroom/plan/overlap_plan.hpp"
 #include "elbowroom/plan/program.hpp"
 #include "elbowroom/trace/timeline.hpp"
@@ -53,6 +54,9 @@ class Workload {
 
   /// Of a computation of the step, by index.
   [[nodiscard]] virtual const ComputeFacts& compute(int operation) const = 0;
+
+  /// What this machine and its libraries have of what controls act through.
+  [[nodiscard]] virtual const Capabilities& capabilities() const = 0;
 
   /// Whether every setting of the program's launches can act here; the reason otherwise. What runs a program refuses it for the
   /// same reason. Programs are of the step, as lower() makes them.

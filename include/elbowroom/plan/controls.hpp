@@ -12,23 +12,14 @@
 #include "elbowroom/model/device_limits.hpp"
 #include "elbowroom/model/kernel_footprint.hpp"
 #include "elbowroom/model/scenario.hpp"
+#include "elbowroom/plan/capabilities.hpp"
+#include "elbowroom/plan/launch_check.hpp"
 #include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/plan_member.hpp"
 #include "elbowroom/plan/program.hpp"
+#include "elbowroom/plan/scheme.hpp"
 
 namespace elbowroom {
-
-/// Why no launch gate acts on AMD devices.
-inline constexpr std::string_view kNoGateUnderHip = "HIP has no event that says that a kernel's blocks have begun";
-/// Why no collective of theirs uses copy engines.
-inline constexpr std::string_view kCopyEnginesAreOfNccl = "copy-engine collectives are NCCL's";
-/// Why no collective of theirs works on symmetric memory.
-inline constexpr std::string_view kSymmetricIsOfNccl = "kernels on symmetric memory are NCCL's";
-/// What a backend says of a plan that asks for kernels on symmetric memory where NCCL has none for the operation.
-ELBOWROOM_API Status symmetric_kernel_exists(CollectiveOp op);
-/// What a backend says of a plan that asks copy engines for an operation of which they can carry nothing.
-ELBOWROOM_API Status engines_possible(CollectiveOp op);
-/// What a backend says of settings whose `peer_detour` has nothing to act on in a collective of that kind.
-ELBOWROOM_API Status detour_possible(const CommSettings& settings, CollectiveOp op);
 
 /// Where controls are to act: the facts that decide which values of which control are legal.
 struct ControlSite {
@@ -41,34 +32,91 @@ struct ControlSite {
   Collective collective;                   ///< a budget or cluster size given here is the user's and never overruled
   Pattern pattern = Pattern::pipeline;
   int iterations = 1;
+  Capabilities can;  ///< of the machine
 };
 
-/// The site of a scenario on a device. `compute` and `shape_refusal` as the backend reports them. `invalid_input` when the catalog
-/// knows no communication kernel that runs on the device.
+/// The site of a scenario on a device. `compute`, `shape_refusal` and `can` as the backend reports them. `invalid_input` when the
+/// catalog knows no communication kernel that runs on the device.
 ELBOWROOM_API Result<ControlSite> control_site(const Scenario& scenario, const DeviceLimits& device,
-                                               const std::optional<KernelFootprint>& compute, const std::string& shape_refusal);
+                                               const std::optional<KernelFootprint>& compute, const std::string& shape_refusal,
+                                               const Capabilities& can);
 
-/// A control: one member of OverlapPlan, with the values that can act somewhere. Values are counts in the member's unit; switches
-/// have the one value 1.
-struct Control {
-  std::string_view name;  ///< the member's name in JSON
-  std::string_view purpose;
+/// What a control changes.
+enum class ActsOn {
+  launches,  ///< each as it is launched
+  order,     ///< when launches begin
+  process,   ///< all launches of the process, from its start to its end
+};
+
+/// How a search walks through a control's values.
+enum class Searched {
+  no,       ///< it is for `--plan` alone
+  derived,  ///< follows from the rest of a plan
+  first,    ///< step by step, before others: it decides which values they have
+  yes,      ///< step by step
+};
+
+/// The scheme that sets this control alone, as is commonly done instead of choosing all together.
+struct PeerScheme {
+  Scheme scheme = Scheme::tuned;
+  /// Absent: no scheme does. Otherwise each plan to try, made of one that holds what the user fixed; `invalid_input` where it
+  /// cannot act.
+  Result<std::vector<OverlapPlan>> (*plans)(const OverlapPlan& plain, const DeviceLimits& device,
+                                            const std::optional<KernelFootprint>& footprint,
+                                            const Collective& collective) = nullptr;
+};
+
+/// How a whole process is told, before it starts, what a control is to be: through its communication library's environment.
+struct ProcessSetting {
+  std::span<const std::string_view> variables;
+  std::int64_t greatest = 1;                     ///< from 1 on, where nothing else is `allowed`
+  std::span<const std::int64_t> allowed = {};    ///< the library silently replaces other numbers
+  std::span<const std::string_view> words = {};  ///< what each of `allowed` is to the library; empty: the number itself
+};
+
+/// What there is to know of a control beyond its member of the plan.
+struct ControlRules {
+  std::string_view purpose = {};
+  std::string_view values_in_words = {};   ///< "8, 16, 24, 32": which values there are
+  std::string_view refused_in_words = {};  ///< where it cannot act
+  ActsOn acts_on = ActsOn::launches;
+  Searched searched = Searched::yes;
+  const ProcessSetting* of_process = nullptr;  ///< absent: no process can be told
+  bool of_run = false;                         ///< `elbowroom run` can give it to a program that makes its own launches and buffers
+  Status Capabilities::* needs = nullptr;      ///< absent: nothing that a machine may lack
+  /// As Control::values() says, on a machine that has what is needed.
+  Result<std::vector<std::int64_t>> (*legal)(const ControlSite& site, const OverlapPlan& plan) = nullptr;
+  /// Why a backend cannot launch with that setting, whose `asked` are all of the launch's. Absent: nothing more is to be asked.
+  Status (*at_launch)(const LaunchSite& site, const OverlapPlan& asked) = nullptr;
+  /// What the library takes by itself: "off" stands at that value, which changes nothing. Absent: no value is like off.
+  std::int64_t (*own)(const ControlSite& site, const OverlapPlan& plan) = nullptr;
+  /// What follows from the value at a site. Absent: nothing.
+  void (*follow)(const ControlSite& site, OverlapPlan& plan) = nullptr;
+  const PlanMember* consequence = nullptr;  ///< the member that follows
+  PeerScheme peer = {};
+};
+
+/// A control: one member of OverlapPlan, with the values that can act somewhere.
+struct Control : PlanMember, ControlRules {
   /// In ascending order, at least one; none of them is "off". `plan` holds what the other controls already say. `invalid_input`
   /// says why the control cannot act there.
-  Result<std::vector<std::int64_t>> (*values)(const ControlSite& site, const OverlapPlan& plan);
-  /// Absent: off.
-  std::optional<std::int64_t> (*get)(const OverlapPlan& plan);
+  [[nodiscard]] ELBOWROOM_API Result<std::vector<std::int64_t>> values(const ControlSite& site, const OverlapPlan& plan) const;
+
   /// One of `values`, or off. Leaves every other control as it is.
-  void (*set)(const ControlSite& site, OverlapPlan& plan, std::optional<std::int64_t> value);
-  bool is_switch = false;  ///< on or off, no number
+  void set(const ControlSite& site, OverlapPlan& plan, std::optional<std::int64_t> value) const {
+    put(plan, value);
+    if (follow != nullptr) follow(site, plan);
+  }
 };
 
-/// In the order of the plan's JSON: blocks_per_sm, priority, launch_gate, comm_blocks, cluster, sm_target, comm_threads, carveout,
-/// comm_sms, symmetric, copy_engine, peer_detour, windows_only. The pad follows from blocks_per_sm.
+/// In the order of the plan's JSON, where a member that follows stands behind its control.
 ELBOWROOM_API std::span<const Control> controls();
 
 /// The control of that name, which must be one of controls().
 ELBOWROOM_API const Control& control(std::string_view name);
+
+/// The control that caps residency by padding.
+ELBOWROOM_API const Control& residency_control();
 
 /// The plan of the site's own two streams: nothing but what the user fixed.
 ELBOWROOM_API OverlapPlan plain_plan(const ControlSite& site);

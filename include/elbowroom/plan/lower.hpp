@@ -35,4 +35,7 @@ ELBOWROOM_API Result<Program> lower(const Step& step, Order order, const StepPla
 /// Whether a plan can tell overlap windows of the step from what is outside; otherwise `invalid_input` says what its launches are.
 ELBOWROOM_API Status windows_possible(const Step& step);
 
+/// Whether a launch gate has a computation that could wait; otherwise `invalid_input` says why none could.
+ELBOWROOM_API Status gate_possible(const Step& step);
+
 }  // namespace elbowroom

@@ -4,11 +4,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/quantities.hpp"
+#include "elbowroom/plan/launch_settings.hpp"
 
 namespace elbowroom {
 
@@ -18,29 +18,6 @@ namespace elbowroom {
 enum class Order { compute_only, comm_only, sequential, concurrent };
 
 ELBOWROOM_API std::string_view to_string(Order order);
-
-/// What a compute kernel is launched with. Absent, and no pad: as it is by itself.
-struct ComputeSettings {
-  Bytes pad;                        ///< added dynamic shared memory
-  std::optional<Sms> sm_target;     ///< SMs that a library GEMM sizes itself for
-  std::optional<Percent> carveout;  ///< share of L1 and shared memory preferred as shared memory
-
-  auto operator<=>(const ComputeSettings&) const = default;
-};
-
-/// What a collective goes over. Absent: the library's own choice.
-struct CommSettings {
-  std::optional<Blocks> comm_blocks;
-  std::optional<int> cluster;
-  std::optional<Threads> comm_threads;
-  bool symmetric = false;
-  bool copy_engine = false;
-  bool peer_detour = false;
-
-  auto operator<=>(const CommSettings&) const = default;
-};
-
-using LaunchSettings = std::variant<ComputeSettings, CommSettings>;
 
 /// A stream of each device. What is launched on it runs in order.
 struct Lane {

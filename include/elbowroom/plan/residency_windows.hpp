@@ -26,4 +26,7 @@ struct ResidencyWindow {
 /// its launches are not padded. `invalid_input` as occupancy() gives it.
 ELBOWROOM_API Result<std::vector<ResidencyWindow>> residency_windows(const DeviceLimits& device, const KernelFootprint& block);
 
+/// Those of them that a pad is needed for, at least one; `invalid_input` where there is none.
+ELBOWROOM_API Result<std::vector<ResidencyWindow>> capped_windows(const DeviceLimits& device, const KernelFootprint& block);
+
 }  // namespace elbowroom

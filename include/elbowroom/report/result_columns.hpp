@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,14 +38,14 @@ enum class Presence { always, when_used };  ///< when_used: dropped from tables 
 
 /// One reported number. The text table, the Markdown table and the legend all format from this description.
 struct ResultColumn {
-  std::string_view tag;    ///< path of the value in a result of the `elbowroom.result/1` document
+  std::string tag;         ///< path of the value in a result of the `elbowroom.result/1` document
   std::string_view upper;  ///< heading, first line
   std::string_view lower;  ///< heading, second line; may be empty
   std::string_view unit;   ///< empty: none; "us": a time, which a table may scale to ms
   std::string_view description;
   Alignment alignment = Alignment::right;
   Presence presence = Presence::always;
-  std::string (*cell)(const SchemeResult& result, const TableScale& scale) = nullptr;  ///< kAbsentCell for an absent value
+  std::function<std::string(const SchemeResult& result, const TableScale& scale)> cell = {};  ///< kAbsentCell for an absent value
 };
 
 /// Every column, in the order of the table. The first names the scheme.

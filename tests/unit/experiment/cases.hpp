@@ -40,6 +40,7 @@ class ScriptedWorkload : public Workload {
   using Workload::verify;
   [[nodiscard]] const Step& step() const override { return step_; }
   [[nodiscard]] const ComputeFacts& compute(int) const override { return facts_; }
+  [[nodiscard]] const Capabilities& capabilities() const override { return can_; }
   [[nodiscard]] Status accepts(const Program&) const override { return {}; }
   Result<Microseconds> run(const Program& program) override {
     orders.push_back(program.lanes.size() == 1 ? Order::sequential : Order::concurrent);
@@ -55,6 +56,7 @@ class ScriptedWorkload : public Workload {
  private:
   Step step_ = step_of(small_case());
   ComputeFacts facts_;
+  Capabilities can_;
   std::deque<Result<Microseconds>> answers_;
 };
 

@@ -41,6 +41,7 @@ class NoisyWorkload : public Workload {
   using Workload::verify;
   [[nodiscard]] const Step& step() const override { return workload_->step(); }
   [[nodiscard]] const ComputeFacts& compute(int operation) const override { return workload_->compute(operation); }
+  [[nodiscard]] const Capabilities& capabilities() const override { return workload_->capabilities(); }
   [[nodiscard]] Status accepts(const Program& program) const override { return workload_->accepts(program); }
   Result<Microseconds> run(const Program& program) override {
     const Result<Microseconds> time = workload_->run(program);
@@ -82,7 +83,8 @@ inline Predictor true_times(const std::shared_ptr<Workload>& workload) {
 
 /// As `tune` makes it: without what the machine refuses.
 inline CandidateSpace space_of(const Scenario& scenario, const DeviceLimits& device, const std::shared_ptr<Workload>& workload) {
-  const ControlSite site = *control_site(scenario, device, workload->compute().footprint, workload->compute().shape_refusal);
+  const ControlSite site =
+      *control_site(scenario, device, workload->compute().footprint, workload->compute().shape_refusal, workload->capabilities());
   return CandidateSpace(site, [workload](const OverlapPlan& plan) { return workload->accepts(plan); });
 }
 

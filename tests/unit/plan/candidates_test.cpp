@@ -337,15 +337,17 @@ TEST(SafeChoice, IsPriorityOnlyWhereItIsPredictedToPay) {
   EXPECT_EQ(safe_choice(space, alike).scheme, Scheme::concurrent);  // 2 % are not worth a risk
 }
 
-// A carve-out makes room for a block that needs much shared memory: a padded one.
-TEST(CandidateSpace, ACarveOutIsAStepOfCappedKernelsAlone) {
-  const ControlSite site = elementwise_site();
-  const auto carves = [&](const OverlapPlan& plan) {
-    const std::vector<Candidate> neighbours = CandidateSpace(site).neighbours(plan);
-    return std::any_of(neighbours.begin(), neighbours.end(), [](const Candidate& each) { return each.plan.carveout.has_value(); });
-  };
-  EXPECT_FALSE(carves({}));
-  EXPECT_TRUE(carves(capped(site, 3)));
+// In no measured choice of the suites was one of them taken; who wants one types it.
+TEST(CandidateSpace, LeavesOutControlsThatNoChoiceTook) {
+  for (const ControlSite& site : {elementwise_site(), library_site()}) {
+    for (const Candidate& candidate : CandidateSpace(site).every()) {
+      const OverlapPlan& plan = candidate.plan;
+      ASSERT_FALSE(plan.carveout || plan.comm_threads || plan.comm_sms) << in_words(plan);
+    }
+    OverlapPlan typed;
+    typed.comm_threads = Threads(256);
+    EXPECT_TRUE(check_plan(site, typed));
+  }
 }
 
 }  // namespace

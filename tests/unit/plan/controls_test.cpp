@@ -167,18 +167,6 @@ TEST(Controls, SymmetricMemoryIsForKernelsOfNcclThatReduceOrGather) {
   EXPECT_EQ(refusal("comm_threads", library_site(), plan), "NCCL's kernels on symmetric memory take no number of threads");
 }
 
-TEST(Controls, BackendsSayTheSameOfADetour) {
-  CommSettings plan;
-  EXPECT_TRUE(detour_possible(plan, CollectiveOp::all_reduce));
-  plan.peer_detour = true;
-  EXPECT_EQ(detour_possible(plan, CollectiveOp::all_gather).error().message,
-            "peer_detour: copies alone make detours, expected beside copy_engine");
-  plan.copy_engine = true;
-  EXPECT_TRUE(detour_possible(plan, CollectiveOp::all_gather));
-  EXPECT_EQ(detour_possible(plan, CollectiveOp::all_reduce).error().message,
-            "peer_detour: copy engines gather an all_reduce in place, nothing is copied within a device");
-}
-
 TEST(Controls, TheGateNeedsALaterKernel) {
   ControlSite site = elementwise_site();
   EXPECT_EQ(values("launch_gate", site), Values{1});
@@ -194,6 +182,35 @@ TEST(Controls, WhatTheUserFixedIsTheOnlyValue) {
   site.comm_blocks = Blocks(6);
   EXPECT_EQ(values("comm_blocks", site), Values{6});
   EXPECT_EQ(plain_plan(site).comm_blocks, Blocks(6));
+}
+
+TEST(Controls, WhatAMachineLacksIsTheRefusal) {
+  ControlSite site = library_site("h200", CollectiveOp::all_gather);
+  site.can.copy_engines = unavailable("not on these links");
+  EXPECT_EQ(refusal("copy_engine", site), "not on these links");
+  OverlapPlan plan;
+  plan.copy_engine = true;
+  EXPECT_EQ(check_plan(site, plan).error().message, "copy_engine: not on these links");
+  EXPECT_EQ(refusal("peer_detour", site, plan), "not on these links");
+  EXPECT_EQ(values("launch_gate", site), Values{1});
+}
+
+TEST(Controls, EachHasWordsForTheDocumentation) {
+  for (const Control& each : controls()) {
+    EXPECT_FALSE(each.purpose.empty()) << each.name;
+    EXPECT_FALSE(each.values_in_words.empty()) << each.name;
+    EXPECT_FALSE(each.refused_in_words.empty()) << each.name;
+    EXPECT_NE(each.legal, nullptr) << each.name;
+    EXPECT_EQ(each.is_switch, each.words.find("{}") == std::string_view::npos) << each.name;
+  }
+}
+
+TEST(Controls, OneIsTheSchemeOfEachPeer) {
+  std::set<Scheme> alone;
+  for (const Control& each : controls()) {
+    if (each.peer.plans != nullptr) EXPECT_TRUE(alone.insert(each.peer.scheme).second) << each.name;
+  }
+  for (const Scheme scheme : schemes()) EXPECT_EQ(alone.contains(scheme), is_peer(scheme)) << to_string(scheme);
 }
 
 TEST(CheckPlan, NamesTheFirstControlThatCannotAct) {

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string_view>
+
+#include "elbowroom/base/export.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/device_limits.hpp"
+#include "elbowroom/model/kernel_footprint.hpp"
+#include "elbowroom/model/step.hpp"
+#include "elbowroom/plan/capabilities.hpp"
+#include "elbowroom/plan/program.hpp"
+
+namespace elbowroom {
+
+/// What a backend knows of an operation whose launches it is asked to change. Refers to what the caller keeps.
+struct LaunchSite {
+  const DeviceLimits& device;
+  const Capabilities& can;
+  const Operation& operation;
+  const KernelFootprint* compute = nullptr;  ///< of a computation; null: a library chooses its kernel
+  std::string_view shape_refusal = {};       ///< why padding cannot act on it
+};
+
+/// Why no pad acts on a library's kernel, for every backend.
+inline constexpr std::string_view kLibraryKernel = "the library launches its own kernel, its shared memory is not ours to pad";
+
+/// Succeeds when every setting of the launch and of its lane can act there; otherwise the error begins with the name of the control
+/// that cannot, and says why. What only one backend knows is its own to ask.
+ELBOWROOM_API Status check_launch(const LaunchSite& site, const Launch& launch, const Lane& lane);
+
+}  // namespace elbowroom
