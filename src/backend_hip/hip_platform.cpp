@@ -65,11 +65,13 @@ Result<gpu::SmPartition> HipPlatform::partition(Sms left_out, int) const {
   return gpu::SmPartition{nullptr, std::move(*stream)};
 }
 
-Status HipPlatform::observes_launches() const { return no_launch_gate(); }
+Status HipPlatform::observes_launches() const {
+  return invalid_input(fmt::format("launch_gate: {}", capabilities_of(devices().front().limits).begun_events.error().message));
+}
 
 Status HipPlatform::launch_observed(const std::vector<gpu::StreamHandle>&, const std::vector<gpu::EventHandle>&,
                                     const std::function<Status()>&) const {
-  return capabilities_of(devices().front().limits).begun_events;
+  return observes_launches();
 }
 
 Result<Timeline> HipPlatform::record(const std::function<Status()>&) const {

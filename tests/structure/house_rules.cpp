@@ -169,7 +169,47 @@ std::optional<std::string> wrong_include(const File& file, const std::string& na
   return std::nullopt;
 }
 
-std::vector<std::string> check_file(const fs::path& root, const File& file) {
+const fs::path kControlRows = "src/plan/control_rows.cpp";
+
+// Names of controls that no other document, scheme or option uses for something of its own.
+std::set<std::string> names_of_controls(const fs::path& root) {
+  static const std::regex row(R"((number|toggle)<&OverlapPlan::(\w+)>)");
+  static const std::set<std::string> shared = {"blocks_per_sm", "pad",       "priority",  "comm_blocks",
+                                               "cluster",       "sm_target", "symmetric", "copy_engine"};
+  std::ifstream stream(root / kControlRows);
+  std::set<std::string> names;
+  for (std::string line; std::getline(stream, line);) {
+    std::smatch match;
+    if (std::regex_search(line, match, row) && !shared.contains(match[2])) { names.insert(match[2]); }
+  }
+  return names;
+}
+
+bool is_product(const File& file) { return file.area == "include" || file.area == "src" || file.area == "tools"; }
+
+// What stands in one place alone: a control's name in its row, a vendor's abilities in capabilities.cpp, the words of its
+// communication library in model.
+std::optional<std::string> second_home(const File& file, const std::string& line, const std::set<std::string>& controls) {
+  static const std::regex vendor_test(R"(\bvendor\s*[!=]=)");
+  if (!is_product(file) || is_interposer(file.room)) { return std::nullopt; }
+  for (const std::string& name : controls) {
+    if (file.path != kControlRows && line.find('"' + name + '"') != std::string::npos) {
+      return "name of the control " + name + "; it stands in " + kControlRows.generic_string();
+    }
+  }
+  const bool plans = file.room == "plan" || file.room == "tune" || file.room == "experiment";
+  // How a processor is called is no ability.
+  const bool may_ask = file.path == "src/plan/capabilities.cpp" || file.path == "src/plan/occupancy.cpp";
+  if (plans && !may_ask && std::regex_search(line, vendor_test)) {
+    return "test on a vendor; what a machine lacks, its Capabilities say";
+  }
+  if (file.room != "model" && !is_leaf(file.room) && line.find("\"NCCL_") != std::string::npos) {
+    return "variable of NCCL's environment; model/comm_environment names them";
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> check_file(const fs::path& root, const File& file, const std::set<std::string>& controls) {
   static const std::regex include_line(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
   static const std::regex vendor_condition(R"(^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|HIP|NVCC|NVIDIA|AMD|ROCM|NCCL|RCCL|__gfx))");
   static const std::regex printing(
@@ -188,6 +228,7 @@ std::vector<std::string> check_file(const fs::path& root, const File& file) {
     if (file.room == "experiment" && std::regex_search(line, printing)) {
       report("experiment prints or reads a command line; it says what it does through a NoticeSink");
     }
+    if (const auto second = second_home(file, line, controls)) { report(*second); }
     if (std::regex_search(line, match, include_line)) {
       if (const auto wrong = wrong_include(file, match[2], match[1] == "<")) { report(*wrong); }
     } else if (!vendor_code_allowed(file) && std::regex_search(line, vendor_condition)) {
@@ -220,9 +261,10 @@ std::vector<std::string> violations(const fs::path& root) {
   if (fs::is_regular_file(root / "dev")) { files.emplace_back("dev"); }
   std::ranges::sort(files);
 
+  const std::set<std::string> controls = names_of_controls(root);
   std::vector<std::string> found;
   for (const fs::path& file : files) {
-    const std::vector<std::string> of_file = check_file(root, describe(file));
+    const std::vector<std::string> of_file = check_file(root, describe(file), controls);
     found.insert(found.end(), of_file.begin(), of_file.end());
   }
   return found;

@@ -123,6 +123,23 @@ TEST(HouseRules, KeepInteropAboveTheLibraryAndFreeOfVendorsHeaders) {
                   "include/elbowroom/runtime/a.hpp:1: runtime includes \"elbowroom/interop/a.hpp\"; includes only go downward"));
 }
 
+TEST(HouseRules, GiveOneHomeToControlsAbilitiesAndWordsOfLibraries) {
+  Tree tree;
+  tree.with("src/plan/control_rows.cpp", "Control{toggle<&OverlapPlan::trial>(\"trial\", \"trial\", {})},\n")
+      .with("src/plan/capabilities.cpp", "if (device.vendor == Vendor::nvidia) return can;\n")
+      .with("src/model/comm_environment.cpp", "CommVariable{\"NCCL_ALGO\"},\n")
+      .with("src/backend_cuda/a.cpp", "value_of(\"NCCL_P2P_LEVEL\");\n")
+      .with("tests/unit/report/a_test.cpp", "EXPECT_TRUE(json.contains(\"trial\"));\n");
+  EXPECT_THAT(violations(tree.root()), IsEmpty());
+  tree.with("src/report/a.cpp", "\njson[\"trial\"] = plan.trial;\n")
+      .with("src/plan/a.cpp", "if (site.device.vendor != Vendor::nvidia) return invalid_input(why);\n")
+      .with("tools/elbowroom/a.cpp", "std::getenv(\"NCCL_ALGO\");\n");
+  EXPECT_THAT(violations(tree.root()),
+              ElementsAre("src/plan/a.cpp:1: test on a vendor; what a machine lacks, its Capabilities say",
+                          "src/report/a.cpp:2: name of the control trial; it stands in src/plan/control_rows.cpp",
+                          "tools/elbowroom/a.cpp:1: variable of NCCL's environment; model/comm_environment names them"));
+}
+
 TEST(HouseRules, RefuseIncludesOfLeaves) {
   Tree tree;
   tree.with("src/backend/registry.cpp", "#include \"backend_cuda/cuda.hpp\"\n")
