@@ -125,7 +125,7 @@ Surroundings surroundings(const std::vector<detail::ProgramNode>& nodes, std::sp
 }
 
 // One part of one rank: all of its work, and the least time on either side of it.
-struct Load {
+struct PartLoad {
   Microseconds busy{0};
   Microseconds before = Microseconds::max();
   Microseconds after = Microseconds::max();
@@ -139,7 +139,7 @@ struct Load {
   [[nodiscard]] Microseconds unhidden() const { return busy > Microseconds(0) ? before + after : Microseconds(0); }
 };
 
-using RankLoads = std::array<Load, kParts.size()>;
+using RankLoads = std::array<PartLoad, kParts.size()>;
 
 // By class of ranks.
 std::vector<RankLoads> loads_of(const std::vector<detail::ProgramNode>& nodes, std::span<const PartTimes> parts,
@@ -198,7 +198,7 @@ HardwareLimit hardware_limit(const Step& step, const DeviceRates& rates, std::sp
   limit.time = around.longest;
   for (const RankLoads& loads : loads_of(nodes, parts, around, classes.count)) {
     for (std::size_t part = 0; part < kParts.size(); ++part) {
-      const Load& load = loads[part];
+      const PartLoad& load = loads[part];
       const Microseconds time = load.busy + load.unhidden();
       // Of equals the part with most work says most; what operations wait for has none.
       if (std::tie(time, load.busy) <= std::tie(limit.time, limit.busy)) continue;

@@ -26,7 +26,7 @@ std::vector<cuda::CompiledKernel> bench_kernels() {
 Result<KernelFootprint> footprint_of(const Backend& backend, const cuda::CompiledKernel& kernel) {
   const auto platform = cuda::CudaPlatform::make(backend.devices(), {});
   if (!platform) return platform.error();
-  const Result<gpu::OwnKernel> own = gpu::OwnKernel::make(**platform, kernel.name, Extent{}, 1);
+  const Result<gpu::OwnKernel> own = gpu::OwnKernel::make(**platform, kernel.name, Extent{}, {0});
   if (!own) return own.error();
   return *own->facts().footprint;
 }

@@ -4,9 +4,11 @@
 
 #include <string>
 
+#include "elbowroom/interop/hip.hpp"
 #include "elbowroom/plan/lower.hpp"
 #include "fake_rocm.hpp"
 
+using hipStream_t = ihipStream_t*;
 extern "C" {
 int ncclGetUniqueId(void* id);
 int ncclGroupStart();
@@ -16,8 +18,8 @@ int ncclAllReduce(const void* send, void* recv, std::size_t count, int type, int
 int hipSetDevice(int device);
 int hipMalloc(void** memory, std::size_t bytes);
 int hipFree(void* memory);
-int hipStreamCreateWithPriority(void** stream, unsigned flags, int priority);
-int hipStreamDestroy(void* stream);
+int hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int priority);
+int hipStreamDestroy(hipStream_t stream);
 int hipStreamQuery(void* stream);
 }
 struct FakeUniqueId {
@@ -166,7 +168,7 @@ class TwoCommunicators {
  private:
   void* comms_[2][2] = {};
   void* memory_[2] = {};
-  void* streams_[2] = {};
+  hipStream_t streams_[2] = {};
 };
 
 TEST_F(HipSteps, TheStandInNoticesRanksThatCallInDifferentOrders) {

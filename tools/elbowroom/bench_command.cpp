@@ -32,8 +32,6 @@
 namespace elbowroom {
 namespace {
 
-constexpr std::string_view kBench = "elbowroom bench";
-
 struct BenchArguments {
   CaseOptions cases;
   std::string validate_file;

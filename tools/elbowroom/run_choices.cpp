@@ -26,7 +26,7 @@ using detail::ChoiceKey;
 using detail::RememberedChoice;
 
 constexpr const char* kPlain = "plain";
-constexpr const char* kBudget = "budget ";
+constexpr const char* kBudgetArm = "budget ";
 
 /// What the program's communication library finds in its environment, sorted by name.
 std::map<std::string, std::string> library_settings(const RunControls& controls) {
@@ -66,7 +66,7 @@ std::optional<RememberedChoice> choice_of(const ProcessReport& process, const Pr
 
 /// What an arm was worth knows the process that compared it.
 bool knows_gain(const ProcessReport& process, const std::string& arm) {
-  const bool of_controls = process.trial.decides != "another process" && arm.find(kBudget) == std::string::npos;
+  const bool of_controls = process.trial.decides != "another process" && arm.find(kBudgetArm) == std::string::npos;
   return process.trial.budget.decides_here || of_controls;
 }
 

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "bench_command.hpp"
 #include "console.hpp"
 #include "elbowroom/experiment/sweep.hpp"
 #include "elbowroom/report/result_table.hpp"
@@ -22,10 +23,7 @@
 namespace elbowroom {
 namespace {
 
-constexpr std::string_view kBench = "elbowroom bench";
 constexpr int kTrials = 10;
-
-int say(const Error& error) { return complain(kBench, error); }
 
 struct SweepRequest {
   std::vector<Scenario> scenarios;
@@ -116,8 +114,8 @@ class SweepRun {
                    fmt::format("{}; {} of {} cells are complete", swept.error().message, document_.done(), document_.cells()));
       return interruption.exit_code();
     }
-    if (!swept) return say(swept.error());
-    if (!written) return say(written.error());
+    if (!swept) return complain(kBench, swept.error());
+    if (!written) return complain(kBench, written.error());
     return show();
   }
 
@@ -130,7 +128,7 @@ class SweepRun {
       return exit_ok;
     }
     const Status printed = print_table(text);
-    return printed ? exit_ok : say(printed.error());
+    return printed ? exit_ok : complain(kBench, printed.error());
   }
 
   bool to_stdout_;
@@ -146,21 +144,21 @@ int show_plan(const SweepDocument& document) {
   }
   lines += fmt::format("# {} cells of {} trials each; nothing was run\n", document.cells(), document.trials);
   const Status printed = print_table(lines);
-  return printed ? exit_ok : say(printed.error());
+  return printed ? exit_ok : complain(kBench, printed.error());
 }
 
 }  // namespace
 
 int run_sweep_command(const CaseOptions& cases, const SweepArguments& arguments) {
   Result<SweepRequest> request = request_of(cases, arguments);
-  if (!request) return say(request.error());
+  if (!request) return complain(kBench, request.error());
   const Result<std::unique_ptr<Backend>> backend = open_for(backend_request(cases), request->scenarios);
-  if (!backend) return say(backend.error());
+  if (!backend) return complain(kBench, backend.error());
   Result<SweepDocument> document = plan_sweep(**backend, request->scenarios, request->settings);
-  if (!document) return say(document.error());
+  if (!document) return complain(kBench, document.error());
   if (arguments.dry_run) return show_plan(*document);
   SweepRun run(arguments, std::move(*document));
-  if (Status resumed = run.resume(); !resumed) return say(resumed.error());
+  if (Status resumed = run.resume(); !resumed) return complain(kBench, resumed.error());
   return run.run(**backend);
 }
 

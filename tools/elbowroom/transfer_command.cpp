@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "bench_command.hpp"
 #include "console.hpp"
 #include "elbowroom/experiment/transfer.hpp"
 #include "elbowroom/report/result_markdown.hpp"
@@ -23,10 +24,7 @@
 namespace elbowroom {
 namespace {
 
-constexpr std::string_view kTransferBench = "elbowroom bench";
 constexpr std::string_view kTransferOption = "--transfer";
-
-int say_of_transfer(const Error& error) { return complain(kTransferBench, error); }
 
 struct TransferRequest {
   std::vector<Scenario> scenarios;
@@ -83,7 +81,7 @@ int show_transfer_plan(const TransferRequest& request) {
   lines += fmt::format("# {}, {}, {} trials; nothing was run\n", counted(request.scenarios.size(), "case"),
                        counted(request.settings.profiles.size(), "profile"), request.settings.trials);
   const Status printed = print_table(lines);
-  return printed ? exit_ok : say_of_transfer(printed.error());
+  return printed ? exit_ok : complain(kBench, printed.error());
 }
 
 class TransferRun {
@@ -93,10 +91,10 @@ class TransferRun {
   int run(Backend& backend) {
     document_.origin = origin_of(backend, request_.scenarios.front().gpus, request_.settings.seed);
     document_.trials = request_.settings.trials;
-    const Interruption interruption(kTransferBench);
+    const Interruption interruption(kBench);
     Status done;
     {
-      ProgressLine line(kTransferBench, request_.scenarios.size());
+      ProgressLine line(kBench, request_.scenarios.size());
       for (auto scenario = request_.scenarios.begin(); done && scenario != request_.scenarios.end(); ++scenario) {
         line.begin_case(scenario->name);
         const auto before = [&](std::string_view step) {
@@ -111,12 +109,12 @@ class TransferRun {
     // Whatever ended the run, what was measured before is not lost.
     const Status written = write(/*standard_output=*/true);
     if (!done && interruption.came()) {
-      print_notice(kTransferBench, fmt::format("{}; {} of {} cases are complete", done.error().message, document_.cases.size(),
-                                               request_.scenarios.size()));
+      print_notice(kBench, fmt::format("{}; {} of {} cases are complete", done.error().message, document_.cases.size(),
+                                       request_.scenarios.size()));
       return interruption.exit_code();
     }
     for (const Status& status : {done, written, shown_}) {
-      if (!status) return say_of_transfer(status.error());
+      if (!status) return complain(kBench, status.error());
     }
     return exit_ok;
   }
@@ -157,10 +155,10 @@ class TransferRun {
 
 int run_transfer_command(const CaseOptions& cases, const TransferArguments& arguments) {
   Result<TransferRequest> request = transfer_request(cases, arguments);
-  if (!request) return say_of_transfer(request.error());
+  if (!request) return complain(kBench, request.error());
   if (arguments.dry_run) return show_transfer_plan(*request);
   const Result<std::unique_ptr<Backend>> backend = open_for(backend_request(cases), request->scenarios);
-  if (!backend) return say_of_transfer(backend.error());
+  if (!backend) return complain(kBench, backend.error());
   return TransferRun(arguments, std::move(*request)).run(**backend);
 }
 

@@ -25,16 +25,16 @@ const KernelFootprint kTiny{Threads(128), Registers(16), Bytes(0), Bytes(0), 1};
 const KernelFootprint kPersistentGemm{Threads(384), Registers(168), Bytes(0), Bytes(213'188), 1};
 
 TEST(PlanJson, HasTheFieldsOfTheContract) {
-  const Json json = Json::parse(plan_json(report("h200", kSimtGemm, "nccl-2.28:544")));
-  EXPECT_EQ(json.at("schema"), "elbowroom.plan/1");
-  EXPECT_EQ(json.at("device").at("name"), "h200");
-  EXPECT_EQ(json.at("device").at("shared_per_sm"), 233'472);
-  EXPECT_EQ(json.at("kernel").at("threads"), 256);
-  EXPECT_EQ(json.at("kernel").at("static_shared"), 4'096);
-  EXPECT_EQ(json.at("comm").at("name"), "nccl-2.28:544");
-  EXPECT_EQ(json.at("comm").at("cluster"), 4);
-  ASSERT_TRUE(json.at("residencies").is_array());
-  ASSERT_EQ(json.at("residencies").size(), 4U);
+  const Json document = Json::parse(plan_json(report("h200", kSimtGemm, "nccl-2.28:544")));
+  EXPECT_EQ(document.at("schema"), "elbowroom.plan/1");
+  EXPECT_EQ(document.at("device").at("name"), "h200");
+  EXPECT_EQ(document.at("device").at("shared_per_sm"), 233'472);
+  EXPECT_EQ(document.at("kernel").at("threads"), 256);
+  EXPECT_EQ(document.at("kernel").at("static_shared"), 4'096);
+  EXPECT_EQ(document.at("comm").at("name"), "nccl-2.28:544");
+  EXPECT_EQ(document.at("comm").at("cluster"), 4);
+  ASSERT_TRUE(document.at("residencies").is_array());
+  ASSERT_EQ(document.at("residencies").size(), 4U);
 }
 
 TEST(PlanJson, GivesTheWindowsOfASimtGemmOnH200) {
@@ -55,8 +55,8 @@ TEST(PlanJson, GivesTheWindowsOfASimtGemmOnH200) {
 }
 
 TEST(PlanJson, SaysWhereTheCommunicationBlockFits) {
-  const Json json = Json::parse(plan_json(report("h200", kTiny, "nccl-2.28:512")));
-  const Json row = json.at("residencies").back();
+  const Json document = Json::parse(plan_json(report("h200", kTiny, "nccl-2.28:512")));
+  const Json row = document.at("residencies").back();
   EXPECT_EQ(row.at("comm_fits"), true);
   EXPECT_EQ(row.at("comm_blocked_by"), Json::array());
   EXPECT_EQ(row.at("comm_pad_max"), 126'592);

@@ -46,13 +46,13 @@ TEST(RunClosing, SaysThatNoControlActsOnGraphs) {
   graphed.activity.launches.graph_launches = 300;
   for (Arm& arm : graphed.trial.arms) arm = arm.name == "plain" ? arm : Arm{arm.name, Microseconds(0), 0, 0, 0};
   EXPECT_EQ(
-      closing_line(run_of({graphed})),
+      closing_line(run_with({graphed})),
       "nothing helped, the program ran as it is (gain with 'priority' none: it acted on nothing, 'priority, gate' none: it acted "
       "on nothing); its collectives lie in CUDA graphs, on which no control acts once they are made");
   graphed.trial.arms[1].step = Microseconds(1'001);
-  EXPECT_THAT(closing_line(run_of({graphed})), ::testing::Not(HasSubstr("lie in CUDA graphs"))) << "others do not";
+  EXPECT_THAT(closing_line(run_with({graphed})), ::testing::Not(HasSubstr("lie in CUDA graphs"))) << "others do not";
   ProcessReport eager = process("plain", 0);
-  EXPECT_THAT(closing_line(run_of({eager})), ::testing::Not(HasSubstr("lie in CUDA graphs")));
+  EXPECT_THAT(closing_line(run_with({eager})), ::testing::Not(HasSubstr("lie in CUDA graphs")));
 }
 
 TEST(RunClosing, SaysWhenProcessesChoseDifferently) {
@@ -61,7 +61,7 @@ TEST(RunClosing, SaysWhenProcessesChoseDifferently) {
   ProcessReport first = process("plain", 0.2);
   first.trial.why_alone = "the ranks repeat different collectives";
   EXPECT_EQ(
-      closing_line(run_of({first, process("priority, gate", 3.2)})),
+      closing_line(run_with({first, process("priority, gate", 3.2)})),
       "processes chose differently: 'plain' in 1, 'priority, gate' in 1 (each for itself: the ranks repeat different collectives)");
 }
 
