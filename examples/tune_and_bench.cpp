@@ -35,9 +35,7 @@ int main() {
                           Elementwise{ElementwiseOp::relu, DataType::bf16, mebibytes(256)},
                           {CollectiveOp::all_reduce, mebibytes(64), DataType::bf16, std::nullopt, std::nullopt}};
   BackendRequest request;
-  request.options.notice = [](std::string_view line) {
-    std::printf("%.*s\n", static_cast<int>(line.size()), line.data());
-  };
+  request.options.notice = [](std::string_view line) { std::printf("%.*s\n", static_cast<int>(line.size()), line.data()); };
   const Result<std::unique_ptr<Backend>> backend = open_for(request, {scenario});
   if (!backend) return fail(backend.error());
 

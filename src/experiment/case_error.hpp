@@ -9,8 +9,6 @@
 namespace elbowroom::detail {
 
 /// `error` behind the name of the case that it ends.
-inline Error in_case(std::string_view name, const Error& error) {
-  return {error.kind, fmt::format("{}: {}", name, error.message)};
-}
+inline Error in_case(std::string_view name, const Error& error) { return {error.kind, fmt::format("{}: {}", name, error.message)}; }
 
 }  // namespace elbowroom::detail

@@ -204,8 +204,6 @@ Values detours(const ControlSite& site, const OverlapPlan& plan) {
   return possible ? on() : Values(possible.error());
 }
 
-Status can_detour(const LaunchSite& site, const OverlapPlan& asked) {
-  return detours_from(facts_at(site).op, asked);
-}
+Status can_detour(const LaunchSite& site, const OverlapPlan& asked) { return detours_from(facts_at(site).op, asked); }
 
 }  // namespace elbowroom::detail
