@@ -25,9 +25,9 @@
 ///   Status record(device, lane, event)
 ///   Status wait(device, lane, event)
 ///   Status compute(device, launch)              launches the operation's kernel on the launch's lane
-///   Status communicate(launch, begun)           enqueues the operation on that lane of each device that has it; the event `begun`
-///   is
-///                                               recorded once all its blocks have begun, none where it is negative
+///   Status communicate(launch, begun)           enqueues the operation on that lane of each device that has it; the
+///                                               event `begun` is recorded once all its blocks have begun, none where it is
+///                                               negative
 ///   Result<bool> passed(device, event)          without waiting
 ///   Result<Microseconds> took(device)           between its begin and its end
 ///   Status healthy()                            of the communicators

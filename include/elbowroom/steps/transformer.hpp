@@ -58,9 +58,9 @@ struct TransformerStep {
   int repeats = 1;
 };
 
-/// Forward and backward pass, exchange of gradients and optimizer, as docs/steps.md says of each operation. `invalid_input` in one
-/// line that begins with the option of `elbowroom step transformer` which is at fault, where a combination makes no sense, a size
-/// does not divide, or the step would be longer than a document may be.
+/// Forward and backward pass, exchange of gradients and optimizer, as docs/steps.md says of each operation. `invalid_input` where a
+/// combination makes no sense, a size does not divide, or the step would be longer than a document may be. Its one line begins with
+/// the option of `elbowroom step transformer` that is at fault.
 ELBOWROOM_API Result<Step> transformer_step(const TransformerStep& request);
 
 }  // namespace elbowroom
