@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "elbowroom/base/gibibytes.hpp"
+
 namespace elbowroom::gpu {
 
 Result<int> greatest_priority(const Runtime& runtime) {
@@ -32,8 +34,7 @@ Result<Memory> allocate(const Runtime& runtime, Bytes size) {
   const int code = runtime.calls.malloc.function(&memory, static_cast<std::size_t>(size.count()));
   if (code == kErrorOutOfMemory) {
     static_cast<void>(runtime.calls.get_last_error.function());  // it would be reported again by a later call
-    return failed(
-        fmt::format("out of device memory: {:.2f} GiB more were asked for", static_cast<double>(size.count()) / (1 << 30)));
+    return failed(fmt::format("out of device memory: {:.2f} GiB more were asked for", in_gibibytes(size)));
   }
   if (Status made = runtime.check(code, runtime.calls.malloc.name); !made) return made.error();
   return Memory(memory, {runtime.calls.free.function});

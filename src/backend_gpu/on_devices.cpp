@@ -7,13 +7,12 @@
 #include <optional>
 
 #include "backend/schedule.hpp"
+#include "elbowroom/base/gibibytes.hpp"
 #include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/plan/launch_check.hpp"
 
 namespace elbowroom::gpu {
 namespace {
-
-double gib(Bytes size) { return static_cast<double>(size.count()) / static_cast<double>(std::int64_t{1} << 30); }
 
 /// Said before the first allocation, in the scenario's words; an allocation that fails all the same says so itself.
 Status enough_memory(const Runtime& runtime, const Step& step) {
@@ -27,7 +26,7 @@ Status enough_memory(const Runtime& runtime, const Step& step) {
     if (needed <= room) continue;
     return invalid_input(
         fmt::format("compute and collective.bytes: {:.1f} GiB on each GPU, expected at most {:.1f} GiB (free on GPU {})",
-                    gib(needed), gib(room), device));
+                    in_gibibytes(needed), in_gibibytes(room), device));
   }
   return {};
 }

@@ -8,6 +8,7 @@
 #include "backend_sim/run_noise.hpp"
 #include "backend_sim/sim_workload.hpp"
 #include "elbowroom/base/environment.hpp"
+#include "elbowroom/base/gibibytes.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 
 namespace elbowroom::sim {
@@ -17,8 +18,6 @@ namespace {
 constexpr int kDeviceCount = 8;
 constexpr const char* kDefaultDevice = "h200";
 constexpr const char* kModelVersion = "3";
-
-double gib(Bytes size) { return static_cast<double>(size.count()) / static_cast<double>(std::int64_t{1} << 30); }
 
 class SimBackend final : public Backend {
  public:
@@ -43,7 +42,7 @@ class SimBackend final : public Backend {
     if (const Bytes room = devices_.front().memory; needed > room) {
       return invalid_input(
           fmt::format("compute and collective.bytes: {:.1f} GiB on each GPU, expected at most {:.1f} GiB (memory of {})",
-                      gib(needed), gib(room), devices_.front().limits.name));
+                      in_gibibytes(needed), in_gibibytes(room), devices_.front().limits.name));
     }
     Result<std::unique_ptr<SimWorkload>> workload = SimWorkload::make(step, devices_.front().limits, noise_, time_limit_);
     if (!workload) return workload.error();

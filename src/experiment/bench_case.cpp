@@ -271,7 +271,7 @@ class CaseRun {
       *to = *alone;
     }
     Result<detail::Yardsticks> yardsticks =
-        detail::yardsticks_of(*trials_, what_, result.compute_alone->median, result.comm_alone->median);
+        detail::yardsticks_of(*trials_, result.compute_alone->median, result.comm_alone->median);
     if (!yardsticks) return in_case(name_of(what_), yardsticks.error());
     result.critical_path = yardsticks->critical_path;
     result.hardware_limit = std::move(yardsticks->hardware_limit);

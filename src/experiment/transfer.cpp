@@ -59,8 +59,9 @@ class CaseTransfer {
     if (!site) return site.error();
     found_.scenario = trials_.scenario();
     if (Status known = add_baselines(*site); !known) return known.error();
+    const ProfileKey key = profile_key(trials_.scenario(), trials_.compute().footprint, surroundings_of(backend_));
     for (const NamedProfile& profile : settings_.profiles) {
-      if (Status offered = add_offered(*site, profile); !offered) return offered.error();
+      if (Status offered = add_offered(*site, key, profile); !offered) return offered.error();
     }
     if (Status timed = time_all(); !timed) return timed.error();
     if (Status compared = compare_all(); !compared) return compared.error();
@@ -80,10 +81,9 @@ class CaseTransfer {
     return {};
   }
 
-  Status add_offered(const ControlSite& site, const NamedProfile& from) {
+  Status add_offered(const ControlSite& site, const ProfileKey& key, const NamedProfile& from) {
     Transferred& row = found_.transferred.emplace_back();
     row.profile = from.name;
-    const ProfileKey key = profile_key(trials_.scenario(), trials_.compute().footprint, surroundings_of(backend_));
     const StoredChoice* choice = nearest_choice(from.profile, key);
     if (choice == nullptr) {
       row.refused = "the profile has no choice for such a kernel and operation";
@@ -121,8 +121,9 @@ class CaseTransfer {
   }
 
   Status compare_all() {
-    const TimedSchedule& best = *std::ranges::min_element(schedules_, {}, [this](const TimedSchedule& schedule) {
-      return std::pair(rank_interval(schedule.times).median, &schedule != own_choice());
+    const TimedSchedule* const own = own_choice();
+    const TimedSchedule& best = *std::ranges::min_element(schedules_, {}, [own](const TimedSchedule& schedule) {
+      return std::pair(rank_interval(schedule.times).median, &schedule != own);
     });
     auto schedule = schedules_.begin();
     for (TransferBaseline& baseline : found_.baselines) {

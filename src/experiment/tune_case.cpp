@@ -14,10 +14,10 @@
 #include "elbowroom/experiment/prediction.hpp"
 #include "elbowroom/experiment/search.hpp"
 #include "elbowroom/experiment/stored_plans.hpp"
-#include "elbowroom/plan/critical_path.hpp"
 #include "experiment/baselines.hpp"
 #include "experiment/case_error.hpp"
 #include "experiment/search_state.hpp"
+#include "experiment/yardsticks.hpp"
 
 namespace elbowroom {
 namespace {
@@ -160,8 +160,10 @@ class TuneRun {
     tuned_.compute_alone = rank_interval(all[0].times).median;
     tuned_.comm_alone = rank_interval(all[1].times).median;
     tuned_.sequential = rank_interval(plain.front().times).median;
-    tuned_.critical_path = critical_path(scenario_, tuned_.compute_alone, tuned_.comm_alone);
-    tuned_.hardware_limit = hardware_limit(scenario_, space_->site().device, tuned_.compute_alone, tuned_.comm_alone);
+    Result<detail::Yardsticks> yardsticks = detail::yardsticks_of(*trials_, tuned_.compute_alone, tuned_.comm_alone);
+    if (!yardsticks) return yardsticks.error();
+    tuned_.critical_path = yardsticks->critical_path;
+    tuned_.hardware_limit = std::move(yardsticks->hardware_limit);
     tuned_.limited_by = limiting_resource(space_->site(), scenario_.compute, tuned_.compute_alone, tuned_.comm_alone);
     // The least of several medians is a little too good: an opponent that is hard to beat.
     const auto best =

@@ -51,8 +51,8 @@ Result<std::vector<Microseconds>> isolated_times(CaseTrials& trials) {
 
 }  // namespace
 
-Result<Yardsticks> yardsticks_of(CaseTrials& trials, const Case& what, Microseconds compute, Microseconds comm) {
-  if (const auto* scenario = std::get_if<Scenario>(&what)) {
+Result<Yardsticks> yardsticks_of(CaseTrials& trials, Microseconds compute, Microseconds comm) {
+  if (const auto* scenario = std::get_if<Scenario>(&trials.what())) {
     return Yardsticks{critical_path(*scenario, compute, comm), hardware_limit(*scenario, trials.device(), compute, comm)};
   }
   const Result<std::vector<Microseconds>> alone = isolated_times(trials);

@@ -17,6 +17,6 @@ struct Yardsticks {
 
 /// A scenario's launches share both sides' totals, `compute` and `comm`. Of a step each kind of operation is run by itself:
 /// operations that do the same among as many ranks.
-Result<Yardsticks> yardsticks_of(CaseTrials& trials, const Case& what, Microseconds compute, Microseconds comm);
+Result<Yardsticks> yardsticks_of(CaseTrials& trials, Microseconds compute, Microseconds comm);
 
 }  // namespace elbowroom::detail

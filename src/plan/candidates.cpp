@@ -28,14 +28,17 @@ struct Axis {
 };
 
 /// What a search steps through. Controls that decide which values others have come first.
-std::vector<const Control*> searched_controls() {
-  std::vector<const Control*> found;
-  for (const Searched when : {Searched::first, Searched::yes}) {
-    for (const Control& control : controls()) {
-      if (control.searched == when) found.push_back(&control);
+const std::vector<const Control*>& searched_controls() {
+  static const std::vector<const Control*> all = [] {
+    std::vector<const Control*> found;
+    for (const Searched when : {Searched::first, Searched::yes}) {
+      for (const Control& control : controls()) {
+        if (control.searched == when) found.push_back(&control);
+      }
     }
-  }
-  return found;
+    return found;
+  }();
+  return all;
 }
 
 Axis axis_of(const Control& control, const ControlSite& site, const OverlapPlan& plan) {

@@ -1,5 +1,9 @@
 #include "report/markdown_text.hpp"
 
+#include <fmt/format.h>
+
+#include "elbowroom/report/result_markdown.hpp"
+
 namespace elbowroom::detail {
 
 std::string escaped(std::string_view text) {
@@ -21,6 +25,11 @@ std::string escaped(std::string_view text) {
     }
   }
   return result;
+}
+
+std::string markdown_head(const Origin& origin) {
+  return fmt::format("<!-- {} -->\n\n{}.\nVersions: {}.\n", kMarkdownSchema, escaped(device_line(origin)),
+                     escaped(versions_line(origin)));
 }
 
 }  // namespace elbowroom::detail

@@ -2,15 +2,16 @@
 
 #include <fmt/format.h>
 
+#include "elbowroom/base/gibibytes.hpp"
+
 namespace elbowroom {
 
 std::string device_line(const Origin& origin) {
   const ReportedDevice& device = origin.device;
-  const double gibibytes = static_cast<double>(device.memory.count()) / static_cast<double>(mebibytes(1024).count());
   return fmt::format("{} {} x {} ({}, {}, {} {}, {:.1f} GiB each), backend {}, seed {}",
                      origin.provenance == Provenance::measured ? "measured on" : "simulated for", device.count, device.name,
                      device.limits.name, device.limits.architecture, device.limits.sms.count(),
-                     device.limits.vendor == Vendor::amd ? "CUs" : "SMs", gibibytes, origin.backend, origin.seed);
+                     device.limits.vendor == Vendor::amd ? "CUs" : "SMs", in_gibibytes(device.memory), origin.backend, origin.seed);
 }
 
 std::string versions_line(const Origin& origin) {

@@ -66,8 +66,7 @@ std::string section(const CaseResult& result, const Origin& origin) {
 }  // namespace
 
 std::string to_markdown(const ResultDocument& document) {
-  std::string text = fmt::format("<!-- {} -->\n\n{}.\nVersions: {}.\n", kMarkdownSchema, escaped(device_line(document.origin)),
-                                 escaped(versions_line(document.origin)));
+  std::string text = detail::markdown_head(document.origin);
   if (const std::string model = model_line(document.origin); !model.empty()) text += fmt::format("\n{}.\n", escaped(model));
   for (const CaseResult& result : document.cases) text += section(result, document.origin);
   return text;

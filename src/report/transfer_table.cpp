@@ -63,10 +63,8 @@ std::string to_table(const TransferCase& found, const Origin& origin) {
 
 std::string to_markdown(const TransferDocument& document) {
   using detail::escaped;
-  const Origin& origin = document.origin;
-  std::string text = fmt::format("<!-- {} -->\n\n{}.\nVersions: {}.\n", kMarkdownSchema, escaped(device_line(origin)),
-                                 escaped(versions_line(origin)));
-  if (const std::string model = model_line(origin); !model.empty()) text += escaped(model) + ".\n";
+  std::string text = detail::markdown_head(document.origin);
+  if (const std::string model = model_line(document.origin); !model.empty()) text += escaped(model) + ".\n";
   text += "\n| case | best here | its time (ms) | profile | its plan | made for | time (ms) | regret (%) | interval (%) |\n";
   text += "| --- | --- | ---: | --- | --- | --- | ---: | ---: | ---: |\n";
   bool least = false;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "steps/local_shape.hpp"
+
 namespace elbowroom::steps {
 namespace {
 
@@ -67,7 +69,7 @@ class Exchange {
     if (left.empty()) return plain(CollectiveOp::all_reduce);
     // Norms go along as they are.
     const Ends left_sum{factor("left", rank * rows + whole, left)};
-    const Ends orthogonal{kernel("orthogonalise", bf16_elements(rank * rows), left_sum)};
+    const Ends orthogonal{kernel("orthogonalise", bf16_bytes(rank * rows), left_sum)};
     Ends right;
     each_matrix([&](const Gradient& matrix) {
       right.push_back(writer_.compute(matrix.name + ".right", product(matrix.columns, rank, matrix.rows), orthogonal, kLane));
@@ -85,14 +87,12 @@ class Exchange {
     const auto kept = static_cast<std::int64_t>(std::ceil(request_.compression.share * static_cast<double>(elements_)));
     const std::int64_t gathered = 6 * kept * ranks_;
     const Ends corrected{kernel("feedback", 3 * elements_, made_)};
-    const Ends chosen{kernel("select", bf16_elements(elements_), corrected)};
+    const Ends chosen{kernel("select", bf16_bytes(elements_), corrected)};
     const Ends whole{collective(CollectiveOp::all_gather, Bytes(gathered), DataType::bf16, chosen)};
     return {kernel("scatter", gathered, whole)};
   }
 
  private:
-  static std::int64_t bf16_elements(std::int64_t elements) { return 2 * elements; }
-
   /// Two thin factors must be less than the matrix.
   [[nodiscard]] bool is_matrix(const Gradient& gradient) const {
     return std::min(gradient.rows, gradient.columns) > request_.compression.rank && gradient.rows % 8 == 0 &&
@@ -115,7 +115,7 @@ class Exchange {
   }
 
   int factor(const std::string& what, std::int64_t elements, const Ends& after) {
-    return writer_.collective(name_ + "." + what + "_sum", CollectiveOp::all_reduce, Bytes(bf16_elements(elements)), DataType::bf16,
+    return writer_.collective(name_ + "." + what + "_sum", CollectiveOp::all_reduce, Bytes(bf16_bytes(elements)), DataType::bf16,
                               axes_, after);
   }
 

@@ -36,6 +36,15 @@ std::string Experts::name_of(const std::string& layer, int rank, int expert) con
   return uneven() ? fmt::format("{}rank{}.expert{}.", layer, rank, expert) : fmt::format("{}expert{}.", layer, expert);
 }
 
+template <class Visit>
+void Experts::each_expert(const std::string& layer, Visit visit) {
+  for (int rank = 0; rank < kinds_of_ranks(); ++rank) {
+    if (uneven()) writer_.at_experts(rank);
+    for (int expert = 0; expert < local_; ++expert) visit(Expert{name_of(layer, rank, expert), rows_of(rank), rank, expert});
+  }
+  writer_.at_experts({});
+}
+
 Ends Experts::exchange(const std::string& name, const Ends& flow) {
   if (request_.parallel.ep == 1) return flow;
   const Bytes rows(bf16_bytes(slots_ * shape_.hidden));
@@ -49,17 +58,12 @@ Ends Experts::forward(const std::string& name, Ends flow) {
   flow = {writer_.compute(name + "permute", pass(bf16_bytes(slots_ * shape_.hidden)), flow)};
   const Ends arrived = exchange(name + "dispatch", flow);
   Ends made;
-  for (int rank = 0; rank < kinds_of_ranks(); ++rank) {
-    if (uneven()) writer_.at_experts(rank);
-    const std::int64_t rows = rows_of(rank);
-    for (int expert = 0; expert < local_; ++expert) {
-      const std::string own = name_of(name, rank, expert);
-      Ends through{writer_.compute(own + "up", product(rows, shape_.up, shape_.hidden), arrived)};
-      through = {writer_.compute(own + "activation", pass(activation_bytes(shape_, rows), ElementwiseOp::gelu), through)};
-      made.push_back(writer_.compute(own + "down", product(rows, shape_.hidden, shape_.ffn), through));
-    }
-  }
-  writer_.at_experts({});
+  each_expert(name, [&](const Expert& expert) {
+    Ends through{writer_.compute(expert.name + "up", product(expert.rows, shape_.up, shape_.hidden), arrived)};
+    through = {
+        writer_.compute(expert.name + "activation", pass(activation_bytes(shape_, expert.rows), ElementwiseOp::gelu), through)};
+    made.push_back(writer_.compute(expert.name + "down", product(expert.rows, shape_.hidden, shape_.ffn), through));
+  });
   const Ends back = exchange(name + "combine", made);
   return {writer_.compute(name + "unpermute", pass(bf16_bytes(slots_ * shape_.hidden)), back)};
 }
@@ -70,37 +74,25 @@ Ends Experts::backward(const std::string& name, Ends flow, TensorParallel& tenso
   // What others wait for first: the gradients of parameters are made beside the exchange.
   Ends made;
   std::vector<Ends> activated;
-  for (int rank = 0; rank < kinds_of_ranks(); ++rank) {
-    if (uneven()) writer_.at_experts(rank);
-    const std::int64_t rows = rows_of(rank);
-    for (int expert = 0; expert < local_; ++expert) {
-      const std::string own = name_of(name, rank, expert);
-      Ends through{writer_.compute(own + "down.dx", product(rows, shape_.ffn, shape_.hidden), arrived)};
-      through = {
-          writer_.compute(own + "activation.dx", pass(activation_gradient_bytes(shape_, rows), ElementwiseOp::gelu), through)};
-      activated.push_back(through);
-      made.push_back(writer_.compute(own + "up.dx", product(rows, shape_.hidden, shape_.up), through));
-    }
-  }
-  writer_.at_experts({});
+  each_expert(name, [&](const Expert& expert) {
+    Ends through{writer_.compute(expert.name + "down.dx", product(expert.rows, shape_.ffn, shape_.hidden), arrived)};
+    through = {writer_.compute(expert.name + "activation.dx",
+                               pass(activation_gradient_bytes(shape_, expert.rows), ElementwiseOp::gelu), through)};
+    activated.push_back(through);
+    made.push_back(writer_.compute(expert.name + "up.dx", product(expert.rows, shape_.hidden, shape_.up), through));
+  });
   const Ends back = exchange(name + "dispatch.dx", made);
   std::vector<Gradient> own_gradients(static_cast<std::size_t>(2 * local_));
-  for (int rank = 0; rank < kinds_of_ranks(); ++rank) {
-    if (uneven()) writer_.at_experts(rank);
-    const std::int64_t rows = rows_of(rank);
-    for (int expert = 0; expert < local_; ++expert) {
-      const std::string own = name_of(name, rank, expert);
-      const auto at = static_cast<std::size_t>(expert);
-      const Ends& through = activated[static_cast<std::size_t>(rank * local_ + expert)];
-      Gradient& down = own_gradients[2 * at];
-      Gradient& up = own_gradients[2 * at + 1];
-      down = {name + fmt::format("expert{}.down", expert), shape_.ffn, shape_.hidden, std::move(down.made_by), true};
-      up = {name + fmt::format("expert{}.up", expert), shape_.hidden, shape_.up, std::move(up.made_by), true};
-      down.made_by.push_back(writer_.compute(own + "down.dw", product(shape_.ffn, shape_.hidden, rows), arrived));
-      up.made_by.push_back(writer_.compute(own + "up.dw", product(shape_.hidden, shape_.up, rows), through));
-    }
-  }
-  writer_.at_experts({});
+  each_expert(name, [&](const Expert& expert) {
+    const auto at = static_cast<std::size_t>(expert.number);
+    const Ends& through = activated[static_cast<std::size_t>(expert.rank * local_ + expert.number)];
+    Gradient& down = own_gradients[2 * at];
+    Gradient& up = own_gradients[2 * at + 1];
+    down = {name + fmt::format("expert{}.down", expert.number), shape_.ffn, shape_.hidden, std::move(down.made_by), true};
+    up = {name + fmt::format("expert{}.up", expert.number), shape_.hidden, shape_.up, std::move(up.made_by), true};
+    down.made_by.push_back(writer_.compute(expert.name + "down.dw", product(shape_.ffn, shape_.hidden, expert.rows), arrived));
+    up.made_by.push_back(writer_.compute(expert.name + "up.dw", product(shape_.hidden, shape_.up, expert.rows), through));
+  });
   for (Gradient& gradient : own_gradients) gradients.push_back(std::move(gradient));
   const std::int64_t columns = router_columns(request_.decoder);
   flow = {writer_.compute(name + "permute.dx", pass(bf16_bytes(slots_ * shape_.hidden)), back)};

@@ -29,6 +29,15 @@ class Experts {
   /// Tokens that one expert of the rank gets.
   [[nodiscard]] std::int64_t rows_of(int rank) const;
   [[nodiscard]] std::string name_of(const std::string& layer, int rank, int expert) const;
+  struct Expert {
+    std::string name;       ///< of its operations, in front
+    std::int64_t rows = 0;  ///< tokens that it gets
+    int rank = 0;           ///< place along ep
+    int number = 0;         ///< on its rank
+  };
+  /// What `visit` adds for an expert takes place on the ranks that have it.
+  template <class Visit>
+  void each_expert(const std::string& layer, Visit visit);
   Ends exchange(const std::string& name, const Ends& flow);
 
   StepWriter& writer_;

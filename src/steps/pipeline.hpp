@@ -21,9 +21,6 @@ class Pipeline {
   /// `flow` is what the item made.
   void send_on(const PipelineItem& item, const Ends& flow);
 
-  [[nodiscard]] int place_in_model(const PipelineItem& item) const { return item.chunk * parallel_.pp + item.stage; }
-  [[nodiscard]] int last_place() const { return parallel_.pp * chunks_of(parallel_) - 1; }
-
  private:
   /// By direction, chunk of the model and micro-batch.
   using Where = std::pair<bool, std::pair<int, int>>;

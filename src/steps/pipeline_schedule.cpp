@@ -49,24 +49,23 @@ class SideBySide {
       if (!first) return order;
       const PipelineItem& item = items_[*first][next_[*first]++];
       free_[*first] = least + (item.backward ? kBackward : kForward);
-      (item.backward ? backward_ : forward_)[place(place_in_model(item), item.micro)] = free_[*first];
+      (item.backward ? backward_ : forward_)[place(place_in_model(parallel_, item), item.micro)] = free_[*first];
       order.push_back(item);
     }
   }
 
  private:
-  [[nodiscard]] int place_in_model(const PipelineItem& item) const { return item.chunk * parallel_.pp + item.stage; }
   [[nodiscard]] std::size_t place(int chunk, int micro) const { return static_cast<std::size_t>(chunk * parallel_.micro + micro); }
 
   /// When the stage's next item can; absent: what it waits for has not begun.
   [[nodiscard]] std::optional<int> begin_of(std::size_t stage) const {
     if (next_[stage] == items_[stage].size()) return std::nullopt;
     const PipelineItem& item = items_[stage][next_[stage]];
-    const int here = place_in_model(item);
-    const int last = parallel_.pp * chunks_of(parallel_) - 1;
+    const int here = place_in_model(parallel_, item);
     std::optional<int> arrived = 0;
     if (!item.backward && here > 0) arrived = forward_[place(here - 1, item.micro)];
-    if (item.backward) arrived = here == last ? forward_[place(here, item.micro)] : backward_[place(here + 1, item.micro)];
+    if (item.backward)
+      arrived = here == last_place(parallel_) ? forward_[place(here, item.micro)] : backward_[place(here + 1, item.micro)];
     if (!arrived) return std::nullopt;
     return std::max(free_[stage], *arrived);
   }

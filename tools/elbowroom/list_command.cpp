@@ -7,6 +7,7 @@
 #include "console.hpp"
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/base/environment.hpp"
+#include "elbowroom/base/gibibytes.hpp"
 #include "elbowroom/experiment/suites.hpp"
 #include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
@@ -30,7 +31,7 @@ std::string backend_lines() {
     if ((*backend)->provenance() == Provenance::simulated) continue;
     for (const DeviceInfo& device : (*backend)->devices()) {
       lines += fmt::format("         GPU {}: {} ({}, {} SMs, {:.1f} GiB)\n", device.index, device.name, device.limits.name,
-                           device.limits.sms.count(), static_cast<double>(device.memory.count()) / (1 << 30));
+                           device.limits.sms.count(), in_gibibytes(device.memory));
     }
   }
   return lines;

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <set>
 #include <span>
 
 #include "elbowroom/model/comm_environment.hpp"
 #include "elbowroom/plan/controls.hpp"
+#include "number_of.hpp"
 #include "run/limits.hpp"
 
 namespace elbowroom {
@@ -71,13 +71,6 @@ std::string expected_settings(const std::vector<CommSetting>& settings) {
   return words;
 }
 
-std::optional<std::int64_t> whole(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || rest != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 /// Rules are split at blanks, and a name is matched as it is written: what is no visible ASCII would never match or break the line.
 /// No name has a comma; who writes one means two caps.
 bool is_kernel_name(std::string_view name) {
@@ -88,7 +81,8 @@ bool is_kernel_name(std::string_view name) {
 Result<KernelCap> parse_cap(std::string_view text) {
   const std::size_t equals = text.rfind('=');
   const std::string_view name = equals == std::string_view::npos ? "*" : text.substr(0, equals);
-  const std::optional<std::int64_t> blocks = whole(equals == std::string_view::npos ? text : text.substr(equals + 1));
+  const std::optional<std::int64_t> blocks =
+      number_of<std::int64_t>(equals == std::string_view::npos ? text : text.substr(equals + 1));
   if (!is_kernel_name(name)) {
     return invalid_input(
         fmt::format("--cap: '{}', expected part of a kernel's name before '=': 1 to {} visible characters without a comma", text,
@@ -173,7 +167,7 @@ Status add_setting(std::string_view text, RunControls& controls) {
   if (setting == settings.end() || name.size() == text.size()) {
     return invalid_input(fmt::format("--set: '{}', expected {}", text, expected_settings(settings)));
   }
-  const std::optional<std::int64_t> number = whole(text.substr(name.size() + 1));
+  const std::optional<std::int64_t> number = number_of<std::int64_t>(text.substr(name.size() + 1));
   if (!number || !setting->allows(*number)) {
     return invalid_input(fmt::format("--set: '{}', expected {}", text, setting->expected()));
   }

@@ -4,21 +4,22 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "console.hpp"
+#include "elbowroom/base/gibibytes.hpp"
+#include "elbowroom/base/grouped.hpp"
 #include "elbowroom/model/size.hpp"
 #include "elbowroom/steps/totals.hpp"
 #include "elbowroom/steps/transformer.hpp"
 #include "exit_code.hpp"
 #include "model/step_schema.hpp"
+#include "number_of.hpp"
 #include "output.hpp"
 
 namespace elbowroom {
@@ -48,13 +49,6 @@ struct StepArguments {
   bool without_optimizer = false;
   std::string json_file;
 };
-
-template <class Number>
-std::optional<Number> number_of(std::string_view text) {
-  Number number{};
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && rest == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
 
 Result<GradientCompression> compression_of(const std::string& text) {
   using Kind = GradientCompression::Kind;
@@ -120,14 +114,6 @@ Result<TransformerStep> request_of(const StepArguments& arguments) {
   return request;
 }
 
-std::string grouped(std::int64_t number) {
-  std::string text = std::to_string(number);
-  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3) text.insert(static_cast<std::size_t>(at), ",");
-  return text;
-}
-
-double gib(Bytes bytes) { return static_cast<double>(bytes.count()) / static_cast<double>(std::int64_t{1} << 30); }
-
 std::string summary(const TransformerStep& request, const Step& step) {
   const StepTotals totals = totals_of(step, 0);
   std::string mesh;
@@ -136,10 +122,10 @@ std::string summary(const TransformerStep& request, const Step& step) {
                                  grouped(parameters_of(request.decoder)), mesh, step.ranks, grouped(request.tokens));
   text += fmt::format("# {} operations, {} of them on rank 0: products of {:.3f} TFLOP, other kernels read {:.2f} GiB\n",
                       grouped(static_cast<std::int64_t>(step.operations.size())), grouped(totals.operations),
-                      totals.gemm_flop / 1e12, gib(totals.elementwise));
+                      totals.gemm_flop / 1e12, in_gibibytes(totals.elementwise));
   text += fmt::format("# {:<22} {:>10} {:>10}\n", "communication", "operations", "GiB");
   for (const auto& [what, total] : totals.comm) {
-    text += fmt::format("  {:<22} {:>10} {:>10.3f}\n", what, total.operations, gib(total.bytes));
+    text += fmt::format("  {:<22} {:>10} {:>10.3f}\n", what, total.operations, in_gibibytes(total.bytes));
   }
   return text;
 }
@@ -198,7 +184,7 @@ void add_parallel_options(CLI::App& command, StepArguments& arguments) {
 }  // namespace
 
 void add_step_command(CLI::App& app, std::function<int()>& chosen) {
-  CLI::App* step = app.add_subcommand("step", "Writes a training step that bench and tune run");
+  CLI::App* step = app.add_subcommand("step", "Writes a training step, which bench runs");
   step->require_subcommand(1);
   CLI::App* command = step->add_subcommand("transformer", "Forward, backward and optimizer of a decoder on many ranks");
   const auto arguments = std::make_shared<StepArguments>();

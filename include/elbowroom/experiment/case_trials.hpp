@@ -22,6 +22,7 @@ class CaseTrials {
   /// `workload` is that of the case.
   ELBOWROOM_API CaseTrials(Case what, DeviceLimits device, std::unique_ptr<Workload> workload);
 
+  [[nodiscard]] const Case& what() const { return what_; }
   /// Only where the case is one.
   [[nodiscard]] const Scenario& scenario() const { return std::get<Scenario>(what_); }
   [[nodiscard]] const Step& step() const { return workload_->step(); }
