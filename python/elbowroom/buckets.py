@@ -6,6 +6,7 @@ knows the order of the gradients. The last making is the one that counts. Both h
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,19 @@ from elbowroom import placement, record
 from elbowroom.lifetime import Lifetime
 from elbowroom.segment import LEAST_TOTAL, Segment
 from elbowroom.windows import Unusable
+
+
+VIEWS_VARIABLE = "ELBOWROOM_RUN_GRADIENT_VIEWS"  # set by `elbowroom run --gradient-views`
+VIEWS_POSITION = 3  # of gradient_as_bucket_view behind the process group, in PyTorch 2.9 and later
+
+
+def with_views(rest: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """A reducer's arguments behind the process group, with gradients as views of buckets where the user allowed them."""
+    if os.environ.get(VIEWS_VARIABLE) != "1":
+        return rest, named
+    if len(rest) > VIEWS_POSITION:
+        return (*rest[:VIEWS_POSITION], True, *rest[VIEWS_POSITION + 1 :]), named
+    return rest, named | {"gradient_as_bucket_view": True}
 
 
 class BucketPlacer:
@@ -64,7 +78,7 @@ class BucketPlacer:
 
         def register(boundary: int) -> placement.Held | None:
             placed = placement.of_group(self._torch, self._group)
-            return placed.place(self._entry, self._segment, self._layout, self._problem, boundary)
+            return placed.place(self._entry, [self._segment], self._layout, self._problem, boundary)
 
         return Lifetime(self._torch, self._group, self._entry, register)
 
@@ -100,6 +114,7 @@ def reducer_class(torch: Any, plain: type) -> type:
             placer = BucketPlacer(torch, self._parameters, process_group)
             if not placer.worth_it():
                 return construct()
+            rest, named = with_views(rest, named)
             # Positions of PyTorch 2.9 and later: expect_sparse_gradients, bucket_bytes_cap, find_unused_parameters.
             finds_unused = rest[2] if len(rest) > 2 else named.get("find_unused_parameters", False)
             if finds_unused:  # such a reducer keeps the buckets of its construction

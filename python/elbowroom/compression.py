@@ -68,7 +68,7 @@ class Copies:
             self.entry.extra_bytes = self._segment.size - max(sizes)  # one copy at least was there at a time
         except Exception as error:
             problem = str(error)
-        held = placed.place(self.entry, self._segment, self._layout(), problem, boundary)
+        held = placed.place(self.entry, [self._segment], self._layout(), problem, boundary)
         if held is not None:
             self._use()
         else:

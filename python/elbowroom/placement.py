@@ -16,10 +16,10 @@ MOST_CHANGES = 2  # registrations in one process group; none after a set was giv
 
 @dataclass(eq=False)
 class Held:
-    """A registered segment, and the page by which its ranks give it back together."""
+    """Registered segments, and the page by which their ranks give them back together."""
 
     windows: Windows
-    segment: Any
+    segments: list[Any]
     board: board.Board | None
 
 
@@ -48,15 +48,19 @@ class GroupPlacement:
             raise Unusable("the process group has one rank")
         return backend
 
-    def place(self, entry: record.Entry, segment: Any, layout: Any, problem: str, boundary: int = 0) -> Held | None:
-        """Registers `segment`, unless some rank has a problem or another layout; then nobody does, and `entry` says why."""
+    def refusal(self, layout: Any, problem: str) -> str:
+        """Empty where all ranks have this layout and none a problem; else why not, on all of them."""
+        return self._agreement.refusal({"layout": layout, "reason": problem})
+
+    def place(self, entry: record.Entry, segments: list[Any], layout: Any, problem: str, boundary: int = 0) -> Held | None:
+        """Registers `segments`, unless some rank has a problem or another layout; then nobody does, and `entry` says why."""
         page = self._page()
-        windows, facts = self._facts(segment, layout, problem)
+        windows, facts = self._facts(segments, layout, problem)
         refusal = self._agreement.refusal(facts | self._position(boundary))
         held = None
         if not refusal:
-            held = Held(windows, segment, self._board(page))
-            refusal = self._agreement.refusal({"reason": self._registered(windows, segment)})
+            held = Held(windows, segments, self._board(page))
+            refusal = self._agreement.refusal({"reason": self._registered(windows, segments)})
         board.remove_page(page)
         if refusal:
             if windows is not None:
@@ -110,7 +114,7 @@ class GroupPlacement:
         entry.state, entry.reason = "given back", reason
         return True
 
-    def _facts(self, segment: Any, layout: Any, problem: str) -> tuple[Windows | None, dict[str, Any]]:
+    def _facts(self, segments: list[Any], layout: Any, problem: str) -> tuple[Windows | None, dict[str, Any]]:
         facts = {
             "host": f"{socket.gethostname()} {os.environ.get('NCCL_HOSTID', '')}".strip(),
             "torch": str(self._torch.__version__),
@@ -126,16 +130,17 @@ class GroupPlacement:
                 backend = self._backend()
                 windows = Windows(self._torch, backend)
                 facts["blocks"] = choose_blocks(backend)
-                facts["mapped"] = windows.mapped_bytes(segment.address)
+                facts["mapped"] = [windows.mapped_bytes(segment.address) for segment in segments]
         except Exception as error:
             facts["reason"] = str(error)
         return windows, facts
 
-    def _registered(self, windows: Windows, segment: Any) -> str:
+    def _registered(self, windows: Windows, segments: list[Any]) -> str:
         """Empty, or why this rank could not."""
         try:
             self._torch.cuda.current_stream().synchronize()
-            windows.register(segment.address, segment.size)
+            for segment in segments:
+                windows.register(segment.address, segment.size)
         except Exception as error:
             return str(error)
         return ""

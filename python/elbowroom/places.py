@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import weakref
+from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,19 +24,29 @@ class Seen:
 
     gathers: int = 0
     scatters: int = 0
-    gather_bytes: int = 0
+    gathered: dict[int, int] = field(default_factory=dict)  # bytes of the largest, by parameter group
     scatter_bytes: int = 0
     passing_bytes: int = 0  # of the largest result of a scatter
     together: int = 0  # gathered buffers alive at once
+    fewest: int = 2  # places of gathers, so that one is copied out while the next one is under way
     staying: dict[int, int] = field(default_factory=dict)  # bytes of results that live on as gradients, by parameter group
     _alive: list[Any] = field(default_factory=list)
 
-    def gather(self, tensor: Any) -> None:
+    @property
+    def gather_bytes(self) -> int:
+        return max(self.gathered.values(), default=0)
+
+    def gather(self, owner: int, tensor: Any) -> None:
         self._alive = [known for known in self._alive if known() is not None]
         self._alive.append(weakref.ref(tensor))
         self.gathers += 1
-        self.gather_bytes = max(self.gather_bytes, tensor.nbytes)
+        self.gathered[owner] = max(tensor.nbytes, self.gathered.get(owner, 0))
         self.together = max(self.together, len(self._alive))
+
+    def without(self, owners: Container[int]) -> None:
+        """These parameter groups are gathered without a flat buffer from here on."""
+        self.gathered = {owner: size for owner, size in self.gathered.items() if owner not in owners}
+        self.together = self.fewest = min(max(len(self.gathered), 1), self.fewest)
 
     def scatter(self, size: int) -> None:
         self.scatters += 1
@@ -48,7 +59,7 @@ class Seen:
 
     def sizes(self) -> list[int]:
         """Of all places, in their order: gathers, the input of a scatter, the result that passes, the results that stay."""
-        gathers = min(max(self.together, 2), MOST_GATHERS)
+        gathers = min(max(self.together, self.fewest), MOST_GATHERS)
         return [self.gather_bytes] * gathers + [self.scatter_bytes, self.passing_bytes, *self.staying.values()]
 
     def replaced(self) -> int:

@@ -28,6 +28,8 @@ class Entry:
     symmetric_ms: float | None = None
     copies: int = 0  # results that were copied out because their place was still in use
     waits: int = 0  # times that the device was waited for because a place was still in use
+    direct: int = 0  # gathers straight into parameters
+    not_direct: str = ""  # why none is, or none is any more
 
 
 @dataclass

@@ -9,7 +9,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from elbowroom import buckets, compression, division, placement, record, scaled_copy, staging
+from elbowroom import buckets, compression, division, placement, record, scaled_copy, staging, unsharded
 
 _installed: set[str] = set()
 _optimizer_states = False  # whether an optimizer of PyTorch's has made a step
@@ -97,6 +97,7 @@ def install_fsdp2(module: ModuleType) -> None:
         return
     placed_gather, placed_scatter = staging.gather_class(torch, gather), staging.scatter_class(torch, scatter)
     _divide_in_copies(torch, collectives, group)
+    _gather_directly(torch, sys.modules.get(unsharded.GROUPS), group)
     _give_groups_buffers(group, gather, scatter, placed_gather, placed_scatter)
     _keep_buffers(group, placed_gather, placed_scatter)
     _tell_when_a_step_begins(torch, state, forward)
@@ -136,6 +137,34 @@ def _divide_in_copies(torch: Any, collectives: Any, group: type) -> None:
     expected = ["unsharded_grads", "reduce_scatter_input", "world_size"]
     if list(inspect.signature(copy).parameters) == expected and "gradient_divide_factor" in inspect.getsource(group.__init__):
         setattr(collectives, division.COPY, division.Copy(torch, copy, scaled_copy.ScaledCopy))
+
+
+def _gather_directly(torch: Any, groups: Any, group: type) -> None:
+    """Gathers and their copies out are asked for here first, and a group that is sharded again says so."""
+    unshard, wait, to_sharded = (getattr(group, name, None) for name in ("unshard", "wait_for_unshard", "_to_sharded"))
+    gather, copy_out, kind = (getattr(groups, name, None) for name in (unsharded.GATHER, unsharded.COPY_OUT, "AllGatherResult"))
+    if None in (unshard, wait, to_sharded, gather, copy_out) or not hasattr(groups, "compiled_autograd_enabled"):
+        return
+    expected = {
+        gather: ["fsdp_params", "group", "async_op", "all_gather_copy_in_stream", "all_gather_stream", "device", "all_gather_comm"],
+        copy_out: ["all_gather_result", "fsdp_params", "group"],
+    }
+    if any(list(inspect.signature(plain).parameters) != names for plain, names in expected.items()):
+        return
+    if unsharded.GATHER not in unshard.__code__.co_names or unsharded.COPY_OUT not in wait.__code__.co_names:
+        return
+    if not {"all_gather_event", "all_gather_work"} <= set(getattr(kind, "_fields", ())):
+        return
+
+    def _to_sharded(self: Any) -> None:
+        held = not self.is_sharded
+        to_sharded(self)
+        if held:
+            unsharded.left(self)
+
+    setattr(groups, unsharded.GATHER, unsharded.Gather(gather))
+    setattr(groups, unsharded.COPY_OUT, unsharded.CopyOut(torch, copy_out))
+    group._to_sharded = _to_sharded
 
 
 def _tell_when_a_step_begins(torch: Any, state: Any, plain_forward: Any) -> None:

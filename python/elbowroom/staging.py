@@ -10,7 +10,8 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from elbowroom import division, placement, record
+from elbowroom import division, placement, record, unsharded
+from elbowroom.host_lead import HostLead
 from elbowroom.lifetime import Lifetime
 from elbowroom.places import Places, Seen, check_tensors, numel, total_bytes
 from elbowroom.segment import LEAST_TOTAL, Segment, check_peak
@@ -33,6 +34,8 @@ class GroupStaging:
         self._scatters_without_states: int | None = None
         self._segment: Segment | None = None
         self._lifetime: Lifetime | None = None
+        self.direct: unsharded.Direct | None = None
+        self.lead = HostLead()  # until the buffers are placed
         self._work: tuple[int, int] | None = None  # gathers and scatters of the step before
         self._work_before = (0, 0)  # of all steps before it
         self._sums_before: list[tuple[Any, bool]] = []  # weak parameter groups, and what the program had them do
@@ -73,28 +76,59 @@ class GroupStaging:
     def _place(self, boundary: int) -> placement.Held | None:
         problem, self.watching = "", False
         placed = placement.of_group(self._torch, self._group)
+        replaced = self.seen.replaced()
+        self.direct = self._agreed_slots(placed)
+        slots = self.direct.slots if self.direct is not None else []
         try:
-            self._segment = self._allocated(placed.allocator())
-            self.entry.extra_bytes = max(self._segment.size - self.seen.replaced(), 0)
+            self._segment = self._allocated(placed.allocator(), replaced)
+            self.entry.extra_bytes = max(self._segment.size + (0 if self.direct is None else self.direct.extra_bytes) - replaced, 0)
         except Exception as error:
             problem = str(error)
         self.entry.buffers, self.entry.bytes = len(self.seen.sizes()), total_bytes(self.seen)
         undivided = division.problem()
         layout = [self.seen.gathers, self.seen.scatters, self.seen.sizes(), not undivided]
-        held = placed.place(self.entry, self._segment, layout, problem, boundary)
+        held = placed.place(self.entry, [self._segment, *(slot.segment for slot in slots)], layout, problem, boundary)
         if held is not None:
             self._use(not undivided)
-        elif self._segment is not None:
-            self._segment.release()
-            self._segment = None
+        else:
+            self._release()
         return held
 
-    def _allocated(self, allocator: Any) -> Segment:
+    def _release(self) -> None:
+        if self._segment is not None:
+            self._segment.release()
+            self._segment = None
+        if self.direct is not None:
+            self.direct.release()
+            self.direct = None
+
+    def _agreed_slots(self, placed: placement.GroupPlacement) -> unsharded.Direct | None:
+        """A rank that cannot have slots keeps the others from them, and nobody from symmetric memory."""
+        direct, problem, layout = None, "", {}
+        try:
+            if self.lead.short():
+                raise Unusable("the host is the limit")
+            owners = {number: owner() for number, owner in enumerate(self._owners) if owner() is not None}
+            beside = max(total_bytes(self.seen) - self.seen.replaced(), 0)
+            direct = unsharded.Direct(self._torch, self._group, placed.allocator(), owners, beside, self.entry)
+            layout = direct.layout
+        except Exception as error:
+            problem = str(error)
+        self.entry.not_direct = placed.refusal(sorted(layout.items()), problem)
+        if not self.entry.not_direct:
+            if self.seen.together <= unsharded.SLOTS:  # else some of these groups are gathered into flat buffers
+                self.seen.without(layout)
+            return direct
+        if direct is not None:
+            direct.release()
+        return None
+
+    def _allocated(self, allocator: Any, replaced: int) -> Segment:
         check_tensors(self._torch)
         needed = total_bytes(self.seen)
         if needed < LEAST_TOTAL:
             raise Unusable(f"{needed} bytes are too few to gain")
-        check_peak(self._torch, needed - self.seen.replaced())
+        check_peak(self._torch, needed - replaced + (0 if self.direct is None else self.direct.extra_bytes))
         self._torch.cuda.current_stream().synchronize()
         self._torch.cuda.empty_cache()  # the buffers that these replace
         return Segment(self._torch, allocator, needed)
@@ -117,6 +151,8 @@ class GroupStaging:
     def _leave(self) -> None:
         """From here on buffers are on ordinary memory. Gradients that lie in the segment stay until the program drops them."""
         self._left, self.places = self.places, None
+        if self.direct is not None:
+            self.direct.stop(self.entry.reason)
         for owner, sums in self._sums_before:
             if owner() is not None:
                 owner().force_sum_reduction_for_comms = sums
@@ -127,6 +163,8 @@ class GroupStaging:
             self._left = None
             self._segment.release()
             self._segment = None
+        if self.direct is not None and self.direct.released():
+            self.direct = None
 
 
 _stagings: dict[Any, GroupStaging] = {}
@@ -149,6 +187,8 @@ def close(group: Any) -> None:
         staging = _stagings.pop(known, None)
         if staging is not None:
             staging.watching, staging.places = False, None
+            if staging.direct is not None:
+                staging.direct.stop("the process group was destroyed")
 
 
 def gather_class(torch: Any, plain: type) -> type:
@@ -176,8 +216,17 @@ def gather_class(torch: Any, plain: type) -> type:
                     return place.hand_out(count, dtype)
             tensor = super().allocate(size, dtype=dtype, device=device)
             if staging.watching:
-                staging.seen.gather(tensor)
+                staging.seen.gather(self._number, tensor)
             return tensor
+
+        def direct(self, async_op: bool, copy_in: Any, gathers: Any) -> Any:
+            """The result of this group's gather, straight into its parameters. None: into a flat buffer."""
+            staging = self._staging
+            if staging is not None and staging.watching and not torch.cuda.is_current_stream_capturing():
+                staging.lead.gather(torch.cuda.current_stream())
+            if staging is None or staging.direct is None:
+                return None
+            return staging.direct.gathered(self._owner(), async_op, copy_in, gathers)
 
     return PlacedAllGather
 

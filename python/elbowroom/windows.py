@@ -30,7 +30,7 @@ def choose_blocks(backend: Any) -> str:
     return ",".join(os.environ.get(name, "") for name in chosen)
 
 
-def _loaded(name: str) -> ctypes.CDLL:
+def loaded(name: str) -> ctypes.CDLL:
     """The library that the process has already: a second NCCL would not know the first one's communicators."""
     try:
         return ctypes.CDLL(name, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
@@ -40,8 +40,8 @@ def _loaded(name: str) -> ctypes.CDLL:
 
 class Windows:
     def __init__(self, torch: Any, backend: Any) -> None:
-        self._nccl = _loaded("libnccl.so.2")
-        self._driver = _loaded("libcuda.so.1")
+        self._nccl = loaded("libnccl.so.2")
+        self._driver = loaded("libcuda.so.1")
         self._declare()
         version = ctypes.c_int()
         self._check("ncclGetVersion", self._nccl.ncclGetVersion(ctypes.byref(version)))
@@ -55,7 +55,7 @@ class Windows:
         self._communicator = backend._comm_ptr()
         if not self._communicator:
             raise Unusable("the process group has no communicator yet")
-        self._window: ctypes.c_void_p | None = None
+        self._windows: list[ctypes.c_void_p] = []
 
     def _declare(self) -> None:
         pointer, size = ctypes.c_void_p, ctypes.c_size_t
@@ -88,13 +88,12 @@ class Windows:
         window = ctypes.c_void_p()
         result = self._nccl.ncclCommWindowRegister(self._communicator, address, size, ctypes.byref(window), SYMMETRIC)
         self._check("ncclCommWindowRegister", result)
-        self._window = window
+        self._windows.append(window)
 
     def deregister(self) -> None:
         """Of this rank alone. No collective may use the memory on any rank until all have done it."""
-        window, self._window = self._window, None
-        if window is not None:
-            self._nccl.ncclCommWindowDeregister(self._communicator, window)
+        while self._windows:
+            self._nccl.ncclCommWindowDeregister(self._communicator, self._windows.pop())
 
     def _check(self, call: str, result: int) -> None:
         if result != 0:

@@ -7,7 +7,7 @@ namespace elbowroom {
 
 std::span<const EnvironmentVariable> environment_variables() {
   static constexpr std::array all{kNcclLibrary, kCublasLibrary,  kCuptiLibrary, kHipLibrary, kHiprtcLibrary,
-                                  kRcclLibrary, kRocblasLibrary, kProfile,      kSimNoise};
+                                  kRcclLibrary, kRocblasLibrary, kNvmlLibrary,  kProfile,    kSimNoise};
   return all;
 }
 

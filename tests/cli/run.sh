@@ -5,7 +5,7 @@
 
 # --- usage ------------------------------------------------------------------------------------------------------------
 expect 0 run --help
-for option in --policy --backend --profile --learn --report --verbose --quiet --no-memory --same-bits --set --cap --communication --sm-target --off; do has_option "$option"; done
+for option in --policy --backend --profile --learn --report --verbose --quiet --no-memory --same-bits --gradient-views --set --cap --communication --sm-target --off; do has_option "$option"; done
 silent
 
 refused 'expected -- and a command after the options'
@@ -47,6 +47,10 @@ refused "--set: 'copy_engine=2', expected one of 0, 1" --set copy_engine=2 -- tr
 refused '--sm-target: not beside --same-bits' --same-bits --sm-target 100 -- true
 for setting in comm_blocks=8 comm_threads=256 symmetric_blocks=16 budget=8; do
   refused 'not beside --same-bits, because the order of a sum' --same-bits --set "$setting" -- true
+done
+for option in --same-bits '--policy observe' '--off symmetric' '--backend hip'; do
+  # shellcheck disable=SC2086
+  refused '--gradient-views: symmetric memory is left out here' --gradient-views $option -- true
 done
 refused "--off: 'cap', expected one of gate, priority, timing, ab, shape, sm_target, symmetric" --off gate,cap -- true
 refused "--report: $work/none/report.json: cannot be written: No such file or directory" --report "$work/none/report.json" -- true
@@ -174,6 +178,15 @@ for options in '--off budget' --same-bits '--off ab' '--policy observe' '--polic
   # shellcheck disable=SC2086
   asks_not $options
 done
+
+# A program's gradients are views only where its user says so.
+refused '--gradient-views: the Python part is not installed beside this program' --gradient-views -- true
+mkdir -p "$work/share/elbowroom/python/elbowroom/hook" && touch "$work/share/elbowroom/python/elbowroom/hook/sitecustomize.py"
+expect 0 run --gradient-views -- env
+inherits ELBOWROOM_RUN_GRADIENT_VIEWS=1
+expect 0 run -- env
+lacks ELBOWROOM_RUN_GRADIENT_VIEWS
+rm -r "$work/share"
 
 # With hip its own library is preloaded, RCCL gets the names that it knows, and priorities are asked for unless somebody decided otherwise.
 expect 0 run --backend hip --policy priority --set comm_blocks=8 -- env

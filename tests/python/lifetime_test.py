@@ -38,7 +38,7 @@ class Rank:
         self.life = lifetime.Lifetime(self.torch, group, self.entry, self.register, give_back)
 
     def register(self, boundary: int) -> Any:
-        return self.placed.place(self.entry, SEGMENT, [[0, 1]], "", boundary)
+        return self.placed.place(self.entry, [SEGMENT], [[0, 1]], "", boundary)
 
     def step(self, alike: bool = True) -> None:
         self.life.boundary(alike)

@@ -35,7 +35,7 @@ class PlacementTest(unittest.TestCase):
     def place(self, placed: list[placement.GroupPlacement], layouts: list | None = None, problems: dict[int, str] | None = None) -> list[record.Entry]:
         entries = [record.Entry("buckets", "0", len(placed)) for _ in placed]
         layouts = layouts or [LAYOUT] * len(placed)
-        on_ranks(len(placed), lambda rank: placed[rank].place(entries[rank], SEGMENT, layouts[rank], (problems or {}).get(rank, "")))
+        on_ranks(len(placed), lambda rank: placed[rank].place(entries[rank], [SEGMENT], layouts[rank], (problems or {}).get(rank, "")))
         self.assertEqual(len({entry.state for entry in entries}), 1, entries)
         self.assertEqual(len({entry.reason for entry in entries}), 1, entries)
         return entries
@@ -62,7 +62,7 @@ class PlacementTest(unittest.TestCase):
     def test_segments_of_other_sizes_register_nothing(self) -> None:
         FakeWindows.mapped = {1: 4 << 20}
         entries = self.place(self.ranks(2))
-        self.assertEqual(entries[0].reason, "rank 1 has mapped 4194304, rank 0 has 2097152")
+        self.assertEqual(entries[0].reason, "rank 1 has mapped [4194304], rank 0 has [2097152]")
 
     def test_out_of_memory_on_one_rank_is_the_reason_of_all(self) -> None:
         entries = self.place(self.ranks(2), problems={0: "out of memory for 2097152 bytes"})

@@ -60,8 +60,9 @@ class StagingTest(unittest.TestCase):
         self.registers = True
         self.held = SimpleNamespace(board=None)
 
-        def place(entry: Any, segment: Any, layout: Any, problem: str, boundary: int) -> Any:
+        def place(entry: Any, segments: Any, layout: Any, problem: str, boundary: int) -> Any:
             self.asked.append((layout, problem))
+            self.placed = segments
             return self.held if self.registers and not problem else None
 
         def segment(torch: Any, allocator: Any, size: int) -> Any:
@@ -70,10 +71,18 @@ class StagingTest(unittest.TestCase):
             self.segments.append(made)
             return made
 
-        placed = SimpleNamespace(allocator=lambda: "NCCL's", place=place)
+        def direct(torch: Any, group: Any, allocator: Any, owners: Any, beside: int, entry: Any) -> Any:
+            if isinstance(self.direct, str):
+                raise staging.Unusable(self.direct)
+            return self.direct
+
+        placed = SimpleNamespace(allocator=lambda: "NCCL's", place=place, refusal=lambda layout, problem: problem or self.elsewhere)
+        self.direct: Any = "no parameters come and go"
+        self.elsewhere = ""  # why another rank has no slots
         for patch in (
             mock.patch.object(places, "Place", FakePlace),
             mock.patch.object(staging, "Segment", segment),
+            mock.patch.object(staging.unsharded, "Direct", direct),
             mock.patch.object(staging.placement, "of_group", lambda torch, group: placed),
             mock.patch.object(record, "write", lambda: None),
             mock.patch.multiple(lifetime, STEPS=0, UNTIMED_BEFORE=0),  # nothing is timed
@@ -201,6 +210,51 @@ class StagingTest(unittest.TestCase):
             self.step(owners)
         self.assertEqual(len(self.asked), 1)
         self.assertEqual(staging.of_group(self.torch, self.group).entry.compared, "not compared: steps are not alike")
+
+    def slots(self) -> Any:
+        """Of the first two groups."""
+        return mock.Mock(layout={0: [64 << 20], 1: [64 << 20]}, slots=[SimpleNamespace(segment="first"), SimpleNamespace(segment="second")], extra_bytes=5)
+
+    def test_slots_are_registered_with_the_segment_and_their_groups_need_no_flat_buffer(self) -> None:
+        self.direct = self.slots()
+        owners = [self.owner() for _ in range(3)]
+        for optimizer in (False, True):
+            staging.step_begins(optimizer)
+            for owner, size in zip(owners, (64 << 20, 64 << 20, 16 << 20), strict=True):
+                owner.gather.allocate((size,), dtype=BYTE, device="cuda")
+            source, result = (owners[0].scatter.allocate((size << 20,), dtype=BYTE, device="cuda") for size in (16, 8))
+            owners[0].scatter(result, source, self.group, "sum")
+        staging.step_begins(True)
+        self.assertEqual(self.placed, [self.segments[0], "first", "second"])
+        # One gather of 16 MiB, an input of 16, a result that passes of 8, one that stays of 8. The program had one gather of 64 and an input of 16.
+        self.assertEqual(self.asked[0][0][2], [16 << 20] * 2 + [8 << 20] * 2)
+        entry = staging.of_group(self.torch, self.group).entry
+        self.assertEqual((entry.extra_bytes, entry.not_direct), (0, ""))
+        gathered = owners[2].gather.direct(False, "copies", "gathers")
+        self.assertIs(gathered, self.direct.gathered.return_value)
+        self.direct.gathered.assert_called_once_with(owners[2], False, "copies", "gathers")
+
+    def test_a_rank_without_slots_keeps_the_others_from_them_alone(self) -> None:
+        self.direct, self.elsewhere = self.slots(), "rank 1: out of memory"
+        owners = self.settled()
+        handed = self.step(owners)
+        self.direct.release.assert_called_once()
+        self.assertEqual((len(self.placed), None in {buffer.place for buffer in handed}), (1, False))
+        self.assertEqual(staging.of_group(self.torch, self.group).entry.not_direct, "rank 1: out of memory")
+        self.assertIsNone(owners[0].gather.direct(False, "copies", "gathers"))
+
+    def test_slots_go_with_a_segment_that_is_refused_or_given_back(self) -> None:
+        self.registers, self.direct = False, self.slots()
+        self.step(self.settled())
+        self.direct.release.assert_called_once()
+        self.registers, self.direct = True, self.slots()
+        staging._stagings.clear()
+        owners = self.settled()
+        self.step(owners)
+        staging.of_group(self.torch, self.group)._leave()
+        self.direct.stop.assert_called_once()
+        self.step(owners)
+        self.direct.released.assert_called_once()
 
     def test_a_destroyed_group_leaves_its_parameter_groups_on_ordinary_memory(self) -> None:
         owners = self.settled()

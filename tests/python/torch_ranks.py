@@ -3,28 +3,32 @@ and NCCL's windows are stand-ins. Rank 0 prints a digest of the parameters and w
 
 usage: torch_ranks.py ddp|fsdp2 RUN...      a RUN is words with + between them; plain ones come first, since seams stay
 
-words: plain, mixed, accumulate, unused, views, fails (on rank 1), unequal (on rank 1); hooks of DDP: bf16, fp16, wrapper, own;
+words: plain, mixed, accumulate, unused, views, allowed (by --gradient-views), fails (on rank 1), unequal (on rank 1); hooks of DDP: bf16, fp16, wrapper, own;
 compared: steps are timed, and take longer once buffers are registered; retries: rank 1's allocator has to retry;
 rewrapped: wrapped again in the middle; pair: two models in turns; compiled: by torch.compile, without code generation
-of FSDP2: divided: in the copies; uneven: sizes that ranks do not divide; default_memory: asked for; replaced: the program's own scatters in the middle
+of FSDP2: divided: in the copies; uneven: sizes that ranks do not divide; default_memory: asked for; replaced: the program's own scatters in the middle;
+strays: rank 1's allocator places parameters elsewhere; crooked: it is known to; hostbound: the host is the limit; and what fsdp2_kinds.py says
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
+import os
 import sys
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
+import fsdp2_kinds
 import stand_ins  # puts the package on the path
 import torch
 import torch.distributed as dist
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 
-from elbowroom import buckets, compression, lifetime, placement, record, scaled_copy, seams, staging
+from elbowroom import buckets, compression, host_lead, lifetime, placement, record, scaled_copy, seams, staging, unsharded
 
 KIND, RUNS = sys.argv[1], sys.argv[2:]
 WORDS: set[str] = set()  # of the run
@@ -85,12 +89,56 @@ class ScaledCopy:
         target.view(rows, -1).copy_(torch.cat([source.view(rows, -1) for source in sources], dim=1)).mul_(scale)
 
 
+def check_order(slot: unsharded.Slot, sizes: list[int]) -> None:
+    if "crooked" in WORDS and dist.get_rank() == 1:
+        raise unsharded.Unusable("another order")
+
+
+def take(slot: unsharded.Slot, plain: Any, owner: Any, views: unsharded.Views, stream: Any) -> None:
+    """A CPU's allocator places nothing in a slot. So the slot is where the parameters lie, but for strays."""
+    plain(slot, owner, views, stream)
+    if "strays" not in WORDS or dist.get_rank() == 0:
+        for tensor in views.outputs:
+            tensor.untyped_storage().resize_(tensor.nbytes)
+        views.lie_at([tensor.data for tensor in views.large])
+        slot._moved = False
+
+
+class Stream(SimpleNamespace):
+    """Of a device that is done at once."""
+
+    cuda_stream = 1
+
+    def __init__(self, priority: int = 0) -> None:
+        super().__init__()
+
+    __hash__ = object.__hash__
+
+    def synchronize(self) -> None:
+        pass
+
+    def query(self) -> bool:
+        return True
+
+    def record_event(self) -> Any:
+        return Event()
+
+    def wait_event(self, event: Any) -> None:
+        pass
+
+    def wait_stream(self, other: Any) -> None:
+        pass
+
+
 class Event(stand_ins.Event):
     """A step takes 40 ms, and 41 once buffers are registered."""
 
     def record(self) -> None:
         Event.now += 41.0 if "registered" in EVENTS and "compared" in WORDS else 40.0
         self.time = Event.now
+
+    def synchronize(self) -> None:
+        pass
 
 
 def allocator_counts() -> dict[str, int]:
@@ -100,7 +148,8 @@ def allocator_counts() -> dict[str, int]:
 
 def replace_device() -> None:
     torch.cuda.Event, torch.cuda.memory_stats_as_nested_dict = Event, allocator_counts
-    stream = SimpleNamespace(synchronize=lambda: None, query=lambda: True, wait_stream=lambda other: None)
+    torch.cuda.Stream, torch.cuda.stream, stream = Stream, contextlib.nullcontext, Stream()
+    torch.accelerator.current_stream = lambda: stream
     for name, answer in {"current_stream": stream, "current_device": 0, "empty_cache": None, "mem_get_info": (1 << 36, 1 << 36),
                          "memory_reserved": 0, "max_memory_reserved": 0, "is_current_stream_capturing": False, "synchronize": None}.items():
         setattr(torch.cuda, name, lambda answer=answer: answer)
@@ -110,6 +159,8 @@ def replace_device() -> None:
     staging.LEAST_TOTAL = compression.LEAST_TOTAL = 0
     placement.Windows = FakeWindows
     scaled_copy.ScaledCopy = ScaledCopy
+    unsharded.Segment, unsharded.LARGE_BLOCK = FakeSegment, 1024
+    unsharded.Slot.check_order, unsharded.Slot.take = check_order, functools.partialmethod(take, unsharded.Slot.take)
     placement.GroupPlacement._backend = lambda self: stand_ins.ProcessGroupNCCL()
 
 
@@ -125,6 +176,7 @@ def begin(run: str) -> None:
     record._forget()
     placement._placements.clear()
     staging._stagings.clear()
+    host_lead.MOST_SHORT = 0.5 if "hostbound" in WORDS else 1.0  # this device is always done
     lifetime.STEPS, lifetime.UNTIMED_BEFORE = (8, 1) if timed() else (0, 0)
 
 
@@ -162,6 +214,7 @@ HOOKS = {
 def ddp(model: torch.nn.Module) -> torch.nn.Module:
     if "plain" not in WORDS:
         install("torch.nn.parallel.distributed", "install_ddp")  # acts once
+        os.environ[buckets.VIEWS_VARIABLE] = "1" if "allowed" in WORDS else "0"
         torch.distributed.Reducer.on_gpus = lambda self: True
     wrapped = torch.nn.parallel.DistributedDataParallel(
         model, bucket_cap_mb=2 if "compiled" in WORDS else 0.02, gradient_as_bucket_view="views" in WORDS, find_unused_parameters="unused" in WORDS
@@ -172,8 +225,6 @@ def ddp(model: torch.nn.Module) -> torch.nn.Module:
 
 
 def fsdp2(model: torch.nn.Module) -> torch.nn.Module:
-    from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
-
     if "plain" not in WORDS and "FSDP2" not in seams._installed:
         state = install("torch.distributed.fsdp._fully_shard._fsdp_state", "install_fsdp2")
         # The seam leaves groups on CPUs alone, so the last step is done by hand.
@@ -188,12 +239,7 @@ def fsdp2(model: torch.nn.Module) -> torch.nn.Module:
 
         seams._keep_buffers(state.FSDPParamGroup, gather, scatter)
         state.FSDPParamGroup.__init__ = __init__
-    policy = MixedPrecisionPolicy(torch.bfloat16, torch.float32) if "mixed" in WORDS else MixedPrecisionPolicy()
-    for block in (*model, model):
-        fully_shard(block, mp_policy=policy)
-        if "default_memory" in WORDS:
-            block.set_allocate_memory_from_process_group_for_comm(False)
-    return model
+    return fsdp2_kinds.sharded(model, WORDS)
 
 
 def scatter_by_themselves(model: torch.nn.Module) -> None:
@@ -207,7 +253,7 @@ def run() -> None:
     torch.manual_seed(0)
     model = torch.nn.Sequential(*[Block() for _ in range(3)])
     wrapped = {"ddp": ddp, "fsdp2": fsdp2}[KIND](model)
-    if "compiled" in WORDS:
+    if "compiled" in WORDS and KIND == "ddp":
         wrapped = torch.compile(wrapped, backend="eager")
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     other = ddp(torch.nn.Sequential(Block())) if "pair" in WORDS else None
@@ -219,6 +265,8 @@ def run() -> None:
             scatter_by_themselves(model)
         if other is not None:
             other(torch.ones(1, 64)).sum().backward()
+        if KIND == "fsdp2":
+            fsdp2_kinds.before_step(model, WORDS, step)
         for turn in range(2 if "accumulate" in WORDS else 1):
             torch.manual_seed(100 * step + 10 * turn + dist.get_rank())
             (wrapped(torch.randn(3, 64)) ** 2).sum().backward()
@@ -228,7 +276,9 @@ def run() -> None:
     whole = [parameter.full_tensor() if hasattr(parameter, "full_tensor") else parameter for parameter in model.parameters()]
     digest = hashlib.sha256(b"".join(parameter.detach().numpy().tobytes() for parameter in whole)).hexdigest()
     if dist.get_rank() == 0:
-        print(json.dumps({"digest": digest, "events": EVENTS, "buffers": record.as_document()["buffers"]}), flush=True)
+        gradients = {parameter.grad.untyped_storage().data_ptr() for parameter in model.parameters()} if KIND == "ddp" else set()
+        said = {"digest": digest, "events": EVENTS, "buffers": record.as_document()["buffers"], "storages": len(gradients)}
+        print(json.dumps(said), flush=True)
 
 
 def main() -> None:

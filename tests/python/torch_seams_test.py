@@ -35,6 +35,15 @@ class DdpTest(unittest.TestCase):
         self.assertEqual(placed["buffers"][0]["state"], "registered")
         self.assertEqual(placed["digest"], plain["digest"])
 
+    def test_gradients_are_views_of_buckets_where_the_user_allows_it(self) -> None:
+        said = launch("ddp", "plain", "plain+views", "plain+accumulate", "none", "allowed", "views+allowed", "accumulate+allowed")
+        self.assertEqual(said["none"]["storages"], said["plain"]["storages"], "a gradient has memory of its own")
+        self.assertEqual(said["allowed"]["storages"], said["plain+views"]["storages"], "as many as buckets")
+        self.assertLess(said["allowed"]["storages"], said["plain"]["storages"])
+        for case in ("none", "allowed", "views+allowed"):
+            self.assertEqual(said[case]["digest"], said["plain"]["digest"], case)
+        self.assertEqual(said["accumulate+allowed"]["digest"], said["plain+accumulate"]["digest"])
+
     def test_a_rank_that_cannot_sends_all_back(self) -> None:
         said = launch("ddp", "fails", "unequal", "unused")
         failed, unequal = said["fails"], said["unequal"]
@@ -97,13 +106,30 @@ class Fsdp2Test(unittest.TestCase):
         for case in cases:
             self.assertEqual(said[case]["buffers"][0]["state"], "registered", case)
             self.assertEqual(said[case]["digest"], said[f"plain+{case}"]["digest"], case)
-            self.assertEqual(said[case]["events"].count("registered"), 1)
+            self.assertEqual(said[case]["events"].count("registered"), 3)  # the segment, and two slots
 
     def test_slower_buffers_are_given_back_and_released_once_nothing_lies_there(self) -> None:
         plain, placed = launch("fsdp2", "plain+mixed+compared", "mixed+compared").values()
         self.assertEqual((placed["buffers"][0]["state"], placed["buffers"][0]["compared"]), ("given back", "slower"))
-        self.assertEqual([placed["events"].count(word) for word in ("registered", "deregistered", "released")], [1, 1, 1])
+        # The staging buffers' segment, and two slots of parameters.
+        self.assertEqual([placed["events"].count(word) for word in ("registered", "deregistered", "released")], [3, 1, 3])
+        self.assertEqual(placed["buffers"][0]["not_direct"], "rank 0: steps became slower")
         self.assertEqual(placed["digest"], plain["digest"])
+
+    def test_parameters_are_gathered_directly_and_results_stay(self) -> None:
+        # 3 blocks, gathered in forward and backward of 4 steps; fsdp2_kinds.py says what else takes a slot, or finds none.
+        direct = {"default": 24, "mixed": 24, "checkpoint+mesh": 24, "async": 0, "columns": 0, "strays": 24, "crooked": 0, "hostbound": 0}
+        cases = [*direct, "mistaken", "kept", "manual+nested", "evaluated+prefetch", "uneven"]
+        plains = {"mixed": "plain+mixed", "kept": "plain+kept", "uneven": "plain+uneven"}
+        said = launch("fsdp2", "plain", *plains.values(), *cases)
+        for case in cases:
+            buffers = said[case]["buffers"][0]
+            self.assertEqual(said[case]["digest"], said[plains.get(case, "plain")]["digest"], case)
+            self.assertEqual(buffers["direct"], direct.get(case, buffers["direct"]), case)
+            self.assertEqual(buffers["direct"] > 0, direct.get(case, 1) > 0, case)
+            self.assertEqual(buffers["state"], "registered", case)
+        self.assertEqual(said["crooked"]["buffers"][0]["not_direct"], "rank 1: another order")
+        self.assertEqual(said["hostbound"]["buffers"][0]["not_direct"], "rank 0: the host is the limit")
 
     def test_copies_divide_by_powers_of_two(self) -> None:
         expected = {"divided+accumulate": 5, "divided+replaced": 3}
@@ -118,7 +144,8 @@ class Fsdp2Test(unittest.TestCase):
     def test_a_rank_that_cannot_sends_all_back(self) -> None:
         failed = launch("fsdp2", "fails")["fails"]
         self.assertEqual(failed["buffers"][0]["reason"], "rank 1: ncclCommWindowRegister: 801")
-        self.assertEqual([event for event in failed["events"] if not event.startswith("step")], ["registered", "deregistered", "released"])
+        events = [event for event in failed["events"] if event not in ("in", "out") and not event.startswith("step")]
+        self.assertEqual(events, ["registered"] * 3 + ["deregistered"] + ["released"] * 3)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ class WindowsTest(unittest.TestCase):
     def opened(self, **facts: Any) -> windows.Windows:
         backend = ProcessGroupNCCL()
         backend.get_runtime_nccl_version = lambda: (2, 28, 9)
-        with mock.patch.object(windows, "_loaded", libraries(**facts).__getitem__):
+        with mock.patch.object(windows, "loaded", libraries(**facts).__getitem__):
             return windows.Windows(None, backend)
 
     def test_a_segment_of_its_own_is_registered(self) -> None:
@@ -85,7 +85,7 @@ class WindowsTest(unittest.TestCase):
 
     def test_a_library_that_is_not_loaded_is_not_loaded_here(self) -> None:
         with self.assertRaisesRegex(windows.Unusable, "libnccl-of-nobody.so.2 is not loaded"):
-            windows._loaded("libnccl-of-nobody.so.2")
+            windows.loaded("libnccl-of-nobody.so.2")
 
 
 class BlocksTest(unittest.TestCase):

@@ -31,7 +31,7 @@ constexpr const char* kBudgetArm = "budget ";
 /// What the program's communication library finds in its environment, sorted by name.
 std::map<std::string, std::string> library_settings(const RunControls& controls) {
   std::map<std::string, std::string> settings;
-  std::istringstream words(own_surroundings().comm_library);
+  std::istringstream words(own_surroundings().comm_library.value_or(""));
   for (std::string word; words >> word;) {
     const std::size_t equals = word.find('=');
     if (equals != std::string::npos) settings[word.substr(0, equals)] = word.substr(equals + 1);

@@ -111,7 +111,10 @@ class Run {
     }
     changes_.emplace_back("LD_PRELOAD", preload_list(library));
     changes_.emplace_back(run::kPolicyVariable, text(request_.policy));
-    if (request_.hook) std::ranges::move(python_environment(*request_.hook, request_.controls), std::back_inserter(changes_));
+    if (request_.hook) {
+      std::ranges::move(python_environment(*request_.hook, request_.controls, request_.gradient_views),
+                        std::back_inserter(changes_));
+    }
   }
 
   [[nodiscard]] RunReport collect(const fs::path& folder, int exit_code, std::chrono::duration<double> wall) const {
@@ -219,6 +222,8 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
                 "Neither use what auto chose in earlier runs nor keep what it chooses in this one");
   run->add_flag("--same-bits", arguments->same_bits,
                 "Leave out what may change the bits of a result: SM targets, symmetric memory, budgets, blocks of a profile");
+  run->add_flag("--gradient-views", arguments->gradient_views,
+                "Gradients of DistributedDataParallel are views of its buckets, as by its gradient_as_bucket_view=True");
   run->add_flag("--verbose", arguments->verbose, "Show the report as a table on standard error");
   run->add_flag("--quiet", arguments->quiet, "Leave out the closing line, which says what auto kept and what it was worth");
   run->add_option(

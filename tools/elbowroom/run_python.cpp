@@ -39,7 +39,7 @@ std::optional<std::string> find_python_hook() {
   return std::nullopt;
 }
 
-EnvironmentChanges python_environment(const std::string& hook, const RunControls& controls) {
+EnvironmentChanges python_environment(const std::string& hook, const RunControls& controls, bool gradient_views) {
   const char* const before = std::getenv("PYTHONPATH");
   const std::string_view rest = before == nullptr ? "" : before;
   const bool is_first = rest == hook || rest.starts_with(hook + ":");  // a run inside a run
@@ -47,6 +47,7 @@ EnvironmentChanges python_environment(const std::string& hook, const RunControls
   EnvironmentChanges changes = {{"PYTHONPATH", list}, {kPythonVariable, "1"}};
   const bool chosen = std::ranges::any_of(controls.comm_rules, [](const auto& rule) { return rule.first == "symmetric_blocks"; });
   if (chosen) changes.emplace_back(kPythonBlocksVariable, "chosen");
+  if (gradient_views) changes.emplace_back(kPythonViewsVariable, "1");
   return changes;
 }
 

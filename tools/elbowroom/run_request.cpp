@@ -30,7 +30,7 @@ Result<run::Policy> asked_policy(const std::string& word) {
 }
 
 /// A control that the policy never applies would be ignored without a word.
-Status check_controls(run::Policy policy, const RunControls& controls) {
+Status check_for_policy(run::Policy policy, const RunControls& controls) {
   const bool shapes = policy == run::Policy::shape;
   if (shapes && controls.caps.empty() && controls.footprint_caps.empty()) {
     return invalid_input("--policy: shape needs a --cap [NAME=]N or a profile with a choice that caps a kernel");
@@ -151,8 +151,16 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
   const bool leaves_memory = *policy == run::Policy::observe || *backend == RunBackend::hip || is_off(arguments, "symmetric");
   const RunControls possible_offer = with_same_bits(same_bits, possible_controls(*backend, *std::move(offered)));
   RunControls controls = completed(*std::move(asked), possible_offer);
-  if (Status valid = check_controls(*policy, controls); !valid) return valid.error();
-  const std::optional<std::string> hook = leaves_memory || !same_bits.empty() ? std::nullopt : find_python_hook();
+  if (Status valid = check_for_policy(*policy, controls); !valid) return valid.error();
+  const bool left_out = leaves_memory || !same_bits.empty();
+  if (arguments.gradient_views && left_out) {
+    return invalid_input(
+        "--gradient-views: symmetric memory is left out here; expected no --policy observe, --same-bits or --off symmetric");
+  }
+  const std::optional<std::string> hook = left_out ? std::nullopt : find_python_hook();
+  if (arguments.gradient_views && !hook) {
+    return invalid_input("--gradient-views: the Python part is not installed beside this program; expected share/elbowroom/python");
+  }
   Result<run::Rules> rules = run_rules(controls);
   if (!rules) return rules.error();
   // The hook gives gathers the buffers that copy engines need. Nothing else of a communicator changes by it.
@@ -175,7 +183,8 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
                     .report_file = arguments.report_file,
                     .verbose = arguments.verbose,
                     .quiet = arguments.quiet,
-                    .hook = hook};
+                    .hook = hook,
+                    .gradient_views = arguments.gradient_views};
 }
 
 }  // namespace elbowroom

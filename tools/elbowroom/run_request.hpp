@@ -28,6 +28,7 @@ struct RunArguments {
   bool quiet = false;
   bool no_memory = false;
   bool same_bits = false;
+  bool gradient_views = false;
   std::vector<std::string> settings;
   std::vector<std::string> caps;
   std::vector<std::string> communication;
@@ -53,6 +54,7 @@ struct RunRequest {
   bool verbose = false;
   bool quiet = false;
   std::optional<std::string> hook;  ///< the folder for Python programs; none: they are left as they are
+  bool gradient_views = false;      ///< DDP's gradients may be views of its buckets
 
   /// `auto` says what it found.
   [[nodiscard]] bool wants_closing() const { return policy == run::Policy::automatic && !quiet; }
