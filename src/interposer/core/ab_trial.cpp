@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numbers>
 
 #include "interposer/core/student_t.hpp"
@@ -17,7 +18,7 @@ double least_gain(unsigned arm) { return arm == 0 ? 0.0 : -std::log(1.0 - AbTria
 }  // namespace
 
 void AbTrial::begin(unsigned arms) {
-  *this = AbTrial{};
+  std::construct_at(this);  // no temporary: it has no room on a small stack
   arms_ = std::clamp(arms, 1U, kMaxArms);
 }
 
@@ -30,7 +31,7 @@ void AbTrial::on_pattern(std::uint64_t pattern, std::optional<unsigned> remember
   lost_ = false;
   place->entered_at = ++changes_;
   if (known == phases_.end()) {
-    *place = Phase{};
+    std::construct_at(&*place);
     place->pattern = pattern;
     place->entered_at = changes_;
     place->offered = offered;
@@ -60,19 +61,14 @@ void AbTrial::on_lost() {
 void AbTrial::on_step_begun(std::uint64_t step) {
   Phase& now = phase();
   if (now.state == State::waiting || lost_) { return; }
-  const auto given_up = [&] { return now.unmeasured == kMostUnmeasured; };
   if (now.state == State::settled) {
-    if (given_up() || ++now.after < kRecheck) { return; }
+    if (now.unmeasured == kMostUnmeasured || ++now.after < kRecheck) { return; }
     start_trial(now);
   }
   Awaited& slot = now.awaited[step % kMostAhead];
   if (slot.step != 0) {  // its time never came, nor will its block's
-    ++now.unmeasured;
-    if (given_up()) {
-      leave_alone(now);
-      return;
-    }
-    start_trial(now);
+    start_again(now);
+    if (now.state == State::settled) { return; }
   }
   if (now.steps == 0 && now.now.nth == 1) {
     drop_arms(now);
@@ -85,7 +81,7 @@ void AbTrial::on_step_begun(std::uint64_t step) {
     return;
   }
   now.arm = now.now.arm;
-  if (++now.steps > kSettling) { slot = {step, now.now}; }
+  if (++now.steps > kSettling) { slot = {step, static_cast<std::uint8_t>(now.now.round), static_cast<std::uint8_t>(now.now.arm)}; }
   if (now.steps == kSettling + kMeasured) { next_block(now); }
 }
 
@@ -98,11 +94,17 @@ void AbTrial::on_step_time(std::uint64_t step, std::uint64_t nanoseconds) {
   for (Phase& phase : phases_) {
     Awaited& slot = phase.awaited[step % kMostAhead];
     if (slot.step != step) { continue; }
-    Block& block = phase.blocks[slot.block.round][slot.block.arm];
+    Block& block = phase.blocks[slot.round][slot.arm];
     slot = {};
     block.times[block.counted++] = nanoseconds;
     if (phase.state == State::trying && phase.now.round == kRounds && known(phase, kRounds)) { choose(phase); }
     return;
+  }
+}
+
+void AbTrial::on_step_lost(std::uint64_t step) {
+  for (Phase& phase : phases_) {
+    if (step != 0 && phase.state == State::trying && phase.awaited[step % kMostAhead].step == step) { start_again(phase); }
   }
 }
 
@@ -127,6 +129,14 @@ void AbTrial::start_trial(Phase& phase) const {
 }
 
 // Steps whose first collective is on one stream and then on another have no time, say.
+void AbTrial::start_again(Phase& phase) const {
+  if (++phase.unmeasured == kMostUnmeasured) {
+    leave_alone(phase);
+  } else {
+    start_trial(phase);
+  }
+}
+
 void AbTrial::leave_alone(Phase& phase) {
   phase.arm = phase.chosen = 0;
   phase.result.fill(0);
@@ -138,7 +148,7 @@ void AbTrial::leave_alone(Phase& phase) {
 
 void AbTrial::start_block(Phase& phase, Place block) {
   for (Awaited& slot : phase.awaited) {
-    if (slot.block.round == block.round && slot.block.arm == block.arm) { slot = {}; }
+    if (slot.round == block.round && slot.arm == block.arm) { slot = {}; }
   }
   phase.blocks[block.round][block.arm] = {};
   phase.now = block;

@@ -25,11 +25,13 @@ class AbTrial {
   static constexpr unsigned kSettling = 1;  ///< steps after a change that do not count
   static constexpr unsigned kMeasured = 4;  ///< steps of a block that count
   static constexpr unsigned kRounds = 8;
-  static constexpr unsigned kRecheck = 2048;   ///< steps after a trial before the next one
-  static constexpr unsigned kCheckSoon = 32;   ///< steps with another arm that an earlier run settled for before it is checked
-  static constexpr unsigned kMostAhead = 256;  ///< steps begun before the time of the first of them must be known
+  static constexpr unsigned kRecheck = 2048;  ///< steps after a trial before the next one
+  static constexpr unsigned kCheckSoon = 32;  ///< steps with another arm that an earlier run settled for before it is checked
+  /// Steps begun before the time of the first of them must be known. A stream takes about a thousand launches before a host has to
+  /// wait; the collectives of one process may be spread over eight devices, and a step has six of them.
+  static constexpr unsigned kMostAhead = 2048;
   /// Trials whose times never came, after which the program is left as it is for as long as it repeats itself.
-  static constexpr unsigned kMostUnmeasured = 2;
+  static constexpr unsigned kMostUnmeasured = 4;
   static constexpr unsigned kPhases = 4;        ///< remembered; the one that was entered longest ago is forgotten for a fifth
   static constexpr double kLeastGain = 0.005;   ///< a proven gain of less is not worth a change
   static constexpr unsigned kFirstLook = 2;     ///< rounds before an arm may be dropped for its times
@@ -68,6 +70,8 @@ class AbTrial {
   void on_acted();
   /// How long a step took that began a while ago; never told of some.
   void on_step_time(std::uint64_t step, std::uint64_t nanoseconds);
+  /// The time of this step will never be told: its trial begins anew.
+  void on_step_lost(std::uint64_t step);
 
   [[nodiscard]] unsigned arm() const { return lost_ ? 0 : phase().arm; }
   [[nodiscard]] unsigned arms() const { return arms_; }
@@ -105,7 +109,8 @@ class AbTrial {
   /// A step whose time is awaited.
   struct Awaited {
     std::uint64_t step = 0;  ///< 0: none
-    Place block;
+    std::uint8_t round = 0;
+    std::uint8_t arm = 0;
   };
   struct Phase {
     std::uint64_t pattern = 0;
@@ -144,6 +149,7 @@ class AbTrial {
   }
   static void start_with(Phase& phase, unsigned remembered);
   void start_trial(Phase& phase) const;
+  void start_again(Phase& phase) const;
   static void start_block(Phase& phase, Place block);
   static void leave_alone(Phase& phase);
   static void next_block(Phase& phase);

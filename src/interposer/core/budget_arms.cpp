@@ -1,6 +1,7 @@
 #include "interposer/core/budget_arms.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace elbowroom::interposer {
@@ -17,7 +18,7 @@ std::optional<unsigned> arm_of(std::uint8_t blocks) {
 }  // namespace
 
 void BudgetArms::begin(bool compares) {
-  *this = BudgetArms{};
+  std::construct_at(this);  // no temporary, as in AbTrial
   compares_ = compares;
   trial_.begin(kArms);
 }
@@ -78,6 +79,7 @@ void BudgetArms::on_step_begun(const StepFacts& facts, const RankStanding& now) 
   if (!compares_) { return; }
   if (asked == 0) {
     leave();
+    reason_ = Reason::nothing_asked;
     return;
   }
   if (follows_) {

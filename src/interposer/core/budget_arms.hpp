@@ -38,6 +38,7 @@ class BudgetArms {
   void on_lost();
   void on_step_begun(const StepFacts& facts, const RankStanding& now);
   void on_step_time(std::uint64_t step, std::uint64_t nanoseconds) { trial_.on_step_time(step, nanoseconds); }
+  void on_step_lost(std::uint64_t step) { trial_.on_step_lost(step); }
 
   /// The part of RankWish::value that is about budgets.
   [[nodiscard]] std::uint32_t value() const { return value_; }

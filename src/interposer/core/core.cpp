@@ -58,12 +58,16 @@ void CoreState::forget() {
   known.active = controls(rules, known.trial.arm());
   captures.store(0, std::memory_order_relaxed);
   rest.reset();
+  passing.forget_unread();
+  passing.shapes().tell_counts([](const PassedKind& /*what*/, std::uint64_t /*launches*/) {});
+  passing.forget_shapes();
   forked = false;
 }
 
 void CoreState::forget_functions() {
   ++known.modules;
   rest.forget_functions();
+  passing.forget_shapes();
 }
 
 void CoreState::refuse(KernelRecord& kernel, Decision& decision, Refusal refusal) {
@@ -81,6 +85,8 @@ std::unique_ptr<Core> Core::create(const Rules& rules, const Platform& platform)
 
 Core::Core(std::unique_ptr<CoreState> state) : state_(std::move(state)) {}
 Core::~Core() = default;
+
+PassedLaunches* Core::passed_launches(std::uint32_t thread) { return state_->passing.of(thread); }
 
 void Core::on_timing(Ticket ticket, std::uint64_t nanoseconds, std::uint64_t /*host_time_ns*/) {
   if (ticket == 0) { return; }
@@ -109,11 +115,13 @@ void Core::on_stream_create(StreamId stream, const StreamInfo& info) {
   state_->known.order.remove_stream(stream);
   state_->meet_device(info.device, hold);
   (void)state_->known.order.add_stream(stream, info);
+  state_->passing.close();
 }
 
 void Core::on_stream_destroy(StreamId stream) {
   CoreState::Hold hold(*state_);
   state_->known.order.remove_stream(stream);
+  state_->passing.close();
   state_->captures.store(state_->known.order.captures_active(), std::memory_order_relaxed);
 }
 
@@ -204,6 +212,7 @@ void Core::on_capture_begin(StreamId stream) {
   Stream* found = state_->disturb(stream, hold);
   if (found == nullptr) { return; }
   state_->known.order.begin_capture(*found);
+  state_->passing.forget_shapes();  // of some no kind may be known, and now each has one
   state_->captures.store(state_->known.order.captures_active(), std::memory_order_relaxed);
 }
 
@@ -234,6 +243,8 @@ void Core::after_fork_in_child() {
   // Forgetting the rest costs a millisecond that a child which only calls exec should not pay.
   state_->forked = true;
   state_->rest.reset();
+  state_->passing.forget_unread();
+  state_->passing.close();
   if (locked_for_fork) {
     state_->mutex.unlock();
   } else {

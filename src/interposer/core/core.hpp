@@ -1,10 +1,12 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
+#include "interposer/core/pass_gate.hpp"
 #include "interposer/core/rank_agreement.hpp"
 #include "interposer/core/rest_gate.hpp"
 #include "interposer/core/rules.hpp"
@@ -86,7 +88,13 @@ struct Platform {
   bool (*unfollowed)(void* self) = nullptr;
   RankAgreement ranks{};     ///< asked and told once a step
   RestGate* rest = nullptr;  ///< where the hooks read whether the program is left alone; null: they ask the core. Outlives it
+  PassGate* pass = nullptr;  ///< where the hooks read whether a launch may take the short way (passing.hpp). Outlives the core
+  /// Both clocks of the host. Asked with the lock held; null: no launch takes the short way.
+  HostTime (*host_time)() = nullptr;
 };
+
+class PassingThread;
+struct PassedLaunches;
 
 /// What an intercepted ncclAllReduce & co. said about the kernel that it is about to launch; all zero where nobody was asked.
 struct CollectiveNote {
@@ -96,6 +104,11 @@ struct CollectiveNote {
   std::uint32_t library = 0;  ///< its version, as it names itself (22809)
   bool asked = false;         ///< the library asked how many blocks it may take
   bool own_blocks = false;    ///< and no budget was in force
+
+  /// The binary logarithm of the bytes, rounded down; 0 where they are unknown.
+  [[nodiscard]] constexpr std::uint8_t size_class() const {
+    return static_cast<std::uint8_t>(bytes == 0 ? 0 : std::bit_width(bytes) - 1);
+  }
 };
 
 struct LaunchFacts {
@@ -111,7 +124,8 @@ struct LaunchFacts {
   bool records_event = false;          ///< the program's own attributes name an event that the launch records
   bool programmatic = false;           ///< programmatic dependent launch: what we put before it costs the pair its overlap, no more
   CollectiveNote note;
-  std::uint64_t host_time_ns = 0;  ///< a monotonic clock's; equal to or later than every earlier fact of this thread
+  std::uint64_t host_time_ns = 0;   ///< a monotonic clock's; equal to or later than every earlier fact of this thread
+  PassingThread* thread = nullptr;  ///< the calling one; null: it always goes the long way
 };
 
 /// Why a control was not applied to a launch; the report's words.
@@ -255,6 +269,10 @@ class Core {
   /// cheap that it comes before everything else.
   [[nodiscard]] bool leaves_alone(FunctionId function);
 
+  /// Where the thread of that number writes down what it launches by the short way (passing.hpp). Numbers of threads that have
+  /// ended may come again. Null: nowhere.
+  PassedLaunches* passed_launches(std::uint32_t thread);
+
   // --- kernels: call on_launch before the driver, and on_launched after it unless the ticket is zero ---
   /// The compute launch or collective of the facts takes its place in the program's order here: threads that order their launches
   /// by themselves are seen in their order.
@@ -267,6 +285,8 @@ class Core {
   void on_timing_lost(Ticket ticket);
   /// The step that Decision::step named took this long on the device, from its event to the event of the step with the next number.
   void on_step_time(std::uint64_t step, std::uint64_t nanoseconds);
+  /// The time of that step will never be known.
+  void on_step_lost(std::uint64_t step);
   /// A module or library was unloaded: function handles may now mean something else.
   void on_module_unload();
 

@@ -41,11 +41,8 @@ struct Launch {
   std::uint32_t cap;  ///< blocks per SM; 0: none
   TicketFields ticket{};
   Interval expected{};
+  bool passes = false;  ///< those like it may take the short way
 };
-
-std::uint8_t size_class_of(const LaunchFacts& facts) {
-  return static_cast<std::uint8_t>(facts.note.bytes == 0 ? 0 : std::bit_width(facts.note.bytes) - 1);
-}
 
 std::uint32_t cluster_of(const KernelRecord& kernel, const LaunchFacts& facts) {
   return std::max(facts.cluster, kernel.required_cluster);
@@ -96,6 +93,7 @@ void place_collective(Launch& launch, bool queued) {
   facts.duration_known = launch.kind.samples.known();
   facts.queued = queued;
   launch.ticket.serial = known.order.add_collective(launch.stream, launch.order, facts, launch.facts.host_time_ns);
+  launch.state.passing.close();
   launch.ticket.era = known.order.era();
   launch.ticket.collective = true;
   launch.decision.is_collective = true;
@@ -218,6 +216,18 @@ void decide_shape(Launch& launch) {
   }
 }
 
+/// No collective that was launched so far can meet it, nor what its stream does later: each is ordered before, or was to have ended
+/// by now.
+bool stays_outside(const Launch& launch, const Beside& now) {
+  if (launch.captured || launch.state.known.order.captures_active() != 0) { return false; }
+  if (!now.any_unordered()) { return true; }
+  const Span from_now_on{launch.facts.host_time_ns};
+  return !launch.state.known.order.beside(launch.stream, launch.order, from_now_on).any();
+}
+
+/// Its time is not to be learned, now or later.
+bool is_settled(const Launch& launch) { return !launch.state.rules.timing || launch.kind.samples.converged(); }
+
 void decide_compute(Launch& launch) {
   Knowledge& known = launch.state.known;
   const auto device = static_cast<std::size_t>(launch.stream.info.device);
@@ -226,6 +236,7 @@ void decide_compute(Launch& launch) {
   Beside beside = known.order.beside(launch.stream, launch.order, span);
   if (!beside.any()) {
     known.totals.in_order_only += beside.any_unordered() ? 1 : 0;
+    launch.passes = stays_outside(launch, beside);
     return;
   }
   launch.decision.in_window = true;
@@ -309,13 +320,14 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
     launch.expected = order.clock.enqueue(facts.host_time_ns, kind->samples.expected());
   }
   if (kernel.communication) {
-    kind->size_class = size_class_of(facts);
+    kind->size_class = facts.note.size_class();
     if (!captured) { decision.step = step; }
     decide_collective(launch, queued);
   } else {
     decide_compute(launch);
   }
   if (acts(launch)) { known.trial.on_acted(); }
+  if (launch.passes && is_settled(launch)) { let_pass(facts, kernel_index, kind); }
   if (may_time(launch)) { decision.time_it = kind->timing_pending = true; }
   ++kind->launches;
   known.order.close(*stream, order);
@@ -326,27 +338,10 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   return decision;
 }
 
-void CoreState::begin_kind(LaunchKind& kind, std::uint64_t key) {
-  const std::uint32_t learned = known.models_differ ? 0 : known.durations.of(key);
-  if (learned != 0) { kind.samples.begin_with(learned); }
-}
-
-void CoreState::pass_at_rest(const LaunchFacts& facts, std::uint16_t kernel_index, std::uint64_t key) {
-  if (!known.kernels[kernel_index].communication) {
-    rest.remember(facts.function);
-    return;
-  }
-  LaunchKind* kind = known.kinds.obtain(key);
-  if (kind == nullptr) { return; }
-  if (kind->launches == 0) { begin_kind(*kind, key); }
-  kind->kernel = kernel_index;
-  kind->size_class = size_class_of(facts);
-  ++kind->launches;
-}
-
 Decision Core::on_launch(const LaunchFacts& facts) {
   CoreState& state = *state_;
   state.known.prefetch(facts);
+  state.passing.prefetch();
   CoreState::Hold hold(state);
   const std::uint16_t kernel = state.meet_function(facts.function, hold);
   Knowledge& known = state.known;
@@ -355,8 +350,9 @@ Decision Core::on_launch(const LaunchFacts& facts) {
   known.timing_budget.earn();
   known.several_ranks = known.several_ranks || facts.note.ranks > 1;
   if (facts.records_event) { known.order.distrust_events(); }
-  known.collectives_seen = known.collectives_seen || known.kernels[kernel].communication;
+  if (known.kernels[kernel].communication) { state.see_collective(); }
   if (state.dormant()) {
+    state.let_pass(facts, kernel, nullptr);
     Decision decision;
     decision.dynamic_shared = facts.dynamic_shared;
     return decision;

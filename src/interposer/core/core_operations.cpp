@@ -7,7 +7,7 @@ GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::u
   Knowledge& known = state_->known;
   ++known.totals.graph_launches;
   if (graph.records) { known.order.distrust_events(); }
-  known.collectives_seen = known.collectives_seen || graph.collectives > 0;
+  if (graph.collectives > 0) { state_->see_collective(); }
   const std::uint64_t key = combine(combine(0, graph.collectives), graph.computes) | 1U;
   const Stream* before = known.order.find_stream(stream);
   const bool captured = before != nullptr && known.order.active_capture(*before) != 0;
@@ -35,6 +35,7 @@ GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::u
     facts.shape = kind == nullptr ? 0 : static_cast<std::uint32_t>(known.kinds.position(kind));
     facts.launched = true;
     static_cast<void>(known.order.add_collective(*found, order, facts, host_time_ns));
+    state_->passing.close();
   }
   known.order.close(*found, order);
   return begun;

@@ -237,6 +237,7 @@ void Core::report(const ProcessFacts& process, const Sink& sink) {
   out.begin_object();
   write_process(out, process, state_->rules);
   if (!hold.held()) { out.key("interrupted").number(1); }
+  if (hold.held()) { state_->count_all_passed(); }
   write_launches(out, known, state_->rest.launches());
   write_collectives(out, known);
   write_kernels(out, known);

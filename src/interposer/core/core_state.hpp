@@ -14,6 +14,7 @@
 #include "interposer/core/known_choices.hpp"
 #include "interposer/core/known_durations.hpp"
 #include "interposer/core/own_mutex.hpp"
+#include "interposer/core/passing.hpp"
 #include "interposer/core/policy.hpp"
 #include "interposer/core/program_order.hpp"
 #include "interposer/core/ranks_in_step.hpp"
@@ -42,7 +43,7 @@ struct alignas(kCacheLine) KernelRecord {
   bool passed_through = false;
   bool event_refused =
       false;  ///< a launch with priority and completion event failed: the event, which drivers learned later, goes first
-  // as last launched
+  // as last launched by the long way (passing.hpp)
   std::uint32_t threads = 0;
   std::uint32_t dynamic_shared = 0;
   std::uint32_t cluster = 1;
@@ -169,6 +170,7 @@ struct CoreState {
   bool forked = false;  ///< the knowledge is the parent's: to be forgotten before the next use
   std::atomic<unsigned> captures{0};
   Rest rest{platform.rest};
+  Passing passing{platform.pass};
   Knowledge known;
 
   void forget();
@@ -195,6 +197,11 @@ struct CoreState {
   /// applied.
   [[nodiscard]] std::uint32_t cap_of(const KernelRecord& kernel, const LaunchFacts& facts);
   Decision decide(const LaunchFacts& facts, std::uint16_t kernel, Hold& hold);
+  /// From the first one on order and time are of interest.
+  void see_collective() {
+    if (!known.collectives_seen) { passing.forget_shapes(); }
+    known.collectives_seen = true;
+  }
   /// Before the first launch of its kind: with what an earlier run learned of it.
   void begin_kind(LaunchKind& kind, std::uint64_t key);
   /// A launch that was not left alone: a collective, or a function that is met for the first time.
@@ -213,6 +220,15 @@ struct CoreState {
   /// The number of the step that begins with this collective; 0: none does. May begin or end a rest: what was known of the
   /// program's order is gone after that, pointers into it included.
   std::uint64_t note_collective(std::uint64_t signature);
+  /// The next launch of the shape on the stream may take the short way, from the thread that launches now; `kind` is null where
+  /// none is known.
+  void let_pass(const LaunchFacts& facts, std::uint16_t kernel, const LaunchKind* kind);
+  /// What threads have launched by the short way takes its place in the program's order.
+  void catch_up() {
+    if (passing.any_unread()) { read_passed(); }
+  }
+  /// Adds what is known of launches by the short way to their kernels and kinds; nothing but the report needs that sooner.
+  void count_all_passed();
   /// Something on the stream must be followed from here on: ends a rest, which does not come back before the next comparison begins
   /// or ends. Null where no table has room for the stream.
   Stream* disturb(StreamId stream, Hold& hold);
@@ -222,6 +238,9 @@ struct CoreState {
   [[nodiscard]] RankStanding standing() const {
     return platform.ranks.standing == nullptr ? RankStanding{} : platform.ranks.standing();
   }
+  void read_passed();
+  class Followed;
+  void count_passed(const PassedKind& what, std::uint64_t launches);
   void find_step();
   void lose_step();
   void begin_step();
@@ -235,12 +254,12 @@ struct CoreState {
 
 class CoreState::Hold {
  public:
-  explicit Hold(CoreState& state) : lock_(state.mutex) { forget_parent(state); }
+  explicit Hold(CoreState& state) : lock_(state.mutex) { begin(state); }
   /// For whoever may be called by a handler that interrupted the holder: what is read without the lock may be half written.
   Hold(CoreState& state, std::defer_lock_t) : lock_(state.mutex, std::defer_lock) {
     if (state.mutex.lock_if_possible()) {
       lock_ = std::unique_lock(state.mutex, std::adopt_lock);
-      forget_parent(state);
+      begin(state);
     }
   }
   void release() { lock_.unlock(); }
@@ -248,8 +267,9 @@ class CoreState::Hold {
   [[nodiscard]] bool held() const { return lock_.owns_lock(); }
 
  private:
-  static void forget_parent(CoreState& state) {
+  static void begin(CoreState& state) {
     if (state.forked) { state.forget(); }
+    state.catch_up();
   }
 
   std::unique_lock<OwnMutex> lock_;

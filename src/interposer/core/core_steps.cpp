@@ -99,6 +99,14 @@ void Core::on_step_time(std::uint64_t step, std::uint64_t nanoseconds) {
   known.active = controls(state_->rules, state_->arm_in_force());
 }
 
+void Core::on_step_lost(std::uint64_t step) {
+  CoreState::Hold hold(*state_);
+  Knowledge& known = state_->known;
+  known.trial.on_step_lost(step);
+  known.budgets.on_step_lost(step);
+  known.active = controls(state_->rules, state_->arm_in_force());
+}
+
 bool Core::leaves_alone(FunctionId function) { return state_->rest.covers(function); }
 
 std::uint64_t Core::launches_at_rest() const { return state_->rest.launches(); }
@@ -116,6 +124,7 @@ void CoreState::begin_or_end_rest(bool may_begin) {
   } else if (may_begin && plain && !known.disturbed && known.announced == 0 && !known.order.lost() &&
              known.order.captures_active() == 0 && !known.order.host_actions_pending()) {
     rest.begin();
+    passing.close();
   }
 }
 
@@ -136,6 +145,7 @@ void CoreState::end_rest() {
   known.order.begin_anew();
   known.compute_until.fill(0);
   rest.end();
+  passing.close();
 }
 
 }  // namespace elbowroom::interposer

@@ -46,8 +46,11 @@ struct Driver {
   static constexpr void (*kWriteMore)(ReportWriter&) = &nccl::write_report;
   static constexpr RankAgreement (*kRanks)() = &nccl::rank_agreement;
   static constexpr RestGate* kRest = &elbowroom_launch_gate.rest;
+  static constexpr PassGate* kPass = &elbowroom_launch_gate.pass;
 
-  explicit Driver(const Calls& found) : calls(found), contexts(calls) {}
+  explicit Driver(const Calls& found) : calls(found), contexts(calls) {
+    elbowroom_launch_gate.current_context = calls.ctx_get_current;
+  }
   static std::optional<Calls> find();
   static Rules possible(Rules rules) { return rules; }
   void after_fork();

@@ -5,6 +5,7 @@
 
 #include "interposer/cuda/interposer.hpp"
 #include "interposer/driver/launch.hpp"
+#include "interposer/driver/passing.hpp"
 #include "interposer/nccl/notes.hpp"
 
 namespace elbowroom::interposer::cuda {
@@ -57,7 +58,7 @@ LaunchFacts read_facts(const Interposer& state, const LaunchRequest& request, st
   const cu::LaunchConfig& config = request.config;
   const AttributeFacts attributes = read_attributes(config);
   LaunchFacts facts;
-  facts.stream = state.stream_id(config.stream, request.default_stream);
+  facts.stream = request.stream != 0 ? request.stream : state.stream_id(config.stream, request.default_stream);
   facts.function = id_of(request.function);
   facts.grid = {config.grid_x, config.grid_y, config.grid_z};
   facts.block = {config.block_x, config.block_y, config.block_z};
@@ -70,6 +71,7 @@ LaunchFacts read_facts(const Interposer& state, const LaunchRequest& request, st
   facts.programmatic = attributes.programmatic;
   facts.note = nccl::note_of(config.stream);
   facts.host_time_ns = now;
+  facts.thread = driver::own_thread<Driver>(*state.core);
   return facts;
 }
 
@@ -187,6 +189,11 @@ int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch or
 }
 
 }  // namespace
+
+std::uint32_t cluster_without_event(const cu::LaunchConfig& config) {
+  const AttributeFacts facts = read_attributes(config);
+  return facts.records_event ? 0 : facts.cluster;
+}
 
 int launch(const LaunchRequest& request, OriginalLaunch original) {
   Interposer* state = interposer();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "interposer/core/core.hpp"
 #include "interposer/cuda/driver_abi.hpp"
 #include "interposer/process/hook_table.hpp"
 
@@ -15,12 +16,16 @@ struct LaunchRequest {
   void** extra = nullptr;
   DefaultStream default_stream = DefaultStream::kLegacy;
   bool cooperative = false;  // by the entry point; an attribute may say so as well
+  StreamId stream = 0;       // what the core calls it, where it was found already
 };
 
 /// Calls the entry point that the program called, with its own arguments.
 struct OriginalLaunch {
   int (*call)(const LaunchRequest& request);
 };
+
+/// Blocks per cluster of a launch whose attributes record no event; 0: they record one.
+std::uint32_t cluster_without_event(const cu::LaunchConfig& config);
 
 /// Launches exactly once: as the core decides, or as the program asked where a control cannot be carried out or makes the launch
 /// fail. Returns what the driver returned for the launch that counts.

@@ -1,5 +1,6 @@
 #include "interposer/cuda/launch_entries.hpp"
 
+using elbowroom::interposer::PassGate;
 using elbowroom::interposer::RestGate;
 using elbowroom::interposer::cuda::LaunchGate;
 
@@ -7,6 +8,7 @@ constinit LaunchGate elbowroom_launch_gate{};
 
 static_assert(offsetof(RestGate, known) == 0 && offsetof(RestGate, launches) == 8);
 static_assert(offsetof(LaunchGate, rest) == 0 && offsetof(LaunchGate, real) == 16 && sizeof(void*) == 8);
+static_assert(offsetof(LaunchGate, pass) + sizeof(PassGate) == 64);
 static_assert(RestGate::kPlaceBits == 11 && RestGate::kSpread == 0x9e3779b97f4a7c15U);
 
 // `function` is the register that holds the function's handle, `place` that of LaunchGate::real.

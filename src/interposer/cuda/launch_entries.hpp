@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 
+#include "interposer/core/pass_gate.hpp"
 #include "interposer/core/rest_gate.hpp"
 #include "interposer/cuda/driver_abi.hpp"
 
@@ -16,10 +17,13 @@ namespace elbowroom::interposer::cuda {
 
 enum class LaunchEntry : std::size_t { kKernel, kKernelPtsz, kKernelEx, kKernelExPtsz };
 
-/// Read by the entries, and laid out for them.
+/// Read by the entries, and laid out for them: what launches look at is in the first cache line.
 struct alignas(64) LaunchGate {
   RestGate rest;
   std::array<std::atomic<void*>, 4> real{};  ///< the driver's functions, by LaunchEntry; null: not known yet, the hook is asked
+  PassGate pass;                             ///< read by the hooks
+  /// Of the driver; null: not known yet. In a line of its own, for launches on default streams.
+  int (*current_context)(cu::Context*) = nullptr;
 };
 
 }  // namespace elbowroom::interposer::cuda

@@ -1,6 +1,8 @@
 #include "interposer/cuda/hooked_functions.hpp"
+#include "interposer/cuda/interposer.hpp"
 #include "interposer/cuda/launch.hpp"
 #include "interposer/cuda/launch_entries.hpp"
+#include "interposer/driver/passing.hpp"
 
 namespace elbowroom::interposer::cuda {
 namespace {
@@ -37,13 +39,91 @@ void tell_entry(LaunchEntry entry) {
   if (told.load(std::memory_order_relaxed) != real) { told.store(real, std::memory_order_release); }
 }
 
+/// The driver's function, where the launch takes the short way to it; otherwise null.
+template <auto Ours>
+[[gnu::always_inline]] inline decltype(Ours) short_way(PassingThread& thread, LaunchEntry entry, const LaunchShape& shape,
+                                                       StreamId stream) {
+  void* const real = elbowroom_launch_gate.real[static_cast<std::size_t>(entry)].load(std::memory_order_acquire);
+  const bool taken = real != nullptr && thread.take(elbowroom_launch_gate.pass, shape, stream, ticks());
+  return taken ? reinterpret_cast<decltype(Ours)>(real) : nullptr;
+}
+
+// Only where the thread was told something, and so after the driver was found.
+StreamId stream_of(cu::Stream stream, DefaultStream default_stream) {
+  if (!driver::is_default_stream<Driver>(stream)) { return id_of(stream); }
+  cu::Context current = nullptr;
+  if (elbowroom_launch_gate.current_context(&current) != cu::kSuccess) { current = nullptr; }
+  return driver::default_stream_id<Driver>(stream, default_stream, Driver::context_id(current));
+}
+
+/// The hook of an entry that takes the launch in its arguments. It hands them on as they lie: what is called last takes the place
+/// of the caller, and the short way keeps nothing on the stack.
+template <auto Ours, LaunchEntry kEntry, DefaultStream kDefault>
+struct KernelHook {
+  [[gnu::always_inline]] static int call(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                         unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream,
+                                         void** parameters, void** extra) {
+    PassingThread* const thread = driver::told_thread<Driver>();
+    if (thread == nullptr) {
+      return long_way(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters, extra);
+    }
+    if (driver::is_default_stream<Driver>(stream)) {
+      return on_default_stream(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters,
+                               extra);
+    }
+    const LaunchShape shape{id_of(function), {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
+    const auto real = short_way<Ours>(*thread, kEntry, shape, id_of(stream));
+    if (real == nullptr) {
+      return long_way(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters, extra);
+    }
+    return real(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters, extra);
+  }
+
+  /// Of a thread that was told something.
+  [[gnu::noinline]] static int on_default_stream(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                                 unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                                 cu::Stream stream, void** parameters, void** extra) {
+    const StreamId id = stream_of(stream, kDefault);
+    const LaunchShape shape{id_of(function), {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
+    const auto real = short_way<Ours>(driver::OwnThread<Driver>::thread, kEntry, shape, id);
+    if (real != nullptr) {
+      return real(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters, extra);
+    }
+    return launch({plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream), function, parameters,
+                   extra, kDefault, false, id},
+                  {&original_kernel<Ours>});
+  }
+
+  [[gnu::noinline]] static int long_way(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                        unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream,
+                                        void** parameters, void** extra) {
+    tell_entry<Ours>(kEntry);
+    return launch({plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream), function, parameters,
+                   extra, kDefault},
+                  {&original_kernel<Ours>});
+  }
+};
+
 // A null configuration is the driver's to refuse.
 template <auto Ours>
-int launch_ex(const cu::LaunchConfig* config, cu::Function function, void** parameters, void** extra, DefaultStream stream,
+int launch_ex(const cu::LaunchConfig* config, cu::Function function, void** parameters, void** extra, DefaultStream default_stream,
               LaunchEntry entry) {
-  tell_entry<Ours>(entry);
   if (config == nullptr) { return call_real<Ours>(config, function, parameters, extra); }
-  return launch({*config, function, parameters, extra, stream}, {&original_kernel_ex<Ours>});
+  LaunchRequest request{*config, function, parameters, extra, default_stream};
+  PassingThread* const thread = driver::told_thread<Driver>();
+  const std::uint32_t cluster = thread == nullptr ? 0 : config->attribute_count == 0 ? 1 : cluster_without_event(*config);
+  if (cluster != 0) {
+    request.stream = stream_of(config->stream, default_stream);
+    const LaunchShape shape{id_of(function),
+                            {config->grid_x, config->grid_y, config->grid_z},
+                            {config->block_x, config->block_y, config->block_z},
+                            config->shared_bytes,
+                            cluster};
+    const auto real = short_way<Ours>(*thread, entry, shape, request.stream);
+    if (real != nullptr) { return real(config, function, parameters, extra); }
+  }
+  tell_entry<Ours>(entry);
+  return launch(request, {&original_kernel_ex<Ours>});
 }
 
 }  // namespace
@@ -54,19 +134,15 @@ using namespace elbowroom::interposer::cuda;
 int elbowroom_hook_cuLaunchKernel(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                                   unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters,
                                   void** extra) {
-  tell_entry<&cuLaunchKernel>(LaunchEntry::kKernel);
-  return launch(
-      {plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream), function, parameters, extra},
-      {&original_kernel<&cuLaunchKernel>});
+  return KernelHook<&cuLaunchKernel, LaunchEntry::kKernel, DefaultStream::kLegacy>::call(
+      function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters, extra);
 }
 
 int elbowroom_hook_cuLaunchKernel_ptsz(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                                        unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream,
                                        void** parameters, void** extra) {
-  tell_entry<&cuLaunchKernel_ptsz>(LaunchEntry::kKernelPtsz);
-  return launch({plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream), function, parameters, extra,
-                 DefaultStream::kPerThread},
-                {&original_kernel<&cuLaunchKernel_ptsz>});
+  return KernelHook<&cuLaunchKernel_ptsz, LaunchEntry::kKernelPtsz, DefaultStream::kPerThread>::call(
+      function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters, extra);
 }
 
 int elbowroom_hook_cuLaunchKernelEx(const cu::LaunchConfig* config, cu::Function function, void** parameters, void** extra) {

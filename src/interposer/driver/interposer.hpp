@@ -54,12 +54,23 @@ typename D::Stream explicit_stream(typename D::Stream stream, DefaultStream defa
   return per_thread ? reinterpret_cast<typename D::Stream>(D::kStreamPerThread) : stream;
 }
 
+/// The core's name for a default stream that a program passed while this context was current.
+template <Driver D>
+StreamId default_stream_id(typename D::Stream stream, DefaultStream default_stream, ContextId current) {
+  const bool per_thread = reinterpret_cast<std::uintptr_t>(explicit_stream<D>(stream, default_stream)) == D::kStreamPerThread;
+  return per_thread ? per_thread_stream(current, process::thread_number()) : legacy_stream(current);
+}
+
+/// Handles of default streams mean another stream in each context or thread.
+template <Driver D>
+bool is_default_stream(typename D::Stream stream) {
+  return reinterpret_cast<std::uintptr_t>(stream) <= D::kStreamPerThread;
+}
+
 template <Driver D>
 StreamId Interposer<D>::stream_id(typename D::Stream stream, DefaultStream default_stream) const {
-  const auto handle = reinterpret_cast<std::uintptr_t>(explicit_stream<D>(stream, default_stream));
-  if (handle > D::kStreamPerThread) [[likely]] { return handle; }
-  const ContextId context = D::context_id(driver.current_place());
-  return handle == D::kStreamPerThread ? per_thread_stream(context, process::thread_number()) : legacy_stream(context);
+  if (!is_default_stream<D>(stream)) [[likely]] { return id_of(stream); }
+  return default_stream_id<D>(stream, default_stream, D::context_id(driver.current_place()));
 }
 
 }  // namespace elbowroom::interposer::driver

@@ -211,12 +211,18 @@ void LaunchTimer<D>::poll_steps() {
   while (oldest < newest) {
     const StepEvent& begun = steps_[oldest % kSteps];
     const StepEvent& next = steps_[(oldest + 1) % kSteps];
-    // A step that was not recorded, or on another stream, leaves two times unknown; the trial then begins anew some day.
+    std::uint64_t nanoseconds = 0;
+    bool known = false;
+    // A step that was not recorded, or on another stream, leaves two times unknown.
     if (begun.step == oldest && next.step == oldest + 1 && begun.stream == next.stream) {
       const int state = driver_.calls.event_query(next.event);
       if (state == D::kErrorNotReady) { return; }
-      std::uint64_t nanoseconds = 0;
-      if (elapsed(begun.event, next.event, state, nanoseconds)) { core_.on_step_time(oldest, nanoseconds); }
+      known = elapsed(begun.event, next.event, state, nanoseconds);
+    }
+    if (known) {
+      core_.on_step_time(oldest, nanoseconds);
+    } else {
+      core_.on_step_lost(oldest);
     }
     oldest_step_.store(++oldest, std::memory_order_relaxed);
   }

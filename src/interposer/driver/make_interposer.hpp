@@ -130,6 +130,8 @@ void make() {
   platform.known_choices = &process::known_choices;
   platform.ranks = D::kRanks();
   platform.rest = D::kRest;
+  platform.pass = D::kPass;
+  platform.host_time = &process::host_time;
   std::unique_ptr<Core> core = Core::create(rules, platform);
   if (core == nullptr) { return; }
   Made<D>::interposer.store(new (memory) Interposer<D>(*calls, rules, std::move(core)), std::memory_order_release);

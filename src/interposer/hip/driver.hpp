@@ -47,6 +47,8 @@ struct Driver {
   static constexpr void (*kWriteMore)(ReportWriter&) = &nccl::write_report;
   static constexpr RankAgreement (*kRanks)() = &nccl::rank_agreement;
   static constexpr RestGate* kRest = nullptr;
+  static inline constinit PassGate pass_gate{};
+  static constexpr PassGate* kPass = &pass_gate;
 
   explicit Driver(const Calls& found);
   static std::optional<Calls> find();

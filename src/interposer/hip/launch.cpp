@@ -5,6 +5,7 @@
 
 #include "interposer/core/collectives.hpp"
 #include "interposer/driver/launch.hpp"
+#include "interposer/driver/passing.hpp"
 #include "interposer/hip/interposer.hpp"
 #include "interposer/nccl/notes.hpp"
 
@@ -27,9 +28,9 @@ FunctionId id_of_function(const LaunchRequest& request) {
   return reinterpret_cast<std::uintptr_t>(request.function);
 }
 
-LaunchFacts read_facts(const Interposer& state, const LaunchRequest& request, std::uint64_t now) {
+LaunchFacts read_facts(const Interposer& state, const LaunchRequest& request, StreamId stream, std::uint64_t now) {
   LaunchFacts facts;
-  facts.stream = state.stream_id(request.stream, request.default_stream);
+  facts.stream = stream;
   facts.function = id_of_function(request);
   facts.grid = {request.grid.x, request.grid.y, request.grid.z};
   facts.block = {request.block.x, request.block.y, request.block.z};
@@ -38,7 +39,19 @@ LaunchFacts read_facts(const Interposer& state, const LaunchRequest& request, st
   facts.sets_priority = says(request, hip::kLaunchPriority);
   facts.note = nccl::note_of(request.stream);
   facts.host_time_ns = now;
+  facts.thread = driver::own_thread<Driver>(*state.core);
   return facts;
+}
+
+// False: the launch goes the long way.
+bool passes(const LaunchRequest& request, StreamId stream) {
+  PassingThread* const thread = driver::told_thread<Driver>();
+  if (thread == nullptr) { return false; }
+  const LaunchShape shape{id_of_function(request),
+                          {request.grid.x, request.grid.y, request.grid.z},
+                          {request.block.x, request.block.y, request.block.z},
+                          static_cast<std::uint32_t>(request.shared_bytes)};
+  return thread->take(*Driver::kPass, shape, stream, process::ticks());
 }
 
 bool order(const RuntimeCalls& calls, hip::Event event, hip::Stream before, hip::Stream after) {
@@ -145,13 +158,14 @@ int launch(const LaunchRequest& request, OriginalLaunch original) {
   Interposer* state = scope.entered() ? interposer() : nullptr;
   if (state == nullptr) { return original.call(request); }
   // Events that the program itself gave to the launch are for the core to know.
-  if (request.start == nullptr && request.stop == nullptr && state->core->leaves_alone(id_of_function(request))) {
-    return original.call(request);
-  }
+  const bool plain = request.start == nullptr && request.stop == nullptr;
+  if (plain && state->core->leaves_alone(id_of_function(request))) { return original.call(request); }
+  const StreamId stream = state->stream_id(request.stream, request.default_stream);
+  if (plain && passes(request, stream)) { return original.call(request); }
   driver::LaunchAccount account(state->overhead);
   const std::uint64_t begin = account.begin();
   state->timer.poll(begin);  // before the program's own call, whose result hipGetLastError must tell
-  const Decision decision = state->core->on_launch(read_facts(*state, request, begin));
+  const Decision decision = state->core->on_launch(read_facts(*state, request, stream, begin));
   state->overhead.count(decision.in_window);
   const int result = launch_as_decided(*state, request, original, decision, account.clock);
   if (result == hip::kSuccess && (request.start != nullptr || request.stop != nullptr)) { tell_own_events(*state, request); }
@@ -174,7 +188,8 @@ int launch_several(const hip::LaunchParams* launches, int count, int (*call)(con
     request.shared_bytes = each.shared_bytes;
     request.stream = each.stream;
     request.cooperative = cooperative;
-    const Decision decision = state->core->on_launch(read_facts(*state, request, now_ns()));
+    const StreamId stream = state->stream_id(request.stream, request.default_stream);
+    const Decision decision = state->core->on_launch(read_facts(*state, request, stream, now_ns()));
     state->overhead.count(decision.in_window);
     tickets[static_cast<std::size_t>(i)] = decision.ticket;
     if (decision.time_it) { state->core->on_timing_lost(decision.ticket); }

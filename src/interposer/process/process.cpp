@@ -80,7 +80,8 @@ std::uint64_t now_ns() {
 
 namespace {
 
-// Numbers of threads that are alive. Without a lock, which a forked child could find held.
+// Numbers of threads that are alive. Without a lock, which a forked child could find held. Who takes a number that was given back
+// sees what the thread before it has done under it.
 constinit std::array<std::atomic<std::uint64_t>, 64> numbers_taken{};
 constinit std::atomic<std::uint32_t> numbers_beyond{0};
 
@@ -90,7 +91,9 @@ std::uint32_t take_number() {
     while (~taken != 0) {
       const auto bit = static_cast<std::uint32_t>(std::countr_one(taken));
       const std::uint64_t more = taken | (std::uint64_t{1} << bit);
-      if (numbers_taken[word].compare_exchange_weak(taken, more, std::memory_order_relaxed)) { return 64 * word + bit; }
+      if (numbers_taken[word].compare_exchange_weak(taken, more, std::memory_order_acquire, std::memory_order_relaxed)) {
+        return 64 * word + bit;
+      }
     }
   }
   return 64 * static_cast<std::uint32_t>(numbers_taken.size()) + numbers_beyond.fetch_add(1, std::memory_order_relaxed);
@@ -103,7 +106,7 @@ struct ThreadNumber {
   ThreadNumber& operator=(const ThreadNumber&) = delete;
   ~ThreadNumber() {
     if (number / 64 < numbers_taken.size()) {
-      numbers_taken[number / 64].fetch_and(~(std::uint64_t{1} << (number % 64)), std::memory_order_relaxed);
+      numbers_taken[number / 64].fetch_and(~(std::uint64_t{1} << (number % 64)), std::memory_order_release);
     }
   }
 };

@@ -12,6 +12,20 @@ namespace elbowroom::interposer::process {
 /// Nanoseconds of a monotonic clock.
 std::uint64_t now_ns();
 
+/// A counter that rises steadily, on all cores alike, and costs a few nanoseconds to read.
+inline std::uint64_t ticks() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  std::uint64_t count = 0;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(count));
+  return count;
+#else
+  return now_ns();
+#endif
+}
+inline HostTime host_time() { return {now_ns(), ticks()}; }
+
 /// A small number of the calling thread, from 0 on; that of a thread that has ended is given to a later one. Whoever follows a
 /// stream of each thread then takes what the earlier thread enqueued for what the later one's work stands behind, which only takes
 /// windows away.

@@ -1,16 +1,10 @@
 #pragma once
 
-#include "driver_program.hpp"
+#include "two_streams.hpp"
 
 /// Programs with a case for each hook, named by it: what the hook tells shows in which products wait for a collective beside them.
 
-struct Lanes {
-  cu::Context context = use_device(0);
-  cu::Stream compute = make_stream();
-  cu::Stream comm = make_stream();
-  cu::Function gemm = fake_function("gemm", 64, 0);
-  cu::Function all_reduce = fake_function(kAllReduce, 96, 21568);
-
+struct Lanes : TwoStreams {
   Lanes() {
     settle();
     fake_reset();

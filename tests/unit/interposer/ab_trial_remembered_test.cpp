@@ -122,8 +122,8 @@ TEST(RememberedArm, CountsForARepetitionThatIsNewAlone) {
 
 TEST(RememberedArm, WithoutTimesEndsAsAnyOther) {
   AbTrial trial = started_with(2);
-  // Two trials whose first measured step is awaited in vain for kMostAhead steps each.
-  for (unsigned i = 0; i < 1'000; ++i) { Steps(trial).begin(); }
+  // kMostUnmeasured trials whose first measured step is awaited in vain for kMostAhead steps each.
+  for (unsigned i = 0; i < (AbTrial::kMostUnmeasured + 1) * AbTrial::kMostAhead; ++i) { Steps(trial).begin(); }
   EXPECT_EQ(trial.arm(), 0U);
   EXPECT_TRUE(choices_of(trial).empty()) << "nothing was found";
 }

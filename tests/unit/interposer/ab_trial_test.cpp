@@ -143,6 +143,26 @@ TEST(AbTrial, LooksAtOlderRoundsWhereTheHostIsFarAhead) {
     if (step > 7'015) { trial.on_step_time(step - 15, 1'000); }
   }
   EXPECT_EQ(step, 7'036U);
+  for (std::uint64_t late = 7'022; late <= step; ++late) { trial.on_step_lost(late); }
+  EXPECT_EQ(trial.state(), AbTrial::State::settled) << "of a trial that is over nothing is awaited";
+}
+
+// Two devices of one process, four collectives of a step on each: a stream holds a thousand launches, so the host is about 350
+// steps of six collectives ahead. With room for 256 both trials were given up.
+TEST(AbTrial, DecidesWhereTheHostIsHundredsOfStepsAhead) {
+  constexpr std::array<std::uint64_t, 2> kTimes{1'000, 900};
+  constexpr std::uint64_t kAhead = 350;
+  AbTrial trial = started(2);
+  std::vector<unsigned> arms;
+  for (std::uint64_t step = 1; step <= 1'000 && trial.state() == AbTrial::State::trying; ++step) {
+    trial.on_step_begun(step);
+    trial.on_acted();
+    arms.push_back(trial.arm());
+    if (step > kAhead) { trial.on_step_time(step - kAhead, kTimes[arms[step - kAhead - 1]]); }
+  }
+  EXPECT_EQ(trial.state(), AbTrial::State::settled);
+  EXPECT_EQ(trial.arm(), 1U);
+  EXPECT_EQ(arms.size(), 80U + kAhead) << "the last of the trial's 80 steps is timed";
 }
 
 // The evaluation falls into the first block of arm 1, whose two timed steps took ten times as long before it: they count for
@@ -306,14 +326,15 @@ TEST(AbTrial, ForgetsThePhaseThatWasEnteredLongestAgo) {
 }
 
 TEST(AbTrial, LeavesAProgramAloneWhoseStepsHaveNoTimes) {
+  constexpr std::uint64_t kUntilGivenUp = (AbTrial::kMostUnmeasured + 1) * AbTrial::kMostAhead;
   AbTrial trial = started(3);
-  for (std::uint64_t step = 1; step <= 1'000; ++step) {
+  for (std::uint64_t step = 1; step <= kUntilGivenUp; ++step) {
     trial.on_step_begun(step);
     trial.on_acted();
   }
   EXPECT_EQ(trial.state(), AbTrial::State::settled);
-  for (std::uint64_t step = 1'001; step <= 10'000; ++step) {
-    trial.on_step_begun(step);
+  for (std::uint64_t step = 1; step <= 9'000; ++step) {
+    trial.on_step_begun(kUntilGivenUp + step);
     ASSERT_EQ(trial.arm(), 0U);
   }
   trial.on_pattern(2);
@@ -321,20 +342,47 @@ TEST(AbTrial, LeavesAProgramAloneWhoseStepsHaveNoTimes) {
   EXPECT_EQ(trial.arm(), 1U) << "another repetition may have times";
 }
 
+// Nobody says that the time of step 12 is lost; its place is wanted again kMostAhead steps later. A trial of two arms that are
+// alike ends after 21 to 30 steps.
 TEST(AbTrial, BeginsAnewWhenATimeNeverComes) {
   AbTrial trial = started(2);
-  for (std::uint64_t step = 1; step <= 30; ++step) {
+  const auto run = [&](std::uint64_t step) {
     trial.on_step_begun(step);
     trial.on_acted();
     if (step != 12) { trial.on_step_time(step, 1'000); }
-  }
+  };
+  for (std::uint64_t step = 1; step < 12 + AbTrial::kMostAhead; ++step) { run(step); }
   EXPECT_EQ(trial.state(), AbTrial::State::trying);
-  for (std::uint64_t step = 31; step <= 400; ++step) {
+  for (std::uint64_t step = 12; step <= 12 + 30; ++step) { run(AbTrial::kMostAhead + step); }
+  EXPECT_EQ(trial.state(), AbTrial::State::settled);
+}
+
+TEST(AbTrial, BeginsAnewAsSoonAsATimeIsLost) {
+  AbTrial trial = started(2);
+  const auto run = [&](std::uint64_t step) {
     trial.on_step_begun(step);
     trial.on_acted();
-    trial.on_step_time(step, 1'000);
+    if (step == 12) {
+      trial.on_step_lost(step);
+    } else {
+      trial.on_step_time(step, 1'000);
+    }
+  };
+  for (std::uint64_t step = 1; step <= 12; ++step) { run(step); }
+  EXPECT_EQ(trial.state(), AbTrial::State::trying);
+  for (std::uint64_t step = 13; step <= 12 + 30; ++step) { run(step); }
+  EXPECT_EQ(trial.state(), AbTrial::State::settled);
+  EXPECT_EQ(trial.decisions(), 1U);
+}
+
+TEST(AbTrial, IsGivenUpSoonWhereEveryTimeIsLost) {
+  AbTrial trial = started(2);
+  for (std::uint64_t step = 1; step <= 20; ++step) {
+    trial.on_step_begun(step);
+    trial.on_step_lost(step);
   }
   EXPECT_EQ(trial.state(), AbTrial::State::settled);
+  EXPECT_EQ(trial.decisions(), 0U);
 }
 
 }  // namespace

@@ -143,6 +143,18 @@ TEST(BudgetArms, ComparesNothingWhereItWouldBeOfNoUse) {
   EXPECT_EQ(unasked.arms.reason(), BudgetArms::Reason::nothing_asked);
 }
 
+// A graph's collectives were asked about once, when it was captured.
+TEST(BudgetArms, SaysThatNothingIsAskedAnyMore) {
+  Process captured;
+  captured.ready = false;
+  captured.step(equal);
+  captured.step(equal);
+  ASSERT_EQ(captured.arms.reason(), BudgetArms::Reason::others_differ);
+  captured.arms.on_step_begun(captured.facts, captured.standing);
+  captured.arms.on_step_begun(captured.facts, captured.standing);
+  EXPECT_EQ(captured.arms.reason(), BudgetArms::Reason::nothing_asked);
+}
+
 // A rank stops to be ready in the middle: the library's number comes back, and the comparison goes on later.
 TEST(BudgetArms, PausesWhereARankIsNotReady) {
   Process process;

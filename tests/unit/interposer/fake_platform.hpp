@@ -21,6 +21,8 @@ class FakePlatform {
   std::string durations;                    ///< what earlier runs learned
   std::string choices;                      ///< what earlier runs settled for
   RankAgreement ranks;                      ///< with other processes; none at first
+  PassGate* pass = nullptr;                 ///< Platform::pass
+  HostTime (*host_time)() = nullptr;        ///< Platform::host_time
   std::atomic<int> function_questions = 0;  ///< asked by any thread
 
   [[nodiscard]] Platform platform() {
@@ -32,6 +34,8 @@ class FakePlatform {
                   &FakePlatform::known_durations,
                   &FakePlatform::known_choices};
     made.ranks = ranks;
+    made.pass = pass;
+    made.host_time = host_time;
     return made;
   }
 
@@ -70,6 +74,13 @@ constexpr ContextId kContext = 0x1000;
 constexpr StreamId kComputeStream = 0x2000;
 constexpr StreamId kCommStream = 0x3000;
 constexpr StreamId kOtherComputeStream = 0x4000;
+
+inline std::string report_of(Core& core) {
+  std::string text;
+  core.report(ProcessFacts{},
+              {&text, [](void* self, const char* data, std::size_t size) { static_cast<std::string*>(self)->append(data, size); }});
+  return text;
+}
 
 /// A program on one device with two compute streams and a communication stream, none of which blocks.
 class Program {
@@ -124,13 +135,7 @@ class Program {
     core->on_event_record(kEvent, from);
     core->on_stream_wait(to, kEvent);
   }
-  [[nodiscard]] std::string report() const {
-    std::string text;
-    core->report(ProcessFacts{}, {&text, [](void* self, const char* data, std::size_t size) {
-                                    static_cast<std::string*>(self)->append(data, size);
-                                  }});
-    return text;
-  }
+  [[nodiscard]] std::string report() const { return report_of(*core); }
 
   FakePlatform fake;
   std::unique_ptr<Core> core;

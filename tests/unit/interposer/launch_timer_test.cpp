@@ -159,9 +159,25 @@ TEST_F(LaunchTimerTest, KeepsNoEventsOfAnEarlierContext) {
   EXPECT_EQ(kMarks, asked.alive.size());
   EXPECT_EQ(9 * kMarks, asked.destroyed_in.size());
   for (std::size_t i = 0; i < asked.destroyed_in.size(); ++i) {
-    // Steps 1 to 255 begin in the first context: so do the events that go first, 255 of them at steps 257 to 511.
+    // Steps before kMarks begin in the first context: so do the events that go first, when the second context takes their marks.
     EXPECT_EQ((i + 1) / kMarks % 2 == 0 ? first_ : second_, asked.destroyed_in[i]) << i;
   }
+}
+
+// No step of this program begins on the stream of the one before. Four trials of which no time is known take some twenty steps.
+TEST_F(LaunchTimerTest, TellsAtOnceThatAStepHasNoTime) {
+  Program program(rules_of(Policy::automatic));
+  LaunchTimer timer(driver_, *program.core);
+  const cu::Stream other = handle<cu::Stream>(0x3000);
+  for (int collective = 0; collective < 6 * 100; ++collective) {
+    const Decision decision = program.core->on_launch(program.facts(kAllReduce, kCommStream));
+    program.core->on_launched(decision.ticket, LaunchOutcome::ok);
+    if (decision.step == 0) { continue; }
+    timer.begin_step(first_, decision.step % 2 == 0 ? stream_ : other, decision.step);
+    timer.poll(now_ns_ += 1'000'000'000);
+  }
+  EXPECT_NE(program.report().find(R"("ab":{"state":"settled")"), std::string::npos) << program.report();
+  EXPECT_NE(program.report().find(R"("decisions":0)"), std::string::npos) << "given up, which is no decision";
 }
 
 // The driver destroys a context's events with it: to destroy them again would be a call with a handle that is nobody's.

@@ -1,0 +1,102 @@
+#include <algorithm>
+
+#include "interposer/core/core_state.hpp"
+
+// Launches that nothing is decided about: what is left to be done for them, at rest and outside windows.
+
+namespace elbowroom::interposer {
+
+void CoreState::begin_kind(LaunchKind& kind, std::uint64_t key) {
+  const std::uint32_t learned = known.models_differ ? 0 : known.durations.of(key);
+  if (learned != 0) { kind.samples.begin_with(learned); }
+}
+
+void CoreState::pass_at_rest(const LaunchFacts& facts, std::uint16_t kernel_index, std::uint64_t key) {
+  if (!known.kernels[kernel_index].communication) {
+    rest.remember(facts.function);
+    return;
+  }
+  LaunchKind* kind = known.kinds.obtain(key);
+  if (kind == nullptr) { return; }
+  if (kind->launches == 0) { begin_kind(*kind, key); }
+  kind->kernel = kernel_index;
+  kind->size_class = facts.note.size_class();
+  ++kind->launches;
+}
+
+// What NCCL launches for a call of the program is of a kind of its own.
+void CoreState::let_pass(const LaunchFacts& facts, std::uint16_t kernel_index, const LaunchKind* kind) {
+  const bool of_call = facts.note.bytes != 0 || facts.note.communicator != 0;
+  if (facts.thread == nullptr || platform.host_time == nullptr || kernel_index == 0 || of_call) { return; }
+  passing.begin(platform.host_time);
+  const std::uint64_t round = passing.round();
+  const LaunchShape shape{facts.function, facts.grid, facts.block, facts.dynamic_shared, facts.cluster};
+  const PassedKind passed{kind == nullptr ? 0 : known.kinds.position(kind), kind != nullptr, kernel_index};
+  passing.shapes().remember(shape.print(PassingShapes::era(round)), passed.pack(), kind == nullptr ? 0 : kind->samples.expected(),
+                            [&](const PassedKind& what, std::uint64_t launches) { count_passed(what, launches); });
+  facts.thread->tell(round, facts.stream);
+}
+
+void CoreState::count_passed(const PassedKind& what, std::uint64_t launches) {
+  known.kernels[what.kernel].launches += launches;
+  if (what.has_kind) { known.kinds.at(what.kind).launches += launches; }
+}
+
+void CoreState::count_all_passed() {
+  passing.shapes().tell_counts([&](const PassedKind& what, std::uint64_t launches) { count_passed(what, launches); });
+}
+
+// As decide does for a launch that no collective can meet. Launches that follow each other on a stream are one operation of it, as
+// nothing comes between them.
+class CoreState::Followed {
+ public:
+  explicit Followed(CoreState& state) : state_(state) {}
+  ~Followed() { leave(); }
+  Followed(const Followed&) = delete;
+  Followed& operator=(const Followed&) = delete;
+
+  void add(const PassedLaunch& passed, std::uint64_t host_time_ns) {
+    Knowledge& all = state_.known;
+    const PassedKind what = PassedKind::unpack(passed.word);
+    ++all.totals.launches;
+    all.timing_budget.earn();
+    const std::uint64_t* const counted = state_.passing.shapes().count(passed.print);
+    if (counted == nullptr) { state_.count_passed(what, 1); }
+    if (!what.has_kind) { return; }
+    if (passed.stream != id_) { enter(passed.stream); }
+    if (order_ == nullptr) { return; }
+    const std::uint64_t duration = counted != nullptr ? *counted : all.kinds.at(what.kind).samples.expected();
+    const Interval expected = order_->clock.enqueue(host_time_ns, duration);
+    std::uint64_t& until = all.compute_until[static_cast<std::size_t>(stream_->info.device)];
+    until = std::max(until, expected.end);
+    all.totals.in_order_only += unordered_ ? 1 : 0;
+  }
+
+ private:
+  // Another thread may have destroyed or captured the stream, or begun a rest, at the same time.
+  void enter(StreamId id) {
+    leave();
+    id_ = id;
+    stream_ = state_.rest.on() ? nullptr : state_.known.order.find_stream(id);
+    if (stream_ == nullptr || state_.known.order.active_capture(*stream_) != 0) { return; }
+    order_ = &state_.known.order.open(*stream_);
+    unordered_ = state_.known.order.beside(*stream_, *order_, {}).any_unordered();
+  }
+  void leave() {
+    if (order_ != nullptr) { state_.known.order.close(*stream_, *order_); }
+    order_ = nullptr;
+  }
+
+  CoreState& state_;
+  StreamId id_ = 0;
+  Stream* stream_ = nullptr;
+  Order* order_ = nullptr;
+  bool unordered_ = false;
+};
+
+void CoreState::read_passed() {
+  Followed followed(*this);
+  passing.read(platform.host_time(), [&](const PassedLaunch& passed, std::uint64_t time) { followed.add(passed, time); });
+}
+
+}  // namespace elbowroom::interposer
