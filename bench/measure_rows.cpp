@@ -12,7 +12,7 @@
 
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/plan/occupancy.hpp"
-#include "elbowroom/plan/residency_windows.hpp"
+#include "elbowroom/plan/pad_ranges.hpp"
 
 namespace elbowroom {
 namespace {
@@ -77,10 +77,10 @@ struct Row {
   std::vector<Microseconds> times;
 };
 
-std::vector<Row> rows_of(const RowCase& row_case, const std::vector<ResidencyWindow>& windows) {
+std::vector<Row> rows_of(const RowCase& row_case, const std::vector<PadRange>& ranges) {
   OverlapPlan plan;
   plan.comm_blocks = row_case.scenario.collective.comm_blocks;
-  const std::int64_t unshaped = windows.empty() ? 0 : windows.front().blocks_per_sm.count();
+  const std::int64_t unshaped = ranges.empty() ? 0 : ranges.front().blocks_per_sm.count();
   std::vector<Row> rows{{"comm_only", Order::comm_only, plan, unshaped, {}}, {"sequential", Order::sequential, plan, unshaped, {}}};
   const auto add = [&](std::int64_t residency) {
     plan.priority = false;
@@ -90,10 +90,10 @@ std::vector<Row> rows_of(const RowCase& row_case, const std::vector<ResidencyWin
       rows.push_back({"concurrent", Order::concurrent, plan, residency, {}});
     }
   };
-  if (windows.empty()) add(0);
-  for (const ResidencyWindow& window : windows) {
-    plan.pad = window.pad_min;
-    add(window.blocks_per_sm.count());
+  if (ranges.empty()) add(0);
+  for (const PadRange& range : ranges) {
+    plan.pad = range.pad_min;
+    add(range.blocks_per_sm.count());
   }
   return rows;
 }
@@ -102,13 +102,13 @@ Status measure(Backend& backend, const RowCase& row_case) {
   Result<std::unique_ptr<Workload>> workload = backend.prepare(row_case.scenario);
   if (!workload) return workload.error();
   const ComputeFacts& facts = (*workload)->compute();
-  std::vector<ResidencyWindow> windows;
+  std::vector<PadRange> ranges;
   if (facts.footprint) {
-    Result<std::vector<ResidencyWindow>> found = residency_windows(backend.devices().front().limits, *facts.footprint);
+    Result<std::vector<PadRange>> found = pad_ranges(backend.devices().front().limits, *facts.footprint);
     if (!found) return found.error();
-    windows = std::move(*found);
+    ranges = std::move(*found);
   }
-  std::vector<Row> rows = rows_of(row_case, windows);
+  std::vector<Row> rows = rows_of(row_case, ranges);
   for (int round = 0; round < kWarmUps + kTrials; ++round) {
     for (Row& row : rows) {
       const Result<Microseconds> time = (*workload)->run(row.order, row.plan);
@@ -122,7 +122,7 @@ Status measure(Backend& backend, const RowCase& row_case) {
     std::ranges::nth_element(row.times, row.times.begin() + kTrials / 2);
     fmt::print("{},{},{},{},{},{},{},{},{},{},{},{},{},{},default,{},{},{},{},{:.3f}\n", row_case.kernel, row_case.n,
                facts.blocks.value_or(Blocks(0)).count(), footprint.threads.count(), footprint.registers_per_thread.count(),
-               footprint.static_shared.count(), windows.empty() ? 0 : windows.front().blocks_per_sm.count(),
+               footprint.static_shared.count(), ranges.empty() ? 0 : ranges.front().blocks_per_sm.count(),
                to_string(what.collective.op), what.collective.bytes / mebibytes(1), what.gpus, what.iterations,
                to_string(what.pattern), row.plan.comm_blocks.value_or(Blocks(0)).count(), -1, row.scheme, row.plan.priority ? 1 : 0,
                row.blocks_per_sm, row.plan.pad.count(), row.times[kTrials / 2].count() / 1000);

@@ -15,8 +15,8 @@ int main() {
     return 1;
   }
   for (const auto& row : plan->rows) {
-    std::printf("%lld blocks/SM: pad %lld to %lld B\n", static_cast<long long>(row.window.blocks_per_sm.count()),
-                static_cast<long long>(row.window.pad_min.count()), static_cast<long long>(row.window.pad_max.count()));
+    std::printf("%lld blocks/SM: pad %lld to %lld B\n", static_cast<long long>(row.range.blocks_per_sm.count()),
+                static_cast<long long>(row.range.pad_min.count()), static_cast<long long>(row.range.pad_max.count()));
   }
   return 0;
 }

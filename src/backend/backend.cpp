@@ -3,11 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "elbowroom/backend/launcher.hpp"
 #include "elbowroom/plan/lower.hpp"
 
 namespace elbowroom {
+namespace {
+
+// Of the programs that a workload keeps; some hundred megabytes.
+constexpr std::size_t kMostLaunches = 1 << 20;
+
+}  // namespace
 
 const ComputeFacts& Workload::compute() const {
   static const ComputeFacts none;
@@ -24,25 +31,34 @@ Status Workload::accepts(const OverlapPlan& plan) const {
   return program ? accepts(*program) : Status(program.error());
 }
 
-Result<Program> Workload::program_of(Order order, const OverlapPlan& plan) const {
+Result<const Program*> Workload::program_of(Order order, const OverlapPlan& plan) {
+  const std::pair question(order, plan);
+  if (const auto known = lowered_.find(question); known != lowered_.end()) return &known->second;
   // A control that cannot act is refused whatever the order is.
   if (Status accepted = accepts(plan); !accepted) return accepted.error();
-  return lower(step(), order, plan);
+  Result<Program> program = lower(step(), order, plan);
+  if (!program) return program.error();
+  if (lowered_launches_ + program->launches.size() > kMostLaunches) {
+    lowered_.clear();
+    lowered_launches_ = 0;
+  }
+  lowered_launches_ += program->launches.size();
+  return &lowered_.emplace(question, std::move(*program)).first->second;
 }
 
 Result<Microseconds> Workload::run(Order order, const OverlapPlan& plan) {
-  const Result<Program> program = program_of(order, plan);
-  return program ? run(*program) : program.error();
+  const Result<const Program*> program = program_of(order, plan);
+  return program ? run(**program) : program.error();
 }
 
 Result<Timeline> Workload::record(Order order, const OverlapPlan& plan) {
-  const Result<Program> program = program_of(order, plan);
-  return program ? record(*program) : program.error();
+  const Result<const Program*> program = program_of(order, plan);
+  return program ? record(**program) : program.error();
 }
 
 Status Workload::verify(Order order, const OverlapPlan& plan) {
-  const Result<Program> program = program_of(order, plan);
-  return program ? verify(*program) : Status(program.error());
+  const Result<const Program*> program = program_of(order, plan);
+  return program ? verify(**program) : Status(program.error());
 }
 
 Result<std::unique_ptr<Workload>> Backend::prepare(const Scenario& scenario) {

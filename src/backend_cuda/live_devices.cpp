@@ -56,6 +56,10 @@ DeviceLimits limits_of(const cudaDeviceProp& properties) {
   return limits;
 }
 
+std::string bus_id(const cudaDeviceProp& properties) {
+  return fmt::format("{:04x}:{:02x}:{:02x}.0", properties.pciDomainID, properties.pciBusID, properties.pciDeviceID);
+}
+
 /// What the environment tells NCCL and CUDA shapes the figures as much as their versions do: links through host memory
 /// (NCCL_P2P_DISABLE) and over NVLink are different machines.
 std::vector<std::pair<std::string, std::string>> library_settings() {
@@ -90,7 +94,8 @@ Result<std::vector<DeviceInfo>> live_devices() {
     if (Status read = check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties"); !read) {
       return unavailable(read.error().message);
     }
-    devices.push_back({index, properties.name, limits_of(properties), Bytes(static_cast<std::int64_t>(properties.totalGlobalMem))});
+    devices.push_back({index, properties.name, limits_of(properties), Bytes(static_cast<std::int64_t>(properties.totalGlobalMem)),
+                       std::nullopt, bus_id(properties)});
   }
   return devices;
 }

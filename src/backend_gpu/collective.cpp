@@ -57,8 +57,8 @@ Status CollectiveBuffers::register_with(Communicators& comms) const {
     send.push_back(rank.send.get());
     recv.push_back(rank.recv.get());
   }
-  if (Status registered = comms.register_windows(send, sizes.send); !registered) return registered;
-  return comms.register_windows(recv, sizes.recv);
+  if (Status registered = comms.register_symmetric(send, sizes.send); !registered) return registered;
+  return comms.register_symmetric(recv, sizes.recv);
 }
 
 Result<PeerCopies> CollectiveBuffers::as_peer_copies() const {

@@ -48,7 +48,7 @@ Result<Communicators> Communicators::make(const Runtime& runtime, const CommLibr
   return made;
 }
 
-Status Communicators::register_windows(const std::vector<void*>& memory, Bytes size) {
+Status Communicators::register_symmetric(const std::vector<void*>& memory, Bytes size) {
   const CommCalls& calls = library_->calls;
   std::vector<WindowHandle> windows(comms_.size(), nullptr);
   const auto bytes = static_cast<std::size_t>(size.count());

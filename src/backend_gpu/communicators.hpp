@@ -16,7 +16,7 @@ struct CommBudget {
   std::optional<Blocks> comm_blocks;  ///< absent: the library's own choice
   std::optional<int> cluster;         ///< absent: the library's own choice
   bool copy_engine = false;           ///< moves data by copy engines; the other two must be absent
-  bool symmetric = false;             ///< its kernels work on registered windows
+  bool symmetric = false;             ///< its kernels work on symmetric memory
   auto operator<=>(const CommBudget&) const = default;
 
   static CommBudget of_copy_engines() { return {std::nullopt, std::nullopt, true, false}; }
@@ -35,7 +35,7 @@ class Communicators {
 
   /// Makes memory[i] of rank i known to all ranks, as copy engines and kernels on symmetric memory need it; both live until these
   /// communicators are gone. `unavailable` where the links do not allow it.
-  Status register_windows(const std::vector<void*>& memory, Bytes size);
+  Status register_symmetric(const std::vector<void*>& memory, Bytes size);
 
   [[nodiscard]] CommHandle rank(int index) const { return comms_[static_cast<std::size_t>(index)]; }
 

@@ -135,7 +135,7 @@ Status OnDevices::accepts(const Launch& launch, const Lane& lane) const {
   if (Status possible = check_launch(site, launch, lane); !possible) return possible;
   if (const auto* settings = std::get_if<CommSettings>(&launch.settings)) {
     if (Status accepted = platform().accepts(*settings); !accepted) return accepted;
-    return settings->copy_engine || settings->symmetric ? windows_refused_ : Status();
+    return settings->copy_engine || settings->symmetric ? symmetric_refused_ : Status();
   }
   const auto& settings = std::get<ComputeSettings>(launch.settings);
   const Result<Sms> left_out = platform().left_out(lane, settings);
@@ -187,7 +187,7 @@ Result<const Communicators*> OnDevices::communicators_for(const CollectiveBuffer
   if (!key.budget.copy_engine && !key.budget.symmetric) return &known->second;
   if (registered_.contains({key, &buffers})) return &known->second;
   if (Status registered = buffers.register_with(known->second); !registered) {
-    if (registered.error().kind == ErrorKind::unavailable) windows_refused_ = registered;
+    if (registered.error().kind == ErrorKind::unavailable) symmetric_refused_ = registered;
     communicators_.erase(known);
     return registered.error();
   }

@@ -106,7 +106,7 @@ class OnDevices {
   std::map<CommKey, Communicators> communicators_;
   std::set<std::pair<CommKey, const CollectiveBuffers*>> registered_;  ///< which buffers which communicators know
   /// Why no memory can be registered between these devices, once that was tried: to hear it again takes no further communicator.
-  Status windows_refused_;
+  Status symmetric_refused_;
 };
 
 }  // namespace elbowroom::gpu

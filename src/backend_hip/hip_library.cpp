@@ -77,6 +77,7 @@ Status HipLibrary::bind_own() {
            library_.bind("hipGetDeviceCount", to.get_device_count),
            library_.bind("hipDeviceGetAttribute", to.device_get_attribute),
            library_.bind("hipDeviceTotalMem", to.device_total_mem),
+           library_.bind("hipDeviceGetPCIBusId", to.device_get_pci_bus_id),
            library_.bind("hipExtStreamCreateWithCUMask", to.ext_stream_create_with_cu_mask),
            library_.bind("hipStreamWaitValue64", to.stream_wait_value64),
            library_.bind("hipExtMallocWithFlags", to.ext_malloc_with_flags),

@@ -37,6 +37,7 @@ class HipLibrary {
     int (*device_get_attribute)(int* value, int attribute, int device);
     int (*get_device_properties)(void* properties, int device);
     int (*device_total_mem)(std::size_t* bytes, int device);
+    int (*device_get_pci_bus_id)(char* text, int length, int device);
     int (*ext_stream_create_with_cu_mask)(gpu::StreamHandle* stream, std::uint32_t words, const std::uint32_t* mask);
     int (*stream_wait_value64)(gpu::StreamHandle stream, void* word, std::uint64_t value, unsigned flags, std::uint64_t mask);
     int (*ext_malloc_with_flags)(void** memory, std::size_t bytes, unsigned flags);

@@ -65,6 +65,13 @@ DeviceLimits before_cdna2(const std::string& architecture) {
   return limits;
 }
 
+/// Empty where the runtime does not say.
+std::string bus_id(const HipLibrary& hip, int device) {
+  std::array<char, 32> text{};
+  const int asked = hip.functions.device_get_pci_bus_id(text.data(), static_cast<int>(text.size()), device);
+  return asked == gpu::kSuccess ? std::string(text.data()) : std::string();
+}
+
 /// Overrides `limit` with the device's own answer where it gives one.
 template <class Amount>
 Status read_limit(const HipLibrary& hip, DeviceAttribute which, int device, Amount& limit) {
@@ -141,7 +148,8 @@ Result<LiveDevices> live_devices(const HipLibrary& hip) {
     if (Status read = hip.runtime().check(hip.functions.device_total_mem(&memory, device), "hipDeviceTotalMem"); !read) {
       return unavailable(read.error().message);
     }
-    devices.infos.push_back({device, texts->name, std::move(*limits), Bytes(static_cast<std::int64_t>(memory))});
+    devices.infos.push_back(
+        {device, texts->name, std::move(*limits), Bytes(static_cast<std::int64_t>(memory)), std::nullopt, bus_id(hip, device)});
     devices.targets.push_back(texts->target);
   }
   return devices;

@@ -72,13 +72,16 @@ std::optional<std::size_t> Dispatcher::end_blocks(int lane, std::int64_t count) 
   return task;
 }
 
-const std::vector<int>& Dispatcher::candidates(const Active& active) {
+void Dispatcher::find_open(const Active& active) {
   const std::vector<int>& look_at = full_for_ == active.task ? pool_.changed() : all_;
   open_.clear();
+  rooms_.clear();
   for (const int sm : look_at) {
-    if (pool_.room(active.lane, sm) > 0) open_.push_back(sm);
+    const int room = pool_.room(active.lane, sm);
+    if (room == 0) continue;
+    open_.push_back(sm);
+    rooms_.push_back(room);
   }
-  return open_;
 }
 
 double Dispatcher::work_of(const ComputeProfile& compute, std::int64_t block) {
@@ -88,19 +91,17 @@ double Dispatcher::work_of(const ComputeProfile& compute, std::int64_t block) {
 
 void Dispatcher::place_compute(Active& active) {
   const ComputeProfile& compute = active.kernel->compute();
-  candidates(active);
-  std::int64_t room = 0;
-  for (const int sm : open_) room += pool_.room(active.lane, sm);
+  find_open(active);
+  const std::int64_t room = std::accumulate(rooms_.begin(), rooms_.end(), std::int64_t{0});
   const std::int64_t alike = std::min(compute.work.run(active.next), active.blocks - active.next);
   if (alike < room) {
     place_evenly(active, open_);
     return;
   }
   const double work = work_of(compute, active.next);
-  for (const int sm : open_) {
-    const int count = pool_.room(active.lane, sm);
-    pool_.place(active.lane, sm, count, work, active.next);
-    active.next += count;
+  for (std::size_t at = 0; at < open_.size(); ++at) {
+    pool_.place(active.lane, open_[at], rooms_[at], work, active.next);
+    active.next += rooms_[at];
   }
 }
 

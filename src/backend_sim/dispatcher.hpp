@@ -43,7 +43,7 @@ class Dispatcher {
 
   [[nodiscard]] Active* head();
   /// The SMs worth looking at: all, or those that changed when all others are known to have no room for the head.
-  const std::vector<int>& candidates(const Active& active);
+  void find_open(const Active& active);
   /// In tiles, with what it does before and after them; a persistent block takes its tiles later.
   [[nodiscard]] static double work_of(const ComputeProfile& compute, std::int64_t block);
   void place_compute(Active& active);
@@ -59,7 +59,8 @@ class Dispatcher {
   std::uint64_t added_ = 0;
   std::optional<std::size_t> full_for_;  ///< task for which no SM had room at the last instant
   std::vector<int> all_;
-  std::vector<int> open_;
+  std::vector<int> open_;   ///< SMs with room
+  std::vector<int> rooms_;  ///< of find_open(), as many blocks
   std::vector<std::size_t> placed_;
 };
 

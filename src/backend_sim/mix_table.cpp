@@ -8,21 +8,15 @@ int MixTable::number_of(const Mix& mix) {
   return found->second;
 }
 
-int MixTable::with(int number, int kernel, int change) {
+int MixTable::new_step(int number, int kernel, int change) {
   const auto from = static_cast<std::size_t>(number);
-  for (const Step& step : entries_[from].steps) {
-    if (step.kernel == kernel && step.change == change) return step.to;
-  }
   const int to = number_of(sim::with(entries_[from].mix, kernel, change));
   entries_[from].steps.push_back({kernel, change, to});
   return to;
 }
 
-int MixTable::room(int number, int kernel) {
+int MixTable::new_room(int number, int kernel) {
   Entry& entry = entries_[static_cast<std::size_t>(number)];
-  for (const Room& room : entry.rooms) {
-    if (room.kernel == kernel) return room.blocks;
-  }
   entry.rooms.push_back({kernel, capacity_.room(entry.mix, kernel)});
   return entry.rooms.back().blocks;
 }

@@ -16,9 +16,19 @@ class MixTable {
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
   /// The mix with `change` more blocks of the kernel.
-  int with(int number, int kernel, int change);
+  int with(int number, int kernel, int change) {
+    for (const Step& step : entries_[static_cast<std::size_t>(number)].steps) {
+      if (step.kernel == kernel && step.change == change) return step.to;
+    }
+    return new_step(number, kernel, change);
+  }
   /// More blocks of the kernel that an SM with this mix can hold.
-  int room(int number, int kernel);
+  int room(int number, int kernel) {
+    for (const Room& room : entries_[static_cast<std::size_t>(number)].rooms) {
+      if (room.kernel == kernel) return room.blocks;
+    }
+    return new_room(number, kernel);
+  }
 
  private:
   struct Step {
@@ -37,6 +47,8 @@ class MixTable {
   };
 
   int number_of(const Mix& mix);
+  int new_step(int number, int kernel, int change);
+  int new_room(int number, int kernel);
 
   const SmCapacity& capacity_;
   std::vector<Entry> entries_;

@@ -34,11 +34,11 @@ SmPool::SmPool(const Machine& machine, const SmCapacity& capacity, const std::ve
       mixes_(capacity),
       rates_(machine, kernels, mixes_),
       sms_(static_cast<std::size_t>(machine.sms)),
+      residents_(sms_.size() * static_cast<std::size_t>(lanes)),
       lanes_(static_cast<std::size_t>(lanes)),
       ended_(static_cast<std::size_t>(lanes)),
       next_(sms_.size(), kNever),
       group_next_((sms_.size() + kGroup - 1) / kGroup, kNever) {
-  for (Sm& sm : sms_) sm.of.resize(lanes_.size());
   rates_.add(0, machine.sms);
 }
 
@@ -60,6 +60,7 @@ const std::vector<bool>& SmPool::partition(int left_out) {
 void SmPool::begin(int lane, int kernel, int waiting) {
   const SimKernel& what = kernels_[static_cast<std::size_t>(kernel)];
   Running& running = lanes_[static_cast<std::size_t>(lane)];
+  ++stamp_;
   running = {kernel, waiting, what.computes(), block_spread(machine_, what, capacity_.most(kernel)), 0, nullptr, {}, {}};
   if (what.left_out > 0) running.left_out = &partition(what.left_out);
   if (what.computes() && what.compute().persistent) running.tiles_left = what.compute().work.tiles_x * what.compute().work.tiles_y;
@@ -67,10 +68,12 @@ void SmPool::begin(int lane, int kernel, int waiting) {
 
 double SmPool::next_end() const { return *std::min_element(group_next_.begin(), group_next_.end()); }
 
-void SmPool::bring_up(Sm& sm) {
-  const double passed = now_ - sm.since;
-  for (Residents& residents : sm.of) residents.progress += passed * residents.rate;
-  sm.since = now_;
+inline std::span<SmPool::Residents> SmPool::bring_up(int sm) {
+  const std::span<Residents> of(residents_.data() + static_cast<std::size_t>(sm) * lanes_.size(), lanes_.size());
+  const double passed = now_ - at(sm).since;
+  at(sm).since = now_;
+  for (Residents& residents : of) residents.progress += passed * residents.rate;
+  return of;
 }
 
 void SmPool::list(int sm) {
@@ -80,16 +83,17 @@ void SmPool::list(int sm) {
   changed_.push_back(sm);
 }
 
-void SmPool::count_residents(Sm& sm, int lane, int change) {
+void SmPool::count_residents(int sm, int lane, int change) {
   const Running& running = lanes_[static_cast<std::size_t>(lane)];
-  sm.of[static_cast<std::size_t>(lane)].count += change;
-  (running.computes ? sm.computing : sm.communicating) += change;
-  sm.mix = mixes_.with(sm.mix, running.kernel, change);
+  Sm& here = at(sm);
+  (running.computes ? here.computing : here.communicating) += change;
+  here.mix = mixes_.with(here.mix, running.kernel, change);
 }
 
-void SmPool::count_waiting(Sm& sm, int lane, int change) {
-  sm.communicating += change;
-  sm.mix = mixes_.with(sm.mix, lanes_[static_cast<std::size_t>(lane)].waiting, change);
+void SmPool::count_waiting(int sm, int lane, int change) {
+  Sm& here = at(sm);
+  here.communicating += change;
+  here.mix = mixes_.with(here.mix, lanes_[static_cast<std::size_t>(lane)].waiting, change);
 }
 
 int SmPool::remove_ended(Running& running, Residents& residents, double end_slack) {
@@ -107,6 +111,26 @@ int SmPool::remove_ended(Running& running, Residents& residents, double end_slac
   return ended;
 }
 
+void SmPool::remove_ended(int sm, double slack) {
+  const std::span<Residents> of = bring_up(sm);
+  for (std::size_t at = 0; at < of.size(); ++at) {
+    Residents& residents = of[at];
+    if (residents.count == 0) continue;
+    const int lane = static_cast<int>(at);
+    const int ended = remove_ended(lanes_[at], residents, 2 * slack * residents.rate);
+    residents.count -= ended;
+    if (ended > 0) count_residents(sm, lane, -ended);
+    if (ended > 0 && lanes_[at].waiting >= 0) {
+      count_waiting(sm, lane, ended);
+      lanes_[at].to_leave.push_back({sm, ended, 0});
+    }
+    // Progress is counted from zero again whenever nothing is resident: it never loses precision.
+    if (residents.count == 0) residents.progress = residents.rate = 0;
+    ended_[at] += ended;
+  }
+  list(sm);
+}
+
 const std::vector<std::int64_t>& SmPool::advance(double now) {
   now_ = now;
   const double slack = now * kSameInstant;
@@ -114,23 +138,8 @@ const std::vector<std::int64_t>& SmPool::advance(double now) {
   for (std::size_t group = 0; group < group_next_.size(); ++group) {
     if (group_next_[group] > now + slack) continue;
     const std::size_t last = std::min(sms_.size(), (group + 1) * kGroup);
-    for (std::size_t sm = group * kGroup; sm < last; ++sm) {
-      if (next_[sm] > now + slack) continue;
-      bring_up(sms_[sm]);
-      for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-        Residents& residents = sms_[sm].of[lane];
-        if (residents.count == 0) continue;
-        const int ended = remove_ended(lanes_[lane], residents, 2 * slack * residents.rate);
-        if (ended > 0) count_residents(sms_[sm], static_cast<int>(lane), -ended);
-        if (ended > 0 && lanes_[lane].waiting >= 0) {
-          count_waiting(sms_[sm], static_cast<int>(lane), ended);
-          lanes_[lane].to_leave.push_back({static_cast<int>(sm), ended, 0});
-        }
-        // Progress is counted from zero again whenever nothing is resident: it never loses precision.
-        if (residents.count == 0) residents.progress = 0;
-        ended_[lane] += ended;
-      }
-      list(static_cast<int>(sm));
+    for (std::size_t at = group * kGroup; at < last; ++at) {
+      if (next_[at] <= now + slack) remove_ended(static_cast<int>(at), slack);
     }
   }
   return ended_;
@@ -147,17 +156,16 @@ void SmPool::place(int lane, int sm, int count, double work, std::int64_t first)
   const double scatter = running.spread > 0 ? 1.0 + running.spread * scattered(static_cast<std::uint64_t>(first)) : 1.0;
   if (running.waiting < 0) return this->work(lane, sm, count, work * scatter);
   list(sm);
-  count_waiting(at(sm), lane, count);
+  count_waiting(sm, lane, count);
   running.to_start.push_back({sm, count, work * scatter});
 }
 
 void SmPool::work(int lane, int sm, int count, double work) {
-  Sm& here = at(sm);
   list(sm);
-  bring_up(here);
-  Residents& residents = here.of[static_cast<std::size_t>(lane)];
+  Residents& residents = bring_up(sm)[static_cast<std::size_t>(lane)];
   insert(residents, {residents.progress + work, count});
-  count_residents(here, lane, count);
+  residents.count += count;
+  count_residents(sm, lane, count);
 }
 
 void SmPool::start(int lane, std::int64_t count) {
@@ -165,7 +173,7 @@ void SmPool::start(int lane, std::int64_t count) {
   while (count > 0) {
     Waiting& first = waiting.front();
     const auto some = static_cast<int>(std::min(count, first.count));
-    count_waiting(at(first.sm), lane, -some);
+    count_waiting(first.sm, lane, -some);
     work(lane, first.sm, some, first.work);
     count -= some;
     if ((first.count -= some) == 0) waiting.pop_front();
@@ -178,7 +186,7 @@ void SmPool::leave(int lane, std::int64_t count) {
     Waiting& first = waiting.front();
     const auto some = static_cast<int>(std::min(count, first.count));
     list(first.sm);
-    count_waiting(at(first.sm), lane, -some);
+    count_waiting(first.sm, lane, -some);
     count -= some;
     if ((first.count -= some) == 0) waiting.pop_front();
   }
@@ -199,21 +207,53 @@ void SmPool::set_copying(bool copying) {
   copying_changed_ = true;
 }
 
-void SmPool::set_rates(int sm) {
-  Sm& here = at(sm);
-  bring_up(here);
-  double next = kNever;
-  const Mix& shares = mixes_.mix(here.mix);
-  const std::vector<double>& rates = rates_.rates(here.mix);
+inline const double* SmPool::lane_rates(int mix) {
+  const auto at = static_cast<std::size_t>(mix);
+  const bool known = at < lane_rates_.size() && lane_rates_[at].stamp == stamp_;
+  return known ? lane_rates_[at].rates.data() : new_lane_rates(mix);
+}
+
+const double* SmPool::new_lane_rates(int mix) {
+  if (lane_rates_.size() < mixes_.size()) lane_rates_.resize(mixes_.size());
+  LaneRates& made = lane_rates_[static_cast<std::size_t>(mix)];
+  const Mix& shares = mixes_.mix(mix);
+  const std::vector<double>& rates = rates_.rates(mix);
+  made.rates.assign(lanes_.size(), 0);
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-    Residents& residents = here.of[lane];
-    residents.rate = 0;
-    if (residents.count == 0) continue;
     const auto share = std::ranges::find(shares, lanes_[lane].kernel, &Share::kernel);
-    residents.rate = rates[static_cast<std::size_t>(share - shares.begin())];
+    if (share != shares.end()) made.rates[lane] = rates[static_cast<std::size_t>(share - shares.begin())];
+  }
+  made.stamp = stamp_;
+  return made.rates.data();
+}
+
+inline void SmPool::set_rates(int sm, const double* rates) {
+  Sm& here = at(sm);
+  const double passed = now_ - here.since;
+  here.since = now_;
+  double next = kNever;
+  Residents* const of = residents_.data() + static_cast<std::size_t>(sm) * lanes_.size();
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    Residents& residents = of[lane];
+    if (residents.count == 0) continue;
+    residents.progress += passed * residents.rate;
+    residents.rate = rates[lane];
     next = std::min(next, now_ + (residents.cohorts.back().end - residents.progress) / residents.rate);
   }
   next_[static_cast<std::size_t>(sm)] = next;
+}
+
+void SmPool::set_all_rates() {
+  int mix = -1;
+  const double* rates = nullptr;
+  for (int sm = 0; sm < sms(); ++sm) {
+    // Neighbours mostly hold the same.
+    if (at(sm).mix != mix) {
+      mix = at(sm).mix;
+      rates = lane_rates(mix);
+    }
+    set_rates(sm, rates);
+  }
 }
 
 void SmPool::settle() {
@@ -233,10 +273,11 @@ void SmPool::settle() {
                                            next_.begin() + static_cast<std::ptrdiff_t>(last));
   };
   if (mixes_changed && rates_.update()) {
-    for (int sm = 0; sm < sms(); ++sm) set_rates(sm);
+    ++stamp_;
+    set_all_rates();
     for (std::size_t group = 0; group < group_next_.size(); ++group) refresh(group);
   } else {
-    for (const int sm : changed_) set_rates(sm);
+    for (const int sm : changed_) set_rates(sm, lane_rates(at(sm).mix));
     for (const int sm : changed_) refresh(static_cast<std::size_t>(sm) / kGroup);
   }
   changed_.clear();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "backend_sim/engine.hpp"
@@ -66,7 +67,6 @@ class SmPool {
     std::vector<Cohort> cohorts;  ///< latest end first
   };
   struct Sm {
-    std::vector<Residents> of;  ///< by lane
     int computing = 0;
     int communicating = 0;
     double since = 0;     ///< when progress was last brought up to date
@@ -91,15 +91,29 @@ class SmPool {
     std::deque<Waiting> to_leave;
   };
 
+  /// How fast a block of each lane's kernel progresses on an SM with a mix; 0 where the mix has none of it.
+  struct LaneRates {
+    std::int64_t stamp = -1;
+    std::vector<double> rates;
+  };
+
   [[nodiscard]] const Sm& at(int sm) const { return sms_[static_cast<std::size_t>(sm)]; }
   Sm& at(int sm) { return sms_[static_cast<std::size_t>(sm)]; }
-  void bring_up(Sm& sm);
+  /// By lane; until a rate is set anew.
+  const double* lane_rates(int mix);
+  const double* new_lane_rates(int mix);
+  /// Moves the SM's blocks on to now; what is resident there, by lane.
+  std::span<Residents> bring_up(int sm);
   void list(int sm);
-  void set_rates(int sm);
-  void count_residents(Sm& sm, int lane, int change);
-  void count_waiting(Sm& sm, int lane, int change);
+  /// `rates`: by lane, of the SM's mix.
+  void set_rates(int sm, const double* rates);
+  void set_all_rates();
+  void count_residents(int sm, int lane, int change);
+  void count_waiting(int sm, int lane, int change);
   void work(int lane, int sm, int count, double work);
   static void insert(Residents& residents, const Cohort& cohort);
+  /// Removes what ends on an SM whose time has come.
+  void remove_ended(int sm, double slack);
   /// Removes blocks of a lane that are done; those that take another tile stay.
   int remove_ended(Running& running, Residents& residents, double end_slack);
   /// SMs that a partition of so many leaves out.
@@ -112,7 +126,10 @@ class SmPool {
   double now_ = 0;
   MixTable mixes_;
   SharedRates rates_;
+  std::vector<LaneRates> lane_rates_;  ///< by mix
+  std::int64_t stamp_ = 0;             ///< counts what makes lane rates stale: new rates, another kernel on a lane
   std::vector<Sm> sms_;
+  std::vector<Residents> residents_;  ///< by SM and lane
   std::vector<Running> lanes_;
   std::map<int, std::vector<bool>> partitions_;
   std::vector<std::int64_t> ended_;  ///< by lane

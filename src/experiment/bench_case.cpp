@@ -17,6 +17,8 @@
 #include "elbowroom/trace/summary.hpp"
 #include "experiment/case_error.hpp"
 #include "experiment/case_summary.hpp"
+#include "experiment/energy_trials.hpp"
+#include "experiment/library_note.hpp"
 #include "experiment/yardsticks.hpp"
 #include "run/limits.hpp"
 
@@ -33,6 +35,7 @@ constexpr int kRecordings = 3;
 struct Entry : TimedSchedule {
   std::string note;
   std::vector<Timeline> recordings;
+  std::optional<SchemeEnergy> energy = std::nullopt;
 };
 
 /// Positions of the entries that every case has.
@@ -52,7 +55,8 @@ class CaseRun {
     if (!trials) return in_case(name_of(what_), trials.error());
     trials_.emplace(std::move(*trials));
     measurement_.result.what = what_;
-    for (Status (CaseRun::* const step)() : {&CaseRun::choose_entries, &CaseRun::verify, &CaseRun::time, &CaseRun::record}) {
+    for (Status (CaseRun::* const step)() :
+         {&CaseRun::choose_entries, &CaseRun::verify, &CaseRun::time, &CaseRun::record, &CaseRun::measure_energy}) {
       if (Status done = (this->*step)(); !done) return in_case(name_of(what_), done.error());
     }
     if (Status summarized = summarize_all(); !summarized) return summarized.error();
@@ -176,7 +180,7 @@ class CaseRun {
 
   [[nodiscard]] Result<std::vector<OverlapPlan>> possible_plans(Scheme scheme) const {
     const ComputeFacts& compute = trials_->compute();
-    if (is_shaped(scheme) && !compute.shape_refusal.empty()) return invalid_input(compute.shape_refusal);
+    if (is_shaped(scheme) && compute.shape_refusal) return invalid_input(*compute.shape_refusal);
     Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, limits(), compute.footprint, fixed());
     const bool fixed = is_shaped(scheme) && settings_.residency.kind == ResidencyChoice::Kind::fixed;
     return plans && fixed ? at_fixed_residency(std::move(*plans)) : plans;
@@ -251,6 +255,27 @@ class CaseRun {
     return {};
   }
 
+  /// A case without counters is still a case: it says why there are none.
+  Status measure_energy() {
+    if (settings_.energy == nullptr) return {};
+    const auto before = [this](std::string_view what) { return observer_.begin(CaseStep::energy, what); };
+    observer_.expect(CaseStep::energy, entries_.size() - kSequential + 1);
+    Result<detail::EnergyTrials> energy = detail::EnergyTrials::begin(*settings_.energy, backend_, *trials_, before);
+    for (std::size_t at = kSequential; energy && at < entries_.size(); ++at) {
+      Entry& entry = entries_[at];
+      Result<SchemeEnergy> measured = energy->measure(entry.label, entry.order, entry.plan);
+      if (!measured)
+        energy = measured.error();
+      else
+        entry.energy = *std::move(measured);
+    }
+    if (energy) return {};
+    if (energy.error().kind == ErrorKind::failed) return energy.error();
+    measurement_.result.no_energy = energy.error().message;
+    for (Entry& entry : entries_) entry.energy.reset();
+    return {};
+  }
+
   /// No result shows whether a collective really waited for its compute; the recording does.
   [[nodiscard]] Status check_recording(const Entry& entry, const Timeline& timeline) const {
     const bool both = entry.order == Order::sequential || entry.order == Order::concurrent;
@@ -279,7 +304,7 @@ class CaseRun {
       Result<SchemeResult> scheme = result_of(entries_[at]);
       if (!scheme) return scheme.error();
       result.results.push_back(std::move(*scheme));
-      if (measurement_.no_record_reason.empty()) {
+      if (!measurement_.no_record_reason) {
         measurement_.timelines.push_back({label_of(entries_[at]), std::move(entries_[at].recordings.back())});
       }
     }
@@ -307,7 +332,7 @@ class CaseRun {
       if (!ratio) return ratio.error();
       result.ratio = *ratio;
     }
-    if (measurement_.no_record_reason.empty()) {
+    if (!measurement_.no_record_reason) {
       result.metrics.compute_inflation = inflation(entry.recordings, entries_[kComputeAlone].recordings, SpanKind::compute);
       result.metrics.overlap_rate = overlap_rate(entry.recordings);
       // Copies and kernels are not the same work.
@@ -316,33 +341,10 @@ class CaseRun {
       }
     }
     result.limited_by = limiting_resources(entry.plan);
-    const std::string library = library_note(entry);
+    result.energy = entry.energy;
+    const std::string library = detail::library_note(entry.plan, entry.recordings);
     result.note = entry.note + (entry.note.empty() || library.empty() ? "" : "; ") + library;
     return result;
-  }
-
-  /// By NCCL's name for such kernels, or the simulator's.
-  static bool on_symmetric_memory(const Span& span) {
-    return span.name.find("Symk") != std::string::npos || span.name.find("symmetric") != std::string::npos;
-  }
-
-  /// A library may take a block budget, symmetric memory or its engines as a suggestion: says so where the recording shows
-  /// something else.
-  [[nodiscard]] std::string library_note(const Entry& entry) const {
-    if (entry.recordings.empty()) return {};
-    const std::vector<Span>& spans = entry.recordings.front().spans;
-    const bool copied =
-        std::ranges::any_of(spans, [](const Span& span) { return span.kind == SpanKind::communication && !span.launch; });
-    if (entry.plan.copy_engine && !copied) return "the library moved all data with kernels";
-    if (entry.plan.symmetric && std::ranges::none_of(spans, on_symmetric_memory))
-      return "the library's kernels took no symmetric memory";
-    // In windows only, the last collective does not follow the plan.
-    if (!entry.plan.comm_blocks || entry.plan.windows_only) return {};
-    for (const Span& span : spans) {
-      if (span.kind != SpanKind::communication || !span.launch || span.launch->grid == *entry.plan.comm_blocks) continue;
-      return fmt::format("{} comm blocks were asked for, {} ran", entry.plan.comm_blocks->count(), span.launch->grid.count());
-    }
-    return {};
   }
 
   /// What limits the compute kernel's residency, in the names of the contract: "registers", "threads+blocks".

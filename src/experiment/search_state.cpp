@@ -25,8 +25,8 @@ std::uint64_t hash_of(std::string_view text) {
 
 }  // namespace
 
-SearchState::SearchState(const std::string& profile, std::string subject, NoticeSink notice)
-    : path_(profile.empty() ? "" : fmt::format("{}.tuning-{:016x}", profile, hash_of(subject))),
+SearchState::SearchState(const std::optional<std::string>& profile, std::string subject, NoticeSink notice)
+    : path_(profile ? fmt::format("{}.tuning-{:016x}", *profile, hash_of(subject)) : ""),
       subject_(std::move(subject)),
       notice_(std::move(notice)) {}
 

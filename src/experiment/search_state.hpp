@@ -12,9 +12,9 @@ namespace elbowroom::detail {
 /// A search in a file, so that it survives the process.
 class SearchState {
  public:
-  /// The file lies beside `profile` and is named after `subject`: all that times and candidates depend on. An empty profile keeps
-  /// nothing.
-  SearchState(const std::string& profile, std::string subject, NoticeSink notice);
+  /// The file lies beside `profile` and is named after `subject`: all that times and candidates depend on. Without a profile
+  /// nothing is kept.
+  SearchState(const std::optional<std::string>& profile, std::string subject, NoticeSink notice);
 
   /// The search of an earlier call. Absent where there is none, and with a notice where it cannot go on.
   [[nodiscard]] std::optional<Tuner> resume(const TunerOptions& options, const Tuner::Neighbours& neighbours) const;

@@ -19,7 +19,9 @@ namespace {
 using detail::in_case;
 using Settings = std::vector<ControlSetting>;
 
-Result<Settings> common_settings(const std::string& plan) { return plan.empty() ? Result<Settings>(Settings()) : parse_plan(plan); }
+Result<Settings> common_settings(const std::optional<std::string>& plan) {
+  return plan ? parse_plan(*plan) : Result<Settings>(Settings());
+}
 
 Status check_axes(const SweepSettings& settings, const Settings& common) {
   for (const SweepAxis& axis : settings.axes) {
@@ -141,7 +143,7 @@ class CaseSweep {
     if (!time) return time.error();
     const Result<RatioSummary> ratio = summarize_ratio(cell.times, streams.times, seed);
     if (!ratio) return ratio.error();
-    return SweepCell{plan, *time, *ratio, ""};
+    return SweepCell{plan, *time, *ratio, std::nullopt};
   }
 
   Backend& backend_;

@@ -16,6 +16,8 @@
 #include "elbowroom/experiment/stored_plans.hpp"
 #include "experiment/baselines.hpp"
 #include "experiment/case_error.hpp"
+#include "experiment/energy_trials.hpp"
+#include "experiment/energy_verdict.hpp"
 #include "experiment/search_state.hpp"
 #include "experiment/yardsticks.hpp"
 
@@ -57,13 +59,25 @@ class TuneRun {
     tuned_.scenario = scenario_;
     tuned_.choice.key = profile_key(scenario_, trials_->compute().footprint, surroundings_of(backend_));
     tuned_.choice.made_for = case_size(scenario_);
-    for (Status (TuneRun::* const step)() : {&TuneRun::search, &TuneRun::measure_afresh, &TuneRun::verify}) {
+    for (Status (TuneRun::* const step)() :
+         {&TuneRun::find_counters, &TuneRun::search, &TuneRun::measure_afresh, &TuneRun::verify}) {
       if (Status done = (this->*step)(); !done) return in_case(scenario_.name, done.error());
     }
     return std::move(tuned_);
   }
 
  private:
+  /// Who wants the least energy is told before a search that there is no counter.
+  Status find_counters() {
+    tuned_.objective = settings_.objective;
+    if (settings_.objective == Objective::time) return {};
+    const auto before = [this](std::string_view what) { return progress_(what, nullptr, std::nullopt); };
+    Result<detail::EnergyTrials> energy = detail::EnergyTrials::begin(*settings_.energy, backend_, *trials_, before);
+    if (!energy) return Error{energy.error().kind, fmt::format("no energy: {}", energy.error().message)};
+    energy_.emplace(*std::move(energy));
+    return {};
+  }
+
   Status search() {
     if (Status goes_on = progress_("ranking candidates", nullptr, std::nullopt); !goes_on) return goes_on;
     Result<ControlSite> site = trials_->site();
@@ -119,13 +133,21 @@ class TuneRun {
     tuned_.spent = tuner.spent();
     tuned_.choice.trials = tuner.trials();
     const std::optional<std::size_t> best = tuner.choice();
-    if (!best) return failed(fmt::format("nothing could be run: {}", tuned_.candidates.front().dropped));
+    if (!best) return failed(fmt::format("nothing could be run: {}", tuned_.candidates.front().dropped.value_or("")));
     winner_time_ = tuned_.candidates[*best].interval().median;
     for (const std::optional<std::size_t>& at : {best, tuner.steadiest()}) {
       if (at && tuned_.candidates[*at].candidate.scheme == Scheme::tuned)
         finalists_.push_back({tuned_.candidates[*at].candidate, {}});
     }
+    if (energy_) add_other_ways();
     return {};
+  }
+
+  /// The fastest schedule need not be the one that takes the least energy.
+  void add_other_ways() {
+    std::vector<Candidate> known;
+    for (const Finalist& finalist : finalists_) known.push_back(finalist.candidate);
+    for (Candidate& other : detail::fastest_of_other_ways(tuned_.candidates, known)) finalists_.push_back({std::move(other), {}});
   }
 
   /// Everything that is reported, in fresh rounds: times that chose a winner flatter it, and what was measured before a search was
@@ -165,10 +187,29 @@ class TuneRun {
     tuned_.critical_path = yardsticks->critical_path;
     tuned_.hardware_limit = std::move(yardsticks->hardware_limit);
     tuned_.limited_by = limiting_resource(space_->site(), scenario_.compute, tuned_.compute_alone, tuned_.comm_alone);
+    if (energy_) return choose_by_energy(sides);
     // The least of several medians is a little too good: an opponent that is hard to beat.
     const auto best =
         std::ranges::min_element(plain, {}, [](const TimedSchedule& side) { return rank_interval(side.times).median; });
     return choose({sides[static_cast<std::size_t>(best - plain.begin())], best->times});
+  }
+
+  Status choose_by_energy(const std::vector<Candidate>& sides) {
+    const std::size_t alone = tuned_.afresh.size() - sides.size() - finalists_.size();
+    const std::span<const TimedSchedule> schedules = std::span<const TimedSchedule>(tuned_.afresh).subspan(alone);
+    Result<detail::EnergyVerdict> verdict = detail::judge_by(settings_.objective, *energy_, schedules, sides.size());
+    if (!verdict) return verdict.error();
+    const bool plain = verdict->chosen < sides.size();
+    const Candidate& chosen = plain ? sides[verdict->chosen] : finalists_[verdict->chosen - sides.size()].candidate;
+    StoredChoice& choice = tuned_.choice;
+    choice.scheme = chosen.scheme;
+    choice.plan = chosen.plan;
+    choice.time = rank_interval(schedules[verdict->chosen].times).median;
+    choice.baseline = sides[verdict->baseline].scheme;
+    choice.baseline_time = rank_interval(schedules[verdict->baseline].times).median;
+    choice.reason = verdict->reason;
+    tuned_.energy = std::move(verdict->energy);
+    return {};
   }
 
   Status choose(const Finalist& plain) {
@@ -201,8 +242,9 @@ class TuneRun {
   std::optional<CaseTrials> trials_;
   std::unique_ptr<CandidateSpace> space_;
   Predictor predict_;
-  std::vector<Finalist> finalists_;  ///< of the search: its choice and the steadiest, without baselines
-  Microseconds winner_time_{0};      ///< in the search
+  std::vector<Finalist> finalists_;             ///< of the search: its choice and the steadiest, without baselines
+  Microseconds winner_time_{0};                 ///< in the search
+  std::optional<detail::EnergyTrials> energy_;  ///< where the objective is not time
   TunedCase tuned_;
 };
 

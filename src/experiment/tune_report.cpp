@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -10,6 +11,7 @@
 #include "elbowroom/trace/overlap_metrics.hpp"
 #include "plan/candidate_json.hpp"
 #include "plan/overlap_plan_json.hpp"
+#include "report/energy_json.hpp"
 #include "report/json_values.hpp"
 #include "report/schedule_words.hpp"
 #include "report/schemas.hpp"
@@ -62,7 +64,7 @@ OrderedJson measured_json(const MeasuredCandidate& measured) {
     const RankInterval interval = measured.interval();
     json["time_us"] = {{"median", interval.median.count()}, {"low", interval.low.count()}, {"high", interval.high.count()}};
   }
-  json["dropped"] = measured.dropped.empty() ? OrderedJson() : OrderedJson(measured.dropped);
+  json["dropped"] = measured.dropped ? OrderedJson(*measured.dropped) : OrderedJson();
   return json;
 }
 
@@ -73,6 +75,27 @@ OrderedJson schedule_json(const TimedSchedule& schedule) {
   json["times_us"] = OrderedJson::array();
   for (const Microseconds time : schedule.times) json["times_us"].push_back(time.count());
   return json;
+}
+
+/// Of the schedules afresh that it is of: the last ones.
+void add_energy(OrderedJson& json, const TunedCase& tuned) {
+  if (tuned.objective == Objective::time) return;
+  json["objective"] = to_string(tuned.objective);
+  const std::size_t first = tuned.afresh.size() - tuned.energy.size();
+  for (std::size_t at = 0; at < tuned.energy.size(); ++at)
+    json["afresh"][first + at]["energy"] = detail::energy_json(tuned.energy[at]);
+}
+
+std::string energy_lines(const TunedCase& tuned) {
+  std::string text;
+  const std::size_t first = tuned.afresh.size() - tuned.energy.size();
+  for (std::size_t at = 0; at < tuned.energy.size(); ++at) {
+    const TimedSchedule& schedule = tuned.afresh[first + at];
+    const JoulesPerIteration& one = tuned.energy[at].per_iteration;
+    text += fmt::format("# energy of an iteration: {:.4g} J ({:.4g}..{:.4g}), idle {:.4g} J, {}: {}\n", one.joules.value,
+                        one.low.value, one.high.value, tuned.energy[at].idle.value, schedule.label, in_words(schedule.plan));
+  }
+  return text;
 }
 
 OrderedJson case_json(const TunedCase& tuned) {
@@ -95,6 +118,7 @@ OrderedJson case_json(const TunedCase& tuned) {
   json["rounds"] = tuned.afresh.front().times.size();
   json["afresh"] = OrderedJson::array();
   for (const TimedSchedule& schedule : tuned.afresh) json["afresh"].push_back(schedule_json(schedule));
+  add_energy(json, tuned);
   json["ratio"] = OrderedJson();
   if (tuned.confirmed) {
     json["ratio"] = {{"median", tuned.confirmed->median},
@@ -121,8 +145,8 @@ std::string to_table(const TunedCase& tuned, Provenance provenance) {
   text += fmt::format("#   time ms         interval ms trials predicted  {:<{}} plan\n", kReasonTitle, reason_width);
   for (const MeasuredCandidate* measured : sorted) text += row(*measured, tuned.choice, reason_width);
   for (const MeasuredCandidate& measured : tuned.candidates) {
-    if (measured.times.empty() && !measured.dropped.empty()) {
-      text += fmt::format("# refused: {}: {}\n", in_words(measured.candidate.plan), measured.dropped);
+    if (measured.times.empty() && measured.dropped) {
+      text += fmt::format("# refused: {}: {}\n", in_words(measured.candidate.plan), *measured.dropped);
     }
   }
   text += fmt::format("# afresh: compute alone {} ms, comm alone {} ms, in turn {} ms; critical path {} ms; limited by {}\n",
@@ -131,6 +155,7 @@ std::string to_table(const TunedCase& tuned, Provenance provenance) {
   if (const std::optional<HardwareLimit>& limit = tuned.hardware_limit) {
     text += fmt::format("# hardware limit {} ms: {}\n", milliseconds(limit->time), in_words(*limit));
   }
+  text += energy_lines(tuned);
   const std::optional<double> reached = efficiency(tuned);
   text +=
       fmt::format("# chosen: {}: {}, {} ms{}\n", to_string(tuned.choice.scheme), in_words(tuned.choice.plan),

@@ -130,8 +130,8 @@ Status validate(const Collective& collective, int gpus) {
         "collective.bytes", collective.bytes.count(),
         fmt::format("a multiple of {} ({}) up to 16 TiB{}", share, of, has_next ? fmt::format("; the next is {}", next) : ""));
   }
-  if (facts.ranks != 0 && gpus != facts.ranks) {
-    return invalid_input(fmt::format("collective.op: {} among {} ranks, expected {}", facts.name, gpus, facts.ranks));
+  if (facts.ranks && gpus != *facts.ranks) {
+    return invalid_input(fmt::format("collective.op: {} among {} ranks, expected {}", facts.name, gpus, *facts.ranks));
   }
   if (Status root = check_root(collective, facts, gpus); !root) return root;
   if (Status shares = check_shares(collective, facts, gpus); !shares) return shares;

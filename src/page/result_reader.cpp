@@ -10,6 +10,7 @@
 #include "elbowroom/report/result_columns.hpp"
 #include "elbowroom/report/result_document.hpp"
 #include "elbowroom/report/scenario_line.hpp"
+#include "page/energy_view.hpp"
 #include "page/grid.hpp"
 #include "page/reading.hpp"
 
@@ -94,7 +95,8 @@ bool says_nothing(const Value& cell) {
 Table table_of(std::vector<SchemeRow>& rows, const std::vector<Column>& all, std::optional<std::size_t> least) {
   Table table{"Every figure", {}, std::vector<std::vector<Value>>(rows.size()), least};
   for (std::size_t column = 0; column < all.size(); ++column) {
-    const bool optional = all[column].tag.starts_with("plan.") || all[column].tag == "note";
+    const std::string& tag = all[column].tag;
+    const bool optional = tag.starts_with("plan.") || tag.starts_with("energy.") || tag == "note";
     const bool empty = std::ranges::all_of(rows, [&](const SchemeRow& row) { return says_nothing(row.cells[column]); });
     if (optional && empty) continue;
     table.columns.push_back(all[column]);
@@ -237,12 +239,17 @@ Section section_of(Members members, Together& together) {
   members.need("results", "an array");
   const std::vector<Column> all = columns();
   std::vector<SchemeRow> rows;
-  members.each("results", [&](Members result) { rows.push_back(row_of(result, all)); });
+  EnergyView energy;
+  members.each("results", [&](Members result) {
+    rows.push_back(row_of(result, all));
+    energy.add(result, rows.back().time.label, rows.back().time.detail);
+  });
   if (members.failed()) return section;
   const std::optional<std::size_t> least = least_of(rows);
   if (least) rows[*least].time.marked = true;
   if (least) together.overview.add(section, rows[*least]);
   section.views.emplace_back(times_of(members, rows));
+  std::move(energy).add_to(section, members);
   if (scenario) together.sweeps.add(*scenario, rows);
   if (std::optional<Grid> grid = grid_of(planned_of(rows))) section.views.emplace_back(*std::move(grid));
   section.views.emplace_back(table_of(rows, all, least));

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "page/energy_view.hpp"
 #include "page/reading.hpp"
 #include "report/schedule_words.hpp"
 #include "report/schemas.hpp"
@@ -50,8 +51,11 @@ Figures chosen_figures(Members& members, const Chosen& chosen) {
     if (says) all.figures.push_back({name, std::move(value), unit, tag});
   };
   add("plan", schedule_words(chosen.scheme, chosen.plan), "", "plan");
-  for (const auto& [tag, name] :
-       {std::pair("reason", "because"), {"limited_by", "limited by"}, {"baseline", "best baseline"}, {"ending", "ended"}}) {
+  for (const auto& [tag, name] : {std::pair("objective", "least"),
+                                  {"reason", "because"},
+                                  {"limited_by", "limited by"},
+                                  {"baseline", "best baseline"},
+                                  {"ending", "ended"}}) {
     add(name, text_or_none(members, tag), "", tag);
   }
   for (const auto& [tag, name] : {std::pair("time_us", "time"),
@@ -76,13 +80,14 @@ Figures chosen_figures(Members& members, const Chosen& chosen) {
 }
 
 /// What was timed afresh when the search had ended, run by run.
-Times afresh_of(Members& members) {
+Times afresh_of(Members& members, EnergyView& energy) {
   Times times{"Timed afresh, each run", "us", {}, {}, "chosen"};
   members.each("afresh", [&](Members schedule) {
     Timed timed;
     timed.label = schedule.text("schedule");
     const OverlapPlan plan = read_plan(schedule);
     if (plan != OverlapPlan{}) timed.detail = in_words(plan);
+    energy.add(schedule, timed.label, timed.detail);
     for (const nlohmann::json& time : schedule.exact_numbers("times_us")) timed.times.emplace_back(time);
     times.rows.push_back(std::move(timed));
   });
@@ -120,7 +125,7 @@ Table candidates_table(const Search& search) {
 }
 
 /// What was chosen for each case, for documents of several.
-class Overview {
+class ChosenOverview {
  public:
   void add(const std::string& name, const Chosen& chosen, Members& members) {
     Timed ratio;
@@ -157,7 +162,7 @@ class Overview {
                {}};
 };
 
-Section section_of(Members members, Overview& overview) {
+Section section_of(Members members, ChosenOverview& overview) {
   Section section;
   read_scenario(members, section);
   members.need("scheme", "a text");
@@ -166,11 +171,13 @@ Section section_of(Members members, Overview& overview) {
   overview.add(section.title, chosen, members);
   Search search{"The search: what was tried, in its order", "us", {}, references_of(members)};
   members.each("candidates", [&](Members candidate) { search.tried.push_back(tried_of(std::move(candidate), chosen)); });
-  Times afresh = afresh_of(members);
+  EnergyView energy;
+  Times afresh = afresh_of(members, energy);
   afresh.references = search.references;
   Table candidates = candidates_table(search);
   section.views.emplace_back(std::move(search));
   if (!afresh.rows.empty()) section.views.emplace_back(std::move(afresh));
+  std::move(energy).add_to(section, members);
   section.views.emplace_back(chosen_figures(members, chosen));
   section.views.emplace_back(std::move(candidates));
   return section;
@@ -183,7 +190,7 @@ Result<Document> read_tune(std::string_view text, const std::string& source) {
     read_origin(members, document);
     add_fact(document, "without", joined(members.texts("without")));
     members.need("cases", "an array");
-    Overview overview;
+    ChosenOverview overview;
     members.each("cases", [&](Members one) { document.sections.push_back(section_of(std::move(one), overview)); });
     if (std::optional<Section> all = std::move(overview).section())
       document.sections.insert(document.sections.begin(), *std::move(all));

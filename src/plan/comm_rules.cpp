@@ -154,8 +154,8 @@ Plans partitioned_plans(const OverlapPlan& plain, const DeviceLimits& device, co
 
 Values symmetric_memory(const ControlSite& site, const OverlapPlan& plan) {
   if (Status sms = on_the_sms(site, plan); !sms) return sms.error();
-  if (const std::string_view who = facts_of(site.collective.op).without_symmetric; !who.empty()) {
-    return invalid_input(fmt::format("{} have no kernel on symmetric memory", who));
+  if (const auto& who = facts_of(site.collective.op).without_symmetric) {
+    return invalid_input(fmt::format("{} have no kernel on symmetric memory", *who));
   }
   if (plan.comm_threads) return invalid_input(std::string(kNoThreadsOfSymmetric));
   return on();
@@ -163,8 +163,8 @@ Values symmetric_memory(const ControlSite& site, const OverlapPlan& plan) {
 
 Status has_symmetric_kernel(const LaunchSite& site, const OverlapPlan& /*asked*/) {
   const CollectiveFacts& facts = facts_at(site);
-  if (facts.without_symmetric.empty()) return {};
-  return invalid_input(fmt::format("true with {}, expected false ({} have no such kernel)", facts.name, facts.without_symmetric));
+  if (!facts.without_symmetric) return {};
+  return invalid_input(fmt::format("true with {}, expected false ({} have no such kernel)", facts.name, *facts.without_symmetric));
 }
 
 Values copy_engines(const ControlSite& site, const OverlapPlan& plan) {
@@ -173,7 +173,7 @@ Values copy_engines(const ControlSite& site, const OverlapPlan& plan) {
   if (facts.engines == CollectiveFacts::Engines::nothing && facts.reduces) {
     return invalid_input(fmt::format("copy engines cannot reduce, and {} does nothing else", facts.name));
   }
-  if (facts.engines == CollectiveFacts::Engines::nothing) return invalid_input(std::string(facts.no_engines));
+  if (facts.no_engines) return invalid_input(std::string(*facts.no_engines));
   if (moves_only(op) && (site.collective.comm_blocks || site.collective.cluster)) return invalid_input(std::string(kNothingToSize));
   if (moves_only(op) && (plan.launch_gate || plan.comm_sms || plan.symmetric)) {
     return invalid_input("copy engines take no SM: nothing is to be gated, set aside or made smaller");
@@ -183,8 +183,8 @@ Values copy_engines(const ControlSite& site, const OverlapPlan& plan) {
 
 Status engines_carry(const LaunchSite& site, const OverlapPlan& /*asked*/) {
   const CollectiveFacts& facts = facts_at(site);
-  if (facts.engines != CollectiveFacts::Engines::nothing) return {};
-  return invalid_input(fmt::format("true with {}, expected false ({})", facts.name, facts.no_engines));
+  if (!facts.no_engines) return {};
+  return invalid_input(fmt::format("true with {}, expected false ({})", facts.name, *facts.no_engines));
 }
 
 Plans copy_engine_plans(const OverlapPlan& plain, const DeviceLimits& /*device*/, const Footprint& /*footprint*/,

@@ -8,7 +8,7 @@
 
 #include "elbowroom/model/comm_environment.hpp"
 #include "elbowroom/plan/lower.hpp"
-#include "elbowroom/plan/residency_windows.hpp"
+#include "elbowroom/plan/pad_ranges.hpp"
 #include "plan/comm_rules.hpp"
 #include "plan/member_access.hpp"
 #include "plan/sm_shares.hpp"
@@ -41,17 +41,18 @@ void pad_to_residency(const ControlSite& site, OverlapPlan& plan) {
   const std::optional<BlocksPerSm> wanted = std::exchange(plan.blocks_per_sm, std::nullopt);
   plan.pad = Bytes(0);
   if (!wanted || !site.compute) return;
-  const Result<std::vector<ResidencyWindow>> windows = residency_windows(site.device, *site.compute);
-  if (!windows) return;
-  for (const ResidencyWindow& window : *windows) {
-    if (window.blocks_per_sm != *wanted) continue;
-    plan.blocks_per_sm = window.blocks_per_sm;
-    plan.pad = window.pad_min;
+  const Result<std::vector<PadRange>> ranges = pad_ranges(site.device, *site.compute);
+  if (!ranges) return;
+  for (const PadRange& range : *ranges) {
+    if (range.blocks_per_sm != *wanted) continue;
+    plan.blocks_per_sm = range.blocks_per_sm;
+    plan.pad = range.pad_min;
   }
 }
 
 Status can_pad(const LaunchSite& site, const OverlapPlan& asked) {
-  if (!site.compute) return invalid_input(fmt::format("library_gemm cannot be shaped: {}", site.shape_refusal));
+  if (!site.compute)
+    return invalid_input(fmt::format("library_gemm cannot be shaped: {}", site.shape_refusal.value_or(kLibraryKernel)));
   return within(asked.pad.count(), 0, (site.device.shared_per_block - site.compute->static_shared).count(), " for this kernel");
 }
 
@@ -265,12 +266,12 @@ constexpr std::array kRows{
 std::span<const Control> control_rows() { return kRows; }
 
 Result<std::vector<std::int64_t>> residency_caps(const ControlSite& site) {
-  if (!site.shape_refusal.empty()) return invalid_input(site.shape_refusal);
+  if (site.shape_refusal) return invalid_input(*site.shape_refusal);
   if (!site.compute) return invalid_input("library kernel: padding cannot act");
-  const Result<std::vector<ResidencyWindow>> windows = capped_windows(site.device, *site.compute);
-  if (!windows) return windows.error();
+  const Result<std::vector<PadRange>> ranges = capped_pad_ranges(site.device, *site.compute);
+  if (!ranges) return ranges.error();
   std::vector<std::int64_t> caps;
-  for (const ResidencyWindow& window : *windows) caps.push_back(window.blocks_per_sm.count());
+  for (const PadRange& range : *ranges) caps.push_back(range.blocks_per_sm.count());
   std::reverse(caps.begin(), caps.end());
   return caps;
 }

@@ -55,7 +55,7 @@ Status check_plan(const ControlSite& site, const OverlapPlan& plan) {
 }
 
 Result<ControlSite> control_site(const Scenario& scenario, const DeviceLimits& device,
-                                 const std::optional<KernelFootprint>& compute, const std::string& shape_refusal,
+                                 const std::optional<KernelFootprint>& compute, const std::optional<std::string>& shape_refusal,
                                  const Capabilities& can) {
   const CollectiveOp op = scenario.collective.op;
   const Result<CommKernel> comm = find_comm_kernel(comm_kernel_of(op, device), device);

@@ -8,12 +8,12 @@
 namespace elbowroom {
 namespace {
 
-ResidencyRow row_of(const ResidencyWindow& window, const CoResidence& beside, bool padded) {
+ResidencyRow row_of(const PadRange& range, const CoResidence& beside, bool padded) {
   ResidencyRow row;
-  row.window = window;
-  row.comm_blocked_by = beside.blockers(window.blocks_per_sm, window.pad_min);
+  row.range = range;
+  row.comm_blocked_by = beside.blockers(range.blocks_per_sm, range.pad_min);
   if (row.comm_blocked_by.empty()) {
-    row.comm_pad_max = std::min(window.pad_max, beside.greatest_pad(window.blocks_per_sm));
+    row.comm_pad_max = std::min(range.pad_max, beside.greatest_pad(range.blocks_per_sm));
     row.gain = Gain::co_resident;
   } else if (padded) {
     row.gain = Gain::drains_sooner;
@@ -36,15 +36,15 @@ std::string_view to_string(Gain gain) {
 }
 
 Result<ResidencyPlan> plan_residencies(const DeviceLimits& device, const KernelFootprint& compute, const KernelFootprint& comm) {
-  const Result<std::vector<ResidencyWindow>> windows = residency_windows(device, compute);
-  if (!windows) return invalid_input("compute kernel: " + windows.error().message);
+  const Result<std::vector<PadRange>> ranges = pad_ranges(device, compute);
+  if (!ranges) return invalid_input("compute kernel: " + ranges.error().message);
   if (const Result<Occupancy> runs = occupancy(device, comm); !runs) {
     return invalid_input("communication kernel: " + runs.error().message);
   }
   const CoResidence beside(device, compute, comm);
   ResidencyPlan plan;
-  plan.rows.reserve(windows->size());
-  for (const ResidencyWindow& window : *windows) plan.rows.push_back(row_of(window, beside, !plan.rows.empty()));
+  plan.rows.reserve(ranges->size());
+  for (const PadRange& range : *ranges) plan.rows.push_back(row_of(range, beside, !plan.rows.empty()));
   return plan;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "elbowroom/plan/controls.hpp"
-#include "elbowroom/plan/residency_windows.hpp"
+#include "elbowroom/plan/pad_ranges.hpp"
 
 namespace elbowroom {
 namespace {
@@ -21,12 +21,12 @@ using Plans = Result<std::vector<OverlapPlan>>;
 
 Plans capped_plans(OverlapPlan plan, const DeviceLimits& device, const std::optional<KernelFootprint>& footprint) {
   if (!footprint) return invalid_input("the kernel is a library's own, its launches cannot be padded from outside");
-  const Result<std::vector<ResidencyWindow>> windows = capped_windows(device, *footprint);
-  if (!windows) return windows.error();
+  const Result<std::vector<PadRange>> ranges = capped_pad_ranges(device, *footprint);
+  if (!ranges) return ranges.error();
   std::vector<OverlapPlan> plans;
-  for (const ResidencyWindow& window : *windows) {
-    plan.blocks_per_sm = window.blocks_per_sm;
-    plan.pad = window.pad_min;
+  for (const PadRange& range : *ranges) {
+    plan.blocks_per_sm = range.blocks_per_sm;
+    plan.pad = range.pad_min;
     plans.push_back(plan);
   }
   return plans;

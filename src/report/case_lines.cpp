@@ -1,6 +1,7 @@
 #include "report/case_lines.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -13,6 +14,28 @@ std::string summary_words(const std::optional<Summary>& summary, const TableScal
   if (!summary) return std::string(kAbsentCell);
   return fmt::format("{} {} ({}..{})", format_time(summary->median, scale), scale.unit, format_time(summary->low, scale),
                      format_time(summary->high, scale));
+}
+
+/// "41..44" of what the GPUs say; "?" where one says nothing.
+std::string range_words(const std::vector<GpuState>& states, std::optional<int> GpuState::* member) {
+  std::vector<int> values;
+  for (const GpuState& state : states) {
+    if (!(state.*member)) return "?";
+    values.push_back(*(state.*member));
+  }
+  const auto [least, most] = std::ranges::minmax_element(values);
+  return *least == *most ? fmt::format("{}", *least) : fmt::format("{}..{}", *least, *most);
+}
+
+std::string state_words(const SchemeResult& result) {
+  const SchemeEnergy& energy = *result.energy;
+  const std::string fell =
+      energy.below_greatest_clock.empty() ? "" : fmt::format("; clocks fell by {}", fmt::join(energy.below_greatest_clock, ", "));
+  const std::optional<double>& agreement = energy.per_iteration.counter_over_power;
+  const std::string power = agreement ? fmt::format("; counter / power samples {:.3f}", *agreement) : "";
+  return fmt::format("energy of {}: {} -> {} C, {} -> {} MHz{}{}", result.scheme, range_words(energy.before, &GpuState::celsius),
+                     range_words(energy.after, &GpuState::celsius), range_words(energy.before, &GpuState::sm_mhz),
+                     range_words(energy.after, &GpuState::sm_mhz), fell, power);
 }
 
 }  // namespace
@@ -39,6 +62,21 @@ std::string statistics_line(const CaseResult& result, const std::optional<ModelW
   if (model && !model->fitted())
     return fmt::format("{}, intervals of the model: {:g} % to either side", medians, model->width * 100);
   return fmt::format("{}, {:g} % bootstrap intervals", medians, result.results.front().time.confidence * 100.0);
+}
+
+std::vector<std::string> energy_lines(const CaseResult& result) {
+  std::vector<std::string> lines;
+  if (!result.no_energy.empty()) lines.push_back(fmt::format("no energy: {}", result.no_energy));
+  for (const SchemeResult& scheme : result.results) {
+    if (!scheme.energy) continue;
+    if (lines.empty()) {
+      lines.push_back(fmt::format("energy: {} counter, moves every {:.3g} ms; windows of {:.3g} s, whose ends are off by {:.2g} %",
+                                  scheme.energy->counter, scheme.energy->period.count() / 1e3, scheme.energy->window.count() / 1e6,
+                                  100 * scheme.energy->per_iteration.resolution));
+    }
+    lines.push_back(state_words(scheme));
+  }
+  return lines;
 }
 
 std::string rare_controls(const SchemeResult& result) {

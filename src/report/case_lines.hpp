@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "elbowroom/report/result_columns.hpp"
 #include "elbowroom/report/result_document.hpp"
@@ -17,6 +18,9 @@ std::string limit_line(const HardwareLimit& limit, const TableScale& scale);
 
 /// "medians of 20 trials, 95 % bootstrap intervals"; of a model that is not fitted on the device the intervals are the model's.
 std::string statistics_line(const CaseResult& result, const std::optional<ModelWidth>& model);
+
+/// How the energy was measured and how the GPUs stood, or why there is none; empty where nobody asked.
+std::vector<std::string> energy_lines(const CaseResult& result);
 
 /// The controls of the plan that have no column, being rare: "256 comm threads, carve-out 100 %"; empty when it sets none, and when
 /// the note says the whole plan.

@@ -57,11 +57,11 @@ Resource foremost(ResourceSet set) {
 
 Json row_json(const ResidencyRow& row) {
   Json json;
-  json["blocks_per_sm"] = row.window.blocks_per_sm.count();
-  json["pad_min"] = row.window.pad_min.count();
-  json["pad_max"] = row.window.pad_max.count();
-  json["limited_by"] = to_string(foremost(row.window.limited_by));
-  json["limited_by_all"] = names_of(row.window.limited_by);
+  json["blocks_per_sm"] = row.range.blocks_per_sm.count();
+  json["pad_min"] = row.range.pad_min.count();
+  json["pad_max"] = row.range.pad_max.count();
+  json["limited_by"] = to_string(foremost(row.range.limited_by));
+  json["limited_by_all"] = names_of(row.range.limited_by);
   json["comm_fits"] = row.comm_blocked_by.empty();
   json["comm_blocked_by"] = names_of(row.comm_blocked_by);
   json["comm_pad_max"] = row.comm_pad_max ? Json(row.comm_pad_max->count()) : Json(nullptr);

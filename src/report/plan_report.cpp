@@ -22,7 +22,7 @@ std::string footprint_line(const KernelFootprint& footprint) {
 
 std::string comm_column(const ResidencyRow& row) {
   if (!row.comm_pad_max) return "blocked by " + in_words(row.comm_blocked_by);
-  if (*row.comm_pad_max == row.window.pad_max) return "fits";
+  if (*row.comm_pad_max == row.range.pad_max) return "fits";
   return fmt::format("fits up to pad {}", grouped(row.comm_pad_max->count()));
 }
 
@@ -73,14 +73,14 @@ std::string plan_verdict(const PlanReport& report) {
   const std::vector<ResidencyRow>& rows = report.plan.rows;
   if (rows.front().comm_blocked_by.empty()) {
     return fmt::format("A {} block fits beside {} blocks per SM as they are: no pad is needed for co-residence.", report.comm.name,
-                       grouped(rows.front().window.blocks_per_sm.count()));
+                       grouped(rows.front().range.blocks_per_sm.count()));
   }
   const auto fitting = std::find_if(rows.begin(), rows.end(), [](const ResidencyRow& row) { return row.comm_blocked_by.empty(); });
   if (fitting != rows.end()) {
     return fmt::format(
         "A pad of {} to {} B holds compute at {} per SM and makes room for a {} block beside it: co-residence{}.",
-        grouped(fitting->window.pad_min.count()), grouped(fitting->comm_pad_max->count()),
-        fitting->window.blocks_per_sm == BlocksPerSm(1) ? "1 block" : grouped(fitting->window.blocks_per_sm.count()) + " blocks",
+        grouped(fitting->range.pad_min.count()), grouped(fitting->comm_pad_max->count()),
+        fitting->range.blocks_per_sm == BlocksPerSm(1) ? "1 block" : grouped(fitting->range.blocks_per_sm.count()) + " blocks",
         report.comm.name, carve_out_condition(report.device));
   }
   if (rows.size() == 1) {
@@ -104,8 +104,8 @@ std::string plan_table(const PlanReport& report) {
   fmt::format_to(out, "{:>9}  {:>11}  {:>11}  {:<26}  {:<13}  {}\n", "blocks/SM", "pad min (B)", "pad max (B)", "limited by",
                  "buys", "a comm block beside them");
   for (const ResidencyRow& row : report.plan.rows) {
-    fmt::format_to(out, "{:>9}  {:>11}  {:>11}  {:<26}  {:<13}  {}\n", row.window.blocks_per_sm.count(),
-                   grouped(row.window.pad_min.count()), grouped(row.window.pad_max.count()), in_words(row.window.limited_by),
+    fmt::format_to(out, "{:>9}  {:>11}  {:>11}  {:<26}  {:<13}  {}\n", row.range.blocks_per_sm.count(),
+                   grouped(row.range.pad_min.count()), grouped(row.range.pad_max.count()), in_words(row.range.limited_by),
                    gain_column(row.gain), comm_column(row));
   }
   return text + "\n" + plan_verdict(report) + "\n";

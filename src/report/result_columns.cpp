@@ -76,6 +76,19 @@ ResultColumn scheme_column() {
           [](Cell result, Scale) { return result.scheme; }};
 }
 
+/// Four digits: a window's ends are off by 0.3 % of it.
+std::string energy_of_iteration(const SchemeEnergy& energy) { return fmt::format("{:.4g}", energy.per_iteration.joules.value); }
+
+std::string energy_interval(const SchemeEnergy& energy) {
+  return fmt::format("{:.4g}..{:.4g}", energy.per_iteration.low.value, energy.per_iteration.high.value);
+}
+
+std::string idle_energy(const SchemeEnergy& energy) { return fmt::format("{:.4g}", energy.idle.value); }
+
+std::string energy_cell(Cell result, std::string (*words)(const SchemeEnergy&)) {
+  return result.energy ? words(*result.energy) : std::string(kAbsentCell);
+}
+
 std::vector<ResultColumn> measured_columns() {
   return {ResultColumn{"time_us.median", "time", "", "us", "median time of all iterations", Alignment::right, Presence::always,
                        [](Cell result, Scale scale) { return format_time(result.time.median, scale); }},
@@ -99,6 +112,13 @@ std::vector<ResultColumn> measured_columns() {
                        [](Cell result, Scale scale) { return percent(result.metrics.compute_inflation, scale); }},
           ResultColumn{"comm_inflation", "comm", "infl.", "%", "how much longer the collectives take than alone", Alignment::right,
                        Presence::always, [](Cell result, Scale scale) { return percent(result.metrics.comm_inflation, scale); }},
+          ResultColumn{"energy.joules", "energy", "/ iter.", "J", "energy of one iteration, all GPUs together", Alignment::right,
+                       Presence::when_used, [](Cell result, Scale) { return energy_cell(result, &energy_of_iteration); }},
+          ResultColumn{"energy.low..high", "energy", "interval", "J", "interval of that energy", Alignment::right,
+                       Presence::when_used, [](Cell result, Scale) { return energy_cell(result, &energy_interval); }},
+          ResultColumn{"energy.idle_joules", "idle", "/ iter.", "J",
+                       "energy that the GPUs would take in an iteration's time with nothing running; part of the energy",
+                       Alignment::right, Presence::when_used, [](Cell result, Scale) { return energy_cell(result, &idle_energy); }},
           ResultColumn{"limited_by", "limited by", "", "", "resource that limits the compute kernel's residency", Alignment::left,
                        Presence::always, [](Cell result, Scale) { return word_cell(result.limited_by); }}};
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "plan/overlap_plan_json.hpp"
+#include "report/energy_json.hpp"
 #include "report/json_values.hpp"
 
 namespace elbowroom {
@@ -46,6 +47,7 @@ OrderedJson result_json(const SchemeResult& result) {
   json["comm_inflation"] = number(metrics.comm_inflation);
   json["limited_by"] = detail::text_or_null(result.limited_by);
   json["note"] = detail::text_or_null(result.note);
+  if (result.energy) json["energy"] = detail::energy_json(*result.energy);
   return json;
 }
 
@@ -65,6 +67,7 @@ OrderedJson case_json(const CaseResult& result) {
     entry["reason"] = refusal.reason;
     json["refusals"].push_back(std::move(entry));
   }
+  if (!result.no_energy.empty()) json["no_energy"] = result.no_energy;
   return json;
 }
 

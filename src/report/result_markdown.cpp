@@ -44,6 +44,7 @@ std::string remarks(const CaseResult& result) {
     }
     if (!scheme.note.empty()) lines += fmt::format("- `{}`: {}\n", scheme.scheme, escaped(scheme.note));
   }
+  for (const std::string& line : detail::energy_lines(result)) lines += fmt::format("- {}\n", escaped(line));
   for (const Refusal& refusal : result.refusals) {
     lines += fmt::format("- `{}`: refused: {}\n", refusal.scheme, escaped(refusal.reason));
   }

@@ -113,6 +113,7 @@ std::string to_table(const CaseResult& result, const Origin& origin) {
     }
     if (!scheme.note.empty()) text += comment(fmt::format("{}: {}", scheme.scheme, scheme.note));
   }
+  for (const std::string& line : detail::energy_lines(result)) text += comment(line);
   for (const Refusal& refusal : result.refusals) text += comment(fmt::format("{}: refused: {}", refusal.scheme, refusal.reason));
   return text;
 }

@@ -94,7 +94,10 @@ std::string nothing_compared(const std::vector<const ProcessReport*>& processes)
   if (collectives == 0) return fmt::format("{}no collective was seen", as_it_is);
   const bool repeats = std::ranges::any_of(processes, [](const ProcessReport* process) { return process->trial.repetition > 0; });
   if (!repeats) return fmt::format("{}no repetition was found among {} collectives", as_it_is, collectives);
-  return fmt::format("{}it ended before a comparison did ({} collectives)", as_it_is, collectives);
+  const bool given_up =
+      std::ranges::any_of(processes, [](const ProcessReport* process) { return process->trial.state == "settled"; });
+  const char* const why = given_up ? "the times of its steps did not become known" : "it ended before a comparison did";
+  return fmt::format("{}{} ({} collectives)", as_it_is, why, collectives);
 }
 
 std::string compared(const RunReport& report) {

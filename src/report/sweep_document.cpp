@@ -29,8 +29,8 @@ OrderedJson value_json(const std::string& value) {
 OrderedJson cell_json(const SweepCell& cell, const std::vector<std::size_t>& at) {
   OrderedJson json = OrderedJson::object();
   json["at"] = at;
-  if (!cell.refused.empty()) {
-    json["refused"] = cell.refused;
+  if (cell.refused) {
+    json["refused"] = *cell.refused;
     return json;
   }
   json["plan"] = detail::plan_json(cell.plan);
@@ -82,7 +82,7 @@ OrderedJson frame_of(const SweepDocument& document) {
   json["schema"] = kSweepSchema;
   detail::add_origin(json, document.origin);
   json["trials"] = document.trials;
-  json["plan"] = document.plan;
+  json["plan"] = document.plan.value_or("");
   return json;
 }
 

@@ -60,7 +60,7 @@ std::string flatness_lines(const SweepCase& swept) {
 std::string refusal_lines(const SweepCase& swept) {
   std::vector<std::string> reasons;
   for (const std::optional<SweepCell>& cell : swept.cells) {
-    if (cell && !cell->time && std::ranges::find(reasons, cell->refused) == reasons.end()) reasons.push_back(cell->refused);
+    if (cell && cell->refused && std::ranges::find(reasons, *cell->refused) == reasons.end()) reasons.push_back(*cell->refused);
   }
   std::string text;
   for (const std::string& reason : reasons) text += fmt::format("# refused: {}\n", reason);

@@ -24,7 +24,7 @@ Result<TunedCase> tune(Backend& backend, const Scenario& scenario, TuneSettings 
   // What could not be stored in the end would be lost.
   if (profile) {
     if (Status storable = can_store_in(*profile); !storable) return storable.error();
-    settings.state_for = *profile;
+    settings.state_for = profile;
   }
   const auto go_on = [](std::string_view, const Tuner*, std::optional<Seconds>) { return Status(); };
   Result<TunedCase> tuned = tune_case(backend, scenario, settings, go_on);

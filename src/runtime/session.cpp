@@ -124,7 +124,7 @@ Result<StoredChoice> Session::stored_choice_of(const Kernel& kernel, const Launc
   const Result<KernelFootprint> footprint = launcher_->footprint(kernel, size.block, size.dynamic_shared);
   if (!footprint) return footprint.error();
   const DeviceLimits& limits = devices_.front().info.limits;
-  const Result<ControlSite> site = control_site(scenario, limits, *footprint, "", capabilities_of(limits));
+  const Result<ControlSite> site = control_site(scenario, limits, *footprint, std::nullopt, capabilities_of(limits));
   if (!site) return site.error();
   return elbowroom::stored_choice(profile, surroundings_of(*backend_), scenario, *site);
 }

@@ -33,8 +33,8 @@ OrderedJson key_json(const ProfileKey& key) {
   OrderedJson json = OrderedJson::object();
   json["provenance"] = to_string(key.surroundings.provenance);
   json["device"] = key.surroundings.device;
-  json["driver"] = key.surroundings.driver;
-  json["comm_library"] = key.surroundings.comm_library;
+  json["driver"] = key.surroundings.driver.value_or("");
+  json["comm_library"] = key.surroundings.comm_library.value_or("");
   json["ranks"] = key.ranks;
   json["pattern"] = to_string(key.pattern);
   json["compute"] = in_words(key.compute);
@@ -79,6 +79,12 @@ Scheme scheme_of(JsonFields& fields, const char* name) {
   return fields.word<Scheme>(name, parse, "a scheme", Scheme::concurrent);
 }
 
+/// One line, of which an empty one names nothing.
+std::optional<std::string> name_of(JsonFields& fields, const char* member) {
+  std::string line = line_of(fields, member);
+  return line.empty() ? std::nullopt : std::optional(std::move(line));
+}
+
 Result<ProfileKey> read_key(const nlohmann::json& object, const std::string& path, const std::string& source) {
   JsonFields fields(object, path + ".", source);
   const auto provenance = [](const std::string& text) -> std::optional<Provenance> {
@@ -90,8 +96,8 @@ Result<ProfileKey> read_key(const nlohmann::json& object, const std::string& pat
   ProfileKey key;
   key.surroundings.provenance = fields.word<Provenance>("provenance", provenance, "measured or simulated", Provenance::simulated);
   key.surroundings.device = line_of(fields, "device");
-  key.surroundings.driver = line_of(fields, "driver");
-  key.surroundings.comm_library = line_of(fields, "comm_library");
+  key.surroundings.driver = name_of(fields, "driver");
+  key.surroundings.comm_library = name_of(fields, "comm_library");
   key.ranks = static_cast<int>(fields.integer("ranks", 1, 1'000'000));
   key.pattern = fields.word<Pattern>("pattern", detail::word_of(detail::kPatterns), "\"pipeline\" or \"pair\"", Pattern::pipeline);
   key.compute =

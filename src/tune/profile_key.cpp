@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -19,9 +20,9 @@ namespace {
 
 using Versions = std::span<const std::pair<std::string, std::string>>;
 
-std::string version_of(Versions versions, std::string_view name) {
+std::optional<std::string> version_of(Versions versions, std::string_view name) {
   const auto found = std::ranges::find(versions, name, &Versions::value_type::first);
-  return found == versions.end() ? "" : found->second;
+  return found == versions.end() ? std::nullopt : std::optional(found->second);
 }
 
 /// A profile holds no control characters, an environment may; blanks stand between settings.
@@ -30,18 +31,18 @@ std::string as_a_word(std::string text) {
   return text;
 }
 
-std::string comm_library_of(Versions versions) {
+std::optional<std::string> comm_library_of(Versions versions) {
   for (const std::string_view library : {"nccl", "rccl"}) {
-    const std::string version = version_of(versions, library);
-    if (version.empty()) continue;
-    std::string words = fmt::format("{} {}", library, version);
+    const std::optional<std::string> version = version_of(versions, library);
+    if (!version) continue;
+    std::string words = fmt::format("{} {}", library, *version);
     for (const CommVariable& variable : comm_variables()) {
       const auto set = std::ranges::find(versions, variable.name, &Versions::value_type::first);
       if (variable.moves_data && set != versions.end()) words += fmt::format(" {}={}", variable.name, as_a_word(set->second));
     }
     return words;
   }
-  return "";
+  return std::nullopt;
 }
 
 double flop(std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -74,6 +75,20 @@ KernelKey kernel_of(const Compute& compute, const std::optional<KernelFootprint>
   return NamedKernel{tiled ? KernelKind::tiled_gemm : KernelKind::elementwise, std::nullopt};
 }
 
+/// In thousandths; none where all are equal, which is what profiles mean that name no shares.
+std::vector<int> thousandths(const std::vector<double>& shares) {
+  if (shares.empty()) return {};
+  const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
+  std::vector<int> parts;
+  for (const double share : shares) parts.push_back(static_cast<int>(std::lround(1000 * share / all)));
+  return std::ranges::count(parts, parts.front()) == std::ssize(parts) ? std::vector<int>() : parts;
+}
+
+CollectiveKey collective_of(const Collective& collective) {
+  const std::optional<int> root = collective.root == 0 ? std::nullopt : collective.root;
+  return {collective.op, collective.dtype, collective.comm_blocks, collective.cluster, root, thousandths(collective.shares)};
+}
+
 }  // namespace
 
 CaseSize case_size(const Scenario& scenario) {
@@ -94,8 +109,8 @@ bool alike(const CaseSize& one, const CaseSize& other) {
 }
 
 Surroundings surroundings(Provenance provenance, std::string device, Versions versions) {
-  const std::string simulator = version_of(versions, "simulator");
-  std::string driver = simulator.empty() ? version_of(versions, "driver") : fmt::format("simulator {}", simulator);
+  const std::optional<std::string> simulator = version_of(versions, "simulator");
+  std::optional<std::string> driver = simulator ? fmt::format("simulator {}", *simulator) : version_of(versions, "driver");
   return {provenance, std::move(device), std::move(driver), comm_library_of(versions)};
 }
 
@@ -106,7 +121,7 @@ ProfileKey profile_key(const Scenario& scenario, const std::optional<KernelFootp
           scenario.pattern,
           kernel_of(scenario.compute, compute),
           class_of(scenario.compute),
-          {collective.op, collective.dtype, collective.comm_blocks, collective.cluster},
+          collective_of(collective),
           {exponent(collective.bytes.count())}};
 }
 
@@ -126,8 +141,9 @@ std::size_t ProfileKeyHash::operator()(const ProfileKey& key) const {
   std::size_t hash = 0;
   const auto mix = [&hash](std::size_t more) { hash = (hash ^ more) * 0x9E3779B97F4A7C15ULL + (hash >> 29); };
   const auto mix_number = [&mix](auto number) { mix(static_cast<std::size_t>(number)); };
-  for (const std::string* text : {&key.surroundings.device, &key.surroundings.driver, &key.surroundings.comm_library}) {
-    mix(std::hash<std::string_view>{}(*text));
+  mix(std::hash<std::string>{}(key.surroundings.device));
+  for (const std::optional<std::string>* text : {&key.surroundings.driver, &key.surroundings.comm_library}) {
+    if (*text) mix(std::hash<std::string>{}(**text));
   }
   // What is left out here is compared all the same.
   mix_number(key.surroundings.provenance);
@@ -142,6 +158,8 @@ std::size_t ProfileKeyHash::operator()(const ProfileKey& key) const {
   mix_number(key.compute_class.exponent);
   mix_number(key.collective.op);
   mix_number(key.collective.comm_blocks.value_or(Blocks(0)).count());
+  mix_number(key.collective.root.value_or(0));
+  for (const int share : key.collective.shares) mix_number(share);
   mix_number(key.collective_class.exponent);
   return hash;
 }
@@ -153,8 +171,8 @@ std::array<std::pair<std::string_view, std::string>, 10> members(const ProfileKe
   const Surroundings& where = key.surroundings;
   return {{{"provenance", std::string(to_string(where.provenance))},
            {"device", where.device},
-           {"driver", where.driver},
-           {"communication library", where.comm_library},
+           {"driver", where.driver.value_or("")},
+           {"communication library", where.comm_library.value_or("")},
            {"ranks", std::to_string(key.ranks)},
            {"pattern", std::string(to_string(key.pattern))},
            {"compute", in_words(key.compute)},

@@ -1,8 +1,11 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <functional>
 
 #include "elbowroom/tune/profile_key.hpp"
 #include "model/scenario_words.hpp"
@@ -71,6 +74,16 @@ std::optional<KernelFootprint> parse_block(std::string_view text) {
   return block.cluster >= 1 && block.cluster <= kGreatestCluster ? std::optional(block) : std::nullopt;
 }
 
+bool all_equal(const std::vector<int>& shares) {
+  return std::ranges::adjacent_find(shares, std::ranges::not_equal_to()) == shares.end();
+}
+
+std::vector<int> parse_shares(Words& words) {
+  std::vector<int> shares;
+  do { shares.push_back(static_cast<int>(words.number())); } while (words.skip(":"));
+  return shares;
+}
+
 }  // namespace
 
 std::string_view to_string(KernelKind kind) {
@@ -103,6 +116,8 @@ std::string in_words(const CollectiveKey& collective) {
   std::string words = fmt::format("{} {}", to_string(collective.op), to_string(collective.dtype));
   if (collective.comm_blocks) words += fmt::format(" {} blocks", collective.comm_blocks->count());
   if (collective.cluster) words += fmt::format(" cluster {}", *collective.cluster);
+  if (collective.root) words += fmt::format(" root {}", *collective.root);
+  if (!collective.shares.empty()) words += fmt::format(" shares {}", fmt::join(collective.shares, ":"));
   return words;
 }
 
@@ -139,12 +154,18 @@ std::optional<CollectiveKey> parse_collective(std::string_view text) {
   while (!words.over()) {
     if (words.skip("cluster ")) {
       collective.cluster = static_cast<int>(words.number());
-      break;
+    } else if (words.skip("root ")) {
+      collective.root = static_cast<int>(words.number());
+    } else if (words.skip("shares ")) {
+      collective.shares = parse_shares(words);
+    } else {
+      collective.comm_blocks = Blocks(words.number());
+      if (!words.skip(" blocks")) return std::nullopt;
     }
-    collective.comm_blocks = Blocks(words.number());
-    if (!words.skip(" blocks")) return std::nullopt;
     words.skip(" ");
   }
+  // Rank 0 and equal shares are what no words mean: a second way to say it would be another key.
+  if (collective.root == 0 || (!collective.shares.empty() && all_equal(collective.shares))) return std::nullopt;
   return if_written(collective, text);
 }
 

@@ -96,8 +96,7 @@ void Tuner::end_trial(Seconds spent) {
   if (!queue_.empty()) return;
   drop_losers();
   while (queue_.empty() && ending_ == TunerEnding::running) {
-    const auto alive =
-        std::count_if(wave_.begin(), wave_.end(), [&](std::size_t member) { return candidates_[member].dropped.empty(); });
+    const auto alive = std::count_if(wave_.begin(), wave_.end(), [&](std::size_t member) { return !candidates_[member].dropped; });
     if (rounds_left_ > 0 && alive > 1) {
       begin_round();
     } else {
@@ -117,7 +116,7 @@ void Tuner::begin_round() {
   queue_.clear();
   for (const std::size_t member : wave_) {
     const MeasuredCandidate& candidate = candidates_[member];
-    if (candidate.dropped.empty() && static_cast<int>(candidate.times.size()) < options_.most_trials) queue_.push_back(member);
+    if (!candidate.dropped && static_cast<int>(candidate.times.size()) < options_.most_trials) queue_.push_back(member);
   }
   shuffle(queue_, options_.seed + 0x9E3779B97F4A7C15ULL * rounds_++);
 }
@@ -128,7 +127,7 @@ void Tuner::drop_losers() {
   const RankInterval least = candidates_[*leader].interval();
   for (std::size_t at = 0; at < candidates_.size(); ++at) {
     MeasuredCandidate& candidate = candidates_[at];
-    if (at == *leader || !candidate.dropped.empty() || candidate.times.empty()) continue;
+    if (at == *leader || candidate.dropped || candidate.times.empty()) continue;
     const bool few = std::min(candidate.times.size(), candidates_[*leader].times.size()) < kFewTrials;
     if (candidate.interval().low <= least.high * (few ? kHopeless : 1.0)) continue;
     candidate.dropped = fmt::format("slower than {}", in_words(candidates_[*leader].candidate.plan));
@@ -154,9 +153,8 @@ void Tuner::next_wave() {
 std::vector<std::size_t> Tuner::admit_newcomers(std::size_t leader) {
   std::vector<std::size_t> newcomers;
   // What was refused took no time.
-  const auto refused = std::count_if(candidates_.begin(), candidates_.end(), [](const MeasuredCandidate& measured) {
-    return measured.times.empty() && !measured.dropped.empty();
-  });
+  const auto refused = std::count_if(candidates_.begin(), candidates_.end(),
+                                     [](const MeasuredCandidate& measured) { return measured.times.empty() && measured.dropped; });
   const auto left = options_.most_candidates - static_cast<std::ptrdiff_t>(candidates_.size()) + refused;
   const OverlapPlan plan = candidates_[leader].candidate.plan;
   if (left <= 0) return newcomers;
@@ -173,10 +171,10 @@ std::vector<std::size_t> Tuner::admit_newcomers(std::size_t leader) {
 
 void Tuner::narrow(std::size_t leader) {
   // A few lucky trials do not win: one that was dropped, and leads now that the others' medians have risen, is measured on.
-  candidates_[leader].dropped.clear();
+  candidates_[leader].dropped.reset();
   std::vector<std::size_t> finalists;
   for (std::size_t at = 0; at < candidates_.size(); ++at) {
-    if (candidates_[at].dropped.empty() && !candidates_[at].times.empty()) finalists.push_back(at);
+    if (!candidates_[at].dropped && !candidates_[at].times.empty()) finalists.push_back(at);
   }
   const auto median = [&](std::size_t at) { return candidates_[at].interval().median; };
   std::stable_sort(finalists.begin(), finalists.end(), [&](std::size_t a, std::size_t b) { return median(a) < median(b); });

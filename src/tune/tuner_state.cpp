@@ -22,7 +22,7 @@ OrderedJson measured_json(const MeasuredCandidate& measured) {
   OrderedJson json = detail::candidate_json(measured.candidate);
   json["times_us"] = OrderedJson::array();
   for (const Microseconds time : measured.times) json["times_us"].push_back(time.count());
-  json["dropped"] = measured.dropped;
+  json["dropped"] = measured.dropped.value_or("");
   return json;
 }
 
@@ -79,7 +79,7 @@ Result<MeasuredCandidate> read_candidate(const nlohmann::json& object, const std
     measured.candidate.predicted = Microseconds(number_of(fields, "predicted_us", predicted));
   }
   for (const double time : numbers_of(fields, "times_us")) measured.times.emplace_back(time);
-  measured.dropped = words_of(fields, "dropped");
+  if (std::string why = words_of(fields, "dropped"); !why.empty()) measured.dropped = std::move(why);
   const nlohmann::json* plan = fields.member("plan");
   if (plan == nullptr) fields.reject("plan", "missing", "an object");
   if (Status read = fields.finish(); !read) return read.error();

@@ -5,7 +5,7 @@ if ! usable sim; then
   echo 'skipped: no simulator in this build'
   exit 77
 fi
-run=(bench --backend sim --trials 2 --only gelu-ar)
+run=(bench --backend sim --trials 2 --only sgemm-ar-pair)
 
 # is_document FILE SCHEMA: one JSON object with that schema and nothing around it.
 is_document() {
@@ -62,7 +62,7 @@ expect 0 "${run[@]}" --scheme priority
 if grep -qE '^[* ] (concurrent|shaped)' "$out"; then fail 'runs schemes that were not asked for'; fi
 expect 0 "${run[@]}" --min-reduction 0
 expect 1 "${run[@]}" --min-reduction 100
-grep -qF 'gelu-ar: the best reduction is' "$err" || fail 'does not say which case falls short'
+grep -qF 'sgemm-ar-pair: the best reduction is' "$err" || fail 'does not say which case falls short'
 
 expect 2 "${run[@]}" --device h900
 complains "device 'h900' is not in the catalog"

@@ -10,7 +10,7 @@
 #include "backend_cuda/compiled_kernels.hpp"
 #include "backend_cuda/cuda_platform.hpp"
 #include "backend_gpu/own_kernel.hpp"
-#include "elbowroom/plan/residency_windows.hpp"
+#include "elbowroom/plan/pad_ranges.hpp"
 #include "live_gpu.hpp"
 
 namespace elbowroom {
@@ -47,11 +47,11 @@ TEST(LiveOccupancy, EveryWindowOfEveryKernelIsTheDrivers) {
   for (const cuda::CompiledKernel& kernel : bench_kernels()) {
     const Result<KernelFootprint> footprint = footprint_of(*backend, kernel);
     ASSERT_TRUE(footprint) << footprint.error().message;
-    const Result<std::vector<ResidencyWindow>> windows = residency_windows(limits, *footprint);
-    ASSERT_TRUE(windows) << windows.error().message;
-    for (const ResidencyWindow& window : *windows) {
-      for (const Bytes pad : {window.pad_min, window.pad_max}) {
-        EXPECT_EQ(window.blocks_per_sm.count(), driver_residency(kernel, pad)) << kernel.name << " pad " << pad.count();
+    const Result<std::vector<PadRange>> ranges = pad_ranges(limits, *footprint);
+    ASSERT_TRUE(ranges) << ranges.error().message;
+    for (const PadRange& range : *ranges) {
+      for (const Bytes pad : {range.pad_min, range.pad_max}) {
+        EXPECT_EQ(range.blocks_per_sm.count(), driver_residency(kernel, pad)) << kernel.name << " pad " << pad.count();
       }
     }
   }

@@ -20,7 +20,7 @@ ControlSite site() {
   scenario.compute = Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(4096)};
   scenario.collective = {CollectiveOp::all_reduce, mebibytes(512), DataType::bf16, std::nullopt, std::nullopt};
   const KernelFootprint compute{Threads(256), Registers(30), Bytes(0), Bytes(0), 1};
-  return *control_site(scenario, *find_device("h200"), compute, "", {});
+  return *control_site(scenario, *find_device("h200"), compute, std::nullopt, {});
 }
 
 }  // namespace

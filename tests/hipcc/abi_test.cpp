@@ -28,6 +28,7 @@ SAME_CALL(set_device, hipSetDevice);
 SAME_OWN_CALL(device_get_attribute, hipDeviceGetAttribute);
 SAME_OWN_CALL(get_device_properties, hipGetDeviceProperties);
 SAME_OWN_CALL(device_total_mem, hipDeviceTotalMem);
+SAME_OWN_CALL(device_get_pci_bus_id, hipDeviceGetPCIBusId);
 SAME_CALL(device_synchronize, hipDeviceSynchronize);
 SAME_CALL(device_get_stream_priority_range, hipDeviceGetStreamPriorityRange);
 SAME_CALL(stream_create_with_priority, hipStreamCreateWithPriority);

@@ -23,11 +23,13 @@ const std::map<std::string, std::set<std::string>, std::less<>>& arrows() {
       {"model", {"base"}},
       {"steps", {"model"}},
       {"trace", {"base"}},
+      {"energy", {"base"}},
       {"plan", {"model", "trace"}},
       {"backend", {"plan", "trace"}},
       {"backend_gpu", {"backend"}},
+      {"counters", {"backend", "energy"}},
       {"tune", {"plan", "trace", "run"}},
-      {"report", {"plan", "trace", "run"}},
+      {"report", {"plan", "trace", "run", "energy"}},
       {"experiment", {"backend", "tune", "report"}},
       {"page", {"report"}},
       {"runtime", {"experiment"}},
@@ -209,6 +211,29 @@ std::optional<std::string> second_home(const File& file, const std::string& line
   return std::nullopt;
 }
 
+// One thing, one word: what must not stand for it, and the word that does.
+std::optional<std::string> second_word(const std::string& line) {
+  struct Word {
+    const char* part;  // that a line must have, which is quick to look for
+    std::regex other;
+    const char* word;
+  };
+  static const std::vector<Word> words = {
+      {"indow", std::regex(R"((residency|pad|shared.?memory).?windows?\b)", std::regex::icase), "pad range"},
+      {"indow", std::regex(R"(symmetric windows?\b|windows? of symmetric)", std::regex::icase), "symmetric memory"},
+      {"deal", std::regex(R"(\bideal(ly)?\b)", std::regex::icase), "critical path"},
+      {"oofline", std::regex(R"(\broofline\b)", std::regex::icase), "hardware limit"},
+      {"SM ", std::regex(R"(\bSM (group|slice|subset|mask)s?\b)"), "SM partition"},
+      {"gate", std::regex(R"(\b(start|dispatch) gates?\b)", std::regex::icase), "launch gate"},
+  };
+  for (const auto& [part, other, word] : words) {
+    std::smatch match;
+    if (line.find(part) == std::string::npos || !std::regex_search(line, match, other)) { continue; }
+    return "'" + match.str() + "'; the word is " + word;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> check_file(const fs::path& root, const File& file, const std::set<std::string>& controls) {
   static const std::regex include_line(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
   static const std::regex vendor_condition(R"(^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|HIP|NVCC|NVIDIA|AMD|ROCM|NCCL|RCCL|__gfx))");
@@ -229,6 +254,9 @@ std::vector<std::string> check_file(const fs::path& root, const File& file, cons
       report("experiment prints or reads a command line; it says what it does through a NoticeSink");
     }
     if (const auto second = second_home(file, line, controls)) { report(*second); }
+    if (is_product(file) && !is_interposer(file.room)) {
+      if (const auto second = second_word(line)) { report(*second); }
+    }
     if (std::regex_search(line, match, include_line)) {
       if (const auto wrong = wrong_include(file, match[2], match[1] == "<")) { report(*wrong); }
     } else if (!vendor_code_allowed(file) && std::regex_search(line, vendor_condition)) {

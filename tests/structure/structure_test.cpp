@@ -61,7 +61,9 @@ TEST(HouseRules, AcceptDownwardIncludes) {
             "#include <vector>\n#include \"elbowroom/model/b.hpp\"\n#include \"elbowroom/base/c.hpp\"\n")
       .with("src/backend/a.cpp",
             "#include <dlfcn.h>\n#include \"elbowroom/plan/a.hpp\"\n#include \"elbowroom/trace/a.hpp\"\n#include \"model/p.hpp\"\n")
-      .with("src/report/a.cpp", "#include \"elbowroom/trace/a.hpp\"\n#include \"sibling.hpp\"\n")
+      .with("src/counters/a.cpp", "#include \"backend/a.hpp\"\n#include \"elbowroom/energy/a.hpp\"\n")
+      .with("src/report/a.cpp",
+            "#include \"elbowroom/energy/a.hpp\"\n#include \"elbowroom/trace/a.hpp\"\n#include \"sibling.hpp\"\n")
       .with("src/runtime/a.cpp", "#include \"elbowroom/report/a.hpp\"\n")
       .with("src/backend_cuda/a.cu",
             "#if CUDART_VERSION >= 12000\n#include \"elbowroom/backend/a.hpp\"\n#include \"backend_cuda/b.hpp\"\n#endif\n")
@@ -91,11 +93,15 @@ TEST(HouseRules, RefuseUpwardIncludesOfPrivateHeaders) {
 TEST(HouseRules, RefuseIncludesBetweenNeighbours) {
   Tree tree;
   tree.with("include/elbowroom/report/a.hpp", "#include \"elbowroom/backend/a.hpp\"\n")
-      .with("include/elbowroom/trace/a.hpp", "#include \"elbowroom/model/a.hpp\"\n");
+      .with("include/elbowroom/trace/a.hpp", "#include \"elbowroom/model/a.hpp\"\n")
+      .with("src/energy/a.cpp", "#include \"elbowroom/trace/a.hpp\"\n")
+      .with("src/experiment/a.cpp", "#include \"elbowroom/counters/a.hpp\"\n");
   EXPECT_THAT(
       violations(tree.root()),
       ElementsAre("include/elbowroom/report/a.hpp:1: report includes \"elbowroom/backend/a.hpp\"; includes only go downward",
-                  "include/elbowroom/trace/a.hpp:1: trace includes \"elbowroom/model/a.hpp\"; includes only go downward"));
+                  "include/elbowroom/trace/a.hpp:1: trace includes \"elbowroom/model/a.hpp\"; includes only go downward",
+                  "src/energy/a.cpp:1: energy includes \"elbowroom/trace/a.hpp\"; includes only go downward",
+                  "src/experiment/a.cpp:1: experiment includes \"elbowroom/counters/a.hpp\"; includes only go downward"));
 }
 
 TEST(HouseRules, KeepExperimentsBelowTheCommandLine) {
@@ -138,6 +144,24 @@ TEST(HouseRules, GiveOneHomeToControlsAbilitiesAndWordsOfLibraries) {
               ElementsAre("src/plan/a.cpp:1: test on a vendor; what a machine lacks, its Capabilities say",
                           "src/report/a.cpp:2: name of the control trial; it stands in src/plan/control_rows.cpp",
                           "tools/elbowroom/a.cpp:1: variable of NCCL's environment; model/comm_environment names them"));
+}
+
+TEST(HouseRules, HaveOneWordForOneThing) {
+  Tree tree;
+  tree.with("src/plan/a.cpp", "// Pad ranges, overlap windows; ideals\n")
+      .with("src/interposer/core/a.cpp", "// CUDA calls these symmetric windows.\n")
+      .with("tests/unit/plan/a_test.cpp", "// a roofline of the test's own\n");
+  EXPECT_THAT(violations(tree.root()), IsEmpty());
+  tree.with("include/elbowroom/plan/b.hpp", "\nstruct ResidencyWindow {};\n")
+      .with("src/plan/b.cpp", "// SM masks\n// A start gate.\n")
+      .with("src/report/b.cpp", "text += \"Ideal time\";\n")
+      .with("tools/elbowroom/b.cpp", "// windows of symmetric memory\n// The roofline.\n");
+  EXPECT_THAT(violations(tree.root()), ElementsAre("include/elbowroom/plan/b.hpp:2: 'ResidencyWindow'; the word is pad range",
+                                                   "src/plan/b.cpp:1: 'SM masks'; the word is SM partition",
+                                                   "src/plan/b.cpp:2: 'start gate'; the word is launch gate",
+                                                   "src/report/b.cpp:1: 'Ideal'; the word is critical path",
+                                                   "tools/elbowroom/b.cpp:1: 'windows of symmetric'; the word is symmetric memory",
+                                                   "tools/elbowroom/b.cpp:2: 'roofline'; the word is hardware limit"));
 }
 
 TEST(HouseRules, RefuseIncludesOfLeaves) {

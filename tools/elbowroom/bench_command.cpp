@@ -16,9 +16,11 @@
 #include "console.hpp"
 #include "elbowroom/experiment/answers.hpp"
 #include "elbowroom/experiment/bench_case.hpp"
+#include "elbowroom/experiment/energy_settings.hpp"
 #include "elbowroom/report/result_markdown.hpp"
 #include "elbowroom/report/result_table.hpp"
 #include "elbowroom/report/scenario_line.hpp"
+#include "energy_options.hpp"
 #include "exit_code.hpp"
 #include "interruption.hpp"
 #include "output.hpp"
@@ -47,12 +49,15 @@ struct BenchArguments {
   bool dry_run = false;
   std::string sweep;
   std::vector<std::string> transfer;
+  bool energy = false;
+  EnergyWindowOption energy_window;
 };
 
 struct BenchRequest {
   std::vector<Case> cases;
   int ranks = 0;  ///< the most that a case has
   BenchSettings settings;
+  std::optional<EnergySettings> energy;  ///< absent: nobody asked for joules
 };
 
 Status check_files(const BenchArguments& arguments) {
@@ -104,6 +109,11 @@ Result<BenchRequest> request_of(const BenchArguments& arguments) {
   const Result<ResidencyChoice> residency = parse_residency(arguments.blocks_per_sm);
   if (!residency) return invalid_input("--" + residency.error().message);
   request.settings.residency = *residency;
+  if (arguments.energy || arguments.energy_window.seconds) {
+    Result<EnergySettings> energy = energy_settings(arguments.energy_window);
+    if (!energy) return energy.error();
+    request.energy = *std::move(energy);
+  }
   if (Status files = check_files(arguments); !files) return files.error();
   return request;
 }
@@ -144,14 +154,18 @@ class ShownCase : public CaseObserver {
  private:
   ProgressLine& line_;
   const Interruption& interruption_;
+  // A window of half a minute beside a run of some ten milliseconds.
+  static constexpr double kEnergyInRuns = 1000;
   // Beside one run: results are compared on the host, a recording is a run and its reading. Nothing follows from preparing.
-  ProgressEstimate estimate_{{0, 1, 3, 1, 2}, ProgressLine::now()};
+  ProgressEstimate estimate_{{0, 1, 3, 1, 2, kEnergyInRuns}, ProgressLine::now()};
 };
 
 class BenchRun {
  public:
   BenchRun(const BenchArguments& arguments, BenchRequest request, const Interruption& interruption)
-      : arguments_(arguments), request_(std::move(request)), interruption_(interruption) {}
+      : arguments_(arguments), request_(std::move(request)), interruption_(interruption) {
+    if (request_.energy) request_.settings.energy = &*request_.energy;
+  }
 
   int run() {
     Result<std::unique_ptr<Backend>> backend = open_for(backend_request(arguments_.cases), request_.ranks);
@@ -212,8 +226,8 @@ class BenchRun {
 
   void keep(CaseMeasurement measured) {
     const bool first = results_.cases.empty();
-    if (first && !measured.no_record_reason.empty()) {
-      print_notice(kBench, fmt::format("no overlap rate, inflation or trace: {}", measured.no_record_reason));
+    if (first && measured.no_record_reason) {
+      print_notice(kBench, fmt::format("no overlap rate, inflation or trace: {}", *measured.no_record_reason));
     }
     if (first) show(table_preamble(results_.origin));
     show("\n" + to_table(measured.result, results_.origin));
@@ -297,17 +311,22 @@ void add_bench_command(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--json", arguments->json_file, "Write elbowroom.result/1 to this file; - for standard output");
   command->add_option("--markdown", arguments->markdown_file, "Write the tables as Markdown to this file");
   command->add_option("--trace", arguments->trace_file, "Write every schedule's kernels as a Chrome trace to this file");
+  command->add_flag("--energy", arguments->energy,
+                    "Measure the energy of every schedule too, by the GPUs' counters: half a minute each on most GPUs");
+  add_energy_window(*command, arguments->energy_window);
   command->add_flag("--dry-run", arguments->dry_run, "Show what would be run");
   CLI::Option* sweep =
       command->add_option("--sweep", arguments->sweep,
                           "One or two axes by comma, each a control or a member of the scenario with values by colon, "
                           "as in blocks_per_sm,comm_blocks=4:8:16; --plan is what all cells have");
-  for (const char* name : {"--scheme", "--profile", "--blocks-per-sm", "--min-reduction", "--markdown", "--trace"}) {
+  for (const char* name :
+       {"--scheme", "--profile", "--blocks-per-sm", "--min-reduction", "--markdown", "--trace", "--energy", "--energy-window"}) {
     sweep->excludes(command->get_option(name));
   }
   CLI::Option* transfer = command->add_option("--transfer", arguments->transfer,
                                               "Profiles made elsewhere: what their plans cost here beside the best that is known");
-  for (const char* name : {"--scheme", "--plan", "--profile", "--blocks-per-sm", "--min-reduction", "--trace", "--sweep"}) {
+  for (const char* name : {"--scheme", "--plan", "--profile", "--blocks-per-sm", "--min-reduction", "--trace", "--sweep",
+                           "--energy", "--energy-window"}) {
     transfer->excludes(command->get_option(name));
   }
   // What a validation runs is in its file.

@@ -11,8 +11,8 @@
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 #include "elbowroom/model/size.hpp"
+#include "elbowroom/report/pad_ranges_page.hpp"
 #include "elbowroom/report/plan_report.hpp"
-#include "elbowroom/report/windows_page.hpp"
 #include "exit_code.hpp"
 
 namespace elbowroom {
@@ -73,7 +73,7 @@ int show(const std::string& text) {
 }
 
 int run_plan(const PlanArguments& arguments, bool json, const LiveDevice& live_device) {
-  if (arguments.page) return show(shared_memory_windows_page());
+  if (arguments.page) return show(pad_ranges_page());
   const Result<PlanReport> report = report_of(arguments, live_device);
   if (!report) return complain("elbowroom plan", report.error());
   return show(json ? plan_json(*report) : plan_table(*report));
@@ -97,7 +97,7 @@ void add_plan_command(CLI::App& app, LiveDevice live_device, std::function<int()
   // `--json -` as bench has it is the same as `--json`.
   CLI::Option* json = command->add_option("--json", "Write JSON to standard output instead of a table")->expected(0, 1);
   json->check(CLI::IsMember({"-"}))->type_name("[-]");
-  CLI::Option* page = command->add_flag("--page", arguments->page, "Write docs/shared-memory-windows.md for the whole catalog");
+  CLI::Option* page = command->add_flag("--page", arguments->page, "Write docs/pad-ranges.md for the whole catalog");
   for (CLI::Option* option : command->get_options()) {
     if (option != page && option->get_name() != "--help") page->excludes(option);
   }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -42,9 +43,9 @@ bool set_by_run(std::string_view variable) {
 }
 
 /// Of "nccl 2.28.3 NCCL_P2P_DISABLE=1 NCCL_MAX_CTAS=8" the words that no run sets.
-std::set<std::string> settings_in(const std::string& comm_library) {
+std::set<std::string> settings_in(const std::optional<std::string>& comm_library) {
   std::set<std::string> settings;
-  std::istringstream words(comm_library);
+  std::istringstream words(comm_library.value_or(""));
   for (std::string word; words >> word;) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos) continue;

@@ -40,10 +40,11 @@ Result<SweepRequest> request_of(const CaseOptions& cases, const SweepArguments& 
   Result<CaseSelection> selection = select_scenarios(cases, "a sweep changes members of a scenario");
   if (!selection) return selection.error();
   const int trials = arguments.trials ? *arguments.trials : selection->trials.value_or(kTrials);
-  SweepRequest request{std::move(selection->scenarios), {std::move(*axes), "", trials, cases.seed}};
-  if (!arguments.plans.empty()) request.settings.plan = arguments.plans.front();
-  if (Result<std::vector<ControlSetting>> plan = parse_plan(request.settings.plan); !request.settings.plan.empty() && !plan) {
-    return invalid_input(fmt::format("--plan: {}", plan.error().message));
+  SweepRequest request{std::move(selection->scenarios), {std::move(*axes), std::nullopt, trials, cases.seed}};
+  if (!arguments.plans.empty()) {
+    const Result<std::vector<ControlSetting>> plan = parse_plan(arguments.plans.front());
+    if (!plan) return invalid_input(fmt::format("--plan: {}", plan.error().message));
+    request.settings.plan = arguments.plans.front();
   }
   const std::array files{NamedFile("--json", arguments.json_file), NamedFile("--scenario", cases.scenario_file)};
   if (Status distinct = check_distinct(files); !distinct) return distinct.error();

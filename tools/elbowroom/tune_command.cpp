@@ -18,6 +18,7 @@
 #include "elbowroom/experiment/tune_report.hpp"
 #include "elbowroom/report/result_table.hpp"
 #include "elbowroom/tune/profile_file.hpp"
+#include "energy_options.hpp"
 #include "exit_code.hpp"
 #include "interruption.hpp"
 #include "output.hpp"
@@ -37,7 +38,25 @@ struct TuneArguments {
   bool for_run = false;
   std::string profile;
   std::string json_file;
+  std::string objective = "time";
+  EnergyWindowOption energy_window;
 };
+
+/// What a search makes least, and what that is measured with.
+struct ObjectiveRequest {
+  Objective objective = Objective::time;
+  EnergySettings energy;
+};
+
+Result<ObjectiveRequest> objective_of(const TuneArguments& arguments) {
+  const Result<Objective> objective = parse_objective(arguments.objective);
+  if (!objective) return invalid_input(fmt::format("--objective: {}", objective.error().message));
+  Result<EnergySettings> energy = energy_settings(arguments.energy_window);
+  if (!energy) return energy.error();
+  if (*objective == Objective::time && arguments.energy_window.seconds)
+    return invalid_input("--energy-window: given, expected only with --objective energy or product");
+  return ObjectiveRequest{*objective, *std::move(energy)};
+}
 
 constexpr std::string_view kTune = "elbowroom tune";
 
@@ -77,6 +96,9 @@ class TuneCommand {
 
   int run() {
     if (Status checked = check(arguments_); !checked) return complain(kTune, checked.error());
+    Result<ObjectiveRequest> objective = objective_of(arguments_);
+    if (!objective) return complain(kTune, objective.error());
+    objective_ = *std::move(objective);
     const Result<CaseSelection> selection = select_scenarios(arguments_.cases, "tune does not search steps yet");
     if (!selection) return complain(kTune, selection.error());
     const Result<std::unique_ptr<Backend>> backend = open_for(backend_request(arguments_.cases), selection->scenarios);
@@ -120,8 +142,10 @@ class TuneCommand {
     settings.tuner.most_candidates = arguments_.candidates;
     settings.prior = !arguments_.without_prior;
     settings.left_out = left_out_;
-    settings.state_for = profile_;
+    if (!profile_.empty()) settings.state_for = profile_;
     settings.notice = notices();
+    settings.objective = objective_.objective;
+    settings.energy = &objective_.energy;
     line.begin_case(scenario.name);
     const TuneProgress progress = [&](std::string_view step, const Tuner* tuner, std::optional<Seconds> left) {
       line.show(left, tuner == nullptr ? std::string(step) : search_words(*tuner));
@@ -150,6 +174,7 @@ class TuneCommand {
   }
 
   const TuneArguments& arguments_;
+  ObjectiveRequest objective_;
   std::vector<std::string> left_out_;
   std::string profile_;
   Interruption interruption_{kTune};
@@ -172,6 +197,9 @@ void add_tune_command(CLI::App& app, std::function<int()>& chosen) {
       ->take_all();
   command->add_flag("--for-run", arguments->for_run, "Only controls that elbowroom run can apply to a program");
   command->add_option("--profile", arguments->profile, "Profile file to store choices in; ELBOWROOM_PROFILE by default");
+  command->add_option("--objective", arguments->objective, "What is to be least: time, energy, or the product of both")
+      ->capture_default_str();
+  add_energy_window(*command, arguments->energy_window);
   command->add_option("--json", arguments->json_file, "Write elbowroom.tune/1 to this file; - for standard output");
   command->callback([=, &chosen] { chosen = [arguments] { return TuneCommand(*arguments).run(); }; });
 }

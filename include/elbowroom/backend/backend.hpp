@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +34,7 @@ struct DeviceInfo {
   DeviceLimits limits;
   Bytes memory;                                    ///< total
   std::optional<ModelWidth> model = std::nullopt;  ///< of a simulated device; a real one has none
+  std::string bus_id = {};                         ///< "0000:1b:00.0"; empty: simulated, or the driver does not say
 };
 
 /// What the backend really launches for a scenario's compute.
@@ -39,7 +42,7 @@ struct ComputeFacts {
   /// Absent where a library chooses its kernel; then it cannot be shaped from outside.
   std::optional<KernelFootprint> footprint;
   std::optional<Blocks> blocks;
-  std::string shape_refusal;  ///< why padding cannot act on it; empty: it can
+  std::optional<std::string> shape_refusal;  ///< why padding cannot act on it; absent: it can
 };
 
 /// A step made ready on a backend: memory, streams, communicators. Owns everything it needs; destroying it frees all of it.
@@ -87,7 +90,11 @@ class Workload {
   Workload() = default;
 
  private:
-  [[nodiscard]] Result<Program> program_of(Order order, const OverlapPlan& plan) const;
+  /// Lowered at the first call, kept for the next ones; until the next call.
+  [[nodiscard]] Result<const Program*> program_of(Order order, const OverlapPlan& plan);
+
+  std::map<std::pair<Order, OverlapPlan>, Program> lowered_;
+  std::size_t lowered_launches_ = 0;
 };
 
 /// The only thing that acts on devices. Implementations are leaves: nothing includes them, the registry names them.

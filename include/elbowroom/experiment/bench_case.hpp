@@ -10,6 +10,7 @@
 #include "elbowroom/backend/backend.hpp"
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
+#include "elbowroom/experiment/energy_settings.hpp"
 #include "elbowroom/experiment/stored_plans.hpp"
 #include "elbowroom/plan/plan_text.hpp"
 #include "elbowroom/plan/scheme.hpp"
@@ -41,13 +42,14 @@ struct BenchSettings {
   ResidencyChoice residency;
   TunedPlans tuned;                                ///< asked where `schemes` has `tuned`
   std::vector<std::vector<ControlSetting>> plans;  ///< run beside the schemes, each under the label "plan N"
+  const EnergySettings* energy = nullptr;          ///< null: nobody asked for joules
 };
 
 /// Rounds that are run and not counted before `trials` counted ones: the first third of all.
 constexpr int warm_up_rounds(int trials) { return (trials + 1) / 2; }
 
 /// What a case consists of.
-enum class CaseStep { prepare, screen, verify, run, record };
+enum class CaseStep { prepare, screen, verify, run, record, energy };
 
 /// Follows a case.
 class CaseObserver {
@@ -61,8 +63,8 @@ class CaseObserver {
 
 struct CaseMeasurement {
   CaseResult result;
-  std::vector<LabelledTimeline> timelines;  ///< one for each result; empty when the backend cannot record
-  std::string no_record_reason;             ///< why it cannot; empty: it could
+  std::vector<LabelledTimeline> timelines;      ///< one for each result; empty when the backend cannot record
+  std::optional<std::string> no_record_reason;  ///< why it cannot; absent: it could
 };
 
 /// Runs one case under every scheme: screens residencies, verifies every schedule's results, times all schedules in turn in

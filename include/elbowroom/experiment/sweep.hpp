@@ -14,9 +14,9 @@
 namespace elbowroom {
 
 struct SweepSettings {
-  std::vector<SweepAxis> axes;  ///< one or two
-  std::string plan;             ///< what every cell's plan has besides, as parse_plan reads it; empty: nothing
-  int trials = 10;              ///< counted; half as many rounds before them are warm-up
+  std::vector<SweepAxis> axes;      ///< one or two
+  std::optional<std::string> plan;  ///< what every cell's plan has besides, as parse_plan reads it
+  int trials = 10;                  ///< counted; half as many rounds before them are warm-up
   std::uint64_t seed = 1;
 };
 

@@ -12,6 +12,9 @@
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/notice.hpp"
 #include "elbowroom/base/result.hpp"
+#include "elbowroom/energy/objective.hpp"
+#include "elbowroom/energy/scheme_energy.hpp"
+#include "elbowroom/experiment/energy_settings.hpp"
 #include "elbowroom/experiment/timed_rounds.hpp"
 #include "elbowroom/plan/hardware_limit.hpp"
 #include "elbowroom/tune/profile.hpp"
@@ -24,8 +27,11 @@ struct TuneSettings {
   TunerOptions tuner;
   bool prior = true;                  ///< rank candidates by the simulator where it knows the device
   std::vector<std::string> left_out;  ///< controls that no plan sets beyond what the scenario fixes
-  std::string state_for;              ///< a profile: an interrupted search goes on from a file beside it; empty: nothing is kept
-  NoticeSink notice;                  ///< what goes on from where, and why it does not
+  /// A profile: an interrupted search goes on from a file beside it. Absent: nothing is kept.
+  std::optional<std::string> state_for = std::nullopt;
+  NoticeSink notice;  ///< what goes on from where, and why it does not
+  Objective objective = Objective::time;
+  const EnergySettings* energy = nullptr;  ///< not null where the objective is not time
 };
 
 /// Names of controls that `elbowroom run` cannot apply to a program.
@@ -44,6 +50,9 @@ struct TunedCase {
   std::string limited_by;
   /// The fresh rounds after the search: both sides alone, the baselines, the finalists. The same position is the same round.
   std::vector<TimedSchedule> afresh;
+  Objective objective = Objective::time;
+  std::vector<SchemeEnergy>
+      energy;  ///< of the last so many of `afresh`: all but both sides alone; empty where the objective is time
   // Medians of those, like the choice's times; all iterations.
   Microseconds compute_alone{0};
   Microseconds comm_alone{0};
@@ -57,8 +66,10 @@ struct TunedCase {
 };
 
 /// Searches. Then fresh interleaved rounds measure the winner and the steadiest candidate, the baselines, and both sides alone and
-/// one after the other. One of the two candidates is kept only if it is faster there than every baseline beyond noise. The results
-/// of what is chosen are verified. The choice's `stored_at` is the caller's to set. `failed` when nothing could be run.
+/// one after the other. One of the two candidates is kept only if it is faster there than every baseline beyond noise. Where the
+/// objective is not time, it is kept only if its objective is less than every baseline's, and the fastest candidates of other ways
+/// to make room are looked at besides. `unavailable` where there is no energy counter then, before any search. The results of what
+/// is chosen are verified. The choice's `stored_at` is the caller's to set. `failed` when nothing could be run.
 ELBOWROOM_API Result<TunedCase> tune_case(Backend& backend, const Scenario& scenario, const TuneSettings& settings,
                                           const TuneProgress& progress);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -27,9 +28,9 @@ struct RankData {
 /// What is known of a collective operation and of how communication libraries carry it out. One row for each operation.
 struct CollectiveFacts {
   CollectiveOp op;
-  std::string_view name;  ///< in documents
-  bool divides = true;    ///< each rank has an equal share of the bytes
-  int ranks = 0;          ///< that it takes; 0: any number
+  std::string_view name;          ///< in documents
+  bool divides = true;            ///< each rank has an equal share of the bytes
+  std::optional<int> ranks = {};  ///< that it takes; absent: any number
   /// What a document says of it beside its bytes.
   enum class Takes { nothing, root, shares } takes = Takes::nothing;
   RankData (*data)(const Collective& collective, int ranks, int rank);
@@ -39,8 +40,8 @@ struct CollectiveFacts {
   bool exchanges = false;  ///< the library has it as sends and receives, whose kernel takes other blocks and no number of threads
   /// How much copy engines can carry: all of it, or the half that gathers what kernels have added.
   enum class Engines { nothing, gathering_half, all } engines = Engines::nothing;
-  std::string_view no_engines = {};         ///< why they carry nothing
-  std::string_view without_symmetric = {};  ///< what of the library has no kernel on symmetric memory for it; empty: there is one
+  std::optional<std::string_view> no_engines = {};         ///< why they carry nothing
+  std::optional<std::string_view> without_symmetric = {};  ///< what of the library has no kernel on symmetric memory for it
 };
 
 /// In the order of CollectiveOp.

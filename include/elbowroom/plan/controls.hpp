@@ -24,12 +24,12 @@ namespace elbowroom {
 /// Where controls are to act: the facts that decide which values of which control are legal.
 struct ControlSite {
   DeviceLimits device;
-  std::optional<KernelFootprint> compute;  ///< absent: a library chooses its kernel
-  std::optional<Blocks> grid;              ///< of the compute kernel, where that is known beforehand
-  std::string shape_refusal;               ///< why padding cannot act on the compute kernel; empty: it can
-  KernelFootprint comm;                    ///< one block of the collective as its library launches it when nothing is said
-  Blocks comm_blocks;                      ///< as many as the library then launches
-  Collective collective;                   ///< a budget or cluster size given here is the user's and never overruled
+  std::optional<KernelFootprint> compute;    ///< absent: a library chooses its kernel
+  std::optional<Blocks> grid;                ///< of the compute kernel, where that is known beforehand
+  std::optional<std::string> shape_refusal;  ///< why padding cannot act on the compute kernel; absent: it can
+  KernelFootprint comm;                      ///< one block of the collective as its library launches it when nothing is said
+  Blocks comm_blocks;                        ///< as many as the library then launches
+  Collective collective;                     ///< a budget or cluster size given here is the user's and never overruled
   Pattern pattern = Pattern::pipeline;
   int iterations = 1;
   Capabilities can;  ///< of the machine
@@ -38,8 +38,8 @@ struct ControlSite {
 /// The site of a scenario on a device. `compute`, `shape_refusal` and `can` as the backend reports them. `invalid_input` when the
 /// catalog knows no communication kernel that runs on the device.
 ELBOWROOM_API Result<ControlSite> control_site(const Scenario& scenario, const DeviceLimits& device,
-                                               const std::optional<KernelFootprint>& compute, const std::string& shape_refusal,
-                                               const Capabilities& can);
+                                               const std::optional<KernelFootprint>& compute,
+                                               const std::optional<std::string>& shape_refusal, const Capabilities& can);
 
 /// What a control changes.
 enum class ActsOn {

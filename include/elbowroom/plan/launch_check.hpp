@@ -17,8 +17,8 @@ struct LaunchSite {
   const DeviceLimits& device;
   const Capabilities& can;
   const Operation& operation;
-  const KernelFootprint* compute = nullptr;  ///< of a computation; null: a library chooses its kernel
-  std::string_view shape_refusal = {};       ///< why padding cannot act on it
+  const KernelFootprint* compute = nullptr;            ///< of a computation; null: a library chooses its kernel
+  std::optional<std::string_view> shape_refusal = {};  ///< why padding cannot act on it; absent: it can
 };
 
 /// Why no pad acts on a library's kernel, for every backend.

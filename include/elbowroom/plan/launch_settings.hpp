@@ -25,7 +25,7 @@ struct CommSettings {
   /// Threads of each of the collective's blocks (one more warp is the library's own). NCCL reads it once in a process, so another
   /// value needs another process.
   std::optional<Threads> comm_threads;
-  /// The collective's buffers are windows of symmetric memory, which its kernels then read and write at all ranks, without buffers
+  /// The collective's buffers are in symmetric memory, which its kernels then read and write at all ranks, without buffers
   /// of the library's own between: fewer blocks move as much, each with up to all registers of an SM.
   bool symmetric = false;
   /// The collective's data is moved by copy engines, which take no SM; of an all_reduce the half that gathers, after a

@@ -8,7 +8,7 @@
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/device_limits.hpp"
 #include "elbowroom/model/kernel_footprint.hpp"
-#include "elbowroom/plan/residency_windows.hpp"
+#include "elbowroom/plan/pad_ranges.hpp"
 #include "elbowroom/plan/resource.hpp"
 
 namespace elbowroom {
@@ -24,14 +24,14 @@ enum class Gain {
 ELBOWROOM_API std::string_view to_string(Gain gain);
 
 struct ResidencyRow {
-  ResidencyWindow window;
+  PadRange range;
   ResourceSet comm_blocked_by;        ///< at the least pad; empty: a communication block fits
-  std::optional<Bytes> comm_pad_max;  ///< greatest pad of the window at which it still fits; absent when it never does
+  std::optional<Bytes> comm_pad_max;  ///< greatest pad of the range at which it still fits; absent when it never does
   Gain gain = Gain::none;
 };
 
 struct ResidencyPlan {
-  std::vector<ResidencyRow> rows;  ///< as residency_windows() orders them, never empty
+  std::vector<ResidencyRow> rows;  ///< as pad_ranges() orders them, never empty
 };
 
 /// Every residency that padding can reach, with what it means for `comm`. `invalid_input` when one of the two kernels cannot run

@@ -7,6 +7,7 @@
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/time.hpp"
+#include "elbowroom/energy/scheme_energy.hpp"
 #include "elbowroom/model/case.hpp"
 #include "elbowroom/plan/hardware_limit.hpp"
 #include "elbowroom/plan/overlap_plan.hpp"
@@ -25,6 +26,7 @@ struct SchemeResult {
   OverlapMetrics metrics;
   std::string limited_by;  ///< resource that limits the compute kernel's residency under the plan; empty: not known
   std::string note;        ///< one line for the reader; empty: none
+  std::optional<SchemeEnergy> energy = std::nullopt;  ///< absent: not asked for, or CaseResult::no_energy says why
 };
 
 /// A scheme that could not act on the case's kernels.
@@ -43,6 +45,7 @@ struct CaseResult {
   std::optional<Summary> comm_alone;            ///< all iterations
   std::vector<SchemeResult> results;
   std::vector<Refusal> refusals;
+  std::string no_energy = {};  ///< why joules that were asked for are absent; empty: they are there, or nobody asked
 };
 
 /// A bench run: all cases come from one origin, so measured and simulated figures cannot meet in one document.

@@ -21,7 +21,7 @@ struct SweepCell {
   std::optional<Summary> time;
   /// To two plain streams in the same rounds, so that what drifts from cell to cell stays out of it.
   std::optional<RatioSummary> ratio;
-  std::string refused;
+  std::optional<std::string> refused;
 
   bool operator==(const SweepCell&) const = default;
 };
@@ -40,7 +40,7 @@ struct SweepCase {
 struct SweepDocument {
   Origin origin;
   int trials = 1;
-  std::string plan;  ///< what every cell's plan has besides, as it is typed; empty: nothing
+  std::optional<std::string> plan;  ///< what every cell's plan has besides, as it is typed
   std::vector<SweepCase> cases;
 
   [[nodiscard]] ELBOWROOM_API std::size_t cells() const;

@@ -20,8 +20,9 @@ namespace elbowroom {
 struct Surroundings {
   Provenance provenance = Provenance::measured;  ///< a simulated choice is never taken for a measured one
   std::string device;                            ///< catalog name
-  std::string driver;                            ///< version, of the simulator where that took the place of one; empty: none
-  std::string comm_library;  ///< "nccl 2.28.3", with what its environment makes of it "nccl 2.28.3 NCCL_P2P_DISABLE=1"; empty: none
+  std::optional<std::string> driver;             ///< version, of the simulator where that took the place of one
+  std::optional<std::string>
+      comm_library;  ///< "nccl 2.28.3", with what its environment makes of it "nccl 2.28.3 NCCL_P2P_DISABLE=1"
 
   bool operator==(const Surroundings&) const = default;
 };
@@ -56,6 +57,8 @@ struct CollectiveKey {
   DataType dtype = DataType::bf16;
   std::optional<Blocks> comm_blocks;
   std::optional<int> cluster;
+  std::optional<int> root = {};  ///< whose data all get; absent: rank 0
+  std::vector<int> shares = {};  ///< thousandths of what each rank sends, by the rank that gets it; none where all are equal
 
   bool operator==(const CollectiveKey&) const = default;
 };
@@ -128,7 +131,8 @@ ELBOWROOM_API std::vector<std::string> differences(const ProfileKey& wanted, con
 ELBOWROOM_API std::string to_string(const ProfileKey& key);
 
 // Members in the words of documents: "256x32 0+0 1" (threads x registers, static + dynamic bytes, cluster) or "library_gemm bf16";
-// "2^40 flop", "2^38 flop 2^12 blocks", "2^32 B"; "all_reduce bf16 8 blocks cluster 1"; "2^29 B".
+// "2^40 flop", "2^38 flop 2^12 blocks", "2^32 B"; "all_reduce bf16 8 blocks cluster 1", "broadcast bf16 root 1",
+// "all_to_all_v bf16 shares 125:250:375:250"; "2^29 B".
 ELBOWROOM_API std::string in_words(const KernelKey& kernel);
 ELBOWROOM_API std::string in_words(const ComputeClass& size);
 ELBOWROOM_API std::string in_words(const CollectiveKey& collective);

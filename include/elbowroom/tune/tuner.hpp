@@ -37,7 +37,7 @@ struct TunerOptions {
 struct MeasuredCandidate {
   Candidate candidate;
   std::vector<Microseconds> times;
-  std::string dropped;  ///< why it gets no more trials; empty: it may
+  std::optional<std::string> dropped;  ///< why it gets no more trials; absent: it may
 
   /// Only with at least one time.
   [[nodiscard]] RankInterval interval() const { return rank_interval(times); }

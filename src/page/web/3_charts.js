@@ -11,6 +11,9 @@ function domainOf(unit, values) {
   return [low - margin, high + margin];
 }
 
+/** Where the bars of a unit begin: what there is none of, or what a ratio is compared with. */
+const baseOf = (unit) => (unit === "us" || unit === "J" || unit === "%" ? 0 : 1);
+
 const cut = (text, width, letter = 6.7) => (text.length * letter > width ? `${text.slice(0, Math.max(1, Math.floor(width / letter) - 1))}…` : text);
 
 /** Ticks below a plot, each a thin line through it. */
@@ -27,7 +30,7 @@ function gridLines(x, top, height, scale, unit) {
 function timesOf(view, provenance) {
   const numbers = view.rows.flatMap((row) => [row.median, row.low, row.high, ...row.times]);
   const references = view.references.filter((reference) => isNumber(reference.value)).sort((a, b) => a.value - b.value);
-  const all = [...numbers, ...references.map((reference) => reference.value), ...(view.unit === "us" ? [] : [view.unit === "%" ? 0 : 1])];
+  const all = [...numbers, ...references.map((reference) => reference.value), baseOf(view.unit)];
   const scale = scaleOf(view.unit, all);
   const note = view.marked_as && view.rows.some((row) => row.marked) ? make("span.note", {}, `* ${view.marked_as}`) : null;
   return figureOf(view.title, provenance, [note], (width) => {
@@ -64,7 +67,7 @@ function referenceLine(reference, x, top, height, place, scale, unit) {
 /** A bar from zero (of lengths), a whisker for the interval, a point for the median; single runs as strokes. */
 function timeRow(row, x, y, labels, width, words, scale, unit, provenance) {
   const middle = y + ROW / 2;
-  const from = x(unit === "us" ? 0 : unit === "%" ? 0 : 1);
+  const from = x(baseOf(unit));
   const said = row.provenance && row.provenance !== provenance ? ` (${row.provenance})` : "";
   const lines = [row.label + said, row.detail, isNumber(row.median) ? `${exactly(row.median, unit)}` : `${row.times.length} runs`,
     isNumber(row.low) ? `${exactly(row.low, unit)} to ${exactly(row.high, unit)}` : "",

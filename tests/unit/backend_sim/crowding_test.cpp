@@ -6,7 +6,7 @@
 #include "backend_sim/calibration.hpp"
 #include "backend_sim/compute_model.hpp"
 #include "backend_sim/performance.hpp"
-#include "elbowroom/plan/residency_windows.hpp"
+#include "elbowroom/plan/pad_ranges.hpp"
 #include "small_machine.hpp"
 
 namespace elbowroom::sim {
@@ -61,8 +61,8 @@ struct Alone {
 Alone any_alone(const DeviceLimits& device) {
   Alone alone{any_kernel(), Bytes(0), *rc::gen::inRange(1, 3)};
   if (std::holds_alternative<LibraryGemm>(alone.kernel)) return alone;
-  const std::vector<ResidencyWindow> windows = *residency_windows(device, compute_profile(alone.kernel, device)->footprint);
-  alone.pad = windows[*rc::gen::inRange<std::size_t>(0, windows.size())].pad_min;
+  const std::vector<PadRange> ranges = *pad_ranges(device, compute_profile(alone.kernel, device)->footprint);
+  alone.pad = ranges[*rc::gen::inRange<std::size_t>(0, ranges.size())].pad_min;
   return alone;
 }
 

@@ -7,7 +7,7 @@
 
 #include "elbowroom/model/device_catalog.hpp"
 #include "elbowroom/plan/occupancy.hpp"
-#include "elbowroom/plan/residency_windows.hpp"
+#include "elbowroom/plan/pad_ranges.hpp"
 #include "elbowroom/plan/shape.hpp"
 #include "elbowroom/trace/overlap_metrics.hpp"
 #include "scenarios.hpp"
@@ -102,11 +102,11 @@ TEST(MeasuredFindings, TightCapsOnComputeBoundKernelsLose) {
   scenario.collective.bytes = mebibytes(512);
   const auto sgemm = simulated("h200", scenario);
   const double unshaped = time_of(*sgemm, Order::concurrent, urgent());
-  const std::vector<ResidencyWindow> windows = *residency_windows(h200, *sgemm->compute().footprint);
-  for (const ResidencyWindow& window : windows) {
-    if (window.pad_min == Bytes(0)) continue;
-    const OverlapPlan plan = urgent(*shape_to(h200, *sgemm->compute().footprint, window.blocks_per_sm));
-    EXPECT_GT(time_of(*sgemm, Order::concurrent, plan), unshaped) << window.blocks_per_sm.count();
+  const std::vector<PadRange> ranges = *pad_ranges(h200, *sgemm->compute().footprint);
+  for (const PadRange& range : ranges) {
+    if (range.pad_min == Bytes(0)) continue;
+    const OverlapPlan plan = urgent(*shape_to(h200, *sgemm->compute().footprint, range.blocks_per_sm));
+    EXPECT_GT(time_of(*sgemm, Order::concurrent, plan), unshaped) << range.blocks_per_sm.count();
   }
 }
 
@@ -124,14 +124,14 @@ TEST(MeasuredFindings, ShapingAddsToPriorityOnMemoryBoundWorkAndItsBestCapMoves)
     double best = time_of(*gelu, Order::concurrent, urgent());
     std::int64_t best_cap = 8;
     double tightest = 0;
-    const std::vector<ResidencyWindow> windows = *residency_windows(h200, *gelu->compute().footprint);
-    for (const ResidencyWindow& window : windows) {
+    const std::vector<PadRange> ranges = *pad_ranges(h200, *gelu->compute().footprint);
+    for (const PadRange& range : ranges) {
       OverlapPlan plan = urgent();
-      plan.pad = window.pad_min;
+      plan.pad = range.pad_min;
       tightest = time_of(*gelu, Order::concurrent, plan);
       if (tightest < best) {
         best = tightest;
-        best_cap = window.blocks_per_sm.count();
+        best_cap = range.blocks_per_sm.count();
       }
     }
     EXPECT_GT(tightest, best * 1.05) << "one block per SM destroys the gain";

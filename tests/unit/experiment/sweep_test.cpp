@@ -25,7 +25,9 @@ class Watching : public SweepObserver {
   std::string kept;
 };
 
-SweepSettings settings_of(const std::string& axes, const std::string& plan = "") { return {*parse_sweep(axes), plan, 2, 1}; }
+SweepSettings settings_of(const std::string& axes, std::optional<std::string> plan = std::nullopt) {
+  return {*parse_sweep(axes), std::move(plan), 2, 1};
+}
 
 class Sweep : public ::testing::Test {
  protected:
@@ -34,7 +36,7 @@ class Sweep : public ::testing::Test {
     EXPECT_TRUE(document) << document.error().message;
     return *document;
   }
-  std::string refusal(const std::string& axes, const std::string& plan = "") {
+  std::string refusal(const std::string& axes, const std::optional<std::string>& plan = std::nullopt) {
     const Result<SweepDocument> document = plan_sweep(*backend_, {small_case()}, settings_of(axes, plan));
     return document ? "accepted" : document.error().message;
   }
@@ -94,7 +96,7 @@ TEST_F(Sweep, KeepsTheReasonOfACellThatCannotAct) {
   SweepDocument document = planned(settings_of("cluster=1:3"));
   ASSERT_TRUE(run_sweep(*backend_, document, watching_));
   EXPECT_TRUE(document.cases[0].cells[0]->time);
-  EXPECT_THAT(document.cases[0].cells[1]->refused, StartsWith("cluster: 3, expected one of "));
+  EXPECT_THAT(document.cases[0].cells[1]->refused.value_or(""), StartsWith("cluster: 3, expected one of "));
 }
 
 TEST_F(Sweep, RefusesBeforeAnythingRuns) {

@@ -91,8 +91,8 @@ TEST(CollectiveFacts, AShareOfNothingIsNothing) {
 
 TEST(CollectiveFacts, GiveAReasonForWhatEnginesAndSymmetricMemoryCannot) {
   for (const CollectiveFacts& facts : collectives()) {
-    EXPECT_EQ(facts.engines == CollectiveFacts::Engines::nothing, !facts.no_engines.empty()) << facts.name;
-    EXPECT_TRUE(!facts.exchanges || !facts.without_symmetric.empty()) << facts.name;
+    EXPECT_EQ(facts.engines == CollectiveFacts::Engines::nothing, facts.no_engines.has_value()) << facts.name;
+    EXPECT_TRUE(!facts.exchanges || facts.without_symmetric.has_value()) << facts.name;
   }
 }
 

@@ -23,7 +23,7 @@ inline KernelFootprint block(std::int64_t threads, std::int64_t registers, std::
 /// 256 threads: 2,048 / 256 = 8 blocks on H200. 30 registers round up to 32 per thread: 65,536 / (256 * 32) = 8 blocks.
 inline const KernelFootprint kEightBlocks = block(256, 30);
 
-/// A SIMT GEMM of 64 x 64 tiles: registers allow 4 blocks on H200 (occupancy_test), its windows are in residency_windows_test.
+/// A SIMT GEMM of 64 x 64 tiles: registers allow 4 blocks on H200 (occupancy_test), its ranges are in pad_ranges_test.
 inline const KernelFootprint kSimtGemm = block(256, 56, 4'096);
 
 /// A tensor-core GEMM of 64 x 64 tiles: each of its 4 warps takes 96 * 32 of the 16,384 registers of its quarter of an SM, so 5

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "elbowroom/plan/lower.hpp"
 #include "unit/plan/sites.hpp"
 
 namespace elbowroom {

@@ -36,12 +36,12 @@ TEST(ResidencyPlan, RegistersKeepNcclOutOfASimtGemmOnH200) {
 
 TEST(ResidencyPlan, SmallBlocksOnH200ShareAnSmWithNcclAtOnePerSm) {
   // 4 warps of 16 registers (512 each), beside NCCL's 16 warps of 3,072: 12,288 + 512 in every partition. Shared memory leaves
-  // 233,472 - 105,856 = 127,616 to one block; its window begins at 116,864. Both less the reserve of 1,024.
+  // 233,472 - 105,856 = 127,616 to one block; its range begins at 116,864. Both less the reserve of 1,024.
   const Result<ResidencyPlan> plan = plan_residencies(device("h200"), block(128, 16), comm("nccl-2.28:512", "h200"));
   ASSERT_TRUE(plan.ok());
   const ResidencyRow& last = plan->rows.back();
-  EXPECT_EQ(last.window.blocks_per_sm, BlocksPerSm(1));
-  EXPECT_EQ(last.window.pad_min, Bytes(116'864 - 1'024));
+  EXPECT_EQ(last.range.blocks_per_sm, BlocksPerSm(1));
+  EXPECT_EQ(last.range.pad_min, Bytes(116'864 - 1'024));
   EXPECT_EQ(last.comm_pad_max, Bytes(127'616 - 1'024));
   EXPECT_EQ(last.gain, Gain::co_resident);
 }
@@ -55,10 +55,10 @@ TEST(ResidencyPlan, LdsWindowsBesideRccl) {
   };
   for (const Expected& expected : {Expected{1, 33'280, 60'928}, Expected{2, 22'016, 30'208}, Expected{3, 16'896, 19'968}}) {
     const auto row = std::find_if(plan->rows.begin(), plan->rows.end(), [&](const ResidencyRow& each) {
-      return each.window.blocks_per_sm == BlocksPerSm(expected.blocks);
+      return each.range.blocks_per_sm == BlocksPerSm(expected.blocks);
     });
     ASSERT_NE(row, plan->rows.end());
-    EXPECT_EQ(row->window.pad_min, Bytes(expected.pad_min));
+    EXPECT_EQ(row->range.pad_min, Bytes(expected.pad_min));
     EXPECT_EQ(row->comm_pad_max, Bytes(expected.comm_pad_max));
     EXPECT_EQ(row->gain, Gain::co_resident);
   }
@@ -100,10 +100,10 @@ RC_GTEST_PROP(ResidencyPlanProperty, OnHopperOnlyOneBlockPerSmLeavesNcclItsShare
   const Bytes own = Bytes(1'024) + footprint.static_shared + footprint.dynamic_shared;
   for (const ResidencyRow& row : padded_rows(name, footprint, "nccl-2.28:544")) {
     const bool shared_fits = !row.comm_blocked_by.contains(Resource::shared_memory);
-    RC_ASSERT(shared_fits == (row.window.blocks_per_sm == BlocksPerSm(1)));
+    RC_ASSERT(shared_fits == (row.range.blocks_per_sm == BlocksPerSm(1)));
     if (row.comm_pad_max) {
       // Allocation goes in granules of 128 B.
-      RC_ASSERT(round_up(own + row.window.pad_min, Bytes(128)) == Bytes(116'864));
+      RC_ASSERT(round_up(own + row.range.pad_min, Bytes(128)) == Bytes(116'864));
       RC_ASSERT(round_up(own + *row.comm_pad_max, Bytes(128)) == Bytes(127'616));
     }
   }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "elbowroom/plan/occupancy.hpp"
-#include "elbowroom/plan/residency_windows.hpp"
+#include "elbowroom/plan/pad_ranges.hpp"
 #include "unit/plan/footprints.hpp"
 
 namespace elbowroom {

@@ -16,7 +16,7 @@ using testing::device;
 using testing::kSimtGemm;
 
 TEST(ShapeTo, TakesTheLeastPadAndNothingElse) {
-  // The window of 2 begins at 72,832 (residency_windows_test).
+  // The range of 2 begins at 72,832 (pad_ranges_test).
   const Result<OverlapPlan> plan = shape_to(device("h200"), kSimtGemm, BlocksPerSm(2));
   ASSERT_TRUE(plan.ok());
   OverlapPlan expected;

@@ -17,11 +17,11 @@ inline Scenario scenario_of(Compute compute, CollectiveOp op = CollectiveOp::all
 /// A pipeline of eight on `on`: an elementwise kernel of eight blocks per SM, or a library's GEMM.
 inline ControlSite elementwise_site(std::string_view on = "h200", CollectiveOp op = CollectiveOp::all_reduce) {
   return *control_site(scenario_of(Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(4096)}, op), device(on), kEightBlocks,
-                       "", capabilities_of(device(on)));
+                       std::nullopt, capabilities_of(device(on)));
 }
 
 inline ControlSite library_site(std::string_view on = "h200", CollectiveOp op = CollectiveOp::all_reduce) {
-  return *control_site(scenario_of(LibraryGemm{8192, 8192, 8192, DataType::bf16}, op), device(on), std::nullopt, "",
+  return *control_site(scenario_of(LibraryGemm{8192, 8192, 8192, DataType::bf16}, op), device(on), std::nullopt, std::nullopt,
                        capabilities_of(device(on)));
 }
 

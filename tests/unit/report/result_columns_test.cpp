@@ -34,7 +34,9 @@ TEST(ResultColumns, TagsAreUniqueAndDescribed) {
 }
 
 TEST(ResultColumns, TagsArePathsInTheDocument) {
-  const auto result = nlohmann::json::parse(to_json(example_document()))["cases"][0]["results"][0];
+  ResultDocument document = example_document();
+  document.cases[0].results[0].energy = SchemeEnergy{};
+  const auto result = nlohmann::json::parse(to_json(document))["cases"][0]["results"][0];
   for (const ResultColumn& described : result_columns()) {
     std::string path = "/" + std::string(described.tag.substr(0, described.tag.find("..")));
     std::replace(path.begin(), path.end(), '.', '/');

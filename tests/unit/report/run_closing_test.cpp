@@ -68,7 +68,11 @@ TEST(RunClosing, SaysWhenProcessesChoseDifferently) {
 TEST(RunClosing, SaysWhyNothingWasCompared) {
   ProcessReport none = process("plain", 0, 0);
   none.trial.arms.clear();
+  none.trial.state = "trying";
   EXPECT_EQ(closing_line(run_with({none})), "the program ran as it is: it ended before a comparison did (640 collectives)");
+  none.trial.state = "settled";
+  EXPECT_EQ(closing_line(run_with({none})),
+            "the program ran as it is: the times of its steps did not become known (640 collectives)");
   none.trial.repetition = 0;
   EXPECT_EQ(closing_line(run_with({none})), "the program ran as it is: no repetition was found among 640 collectives");
   none.activity.collectives.clear();

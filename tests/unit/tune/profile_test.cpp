@@ -191,11 +191,60 @@ TEST(ProfileKey, GivesBackTheProductsThatItNames) {
        {"", "2^", "2^40", "2^40 flops", "40 flop", "2^128 flop", "2^-1 flop", "2^040 flop", "2^40 B 2^3 blocks"}) {
     EXPECT_FALSE(parse_compute_class(size)) << size;
   }
-  for (const char* collective : {"", "all_reduce", "all_reduce bf16 ", "all_reduce bf16 blocks", "all_reduce bf16 8",
-                                 "all_gather bf16 cluster", "all_reduce bf16 cluster 1 8 blocks", "all_reduce f16"}) {
+  for (const char* collective :
+       {"", "all_reduce", "all_reduce bf16 ", "all_reduce bf16 blocks", "all_reduce bf16 8", "all_gather bf16 cluster",
+        "all_reduce bf16 cluster 1 8 blocks", "all_reduce f16", "broadcast bf16 root", "broadcast bf16 root 0",
+        "broadcast bf16 root 1 cluster 1", "all_to_all_v bf16 shares", "all_to_all_v bf16 shares 500:500",
+        "all_to_all_v bf16 shares 1:", "all_to_all_v bf16 shares 1,2"}) {
     EXPECT_FALSE(parse_collective(collective)) << collective;
   }
   for (const char* size : {"", "2^29", "2^29 flop", "29 B", "2^+29 B"}) EXPECT_FALSE(parse_byte_class(size)) << size;
+}
+
+TEST(ProfileKey, TellsRootsAndSharesApart) {
+  Scenario scenario;
+  scenario.gpus = 4;
+  scenario.compute = LibraryGemm{8192, 8192, 8192, DataType::bf16};
+  scenario.collective = {CollectiveOp::broadcast, mebibytes(512), DataType::bf16, std::nullopt, std::nullopt};
+  const ProfileKey first = profile_key(scenario, std::nullopt, {});
+  EXPECT_EQ(in_words(first.collective), "broadcast bf16");  // as profiles of versions without roots say it
+  scenario.collective.root = 0;
+  EXPECT_EQ(profile_key(scenario, std::nullopt, {}), first);
+  scenario.collective.root = 3;
+  const ProfileKey third = profile_key(scenario, std::nullopt, {});
+  EXPECT_NE(third, first);
+  EXPECT_EQ(in_words(third.collective), "broadcast bf16 root 3");
+  EXPECT_EQ(differences(third, first), (std::vector<std::string>{"collective broadcast bf16 root 3, stored broadcast bf16"}));
+
+  scenario.collective.op = CollectiveOp::all_to_all_v;
+  scenario.collective.root.reset();
+  const auto of_shares = [&](std::vector<double> shares) {
+    scenario.collective.shares = std::move(shares);
+    return profile_key(scenario, std::nullopt, {});
+  };
+  const ProfileKey equal = of_shares({2, 2, 2, 2});
+  EXPECT_EQ(in_words(equal.collective), "all_to_all_v bf16");  // as profiles of versions without shares say it
+  const ProfileKey uneven = of_shares({1, 2, 3, 2});
+  EXPECT_NE(uneven, equal);
+  EXPECT_EQ(in_words(uneven.collective), "all_to_all_v bf16 shares 125:250:375:250");  // of 8
+  EXPECT_EQ(of_shares({0.5, 1, 1.5, 1}), uneven) << "only their ratios count";
+  EXPECT_NE(of_shares({2, 1, 3, 2}), uneven) << "who gets more matters";
+}
+
+TEST(Profile, KeepsChoicesOfDifferentSharesApart) {
+  StoredChoice even = choice(29);
+  even.key.collective = *parse_collective("all_to_all_v bf16");
+  StoredChoice uneven = even;
+  uneven.key.collective = *parse_collective("all_to_all_v bf16 shares 125:250:375:250");
+  uneven.trials = 7;
+  Profile profile;
+  profile.put(even);
+  profile.put(uneven);
+  const Result<Profile> read = parse_profile(to_json(profile), "file");
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->choices().size(), 2U);
+  EXPECT_EQ(*read->find(even.key), even);
+  EXPECT_EQ(*read->find(uneven.key), uneven);
 }
 
 RC_GTEST_PROP(ProfileKeyProperty, WordsGiveItsMembersBack, ()) {
@@ -208,7 +257,9 @@ RC_GTEST_PROP(ProfileKeyProperty, WordsGiveItsMembersBack, ()) {
   const ComputeClass flop{ComputeClass::Unit::flop, below(128), maybe(below(128))};
   const ComputeClass bytes{ComputeClass::Unit::bytes, below(128), std::nullopt};
   for (const ComputeClass& size : {flop, bytes}) RC_ASSERT(parse_compute_class(in_words(size)) == size);
-  const CollectiveKey collective{static_cast<CollectiveOp>(below(4)), DataType::bf16, maybe(Blocks(below(4096))), maybe(below(64))};
+  CollectiveKey collective{static_cast<CollectiveOp>(below(7)), DataType::bf16, maybe(Blocks(below(4096))), maybe(below(64))};
+  collective.root = maybe(1 + below(4095));
+  if (below(2) == 1) collective.shares = {below(500), 501 + below(500), below(1001)};
   RC_ASSERT(parse_collective(in_words(collective)) == collective);
   const ByteClass size{below(128)};
   RC_ASSERT(parse_byte_class(in_words(size)) == size);
@@ -221,7 +272,7 @@ TEST(ProfileKey, HoldsWhatTheEnvironmentMakesOfTheLibrary) {
   EXPECT_EQ(library({{"NCCL_P2P_DISABLE", "1"}, {"NCCL_ALGO", "a\nb c"}, {"nccl", "2.28.9"}}),
             "nccl 2.28.9 NCCL_ALGO=a?b?c NCCL_P2P_DISABLE=1");
   EXPECT_EQ(library({{"rccl", "2.21.5"}}), "rccl 2.21.5");
-  EXPECT_EQ(library({{"cuda", "13.0"}}), "");
+  EXPECT_EQ(library({{"cuda", "13.0"}}), std::nullopt);
   EXPECT_EQ(surroundings(Provenance::measured, "h200", Versions{{"driver", "580.65"}}).driver, "580.65");
   EXPECT_EQ(surroundings(Provenance::simulated, "h200", Versions{{"simulator", "2"}, {"driver", "580.65"}}).driver, "simulator 2");
 }

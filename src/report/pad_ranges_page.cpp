@@ -1,4 +1,4 @@
-#include "elbowroom/report/windows_page.hpp"
+#include "elbowroom/report/pad_ranges_page.hpp"
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ constexpr std::array kTypicalKernels{
 };
 
 constexpr std::string_view kIntroduction =
-    R"(# Shared-memory windows
+    R"(# Pad ranges
 
 How much dynamic shared memory to add to a kernel's launch so that an SM holds exactly n of its blocks, for typical kernels on every
 device of the catalog, and whether a block of the communication library then finds room on the same SM.
@@ -66,8 +66,8 @@ void add_kernel(std::string& page, const TypicalKernel& kernel, const DeviceLimi
   }
   page += "| blocks per SM | pad min | pad max | limited by | a comm block beside them |\n| --: | --: | --: | --- | --- |\n";
   for (const ResidencyRow& row : report->plan.rows) {
-    fmt::format_to(out, "| {} | {} | {} | {} | {} |\n", row.window.blocks_per_sm.count(), grouped(row.window.pad_min.count()),
-                   grouped(row.window.pad_max.count()), in_words(row.window.limited_by), comm_cell(row));
+    fmt::format_to(out, "| {} | {} | {} | {} | {} |\n", row.range.blocks_per_sm.count(), grouped(row.range.pad_min.count()),
+                   grouped(row.range.pad_max.count()), in_words(row.range.limited_by), comm_cell(row));
   }
 }
 
@@ -87,7 +87,7 @@ void add_device(std::string& page, const DeviceLimits& device) {
 
 }  // namespace
 
-std::string shared_memory_windows_page() {
+std::string pad_ranges_page() {
   std::string page(kIntroduction);
   for (const DeviceLimits& device : device_catalog()) add_device(page, device);
   return page;

@@ -1,4 +1,4 @@
-#include "elbowroom/report/windows_page.hpp"
+#include "elbowroom/report/pad_ranges_page.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,20 +12,19 @@ namespace elbowroom {
 namespace {
 
 TEST(WindowsPage, CoversEveryDeviceOfTheCatalog) {
-  const std::string page = shared_memory_windows_page();
+  const std::string page = pad_ranges_page();
   for (const DeviceLimits& device : device_catalog()) EXPECT_THAT(page, ::testing::HasSubstr("## " + device.title));
   EXPECT_EQ(page.find("Does not run"), std::string::npos);
-  // The f32 GEMM of residency_windows_test on H200.
+  // The f32 GEMM of pad_ranges_test on H200.
   EXPECT_THAT(page, ::testing::HasSubstr("| 3 | 53,376 | 72,704 | shared memory | blocked by registers, shared memory |"));
 }
 
 TEST(WindowsPage, IsWhatTheDocumentationHolds) {
-  std::ifstream file(ELBOWROOM_SOURCE_DIR "/docs/shared-memory-windows.md");
+  std::ifstream file(ELBOWROOM_SOURCE_DIR "/docs/pad-ranges.md");
   ASSERT_TRUE(file.is_open());
   std::ostringstream text;
   text << file.rdbuf();
-  EXPECT_TRUE(text.str() == shared_memory_windows_page())
-      << "write it again: elbowroom plan --page > docs/shared-memory-windows.md";
+  EXPECT_TRUE(text.str() == pad_ranges_page()) << "write it again: elbowroom plan --page > docs/pad-ranges.md";
 }
 
 }  // namespace

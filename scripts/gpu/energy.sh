@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Energy on a machine with two GPUs, in 8 minutes: one case five times, the counter beside the power samples, and a table of the schemes of
+# six cases by time and joules. Binaries are taken from build/gpu (made by scripts/gpu/collect.sh) or from build/release.
+#   usage: scripts/gpu/energy.sh OUT
+#   REPEAT_WINDOW (8), TABLE_WINDOW (5), TUNE_WINDOW (3): seconds for each schedule. Windows of 30 s take four times as long; a table says how
+#   far off shorter ones are.
+#   CASES: a regular expression of the suite controls. SECONDS_LEFT (480) bounds the call; what was measured by then is kept.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+out=${1:?usage: scripts/gpu/energy.sh OUT}
+mkdir -p "$out"
+bin=build/gpu
+[[ -x $bin/elbowroom ]] || bin=build/release/bin
+begun=$SECONDS
+failed=0
+
+# NVLink multicast stays off (it can put a shared host's GPUs out of service). Libraries of a Python environment are found too.
+export NCCL_NVLS_ENABLE=0
+for dir in $(python3 -c 'import glob, nvidia
+for root in nvidia.__path__: print(*glob.glob(root + "/*/lib"))' 2>/dev/null); do
+  LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$dir
+done
+export LD_LIBRARY_PATH
+
+# check NAME COMMAND...: runs it in what is left of the time, keeps its output, remembers a failure.
+check() {
+  local name=$1 left=$((${SECONDS_LEFT:-480} - SECONDS + begun - 10))
+  shift
+  printf '\n== %s, %s s left: %s\n' "$name" "$left" "$*"
+  ((left > 0)) || { echo "FAILED: $name, no time left"; failed=1; return; }
+  timeout --kill-after=5 "$left" "$@" 2>&1 | tee "$out/$name.txt"
+  local code=${PIPESTATUS[0]}
+  ((code == 0)) || { echo "FAILED: $name, exit code $code"; failed=1; }
+}
+
+nvidia-smi --query-gpu=index,name,temperature.gpu,power.draw,clocks.sm,power.limit --format=csv | tee "$out/machine.txt"
+for number in 1 2 3 4 5; do
+  check "repeat-$number" "$bin/elbowroom" bench --suite controls --only '^gelu-ar$' -g 2 --scheme concurrent --trials 3 \
+    --energy-window "${REPEAT_WINDOW:-8}" --json "$out/repeat-$number.json"
+done
+check table "$bin/elbowroom" bench --suite controls --only "${CASES:-^(cublas-8k-ar|cublas-8k-ag64|gelu-ar|gelu-ag|hgemm-ar|sgemm-ar)$}" -g 2 --trials 6 \
+  --scheme concurrent,priority,shaped,shaped_priority \
+  --energy-window "${TABLE_WINDOW:-5}" --json "$out/table.json" --markdown "$out/table.md"
+check tune "$bin/elbowroom" tune --suite controls --only '^gelu-ar$' -g 2 --budget 5 --objective energy \
+  --energy-window "${TUNE_WINDOW:-3}" --json "$out/tune.json"
+check verdict python3 -B scripts/gpu/energy_verdict.py "$out"
+exit "$failed"

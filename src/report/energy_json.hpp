@@ -1,0 +1,11 @@
+#pragma once
+
+#include "elbowroom/energy/scheme_energy.hpp"
+#include "report/json_values.hpp"
+
+namespace elbowroom::detail {
+
+/// The member `energy` of a schedule in a result or tune document.
+OrderedJson energy_json(const SchemeEnergy& energy);
+
+}  // namespace elbowroom::detail

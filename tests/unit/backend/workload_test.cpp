@@ -1,0 +1,71 @@
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "elbowroom/backend/backend.hpp"
+#include "unit/model/steps.hpp"
+
+namespace elbowroom {
+namespace {
+
+/// Notes what it is asked.
+class NotingWorkload : public Workload {
+ public:
+  using Workload::accepts;
+  using Workload::compute;
+  using Workload::record;
+  using Workload::run;
+  using Workload::verify;
+
+  [[nodiscard]] const Step& step() const override { return step_; }
+  [[nodiscard]] const ComputeFacts& compute(int) const override { return facts_; }
+  [[nodiscard]] const Capabilities& capabilities() const override { return can_; }
+  [[nodiscard]] Status accepts(const Program&) const override {
+    ++asked;
+    return acceptable ? Status() : invalid_input("pad_bytes: no");
+  }
+  Result<Microseconds> run(const Program& program) override {
+    ran.push_back(program);
+    return Microseconds(1);
+  }
+  Result<Timeline> record(const Program&) override { return Timeline(); }
+  Status verify(const Program&) override { return {}; }
+
+  mutable int asked = 0;
+  bool acceptable = true;
+  std::vector<Program> ran;
+
+ private:
+  Step step_ = two_stages();
+  ComputeFacts facts_;
+  Capabilities can_;
+};
+
+TEST(Workload, LowersTheStepOnceForAnOrderAndAPlan) {
+  NotingWorkload workload;
+  OverlapPlan priority;
+  priority.priority = true;
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(workload.run(Order::concurrent, {}));
+    ASSERT_TRUE(workload.run(Order::concurrent, priority));
+    ASSERT_TRUE(workload.run(Order::sequential, {}));
+  }
+  ASSERT_TRUE(workload.verify(Order::concurrent, {}));
+  EXPECT_EQ(workload.asked, 3);
+  ASSERT_EQ(workload.ran.size(), 9U);
+  for (std::size_t at = 3; at < 9; ++at) EXPECT_EQ(workload.ran[at], workload.ran[at - 3]);
+  EXPECT_NE(workload.ran[0], workload.ran[1]);
+  EXPECT_NE(workload.ran[0], workload.ran[2]);
+}
+
+TEST(Workload, WhatWasRefusedIsAskedAgain) {
+  NotingWorkload workload;
+  workload.acceptable = false;
+  EXPECT_FALSE(workload.run(Order::concurrent, {}));
+  EXPECT_TRUE(workload.ran.empty());
+  workload.acceptable = true;
+  EXPECT_TRUE(workload.run(Order::concurrent, {}));
+}
+
+}  // namespace
+}  // namespace elbowroom
