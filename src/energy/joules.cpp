@@ -167,8 +167,8 @@ Result<JoulesPerIteration> joules_per_iteration(std::span<const Samples> samples
   if (!period) return period.error();
   const auto done = [&](Microseconds at) { return iterations_at(runs, iterations, at); };
   const double all = done(end) - done(begin);
-  if (all < 2.0 * iterations) {
-    return invalid_input(fmt::format("the window holds {:.1f} runs, expected at least 2", all / iterations));
+  if (all < static_cast<double>(kLeastRuns) * iterations) {
+    return invalid_input(fmt::format("the window holds {:.1f} runs, expected at least {}", all / iterations, kLeastRuns));
   }
   const Result<Sums> whole = sums_of(samples, *updates, begin, end);
   if (!whole) return whole.error();

@@ -136,7 +136,11 @@ Result<SchemeEnergy> EnergyTrials::measure(const std::string& label, Order order
   const Microseconds ready = Sampler::now() + period_ * kPeriodsBeyond;
   if (Status settled = run_until(ready, order, plan, runs); !settled) return settled.error();
   const Microseconds begin = runs.back().end;
-  if (Status ran = run_until(begin + windows_.window, order, plan, runs); !ran) return ran.error();
+  const std::size_t before = runs.size();
+  // A run may be longer than the window that was asked for.
+  do {
+    if (Status ran = run_until(begin + windows_.window, order, plan, runs); !ran) return ran.error();
+  } while (runs.size() < before + kLeastRuns);
   const Microseconds end = runs.back().end;
   if (Status over = run_until(end + period_ * kPeriodsBeyond, order, plan, runs); !over) return over.error();
   const Result<Sampled> sampled = sampler.stop();

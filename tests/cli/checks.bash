@@ -9,8 +9,8 @@ command_line=
 
 fail() {
   echo "FAIL: elbowroom $command_line: $1"
-  sed 's/^/  stdout: /' "$out" | head -5
-  sed 's/^/  stderr: /' "$err" | head -5
+  sed 's/^/  stdout: /' "$out" | head -30
+  sed 's/^/  stderr: /' "$err" | head -30
   failures=$((failures + 1))
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -54,9 +55,12 @@ struct JoulesPerIteration {
 inline constexpr int kWindowParts = 10;
 
 /// The window from `begin` to `end`, in which runs of `iterations` each follow one another. `samples`: of each GPU, from before
-/// `begin` to after `end`. `invalid_input` where the window holds less than two runs or too few updates: kLeastUpdates.
+/// `begin` to after `end`. `invalid_input` where the window holds fewer than kLeastRuns or kLeastUpdates.
 ELBOWROOM_API Result<JoulesPerIteration> joules_per_iteration(std::span<const Samples> samples, std::span<const RunSpan> runs,
                                                               int iterations, Microseconds begin, Microseconds end);
+
+/// In a window: of a single one the pauses around it would be a part that differs from window to window.
+inline constexpr std::size_t kLeastRuns = 2;
 
 /// Of a counter inside a window; its ends are then uncertain by 5 % of it at most.
 inline constexpr int kLeastUpdates = 20;
