@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "elbowroom/backend/launcher.hpp"
-#include "elbowroom/plan/lower.hpp"
 
 namespace elbowroom {
 namespace {
@@ -23,7 +22,7 @@ const ComputeFacts& Workload::compute() const {
   return first == operations.end() ? none : compute(static_cast<int>(first - operations.begin()));
 }
 
-Status Workload::accepts(const OverlapPlan& plan) const {
+Status Workload::accepts(const StepPlan& plan) const {
   // Two repeats have every kind of launch that more have.
   Step shortest = step();
   shortest.repeats = std::min(shortest.repeats, 2);
@@ -31,7 +30,7 @@ Status Workload::accepts(const OverlapPlan& plan) const {
   return program ? accepts(*program) : Status(program.error());
 }
 
-Result<const Program*> Workload::program_of(Order order, const OverlapPlan& plan) {
+Result<const Program*> Workload::program_of(Order order, const StepPlan& plan) {
   const std::pair question(order, plan);
   if (const auto known = lowered_.find(question); known != lowered_.end()) return &known->second;
   // A control that cannot act is refused whatever the order is.
@@ -46,17 +45,17 @@ Result<const Program*> Workload::program_of(Order order, const OverlapPlan& plan
   return &lowered_.emplace(question, std::move(*program)).first->second;
 }
 
-Result<Microseconds> Workload::run(Order order, const OverlapPlan& plan) {
+Result<Microseconds> Workload::run(Order order, const StepPlan& plan) {
   const Result<const Program*> program = program_of(order, plan);
   return program ? run(**program) : program.error();
 }
 
-Result<Timeline> Workload::record(Order order, const OverlapPlan& plan) {
+Result<Timeline> Workload::record(Order order, const StepPlan& plan) {
   const Result<const Program*> program = program_of(order, plan);
   return program ? record(**program) : program.error();
 }
 
-Status Workload::verify(Order order, const OverlapPlan& plan) {
+Status Workload::verify(Order order, const StepPlan& plan) {
   const Result<const Program*> program = program_of(order, plan);
   return program ? verify(**program) : Status(program.error());
 }

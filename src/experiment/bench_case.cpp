@@ -67,10 +67,11 @@ class CaseRun {
  private:
   [[nodiscard]] const DeviceLimits& limits() const { return backend_.devices().front().limits; }
 
-  /// The collective whose budget is the user's. Of a step each has its own, which a plan never overrules either.
+  /// The collective whose budget is the user's, of a step the greatest.
   [[nodiscard]] Collective fixed() const {
-    const auto* scenario = std::get_if<Scenario>(&what_);
-    return scenario != nullptr ? scenario->collective : Collective();
+    if (const auto* scenario = std::get_if<Scenario>(&what_)) return scenario->collective;
+    const Result<ControlSite> site = trials_->site();
+    return site ? site->collective : Collective();
   }
 
   /// What is to come, as long as nothing is refused on the way; a scheme of which one plan is chosen is screened and becomes one
@@ -283,7 +284,7 @@ class CaseRun {
     const auto* scenario = std::get_if<Scenario>(&what_);
     const bool ordered = scenario == nullptr || scenario->pattern == Pattern::pipeline;
     if (!both || !ordered || entry.plan.copy_engine) return {};
-    const Result<Program> program = lower(trials_->step(), entry.order, entry.plan);
+    const Result<Program> program = lower(trials_->step(), entry.order, trials_->by_operation(entry.plan));
     const Status kept = program ? check_order(trials_->step(), *program, timeline) : Status(program.error());
     return kept ? kept : Status(Error{kept.error().kind, fmt::format("{}: {}", entry.label, kept.error().message)});
   }
@@ -342,8 +343,10 @@ class CaseRun {
     }
     result.limited_by = limiting_resources(entry.plan);
     result.energy = entry.energy;
-    const std::string library = detail::library_note(entry.plan, entry.recordings);
-    result.note = entry.note + (entry.note.empty() || library.empty() ? "" : "; ") + library;
+    const std::string part = trials_->where_it_acts(entry.plan);
+    for (const std::string& words : {entry.note, part, detail::library_note(entry.plan, entry.recordings)}) {
+      if (!words.empty()) result.note += (result.note.empty() ? "" : "; ") + words;
+    }
     return result;
   }
 

@@ -54,6 +54,19 @@ Status check_cases(const std::vector<Scenario>& scenarios) {
   return {};
 }
 
+std::vector<Case> cases_of(CaseSelection selection) {
+  std::vector<Case> cases;
+  for (Scenario& scenario : selection.scenarios) cases.emplace_back(std::move(scenario));
+  if (selection.step) cases.emplace_back(*std::move(selection.step));
+  return cases;
+}
+
+int most_ranks(std::span<const Case> cases) {
+  int most = 0;
+  for (const Case& what : cases) most = std::max(most, ranks_of(what));
+  return most;
+}
+
 Result<std::unique_ptr<Backend>> open_for(const BackendRequest& request, const std::vector<Scenario>& scenarios) {
   int needed = 0;
   for (const Scenario& scenario : scenarios) needed = std::max(needed, scenario.gpus);

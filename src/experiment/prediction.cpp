@@ -15,10 +15,23 @@ namespace {
 constexpr int kMostSimulated = 16;
 constexpr int kHalfSimulated = kMostSimulated / 2;
 
+int iterations_of(const Case& what) {
+  const auto* scenario = std::get_if<Scenario>(&what);
+  return scenario != nullptr ? scenario->iterations : std::get<Step>(what).repeats;
+}
+
+/// The case with so many iterations.
+Case shortened(Case what, int iterations) {
+  if (auto* scenario = std::get_if<Scenario>(&what))
+    scenario->iterations = iterations;
+  else
+    std::get<Step>(what).repeats = iterations;
+  return what;
+}
+
 /// Empty where the simulator cannot run it.
-Predictor predictor_of(Backend& simulator, Scenario scenario, int iterations) {
-  scenario.iterations = iterations;
-  Result<CaseTrials> prepared = CaseTrials::prepare(simulator, scenario);
+Predictor predictor_of(Backend& simulator, const Case& what) {
+  Result<CaseTrials> prepared = CaseTrials::prepare(simulator, what);
   if (!prepared) return {};
   // A std::function is copied, trials are not.
   return [trials = std::make_shared<CaseTrials>(std::move(*prepared))](Scheme scheme, const OverlapPlan& plan) {
@@ -28,17 +41,18 @@ Predictor predictor_of(Backend& simulator, Scenario scenario, int iterations) {
 
 }  // namespace
 
-Predictor simulated_times(const Scenario& scenario, const DeviceLimits& device) {
+Predictor simulated_times(const Case& what, const DeviceLimits& device) {
   if (!find_device(device.name)) return {};
   BackendOptions options;
   options.device = device.name;
   options.predicts = true;
   const Result<std::unique_ptr<Backend>> opened = open_backend("sim", options);
   if (!opened) return {};
-  Predictor whole = predictor_of(**opened, scenario, std::min(scenario.iterations, kMostSimulated));
-  if (!whole || scenario.iterations <= kMostSimulated) return whole;
-  const Predictor half = predictor_of(**opened, scenario, kHalfSimulated);
-  const double more = static_cast<double>(scenario.iterations - kMostSimulated) / kHalfSimulated;
+  const int iterations = iterations_of(what);
+  Predictor whole = predictor_of(**opened, shortened(what, std::min(iterations, kMostSimulated)));
+  if (!whole || iterations <= kMostSimulated) return whole;
+  const Predictor half = predictor_of(**opened, shortened(what, kHalfSimulated));
+  const double more = static_cast<double>(iterations - kMostSimulated) / kHalfSimulated;
   return [=](Scheme scheme, const OverlapPlan& plan) -> Result<Microseconds> {
     const Result<Microseconds> longer = whole(scheme, plan);
     if (!longer) return longer.error();

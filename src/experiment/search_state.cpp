@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "base/text_hash.hpp"
 #include "report/document_file.hpp"
 
 namespace elbowroom::detail {
@@ -15,13 +15,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr Seconds kSaveEvery{1};
-
-/// FNV-1a: names a file after a key.
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xCBF29CE484222325ULL;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
-  return hash;
-}
 
 }  // namespace
 

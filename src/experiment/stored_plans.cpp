@@ -27,6 +27,7 @@ std::string lacking(const Profile& profile, const ProfileKey& key) {
   constexpr std::size_t near = 2;
   std::vector<std::string> nearest;
   for (const StoredChoice& choice : profile.choices()) {
+    if (choice.key.what.index() != key.what.index()) continue;
     std::vector<std::string> differs = differences(key, choice.key);
     if (differs.size() <= near && (nearest.empty() || differs.size() < nearest.size())) nearest = std::move(differs);
   }
@@ -45,7 +46,7 @@ class StoredPlans {
     const Result<ControlSite> site = trials.site();
     if (!site) return Error{site.error().kind, fmt::format("tuned: {}", site.error().message)};
     if (const std::optional<std::string> why = without_a_file()) return fallback(trials, *site, *why);
-    const Result<StoredChoice> stored = stored_choice(profile_, surroundings_, trials.scenario(), *site);
+    const Result<StoredChoice> stored = stored_choice(profile_, surroundings_, trials.what(), *site);
     if (!stored) return fallback(trials, *site, stored.error().message);
     const Result<Microseconds> ran = trials.run(order_of(stored->scheme), stored->plan);
     if (!ran && ran.error().kind == ErrorKind::failed) return ran.error();
@@ -63,7 +64,7 @@ class StoredPlans {
   }
 
   static TunedPlan fallback(const CaseTrials& trials, const ControlSite& site, const std::string& why) {
-    const Candidate safe = safe_choice(CandidateSpace(site), simulated_times(trials.scenario(), trials.device()));
+    const Candidate safe = safe_choice(CandidateSpace(site), simulated_times(trials.what(), trials.device()));
     return {safe.scheme, safe.plan, fmt::format("{}: {} is run, which is safe without measurement", why, to_string(safe.scheme))};
   }
 
@@ -79,12 +80,18 @@ TunedPlans stored_plans(const Backend& backend, const std::string& profile_path,
   return StoredPlans(std::move(profile), profile_path, surroundings_of(backend));
 }
 
-Result<StoredChoice> stored_choice(const Profile& profile, const Surroundings& surroundings, const Scenario& scenario,
+ProfileKey profile_key(const Case& what, const std::optional<KernelFootprint>& compute, const Surroundings& surroundings) {
+  const auto* scenario = std::get_if<Scenario>(&what);
+  return scenario != nullptr ? profile_key(*scenario, compute, surroundings) : profile_key(std::get<Step>(what), surroundings);
+}
+
+Result<StoredChoice> stored_choice(const Profile& profile, const Surroundings& surroundings, const Case& what,
                                    const ControlSite& site) {
-  const ProfileKey key = profile_key(scenario, site.compute, surroundings);
+  const ProfileKey key = profile_key(what, site.compute, surroundings);
   const StoredChoice* stored = profile.find(key);
   if (stored == nullptr) return unavailable(lacking(profile, key));
-  if (stored->made_for && !alike(*stored->made_for, case_size(scenario))) {
+  const auto* scenario = std::get_if<Scenario>(&what);
+  if (scenario != nullptr && stored->made_for && !alike(*stored->made_for, case_size(*scenario))) {
     return unavailable(fmt::format("the stored choice is for another balance ({})", in_words(*stored->made_for)));
   }
   if (Status legal = check_plan(site, stored->plan); !legal) return invalid_input(cannot_act(legal.error()));

@@ -33,11 +33,14 @@ Status check_axes(const SweepSettings& settings, const Settings& common) {
 }
 
 /// Every axis with the values that it has in the case.
-Result<std::vector<SweepAxis>> axes_of(Backend& backend, const Scenario& scenario, const SweepSettings& settings,
-                                       const Settings& common) {
+Result<std::vector<SweepAxis>> axes_of(Backend& backend, const Case& what, const SweepSettings& settings, const Settings& common) {
   std::vector<SweepAxis> axes = settings.axes;
+  const auto given = std::ranges::find_if_not(axes, &SweepAxis::is_control);
+  if (given != axes.end() && std::holds_alternative<Step>(what)) {
+    return invalid_input(fmt::format("{}: a scenario's member, expected controls alone in a sweep of a step", given->name));
+  }
   if (std::ranges::none_of(axes, [](const SweepAxis& axis) { return axis.values.empty(); })) return axes;
-  const Result<CaseTrials> trials = CaseTrials::prepare(backend, scenario);
+  const Result<CaseTrials> trials = CaseTrials::prepare(backend, what);
   if (!trials) return trials.error();
   const Result<ControlSite> site = trials->site();
   if (!site) return site.error();
@@ -51,22 +54,24 @@ Result<std::vector<SweepAxis>> axes_of(Backend& backend, const Scenario& scenari
   return axes;
 }
 
-/// The scenario of a cell.
-Result<Scenario> scenario_at(const SweepCase& swept, const std::vector<std::size_t>& at) {
-  Result<Scenario> scenario = swept.scenario;
+/// The case of a cell.
+Result<Case> case_at(const SweepCase& swept, const std::vector<std::size_t>& at) {
+  const auto* swept_scenario = std::get_if<Scenario>(&swept.what);
+  if (swept_scenario == nullptr) return swept.what;
+  Result<Scenario> scenario = *swept_scenario;
   for (std::size_t axis = 0; axis < at.size() && scenario; ++axis) {
     if (!swept.axes[axis].is_control()) scenario = with_member(*scenario, swept.axes[axis], swept.axes[axis].values[at[axis]]);
   }
-  return scenario;
+  return scenario ? Result<Case>(*std::move(scenario)) : scenario.error();
 }
 
 /// What is wrong shows before anything runs.
-Status check_scenarios(Backend& backend, const SweepCase& swept) {
+Status check_cells(Backend& backend, const SweepCase& swept) {
   for (std::size_t cell = 0; cell < swept.cells.size(); ++cell) {
-    const Result<Scenario> scenario = scenario_at(swept, cell_positions(swept.grid(), cell));
-    if (!scenario) return scenario.error();
-    if (scenario->gpus > static_cast<int>(backend.devices().size())) {
-      return invalid_input(fmt::format("{}: gpus: {}, expected at most {} (devices of backend {})", scenario->name, scenario->gpus,
+    const Result<Case> what = case_at(swept, cell_positions(swept.grid(), cell));
+    if (!what) return what.error();
+    if (ranks_of(*what) > static_cast<int>(backend.devices().size())) {
+      return invalid_input(fmt::format("{}: gpus: {}, expected at most {} (devices of backend {})", name_of(*what), ranks_of(*what),
                                        backend.devices().size(), backend.name()));
     }
   }
@@ -79,18 +84,18 @@ class CaseSweep {
       : backend_(backend), document_(document), swept_(swept), common_(std::move(common)), observer_(observer) {}
 
   Status run() {
-    // Cells of one scenario follow each other, so that each is made ready once.
-    for (const std::size_t cell : cells_by_scenario()) {
+    // Cells of one case follow each other, so that each is made ready once.
+    for (const std::size_t cell : cells_by_case()) {
       if (swept_.cells[cell]) continue;
       if (Status goes_on = observer_.begin(swept_, cell); !goes_on) return goes_on;
-      if (Status done = run_cell(cell); !done) return in_case(swept_.scenario.name, done.error());
+      if (Status done = run_cell(cell); !done) return in_case(name_of(swept_.what), done.error());
       if (Status goes_on = observer_.end(document_); !goes_on) return goes_on;
     }
     return {};
   }
 
  private:
-  [[nodiscard]] std::vector<std::size_t> cells_by_scenario() const {
+  [[nodiscard]] std::vector<std::size_t> cells_by_case() const {
     const auto given = [&](std::size_t cell) {
       std::vector<std::size_t> at = cell_positions(swept_.grid(), cell);
       for (std::size_t axis = 0; axis < at.size(); ++axis) at[axis] = swept_.axes[axis].is_control() ? 0 : at[axis];
@@ -102,10 +107,10 @@ class CaseSweep {
     return cells;
   }
 
-  Status prepare(const Scenario& scenario) {
-    if (trials_ && trials_->scenario() == scenario) return {};
+  Status prepare(const Case& what) {
+    if (trials_ && trials_->what() == what) return {};
     trials_.reset();  // its memory may be needed
-    Result<CaseTrials> trials = CaseTrials::prepare(backend_, scenario);
+    Result<CaseTrials> trials = CaseTrials::prepare(backend_, what);
     if (!trials) return trials.error();
     trials_.emplace(std::move(*trials));
     return {};
@@ -113,9 +118,9 @@ class CaseSweep {
 
   Status run_cell(std::size_t cell) {
     const std::vector<std::size_t> at = cell_positions(swept_.grid(), cell);
-    const Result<Scenario> scenario = scenario_at(swept_, at);
-    if (!scenario) return scenario.error();
-    if (Status ready = prepare(*scenario); !ready) return ready;
+    const Result<Case> what = case_at(swept_, at);
+    if (!what) return what.error();
+    if (Status ready = prepare(*what); !ready) return ready;
     const Result<ControlSite> site = trials_->site();
     if (!site) return site.error();
     Settings settings = common_;
@@ -156,19 +161,19 @@ class CaseSweep {
 
 }  // namespace
 
-Result<SweepDocument> plan_sweep(Backend& backend, const std::vector<Scenario>& scenarios, const SweepSettings& settings) {
+Result<SweepDocument> plan_sweep(Backend& backend, const std::vector<Case>& cases, const SweepSettings& settings) {
   const Result<Settings> common = common_settings(settings.plan);
   if (!common) return common.error();
   if (Status possible = check_axes(settings, *common); !possible) return possible.error();
-  SweepDocument document{origin_of(backend, scenarios.front().gpus, settings.seed), settings.trials, settings.plan, {}};
-  for (const Scenario& scenario : scenarios) {
-    Result<std::vector<SweepAxis>> axes = axes_of(backend, scenario, settings, *common);
-    if (!axes) return in_case(scenario.name, axes.error());
-    SweepCase swept{scenario, std::move(*axes), {}};
+  SweepDocument document{origin_of(backend, ranks_of(cases.front()), settings.seed), settings.trials, settings.plan, {}};
+  for (const Case& what : cases) {
+    Result<std::vector<SweepAxis>> axes = axes_of(backend, what, settings, *common);
+    if (!axes) return in_case(name_of(what), axes.error());
+    SweepCase swept{what, std::move(*axes), {}};
     std::size_t cells = 1;
     for (const SweepAxis& axis : swept.axes) cells *= axis.values.size();
     swept.cells.resize(cells);
-    if (Status valid = check_scenarios(backend, swept); !valid) return valid.error();
+    if (Status valid = check_cells(backend, swept); !valid) return valid.error();
     document.cases.push_back(std::move(swept));
   }
   return document;

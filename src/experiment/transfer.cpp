@@ -34,7 +34,7 @@ bool same_kind(const KernelKey& one, const KernelKey& other) {
 }
 
 /// How many powers of two lie between the sizes of both keys.
-int apart(const ProfileKey& one, const ProfileKey& other) {
+int apart(const PairKey& one, const PairKey& other) {
   return std::abs(one.compute_class.exponent - other.compute_class.exponent) +
          std::abs(one.collective_class.exponent - other.collective_class.exponent);
 }
@@ -167,9 +167,12 @@ class CaseTransfer {
 const StoredChoice* nearest_choice(const Profile& profile, const ProfileKey& key) {
   const StoredChoice* nearest = nullptr;
   std::pair<std::size_t, int> least;
+  const auto* wanted = std::get_if<PairKey>(&key.what);
   for (const StoredChoice& choice : profile.choices()) {
-    if (!same_kind(choice.key.compute, key.compute) || choice.key.collective.op != key.collective.op) continue;
-    const std::pair<std::size_t, int> far{differences(key, choice.key).size(), apart(key, choice.key)};
+    const auto* pair = std::get_if<PairKey>(&choice.key.what);
+    if (wanted == nullptr || pair == nullptr) continue;
+    if (!same_kind(pair->compute, wanted->compute) || pair->collective.op != wanted->collective.op) continue;
+    const std::pair<std::size_t, int> far{differences(key, choice.key).size(), apart(*wanted, *pair)};
     if (nearest != nullptr && far >= least) continue;
     nearest = &choice;
     least = far;

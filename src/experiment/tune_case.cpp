@@ -46,22 +46,26 @@ Predictor bounded(Predictor predict, Seconds most) {
   };
 }
 
+std::string as_json(const Case& what) {
+  return std::visit([](const auto& one) { return to_json(one, -1); }, what);
+}
+
 class TuneRun {
  public:
-  TuneRun(Backend& backend, const Scenario& scenario, const TuneSettings& settings, const TuneProgress& progress)
-      : backend_(backend), scenario_(scenario), settings_(settings), progress_(progress) {}
+  TuneRun(Backend& backend, const Case& what, const TuneSettings& settings, const TuneProgress& progress)
+      : backend_(backend), what_(what), settings_(settings), progress_(progress) {}
 
   Result<TunedCase> run() {
     if (Status goes_on = progress_("preparing", nullptr, std::nullopt); !goes_on) return goes_on.error();
-    Result<CaseTrials> trials = CaseTrials::prepare(backend_, scenario_);
-    if (!trials) return in_case(scenario_.name, trials.error());
+    Result<CaseTrials> trials = CaseTrials::prepare(backend_, what_);
+    if (!trials) return in_case(name_of(what_), trials.error());
     trials_.emplace(std::move(*trials));
-    tuned_.scenario = scenario_;
-    tuned_.choice.key = profile_key(scenario_, trials_->compute().footprint, surroundings_of(backend_));
-    tuned_.choice.made_for = case_size(scenario_);
+    tuned_.what = what_;
+    tuned_.choice.key = profile_key(what_, trials_->compute().footprint, surroundings_of(backend_));
+    if (const auto* scenario = std::get_if<Scenario>(&what_)) tuned_.choice.made_for = case_size(*scenario);
     for (Status (TuneRun::* const step)() :
          {&TuneRun::find_counters, &TuneRun::search, &TuneRun::measure_afresh, &TuneRun::verify}) {
-      if (Status done = (this->*step)(); !done) return in_case(scenario_.name, done.error());
+      if (Status done = (this->*step)(); !done) return in_case(name_of(what_), done.error());
     }
     return std::move(tuned_);
   }
@@ -88,7 +92,7 @@ class TuneRun {
     };
     space_ = std::make_unique<CandidateSpace>(std::move(*site), accepts);
     if (settings_.prior) {
-      const Predictor simulated = simulated_times(scenario_, trials_->device());
+      const Predictor simulated = simulated_times(what_, trials_->device());
       if (simulated) predict_ = bounded(simulated, settings_.tuner.budget * kShareOfPredictions);
     }
     detail::SearchState state(settings_.state_for, subject(), settings_.notice);
@@ -108,8 +112,8 @@ class TuneRun {
 
   /// All that times and candidates depend on: those of another search are of no use to this one.
   [[nodiscard]] std::string subject() const {
-    std::string words = fmt::format("{} {} {} {}", to_string(tuned_.choice.key), to_json(scenario_, -1),
-                                    fmt::join(settings_.left_out, ","), settings_.prior);
+    std::string words = fmt::format("{} {} {} {}", to_string(tuned_.choice.key), as_json(what_), fmt::join(settings_.left_out, ","),
+                                    settings_.prior);
     for (const auto& [name, version] : backend_.versions()) words += fmt::format(" {}={}", name, version);
     return words;
   }
@@ -186,7 +190,9 @@ class TuneRun {
     if (!yardsticks) return yardsticks.error();
     tuned_.critical_path = yardsticks->critical_path;
     tuned_.hardware_limit = std::move(yardsticks->hardware_limit);
-    tuned_.limited_by = limiting_resource(space_->site(), scenario_.compute, tuned_.compute_alone, tuned_.comm_alone);
+    if (const auto* scenario = std::get_if<Scenario>(&what_)) {
+      tuned_.limited_by = limiting_resource(space_->site(), scenario->compute, tuned_.compute_alone, tuned_.comm_alone);
+    }
     if (energy_) return choose_by_energy(sides);
     // The least of several medians is a little too good: an opponent that is hard to beat.
     const auto best =
@@ -232,11 +238,12 @@ class TuneRun {
 
   Status verify() {
     if (Status goes_on = progress_("verifying results", nullptr, std::nullopt); !goes_on) return goes_on;
+    if (std::string part = trials_->where_it_acts(tuned_.choice.plan); !part.empty()) tuned_.acts_on = std::move(part);
     return trials_->verify(order_of(tuned_.choice.scheme), tuned_.choice.plan);
   }
 
   Backend& backend_;
-  const Scenario& scenario_;
+  const Case& what_;
   const TuneSettings& settings_;
   const TuneProgress& progress_;
   std::optional<CaseTrials> trials_;
@@ -268,9 +275,8 @@ Status check_controls(std::span<const std::string> names) {
   return {};
 }
 
-Result<TunedCase> tune_case(Backend& backend, const Scenario& scenario, const TuneSettings& settings,
-                            const TuneProgress& progress) {
-  return TuneRun(backend, scenario, settings, progress).run();
+Result<TunedCase> tune_case(Backend& backend, const Case& what, const TuneSettings& settings, const TuneProgress& progress) {
+  return TuneRun(backend, what, settings, progress).run();
 }
 
 }  // namespace elbowroom

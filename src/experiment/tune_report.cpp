@@ -100,9 +100,10 @@ std::string energy_lines(const TunedCase& tuned) {
 
 OrderedJson case_json(const TunedCase& tuned) {
   OrderedJson json = OrderedJson::object();
-  json["scenario"] = OrderedJson::parse(to_json(tuned.scenario, -1), nullptr, /*allow_exceptions=*/false);
+  detail::add_case(json, tuned.what);
   json["scheme"] = to_string(tuned.choice.scheme);
   json["plan"] = detail::plan_json(tuned.choice.plan);
+  if (tuned.acts_on) json["acts_on"] = *tuned.acts_on;
   json["reason"] = tuned.choice.reason;
   json["limited_by"] = tuned.limited_by;
   json["time_us"] = tuned.choice.time.count();
@@ -138,7 +139,7 @@ OrderedJson case_json(const TunedCase& tuned) {
 
 std::string to_table(const TunedCase& tuned, Provenance provenance) {
   const std::vector<const MeasuredCandidate*> sorted = by_time(tuned);
-  std::string text = fmt::format("# {}: {}\n", to_string(provenance), scenario_line(tuned.scenario));
+  std::string text = fmt::format("# {}: {}\n", to_string(provenance), case_line(tuned.what));
   text += fmt::format("# {} candidates, {} trials, {:.1f} s: {}\n", sorted.size(), tuned.choice.trials, tuned.spent.count(),
                       to_string(tuned.ending));
   const std::size_t reason_width = widest_reason(sorted);
@@ -149,9 +150,9 @@ std::string to_table(const TunedCase& tuned, Provenance provenance) {
       text += fmt::format("# refused: {}: {}\n", in_words(measured.candidate.plan), *measured.dropped);
     }
   }
-  text += fmt::format("# afresh: compute alone {} ms, comm alone {} ms, in turn {} ms; critical path {} ms; limited by {}\n",
+  text += fmt::format("# afresh: compute alone {} ms, comm alone {} ms, in turn {} ms; critical path {} ms{}\n",
                       milliseconds(tuned.compute_alone), milliseconds(tuned.comm_alone), milliseconds(tuned.sequential),
-                      milliseconds(tuned.critical_path), tuned.limited_by);
+                      milliseconds(tuned.critical_path), tuned.limited_by.empty() ? "" : "; limited by " + tuned.limited_by);
   if (const std::optional<HardwareLimit>& limit = tuned.hardware_limit) {
     text += fmt::format("# hardware limit {} ms: {}\n", milliseconds(limit->time), in_words(*limit));
   }
@@ -160,6 +161,7 @@ std::string to_table(const TunedCase& tuned, Provenance provenance) {
   text +=
       fmt::format("# chosen: {}: {}, {} ms{}\n", to_string(tuned.choice.scheme), in_words(tuned.choice.plan),
                   milliseconds(tuned.choice.time), reached ? fmt::format(", {:.1f} % of the critical path", 100 * *reached) : "");
+  if (tuned.acts_on) text += fmt::format("# acts on a part: {}\n", *tuned.acts_on);
   return text + fmt::format("# because: {}\n", tuned.choice.reason);
 }
 

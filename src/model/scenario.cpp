@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "elbowroom/model/collective_facts.hpp"
 #include "model/scenario_limits.hpp"
@@ -188,6 +190,17 @@ std::string_view kernel_name(const Compute& compute) {
   constexpr std::array<std::string_view, 3> names{"tiled_gemm", "library_gemm", "elementwise"};
   static_assert(std::variant_size_v<Compute> == names.size());
   return names[compute.index()];
+}
+
+double flop_of(const Compute& compute) {
+  const auto of = [](const auto& kernel) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(kernel)>, Elementwise>) {
+      return 0.0;
+    } else {
+      return 2.0 * static_cast<double>(kernel.m) * static_cast<double>(kernel.n) * static_cast<double>(kernel.k);
+    }
+  };
+  return std::visit(of, compute);
 }
 
 std::optional<Blocks> compute_blocks(const Compute& compute) {

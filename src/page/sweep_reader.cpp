@@ -147,7 +147,7 @@ Table flatness_of(Members& members, const std::vector<Axis>& axes) {
 
 Section section_of(Members members) {
   Section section;
-  read_scenario(members, section);
+  read_case(members, section);
   const std::vector<Axis> axes = axes_of(members);
   if (members.failed() || axes.empty() || axes.size() > 2) return section;
   add_cells(members, axes, section);

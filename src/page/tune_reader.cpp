@@ -52,6 +52,7 @@ Figures chosen_figures(Members& members, const Chosen& chosen) {
   };
   add("plan", schedule_words(chosen.scheme, chosen.plan), "", "plan");
   for (const auto& [tag, name] : {std::pair("objective", "least"),
+                                  {"acts_on", "acts on a part"},
                                   {"reason", "because"},
                                   {"limited_by", "limited by"},
                                   {"baseline", "best baseline"},
@@ -164,7 +165,7 @@ class ChosenOverview {
 
 Section section_of(Members members, ChosenOverview& overview) {
   Section section;
-  read_scenario(members, section);
+  read_case(members, section);
   members.need("scheme", "a text");
   members.need("candidates", "an array");
   const Chosen chosen{members.text("scheme"), read_plan(members)};

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "elbowroom/model/comm_environment.hpp"
-#include "elbowroom/plan/lower.hpp"
 #include "elbowroom/plan/pad_ranges.hpp"
 #include "plan/comm_rules.hpp"
 #include "plan/member_access.hpp"
@@ -19,14 +18,6 @@ namespace {
 using Shown = PlanColumn::Shown;
 
 constexpr std::array<std::int64_t, 3> kCarveouts{0, 50, 100};
-
-/// The shortest step with all kinds of launches that the site's iterations have.
-Step shortest_step(const ControlSite& site) {
-  Scenario scenario;
-  scenario.pattern = site.pattern;
-  scenario.iterations = std::min(site.iterations, 2);
-  return step_of(scenario);
-}
 
 bool is_library_gemm(const LaunchSite& site) {
   const auto* compute = std::get_if<Compute>(&site.operation.what);
@@ -67,8 +58,7 @@ Values priorities(const ControlSite& /*site*/, const OverlapPlan& /*plan*/) { re
 
 Values gates(const ControlSite& site, const OverlapPlan& plan) {
   if (Status sms = on_the_sms(site, plan); !sms) return sms.error();
-  const Status possible = gate_possible(shortest_step(site));
-  return possible ? on() : Values(possible.error());
+  return site.gates ? on() : Values(site.gates.error());
 }
 
 // ---- sm_target
@@ -277,7 +267,7 @@ Result<std::vector<std::int64_t>> residency_caps(const ControlSite& site) {
 }
 
 Status windows_matter(const ControlSite& site, const OverlapPlan& plan) {
-  if (Status possible = windows_possible(shortest_step(site)); !possible) return possible;
+  if (!site.windows) return site.windows;
   // A launch outside of windows would notice what acts on launches; an order of launches means nothing there.
   const OverlapPlan plain = plain_plan(site);
   const bool lasts = std::ranges::any_of(kRows, [&](const Control& row) {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <string>
 #include <tuple>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -21,18 +20,6 @@ using PartTimes = std::array<Microseconds, kParts.size()>;
 
 double bytes(Bytes amount) { return static_cast<double>(amount.count()); }
 Microseconds at_rate(double work, const PartRate& rate) { return Microseconds(work / rate.best()); }
-
-// Of elementwise operations memory alone counts.
-double flop_of(const Compute& compute) {
-  const auto of = [](const auto& kernel) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(kernel)>, Elementwise>) {
-      return 0.0;
-    } else {
-      return 2.0 * static_cast<double>(kernel.m) * static_cast<double>(kernel.n) * static_cast<double>(kernel.k);
-    }
-  };
-  return std::visit(of, compute);
-}
 
 const PartRate& rate_of(const DeviceRates& rates, const Compute& compute) {
   const DataType dtype = std::visit([](const auto& kernel) { return kernel.dtype; }, compute);

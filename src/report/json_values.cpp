@@ -75,6 +75,13 @@ OrderedJson scenario_json(const Scenario& scenario) {
   return OrderedJson::parse(to_json(scenario, -1), nullptr, /*allow_exceptions=*/false);
 }
 
+void add_case(OrderedJson& json, const Case& what) {
+  if (const auto* scenario = std::get_if<Scenario>(&what))
+    json["scenario"] = scenario_json(*scenario);
+  else
+    json["step"] = OrderedJson::parse(to_json(std::get<Step>(what), -1), nullptr, /*allow_exceptions=*/false);
+}
+
 OrderedJson summary_json(const Summary& summary) {
   OrderedJson json = OrderedJson::object();
   json["median"] = number(summary.median.count());

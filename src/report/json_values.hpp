@@ -5,6 +5,7 @@
 #include <string>
 
 #include "elbowroom/base/quantities.hpp"
+#include "elbowroom/model/case.hpp"
 #include "elbowroom/model/device_limits.hpp"
 #include "elbowroom/model/scenario.hpp"
 #include "elbowroom/plan/hardware_limit.hpp"
@@ -35,6 +36,8 @@ OrderedJson device_json(const ReportedDevice& device);
 void add_origin(OrderedJson& document, const Origin& origin);
 
 OrderedJson scenario_json(const Scenario& scenario);
+/// The member `scenario` or `step`, by what it is.
+void add_case(OrderedJson& json, const Case& what);
 // Median, low, high, confidence and trials.
 OrderedJson summary_json(const Summary& summary);
 OrderedJson ratio_json(const RatioSummary& ratio);

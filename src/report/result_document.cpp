@@ -14,11 +14,6 @@ using detail::number;
 using detail::OrderedJson;
 using detail::plan_json;
 
-OrderedJson document_of(const Case& what) {
-  const std::string text = std::visit([](const auto& one) { return to_json(one, -1); }, what);
-  return OrderedJson::parse(text, nullptr, /*allow_exceptions=*/false);
-}
-
 OrderedJson summary_json(const std::optional<Summary>& summary) { return summary ? detail::summary_json(*summary) : OrderedJson(); }
 
 /// Its median stands beside it, as `time_ratio`.
@@ -53,7 +48,7 @@ OrderedJson result_json(const SchemeResult& result) {
 
 OrderedJson case_json(const CaseResult& result) {
   OrderedJson json = OrderedJson::object();
-  json[std::holds_alternative<Scenario>(result.what) ? "scenario" : "step"] = document_of(result.what);
+  detail::add_case(json, result.what);
   json["critical_path_us"] = result.critical_path ? number(result.critical_path->count()) : OrderedJson();
   detail::add_hardware_limit(json, result.hardware_limit);
   json["compute_alone_us"] = summary_json(result.compute_alone);

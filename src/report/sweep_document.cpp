@@ -66,7 +66,7 @@ OrderedJson flatness_json(const Flatness& flatness, const std::vector<SweepAxis>
 /// All that says what the grid is.
 OrderedJson frame_of(const SweepCase& swept) {
   OrderedJson json = OrderedJson::object();
-  json["scenario"] = detail::scenario_json(swept.scenario);
+  detail::add_case(json, swept.what);
   json["axes"] = OrderedJson::array();
   for (const SweepAxis& axis : swept.axes) {
     OrderedJson values = OrderedJson::array();

@@ -71,8 +71,8 @@ std::string refusal_lines(const SweepCase& swept) {
 
 std::string to_table(const SweepCase& swept, const Origin& origin) {
   const auto [down, across] = sides_of(swept);
-  std::string text = fmt::format("# {}: {}\n# medians in ms, {}{} across\n", to_string(origin.provenance),
-                                 scenario_line(swept.scenario), down != nullptr ? down->name + " down, " : "", across->name);
+  std::string text = fmt::format("# {}: {}\n# medians in ms, {}{} across\n", to_string(origin.provenance), case_line(swept.what),
+                                 down != nullptr ? down->name + " down, " : "", across->name);
   std::size_t first = 0;
   if (down != nullptr) {
     for (const std::string& value : down->values) first = std::max(first, value.size());

@@ -5,13 +5,8 @@
 namespace elbowroom {
 namespace {
 
-double flop_of(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-}
-
 void add(const Compute& compute, StepTotals& totals) {
-  if (const auto* library = std::get_if<LibraryGemm>(&compute)) totals.gemm_flop += flop_of(library->m, library->n, library->k);
-  if (const auto* tiled = std::get_if<TiledGemm>(&compute)) totals.gemm_flop += flop_of(tiled->m, tiled->n, tiled->k);
+  totals.gemm_flop += flop_of(compute);
   if (const auto* elementwise = std::get_if<Elementwise>(&compute)) totals.elementwise += elementwise->bytes;
 }
 

@@ -36,11 +36,16 @@ OrderedJson key_json(const ProfileKey& key) {
   json["driver"] = key.surroundings.driver.value_or("");
   json["comm_library"] = key.surroundings.comm_library.value_or("");
   json["ranks"] = key.ranks;
-  json["pattern"] = to_string(key.pattern);
-  json["compute"] = in_words(key.compute);
-  json["compute_class"] = in_words(key.compute_class);
-  json["collective"] = in_words(key.collective);
-  json["collective_class"] = in_words(key.collective_class);
+  if (const auto* step = std::get_if<StepKey>(&key.what)) {
+    json["step"] = in_words(*step);
+    return json;
+  }
+  const auto& pair = std::get<PairKey>(key.what);
+  json["pattern"] = to_string(pair.pattern);
+  json["compute"] = in_words(pair.compute);
+  json["compute_class"] = in_words(pair.compute_class);
+  json["collective"] = in_words(pair.collective);
+  json["collective_class"] = in_words(pair.collective_class);
   return json;
 }
 
@@ -85,6 +90,19 @@ std::optional<std::string> name_of(JsonFields& fields, const char* member) {
   return line.empty() ? std::nullopt : std::optional(std::move(line));
 }
 
+PairKey read_pair(JsonFields& fields) {
+  PairKey pair;
+  pair.pattern = fields.word<Pattern>("pattern", detail::word_of(detail::kPatterns), "\"pipeline\" or \"pair\"", Pattern::pipeline);
+  pair.compute =
+      fields.word<KernelKey>("compute", parse_kernel, R"(a block as "256x32 0+0 1" or a kernel as "library_gemm bf16")", {});
+  pair.compute_class =
+      fields.word<ComputeClass>("compute_class", parse_compute_class, R"("2^40 flop", "2^38 flop 2^12 blocks" or "2^32 B")", {});
+  pair.collective =
+      fields.word<CollectiveKey>("collective", parse_collective, R"(a collective as "all_reduce bf16 8 blocks cluster 1")", {});
+  pair.collective_class = fields.word<ByteClass>("collective_class", parse_byte_class, R"("2^29 B")", {});
+  return pair;
+}
+
 Result<ProfileKey> read_key(const nlohmann::json& object, const std::string& path, const std::string& source) {
   JsonFields fields(object, path + ".", source);
   const auto provenance = [](const std::string& text) -> std::optional<Provenance> {
@@ -99,14 +117,10 @@ Result<ProfileKey> read_key(const nlohmann::json& object, const std::string& pat
   key.surroundings.driver = name_of(fields, "driver");
   key.surroundings.comm_library = name_of(fields, "comm_library");
   key.ranks = static_cast<int>(fields.integer("ranks", 1, 1'000'000));
-  key.pattern = fields.word<Pattern>("pattern", detail::word_of(detail::kPatterns), "\"pipeline\" or \"pair\"", Pattern::pipeline);
-  key.compute =
-      fields.word<KernelKey>("compute", parse_kernel, R"(a block as "256x32 0+0 1" or a kernel as "library_gemm bf16")", {});
-  key.compute_class =
-      fields.word<ComputeClass>("compute_class", parse_compute_class, R"("2^40 flop", "2^38 flop 2^12 blocks" or "2^32 B")", {});
-  key.collective =
-      fields.word<CollectiveKey>("collective", parse_collective, R"(a collective as "all_reduce bf16 8 blocks cluster 1")", {});
-  key.collective_class = fields.word<ByteClass>("collective_class", parse_byte_class, R"("2^29 B")", {});
+  if (fields.member("step") != nullptr)
+    key.what = fields.word<StepKey>("step", parse_step_key, "16 hexadecimal digits, not all 0", {});
+  else
+    key.what = read_pair(fields);
   if (Status read = fields.finish(); !read) return read.error();
   return key;
 }

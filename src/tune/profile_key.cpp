@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/text_hash.hpp"
 #include "elbowroom/model/comm_environment.hpp"
 
 namespace elbowroom {
@@ -45,26 +45,20 @@ std::optional<std::string> comm_library_of(Versions versions) {
   return std::nullopt;
 }
 
-double flop(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-}
-
 /// The exponent of the greatest power of two that is not above `value`, which is at least 1.
 int exponent(std::int64_t value) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value))) - 1; }
 
-ComputeClass flop_class(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return {ComputeClass::Unit::flop, std::ilogb(flop(m, n, k)), std::nullopt};
-}
+ComputeClass flop_class(const Compute& compute) { return {ComputeClass::Unit::flop, std::ilogb(flop_of(compute)), std::nullopt}; }
 
 ComputeClass class_of(const Compute& compute) {
-  if (const auto* tiled = std::get_if<TiledGemm>(&compute)) {
+  if (std::holds_alternative<TiledGemm>(compute)) {
     // The same product in fewer blocks is another schedule.
     const std::optional<Blocks> blocks = compute_blocks(compute);
-    ComputeClass size = flop_class(tiled->m, tiled->n, tiled->k);
+    ComputeClass size = flop_class(compute);
     size.blocks = exponent(blocks ? blocks->count() : 1);
     return size;
   }
-  if (const auto* library = std::get_if<LibraryGemm>(&compute)) return flop_class(library->m, library->n, library->k);
+  if (std::holds_alternative<LibraryGemm>(compute)) return flop_class(compute);
   return {ComputeClass::Unit::bytes, exponent(std::get<Elementwise>(compute).bytes.count()), std::nullopt};
 }
 
@@ -92,12 +86,8 @@ CollectiveKey collective_of(const Collective& collective) {
 }  // namespace
 
 CaseSize case_size(const Scenario& scenario) {
-  double compute = 0;
-  if (const auto* tiled = std::get_if<TiledGemm>(&scenario.compute)) compute = flop(tiled->m, tiled->n, tiled->k);
-  if (const auto* library = std::get_if<LibraryGemm>(&scenario.compute)) compute = flop(library->m, library->n, library->k);
-  if (const auto* elementwise = std::get_if<Elementwise>(&scenario.compute)) {
-    compute = static_cast<double>(elementwise->bytes.count());
-  }
+  const auto* elementwise = std::get_if<Elementwise>(&scenario.compute);
+  const double compute = elementwise != nullptr ? static_cast<double>(elementwise->bytes.count()) : flop_of(scenario.compute);
   return {scenario.iterations, compute, scenario.collective.bytes};
 }
 
@@ -116,25 +106,32 @@ Surroundings surroundings(Provenance provenance, std::string device, Versions ve
 
 ProfileKey profile_key(const Scenario& scenario, const std::optional<KernelFootprint>& compute, const Surroundings& surroundings) {
   const Collective& collective = scenario.collective;
-  return {surroundings,
-          scenario.gpus,
-          scenario.pattern,
-          kernel_of(scenario.compute, compute),
-          class_of(scenario.compute),
-          collective_of(collective),
-          {exponent(collective.bytes.count())}};
+  return {surroundings, scenario.gpus,
+          PairKey{scenario.pattern,
+                  kernel_of(scenario.compute, compute),
+                  class_of(scenario.compute),
+                  collective_of(collective),
+                  {exponent(collective.bytes.count())}}};
+}
+
+ProfileKey profile_key(const Step& step, const Surroundings& surroundings) {
+  Step unnamed = step;
+  unnamed.name.clear();
+  return {surroundings, step.ranks, StepKey{std::max(detail::hash_of(to_json(unnamed, -1)), std::uint64_t{1})}};
 }
 
 std::optional<KernelFootprint> footprint_of(const ProfileKey& key) {
-  const auto* block = std::get_if<KernelFootprint>(&key.compute);
+  const auto* pair = std::get_if<PairKey>(&key.what);
+  const auto* block = pair != nullptr ? std::get_if<KernelFootprint>(&pair->compute) : nullptr;
   return block != nullptr ? std::optional(*block) : std::nullopt;
 }
 
 std::optional<ProductClass> product_of(const ProfileKey& key) {
-  const auto* kernel = std::get_if<NamedKernel>(&key.compute);
+  const auto* pair = std::get_if<PairKey>(&key.what);
+  const auto* kernel = pair != nullptr ? std::get_if<NamedKernel>(&pair->compute) : nullptr;
   const bool product = kernel != nullptr && kernel->kind == KernelKind::library_gemm && kernel->dtype &&
-                       key.compute_class.unit == ComputeClass::Unit::flop && !key.compute_class.blocks;
-  return product ? std::optional(ProductClass{*kernel->dtype, key.compute_class.exponent}) : std::nullopt;
+                       pair->compute_class.unit == ComputeClass::Unit::flop && !pair->compute_class.blocks;
+  return product ? std::optional(ProductClass{*kernel->dtype, pair->compute_class.exponent}) : std::nullopt;
 }
 
 std::size_t ProfileKeyHash::operator()(const ProfileKey& key) const {
@@ -148,44 +145,58 @@ std::size_t ProfileKeyHash::operator()(const ProfileKey& key) const {
   // What is left out here is compared all the same.
   mix_number(key.surroundings.provenance);
   mix_number(key.ranks);
-  mix_number(key.pattern);
-  if (const auto* block = std::get_if<KernelFootprint>(&key.compute)) {
+  if (const auto* step = std::get_if<StepKey>(&key.what)) {
+    mix(step->print);
+    return hash;
+  }
+  const auto& pair = std::get<PairKey>(key.what);
+  mix_number(pair.pattern);
+  if (const auto* block = std::get_if<KernelFootprint>(&pair.compute)) {
     mix_number(block->threads.count());
     mix_number(block->registers_per_thread.count());
     mix_number(block->static_shared.count());
     mix_number(block->dynamic_shared.count());
   }
-  mix_number(key.compute_class.exponent);
-  mix_number(key.collective.op);
-  mix_number(key.collective.comm_blocks.value_or(Blocks(0)).count());
-  mix_number(key.collective.root.value_or(0));
-  for (const int share : key.collective.shares) mix_number(share);
-  mix_number(key.collective_class.exponent);
+  mix_number(pair.compute_class.exponent);
+  mix_number(pair.collective.op);
+  mix_number(pair.collective.comm_blocks.value_or(Blocks(0)).count());
+  mix_number(pair.collective.root.value_or(0));
+  for (const int share : pair.collective.shares) mix_number(share);
+  mix_number(pair.collective_class.exponent);
   return hash;
 }
 
 namespace {
 
-/// Each member by name, in words.
-std::array<std::pair<std::string_view, std::string>, 10> members(const ProfileKey& key) {
+using Members = std::vector<std::pair<std::string_view, std::string>>;
+
+/// Each member by name, in words. A step and a pair have no name of the last ones in common.
+Members members(const ProfileKey& key) {
   const Surroundings& where = key.surroundings;
-  return {{{"provenance", std::string(to_string(where.provenance))},
-           {"device", where.device},
-           {"driver", where.driver.value_or("")},
-           {"communication library", where.comm_library.value_or("")},
-           {"ranks", std::to_string(key.ranks)},
-           {"pattern", std::string(to_string(key.pattern))},
-           {"compute", in_words(key.compute)},
-           {"size of compute", in_words(key.compute_class)},
-           {"collective", in_words(key.collective)},
-           {"size of collective", in_words(key.collective_class)}}};
+  Members all{{"provenance", std::string(to_string(where.provenance))},
+              {"device", where.device},
+              {"driver", where.driver.value_or("")},
+              {"communication library", where.comm_library.value_or("")},
+              {"ranks", std::to_string(key.ranks)}};
+  if (const auto* step = std::get_if<StepKey>(&key.what)) {
+    all.emplace_back("step", in_words(*step));
+    return all;
+  }
+  const auto& pair = std::get<PairKey>(key.what);
+  all.insert(all.end(), {{"pattern", std::string(to_string(pair.pattern))},
+                         {"compute", in_words(pair.compute)},
+                         {"size of compute", in_words(pair.compute_class)},
+                         {"collective", in_words(pair.collective)},
+                         {"size of collective", in_words(pair.collective_class)}});
+  return all;
 }
 
 }  // namespace
 
 std::vector<std::string> differences(const ProfileKey& wanted, const ProfileKey& stored) {
-  const auto ours = members(wanted);
-  const auto theirs = members(stored);
+  const Members ours = members(wanted);
+  const Members theirs = members(stored);
+  if (wanted.what.index() != stored.what.index()) return {"a step is no kernel beside a collective"};
   std::vector<std::string> found;
   for (std::size_t at = 0; at < ours.size(); ++at) {
     const auto& [name, value] = ours[at];

@@ -9,6 +9,7 @@
 
 #include "elbowroom/tune/profile_key.hpp"
 #include "model/scenario_words.hpp"
+#include "run/keys.hpp"
 
 namespace elbowroom {
 namespace {
@@ -167,6 +168,13 @@ std::optional<CollectiveKey> parse_collective(std::string_view text) {
   // Rank 0 and equal shares are what no words mean: a second way to say it would be another key.
   if (collective.root == 0 || (!collective.shares.empty() && all_equal(collective.shares))) return std::nullopt;
   return if_written(collective, text);
+}
+
+std::string in_words(const StepKey& step) { return run::key_text(step.print); }
+
+std::optional<StepKey> parse_step_key(std::string_view text) {
+  const std::optional<run::Key> print = run::parse_key(text);
+  return print ? std::optional(StepKey{*print}) : std::nullopt;
 }
 
 std::optional<ByteClass> parse_byte_class(std::string_view text) {

@@ -57,9 +57,26 @@ grep -q '"schema": "elbowroom.step/1"' "$work/result.json" || fail 'the result h
 expect 0 report "$work/result.json" "$work/trace.json" --html "$work/page.html"
 expect 2 bench --scenario "$work/dp.json" -g 4
 complains '-g: 4, expected 2 (the ranks of '
-expect 2 tune --scenario "$work/dp.json"
-complains 'an elbowroom.step/1 document, expected elbowroom.scenario/1 (tune does not search steps yet)'
-expect 2 bench --scenario "$work/dp.json" --sweep comm_blocks
-complains 'an elbowroom.step/1 document, expected elbowroom.scenario/1 (a sweep changes members of a scenario)'
+
+# One plan for the whole step, which acts where it can.
+expect 0 step transformer "${small[@]}" --fsdp 2 --json "$work/fsdp.json"
+expect 0 bench --backend sim --scenario "$work/fsdp.json" --trials 1 --scheme concurrent --plan sm_target=100,copy_engine
+says 'SM target 100 on 14 of '
+expect 1 bench --backend sim --scenario "$work/fsdp.json" --trials 1 --scheme concurrent --plan blocks_per_sm=4
+grep -qF 'blocks_per_sm: the library launches its own kernel' "$err" || fail 'does not say why products take no cap'
+expect 0 tune --backend sim --scenario "$work/fsdp.json" --budget 5 --profile "$work/profile.json" --json "$work/tune.json"
+says '# simulated: transformer: 2 ranks (fsdp=2), 1 repeat'
+expect 0 profile list --profile "$work/profile.json"
+grep -qE '2 ranks, step [0-9a-f]{16}: ' "$out" || fail 'the profile lists no step'
+expect 0 bench --backend sim --scenario "$work/fsdp.json" --trials 1 --scheme tuned --profile "$work/profile.json"
+says '# tuned: stored: '
+expect 0 bench --backend sim --scenario "$work/fsdp.json" --trials 1 --sweep comm_blocks=8:16,priority --json "$work/sweep.json"
+says 'comm_blocks down, priority across'
+expect 2 bench --backend sim --scenario "$work/fsdp.json" --trials 1 --sweep compute.m=64
+complains "compute.m: a scenario's member, expected controls alone in a sweep of a step"
+expect 0 report "$work/tune.json" "$work/sweep.json" --html "$work/tuned.html"
+grep -qF 'transformer' "$work/tuned.html" || fail 'no step on the page'
+expect 2 bench --scenario "$work/fsdp.json" --transfer "$work/profile.json"
+complains 'an elbowroom.step/1 document, expected elbowroom.scenario/1 (a transfer is of stored plans of scenarios)'
 
 finish

@@ -55,7 +55,6 @@ struct BenchArguments {
 
 struct BenchRequest {
   std::vector<Case> cases;
-  int ranks = 0;  ///< the most that a case has
   BenchSettings settings;
   std::optional<EnergySettings> energy;  ///< absent: nobody asked for joules
 };
@@ -89,9 +88,6 @@ Result<BenchRequest> request_of(const BenchArguments& arguments) {
   Result<CaseSelection> cases = select_cases(arguments.cases);
   if (!cases) return cases.error();
   BenchRequest request;
-  for (Scenario& scenario : cases->scenarios) request.cases.emplace_back(std::move(scenario));
-  if (cases->step) request.cases.emplace_back(std::move(*cases->step));
-  for (const Case& what : request.cases) request.ranks = std::max(request.ranks, ranks_of(what));
   request.settings.seed = arguments.cases.seed;
   request.settings.trials = arguments.trials ? *arguments.trials : cases->trials.value_or(request.settings.trials);
   for (const std::string& name : arguments.schemes) {
@@ -100,7 +96,7 @@ Result<BenchRequest> request_of(const BenchArguments& arguments) {
     request.settings.schemes.push_back(*scheme);
   }
   request.settings.schemes_asked_for = !arguments.schemes.empty();
-  if (arguments.schemes.empty()) request.settings.schemes = std::move(cases->schemes);
+  if (arguments.schemes.empty()) request.settings.schemes = cases->schemes;
   for (const std::string& text : arguments.plans) {
     Result<std::vector<ControlSetting>> plan = parse_plan(text);
     if (!plan) return invalid_input(fmt::format("--plan: {}", plan.error().message));
@@ -115,6 +111,7 @@ Result<BenchRequest> request_of(const BenchArguments& arguments) {
     request.energy = *std::move(energy);
   }
   if (Status files = check_files(arguments); !files) return files.error();
+  request.cases = cases_of(*std::move(cases));
   return request;
 }
 
@@ -168,7 +165,7 @@ class BenchRun {
   }
 
   int run() {
-    Result<std::unique_ptr<Backend>> backend = open_for(backend_request(arguments_.cases), request_.ranks);
+    Result<std::unique_ptr<Backend>> backend = open_for(backend_request(arguments_.cases), most_ranks(request_.cases));
     if (!backend) return say(backend.error());
     const auto& schemes = request_.settings.schemes;
     if (std::find(schemes.begin(), schemes.end(), Scheme::tuned) != schemes.end()) {

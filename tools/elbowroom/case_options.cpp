@@ -67,8 +67,7 @@ Result<CaseSelection> unchecked_cases(const CaseOptions& options) {
 
 void add_case_options(CLI::App& command, CaseOptions& options) {
   CLI::Option* suite = command.add_option("--suite", options.suite, "quick (default), paper, controls or library");
-  command.add_option("--scenario", options.scenario_file, "An elbowroom.scenario/1 file; bench also runs elbowroom.step/1")
-      ->excludes(suite);
+  command.add_option("--scenario", options.scenario_file, "An elbowroom.scenario/1 or elbowroom.step/1 file")->excludes(suite);
   command.add_option("--only", options.only, "Only the cases in whose name this regular expression is found");
   command.add_option("--backend", options.backend, "auto, cuda, hip or sim")->capture_default_str();
   command.add_option("--device", options.device, "Catalog name the devices must have, or auto")->capture_default_str();

@@ -56,13 +56,18 @@ std::string surroundings_words(const Surroundings& where) {
   return words;
 }
 
+std::string words_of(const ProfileKey& key) {
+  if (const auto* step = std::get_if<StepKey>(&key.what)) return fmt::format("step {}", in_words(*step));
+  const auto& pair = std::get<PairKey>(key.what);
+  return fmt::format("{}; {} {}; {} {}", to_string(pair.pattern), in_words(pair.compute), in_words(pair.compute_class),
+                     in_words(pair.collective), in_words(pair.collective_class));
+}
+
 std::string line_of(std::size_t number, const StoredChoice& choice) {
   const ProfileKey& key = choice.key;
   const double saved = choice.baseline_time > Microseconds(0) ? 100 * (1 - choice.time / choice.baseline_time) : 0;
-  return fmt::format("{:>3} {}; {} ranks, {}; {} {}; {} {}: {} ({}), {:.1f} % less than {}\n", number,
-                     surroundings_words(key.surroundings), key.ranks, to_string(key.pattern), in_words(key.compute),
-                     in_words(key.compute_class), in_words(key.collective), in_words(key.collective_class),
-                     to_string(choice.scheme), in_words(choice.plan), saved, to_string(choice.baseline));
+  return fmt::format("{:>3} {}; {} ranks, {}: {} ({}), {:.1f} % less than {}\n", number, surroundings_words(key.surroundings),
+                     key.ranks, words_of(key), to_string(choice.scheme), in_words(choice.plan), saved, to_string(choice.baseline));
 }
 
 int list(const ProfileArguments& arguments) {

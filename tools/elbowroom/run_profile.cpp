@@ -58,6 +58,7 @@ std::set<std::string> settings_in(const std::optional<std::string>& comm_library
 std::string unfit(const StoredChoice& choice, const Surroundings& here) {
   const Surroundings& there = choice.key.surroundings;
   if (there.provenance != Provenance::measured) return "made by the simulator";
+  if (std::holds_alternative<StepKey>(choice.key.what)) return "for a whole step, of which a program's kernels know nothing";
   if (choice.plan.symmetric)
     return "on symmetric memory, which a program gives its collectives itself; tune --for-run goes without";
   if (choice.plan.copy_engine) return "with copy engines, which a program's own collectives lack; tune --for-run goes without";

@@ -26,7 +26,7 @@ namespace {
 constexpr int kTrials = 10;
 
 struct SweepRequest {
-  std::vector<Scenario> scenarios;
+  std::vector<Case> cases;
   SweepSettings settings;
 };
 
@@ -37,10 +37,10 @@ Result<SweepRequest> request_of(const CaseOptions& cases, const SweepArguments& 
     return invalid_input(
         fmt::format("--plan: given {} times with --sweep, expected once: what all cells have", arguments.plans.size()));
   }
-  Result<CaseSelection> selection = select_scenarios(cases, "a sweep changes members of a scenario");
+  Result<CaseSelection> selection = select_cases(cases);
   if (!selection) return selection.error();
   const int trials = arguments.trials ? *arguments.trials : selection->trials.value_or(kTrials);
-  SweepRequest request{std::move(selection->scenarios), {std::move(*axes), std::nullopt, trials, cases.seed}};
+  SweepRequest request{cases_of(*std::move(selection)), {std::move(*axes), std::nullopt, trials, cases.seed}};
   if (!arguments.plans.empty()) {
     const Result<std::vector<ControlSetting>> plan = parse_plan(arguments.plans.front());
     if (!plan) return invalid_input(fmt::format("--plan: {}", plan.error().message));
@@ -140,7 +140,7 @@ class SweepRun {
 int show_plan(const SweepDocument& document) {
   std::string lines;
   for (const SweepCase& swept : document.cases) {
-    lines += scenario_line(swept.scenario) + "\n";
+    lines += case_line(swept.what) + "\n";
     for (const SweepAxis& axis : swept.axes) lines += fmt::format("  {}: {}\n", axis.name, fmt::join(axis.values, " "));
   }
   lines += fmt::format("# {} cells of {} trials each; nothing was run\n", document.cells(), document.trials);
@@ -153,9 +153,9 @@ int show_plan(const SweepDocument& document) {
 int run_sweep_command(const CaseOptions& cases, const SweepArguments& arguments) {
   Result<SweepRequest> request = request_of(cases, arguments);
   if (!request) return complain(kBench, request.error());
-  const Result<std::unique_ptr<Backend>> backend = open_for(backend_request(cases), request->scenarios);
+  const Result<std::unique_ptr<Backend>> backend = open_for(backend_request(cases), most_ranks(request->cases));
   if (!backend) return complain(kBench, backend.error());
-  Result<SweepDocument> document = plan_sweep(**backend, request->scenarios, request->settings);
+  Result<SweepDocument> document = plan_sweep(**backend, request->cases, request->settings);
   if (!document) return complain(kBench, document.error());
   if (arguments.dry_run) return show_plan(*document);
   SweepRun run(arguments, std::move(*document));

@@ -99,23 +99,22 @@ class TuneCommand {
     Result<ObjectiveRequest> objective = objective_of(arguments_);
     if (!objective) return complain(kTune, objective.error());
     objective_ = *std::move(objective);
-    const Result<CaseSelection> selection = select_scenarios(arguments_.cases, "tune does not search steps yet");
+    Result<CaseSelection> selection = select_cases(arguments_.cases);
     if (!selection) return complain(kTune, selection.error());
-    const Result<std::unique_ptr<Backend>> backend = open_for(backend_request(arguments_.cases), selection->scenarios);
+    const std::vector<Case> cases = cases_of(*std::move(selection));
+    const Result<std::unique_ptr<Backend>> backend = open_for(backend_request(arguments_.cases), most_ranks(cases));
     if (!backend) return complain(kTune, backend.error());
-    origin_ = origin_of(**backend, selection->scenarios.front().gpus, arguments_.cases.seed);
+    origin_ = origin_of(**backend, ranks_of(cases.front()), arguments_.cases.seed);
     show(table_preamble(origin_));
     if (!left_out_.empty()) show(fmt::format("# without {}\n", fmt::join(left_out_, ", ")));
     Status tuned;
-    ProgressLine line(kTune, selection->scenarios.size());
-    for (auto scenario = selection->scenarios.begin(); tuned && scenario != selection->scenarios.end(); ++scenario) {
-      tuned = tune(**backend, *scenario, line);
-    }
+    ProgressLine line(kTune, cases.size());
+    for (auto what = cases.begin(); tuned && what != cases.end(); ++what) tuned = tune(**backend, *what, line);
     // Whatever ended the run, what was measured before is not lost.
     const Status written = arguments_.json_file == "-" ? print(to_json(origin_, left_out_, cases_)) : Status();
     if (!tuned && interruption_.came()) {
       print_notice(kTune, fmt::format("{}; {} of {} cases are complete", interruption_.check().error().message, cases_.size(),
-                                      selection->scenarios.size()));
+                                      cases.size()));
       return interruption_.exit_code();
     }
     if (!tuned) return complain(kTune, tuned.error());
@@ -135,7 +134,7 @@ class TuneCommand {
   }
 
   /// Stores each choice when it is made: whatever ends the run, earlier ones are not lost.
-  Status tune(Backend& backend, const Scenario& scenario, ProgressLine& line) {
+  Status tune(Backend& backend, const Case& what, ProgressLine& line) {
     TuneSettings settings;
     settings.tuner.seed = arguments_.cases.seed;
     settings.tuner.budget = Seconds(arguments_.budget_s);
@@ -146,12 +145,12 @@ class TuneCommand {
     settings.notice = notices();
     settings.objective = objective_.objective;
     settings.energy = &objective_.energy;
-    line.begin_case(scenario.name);
+    line.begin_case(name_of(what));
     const TuneProgress progress = [&](std::string_view step, const Tuner* tuner, std::optional<Seconds> left) {
       line.show(left, tuner == nullptr ? std::string(step) : search_words(*tuner));
       return interruption_.check();
     };
-    Result<TunedCase> tuned = tune_case(backend, scenario, settings, progress);
+    Result<TunedCase> tuned = tune_case(backend, what, settings, progress);
     line.end_case();
     if (!tuned) return tuned.error();
     show("#\n" + to_table(*tuned, origin_.provenance));

@@ -19,7 +19,8 @@
 #include "elbowroom/model/scenario.hpp"
 #include "elbowroom/model/step.hpp"
 #include "elbowroom/plan/capabilities.hpp"
-#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/compute_facts.hpp"
+#include "elbowroom/plan/lower.hpp"
 #include "elbowroom/plan/program.hpp"
 #include "elbowroom/trace/timeline.hpp"
 
@@ -35,14 +36,6 @@ struct DeviceInfo {
   Bytes memory;                                    ///< total
   std::optional<ModelWidth> model = std::nullopt;  ///< of a simulated device; a real one has none
   std::string bus_id = {};                         ///< "0000:1b:00.0"; empty: simulated, or the driver does not say
-};
-
-/// What the backend really launches for a scenario's compute.
-struct ComputeFacts {
-  /// Absent where a library chooses its kernel; then it cannot be shaped from outside.
-  std::optional<KernelFootprint> footprint;
-  std::optional<Blocks> blocks;
-  std::optional<std::string> shape_refusal;  ///< why padding cannot act on it; absent: it can
 };
 
 /// A step made ready on a backend: memory, streams, communicators. Owns everything it needs; destroying it frees all of it.
@@ -76,24 +69,24 @@ class Workload {
   /// The same run on poisoned outputs, each then compared with a reference. A wrong or unwritten result is `failed`.
   virtual Status verify(const Program& program) = 0;
 
-  // The same of the step's own program under a plan for all of it.
+  // The same of the step's own program under its operations' plans.
 
   /// Of the step's first computation.
   [[nodiscard]] ELBOWROOM_API const ComputeFacts& compute() const;
   /// Of the concurrent program.
-  [[nodiscard]] ELBOWROOM_API Status accepts(const OverlapPlan& plan) const;
-  ELBOWROOM_API Result<Microseconds> run(Order order, const OverlapPlan& plan);
-  ELBOWROOM_API Result<Timeline> record(Order order, const OverlapPlan& plan);
-  ELBOWROOM_API Status verify(Order order, const OverlapPlan& plan);
+  [[nodiscard]] ELBOWROOM_API Status accepts(const StepPlan& plan) const;
+  ELBOWROOM_API Result<Microseconds> run(Order order, const StepPlan& plan);
+  ELBOWROOM_API Result<Timeline> record(Order order, const StepPlan& plan);
+  ELBOWROOM_API Status verify(Order order, const StepPlan& plan);
 
  protected:
   Workload() = default;
 
  private:
   /// Lowered at the first call, kept for the next ones; until the next call.
-  [[nodiscard]] Result<const Program*> program_of(Order order, const OverlapPlan& plan);
+  [[nodiscard]] Result<const Program*> program_of(Order order, const StepPlan& plan);
 
-  std::map<std::pair<Order, OverlapPlan>, Program> lowered_;
+  std::map<std::pair<Order, StepPlan>, Program> lowered_;
   std::size_t lowered_launches_ = 0;
 };
 

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "elbowroom/backend/backend.hpp"
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/case.hpp"
 #include "elbowroom/plan/controls.hpp"
+#include "elbowroom/plan/lower.hpp"
 #include "elbowroom/plan/scheme.hpp"
+#include "elbowroom/plan/step_site.hpp"
 
 namespace elbowroom {
 
@@ -27,11 +30,17 @@ class CaseTrials {
   [[nodiscard]] const Scenario& scenario() const { return std::get<Scenario>(what_); }
   [[nodiscard]] const Step& step() const { return workload_->step(); }
   [[nodiscard]] const DeviceLimits& device() const { return device_; }
+  /// Of a step the greatest computation.
   [[nodiscard]] ELBOWROOM_API const ComputeFacts& compute() const;
-  /// Where controls act in the case; errors as control_site says. Of a step no such place is known.
+  /// Where controls act in the case, of a step StepSite::whole; errors as control_site and step_site say.
   [[nodiscard]] ELBOWROOM_API Result<ControlSite> site() const;
+  /// What each operation gets of a plan for the whole case: of a scenario all of it, of a step what can act there, as spread()
+  /// says.
+  [[nodiscard]] ELBOWROOM_API StepPlan by_operation(const OverlapPlan& plan) const;
+  /// Which controls of a plan act on a part of a step's operations only; empty where each acts on all.
+  [[nodiscard]] ELBOWROOM_API std::string where_it_acts(const OverlapPlan& plan) const;
 
-  // As Workload says of each.
+  // As Workload says of each, under by_operation(plan).
   [[nodiscard]] ELBOWROOM_API Status accepts(const OverlapPlan& plan) const;
   ELBOWROOM_API Result<Microseconds> run(Order order, const OverlapPlan& plan);
   ELBOWROOM_API Result<Timeline> record(Order order, const OverlapPlan& plan);
@@ -43,6 +52,7 @@ class CaseTrials {
   Case what_;
   DeviceLimits device_;
   std::unique_ptr<Workload> workload_;
+  Result<StepSite> step_site_;  ///< of a step
 };
 
 }  // namespace elbowroom

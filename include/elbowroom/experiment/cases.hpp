@@ -3,13 +3,16 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "elbowroom/backend/registry.hpp"
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/notice.hpp"
 #include "elbowroom/base/result.hpp"
+#include "elbowroom/model/case.hpp"
 #include "elbowroom/model/scenario.hpp"
 #include "elbowroom/model/step.hpp"
 #include "elbowroom/plan/scheme.hpp"
@@ -23,6 +26,12 @@ struct CaseSelection {
   std::vector<Scheme> schemes;              ///< the suite's; the baselines where it names none
   std::optional<Step> step = std::nullopt;  ///< of a step document, instead of scenarios
 };
+
+/// All that was selected, in the order in which it is run.
+ELBOWROOM_API std::vector<Case> cases_of(CaseSelection selection);
+
+/// The greatest number of ranks that a case has; there is at least one.
+ELBOWROOM_API int most_ranks(std::span<const Case> cases);
 
 /// The cases of a suite. A notice for each size that changed, as share_evenly says. `invalid_input` names every suite.
 ELBOWROOM_API Result<CaseSelection> suite_cases(std::string_view suite, int gpus, const NoticeSink& notice);

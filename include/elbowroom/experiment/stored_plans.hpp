@@ -1,12 +1,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/notice.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/experiment/case_trials.hpp"
+#include "elbowroom/model/case.hpp"
 #include "elbowroom/tune/profile.hpp"
 #include "elbowroom/tune/profile_key.hpp"
 
@@ -26,9 +28,13 @@ using TunedPlans = std::function<Result<TunedPlan>(CaseTrials& trials)>;
 /// profile that cannot be read is ignored, with one notice.
 ELBOWROOM_API TunedPlans stored_plans(const Backend& backend, const std::string& profile_path, const NoticeSink& notice);
 
-/// What the profile holds for a scenario at its site. `unavailable` says what it lacks and what the nearest choice is for, or that
+/// What a choice for the case is stored under. `compute` as profile_key(Scenario) has it; a step's kernels are the step's.
+ELBOWROOM_API ProfileKey profile_key(const Case& what, const std::optional<KernelFootprint>& compute,
+                                     const Surroundings& surroundings);
+
+/// What the profile holds for a case at its site. `unavailable` says what it lacks and what the nearest choice is for, or that
 /// the stored choice is for another balance of both sides; `invalid_input` that the stored plan cannot act at the site.
-ELBOWROOM_API Result<StoredChoice> stored_choice(const Profile& profile, const Surroundings& surroundings, const Scenario& scenario,
+ELBOWROOM_API Result<StoredChoice> stored_choice(const Profile& profile, const Surroundings& surroundings, const Case& what,
                                                  const ControlSite& site);
 
 /// What a choice that is made on the backend depends on.

@@ -8,7 +8,7 @@
 #include "elbowroom/backend/backend.hpp"
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
-#include "elbowroom/model/scenario.hpp"
+#include "elbowroom/model/case.hpp"
 #include "elbowroom/report/sweep_document.hpp"
 
 namespace elbowroom {
@@ -21,9 +21,8 @@ struct SweepSettings {
 };
 
 /// The grids of a sweep, with no cell run. Makes each case ready once where an axis says no values. `invalid_input` names the axis
-/// or the case that cannot be.
-ELBOWROOM_API Result<SweepDocument> plan_sweep(Backend& backend, const std::vector<Scenario>& scenarios,
-                                               const SweepSettings& settings);
+/// or the case that cannot be. Members of a scenario are no axes of a step.
+ELBOWROOM_API Result<SweepDocument> plan_sweep(Backend& backend, const std::vector<Case>& cases, const SweepSettings& settings);
 
 /// Where a sweep is, told before each cell and, with the cell in the document, after it. An error ends the sweep with it.
 class SweepObserver {

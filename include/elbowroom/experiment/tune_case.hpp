@@ -16,6 +16,7 @@
 #include "elbowroom/energy/scheme_energy.hpp"
 #include "elbowroom/experiment/energy_settings.hpp"
 #include "elbowroom/experiment/timed_rounds.hpp"
+#include "elbowroom/model/case.hpp"
 #include "elbowroom/plan/hardware_limit.hpp"
 #include "elbowroom/tune/profile.hpp"
 #include "elbowroom/tune/tuner.hpp"
@@ -26,7 +27,7 @@ namespace elbowroom {
 struct TuneSettings {
   TunerOptions tuner;
   bool prior = true;                  ///< rank candidates by the simulator where it knows the device
-  std::vector<std::string> left_out;  ///< controls that no plan sets beyond what the scenario fixes
+  std::vector<std::string> left_out;  ///< controls that no plan sets beyond what the case fixes
   /// A profile: an interrupted search goes on from a file beside it. Absent: nothing is kept.
   std::optional<std::string> state_for = std::nullopt;
   NoticeSink notice;  ///< what goes on from where, and why it does not
@@ -45,9 +46,10 @@ ELBOWROOM_API Status check_controls(std::span<const std::string> names);
 using TuneProgress = std::function<Status(std::string_view step, const Tuner* tuner, std::optional<Seconds> left)>;
 
 struct TunedCase {
-  Scenario scenario;
+  Case what;
   StoredChoice choice;
-  std::string limited_by;
+  std::optional<std::string> acts_on;  ///< which controls of the choice act on a part of a step's operations; absent: each on all
+  std::string limited_by;              ///< empty: a step, whose kernels have limits of their own
   /// The fresh rounds after the search: both sides alone, the baselines, the finalists. The same position is the same round.
   std::vector<TimedSchedule> afresh;
   Objective objective = Objective::time;
@@ -65,12 +67,13 @@ struct TunedCase {
   Seconds spent{0};
 };
 
-/// Searches. Then fresh interleaved rounds measure the winner and the steadiest candidate, the baselines, and both sides alone and
-/// one after the other. One of the two candidates is kept only if it is faster there than every baseline beyond noise. Where the
-/// objective is not time, it is kept only if its objective is less than every baseline's, and the fastest candidates of other ways
-/// to make room are looked at besides. `unavailable` where there is no energy counter then, before any search. The results of what
-/// is chosen are verified. The choice's `stored_at` is the caller's to set. `failed` when nothing could be run.
-ELBOWROOM_API Result<TunedCase> tune_case(Backend& backend, const Scenario& scenario, const TuneSettings& settings,
+/// Searches; of a step one plan for all of it, which acts where it can (CaseTrials::by_operation). Then fresh interleaved rounds
+/// measure the winner and the steadiest candidate, the baselines, and both sides alone and one after the other. One of the two
+/// candidates is kept only if it is faster there than every baseline beyond noise. Where the objective is not time, it is kept only
+/// if its objective is less than every baseline's, and the fastest candidates of other ways to make room are looked at besides.
+/// `unavailable` where there is no energy counter then, before any search. The results of what is chosen are verified. The choice's
+/// `stored_at` is the caller's to set. `failed` when nothing could be run.
+ELBOWROOM_API Result<TunedCase> tune_case(Backend& backend, const Case& what, const TuneSettings& settings,
                                           const TuneProgress& progress);
 
 }  // namespace elbowroom

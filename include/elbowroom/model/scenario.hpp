@@ -102,6 +102,10 @@ constexpr Bytes size_of(DataType dtype) { return dtype == DataType::f32 ? Bytes(
 /// absent where the library or the backend chooses.
 ELBOWROOM_API std::optional<Blocks> compute_blocks(const Compute& compute);
 
+/// Floating-point operations of a product, two for each multiplication with its addition; 0 for an elementwise kernel, of which
+/// memory alone counts.
+ELBOWROOM_API double flop_of(const Compute& compute);
+
 /// What each rank sends and receives.
 struct BufferSizes {
   Bytes send;

@@ -30,9 +30,9 @@ struct ControlSite {
   KernelFootprint comm;                      ///< one block of the collective as its library launches it when nothing is said
   Blocks comm_blocks;                        ///< as many as the library then launches
   Collective collective;                     ///< a budget or cluster size given here is the user's and never overruled
-  Pattern pattern = Pattern::pipeline;
-  int iterations = 1;
-  Capabilities can;  ///< of the machine
+  Status gates;                              ///< why no computation could wait behind a launch gate; success: one could
+  Status windows;                            ///< why overlap windows cannot be told from what is outside; success: they can
+  Capabilities can;                          ///< of the machine
 };
 
 /// The site of a scenario on a device. `compute`, `shape_refusal` and `can` as the backend reports them. `invalid_input` when the
@@ -120,6 +120,9 @@ ELBOWROOM_API const Control& residency_control();
 
 /// The plan of the site's own two streams: nothing but what the user fixed.
 ELBOWROOM_API OverlapPlan plain_plan(const ControlSite& site);
+
+/// What of a plan can act at the site: every control that cannot, or not with that value, is off.
+ELBOWROOM_API OverlapPlan acting_at(const ControlSite& site, const OverlapPlan& plan);
 
 /// Succeeds when every control that `plan` sets can act at the site with that value; otherwise `invalid_input` names the first that
 /// cannot, as "cluster: 4, expected one of 1, 2" or with the control's own reason.

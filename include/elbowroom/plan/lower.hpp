@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <map>
 
 #include "elbowroom/base/export.hpp"
@@ -22,6 +23,8 @@ struct StepPlan {
     const auto found = own.find(operation);
     return found == own.end() ? usual : found->second;
   }
+
+  auto operator<=>(const StepPlan&) const = default;
 };
 
 /// The schedule of a step: the one place that knows orders, overlap windows and the launch gate. `step` is valid. A plan's gate

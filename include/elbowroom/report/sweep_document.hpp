@@ -8,6 +8,7 @@
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
+#include "elbowroom/model/case.hpp"
 #include "elbowroom/plan/sweep_axis.hpp"
 #include "elbowroom/report/flatness.hpp"
 #include "elbowroom/report/origin.hpp"
@@ -28,7 +29,7 @@ struct SweepCell {
 
 /// One case through all pairs of values.
 struct SweepCase {
-  Scenario scenario;
+  Case what;                                    ///< a step has axes of controls alone
   std::vector<SweepAxis> axes;                  ///< one or two, all with values
   std::vector<std::optional<SweepCell>> cells;  ///< the last axis running fastest; absent: not run yet
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include "elbowroom/base/provenance.hpp"
 #include "elbowroom/model/kernel_footprint.hpp"
 #include "elbowroom/model/scenario.hpp"
+#include "elbowroom/model/step.hpp"
 
 namespace elbowroom {
 
@@ -70,16 +72,30 @@ struct ByteClass {
   bool operator==(const ByteClass&) const = default;
 };
 
-/// What a stored choice is for. Sizes are classes, from one power of two to the next; for which cases of a class a choice is good,
+/// A kernel beside a collective. Sizes are classes, from one power of two to the next; for which cases of a class a choice is good,
 /// alike() says.
-struct ProfileKey {
-  Surroundings surroundings;
-  int ranks = 2;
+struct PairKey {
   Pattern pattern = Pattern::pipeline;
   KernelKey compute;
   ComputeClass compute_class;
   CollectiveKey collective;
   ByteClass collective_class;
+
+  bool operator==(const PairKey&) const = default;
+};
+
+/// A step, exactly.
+struct StepKey {
+  std::uint64_t print = 0;  ///< equal for steps that differ in name alone; another step has it once in 2^64
+
+  bool operator==(const StepKey&) const = default;
+};
+
+/// What a stored choice is for.
+struct ProfileKey {
+  Surroundings surroundings;
+  int ranks = 2;
+  std::variant<PairKey, StepKey> what;
 
   bool operator==(const ProfileKey&) const = default;
 };
@@ -111,7 +127,9 @@ ELBOWROOM_API Surroundings surroundings(Provenance provenance, std::string devic
 ELBOWROOM_API ProfileKey profile_key(const Scenario& scenario, const std::optional<KernelFootprint>& compute,
                                      const Surroundings& surroundings);
 
-/// The block that the key's compute is. Absent for a library's kernel.
+ELBOWROOM_API ProfileKey profile_key(const Step& step, const Surroundings& surroundings);
+
+/// The block that the key's compute is. Absent for a library's kernel and for a step.
 ELBOWROOM_API std::optional<KernelFootprint> footprint_of(const ProfileKey& key);
 
 /// Products that a library makes by one kernel, as far as a key tells them apart.
@@ -121,7 +139,7 @@ struct ProductClass {
 
   bool operator==(const ProductClass&) const = default;
 };
-/// Absent for keys of other kernels.
+/// Absent for keys of other kernels and of steps.
 ELBOWROOM_API std::optional<ProductClass> product_of(const ProfileKey& key);
 
 /// One line for each member in which the keys differ: "driver 580.65, stored 570.1". Empty for equal keys.
@@ -132,16 +150,18 @@ ELBOWROOM_API std::string to_string(const ProfileKey& key);
 
 // Members in the words of documents: "256x32 0+0 1" (threads x registers, static + dynamic bytes, cluster) or "library_gemm bf16";
 // "2^40 flop", "2^38 flop 2^12 blocks", "2^32 B"; "all_reduce bf16 8 blocks cluster 1", "broadcast bf16 root 1",
-// "all_to_all_v bf16 shares 125:250:375:250"; "2^29 B".
+// "all_to_all_v bf16 shares 125:250:375:250"; "2^29 B"; of a step sixteen hexadecimal digits.
 ELBOWROOM_API std::string in_words(const KernelKey& kernel);
 ELBOWROOM_API std::string in_words(const ComputeClass& size);
 ELBOWROOM_API std::string in_words(const CollectiveKey& collective);
 ELBOWROOM_API std::string in_words(const ByteClass& size);
+ELBOWROOM_API std::string in_words(const StepKey& step);
 
 // What in_words() writes; absent for other texts.
 ELBOWROOM_API std::optional<KernelKey> parse_kernel(std::string_view words);
 ELBOWROOM_API std::optional<ComputeClass> parse_compute_class(std::string_view words);
 ELBOWROOM_API std::optional<CollectiveKey> parse_collective(std::string_view words);
 ELBOWROOM_API std::optional<ByteClass> parse_byte_class(std::string_view words);
+ELBOWROOM_API std::optional<StepKey> parse_step_key(std::string_view words);
 
 }  // namespace elbowroom

@@ -9,12 +9,14 @@
 #include "elbowroom/experiment/stored_plans.hpp"
 #include "elbowroom/plan/plan_text.hpp"
 #include "unit/experiment/cases.hpp"
+#include "unit/tune/choices.hpp"
 
 namespace elbowroom {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::pair_of;
 using testing::simulator;
 using testing::small_case;
 using ::testing::StartsWith;
@@ -116,7 +118,7 @@ TEST_F(Transferring, SaysWhyAPlanCannotActHere) {
   StoredChoice grouped = elsewhere();
   grouped.plan.cluster = 3;
   StoredChoice other = elsewhere();
-  other.key.collective.op = CollectiveOp::all_to_all;
+  pair_of(other.key).collective.op = CollectiveOp::all_to_all;
   const TransferCase found = transferred({grouped, other});
   EXPECT_THAT(found.transferred[0].refused.value_or(""), StartsWith("cluster: 3, expected one of "));
   EXPECT_FALSE(found.transferred[0].compared);
@@ -132,15 +134,15 @@ TEST_F(Transferring, EndsWhereItIsTold) {
 }
 
 TEST_F(Transferring, TakesTheNearestChoice) {
-  const ProfileKey key = choice_for(small_case()).key;
+  ProfileKey key = choice_for(small_case()).key;
   const auto choice = [&](int ranks, int exponent) {
     StoredChoice made;
     made.key = key;
     made.key.ranks = ranks;
-    made.key.collective_class.exponent = exponent;
+    pair_of(made.key).collective_class.exponent = exponent;
     return made;
   };
-  const int exponent = key.collective_class.exponent;
+  const int exponent = pair_of(key).collective_class.exponent;
   // One difference is nearer than two, of one difference the nearest size.
   const std::vector<StoredChoice> farther{choice(8, exponent + 1), choice(2, exponent - 3), choice(2, exponent + 1)};
   Profile profile;
@@ -150,7 +152,7 @@ TEST_F(Transferring, TakesTheNearestChoice) {
   profile.put(choice(2, exponent));
   EXPECT_EQ(nearest_choice(profile, key)->key, key);
   ProfileKey named = key;
-  named.compute = NamedKernel{KernelKind::library_gemm, DataType::bf16};
+  pair_of(named).compute = NamedKernel{KernelKind::library_gemm, DataType::bf16};
   EXPECT_EQ(nearest_choice(profile, named), nullptr);
 }
 

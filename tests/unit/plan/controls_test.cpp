@@ -12,6 +12,7 @@ namespace {
 
 using testing::elementwise_site;
 using testing::library_site;
+using testing::one_iteration;
 using Values = std::vector<std::int64_t>;
 
 Values values(const char* name, const ControlSite& site, const OverlapPlan& plan = {}) {
@@ -70,9 +71,9 @@ TEST(Controls, WindowsMatterToPlansThatChangeALaunchByItself) {
   // A budget that the user fixed holds everywhere.
   site.collective.comm_blocks = Blocks(8);
   EXPECT_EQ(refusal("windows_only", site, plan), "nothing in the plan changes a launch that runs alone");
-  site.iterations = 1;
+  site.windows = one_iteration(Pattern::pipeline).windows;
   EXPECT_EQ(refusal("windows_only", site, capped), "no computation can run beside a communication");
-  site.pattern = Pattern::pair;
+  site.windows = one_iteration(Pattern::pair).windows;
   EXPECT_EQ(refusal("windows_only", site, capped), "both sides run at once from the beginning to the end");
 }
 
@@ -168,12 +169,11 @@ TEST(Controls, SymmetricMemoryIsForKernelsOfNcclThatReduceOrGather) {
 }
 
 TEST(Controls, TheGateNeedsALaterKernel) {
-  ControlSite site = elementwise_site();
+  const ControlSite site = elementwise_site();
   EXPECT_EQ(values("launch_gate", site), Values{1});
-  site.iterations = 1;
-  EXPECT_EQ(refusal("launch_gate", site), "one iteration has no later compute kernel that could wait");
-  site.pattern = Pattern::pair;
-  EXPECT_EQ(refusal("launch_gate", site), "the collective is launched last, no compute kernel could wait for it");
+  EXPECT_EQ(refusal("launch_gate", one_iteration(Pattern::pipeline)), "one iteration has no later compute kernel that could wait");
+  EXPECT_EQ(refusal("launch_gate", one_iteration(Pattern::pair)),
+            "the collective is launched last, no compute kernel could wait for it");
 }
 
 TEST(Controls, WhatTheUserFixedIsTheOnlyValue) {

@@ -20,6 +20,14 @@ inline ControlSite elementwise_site(std::string_view on = "h200", CollectiveOp o
                        std::nullopt, capabilities_of(device(on)));
 }
 
+/// Of the elementwise kernel once.
+inline ControlSite one_iteration(Pattern pattern) {
+  Scenario scenario = scenario_of(Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(4096)});
+  scenario.pattern = pattern;
+  scenario.iterations = 1;
+  return *control_site(scenario, device("h200"), kEightBlocks, std::nullopt, capabilities_of(device("h200")));
+}
+
 inline ControlSite library_site(std::string_view on = "h200", CollectiveOp op = CollectiveOp::all_reduce) {
   return *control_site(scenario_of(LibraryGemm{8192, 8192, 8192, DataType::bf16}, op), device(on), std::nullopt, std::nullopt,
                        capabilities_of(device(on)));

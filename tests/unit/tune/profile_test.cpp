@@ -7,12 +7,14 @@
 #include <string>
 
 #include "run/limits.hpp"
+#include "unit/model/steps.hpp"
 #include "unit/tune/choices.hpp"
 
 namespace elbowroom {
 namespace {
 
 using testing::choice;
+using testing::pair_of;
 
 std::string refusal(const std::string& text) {
   const Result<Profile> profile = parse_profile(text, "file");
@@ -152,11 +154,11 @@ TEST(ProfileKey, DiffersWithEveryMember) {
   EXPECT_TRUE(differs([](ProfileKey& key) { key.surroundings.driver = "570"; }));
   EXPECT_TRUE(differs([](ProfileKey& key) { key.surroundings.comm_library = "nccl 2.27"; }));
   EXPECT_TRUE(differs([](ProfileKey& key) { key.ranks = 4; }));
-  EXPECT_TRUE(differs([](ProfileKey& key) { key.pattern = Pattern::pair; }));
-  EXPECT_TRUE(differs([](ProfileKey& key) { key.compute = NamedKernel{}; }));
-  EXPECT_TRUE(differs([](ProfileKey& key) { key.compute_class.exponent = 31; }));
-  EXPECT_TRUE(differs([](ProfileKey& key) { key.collective.cluster = 1; }));
-  EXPECT_TRUE(differs([](ProfileKey& key) { key.collective_class.exponent = 28; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { pair_of(key).pattern = Pattern::pair; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { pair_of(key).compute = NamedKernel{}; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { pair_of(key).compute_class.exponent = 31; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { pair_of(key).collective.cluster = 1; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { pair_of(key).collective_class.exponent = 28; }));
 }
 
 TEST(ProfileKey, GivesBackTheBlockThatItNames) {
@@ -183,9 +185,9 @@ TEST(ProfileKey, GivesBackTheProductsThatItNames) {
   scenario.compute = LibraryGemm{4096, 4096, 4095, DataType::f32};
   EXPECT_EQ(product_of(profile_key(scenario, std::nullopt, {})), (ProductClass{DataType::f32, 36}));
   ProfileKey other = key;
-  other.compute_class.unit = ComputeClass::Unit::bytes;
+  pair_of(other).compute_class.unit = ComputeClass::Unit::bytes;
   EXPECT_FALSE(product_of(other));
-  other.compute_class = {ComputeClass::Unit::flop, 40, 12};
+  pair_of(other).compute_class = {ComputeClass::Unit::flop, 40, 12};
   EXPECT_FALSE(product_of(other));
   for (const char* size :
        {"", "2^", "2^40", "2^40 flops", "40 flop", "2^128 flop", "2^-1 flop", "2^040 flop", "2^40 B 2^3 blocks"}) {
@@ -207,13 +209,13 @@ TEST(ProfileKey, TellsRootsAndSharesApart) {
   scenario.compute = LibraryGemm{8192, 8192, 8192, DataType::bf16};
   scenario.collective = {CollectiveOp::broadcast, mebibytes(512), DataType::bf16, std::nullopt, std::nullopt};
   const ProfileKey first = profile_key(scenario, std::nullopt, {});
-  EXPECT_EQ(in_words(first.collective), "broadcast bf16");  // as profiles of versions without roots say it
+  EXPECT_EQ(in_words(pair_of(first).collective), "broadcast bf16");  // as profiles of versions without roots say it
   scenario.collective.root = 0;
   EXPECT_EQ(profile_key(scenario, std::nullopt, {}), first);
   scenario.collective.root = 3;
   const ProfileKey third = profile_key(scenario, std::nullopt, {});
   EXPECT_NE(third, first);
-  EXPECT_EQ(in_words(third.collective), "broadcast bf16 root 3");
+  EXPECT_EQ(in_words(pair_of(third).collective), "broadcast bf16 root 3");
   EXPECT_EQ(differences(third, first), (std::vector<std::string>{"collective broadcast bf16 root 3, stored broadcast bf16"}));
 
   scenario.collective.op = CollectiveOp::all_to_all_v;
@@ -223,19 +225,19 @@ TEST(ProfileKey, TellsRootsAndSharesApart) {
     return profile_key(scenario, std::nullopt, {});
   };
   const ProfileKey equal = of_shares({2, 2, 2, 2});
-  EXPECT_EQ(in_words(equal.collective), "all_to_all_v bf16");  // as profiles of versions without shares say it
+  EXPECT_EQ(in_words(pair_of(equal).collective), "all_to_all_v bf16");  // as profiles of versions without shares say it
   const ProfileKey uneven = of_shares({1, 2, 3, 2});
   EXPECT_NE(uneven, equal);
-  EXPECT_EQ(in_words(uneven.collective), "all_to_all_v bf16 shares 125:250:375:250");  // of 8
+  EXPECT_EQ(in_words(pair_of(uneven).collective), "all_to_all_v bf16 shares 125:250:375:250");  // of 8
   EXPECT_EQ(of_shares({0.5, 1, 1.5, 1}), uneven) << "only their ratios count";
   EXPECT_NE(of_shares({2, 1, 3, 2}), uneven) << "who gets more matters";
 }
 
 TEST(Profile, KeepsChoicesOfDifferentSharesApart) {
   StoredChoice even = choice(29);
-  even.key.collective = *parse_collective("all_to_all_v bf16");
+  pair_of(even.key).collective = *parse_collective("all_to_all_v bf16");
   StoredChoice uneven = even;
-  uneven.key.collective = *parse_collective("all_to_all_v bf16 shares 125:250:375:250");
+  pair_of(uneven.key).collective = *parse_collective("all_to_all_v bf16 shares 125:250:375:250");
   uneven.trials = 7;
   Profile profile;
   profile.put(even);
@@ -315,25 +317,48 @@ TEST(ProfileKey, NamesWhatDiffers) {
             (std::vector<std::string>{"driver 580.65, stored 570.1", "size of collective 2^29 B, stored 2^30 B"}));
 }
 
+TEST(ProfileKey, OfAStepIsTheStep) {
+  Step step;
+  step.name = "one";
+  step.operations = {compute_operation("kernel"), comm_operation("exchange", {{0, false}})};
+  StoredChoice made = choice(29);
+  made.key = profile_key(step, made.key.surroundings);
+  Step renamed = step;
+  renamed.name = "other";
+  EXPECT_EQ(profile_key(renamed, made.key.surroundings), made.key);
+  renamed.operations[1].after.clear();
+  EXPECT_NE(profile_key(renamed, made.key.surroundings), made.key);
+  EXPECT_FALSE(footprint_of(made.key));
+  EXPECT_FALSE(product_of(made.key));
+  EXPECT_EQ(differences(made.key, choice(29).key), std::vector<std::string>{"a step is no kernel beside a collective"});
+
+  Profile profile;
+  profile.put(made);
+  const Result<Profile> read = parse_profile(to_json(profile), "file");
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_NE(read->find(made.key), nullptr);
+  EXPECT_EQ(*read->find(made.key), made);
+}
+
 TEST(ProfileKey, OfScenariosHoldsClassesOfSize) {
   Scenario scenario;
   scenario.compute = LibraryGemm{8192, 8192, 8192, DataType::bf16};
   scenario.collective = {CollectiveOp::all_reduce, mebibytes(512), DataType::bf16, Blocks(8), std::nullopt};
   const ProfileKey library = profile_key(scenario, std::nullopt, {});
-  EXPECT_EQ(in_words(library.compute), "library_gemm bf16");
-  EXPECT_EQ(in_words(library.compute_class), "2^40 flop");  // 2 * 2^13 * 2^13 * 2^13
-  EXPECT_EQ(in_words(library.collective), "all_reduce bf16 8 blocks");
-  EXPECT_EQ(in_words(library.collective_class), "2^29 B");
+  EXPECT_EQ(in_words(pair_of(library).compute), "library_gemm bf16");
+  EXPECT_EQ(in_words(pair_of(library).compute_class), "2^40 flop");  // 2 * 2^13 * 2^13 * 2^13
+  EXPECT_EQ(in_words(pair_of(library).collective), "all_reduce bf16 8 blocks");
+  EXPECT_EQ(in_words(pair_of(library).collective_class), "2^29 B");
 
   scenario.collective.bytes = mebibytes(1023);  // up to the next power of two
   EXPECT_EQ(profile_key(scenario, std::nullopt, {}), library);
   scenario.collective.bytes = mebibytes(1024);
-  EXPECT_EQ(profile_key(scenario, std::nullopt, {}).collective_class, ByteClass{30});
+  EXPECT_EQ(pair_of(profile_key(scenario, std::nullopt, {})).collective_class, ByteClass{30});
 
   scenario.compute = TiledGemm{4096, 4096, 4096, 64, 64, 64, std::nullopt, DataType::bf16};
   const ProfileKey tiled = profile_key(scenario, KernelFootprint{Threads(256), Registers(56), Bytes(4096), Bytes(0), 1}, {});
-  EXPECT_EQ(in_words(tiled.compute), "256x56 4096+0 1");
-  EXPECT_EQ(in_words(tiled.compute_class), "2^37 flop 2^12 blocks");  // (4096 / 64)^2 blocks
+  EXPECT_EQ(in_words(pair_of(tiled).compute), "256x56 4096+0 1");
+  EXPECT_EQ(in_words(pair_of(tiled).compute_class), "2^37 flop 2^12 blocks");  // (4096 / 64)^2 blocks
 }
 
 }  // namespace
