@@ -10,26 +10,20 @@
 #include "elbowroom/plan/controls.hpp"
 #include "report/document_file.hpp"
 #include "unit/experiment/cases.hpp"
+#include "unit/experiment/tuning.hpp"
 
 namespace elbowroom {
 namespace {
 
+using testing::ample;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
+using testing::go_on;
 using ::testing::HasSubstr;
 using testing::simulator;
 using testing::small_case;
 using testing::Told;
-
-Status go_on(std::string_view, const Tuner*, std::optional<Seconds>) { return {}; }
-
-/// The clock of a busy machine decides nothing.
-TuneSettings ample() {
-  TuneSettings settings;
-  settings.tuner.budget = Seconds(86'400);
-  return settings;
-}
 
 class TuneCase : public ::testing::Test {
  protected:

@@ -10,25 +10,19 @@
 #include "elbowroom/experiment/tune_report.hpp"
 #include "elbowroom/tune/profile_file.hpp"
 #include "unit/experiment/cases.hpp"
+#include "unit/experiment/tuning.hpp"
 #include "unit/plan/layers.hpp"
 
 namespace elbowroom {
 namespace {
 
+using testing::ample;
+using testing::go_on;
 using ::testing::HasSubstr;
 using testing::simulator;
 using testing::small_case;
 using ::testing::StartsWith;
 using testing::Told;
-
-Status go_on(std::string_view, const Tuner*, std::optional<Seconds>) { return {}; }
-
-/// The clock of a busy machine decides nothing.
-TuneSettings ample() {
-  TuneSettings settings;
-  settings.tuner.budget = Seconds(86'400);
-  return settings;
-}
 
 TunedCase tuned(Backend& backend, const Case& what) {
   Result<TunedCase> found = tune_case(backend, what, ample(), go_on);
