@@ -10,6 +10,7 @@ Sampler::Sampler(EnergyMeter& meter, Microseconds every)
     : meter_(meter),
       every_(every),
       sampled_{std::vector<Samples>(meter.gpus()), std::vector<std::vector<GpuState>>(meter.gpus())},
+      read_(read_all(/*with_states=*/true)),
       thread_([this] { sample(); }) {}
 
 Sampler::~Sampler() {
@@ -20,6 +21,7 @@ Sampler::~Sampler() {
 Result<Sampled> Sampler::stop() {
   over_ = true;
   if (thread_.joinable()) thread_.join();
+  if (read_) read_ = read_all(/*with_states=*/false);
   if (!read_) return read_.error();
   return std::move(sampled_);
 }
@@ -27,12 +29,17 @@ Result<Sampled> Sampler::stop() {
 Microseconds Sampler::now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 void Sampler::sample() {
-  for (int round = 0; !over_; ++round) {
-    for (std::size_t gpu = 0; gpu < sampled_.samples.size(); ++gpu) {
-      if (read_ = read(gpu, round % kStateEvery == 0); !read_) return;
-    }
+  for (int round = 1; read_ && !over_; ++round) {
     std::this_thread::sleep_for(every_);
+    read_ = read_all(round % kStateEvery == 0);
   }
+}
+
+Status Sampler::read_all(bool with_states) {
+  for (std::size_t gpu = 0; gpu < sampled_.samples.size(); ++gpu) {
+    if (Status done = read(gpu, with_states); !done) return done;
+  }
+  return {};
 }
 
 Status Sampler::read(std::size_t gpu, bool with_state) {
