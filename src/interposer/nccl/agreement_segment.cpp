@@ -1,15 +1,18 @@
 #include "interposer/nccl/agreement_segment.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <new>
+#include <string_view>
 
 namespace elbowroom::interposer::nccl {
 
@@ -24,6 +27,10 @@ struct AgreementSegment::Shared {
 namespace {
 
 constexpr int kMostTries = 4;
+constexpr const char* kFolder = "/dev/shm";
+constexpr std::string_view kPrefix = "elbowroom-ranks-";
+// Ranks that make a communicator come within minutes of each other.
+constexpr std::time_t kForgottenAfter = 24 * 3600;
 
 // The job of `elbowroom run`, so that what an earlier one left behind is never met.
 std::uint64_t job_hash() {
@@ -35,17 +42,51 @@ std::uint64_t job_hash() {
   return hash;
 }
 
-// Of the right owner and size only: what somebody else put there is not followed.
-int open_existing(const char* path, std::size_t bytes) {
-  const int file = ::open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  struct stat facts{};
-  const bool ours = file >= 0 && fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == geteuid() &&
-                    (facts.st_mode & 0777U) == 0600U && facts.st_size == static_cast<off_t>(bytes);
-  if (file >= 0 && !ours) {
-    close(file);
-    errno = EACCES;
+// Of this process alone, on this host: in containers that share memory, processes may have equal ids. NCCL tells them apart by
+// their namespaces as well.
+std::uint64_t process_number() {
+  struct stat space{};
+  const bool known = stat("/proc/self/ns/pid", &space) == 0;
+  return (known ? static_cast<std::uint64_t>(space.st_ino) << 32U : 0U) | static_cast<std::uint32_t>(getpid());
+}
+
+class File {
+ public:
+  explicit File(int file) : file_(file) {}
+  ~File() {
+    if (opened()) { close(file_); }
   }
-  return ours ? file : -1;
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  [[nodiscard]] bool opened() const { return file_ >= 0; }
+  [[nodiscard]] int get() const { return file_; }
+  [[nodiscard]] void* map(std::size_t bytes) const {
+    void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+    return mapped == MAP_FAILED ? nullptr : mapped;
+  }
+
+ private:
+  int file_;
+};
+
+bool is_ours(const struct stat& facts) {
+  return S_ISREG(facts.st_mode) && facts.st_uid == geteuid() && (facts.st_mode & 0777U) == 0600U;
+}
+
+// Only the last rank of a communicator takes its name away, and it may never come: a rank was killed, or is of another job.
+void remove_forgotten() {
+  DIR* folder = opendir(kFolder);
+  if (folder == nullptr) { return; }
+  const std::time_t now = std::time(nullptr);
+  while (const dirent* entry = readdir(folder)) {
+    const std::string_view name = entry->d_name;
+    struct stat facts{};
+    if (name.substr(0, kPrefix.size()) != kPrefix) { continue; }
+    if (fstatat(dirfd(folder), entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0 || !is_ours(facts)) { continue; }
+    if (now - facts.st_mtime > kForgottenAfter) { unlinkat(dirfd(folder), entry->d_name, 0); }
+  }
+  closedir(folder);
 }
 
 }  // namespace
@@ -57,44 +98,57 @@ AgreementSegment::~AgreementSegment() {
   munmap(shared_, sizeof(Shared));
 }
 
+// Of the right owner, size and layout only: what somebody else put there is not followed.
+AgreementSegment::Attempt AgreementSegment::join_existing(std::uint64_t communicator, std::uint32_t ranks) {
+  const File file(::open(path_.data(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!file.opened()) { return errno == ENOENT ? Attempt::again : Attempt::failed; }
+  struct stat facts{};
+  const bool ours = fstat(file.get(), &facts) == 0 && is_ours(facts) && facts.st_size == static_cast<off_t>(sizeof(Shared));
+  void* mapped = ours ? file.map(sizeof(Shared)) : nullptr;
+  if (mapped == nullptr) { return Attempt::failed; }
+  auto* found = static_cast<Shared*>(mapped);
+  if (found->magic != Shared::kMagic || found->communicator != communicator || found->ranks != ranks) {
+    munmap(mapped, sizeof(Shared));
+    return Attempt::failed;
+  }
+  shared_ = found;
+  return Attempt::done;
+}
+
+// Whole before it has its name: nobody meets one that is being made. Without a name it is gone with whoever dies while making it.
+AgreementSegment::Attempt AgreementSegment::make(std::uint64_t communicator, std::uint32_t ranks) {
+  const File file(::open(kFolder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (!file.opened() || fchmod(file.get(), 0600) != 0 || posix_fallocate(file.get(), 0, sizeof(Shared)) != 0) {
+    return Attempt::failed;
+  }
+  void* mapped = file.map(sizeof(Shared));
+  if (mapped == nullptr) { return Attempt::failed; }
+  auto* made = new (mapped) Shared{.communicator = communicator, .ranks = ranks, .board = {}};
+  std::array<char, 32> unnamed{};
+  std::snprintf(unnamed.data(), unnamed.size(), "/proc/self/fd/%d", file.get());
+  if (linkat(AT_FDCWD, unnamed.data(), AT_FDCWD, path_.data(), AT_SYMLINK_FOLLOW) != 0) {
+    const bool taken = errno == EEXIST;
+    munmap(mapped, sizeof(Shared));
+    return taken ? Attempt::again : Attempt::failed;
+  }
+  shared_ = made;
+  remove_forgotten();
+  return Attempt::done;
+}
+
 bool AgreementSegment::open(std::uint64_t communicator, std::uint32_t ranks) {
   if (ranks < 2 || ranks > AgreementBoard::kMostMembers) { return false; }
   const auto id = static_cast<unsigned long long>(communicator);
   const auto job = static_cast<unsigned long long>(job_hash());
-  std::snprintf(path_.data(), path_.size(), "/dev/shm/elbowroom-%016llx-%u-%016llx-%u", job, geteuid(), id, ranks);
-  void* mapped = MAP_FAILED;
-  // Whole before it has its name: nobody meets one that is being made. Who finds the name taken joins, who then finds it gone makes
-  // another.
-  for (int tries = 0; mapped == MAP_FAILED && tries < kMostTries; ++tries) {
-    int file = open_existing(path_.data(), sizeof(Shared));
-    if (file < 0 && errno != ENOENT) { return false; }
-    const bool made = file < 0;
-    std::array<char, 192> unnamed{};
-    if (made) {
-      std::snprintf(unnamed.data(), unnamed.size(), "%s.%d.%d", path_.data(), getpid(), static_cast<int>(syscall(SYS_gettid)));
-      file = ::open(unnamed.data(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-      if (file < 0) { return false; }
-      if (fchmod(file, 0600) != 0 || posix_fallocate(file, 0, sizeof(Shared)) != 0) {
-        close(file);
-        unlink(unnamed.data());
-        return false;
-      }
-    }
-    mapped = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
-    if (mapped != MAP_FAILED && made) {
-      new (mapped) Shared{.communicator = communicator, .ranks = ranks, .board = {}};
-      if (link(unnamed.data(), path_.data()) != 0) {
-        munmap(mapped, sizeof(Shared));
-        mapped = MAP_FAILED;
-      }
-    }
-    if (made) { unlink(unnamed.data()); }
+  std::snprintf(path_.data(), path_.size(), "%s/%s%016llx-%u-%016llx-%u", kFolder, kPrefix.data(), job, geteuid(), id, ranks);
+  // Who finds the name taken joins, who then finds it gone makes another.
+  Attempt last = Attempt::again;
+  for (int tries = 0; last == Attempt::again && tries < kMostTries; ++tries) {
+    last = join_existing(communicator, ranks);
+    if (last == Attempt::again) { last = make(communicator, ranks); }
   }
-  if (mapped == MAP_FAILED) { return false; }
-  shared_ = static_cast<Shared*>(mapped);
-  const bool same = shared_->magic == Shared::kMagic && shared_->communicator == communicator && shared_->ranks == ranks;
-  if (same) { seat_ = AgreementSeat::join(shared_->board, ranks, static_cast<std::uint64_t>(getpid())); }
+  if (last != Attempt::done) { return false; }
+  seat_ = AgreementSeat::join(shared_->board, ranks, process_number());
   if (seat_.is_last()) { unlink(path_.data()); }
   return seat_.sits();
 }

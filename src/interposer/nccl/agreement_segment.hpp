@@ -8,7 +8,8 @@
 namespace elbowroom::interposer::nccl {
 
 /// One communicator's board in memory that the processes of this host share. Named by job, user, communicator and number of ranks;
-/// readable by its user alone; its name is gone as soon as all ranks have joined, or when a rank leaves before that.
+/// readable by its user alone; its name is gone as soon as all ranks have joined, or when a rank leaves before that. Names that
+/// ranks left behind are removed by whoever makes a board a day later.
 class AgreementSegment {
  public:
   AgreementSegment() = default;
@@ -23,6 +24,10 @@ class AgreementSegment {
 
  private:
   struct Shared;
+  enum class Attempt : std::uint8_t { done, again, failed };
+
+  Attempt join_existing(std::uint64_t communicator, std::uint32_t ranks);
+  Attempt make(std::uint64_t communicator, std::uint32_t ranks);
 
   Shared* shared_ = nullptr;
   AgreementSeat seat_;

@@ -96,6 +96,15 @@ void kept() {
   EXPECT_COUNT(reports, R"("blocks":4,)", 0U);
 }
 
+// Containers that share memory: both ranks are process 1, and yet one follows the other.
+void equal_ids() {
+  const Reports reports;
+  run_alike({.steps = kSteps * kPerStep, .own_ids = true}, eight_is_best, 8);
+  EXPECT_COUNT(reports, R"("decides":"this process","blocks":8)", 1U);
+  EXPECT_COUNT(reports, R"("decides":"another process","blocks":8)", 1U);
+  EXPECT_COUNT(reports, R"("why_alone":"")", 2U);
+}
+
 void nothing_gained() {
   const Reports reports;
   run_alike({.steps = kSteps * kPerStep}, all_are_equal, 24);
@@ -290,6 +299,7 @@ void watched() {
 }
 
 constexpr Case kCases[] = {{"kept", kept},
+                           {"equal_ids", equal_ids},
                            {"nothing_gained", nothing_gained},
                            {"different_sequences", different_sequences},
                            {"refused", refused},
