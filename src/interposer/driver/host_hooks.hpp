@@ -63,12 +63,19 @@ struct HostHooks {
     state.core->on_context_destroy(D::context_id(place));
   }
 
-  /// Functions that the program loaded are gone.
+  /// Functions that the program loaded go. Before the call, as another thread may get their handles before it returns; after it, as
+  /// another may have launched one of them until then.
   template <auto Ours, class Loaded>
   static int unload(Loaded loaded) {
+    tell_unloaded();
     const int result = process::call_real<Ours>(loaded);
-    if (Interposer<D>* state = interposer<D>()) { state->core->on_module_unload(); }
+    tell_unloaded();
     return result;
+  }
+
+ private:
+  static void tell_unloaded() {
+    if (Interposer<D>* state = interposer<D>()) { state->core->on_module_unload(); }
   }
 };
 

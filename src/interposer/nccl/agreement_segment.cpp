@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <new>
+#include <optional>
 #include <string_view>
 
 namespace elbowroom::interposer::nccl {
@@ -42,14 +43,6 @@ std::uint64_t job_hash() {
   return hash;
 }
 
-// Of this process alone, on this host: in containers that share memory, processes may have equal ids. NCCL tells them apart by
-// their namespaces as well.
-std::uint64_t process_number() {
-  struct stat space{};
-  const bool known = stat("/proc/self/ns/pid", &space) == 0;
-  return (known ? static_cast<std::uint64_t>(space.st_ino) << 32U : 0U) | static_cast<std::uint32_t>(getpid());
-}
-
 class File {
  public:
   explicit File(int file) : file_(file) {}
@@ -61,6 +54,11 @@ class File {
 
   [[nodiscard]] bool opened() const { return file_ >= 0; }
   [[nodiscard]] int get() const { return file_; }
+  [[nodiscard]] std::optional<struct stat> facts() const {
+    struct stat found{};
+    return opened() && fstat(file_, &found) == 0 ? std::optional(found) : std::nullopt;
+  }
+  /// Null: not possible.
   [[nodiscard]] void* map(std::size_t bytes) const {
     void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
     return mapped == MAP_FAILED ? nullptr : mapped;
@@ -69,6 +67,14 @@ class File {
  private:
   int file_;
 };
+
+// Of this process alone, on this host: in containers that share memory, processes may have equal ids. NCCL tells them apart by
+// their namespaces as well.
+std::uint64_t process_number() {
+  const File space(::open("/proc/self/ns/pid", O_PATH | O_CLOEXEC));
+  const std::optional<struct stat> facts = space.facts();
+  return (facts ? static_cast<std::uint64_t>(facts->st_ino) << 32U : 0U) | static_cast<std::uint32_t>(getpid());
+}
 
 bool is_ours(const struct stat& facts) {
   return S_ISREG(facts.st_mode) && facts.st_uid == geteuid() && (facts.st_mode & 0777U) == 0600U;
@@ -81,10 +87,10 @@ void remove_forgotten() {
   const std::time_t now = std::time(nullptr);
   while (const dirent* entry = readdir(folder)) {
     const std::string_view name = entry->d_name;
-    struct stat facts{};
     if (name.substr(0, kPrefix.size()) != kPrefix) { continue; }
-    if (fstatat(dirfd(folder), entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0 || !is_ours(facts)) { continue; }
-    if (now - facts.st_mtime > kForgottenAfter) { unlinkat(dirfd(folder), entry->d_name, 0); }
+    const File file(openat(dirfd(folder), entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    const std::optional<struct stat> facts = file.facts();
+    if (facts && is_ours(*facts) && now - facts->st_mtime > kForgottenAfter) { unlinkat(dirfd(folder), entry->d_name, 0); }
   }
   closedir(folder);
 }
@@ -102,8 +108,8 @@ AgreementSegment::~AgreementSegment() {
 AgreementSegment::Attempt AgreementSegment::join_existing(std::uint64_t communicator, std::uint32_t ranks) {
   const File file(::open(path_.data(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   if (!file.opened()) { return errno == ENOENT ? Attempt::again : Attempt::failed; }
-  struct stat facts{};
-  const bool ours = fstat(file.get(), &facts) == 0 && is_ours(facts) && facts.st_size == static_cast<off_t>(sizeof(Shared));
+  const std::optional<struct stat> facts = file.facts();
+  const bool ours = facts && is_ours(*facts) && facts->st_size == static_cast<off_t>(sizeof(Shared));
   void* mapped = ours ? file.map(sizeof(Shared)) : nullptr;
   if (mapped == nullptr) { return Attempt::failed; }
   auto* found = static_cast<Shared*>(mapped);

@@ -1,3 +1,5 @@
+#include <thread>
+
 #include "hook_cases.hpp"
 #include "interposer/core/core.hpp"
 
@@ -73,6 +75,47 @@ void unloaded(Unload unload) {
   EXPECT(fake_call(0)->attribute_count == 0);
 }
 
+const Lanes& shared_lanes() {
+  static const Lanes lanes;
+  return lanes;
+}
+
+/// While the driver unloads: another thread launches the function before or after its handle is another's.
+template <bool kReusedBefore>
+int launch_meanwhile(const FakeCall*) {
+  const Lanes& lanes = shared_lanes();
+  fake_set_logging(0);
+  if (kReusedBefore) { fake_reuse_function(lanes.all_reduce, "gelu"); }
+  std::thread([&] { lanes.collective(lanes.comm); }).join();
+  fake_reuse_function(lanes.all_reduce, "gelu");
+  fake_set_logging(1);
+  return 0;
+}
+
+// A handle is free before the call returns, so that another thread may get it at once. Until then another may launch what had it.
+template <class Unload>
+void unloaded_beside_a_thread(Unload unload) {
+  const Lanes& lanes = shared_lanes();
+  for (int (*beside)(const FakeCall*) : {&launch_meanwhile<true>, &launch_meanwhile<false>}) {
+    fake_reuse_function(lanes.all_reduce, kAllReduce);
+    EXPECT(cuModuleUnload(nullptr) == 0 && lanes.waits_for(lanes.comm));
+    fake_set_failure(beside);
+    EXPECT(unload() == 0);
+    fake_set_failure(nullptr);
+    const bool was_all_reduce = beside == &launch_meanwhile<false>;
+    EXPECT(lanes.product_waits(lanes.compute) == was_all_reduce);
+    Lanes::settle();
+    EXPECT(!lanes.waits_for(lanes.comm));
+  }
+}
+
+template <class Unload>
+void functions_go(Unload unload) {
+  unloaded(unload);
+  fake_reset();
+  unloaded_beside_a_thread(unload);
+}
+
 // A part of a device has its own SMs: a collective of 24 blocks does not begin at once on 16 of them, where the others wait for
 // those 24.
 void green_context_ends() {
@@ -107,8 +150,8 @@ constexpr Case kCases[] = {
     {"cuDevicePrimaryCtxReset_v2", [] { context_ends([](cu::Context) { return cuDevicePrimaryCtxReset_v2(0); }); }},
     {"cuDevicePrimaryCtxRelease", [] { context_ends([](cu::Context) { return cuDevicePrimaryCtxRelease(0); }); }},
     {"cuDevicePrimaryCtxRelease_v2", [] { context_ends([](cu::Context) { return cuDevicePrimaryCtxRelease_v2(0); }); }},
-    {"cuModuleUnload", [] { unloaded([] { return cuModuleUnload(nullptr); }); }},
-    {"cuLibraryUnload", [] { unloaded([] { return cuLibraryUnload(nullptr); }); }},
+    {"cuModuleUnload", [] { functions_go([] { return cuModuleUnload(nullptr); }); }},
+    {"cuLibraryUnload", [] { functions_go([] { return cuLibraryUnload(nullptr); }); }},
 };
 
 }  // namespace
