@@ -129,7 +129,7 @@ class alignas(kCacheLine) PassingThread {
   constexpr PassingThread() = default;
   /// Where it writes down what it launches; null: it always goes the long way.
   void use(PassedLaunches* launches) {
-    round_ = kNone;
+    forget_told();
     room_ = 0;
     end_ = launches == nullptr ? 0 : launches->end.load(std::memory_order_relaxed);
     launches_ = launches;
@@ -157,13 +157,21 @@ class alignas(kCacheLine) PassingThread {
   /// With the core's lock held: nothing needs what the thread launches on the stream, for as long as the round lasts.
   void tell(std::uint64_t round, StreamId stream) {
     if (launches_ == nullptr) { return; }
-    if (round_ != round) { streams_.fill(0); }
+    if (round_ != round) {
+      forget_told();
+      streams_.fill(0);
+    }
+    if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end()) { streams_[next_++ % streams_.size()] = stream; }
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     round_ = round;
-    if (std::find(streams_.begin(), streams_.end(), stream) != streams_.end()) { return; }
-    streams_[next_++ % streams_.size()] = stream;
   }
 
  private:
+  // A handler that interrupts what follows goes the long way.
+  void forget_told() {
+    round_ = kNone;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
   bool find_room() {
     room_ = PassedLaunches::kMost - (end_ - launches_->begin.load(std::memory_order_acquire));
     return room_ != 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "interposer/core/own_mutex.hpp"
 #include "interposer/core/passing.hpp"
 #include "interposer/driver/interposer.hpp"
 
@@ -10,19 +11,20 @@ namespace elbowroom::interposer::driver {
 template <Driver D>
 struct OwnThread {
   static inline thread_local constinit PassingThread thread;
+  static inline thread_local constinit bool met = false;
+
+  static void meet(Core& core) {
+    const OwnMutex::Busy meeting;
+    met = true;
+    PassedLaunches* launches = core.passed_launches(process::thread_number());
+    if (process::at_thread_end([] { thread.use(nullptr); })) { thread.use(launches); }
+  }
 };
 
 /// For a launch that goes the long way: there the thread is told whether its next one may take the short way.
 template <Driver D>
 PassingThread* own_thread(Core& core) {
-  struct Lent {
-    explicit Lent(Core& core) { OwnThread<D>::thread.use(core.passed_launches(process::thread_number())); }
-    // The number will be another thread's.
-    ~Lent() { OwnThread<D>::thread.use(nullptr); }
-    Lent(const Lent&) = delete;
-    Lent& operator=(const Lent&) = delete;
-  };
-  thread_local const Lent lent(core);
+  if (!OwnThread<D>::met) [[unlikely]] { OwnThread<D>::meet(core); }
   return &OwnThread<D>::thread;
 }
 

@@ -18,6 +18,8 @@ ELBOWROOM_OLD(log);
 ELBOWROOM_OLD(pthread_once);
 ELBOWROOM_OLD(pthread_mutex_trylock);
 ELBOWROOM_OLD(__pthread_key_create);
+ELBOWROOM_OLD(pthread_key_create);
+ELBOWROOM_OLD(pthread_setspecific);
 
 extern "C" {
 
@@ -26,12 +28,16 @@ double elbowroom_old_log(double);
 int elbowroom_old_pthread_once(pthread_once_t*, void (*)());
 int elbowroom_old_pthread_mutex_trylock(pthread_mutex_t*);
 int elbowroom_old___pthread_key_create(pthread_key_t*, void (*)(void*));
+int elbowroom_old_pthread_key_create(pthread_key_t*, void (*)(void*));
+int elbowroom_old_pthread_setspecific(pthread_key_t, const void*);
 
 ELBOWROOM_HIDDEN double elbowroom_exp(double x) asm("exp");
 ELBOWROOM_HIDDEN double elbowroom_log(double x) asm("log");
 ELBOWROOM_HIDDEN int elbowroom_pthread_once(pthread_once_t* once, void (*call)()) asm("pthread_once");
 ELBOWROOM_HIDDEN int elbowroom_pthread_mutex_trylock(pthread_mutex_t* mutex) asm("pthread_mutex_trylock");
-ELBOWROOM_HIDDEN int elbowroom_pthread_key_create(pthread_key_t* key, void (*destroy)(void*)) asm("__pthread_key_create");
+ELBOWROOM_HIDDEN int elbowroom___pthread_key_create(pthread_key_t* key, void (*destroy)(void*)) asm("__pthread_key_create");
+ELBOWROOM_HIDDEN int elbowroom_pthread_key_create(pthread_key_t* key, void (*destroy)(void*)) asm("pthread_key_create");
+ELBOWROOM_HIDDEN int elbowroom_pthread_setspecific(pthread_key_t key, const void* value) asm("pthread_setspecific");
 ELBOWROOM_HIDDEN int elbowroom_fstat(int file, void* facts) asm("fstat");
 ELBOWROOM_HIDDEN int elbowroom_dl_find_object(void* address, void* found) asm("_dl_find_object");
 // The C++ runtime asks whether it may leave out atomic operations: it may not.
@@ -41,9 +47,13 @@ double elbowroom_exp(double x) { return elbowroom_old_exp(x); }
 double elbowroom_log(double x) { return elbowroom_old_log(x); }
 int elbowroom_pthread_once(pthread_once_t* once, void (*call)()) { return elbowroom_old_pthread_once(once, call); }
 int elbowroom_pthread_mutex_trylock(pthread_mutex_t* mutex) { return elbowroom_old_pthread_mutex_trylock(mutex); }
-int elbowroom_pthread_key_create(pthread_key_t* key, void (*destroy)(void*)) {
+int elbowroom___pthread_key_create(pthread_key_t* key, void (*destroy)(void*)) {
   return elbowroom_old___pthread_key_create(key, destroy);
 }
+int elbowroom_pthread_key_create(pthread_key_t* key, void (*destroy)(void*)) {
+  return elbowroom_old_pthread_key_create(key, destroy);
+}
+int elbowroom_pthread_setspecific(pthread_key_t key, const void* value) { return elbowroom_old_pthread_setspecific(key, value); }
 // Until 2.33 a function in each program. The kernel's structure is the C library's.
 int elbowroom_fstat(int file, void* facts) { return static_cast<int>(syscall(SYS_fstat, file, facts)); }
 // The unwinder of the C++ runtime, which has nothing to unwind here: no exception is thrown.

@@ -1,6 +1,7 @@
 #include "interposer/process/process.hpp"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "interposer/core/own_mutex.hpp"
 #include "run/environment.hpp"
 
 namespace elbowroom::interposer::process {
@@ -85,6 +87,10 @@ namespace {
 constinit std::array<std::atomic<std::uint64_t>, 64> numbers_taken{};
 constinit std::atomic<std::uint32_t> numbers_beyond{0};
 
+std::uint32_t number_beyond() {
+  return 64 * static_cast<std::uint32_t>(numbers_taken.size()) + numbers_beyond.fetch_add(1, std::memory_order_relaxed);
+}
+
 std::uint32_t take_number() {
   for (std::uint32_t word = 0; word < numbers_taken.size(); ++word) {
     std::uint64_t taken = numbers_taken[word].load(std::memory_order_relaxed);
@@ -96,26 +102,57 @@ std::uint32_t take_number() {
       }
     }
   }
-  return 64 * static_cast<std::uint32_t>(numbers_taken.size()) + numbers_beyond.fetch_add(1, std::memory_order_relaxed);
+  return number_beyond();
 }
 
-struct ThreadNumber {
-  std::uint32_t number = take_number();
-  ThreadNumber() = default;
-  ThreadNumber(const ThreadNumber&) = delete;
-  ThreadNumber& operator=(const ThreadNumber&) = delete;
-  ~ThreadNumber() {
-    if (number / 64 < numbers_taken.size()) {
-      numbers_taken[number / 64].fetch_and(~(std::uint64_t{1} << (number % 64)), std::memory_order_release);
-    }
-  }
+void give_number_back(std::uint32_t number) {
+  if (number / 64 >= numbers_taken.size()) { return; }
+  numbers_taken[number / 64].fetch_and(~(std::uint64_t{1} << (number % 64)), std::memory_order_release);
+}
+
+/// What is known of the calling thread. Nothing that needs a destructor: one would be registered under the lock of the loader,
+/// which a thread that loads a library may hold while it waits for this one.
+struct OwnThread {
+  bool has_number = false;
+  bool ended = false;
+  std::uint32_t number = 0;
+  void (*at_end)() = nullptr;
 };
+thread_local constinit OwnThread own_thread;
+
+pthread_once_t key_once = PTHREAD_ONCE_INIT;
+pthread_key_t key_of_ends;
+bool ends_are_told = false;
+
+void end_thread(void* /*own*/) {
+  const OwnMutex::Busy ending;
+  own_thread.ended = true;
+  if (own_thread.at_end != nullptr) { own_thread.at_end(); }
+  give_number_back(own_thread.number);
+}
+
+void make_key() { ends_are_told = pthread_key_create(&key_of_ends, &end_thread) == 0; }
+
+// The number of a thread whose end nobody would tell is never another's.
+void meet_thread() {
+  const OwnMutex::Busy meeting;  // a handler that interrupts this would meet it as well
+  pthread_once(&key_once, &make_key);
+  const bool told = ends_are_told && pthread_setspecific(key_of_ends, &own_thread) == 0;
+  own_thread.number = told ? take_number() : number_beyond();
+  own_thread.has_number = true;
+}
 
 }  // namespace
 
 std::uint32_t thread_number() {
-  thread_local const ThreadNumber own;
-  return own.number;
+  if (!own_thread.has_number) { meet_thread(); }
+  return own_thread.number;
+}
+
+bool at_thread_end(void (*call)()) {
+  if (own_thread.ended) { return false; }
+  own_thread.at_end = call;
+  return true;
 }
 
 }  // namespace elbowroom::interposer::process

@@ -30,6 +30,9 @@ inline HostTime host_time() { return {now_ns(), ticks()}; }
 /// stream of each thread then takes what the earlier thread enqueued for what the later one's work stands behind, which only takes
 /// windows away.
 std::uint32_t thread_number();
+/// One call, on the calling thread when it ends, before its number is given to another. False: the thread has ended, and its last
+/// destructors run.
+bool at_thread_end(void (*call)());
 
 /// Time spent in launch hooks, driver excluded: counted for every launch, measured for every kSampled-th of a thread.
 struct Overhead {

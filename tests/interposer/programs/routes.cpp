@@ -221,6 +221,20 @@ void driver_given_back() {
   use(2);
 }
 
+int (*launch_of_library)() = nullptr;
+
+// Whoever loads a library holds the loader's lock until all that it does at its load is done.
+void launch_at_load() {
+  static const auto launch =
+      reinterpret_cast<LaunchKernel>(dlsym(dlopen(std::getenv("ELBOWROOM_SMALL_DRIVER"), RTLD_NOW), "cuLaunchKernel"));
+  EXPECT(is_interposed(reinterpret_cast<void*>(launch)));
+  launch_of_library = [] { return launch(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr); };
+  EXPECT(launch_of_library() == 1);
+  alarm(20);
+  EXPECT(dlopen(std::getenv("ELBOWROOM_LAUNCHING_AT_LOAD"), RTLD_NOW) != nullptr);
+  EXPECT(launch_of_library() == 5);
+}
+
 void default_scope() {
   EXPECT(dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL) != nullptr);
   void* launch = dlsym(RTLD_DEFAULT, "cuLaunchKernel");
@@ -252,10 +266,15 @@ constexpr Case kCases[] = {
     {"deep_bound", deep_bound},
     {"no_driver", no_driver},
     {"driver_given_back", driver_given_back},
+    {"launch_at_load", launch_at_load},
     {"default_scope", default_scope},
     {"next_scope", next_scope},
 };
 
 }  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" int launch_for_library() { return launch_of_library(); }
+#pragma GCC visibility pop
 
 int main(int argc, char** argv) { return run_case(kCases, argc, argv); }
