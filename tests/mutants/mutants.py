@@ -58,6 +58,7 @@ AREAS = {
     "src/experiment": Tests(("test_experiment",)),
     "src/runtime": Tests(("test_runtime", "test_hip")),
     "src/backend_gpu": Tests(("test_hip",)),
+    "src/energy": Tests(("test_energy", "test_energy_threads")),
     "python/elbowroom": Tests((), r"^python\."),
 }
 
