@@ -39,7 +39,8 @@ done < <(awk '/^\| Control \(/ { inside = 1; next } inside && /^\| `/ { print } 
 [ "$rows" = "$(awk '/^[^ ]/ { inside = index($0, "Controls") == 1; next } inside' "$out" | wc -l)" ] ||
   fail "docs/tuning.md has $rows controls"
 section 'Environment variables' ELBOWROOM_NCCL_LIBRARY ELBOWROOM_CUBLAS_LIBRARY ELBOWROOM_CUPTI_LIBRARY ELBOWROOM_HIP_LIBRARY \
-  ELBOWROOM_HIPRTC_LIBRARY ELBOWROOM_RCCL_LIBRARY ELBOWROOM_ROCBLAS_LIBRARY ELBOWROOM_PROFILE
+  ELBOWROOM_HIPRTC_LIBRARY ELBOWROOM_RCCL_LIBRARY ELBOWROOM_ROCBLAS_LIBRARY ELBOWROOM_PROFILE \
+  ELBOWROOM_RANK ELBOWROOM_RANKS ELBOWROOM_LOCAL_RANK ELBOWROOM_HOST ELBOWROOM_PORT ELBOWROOM_TOKEN ELBOWROOM_TOKEN_FILE
 
 # An unusable backend says why.
 if grep -qE 'unusable:? *$' "$out"; then fail 'a backend is unusable without a reason'; fi

@@ -3,7 +3,7 @@
 . "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
 
 expect 0 --help
-for command in list plan bench tune profile report run; do has_option "$command"; done
+for command in list plan bench tune profile report run launch; do has_option "$command"; done
 silent
 expect 0 --version
 grep -qE '^elbowroom [0-9]+\.[0-9]+\.[0-9]+$' "$out" || fail 'no version'

@@ -20,6 +20,7 @@ const std::map<std::string, std::set<std::string>, std::less<>>& arrows() {
   static const std::map<std::string, std::set<std::string>, std::less<>> table = {
       {"run", {}},
       {"base", {}},
+      {"ranks", {"base"}},
       {"model", {"base"}},
       {"steps", {"model"}},
       {"trace", {"base"}},

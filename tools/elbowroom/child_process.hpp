@@ -1,15 +1,12 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "elbowroom/base/result.hpp"
+#include "start_process.hpp"
 
 namespace elbowroom {
-
-/// Changes to the environment that a command inherits: name and value.
-using EnvironmentChanges = std::vector<std::pair<std::string, std::string>>;
 
 /// How a command ended, as a shell would say it: its exit code, 128 + signal when it was killed, 127 when it does not exist and
 /// 126 when it cannot be executed.

@@ -10,6 +10,7 @@
 #include "console.hpp"
 #include "elbowroom/backend/registry.hpp"
 #include "exit_code.hpp"
+#include "launch_command.hpp"
 #include "list_command.hpp"
 #include "plan_command.hpp"
 #include "profile_command.hpp"
@@ -48,9 +49,9 @@ void complain_of(const CLI::App& app, const elbowroom::SplitCommandLine& split, 
     command = command->get_subcommands().front();
     where += " " + command->get_name();
   }
-  const bool without_dashes =
-      where == "elbowroom run" && !split.command && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-  const std::string expected = without_dashes ? "expected -- before the command, see elbowroom run" : "see " + where;
+  const bool without_dashes = (where == "elbowroom run" || where == "elbowroom launch") && !split.command &&
+                              dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  const std::string expected = without_dashes ? "expected -- before the command, see " + where : "see " + where;
   elbowroom::print_notice(where, fmt::format("{}; {} --help", error.what(), expected));
 }
 
@@ -90,6 +91,7 @@ int run(int argc, char** argv) {
   elbowroom::add_report_command(app, chosen);
   const elbowroom::SplitCommandLine split = elbowroom::split_command_line(argc, argv);
   elbowroom::add_run_command(app, split.command, chosen);
+  elbowroom::add_launch_command(app, split.command, chosen);
   refuse_empty_values(app);
   try {
     app.parse(split.own_arguments, argv);

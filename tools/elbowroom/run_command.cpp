@@ -198,7 +198,8 @@ int run_command(const RunArguments& arguments, const std::optional<std::vector<s
 
 SplitCommandLine split_command_line(int argc, char** argv) {
   const int count = std::max(argc, 0);
-  if (count < 2 || std::string_view(argv[1]) != "run") return {count, std::nullopt};
+  const std::string_view called = count < 2 ? "" : argv[1];
+  if (called != "run" && called != "launch") return {count, std::nullopt};
   char** const end = argv + count;
   char** const cut = std::find_if(argv, end, [](const char* argument) { return std::string_view(argument) == "--"; });
   if (cut == end) return {count, std::nullopt};

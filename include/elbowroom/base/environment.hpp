@@ -36,6 +36,14 @@ inline constexpr EnvironmentVariable kProfile{"ELBOWROOM_PROFILE", "profile file
 inline constexpr EnvironmentVariable kSimNoise{"ELBOWROOM_SIM_NOISE",
                                                "scatter of simulated run times, percent from 0 (default) to 20"};
 
+inline constexpr EnvironmentVariable kRank{"ELBOWROOM_RANK", "which of several processes this one is, from 0"};
+inline constexpr EnvironmentVariable kRanks{"ELBOWROOM_RANKS", "how many processes there are, one for each GPU"};
+inline constexpr EnvironmentVariable kLocalRank{"ELBOWROOM_LOCAL_RANK", "which of this host's processes this one is, from 0"};
+inline constexpr EnvironmentVariable kRankHost{"ELBOWROOM_HOST", "host of rank 0, where the others meet it"};
+inline constexpr EnvironmentVariable kRankPort{"ELBOWROOM_PORT", "port of rank 0, where the others meet it"};
+inline constexpr EnvironmentVariable kToken{"ELBOWROOM_TOKEN", "secret that ranks of several hosts show each other"};
+inline constexpr EnvironmentVariable kTokenFile{"ELBOWROOM_TOKEN_FILE", "file with that secret, which only its user can read"};
+
 ELBOWROOM_API std::span<const EnvironmentVariable> environment_variables();
 
 /// The variable's value; absent when it is unset or empty.

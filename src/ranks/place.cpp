@@ -1,0 +1,136 @@
+#include "ranks/place.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <system_error>
+#include <utility>
+
+#include "elbowroom/base/environment.hpp"
+
+namespace elbowroom::ranks {
+namespace {
+
+constexpr int kMostPort = 65'535;
+
+std::optional<int> number_in(std::string_view text, int least, int most) {
+  int number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && rest == text.data() + text.size();
+  return whole && number >= least && number <= most ? std::optional(number) : std::nullopt;
+}
+
+Error wrong(const char* name, std::string_view value, std::string_view expected) {
+  return invalid_input(fmt::format("{}: '{}', expected {}", name, value, expected));
+}
+
+/// A number that is there and within its limits.
+Result<int> required(const Lookup& lookup, const char* name, int below, const Launcher& launcher, int size) {
+  const std::string expected = fmt::format("0 to {} ({} is {})", below - 1, launcher.size, size);
+  const std::optional<std::string> value = lookup(name);
+  if (!value) return invalid_input(fmt::format("{}: not set, expected {}", name, expected));
+  const std::optional<int> number = number_in(*value, 0, below - 1);
+  return number ? Result<int>(*number) : wrong(name, *value, expected);
+}
+
+Result<int> local_rank(const Lookup& lookup, const Launcher& launcher, const Place& place) {
+  if (!lookup(launcher.local_rank)) return place.rank;
+  return required(lookup, launcher.local_rank, place.size, launcher, place.size);
+}
+
+/// Where the launcher says that all processes are on one host, or says nothing, rank 0 is on this one.
+Result<std::string> unsaid_host(const Lookup& lookup, const Launcher& launcher, int size) {
+  const std::optional<std::string> local = launcher.local_size == nullptr ? std::nullopt : lookup(launcher.local_size);
+  if (!local || number_in(*local, size, kMostRanks)) return std::string(kLoopback);
+  return invalid_input(fmt::format("{}: not set, expected the host of rank 0 ({} is {}, {} is {}, and {} does not say it)",
+                                   kRankHost.name, launcher.size, size, launcher.local_size, *local, launcher.name));
+}
+
+Result<std::string> host_of(const Lookup& lookup, const Launcher& launcher, int size) {
+  if (std::optional<std::string> own = lookup(kRankHost.name)) return *std::move(own);
+  if (launcher.host == nullptr) return unsaid_host(lookup, launcher, size);
+  std::optional<std::string> said = lookup(launcher.host);
+  if (!said) return unsaid_host(lookup, launcher, size);
+  std::optional<std::string> first = first_host(*said);
+  return first ? Result<std::string>(*std::move(first)) : wrong(launcher.host, *said, "the name of a host or a list of them");
+}
+
+Result<int> port_of(const Lookup& lookup, const Launcher& launcher) {
+  const bool own = lookup(kRankPort.name).has_value();
+  const char* const name = own ? kRankPort.name : launcher.port;
+  const std::optional<std::string> said = name == nullptr ? std::nullopt : lookup(name);
+  if (!said) return kDefaultPort;
+  const int beside = own ? 0 : launcher.port_beside;
+  const std::optional<int> port = number_in(*said, 1, kMostPort - beside);
+  return port ? Result<int>(*port + beside) : wrong(name, *said, fmt::format("1 to {}", kMostPort - beside));
+}
+
+/// Our own variables are nobody else's: one alone is a mistake.
+Status check_own(const Lookup& lookup) {
+  if (!lookup(kRank.name) || lookup(kRanks.name)) return {};
+  return invalid_input(
+      fmt::format("{}: not set, expected the number of ranks ({} is {})", kRanks.name, kRank.name, *lookup(kRank.name)));
+}
+
+}  // namespace
+
+std::span<const Launcher> launchers() {
+  static constexpr std::array all{
+      Launcher{"elbowroom launch", kRanks.name, kRank.name, kLocalRank.name, nullptr, kRankHost.name, kRankPort.name},
+      // The store that torchrun's own processes meet at listens at MASTER_PORT.
+      Launcher{"torchrun", "WORLD_SIZE", "RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", 1},
+      Launcher{"mpirun (Open MPI)", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
+               "OMPI_COMM_WORLD_LOCAL_SIZE", nullptr, nullptr},
+      Launcher{"mpirun (MPICH)", "PMI_SIZE", "PMI_RANK", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", nullptr, nullptr},
+      // SLURM_NTASKS is set in a batch script as well, which runs once.
+      Launcher{"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_LOCALID", nullptr, "SLURM_STEP_NODELIST", nullptr},
+  };
+  return all;
+}
+
+Result<std::optional<Place>> place_of(const Lookup& lookup) {
+  if (Status own = check_own(lookup); !own) return own.error();
+  for (const Launcher& launcher : launchers()) {
+    const std::optional<std::string> ranks = lookup(launcher.size);
+    if (!ranks) continue;
+    const std::optional<int> size = number_in(*ranks, 1, kMostRanks);
+    if (!size) return wrong(launcher.size, *ranks, fmt::format("1 to {} ranks", kMostRanks));
+    const Result<int> rank = required(lookup, launcher.rank, *size, launcher, *size);
+    if (!rank) return rank.error();
+    if (*size == 1) return std::optional<Place>();
+    Place place{launcher.name, *rank, *size, 0, "", kDefaultPort};
+    const Result<int> local = local_rank(lookup, launcher, place);
+    if (!local) return local.error();
+    Result<std::string> host = host_of(lookup, launcher, *size);
+    if (!host) return host.error();
+    const Result<int> port = port_of(lookup, launcher);
+    if (!port) return port.error();
+    place.local_rank = *local;
+    place.host = *std::move(host);
+    place.port = *port;
+    return std::optional(std::move(place));
+  }
+  return std::optional<Place>();
+}
+
+std::optional<std::string> first_host(std::string_view list) {
+  std::string host;
+  while (!list.empty() && list.front() != ',') {
+    if (list.front() != '[') {
+      const std::string_view part = list.substr(0, list.find_first_of("[],"));
+      if (part.empty()) return std::nullopt;
+      host += part;
+      list.remove_prefix(part.size());
+      continue;
+    }
+    const std::size_t end = list.find(']');
+    const std::string_view first = list.substr(1, list.find_first_of("-,]", 1) - 1);
+    if (end == std::string_view::npos || first.empty()) return std::nullopt;
+    host += first;
+    list.remove_prefix(end + 1);
+  }
+  return host.empty() ? std::nullopt : std::optional(host);
+}
+
+}  // namespace elbowroom::ranks

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "elbowroom/base/result.hpp"
+
+namespace elbowroom::ranks {
+
+/// How launchers tell a process which of several it is. A launcher is known by the variable of its size.
+struct Launcher {
+  std::string_view name;
+  const char* size;
+  const char* rank;
+  const char* local_rank;
+  const char* local_size;  ///< null: none
+  const char* host;        ///< of rank 0; null: it is not said
+  const char* port;        ///< null: not said, kDefaultPort
+  int port_beside = 0;     ///< added to it, where somebody else listens at the port that is said
+};
+
+/// The launcher that is nearest to the process first: torchrun under srun sets what counts, and srun's variables are still there.
+std::span<const Launcher> launchers();
+
+inline constexpr int kDefaultPort = 29417;
+inline constexpr int kMostRanks = 4096;
+inline constexpr std::string_view kLoopback = "127.0.0.1";
+
+/// Which of several processes this one is, and where rank 0 is met.
+struct Place {
+  std::string_view launcher;
+  int rank = 0;
+  int size = 1;
+  int local_rank = 0;
+  std::string host;
+  int port = kDefaultPort;
+
+  bool operator==(const Place&) const = default;
+};
+
+/// A variable's value; absent when it is unset or empty.
+using Lookup = std::function<std::optional<std::string>(const char* name)>;
+
+/// Absent where this process is the only one. `invalid_input` in one line that names the variable, its value and what was expected.
+Result<std::optional<Place>> place_of(const Lookup& lookup);
+
+/// The first host of Slurm's "node[03-05,7],gpu1"; absent where it is no such list.
+std::optional<std::string> first_host(std::string_view list);
+
+}  // namespace elbowroom::ranks

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "elbowroom/base/result.hpp"
+#include "ranks/place.hpp"
+
+namespace elbowroom::ranks {
+
+/// The secret by which ranks know each other, from ELBOWROOM_TOKEN or from the file that ELBOWROOM_TOKEN_FILE names and that only
+/// its user can read; empty where neither is set. `invalid_input` names the variable, never the secret.
+Result<std::string> token_of(const Lookup& lookup);
+
+/// A new one, which nobody can guess.
+Result<std::string> new_token();
+
+/// Takes as long whatever the two have in common.
+bool same_token(std::string_view one, std::string_view other);
+
+}  // namespace elbowroom::ranks

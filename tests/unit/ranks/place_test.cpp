@@ -1,0 +1,118 @@
+#include "ranks/place.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace elbowroom::ranks {
+namespace {
+
+using Environment = std::map<std::string, std::string>;
+
+Result<std::optional<Place>> place_in(const Environment& environment) {
+  return place_of([&](const char* name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+std::string complaint_of(const Environment& environment) {
+  const auto place = place_in(environment);
+  return place ? "no complaint" : place.error().message;
+}
+
+TEST(Place, IsAbsentForAProcessOfItsOwn) {
+  EXPECT_EQ(*place_in({}), std::nullopt);
+  EXPECT_EQ(*place_in({{"RANK", "3"}, {"MASTER_ADDR", "node1"}}), std::nullopt);  // a variable of somebody's shell
+  EXPECT_EQ(*place_in({{"WORLD_SIZE", "1"}, {"RANK", "0"}}), std::nullopt);
+  // A batch script of Slurm runs once, whatever number of tasks was asked for.
+  EXPECT_EQ(*place_in({{"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "0"}}), std::nullopt);
+}
+
+TEST(Place, IsWhatEachLauncherSays) {
+  const std::map<std::string, std::pair<Environment, Place>> cases = {
+      {"own",
+       {{{"ELBOWROOM_RANKS", "4"},
+         {"ELBOWROOM_RANK", "3"},
+         {"ELBOWROOM_LOCAL_RANK", "1"},
+         {"ELBOWROOM_HOST", "node1"},
+         {"ELBOWROOM_PORT", "5"}},
+        {"elbowroom launch", 3, 4, 1, "node1", 5}}},
+      // The store of torchrun itself listens at MASTER_PORT.
+      {"torchrun",
+       {{{"WORLD_SIZE", "4"}, {"RANK", "2"}, {"LOCAL_RANK", "0"}, {"MASTER_ADDR", "node1"}, {"MASTER_PORT", "29500"}},
+        {"torchrun", 2, 4, 0, "node1", 29'501}}},
+      {"Open MPI",
+       {{{"OMPI_COMM_WORLD_SIZE", "2"},
+         {"OMPI_COMM_WORLD_RANK", "1"},
+         {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+         {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}},
+        {"mpirun (Open MPI)", 1, 2, 1, "127.0.0.1", kDefaultPort}}},
+      {"MPICH",
+       {{{"PMI_SIZE", "2"}, {"PMI_RANK", "1"}, {"MPI_LOCALRANKID", "0"}, {"ELBOWROOM_HOST", "node7"}},
+        {"mpirun (MPICH)", 1, 2, 0, "node7", kDefaultPort}}},
+      {"srun",
+       {{{"SLURM_STEP_NUM_TASKS", "16"}, {"SLURM_PROCID", "9"}, {"SLURM_LOCALID", "1"}, {"SLURM_STEP_NODELIST", "node[07-08]"}},
+        {"srun", 9, 16, 1, "node07", kDefaultPort}}},
+  };
+  for (const auto& [name, one] : cases) {
+    const auto place = place_in(one.first);
+    ASSERT_TRUE(place) << name << ": " << place.error().message;
+    EXPECT_EQ(*place, one.second) << name;
+  }
+}
+
+TEST(Place, IsThatOfTheNearestLauncher) {
+  Environment both{{"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_PROCID", "1"}, {"WORLD_SIZE", "8"}, {"RANK", "5"}};
+  EXPECT_EQ((**place_in(both)).launcher, "torchrun");
+  EXPECT_EQ((**place_in(both)).rank, 5);
+  both.insert({{"ELBOWROOM_RANKS", "2"}, {"ELBOWROOM_RANK", "0"}});
+  EXPECT_EQ((**place_in(both)).launcher, "elbowroom launch");
+}
+
+TEST(Place, OwnVariablesSayWhereRankZeroIs) {
+  const Environment torchrun{{"WORLD_SIZE", "4"},      {"RANK", "2"},
+                             {"MASTER_ADDR", "node1"}, {"MASTER_PORT", "29500"},
+                             {"ELBOWROOM_PORT", "99"}, {"ELBOWROOM_HOST", "node2"}};
+  EXPECT_EQ((**place_in(torchrun)).host, "node2");
+  EXPECT_EQ((**place_in(torchrun)).port, 99);
+  EXPECT_EQ((**place_in(torchrun)).local_rank, 2);  // LOCAL_RANK is not set: one host
+}
+
+TEST(Place, ComplaintsNameVariableValueAndWhatWasExpected) {
+  const std::map<std::string, Environment> cases = {
+      {"ELBOWROOM_RANKS: 'two', expected 1 to 4096 ranks", {{"ELBOWROOM_RANKS", "two"}}},
+      {"WORLD_SIZE: '4097', expected 1 to 4096 ranks", {{"WORLD_SIZE", "4097"}, {"RANK", "0"}}},
+      {"WORLD_SIZE: '0', expected 1 to 4096 ranks", {{"WORLD_SIZE", "0"}, {"RANK", "0"}}},
+      {"RANK: not set, expected 0 to 1 (WORLD_SIZE is 2)", {{"WORLD_SIZE", "2"}}},
+      {"RANK: '2', expected 0 to 1 (WORLD_SIZE is 2)", {{"WORLD_SIZE", "2"}, {"RANK", "2"}}},
+      {"RANK: '1x', expected 0 to 1 (WORLD_SIZE is 2)", {{"WORLD_SIZE", "2"}, {"RANK", "1x"}}},
+      {"PMI_RANK: '-1', expected 0 to 1 (PMI_SIZE is 2)", {{"PMI_SIZE", "2"}, {"PMI_RANK", "-1"}}},
+      {"LOCAL_RANK: '2', expected 0 to 1 (WORLD_SIZE is 2)", {{"WORLD_SIZE", "2"}, {"RANK", "1"}, {"LOCAL_RANK", "2"}}},
+      {"ELBOWROOM_RANKS: not set, expected the number of ranks (ELBOWROOM_RANK is 1)", {{"ELBOWROOM_RANK", "1"}}},
+      {"ELBOWROOM_PORT: '65536', expected 1 to 65535", {{"WORLD_SIZE", "2"}, {"RANK", "1"}, {"ELBOWROOM_PORT", "65536"}}},
+      {"MASTER_PORT: '65535', expected 1 to 65534", {{"WORLD_SIZE", "2"}, {"RANK", "1"}, {"MASTER_PORT", "65535"}}},
+      {"SLURM_STEP_NODELIST: '[', expected the name of a host or a list of them",
+       {{"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_PROCID", "1"}, {"SLURM_STEP_NODELIST", "["}}},
+      {"ELBOWROOM_HOST: not set, expected the host of rank 0 (OMPI_COMM_WORLD_SIZE is 8, OMPI_COMM_WORLD_LOCAL_SIZE is 4, and "
+       "mpirun "
+       "(Open MPI) does not say it)",
+       {{"OMPI_COMM_WORLD_SIZE", "8"}, {"OMPI_COMM_WORLD_RANK", "7"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}}},
+  };
+  for (const auto& [complaint, environment] : cases) EXPECT_EQ(complaint_of(environment), complaint);
+}
+
+TEST(FirstHost, IsTheFirstOfSlurmsList) {
+  EXPECT_EQ(first_host("node1"), "node1");
+  EXPECT_EQ(first_host("node1,node2"), "node1");
+  EXPECT_EQ(first_host("node[03-05,7],gpu1"), "node03");
+  EXPECT_EQ(first_host("node[7,9]"), "node7");
+  EXPECT_EQ(first_host("rack[1-2]-[10-12].site"), "rack1-10.site");
+  for (const char* none : {"", ",node1", "node[", "node[]", "node]", "node[1", "node[-3]"})
+    EXPECT_EQ(first_host(none), std::nullopt) << none;
+}
+
+}  // namespace
+}  // namespace elbowroom::ranks

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace elbowroom {
+
+/// Registers `launch` on `app`, with the command that follows "--". When the command line calls it, `chosen` becomes the work to
+/// do, whose value is the exit code.
+void add_launch_command(CLI::App& app, const std::optional<std::vector<std::string>>& command, std::function<int()>& chosen);
+
+}  // namespace elbowroom

@@ -1,0 +1,141 @@
+#include "rank_processes.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "elbowroom/base/environment.hpp"
+#include "ranks/place.hpp"
+#include "ranks/socket.hpp"
+#include "ranks/token.hpp"
+#include "start_process.hpp"
+
+namespace elbowroom {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kKilled = 128;
+// Who works with a rank that has failed notices by itself and says what was measured.
+constexpr milliseconds kPatience(1500);
+constexpr milliseconds kToEnd(5000);
+constexpr milliseconds kUnhurried(3'600'000);
+
+/// In the new process. A key that is pressed reaches this process alone, which passes it on; so does the end of it.
+void become_rank(pid_t launching) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != launching) raise(SIGKILL);
+  // A group in the background that reads from a terminal is stopped.
+  const int nothing = open("/dev/null", O_RDONLY);
+  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+  if (nothing > STDIN_FILENO) close(nothing);
+}
+
+}  // namespace
+
+Result<RanksEnd> RankProcesses::run() {
+  const SignalQueue signals;
+  if (Status began = start(signals); !began) {
+    send_all(SIGKILL);
+    return began.error();
+  }
+  while (any_left()) {
+    const bool hurried = pressure_ != Pressure::none && pressure_ != Pressure::killed;
+    const auto left = hurried ? std::chrono::ceil<milliseconds>(press_at_ - Clock::now()) : kUnhurried;
+    const std::optional<siginfo_t> signal = signals.next_within(std::max(left, milliseconds(0)));
+    if (signal && signal->si_signo != SIGCHLD) forward(signal->si_signo);
+    reap();
+    if (hurried && Clock::now() >= press_at_) press();
+  }
+  return end_;
+}
+
+Status RankProcesses::start(const SignalQueue& signals) {
+  const Result<std::string> token = ranks::new_token();
+  if (!token) return token.error();
+  const Result<int> port = ranks::free_port();
+  if (!port) return port.error();
+  const pid_t self = getpid();
+  for (int rank = 0; rank < ranks_; ++rank) {
+    const EnvironmentChanges changes{{kRank.name, std::to_string(rank)},      {kRanks.name, std::to_string(ranks_)},
+                                     {kLocalRank.name, std::to_string(rank)}, {kRankHost.name, std::string(ranks::kLoopback)},
+                                     {kRankPort.name, std::to_string(*port)}, {kToken.name, *token}};
+    const Result<StartedProcess> started =
+        start_process(command_, changes, {kTokenFile.name}, signals, [self] { become_rank(self); });
+    if (!started) return started.error();
+    started_.push_back({started->pid, false});
+    if (started->failure == 0) continue;
+    fail(exit_code_of_start(started->failure), start_problem(command_.front(), started->failure));
+    return {};
+  }
+  return {};
+}
+
+void RankProcesses::forward(int signal) {
+  told_ = told_ || (signal != SIGUSR1 && signal != SIGUSR2);
+  send_all(signal);
+}
+
+void RankProcesses::reap() {
+  while (true) {
+    siginfo_t end = {};
+    if (waitid(P_ALL, 0, &end, WEXITED | WNOHANG | WNOWAIT) != 0 || end.si_pid == 0) return;
+    // While it is not waited for, nobody else's group has its number.
+    kill(-end.si_pid, SIGKILL);
+    waitpid(end.si_pid, nullptr, 0);
+    const auto found = std::ranges::find(started_, end.si_pid, &Rank::pid);
+    if (found == started_.end()) continue;
+    found->ended = true;
+    note(static_cast<int>(found - started_.begin()), end);
+  }
+}
+
+void RankProcesses::note(int rank, const siginfo_t& end) {
+  const bool exited = end.si_code == CLD_EXITED;
+  if (exited && end.si_status == 0) return;
+  if (exited) return fail(end.si_status, fmt::format("rank {} ended with exit code {}", rank, end.si_status));
+  const char* const name = sigabbrev_np(end.si_status);
+  fail(kKilled + end.si_status, fmt::format("rank {} was killed by SIG{}", rank, name != nullptr ? name : "?"));
+}
+
+void RankProcesses::fail(int code, std::string problem) {
+  if (end_.exit_code != 0) return;
+  end_.exit_code = code;
+  if (!told_) end_.problem = std::move(problem);
+  pressure_ = Pressure::patience;
+  press_at_ = Clock::now() + kPatience;
+}
+
+void RankProcesses::press() {
+  if (pressure_ == Pressure::patience) {
+    pressure_ = Pressure::asked;
+    send_all(SIGTERM);
+    send_all(SIGCONT);
+  } else {
+    pressure_ = Pressure::killed;
+    send_all(SIGKILL);
+  }
+  press_at_ = Clock::now() + kToEnd;
+}
+
+void RankProcesses::send_all(int signal) const {
+  for (const Rank& rank : started_) {
+    if (!rank.ended) kill(-rank.pid, signal);
+  }
+}
+
+bool RankProcesses::any_left() const {
+  return std::ranges::any_of(started_, [](const Rank& rank) { return !rank.ended; });
+}
+
+}  // namespace elbowroom
