@@ -26,7 +26,7 @@ const std::map<std::string, std::set<std::string>, std::less<>>& arrows() {
       {"trace", {"base"}},
       {"energy", {"base"}},
       {"plan", {"model", "trace"}},
-      {"backend", {"plan", "trace"}},
+      {"backend", {"plan", "trace", "ranks"}},
       {"backend_gpu", {"backend"}},
       {"counters", {"backend", "energy"}},
       {"tune", {"plan", "trace", "run"}},

@@ -26,6 +26,7 @@
 #include "output.hpp"
 #include "profile_option.hpp"
 #include "progress_line.hpp"
+#include "rank_session.hpp"
 #include "report/progress.hpp"
 #include "sweep_command.hpp"
 #include "transfer_command.hpp"
@@ -165,7 +166,7 @@ class BenchRun {
   }
 
   int run() {
-    Result<std::unique_ptr<Backend>> backend = open_for(backend_request(arguments_.cases), most_ranks(request_.cases));
+    Result<std::unique_ptr<Backend>> backend = open_on_ranks(arguments_.cases, most_ranks(request_.cases));
     if (!backend) return say(backend.error());
     const auto& schemes = request_.settings.schemes;
     if (std::find(schemes.begin(), schemes.end(), Scheme::tuned) != schemes.end()) {
@@ -331,7 +332,8 @@ void add_bench_command(CLI::App& app, std::function<int()>& chosen) {
     const std::string name = option->get_name();
     if (name != "--validate" && name != "--json" && name != "--device" && name != "--help") validate->excludes(option);
   }
-  command->callback([=, &chosen] { chosen = [arguments] { return run_bench(*arguments); }; });
+  command->callback(
+      [=, &chosen] { chosen = [arguments] { return in_ranks(kBench, arguments->cases, [&] { return run_bench(*arguments); }); }; });
 }
 
 }  // namespace elbowroom

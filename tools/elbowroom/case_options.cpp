@@ -18,11 +18,9 @@ namespace {
 
 constexpr int kDefaultGpus = 2;
 constexpr std::string_view kDefaultSuite = "quick";
+
 Status check(const CaseOptions& options) {
-  // Written so that NaN is refused.
-  if (!(options.timeout_s >= 0.001 && options.timeout_s <= 86'400)) {
-    return invalid_input(fmt::format("--timeout: {}, expected 0.001 to 86400 seconds", options.timeout_s));
-  }
+  if (Status timeout = check_timeout(options); !timeout) return timeout;
   if (options.device == "auto") return {};
   const Result<DeviceLimits> known = find_device(options.device);
   return known ? Status() : Status(invalid_input(fmt::format("--device: {}", known.error().message)));
@@ -64,6 +62,12 @@ Result<CaseSelection> unchecked_cases(const CaseOptions& options) {
 }
 
 }  // namespace
+
+Status check_timeout(const CaseOptions& options) {
+  // Written so that NaN is refused.
+  if (options.timeout_s >= 0.001 && options.timeout_s <= 86'400) return {};
+  return invalid_input(fmt::format("--timeout: {}, expected 0.001 to 86400 seconds", options.timeout_s));
+}
 
 void add_case_options(CLI::App& command, CaseOptions& options) {
   CLI::Option* suite = command.add_option("--suite", options.suite, "quick (default), paper, controls or library");

@@ -8,6 +8,7 @@
 
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/experiment/cases.hpp"
+#include "ranks/hub.hpp"
 
 namespace elbowroom {
 
@@ -21,10 +22,14 @@ struct CaseOptions {
   std::optional<int> gpus;
   std::uint64_t seed = 1;
   double timeout_s = 120;
+  ranks::Hub* hub = nullptr;  ///< the other processes of this run; null: there are none
 };
 
 /// Adds the options to a command that keeps `options` alive.
 void add_case_options(CLI::App& command, CaseOptions& options);
+
+/// The range of --timeout.
+Status check_timeout(const CaseOptions& options);
 
 /// All valid. `invalid_input` in one line that names the option or the file.
 Result<CaseSelection> select_cases(const CaseOptions& options);

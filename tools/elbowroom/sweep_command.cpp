@@ -18,6 +18,7 @@
 #include "interruption.hpp"
 #include "output.hpp"
 #include "progress_line.hpp"
+#include "rank_session.hpp"
 #include "report/schemas.hpp"
 
 namespace elbowroom {
@@ -153,7 +154,7 @@ int show_plan(const SweepDocument& document) {
 int run_sweep_command(const CaseOptions& cases, const SweepArguments& arguments) {
   Result<SweepRequest> request = request_of(cases, arguments);
   if (!request) return complain(kBench, request.error());
-  const Result<std::unique_ptr<Backend>> backend = open_for(backend_request(cases), most_ranks(request->cases));
+  const Result<std::unique_ptr<Backend>> backend = open_on_ranks(cases, most_ranks(request->cases));
   if (!backend) return complain(kBench, backend.error());
   Result<SweepDocument> document = plan_sweep(**backend, request->cases, request->settings);
   if (!document) return complain(kBench, document.error());

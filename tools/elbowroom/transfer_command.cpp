@@ -19,6 +19,7 @@
 #include "interruption.hpp"
 #include "output.hpp"
 #include "progress_line.hpp"
+#include "rank_session.hpp"
 #include "report/schemas.hpp"
 
 namespace elbowroom {
@@ -157,7 +158,7 @@ int run_transfer_command(const CaseOptions& cases, const TransferArguments& argu
   Result<TransferRequest> request = transfer_request(cases, arguments);
   if (!request) return complain(kBench, request.error());
   if (arguments.dry_run) return show_transfer_plan(*request);
-  const Result<std::unique_ptr<Backend>> backend = open_for(backend_request(cases), request->scenarios);
+  const Result<std::unique_ptr<Backend>> backend = open_on_ranks(cases, request->scenarios);
   if (!backend) return complain(kBench, backend.error());
   return TransferRun(arguments, std::move(*request)).run(**backend);
 }

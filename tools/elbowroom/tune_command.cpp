@@ -24,6 +24,7 @@
 #include "output.hpp"
 #include "profile_option.hpp"
 #include "progress_line.hpp"
+#include "rank_session.hpp"
 #include "report/schemas.hpp"
 
 namespace elbowroom {
@@ -102,7 +103,7 @@ class TuneCommand {
     Result<CaseSelection> selection = select_cases(arguments_.cases);
     if (!selection) return complain(kTune, selection.error());
     const std::vector<Case> cases = cases_of(*std::move(selection));
-    const Result<std::unique_ptr<Backend>> backend = open_for(backend_request(arguments_.cases), most_ranks(cases));
+    const Result<std::unique_ptr<Backend>> backend = open_on_ranks(arguments_.cases, most_ranks(cases));
     if (!backend) return complain(kTune, backend.error());
     origin_ = origin_of(**backend, ranks_of(cases.front()), arguments_.cases.seed);
     show(table_preamble(origin_));
@@ -200,7 +201,9 @@ void add_tune_command(CLI::App& app, std::function<int()>& chosen) {
       ->capture_default_str();
   add_energy_window(*command, arguments->energy_window);
   command->add_option("--json", arguments->json_file, "Write elbowroom.tune/1 to this file; - for standard output");
-  command->callback([=, &chosen] { chosen = [arguments] { return TuneCommand(*arguments).run(); }; });
+  command->callback([=, &chosen] {
+    chosen = [arguments] { return in_ranks(kTune, arguments->cases, [&] { return TuneCommand(*arguments).run(); }); };
+  });
 }
 
 }  // namespace elbowroom

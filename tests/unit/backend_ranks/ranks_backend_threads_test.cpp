@@ -1,0 +1,258 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/over_ranks.hpp"
+#include "elbowroom/plan/lower.hpp"
+#include "ranks/socket.hpp"
+
+namespace elbowroom {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What a rank's own backend does, and what it was asked.
+struct Script {
+  std::string device = "h200";
+  Provenance provenance = Provenance::simulated;
+  Microseconds time{100};
+  std::string prepares;  ///< why it does not; empty: it does, as what follows
+  std::string accepts;
+  std::string runs;
+  std::string verifies;
+  std::atomic<int> runs_asked = 0;
+  std::atomic<int> workloads = 0;
+};
+
+Status outcome(const std::string& why) { return why.empty() ? Status() : Status(failed(why)); }
+
+class ScriptedWorkload final : public Workload {
+ public:
+  ScriptedWorkload(Step step, Script& script) : step_(std::move(step)), script_(script) { ++script_.workloads; }
+  ~ScriptedWorkload() override { --script_.workloads; }
+
+  using Workload::accepts;
+  using Workload::compute;
+  using Workload::record;
+  using Workload::run;
+  using Workload::verify;
+
+  [[nodiscard]] const Step& step() const override { return step_; }
+  [[nodiscard]] const ComputeFacts& compute(int) const override { return facts_; }
+  [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
+  [[nodiscard]] Status accepts(const Program&) const override { return outcome(script_.accepts); }
+  Result<Microseconds> run(const Program&) override {
+    ++script_.runs_asked;
+    if (!script_.runs.empty()) return failed(script_.runs);
+    return script_.time;
+  }
+  /// A span of each device, called by the script's device.
+  Result<Timeline> record(const Program&) override {
+    Timeline timeline{script_.provenance, {}};
+    for (int device = 0; device < step_.ranks; ++device) {
+      timeline.spans.push_back({script_.device + std::to_string(static_cast<int>(script_.time.count())),
+                                SpanKind::compute,
+                                device,
+                                0,
+                                Nanoseconds(0),
+                                Nanoseconds(1),
+                                {}});
+    }
+    return timeline;
+  }
+  Status verify(const Program&) override { return outcome(script_.verifies); }
+
+ private:
+  Step step_;
+  Script& script_;
+  ComputeFacts facts_;
+  Capabilities capabilities_;
+};
+
+class ScriptedBackend final : public Backend {
+ public:
+  explicit ScriptedBackend(Script& script) : script_(script) {
+    DeviceInfo device;
+    device.name = "a device";
+    device.limits.name = script.device;
+    devices_.assign(8, device);
+  }
+
+  [[nodiscard]] std::string_view name() const override { return "scripted"; }
+  [[nodiscard]] Provenance provenance() const override { return script_.provenance; }
+  [[nodiscard]] const std::vector<DeviceInfo>& devices() const override { return devices_; }
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& versions() const override { return versions_; }
+
+  using Backend::prepare;
+  Result<std::unique_ptr<Workload>> prepare(const Step& step) override {
+    if (!script_.prepares.empty()) return invalid_input(script_.prepares);
+    return std::unique_ptr<Workload>(std::make_unique<ScriptedWorkload>(step, script_));
+  }
+
+ private:
+  Script& script_;
+  std::vector<DeviceInfo> devices_;
+  std::vector<std::pair<std::string, std::string>> versions_{{"library", "1.0"}};
+};
+
+Step gelu_step() {
+  const Result<Step> step = parse_step(R"({"schema": "elbowroom.step/1", "name": "gelu", "ranks": 3, "operations": [
+    {"name": "a", "compute": {"kernel": "elementwise", "op": "gelu", "bytes": "3M", "dtype": "f32"}},
+    {"name": "b", "collective": {"op": "all_reduce", "bytes": "3M", "dtype": "f32"}, "after": ["a"]}]})",
+                                       "gelu");
+  EXPECT_TRUE(step) << step.error().message;
+  return step ? *step : Step{};
+}
+
+/// Three ranks of one process, each with a script.
+class Ranks : public ::testing::Test {
+ protected:
+  ~Ranks() override {
+    hub_.reset();
+    for (auto& server : servers_) EXPECT_EQ(server.get(), "over");
+  }
+
+  /// Opens the backend of all ranks, with these seeds.
+  Result<std::unique_ptr<Backend>> open(int needed = 3, std::uint64_t others_seed = 1) {
+    const int port = *ranks::free_port();
+    for (int rank = 1; rank < 3; ++rank) {
+      servers_.push_back(
+          std::async(std::launch::async, [this, rank, port, others_seed] { return serve(rank, port, others_seed); }));
+    }
+    Result<std::unique_ptr<ranks::Hub>> hub = ranks::Hub::gather(place(0, port), credentials_, 10s);
+    EXPECT_TRUE(hub) << hub.error().message;
+    if (!hub) return hub.error();
+    hub_ = *std::move(hub);
+    return detail::over_ranks(std::make_unique<ScriptedBackend>(scripts_[0]), *hub_, needed, 1);
+  }
+
+  std::unique_ptr<Workload> prepared(const Result<std::unique_ptr<Backend>>& backend) {
+    EXPECT_TRUE(backend) << backend.error().message;
+    Result<std::unique_ptr<Workload>> workload = (*backend)->prepare(gelu_step());
+    EXPECT_TRUE(workload) << workload.error().message;
+    return *std::move(workload);
+  }
+
+  std::array<Script, 3> scripts_;
+
+ private:
+  static ranks::Place place(int rank, int port) { return {"a test", rank, 3, rank, "127.0.0.1", port}; }
+
+  std::string serve(int rank, int port, std::uint64_t seed) {
+    Result<ranks::Spoke> spoke = ranks::Spoke::join(place(rank, port), credentials_, 10s);
+    if (!spoke) return spoke.error().message;
+    const auto own = [&](int) -> Result<std::unique_ptr<Backend>> {
+      return std::unique_ptr<Backend>(std::make_unique<ScriptedBackend>(scripts_[static_cast<std::size_t>(rank)]));
+    };
+    const Result<ranks::End> end = detail::serve_rank(*spoke, -1, own, seed);
+    if (!end) return end.error().message;
+    return *end == ranks::End::over ? "over" : "refused";
+  }
+
+  ranks::Credentials credentials_{"1.0", "0123456789abcdef"};
+  std::vector<std::future<std::string>> servers_;
+  std::unique_ptr<ranks::Hub> hub_;
+};
+
+TEST_F(Ranks, TheSlowestCounts) {
+  scripts_[0].time = Microseconds(100);
+  scripts_[1].time = Microseconds(300.5);
+  scripts_[2].time = Microseconds(200);
+  const auto backend = open();
+  const auto workload = prepared(backend);
+  EXPECT_EQ(*workload->run(Order::concurrent, {}), Microseconds(300.5));
+  scripts_[0].time = Microseconds(400);
+  EXPECT_EQ(*workload->run(Order::sequential, {}), Microseconds(400));
+  for (const Script& script : scripts_) EXPECT_EQ(script.runs_asked, 2);
+}
+
+TEST_F(Ranks, EachDeviceIsRecordedByItsOwnRank) {
+  for (int rank = 0; rank < 3; ++rank) scripts_[static_cast<std::size_t>(rank)].time = Microseconds(rank);
+  const auto backend = open();
+  const auto timeline = prepared(backend)->record(Order::concurrent, {});
+  ASSERT_TRUE(timeline) << timeline.error().message;
+  std::vector<std::string> names;
+  for (const Span& span : timeline->spans) names.push_back(span.name + " on " + std::to_string(span.device));
+  EXPECT_THAT(names, ::testing::ElementsAre("h2000 on 0", "h2001 on 1", "h2002 on 2"));
+}
+
+TEST_F(Ranks, AnErrorNamesTheRankThatHasIt) {
+  const auto backend = open();
+  const auto workload = prepared(backend);
+  scripts_[2].runs = "too hot";
+  EXPECT_EQ(workload->run(Order::concurrent, {}).error().message, "rank 2: too hot");
+  scripts_[1].runs = "too cold";
+  EXPECT_EQ(workload->run(Order::concurrent, {}).error().message, "rank 1: too cold");
+  // Rank 0 says it as one process does, and the next answers are those of the next question.
+  scripts_[0].runs = "no power";
+  EXPECT_EQ(workload->run(Order::concurrent, {}).error().message, "no power");
+  for (Script& script : scripts_) script.runs.clear();
+  EXPECT_TRUE(workload->run(Order::concurrent, {}));
+  scripts_[1].accepts = "no such control";
+  EXPECT_EQ(workload->accepts(OverlapPlan{}).error().message, "rank 1: no such control");
+  scripts_[2].verifies = "a wrong result";
+  EXPECT_EQ(workload->verify(Order::concurrent, {}).error().message, "rank 2: a wrong result");
+}
+
+TEST_F(Ranks, AStepThatOneCannotPrepareIsRefused) {
+  scripts_[1].prepares = "no memory";
+  const auto backend = open();
+  const auto workload = (*backend)->prepare(gelu_step());
+  ASSERT_FALSE(workload);
+  EXPECT_EQ(workload.error().message, "rank 1: no memory");
+  EXPECT_EQ(workload.error().kind, ErrorKind::invalid_input);
+}
+
+TEST_F(Ranks, WorkloadsEndOnAllRanks) {
+  const auto backend = open();
+  {
+    const auto one = prepared(backend);
+    const auto other = prepared(backend);
+    EXPECT_TRUE(one->run(Order::concurrent, {}));
+    for (const Script& script : scripts_) EXPECT_EQ(script.workloads, 2);
+  }
+  EXPECT_TRUE(prepared(backend)->run(Order::concurrent, {}));
+  for (const Script& script : scripts_) EXPECT_EQ(script.workloads, 0);
+}
+
+TEST_F(Ranks, HaveOneDeviceEach) {
+  const auto backend = open();
+  ASSERT_TRUE(backend);
+  ASSERT_EQ((*backend)->devices().size(), 3U);
+  EXPECT_EQ((*backend)->devices()[2].index, 2);
+  EXPECT_EQ((*backend)->name(), "scripted");
+}
+
+TEST_F(Ranks, AnotherDeviceIsRefused) {
+  scripts_[2].device = "h100";
+  const auto backend = open();
+  ASSERT_FALSE(backend);
+  EXPECT_EQ(backend.error().message, "rank 2: device: h100, expected h200 (rank 0's)");
+  EXPECT_EQ(backend.error().kind, ErrorKind::invalid_input);
+}
+
+TEST_F(Ranks, AnotherSeedIsRefused) { EXPECT_EQ(open(3, 7).error().message, "rank 1: seed: 7, expected 1 (rank 0's)"); }
+
+TEST_F(Ranks, MoreGpusThanRanksAreRefused) {
+  EXPECT_EQ(open(4).error().message, "gpus: 4, expected at most 3 (ranks that a test started)");
+}
+
+TEST_F(Ranks, ABackendOfAllGpusIsRefusedSoFar) {
+  scripts_[0].provenance = Provenance::measured;
+  const auto backend = open();
+  ASSERT_FALSE(backend);
+  EXPECT_EQ(backend.error().kind, ErrorKind::unavailable);
+  EXPECT_EQ(backend.error().message,
+            "backend scripted: drives all GPUs of one process so far, not GPU 0 alone as one of 3 ranks (a test) has to; expected "
+            "--backend sim, or one process");
+}
+
+}  // namespace
+}  // namespace elbowroom

@@ -1,0 +1,136 @@
+#include "rank_session.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "backend/over_ranks.hpp"
+#include "console.hpp"
+#include "elbowroom/experiment/cases.hpp"
+#include "exit_code.hpp"
+#include "ranks/descriptor.hpp"
+#include "ranks/hub.hpp"
+#include "ranks/place.hpp"
+#include "ranks/spoke.hpp"
+#include "ranks/token.hpp"
+
+namespace elbowroom {
+namespace {
+
+std::optional<std::string> variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
+}
+
+std::chrono::milliseconds limit_of(const CaseOptions& options) {
+  return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(options.timeout_s));
+}
+
+/// While this lives, signals that ask a process to end can be read instead. Launchers and terminals send them to all ranks, and
+/// rank 0 is to end first: it says what was measured.
+class EndSignals {
+ public:
+  EndSignals() {
+    sigset_t watched;
+    sigemptyset(&watched);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+      struct sigaction action = {};
+      if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) sigaddset(&watched, signal);
+    }
+    pthread_sigmask(SIG_BLOCK, &watched, &before_);
+    queue_ = ranks::Descriptor(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+  ~EndSignals() {
+    // What came in vain ends nothing any more.
+    while (next()) {}
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  EndSignals(const EndSignals&) = delete;
+  EndSignals& operator=(const EndSignals&) = delete;
+
+  [[nodiscard]] int descriptor() const { return queue_.get(); }
+
+  /// As a shell says it: 128 + signal.
+  [[nodiscard]] int exit_code() const {
+    constexpr int killed = 128;
+    return killed + next().value_or(SIGTERM);
+  }
+
+ private:
+  [[nodiscard]] std::optional<int> next() const {
+    signalfd_siginfo info = {};
+    const bool came = ::read(queue_.get(), &info, sizeof info) == sizeof info;
+    return came ? std::optional(static_cast<int>(info.ssi_signo)) : std::nullopt;
+  }
+
+  sigset_t before_ = {};
+  ranks::Descriptor queue_;
+};
+
+int lead(std::string_view who, const ranks::Place& place, const ranks::Credentials& credentials, CaseOptions& options,
+         const std::function<int()>& work) {
+  const Result<std::unique_ptr<ranks::Hub>> hub = ranks::Hub::gather(place, credentials, limit_of(options));
+  if (!hub) return complain(who, hub.error());
+  options.hub = hub->get();
+  const int code = work();
+  options.hub = nullptr;
+  return code;
+}
+
+int serve(std::string_view who, const ranks::Place& place, const ranks::Credentials& credentials, const CaseOptions& options) {
+  const auto say = [&](const Error& error) {
+    print_notice(who, fmt::format("rank {}: {}", place.rank, error.message));
+    return exit_code_of(error.kind);
+  };
+  Result<ranks::Spoke> spoke = ranks::Spoke::join(place, credentials, limit_of(options));
+  if (!spoke) return say(spoke.error());
+  const EndSignals signals;
+  const auto open = [&](int needed) {
+    BackendRequest request = backend_request(options);
+    request.options.notice = {};  // rank 0 says the same
+    return open_for(request, needed);
+  };
+  const Result<ranks::End> end = detail::serve_rank(*spoke, signals.descriptor(), open, options.seed);
+  if (!end) return say(end.error());
+  if (*end == ranks::End::interrupted) return signals.exit_code();
+  return *end == ranks::End::refused ? exit_bad_input : exit_ok;
+}
+
+}  // namespace
+
+int in_ranks(std::string_view who, CaseOptions& options, const std::function<int()>& work) {
+  const Result<std::optional<ranks::Place>> place = ranks::place_of(variable);
+  if (!place) return complain(who, place.error());
+  if (!*place) return work();
+  const bool leads = (*place)->rank == 0;
+  if (Status good = check_timeout(options); !good) return leads ? complain(who, good.error()) : exit_bad_input;
+  Result<std::string> token = ranks::token_of(variable);
+  if (!token) {
+    print_notice(who, fmt::format("rank {}: {}", (*place)->rank, token.error().message));
+    return exit_code_of(token.error().kind);
+  }
+  const ranks::Credentials credentials{ELBOWROOM_VERSION, *std::move(token)};
+  return leads ? lead(who, **place, credentials, options, work) : serve(who, **place, credentials, options);
+}
+
+Result<std::unique_ptr<Backend>> open_on_ranks(const CaseOptions& options, int needed) {
+  Result<std::unique_ptr<Backend>> own = open_for(backend_request(options), needed);
+  if (!own || options.hub == nullptr) return own;
+  return detail::over_ranks(*std::move(own), *options.hub, needed, options.seed);
+}
+
+Result<std::unique_ptr<Backend>> open_on_ranks(const CaseOptions& options, const std::vector<Scenario>& scenarios) {
+  int needed = 0;
+  for (const Scenario& scenario : scenarios) needed = std::max(needed, scenario.gpus);
+  return open_on_ranks(options, needed);
+}
+
+}  // namespace elbowroom
