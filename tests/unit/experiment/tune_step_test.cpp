@@ -89,15 +89,16 @@ TEST(TuneStep, IsFoundAgainInAProfile) {
 
 TEST(SweepOfAStep, VariesControlsAlone) {
   const std::unique_ptr<Backend> backend = simulator();
-  Result<SweepDocument> document =
-      plan_sweep(*backend, {two_layers()}, {*parse_sweep("copy_engine,comm_blocks=8:16"), std::nullopt, 2, 1});
+  Result<SweepDocument> document = plan_sweep(*backend, {two_layers()}, {*parse_sweep("copy_engine,priority"), std::nullopt, 2, 1});
   ASSERT_TRUE(document) << document.error().message;
   Nobody nobody;
   ASSERT_TRUE(run_sweep(*backend, *document, nobody));
   CaseTrials trials = *CaseTrials::prepare(*backend, two_layers());
   OverlapPlan plan;
-  plan.comm_blocks = Blocks(16);
+  plan.priority = true;
   EXPECT_EQ(document->cases[0].cells[1]->time->median, *trials.run(Order::concurrent, plan));
+  // Copy engines act on the gathers: that the scatter has none is no refusal.
+  for (const std::optional<SweepCell>& cell : document->cases[0].cells) EXPECT_EQ(cell->refused.value_or(""), "");
   EXPECT_THAT(to_json(*document), HasSubstr("\"step\": {"));
   const Result<SweepDocument> refused =
       plan_sweep(*backend, {two_layers()}, {*parse_sweep("compute.m=64:128"), std::nullopt, 2, 1});

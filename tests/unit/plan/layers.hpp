@@ -32,7 +32,7 @@ inline Step two_layers() {
                      compute_operation("norm1", {{2, false}}),
                      product_operation("up2", 4096, {{1, false}, {3, false}}),
                      compute_operation("norm2", {{4, false}}),
-                     collective_operation("scatter1", CollectiveOp::reduce_scatter, 64, {{2, false}}),
+                     collective_operation("scatter1", CollectiveOp::reduce_scatter, 96, {{2, false}}),
                      product_operation("head", 2048, {{5, false}})};
   return step;
 }

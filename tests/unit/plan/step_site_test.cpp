@@ -36,7 +36,7 @@ TEST(StepSite, PutsTheSameWorkTogether) {
   EXPECT_EQ(site.communications[1].operations, std::vector{6});
 }
 
-// Two gathers of 64 MiB are 128 MiB, one scatter is 64. Two products of 4096 are 16 times one of 2048; products stand before
+// Two gathers of 64 MiB are 128 MiB, one scatter is 96. Two products of 4096 are 16 times one of 2048; products stand before
 // kernels that only read.
 TEST(StepSite, OfTheWholeStepIsTheGreatestPair) {
   const StepSite site = site_of(two_layers());
@@ -96,6 +96,10 @@ TEST(StepSite, KeepsWhatTheUserFixed) {
   EXPECT_EQ(spread(site, plan).of(6).comm_blocks, Blocks(4));
   EXPECT_EQ(spread(site, plan).of(0).comm_blocks, Blocks(16));
   EXPECT_FALSE(site.whole.collective.comm_blocks);
+  // What the greatest alone fixes is its own as well.
+  Step gathers = two_layers();
+  for (const std::size_t at : {0U, 1U}) std::get<Collective>(gathers.operations[at].what).comm_blocks = Blocks(8);
+  EXPECT_FALSE(site_of(gathers).whole.collective.comm_blocks);
   // What all fix is fixed.
   for (const std::size_t at : {0U, 1U}) std::get<Collective>(step.operations[at].what).comm_blocks = Blocks(8);
   EXPECT_EQ(plain_plan(site_of(step).whole).comm_blocks, Blocks(8));
