@@ -87,6 +87,10 @@ OverlapPlan by_engines(OverlapPlan plan) {
   return plan;
 }
 
+/// Whether launches that nothing runs beside may gain as well: on symmetric memory few blocks are as fast as the library's own
+/// many, and copy engines can be faster than its kernels.
+bool can_pay_alone(const OverlapPlan& plan) { return plan.symmetric || plan.copy_engine; }
+
 /// A budget that the scenario fixes is kept.
 OverlapPlan with_blocks(const ControlSite& site, OverlapPlan plan, std::int64_t blocks) {
   if (!site.collective.comm_blocks) plan.comm_blocks = Blocks(blocks);
@@ -299,8 +303,7 @@ std::vector<Candidate> CandidateSpace::neighbours(const OverlapPlan& plan) const
   std::vector<OverlapPlan> plans;
   // A baseline's cap can be kept from the launches that run alone.
   if (const OverlapPlan spared = sparing(plan); spared != plan && !plan.windows_only) add(plans, spared);
-  // On symmetric memory few blocks are as fast as the library's own many: also where nothing runs beside them.
-  if (plan.symmetric && plan.windows_only) {
+  if (can_pay_alone(plan) && plan.windows_only) {
     OverlapPlan everywhere = plan;
     everywhere.windows_only = false;
     add(plans, everywhere);
@@ -349,7 +352,7 @@ std::vector<Candidate> CandidateSpace::every() const {
   for (const OverlapPlan& plan : plans) {
     add_new(usual(plan));
     add_new(sparing(plan));
-    if (plan.symmetric) add_new(plan);
+    if (can_pay_alone(plan)) add_new(plan);
   }
   return candidates;
 }

@@ -263,6 +263,24 @@ TEST(CandidateSpace, SymmetricMemoryBeginsWithTwoAndFourTimesTheLibrarysOwnBlock
   EXPECT_THAT(CandidateSpace(site).neighbours(plan), Contains(::testing::Field(&Candidate::plan, everywhere)));
 }
 
+// Copies of an exposed all-to-all can be faster than kernels, which only a trial tells.
+TEST(CandidateSpace, TriesCopyEnginesEverywhereBesideInWindowsOnly) {
+  const ControlSite site = library_site("h200", CollectiveOp::all_to_all);
+  OverlapPlan plan;
+  plan.priority = plan.copy_engine = plan.windows_only = true;
+  OverlapPlan everywhere = plan;
+  everywhere.windows_only = false;
+  EXPECT_THAT(CandidateSpace(site).neighbours(plan), Contains(::testing::Field(&Candidate::plan, everywhere)));
+  // Fewer blocks would only be a loss where nothing runs beside them.
+  OverlapPlan fewer = everywhere;
+  fewer.copy_engine = false;
+  fewer.comm_blocks = Blocks(8);
+  OverlapPlan fewer_in_windows = fewer;
+  fewer_in_windows.windows_only = true;
+  EXPECT_THAT(CandidateSpace(site).neighbours(fewer_in_windows),
+              ::testing::Not(Contains(::testing::Field(&Candidate::plan, fewer))));
+}
+
 TEST(CandidateSpace, ActsEverywhereWhereWindowsCannotBeTold) {
   const ControlSite site = elementwise_site();
   const CandidateSpace space(
