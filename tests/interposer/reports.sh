@@ -30,6 +30,12 @@ for expected in '"schema": *"elbowroom.run-process/1"' "\"policy\": *\"$policy\"
 done
 run forked_idle 1
 run forked 21 # the parent and its twenty children
+if [ -n "${ELBOWROOM_LAUNCHES_PROGRAM:-}" ]; then
+  run forked_from_many 2
+  child=$(grep -lE '"total": *1000,' "$work"/*.json) || fail "no child of 1,000 launches: $(cat "$work"/*.json)"
+  calls=$(sed -n 's/.*"overhead": *{[^}]*"calls": *\([0-9]*\).*/\1/p' "$child")
+  [ "$calls" -ge 1 ] && [ "$calls" -le 100 ] || fail "$calls of 1,000 launches of a child's thread went the long way"
+fi
 
 # A run inside a run preloads the library twice, or two copies of it: one of them acts.
 cp "$ELBOWROOM_INTERPOSER" "$copies/second.so"

@@ -103,6 +103,7 @@ void after_fork_in_child() {
   if (made == nullptr) { return; }
   Interposer<D>& state = *made;
   state.core->after_fork_in_child();
+  process::keep_own_number_alone();
   state.driver.after_fork();
   new (&state.graphs) process::GraphTable();
   new (&state.foreign_events) process::ForeignEvents();

@@ -155,4 +155,13 @@ bool at_thread_end(void (*call)()) {
   return true;
 }
 
+// A handler that forks may have interrupted this thread while it took its number: then all stay taken.
+void keep_own_number_alone() {
+  if (OwnMutex::held_here()) { return; }
+  const std::uint32_t own = own_thread.has_number ? own_thread.number : ~std::uint32_t{0};
+  for (std::uint32_t word = 0; word < numbers_taken.size(); ++word) {
+    numbers_taken[word].store(own / 64 == word ? std::uint64_t{1} << (own % 64) : 0, std::memory_order_relaxed);
+  }
+}
+
 }  // namespace elbowroom::interposer::process

@@ -33,6 +33,8 @@ std::uint32_t thread_number();
 /// One call, on the calling thread when it ends, before its number is given to another. False: the thread has ended, and its last
 /// destructors run.
 bool at_thread_end(void (*call)());
+/// In a forked child: the numbers of the parent's other threads are free.
+void keep_own_number_alone();
 
 /// Time spent in launch hooks, driver excluded: counted for every launch, measured for every kSampled-th of a thread.
 struct Overhead {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
@@ -191,6 +192,41 @@ void forked() {
   busy.join();
 }
 
+// The parent's other threads are none of the child's: the one that launches there has a place to write down what nobody decides
+// about. tests/interposer/reports.sh counts what went the long way.
+void forked_from_many() {
+  fake_set_logging(0);
+  const cu::Context context = use_device(0);
+  const cu::Stream stream = make_stream();
+  const cu::Function gemm = fake_function("gemm", 64, 0);
+  const auto launch = [&](int times) {
+    EXPECT(cuCtxSetCurrent(context) == 0);
+    for (int i = 0; i < times; ++i) { EXPECT(launch_on(stream, gemm) == 0); }
+  };
+  constexpr std::ptrdiff_t kThreads = 40;
+  std::latch launched(kThreads + 1);
+  std::latch ended(1);
+  std::vector<std::thread> threads;
+  for (std::ptrdiff_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      launch(1);
+      launched.count_down();
+      ended.wait();
+    });
+  }
+  launched.arrive_and_wait();
+  const pid_t child = fork();
+  EXPECT(child >= 0);
+  if (child == 0) {
+    std::thread(launch, 1'000).join();
+    std::exit(0);
+  }
+  int status = 1;
+  EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  ended.count_down();
+  for (std::thread& thread : threads) { thread.join(); }
+}
+
 // The handles of the parent mean nothing in the child: the driver there must not be given one of its events.
 void forked_events() {
   use_device(0);
@@ -345,6 +381,7 @@ constexpr Case kCases[] = {
     {"many_threads", many_threads},
     {"launch_some", launch_some},
     {"forked", forked},
+    {"forked_from_many", forked_from_many},
     {"forked_events", forked_events},
     {"forked_idle", forked_idle},
 };
