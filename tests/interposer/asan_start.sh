@@ -25,3 +25,13 @@ for compiler in clang-19 clang gcc; do
   done
 done
 [ "$tried" -gt 0 ] || exit 77
+
+# What docs/run.md says of gcc's shared runtime, and what helps.
+if command -v gcc >/dev/null && gcc -fsanitize=address "$work/start.c" -o "$work/start" 2>/dev/null; then
+  found=$(LD_PRELOAD=$ELBOWROOM_INTERPOSER "$work/start" 2>&1) && fail "gcc's shared runtime takes a preloaded library: docs/run.md says that it does not"
+  grep -qF 'ASan runtime does not come first in initial library list' <<<"$found" || fail "gcc's shared runtime: $found"
+fi
+if command -v gcc >/dev/null && gcc -fsanitize=address -static-libasan "$work/start.c" -o "$work/start" 2>/dev/null; then
+  found=$(LD_PRELOAD=$ELBOWROOM_INTERPOSER "$work/start" 2>&1) || fail "gcc -static-libasan: exit code $?: $found"
+  [ "$found" = started ] || fail "gcc -static-libasan: $found"
+fi
