@@ -146,7 +146,7 @@ BENCHMARK(inside_windows_behind_many);
 void steps(benchmark::State& state) {
   Launches launches(Policy::automatic);
   for (auto _ : state) {
-    launches.core->on_event_record(0x900, 0x2000);
+    launches.core->on_event_record(0x900, 0x2000, launches.core->host_dependencies());
     launches.core->on_stream_wait(0x3000, 0x900);
     launches.launch(kAllReduce, 0x3000, 24);
     for (int i = 0; i < 4; ++i) { launches.compute(); }
@@ -161,7 +161,7 @@ void record_and_wait(benchmark::State& state) {
   EventId event = 0;
   for (auto _ : state) {
     event = (event + 64) % 65'536;
-    launches.core->on_event_record(0x900'0000 + event, 0x2000);
+    launches.core->on_event_record(0x900'0000 + event, 0x2000, launches.core->host_dependencies());
     launches.core->on_stream_wait(0x3000, 0x900'0000 + event);
   }
 }

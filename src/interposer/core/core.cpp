@@ -57,6 +57,7 @@ void CoreState::forget() {
   known.ranks.begin(agrees, hash_of_arms(rules));
   known.active = controls(rules, known.trial.arm());
   captures.store(0, std::memory_order_relaxed);
+  host_dependencies.store(0, std::memory_order_relaxed);
   rest.reset();
   passing.forget_unread();
   passing.shapes().tell_counts([](const PassedKind& /*what*/, std::uint64_t /*launches*/) {});
@@ -131,11 +132,13 @@ void Core::on_event_destroy(EventId event) {
   state_->known.order.remove_event(event);
 }
 
-void Core::on_event_record(EventId event, StreamId stream) {
+std::uint64_t Core::host_dependencies() const { return state_->host_dependencies.load(std::memory_order_acquire); }
+
+void Core::on_event_record(EventId event, StreamId stream, std::uint64_t before) {
   if (state_->rest.on()) { return; }
   CoreState::Hold hold(*state_);
   if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
-  if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.record(event, *found); }
+  if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.record(event, *found, before); }
 }
 
 void Core::on_stream_wait(StreamId stream, EventId event) {
@@ -159,9 +162,10 @@ void Core::on_stream_operation(StreamId stream) {
   }
 }
 
-void Core::on_host_dependency(StreamId stream) {
+SyncPoint Core::on_host_dependency(StreamId stream) {
   CoreState::Hold hold(*state_);
-  if (Stream* found = state_->disturb(stream, hold)) { state_->known.order.add_host_action(*found); }
+  Stream* found = state_->disturb(stream, hold);
+  return found == nullptr ? SyncPoint{} : state_->wait_for_host(*found);
 }
 
 SyncPoint Core::event_point(EventId event) {

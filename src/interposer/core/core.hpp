@@ -295,7 +295,11 @@ class Core {
   void on_stream_create(StreamId stream, const StreamInfo& info);
   void on_stream_destroy(StreamId stream);  ///< before the driver: the handle may be reused at once
   void on_event_destroy(EventId event);     ///< before the driver
-  void on_event_record(EventId event, StreamId stream);
+  /// How often a wait for the host was told so far. Lock-free.
+  [[nodiscard]] std::uint64_t host_dependencies() const;
+  /// `before`: host_dependencies() before the driver was called. The event stands behind no wait for the host that was told later,
+  /// which another thread may have enqueued behind it.
+  void on_event_record(EventId event, StreamId stream, std::uint64_t before);
   void on_stream_wait(StreamId stream, EventId event);
   /// Some event may from now on be recorded by what is not followed: another process, a graph, a launch, a whole context. That an
   /// event has passed then says no more that the host has done what was before the record that is known.
@@ -305,8 +309,9 @@ class Core {
   void on_stream_operation(StreamId stream);
   /// What follows on the stream waits for something that the host, another process or a kernel's store may do later:
   /// cuStreamWaitValue*, wait operations of cuStreamBatchMemOp, cuLaunchHostFunc, cuStreamAddCallback, external semaphores, waits
-  /// for IPC or external events.
-  void on_host_dependency(StreamId stream);
+  /// for IPC or external events. Before the driver, as another thread may go on behind it before the call returns, and once more
+  /// after it, as another may have waited for the stream in between. The point is that it is over.
+  SyncPoint on_host_dependency(StreamId stream);
 
   // --- host synchronisation: take the point before the driver call, tell it after it returned success ---
   SyncPoint event_point(EventId event);
@@ -315,8 +320,8 @@ class Core {
   /// Also after cuEventQuery or cuStreamQuery said that it is finished (a point whose driver call failed is simply dropped).
   void on_synchronized(const SyncPoint& point, std::uint64_t host_time_ns);
 
-  /// Before cuCtxDestroy or a reset of the primary context: its streams and functions are gone and its collectives
-  /// finished.
+  /// Before cuCtxDestroy or a reset of the primary context: its streams and functions are gone. What they hold is under way until
+  /// the driver has ended the context: take a context_point before this, and tell on_synchronized then.
   void on_context_destroy(ContextId context);
 
   // --- stream capture and graphs ---

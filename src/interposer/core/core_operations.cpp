@@ -15,7 +15,7 @@ GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::u
   if (graph.collectives > 0 && !captured) { begun.step = state_->note_collective(key); }
   if (state_->rest.on() && !state_->times_steps()) { begun.step = 0; }
   if (graph.waits && !captured) {
-    if (Stream* waiting = state_->disturb(stream, hold)) { known.order.add_host_action(*waiting); }
+    if (Stream* waiting = state_->disturb(stream, hold)) { state_->wait_for_host(*waiting); }
   }
   const bool followed = !state_->rest.on() && !state_->dormant();
   if ((!followed && begun.step == 0) || !state_->meet_stream(stream, hold)) { return {}; }

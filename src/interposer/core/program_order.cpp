@@ -93,7 +93,6 @@ void ProgramOrder::remove_stream(StreamId id) {
 }
 
 void ProgramOrder::remove_context(ContextId context) {
-  finish(context_point(context));
   // An erasure moves entries, so the streams are collected first, as many at a time as fit.
   std::array<StreamId, 32> gone{};
   std::size_t count = 0;
@@ -167,8 +166,9 @@ Serial ProgramOrder::add_collective(Stream& stream, Order& order, const Collecti
   return collectives_.add(facts, world, stream.info.context, order.collectives, stream.chain, now);
 }
 
-void ProgramOrder::add_host_action(Stream& stream) {
-  if (active_capture(stream) != 0) { return; }
+SyncPoint ProgramOrder::add_host_action(Stream& stream) {
+  SyncPoint over;
+  if (active_capture(stream) != 0) { return over; }
   Order& order = open(stream);
   ++sequence_;
   // One place per stream: the younger action is finished only when the older is.
@@ -182,12 +182,14 @@ void ProgramOrder::add_host_action(Stream& stream) {
     lost_ = true;
   } else {
     order.host_actions |= bit(stream.host_place);
+    over.host_actions = again ? 0 : bit(stream.host_place);
   }
-  order.as_of = sequence_;
+  order.as_of = over.sequence = sequence_;
   close(stream, order);
+  return over;
 }
 
-void ProgramOrder::record(EventId id, Stream& stream) {
+void ProgramOrder::record(EventId id, Stream& stream, std::uint64_t told) {
   const Order& order = open(stream);
   close(stream, order);
   Event* event = events_.obtain(id);
@@ -196,6 +198,7 @@ void ProgramOrder::record(EventId id, Stream& stream) {
     return;
   }
   event->order = order;
+  event->order.host_actions = host_places_.valid(order.host_actions, told);
   event->capture = active_capture(stream);
 }
 

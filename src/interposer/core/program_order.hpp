@@ -80,6 +80,7 @@ class ProgramOrder {
   Stream* add_stream(StreamId stream, const StreamInfo& info);
   void remove_stream(StreamId stream);
   void remove_event(EventId event) { events_.erase(event); }
+  /// What its streams hold goes on until the host has waited for it: by a context_point from before.
   void remove_context(ContextId context);
 
   /// Opens the next operation of the stream: what precedes it, implicit synchronisation with the legacy default stream included.
@@ -91,10 +92,13 @@ class ProgramOrder {
   [[nodiscard]] Beside ungated(const Stream& stream, const Order& order, const Span& span) const;
   /// Makes the opened operation a collective.
   Serial add_collective(Stream& stream, Order& order, const CollectiveFacts& facts, std::uint64_t now);
-  void add_host_action(Stream& stream);
+  /// The point is that the action is over; empty where it took the place of an older one of the stream.
+  SyncPoint add_host_action(Stream& stream);
+  [[nodiscard]] std::uint64_t host_actions_told() const { return sequence_; }
   void close(const Stream& stream, const Order& order);
 
-  void record(EventId event, Stream& stream);
+  /// Behind no host action that was told after the first `told`.
+  void record(EventId event, Stream& stream, std::uint64_t told);
   void wait(Stream& stream, EventId event);
   /// An event may be recorded unseen: none says any more that a wait for the host is over. Collectives are taken to have ended all
   /// the same, because a gate that waits for one of those after all waits longer, but not for ever.

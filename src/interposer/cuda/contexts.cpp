@@ -115,6 +115,23 @@ void Contexts::forget(cu::Context context) {
   }
 }
 
+bool Contexts::is_primary_active(cu::Device device) const {
+  unsigned flags = 0;
+  int active = 1;
+  return driver_.primary_ctx_get_state == nullptr || driver_.primary_ctx_get_state(device, &flags, &active) != cu::kSuccess ||
+         active != 0;
+}
+
+// A reference more tells which it is. Without one at all, it would make the context.
+cu::Context Contexts::primary(cu::Device device) const {
+  cu::Context context = nullptr;
+  const bool can_ask = driver_.primary_ctx_get_state != nullptr && driver_.primary_ctx_retain != nullptr &&
+                       driver_.primary_ctx_release != nullptr && is_primary_active(device);
+  if (!can_ask || driver_.primary_ctx_retain(&context, device) != cu::kSuccess) { return nullptr; }
+  driver_.primary_ctx_release(device);
+  return context;
+}
+
 cu::Context Contexts::any_of_device(cu::Device device) {
   const std::lock_guard lock(mutex_);
   for (const Entry& candidate : entries_) {

@@ -59,6 +59,10 @@ class Contexts {
 
   /// The context is about to be destroyed, with all its events; a new one may get its handle.
   void forget(cu::Context context);
+  /// Also where the driver does not say.
+  [[nodiscard]] bool is_primary_active(cu::Device device) const;
+  /// The primary context of the device; null: it has none at present, or the driver does not say.
+  [[nodiscard]] cu::Context primary(cu::Device device) const;
   /// Some context of the device; null: none is known.
   cu::Context any_of_device(cu::Device device);
   /// How many devices contexts were seen of.

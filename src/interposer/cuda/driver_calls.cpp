@@ -24,6 +24,8 @@ DriverCalls DriverCalls::find() {
   find_call(calls.event_destroy, "cuEventDestroy_v2");
   find_call(calls.event_record, "cuEventRecord");
   find_call(calls.primary_ctx_get_state, "cuDevicePrimaryCtxGetState");
+  find_call(calls.primary_ctx_retain, "cuDevicePrimaryCtxRetain");
+  find_call(calls.primary_ctx_release, "cuDevicePrimaryCtxRelease_v2");
   find_call(calls.event_query, "cuEventQuery");
   find_call(calls.event_elapsed_time, "cuEventElapsedTime");
   find_call(calls.func_get_attribute, "cuFuncGetAttribute");

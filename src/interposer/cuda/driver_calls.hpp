@@ -27,6 +27,8 @@ struct DriverCalls {
   int (*event_destroy)(cu::Event);
   int (*event_record)(cu::Event, cu::Stream);
   int (*primary_ctx_get_state)(cu::Device, unsigned* flags, int* active);
+  int (*primary_ctx_retain)(cu::Context*, cu::Device);
+  int (*primary_ctx_release)(cu::Device);
   int (*event_query)(cu::Event);
   int (*event_elapsed_time)(float* milliseconds, cu::Event begin, cu::Event end);
   int (*func_get_attribute)(int*, int attribute, cu::Function);

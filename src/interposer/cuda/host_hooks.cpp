@@ -15,30 +15,44 @@ using Hooks = driver::HostHooks<Driver>;
 // NCCL's collectives by copy engines wait for other ranks by operations of the stream, as its kernels do by themselves.
 template <auto Ours, class... Arguments>
 int memory_operation(DefaultStream default_stream, cu::Stream stream, Arguments... arguments) {
-  const int result = call_real<Ours>(stream, arguments...);
-  if (!nccl::is_launching()) { Hooks::tell_host_dependency(result, stream, default_stream); }
+  if (nccl::is_launching()) { return call_real<Ours>(stream, arguments...); }
+  return Hooks::host_dependency<Ours>(default_stream, stream, arguments...);
+}
+
+template <auto Ours>
+int destroy_context(cu::Context context) {
+  return Hooks::ending(context, [=] { return call_real<Ours>(context); });
+}
+
+// Also functions of a context that nothing was told of. Green contexts may have gone with it; contexts that the program made have
+// not, and what they hold is under way.
+void forget_own_of_device(Interposer& state, cu::Device device) {
+  state.core->on_module_unload();
+  while (const cu::Context context = state.driver.contexts.any_of_device(device)) { Hooks::forget_own(state, context); }
+}
+
+template <auto Ours>
+int reset_primary(cu::Device device) {
+  Interposer* state = interposer();
+  if (state == nullptr) { return call_real<Ours>(device); }
+  const cu::Context primary = state->driver.contexts.primary(device);
+  forget_own_of_device(*state, device);
+  return Hooks::ending(primary, [=] { return call_real<Ours>(device); });
+}
+
+// The context is gone with its last reference. Work of it that was under way has ended then.
+template <class Call>
+int releasing_primary(cu::Device device, Call call) {
+  Interposer* state = interposer();
+  if (state == nullptr) { return call(); }
+  const cu::Context primary = state->driver.contexts.primary(device);
+  const SyncPoint held = state->core->context_point(Driver::context_id(primary));
+  const int result = call();
+  if (result != cu::kSuccess || state->driver.contexts.is_primary_active(device)) { return result; }
+  forget_own_of_device(*state, device);
+  if (primary != nullptr) { state->core->on_context_destroy(Driver::context_id(primary)); }
+  state->core->on_synchronized(held, now_ns());
   return result;
-}
-
-void forget_context(cu::Context context) {
-  if (Interposer* state = interposer()) { Hooks::forget(*state, context); }
-}
-
-// Also functions of a context that nothing was told of.
-void forget_device(cu::Device device) {
-  Interposer* state = interposer();
-  if (state == nullptr) { return; }
-  state->core->on_module_unload();
-  while (const cu::Context context = state->driver.contexts.any_of_device(device)) { Hooks::forget(*state, context); }
-}
-
-// The context is gone with its last reference.
-void forget_if_released(int result, cu::Device device) {
-  Interposer* state = interposer();
-  if (result != cu::kSuccess || state == nullptr || state->driver.calls.primary_ctx_get_state == nullptr) { return; }
-  unsigned flags = 0;
-  int active = 1;
-  if (state->driver.calls.primary_ctx_get_state(device, &flags, &active) == cu::kSuccess && active == 0) { forget_device(device); }
 }
 
 }  // namespace
@@ -134,26 +148,17 @@ int cuStreamBatchMemOp_v2_ptsz(cu::Stream stream, unsigned count, void* operatio
   return memory_operation<&cuStreamBatchMemOp_v2_ptsz>(kPerThread, stream, count, operations, flags);
 }
 int cuWaitExternalSemaphoresAsync(const void* semaphores, const void* parameters, unsigned count, cu::Stream stream) {
-  const int result = call_real<&cuWaitExternalSemaphoresAsync>(semaphores, parameters, count, stream);
-  Hooks::tell_host_dependency(result, stream, kLegacy);
-  return result;
+  return Hooks::host_dependency_of_last<&cuWaitExternalSemaphoresAsync>(kLegacy, stream, semaphores, parameters, count);
 }
 int cuWaitExternalSemaphoresAsync_ptsz(const void* semaphores, const void* parameters, unsigned count, cu::Stream stream) {
-  const int result = call_real<&cuWaitExternalSemaphoresAsync_ptsz>(semaphores, parameters, count, stream);
-  Hooks::tell_host_dependency(result, stream, kPerThread);
-  return result;
+  return Hooks::host_dependency_of_last<&cuWaitExternalSemaphoresAsync_ptsz>(kPerThread, stream, semaphores, parameters, count);
 }
 
-int cuCtxDestroy(cu::Context context) {
-  forget_context(context);
-  return call_real<&cuCtxDestroy>(context);
-}
-int cuCtxDestroy_v2(cu::Context context) {
-  forget_context(context);
-  return call_real<&cuCtxDestroy_v2>(context);
-}
+int cuCtxDestroy(cu::Context context) { return destroy_context<&cuCtxDestroy>(context); }
+int cuCtxDestroy_v2(cu::Context context) { return destroy_context<&cuCtxDestroy_v2>(context); }
+// It may have been attached to more often, and live on with what it holds.
 int cuCtxDetach(cu::Context context) {
-  forget_context(context);
+  if (Interposer* state = interposer()) { Hooks::forget(*state, context); }
   return call_real<&cuCtxDetach>(context);
 }
 // It holds a reference to the primary context of its device, maybe the last one.
@@ -163,28 +168,16 @@ int cuGreenCtxDestroy(cu::GreenContext green) {
   const bool known = state != nullptr && state->driver.calls.ctx_from_green_ctx != nullptr &&
                      state->driver.calls.ctx_from_green_ctx(&context, green) == cu::kSuccess;
   const cu::Device device = known ? state->driver.device(context) : -1;
-  if (known) { forget_context(context); }
-  const int result = call_real<&cuGreenCtxDestroy>(green);
-  if (device >= 0) { forget_if_released(result, device); }
-  return result;
+  const auto destroy = [=] { return Hooks::ending(context, [=] { return call_real<&cuGreenCtxDestroy>(green); }); };
+  return device < 0 ? destroy() : releasing_primary(device, destroy);
 }
-int cuDevicePrimaryCtxReset(cu::Device device) {
-  forget_device(device);
-  return call_real<&cuDevicePrimaryCtxReset>(device);
-}
-int cuDevicePrimaryCtxReset_v2(cu::Device device) {
-  forget_device(device);
-  return call_real<&cuDevicePrimaryCtxReset_v2>(device);
-}
+int cuDevicePrimaryCtxReset(cu::Device device) { return reset_primary<&cuDevicePrimaryCtxReset>(device); }
+int cuDevicePrimaryCtxReset_v2(cu::Device device) { return reset_primary<&cuDevicePrimaryCtxReset_v2>(device); }
 int cuDevicePrimaryCtxRelease(cu::Device device) {
-  const int result = call_real<&cuDevicePrimaryCtxRelease>(device);
-  forget_if_released(result, device);
-  return result;
+  return releasing_primary(device, [=] { return call_real<&cuDevicePrimaryCtxRelease>(device); });
 }
 int cuDevicePrimaryCtxRelease_v2(cu::Device device) {
-  const int result = call_real<&cuDevicePrimaryCtxRelease_v2>(device);
-  forget_if_released(result, device);
-  return result;
+  return releasing_primary(device, [=] { return call_real<&cuDevicePrimaryCtxRelease_v2>(device); });
 }
 int cuModuleUnload(cu::Module module) { return Hooks::unload<&cuModuleUnload>(module); }
 int cuLibraryUnload(cu::Library library) { return Hooks::unload<&cuLibraryUnload>(library); }

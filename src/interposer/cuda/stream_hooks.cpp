@@ -18,10 +18,12 @@ int destroy_stream(cu::Stream stream) {
 
 // All that follows in a context waits. An order that is not known only ever adds windows; what another process may record must be
 // known. No stream says when it is over, since none need have anything enqueued behind it.
-void tell_context_waits(int result, cu::Context context, cu::Event event) {
+template <class Call>
+int context_waits(cu::Context context, cu::Event event, Call call) {
   Interposer* state = interposer();
-  if (state == nullptr || result != cu::kSuccess || !state->foreign_events.contains(event)) { return; }
-  state->core->on_host_dependency(whole_context(id_of(context == nullptr ? state->driver.current_place() : context)));
+  if (state == nullptr || !state->foreign_events.contains(event)) { return call(); }
+  const cu::Context waiting = context == nullptr ? state->driver.current_place() : context;
+  return driver::wait_for_host<Driver>(*state, whole_context(id_of(waiting)), call);
 }
 
 // All that a context holds: in no stream's order.
@@ -103,14 +105,10 @@ int cuGreenCtxRecordEvent(cu::GreenContext context, cu::Event event) {
 }
 
 int cuCtxWaitEvent(cu::Context context, cu::Event event) {
-  const int result = call_real<&cuCtxWaitEvent>(context, event);
-  tell_context_waits(result, context, event);
-  return result;
+  return context_waits(context, event, [=] { return call_real<&cuCtxWaitEvent>(context, event); });
 }
 int cuGreenCtxWaitEvent(cu::GreenContext context, cu::Event event) {
-  const int result = call_real<&cuGreenCtxWaitEvent>(context, event);
-  tell_context_waits(result, nullptr, event);
-  return result;
+  return context_waits(nullptr, event, [=] { return call_real<&cuGreenCtxWaitEvent>(context, event); });
 }
 
 int cuIpcOpenEventHandle(cu::Event* event, cu::IpcEventHandle handle) {

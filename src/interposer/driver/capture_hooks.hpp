@@ -79,13 +79,16 @@ struct CaptureHooks {
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return process::call_real<Ours>(exec, stream); }
     const std::uint64_t now = process::now_ns();
-    const GraphStep begun =
-        state->core->on_graph_launch(state->stream_id(stream, default_stream), state->graphs.get(exec).facts, now);
+    const StreamId id = state->stream_id(stream, default_stream);
+    const GraphFacts facts = state->graphs.get(exec).facts;
+    const GraphStep begun = state->core->on_graph_launch(id, facts, now);
     const Stream named = explicit_stream<D>(stream, default_stream);
     if (begun.step != 0 && !state->driver.is_captured(named)) {
       state->timer.begin_step(D::place_of(begun.context), named, begun.step);
     }
     const int result = process::call_real<Ours>(exec, stream);
+    // Once more: another thread may have waited for the stream in between.
+    if (facts.waits && result == D::kSuccess) { state->core->on_host_dependency(id); }
     state->timer.poll(now);  // a program of graphs alone has no other launch that would ask
     return result;
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "interposer/driver/interposer.hpp"
+#include "interposer/driver/host_wait.hpp"
 
 namespace elbowroom::interposer::driver {
 
@@ -43,24 +43,38 @@ struct HostHooks {
     return result;
   }
 
-  static void tell_host_dependency(int result, Stream stream, DefaultStream default_stream) {
-    if (result != D::kSuccess) { return; }
-    if (Interposer<D>* state = interposer<D>()) { state->core->on_host_dependency(state->stream_id(stream, default_stream)); }
-  }
-
   template <auto Ours, class... Arguments>
   static int host_dependency(DefaultStream default_stream, Stream stream, Arguments... arguments) {
-    const int result = process::call_real<Ours>(stream, arguments...);
-    tell_host_dependency(result, stream, default_stream);
-    return result;
+    return waiting(default_stream, stream, [&] { return process::call_real<Ours>(stream, arguments...); });
+  }
+  /// For functions whose last argument is the stream.
+  template <auto Ours, class... Arguments>
+  static int host_dependency_of_last(DefaultStream default_stream, Stream stream, Arguments... arguments) {
+    return waiting(default_stream, stream, [&] { return process::call_real<Ours>(arguments..., stream); });
   }
 
-  /// The place is about to go, with all that was made in it.
+  /// The place may go, with all that was made in it. Whatever it is given next is not what it had.
   static void forget(Interposer<D>& state, Place place) {
     if (place == D::kNowhere) { return; }
+    forget_own(state, place);
+    state.core->on_context_destroy(D::context_id(place));
+  }
+  /// The same of what is kept for the interposer's own use alone.
+  static void forget_own(Interposer<D>& state, Place place) {
     state.timer.forget(place);
     state.driver.forget(place);
-    state.core->on_context_destroy(D::context_id(place));
+  }
+
+  /// `call` ends the place. What it holds is over then, and not before: the call may wait for it, or fail.
+  template <class Call>
+  static int ending(Place place, Call&& call) {
+    Interposer<D>* state = interposer<D>();
+    if (state == nullptr || place == D::kNowhere) { return call(); }
+    const SyncPoint held = state->core->context_point(D::context_id(place));
+    forget(*state, place);
+    const int result = call();
+    if (result == D::kSuccess) { state->core->on_synchronized(held, process::now_ns()); }
+    return result;
   }
 
   /// Functions that the program loaded go. Before the call, as another thread may get their handles before it returns; after it, as
@@ -74,6 +88,11 @@ struct HostHooks {
   }
 
  private:
+  template <class Call>
+  static int waiting(DefaultStream default_stream, Stream stream, Call&& call) {
+    Interposer<D>* state = interposer<D>();
+    return state == nullptr ? call() : wait_for_host<D>(*state, state->stream_id(stream, default_stream), call);
+  }
   static void tell_unloaded() {
     if (Interposer<D>* state = interposer<D>()) { state->core->on_module_unload(); }
   }

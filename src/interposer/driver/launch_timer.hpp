@@ -64,7 +64,13 @@ class LaunchTimer {
     std::uint64_t step = 0;  ///< 0: not recorded
   };
 
-  // With the lock held.
+  template <class Read>
+  auto locked(Read&& read) {
+    const std::lock_guard lock(mutex_);
+    return read();
+  }
+  // With the lock held. Events are recorded without it: that may wait for room in a stream's queue, which what another thread
+  // launches may be needed for.
   int take(Place place);
   /// Gives the mark an event of the place; false where the driver does not.
   bool renew(StepEvent& mark, Place place);
@@ -109,25 +115,31 @@ template <Driver D>
 int LaunchTimer<D>::begin(Place place, Stream stream) {
   if (place == D::kNowhere || !driver_.can_time()) { return kNone; }
   const OwnCalls own(driver_.calls);
-  const std::lock_guard lock(mutex_);
-  const int index = take(place);
-  if (index == kNone) { return kNone; }
-  Pair& pair = pairs_[static_cast<std::size_t>(index)];
-  if (driver_.calls.event_record(pair.begin, stream) != D::kSuccess) { return kNone; }
-  pair.stage = Stage::kOpen;
-  return index;
+  Event begun = nullptr;
+  const int index = locked([&] {
+    const int taken = take(place);
+    if (taken == kNone) { return kNone; }
+    Pair& pair = pairs_[static_cast<std::size_t>(taken)];
+    pair.stage = Stage::kOpen;
+    begun = pair.begin;
+    return taken;
+  });
+  if (index == kNone || driver_.calls.event_record(begun, stream) == D::kSuccess) { return index; }
+  drop(index);
+  return kNone;
 }
 
 template <Driver D>
 void LaunchTimer<D>::end(int pair, Stream stream, Ticket ticket) {
   const OwnCalls own(driver_.calls);
-  const std::lock_guard lock(mutex_);
   Pair& open = pairs_[static_cast<std::size_t>(pair)];
-  if (driver_.calls.event_record(open.end, stream) != D::kSuccess) {
-    open.stage = Stage::kFree;
+  const Event ended = locked([&] { return open.end; });
+  if (driver_.calls.event_record(ended, stream) != D::kSuccess) {
+    drop(pair);
     core_.on_timing_lost(ticket);
     return;
   }
+  const std::lock_guard lock(mutex_);
   open.ticket = ticket;
   open.stage = Stage::kPending;
   awaited_.add(static_cast<std::size_t>(pair), stream);
@@ -153,11 +165,14 @@ template <Driver D>
 void LaunchTimer<D>::begin_step(Place place, Stream stream, std::uint64_t step) {
   if (place == D::kNowhere || !driver_.can_time()) { return; }
   const OwnCalls own(driver_.calls);
-  const std::lock_guard lock(mutex_);
   StepEvent& mark = steps_[step % kSteps];
-  mark.step = 0;
-  if (mark.place != place && !renew(mark, place)) { return; }
-  if (driver_.calls.event_record(mark.event, stream) != D::kSuccess) { return; }
+  const Event begun = locked([&]() -> Event {
+    mark.step = 0;
+    return mark.place == place || renew(mark, place) ? mark.event : nullptr;
+  });
+  if (begun == nullptr || driver_.calls.event_record(begun, stream) != D::kSuccess) { return; }
+  const std::lock_guard lock(mutex_);
+  if (mark.event != begun) { return; }  // it went with its place meanwhile
   mark.stream = stream;
   mark.step = step;
   const std::uint64_t oldest = oldest_step_.load(std::memory_order_relaxed);

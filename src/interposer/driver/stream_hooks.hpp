@@ -1,6 +1,6 @@
 #pragma once
 
-#include "interposer/driver/interposer.hpp"
+#include "interposer/driver/host_wait.hpp"
 
 namespace elbowroom::interposer::driver {
 
@@ -32,28 +32,28 @@ struct StreamHooks {
 
   template <auto Ours>
   static int wait_event(DefaultStream default_stream, Stream stream, Event event, unsigned flags) {
-    const int result = process::call_real<Ours>(stream, event, flags);
+    const auto call = [&] { return process::call_real<Ours>(stream, event, flags); };
     Interposer<D>* state = interposer<D>();
-    if (state == nullptr || result != D::kSuccess) { return result; }
-    const StreamId id = state->stream_id(stream, default_stream);
+    if (state == nullptr) { return call(); }
     const bool external = (flags & D::kEventExternal) != 0 && state->core->capturing();
     if (external || state->foreign_events.contains(event)) {
-      state->core->on_host_dependency(id);
-    } else {
-      state->core->on_stream_wait(id, id_of(event));
+      return wait_for_host<D>(*state, state->stream_id(stream, default_stream), call);
     }
+    const int result = call();
+    if (result == D::kSuccess) { state->core->on_stream_wait(state->stream_id(stream, default_stream), id_of(event)); }
     return result;
   }
 
   /// `flags`: none, or those of the record.
   template <auto Ours, class... Flags>
   static int record_event(DefaultStream default_stream, Event event, Stream stream, Flags... flags) {
-    const int result = process::call_real<Ours>(event, stream, flags...);
     Interposer<D>* state = interposer<D>();
+    const std::uint64_t before = state == nullptr ? 0 : state->core->host_dependencies();
+    const int result = process::call_real<Ours>(event, stream, flags...);
     if (state == nullptr || result != D::kSuccess) { return result; }
     // Captured as a node that records when the graph runs: nothing is recorded now.
     if ((((flags & D::kEventExternal) != 0) || ...) && state->core->capturing()) { return result; }
-    state->core->on_event_record(id_of(event), state->stream_id(stream, default_stream));
+    state->core->on_event_record(id_of(event), state->stream_id(stream, default_stream), before);
     return result;
   }
 

@@ -94,18 +94,16 @@ int hipStreamBatchMemOp(hip::Stream stream, unsigned count, void* operations, un
   return Hooks::host_dependency<&hipStreamBatchMemOp>(kLegacy, stream, count, operations, flags);
 }
 int hipWaitExternalSemaphoresAsync(const void* semaphores, const void* parameters, unsigned count, hip::Stream stream) {
-  const int result = call_real<&hipWaitExternalSemaphoresAsync>(semaphores, parameters, count, stream);
-  Hooks::tell_host_dependency(result, stream, kLegacy);
-  return result;
+  return Hooks::host_dependency_of_last<&hipWaitExternalSemaphoresAsync>(kLegacy, stream, semaphores, parameters, count);
 }
 
 int hipDeviceReset() {
-  if (Interposer* state = interposer()) { Hooks::forget(*state, state->driver.current_place()); }
-  return call_real<&hipDeviceReset>();
+  Interposer* state = interposer();
+  const int device = state == nullptr ? Driver::kNowhere : state->driver.current_place();
+  return Hooks::ending(device, [] { return call_real<&hipDeviceReset>(); });
 }
 int hipDevicePrimaryCtxReset(hip::Device device) {
-  if (Interposer* state = interposer()) { Hooks::forget(*state, device); }
-  return call_real<&hipDevicePrimaryCtxReset>(device);
+  return Hooks::ending(device, [=] { return call_real<&hipDevicePrimaryCtxReset>(device); });
 }
 // The kernels of a library that is unloaded: their host functions leave their addresses to others.
 void __hipUnregisterFatBinary(void** modules) {

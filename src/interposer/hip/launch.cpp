@@ -128,9 +128,10 @@ int launch_as_decided(Interposer& state, const LaunchRequest& request, OriginalL
 }
 
 // Both are recorded at their place beside the kernel, so that nobody can wait for what is before it and not for what it tells.
-void tell_own_events(Interposer& state, const LaunchRequest& request) {
+void tell_own_events(Interposer& state, const LaunchRequest& request, std::uint64_t before) {
+  const StreamId stream = state.stream_id(request.stream, request.default_stream);
   for (const hip::Event event : {request.start, request.stop}) {
-    if (event != nullptr) { state.core->on_event_record(id_of(event), state.stream_id(request.stream, request.default_stream)); }
+    if (event != nullptr) { state.core->on_event_record(id_of(event), stream, before); }
   }
 }
 
@@ -167,8 +168,9 @@ int launch(const LaunchRequest& request, OriginalLaunch original) {
   state->timer.poll(begin);  // before the program's own call, whose result hipGetLastError must tell
   const Decision decision = state->core->on_launch(read_facts(*state, request, stream, begin));
   state->overhead.count(decision.in_window);
+  const std::uint64_t before = state->core->host_dependencies();
   const int result = launch_as_decided(*state, request, original, decision, account.clock);
-  if (result == hip::kSuccess && (request.start != nullptr || request.stop != nullptr)) { tell_own_events(*state, request); }
+  if (result == hip::kSuccess && !plain) { tell_own_events(*state, request, before); }
   account.end(decision.in_window);
   return result;
 }

@@ -41,7 +41,8 @@ const char* fake_times();
 void fake_forget_times();
 /// Off: calls are not written down (benchmarks).
 void fake_set_logging(int on);
-/// Asked before each logged call takes effect: anything but 0 is returned to the caller instead. Null: nothing fails.
+/// Asked before each logged call takes effect: anything but 0 is returned to the caller instead. It may call the driver itself,
+/// whose calls are asked about as well. Null: nothing fails.
 void fake_set_failure(int (*decide)(const FakeCall* call));
 /// Whether queries of events and streams say that everything has finished (1, the start) or nothing has (0).
 void fake_set_finished(int finished);

@@ -7,6 +7,7 @@
 /// What a program linked to the driver declares beyond the functions that are hooked.
 extern "C" {
 int cuDevicePrimaryCtxRetain(cu::Context* context, int device);
+int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active);
 int cuCtxCreate_v2(cu::Context* context, unsigned flags, int device);
 int cuCtxSetCurrent(cu::Context context);
 int cuEventCreate(cu::Event* event, unsigned flags);

@@ -39,9 +39,9 @@ TEST(CoreMany, FollowsThousandsOfUnfinishedCollectives) {
   constexpr EventId kAfterTheFirst = 0x9200, kAfterTheLast = 0x9300;
   for (int i = 0; i < 8'000; ++i) {
     program.launch(kAllReduce, kCommStream);
-    if (i == 0) { program.core->on_event_record(kAfterTheFirst, kCommStream); }
+    if (i == 0) { program.core->on_event_record(kAfterTheFirst, kCommStream, program.core->host_dependencies()); }
   }
-  program.core->on_event_record(kAfterTheLast, kCommStream);
+  program.core->on_event_record(kAfterTheLast, kCommStream, program.core->host_dependencies());
   program.core->on_stream_wait(kComputeStream, kAfterTheFirst);
   EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
   program.core->on_stream_wait(kComputeStream, kAfterTheLast);

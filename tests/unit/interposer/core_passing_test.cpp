@@ -107,7 +107,7 @@ TEST_F(PassingProgram, EndsWithACollectiveAndBeginsBehindIt) {
   EXPECT_FALSE(process.compute());
   EXPECT_TRUE(process.decision.in_window);
   EXPECT_FALSE(process.compute()) << "inside";
-  process.core->on_event_record(0x9000, kCommStream);
+  process.core->on_event_record(0x9000, kCommStream, process.core->host_dependencies());
   process.core->on_stream_wait(kComputeStream, 0x9000);
   EXPECT_FALSE(process.compute());
   EXPECT_FALSE(process.decision.in_window);
@@ -209,7 +209,7 @@ TEST(CorePassing, DelaysWhatWaitsForIt) {
       passing_now += 2'000 * kMicrosecond;
     }
     for (int i = 0; i < 3; ++i) { EXPECT_EQ(process.compute(), threads != 0); }
-    process.core->on_event_record(0x9000, kComputeStream);
+    process.core->on_event_record(0x9000, kComputeStream, process.core->host_dependencies());
     process.core->on_stream_wait(kCommStream, 0x9000);
     process.collective();
     process.compute(kOtherComputeStream);
@@ -280,7 +280,7 @@ class Twins {
     } else if (dice < 66) {
       launch(at, below(4) == 0 ? kAllGather : kAllReduce, kCommStream, 24);
     } else if (dice < 74) {
-      both([&](Core& core) { core.on_event_record(event, stream); });
+      both([&](Core& core) { core.on_event_record(event, stream, core.host_dependencies()); });
     } else if (dice < 82) {
       both([&](Core& core) { core.on_stream_wait(stream, event); });
     } else if (dice < 91) {

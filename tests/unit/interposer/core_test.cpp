@@ -198,9 +198,9 @@ TEST(Core, AWaitMeansTheRecordItSaw) {
   program.launch(kAllReduce, kCommStream);
   program.core->on_stream_wait(kComputeStream, kEvent);  // never recorded: waits for nothing
   EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
-  program.core->on_event_record(kEvent, kOtherComputeStream);
+  program.core->on_event_record(kEvent, kOtherComputeStream, program.core->host_dependencies());
   program.core->on_stream_wait(kComputeStream, kEvent);
-  program.core->on_event_record(kEvent, kCommStream);  // again, after the wait
+  program.core->on_event_record(kEvent, kCommStream, program.core->host_dependencies());  // again, after the wait
   EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
   program.core->on_stream_wait(kComputeStream, kEvent);
   EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window);
@@ -239,32 +239,6 @@ TEST(Core, DevicesAndContextsAreApart) {
   EXPECT_TRUE(other_context.in_window);
   EXPECT_EQ(other_context.wait_on, kNoEvent);
   EXPECT_EQ(other_context.refusal, Refusal::other_context);
-}
-
-TEST(Core, AHostActionSwitchesTheGateOffUntilItIsOver) {
-  Program program(rules_of(Policy::gate));
-  program.core->on_host_dependency(kOtherComputeStream);
-  program.core->on_host_dependency(kOtherComputeStream);
-  program.launch(kAllReduce, kCommStream);
-  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::host_dependency);
-  program.synchronize(kComputeStream);
-  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::host_dependency) << "another stream's";
-  program.order(kOtherComputeStream, kComputeStream);
-  program.synchronize(kComputeStream);
-  EXPECT_NE(program.launch(kGemm, kComputeStream).wait_on, kNoEvent);
-}
-
-// The stream's one place stands for the action that was told last: what the host waited for is the first.
-TEST(Core, ARenewedHostActionIsNotOverWithTheFirst) {
-  Program program(rules_of(Policy::gate));
-  program.core->on_host_dependency(kOtherComputeStream);
-  const SyncPoint first = program.core->stream_point(kOtherComputeStream);
-  program.core->on_host_dependency(kOtherComputeStream);  // by another thread, while this one waits
-  program.core->on_synchronized(first, program.now_ns);
-  program.launch(kAllReduce, kCommStream);
-  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::host_dependency);
-  program.synchronize(kOtherComputeStream);
-  EXPECT_NE(program.launch(kGemm, kComputeStream).wait_on, kNoEvent);
 }
 
 TEST(Core, CapturesAreWorldsOfTheirOwn) {

@@ -48,7 +48,10 @@ class RandomProgram {
   }
   ~RandomProgram() {
     for (const EventId event : kEvents) { core_.on_event_destroy(event); }
-    for (const ContextId context : kContexts) { core_.on_context_destroy(context); }
+    for (const ContextId context : kContexts) {
+      core_.on_synchronized(core_.context_point(context), 1);
+      core_.on_context_destroy(context);
+    }
   }
   RandomProgram(const RandomProgram&) = delete;
   RandomProgram& operator=(const RandomProgram&) = delete;
@@ -160,7 +163,7 @@ class RandomProgram {
 
   void record(EventId event, StreamId stream) {
     log("record", event, stream);
-    core_.on_event_record(event, stream);
+    core_.on_event_record(event, stream, core_.host_dependencies());
     oracle_.record(event, stream);
   }
 

@@ -1,0 +1,194 @@
+#include <chrono>
+#include <functional>
+#include <future>
+#include <thread>
+
+#include "hook_cases.hpp"
+
+// What another thread does while a call of the driver is under way, and contexts of which one ends.
+
+namespace {
+
+const char* wanted_call = nullptr;
+std::function<void()> wanted_action;
+
+// What hangs is said, and not waited for.
+void act_beside(const std::function<void()>& action) {
+  std::promise<void> done;
+  std::future<void> is_done = done.get_future();
+  std::thread([&] {
+    use_device(0);
+    action();
+    done.set_value();
+  }).detach();
+  EXPECT(is_done.wait_for(std::chrono::seconds(20)) == std::future_status::ready);
+}
+
+/// Another thread acts while the driver is in its next call of that name.
+void during(const char* name, std::function<void()> action) {
+  wanted_call = name;
+  wanted_action = std::move(action);
+  fake_set_failure([](const FakeCall* call) {
+    if (std::strcmp(call->name, wanted_call) != 0) { return 0; }
+    fake_set_failure(nullptr);
+    act_beside(wanted_action);
+    return 0;
+  });
+}
+
+cu::Event foreign_event() {
+  cu::Event event = nullptr;
+  EXPECT(cuIpcOpenEventHandle(&event, {}) == 0);
+  return event;
+}
+
+cu::GraphExec waiting_graph() {
+  cu::Graph graph = nullptr;
+  cu::GraphNode node = nullptr;
+  cu::GraphExec exec = nullptr;
+  EXPECT(cuGraphCreate(&graph, 0) == 0 && cuGraphAddHostNode(&node, graph, nullptr, 0, nullptr) == 0);
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+  return exec;
+}
+
+// The collective of the other thread may stand behind the wait, the product behind the collective, and the host behind the product.
+template <class Call>
+void launched_behind_wait(const char* name, Call wait) {
+  const Lanes lanes;
+  const cu::Stream waiting = make_stream();
+  bool waits = true;
+  during(name, [&] {
+    lanes.collective(lanes.comm);
+    waits = lanes.product_waits(lanes.compute);
+  });
+  EXPECT(wait(waiting) == 0 && !waits);
+}
+
+// The other thread has waited for what the stream held before.
+template <class Call>
+void waited_before_wait(const char* name, Call wait) {
+  const Lanes lanes;
+  const cu::Stream waiting = make_stream();
+  during(name, [&] { EXPECT(cuStreamSynchronize(waiting) == 0); });
+  EXPECT(wait(waiting) == 0 && !lanes.waits_for(lanes.comm));
+  EXPECT(cuStreamSynchronize(waiting) == 0 && lanes.waits_for(lanes.comm));
+}
+
+template <class Call>
+void around(const char* name, Call wait) {
+  launched_behind_wait(name, wait);
+  waited_before_wait(name, wait);
+}
+
+int host_function(cu::Stream stream) { return cuLaunchHostFunc(stream, nullptr, nullptr); }
+
+void host_functions() { around("cuLaunchHostFunc", &host_function); }
+void foreign_events() {
+  around("cuStreamWaitEvent", [](cu::Stream stream) { return cuStreamWaitEvent(stream, foreign_event(), 0); });
+}
+void waiting_graphs() {
+  const cu::GraphExec exec = waiting_graph();
+  around("cuGraphLaunch", [exec](cu::Stream stream) { return cuGraphLaunch(exec, stream); });
+}
+void waiting_contexts() {
+  launched_behind_wait("cuCtxWaitEvent", [](cu::Stream) { return cuCtxWaitEvent(nullptr, foreign_event()); });
+}
+
+// The event was recorded before the other thread's host function: that it has passed says nothing of it.
+void recorded_before() {
+  const Lanes lanes;
+  const cu::Stream shared = make_stream();
+  const cu::Event done = make_event();
+  EXPECT(lanes.waits_for(lanes.comm));  // nothing is followed before the first collective
+  during("cuEventRecord", [&] { EXPECT(host_function(shared) == 0); });
+  EXPECT(cuEventRecord(done, shared) == 0 && cuEventSynchronize(done) == 0 && !lanes.waits_for(lanes.comm));
+  EXPECT(cuEventRecord(done, shared) == 0 && cuEventSynchronize(done) == 0 && lanes.waits_for(lanes.comm));
+}
+
+/// A context that the program made, and a stream of it that waits for the host.
+struct MadeContext {
+  cu::Context context = nullptr;
+  cu::Stream waiting = nullptr;
+
+  MadeContext() {
+    const cu::Context before = use_device(0);
+    EXPECT(cuCtxCreate_v2(&context, 0, 0) == 0);
+    waiting = make_stream();
+    EXPECT(host_function(waiting) == 0 && cuCtxSetCurrent(before) == 0);
+  }
+};
+
+// The end of the primary context is not that of another one of the device, but that of all that it holds itself.
+template <class End>
+void primary_ends(End end) {
+  const MadeContext made;
+  EXPECT(end(0) == 0);
+  const Lanes lanes;
+  EXPECT(!lanes.waits_for(lanes.comm));
+  EXPECT(cuStreamSynchronize(made.waiting) == 0 && lanes.waits_for(lanes.comm));
+  EXPECT(host_function(lanes.comm) == 0 && !lanes.waits_for(lanes.comm));
+  EXPECT(end(0) == 0);
+  const Lanes next;
+  EXPECT(next.waits_for(next.comm));
+}
+
+int release_all(cu::Device device) {
+  unsigned flags = 0;
+  int active = 1;
+  int result = 0;
+  while (result == 0 && cuDevicePrimaryCtxGetState(device, &flags, &active) == 0 && active != 0) {
+    result = cuDevicePrimaryCtxRelease_v2(device);
+  }
+  return result;
+}
+
+// A context that lives on holds what it held.
+template <class End>
+void context_stays(int (*decide)(const FakeCall* call), int expected, End end) {
+  const MadeContext made;
+  const Lanes lanes;
+  fake_set_failure(decide);
+  EXPECT(end(made.context) == expected);
+  fake_set_failure(nullptr);
+  EXPECT(!lanes.waits_for(lanes.comm));
+}
+
+int refuse_destroy(const FakeCall* call) { return std::strncmp(call->name, "cuCtxDestroy", 12) == 0 ? 201 : 0; }
+
+void primary_reset() { primary_ends(&cuDevicePrimaryCtxReset_v2); }
+void primary_released() { primary_ends(&release_all); }
+void context_not_destroyed() { context_stays(&refuse_destroy, 201, &cuCtxDestroy_v2); }
+void context_attached_twice() { context_stays(nullptr, 0, &cuCtxDetach); }
+void context_destroyed() {
+  const MadeContext made;
+  const Lanes lanes;
+  EXPECT(!lanes.waits_for(lanes.comm) && cuCtxDestroy_v2(made.context) == 0);
+  EXPECT(cuCtxSetCurrent(lanes.context) == 0 && lanes.waits_for(lanes.comm));
+}
+
+// The driver may be waiting for room in a stream's queue, which what another thread launches makes.
+void full_queue() {
+  const TwoStreams two;
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  bool launched = false;
+  during("cuEventRecord", [&] { launched = launch_on(two.comm, fake_function("other", 64, 0)) == 0; });
+  EXPECT(launch_on(two.compute, two.gemm) == 0 && launched);
+}
+
+constexpr Case kCases[] = {
+    {"host_functions", host_functions},
+    {"foreign_events", foreign_events},
+    {"waiting_graphs", waiting_graphs},
+    {"waiting_contexts", waiting_contexts},
+    {"recorded_before", recorded_before},
+    {"primary_reset", primary_reset},
+    {"primary_released", primary_released},
+    {"context_not_destroyed", context_not_destroyed},
+    {"context_attached_twice", context_attached_twice},
+    {"context_destroyed", context_destroyed},
+    {"full_queue", full_queue},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_case(kCases, argc, argv); }
