@@ -90,6 +90,9 @@ int ncclCommInitAll(nccl::Communicator* made, int devices, const int*) {
 int ncclCommSplit(nccl::Communicator parent, int, int, nccl::Communicator* made, nccl::Config* config) {
   return make_child(parent, made, config);
 }
+int ncclCommGrow(nccl::Communicator parent, int, const nccl::UniqueId*, int, nccl::Communicator* made, nccl::Config* config) {
+  return make_child(parent, made, config);
+}
 int ncclCommShrink(nccl::Communicator parent, int*, int, nccl::Communicator* made, nccl::Config* config, int) {
   return make_child(parent, made, config);
 }
