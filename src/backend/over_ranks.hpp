@@ -20,6 +20,6 @@ Result<std::unique_ptr<Backend>> over_ranks(std::unique_ptr<Backend> own, ranks:
 using OpenOwn = std::function<Result<std::unique_ptr<Backend>>(int needed)>;
 
 /// Of any other rank: does what rank 0 asks until that ends. `interrupts` as of ranks::Spoke.
-Result<ranks::End> serve_rank(ranks::Spoke& spoke, int interrupts, const OpenOwn& open, std::uint64_t seed);
+Result<ranks::End> serve_rank(ranks::Spoke& spoke, int interrupts, const OpenOwn& open, int rank, std::uint64_t seed);
 
 }  // namespace elbowroom::detail

@@ -20,8 +20,11 @@
 ///
 ///   StartLine                                   type
 ///   std::size_t devices()
+///   int number(device)                          of the GPU, as messages name it
 ///   Status use(device)                          makes the device current
 ///   Status hold(StartLine&, device, lane)       everything enqueued on it from here on waits for StartLine::release()
+///   Status meet()                               what comes on lane 0 of each device waits for the other processes of the
+///                                               step, where there are any; may use the event `begin`
 ///   Status record(device, lane, event)
 ///   Status wait(device, lane, event)
 ///   Status compute(device, launch)              launches the operation's kernel on the launch's lane
@@ -38,7 +41,8 @@
 /// the next one, and the calls of all ranks of a communicator stand in one group of the library. So two collectives that share
 /// devices come in one order on all of them, whatever their communicators are: on one lane they run in that order, and a rank that
 /// waits for its peers only ever waits for what is enqueued. Collectives of two lanes may run at the same time and need room beside
-/// each other: a budget keeps it. Whatever hangs all the same ends with the time limit.
+/// each other: a budget keeps it. Whatever hangs all the same ends with the time limit. Of several processes each enqueues the same
+/// program, so the order is the same on all devices.
 namespace elbowroom::detail {
 
 /// Numbers of a device's events.
@@ -77,8 +81,8 @@ class Deadline {
       if (*passed) return {};
       if (Status healthy = calls.healthy(); !healthy) return healthy;
       if (std::chrono::steady_clock::now() > until_) {
-        return failed(fmt::format("GPU {} has not finished after the time limit of {:.3f} s; its collectives are aborted", device,
-                                  static_cast<double>(limit_.count()) / 1000));
+        return failed(fmt::format("GPU {} has not finished after the time limit of {:.3f} s; its collectives are aborted",
+                                  calls.number(device), static_cast<double>(limit_.count()) / 1000));
       }
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
@@ -89,7 +93,7 @@ class Deadline {
   std::chrono::steady_clock::time_point until_;
 };
 
-/// Where an operation of a step runs.
+/// Where an operation of a step runs, of the devices that are enqueued on.
 struct OperationPlace {
   bool computes = false;
   std::vector<std::size_t> devices;  ///< in ascending order
@@ -109,6 +113,7 @@ class Enqueuer {
   }
 
   Status begin() {
+    if (Status met = calls_.meet(); !met) return met;
     return on_each([&](std::size_t device) -> Status {
       if (Status marked = calls_.record(device, 0, EventNumbers::begin); !marked) return marked;
       for (int lane = 1; lane < events_.lanes; ++lane) {

@@ -1,5 +1,6 @@
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "backend/leaves.hpp"
 #include "backend_cuda/cuda_platform.hpp"
@@ -12,9 +13,10 @@ namespace elbowroom::detail {
 Result<std::unique_ptr<Backend>> open_cuda(const BackendOptions& options) {
   Result<std::vector<DeviceInfo>> devices = cuda::live_devices();
   if (!devices) return devices.error();
-  if (Status asked_for = gpu::devices_asked_for(*devices, options); !asked_for) return asked_for.error();
+  Result<std::vector<DeviceInfo>> own = gpu::devices_for(*std::move(devices), options);
+  if (!own) return own.error();
   Result<cuda::NcclLibrary> nccl = cuda::load_nccl();
-  auto platform = cuda::CudaPlatform::make(std::move(*devices), nccl ? nccl->launches_observed : Status());
+  auto platform = cuda::CudaPlatform::make(*std::move(own), nccl ? nccl->launches_observed : Status());
   if (!platform) return platform.error();
   Result<gpu::CommLibrary> comm = nccl ? Result<gpu::CommLibrary>(std::move(nccl->comm)) : nccl.error();
   return std::unique_ptr<Backend>(

@@ -53,7 +53,7 @@ Result<gpu::OwnFunction> CudaPlatform::function(const std::string& name, int dev
 
 Result<std::unique_ptr<gpu::BlasLibrary>> CudaPlatform::blas() const { return load_cublas(); }
 
-Result<std::unique_ptr<gpu::StartLine>> CudaPlatform::start_line(int) { return make_start_line(); }
+Result<std::unique_ptr<gpu::StartLine>> CudaPlatform::start_line(const std::vector<int>&) { return make_start_line(); }
 
 Capabilities CudaPlatform::capabilities(const gpu::CommLibrary& comm) const {
   Capabilities can = capabilities_of(devices().front().limits);

@@ -20,7 +20,7 @@ class CudaPlatform final : public gpu::Platform {
   Result<gpu::OwnFunction> function(const std::string& name, int device) override;
   [[nodiscard]] std::int64_t most_blocks(Threads) const override { return INT32_MAX; }
   [[nodiscard]] Result<std::unique_ptr<gpu::BlasLibrary>> blas() const override;
-  Result<std::unique_ptr<gpu::StartLine>> start_line(int gpus) override;
+  Result<std::unique_ptr<gpu::StartLine>> start_line(const std::vector<int>& devices) override;
   [[nodiscard]] Capabilities capabilities(const gpu::CommLibrary& comm) const override;
   [[nodiscard]] Status accepts(const CommSettings& settings) const override;
   /// As a green context. An SM target is no partition here: it acts through cuBLAS.

@@ -25,12 +25,13 @@ GpuBackend::GpuBackend(std::shared_ptr<Platform> platform, Result<CommLibrary> c
 
 Result<std::unique_ptr<Workload>> GpuBackend::prepare(const Step& step) {
   if (machine_.comm == nullptr) return without_comm_;
-  if (step.ranks > static_cast<int>(devices().size())) {
-    return invalid_input(fmt::format("gpus: {}, expected at most {} (devices that {} shows)", step.ranks, devices().size(),
-                                     machine_.platform->title()));
+  const int most = options_.own_rank ? options_.own_rank->size : static_cast<int>(devices().size());
+  if (step.ranks > most) {
+    return invalid_input(
+        fmt::format("gpus: {}, expected at most {} (devices that {} shows)", step.ranks, most, machine_.platform->title()));
   }
   if (Status ready = machine_.platform->get_ready(); !ready) return ready.error();
-  return GpuWorkload::make(step, machine_, options_.seed, options_.time_limit);
+  return GpuWorkload::make(step, machine_, options_);
 }
 
 Result<std::unique_ptr<Launcher>> GpuBackend::launcher(int gpus) {
@@ -41,12 +42,21 @@ Result<std::unique_ptr<Launcher>> GpuBackend::launcher(int gpus) {
   return make_launcher(machine_.platform, gpus);
 }
 
-Status devices_asked_for(const std::vector<DeviceInfo>& devices, const BackendOptions& options) {
+Result<std::vector<DeviceInfo>> devices_for(std::vector<DeviceInfo> devices, const BackendOptions& options) {
+  if (options.own_rank) {
+    // Some launchers show each of their processes one GPU alone.
+    const auto own = devices.size() == 1 ? 0 : static_cast<std::size_t>(options.own_rank->local);
+    if (own >= devices.size()) {
+      return invalid_input(fmt::format("rank on its host: {}, expected 0 to {} (it sees {} GPUs)", options.own_rank->local,
+                                       devices.size() - 1, devices.size()));
+    }
+    devices = {devices[own]};
+  }
   for (const DeviceInfo& device : devices) {
     if (options.device == "auto" || device.limits.name == options.device) continue;
     return unavailable(fmt::format("device: '{}' was asked for, GPU {} is {}", options.device, device.index, device.limits.name));
   }
-  return {};
+  return devices;
 }
 
 }  // namespace elbowroom::gpu

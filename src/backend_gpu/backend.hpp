@@ -36,7 +36,8 @@ class GpuBackend final : public Backend {
   Error without_comm_;
 };
 
-/// Whether every device is the one that the user asked for; `unavailable` names the first that is not.
-Status devices_asked_for(const std::vector<DeviceInfo>& devices, const BackendOptions& options);
+/// Those of the process' devices that its ranks run on. `unavailable` names the first that is not the one that the user asked for;
+/// `invalid_input` where a rank has no device.
+Result<std::vector<DeviceInfo>> devices_for(std::vector<DeviceInfo> devices, const BackendOptions& options);
 
 }  // namespace elbowroom::gpu

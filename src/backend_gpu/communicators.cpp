@@ -1,6 +1,10 @@
 #include "backend_gpu/communicators.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <future>
+#include <thread>
 
 namespace elbowroom::gpu {
 namespace {
@@ -25,21 +29,31 @@ Status init_rank(const CommLibrary& library, CommHandle& comm, int ranks, const 
 
 }  // namespace
 
-Result<Communicators> Communicators::make(const Runtime& runtime, const CommLibrary& library, const std::vector<int>& devices,
-                                          const CommBudget& budget) {
-  UniqueId id;
-  if (Status got = library.call(library.calls.get_unique_id, &id); !got) return got.error();
+Result<Communicators> Communicators::make(const Runtime& runtime, std::shared_ptr<const CommLibrary> library, const Group& group,
+                                          const CommBudget& budget, const UniqueId& id, std::chrono::milliseconds limit) {
+  if (group.is_here()) return make_now(runtime, std::move(library), group, budget, id);
+  // The library waits for the other processes as long as it takes, so it does that on a thread of its own.
+  std::packaged_task<Result<Communicators>()> task(
+      [&runtime, library, group, budget, id] { return make_now(runtime, library, group, budget, id); });
+  std::future<Result<Communicators>> made = task.get_future();
+  std::thread(std::move(task)).detach();
+  if (made.wait_for(limit) == std::future_status::ready) return made.get();
+  return failed(fmt::format("the communicator of ranks {} is not there after the time limit of {:.3f} s: one of them has not come",
+                            fmt::join(group.ranks, ", "), std::chrono::duration<double>(limit).count()));
+}
 
-  const int ranks = static_cast<int>(devices.size());
-  std::vector<CommHandle> comms(devices.size(), nullptr);
+Result<Communicators> Communicators::make_now(const Runtime& runtime, std::shared_ptr<const CommLibrary> kept, const Group& group,
+                                              const CommBudget& budget, const UniqueId& id) {
+  const CommLibrary& library = *kept;
+  std::vector<CommHandle> comms(group.here.size(), nullptr);
   Status status = library.call(library.calls.group_start);
-  for (int rank = 0; rank < ranks && status; ++rank) {
-    status = runtime.use_device(devices[static_cast<std::size_t>(rank)]);
-    if (status) status = init_rank(library, comms[static_cast<std::size_t>(rank)], ranks, id, rank, budget);
+  for (std::size_t at = 0; at < comms.size() && status; ++at) {
+    status = runtime.use_device(group.here[at].device);
+    if (status) status = init_rank(library, comms[at], group.size(), id, group.here[at].rank, budget);
   }
   // The group is ended in any case: an open one would swallow every later call.
   const Status ended = library.check(library.calls.group_end.function(), "ncclGroupEnd (communicator initialisation)");
-  Communicators made(library);
+  Communicators made(std::move(kept));
   for (CommHandle comm : comms) {
     if (comm != nullptr) made.comms_.push_back(comm);
   }

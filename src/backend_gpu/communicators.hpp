@@ -1,10 +1,13 @@
 #pragma once
 
+#include <chrono>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "backend_gpu/comm_library.hpp"
+#include "backend_gpu/ranks_here.hpp"
 #include "backend_gpu/runtime.hpp"
 #include "elbowroom/base/quantities.hpp"
 #include "elbowroom/base/result.hpp"
@@ -22,22 +25,24 @@ struct CommBudget {
   static CommBudget of_copy_engines() { return {std::nullopt, std::nullopt, true, false}; }
 };
 
-/// The communicator of some devices, one handle for each, all driven by this process. Making one takes about a second.
+/// The ranks of one communicator that are here, one handle for each. Making one takes about a second.
 class Communicators {
  public:
-  /// A budget that asks for something needs a library that has_budgets(). Both libraries outlive the communicators. `devices`: by
-  /// rank.
-  static Result<Communicators> make(const Runtime& runtime, const CommLibrary& library, const std::vector<int>& devices,
-                                    const CommBudget& budget);
+  /// `id` is that of no other communicator, the same for all of its ranks. A budget that asks for something needs a library that
+  /// has_budgets(). `runtime` outlives the communicators. Where other processes take part, this waits for them: `failed` after
+  /// `limit`, and a thread that nothing can end is left behind then.
+  static Result<Communicators> make(const Runtime& runtime, std::shared_ptr<const CommLibrary> library, const Group& group,
+                                    const CommBudget& budget, const UniqueId& id, std::chrono::milliseconds limit);
   Communicators(Communicators&& other) noexcept = default;
   Communicators& operator=(Communicators&&) = delete;
   ~Communicators();
 
-  /// Makes memory[i] of rank i known to all ranks, as copy engines and kernels on symmetric memory need it; both live until these
-  /// communicators are gone. `unavailable` where the links do not allow it.
+  /// Makes memory[i] of the i-th rank here known to all ranks, as copy engines and kernels on symmetric memory need it; both live
+  /// until these communicators are gone. `unavailable` where the links do not allow it.
   Status register_symmetric(const std::vector<void*>& memory, Bytes size);
 
-  [[nodiscard]] CommHandle rank(int index) const { return comms_[static_cast<std::size_t>(index)]; }
+  /// Of the ranks here, by place in the group.
+  [[nodiscard]] CommHandle here(std::size_t index) const { return comms_[index]; }
 
   /// The first error that the library met after its calls had returned.
   [[nodiscard]] Status asynchronous_error() const;
@@ -46,9 +51,11 @@ class Communicators {
   void abort();
 
  private:
-  explicit Communicators(const CommLibrary& library) : library_(&library) {}
+  explicit Communicators(std::shared_ptr<const CommLibrary> library) : library_(std::move(library)) {}
+  static Result<Communicators> make_now(const Runtime& runtime, std::shared_ptr<const CommLibrary> library, const Group& group,
+                                        const CommBudget& budget, const UniqueId& id);
 
-  const CommLibrary* library_;
+  std::shared_ptr<const CommLibrary> library_;
   std::vector<CommHandle> comms_;
   std::vector<std::pair<CommHandle, WindowHandle>> windows_;
 };

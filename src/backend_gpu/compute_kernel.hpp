@@ -34,7 +34,8 @@ class ComputeKernel {
   ComputeKernel() = default;
 };
 
-/// `platform` outlives the kernel. `invalid_input` when this backend has no such kernel, `unavailable` without its library.
+/// `platform` outlives the kernel. On no devices it has facts and runs nowhere. `invalid_input` when this backend has no such
+/// kernel, `unavailable` without its library.
 Result<std::unique_ptr<ComputeKernel>> make_compute_kernel(Platform& platform, const Compute& compute,
                                                            const std::vector<int>& devices, std::uint64_t seed);
 

@@ -4,20 +4,21 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <optional>
+#include <utility>
 
 #include "backend/schedule.hpp"
 #include "elbowroom/base/gibibytes.hpp"
-#include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/plan/launch_check.hpp"
 
 namespace elbowroom::gpu {
 namespace {
 
 /// Said before the first allocation, in the scenario's words; an allocation that fails all the same says so itself.
-Status enough_memory(const Runtime& runtime, const Step& step) {
+Status enough_memory(const Runtime& runtime, const Step& step, const RanksHere& here) {
   const Bytes needed = memory_per_device(step);
-  for (int device = 0; device < step.ranks; ++device) {
+  for (const auto& [rank, device] : here) {
     if (Status used = runtime.use_device(device); !used) return used;
     std::size_t free = 0;
     std::size_t total = 0;
@@ -47,32 +48,52 @@ Status possible(const Step& step) {
   return {};
 }
 
-elbowroom::detail::OperationPlace place_of(const Step& step, const Operation& operation) {
-  const std::vector<int> ranks = ranks_of(step, operation);
-  return {computes(operation), {ranks.begin(), ranks.end()}};
+RanksHere ranks_here(const Step& step, const Platform& platform, const BackendOptions& options) {
+  if (options.own_rank) return {{options.own_rank->rank, platform.devices().front().index}};
+  RanksHere here;
+  for (int rank = 0; rank < step.ranks; ++rank) here.push_back({rank, platform.devices()[static_cast<std::size_t>(rank)].index});
+  return here;
+}
+
+/// Of the communicator by which the processes of a step meet.
+CommKey meeting_key(const Step& step) {
+  CommKey key{std::vector<int>(static_cast<std::size_t>(step.ranks)), kMeetingLane, {}};
+  std::iota(key.ranks.begin(), key.ranks.end(), 0);
+  return key;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<OnDevices>> OnDevices::make(const Step& step, const Machine& machine, std::uint64_t seed) {
+OnDevices::OnDevices(const Step& step, const Machine& machine, const BackendOptions& options)
+    : step_(step),
+      machine_(machine),
+      here_(ranks_here(step, *machine.platform, options)),
+      limit_(options.time_limit),
+      can_(machine.platform->capabilities(*machine.comm)) {}
+
+Result<std::unique_ptr<OnDevices>> OnDevices::make(const Step& step, const Machine& machine, const BackendOptions& options) {
   if (Status can = possible(step); !can) return can.error();
-  std::unique_ptr<OnDevices> made(new OnDevices(step, machine));
-  if (Status built = made->build(seed); !built) return built.error();
+  std::unique_ptr<OnDevices> made(new OnDevices(step, machine, options));
+  if (Status built = made->build(options.seed); !built) return built.error();
   return made;
 }
 
 Status OnDevices::build(std::uint64_t seed) {
-  if (Status enough = enough_memory(runtime(), step_); !enough) return enough;
-  for (int device = 0; device < step_.ranks; ++device) {
-    Result<DeviceEvents> events = make_timed_events(runtime(), device);
+  if (Status enough = enough_memory(runtime(), step_, here_); !enough) return enough;
+  std::vector<int> devices;
+  for (const RankHere& own : here_) {
+    Result<DeviceEvents> events = make_timed_events(runtime(), own.device);
     if (!events) return events.error();
     events_.push_back(std::move(*events));
+    devices.push_back(own.device);
   }
-  Result<std::unique_ptr<StartLine>> start = machine_.platform->start_line(step_.ranks);
+  Result<std::unique_ptr<StartLine>> start = machine_.platform->start_line(devices);
   if (!start) return start.error();
   start_ = std::move(*start);
   for (const Operation& operation : step_.operations) {
-    places_.push_back(place_of(step_, operation));
+    places_.push_back({computes(operation), {}});
+    for (const Group::Member& member : group_of(ranks_of(step_, operation), here_).here)
+      places_.back().devices.push_back(member.place);
     const auto alike =
         std::ranges::find_if(step_.operations, [&](const Operation& other) { return shares_memory(other, operation); });
     const auto first = static_cast<std::size_t>(alike - step_.operations.begin());
@@ -86,22 +107,25 @@ Status OnDevices::build(std::uint64_t seed) {
 Status OnDevices::add_work(const Operation& operation, std::uint64_t seed) {
   Work work;
   if (const auto* what = std::get_if<Compute>(&operation.what)) {
-    Result<std::unique_ptr<ComputeKernel>> compute =
-        make_compute_kernel(*machine_.platform, *what, ranks_of(step_, operation), seed);
+    std::vector<int> devices;
+    for (const Group::Member& member : group_of(ranks_of(step_, operation), here_).here) devices.push_back(member.device);
+    Result<std::unique_ptr<ComputeKernel>> compute = make_compute_kernel(*machine_.platform, *what, devices, seed);
     if (!compute) return compute.error();
     work.compute = std::move(*compute);
   } else {
     const Collective collective = communication_of(step_, operation)->collective;
-    for (const std::vector<int>& devices : communicators_of(step_, operation)) {
-      if (Status added = add_exchange(collective, devices, seed, work); !added) return added;
+    for (const std::vector<int>& ranks : communicators_of(step_, operation)) {
+      const Group group = group_of(ranks, here_);
+      if (group.here.empty()) continue;
+      if (Status added = add_exchange(collective, group, seed, work); !added) return added;
     }
   }
   work_.push_back(std::move(work));
   return {};
 }
 
-Status OnDevices::add_exchange(const Collective& collective, const std::vector<int>& devices, std::uint64_t seed, Work& work) {
-  Result<CollectiveBuffers> buffers = CollectiveBuffers::make(*machine_.platform, *machine_.comm, collective, devices, seed);
+Status OnDevices::add_exchange(const Collective& collective, const Group& group, std::uint64_t seed, Work& work) {
+  Result<CollectiveBuffers> buffers = CollectiveBuffers::make(*machine_.platform, *machine_.comm, collective, group, seed);
   if (!buffers) return buffers.error();
   work.exchanges.push_back({std::make_unique<CollectiveBuffers>(std::move(*buffers)), nullptr});
   return {};
@@ -135,6 +159,9 @@ Status OnDevices::accepts(const Launch& launch, const Lane& lane) const {
   if (Status possible = check_launch(site, launch, lane); !possible) return possible;
   if (const auto* settings = std::get_if<CommSettings>(&launch.settings)) {
     if (Status accepted = platform().accepts(*settings); !accepted) return accepted;
+    if (settings->peer_detour && !alone()) {
+      return invalid_input("peer_detour: copies between GPUs of one process, expected one process that drives all of them");
+    }
     return settings->copy_engine || settings->symmetric ? symmetric_refused_ : Status();
   }
   const auto& settings = std::get<ComputeSettings>(launch.settings);
@@ -177,64 +204,105 @@ void OnDevices::abort() {
   }
 }
 
-Result<const Communicators*> OnDevices::communicators_for(const CollectiveBuffers& buffers, const CommKey& key) {
+std::vector<CommKey> OnDevices::without_id(const Program& program) const {
+  if (alone()) return {};
+  std::vector<CommKey> keys{meeting_key(step_)};
+  for (CommKey& key : communicator_keys(step_, program)) keys.push_back(std::move(key));
+  std::erase_if(keys, [&](const CommKey& key) { return key.ranks.size() < 2 || ids_.contains(key); });
+  return keys;
+}
+
+Result<std::string> OnDevices::new_ids(std::size_t count) const {
+  std::string ids;
+  for (std::size_t made = 0; made < count; ++made) {
+    UniqueId id;
+    if (Status got = machine_.comm->call(machine_.comm->calls.get_unique_id, &id); !got) return got.error();
+    ids.append(id.internal, sizeof id.internal);
+  }
+  return ids;
+}
+
+Status OnDevices::give_id(const CommKey& key, const UniqueId& id) {
+  return ids_.emplace(key, id).second ? Status() : failed("a communicator that has its id is given another");
+}
+
+Result<UniqueId> OnDevices::id_of(const CommKey& key) {
+  if (alone() || key.ranks.size() < 2) {
+    UniqueId id;
+    if (Status got = machine_.comm->call(machine_.comm->calls.get_unique_id, &id); !got) return got.error();
+    return id;
+  }
+  const auto given = ids_.find(key);
+  if (given == ids_.end() || !given->second) return failed("a communicator of several processes has no id left");
+  return *std::exchange(given->second, std::nullopt);
+}
+
+Result<Communicators*> OnDevices::communicators_for(const CommKey& key) {
   auto known = communicators_.find(key);
   if (known == communicators_.end()) {
-    Result<Communicators> made = Communicators::make(runtime(), *machine_.comm, key.devices, key.budget);
+    const Result<UniqueId> id = id_of(key);
+    if (!id) return id.error();
+    const Group group = group_of(key.ranks, here_);
+    Result<Communicators> made = Communicators::make(runtime(), machine_.comm, group, key.budget, *id, limit_);
     if (!made) return made.error();
     known = communicators_.emplace(key, std::move(*made)).first;
   }
-  if (!key.budget.copy_engine && !key.budget.symmetric) return &known->second;
-  if (registered_.contains({key, &buffers})) return &known->second;
-  if (Status registered = buffers.register_with(known->second); !registered) {
-    if (registered.error().kind == ErrorKind::unavailable) symmetric_refused_ = registered;
-    communicators_.erase(known);
-    return registered.error();
-  }
-  registered_.insert({key, &buffers});
   return &known->second;
 }
 
-Result<CommRoute> OnDevices::route_by_detour(Exchange& exchange, int comm_lane) {
-  const CollectiveBuffers& buffers = *exchange.buffers;
-  // What the library may not do by its own judgement is not done past it.
-  const auto library = communicators_for(buffers, {buffers.devices(), comm_lane, CommBudget::of_copy_engines()});
-  if (!library) return library.error();
+Result<const Communicators*> OnDevices::communicators_knowing(const CollectiveBuffers& buffers, const CommKey& key) {
+  const Result<Communicators*> made = communicators_for(key);
+  if (!made) return made.error();
+  const bool by_windows = key.budget.copy_engine || key.budget.symmetric;
+  if (!by_windows || registered_.contains({key, &buffers})) return *made;
+  if (Status registered = buffers.register_with(**made); !registered) {
+    if (registered.error().kind == ErrorKind::unavailable) symmetric_refused_ = registered;
+    communicators_.erase(key);
+    return registered.error();
+  }
+  registered_.insert({key, &buffers});
+  return *made;
+}
+
+Status OnDevices::meet_by_communicator() {
+  if (alone() || meeting_) return {};
+  const Result<Communicators*> comms = communicators_for(meeting_key(step_));
+  if (!comms) return comms.error();
+  Result<Meeting> made = Meeting::make(platform(), *machine_.comm, **comms, here_);
+  if (!made) return made.error();
+  meeting_.emplace(std::move(*made));
+  return {};
+}
+
+Status OnDevices::add_detour(Exchange& exchange, CommRoute& route) {
   if (exchange.detour == nullptr) {
-    Result<PeerCopies> made = buffers.as_peer_copies();
+    Result<PeerCopies> made = exchange.buffers->as_peer_copies();
     if (!made) return made.error();
     exchange.detour = std::make_unique<PeerCopies>(std::move(*made));
   }
-  CommRoute route;
   route.detour = exchange.detour.get();
-  return route;
+  return {};
 }
 
-Result<CommRoute> OnDevices::route_for(Exchange& exchange, int comm_lane, const CommSettings& settings, bool kernels_too) {
-  if (settings.peer_detour) return route_by_detour(exchange, comm_lane);
+Result<CommRoute> OnDevices::route_for(Exchange& exchange, CollectiveOp op, int comm_lane, const CommSettings& settings) {
   const CollectiveBuffers& buffers = *exchange.buffers;
   CommRoute route;
-  if (!settings.copy_engine || kernels_too) {
-    const CommBudget budget{settings.comm_blocks, settings.cluster, false, settings.symmetric};
-    const Result<const Communicators*> made = communicators_for(buffers, {buffers.devices(), comm_lane, budget});
+  for (const CommBudget& budget : budgets_of(op, settings)) {
+    const auto made = communicators_knowing(buffers, {buffers.group().ranks, comm_lane, budget});
     if (!made) return made.error();
-    route.sms = *made;
+    (budget.copy_engine ? route.engines : route.sms) = *made;
   }
-  if (settings.copy_engine) {
-    const auto made = communicators_for(buffers, {buffers.devices(), comm_lane, CommBudget::of_copy_engines()});
-    if (!made) return made.error();
-    route.engines = *made;
-  }
-  return route;
+  if (!settings.peer_detour) return route;
+  const Status added = add_detour(exchange, route);
+  return added ? Result<CommRoute>(route) : added.error();
 }
 
 Result<std::vector<GroupUse>> OnDevices::groups_for(int operation, int comm_lane, const CommSettings& settings) {
   const auto at = static_cast<std::size_t>(operation);
   const CollectiveOp op = communication_of(step_, step_.operations[at])->collective.op;
-  const bool kernels_too = facts_of(op).engines == CollectiveFacts::Engines::gathering_half;
   std::vector<GroupUse> groups;
   for (Exchange& exchange : work_[work_index_[at]].exchanges) {
-    const Result<CommRoute> route = route_for(exchange, comm_lane, settings, kernels_too);
+    const Result<CommRoute> route = route_for(exchange, op, comm_lane, settings);
     if (!route) return route.error();
     groups.push_back({exchange.buffers.get(), *route});
   }
@@ -243,8 +311,8 @@ Result<std::vector<GroupUse>> OnDevices::groups_for(int operation, int comm_lane
 
 Result<std::vector<StreamHandle>> OnDevices::streams_for(const Lane& lane) {
   std::vector<StreamHandle> handles;
-  for (int device = 0; device < step_.ranks; ++device) {
-    const auto at = static_cast<std::size_t>(device);
+  for (std::size_t at = 0; at < here_.size(); ++at) {
+    const int device = here_[at].device;
     if (Status used = runtime().use_device(device); !used) return used.error();
     if (lane.leaving_out) {
       std::vector<SmPartition>& partitions = partitions_[lane];
@@ -270,11 +338,11 @@ Result<std::vector<StreamHandle>> OnDevices::streams_for(const Lane& lane) {
 }
 
 Result<ScheduleCalls> OnDevices::calls_for(const Program& program) {
-  ScheduleCalls::Parts parts{platform(), {}, {}, {}, events_};
+  if (Status met = meet_by_communicator(); !met) return met.error();
+  ScheduleCalls::Parts parts{platform(), {}, {}, {}, events_, here_, meeting_ ? &*meeting_ : nullptr};
   const std::size_t events = static_cast<std::size_t>(elbowroom::detail::events_of(program));
-  for (int device = 0; device < step_.ranks; ++device) {
-    if (Status made = add_ordering_events(runtime(), device, events, events_[static_cast<std::size_t>(device)]); !made)
-      return made.error();
+  for (std::size_t at = 0; at < here_.size(); ++at) {
+    if (Status made = add_ordering_events(runtime(), here_[at].device, events, events_[at]); !made) return made.error();
   }
   for (const Lane& lane : program.lanes) {
     Result<std::vector<StreamHandle>> streams = streams_for(lane);
@@ -282,14 +350,14 @@ Result<ScheduleCalls> OnDevices::calls_for(const Program& program) {
     parts.streams.push_back(std::move(*streams));
   }
   for (const std::size_t work : work_index_) parts.computations.push_back(work_[work].compute.get());
-  std::map<int, int> comm_lanes;
+  const std::vector<int> comm_lanes = comm_lanes_of(program);
   for (const Launch& launch : program.launches) {
     const auto* settings = std::get_if<CommSettings>(&launch.settings);
     if (settings == nullptr) continue;
-    const int comm_lane = comm_lanes.emplace(launch.lane, static_cast<int>(comm_lanes.size())).first->second;
     const CommUse use{launch.operation, launch.lane, *settings};
     if (parts.groups.contains(use)) continue;
-    Result<std::vector<GroupUse>> groups = groups_for(launch.operation, comm_lane, *settings);
+    Result<std::vector<GroupUse>> groups =
+        groups_for(launch.operation, comm_lanes[static_cast<std::size_t>(launch.lane)], *settings);
     if (!groups) return groups.error();
     parts.groups.emplace(use, std::move(*groups));
   }

@@ -51,12 +51,14 @@ Status launch(const Runtime& runtime, const OwnFunction& own, Extent grid, Bytes
 Result<OwnKernel> OwnKernel::make(Platform& platform, const std::string& name, Extent grid, const std::vector<int>& devices) {
   const Runtime& runtime = platform.runtime();
   OwnKernel made(runtime, grid);
-  for (const int device : devices) {
+  // Where no rank is here, what a block takes elsewhere is asked of this process' own GPU: they are alike.
+  const std::vector<int> asked = devices.empty() ? std::vector{platform.devices().front().index} : devices;
+  for (const int device : asked) {
     const Result<OwnFunction> own = platform.function(name, device);
     if (!own) return own.error();
     const Result<KernelFootprint> footprint = read_footprint(runtime, runtime.calls.own, own->function, own->threads);
     if (!footprint) return footprint.error();
-    const DeviceLimits& limits = platform.devices()[static_cast<std::size_t>(device)].limits;
+    const DeviceLimits& limits = platform.device(device).limits;
     const Bytes room = limits.shared_per_block - footprint->static_shared;
     if (Status allowed = allow_dynamic_shared(runtime, runtime.calls.own, own->function, room); !allowed) return allowed.error();
     made.functions_.emplace(device, *own);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -42,7 +43,11 @@ class Platform {
   Platform& operator=(const Platform&) = delete;
 
   [[nodiscard]] const Runtime& runtime() const { return runtime_; }
+  /// Those that this process' ranks run on, one of each; at least one.
   [[nodiscard]] const std::vector<DeviceInfo>& devices() const { return devices_; }
+
+  /// The one of them with that number.
+  [[nodiscard]] const DeviceInfo& device(int number) const { return *std::ranges::find(devices_, number, &DeviceInfo::index); }
 
   /// "cuda" and "CUDA"
   [[nodiscard]] virtual std::string_view name() const = 0;
@@ -60,8 +65,8 @@ class Platform {
   /// `unavailable` without it.
   [[nodiscard]] virtual Result<std::unique_ptr<BlasLibrary>> blas() const = 0;
 
-  /// A start line for streams of devices 0..gpus-1.
-  virtual Result<std::unique_ptr<StartLine>> start_line(int gpus) = 0;
+  /// A start line for streams of these devices; at least one.
+  virtual Result<std::unique_ptr<StartLine>> start_line(const std::vector<int>& devices) = 0;
 
   /// What these devices and `comm` have of what controls act through.
   [[nodiscard]] virtual Capabilities capabilities(const CommLibrary& comm) const = 0;

@@ -33,6 +33,17 @@ Status add_ordering_events(const Runtime& runtime, int device, std::size_t count
   return add_events(runtime, device, EventUse::ordering, count, events);
 }
 
+Status ScheduleCalls::meet() const {
+  if (parts_.meeting == nullptr) return {};
+  std::vector<StreamHandle> first;
+  std::vector<EventHandle> events;
+  for (std::size_t device = 0; device < devices(); ++device) {
+    first.push_back(stream(device, 0));
+    events.push_back(event(device, EventNumbers::begin));
+  }
+  return parts_.meeting->enqueue(first, events);
+}
+
 Status ScheduleCalls::record(std::size_t device, int lane, int number) const {
   return runtime().call(runtime().calls.event_record, event(device, number), stream(device, lane));
 }
@@ -43,12 +54,12 @@ Status ScheduleCalls::wait(std::size_t device, int lane, int number) const {
 
 Status ScheduleCalls::compute(std::size_t device, const Launch& launch) const {
   ComputeKernel& kernel = *parts_.computations[static_cast<std::size_t>(launch.operation)];
-  return kernel.launch(static_cast<int>(device), stream(device, launch.lane), std::get<ComputeSettings>(launch.settings));
+  return kernel.launch(number(device), stream(device, launch.lane), std::get<ComputeSettings>(launch.settings));
 }
 
 std::vector<StreamHandle> ScheduleCalls::streams_of(const GroupUse& group, int lane) const {
   std::vector<StreamHandle> streams;
-  for (const int device : group.buffers->devices()) streams.push_back(stream(static_cast<std::size_t>(device), lane));
+  for (const Group::Member& member : group.buffers->group().here) streams.push_back(stream(member.place, lane));
   return streams;
 }
 
@@ -65,9 +76,9 @@ Status ScheduleCalls::communicate(const Launch& launch, int begun) const {
   std::vector<StreamHandle> streams;
   std::vector<EventHandle> events;
   for (const GroupUse& group : groups) {
-    for (const int device : group.buffers->devices()) {
-      streams.push_back(stream(static_cast<std::size_t>(device), launch.lane));
-      events.push_back(event(static_cast<std::size_t>(device), begun));
+    for (const Group::Member& member : group.buffers->group().here) {
+      streams.push_back(stream(member.place, launch.lane));
+      events.push_back(event(member.place, begun));
     }
   }
   // A gather that the library makes a kernel of all the same must not record the events again: the gate would wait for it.

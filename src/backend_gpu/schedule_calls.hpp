@@ -8,7 +8,9 @@
 #include "backend_gpu/collective.hpp"
 #include "backend_gpu/compute_kernel.hpp"
 #include "backend_gpu/handles.hpp"
+#include "backend_gpu/meeting.hpp"
 #include "backend_gpu/platform.hpp"
+#include "backend_gpu/ranks_here.hpp"
 #include "backend_gpu/start_line.hpp"
 #include "elbowroom/plan/program.hpp"
 
@@ -35,7 +37,8 @@ struct GroupUse {
   CommRoute route;
 };
 
-/// What a program is enqueued with (backend/schedule.hpp says what each call does). Everything it is made of outlives it.
+/// What a program is enqueued with (backend/schedule.hpp says what each call does). Its devices are those of the ranks here, in
+/// their order. Everything it is made of outlives it.
 class ScheduleCalls {
  public:
   using StartLine = gpu::StartLine;
@@ -46,14 +49,16 @@ class ScheduleCalls {
     std::map<CommUse, std::vector<GroupUse>> groups;  ///< of each communicator of the operation
     std::vector<std::vector<StreamHandle>> streams;   ///< by lane and device
     const std::vector<DeviceEvents>& events;          ///< by device
+    const RanksHere& ranks;                           ///< by device
+    const Meeting* meeting;                           ///< null: no other process takes part
   };
   explicit ScheduleCalls(Parts parts) : parts_(std::move(parts)) {}
 
   [[nodiscard]] std::size_t devices() const { return parts_.events.size(); }
-  Status use(std::size_t device) const { return runtime().use_device(static_cast<int>(device)); }
-  Status hold(StartLine& start, std::size_t device, int lane) const {
-    return start.hold(static_cast<int>(device), stream(device, lane));
-  }
+  [[nodiscard]] int number(std::size_t device) const { return parts_.ranks[device].device; }
+  Status use(std::size_t device) const { return runtime().use_device(number(device)); }
+  Status hold(StartLine& start, std::size_t device, int lane) const { return start.hold(number(device), stream(device, lane)); }
+  Status meet() const;
   Status record(std::size_t device, int lane, int event) const;
   Status wait(std::size_t device, int lane, int event) const;
   Status compute(std::size_t device, const Launch& launch) const;

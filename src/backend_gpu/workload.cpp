@@ -1,5 +1,7 @@
 #include "backend_gpu/workload.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <tuple>
 #include <utility>
 
@@ -35,11 +37,10 @@ GpuWorkload::GpuWorkload(const Step& step, std::unique_ptr<OnDevices> on_devices
   }
 }
 
-Result<std::unique_ptr<Workload>> GpuWorkload::make(const Step& step, const Machine& machine, std::uint64_t seed,
-                                                    std::chrono::milliseconds time_limit) {
-  Result<std::unique_ptr<OnDevices>> made = OnDevices::make(step, machine, seed);
+Result<std::unique_ptr<Workload>> GpuWorkload::make(const Step& step, const Machine& machine, const BackendOptions& options) {
+  Result<std::unique_ptr<OnDevices>> made = OnDevices::make(step, machine, options);
   if (!made) return made.error();
-  return std::unique_ptr<Workload>(new GpuWorkload(step, std::move(*made), time_limit));
+  return std::unique_ptr<Workload>(new GpuWorkload(step, std::move(*made), options.time_limit));
 }
 
 Status GpuWorkload::accepts(const Program& program) const {
@@ -94,10 +95,45 @@ Result<Microseconds> GpuWorkload::run_warmed(const Program& program) {
 Result<Timeline> GpuWorkload::record(const Program& program) {
   // Outside of the recording: set-up kernels are not part of the schedule.
   if (Status warmed = warm(program); !warmed) return warmed.error();
-  return on_devices_->platform().record([&]() -> Status {
+  Result<Timeline> recorded = on_devices_->platform().record([&]() -> Status {
     const Result<Microseconds> ran = run_warmed(program);
     return ran ? Status() : Status(ran.error());
   });
+  if (!recorded || on_devices_->alone()) return recorded;
+  return from_meeting(std::move(*recorded), on_devices_->ranks());
+}
+
+Result<std::vector<CommKey>> GpuWorkload::without_id(const Program& program) const {
+  std::vector<CommKey> keys;
+  for (const Program& one : {program, hidden(program)}) {
+    const Result<Program> streams = on_devices_->on_streams(one);
+    if (!streams) return streams.error();
+    for (CommKey& key : on_devices_->without_id(*streams)) {
+      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(std::move(key));
+    }
+  }
+  return keys;
+}
+
+Result<std::string> GpuWorkload::bootstrap(const Program& program) {
+  // Ids are made for what can run alone: the library waits behind each of them.
+  if (Status accepted = accepts(program); !accepted) return accepted.error();
+  const Result<std::vector<CommKey>> keys = without_id(program);
+  return keys ? on_devices_->new_ids(keys->size()) : Result<std::string>(keys.error());
+}
+
+Status GpuWorkload::join(const Program& program, std::string_view ids) {
+  if (Status accepted = accepts(program); !accepted) return accepted;
+  const Result<std::vector<CommKey>> keys = without_id(program);
+  if (!keys) return keys.error();
+  if (ids.size() != keys->size() * sizeof(UniqueId)) return failed("rank 0 gives ids of other communicators than this rank needs");
+  for (const CommKey& key : *keys) {
+    UniqueId id;
+    std::memcpy(&id, ids.data(), sizeof id);
+    ids.remove_prefix(sizeof id);
+    if (Status given = on_devices_->give_id(key, id); !given) return given;
+  }
+  return {};
 }
 
 Status GpuWorkload::verify(const Program& program) {

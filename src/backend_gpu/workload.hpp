@@ -1,9 +1,10 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <memory>
 #include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend_gpu/on_devices.hpp"
@@ -20,8 +21,7 @@ class GpuWorkload final : public Workload {
   using Workload::run;
   using Workload::verify;
 
-  static Result<std::unique_ptr<Workload>> make(const Step& step, const Machine& machine, std::uint64_t seed,
-                                                std::chrono::milliseconds time_limit);
+  static Result<std::unique_ptr<Workload>> make(const Step& step, const Machine& machine, const BackendOptions& options);
 
   [[nodiscard]] const Step& step() const override { return step_; }
   [[nodiscard]] const ComputeFacts& compute(int operation) const override { return facts_[static_cast<std::size_t>(operation)]; }
@@ -30,6 +30,8 @@ class GpuWorkload final : public Workload {
   Result<Microseconds> run(const Program& program) override;
   Result<Timeline> record(const Program& program) override;
   Status verify(const Program& program) override;
+  Result<std::string> bootstrap(const Program& program) override;
+  Status join(const Program& program, std::string_view ids) override;
 
  private:
   GpuWorkload(const Step& step, std::unique_ptr<OnDevices> on_devices, std::chrono::milliseconds time_limit);
@@ -38,6 +40,8 @@ class GpuWorkload final : public Workload {
   Status warm(const Program& program);
   Result<Microseconds> run_warmed(const Program& program);
   Status verify_warmed(const Program& program);
+  /// All that run(), record() and verify() of the program go over and that was never given an id.
+  [[nodiscard]] Result<std::vector<CommKey>> without_id(const Program& program) const;
   /// Passes `ended` on; when it is a failure, aborts all collectives and leaves the devices alone from then on.
   Status or_give_up(Status ended);
 

@@ -1,5 +1,6 @@
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "backend/leaves.hpp"
 #include "backend_gpu/backend.hpp"
@@ -14,9 +15,10 @@ Result<std::unique_ptr<Backend>> open_hip(const BackendOptions& options) {
   if (!library) return library.error();
   Result<hip::LiveDevices> devices = hip::live_devices(**library);
   if (!devices) return devices.error();
-  if (Status asked_for = gpu::devices_asked_for(devices->infos, options); !asked_for) return asked_for.error();
+  Result<std::vector<DeviceInfo>> own = gpu::devices_for(std::move(devices->infos), options);
+  if (!own) return own.error();
   auto versions = hip::live_versions(**library);
-  auto platform = std::make_shared<hip::HipPlatform>(*library, std::move(devices->infos), std::move(devices->targets));
+  auto platform = std::make_shared<hip::HipPlatform>(*library, *std::move(own), std::move(devices->targets));
   return std::unique_ptr<Backend>(
       std::make_unique<gpu::GpuBackend>(std::move(platform), hip::load_rccl(), std::move(versions), options));
 }

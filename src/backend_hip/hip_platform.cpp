@@ -40,7 +40,9 @@ std::int64_t HipPlatform::most_blocks(Threads threads) const { return (std::int6
 
 Result<std::unique_ptr<gpu::BlasLibrary>> HipPlatform::blas() const { return load_rocblas(hip_->generation()); }
 
-Result<std::unique_ptr<gpu::StartLine>> HipPlatform::start_line(int gpus) { return make_start_line(*hip_, runtime(), code_, gpus); }
+Result<std::unique_ptr<gpu::StartLine>> HipPlatform::start_line(const std::vector<int>& devices) {
+  return make_start_line(*hip_, runtime(), code_, devices);
+}
 
 Capabilities HipPlatform::capabilities(const gpu::CommLibrary& comm) const {
   Capabilities can = capabilities_of(devices().front().limits);

@@ -23,7 +23,7 @@ class HipPlatform : public gpu::Platform {
   Result<gpu::OwnFunction> function(const std::string& name, int device) override;
   [[nodiscard]] std::int64_t most_blocks(Threads threads) const override;
   [[nodiscard]] Result<std::unique_ptr<gpu::BlasLibrary>> blas() const override;
-  Result<std::unique_ptr<gpu::StartLine>> start_line(int gpus) override;
+  Result<std::unique_ptr<gpu::StartLine>> start_line(const std::vector<int>& devices) override;
   [[nodiscard]] Capabilities capabilities(const gpu::CommLibrary& comm) const override;
   /// An SM partition is a CU mask here; the SM target of a library's kernel acts through one as well.
   [[nodiscard]] Result<Sms> left_out(const Lane& lane, const ComputeSettings& settings) const override;

@@ -1,6 +1,7 @@
 #include "backend_hip/hip_start_line.hpp"
 
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -9,8 +10,8 @@
 namespace elbowroom::hip {
 namespace {
 
-Result<bool> every_device_waits(const HipLibrary& hip, int gpus) {
-  for (int device = 0; device < gpus; ++device) {
+Result<bool> every_device_waits(const HipLibrary& hip, const std::vector<int>& devices) {
+  for (const int device : devices) {
     const Result<int> can = hip.attribute(DeviceAttribute::can_use_stream_wait_value, device);
     if (!can) return can.error();
     if (*can == 0) return false;
@@ -41,37 +42,36 @@ class WaitingStreams final : public gpu::StartLine {
 
 class WaitingKernels final : public gpu::StartLine {
  public:
-  WaitingKernels(const gpu::Runtime& runtime, gpu::Memory word, std::vector<gpu::OwnFunction> kernels)
+  WaitingKernels(const gpu::Runtime& runtime, gpu::Memory word, std::map<int, gpu::OwnFunction> kernels)
       : StartLine(std::move(word)), runtime_(runtime), kernels_(std::move(kernels)) {}
 
   Status hold(int device, gpu::StreamHandle stream) override {
     // The kernel reads the word's lower half.
     void* word = address();
     auto value = static_cast<unsigned>(round());
-    return gpu::launch(runtime_, kernels_[static_cast<std::size_t>(device)], Extent{}, Bytes(0), stream,
-                       gpu::pointers_to(word, value), "start line");
+    return gpu::launch(runtime_, kernels_.at(device), Extent{}, Bytes(0), stream, gpu::pointers_to(word, value), "start line");
   }
 
  private:
   const gpu::Runtime& runtime_;
-  std::vector<gpu::OwnFunction> kernels_;  ///< one for each device
+  std::map<int, gpu::OwnFunction> kernels_;  ///< by device
 };
 
 }  // namespace
 
 Result<std::unique_ptr<gpu::StartLine>> make_start_line(const HipLibrary& hip, const gpu::Runtime& runtime, DeviceCode& code,
-                                                        int gpus) {
-  const Result<bool> waits = every_device_waits(hip, gpus);
+                                                        const std::vector<int>& devices) {
+  const Result<bool> waits = every_device_waits(hip, devices);
   if (!waits) return waits.error();
-  if (Status used = runtime.use_device(0); !used) return used.error();
+  if (Status used = runtime.use_device(devices.front()); !used) return used.error();
   Result<gpu::Memory> word = *waits ? allocate_signal(hip) : gpu::allocate_pinned(runtime, Bytes(sizeof(std::uint64_t)));
   if (!word) return word.error();
   if (*waits) return std::unique_ptr<gpu::StartLine>(std::make_unique<WaitingStreams>(hip, std::move(*word)));
-  std::vector<gpu::OwnFunction> kernels;
-  for (int device = 0; device < gpus; ++device) {
+  std::map<int, gpu::OwnFunction> kernels;
+  for (const int device : devices) {
     const Result<gpu::Function> kernel = code.function("await_word", device);
     if (!kernel) return kernel.error();
-    kernels.push_back({*kernel, Threads(64)});
+    kernels.emplace(device, gpu::OwnFunction{*kernel, Threads(64)});
   }
   return std::unique_ptr<gpu::StartLine>(std::make_unique<WaitingKernels>(runtime, std::move(*word), std::move(kernels)));
 }

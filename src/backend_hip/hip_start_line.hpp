@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "backend_gpu/start_line.hpp"
 #include "backend_hip/device_code.hpp"
@@ -10,6 +11,6 @@ namespace elbowroom::hip {
 
 /// Streams wait through the runtime where the devices have a packet for that, else in a kernel of one wave. `hip` outlives it.
 Result<std::unique_ptr<gpu::StartLine>> make_start_line(const HipLibrary& hip, const gpu::Runtime& runtime, DeviceCode& code,
-                                                        int gpus);
+                                                        const std::vector<int>& devices);
 
 }  // namespace elbowroom::hip

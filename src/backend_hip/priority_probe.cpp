@@ -32,7 +32,7 @@ class Probe {
     if (!spin) return spin.error();
     Result<gpu::Memory> interval = gpu::allocate(platform.runtime(), Bytes(16));
     if (!interval) return interval.error();
-    Result<std::unique_ptr<gpu::StartLine>> start = platform.start_line(device.index + 1);
+    Result<std::unique_ptr<gpu::StartLine>> start = platform.start_line({device.index});
     if (!start) return start.error();
     Probe probe(platform, {*spin, Threads(64)}, std::move(*interval), std::move(*start));
     if (Status ready = probe.make_handles(); !ready) return ready.error();

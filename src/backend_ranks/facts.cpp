@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <fstream>
 
 #include "backend_ranks/field_wire.hpp"
+#include "elbowroom/model/comm_environment.hpp"
 
 namespace elbowroom::ranks {
 namespace {
@@ -15,6 +19,10 @@ constexpr auto kFact = [](auto& wire, auto& fact) {
 };
 
 constexpr std::string_view kNone = "none";
+
+// Variables that launchers set to another value for each rank.
+constexpr std::array<std::string_view, 4> kOfOneRank{"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+                                                     kHostVariable};
 
 std::string_view value_of(const Facts& facts, std::string_view name) {
   const auto found = std::ranges::find(facts, name, &Facts::value_type::first);
@@ -30,7 +38,9 @@ Facts facts_of(const Backend& backend, std::uint64_t seed) {
               {"name of the device", device.name},
               {"bytes of its memory", std::to_string(device.memory.count())},
               {"seed", std::to_string(seed)}};
-  for (const auto& [name, version] : backend.versions()) facts.emplace_back("version of " + name, version);
+  for (const auto& [name, version] : backend.versions()) {
+    if (std::ranges::find(kOfOneRank, name) == kOfOneRank.end()) facts.emplace_back("version of " + name, version);
+  }
   return facts;
 }
 
@@ -45,18 +55,42 @@ Status same_facts(const Facts& theirs, const Facts& own) {
   return {};
 }
 
-std::string bytes_of(const Facts& facts) {
+OwnGpu gpu_of(const Backend& backend) {
+  OwnGpu gpu{{}, backend.devices().front().bus_id};
+  std::ifstream started("/proc/sys/kernel/random/boot_id");
+  std::getline(started, gpu.host);
+  return gpu;
+}
+
+Status different_gpus(std::span<const OwnGpu> gpus) {
+  for (std::size_t rank = 1; rank < gpus.size(); ++rank) {
+    if (gpus[rank].bus_id.empty()) continue;
+    const auto same = std::ranges::find_if(
+        gpus, [&](const OwnGpu& other) { return other.host == gpus[rank].host && other.bus_id == gpus[rank].bus_id; });
+    if (const auto first = static_cast<std::size_t>(same - gpus.begin()); first < rank) {
+      return invalid_input(fmt::format("rank {}: GPU {}, expected another than rank {}'s (the rank on its host says which)", rank,
+                                       gpus[rank].bus_id, first));
+    }
+  }
+  return {};
+}
+
+std::string bytes_of(const Introduction& introduction) {
   FieldsOut wire;
-  wire.list(facts, kFact);
+  wire.list(introduction.facts, kFact);
+  wire(introduction.gpu.host);
+  wire(introduction.gpu.bus_id);
   return wire.take();
 }
 
-Result<Facts> facts_in(std::string_view bytes) {
+Result<Introduction> introduction_in(std::string_view bytes) {
   FieldsIn wire(bytes);
-  Facts facts;
-  wire.list(facts, kFact);
-  if (!wire.complete()) return failed("a message that holds no facts");
-  return facts;
+  Introduction introduction;
+  wire.list(introduction.facts, kFact);
+  wire(introduction.gpu.host);
+  wire(introduction.gpu.bus_id);
+  if (!wire.complete()) return failed("a message that introduces no rank");
+  return introduction;
 }
 
 }  // namespace elbowroom::ranks

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,8 +20,25 @@ Facts facts_of(const Backend& backend, std::uint64_t seed);
 /// `invalid_input` names the first that differs, and both values.
 Status same_facts(const Facts& theirs, const Facts& own);
 
-std::string bytes_of(const Facts& facts);
+/// Which GPU a rank has.
+struct OwnGpu {
+  std::string host;    ///< that of a host until it starts again
+  std::string bus_id;  ///< empty: none that is known
+};
+
+OwnGpu gpu_of(const Backend& backend);
+
+/// What a rank says of itself before anything runs.
+struct Introduction {
+  Facts facts;
+  OwnGpu gpu;
+};
+
+/// `invalid_input` names the first rank that has the GPU of another. By rank, from 0 on.
+Status different_gpus(std::span<const OwnGpu> gpus);
+
+std::string bytes_of(const Introduction& introduction);
 /// `failed` where they are none.
-Result<Facts> facts_in(std::string_view bytes);
+Result<Introduction> introduction_in(std::string_view bytes);
 
 }  // namespace elbowroom::ranks

@@ -27,6 +27,22 @@ Result<Request> request_in(std::string_view bytes) {
   return request;
 }
 
+std::string bytes_of(const ProgramRequest& request) {
+  FieldsOut wire;
+  wire(request.bootstrap);
+  wire(request.program);
+  return wire.take();
+}
+
+Result<ProgramRequest> program_request_in(std::string_view bytes) {
+  FieldsIn wire(bytes);
+  ProgramRequest request;
+  wire(request.bootstrap);
+  wire(request.program);
+  if (!wire.complete()) return failed("a message of no program");
+  return request;
+}
+
 std::string answer_bytes(const Result<std::string>& answer) {
   FieldsOut wire;
   wire(answer.ok());

@@ -52,15 +52,25 @@ class RanksBackend final : public Backend {
     const auto answers = on_all(hub_, {Task::open, needed, {}}, [] { return Status(); });
     if (!answers) return answers.error();
     const Facts own = facts_of(*own_, seed);
+    std::vector<OwnGpu> gpus{gpu_of(*own_)};
     for (std::size_t other = 0; other < answers->size(); ++other) {
-      const Result<Facts> theirs = facts_in((*answers)[other]);
-      const Status same = theirs ? same_facts(*theirs, own) : Status(theirs.error());
+      const Result<Introduction> theirs = introduction_in((*answers)[other]);
+      const Status same = theirs ? same_facts(theirs->facts, own) : Status(theirs.error());
       if (!same) return Error{same.error().kind, fmt::format("rank {}: {}", other + 1, same.error().message)};
+      gpus.push_back(theirs->gpu);
     }
-    return {};
+    know(gpus);
+    return different_gpus(gpus);
   }
 
  private:
+  /// Where each GPU is. One of another host is nowhere that this process could ask about.
+  void know(const std::vector<OwnGpu>& gpus) {
+    for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
+      devices_[rank].bus_id = gpus[rank].host == gpus.front().host ? gpus[rank].bus_id : std::string();
+    }
+  }
+
   Hub& hub_;
   std::unique_ptr<Backend> own_;
   std::vector<DeviceInfo> devices_;  ///< one of each rank
@@ -73,13 +83,6 @@ class RanksBackend final : public Backend {
 namespace elbowroom::detail {
 
 Result<std::unique_ptr<Backend>> over_ranks(std::unique_ptr<Backend> own, ranks::Hub& hub, int needed, std::uint64_t seed) {
-  if (own->provenance() == Provenance::measured) {
-    const ranks::Place& place = hub.place();
-    return unavailable(
-        fmt::format("backend {}: drives all GPUs of one process so far, not GPU {} alone as one of {} ranks ({}) has to; expected "
-                    "--backend sim, or one process",
-                    own->name(), place.local_rank, place.size, place.launcher));
-  }
   auto all = std::make_unique<ranks::RanksBackend>(std::move(own), hub);
   if (Status enough = all->check_ranks(needed); !enough) return enough.error();
   if (Status same = all->compare(needed, seed); !same) return same.error();

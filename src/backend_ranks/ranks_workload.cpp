@@ -30,13 +30,20 @@ Result<std::vector<std::string>> on_all(Hub& hub, const Request& request, const 
   // Heard whatever happened here, so that the next answers are those of the next question.
   const Result<std::vector<std::string>> replies = hub.replies();
   if (!replies) return replies.error();
-  if (!done) return done.error();
   std::vector<std::string> answers;
-  for (const std::string& reply : *replies) {
-    Result<std::string> answer = answer_in(reply);
-    if (!answer) return Error{answer.error().kind, fmt::format("rank {}: {}", answers.size() + 1, answer.error().message)};
-    answers.push_back(*std::move(answer));
+  for (std::size_t other = 0; other < replies->size(); ++other) {
+    Result<std::string> answer = answer_in((*replies)[other]);
+    if (answer) {
+      answers.push_back(*std::move(answer));
+      continue;
+    }
+    const std::string theirs = fmt::format("rank {}: {}", other + 1, answer.error().message);
+    if (done) return Error{answer.error().kind, theirs};
+    // What went wrong here may follow from what went wrong there.
+    if (answer.error().message != done.error().message)
+      return Error{done.error().kind, fmt::format("{}; {}", done.error().message, theirs)};
   }
+  if (!done) return done.error();
   return answers;
 }
 
@@ -53,9 +60,18 @@ Status RanksWorkload::accepts(const Program& program) const {
   return answers ? Status() : Status(answers.error());
 }
 
+Result<std::string> RanksWorkload::shared(const Program& program) {
+  Result<std::string> bootstrap = own_->bootstrap(program);
+  if (!bootstrap) return bootstrap.error();
+  if (Status joined = own_->join(program, *bootstrap); !joined) return joined.error();
+  return bytes_of(ProgramRequest{*std::move(bootstrap), bytes_of(program)});
+}
+
 Result<Microseconds> RanksWorkload::run(const Program& program) {
+  const Result<std::string> asked = shared(program);
+  if (!asked) return asked.error();
   std::optional<Microseconds> own;
-  const auto answers = on_all(hub_, {Task::run, number_, bytes_of(program)}, [&] { return keep(own_->run(program), own); });
+  const auto answers = on_all(hub_, {Task::run, number_, *asked}, [&] { return keep(own_->run(program), own); });
   if (!answers) return answers.error();
   Microseconds slowest = *own;
   for (const std::string& answer : *answers) slowest = std::max(slowest, Microseconds(WireReader(answer).real()));
@@ -63,8 +79,10 @@ Result<Microseconds> RanksWorkload::run(const Program& program) {
 }
 
 Result<Timeline> RanksWorkload::record(const Program& program) {
+  const Result<std::string> asked = shared(program);
+  if (!asked) return asked.error();
   std::optional<Timeline> own;
-  const auto answers = on_all(hub_, {Task::record, number_, bytes_of(program)}, [&] { return keep(own_->record(program), own); });
+  const auto answers = on_all(hub_, {Task::record, number_, *asked}, [&] { return keep(own_->record(program), own); });
   if (!answers) return answers.error();
   std::erase_if(own->spans, [](const Span& span) { return span.device != 0; });
   for (std::size_t other = 0; other < answers->size(); ++other) {
@@ -78,7 +96,9 @@ Result<Timeline> RanksWorkload::record(const Program& program) {
 }
 
 Status RanksWorkload::verify(const Program& program) {
-  const auto answers = on_all(hub_, {Task::verify, number_, bytes_of(program)}, [&] { return own_->verify(program); });
+  const Result<std::string> asked = shared(program);
+  if (!asked) return asked.error();
+  const auto answers = on_all(hub_, {Task::verify, number_, *asked}, [&] { return own_->verify(program); });
   return answers ? Status() : Status(answers.error());
 }
 

@@ -14,7 +14,7 @@
 namespace elbowroom::ranks {
 
 /// Asks all other ranks, does rank 0's own part meanwhile, and answers what the others say, from rank 1 on. An error is that of a
-/// connection, otherwise rank 0's own, as one process says it, otherwise that of the first rank that has one, which it names.
+/// connection, otherwise rank 0's own, as one process says it, and that of the first rank that has another, which it names.
 Result<std::vector<std::string>> on_all(Hub& hub, const Request& request, const std::function<Status()>& own);
 
 /// A step that is ready on all ranks.
@@ -39,6 +39,9 @@ class RanksWorkload final : public Workload {
   Status verify(const Program& program) override;
 
  private:
+  /// The program for the other ranks, once this one has taken what it gives them.
+  Result<std::string> shared(const Program& program);
+
   Hub& hub_;
   std::int64_t number_;
   std::unique_ptr<Workload> own_;

@@ -79,7 +79,9 @@ Result<std::unique_ptr<Backend>> open_for(const BackendRequest& request, int nee
   BackendOptions held = request.options;
   held.notice = [&notices](std::string_view line) { notices.emplace_back(line); };
   Result<std::unique_ptr<Backend>> backend = open_backend(request.backend, held);
-  const bool few = backend && static_cast<int>((*backend)->devices().size()) < needed;
+  // What a process that drives one rank alone opens is not all that there is.
+  const bool alone = backend && (!held.own_rank || (*backend)->provenance() == Provenance::simulated);
+  const bool few = alone && static_cast<int>((*backend)->devices().size()) < needed;
   const NoticeSink& notice = request.options.notice;
   if (few && request.backend == "auto" && !request.fixed_gpus && (*backend)->provenance() == Provenance::measured) {
     tell(notice, fmt::format("backend {}, because {} has {} of the {} GPUs that the cases need", kFallback, (*backend)->name(),

@@ -53,6 +53,22 @@ echo text | expect 0 launch -n 2 -- cat
 expect 0 launch -n 1 -- true
 silent
 
+# --- nodes that are parts of one host -------------------------------------------------------------------------------------
+unset NCCL_HOSTID NCCL_SOCKET_IFNAME
+expect 0 launch -n 4 --nodes 2 -- bash -c 'echo "$ELBOWROOM_RANK $ELBOWROOM_LOCAL_RANK $NCCL_HOSTID $NCCL_SOCKET_IFNAME"'
+[ "$(sort "$out")" = '0 0 elbowroom-node-0 lo
+1 1 elbowroom-node-0 lo
+2 2 elbowroom-node-1 lo
+3 3 elbowroom-node-1 lo' ] || fail 'ranks are not on two nodes'
+NCCL_SOCKET_IFNAME=eth7 expect 0 launch -n 2 --nodes 2 -- bash -c 'echo "$NCCL_SOCKET_IFNAME"'
+[ "$(sort -u "$out")" = eth7 ] || fail 'an interface that was set is not kept'
+expect 0 launch -n 2 -- bash -c 'echo "${NCCL_HOSTID-none}"'
+[ "$(sort -u "$out")" = none ] || fail 'one node has a name'
+for nodes in 0 3 -2; do
+  expect 2 launch -n 4 --nodes $nodes -- true
+  complains "elbowroom launch: --nodes: $nodes, expected a divisor of 4 (ranks)"
+done
+
 # --- how it ends ----------------------------------------------------------------------------------------------------------
 expect 3 launch -n 2 -- bash -c 'exit $((ELBOWROOM_RANK * 3))'
 complains 'elbowroom launch: rank 1 ended with exit code 3'

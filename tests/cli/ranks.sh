@@ -259,18 +259,6 @@ ended 0 2
 ended 1 0
 one_line 'elbowroom bench: gpus: 4, expected at most 2 (ranks that elbowroom launch started)'
 
-# With the fake HIP runtime, where the tests have one.
-rocm=$(dirname "$(readlink -f "$ELBOWROOM_BIN")")/../tests/fake_hip/rocm
-if [ -e "$rocm/libamdhip64.so.6" ]; then
-  begin 'a backend that drives all GPUs of a process'
-  export LD_LIBRARY_PATH=$rocm
-  for rank in 1 0; do start $rank 2 -- bench --backend hip --only gelu-ar; done
-  ended 0 77
-  ended 1 0
-  unset LD_LIBRARY_PATH
-  one_line 'elbowroom bench: backend hip: drives all GPUs of one process so far, not GPU 0 alone as one of 2 ranks'
-fi
-
 begin 'a wrong option'
 start 0 2 -- "${quick[@]}" --min-reduction 200
 start 1 2 -- "${quick[@]}" --min-reduction 200

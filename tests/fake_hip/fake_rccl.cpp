@@ -1,39 +1,40 @@
 // A stand-in for librccl.so.1: collectives of the ranks of one process, each an operation of the fake runtime on every rank's
 // stream that ends when all ranks have come to it. The environment, read at each call:
+//   ELBOWROOM_FAKE_RCCL_FOLDER=DIR        a communicator's ranks are of as many processes, which meet in files of that folder
 //   ELBOWROOM_FAKE_RCCL_VERSION=22105     what ncclGetVersion says
 //   ELBOWROOM_FAKE_RCCL_FAIL=NAME:CODE    calls of the function NAME return CODE
 //   ELBOWROOM_FAKE_RCCL_ASYNC=CODE        ncclCommGetAsyncError says CODE
 //   ELBOWROOM_FAKE_RCCL_HANG=1            collectives do not end until their communicators are aborted
 //   ELBOWROOM_FAKE_RCCL_WRONG=1           one element of what rank 1 receives is wrong
+#include <unistd.h>
+
+#include <chrono>
 #include <climits>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "fake_hip.hpp"
 #include "host_numbers.hpp"
+#include "rank_files.hpp"
 
 namespace {
 
-constexpr int kSuccess = 0, kInvalidArgument = 4, kFloat32 = 7, kBfloat16 = 9;
+constexpr int kSuccess = 0, kInternalError = 3, kInvalidArgument = 4, kFloat32 = 7, kBfloat16 = 9;
 
 enum class Kind { all_reduce, all_gather, reduce_scatter, broadcast, exchange };
-
-struct Transfer {
-  int peer;
-  void* data;
-  std::size_t count;
-};
 
 /// What one rank brings to a collective.
 struct Part {
   fake_hip::Numbers send, recv;
   std::size_t count = 0;
   int root = 0;
-  std::vector<Transfer> sends, recvs;
+  std::vector<fake_hip::Transfer> sends, recvs;
   bool arrived = false;
+  fake_hip::SentFile file;  ///< what another process sent
 };
 
 struct Collective {
@@ -48,6 +49,7 @@ struct Clique {
   int ranks = 0;
   int budget = 0;  ///< 0: none was asked for
   bool aborted = false;
+  std::string files;                                               ///< of ranks that are several processes; empty: all are here
   std::map<std::size_t, std::shared_ptr<Collective>> collectives;  ///< by their number on each rank
 };
 
@@ -62,6 +64,7 @@ struct Share {
   std::shared_ptr<Clique> clique;
   std::shared_ptr<Collective> collective;
   std::size_t rank;
+  std::size_t number;
 };
 
 struct Pending {
@@ -101,9 +104,31 @@ int injected(const char* function) {
   return failing.substr(0, colon) == function ? std::atoi(failing.c_str() + colon + 1) : kSuccess;
 }
 
+std::string file_of(const Share& share, std::size_t rank) {
+  return share.clique->files + "." + std::to_string(share.number) + "." + std::to_string(rank);
+}
+
+/// Tells the other processes what this rank sends, and finds out which of them have come.
+void meet(const Share& share) {
+  Collective& collective = *share.collective;
+  Part& own = collective.parts[share.rank];
+  if (!own.arrived)
+    fake_hip::write(file_of(share, share.rank), own.send,
+                    collective.kind == Kind::reduce_scatter ? own.count * collective.parts.size() : own.count, own.sends);
+  for (std::size_t rank = 0; rank < collective.parts.size(); ++rank) {
+    Part& part = collective.parts[rank];
+    if (rank == share.rank || part.arrived || !fake_hip::is_there(file_of(share, rank))) continue;
+    part.file = fake_hip::read(file_of(share, rank));
+    part.send = {part.file.sent.data(), own.send.bf16};
+    part.sends = part.file.sends();
+    part.arrived = true;
+  }
+}
+
 bool can_run(void* data) {
   const Share& share = *static_cast<Share*>(data);
   if (share.clique->aborted) return true;
+  if (!share.clique->files.empty()) meet(share);
   share.collective->parts[share.rank].arrived = true;
   if (std::getenv("ELBOWROOM_FAKE_RCCL_HANG") != nullptr) return false;
   for (const Part& part : share.collective->parts) {
@@ -120,10 +145,10 @@ float sum_at(const Collective& what, std::size_t index) {
 
 void exchange(const Collective& what, const Part& to, int to_rank) {
   std::map<int, std::size_t> taken;
-  for (const Transfer& recv : to.recvs) {
+  for (const fake_hip::Transfer& recv : to.recvs) {
     const Part& from = what.parts[static_cast<std::size_t>(recv.peer)];
     std::size_t skip = taken[recv.peer]++;
-    for (const Transfer& send : from.sends) {
+    for (const fake_hip::Transfer& send : from.sends) {
       if (send.peer != to_rank || skip-- != 0) continue;
       std::memcpy(recv.data, send.data, recv.count * from.send.bytes());
       break;
@@ -131,27 +156,26 @@ void exchange(const Collective& what, const Part& to, int to_rank) {
   }
 }
 
-void move(const Collective& what) {
-  for (std::size_t rank = 0; rank < what.parts.size(); ++rank) {
-    const Part& to = what.parts[rank];
-    if (what.kind == Kind::exchange) exchange(what, to, static_cast<int>(rank));
-    for (std::size_t i = 0; i < to.count; ++i) {
-      if (what.kind == Kind::all_reduce) to.recv.write(i, sum_at(what, i));
-      if (what.kind == Kind::reduce_scatter) to.recv.write(i, sum_at(what, rank * to.count + i));
-    }
-    if (what.kind == Kind::broadcast) {
-      std::memcpy(to.recv.data, what.parts[static_cast<std::size_t>(to.root)].send.data, to.count * to.recv.bytes());
-    }
-    if (what.kind != Kind::all_gather) continue;
+void move_to(const Collective& what, std::size_t rank) {
+  const Part& to = what.parts[rank];
+  if (what.kind == Kind::exchange) exchange(what, to, static_cast<int>(rank));
+  for (std::size_t i = 0; i < to.count; ++i) {
+    if (what.kind == Kind::all_reduce) to.recv.write(i, sum_at(what, i));
+    if (what.kind == Kind::reduce_scatter) to.recv.write(i, sum_at(what, rank * to.count + i));
+  }
+  if (what.kind == Kind::broadcast) {
+    std::memcpy(to.recv.data, what.parts[static_cast<std::size_t>(to.root)].send.data, to.count * to.recv.bytes());
+  }
+  if (what.kind == Kind::all_gather) {
     for (std::size_t from = 0; from < what.parts.size(); ++from) {
       std::memcpy(to.recv.at(from * to.count), what.parts[from].send.data, to.count * to.recv.bytes());
     }
   }
+  if (rank != 1) return;
   // "1": every communicator's results are wrong; "budget": those of communicators that were asked for a block budget.
   const char* const wrong = std::getenv("ELBOWROOM_FAKE_RCCL_WRONG");
   if (wrong == nullptr || (std::string_view(wrong) == "budget" && what.budget == 0)) return;
-  const fake_hip::Numbers received{what.kind == Kind::exchange ? what.parts[1].recvs.front().data : what.parts[1].recv.data,
-                                   what.parts[1].send.bf16};
+  const fake_hip::Numbers received{what.kind == Kind::exchange ? to.recvs.front().data : to.recv.data, to.send.bf16};
   received.write(3, received.read(3) + 1);
 }
 
@@ -159,7 +183,25 @@ void run(void* data) {
   const std::unique_ptr<Share> share(static_cast<Share*>(data));
   if (share->clique->aborted || share->collective->moved) return;
   share->collective->moved = true;
-  move(*share->collective);
+  for (std::size_t rank = 0; rank < share->collective->parts.size(); ++rank) {
+    if (share->clique->files.empty() || rank == share->rank) move_to(*share->collective, rank);
+  }
+}
+
+/// Waits for the other processes, as the library does.
+bool all_have_joined(const Clique& clique, int own) {
+  const auto file = [&](int rank) { return clique.files + ".joined." + std::to_string(rank); };
+  fake_hip::write(file(own), {}, 0, {});
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  for (int rank = 0; rank < clique.ranks;) {
+    if (fake_hip::is_there(file(rank))) {
+      ++rank;
+      continue;
+    }
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
 }
 
 int enqueue(Pending& pending) {
@@ -172,10 +214,10 @@ int enqueue(Pending& pending) {
     collective->parts.resize(static_cast<std::size_t>(comm.clique->ranks));
   }
   std::size_t elements = pending.part.count;
-  for (const Transfer& sent : pending.part.sends) elements += sent.count;
+  for (const fake_hip::Transfer& sent : pending.part.sends) elements += sent.count;
   const std::size_t bytes = elements * pending.part.send.bytes();
   collective->parts[static_cast<std::size_t>(comm.rank)] = std::move(pending.part);
-  auto* const share = new Share{comm.clique, collective, static_cast<std::size_t>(comm.rank)};
+  auto* const share = new Share{comm.clique, collective, static_cast<std::size_t>(comm.rank), comm.next};
   ++comm.next;
   // 50 GB/s.
   const FakeOperation operation{"ncclDevKernel_Generic_4", share, can_run, run, 5'000 + bytes / 50};
@@ -240,7 +282,9 @@ const char* ncclGetLastError(Communicator*) { return "the fake said so\nand more
 
 int ncclGetUniqueId(UniqueId* id) {
   *id = {};
-  *reinterpret_cast<int*>(id->internal) = state.next_id++;
+  // Of one process among several, whose cliques have other numbers.
+  const int first = std::getenv("ELBOWROOM_FAKE_RCCL_FOLDER") == nullptr ? 0 : static_cast<int>(getpid()) * 256;
+  *reinterpret_cast<int*>(id->internal) = first + state.next_id++;
   return injected("ncclGetUniqueId");
 }
 
@@ -254,6 +298,10 @@ int ncclCommInitRankConfig(Communicator** comm, int ranks, UniqueId id, int rank
   clique->ranks = ranks;
   clique->budget = config == nullptr || config->max_ctas == INT_MIN ? 0 : config->max_ctas;
   state.latest_budget = clique->budget;
+  if (const char* const folder = std::getenv("ELBOWROOM_FAKE_RCCL_FOLDER"); folder != nullptr && ranks > 1) {
+    clique->files = std::string(folder) + "/" + std::to_string(*reinterpret_cast<const int*>(id.internal));
+    if (!all_have_joined(*clique, rank)) return kInternalError;
+  }
   *comm = new Communicator{clique, rank, 0};
   return kSuccess;
 }

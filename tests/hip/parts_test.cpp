@@ -114,7 +114,7 @@ TEST_F(HipParts, NoComputeUnitIsLeftOutWithoutAControl) { EXPECT_EQ(Sms(0), *pla
 TEST_F(HipParts, TheStartLineHoldsAStreamUntilItIsReleased) {
   const auto here = platform();
   const gpu::Runtime& runtime = here->runtime();
-  Result<std::unique_ptr<gpu::StartLine>> line = here->start_line(2);
+  Result<std::unique_ptr<gpu::StartLine>> line = here->start_line({0, 1});
   ASSERT_TRUE(line) << line.error().message;
   Result<gpu::Stream> stream = gpu::make_stream(runtime, 0);
   Result<gpu::Event> event = gpu::make_event(runtime, gpu::EventUse::ordering);

@@ -15,11 +15,13 @@ namespace {
 
 constexpr std::string_view kLaunch = "elbowroom launch";
 
-int launch(int ranks, const std::optional<std::vector<std::string>>& command) {
+int launch(int ranks, int nodes, const std::optional<std::vector<std::string>>& command) {
   if (ranks < 1 || ranks > ranks::kMostRanks)
     return complain(kLaunch, invalid_input(fmt::format("-n: {}, expected 1 to {}", ranks, ranks::kMostRanks)));
+  if (nodes < 1 || ranks % nodes != 0)
+    return complain(kLaunch, invalid_input(fmt::format("--nodes: {}, expected a divisor of {} (ranks)", nodes, ranks)));
   if (!command || command->empty()) return complain(kLaunch, invalid_input("no command, expected one after --"));
-  const Result<RanksEnd> end = RankProcesses(*command, ranks).run();
+  const Result<RanksEnd> end = RankProcesses(*command, ranks, nodes).run();
   if (!end) return complain(kLaunch, end.error());
   if (!end->problem.empty()) print_notice(kLaunch, end->problem);
   return end->exit_code;
@@ -32,7 +34,10 @@ void add_launch_command(CLI::App& app, const std::optional<std::vector<std::stri
   own->footer("Call: elbowroom launch -n N -- COMMAND [ARGUMENTS]\nWhat follows the first -- is the command, run as it is.");
   const auto ranks = std::make_shared<int>(0);
   own->add_option("-n,--ranks", *ranks, "Number of ranks, one for each GPU")->required();
-  own->callback([ranks, command, &chosen] { chosen = [ranks, command] { return launch(*ranks, command); }; });
+  const auto nodes = std::make_shared<int>(1);
+  own->add_option("--nodes", *nodes, "Parts of the ranks that NCCL takes for hosts: it goes by sockets between them, over loopback")
+      ->capture_default_str();
+  own->callback([ranks, nodes, command, &chosen] { chosen = [=] { return launch(*ranks, *nodes, command); }; });
 }
 
 }  // namespace elbowroom

@@ -9,10 +9,13 @@
 #include <algorithm>
 #include <csignal>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "elbowroom/base/environment.hpp"
+#include "elbowroom/model/comm_environment.hpp"
 #include "ranks/place.hpp"
 #include "ranks/socket.hpp"
 #include "ranks/token.hpp"
@@ -29,6 +32,14 @@ constexpr int kKilled = 128;
 constexpr milliseconds kPatience(1500);
 constexpr milliseconds kToEnd(5000);
 constexpr milliseconds kUnhurried(3'600'000);
+
+/// What makes the communication library take a rank's part for a host: between hosts it goes by sockets, here over loopback.
+EnvironmentChanges as_node(int node) {
+  EnvironmentChanges changes{{std::string(kHostVariable), fmt::format("elbowroom-node-{}", node)}};
+  const std::string interface(kInterfaceVariable);
+  if (std::getenv(interface.c_str()) == nullptr) changes.emplace_back(interface, "lo");
+  return changes;
+}
 
 /// In the new process. A key that is pressed reaches this process alone, which passes it on; so does the end of it.
 void become_rank(pid_t launching) {
@@ -67,9 +78,10 @@ Status RankProcesses::start(const SignalQueue& signals) {
   if (!port) return port.error();
   const pid_t self = getpid();
   for (int rank = 0; rank < ranks_; ++rank) {
-    const EnvironmentChanges changes{{kRank.name, std::to_string(rank)},      {kRanks.name, std::to_string(ranks_)},
-                                     {kLocalRank.name, std::to_string(rank)}, {kRankHost.name, std::string(ranks::kLoopback)},
-                                     {kRankPort.name, std::to_string(*port)}, {kToken.name, *token}};
+    EnvironmentChanges changes{{kRank.name, std::to_string(rank)},      {kRanks.name, std::to_string(ranks_)},
+                               {kLocalRank.name, std::to_string(rank)}, {kRankHost.name, std::string(ranks::kLoopback)},
+                               {kRankPort.name, std::to_string(*port)}, {kToken.name, *token}};
+    if (nodes_ > 1) std::ranges::move(as_node(rank * nodes_ / ranks_), std::back_inserter(changes));
     const Result<StartedProcess> started =
         start_process(command_, changes, {kTokenFile.name}, signals, [self] { become_rank(self); });
     if (!started) return started.error();

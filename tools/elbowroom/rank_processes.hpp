@@ -23,7 +23,9 @@ struct RanksEnd {
 /// process be killed, so are they. For single-threaded callers.
 class RankProcesses {
  public:
-  RankProcesses(std::vector<std::string> command, int ranks) : command_(std::move(command)), ranks_(ranks) {}
+  /// `nodes` divides the ranks into as many parts, which the communication library takes for hosts; 1: they are of one.
+  RankProcesses(std::vector<std::string> command, int ranks, int nodes)
+      : command_(std::move(command)), ranks_(ranks), nodes_(nodes) {}
 
   /// Starts them and returns when all have ended, and what they left in their groups. Signals that this process gets go to all.
   Result<RanksEnd> run();
@@ -47,6 +49,7 @@ class RankProcesses {
 
   std::vector<std::string> command_;
   int ranks_;
+  int nodes_;
   std::vector<Rank> started_;
   RanksEnd end_;
   bool told_ = false;  ///< to end, by a signal

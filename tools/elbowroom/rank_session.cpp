@@ -85,6 +85,8 @@ int lead(std::string_view who, const ranks::Place& place, const ranks::Credentia
   return code;
 }
 
+OwnRank own_rank_of(const ranks::Place& place) { return {place.rank, place.size, place.local_rank}; }
+
 int serve(std::string_view who, const ranks::Place& place, const ranks::Credentials& credentials, const CaseOptions& options) {
   const auto say = [&](const Error& error) {
     print_notice(who, fmt::format("rank {}: {}", place.rank, error.message));
@@ -96,9 +98,10 @@ int serve(std::string_view who, const ranks::Place& place, const ranks::Credenti
   const auto open = [&](int needed) {
     BackendRequest request = backend_request(options);
     request.options.notice = {};  // rank 0 says the same
+    request.options.own_rank = own_rank_of(place);
     return open_for(request, needed);
   };
-  const Result<ranks::End> end = detail::serve_rank(*spoke, signals.descriptor(), open, options.seed);
+  const Result<ranks::End> end = detail::serve_rank(*spoke, signals.descriptor(), open, place.rank, options.seed);
   if (!end) return say(end.error());
   if (*end == ranks::End::interrupted) return signals.exit_code();
   return *end == ranks::End::refused ? exit_bad_input : exit_ok;
@@ -122,7 +125,9 @@ int in_ranks(std::string_view who, CaseOptions& options, const std::function<int
 }
 
 Result<std::unique_ptr<Backend>> open_on_ranks(const CaseOptions& options, int needed) {
-  Result<std::unique_ptr<Backend>> own = open_for(backend_request(options), needed);
+  BackendRequest request = backend_request(options);
+  if (options.hub != nullptr) request.options.own_rank = own_rank_of(options.hub->place());
+  Result<std::unique_ptr<Backend>> own = open_for(request, needed);
   if (!own || options.hub == nullptr) return own;
   return detail::over_ranks(*std::move(own), *options.hub, needed, options.seed);
 }

@@ -69,6 +69,14 @@ class Workload {
   /// The same run on poisoned outputs, each then compared with a reference. A wrong or unwritten result is `failed`.
   virtual Status verify(const Program& program) = 0;
 
+  // Where a step's ranks are several processes, rank 0 calls bootstrap() before each run, recording or verification, and all ranks
+  // join() with what it gave before they do the same. Alone, nothing is to be given.
+
+  /// What must be the same on all ranks and can be made on one alone: ids of the communicators that the program is the first to
+  /// use.
+  virtual Result<std::string> bootstrap(const Program&) { return std::string(); }
+  virtual Status join(const Program&, std::string_view /*bootstrap*/) { return {}; }
+
   // The same of the step's own program under its operations' plans.
 
   /// Of the step's first computation.

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,11 +15,19 @@
 
 namespace elbowroom {
 
+/// Which of several processes, one for each GPU, this one is.
+struct OwnRank {
+  int rank = 0;
+  int size = 1;   ///< of the run
+  int local = 0;  ///< among the ranks of this host: the number of its GPU, unless the process sees one alone
+};
+
 struct BackendOptions {
-  std::string device = "auto";                    ///< catalog name that the devices must be (cuda, hip) or are taken to be (sim)
-  std::uint64_t seed = 1;                         ///< of the data that kernels work on and of any noise model
-  bool predicts = false;                          ///< sim: without the noise of ELBOWROOM_SIM_NOISE, as a prediction is
-  std::chrono::milliseconds time_limit{120'000};  ///< a run that takes longer is aborted and reported
+  std::string device = "auto";                     ///< catalog name that the devices must be (cuda, hip) or are taken to be (sim)
+  std::uint64_t seed = 1;                          ///< of the data that kernels work on and of any noise model
+  bool predicts = false;                           ///< sim: without the noise of ELBOWROOM_SIM_NOISE, as a prediction is
+  std::chrono::milliseconds time_limit{120'000};   ///< a run that takes longer is aborted and reported
+  std::optional<OwnRank> own_rank = std::nullopt;  ///< cuda, hip: absent where this process drives every rank of a step
   NoticeSink notice;
 };
 

@@ -20,6 +20,11 @@ inline constexpr std::string_view kCommThreadsVariable = "NCCL_NTHREADS";
 inline constexpr std::string_view kBlockPolicyVariable = "NCCL_CTA_POLICY";
 inline constexpr std::string_view kTunerPluginVariable = "NCCL_TUNER_PLUGIN";
 
+/// Processes with different values are on different hosts for it.
+inline constexpr std::string_view kHostVariable = "NCCL_HOSTID";
+/// The interfaces that it talks to other hosts by.
+inline constexpr std::string_view kInterfaceVariable = "NCCL_SOCKET_IFNAME";
+
 struct CommVariable {
   enum class Fixes { blocks, threads, cluster, algorithm, other };
   std::string_view name;

@@ -46,6 +46,8 @@ class Written {
       : log_(&log), events_(program), devices_(devices), trouble_(trouble) {}
 
   [[nodiscard]] std::size_t devices() const { return devices_; }
+  [[nodiscard]] static int number(std::size_t device) { return static_cast<int>(device); }
+  static Status meet() { return {}; }
   Status use(std::size_t device) {
     device_ = device;
     return {};

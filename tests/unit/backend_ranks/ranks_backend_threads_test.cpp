@@ -27,6 +27,9 @@ struct Script {
   std::string accepts;
   std::string runs;
   std::string verifies;
+  std::string joins;
+  std::string bootstraps;           ///< what it gives the others
+  std::vector<std::string> joined;  ///< what it was given
   std::atomic<int> runs_asked = 0;
   std::atomic<int> workloads = 0;
 };
@@ -68,6 +71,11 @@ class ScriptedWorkload final : public Workload {
     return timeline;
   }
   Status verify(const Program&) override { return outcome(script_.verifies); }
+  Result<std::string> bootstrap(const Program&) override { return script_.bootstraps; }
+  Status join(const Program&, std::string_view bootstrap) override {
+    script_.joined.emplace_back(bootstrap);
+    return outcome(script_.joins);
+  }
 
  private:
   Step step_;
@@ -151,7 +159,7 @@ class Ranks : public ::testing::Test {
     const auto own = [&](int) -> Result<std::unique_ptr<Backend>> {
       return std::unique_ptr<Backend>(std::make_unique<ScriptedBackend>(scripts_[static_cast<std::size_t>(rank)]));
     };
-    const Result<ranks::End> end = detail::serve_rank(*spoke, -1, own, seed);
+    const Result<ranks::End> end = detail::serve_rank(*spoke, -1, own, rank, seed);
     if (!end) return end.error().message;
     return *end == ranks::End::over ? "over" : "refused";
   }
@@ -190,8 +198,11 @@ TEST_F(Ranks, AnErrorNamesTheRankThatHasIt) {
   EXPECT_EQ(workload->run(Order::concurrent, {}).error().message, "rank 2: too hot");
   scripts_[1].runs = "too cold";
   EXPECT_EQ(workload->run(Order::concurrent, {}).error().message, "rank 1: too cold");
-  // Rank 0 says it as one process does, and the next answers are those of the next question.
+  // Rank 0's own comes first. The next answers are those of the next question.
   scripts_[0].runs = "no power";
+  EXPECT_EQ(workload->run(Order::concurrent, {}).error().message, "no power; rank 1: too cold");
+  // What all ranks say is said as one process does.
+  for (Script& script : scripts_) script.runs = "no power";
   EXPECT_EQ(workload->run(Order::concurrent, {}).error().message, "no power");
   for (Script& script : scripts_) script.runs.clear();
   EXPECT_TRUE(workload->run(Order::concurrent, {}));
@@ -244,14 +255,32 @@ TEST_F(Ranks, MoreGpusThanRanksAreRefused) {
   EXPECT_EQ(open(4).error().message, "gpus: 4, expected at most 3 (ranks that a test started)");
 }
 
-TEST_F(Ranks, ABackendOfAllGpusIsRefusedSoFar) {
-  scripts_[0].provenance = Provenance::measured;
+TEST_F(Ranks, WhatRankZeroGivesReachesAllBeforeTheyRun) {
+  scripts_[0].bootstraps = "ids of two communicators";
   const auto backend = open();
-  ASSERT_FALSE(backend);
-  EXPECT_EQ(backend.error().kind, ErrorKind::unavailable);
-  EXPECT_EQ(backend.error().message,
-            "backend scripted: drives all GPUs of one process so far, not GPU 0 alone as one of 3 ranks (a test) has to; expected "
-            "--backend sim, or one process");
+  const auto workload = prepared(backend);
+  EXPECT_TRUE(workload->run(Order::concurrent, {}));
+  EXPECT_TRUE(workload->verify(Order::concurrent, {}));
+  EXPECT_TRUE(workload->record(Order::concurrent, {}));
+  const std::vector<std::string> thrice(3, scripts_[0].bootstraps);
+  for (const Script& script : scripts_) EXPECT_EQ(script.joined, thrice);
+  scripts_[2].joins = "no memory";
+  EXPECT_EQ(workload->run(Order::concurrent, {}).error().message, "rank 2: no memory");
+}
+
+TEST_F(Ranks, ARankThatAStepDoesNotHaveIsNotAsked) {
+  const auto backend = open();
+  Step step = gelu_step();
+  step.ranks = 2;
+  Result<std::unique_ptr<Workload>> workload = (*backend)->prepare(step);
+  ASSERT_TRUE(workload) << workload.error().message;
+  EXPECT_TRUE((*workload)->run(Order::concurrent, {}));
+  EXPECT_TRUE((*workload)->verify(Order::concurrent, {}));
+  const Result<Timeline> timeline = (*workload)->record(Order::concurrent, {});
+  ASSERT_TRUE(timeline) << timeline.error().message;
+  EXPECT_EQ(timeline->spans.size(), 2U);
+  EXPECT_EQ(scripts_[1].runs_asked, 1);
+  EXPECT_EQ(scripts_[2].runs_asked, 0);
 }
 
 }  // namespace
