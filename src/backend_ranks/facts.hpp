@@ -22,7 +22,7 @@ Status same_facts(const Facts& theirs, const Facts& own);
 
 /// Which GPU a rank has.
 struct OwnGpu {
-  std::string host;    ///< that of a host until it starts again
+  std::string host;    ///< that of a host until it starts again, or what the communication library takes for one
   std::string bus_id;  ///< empty: none that is known
 };
 

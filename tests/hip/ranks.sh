@@ -67,6 +67,9 @@ cat >case.json <<'TEXT'
 TEXT
 as_one 4 "${steps[@]}" --scenario case.json
 
+# Every run begins with a sum of one element: the first line of what a rank sends is the number of its bytes.
+[ "$(head -qn 1 files/*.[0-9]*.0 2>/dev/null | grep -cx 4)" -ge 20 ] || fail 'runs begin without a meeting'
+
 # More ranks than the case has: the others wait.
 scenario 2 "$gelu" all_reduce
 on_ranks 0 3 "${steps[@]}" --scenario case.json
@@ -97,6 +100,9 @@ ELBOWROOM_LOCAL_RANK=0 exec "$ELBOWROOM_BIN" "$@"
 TEXT
 expect 2 launch -n 2 -- bash one_gpu.sh "${steps[@]}" --scenario case.json
 one_line 'elbowroom bench: rank 1: GPU 0000:c1:00.0, expected another than rank 0'
+# Two nodes of one host may share it, as the library has them on hosts of their own.
+ELBOWROOM_FAKE_HIP_DEVICES=1 ELBOWROOM_FAKE_RCCL_FOLDER=$work/files expect 0 launch -n 2 --nodes 2 -- "$ELBOWROOM_BIN" "${steps[@]}" --scenario case.json
+says '2 x Fake AMD'
 ELBOWROOM_FAKE_HIP_DEVICES=2 expect 2 launch -n 3 -- "$ELBOWROOM_BIN" "${steps[@]}" --scenario case.json
 one_line 'elbowroom bench: rank 2: backend hip: rank on its host: 2, expected 0 to 1 (it sees 2 GPUs)'
 

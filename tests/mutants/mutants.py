@@ -57,7 +57,8 @@ AREAS = {
     "src/report": Tests(("test_report",)),
     "src/experiment": Tests(("test_experiment",)),
     "src/runtime": Tests(("test_runtime", "test_hip")),
-    "src/backend_gpu": Tests(("test_hip",)),
+    "src/backend_gpu": Tests(("test_backend_gpu", "test_hip"), r"^hip\.ranks$", ("elbowroom_tool", "fake_hiprtc", "fake_rocblas")),
+    "src/backend_ranks": Tests(("test_backend_ranks", "test_backend_ranks_threads")),
     "src/energy": Tests(("test_energy", "test_energy_threads")),
     "python/elbowroom": Tests((), r"^python\."),
 }

@@ -184,7 +184,7 @@ void add_parallel_options(CLI::App& command, StepArguments& arguments) {
 }  // namespace
 
 void add_step_command(CLI::App& app, std::function<int()>& chosen) {
-  CLI::App* step = app.add_subcommand("step", "Writes a training step, which bench runs");
+  CLI::App* step = app.add_subcommand("step", "Writes a training step, which bench and tune run");
   step->require_subcommand(1);
   CLI::App* command = step->add_subcommand("transformer", "Forward, backward and optimizer of a decoder on many ranks");
   const auto arguments = std::make_shared<StepArguments>();
