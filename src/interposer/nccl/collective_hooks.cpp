@@ -11,7 +11,8 @@ using namespace process;
 namespace {
 
 // The calls of one thread that NCCL has not yet turned into kernels: one sum for each stream, as many as one group may reasonably
-// touch. Notes beyond are dropped, and their kernels are known by name and grid alone.
+// touch. Notes beyond are dropped, and their kernels are known by name and grid alone. Of communicators there is room for more:
+// ranks that share a budget in unlike ways would hang.
 struct Notes {
   struct Entry {
     nccl::Stream stream;
@@ -23,7 +24,7 @@ struct Notes {
     std::uint32_t collectives;
   };
   std::array<Entry, 16> entries;
-  std::array<Calls, 16> calls;
+  std::array<Calls, 128> calls;
   std::size_t count = 0;
   std::size_t communicators = 0;
   int depth = 0;  // of groups and calls in progress

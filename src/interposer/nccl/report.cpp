@@ -55,6 +55,8 @@ const char* text(BudgetRefusal refusal) {
       return "more than 64 ranks";
     case BudgetRefusal::own_thresholds:
       return "NCCL_THREAD_THRESHOLDS is set";
+    case BudgetRefusal::own_threads:
+      return "NCCL_SINGLE_PROC_MEM_REG_ENABLE is set";
     case BudgetRefusal::own_blocks:
       return "the number of blocks is set";
     case BudgetRefusal::own_algorithm:

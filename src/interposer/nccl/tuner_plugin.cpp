@@ -54,6 +54,7 @@ BudgetRefusal refusal_of(const TunedCommunicator& of) {
   if (of.nodes != 1) { return BudgetRefusal::several_hosts; }
   if (of.ranks > AgreementBoard::kMostMembers) { return BudgetRefusal::many_ranks; }
   if (variable("NCCL_THREAD_THRESHOLDS").set) { return BudgetRefusal::own_thresholds; }
+  if (any_set({"NCCL_SINGLE_PROC_MEM_REG_ENABLE"})) { return BudgetRefusal::own_threads; }
   return BudgetRefusal::none;
 }
 

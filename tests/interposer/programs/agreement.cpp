@@ -83,6 +83,28 @@ void groups() {
   EXPECT(pair.both(24, 30));
 }
 
+// One rank has its collectives in a group with those of many other communicators: both share the budget among the same number.
+void wide_group() {
+  const Pair pair;
+  const cu::Stream other = make_stream();
+  pair.pass(72);
+  EXPECT(pair.both(8));
+  EXPECT(ncclGroupStart() == 0);
+  for (unsigned long long id = 100; id < 140; ++id) {
+    EXPECT(ncclAllReduce(nullptr, nullptr, kFloats, 7, 0, tuned(id), other) == 0);
+  }
+  blocks(pair.ranks[0], pair.stream, 2);
+  EXPECT(ncclGroupEnd() == 0 && last_grid() == 8);
+  EXPECT(blocks(pair.ranks[1], pair.stream, 2) == 8);
+}
+
+// NCCL may ask about the communicators of a process on threads of its own, which are in no call that was seen.
+void planning_threads() {
+  setenv("NCCL_SINGLE_PROC_MEM_REG_ENABLE", "1", 1);
+  const Pair pair;
+  for (int step = 0; step < 100; ++step) { EXPECT(pair.both(24)); }
+}
+
 // One rank asks what a group would take; nothing is launched, and its count of collectives stays with the other's.
 void simulation() {
   const Pair pair;
@@ -208,6 +230,8 @@ constexpr Case kCases[] = {{"one_process", one_process},
                            {"several_communicators", several_communicators},
                            {"groups", groups},
                            {"simulation", simulation},
+                           {"wide_group", wide_group},
+                           {"planning_threads", planning_threads},
                            {"small_messages", small_messages},
                            {"many_ranks", many_ranks},
                            {"delayed", delayed},
