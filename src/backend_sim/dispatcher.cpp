@@ -72,16 +72,8 @@ std::optional<std::size_t> Dispatcher::end_blocks(int lane, std::int64_t count) 
   return task;
 }
 
-void Dispatcher::find_open(const Active& active) {
-  const std::vector<int>& look_at = full_for_ == active.task ? pool_.changed() : all_;
-  open_.clear();
-  rooms_.clear();
-  for (const int sm : look_at) {
-    const int room = pool_.room(active.lane, sm);
-    if (room == 0) continue;
-    open_.push_back(sm);
-    rooms_.push_back(room);
-  }
+void Dispatcher::find_rooms(const Active& active) {
+  pool_.find_rooms(active.lane, full_for_ == active.task ? pool_.changed() : all_, rooms_);
 }
 
 double Dispatcher::work_of(const ComputeProfile& compute, std::int64_t block) {
@@ -91,22 +83,21 @@ double Dispatcher::work_of(const ComputeProfile& compute, std::int64_t block) {
 
 void Dispatcher::place_compute(Active& active) {
   const ComputeProfile& compute = active.kernel->compute();
-  find_open(active);
-  const std::int64_t room = std::accumulate(rooms_.begin(), rooms_.end(), std::int64_t{0});
+  find_rooms(active);
+  std::int64_t room = 0;
+  for (const Room& one : rooms_) room += one.blocks;
   const std::int64_t alike = std::min(compute.work.run(active.next), active.blocks - active.next);
-  if (alike < room) {
-    place_evenly(active, open_);
-    return;
-  }
-  const double work = work_of(compute, active.next);
-  for (std::size_t at = 0; at < open_.size(); ++at) {
-    pool_.place(active.lane, open_[at], rooms_[at], work, active.next);
-    active.next += rooms_[at];
-  }
+  if (alike < room)
+    place_evenly(active);
+  else
+    active.next = pool_.fill(active.lane, rooms_, work_of(compute, active.next), active.next);
 }
 
 // Block by block to the SM that has fewest, as the hardware does when it has more room than blocks.
-void Dispatcher::place_evenly(Active& active, std::vector<int>& open) {
+void Dispatcher::place_evenly(Active& active) {
+  std::vector<int>& open = open_;
+  open.clear();
+  for (const Room& room : rooms_) open.push_back(room.sm);
   std::stable_sort(open.begin(), open.end(), [this](int a, int b) { return pool_.computing(a) < pool_.computing(b); });
   while (active.next < active.blocks && !open.empty()) {
     const int level = pool_.computing(open.front());
@@ -125,8 +116,9 @@ void Dispatcher::place_comm(Active& active) {
 }
 
 int Dispatcher::emptiest_gpc(std::size_t least_open) const {
-  std::vector<std::size_t> open(all_.size(), 0);
-  std::vector<int> comm(all_.size(), 0);
+  const auto gpcs = static_cast<std::size_t>(pool_.gpcs());
+  std::vector<std::size_t> open(gpcs, 0);
+  std::vector<int> comm(gpcs, 0);
   for (const int sm : open_) ++open[static_cast<std::size_t>(pool_.gpc(sm))];
   for (const int sm : all_) comm[static_cast<std::size_t>(pool_.gpc(sm))] += pool_.communicating(sm);
   std::optional<std::size_t> best;
@@ -140,17 +132,20 @@ int Dispatcher::emptiest_gpc(std::size_t least_open) const {
 // One cluster on different SMs of one GPC, the emptiest first; a cluster of one block may lie anywhere.
 bool Dispatcher::place_cluster(Active& active, int cluster) {
   const auto size = static_cast<std::size_t>(std::min<std::int64_t>(cluster, active.blocks - active.next));
+  pool_.find_rooms(active.lane, all_, rooms_);
   open_.clear();
-  for (const int sm : all_) {
-    if (pool_.room(active.lane, sm) > 0) open_.push_back(sm);
-  }
+  for (const Room& room : rooms_) open_.push_back(room.sm);
   if (size > 1) {
     const int gpc = emptiest_gpc(size);
     std::erase_if(open_, [&](int sm) { return pool_.gpc(sm) != gpc; });
   }
   if (open_.size() < size) return false;
   const auto load = [this](int sm) { return std::pair(pool_.communicating(sm), pool_.computing(sm)); };
-  std::stable_sort(open_.begin(), open_.end(), [&](int a, int b) { return load(a) < load(b); });
+  const auto emptier = [&](int a, int b) { return load(a) < load(b); };
+  if (size == 1)
+    std::iter_swap(open_.begin(), std::ranges::min_element(open_, emptier));
+  else
+    std::ranges::stable_sort(open_, emptier);
   for (std::size_t block = 0; block < size; ++block) pool_.place(active.lane, open_[block], 1, 1.0, active.next);
   active.next += static_cast<std::int64_t>(size);
   return true;

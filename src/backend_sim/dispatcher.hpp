@@ -43,11 +43,11 @@ class Dispatcher {
 
   [[nodiscard]] Active* head();
   /// The SMs worth looking at: all, or those that changed when all others are known to have no room for the head.
-  void find_open(const Active& active);
+  void find_rooms(const Active& active);
   /// In tiles, with what it does before and after them; a persistent block takes its tiles later.
   [[nodiscard]] static double work_of(const ComputeProfile& compute, std::int64_t block);
   void place_compute(Active& active);
-  void place_evenly(Active& active, std::vector<int>& open);
+  void place_evenly(Active& active);
   void place_comm(Active& active);
   bool place_cluster(Active& active, int cluster);
   /// Of the GPCs with that many open SMs the one with the least communication; -1: none.
@@ -59,8 +59,8 @@ class Dispatcher {
   std::uint64_t added_ = 0;
   std::optional<std::size_t> full_for_;  ///< task for which no SM had room at the last instant
   std::vector<int> all_;
-  std::vector<int> open_;   ///< SMs with room
-  std::vector<int> rooms_;  ///< of find_open(), as many blocks
+  std::vector<Room> rooms_;  ///< SMs with room
+  std::vector<int> open_;    ///< the same, or some of them, in another order
   std::vector<std::size_t> placed_;
 };
 

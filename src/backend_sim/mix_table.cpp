@@ -8,6 +8,13 @@ int MixTable::number_of(const Mix& mix) {
   return found->second;
 }
 
+int MixTable::step(int number, int kernel, int change) {
+  for (const Step& step : entries_[static_cast<std::size_t>(number)].steps) {
+    if (step.kernel == kernel && step.change == change) return step.to;
+  }
+  return new_step(number, kernel, change);
+}
+
 int MixTable::new_step(int number, int kernel, int change) {
   const auto from = static_cast<std::size_t>(number);
   const int to = number_of(sim::with(entries_[from].mix, kernel, change));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <vector>
 
@@ -17,10 +18,12 @@ class MixTable {
 
   /// The mix with `change` more blocks of the kernel.
   int with(int number, int kernel, int change) {
-    for (const Step& step : entries_[static_cast<std::size_t>(number)].steps) {
-      if (step.kernel == kernel && step.change == change) return step.to;
+    // SMs in step take the same steps: one of leaving blocks, one of coming ones.
+    Latest& latest = latest_[change > 0 ? 1 : 0];
+    if (latest.from != number || latest.step.kernel != kernel || latest.step.change != change) {
+      latest = {number, {kernel, change, step(number, kernel, change)}};
     }
-    return new_step(number, kernel, change);
+    return latest.step.to;
   }
   /// More blocks of the kernel that an SM with this mix can hold.
   int room(int number, int kernel) {
@@ -36,6 +39,10 @@ class MixTable {
     int change = 0;
     int to = 0;
   };
+  struct Latest {
+    int from = -1;
+    Step step;
+  };
   struct Room {
     int kernel = 0;
     int blocks = 0;
@@ -47,12 +54,14 @@ class MixTable {
   };
 
   int number_of(const Mix& mix);
+  int step(int number, int kernel, int change);
   int new_step(int number, int kernel, int change);
   int new_room(int number, int kernel);
 
   const SmCapacity& capacity_;
   std::vector<Entry> entries_;
   std::map<Mix, int> numbers_;
+  std::array<Latest, 2> latest_;
 };
 
 }  // namespace elbowroom::sim

@@ -23,6 +23,9 @@ class SharedRates {
 
   void add(int mix, int sms);
 
+  /// Mixes that SMs hold.
+  [[nodiscard]] const std::vector<int>& held() const { return active_; }
+
   /// Whether a copy to peers is under way.
   void set_copying(bool copying) { copying_ = copying ? copy_rate(machine_) : 0; }
 

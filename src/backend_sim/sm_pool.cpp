@@ -1,6 +1,7 @@
 #include "backend_sim/sm_pool.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "backend_sim/splitmix.hpp"
@@ -34,11 +35,11 @@ SmPool::SmPool(const Machine& machine, const SmCapacity& capacity, const std::ve
       mixes_(capacity),
       rates_(machine, kernels, mixes_),
       sms_(static_cast<std::size_t>(machine.sms)),
-      residents_(sms_.size() * static_cast<std::size_t>(lanes)),
+      residents_(machine.sms, lanes),
       lanes_(static_cast<std::size_t>(lanes)),
       ended_(static_cast<std::size_t>(lanes)),
-      next_(sms_.size(), kNever),
       group_next_((sms_.size() + kGroup - 1) / kGroup, kNever) {
+  next_.resize(group_next_.size() * kGroup, kNever);
   rates_.add(0, machine.sms);
 }
 
@@ -68,22 +69,14 @@ void SmPool::begin(int lane, int kernel, int waiting) {
 
 double SmPool::next_end() const { return *std::min_element(group_next_.begin(), group_next_.end()); }
 
-inline std::span<SmPool::Residents> SmPool::bring_up(int sm) {
-  const std::span<Residents> of(residents_.data() + static_cast<std::size_t>(sm) * lanes_.size(), lanes_.size());
-  const double passed = now_ - at(sm).since;
-  at(sm).since = now_;
-  for (Residents& residents : of) residents.progress += passed * residents.rate;
-  return of;
-}
-
-void SmPool::list(int sm) {
+inline void SmPool::list(int sm) {
   Sm& changed = at(sm);
   if (changed.listed) return;
   changed.listed = true;
   changed_.push_back(sm);
 }
 
-void SmPool::count_residents(int sm, int lane, int change) {
+inline void SmPool::count_residents(int sm, int lane, int change) {
   const Running& running = lanes_[static_cast<std::size_t>(lane)];
   Sm& here = at(sm);
   (running.computes ? here.computing : here.communicating) += change;
@@ -96,36 +89,17 @@ void SmPool::count_waiting(int sm, int lane, int change) {
   here.mix = mixes_.with(here.mix, lanes_[static_cast<std::size_t>(lane)].waiting, change);
 }
 
-int SmPool::remove_ended(Running& running, Residents& residents, double end_slack) {
-  int ended = 0;
-  while (!residents.cohorts.empty() && residents.cohorts.back().end <= residents.progress + end_slack) {
-    const Cohort done = residents.cohorts.back();
-    residents.cohorts.pop_back();
-    int leaving = done.count;
-    for (; leaving > 0 && running.tiles_left > 0; --leaving) {
-      insert(residents, {done.end + 1, 1});
-      --running.tiles_left;
-    }
-    ended += leaving;
-  }
-  return ended;
-}
-
-void SmPool::remove_ended(int sm, double slack) {
-  const std::span<Residents> of = bring_up(sm);
-  for (std::size_t at = 0; at < of.size(); ++at) {
-    Residents& residents = of[at];
-    if (residents.count == 0) continue;
+inline void SmPool::remove_ended(int sm, double slack) {
+  residents_.bring_up(sm, now_);
+  for (std::size_t at = 0; at < lanes_.size(); ++at) {
     const int lane = static_cast<int>(at);
-    const int ended = remove_ended(lanes_[at], residents, 2 * slack * residents.rate);
-    residents.count -= ended;
+    if (!residents_.any(lane, sm)) continue;
+    const int ended = residents_.end(lane, sm, 2 * slack, lanes_[at].tiles_left);
     if (ended > 0) count_residents(sm, lane, -ended);
     if (ended > 0 && lanes_[at].waiting >= 0) {
       count_waiting(sm, lane, ended);
       lanes_[at].to_leave.push_back({sm, ended, 0});
     }
-    // Progress is counted from zero again whenever nothing is resident: it never loses precision.
-    if (residents.count == 0) residents.progress = residents.rate = 0;
     ended_[at] += ended;
   }
   list(sm);
@@ -151,20 +125,48 @@ int SmPool::room(int lane, int sm) {
   return mixes_.room(at(sm).mix, running.waiting >= 0 ? running.waiting : running.kernel);
 }
 
-void SmPool::place(int lane, int sm, int count, double work, std::int64_t first) {
-  Running& running = lanes_[static_cast<std::size_t>(lane)];
-  const double scatter = running.spread > 0 ? 1.0 + running.spread * scattered(static_cast<std::uint64_t>(first)) : 1.0;
-  if (running.waiting < 0) return this->work(lane, sm, count, work * scatter);
-  list(sm);
-  count_waiting(sm, lane, count);
-  running.to_start.push_back({sm, count, work * scatter});
+void SmPool::find_rooms(int lane, std::span<const int> sms, std::vector<Room>& rooms) {
+  const Running& running = lanes_[static_cast<std::size_t>(lane)];
+  const int kernel = running.waiting >= 0 ? running.waiting : running.kernel;
+  rooms.clear();
+  int mix = -1;
+  int blocks = 0;
+  for (const int sm : sms) {
+    if (running.left_out != nullptr && (*running.left_out)[static_cast<std::size_t>(sm)]) continue;
+    // Neighbours mostly hold the same.
+    if (at(sm).mix != mix) {
+      mix = at(sm).mix;
+      blocks = mixes_.room(mix, kernel);
+    }
+    if (blocks > 0) rooms.push_back({sm, blocks});
+  }
 }
 
-void SmPool::work(int lane, int sm, int count, double work) {
+double SmPool::scatter(const Running& running, std::int64_t block) {
+  return running.spread > 0 ? 1.0 + running.spread * scattered(static_cast<std::uint64_t>(block)) : 1.0;
+}
+
+void SmPool::place(int lane, int sm, int count, double work, std::int64_t first) {
+  Running& running = lanes_[static_cast<std::size_t>(lane)];
+  const double scattered_work = work * scatter(running, first);
+  if (running.waiting < 0) return this->work(lane, sm, count, scattered_work);
   list(sm);
-  Residents& residents = bring_up(sm)[static_cast<std::size_t>(lane)];
-  insert(residents, {residents.progress + work, count});
-  residents.count += count;
+  count_waiting(sm, lane, count);
+  running.to_start.push_back({sm, count, scattered_work});
+}
+
+std::int64_t SmPool::fill(int lane, std::span<const Room> rooms, double work, std::int64_t first) {
+  for (const Room& room : rooms) {
+    place(lane, room.sm, room.blocks, work, first);
+    first += room.blocks;
+  }
+  return first;
+}
+
+inline void SmPool::work(int lane, int sm, int count, double work) {
+  list(sm);
+  residents_.bring_up(sm, now_);
+  residents_.add(lane, sm, count, work);
   count_residents(sm, lane, count);
 }
 
@@ -192,16 +194,6 @@ void SmPool::leave(int lane, std::int64_t count) {
   }
 }
 
-void SmPool::insert(Residents& residents, const Cohort& cohort) {
-  const auto later = std::lower_bound(residents.cohorts.begin(), residents.cohorts.end(), cohort.end,
-                                      [](const Cohort& one, double end) { return one.end > end; });
-  if (later != residents.cohorts.end() && later->end == cohort.end) {
-    later->count += cohort.count;
-  } else {
-    residents.cohorts.insert(later, cohort);
-  }
-}
-
 void SmPool::set_copying(bool copying) {
   rates_.set_copying(copying);
   copying_changed_ = true;
@@ -209,51 +201,58 @@ void SmPool::set_copying(bool copying) {
 
 inline const double* SmPool::lane_rates(int mix) {
   const auto at = static_cast<std::size_t>(mix);
-  const bool known = at < lane_rates_.size() && lane_rates_[at].stamp == stamp_;
-  return known ? lane_rates_[at].rates.data() : new_lane_rates(mix);
+  if (at >= stamps_.size() || stamps_[at] != stamp_) set_lane_rates(mix);
+  return lane_rates_.data() + at * lanes_.size();
 }
 
-const double* SmPool::new_lane_rates(int mix) {
-  if (lane_rates_.size() < mixes_.size()) lane_rates_.resize(mixes_.size());
-  LaneRates& made = lane_rates_[static_cast<std::size_t>(mix)];
+void SmPool::set_lane_rates(int mix) {
+  const auto at = static_cast<std::size_t>(mix);
+  stamps_.resize(std::max(stamps_.size(), mixes_.size()), -1);
+  lane_rates_.resize(stamps_.size() * lanes_.size());
   const Mix& shares = mixes_.mix(mix);
   const std::vector<double>& rates = rates_.rates(mix);
-  made.rates.assign(lanes_.size(), 0);
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     const auto share = std::ranges::find(shares, lanes_[lane].kernel, &Share::kernel);
-    if (share != shares.end()) made.rates[lane] = rates[static_cast<std::size_t>(share - shares.begin())];
+    lane_rates_[at * lanes_.size() + lane] = share == shares.end() ? 0 : rates[static_cast<std::size_t>(share - shares.begin())];
   }
-  made.stamp = stamp_;
-  return made.rates.data();
-}
-
-inline void SmPool::set_rates(int sm, const double* rates) {
-  Sm& here = at(sm);
-  const double passed = now_ - here.since;
-  here.since = now_;
-  double next = kNever;
-  Residents* const of = residents_.data() + static_cast<std::size_t>(sm) * lanes_.size();
-  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-    Residents& residents = of[lane];
-    if (residents.count == 0) continue;
-    residents.progress += passed * residents.rate;
-    residents.rate = rates[lane];
-    next = std::min(next, now_ + (residents.cohorts.back().end - residents.progress) / residents.rate);
-  }
-  next_[static_cast<std::size_t>(sm)] = next;
+  stamps_[at] = stamp_;
 }
 
 void SmPool::set_all_rates() {
+  for (const int mix : rates_.held()) static_cast<void>(lane_rates(mix));
+  const double* const rates = lane_rates_.data();
+  const auto rates_of = [&](std::size_t sm) { return rates + static_cast<std::size_t>(sms_[sm].mix) * lanes_.size(); };
+  residents_.set_all_rates(now_, rates_of, next_.data());
+  for (std::size_t group = 0; group < group_next_.size(); ++group) refresh(group);
+}
+
+void SmPool::set_changed_rates() {
   int mix = -1;
   const double* rates = nullptr;
-  for (int sm = 0; sm < sms(); ++sm) {
-    // Neighbours mostly hold the same.
+  for (const int sm : changed_) {
     if (at(sm).mix != mix) {
       mix = at(sm).mix;
       rates = lane_rates(mix);
     }
-    set_rates(sm, rates);
+    next_[static_cast<std::size_t>(sm)] = residents_.set_rates(sm, now_, rates);
   }
+  // SMs mostly change in their order.
+  std::size_t refreshed = group_next_.size();
+  for (const int sm : changed_) {
+    const std::size_t group = static_cast<std::size_t>(sm) / kGroup;
+    if (group != refreshed) refresh(group);
+    refreshed = group;
+  }
+}
+
+void SmPool::refresh(std::size_t group) {
+  // By halves, so that no comparison waits for the one before.
+  std::array<double, kGroup> least{};
+  std::copy_n(next_.begin() + static_cast<std::ptrdiff_t>(group * kGroup), kGroup, least.begin());
+  for (std::size_t half = kGroup / 2; half > 0; half /= 2) {
+    for (std::size_t at = 0; at < half; ++at) least[at] = std::min(least[at], least[at + half]);
+  }
+  group_next_[group] = least.front();
 }
 
 void SmPool::settle() {
@@ -267,18 +266,11 @@ void SmPool::settle() {
     rates_.add(here.mix, 1);
     here.settled = here.mix;
   }
-  const auto refresh = [this](std::size_t group) {
-    const std::size_t last = std::min(next_.size(), (group + 1) * kGroup);
-    group_next_[group] = *std::min_element(next_.begin() + static_cast<std::ptrdiff_t>(group * kGroup),
-                                           next_.begin() + static_cast<std::ptrdiff_t>(last));
-  };
   if (mixes_changed && rates_.update()) {
     ++stamp_;
     set_all_rates();
-    for (std::size_t group = 0; group < group_next_.size(); ++group) refresh(group);
   } else {
-    for (const int sm : changed_) set_rates(sm, lane_rates(at(sm).mix));
-    for (const int sm : changed_) refresh(static_cast<std::size_t>(sm) / kGroup);
+    set_changed_rates();
   }
   changed_.clear();
 }

@@ -8,6 +8,7 @@
 
 #include "backend_sim/engine.hpp"
 #include "backend_sim/mix_table.hpp"
+#include "backend_sim/residents.hpp"
 #include "backend_sim/shared_rates.hpp"
 
 namespace elbowroom::sim {
@@ -15,6 +16,12 @@ namespace elbowroom::sim {
 /// By how much the durations of a computation's blocks vary: the machine's spread, none for a kernel of very many waves or tiles.
 /// `most`: of its blocks on an SM.
 double block_spread(const Machine& machine, const SimKernel& kernel, int most);
+
+/// More blocks of a kernel that an SM can hold.
+struct Room {
+  int sm = 0;
+  int blocks = 0;
+};
 
 /// The SMs with their resident blocks, each progressing at the shared rates. Blocks are told apart by lane: a lane runs one kernel
 /// at a time.
@@ -34,6 +41,8 @@ class SmPool {
   /// Starts `count` blocks from number `first` on, of `work` each (tiles, or shares of a collective), on an SM that has room.
   /// Blocks that work with those of other devices wait there for start().
   void place(int lane, int sm, int count, double work, std::int64_t first);
+  /// The same for all blocks that each of these SMs has room for; the number of the first block that is not placed.
+  std::int64_t fill(int lane, std::span<const Room> rooms, double work, std::int64_t first);
   /// Lets so many of the lane's waiting blocks begin to work, and so many of those that are done leave: first come, first served.
   void start(int lane, std::int64_t count);
   void leave(int lane, std::int64_t count);
@@ -43,6 +52,7 @@ class SmPool {
   void settle();
 
   [[nodiscard]] int sms() const { return static_cast<int>(sms_.size()); }
+  [[nodiscard]] int gpcs() const { return gpcs_; }
   [[nodiscard]] int gpc(int sm) const { return sm % gpcs_; }
   /// Blocks of one side.
   [[nodiscard]] int computing(int sm) const { return at(sm).computing; }
@@ -51,25 +61,16 @@ class SmPool {
   [[nodiscard]] const Mix& mix(int sm) const { return mixes_.mix(at(sm).mix); }
   /// More blocks of the lane's kernel that the SM can hold.
   [[nodiscard]] int room(int lane, int sm);
+  /// Those of `sms` that can hold any, in their order.
+  void find_rooms(int lane, std::span<const int> sms, std::vector<Room>& rooms);
   /// SMs on which something changed since the last settle(), in the order of the changes.
   [[nodiscard]] const std::vector<int>& changed() const { return changed_; }
   [[nodiscard]] SharedRates& rates() { return rates_; }
 
  private:
-  struct Cohort {
-    double end = 0;  ///< in the progress of its lane on its SM
-    int count = 0;
-  };
-  struct Residents {
-    int count = 0;
-    double progress = 0;
-    double rate = 0;
-    std::vector<Cohort> cohorts;  ///< latest end first
-  };
   struct Sm {
     int computing = 0;
     int communicating = 0;
-    double since = 0;     ///< when progress was last brought up to date
     int mix = 0;          ///< what is resident
     int settled = 0;      ///< the mix when rates were last set
     bool listed = false;  ///< in changed_
@@ -91,31 +92,24 @@ class SmPool {
     std::deque<Waiting> to_leave;
   };
 
-  /// How fast a block of each lane's kernel progresses on an SM with a mix; 0 where the mix has none of it.
-  struct LaneRates {
-    std::int64_t stamp = -1;
-    std::vector<double> rates;
-  };
-
   [[nodiscard]] const Sm& at(int sm) const { return sms_[static_cast<std::size_t>(sm)]; }
   Sm& at(int sm) { return sms_[static_cast<std::size_t>(sm)]; }
-  /// By lane; until a rate is set anew.
+  /// How fast a block of each lane's kernel progresses on an SM with that mix, by lane; 0 where the mix has none of it. Until a
+  /// rate is set anew or another mix is asked for.
   const double* lane_rates(int mix);
-  const double* new_lane_rates(int mix);
-  /// Moves the SM's blocks on to now; what is resident there, by lane.
-  std::span<Residents> bring_up(int sm);
+  void set_lane_rates(int mix);
   void list(int sm);
-  /// `rates`: by lane, of the SM's mix.
-  void set_rates(int sm, const double* rates);
   void set_all_rates();
+  void set_changed_rates();
+  /// Finds a group's next end.
+  void refresh(std::size_t group);
   void count_residents(int sm, int lane, int change);
   void count_waiting(int sm, int lane, int change);
   void work(int lane, int sm, int count, double work);
-  static void insert(Residents& residents, const Cohort& cohort);
+  /// Of a block's work, by which it takes longer than others of its kernel.
+  [[nodiscard]] static double scatter(const Running& running, std::int64_t block);
   /// Removes what ends on an SM whose time has come.
   void remove_ended(int sm, double slack);
-  /// Removes blocks of a lane that are done; those that take another tile stay.
-  int remove_ended(Running& running, Residents& residents, double end_slack);
   /// SMs that a partition of so many leaves out.
   const std::vector<bool>& partition(int left_out);
 
@@ -126,14 +120,15 @@ class SmPool {
   double now_ = 0;
   MixTable mixes_;
   SharedRates rates_;
-  std::vector<LaneRates> lane_rates_;  ///< by mix
-  std::int64_t stamp_ = 0;             ///< counts what makes lane rates stale: new rates, another kernel on a lane
+  std::vector<double> lane_rates_;    ///< by mix and lane
+  std::vector<std::int64_t> stamps_;  ///< by mix: that of its lane rates
+  std::int64_t stamp_ = 0;            ///< counts what makes lane rates stale: new rates, another kernel on a lane
   std::vector<Sm> sms_;
-  std::vector<Residents> residents_;  ///< by SM and lane
+  Residents residents_;
   std::vector<Running> lanes_;
   std::map<int, std::vector<bool>> partitions_;
   std::vector<std::int64_t> ended_;  ///< by lane
-  std::vector<double> next_;         ///< by SM
+  std::vector<double> next_;         ///< by SM, and kNever up to whole groups
   std::vector<double> group_next_;   ///< least of each group of SMs, so that finding the next end does not look at all
   std::vector<int> changed_;
   bool copying_changed_ = false;  ///< since the last settle()
