@@ -53,13 +53,15 @@ def parser(description: str | None, **sizes: int) -> argparse.ArgumentParser:
 
 
 def _device(options: argparse.Namespace) -> torch.device:
-    ranks = int(os.environ["WORLD_SIZE"])
+    here = int(os.environ.get("LOCAL_WORLD_SIZE", os.environ["WORLD_SIZE"]))
     if options.device == "cpu":
         return torch.device("cpu")
     if not torch.cuda.is_available():
         skip("no CUDA device is usable")
-    if torch.cuda.device_count() < max(ranks, 2):
-        skip(f"{torch.cuda.device_count()} GPUs are here, {max(ranks, 2)} are needed")
+    if torch.cuda.device_count() < here:
+        skip(f"{torch.cuda.device_count()} GPUs are here, {here} are needed")
+    if os.environ["WORLD_SIZE"] == "1":
+        skip("1 rank, 2 are needed")
     device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
     torch.cuda.set_device(device)
     return device
