@@ -29,7 +29,7 @@ for program in $ELBOWROOM_HOOK_PROGRAMS; do
   for hook in $("$program" list); do
     run "$program" "$hook" || fail "$hook: exit code $?: $(cat "$work/said")"
     code=0
-    run "$program" "$hook" past || code=$?
+    ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 run "$program" "$hook" past || code=$?
     { [ "$code" = 1 ] && grep -qF ': expected ' "$work/said"; } ||
       fail "$hook: nothing is missed without it (exit code $code): $(cat "$work/said")"
   done
