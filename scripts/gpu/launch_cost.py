@@ -8,7 +8,8 @@ and work on the CPU in between as programs do. The difference is what a launch c
 while an all-reduce runs. Processes differ by a third in what a launch takes them; within one process the two can be compared.
 
 The arms are the program alone, where both are the same function; `--policy gate`, which follows every launch; and `auto`, which has
-ended its comparisons by then and rests. Needs two GPUs and PyTorch 2.9 or later. Exit code 1 where a launch of the program failed.
+ended its comparisons by then and rests. Needs PyTorch 2.9 or later, and two GPUs. On one, ranks that NCCL takes for two hosts share it: give
+--reduced-mib 16 then. Exit code 1 where a launch of the program failed.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ import launched
 LAUNCHER = Path(__file__).resolve().parent.parent.parent / "examples" / "pytorch" / "launch.py"
 DRIVER, FUNCTION = "libcuda.so.1", "cuLaunchKernel"
 BLOCK = 100
-REDUCED = 1 << 29  # elements of bf16: 1 GiB, which takes longer than two blocks
 
 
 def base_of_driver() -> int:
@@ -78,15 +78,23 @@ def both_orders(differences: list[float]) -> float:
     return (statistics.median(differences[::2]) + statistics.median(differences[1::2])) / 2
 
 
-def work(steps: int, warm_up: int, offset: int) -> None:
+def own_device(rank: int, torch: object) -> int:
+    count = torch.cuda.device_count()
+    if count < int(os.environ["WORLD_SIZE"]):
+        os.environ |= {"NCCL_HOSTID": f"node-{rank}", "NCCL_SOCKET_IFNAME": "lo"}
+    return rank % count
+
+
+def work(steps: int, warm_up: int, offset: int, reduced_mib: int) -> None:
     """One rank."""
     import torch
     import torch.distributed as dist
 
     rank = int(os.environ["RANK"])
-    torch.cuda.set_device(rank)
-    dist.init_process_group("nccl", device_id=torch.device("cuda", rank))
-    large = torch.zeros(REDUCED, device="cuda", dtype=torch.bfloat16)
+    device = own_device(rank, torch)
+    torch.cuda.set_device(device)
+    dist.init_process_group("nccl", device_id=torch.device("cuda", device))
+    large = torch.zeros(reduced_mib << 19, device="cuda", dtype=torch.bfloat16)
     launches = Launches(torch, offset)
     times: dict[str, list[float]] = {"outside": [], "inside": []}
     missed = 0
@@ -120,6 +128,7 @@ def launch(options: argparse.Namespace, arm: str, prefix: list[str], offset: int
         report = Path(folder) / "report.json"
         under = [*prefix, "--report", str(report), "--"] if prefix else []
         worker = [__file__, "--work", "--offset", str(offset), "--steps", str(options.steps), "--warm-up", str(options.warm_up)]
+        worker += ["--reduced-mib", str(options.reduced_mib)]
         done = launched.run([*under, sys.executable, str(LAUNCHER), "-n", "2", *worker], os.environ, options.timeout)
         rows = [json.loads(line) for line in done.output.splitlines() if line.startswith("{")]
         result = {"arm": arm, "code": done.code, "ranks": rows}
@@ -147,12 +156,13 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=60, help="of one launch, in seconds")
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--warm-up", type=int, default=200, help="steps before them, in which `auto` compares")
+    parser.add_argument("--reduced-mib", type=int, default=1024, help="of the all-reduce, which is to take longer than two blocks")
     parser.add_argument("--json", default="")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--offset", type=int, default=0, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
-        work(options.steps, options.warm_up, options.offset)
+        work(options.steps, options.warm_up, options.offset, options.reduced_mib)
         return 0
     begin, results, offset = time.monotonic(), [], offset_in_driver()
     for _ in range(options.launches):
