@@ -3,7 +3,7 @@
 # machine with one GPU both ranks share it: what is shown then is that it works; times say nothing.
 # Binaries are taken from build/gpu (made by scripts/gpu/collect.sh) or from build/release.
 #   usage: scripts/gpu/two_nodes.sh OUT STEP...
-#   steps: bench step tune plain run own-memory
+#   steps: bench step steps torchrun tune plain run own-memory; `steps` verifies training steps of every kind, small ones
 #   STEP_SECONDS (100) bounds each.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -73,7 +73,37 @@ for node in "${nodes[@]}"; do wait "$node" || code=$?; done
 tail -n 25 "$OUT/$name"-[01].log
 exit $code
 TEXT
-export OUT=$out GPUS=$gpus
+# steps.sh: a line for each training step: its name and whether each scheme ran and verified.
+cat >"$out/steps.sh" <<'TEXT'
+wide='--hidden 1024 --ffn 2816 --tokens 1024'
+shape="--layers 1 $wide"
+experts='--layers 1 --hidden 1024 --ffn 2048 --experts 4 --tokens 1024'
+failed=0
+while read -r name options; do
+  "$BIN" step transformer --name "$name" $options --json "$OUT/$name.step.json" >"$OUT/$name.sizes" || failed=1
+  "$BIN" launch -n 2 --nodes 2 -- "$BIN" bench --backend cuda --scenario "$OUT/$name.step.json" --scheme sequential,concurrent,priority --trials 2 \
+    --timeout 20 >"$OUT/$name.txt" 2>"$OUT/$name.err"
+  code=$?
+  ((code == 0)) || failed=1
+  echo "$name: exit code $code; $(grep -cE '^[* ] (sequential|concurrent|priority) ' "$OUT/$name.txt") of 3 schemes; $(grep -m1 -oE '[0-9]+ operations, [0-9]+ of them communicate' "$OUT/$name.txt"); $(grep -v progress "$OUT/$name.err" | grep -vE '\[[0-9]+/' | head -2 | tr '\n' ' ')"
+done <<STEPS
+dp $shape --dp 2
+dp-f32 $shape --dp 2 --gradients f32
+dp-bf16 $shape --dp 2 --gradients f32 --compress bf16
+dp-fp8 $shape --dp 2 --compress fp8
+dp-powersgd $shape --dp 2 --compress powersgd=8
+dp-topk $shape --dp 2 --compress topk=0.01
+fsdp $shape --fsdp 2
+tp $shape --tp 2
+tp-sequence $shape --tp 2 --sequence-parallel
+pp --layers 2 $wide --pp 2 --micro 4
+pp-interleaved --layers 4 $wide --pp 2 --micro 4 --schedule interleaved
+ep $experts --ep 2
+ep-uneven $experts --ep 2 --imbalance 1.5
+STEPS
+exit $failed
+TEXT
+export OUT=$out GPUS=$gpus BIN=$bin/elbowroom
 export PROGRAM=${PROGRAM:-"examples/programs/ddp.py --deterministic --layers 2 --hidden 512 --ffn 1024 --tokens 512 --steps 60 --warm-up 5"}
 port=29600
 for step in "$@"; do
@@ -83,11 +113,14 @@ for step in "$@"; do
   case $step in
     bench) check bench "${launch[@]}" bench --backend cuda --scenario "$out/case.json" --scheme $schemes --trials 5 --timeout 40 --json "$out/bench.json" --trace "$out/trace" ;;
     step) check step "${launch[@]}" bench --backend cuda --scenario "$out/step.json" --scheme sequential,concurrent,priority --trials 5 --timeout 40 ;;
+    steps) check steps bash "$out/steps.sh" ;;
+    torchrun) PROGRAM="--no-python $BIN bench --backend cuda --scenario $out/case.json --scheme sequential,priority --trials 3 --timeout 40" \
+      check torchrun bash "$out/programs.sh" shared torchrun env ;;
     tune) check tune "${launch[@]}" tune --backend cuda --scenario "$out/case.json" --budget 15 --timeout 40 ;;
     plain) check plain bash "$out/programs.sh" shared plain env ;;
     run) check run bash "$out/programs.sh" shared run "$bin/elbowroom" run --no-memory --verbose --report "$out/run-@.json" -- ;;
     own-memory) check own-memory bash "$out/programs.sh" own own "$bin/elbowroom" run --no-memory --verbose --report "$out/own-@.json" -- ;;
-    *) echo "two_nodes.sh: '$step', expected one of bench step tune plain run own-memory" >&2; exit 2 ;;
+    *) echo "two_nodes.sh: '$step', expected one of bench step steps torchrun tune plain run own-memory" >&2; exit 2 ;;
   esac
 done
 exit "$failed"
