@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 import chromium
+import figures
 
 TESTS = Path(__file__).resolve().parents[1]
 UNIT = TESTS / "unit"
@@ -37,15 +39,6 @@ def without_library() -> str:
     return done.stderr.strip() if done.returncode == 77 else ""
 
 
-def numbers_of(value: Any) -> set[float]:
-    """Every number of a document."""
-    if isinstance(value, dict):
-        return set().union(*map(numbers_of, value.values())) if value else set()
-    if isinstance(value, list):
-        return set().union(*map(numbers_of, value)) if value else set()
-    return {float(value)} if isinstance(value, (int, float)) and not isinstance(value, bool) else set()
-
-
 def large_trace(path: Path, spans: int) -> None:
     """One GPU, `spans` kernels of 3 us every 4 us on each of two streams: compute and communication."""
     begin = {"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "args": {"name": "GPU 0 · large tuned"}}
@@ -55,6 +48,12 @@ def large_trace(path: Path, spans: int) -> None:
             kind, tid = ("compute", 1) if at % 2 == 0 else ("communication", 2)
             file.write(f',\n{{"ph": "X", "cat": "{kind}", "name": "kernel {at % 5}", "pid": 1, "tid": {tid}, "ts": {at // 2 * 4}.0, "dur": 3.0, "args": {{}}}}')
         file.write("\n]}\n")
+
+
+def off_by_one(found: re.Match[str]) -> str:
+    """The number with its last digit one higher."""
+    decimals = len(found[0].partition(".")[2])
+    return f"{float(found[0]) + 10.0**-decimals:.{decimals}f}"
 
 
 class PageTest(unittest.TestCase):
@@ -93,7 +92,7 @@ class PageTest(unittest.TestCase):
         self.assertIn("figures of several kinds", self.page.run("document.querySelector('header p').textContent"))
 
     def test_every_figure_is_in_a_document(self) -> None:
-        known = set().union(*(numbers_of(json.loads(path.read_text(encoding="utf-8"))) for path in DOCUMENTS))
+        known = set().union(*(figures.numbers_of(json.loads(path.read_text(encoding="utf-8"))) for path in DOCUMENTS))
         shown = self.page.run("[...document.querySelectorAll('[data-exact]')].map((one) => Number(one.dataset.exact))")
         self.assertGreater(len(shown), 100)
         self.assertEqual([one for one in shown if one not in known], [])
@@ -203,6 +202,43 @@ class PageTest(unittest.TestCase):
         self.assertLessEqual(self.page.run("document.documentElement.scrollWidth"), 420)
         self.page.call("Emulation.setDeviceMetricsOverride", width=1280, height=900, deviceScaleFactor=1, mobile=False)
         self.page.until(f"{FIRST}.getBoundingClientRect().width > 420")
+
+
+class QuickSuiteTest(unittest.TestCase):
+    """The page of `elbowroom bench --suite quick` in the simulator, as the README makes it."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.folder = tempfile.TemporaryDirectory()
+        folder = Path(cls.folder.name)
+        cls.result, cls.trace, cls.html = folder / "quick.json", folder / "quick.trace.json", folder / "quick.html"
+        command = [os.environ["ELBOWROOM_BIN"], "bench", "--backend", "sim", "--suite", "quick", "-g", "2", "--json", str(cls.result), "--trace", str(cls.trace)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr)
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.folder.cleanup()
+
+    def test_every_figure_that_is_shown_is_in_the_document(self) -> None:
+        report([self.result], self.html)
+        document = json.loads(self.result.read_text(encoding="utf-8"))
+        known = figures.Known(document)
+        with chromium.Page(self.html) as page:
+            shown = page.run(figures.SHOWN)
+        said = [one for one in shown if one["figure"] and figures.NUMBER.search(one["text"])]
+        # Of 15 schedules: median, low and high in pictures, and a row of nine numbers or more.
+        self.assertGreater(len(said), 15 * 12)
+        self.assertEqual([(one["text"], known.lacks(one)) for one in shown if known.lacks(one)], [])
+        # The test itself: a figure that is off by one of its last digit is in no document.
+        wrong = [{**one, "text": figures.NUMBER.sub(off_by_one, one["text"])} for one in said if "." in one["text"]]
+        unseen = [one["text"] for one in wrong if not known.lacks(one)]
+        self.assertLess(len(unseen), len(wrong) / 20, unseen)
+
+    def test_takes_less_than_a_megabyte(self) -> None:
+        report([self.result, self.trace], self.html)
+        self.assertLess(self.html.stat().st_size, 1_000_000)
 
 
 class LargeTraceTest(unittest.TestCase):
