@@ -71,8 +71,26 @@ complains "--objective: 'watts', expected time, energy or product"
 expect 2 tune --backend sim --energy-window 1 --budget 0.1
 complains '--energy-window: given, expected only with --objective energy or product'
 
-expect 0 tune --backend hip --scenario "$work/gelu.json" --objective product --energy-window $window --budget 0.05 --candidates 4 --json "$work/tune.json"
-says '# energy of an iteration: '
-says '# because: product: '
-grep -qF '"objective": "product"' "$work/tune.json" || fail 'the document does not say the objective'
+# By whatever objective: no more of it than any baseline takes, and what that costs beside the fastest baseline is said.
+for objective in energy product; do
+  expect 0 tune --backend hip --scenario "$work/gelu.json" --objective $objective --energy-window $window --budget 0.05 --candidates 4 --json "$work/tune.json"
+  says '# energy of an iteration: '
+  says "# because: $objective: "
+  grep -qF "\"objective\": \"$objective\"" "$work/tune.json" || fail 'the document does not say the objective'
+  python3 - "$work/tune.json" $objective <<'PY' || fail 'worse than a baseline, or its cost is not said'
+import json, statistics, sys
+case = json.load(open(sys.argv[1]))["cases"][0]
+timed = [one for one in case["afresh"] if "energy" in one]
+baselines = [one for one in timed if one["schedule"] != "tuned"]
+time = lambda one: statistics.median(one["times_us"])
+joules = lambda one: one["energy"]["joules"]
+value = joules if sys.argv[2] == "energy" else lambda one: joules(one) * time(one)
+chosen = next(one for one in timed if (one["schedule"], one["plan"]) == (case["scheme"], case["plan"]))
+assert len(baselines) >= 3 and value(chosen) <= min(map(value, baselines)), case["scheme"]
+fastest = min(baselines, key=time)
+cost = [100 * (of(chosen) / of(fastest) - 1) for of in (time, joules)]
+words = f"; beside {fastest['schedule']}, the fastest baseline: time {cost[0]:+.1f} %, energy {cost[1]:+.1f} %"
+assert words in case["reason"], (words, case["reason"])
+PY
+done
 finish
