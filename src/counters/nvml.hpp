@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/energy/meter.hpp"
@@ -34,6 +35,17 @@ struct NvmlProcess {
   unsigned compute_instance;
 };
 
+/// nvmlPciInfo_t, of nvmlDeviceGetPciInfo_v3.
+struct NvmlPlace {
+  char legacy_bus_id[16];
+  unsigned domain;
+  unsigned bus;
+  unsigned device;
+  unsigned device_id;
+  unsigned subsystem_id;
+  char bus_id[32];
+};
+
 struct NvmlCalls {
   int (*init)() = nullptr;
   int (*shutdown)() = nullptr;
@@ -48,6 +60,9 @@ struct NvmlCalls {
   int (*clock_reasons)(NvmlDevice device, unsigned long long* reasons) = nullptr;
   int (*mig_mode)(NvmlDevice device, unsigned* now, unsigned* pending) = nullptr;
   int (*processes)(NvmlDevice device, unsigned* count, NvmlProcess* processes) = nullptr;
+  int (*device_count)(unsigned* count) = nullptr;
+  int (*handle_by_index)(unsigned index, NvmlDevice* device) = nullptr;
+  int (*place)(NvmlDevice device, NvmlPlace* place) = nullptr;
 };
 
 /// NVML as this machine has it. `unavailable` names the files that were tried.
@@ -55,5 +70,8 @@ Result<NvmlCalls> load_nvml();
 
 /// Over given calls, the required ones bound; as open_energy_meter(). Ends them by `shutdown`.
 Result<std::unique_ptr<EnergyMeter>> make_nvml_meter(const NvmlCalls& calls, std::span<const std::string> bus_ids);
+
+/// Where the machine's GPUs are on the bus, "0000:1b:00.0", in NVML's order. `unavailable` where the driver does not say.
+Result<std::vector<std::string>> nvml_bus_ids(const NvmlCalls& calls);
 
 }  // namespace elbowroom::counters

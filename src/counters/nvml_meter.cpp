@@ -112,7 +112,45 @@ class NvmlMeter final : public EnergyMeter {
   std::vector<Gpu> gpus_;
 };
 
+/// NVML in use for a scope.
+class InUse {
+ public:
+  explicit InUse(const NvmlCalls& calls) : calls_(calls), code_(calls.init()) {}
+  ~InUse() {
+    if (code_ == kSuccess) calls_.shutdown();
+  }
+  InUse(const InUse&) = delete;
+  InUse& operator=(const InUse&) = delete;
+  [[nodiscard]] int code() const { return code_; }
+
+ private:
+  const NvmlCalls& calls_;
+  int code_;
+};
+
+Error refusal(const NvmlCalls& calls, const char* call, int code) {
+  return unavailable(fmt::format("{}: {}", call, calls.error_string(code)));
+}
+
 }  // namespace
+
+Result<std::vector<std::string>> nvml_bus_ids(const NvmlCalls& calls) {
+  if (calls.device_count == nullptr || calls.handle_by_index == nullptr || calls.place == nullptr)
+    return unavailable("the driver's NVML is too old to name the machine's GPUs");
+  const InUse nvml(calls);
+  if (nvml.code() != kSuccess) return refusal(calls, "nvmlInit", nvml.code());
+  unsigned count = 0;
+  if (const int code = calls.device_count(&count); code != kSuccess) return refusal(calls, "nvmlDeviceGetCount", code);
+  std::vector<std::string> found;
+  for (unsigned index = 0; index < count; ++index) {
+    NvmlDevice device = nullptr;
+    NvmlPlace place{};
+    // One that this user may not see, or that has fallen off the bus, is none of the command's.
+    if (calls.handle_by_index(index, &device) != kSuccess || calls.place(device, &place) != kSuccess) continue;
+    found.push_back(fmt::format("{:04x}:{:02x}:{:02x}.0", place.domain, place.bus, place.device));
+  }
+  return found;
+}
 
 Result<std::unique_ptr<EnergyMeter>> make_nvml_meter(const NvmlCalls& calls, std::span<const std::string> bus_ids) {
   if (const int code = calls.init(); code != kSuccess) return unavailable(fmt::format("nvmlInit: {}", calls.error_string(code)));

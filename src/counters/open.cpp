@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "counters/amd_smi.hpp"
 #include "counters/nvml.hpp"
@@ -16,6 +17,19 @@ Result<std::unique_ptr<EnergyMeter>> open_energy_meter(std::span<const std::stri
   const Result<counters::AmdSmiCalls> amd = counters::load_amd_smi();
   if (amd) return counters::make_amd_smi_meter(*amd, bus_ids);
   return unavailable(fmt::format("{}; {}", nvml.error().message, amd.error().message));
+}
+
+Result<std::vector<MeteredGpu>> open_every_energy_meter() {
+  const Result<counters::NvmlCalls> nvml = counters::load_nvml();
+  if (!nvml) return nvml.error();
+  Result<std::vector<std::string>> bus_ids = counters::nvml_bus_ids(*nvml);
+  if (!bus_ids) return bus_ids.error();
+  std::vector<MeteredGpu> gpus;
+  for (std::string& bus_id : *bus_ids) {
+    Result<std::unique_ptr<EnergyMeter>> meter = counters::make_nvml_meter(*nvml, {&bus_id, 1});
+    gpus.push_back({std::move(bus_id), std::move(meter)});
+  }
+  return gpus;
 }
 
 }  // namespace elbowroom

@@ -76,7 +76,7 @@ Result<std::vector<Samples>> all_updates(std::span<const Samples> samples) {
   return updates;
 }
 
-/// The longest period of the GPUs. `invalid_input` where a counter moved too rarely in the window.
+/// As longest_period(), of updates.
 Result<Microseconds> slowest_period(std::span<const Samples> updates, Microseconds begin, Microseconds end) {
   Microseconds slowest{0};
   for (const Samples& moved : updates) {
@@ -161,15 +161,20 @@ double iterations_at(std::span<const RunSpan> runs, int iterations, Microseconds
 
 Result<JoulesPerIteration> joules_per_iteration(std::span<const Samples> samples, std::span<const RunSpan> runs, int iterations,
                                                 Microseconds begin, Microseconds end) {
-  const Result<std::vector<Samples>> updates = all_updates(samples);
-  if (!updates) return updates.error();
-  const Result<Microseconds> period = slowest_period(*updates, begin, end);
-  if (!period) return period.error();
   const auto done = [&](Microseconds at) { return iterations_at(runs, iterations, at); };
   const double all = done(end) - done(begin);
   if (all < static_cast<double>(kLeastRuns) * iterations) {
     return invalid_input(fmt::format("the window holds {:.1f} runs, expected at least {}", all / iterations, kLeastRuns));
   }
+  return joules_per_iteration(samples, all, begin, end);
+}
+
+Result<JoulesPerIteration> joules_per_iteration(std::span<const Samples> samples, double all, Microseconds begin,
+                                                Microseconds end) {
+  const Result<std::vector<Samples>> updates = all_updates(samples);
+  if (!updates) return updates.error();
+  const Result<Microseconds> period = slowest_period(*updates, begin, end);
+  if (!period) return period.error();
   const Result<Sums> whole = sums_of(samples, *updates, begin, end);
   if (!whole) return whole.error();
 
@@ -192,6 +197,12 @@ Result<JoulesPerIteration> joules_per_iteration(std::span<const Samples> samples
   result.iterations = all;
   if (whole->integrated && *whole->integrated > 0) result.counter_over_power = whole->counted / *whole->integrated;
   return result;
+}
+
+Result<Microseconds> longest_period(std::span<const Samples> samples, Microseconds begin, Microseconds end) {
+  const Result<std::vector<Samples>> updates = all_updates(samples);
+  if (!updates) return updates.error();
+  return slowest_period(*updates, begin, end);
 }
 
 Result<Watts> mean_power(std::span<const Samples> samples, Microseconds begin, Microseconds end) {

@@ -6,6 +6,7 @@
 
 #include "elbowroom/report/run_report.hpp"
 #include "page/reading.hpp"
+#include "page/run_energy_view.hpp"
 
 namespace elbowroom::page {
 namespace {
@@ -148,6 +149,7 @@ Result<Document> read_run(std::string_view text, const std::string& source) {
     add_fact(document, "seconds", members.exact("wall_s"));
     members.need("processes", "an array");
     members.need("total", "an object");
+    add_run_energy(members, document);
     Section total{"all processes", "", {}};
     Members activity = members.object("total");
     add_activity(activity, total);

@@ -120,6 +120,11 @@ Result<ProcessReport> parse_process_report(std::string_view text, const std::str
     report.durations.push_back(
         {duration.text("kind"), duration.text("kernel"), Microseconds(duration.amount("us")), duration.count("launches")});
   });
+  Members steps = members.object("steps");
+  report.steps = {steps.count("repetitions"), steps.count("collectives"), Microseconds(steps.amount("begin_us")),
+                  Microseconds(steps.amount("end_us"))};
+  report.gpus = members.texts("gpus");
+  report.begun = Microseconds(members.amount("begun_us"));
   Members trial = members.object("ab");
   report.activity.library = detail::comm_library_of(members.object("nccl"), report.activity.collectives);
   report.activity.library.version = trial.count("library_version");

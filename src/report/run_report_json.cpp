@@ -2,6 +2,7 @@
 
 #include "elbowroom/report/run_report.hpp"
 #include "report/comm_library.hpp"
+#include "report/energy_json.hpp"
 #include "report/json_values.hpp"
 
 namespace elbowroom {
@@ -90,6 +91,7 @@ std::string to_json(const RunReport& report, int indent) {
   written["wall_s"] = report.wall.count();
   written["same_bits"] = detail::text_or_null(report.same_bits);
   written["no_budgets"] = detail::text_or_null(report.no_budgets);
+  written["energy"] = report.energy ? detail::energy_json(*report.energy) : OrderedJson();
   OrderedJson& processes = written["processes"] = OrderedJson::array();
   for (const ProcessReport& process : report.processes) {
     OrderedJson& row = processes.emplace_back(OrderedJson::parse(process.document, nullptr, /*allow_exceptions=*/false));

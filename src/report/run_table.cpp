@@ -162,6 +162,7 @@ std::string to_table(const RunReport& report) {
                                   report.exit_code, report.wall.count(), command_line(report.command));
   table += processes_line(report);
   for (const std::string& line : report.damaged) table += fmt::format("# damaged report: {}\n", line);
+  if (report.energy) table += fmt::format("# {}\n", in_words(*report.energy));
   if (report.processes.empty()) return table;
   table += summary_lines(total);
   table += trial_lines(report.processes);

@@ -1,8 +1,12 @@
 // A stand-in for NVML: every GPU draws ELBOWROOM_FAKE_NVML_WATTS (100), its counter moves every ELBOWROOM_FAKE_NVML_PERIOD_MS (1).
-// ELBOWROOM_FAKE_NVML_TROUBLE is one of: mig, permission, unsupported, neighbour, init, unknown, stuck.
+// ELBOWROOM_FAKE_NVML_GPUS (2) is how many it lists, from 0000:1b:00.0 on.
+// ELBOWROOM_FAKE_NVML_TROUBLE is one of: mig, permission, unsupported, neighbour, init, unknown, stuck, second (the second GPU
+// alone has no counter).
 #include <time.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 
 #include "counters/nvml.hpp"
@@ -11,6 +15,7 @@ namespace {
 
 using elbowroom::counters::NvmlDevice;
 using elbowroom::counters::NvmlFieldValue;
+using elbowroom::counters::NvmlPlace;
 using elbowroom::counters::NvmlProcess;
 
 constexpr int kNotSupported = 3;
@@ -29,6 +34,9 @@ double number(const char* name, double otherwise) {
 }
 
 double watts() { return number("ELBOWROOM_FAKE_NVML_WATTS", 100); }
+
+NvmlDevice handle_of(unsigned index) { return reinterpret_cast<NvmlDevice>(static_cast<std::uintptr_t>(index) + 1); }
+unsigned index_of(NvmlDevice device) { return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(device)) - 1; }
 
 double milliseconds_now() {
   timespec now{};
@@ -59,13 +67,28 @@ const char* nvmlErrorString(int code) {
 }
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, NvmlDevice* device) {
-  static char any;
-  *device = reinterpret_cast<NvmlDevice>(&any);
+  *device = handle_of(std::strstr(bus_id, ":1c:") == nullptr ? 0 : 1);
   return trouble("unknown") || *bus_id == '\0' ? kNotFound : 0;
 }
 
-int nvmlDeviceGetTotalEnergyConsumption(NvmlDevice, unsigned long long* millijoules) {
-  if (trouble("unsupported")) return kNotSupported;
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = static_cast<unsigned>(number("ELBOWROOM_FAKE_NVML_GPUS", 2));
+  return 0;
+}
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, NvmlDevice* device) {
+  *device = handle_of(index);
+  return 0;
+}
+
+int nvmlDeviceGetPciInfo_v3(NvmlDevice device, NvmlPlace* place) {
+  *place = {};
+  place->bus = 0x1b + index_of(device);
+  return 0;
+}
+
+int nvmlDeviceGetTotalEnergyConsumption(NvmlDevice device, unsigned long long* millijoules) {
+  if (trouble("unsupported") || (trouble("second") && index_of(device) == 1)) return kNotSupported;
   if (trouble("permission")) return kNoPermission;
   const double period = number("ELBOWROOM_FAKE_NVML_PERIOD_MS", 1);
   const auto periods = trouble("stuck") ? 1ULL : static_cast<unsigned long long>(milliseconds_now() / period);

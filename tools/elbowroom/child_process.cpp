@@ -39,11 +39,12 @@ int wait_and_forward(pid_t child, const SignalQueue& signals) {
 }  // namespace
 
 Result<ChildEnd> run_child(const std::vector<std::string>& command, const EnvironmentChanges& changes,
-                           const std::vector<std::string>& removed) {
+                           const std::vector<std::string>& removed, const std::function<void()>& when_started) {
   const SignalQueue signals;
   const pid_t self = getpid();
   const Result<StartedProcess> child = start_process(command, changes, removed, signals, [self] { end_with(self); });
   if (!child) return child.error();
+  if (child->failure == 0) when_started();
   const int code = wait_and_forward(child->pid, signals);
   if (child->failure == 0) return ChildEnd{code, {}};
   return ChildEnd{exit_code_of_start(child->failure), start_problem(command.front(), child->failure)};

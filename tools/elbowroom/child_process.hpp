@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,8 @@ struct ChildEnd {
 /// Runs a command in this process's place: same standard streams, same process group, looked up in PATH. SIGINT, SIGTERM, SIGHUP,
 /// SIGQUIT, SIGUSR1 and SIGUSR2 that are sent to this process go to the command; returns when it has ended. Should this process be
 /// killed, the command gets SIGTERM. Names in `removed` are taken out of its environment. `failed` when no process could be made.
-/// For single-threaded callers.
+/// For single-threaded callers: `when_started` may start threads, which inherit that these signals are none of theirs.
 Result<ChildEnd> run_child(const std::vector<std::string>& command, const EnvironmentChanges& changes,
-                           const std::vector<std::string>& removed);
+                           const std::vector<std::string>& removed, const std::function<void()>& when_started);
 
 }  // namespace elbowroom

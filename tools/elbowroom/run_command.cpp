@@ -16,6 +16,8 @@
 
 #include "child_process.hpp"
 #include "console.hpp"
+#include "elbowroom/counters/open.hpp"
+#include "elbowroom/energy/watch.hpp"
 #include "elbowroom/report/run_closing.hpp"
 #include "elbowroom/report/run_report.hpp"
 #include "elbowroom/tune/profile_file.hpp"
@@ -38,6 +40,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A counter moves every 100 ms on most GPUs. An energy window's ends are on a line between moves, so more gains nothing.
+constexpr Microseconds kBetweenReadings{20'000};
+
 class Run {
  public:
   explicit Run(RunRequest request) : request_(std::move(request)) {}
@@ -50,7 +55,7 @@ class Run {
     prepare(*library);
 
     const auto begin = std::chrono::steady_clock::now();
-    const Result<ChildEnd> end = run_child(request_.command, changes_, removed_);
+    const Result<ChildEnd> end = run_child(request_.command, changes_, removed_, [this] { watch_energy(); });
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     if (!end) return end.error();
     if (!end->problem.empty()) {
@@ -58,7 +63,8 @@ class Run {
       return end->exit_code;
     }
     if (folder_ && request_.wants_report()) {
-      const RunReport collected = collect(folder_->path(), end->exit_code, wall);
+      RunReport collected = collect(folder_->path(), end->exit_code, wall);
+      if (watch_) collected.energy = energy_of_run(collected.processes, watch_->stop());
       report(collected);
       learn(collected);
       remember(collected);
@@ -67,6 +73,11 @@ class Run {
   }
 
  private:
+  /// The command is running already: opening counters may take a driver seconds.
+  void watch_energy() {
+    if (request_.energy && folder_) watch_.emplace(open_every_energy_meter, kBetweenReadings);
+  }
+
   /// Files by which the interposer and this process tell each other something, each named by a variable. What a run around this one
   /// set for itself is taken out.
   Status hand_over() {
@@ -156,6 +167,7 @@ class Run {
                                      report.damaged.size() + report.processes.size(), report.damaged.front()));
     }
     if (const std::string closing = closing_line(report); !closing.empty() && request_.wants_closing()) print_notice(kRun, closing);
+    if (report.energy && !request_.quiet && !request_.verbose) print_notice(kRun, in_words(*report.energy));
     if (request_.report_file.empty()) return;
     const Status written = write_document(request_.report_file, kRunSchema, to_json(report));
     if (!written) print_notice(kRun, written.error().message);
@@ -183,6 +195,7 @@ class Run {
 
   RunRequest request_;
   std::optional<RunFolder> folder_;
+  std::optional<EnergyWatch> watch_;
   EnvironmentChanges changes_;
   std::vector<std::string> removed_;
 };
@@ -219,6 +232,8 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
       "Take what this profile's measured choices say of kernels, products and collectives; ELBOWROOM_PROFILE when absent");
   run->add_flag("--learn", arguments->learn, "Keep the durations that this run learns in the profile, for later ones");
   run->add_option("--report", arguments->report_file, "Write elbowroom.run/1 to this file; - for standard output");
+  run->add_flag("--energy", arguments->energy,
+                "Measure what a step takes of the GPUs' energy, by their counters (NVML), while the command runs");
   run->add_flag("--no-memory", arguments->no_memory,
                 "Neither use what auto chose in earlier runs nor keep what it chooses in this one");
   run->add_flag("--same-bits", arguments->same_bits,

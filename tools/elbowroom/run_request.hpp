@@ -29,6 +29,7 @@ struct RunArguments {
   bool no_memory = false;
   bool same_bits = false;
   bool gradient_views = false;
+  bool energy = false;
   std::vector<std::string> settings;
   std::vector<std::string> caps;
   std::vector<std::string> communication;
@@ -55,11 +56,12 @@ struct RunRequest {
   bool quiet = false;
   std::optional<std::string> hook;  ///< the folder for Python programs; none: they are left as they are
   bool gradient_views = false;      ///< DDP's gradients may be views of its buckets
+  bool energy = false;              ///< joules of a step are measured
 
   /// `auto` says what it found.
   [[nodiscard]] bool wants_closing() const { return policy == run::Policy::automatic && !quiet; }
   [[nodiscard]] bool wants_report() const {
-    return verbose || !report_file.empty() || !learn_into.empty() || !memory.empty() || wants_closing();
+    return energy || verbose || !report_file.empty() || !learn_into.empty() || !memory.empty() || wants_closing();
   }
 };
 

@@ -3,10 +3,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/energy/meter.hpp"
+#include "elbowroom/energy/watch.hpp"
 
 namespace elbowroom {
 
@@ -14,5 +16,9 @@ namespace elbowroom {
 /// `unavailable` says in one line why there are none: no library, a GPU that it does not know, a partition (MIG), no permission, no
 /// such counter.
 ELBOWROOM_API Result<std::unique_ptr<EnergyMeter>> open_energy_meter(std::span<const std::string> bus_ids);
+
+/// Those of all GPUs of this machine that NVML knows, each by itself: one without a counter refuses no other. Takes as long as the
+/// driver takes to begin. `unavailable` where NVML is not here or names no GPUs.
+ELBOWROOM_API Result<std::vector<MeteredGpu>> open_every_energy_meter();
 
 }  // namespace elbowroom

@@ -59,11 +59,18 @@ inline constexpr int kWindowParts = 10;
 ELBOWROOM_API Result<JoulesPerIteration> joules_per_iteration(std::span<const Samples> samples, std::span<const RunSpan> runs,
                                                               int iterations, Microseconds begin, Microseconds end);
 
+/// The same of a window that holds so many `iterations`, whatever they were made of.
+ELBOWROOM_API Result<JoulesPerIteration> joules_per_iteration(std::span<const Samples> samples, double iterations,
+                                                              Microseconds begin, Microseconds end);
+
 /// In a window: of a single one the pauses around it would be a part that differs from window to window.
 inline constexpr std::size_t kLeastRuns = 2;
 
 /// Of a counter inside a window; its ends are then uncertain by 5 % of it at most.
 inline constexpr int kLeastUpdates = 20;
+
+/// The longest of the GPUs' periods. `invalid_input` where a counter moved fewer than kLeastUpdates times in the window.
+ELBOWROOM_API Result<Microseconds> longest_period(std::span<const Samples> samples, Microseconds begin, Microseconds end);
 
 /// Power while nothing runs, all GPUs together.
 ELBOWROOM_API Result<Watts> mean_power(std::span<const Samples> samples, Microseconds begin, Microseconds end);

@@ -13,6 +13,7 @@
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/base/time.hpp"
 #include "elbowroom/model/kernel_footprint.hpp"
+#include "elbowroom/report/run_energy.hpp"
 
 namespace elbowroom {
 
@@ -154,7 +155,17 @@ struct ProcessReport {
   Trial trial;
   std::string device;  ///< of the first GPU, as its driver names it; empty: none was seen
   std::vector<KindDuration> durations;
-  std::string document;  ///< the report as it was read: a merged report keeps fields that are unknown here
+  /// The longest stretch in which it repeated one sequence of collectives; times are those of Sampler::now().
+  struct Steps {
+    std::int64_t repetitions = 0;  ///< 0: it repeated none
+    std::int64_t collectives = 0;  ///< in one of them
+    Microseconds begin{0};
+    Microseconds end{0};
+  };
+  Steps steps;
+  std::vector<std::string> gpus;  ///< that it launched something beside collectives on, "0000:1b:00.0"
+  Microseconds begun{0};          ///< when it first called the driver; 0: it does not say
+  std::string document;           ///< the report as it was read: a merged report keeps fields that are unknown here
   /// What the hook into Python programs did, `elbowroom.symmetric/1`; empty: nothing is known of it.
   std::string symmetric_memory;
 };
@@ -171,6 +182,7 @@ struct RunReport {
   bool asks_library = false;         ///< for a budget, or for settings of communicators
   std::string same_bits;             ///< what asked for the same results to the bit; empty: nothing did
   std::string no_budgets;            ///< because of what `auto` compared no budgets; empty: it did, or compared nothing
+  std::optional<RunEnergy> energy = std::nullopt;  ///< absent: nobody asked for joules
 };
 
 /// Reads one report. Absent fields keep their defaults. `invalid_input`, one line that begins with `source`, when the text is no

@@ -63,6 +63,7 @@ struct DeviceInfo {
   std::uint32_t max_shared_per_block = 0;   ///< bytes, opted in
   std::uint32_t shared_granule = 128;  ///< bytes; shared memory is given to blocks in such pieces (on sm_80 and later by default)
   std::array<char, run::kLongestDeviceName + 1> name{};  ///< as the driver names it, zero-terminated; empty: unknown
+  std::array<char, 24> bus_id{};                         ///< "0000:1b:00.0", zero-terminated; empty: unknown
 };
 
 struct Text {
@@ -236,6 +237,7 @@ struct ProcessFacts {
   int pid = 0;
   const char* program = "";
   int device_count = 0;
+  std::uint64_t begun_ns = 0;  ///< when the driver was first called, by the clock of launches
   const char* const* driver_entries = nullptr;
   std::size_t driver_entry_count = 0;
   const char* const* passed_through = nullptr;  ///< "function: reason", beyond what the core passed through itself

@@ -278,7 +278,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   std::uint64_t step = 0;
   if (known.kernels[kernel_index].communication) {
     if (facts.note.own_blocks) { known.budgets.on_own_blocks(facts.grid.count()); }
-    step = note_collective(signature_of(facts, known.kernels[kernel_index].id, key));
+    step = note_collective(signature_of(facts, known.kernels[kernel_index].id, key), facts.host_time_ns);
   }
   if (rest.on()) {
     pass_at_rest(facts, kernel_index, key);

@@ -12,7 +12,7 @@ GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::u
   const Stream* before = known.order.find_stream(stream);
   const bool captured = before != nullptr && known.order.active_capture(*before) != 0;
   GraphStep begun;
-  if (graph.collectives > 0 && !captured) { begun.step = state_->note_collective(key); }
+  if (graph.collectives > 0 && !captured) { begun.step = state_->note_collective(key, host_time_ns); }
   if (state_->rest.on() && !state_->times_steps()) { begun.step = 0; }
   if (graph.waits && !captured) {
     if (Stream* waiting = state_->disturb(stream, hold)) { state_->wait_for_host(*waiting); }

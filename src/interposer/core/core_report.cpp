@@ -34,9 +34,25 @@ void write_process(ReportWriter& out, const ProcessFacts& process, const Rules& 
   out.key("pid").number(static_cast<std::uint64_t>(process.pid)).key("program").text(process.program);
   out.key("policy").text(text(rules.policy));
   out.key("device_count_seen").number(static_cast<std::uint64_t>(std::max(process.device_count, 0)));
+  out.key("begun_us").microseconds(process.begun_ns);
   out.key("driver_entries").begin_array();
   write_texts(out, process.driver_entries, process.driver_entry_count);
   out.end_array();
+}
+
+void write_gpus(ReportWriter& out, const Knowledge& known) {
+  out.key("gpus").begin_array();
+  for (std::size_t device = 0; device < known.devices.size(); ++device) {
+    const bool met = (known.devices_known >> device & 1U) != 0;
+    if (met && known.devices[device].bus_id[0] != '\0') { out.text(known.devices[device].bus_id.data()); }
+  }
+  out.end_array();
+}
+
+void write_steps(ReportWriter& out, const StepStretch& longest) {
+  out.key("steps").begin_object().key("repetitions").number(longest.repetitions);
+  out.key("collectives").number(longest.collectives);
+  out.key("begin_us").microseconds(longest.begin_ns).key("end_us").microseconds(longest.end_ns).end_object();
 }
 
 void write_launches(ReportWriter& out, Knowledge& known, std::uint64_t at_rest) {
@@ -238,6 +254,8 @@ void Core::report(const ProcessFacts& process, const Sink& sink) {
   write_process(out, process, state_->rules);
   if (!hold.held()) { out.key("interrupted").number(1); }
   if (hold.held()) { state_->count_all_passed(); }
+  write_gpus(out, known);
+  write_steps(out, known.stretches.longest());
   write_launches(out, known, state_->rest.launches());
   write_collectives(out, known);
   write_kernels(out, known);

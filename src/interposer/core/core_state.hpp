@@ -20,6 +20,7 @@
 #include "interposer/core/ranks_in_step.hpp"
 #include "interposer/core/rest.hpp"
 #include "interposer/core/step_marks.hpp"
+#include "interposer/core/step_stretch.hpp"
 #include "interposer/core/table.hpp"
 
 namespace elbowroom::interposer {
@@ -125,6 +126,7 @@ struct Knowledge {
   std::array<DeviceNames, kMaxDevices> device_names{};  ///< those of the rules that each has
   std::uint64_t devices_known = 0;                      ///< bit per device
   StepMarks steps;
+  StepStretches stretches;
   AbTrial trial;
   BudgetArms budgets;
   RanksInStep ranks;                                  ///< who tries and chooses the arms of `trial`
@@ -220,7 +222,7 @@ struct CoreState {
   [[nodiscard]] std::optional<KnownArm> remembered_arm() const;
   /// The number of the step that begins with this collective; 0: none does. May begin or end a rest: what was known of the
   /// program's order is gone after that, pointers into it included.
-  std::uint64_t note_collective(std::uint64_t signature);
+  std::uint64_t note_collective(std::uint64_t signature, std::uint64_t host_time_ns);
   /// The next launch of the shape on the stream may take the short way, from the thread that launches now; `kind` is null where
   /// none is known.
   void let_pass(const LaunchFacts& facts, std::uint16_t kernel, const LaunchKind* kind);
@@ -248,6 +250,7 @@ struct CoreState {
   void read_passed();
   class Followed;
   void count_passed(const PassedKind& what, std::uint64_t launches);
+  StepMarks::Mark count_step(std::uint64_t signature, std::uint64_t host_time_ns);
   void find_step();
   void lose_step();
   void begin_step();

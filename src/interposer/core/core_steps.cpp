@@ -68,11 +68,22 @@ void CoreState::begin_step() {
   tell_ranks();
 }
 
-std::uint64_t CoreState::note_collective(std::uint64_t signature) {
-  if (rules.policy != Policy::automatic || !rules.trial) { return 0; }
+// Whatever the policy: energy is told by the step.
+StepMarks::Mark CoreState::count_step(std::uint64_t signature, std::uint64_t host_time_ns) {
+  const StepMarks::Mark mark = known.steps.on_collective(signature);
+  if (mark == StepMarks::Mark::lost) { known.stretches.on_lost(); }
+  if (mark == StepMarks::Mark::step) {
+    known.stretches.on_step(known.steps.period(), known.steps.repetitions_per_step(), host_time_ns);
+  }
+  return mark;
+}
+
+std::uint64_t CoreState::note_collective(std::uint64_t signature, std::uint64_t host_time_ns) {
   bool begun = false;
   const bool was_locked = known.steps.locked();
-  switch (known.steps.on_collective(signature)) {
+  const StepMarks::Mark mark = count_step(signature, host_time_ns);
+  if (!compares(rules)) { return 0; }
+  switch (mark) {
     case StepMarks::Mark::none:
       break;
     case StepMarks::Mark::lost:

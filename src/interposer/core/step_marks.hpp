@@ -25,6 +25,8 @@ class StepMarks {
   Mark on_collective(std::uint64_t signature);
   [[nodiscard]] bool locked() const { return locked_; }
   [[nodiscard]] std::uint32_t period() const { return repetition_.period; }
+  /// Repetitions in a step.
+  [[nodiscard]] std::uint32_t repetitions_per_step() const { return repetition_.step_length / repetition_.period; }
   /// Names the repetition, wherever in it the search began.
   [[nodiscard]] std::uint64_t pattern() const { return repetition_.pattern; }
 

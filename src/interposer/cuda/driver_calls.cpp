@@ -16,6 +16,7 @@ DriverCalls DriverCalls::find() {
   find_call(calls.ctx_get_stream_priority_range, "cuCtxGetStreamPriorityRange");
   find_call(calls.device_get_attribute, "cuDeviceGetAttribute");
   find_call(calls.device_get_name, "cuDeviceGetName");
+  find_call(calls.device_get_bus_id, "cuDeviceGetPCIBusId");
   find_call(calls.stream_get_ctx, "cuStreamGetCtx");
   find_call(calls.stream_get_flags, "cuStreamGetFlags");
   find_call(calls.stream_wait_event, "cuStreamWaitEvent");

@@ -48,6 +48,7 @@ concept Callable =
       { calls.event_query(event) } -> std::same_as<int>;
       { calls.event_elapsed_time(&milliseconds, event, event) } -> std::same_as<int>;
       { calls.device_get_name(static_cast<char*>(nullptr), number, number) } -> std::same_as<int>;
+      { calls.device_get_bus_id(static_cast<char*>(nullptr), number, number) } -> std::same_as<int>;
       { calls.graph_get_nodes(graph, &node, &count) } -> std::same_as<int>;
       { calls.graph_node_get_type(node, &number) } -> std::same_as<int>;
       { calls.graph_child_graph(node, &graph) } -> std::same_as<int>;

@@ -34,6 +34,7 @@ struct Interposer {
   process::ForeignEvents foreign_events;
   LaunchTimer<D> timer;
   process::Overhead overhead;
+  std::uint64_t begun_ns = process::now_ns();
 
   Interposer(const typename D::Calls& calls, const Rules& read, std::unique_ptr<Core> made)
       : core(std::move(made)), rules(read), driver(calls), timer(driver, *core) {}

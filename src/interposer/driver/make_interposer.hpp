@@ -57,6 +57,10 @@ struct Asked {
         driver.calls.device_get_name(info.name.data(), static_cast<int>(info.name.size()), device) != D::kSuccess) {
       info.name = {};
     }
+    if (driver.calls.device_get_bus_id == nullptr ||
+        driver.calls.device_get_bus_id(info.bus_id.data(), static_cast<int>(info.bus_id.size()), device) != D::kSuccess) {
+      info.bus_id = {};
+    }
     return info;
   }
 
@@ -77,7 +81,8 @@ void at_exit() {
   Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire);
   if (state == nullptr) { return; }
   if (state->used.exchange(false)) {
-    process::write_process_report({*state->core, state->overhead, state->driver.devices_seen(), D::kFinder, D::kWriteMore});
+    process::write_process_report(
+        {*state->core, state->overhead, state->driver.devices_seen(), state->begun_ns, D::kFinder, D::kWriteMore});
   }
   // In a handler that interrupted us. The process may still wait for threads that wait for this one.
   if (OwnMutex::held_here()) {
@@ -109,6 +114,7 @@ void after_fork_in_child() {
   new (&state.foreign_events) process::ForeignEvents();
   new (&state.timer) LaunchTimer<D>(state.driver, *state.core);
   new (&state.overhead) process::Overhead();
+  state.begun_ns = process::now_ns();
   state.used.store(false);
 }
 

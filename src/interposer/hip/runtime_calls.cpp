@@ -14,6 +14,7 @@ RuntimeCalls RuntimeCalls::find() {
   find_call(calls.set_device, "hipSetDevice");
   find_call(calls.device_get_attribute, "hipDeviceGetAttribute");
   find_call(calls.device_get_name, "hipDeviceGetName");
+  find_call(calls.device_get_bus_id, "hipDeviceGetPCIBusId");
   find_call(calls.device_get_stream_priority_range, "hipDeviceGetStreamPriorityRange");
   find_call(calls.get_stream_device_id, "hipGetStreamDeviceId");
   find_call(calls.stream_create_with_priority, "hipStreamCreateWithPriority");

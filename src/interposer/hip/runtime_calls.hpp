@@ -18,6 +18,7 @@ struct RuntimeCalls {
   int (*set_device)(int);
   int (*device_get_attribute)(int*, int attribute, int device);
   int (*device_get_name)(char* name, int length, int device);
+  int (*device_get_bus_id)(char* text, int length, int device);
   int (*device_get_stream_priority_range)(int* least, int* greatest);
   int (*get_stream_device_id)(hip::Stream);  ///< the device itself, negative where there is none
   int (*stream_create_with_priority)(hip::Stream*, unsigned flags, int priority);

@@ -83,7 +83,8 @@ struct ReportSource {
   Core& core;
   const Overhead& overhead;
   int devices_seen;
-  const char* finder;  ///< the function that finds functions, as a prefix of the entries that it gave out
+  std::uint64_t begun_ns;  ///< ProcessFacts::begun_ns
+  const char* finder;      ///< the function that finds functions, as a prefix of the entries that it gave out
   void (*write_more)(ReportWriter& out) = nullptr;  ///< ProcessFacts::write_more
 };
 

@@ -159,6 +159,7 @@ void write_process_report(const ReportSource& source) {
   facts.pid = getpid();
   facts.program = program_invocation_short_name;
   facts.device_count = source.devices_seen;
+  facts.begun_ns = source.begun_ns;
   facts.write_more = source.write_more;
   facts.driver_entries = entries.pointers.data();
   facts.driver_entry_count = entries.count;

@@ -60,6 +60,10 @@ int cuDeviceGetName(char* name, int length, int) {
   std::snprintf(name, static_cast<std::size_t>(length), "Fake Device");
   return 0;
 }
+int cuDeviceGetPCIBusId(char* text, int length, int device) {
+  std::snprintf(text, static_cast<std::size_t>(length), "0000:%02X:00.0", 27 + device);
+  return 0;
+}
 int cuDeviceGetAttribute(int* value, int attribute, int) {
   fake::reached("cuDeviceGetAttribute");
   switch (attribute) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace elbowroom::counters {
@@ -15,6 +16,8 @@ using ::testing::HasSubstr;
 // nvml.h: nvmlFieldValue_t has 40 bytes with the value behind type and code, nvmlProcessInfo_t 24.
 static_assert(sizeof(NvmlFieldValue) == 40 && offsetof(NvmlFieldValue, value) == 32);
 static_assert(sizeof(NvmlProcess) == 24);
+// nvmlPciInfo_t: two texts around five numbers.
+static_assert(sizeof(NvmlPlace) == 68 && offsetof(NvmlPlace, bus) == 20 && offsetof(NvmlPlace, bus_id) == 36);
 
 /// What the table's functions answer; one test at a time.
 struct Answers {
@@ -52,6 +55,17 @@ NvmlCalls nvml_calls() {
   table.clock_reasons = [](NvmlDevice, unsigned long long* reasons) { return *reasons = 0x1 | 0x4 | 0x40, 0; };
   table.mig_mode = [](NvmlDevice, unsigned* now, unsigned*) { return *now = answers().mig, 0; };
   table.processes = [](NvmlDevice, unsigned* count, NvmlProcess*) { return *count = answers().processes, 0; };
+  table.device_count = [](unsigned* count) { return *count = 3, 0; };
+  table.handle_by_index = [](unsigned index, NvmlDevice* device) {
+    *device = reinterpret_cast<NvmlDevice>(static_cast<std::uintptr_t>(index));
+    return index == 1 ? 4 : 0;
+  };
+  table.place = [](NvmlDevice device, NvmlPlace* place) {
+    place->domain = 1;
+    place->bus = 0x1b + static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(device));
+    place->device = 3;
+    return 0;
+  };
   return table;
 }
 
@@ -107,6 +121,24 @@ TEST(Nvml, RefusesInOneLine) {
             "GPU 0000:1b:00.0: nvmlDeviceGetTotalEnergyConsumption: Insufficient Permissions");
   answers().energy_code = 3;
   EXPECT_EQ(make_nvml_meter(table, kOne).error().kind, ErrorKind::unavailable);
+}
+
+TEST(Nvml, NamesTheGpusThatThisUserMaySee) {
+  const NvmlCalls table = nvml_calls();
+  const Result<std::vector<std::string>> places = nvml_bus_ids(table);
+  ASSERT_TRUE(places) << places.error().message;
+  EXPECT_THAT(*places, ElementsAre("0001:1b:03.0", "0001:1d:03.0"));
+  EXPECT_EQ(answers().shutdowns, 1);
+}
+
+TEST(Nvml, SaysWhyItNamesNoGpus) {
+  NvmlCalls table = nvml_calls();
+  table.init = [] { return 9; };
+  EXPECT_EQ(nvml_bus_ids(table).error().message, "nvmlInit: Insufficient Permissions");
+  EXPECT_EQ(answers().shutdowns, 0);
+  table = nvml_calls();
+  table.place = nullptr;
+  EXPECT_EQ(nvml_bus_ids(table).error().message, "the driver's NVML is too old to name the machine's GPUs");
 }
 
 }  // namespace

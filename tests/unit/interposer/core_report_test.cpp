@@ -134,5 +134,35 @@ TEST(CoreReport, CountsNoCollectiveAsForgottenThatIsOver) {
   EXPECT_EQ(json::parse(program.report())["launches"]["collectives_forgotten"], 0);
 }
 
+// Two collectives in turn repeat, found after 24 of them; a step takes three repetitions. Those that begin with the 25th, 31st,
+// 37th and 43rd of 44 are marked: nine repetitions lie between the first mark and the last. One collective comes each microsecond.
+TEST(CoreReport, SaysWhenStepsWerePassedWhateverThePolicy) {
+  for (const Policy policy : {Policy::observe, Policy::priority, Policy::gate, Policy::automatic}) {
+    Program program(rules_of(policy));
+    program.fake.device.bus_id = {"0000:1B:00.0"};
+    const std::uint64_t begin = program.now_ns;
+    for (int repetition = 0; repetition < 22; ++repetition) {
+      for (const FunctionId collective : {kAllReduce, kAllGather}) {
+        program.launch(collective, kCommStream);
+        program.now_ns += 1'000;
+      }
+    }
+    const json report = json::parse(program.report());
+    EXPECT_EQ(report["gpus"], json::array({"0000:1B:00.0"}));
+    EXPECT_EQ(report["steps"]["repetitions"], 9) << text(policy);
+    EXPECT_EQ(report["steps"]["collectives"], 2);
+    EXPECT_EQ(report["steps"]["begin_us"], static_cast<double>(begin) / 1'000 + 24);
+    EXPECT_EQ(report["steps"]["end_us"], static_cast<double>(begin) / 1'000 + 42);
+  }
+}
+
+TEST(CoreReport, HasNoStepsWhereNothingRepeats) {
+  Program program(rules_of(Policy::observe));
+  for (int i = 0; i < 5; ++i) { program.launch(kAllReduce, kCommStream); }
+  const json report = json::parse(program.report());
+  EXPECT_EQ(report["gpus"], json::array());
+  EXPECT_EQ(report["steps"]["repetitions"], 0);
+}
+
 }  // namespace
 }  // namespace elbowroom::interposer

@@ -163,17 +163,17 @@ TEST(Tune, ShowsTheSearchAndWhatWasChosen) {
 TEST(Run, ShowsWhatWasComparedAndWhatWasDone) {
   const Document document = read(run_text());
   EXPECT_EQ(fact(document, "command"), "python3 train.py --name 'two words'");
-  EXPECT_THAT(titles(document), ElementsAre("process 41", "all processes"));
-  const Times* gains = view_of<Times>(document.sections[0]);
+  EXPECT_THAT(titles(document), ElementsAre("energy", "process 41", "all processes"));
+  const Times* gains = view_of<Times>(document.sections[1]);
   ASSERT_NE(gains, nullptr);
   ASSERT_EQ(gains->rows.size(), 2U);  // a plain step gains nothing over itself
   EXPECT_TRUE(gains->rows[1].marked);
   EXPECT_EQ(gains->rows[1].median, 9.82);
-  EXPECT_EQ(table_of(document.sections[0], "Buffers on symmetric memory")->rows.size(), 2U);
-  const Table* kernels = table_of(document.sections[1], "Kernels that could run beside a collective");
+  EXPECT_EQ(table_of(document.sections[1], "Buffers on symmetric memory")->rows.size(), 2U);
+  const Table* kernels = table_of(document.sections[2], "Kernels that could run beside a collective");
   ASSERT_NE(kernels, nullptr);
   EXPECT_TRUE(kernels->rows[0][3].is_null());  // a duration that nobody learned
-  EXPECT_EQ(table_of(document.sections[1], "Reports that could not be read")->rows.size(), 1U);
+  EXPECT_EQ(table_of(document.sections[2], "Reports that could not be read")->rows.size(), 1U);
 }
 
 TEST(Validation, SaysWhatIsComparedWithWhat) {

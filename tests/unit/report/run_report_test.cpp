@@ -1,5 +1,6 @@
 #include "elbowroom/report/run_report.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -58,6 +59,9 @@ json process(int pid) {
   written["overhead"] = {
       {"nanoseconds", 250000}, {"calls", 1200}, {"nanoseconds_per_launch_outside", 100}, {"nanoseconds_per_launch_inside", 800}};
   written["device"] = "NVIDIA H200";
+  written["gpus"] = {"0000:1B:00.0", "0000:1C:00.0"};
+  written["begun_us"] = 1'500.25;
+  written["steps"] = {{"repetitions", 90}, {"collectives", 16}, {"begin_us", 2'000.5}, {"end_us", 9'000.75}};
   written["durations"] = json::array({{{"kind", "00000000000000a1"}, {"kernel", "nvjet"}, {"us", 190.5}, {"launches", 40}}});
   written["ab"] = {
       {"state", "settled"},
@@ -115,6 +119,12 @@ TEST(RunReport, ReadsEveryField) {
   EXPECT_EQ(report.trial.state, "settled");
   EXPECT_EQ(report.trial.arm, "priority, gate");
   EXPECT_EQ(report.device, "NVIDIA H200");
+  EXPECT_THAT(report.gpus, ::testing::ElementsAre("0000:1B:00.0", "0000:1C:00.0"));
+  EXPECT_EQ(report.begun, Microseconds(1'500.25));
+  EXPECT_EQ(report.steps.repetitions, 90);
+  EXPECT_EQ(report.steps.collectives, 16);
+  EXPECT_EQ(report.steps.begin, Microseconds(2'000.5));
+  EXPECT_EQ(report.steps.end, Microseconds(9'000.75));
   ASSERT_EQ(report.durations.size(), 1U);
   EXPECT_EQ(report.durations[0].kind, "00000000000000a1");
   EXPECT_EQ(report.durations[0].kernel, "nvjet");
