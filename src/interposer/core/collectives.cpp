@@ -6,8 +6,6 @@
 namespace elbowroom::interposer {
 namespace {
 
-constexpr std::uint64_t bit(unsigned chain) { return std::uint64_t{1} << chain; }
-
 template <class Visit>
 void for_each_bit(std::uint64_t mask, Visit visit) {
   for (; mask != 0; mask &= mask - 1) { visit(static_cast<unsigned>(std::countr_zero(mask))); }
@@ -17,15 +15,15 @@ void for_each_bit(std::uint64_t mask, Visit visit) {
 
 void Collectives::note_over(unsigned chain) {
   if (!is_over(chain)) { return; }
-  live_ &= ~bit(chain);
-  captured_ &= ~bit(chain);
-  eager_[static_cast<std::size_t>(worlds_[chain].device)] &= ~bit(chain);
+  live_ &= ~bit_at(chain);
+  captured_ &= ~bit_at(chain);
+  eager_[static_cast<std::size_t>(worlds_[chain].device)] &= ~bit_at(chain);
 }
 
 std::uint64_t Collectives::chains_of(const World& world) const {
   if (world.capture == 0) { return eager_[static_cast<std::size_t>(world.device)]; }
   std::uint64_t chains = 0;
-  for_each_bit(captured_, [&](unsigned chain) { chains |= worlds_[chain] == world ? bit(chain) : 0; });
+  for_each_bit(captured_, [&](unsigned chain) { chains |= worlds_[chain] == world ? bit_at(chain) : 0; });
   return chains;
 }
 
@@ -84,8 +82,8 @@ Serial Collectives::add(const CollectiveFacts& facts, const World& world, Contex
   collective.serial = serial;
   link(collective, chain);
   before[chain] = serial;
-  live_ |= bit(chain);
-  (world.capture != 0 ? captured_ : eager_[static_cast<std::size_t>(world.device)]) |= bit(chain);
+  live_ |= bit_at(chain);
+  (world.capture != 0 ? captured_ : eager_[static_cast<std::size_t>(world.device)]) |= bit_at(chain);
   return serial;
 }
 

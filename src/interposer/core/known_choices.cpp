@@ -11,13 +11,13 @@ namespace elbowroom::interposer {
 namespace {
 
 constexpr std::string_view kPlain = "plain";
-constexpr std::string_view kBudget = "budget ";
+constexpr const char* kBudget = "budget ";
 
 /// The blocks at the end of a name, which is left without them; 0: there are none.
 std::uint8_t take_blocks(std::string_view& name) {
   const std::size_t at = name.rfind(kBudget);
   if (at == std::string_view::npos || (at != 0 && !name.substr(0, at).ends_with(", "))) { return 0; }
-  const std::string_view number = name.substr(at + kBudget.size());
+  const std::string_view number = name.substr(at + std::string_view(kBudget).size());
   std::uint8_t blocks = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), blocks);
   if (error != std::errc() || end != number.data() + number.size()) { return 0; }
@@ -40,9 +40,9 @@ ArmName arm_name(const char* controls, std::uint8_t blocks) {
   if (blocks == 0) {
     std::snprintf(name.data(), name.size(), "%s", controls);
   } else if (controls == kPlain) {
-    std::snprintf(name.data(), name.size(), "%s%u", kBudget.data(), static_cast<unsigned>(blocks));
+    std::snprintf(name.data(), name.size(), "%s%u", kBudget, static_cast<unsigned>(blocks));
   } else {
-    std::snprintf(name.data(), name.size(), "%s, %s%u", controls, kBudget.data(), static_cast<unsigned>(blocks));
+    std::snprintf(name.data(), name.size(), "%s, %s%u", controls, kBudget, static_cast<unsigned>(blocks));
   }
   return name;
 }

@@ -5,17 +5,12 @@
 #include <new>
 
 namespace elbowroom::interposer {
-namespace {
-
-constexpr std::uint64_t bit(unsigned place) { return std::uint64_t{1} << place; }
-
-}  // namespace
 
 unsigned PlaceSet::take(std::uint64_t sequence) {
   if (live_ == ~std::uint64_t{0}) { return kNone; }
   const unsigned place = (next_ + static_cast<unsigned>(std::countr_one(std::rotr(live_, static_cast<int>(next_))))) % 64;
   next_ = (place + 1) % 64;
-  live_ |= bit(place);
+  live_ |= bit_at(place);
   renew(place, sequence);
   return place;
 }
@@ -23,7 +18,7 @@ unsigned PlaceSet::take(std::uint64_t sequence) {
 std::uint64_t PlaceSet::drop_younger(std::uint64_t mask, std::uint64_t as_of) const {
   for (std::uint64_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto place = static_cast<unsigned>(std::countr_zero(rest));
-    if (born_[place] > as_of) { mask &= ~bit(place); }
+    if (born_[place] > as_of) { mask &= ~bit_at(place); }
   }
   return mask;
 }
@@ -181,8 +176,8 @@ SyncPoint ProgramOrder::add_host_action(Stream& stream) {
   if (stream.host_place == PlaceSet::kNone) {
     lost_ = true;
   } else {
-    order.host_actions |= bit(stream.host_place);
-    over.host_actions = again ? 0 : bit(stream.host_place);
+    order.host_actions |= bit_at(stream.host_place);
+    over.host_actions = again ? 0 : bit_at(stream.host_place);
   }
   order.as_of = over.sequence = sequence_;
   close(stream, order);

@@ -14,6 +14,12 @@ constexpr std::uint64_t mix(std::uint64_t value) {
 }
 constexpr std::uint64_t combine(std::uint64_t seed, std::uint64_t value) { return mix(seed ^ (value + 0x9e3779b97f4a7c15U)); }
 
+/// The key of what is known by its address.
+inline std::uint64_t key_of(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle); }
+
+/// The place's bit in a set of up to 64.
+constexpr std::uint64_t bit_at(unsigned place) { return std::uint64_t{1} << place; }
+
 constexpr std::size_t kCacheLine = 64;
 
 /// Fetches the cache lines from an object on to `end`, to be written.

@@ -6,72 +6,76 @@
 namespace elbowroom::interposer::cuda {
 namespace {
 
-using Hooks = driver::CaptureHooks<Driver>;
+using CaptureHooks = driver::CaptureHooks<Driver>;
 
 }  // namespace
 }  // namespace elbowroom::interposer::cuda
 
 using namespace elbowroom::interposer::cuda;
 
-int cuStreamBeginCapture(cu::Stream stream) { return Hooks::begin<&cuStreamBeginCapture>(kLegacy, stream); }
-int cuStreamBeginCapture_ptsz(cu::Stream stream) { return Hooks::begin<&cuStreamBeginCapture_ptsz>(kPerThread, stream); }
-int cuStreamBeginCapture_v2(cu::Stream stream, int mode) { return Hooks::begin<&cuStreamBeginCapture_v2>(kLegacy, stream, mode); }
+int cuStreamBeginCapture(cu::Stream stream) { return CaptureHooks::begin<&cuStreamBeginCapture>(kLegacy, stream); }
+int cuStreamBeginCapture_ptsz(cu::Stream stream) { return CaptureHooks::begin<&cuStreamBeginCapture_ptsz>(kPerThread, stream); }
+int cuStreamBeginCapture_v2(cu::Stream stream, int mode) {
+  return CaptureHooks::begin<&cuStreamBeginCapture_v2>(kLegacy, stream, mode);
+}
 int cuStreamBeginCapture_v2_ptsz(cu::Stream stream, int mode) {
-  return Hooks::begin<&cuStreamBeginCapture_v2_ptsz>(kPerThread, stream, mode);
+  return CaptureHooks::begin<&cuStreamBeginCapture_v2_ptsz>(kPerThread, stream, mode);
 }
 int cuStreamBeginCaptureToGraph(cu::Stream stream, cu::Graph graph, const cu::GraphNode* dependencies,
                                 const cu::GraphEdgeData* edges, std::size_t count, int mode) {
-  return Hooks::begin<&cuStreamBeginCaptureToGraph>(kLegacy, stream, graph, dependencies, edges, count, mode);
+  return CaptureHooks::begin<&cuStreamBeginCaptureToGraph>(kLegacy, stream, graph, dependencies, edges, count, mode);
 }
 int cuStreamBeginCaptureToGraph_ptsz(cu::Stream stream, cu::Graph graph, const cu::GraphNode* dependencies,
                                      const cu::GraphEdgeData* edges, std::size_t count, int mode) {
-  return Hooks::begin<&cuStreamBeginCaptureToGraph_ptsz>(kPerThread, stream, graph, dependencies, edges, count, mode);
+  return CaptureHooks::begin<&cuStreamBeginCaptureToGraph_ptsz>(kPerThread, stream, graph, dependencies, edges, count, mode);
 }
 int cuStreamBeginRecaptureToGraph(cu::Stream stream, int mode, cu::Graph graph, void* callback, void* data) {
-  return Hooks::begin<&cuStreamBeginRecaptureToGraph>(kLegacy, stream, mode, graph, callback, data);
+  return CaptureHooks::begin<&cuStreamBeginRecaptureToGraph>(kLegacy, stream, mode, graph, callback, data);
 }
 int cuStreamBeginRecaptureToGraph_ptsz(cu::Stream stream, int mode, cu::Graph graph, void* callback, void* data) {
-  return Hooks::begin<&cuStreamBeginRecaptureToGraph_ptsz>(kPerThread, stream, mode, graph, callback, data);
+  return CaptureHooks::begin<&cuStreamBeginRecaptureToGraph_ptsz>(kPerThread, stream, mode, graph, callback, data);
 }
 int cuStreamBeginCaptureToCig(cu::Stream stream, void* parameters) {
-  return Hooks::begin<&cuStreamBeginCaptureToCig>(kLegacy, stream, parameters);
+  return CaptureHooks::begin<&cuStreamBeginCaptureToCig>(kLegacy, stream, parameters);
 }
 int cuStreamBeginCaptureToCig_ptsz(cu::Stream stream, void* parameters) {
-  return Hooks::begin<&cuStreamBeginCaptureToCig_ptsz>(kPerThread, stream, parameters);
+  return CaptureHooks::begin<&cuStreamBeginCaptureToCig_ptsz>(kPerThread, stream, parameters);
 }
-int cuStreamEndCaptureToCig(cu::Stream stream) { return Hooks::end<&cuStreamEndCaptureToCig>(kLegacy, stream); }
-int cuStreamEndCaptureToCig_ptsz(cu::Stream stream) { return Hooks::end<&cuStreamEndCaptureToCig_ptsz>(kPerThread, stream); }
-int cuStreamEndCapture(cu::Stream stream, cu::Graph* graph) { return Hooks::end<&cuStreamEndCapture>(kLegacy, stream, graph); }
+int cuStreamEndCaptureToCig(cu::Stream stream) { return CaptureHooks::end<&cuStreamEndCaptureToCig>(kLegacy, stream); }
+int cuStreamEndCaptureToCig_ptsz(cu::Stream stream) { return CaptureHooks::end<&cuStreamEndCaptureToCig_ptsz>(kPerThread, stream); }
+int cuStreamEndCapture(cu::Stream stream, cu::Graph* graph) {
+  return CaptureHooks::end<&cuStreamEndCapture>(kLegacy, stream, graph);
+}
 int cuStreamEndCapture_ptsz(cu::Stream stream, cu::Graph* graph) {
-  return Hooks::end<&cuStreamEndCapture_ptsz>(kPerThread, stream, graph);
+  return CaptureHooks::end<&cuStreamEndCapture_ptsz>(kPerThread, stream, graph);
 }
 
 int cuGraphInstantiate(cu::GraphExec* exec, cu::Graph graph, cu::GraphNode* error_node, char* log, std::size_t log_bytes) {
-  return Hooks::instantiate_with_log<&cuGraphInstantiate>(exec, graph, error_node, log, log_bytes);
+  return CaptureHooks::instantiate_with_log<&cuGraphInstantiate>(exec, graph, error_node, log, log_bytes);
 }
 int cuGraphInstantiate_v2(cu::GraphExec* exec, cu::Graph graph, cu::GraphNode* error_node, char* log, std::size_t log_bytes) {
-  return Hooks::instantiate_with_log<&cuGraphInstantiate_v2>(exec, graph, error_node, log, log_bytes);
+  return CaptureHooks::instantiate_with_log<&cuGraphInstantiate_v2>(exec, graph, error_node, log, log_bytes);
 }
 int cuGraphInstantiateWithFlags(cu::GraphExec* exec, cu::Graph graph, unsigned long long flags) {
-  return Hooks::instantiate_with_flags<&cuGraphInstantiateWithFlags>(exec, graph, flags);
+  return CaptureHooks::instantiate_with_flags<&cuGraphInstantiateWithFlags>(exec, graph, flags);
 }
 int cuGraphInstantiateWithParams(cu::GraphExec* exec, cu::Graph graph, cu::GraphInstantiateParams* parameters) {
-  return Hooks::instantiate_with_params<&cuGraphInstantiateWithParams>(exec, graph, parameters);
+  return CaptureHooks::instantiate_with_params<&cuGraphInstantiateWithParams>(exec, graph, parameters);
 }
 int cuGraphInstantiateWithParams_ptsz(cu::GraphExec* exec, cu::Graph graph, cu::GraphInstantiateParams* parameters) {
-  return Hooks::instantiate_with_params<&cuGraphInstantiateWithParams_ptsz>(exec, graph, parameters);
+  return CaptureHooks::instantiate_with_params<&cuGraphInstantiateWithParams_ptsz>(exec, graph, parameters);
 }
 
 int cuGraphExecUpdate(cu::GraphExec exec, cu::Graph graph, cu::GraphNode* error_node, int* update_result) {
-  return Hooks::update<&cuGraphExecUpdate>(exec, graph, error_node, update_result);
+  return CaptureHooks::update<&cuGraphExecUpdate>(exec, graph, error_node, update_result);
 }
 int cuGraphExecUpdate_v2(cu::GraphExec exec, cu::Graph graph, void* update_result) {
-  return Hooks::update<&cuGraphExecUpdate_v2>(exec, graph, update_result);
+  return CaptureHooks::update<&cuGraphExecUpdate_v2>(exec, graph, update_result);
 }
 
-int cuGraphLaunch(cu::GraphExec exec, cu::Stream stream) { return Hooks::launch<&cuGraphLaunch>(kLegacy, exec, stream); }
+int cuGraphLaunch(cu::GraphExec exec, cu::Stream stream) { return CaptureHooks::launch<&cuGraphLaunch>(kLegacy, exec, stream); }
 int cuGraphLaunch_ptsz(cu::GraphExec exec, cu::Stream stream) {
-  return Hooks::launch<&cuGraphLaunch_ptsz>(kPerThread, exec, stream);
+  return CaptureHooks::launch<&cuGraphLaunch_ptsz>(kPerThread, exec, stream);
 }
 
-int cuGraphExecDestroy(cu::GraphExec exec) { return Hooks::destroy<&cuGraphExecDestroy>(exec); }
+int cuGraphExecDestroy(cu::GraphExec exec) { return CaptureHooks::destroy<&cuGraphExecDestroy>(exec); }

@@ -14,17 +14,17 @@ using interposer::driver::hook;
 namespace {
 
 template <auto Ours>
-constexpr Hook driver(const char* symbol, std::string_view base, int since) {
+constexpr Hook driver(const char* symbol, const char* base, int since) {
   return hook<Ours>(symbol, base, since, DefaultStream::kNone, HookedLibrary::kDriver);
 }
 
 template <auto Ours>
-constexpr Hook legacy(const char* symbol, std::string_view base, int since) {
+constexpr Hook legacy(const char* symbol, const char* base, int since) {
   return hook<Ours>(symbol, base, since, DefaultStream::kLegacy, HookedLibrary::kDriver);
 }
 
 template <auto Ours>
-constexpr Hook per_thread(const char* symbol, std::string_view base, int since) {
+constexpr Hook per_thread(const char* symbol, const char* base, int since) {
   return hook<Ours>(symbol, base, since, DefaultStream::kPerThread, HookedLibrary::kDriver);
 }
 

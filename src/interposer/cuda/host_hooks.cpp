@@ -10,25 +10,25 @@
 namespace elbowroom::interposer::cuda {
 namespace {
 
-using Hooks = driver::HostHooks<Driver>;
+using HostHooks = driver::HostHooks<Driver>;
 
 // NCCL's collectives by copy engines wait for other ranks by operations of the stream, as its kernels do by themselves.
 template <auto Ours, class... Arguments>
 int memory_operation(DefaultStream default_stream, cu::Stream stream, Arguments... arguments) {
   if (nccl::is_launching()) { return call_real<Ours>(stream, arguments...); }
-  return Hooks::host_dependency<Ours>(default_stream, stream, arguments...);
+  return HostHooks::host_dependency<Ours>(default_stream, stream, arguments...);
 }
 
 template <auto Ours>
 int destroy_context(cu::Context context) {
-  return Hooks::ending(context, [=] { return call_real<Ours>(context); });
+  return HostHooks::ending(context, [=] { return call_real<Ours>(context); });
 }
 
 // Also functions of a context that nothing was told of. Green contexts may have gone with it; contexts that the program made have
 // not, and what they hold is under way.
 void forget_own_of_device(Interposer& state, cu::Device device) {
   state.core->on_module_unload();
-  while (const cu::Context context = state.driver.contexts.any_of_device(device)) { Hooks::forget_own(state, context); }
+  while (const cu::Context context = state.driver.contexts.any_of_device(device)) { HostHooks::forget_own(state, context); }
 }
 
 template <auto Ours>
@@ -37,7 +37,7 @@ int reset_primary(cu::Device device) {
   if (state == nullptr) { return call_real<Ours>(device); }
   const cu::Context primary = state->driver.contexts.primary(device);
   forget_own_of_device(*state, device);
-  return Hooks::ending(primary, [=] { return call_real<Ours>(device); });
+  return HostHooks::ending(primary, [=] { return call_real<Ours>(device); });
 }
 
 // The context is gone with its last reference. Work of it that was under way has ended then.
@@ -60,56 +60,56 @@ int releasing_primary(cu::Device device, Call call) {
 
 using namespace elbowroom::interposer::cuda;
 
-int cuCtxSynchronize() { return Hooks::synchronising<&cuCtxSynchronize>(&Hooks::current_place_point); }
+int cuCtxSynchronize() { return HostHooks::synchronising<&cuCtxSynchronize>(&HostHooks::current_place_point); }
 int cuCtxSynchronize_v2(cu::Context context) {
   const auto point = [context](Interposer& state) {
-    return context == nullptr ? Hooks::current_place_point(state) : state.core->context_point(id_of(context));
+    return context == nullptr ? HostHooks::current_place_point(state) : state.core->context_point(id_of(context));
   };
-  return Hooks::synchronising<&cuCtxSynchronize_v2>(point, context);
+  return HostHooks::synchronising<&cuCtxSynchronize_v2>(point, context);
 }
 int cuMemcpyDtoH_v2(void* to, cu::DevicePointer from, std::size_t bytes) {
-  return Hooks::synchronising_stream<&cuMemcpyDtoH_v2>(kLegacy, nullptr, to, from, bytes);
+  return HostHooks::synchronising_stream<&cuMemcpyDtoH_v2>(kLegacy, nullptr, to, from, bytes);
 }
 int cuMemcpyDtoH_v2_ptds(void* to, cu::DevicePointer from, std::size_t bytes) {
-  return Hooks::synchronising_stream<&cuMemcpyDtoH_v2_ptds>(kPerThread, nullptr, to, from, bytes);
+  return HostHooks::synchronising_stream<&cuMemcpyDtoH_v2_ptds>(kPerThread, nullptr, to, from, bytes);
 }
 
 int cuMemcpyAsync(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
-  return Hooks::stream_operation<&cuMemcpyAsync>(stream, to, from, bytes);
+  return HostHooks::stream_operation<&cuMemcpyAsync>(stream, to, from, bytes);
 }
 int cuMemcpyHtoDAsync_v2(cu::DevicePointer to, const void* from, std::size_t bytes, cu::Stream stream) {
-  return Hooks::stream_operation<&cuMemcpyHtoDAsync_v2>(stream, to, from, bytes);
+  return HostHooks::stream_operation<&cuMemcpyHtoDAsync_v2>(stream, to, from, bytes);
 }
 int cuMemcpyDtoHAsync_v2(void* to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
-  return Hooks::stream_operation<&cuMemcpyDtoHAsync_v2>(stream, to, from, bytes);
+  return HostHooks::stream_operation<&cuMemcpyDtoHAsync_v2>(stream, to, from, bytes);
 }
 int cuMemcpyDtoDAsync_v2(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
-  return Hooks::stream_operation<&cuMemcpyDtoDAsync_v2>(stream, to, from, bytes);
+  return HostHooks::stream_operation<&cuMemcpyDtoDAsync_v2>(stream, to, from, bytes);
 }
 int cuMemsetD8Async(cu::DevicePointer to, unsigned char value, std::size_t count, cu::Stream stream) {
-  return Hooks::stream_operation<&cuMemsetD8Async>(stream, to, value, count);
+  return HostHooks::stream_operation<&cuMemsetD8Async>(stream, to, value, count);
 }
 int cuMemsetD32Async(cu::DevicePointer to, unsigned value, std::size_t count, cu::Stream stream) {
-  return Hooks::stream_operation<&cuMemsetD32Async>(stream, to, value, count);
+  return HostHooks::stream_operation<&cuMemsetD32Async>(stream, to, value, count);
 }
 
 int cuLaunchHostFunc(cu::Stream stream, void (*function)(void*), void* data) {
-  return Hooks::host_dependency<&cuLaunchHostFunc>(kLegacy, stream, function, data);
+  return HostHooks::host_dependency<&cuLaunchHostFunc>(kLegacy, stream, function, data);
 }
 int cuLaunchHostFunc_ptsz(cu::Stream stream, void (*function)(void*), void* data) {
-  return Hooks::host_dependency<&cuLaunchHostFunc_ptsz>(kPerThread, stream, function, data);
+  return HostHooks::host_dependency<&cuLaunchHostFunc_ptsz>(kPerThread, stream, function, data);
 }
 int cuLaunchHostFunc_v2(cu::Stream stream, void (*function)(void*), void* data, unsigned mode) {
-  return Hooks::host_dependency<&cuLaunchHostFunc_v2>(kLegacy, stream, function, data, mode);
+  return HostHooks::host_dependency<&cuLaunchHostFunc_v2>(kLegacy, stream, function, data, mode);
 }
 int cuLaunchHostFunc_v2_ptsz(cu::Stream stream, void (*function)(void*), void* data, unsigned mode) {
-  return Hooks::host_dependency<&cuLaunchHostFunc_v2_ptsz>(kPerThread, stream, function, data, mode);
+  return HostHooks::host_dependency<&cuLaunchHostFunc_v2_ptsz>(kPerThread, stream, function, data, mode);
 }
 int cuStreamAddCallback(cu::Stream stream, void (*callback)(cu::Stream, int, void*), void* data, unsigned flags) {
-  return Hooks::host_dependency<&cuStreamAddCallback>(kLegacy, stream, callback, data, flags);
+  return HostHooks::host_dependency<&cuStreamAddCallback>(kLegacy, stream, callback, data, flags);
 }
 int cuStreamAddCallback_ptsz(cu::Stream stream, void (*callback)(cu::Stream, int, void*), void* data, unsigned flags) {
-  return Hooks::host_dependency<&cuStreamAddCallback_ptsz>(kPerThread, stream, callback, data, flags);
+  return HostHooks::host_dependency<&cuStreamAddCallback_ptsz>(kPerThread, stream, callback, data, flags);
 }
 int cuStreamWaitValue32(cu::Stream stream, cu::DevicePointer address, std::uint32_t value, unsigned flags) {
   return memory_operation<&cuStreamWaitValue32>(kLegacy, stream, address, value, flags);
@@ -148,17 +148,17 @@ int cuStreamBatchMemOp_v2_ptsz(cu::Stream stream, unsigned count, void* operatio
   return memory_operation<&cuStreamBatchMemOp_v2_ptsz>(kPerThread, stream, count, operations, flags);
 }
 int cuWaitExternalSemaphoresAsync(const void* semaphores, const void* parameters, unsigned count, cu::Stream stream) {
-  return Hooks::host_dependency_of_last<&cuWaitExternalSemaphoresAsync>(kLegacy, stream, semaphores, parameters, count);
+  return HostHooks::host_dependency_of_last<&cuWaitExternalSemaphoresAsync>(kLegacy, stream, semaphores, parameters, count);
 }
 int cuWaitExternalSemaphoresAsync_ptsz(const void* semaphores, const void* parameters, unsigned count, cu::Stream stream) {
-  return Hooks::host_dependency_of_last<&cuWaitExternalSemaphoresAsync_ptsz>(kPerThread, stream, semaphores, parameters, count);
+  return HostHooks::host_dependency_of_last<&cuWaitExternalSemaphoresAsync_ptsz>(kPerThread, stream, semaphores, parameters, count);
 }
 
 int cuCtxDestroy(cu::Context context) { return destroy_context<&cuCtxDestroy>(context); }
 int cuCtxDestroy_v2(cu::Context context) { return destroy_context<&cuCtxDestroy_v2>(context); }
 // It may have been attached to more often, and live on with what it holds.
 int cuCtxDetach(cu::Context context) {
-  if (Interposer* state = interposer()) { Hooks::forget(*state, context); }
+  if (Interposer* state = interposer()) { HostHooks::forget(*state, context); }
   return call_real<&cuCtxDetach>(context);
 }
 // It holds a reference to the primary context of its device, maybe the last one.
@@ -168,7 +168,7 @@ int cuGreenCtxDestroy(cu::GreenContext green) {
   const bool known = state != nullptr && state->driver.calls.ctx_from_green_ctx != nullptr &&
                      state->driver.calls.ctx_from_green_ctx(&context, green) == cu::kSuccess;
   const cu::Device device = known ? state->driver.device(context) : -1;
-  const auto destroy = [=] { return Hooks::ending(context, [=] { return call_real<&cuGreenCtxDestroy>(green); }); };
+  const auto destroy = [=] { return HostHooks::ending(context, [=] { return call_real<&cuGreenCtxDestroy>(green); }); };
   return device < 0 ? destroy() : releasing_primary(device, destroy);
 }
 int cuDevicePrimaryCtxReset(cu::Device device) { return reset_primary<&cuDevicePrimaryCtxReset>(device); }
@@ -179,5 +179,5 @@ int cuDevicePrimaryCtxRelease(cu::Device device) {
 int cuDevicePrimaryCtxRelease_v2(cu::Device device) {
   return releasing_primary(device, [=] { return call_real<&cuDevicePrimaryCtxRelease_v2>(device); });
 }
-int cuModuleUnload(cu::Module module) { return Hooks::unload<&cuModuleUnload>(module); }
-int cuLibraryUnload(cu::Library library) { return Hooks::unload<&cuLibraryUnload>(library); }
+int cuModuleUnload(cu::Module module) { return HostHooks::unload<&cuModuleUnload>(module); }
+int cuLibraryUnload(cu::Library library) { return HostHooks::unload<&cuLibraryUnload>(library); }

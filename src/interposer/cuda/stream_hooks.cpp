@@ -8,7 +8,7 @@
 namespace elbowroom::interposer::cuda {
 namespace {
 
-using Hooks = driver::StreamHooks<Driver>;
+using StreamHooks = driver::StreamHooks<Driver>;
 
 template <auto Ours>
 int destroy_stream(cu::Stream stream) {
@@ -41,19 +41,19 @@ using namespace elbowroom::interposer::cuda;
 
 int cuStreamCreate(cu::Stream* stream, unsigned flags) {
   const int result = call_real<&cuStreamCreate>(stream, flags);
-  Hooks::tell_created(result, stream, flags);
+  StreamHooks::tell_created(result, stream, flags);
   return result;
 }
 
 int cuStreamCreateWithPriority(cu::Stream* stream, unsigned flags, int priority) {
   const int result = call_real<&cuStreamCreateWithPriority>(stream, flags, priority);
-  Hooks::tell_created(result, stream, flags);
+  StreamHooks::tell_created(result, stream, flags);
   return result;
 }
 
 int cuGreenCtxStreamCreate(cu::Stream* stream, cu::GreenContext context, unsigned flags, int priority) {
   const int result = call_real<&cuGreenCtxStreamCreate>(stream, context, flags, priority);
-  Hooks::tell_created(result, stream, flags);
+  StreamHooks::tell_created(result, stream, flags);
   return result;
 }
 
@@ -61,35 +61,37 @@ int cuStreamDestroy(cu::Stream stream) { return destroy_stream<&cuStreamDestroy>
 int cuStreamDestroy_v2(cu::Stream stream) { return destroy_stream<&cuStreamDestroy_v2>(stream); }
 
 int cuStreamWaitEvent(cu::Stream stream, cu::Event event, unsigned flags) {
-  return Hooks::wait_event<&cuStreamWaitEvent>(kLegacy, stream, event, flags);
+  return StreamHooks::wait_event<&cuStreamWaitEvent>(kLegacy, stream, event, flags);
 }
 int cuStreamWaitEvent_ptsz(cu::Stream stream, cu::Event event, unsigned flags) {
-  return Hooks::wait_event<&cuStreamWaitEvent_ptsz>(kPerThread, stream, event, flags);
+  return StreamHooks::wait_event<&cuStreamWaitEvent_ptsz>(kPerThread, stream, event, flags);
 }
 
-int cuStreamSynchronize(cu::Stream stream) { return Hooks::finish_stream<&cuStreamSynchronize>(kLegacy, stream); }
-int cuStreamSynchronize_ptsz(cu::Stream stream) { return Hooks::finish_stream<&cuStreamSynchronize_ptsz>(kPerThread, stream); }
-int cuStreamQuery(cu::Stream stream) { return Hooks::finish_stream<&cuStreamQuery>(kLegacy, stream); }
-int cuStreamQuery_ptsz(cu::Stream stream) { return Hooks::finish_stream<&cuStreamQuery_ptsz>(kPerThread, stream); }
+int cuStreamSynchronize(cu::Stream stream) { return StreamHooks::finish_stream<&cuStreamSynchronize>(kLegacy, stream); }
+int cuStreamSynchronize_ptsz(cu::Stream stream) {
+  return StreamHooks::finish_stream<&cuStreamSynchronize_ptsz>(kPerThread, stream);
+}
+int cuStreamQuery(cu::Stream stream) { return StreamHooks::finish_stream<&cuStreamQuery>(kLegacy, stream); }
+int cuStreamQuery_ptsz(cu::Stream stream) { return StreamHooks::finish_stream<&cuStreamQuery_ptsz>(kPerThread, stream); }
 
-int cuEventRecord(cu::Event event, cu::Stream stream) { return Hooks::record_event<&cuEventRecord>(kLegacy, event, stream); }
+int cuEventRecord(cu::Event event, cu::Stream stream) { return StreamHooks::record_event<&cuEventRecord>(kLegacy, event, stream); }
 
 int cuEventRecord_ptsz(cu::Event event, cu::Stream stream) {
-  return Hooks::record_event<&cuEventRecord_ptsz>(kPerThread, event, stream);
+  return StreamHooks::record_event<&cuEventRecord_ptsz>(kPerThread, event, stream);
 }
 
 int cuEventRecordWithFlags(cu::Event event, cu::Stream stream, unsigned flags) {
-  return Hooks::record_event<&cuEventRecordWithFlags>(kLegacy, event, stream, flags);
+  return StreamHooks::record_event<&cuEventRecordWithFlags>(kLegacy, event, stream, flags);
 }
 
 int cuEventRecordWithFlags_ptsz(cu::Event event, cu::Stream stream, unsigned flags) {
-  return Hooks::record_event<&cuEventRecordWithFlags_ptsz>(kPerThread, event, stream, flags);
+  return StreamHooks::record_event<&cuEventRecordWithFlags_ptsz>(kPerThread, event, stream, flags);
 }
 
 // From now on another process may record it.
 int cuIpcGetEventHandle(cu::IpcEventHandle* handle, cu::Event event) {
   const int result = call_real<&cuIpcGetEventHandle>(handle, event);
-  Hooks::tell_foreign(result, &event);
+  StreamHooks::tell_foreign(result, &event);
   return result;
 }
 
@@ -113,11 +115,11 @@ int cuGreenCtxWaitEvent(cu::GreenContext context, cu::Event event) {
 
 int cuIpcOpenEventHandle(cu::Event* event, cu::IpcEventHandle handle) {
   const int result = call_real<&cuIpcOpenEventHandle>(event, handle);
-  Hooks::tell_foreign(result, event);
+  StreamHooks::tell_foreign(result, event);
   return result;
 }
 
-int cuEventQuery(cu::Event event) { return Hooks::finish_event<&cuEventQuery>(event); }
-int cuEventSynchronize(cu::Event event) { return Hooks::finish_event<&cuEventSynchronize>(event); }
-int cuEventDestroy(cu::Event event) { return Hooks::destroy_event<&cuEventDestroy>(event); }
-int cuEventDestroy_v2(cu::Event event) { return Hooks::destroy_event<&cuEventDestroy_v2>(event); }
+int cuEventQuery(cu::Event event) { return StreamHooks::finish_event<&cuEventQuery>(event); }
+int cuEventSynchronize(cu::Event event) { return StreamHooks::finish_event<&cuEventSynchronize>(event); }
+int cuEventDestroy(cu::Event event) { return StreamHooks::destroy_event<&cuEventDestroy>(event); }
+int cuEventDestroy_v2(cu::Event event) { return StreamHooks::destroy_event<&cuEventDestroy_v2>(event); }

@@ -11,7 +11,7 @@ void* address_of() {
 
 /// A row of a table of hooks; the arguments are its fields.
 template <auto Ours>
-constexpr process::Hook hook(const char* symbol, std::string_view base, int since, process::DefaultStream stream,
+constexpr process::Hook hook(const char* symbol, const char* base, int since, process::DefaultStream stream,
                              process::HookedLibrary library) {
   return {symbol, base, since, stream, library, &address_of<Ours>, &process::hook_state<Ours>};
 }

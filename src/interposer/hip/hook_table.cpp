@@ -12,7 +12,7 @@ namespace {
 
 // Which of its forms came with which version of the runtime is not known here.
 template <auto Ours>
-constexpr Hook hook(const char* symbol, std::string_view base, DefaultStream stream, HookedLibrary owner = HookedLibrary::kDriver) {
+constexpr Hook hook(const char* symbol, const char* base, DefaultStream stream, HookedLibrary owner = HookedLibrary::kDriver) {
   return driver::hook<Ours>(symbol, base, 0, stream, owner);
 }
 
@@ -28,7 +28,7 @@ constexpr Hook legacy(const char* symbol) {
 
 // hipGetProcAddress finds it by `base` where the program asks for per-thread forms.
 template <auto Ours>
-constexpr Hook per_thread(const char* symbol, std::string_view base) {
+constexpr Hook per_thread(const char* symbol, const char* base) {
   return hook<Ours>(symbol, base, DefaultStream::kPerThread);
 }
 

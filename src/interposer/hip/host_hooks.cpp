@@ -9,14 +9,14 @@
 namespace elbowroom::interposer::hip {
 namespace {
 
-using Hooks = driver::HostHooks<Driver>;
+using HostHooks = driver::HostHooks<Driver>;
 
 // Only a copy to the host is known to wait for what is before it on its stream.
 template <auto Ours, class... More>
 int copy(hip::Stream stream, DefaultStream default_stream, hip::MemcpyKind kind, void* to, const void* from, std::size_t bytes,
          More... more) {
   if (kind == hip::kMemcpyDeviceToHost) {
-    return Hooks::synchronising_stream<Ours>(default_stream, stream, to, from, bytes, kind, more...);
+    return HostHooks::synchronising_stream<Ours>(default_stream, stream, to, from, bytes, kind, more...);
   }
   const int result = call_real<Ours>(to, from, bytes, kind, more...);
   if (result != hip::kSuccess) { return result; }
@@ -29,8 +29,8 @@ int copy(hip::Stream stream, DefaultStream default_stream, hip::MemcpyKind kind,
 
 using namespace elbowroom::interposer::hip;
 
-int hipDeviceSynchronize() { return Hooks::synchronising<&hipDeviceSynchronize>(&Hooks::current_place_point); }
-int hipCtxSynchronize() { return Hooks::synchronising<&hipCtxSynchronize>(&Hooks::current_place_point); }
+int hipDeviceSynchronize() { return HostHooks::synchronising<&hipDeviceSynchronize>(&HostHooks::current_place_point); }
+int hipCtxSynchronize() { return HostHooks::synchronising<&hipCtxSynchronize>(&HostHooks::current_place_point); }
 
 int hipMemcpy(void* to, const void* from, std::size_t bytes, hip::MemcpyKind kind) {
   return copy<&hipMemcpy>(nullptr, kLegacy, kind, to, from, bytes);
@@ -42,73 +42,73 @@ int hipMemcpyWithStream(void* to, const void* from, std::size_t bytes, hip::Memc
   return copy<&hipMemcpyWithStream>(stream, kLegacy, kind, to, from, bytes, stream);
 }
 int hipMemcpyDtoH(void* to, void* from, std::size_t bytes) {
-  return Hooks::synchronising_stream<&hipMemcpyDtoH>(kLegacy, nullptr, to, from, bytes);
+  return HostHooks::synchronising_stream<&hipMemcpyDtoH>(kLegacy, nullptr, to, from, bytes);
 }
 // Freeing nothing waits for nothing.
 int hipFree(void* pointer) {
   if (pointer == nullptr) { return call_real<&hipFree>(pointer); }
-  return Hooks::synchronising<&hipFree>(&Hooks::current_place_point, pointer);
+  return HostHooks::synchronising<&hipFree>(&HostHooks::current_place_point, pointer);
 }
 
 int hipMemcpyAsync(void* to, const void* from, std::size_t bytes, hip::MemcpyKind kind, hip::Stream stream) {
-  return Hooks::stream_operation<&hipMemcpyAsync>(stream, to, from, bytes, kind);
+  return HostHooks::stream_operation<&hipMemcpyAsync>(stream, to, from, bytes, kind);
 }
 int hipMemcpyHtoDAsync(void* to, void* from, std::size_t bytes, hip::Stream stream) {
-  return Hooks::stream_operation<&hipMemcpyHtoDAsync>(stream, to, from, bytes);
+  return HostHooks::stream_operation<&hipMemcpyHtoDAsync>(stream, to, from, bytes);
 }
 int hipMemcpyDtoHAsync(void* to, void* from, std::size_t bytes, hip::Stream stream) {
-  return Hooks::stream_operation<&hipMemcpyDtoHAsync>(stream, to, from, bytes);
+  return HostHooks::stream_operation<&hipMemcpyDtoHAsync>(stream, to, from, bytes);
 }
 int hipMemcpyDtoDAsync(void* to, void* from, std::size_t bytes, hip::Stream stream) {
-  return Hooks::stream_operation<&hipMemcpyDtoDAsync>(stream, to, from, bytes);
+  return HostHooks::stream_operation<&hipMemcpyDtoDAsync>(stream, to, from, bytes);
 }
 int hipMemsetAsync(void* to, int value, std::size_t bytes, hip::Stream stream) {
-  return Hooks::stream_operation<&hipMemsetAsync>(stream, to, value, bytes);
+  return HostHooks::stream_operation<&hipMemsetAsync>(stream, to, value, bytes);
 }
 int hipMemsetD8Async(void* to, unsigned char value, std::size_t count, hip::Stream stream) {
-  return Hooks::stream_operation<&hipMemsetD8Async>(stream, to, value, count);
+  return HostHooks::stream_operation<&hipMemsetD8Async>(stream, to, value, count);
 }
 int hipMemsetD32Async(void* to, int value, std::size_t count, hip::Stream stream) {
-  return Hooks::stream_operation<&hipMemsetD32Async>(stream, to, value, count);
+  return HostHooks::stream_operation<&hipMemsetD32Async>(stream, to, value, count);
 }
 
 int hipLaunchHostFunc(hip::Stream stream, void (*function)(void*), void* data) {
-  return Hooks::host_dependency<&hipLaunchHostFunc>(kLegacy, stream, function, data);
+  return HostHooks::host_dependency<&hipLaunchHostFunc>(kLegacy, stream, function, data);
 }
 int hipLaunchHostFunc_spt(hip::Stream stream, void (*function)(void*), void* data) {
-  return Hooks::host_dependency<&hipLaunchHostFunc_spt>(kPerThread, stream, function, data);
+  return HostHooks::host_dependency<&hipLaunchHostFunc_spt>(kPerThread, stream, function, data);
 }
 int hipStreamAddCallback(hip::Stream stream, void (*callback)(hip::Stream, int, void*), void* data, unsigned flags) {
-  return Hooks::host_dependency<&hipStreamAddCallback>(kLegacy, stream, callback, data, flags);
+  return HostHooks::host_dependency<&hipStreamAddCallback>(kLegacy, stream, callback, data, flags);
 }
 int hipStreamAddCallback_spt(hip::Stream stream, void (*callback)(hip::Stream, int, void*), void* data, unsigned flags) {
-  return Hooks::host_dependency<&hipStreamAddCallback_spt>(kPerThread, stream, callback, data, flags);
+  return HostHooks::host_dependency<&hipStreamAddCallback_spt>(kPerThread, stream, callback, data, flags);
 }
 int hipStreamWaitValue32(hip::Stream stream, void* address, std::uint32_t value, unsigned flags, std::uint32_t mask) {
-  return Hooks::host_dependency<&hipStreamWaitValue32>(kLegacy, stream, address, value, flags, mask);
+  return HostHooks::host_dependency<&hipStreamWaitValue32>(kLegacy, stream, address, value, flags, mask);
 }
 int hipStreamWaitValue64(hip::Stream stream, void* address, std::uint64_t value, unsigned flags, std::uint64_t mask) {
-  return Hooks::host_dependency<&hipStreamWaitValue64>(kLegacy, stream, address, value, flags, mask);
+  return HostHooks::host_dependency<&hipStreamWaitValue64>(kLegacy, stream, address, value, flags, mask);
 }
 int hipStreamBatchMemOp(hip::Stream stream, unsigned count, void* operations, unsigned flags) {
-  return Hooks::host_dependency<&hipStreamBatchMemOp>(kLegacy, stream, count, operations, flags);
+  return HostHooks::host_dependency<&hipStreamBatchMemOp>(kLegacy, stream, count, operations, flags);
 }
 int hipWaitExternalSemaphoresAsync(const void* semaphores, const void* parameters, unsigned count, hip::Stream stream) {
-  return Hooks::host_dependency_of_last<&hipWaitExternalSemaphoresAsync>(kLegacy, stream, semaphores, parameters, count);
+  return HostHooks::host_dependency_of_last<&hipWaitExternalSemaphoresAsync>(kLegacy, stream, semaphores, parameters, count);
 }
 
 int hipDeviceReset() {
   Interposer* state = interposer();
   const int device = state == nullptr ? Driver::kNowhere : state->driver.current_place();
-  return Hooks::ending(device, [] { return call_real<&hipDeviceReset>(); });
+  return HostHooks::ending(device, [] { return call_real<&hipDeviceReset>(); });
 }
 int hipDevicePrimaryCtxReset(hip::Device device) {
-  return Hooks::ending(device, [=] { return call_real<&hipDevicePrimaryCtxReset>(device); });
+  return HostHooks::ending(device, [=] { return call_real<&hipDevicePrimaryCtxReset>(device); });
 }
 // The kernels of a library that is unloaded: their host functions leave their addresses to others.
 void __hipUnregisterFatBinary(void** modules) {
   if (const auto function = real<&__hipUnregisterFatBinary>()) { function(modules); }
   if (Interposer* state = interposer()) { state->core->on_module_unload(); }
 }
-int hipModuleUnload(hip::Module module) { return Hooks::unload<&hipModuleUnload>(module); }
-int hipLibraryUnload(hip::Library library) { return Hooks::unload<&hipLibraryUnload>(library); }
+int hipModuleUnload(hip::Module module) { return HostHooks::unload<&hipModuleUnload>(module); }
+int hipLibraryUnload(hip::Library library) { return HostHooks::unload<&hipLibraryUnload>(library); }

@@ -8,7 +8,7 @@
 namespace elbowroom::interposer::hip {
 namespace {
 
-using Hooks = driver::StreamHooks<Driver>;
+using StreamHooks = driver::StreamHooks<Driver>;
 
 // A new stream may have the handle of one that a carrier was made for. `masked`: it has a mask of compute units.
 void tell_created(int result, const hip::Stream* stream, unsigned flags, bool masked) {
@@ -16,7 +16,7 @@ void tell_created(int result, const hip::Stream* stream, unsigned flags, bool ma
   if (state == nullptr || result != hip::kSuccess || stream == nullptr || *stream == nullptr) { return; }
   state->driver.carriers.remove(id_of(*stream));
   if (masked) { state->driver.carriers.refuse(id_of(*stream)); }
-  Hooks::tell_created(result, stream, flags);
+  StreamHooks::tell_created(result, stream, flags);
 }
 
 }  // namespace
@@ -58,34 +58,38 @@ int hipStreamDestroy(hip::Stream stream) {
 }
 
 int hipStreamWaitEvent(hip::Stream stream, hip::Event event, unsigned flags) {
-  return Hooks::wait_event<&hipStreamWaitEvent>(kLegacy, stream, event, flags);
+  return StreamHooks::wait_event<&hipStreamWaitEvent>(kLegacy, stream, event, flags);
 }
 int hipStreamWaitEvent_spt(hip::Stream stream, hip::Event event, unsigned flags) {
-  return Hooks::wait_event<&hipStreamWaitEvent_spt>(kPerThread, stream, event, flags);
+  return StreamHooks::wait_event<&hipStreamWaitEvent_spt>(kPerThread, stream, event, flags);
 }
 
-int hipStreamSynchronize(hip::Stream stream) { return Hooks::finish_stream<&hipStreamSynchronize>(kLegacy, stream); }
-int hipStreamSynchronize_spt(hip::Stream stream) { return Hooks::finish_stream<&hipStreamSynchronize_spt>(kPerThread, stream); }
-int hipStreamQuery(hip::Stream stream) { return Hooks::finish_stream<&hipStreamQuery>(kLegacy, stream); }
-int hipStreamQuery_spt(hip::Stream stream) { return Hooks::finish_stream<&hipStreamQuery_spt>(kPerThread, stream); }
+int hipStreamSynchronize(hip::Stream stream) { return StreamHooks::finish_stream<&hipStreamSynchronize>(kLegacy, stream); }
+int hipStreamSynchronize_spt(hip::Stream stream) {
+  return StreamHooks::finish_stream<&hipStreamSynchronize_spt>(kPerThread, stream);
+}
+int hipStreamQuery(hip::Stream stream) { return StreamHooks::finish_stream<&hipStreamQuery>(kLegacy, stream); }
+int hipStreamQuery_spt(hip::Stream stream) { return StreamHooks::finish_stream<&hipStreamQuery_spt>(kPerThread, stream); }
 
-int hipEventRecord(hip::Event event, hip::Stream stream) { return Hooks::record_event<&hipEventRecord>(kLegacy, event, stream); }
+int hipEventRecord(hip::Event event, hip::Stream stream) {
+  return StreamHooks::record_event<&hipEventRecord>(kLegacy, event, stream);
+}
 
 int hipEventRecord_spt(hip::Event event, hip::Stream stream) {
-  return Hooks::record_event<&hipEventRecord_spt>(kPerThread, event, stream);
+  return StreamHooks::record_event<&hipEventRecord_spt>(kPerThread, event, stream);
 }
 
 int hipEventRecordWithFlags(hip::Event event, hip::Stream stream, unsigned flags) {
-  return Hooks::record_event<&hipEventRecordWithFlags>(kLegacy, event, stream, flags);
+  return StreamHooks::record_event<&hipEventRecordWithFlags>(kLegacy, event, stream, flags);
 }
 
 int hipIpcOpenEventHandle(hip::Event* event, hip::IpcEventHandle handle) {
   const int result = call_real<&hipIpcOpenEventHandle>(event, handle);
-  Hooks::tell_foreign(result, event);
+  StreamHooks::tell_foreign(result, event);
   return result;
 }
 
-int hipEventQuery(hip::Event event) { return Hooks::finish_event<&hipEventQuery>(event); }
-int hipEventSynchronize(hip::Event event) { return Hooks::finish_event<&hipEventSynchronize>(event); }
+int hipEventQuery(hip::Event event) { return StreamHooks::finish_event<&hipEventQuery>(event); }
+int hipEventSynchronize(hip::Event event) { return StreamHooks::finish_event<&hipEventSynchronize>(event); }
 
-int hipEventDestroy(hip::Event event) { return Hooks::destroy_event<&hipEventDestroy>(event); }
+int hipEventDestroy(hip::Event event) { return StreamHooks::destroy_event<&hipEventDestroy>(event); }

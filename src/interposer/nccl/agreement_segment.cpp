@@ -29,9 +29,9 @@ namespace {
 
 constexpr int kMostTries = 4;
 constexpr const char* kFolder = "/dev/shm";
-constexpr std::string_view kPrefix = "elbowroom-ranks-";
+constexpr const char* kPrefix = "elbowroom-ranks-";
 // Ranks that make a communicator come within minutes of each other.
-constexpr std::time_t kForgottenAfter = 24 * 3600;
+constexpr std::time_t kForgottenAfter = std::time_t{24} * 3600;
 
 // The job of `elbowroom run`, so that what an earlier one left behind is never met.
 std::uint64_t job_hash() {
@@ -87,7 +87,7 @@ void remove_forgotten() {
   const std::time_t now = std::time(nullptr);
   while (const dirent* entry = readdir(folder)) {
     const std::string_view name = entry->d_name;
-    if (name.substr(0, kPrefix.size()) != kPrefix) { continue; }
+    if (!name.starts_with(kPrefix)) { continue; }
     const File file(openat(dirfd(folder), entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
     const std::optional<struct stat> facts = file.facts();
     if (facts && is_ours(*facts) && now - facts->st_mtime > kForgottenAfter) { unlinkat(dirfd(folder), entry->d_name, 0); }
@@ -146,7 +146,7 @@ bool AgreementSegment::open(std::uint64_t communicator, std::uint32_t ranks) {
   if (ranks < 2 || ranks > AgreementBoard::kMostMembers) { return false; }
   const auto id = static_cast<unsigned long long>(communicator);
   const auto job = static_cast<unsigned long long>(job_hash());
-  std::snprintf(path_.data(), path_.size(), "%s/%s%016llx-%u-%016llx-%u", kFolder, kPrefix.data(), job, geteuid(), id, ranks);
+  std::snprintf(path_.data(), path_.size(), "%s/%s%016llx-%u-%016llx-%u", kFolder, kPrefix, job, geteuid(), id, ranks);
   // Who finds the name taken joins, who then finds it gone makes another.
   Attempt last = Attempt::again;
   for (int tries = 0; last == Attempt::again && tries < kMostTries; ++tries) {

@@ -99,13 +99,13 @@ class Launching {
 
 // Sends, receives and what is made of them do not.
 template <auto Ours>
-constexpr bool asks_tuner = true;
+constexpr bool kAsksTuner = true;
 template <>
-constexpr bool asks_tuner<&ncclAlltoAll> = false;
+constexpr bool kAsksTuner<&ncclAlltoAll> = false;
 template <>
-constexpr bool asks_tuner<&ncclSend> = false;
+constexpr bool kAsksTuner<&ncclSend> = false;
 template <>
-constexpr bool asks_tuner<&ncclRecv> = false;
+constexpr bool kAsksTuner<&ncclRecv> = false;
 
 // `parts`: how many times the count is sent by each rank; 0: once for each rank.
 template <auto Ours, class... Arguments>
@@ -118,7 +118,7 @@ int collective(const Meant<Ours>& meant, nccl::Communicator communicator, nccl::
   const std::uint64_t bytes = count * bytes_of(type) * (parts == 0 ? ranks : parts);
   add_note(stream, {reinterpret_cast<std::uintptr_t>(communicator), bytes, ranks, library_version(meant.copy())});
   // An empty one is no task of NCCL's.
-  add_call(communicator, asks_tuner<Ours> && count > 0);
+  add_call(communicator, kAsksTuner<Ours> && count > 0);
   const Launching launching;
   return meant(arguments...);
 }

@@ -11,7 +11,7 @@ namespace {
 constinit State the_state;
 constinit Rules read_once;
 constinit std::atomic<bool> have_read{false};
-constinit const Rules nothing_asked;
+constinit const Rules kNothingAsked;
 pthread_once_t once = PTHREAD_ONCE_INIT;
 
 void read() {
@@ -25,7 +25,7 @@ State& state() { return the_state; }
 
 const Rules& rules() {
   if (have_read.load(std::memory_order_acquire)) { return read_once; }
-  if (OwnMutex::held_here()) { return nothing_asked; }
+  if (OwnMutex::held_here()) { return kNothingAsked; }
   const OwnMutex::Busy reading;  // a handler that interrupts this would wait for ever for it to end
   pthread_once(&once, &read);
   return read_once;

@@ -1,13 +1,6 @@
 #include "interposer/process/foreign_events.hpp"
 
-#include <cstdint>
-
 namespace elbowroom::interposer::process {
-namespace {
-
-std::uint64_t key_of(const void* event) { return reinterpret_cast<std::uintptr_t>(event); }
-
-}  // namespace
 
 void ForeignEvents::add(const void* event) {
   const std::lock_guard lock(mutex_);

@@ -1,14 +1,6 @@
 #include "interposer/process/graph_table.hpp"
 
-#include <cstdint>
-
 namespace elbowroom::interposer::process {
-
-namespace {
-
-std::uint64_t key_of(const void* exec) { return reinterpret_cast<std::uintptr_t>(exec); }
-
-}  // namespace
 
 void GraphTable::put(const void* exec, const ExecutableGraph& graph) {
   const std::lock_guard lock(mutex_);

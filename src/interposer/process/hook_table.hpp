@@ -30,9 +30,9 @@ inline constinit HookState hook_state;
 
 /// One hooked function.
 struct Hook {
-  const char* symbol;     // the name under which the library exports it and this one too
-  std::string_view base;  // the name by which cuGetProcAddress or hipGetProcAddress knows it; "" where it does not
-  int since;              // the first version, as in CUDA_VERSION or HIP_VERSION, for which these mean this function
+  const char* symbol;  // the name under which the library exports it and this one too
+  const char* base;    // the name by which cuGetProcAddress or hipGetProcAddress knows it; "" where it does not
+  int since;           // the first version, as in CUDA_VERSION or HIP_VERSION, for which these mean this function
   DefaultStream stream;
   HookedLibrary library;
   void* (*ours)();

@@ -19,10 +19,10 @@ constexpr Stay kTooMany = kStays;
 // Where the objects of the stays begin; null: over. A stay's place is taken once. Without a lock, which a forked child could find
 // held.
 constinit std::array<std::atomic<const void*>, kStays> begins{};
-constinit std::atomic<std::size_t> taken{kForever + 1};
+constinit std::atomic<std::size_t> stays_taken{kForever + 1};
 
 void end_stays() {
-  const std::size_t count = std::min(taken.load(std::memory_order_acquire), kStays);
+  const std::size_t count = std::min(stays_taken.load(std::memory_order_acquire), kStays);
   std::bitset<kStays> loaded;
   visit_loaded_objects([&](const LoadedObject& object) {
     for (std::size_t stay = 1; stay < count; ++stay) {
@@ -40,12 +40,12 @@ void end_stays() {
 Stay stay_of(const LoadedObject& object) {
   const void* begin = object.begin();
   if (begin == nullptr) { return kForever; }
-  for (std::size_t stay = 1; stay < std::min(taken.load(std::memory_order_acquire), kStays); ++stay) {
+  for (std::size_t stay = 1; stay < std::min(stays_taken.load(std::memory_order_acquire), kStays); ++stay) {
     if (begins[stay].load(std::memory_order_acquire) == begin) { return static_cast<Stay>(stay); }
   }
-  const std::size_t stay = taken.fetch_add(1, std::memory_order_acq_rel);
+  const std::size_t stay = stays_taken.fetch_add(1, std::memory_order_acq_rel);
   if (stay >= kStays) {
-    taken.store(kStays, std::memory_order_release);
+    stays_taken.store(kStays, std::memory_order_release);
     return kTooMany;
   }
   begins[stay].store(begin, std::memory_order_release);
@@ -69,6 +69,6 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) noex
   using namespace elbowroom::interposer::process;
   const DlcloseFunction next = next_dlclose();
   const int result = next == nullptr ? -1 : next(handle);
-  if (taken.load(std::memory_order_relaxed) > kForever + 1) { end_stays(); }
+  if (stays_taken.load(std::memory_order_relaxed) > kForever + 1) { end_stays(); }
   return result;
 }

@@ -20,17 +20,17 @@ namespace {
 
 constexpr std::size_t kPathBytes = 4096;
 constexpr std::size_t kMaxEntries = 256;
-constexpr std::size_t kEntryBytes = 64;
+constexpr std::size_t kEntryTextBytes = 64;
 
 // Which hooked functions the program came by, and how.
 struct DriverEntries {
-  std::array<std::array<char, kEntryBytes>, kMaxEntries> text;
+  std::array<std::array<char, kEntryTextBytes>, kMaxEntries> text;
   std::array<const char*, kMaxEntries> pointers;
   std::size_t count = 0;
 
   void add(const char* route, const char* symbol) {
     if (count == kMaxEntries) { return; }
-    std::snprintf(text[count].data(), kEntryBytes, "%s%s", route, symbol);
+    std::snprintf(text[count].data(), kEntryTextBytes, "%s%s", route, symbol);
     pointers[count] = text[count].data();
     ++count;
   }
@@ -38,7 +38,7 @@ struct DriverEntries {
 
 // Hooked functions that the program may have called past their hooks.
 struct PassedBy {
-  std::array<std::array<char, 2 * kEntryBytes>, 32> text;
+  std::array<std::array<char, 2 * kEntryTextBytes>, 32> text;
   std::array<const char*, 32> pointers;
   std::size_t count = 0;
 

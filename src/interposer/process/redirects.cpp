@@ -76,7 +76,7 @@ elbowroom_redirect_entries:
 #endif
 
 // How many are taken, and which of them are whole: without a lock, which a forked child could find held.
-constinit std::atomic<std::size_t> taken{0};
+constinit std::atomic<std::size_t> redirects_taken{0};
 constinit std::array<std::atomic<bool>, kRedirects> ready{};
 
 void* entry(std::size_t index) { return reinterpret_cast<char*>(&elbowroom_redirect_entries) + index * kEntryBytes; }
@@ -90,14 +90,14 @@ const Redirect* take_redirect() {
 }
 
 void* redirect_to(const Hook& hook, void* function) {
-  for (std::size_t i = 0; i < kRedirects && i < taken.load(std::memory_order_acquire); ++i) {
+  for (std::size_t i = 0; i < kRedirects && i < redirects_taken.load(std::memory_order_acquire); ++i) {
     const Redirect& known = elbowroom_redirects[i];
     if (!ready[i].load(std::memory_order_acquire) || is_over(known.meant.stay)) { continue; }
     if (known.state == hook.state && known.meant.function == function) { return entry(i); }
   }
-  const std::size_t index = taken.fetch_add(1, std::memory_order_acq_rel);
+  const std::size_t index = redirects_taken.fetch_add(1, std::memory_order_acq_rel);
   if (index >= kRedirects) {
-    taken.store(kRedirects, std::memory_order_release);
+    redirects_taken.store(kRedirects, std::memory_order_release);
     return function;
   }
   const LoadedObject object = object_at(function);

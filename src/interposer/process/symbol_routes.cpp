@@ -224,7 +224,7 @@ bool is_called(const Hook& hook, std::string_view name) { return name == hook.ba
 bool is_function_of(const Hook& hook, void* found, AskEntry ask) {
   if (hook.state->real.load(std::memory_order_relaxed) == found) { return true; }
   if (find_loaded_symbol(object_prefix(hook.library), hook.symbol) == found) { return true; }
-  return hook.since > 0 && ask(hook.base.data(), hook.since, flags_for(hook)) == found;
+  return hook.since > 0 && ask(hook.base, hook.since, flags_for(hook)) == found;
 }
 
 }  // namespace
