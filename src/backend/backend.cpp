@@ -11,7 +11,7 @@ namespace elbowroom {
 namespace {
 
 // Of the programs that a workload keeps; some hundred megabytes.
-constexpr std::size_t kMostLaunches = 1 << 20;
+constexpr std::size_t kMostPrepared = 1 << 20;
 
 }  // namespace
 
@@ -37,7 +37,7 @@ Result<const Program*> Workload::program_of(Order order, const StepPlan& plan) {
   if (Status accepted = accepts(plan); !accepted) return accepted.error();
   Result<Program> program = lower(step(), order, plan);
   if (!program) return program.error();
-  if (lowered_launches_ + program->launches.size() > kMostLaunches) {
+  if (lowered_launches_ + program->launches.size() > kMostPrepared) {
     lowered_.clear();
     lowered_launches_ = 0;
   }

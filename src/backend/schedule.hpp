@@ -49,16 +49,16 @@ namespace elbowroom::detail {
 struct EventNumbers {
   explicit EventNumbers(const Program& program) : lanes(static_cast<int>(program.lanes.size())) {}
 
-  static constexpr int begin = 0;  ///< timed
-  static constexpr int end = 1;    ///< timed
-  static constexpr int timed = 2;
+  static constexpr int kBegin = 0;  ///< timed
+  static constexpr int kEnd = 1;    ///< timed
+  static constexpr int kTimed = 2;
 
   /// Joins a lane at the end.
-  [[nodiscard]] int joined(int lane) const { return timed + lane; }
+  [[nodiscard]] int joined(int lane) const { return kTimed + lane; }
   /// What the host waits for before it enqueues further, for the two latest batches.
-  [[nodiscard]] int batch(std::size_t index, int lane) const { return timed + lanes * static_cast<int>(1 + index % 2) + lane; }
+  [[nodiscard]] int batch(std::size_t index, int lane) const { return kTimed + lanes * static_cast<int>(1 + index % 2) + lane; }
   /// Of EventUse.
-  [[nodiscard]] int of_launch(int use) const { return timed + lanes * 3 + use; }
+  [[nodiscard]] int of_launch(int use) const { return kTimed + lanes * 3 + use; }
 
   int lanes;
 };
@@ -115,9 +115,9 @@ class Enqueuer {
   Status begin() {
     if (Status met = calls_.meet(); !met) return met;
     return on_each([&](std::size_t device) -> Status {
-      if (Status marked = calls_.record(device, 0, EventNumbers::begin); !marked) return marked;
+      if (Status marked = calls_.record(device, 0, EventNumbers::kBegin); !marked) return marked;
       for (int lane = 1; lane < events_.lanes; ++lane) {
-        if (Status waits = calls_.wait(device, lane, EventNumbers::begin); !waits) return waits;
+        if (Status waits = calls_.wait(device, lane, EventNumbers::kBegin); !waits) return waits;
       }
       return {};
     });
@@ -148,7 +148,7 @@ class Enqueuer {
         if (Status marked = calls_.record(device, lane, events_.joined(lane)); !marked) return marked;
         if (Status joined = calls_.wait(device, 0, events_.joined(lane)); !joined) return joined;
       }
-      return calls_.record(device, 0, EventNumbers::end);
+      return calls_.record(device, 0, EventNumbers::kEnd);
     });
   }
 
@@ -317,7 +317,7 @@ Status enqueue_program(const Program& program, const std::vector<OperationPlace>
 template <class Calls>
 Status await_end(Calls& calls, const Deadline& deadline) {
   for (std::size_t device = 0; device < calls.devices(); ++device) {
-    if (Status passed = deadline.await(calls, device, EventNumbers::end); !passed) return passed;
+    if (Status passed = deadline.await(calls, device, EventNumbers::kEnd); !passed) return passed;
   }
   return {};
 }

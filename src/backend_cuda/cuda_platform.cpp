@@ -32,7 +32,8 @@ CudaPlatform::CudaPlatform(const gpu::RuntimeCalls& calls, std::vector<DeviceInf
   for (const auto* kernels : {&tiled_gemm_kernels(), &elementwise_kernels(), &data_kernels()}) {
     for (const CompiledKernel& kernel : *kernels) {
       // The symbol is handed back to the runtime that is linked in, which writes nothing there.
-      auto* const function = static_cast<gpu::Function>(const_cast<void*>(kernel.symbol));
+      auto* const symbol = const_cast<void*>(kernel.symbol);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+      auto* const function = static_cast<gpu::Function>(symbol);
       functions_.emplace(kernel.name, gpu::OwnFunction{function, kernel.threads});
     }
   }

@@ -27,7 +27,7 @@ struct HookState {
 HookState hooks;
 thread_local LaunchCompletion* active = nullptr;
 
-CUresult launch(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra) {
+CUresult observed_launch(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra) {
   // More attributes than NCCL sets; a launch with more goes on unchanged and is missed by every_stream_launched().
   constexpr unsigned kRoom = 16;
   Launch* const real = hooks.launch.load();
@@ -57,7 +57,7 @@ CUresult get_proc_address(const char* symbol, void** function, int version, cuui
     *function = reinterpret_cast<void*>(&get_proc_address);
   } else if (std::strcmp(symbol, "cuLaunchKernelEx") == 0 && flags != CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) {
     hooks.launch.store(reinterpret_cast<Launch*>(*function));
-    *function = reinterpret_cast<void*>(&launch);
+    *function = reinterpret_cast<void*>(&observed_launch);
   }
   return answer;
 }

@@ -71,7 +71,7 @@ Status Communicators::register_symmetric(const std::vector<void*>& memory, Bytes
   for (std::size_t rank = 0; rank < comms_.size() && status; ++rank) {
     status = library_->call(calls.window_register, comms_[rank], memory[rank], bytes, &windows[rank], kWindowSymmetric);
   }
-  const Status ended = library_->check(calls.group_end.function(), "ncclGroupEnd (window registration)");
+  Status ended = library_->check(calls.group_end.function(), "ncclGroupEnd (window registration)");
   for (std::size_t rank = 0; rank < comms_.size(); ++rank) {
     if (windows[rank] != nullptr) windows_.emplace_back(comms_[rank], windows[rank]);
   }

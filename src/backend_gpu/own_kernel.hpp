@@ -25,7 +25,8 @@ Status allow_dynamic_shared(const Runtime& runtime, const KernelCalls& kernels, 
 /// What a launch takes as a kernel's arguments, which must be of exactly its parameters' types.
 template <class... Arguments>
 std::array<void*, sizeof...(Arguments)> pointers_to(Arguments&... arguments) {
-  return {const_cast<void*>(static_cast<const void*>(&arguments))...};
+  // What takes them reads them alone.
+  return {const_cast<void*>(static_cast<const void*>(&arguments))...};  // NOLINT(cppcoreguidelines-pro-type-const-cast)
 }
 
 /// Enqueues one launch on the current device. `arguments` as pointers_to() gives them; `what` begins an error's message.

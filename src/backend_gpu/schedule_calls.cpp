@@ -25,7 +25,7 @@ Status add_events(const Runtime& runtime, int device, EventUse use, std::size_t 
 
 Result<DeviceEvents> make_timed_events(const Runtime& runtime, int device) {
   DeviceEvents events;
-  if (Status made = add_events(runtime, device, EventUse::timing, EventNumbers::timed, events); !made) return made.error();
+  if (Status made = add_events(runtime, device, EventUse::timing, EventNumbers::kTimed, events); !made) return made.error();
   return events;
 }
 
@@ -37,9 +37,11 @@ Status ScheduleCalls::meet() const {
   if (parts_.meeting == nullptr) return {};
   std::vector<StreamHandle> first;
   std::vector<EventHandle> events;
+  first.reserve(devices());
+  events.reserve(devices());
   for (std::size_t device = 0; device < devices(); ++device) {
     first.push_back(stream(device, 0));
-    events.push_back(event(device, EventNumbers::begin));
+    events.push_back(event(device, EventNumbers::kBegin));
   }
   return parts_.meeting->enqueue(first, events);
 }
@@ -96,8 +98,8 @@ Result<bool> ScheduleCalls::passed(std::size_t device, int number) const {
 
 Result<Microseconds> ScheduleCalls::took(std::size_t device) const {
   float milliseconds = 0;
-  const Status read = runtime().call(runtime().calls.event_elapsed_time, &milliseconds, event(device, EventNumbers::begin),
-                                     event(device, EventNumbers::end));
+  const Status read = runtime().call(runtime().calls.event_elapsed_time, &milliseconds, event(device, EventNumbers::kBegin),
+                                     event(device, EventNumbers::kEnd));
   if (!read) return read.error();
   return Microseconds(std::chrono::duration<double, std::milli>(milliseconds));
 }

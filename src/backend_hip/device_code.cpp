@@ -12,7 +12,7 @@ Result<gpu::Function> DeviceCode::function(const std::string& kernel, int device
   if (!module) return module.error();
   gpu::Function function = nullptr;
   if (Status found = hip_->runtime().check(hip_->functions.module_get_function(&function, *module, kernel.c_str()),
-                                           fmt::format("hipModuleGetFunction({})", kernel).c_str());
+                                           fmt::format("hipModuleGetFunction({})", kernel));
       !found) {
     return found.error();
   }

@@ -226,11 +226,11 @@ Result<ComputeProfile> compute_profile(const RecordedKernel& kernel, const Devic
   if (!runs) return runs.error();
   profile.work = {kernel.blocks.count(), 1, kernel.blocks.count(), 1};
   const std::int64_t at_once = runs->residency.count() * device.sms.count();
-  const auto waves = static_cast<double>((kernel.blocks.count() + at_once - 1) / at_once);
+  const std::int64_t waves = (kernel.blocks.count() + at_once - 1) / at_once;
   std::vector<Microseconds> times = kernel.times;
   std::ranges::sort(times);
   const Microseconds median = (times[(times.size() - 1) / 2] + times[times.size() / 2]) / 2;
-  profile.tile_time.assign(static_cast<std::size_t>(runs->residency.count()), median.count() / waves);
+  profile.tile_time.assign(static_cast<std::size_t>(runs->residency.count()), median.count() / static_cast<double>(waves));
   return profile;
 }
 

@@ -41,8 +41,9 @@ Mix with(const Mix& mix, int kernel, int change) {
   const auto place = std::ranges::lower_bound(made, kernel, {}, &Share::kernel);
   if (place == made.end() || place->kernel != kernel) {
     made.insert(place, {kernel, change});
-  } else if ((place->count += change) == 0) {
-    made.erase(place);
+  } else {
+    place->count += change;
+    if (place->count == 0) made.erase(place);
   }
   return made;
 }

@@ -178,7 +178,8 @@ void SmPool::start(int lane, std::int64_t count) {
     count_waiting(first.sm, lane, -some);
     work(lane, first.sm, some, first.work);
     count -= some;
-    if ((first.count -= some) == 0) waiting.pop_front();
+    first.count -= some;
+    if (first.count == 0) waiting.pop_front();
   }
 }
 
@@ -190,7 +191,8 @@ void SmPool::leave(int lane, std::int64_t count) {
     list(first.sm);
     count_waiting(first.sm, lane, -some);
     count -= some;
-    if ((first.count -= some) == 0) waiting.pop_front();
+    first.count -= some;
+    if (first.count == 0) waiting.pop_front();
   }
 }
 

@@ -27,7 +27,9 @@ std::optional<std::uint64_t> packed_bdf(std::string_view text) {
     const auto [rest, failure] = std::from_chars(at, end, parts[part], 16);
     if (failure != std::errc{}) return std::nullopt;
     at = rest;
-    if (part + 1 < parts.size() && (at == end || *at++ != (part == 2 ? '.' : ':'))) return std::nullopt;
+    if (part + 1 == parts.size()) break;
+    if (at == end || *at != (part == 2 ? '.' : ':')) return std::nullopt;
+    ++at;
   }
   if (at != end || parts[3] > 7 || parts[2] > 31 || parts[1] > 255) return std::nullopt;
   return parts[0] << 16 | parts[1] << 8 | parts[2] << 3 | parts[3];

@@ -300,7 +300,7 @@ class CaseRun {
         detail::yardsticks_of(*trials_, result.compute_alone->median, result.comm_alone->median);
     if (!yardsticks) return in_case(name_of(what_), yardsticks.error());
     result.critical_path = yardsticks->critical_path;
-    result.hardware_limit = std::move(yardsticks->hardware_limit);
+    result.hardware_limit = yardsticks->hardware_limit;
     for (std::size_t at = kSequential; at < entries_.size(); ++at) {
       Result<SchemeResult> scheme = result_of(entries_[at]);
       if (!scheme) return scheme.error();

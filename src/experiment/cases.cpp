@@ -56,6 +56,7 @@ Status check_cases(const std::vector<Scenario>& scenarios) {
 
 std::vector<Case> cases_of(CaseSelection selection) {
   std::vector<Case> cases;
+  cases.reserve(selection.scenarios.size() + 1);
   for (Scenario& scenario : selection.scenarios) cases.emplace_back(std::move(scenario));
   if (selection.step) cases.emplace_back(*std::move(selection.step));
   return cases;

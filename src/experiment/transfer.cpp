@@ -94,7 +94,7 @@ class CaseTransfer {
     if (Status goes_on = before_("trying the plan of " + from.name); !goes_on) return goes_on;
     const Result<OverlapPlan> plan = plan_of(site, settings_of(choice->plan));
     const Status accepted = plan ? trials_.accepts(*plan) : Status(plan.error());
-    const Status verified = accepted ? trials_.verify(order_of(row.scheme), *plan) : accepted;
+    Status verified = accepted ? trials_.verify(order_of(row.scheme), *plan) : accepted;
     if (!verified && verified.error().kind == ErrorKind::failed) return verified;
     if (!verified) {
       row.refused = verified.error().message;
@@ -107,6 +107,7 @@ class CaseTransfer {
 
   Status time_all() {
     std::vector<TimedSchedule*> all;
+    all.reserve(schedules_.size());
     for (TimedSchedule& schedule : schedules_) all.push_back(&schedule);
     const Rounds rounds{warm_up_rounds(settings_.trials), settings_.trials, settings_.seed};
     return time_in_rounds(trials_, all, rounds, [this](int) { return before_("timing"); });

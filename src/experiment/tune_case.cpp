@@ -150,8 +150,9 @@ class TuneRun {
   /// The fastest schedule need not be the one that takes the least energy.
   void add_other_ways() {
     std::vector<Candidate> known;
+    known.reserve(finalists_.size());
     for (const Finalist& finalist : finalists_) known.push_back(finalist.candidate);
-    for (Candidate& other : detail::fastest_of_other_ways(tuned_.candidates, known)) finalists_.push_back({std::move(other), {}});
+    for (const Candidate& other : detail::fastest_of_other_ways(tuned_.candidates, known)) finalists_.push_back({other, {}});
   }
 
   /// Everything that is reported, in fresh rounds: times that chose a winner flatter it, and what was measured before a search was
@@ -189,7 +190,7 @@ class TuneRun {
     Result<detail::Yardsticks> yardsticks = detail::yardsticks_of(*trials_, tuned_.compute_alone, tuned_.comm_alone);
     if (!yardsticks) return yardsticks.error();
     tuned_.critical_path = yardsticks->critical_path;
-    tuned_.hardware_limit = std::move(yardsticks->hardware_limit);
+    tuned_.hardware_limit = yardsticks->hardware_limit;
     if (const auto* scenario = std::get_if<Scenario>(&what_)) {
       tuned_.limited_by = limiting_resource(space_->site(), scenario->compute, tuned_.compute_alone, tuned_.comm_alone);
     }

@@ -28,6 +28,8 @@ std::string shown(const nlohmann::json& value) {
   return text;
 }
 
+std::string quoted(std::string_view text) { return shown(nlohmann::json(std::string(text))); }
+
 const nlohmann::json* JsonFields::member(const char* name) {
   known_.insert(name);
   const auto found = object_.find(name);

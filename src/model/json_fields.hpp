@@ -15,6 +15,9 @@ namespace elbowroom::detail {
 /// A value for a message: ASCII, on one line, cut where it gets long.
 std::string shown(const nlohmann::json& value);
 
+/// A text that somebody wrote, in quotation marks, likewise.
+std::string quoted(std::string_view text);
+
 /// Reads the fields of one JSON object and keeps the first thing that is wrong with it. After a failure every read gives the
 /// fallback, so that a reader can be written straight through and asked once, by finish(), whether all went well.
 class JsonFields {

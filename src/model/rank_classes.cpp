@@ -19,6 +19,7 @@ void sort_once(std::vector<Value>& values) {
 
 std::vector<int> classes_among(const std::vector<int>& ranks, const std::vector<int>& of_rank) {
   std::vector<int> classes;
+  classes.reserve(ranks.size());
   for (const int rank : ranks) classes.push_back(of_rank[static_cast<std::size_t>(rank)]);
   sort_once(classes);
   return classes;
@@ -28,6 +29,7 @@ std::vector<int> classes_among(const std::vector<int>& ranks, const std::vector<
 std::vector<int> numbered(const std::vector<std::vector<int>>& of_rank) {
   std::map<std::vector<int>, int> numbers;
   std::vector<int> made;
+  made.reserve(of_rank.size());
   for (const std::vector<int>& what : of_rank)
     made.push_back(numbers.emplace(what, static_cast<int>(numbers.size())).first->second);
   return made;
@@ -38,6 +40,7 @@ int count_of(const std::vector<int>& numbers) { return *std::ranges::max_element
 /// Told apart by the classes that each communicator joins, too.
 std::vector<int> told_apart(const std::vector<int>& classes, const std::set<Communicators>& all) {
   std::vector<std::vector<int>> seen;
+  seen.reserve(classes.size());
   for (const int one : classes) seen.push_back({one});
   std::map<std::vector<int>, int> meetings;
   for (const Communicators& communicators : all) {

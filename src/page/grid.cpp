@@ -37,6 +37,7 @@ Value value_of(const Control& control, const Setting& setting) {
 
 std::vector<Value> values_of(const Axis& axis) {
   std::vector<Value> values;
+  values.reserve(axis.settings.size());
   for (const Setting& setting : axis.settings) values.push_back(value_of(*axis.control, setting));
   return values;
 }

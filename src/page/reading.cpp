@@ -46,9 +46,7 @@ Result<Document> read_members(std::string_view text, const std::string& source, 
   Document document;
   document.file = source;
   document.schema = members.text("schema");
-  if (!failure && document.schema != schema) {
-    members.reject("schema", json(document.schema), detail::shown(json(std::string(schema))));
-  }
+  if (!failure && document.schema != schema) { members.reject("schema", json(document.schema), detail::quoted(schema)); }
   fill(members, document);
   if (failure) return invalid_input(fmt::format("{}: {}", source, *failure));
   return document;

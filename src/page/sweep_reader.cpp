@@ -9,18 +9,18 @@
 namespace elbowroom::page {
 namespace {
 
-struct Axis {
+struct SweptAxis {
   std::string name;
   std::vector<Value> values;
 };
 
 /// As the document lists them; what is neither number nor text is not shown.
-std::vector<Axis> axes_of(Members& members) {
-  std::vector<Axis> axes;
+std::vector<SweptAxis> axes_of(Members& members) {
+  std::vector<SweptAxis> axes;
   members.need("axes", "an array");
   members.each("axes", [&](Members one) {
     one.need("name", "a text");
-    Axis axis{one.text("name"), {}};
+    SweptAxis axis{one.text("name"), {}};
     one.need("values", "an array");
     if (one.failed() || !one.raw()["values"].is_array()) return;
     if (one.raw()["values"].size() > kMostSweepValues) {
@@ -36,7 +36,7 @@ std::vector<Axis> axes_of(Members& members) {
 }
 
 /// Positions that lie on the axes; empty otherwise.
-std::vector<std::size_t> place_of(Members& cell, const std::vector<Axis>& axes) {
+std::vector<std::size_t> place_of(Members& cell, const std::vector<SweptAxis>& axes) {
   std::vector<std::size_t> place;
   for (const nlohmann::json& position : cell.exact_numbers("at")) {
     if (place.size() == axes.size() || !position.is_number_unsigned()) return {};
@@ -47,15 +47,15 @@ std::vector<std::size_t> place_of(Members& cell, const std::vector<Axis>& axes) 
 }
 
 /// The second axis across, the first one down.
-Grid empty_grid(const std::vector<Axis>& axes, std::string title, std::string unit) {
+Grid empty_grid(const std::vector<SweptAxis>& axes, std::string title, std::string unit) {
   Grid grid{std::move(title), std::move(unit), axes[1].name, axes[0].name, axes[1].values, axes[0].values, {}};
   grid.cells.assign(grid.y.size(), std::vector<Value>(grid.x.size()));
   return grid;
 }
 
-Table cells_table(const std::vector<Axis>& axes) {
+Table cells_table(const std::vector<SweptAxis>& axes) {
   Table table{"Every cell", {}, {}, {}};
-  for (const Axis& axis : axes) table.columns.push_back({axis.name, "", "axes.values", ""});
+  for (const SweptAxis& axis : axes) table.columns.push_back({axis.name, "", "axes.values", ""});
   for (Column& column : std::vector<Column>{{"time", "us", "time_us.median", "median"},
                                             {"low", "us", "time_us.low", ""},
                                             {"high", "us", "time_us.high", ""},
@@ -69,7 +69,7 @@ Table cells_table(const std::vector<Axis>& axes) {
 }
 
 /// One axis as a row of times, two as grids; every cell in a table.
-void add_cells(Members& members, const std::vector<Axis>& axes, Section& section) {
+void add_cells(Members& members, const std::vector<SweptAxis>& axes, Section& section) {
   const bool flat = axes.size() == 1;
   Grid times = flat ? Grid() : empty_grid(axes, "Times by " + axes[1].name + " and " + axes[0].name, "us");
   Grid ratios = flat ? Grid() : empty_grid(axes, "Times over two plain streams by " + axes[1].name + " and " + axes[0].name, "");
@@ -107,7 +107,7 @@ void add_cells(Members& members, const std::vector<Axis>& axes, Section& section
   section.views.emplace_back(std::move(table));
 }
 
-std::string words_at(const std::vector<nlohmann::json>& at, const std::vector<Axis>& axes) {
+std::string words_at(const std::vector<nlohmann::json>& at, const std::vector<SweptAxis>& axes) {
   std::string words;
   for (std::size_t axis = 0; axis < at.size() && axis < axes.size(); ++axis) {
     if (!at[axis].is_number_unsigned() || at[axis].get<std::size_t>() >= axes[axis].values.size()) return "";
@@ -119,7 +119,7 @@ std::string words_at(const std::vector<nlohmann::json>& at, const std::vector<Ax
 }
 
 /// A line for each loss along each axis.
-Table flatness_of(Members& members, const std::vector<Axis>& axes) {
+Table flatness_of(Members& members, const std::vector<SweptAxis>& axes) {
   Table table{"How flat the best is",
               {{"best", "", "flatness.best", ""},
                {"second", "", "flatness.second", ""},
@@ -148,7 +148,7 @@ Table flatness_of(Members& members, const std::vector<Axis>& axes) {
 Section section_of(Members members) {
   Section section;
   read_case(members, section);
-  const std::vector<Axis> axes = axes_of(members);
+  const std::vector<SweptAxis> axes = axes_of(members);
   if (members.failed() || axes.empty() || axes.size() > 2) return section;
   add_cells(members, axes, section);
   if (Table flatness = flatness_of(members, axes); !flatness.rows.empty()) {

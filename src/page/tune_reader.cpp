@@ -47,7 +47,7 @@ Tried tried_of(Members candidate, const Chosen& chosen) {
 Figures chosen_figures(Members& members, const Chosen& chosen) {
   Figures all{"Chosen", {}};
   const auto add = [&](const std::string& name, Value value, const char* unit, const std::string& tag) {
-    const bool says = !value.is_null() && value != "";
+    const bool says = !value.is_null() && value != Value("");
     if (says) all.figures.push_back({name, std::move(value), unit, tag});
   };
   add("plan", schedule_words(chosen.scheme, chosen.plan), "", "plan");

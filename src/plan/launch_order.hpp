@@ -26,7 +26,7 @@ class LaunchOrder {
     std::vector<int> nodes;
   };
 
-  [[nodiscard]] std::size_t chain_of(int lane, int one) const { return static_cast<std::size_t>(lane * classes_ + one); }
+  [[nodiscard]] std::size_t chain_of(int lane, int one) const { return place_of(lane, one, classes_); }
   [[nodiscard]] std::size_t at(int node, std::size_t chain) const {
     return static_cast<std::size_t>(node) * chains_.size() + chain;
   }

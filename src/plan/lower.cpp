@@ -8,6 +8,7 @@
 
 #include "elbowroom/plan/controls.hpp"
 #include "plan/launch_order.hpp"
+#include "plan/program_nodes.hpp"
 
 namespace elbowroom {
 namespace {
@@ -58,7 +59,7 @@ class Draft {
   }
 
   [[nodiscard]] Ends none() const { return Ends(program_.lanes.size() * static_cast<std::size_t>(classes_.count), -1); }
-  [[nodiscard]] std::size_t place(int lane, int one) const { return static_cast<std::size_t>(lane * classes_.count + one); }
+  [[nodiscard]] std::size_t place(int lane, int one) const { return detail::place_of(lane, one, classes_.count); }
 
   void add(int at, int repeat, const std::vector<Ends>& previous, std::vector<Ends>& ends) {
     const auto index = static_cast<std::size_t>(at);
@@ -117,7 +118,7 @@ OverlapPlan outside_windows(const OverlapPlan& plan) {
 
 LaunchSettings settings_of(const Operation& operation, const OverlapPlan& plan) {
   if (computes(operation)) return static_cast<const ComputeSettings&>(plan);
-  CommSettings settings = plan;
+  auto settings = static_cast<const CommSettings&>(plan);
   if (const auto* collective = std::get_if<Collective>(&operation.what)) {
     if (!settings.comm_blocks) settings.comm_blocks = collective->comm_blocks;
     if (!settings.cluster) settings.cluster = collective->cluster;
@@ -181,7 +182,7 @@ Program finished(const Step& step, const StepPlan& plan, const RankClasses& clas
     launch.settings = settings_of(operation_of(step, launch), as_planned[at] ? own : outside_windows(own));
     for (const std::vector<int>& together : classes.of_operation[static_cast<std::size_t>(launch.operation)]) {
       for (const int one : together) {
-        int& before = latest[static_cast<std::size_t>(draft.launches[at].lane * classes.count + one)];
+        int& before = latest[detail::place_of(draft.launches[at].lane, one, classes.count)];
         // The lane goes on on another stream, behind what it did last.
         if (before >= 0 && program.launches[static_cast<std::size_t>(before)].lane != launch.lane) add_once(launch.after, before);
         before = static_cast<int>(at);
@@ -194,6 +195,7 @@ Program finished(const Step& step, const StepPlan& plan, const RankClasses& clas
 /// Launches that something of the other side may run beside.
 std::vector<bool> in_windows(const LaunchOrder& beside, std::size_t launches) {
   std::vector<bool> in_window;
+  in_window.reserve(launches);
   for (std::size_t at = 0; at < launches; ++at) in_window.push_back(beside.meets_other_side(static_cast<int>(at)));
   return in_window;
 }

@@ -40,11 +40,11 @@ void put_member(OverlapPlan& plan, MemberValue value) {
   take_count(plan.*member, value);
 }
 
-constexpr std::int64_t kGreatestCount = 4096;
+constexpr std::int64_t kGreatestMember = 4096;
 
 template <auto member>
 constexpr PlanMember number(std::string_view name, std::string_view unit, std::string_view words, PlanColumn column,
-                            std::int64_t least = 1, std::int64_t greatest = kGreatestCount) {
+                            std::int64_t least = 1, std::int64_t greatest = kGreatestMember) {
   return {name, unit, words, column, false, least, greatest, get_member<member>, put_member<member>};
 }
 

@@ -13,9 +13,6 @@
 namespace elbowroom {
 namespace {
 
-/// On one line, whatever it holds.
-std::string quoted(std::string_view text) { return detail::shown(nlohmann::json(std::string(text))); }
-
 Result<ControlSetting> parse_setting(std::string_view part) {
   const std::size_t sign = part.find('=');
   const std::string_view name = part.substr(0, sign);
@@ -23,7 +20,7 @@ Result<ControlSetting> parse_setting(std::string_view part) {
     std::vector<std::string_view> names;
     for (const Control& control : controls()) names.push_back(control.name);
     return invalid_input(
-        fmt::format("{}, expected one of {}, with =N where it takes a number", quoted(name), fmt::join(names, ", ")));
+        fmt::format("{}, expected one of {}, with =N where it takes a number", detail::quoted(name), fmt::join(names, ", ")));
   }
   const bool is_switch = control(name).is_switch;
   if (sign == std::string_view::npos && is_switch) return ControlSetting{std::string(name), std::nullopt};
@@ -34,7 +31,7 @@ Result<ControlSetting> parse_setting(std::string_view part) {
   // Which numbers can act depends on the case; none is greater than this anywhere.
   constexpr std::int64_t greatest = 65'536;
   if (failure != std::errc{} || rest != digits.data() + digits.size() || value < 0 || value > greatest) {
-    return invalid_input(fmt::format("{}: {}, expected a number from 0 to {}", name, quoted(digits), greatest));
+    return invalid_input(fmt::format("{}: {}, expected a number from 0 to {}", name, detail::quoted(digits), greatest));
   }
   if (is_switch && value != 1) return invalid_input(fmt::format("{}: {}, expected {} alone", name, value, name));
   return ControlSetting{std::string(name), value};

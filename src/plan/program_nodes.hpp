@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "elbowroom/model/rank_classes.hpp"
@@ -17,5 +18,10 @@ struct ProgramNode {
 
 /// In the order of the launches, so that every node follows those it waits for.
 std::vector<ProgramNode> nodes_of(const Program& program, const RankClasses& classes);
+
+/// Where a lane of one class stands among the lanes of `classes` classes.
+inline std::size_t place_of(int lane, int one, int classes) {
+  return static_cast<std::size_t>(lane) * static_cast<std::size_t>(classes) + static_cast<std::size_t>(one);
+}
 
 }  // namespace elbowroom::detail

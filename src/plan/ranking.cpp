@@ -34,7 +34,7 @@ class Search {
       : space_(space), predict_(predict), left_(most_predictions) {}
 
   std::vector<Candidate> run() {
-    for (Candidate& start : space_.starts()) look_at(std::move(start));
+    for (const Candidate& start : space_.starts()) look_at(start);
     while (left_ > 0 && expand_one()) sort_by_prediction(found_);
     sort_by_prediction(found_);
     return std::move(found_);
@@ -45,7 +45,7 @@ class Search {
     if (!seen_.insert({candidate.scheme, candidate.plan}).second) return;
     --left_;
     predict_for(candidate, predict_);
-    found_.push_back(std::move(candidate));
+    found_.push_back(candidate);
   }
 
   /// False when the best plans have no neighbour that was not looked at.
@@ -54,8 +54,8 @@ class Search {
     for (std::size_t at = 0; at < std::min(kBeam, found_.size()); ++at) {
       const Candidate best = found_[at];
       if (!best.predicted || !expanded_.insert({best.scheme, best.plan}).second) continue;
-      for (Candidate& neighbour : space_.neighbours(best.plan)) {
-        if (left_ > 0) look_at(std::move(neighbour));
+      for (const Candidate& neighbour : space_.neighbours(best.plan)) {
+        if (left_ > 0) look_at(neighbour);
       }
       return true;
     }

@@ -28,9 +28,6 @@ constexpr std::array<std::string_view, 13> kMembers = {
     "iterations", "gpus",      "collective.bytes", "collective.comm_blocks", "collective.cluster", "compute.bytes", "compute.m",
     "compute.n",  "compute.k", "compute.tile_m",   "compute.tile_n",         "compute.tile_k",     "compute.dtype"};
 
-/// On one line, whatever it holds.
-std::string quoted(std::string_view text) { return detail::shown(nlohmann::json(std::string(text))); }
-
 const Control* find_control(std::string_view name) {
   const auto found = std::ranges::find(controls(), name, &Control::name);
   return found == controls().end() ? nullptr : &*found;
@@ -54,7 +51,7 @@ std::string written(std::int64_t value, bool as_size) { return as_size ? format_
 /// "4..32+4", "64M..1G*2"
 Result<std::vector<std::string>> unfolded(std::string_view range, std::size_t dots) {
   const auto wrong = [&] {
-    return invalid_input(fmt::format("{}, expected a range as 1..8, 4..32+4 or 64M..1G*2", quoted(range)));
+    return invalid_input(fmt::format("{}, expected a range as 1..8, 4..32+4 or 64M..1G*2", detail::quoted(range)));
   };
   const std::string_view begin = range.substr(0, dots);
   std::string_view rest = range.substr(dots + 2);
@@ -69,7 +66,7 @@ Result<std::vector<std::string>> unfolded(std::string_view range, std::size_t do
   std::vector<std::string> values;
   for (std::int64_t value = *first;;) {
     if (values.size() == kMostSweepValues)
-      return invalid_input(fmt::format("{}, expected at most {} values", quoted(range), kMostSweepValues));
+      return invalid_input(fmt::format("{}, expected at most {} values", detail::quoted(range), kMostSweepValues));
     values.push_back(written(value, as_size));
     // No sum or product is formed that the last value does not bound.
     const bool over = by_factor ? value > *last / *step : value > *last - *step;
@@ -90,7 +87,7 @@ Result<std::string> one_value(const std::string& name, std::string_view text) {
   if (const Control* control = find_control(name)) {
     const auto value = setting_value(*control, text);
     const std::string expected = control->is_switch ? "on or off" : fmt::format("off or a number from 0 to {}", kGreatestSetting);
-    return value ? Result<std::string>(*value) : invalid_input(fmt::format("{}, expected {}", quoted(text), expected));
+    return value ? Result<std::string>(*value) : invalid_input(fmt::format("{}, expected {}", detail::quoted(text), expected));
   }
   // What is possible is the scenario's to say; it is a word, a number or a size.
   constexpr std::size_t longest = 24;
@@ -98,7 +95,7 @@ Result<std::string> one_value(const std::string& name, std::string_view text) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
   });
   return plain ? Result<std::string>(std::string(text))
-               : invalid_input(fmt::format("{}, expected a number, a size or a word", quoted(text)));
+               : invalid_input(fmt::format("{}, expected a number, a size or a word", detail::quoted(text)));
 }
 
 Status add_values(SweepAxis& axis, std::string_view part) {
@@ -126,7 +123,7 @@ Result<SweepAxis> parse_axis(std::string_view text) {
     std::vector<std::string_view> names;
     for (const Control& control : controls()) names.push_back(control.name);
     return invalid_input(
-        fmt::format("{}, expected one of {}, {}", quoted(name), fmt::join(names, ", "), fmt::join(kMembers, ", ")));
+        fmt::format("{}, expected one of {}, {}", detail::quoted(name), fmt::join(names, ", "), fmt::join(kMembers, ", ")));
   }
   if (sign == std::string_view::npos) {
     if (axis.is_control()) return axis;

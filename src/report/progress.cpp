@@ -8,7 +8,7 @@
 
 namespace elbowroom {
 
-ProgressEstimate::ProgressEstimate(std::vector<double> weights, Microseconds now) : begun_(now) {
+ProgressEstimate::ProgressEstimate(const std::vector<double>& weights, Microseconds now) : begun_(now) {
   for (const double weight : weights) kinds_.push_back({weight, 0, 0, Microseconds(0)});
 }
 

@@ -16,7 +16,7 @@ namespace elbowroom {
 class ProgressEstimate {
  public:
   /// A weight for each kind: how long one step is beside others. 0: nothing is known of such steps, and nothing follows from them.
-  ProgressEstimate(std::vector<double> weights, Microseconds now);
+  ProgressEstimate(const std::vector<double>& weights, Microseconds now);
 
   /// So many steps of the kind are still to begin.
   void expect(std::size_t kind, int steps);

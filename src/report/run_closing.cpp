@@ -164,7 +164,7 @@ std::string on_unseen_library(const RunReport& report) {
 
 std::string closing_line(const RunReport& report) {
   if (report.policy != "auto") return {};
-  const std::string text = compared(report);
+  std::string text = compared(report);
   const std::string more = on_symmetric_memory(report.processes) + on_unseen_library(report);
   if (text.empty() && more.empty()) return text;
   return text + (text.empty() ? "" : on_budgets(report)) + more + on_same_bits(report.same_bits);

@@ -182,12 +182,14 @@ Status is_same(const nlohmann::json& document, const OrderedJson& frame, const s
 
 std::vector<GridAxis> SweepCase::grid() const {
   std::vector<GridAxis> grid;
+  grid.reserve(axes.size());
   for (const SweepAxis& axis : axes) grid.push_back({axis.values.size(), axis.is_control()});
   return grid;
 }
 
 std::vector<Flatness> SweepCase::flatness() const {
   std::vector<std::optional<double>> costs;
+  costs.reserve(cells.size());
   for (const std::optional<SweepCell>& cell : cells) {
     costs.push_back(cell && cell->ratio ? std::optional(cell->ratio->median) : std::nullopt);
   }

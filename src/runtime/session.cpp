@@ -145,6 +145,7 @@ Status Session::launch_of(const Kernel& kernel, const LaunchSize& size, const St
 
 Result<std::unique_ptr<CollectiveGate>> Session::launch_gate() {
   std::vector<StreamPair> streams;
+  streams.reserve(devices_.size());
   for (const SessionDevice& device : devices_) streams.push_back(device.streams);
   return launcher_->gate(streams);
 }

@@ -85,7 +85,7 @@ Ends Experts::backward(const std::string& name, Ends flow, TensorParallel& tenso
   std::vector<Gradient> own_gradients(static_cast<std::size_t>(2 * local_));
   each_expert(name, [&](const Expert& expert) {
     const auto at = static_cast<std::size_t>(expert.number);
-    const Ends& through = activated[static_cast<std::size_t>(expert.rank * local_ + expert.number)];
+    const Ends& through = activated[static_cast<std::size_t>(expert.rank) * static_cast<std::size_t>(local_) + at];
     Gradient& down = own_gradients[2 * at];
     Gradient& up = own_gradients[2 * at + 1];
     down = {name + fmt::format("expert{}.down", expert.number), shape_.ffn, shape_.hidden, std::move(down.made_by), true};

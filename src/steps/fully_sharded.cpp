@@ -29,7 +29,7 @@ Ends FullySharded::gather(const ShardedUnit& unit, const std::string& prefix, in
   Ends& experts = expert_gathers_[unit.name];
   if (request_.parallel.pp > 1 && !dense.empty()) return joined(dense, experts);
   writer_.at(stage, prefix);
-  const Ends gathered{gather(unit.name + ".parameters.all_gather", unit.parameters, of_dense(), after)};
+  Ends gathered{gather(unit.name + ".parameters.all_gather", unit.parameters, of_dense(), after)};
   dense = joined(std::move(dense), gathered);
   if (unit.of_experts == 0) return gathered;
   const int more = gather(unit.name + ".experts.parameters.all_gather", unit.of_experts, of_experts(), after);

@@ -12,7 +12,7 @@ LocalShape local_shape(const TransformerStep& request) {
   shape.sequence = request.sequence;
   shape.hidden = decoder.hidden;
   shape.attention = decoder.hidden / parallel.tp;
-  shape.qkv = shape.attention + 2 * decoder.kv_heads * head_size / parallel.tp;
+  shape.qkv = shape.attention + 2 * (decoder.kv_heads * head_size) / parallel.tp;
   shape.ffn = decoder.ffn / parallel.tp;
   shape.gated = decoder.activation == Activation::swiglu;
   shape.up = shape.gated ? 2 * shape.ffn : shape.ffn;

@@ -29,7 +29,7 @@ class SideBySide {
  public:
   explicit SideBySide(const Parallelism& parallel)
       : parallel_(parallel), free_(static_cast<std::size_t>(parallel.pp)), next_(free_.size()) {
-    const auto passes = static_cast<std::size_t>(parallel.pp * chunks_of(parallel) * parallel.micro);
+    const std::size_t passes = place(last_place(parallel) + 1, 0);
     forward_.resize(passes);
     backward_.resize(passes);
     for (int stage = 0; stage < parallel.pp; ++stage) items_.push_back(items_of_stage(parallel, stage));
@@ -55,7 +55,9 @@ class SideBySide {
   }
 
  private:
-  [[nodiscard]] std::size_t place(int chunk, int micro) const { return static_cast<std::size_t>(chunk * parallel_.micro + micro); }
+  [[nodiscard]] std::size_t place(int chunk, int micro) const {
+    return static_cast<std::size_t>(chunk) * static_cast<std::size_t>(parallel_.micro) + static_cast<std::size_t>(micro);
+  }
 
   /// When the stage's next item can; absent: what it waits for has not begun.
   [[nodiscard]] std::optional<int> begin_of(std::size_t stage) const {
@@ -84,6 +86,7 @@ std::vector<PipelineItem> items_of_stage(const Parallelism& parallel, int stage)
   const int count = parallel.micro * chunks_of(parallel);
   const int ahead = std::min(warm_up(parallel, stage), count);
   std::vector<PipelineItem> items;
+  items.reserve(2 * static_cast<std::size_t>(count));
   for (int k = 0; k < ahead; ++k) items.push_back(item_at(parallel, stage, k, false));
   for (int k = 0; k < count; ++k) {
     if (ahead + k < count) items.push_back(item_at(parallel, stage, ahead + k, false));

@@ -99,7 +99,7 @@ Status check_sizes(const TransformerStep& request) {
           {"kv-heads", decoder.kv_heads, tp, fmt::format("--tp {}: no rank may lack keys", tp)},
           {"ffn", decoder.ffn, tp * kProductSide, fmt::format("--tp {} parts of whole eights", tp)},
           {"vocabulary", decoder.vocabulary, tp * kProductSide, fmt::format("--tp {} parts of whole eights", tp)},
-          {"layers", decoder.layers, parallel.pp * chunks_of(parallel),
+          {"layers", decoder.layers, std::int64_t{parallel.pp} * chunks_of(parallel),
            fmt::format("--pp {}{}", parallel.pp,
                        chunks_of(parallel) > 1 ? fmt::format(" stages of {} chunks", parallel.chunks) : "")},
           {"tokens", request.tokens, parallel.micro * kSequence,

@@ -61,7 +61,7 @@ int StepWriter::add(std::string_view name, Work what, const Ends& after) {
 }
 
 int StepWriter::compute(std::string_view name, Compute kernel, const Ends& after, std::string_view lane) {
-  const int at = add(name, std::move(kernel), after);
+  const int at = add(name, kernel, after);
   operation_at(at).lane = lane;
   for (const int axis : numbers_of({"pp"})) operation_at(at).at.push_back({axis, stage_});
   if (experts_) {

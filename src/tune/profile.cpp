@@ -24,7 +24,6 @@ using detail::kGreatestTime;
 using detail::line_of;
 using detail::lines_of;
 using detail::list_of;
-using detail::Presence;
 using detail::read_each;
 
 constexpr std::string_view kDocument = "an elbowroom.profile/1 document";
@@ -245,8 +244,8 @@ Result<Profile> parse_profile(std::string_view json, std::string_view source) {
   JsonFields fields(*document, "", file);
   const auto is_ours = [](const std::string& text) { return text == kProfileSchema ? std::optional(true) : std::nullopt; };
   fields.word<bool>("schema", is_ours, fmt::format("\"{}\"", kProfileSchema), false);
-  const nlohmann::json& choices = list_of(fields, "choices", Presence::required);
-  const nlohmann::json& durations = list_of(fields, "durations", Presence::optional);
+  const nlohmann::json& choices = list_of(fields, "choices", detail::Presence::required);
+  const nlohmann::json& durations = list_of(fields, "durations", detail::Presence::optional);
   if (Status read = fields.finish(); !read) return read.error();
   Profile profile;
   const auto put = [&profile](auto element) { profile.put(std::move(element)); };

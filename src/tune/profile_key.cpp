@@ -74,6 +74,7 @@ std::vector<int> thousandths(const std::vector<double>& shares) {
   if (shares.empty()) return {};
   const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
   std::vector<int> parts;
+  parts.reserve(shares.size());
   for (const double share : shares) parts.push_back(static_cast<int>(std::lround(1000 * share / all)));
   return std::ranges::count(parts, parts.front()) == std::ssize(parts) ? std::vector<int>() : parts;
 }
@@ -168,16 +169,16 @@ std::size_t ProfileKeyHash::operator()(const ProfileKey& key) const {
 
 namespace {
 
-using Members = std::vector<std::pair<std::string_view, std::string>>;
+using NamedWords = std::vector<std::pair<std::string_view, std::string>>;
 
 /// Each member by name, in words. A step and a pair have no name of the last ones in common.
-Members members(const ProfileKey& key) {
+NamedWords members(const ProfileKey& key) {
   const Surroundings& where = key.surroundings;
-  Members all{{"provenance", std::string(to_string(where.provenance))},
-              {"device", where.device},
-              {"driver", where.driver.value_or("")},
-              {"communication library", where.comm_library.value_or("")},
-              {"ranks", std::to_string(key.ranks)}};
+  NamedWords all{{"provenance", std::string(to_string(where.provenance))},
+                 {"device", where.device},
+                 {"driver", where.driver.value_or("")},
+                 {"communication library", where.comm_library.value_or("")},
+                 {"ranks", std::to_string(key.ranks)}};
   if (const auto* step = std::get_if<StepKey>(&key.what)) {
     all.emplace_back("step", in_words(*step));
     return all;
@@ -194,8 +195,8 @@ Members members(const ProfileKey& key) {
 }  // namespace
 
 std::vector<std::string> differences(const ProfileKey& wanted, const ProfileKey& stored) {
-  const Members ours = members(wanted);
-  const Members theirs = members(stored);
+  const NamedWords ours = members(wanted);
+  const NamedWords theirs = members(stored);
   if (wanted.what.index() != stored.what.index()) return {"a step is no kernel beside a collective"};
   std::vector<std::string> found;
   for (std::size_t at = 0; at < ours.size(); ++at) {

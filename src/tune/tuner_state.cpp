@@ -18,7 +18,7 @@ using detail::JsonFields;
 constexpr std::int64_t kMost = 1'000'000;
 constexpr std::size_t kMostCandidates = 10'000;
 
-OrderedJson measured_json(const MeasuredCandidate& measured) {
+OrderedJson state_json(const MeasuredCandidate& measured) {
   OrderedJson json = detail::candidate_json(measured.candidate);
   json["times_us"] = OrderedJson::array();
   for (const Microseconds time : measured.times) json["times_us"].push_back(time.count());
@@ -103,7 +103,7 @@ std::string Tuner::state(std::string_view subject) const {
   json["wave"] = wave_;
   json["queue"] = queue_;
   json["candidates"] = OrderedJson::array();
-  for (const MeasuredCandidate& measured : candidates_) json["candidates"].push_back(measured_json(measured));
+  for (const MeasuredCandidate& measured : candidates_) json["candidates"].push_back(state_json(measured));
   return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 

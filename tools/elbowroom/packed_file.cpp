@@ -28,10 +28,10 @@ struct Close {
   void operator()(gzFile file) const { gzclose(file); }
 };
 
-/// What zlib says of a file that it cannot unpack.
+/// Why zlib cannot unpack a file.
 Error not_read(const std::string& path, gzFile file) {
   int code = Z_OK;
-  const std::string words = gzerror(file, &code);
+  gzerror(file, &code);
   if (code == Z_ERRNO) return invalid_input(detail::cannot("read", path));
   return invalid_input(fmt::format("{}: packed by gzip and damaged, expected a whole file", path));
 }

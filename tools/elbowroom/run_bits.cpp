@@ -29,8 +29,7 @@ std::string same_bits_asked_by(bool option) {
   if (workspace == ":4096:8" || workspace == ":16:8") return fmt::format("CUBLAS_WORKSPACE_CONFIG={}", workspace);
   for (const CommVariable& variable : comm_variables()) {
     if (variable.fixes != CommVariable::Fixes::algorithm) continue;
-    // Names of rows are literals.
-    if (const std::string_view value = value_of(variable.name.data()); !value.empty()) {
+    if (const std::string_view value = value_of(std::string(variable.name).c_str()); !value.empty()) {
       return fmt::format("{}={}", variable.name, value);
     }
   }

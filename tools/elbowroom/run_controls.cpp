@@ -24,11 +24,11 @@ bool is_part_of_policy(std::string_view text) {
   return std::ranges::find(run::kParts, text, &run::Part::word) != run::kParts.end();
 }
 
-constexpr std::string_view kSymmetricBlocks = "symmetric_blocks";
+constexpr std::string_view kSymmetricBlocksRule = "symmetric_blocks";
 constexpr std::string_view kBudget = "budget";
 
 // Settings for the interposer, communicator by communicator.
-constexpr std::array kOfInterposer{kSymmetricBlocks, kBudget};
+constexpr std::array kOfInterposer{kSymmetricBlocksRule, kBudget};
 constexpr ProcessSetting kBlocksOfInterposer{{}, run::kGreatestCommBlocks};
 
 /// A setting of the communication library, which takes it from the environment before any of its own choices; one without variables
@@ -155,7 +155,7 @@ Status add_profile_rules(const RunControls& controls, run::Rules& rules) {
 bool add_comm_rule(const std::string& name, std::int64_t value, run::Rules& rules) {
   const auto blocks = static_cast<std::uint8_t>(value);
   if (name == kBudget) return rules.set_budgets({.blocks = {blocks}, .count = 1, .every = 0});
-  return name == kSymmetricBlocks && rules.set_symmetric_blocks(blocks);
+  return name == kSymmetricBlocksRule && rules.set_symmetric_blocks(blocks);
 }
 
 }  // namespace
@@ -186,7 +186,8 @@ Status add_setting(std::string_view text, RunControls& controls) {
 Status check_settings(const RunControls& controls) {
   const bool fixes_blocks =
       std::ranges::any_of(controls.comm_library, [](const auto& setting) { return setting.first == kMostCommBlocksVariable; });
-  const bool symmetric = std::ranges::any_of(controls.comm_rules, [](const auto& rule) { return rule.first == kSymmetricBlocks; });
+  const bool symmetric =
+      std::ranges::any_of(controls.comm_rules, [](const auto& rule) { return rule.first == kSymmetricBlocksRule; });
   if (!fixes_blocks || !symmetric) return {};
   return invalid_input("--set: symmetric_blocks beside comm_blocks, which is the number for all kernels; expected one of them");
 }
@@ -214,6 +215,7 @@ Status check_communication(std::span<const std::string> names) {
 
 Result<std::string> parse_off(std::string_view text) {
   std::vector<std::string_view> words;
+  words.reserve(run::kParts.size() + kOffElsewhereWords.size());
   for (const run::Part& part : run::kParts) words.emplace_back(part.word);
   words.insert(words.end(), kOffElsewhereWords.begin(), kOffElsewhereWords.end());
   if (std::ranges::find(words, text) != words.end()) return std::string(text);

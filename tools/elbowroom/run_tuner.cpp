@@ -17,8 +17,7 @@ namespace {
 std::string setting(const RunControls& controls, std::string_view variable) {
   const auto own = std::ranges::find(controls.comm_library, variable, &std::pair<std::string, std::string>::first);
   if (own != controls.comm_library.end()) return own->second;
-  // Names of variables are literals.
-  const char* const value = std::getenv(variable.data());
+  const char* const value = std::getenv(std::string(variable).c_str());
   return value == nullptr ? "" : value;
 }
 
@@ -57,7 +56,7 @@ BudgetQuestions budget_questions(run::Policy policy, RunBackend backend, const R
 EnvironmentChanges tuner_environment(const std::string& library, const std::string& job) {
   EnvironmentChanges changes{{std::string(kTunerPluginVariable), library}, {"ELBOWROOM_RUN_JOB", job}};
   // A run around this one has put its library there, and what was there before it beside it.
-  const char* const before = std::getenv(kTunerPluginVariable.data());
+  const char* const before = std::getenv(std::string(kTunerPluginVariable).c_str());
   const bool of_another_run =
       before != nullptr && std::filesystem::path(before).filename() == std::filesystem::path(library).filename();
   if (before != nullptr && !of_another_run) changes.emplace_back("ELBOWROOM_RUN_TUNER_PLUGIN", before);

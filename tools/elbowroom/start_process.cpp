@@ -70,7 +70,7 @@ std::vector<std::string> changed_environment(const EnvironmentChanges& changes, 
 int exec_failure(Pipe& pipe) {
   pipe.close_write();
   int failure = 0;
-  while (read(pipe.read_end(), &failure, sizeof failure) < 0 && errno == EINTR) {}
+  while (::read(pipe.read_end(), &failure, sizeof failure) < 0 && errno == EINTR) {}
   return failure;
 }
 

@@ -81,8 +81,8 @@ class Written {
     return std::string(1, static_cast<char>('A' + lane)) + (device == 0 ? "" : std::to_string(device + 1));
   }
   [[nodiscard]] std::string name(int event) const {
-    if (event == EventNumbers::begin) return "begin";
-    if (event == EventNumbers::end) return "end";
+    if (event == EventNumbers::kBegin) return "begin";
+    if (event == EventNumbers::kEnd) return "end";
     if (event >= events_.of_launch(0)) return fmt::format("e{}", event - events_.of_launch(0));
     for (int lane = 0; lane < events_.lanes; ++lane) {
       if (event == events_.joined(lane)) return "joined";
