@@ -8,6 +8,8 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+from elbowroom import own_kernel
+
 MOST_PARTS = 32  # in one launch
 THREADS = 256
 BLOCKS_PER_SM = 8
@@ -85,8 +87,8 @@ class ScaledCopy:
     def __init__(self, torch: Any) -> None:
         """Compiles; raises where it cannot."""
         self._torch = torch
-        self._kernel = torch.cuda._compile_kernel(SOURCE, "elbowroom_scaled_copy")
-        self._launch = torch.cuda._utils._get_cuda_library().cuLaunchKernel
+        self._kernel = own_kernel.compiled(torch, SOURCE, "elbowroom_scaled_copy")
+        self._launch = ctypes.CDLL("libcuda.so.1").cuLaunchKernel
         self._blocks = BLOCKS_PER_SM * torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count
 
     def __call__(self, sources: Any, target: Any, rows: int, scale: float) -> None:

@@ -85,7 +85,7 @@ class GroupStaging:
         except Exception as error:
             problem = str(error)
         self.entry.buffers, self.entry.bytes = len(self.seen.sizes()), total_bytes(self.seen)
-        undivided = division.problem()
+        undivided = problem or division.problem()  # what is not placed compiles nothing
         layout = [self.seen.gathers, self.seen.scatters, self.seen.sizes(), not undivided]
         held = placed.place(self.entry, [self._segment, *(slot.segment for slot in slots)], layout, problem, boundary)
         if held is not None:

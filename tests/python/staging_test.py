@@ -182,6 +182,13 @@ class StagingTest(unittest.TestCase):
             self.assertEqual({buffer.place for buffer in handed}, {None})
         self.assertEqual(self.segments, [])
 
+    def test_what_is_not_placed_compiles_no_kernel(self) -> None:
+        compiled: list[str] = []
+        with mock.patch.object(staging.division, "problem", lambda: compiled.append("once") or ""):
+            with mock.patch.object(staging, "Segment", mock.Mock(side_effect=staging.Unusable("no such allocator"))):
+                self.step(self.settled())
+            self.assertEqual((self.asked[-1][1], compiled), ("no such allocator", []))
+
     def test_a_refusal_gives_the_memory_back_and_changes_nothing(self) -> None:
         self.registers = False
         owners = self.settled()
