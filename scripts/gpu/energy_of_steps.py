@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Joules of a step by `elbowroom run --energy`, beside what the program itself reads of the GPU's counter and power.
+"""Joules of a step by `elbowroom run --energy`, beside what the program itself reads of the GPUs' counters and power.
 
 usage: scripts/gpu/energy_of_steps.py --elbowroom PROGRAM [--repeats 5] [--seconds 12] [--json FILE]
 
-One process on one GPU multiplies matrices and ends each step with an all-reduce of its one rank. It reads the energy counter and the power in a
-thread of its own, from its first counted step to its last. In turns with that, the same program runs without Elbowroom. Printed are the joules of
-a step from the three, how far repetitions are apart, and what the program's steps take with and without. Needs PyTorch and nvidia-ml-py. Exit code 1 where repetitions
-differ by more than 2 %, or where the counter and the power differ by more than 5 %.
+Two ranks multiply matrices and end each step with an all-reduce. Rank 0 reads the energy counters and the power of all GPUs in a thread of its
+own, from its first counted step to its last. In turns with that, the same program runs without Elbowroom. Printed are the joules of a step from
+the three, how far repetitions are apart, and what a step takes with and without. On one GPU, ranks that NCCL takes for two hosts share it.
+Needs PyTorch and nvidia-ml-py. Exit code 1 where repetitions differ by more than 2 %, or the counter and the power by more than 5 %.
 """
 
 from __future__ import annotations
@@ -15,26 +15,30 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
 
+import launched
+
+LAUNCHER = Path(__file__).resolve().parent.parent.parent / "examples" / "pytorch" / "launch.py"
 SIZE = 8192
-PRODUCTS = 24  # of a step
+PRODUCTS = 12  # of a step, on each rank
 PERIOD = 0.02
+WARM_SECONDS = 4
 
 
 class Readings:
-    """The counter in joules and the power in watts, every 20 ms."""
+    """The counters in joules and the power in watts, of all GPUs together, every 20 ms."""
 
     def __init__(self) -> None:
         import pynvml
 
         pynvml.nvmlInit()
-        self._nvml, self._gpu = pynvml, pynvml.nvmlDeviceGetHandleByIndex(0)
+        self._nvml = pynvml
+        self._gpus = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())]
         self.taken: list[tuple[float, float, float]] = []
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._read, daemon=True)
@@ -42,11 +46,11 @@ class Readings:
 
     def _read(self) -> None:
         while not self._over.wait(PERIOD):
-            joules = self._nvml.nvmlDeviceGetTotalEnergyConsumption(self._gpu) / 1000
-            self.taken.append((time.monotonic(), joules, self._nvml.nvmlDeviceGetPowerUsage(self._gpu) / 1000))
+            joules = sum(self._nvml.nvmlDeviceGetTotalEnergyConsumption(gpu) for gpu in self._gpus) / 1000
+            self.taken.append((time.monotonic(), joules, sum(self._nvml.nvmlDeviceGetPowerUsage(gpu) for gpu in self._gpus) / 1000))
 
     def between(self, begin: float, end: float) -> tuple[float, float]:
-        """Joules by the counter's moves and by the power, for as long as from begin to end."""
+        """Joules by the counters' moves and by the power, for as long as from begin to end."""
         self._over.set()
         self._thread.join()
         inside = [one for one in self.taken if begin <= one[0] <= end]
@@ -56,38 +60,52 @@ class Readings:
 
 
 def work(seconds: float) -> None:
-    os.environ |= {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29711"}
+    """One rank."""
     import torch
     import torch.distributed as dist
 
-    dist.init_process_group("nccl", device_id=torch.device("cuda", 0))
+    rank, count = int(os.environ["RANK"]), torch.cuda.device_count()
+    if count < int(os.environ["WORLD_SIZE"]):
+        os.environ |= {"NCCL_HOSTID": f"node-{rank}", "NCCL_SOCKET_IFNAME": "lo"}
+    torch.cuda.set_device(rank % count)
+    dist.init_process_group("nccl", device_id=torch.device("cuda", rank % count))
     a, b = (torch.randn(SIZE, SIZE, device="cuda", dtype=torch.bfloat16) for _ in range(2))
-    word, times = torch.zeros(1 << 20, device="cuda"), []
+    summed, times = torch.zeros(1 << 20, device="cuda", dtype=torch.bfloat16), []
 
     def step() -> None:
         for _ in range(PRODUCTS):
             torch.mm(a, b)
-        dist.all_reduce(word)
+        dist.all_reduce(summed)
         torch.cuda.synchronize()
 
-    until = time.monotonic() + 4  # warm
-    while time.monotonic() < until:
+    def how_many(of_seconds: float) -> int:
+        """Steps in that time, the same number on both ranks."""
+        began = time.monotonic()
+        for _ in range(10):
+            step()
+        number = torch.tensor([of_seconds * 10 / (time.monotonic() - began)], device="cuda")
+        dist.broadcast(number, 0)
+        return max(int(number.item()), 1)
+
+    for _ in range(how_many(WARM_SECONDS)):
         step()
-    readings, begin = Readings(), time.monotonic()
-    while not times or times[-1] - begin < seconds:
+    steps = how_many(seconds)
+    readings, begin = Readings() if rank == 0 else None, time.monotonic()
+    for _ in range(steps):
         step()
-        times.append(time.monotonic())
-    counter, power = readings.between(begin, times[-1])
-    steps = len(times)
-    print(json.dumps({"steps": steps, "step_ms": 1e3 * (times[-1] - begin) / steps, "counter": counter / steps, "power": power / steps}))
+    end = time.monotonic()
+    if readings is not None:
+        counter, power = readings.between(begin, end)
+        print(json.dumps({"steps": steps, "step_ms": 1e3 * (end - begin) / steps, "counter": counter / steps, "power": power / steps}))
     dist.destroy_process_group()
 
 
 def run(prefix: list[str], seconds: float) -> dict:
-    done = subprocess.run([*prefix, sys.executable, __file__, "--work", "--seconds", str(seconds)], capture_output=True, text=True, check=False)
-    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode or not lines:
-        sys.exit(f"exit {done.returncode}\n{done.stderr[-2000:]}")
+    command = [*prefix, sys.executable, str(LAUNCHER), "-n", "2", __file__, "--work", "--seconds", str(seconds)]
+    done = launched.run(command, os.environ, 60 + 3 * seconds)
+    lines = [line for line in done.output.splitlines() if line.startswith("{")]
+    if done.code or not lines:
+        sys.exit(f"exit {done.code}\n{done.errors[-2000:]}")
     return json.loads(lines[-1])
 
 
@@ -100,6 +118,22 @@ def under_run(elbowroom: str, seconds: float) -> dict:
 
 def spread(values: list[float]) -> float:
     return (max(values) - min(values)) / statistics.median(values)
+
+
+def summary(alone: list[dict], under: list[dict]) -> int:
+    said = [one["run"]["joules_per_step"] for one in under]
+    if None in said:
+        print(f"# absent: {under[said.index(None)]['run']['why_absent']}")
+        return 1
+    own = [one["program"] for one in under]
+    apart = [100 * (by_run / by_program["power"] - 1) for by_run, by_program in zip(said, own)]
+    by_counter, by_power = (statistics.median(one[what] for one in own) for what in ("counter", "power"))
+    print(f"# joules of a step: run {statistics.median(said):.2f}; the program's counter {by_counter:.2f}, its power {by_power:.2f}")
+    print(f"# repetitions are apart by {100 * spread(said):.2f} %")
+    print(f"# run against power {statistics.median(apart):+.2f} % ({min(apart):+.2f}..{max(apart):+.2f})")
+    times = [statistics.median(one["step_ms"] for one in of) for of in (alone, own)]
+    print(f"# a step takes {times[0]:.3f} ms alone, {times[1]:.3f} ms under run --energy ({100 * (times[1] / times[0] - 1):+.2f} %)")
+    return 1 if spread(said) > 0.02 or max(map(abs, apart)) > 5 else 0
 
 
 def main() -> int:
@@ -118,19 +152,9 @@ def main() -> int:
         alone.append(run([], options.seconds))
         under.append(under_run(options.elbowroom, options.seconds))
         print(json.dumps({"alone": alone[-1], "under": under[-1]}), flush=True)
-    if options.json:
-        Path(options.json).write_text(json.dumps({"alone": alone, "under": under}, indent=1))
-    said = [one["run"]["joules_per_step"] for one in under]
-    if None in said:
-        print(f"# absent: {under[said.index(None)]['run']['why_absent']}")
-        return 1
-    own = [one["program"] for one in under]
-    apart = [said_here / by_program["power"] - 1 for said_here, by_program in zip(said, own)]
-    print(f"# joules of a step: run {statistics.median(said):.2f}, the program's counter {statistics.median(one['counter'] for one in own):.2f}, power {statistics.median(one['power'] for one in own):.2f}")
-    print(f"# repetitions apart by {100 * spread(said):.2f} %; counter against power {100 * statistics.median(apart):+.2f} % ({100 * min(apart):+.2f}..{100 * max(apart):+.2f})")
-    times = [statistics.median(one["step_ms"] for one in of) for of in (alone, own)]
-    print(f"# a step takes {times[0]:.3f} ms alone, {times[1]:.3f} ms under run --energy ({100 * (times[1] / times[0] - 1):+.2f} %)")
-    return 1 if spread(said) > 0.02 or max(map(abs, apart)) > 0.05 else 0
+        if options.json:
+            Path(options.json).write_text(json.dumps({"alone": alone, "under": under}, indent=1))
+    return summary(alone, under)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace elbowroom {
@@ -16,6 +17,22 @@ struct Times {
   Nanoseconds begin;
   Nanoseconds end;
 };
+
+/// cuBLAS may divide a product among blocks by its inner extent. The second kernel of such a product adds up what they have.
+bool goes_on(const Span& span) { return span.name.find("splitKreduce") != std::string::npos; }
+
+/// From the first kernel of a launch to its last, for as many as the names tell apart. `spans` in the order in which they run.
+std::vector<Times> launched(const Spans& spans) {
+  std::vector<Times> times;
+  for (const Span* span : spans) {
+    if (times.empty() || !goes_on(*span)) {
+      times.push_back({span->begin, span->end});
+    } else {
+      times.back().end = span->end;
+    }
+  }
+  return times;
+}
 
 /// One device's part of the program and of the recording.
 class DeviceOrder {
@@ -102,16 +119,17 @@ class DeviceOrder {
   /// Both in the order in which they run.
   Status match(const std::vector<int>& launches, const Spans& spans, SpanKind side) {
     if (launches.empty() && spans.empty()) return {};
+    const std::vector<Times> times = launched(spans);
     const bool several = side == SpanKind::compute;
     const bool whole =
-        !launches.empty() && !spans.empty() && (several ? spans.size() % launches.size() == 0 : spans.size() == launches.size());
+        !launches.empty() && !times.empty() && (several ? times.size() % launches.size() == 0 : times.size() == launches.size());
     if (!whole) {
-      return unavailable(fmt::format("the recording of GPU {} holds {} spans of {}, expected {}{}", device_, spans.size(),
+      return unavailable(fmt::format("the recording of GPU {} holds {} spans of {}, expected {}{}", device_, times.size(),
                                      name_of(side), several ? "a multiple of " : "", launches.size()));
     }
-    const std::size_t kernels = spans.size() / launches.size();
+    const std::size_t kernels = times.size() / launches.size();
     for (std::size_t at = 0; at < launches.size(); ++at) {
-      times_[static_cast<std::size_t>(launches[at])] = {spans[at * kernels]->begin, spans[(at + 1) * kernels - 1]->end};
+      times_[static_cast<std::size_t>(launches[at])] = {times[at * kernels].begin, times[(at + 1) * kernels - 1].end};
     }
     return {};
   }

@@ -72,6 +72,21 @@ TEST(CheckOrder, SeveralKernelsMayMakeOneCompute) {
             check(timeline, step()).error().message);
 }
 
+TEST(CheckOrder, ASumOfDividedProductsGoesWithTheKernelBeforeIt) {
+  Timeline timeline = pipeline();
+  // One product of the two on each device is 10..16 and 16..20.
+  for (const std::size_t device : {0U, 1U}) {
+    timeline.spans[device * 4 + 1].end = Nanoseconds(16);
+    Span sum = span(SpanKind::compute, static_cast<int>(device), 16, 20);
+    sum.name = "void cublasLt::splitKreduce_kernel<32, 16, int, float>";
+    timeline.spans.push_back(sum);
+  }
+  EXPECT_TRUE(check(timeline, step()));
+  timeline.spans[0].begin = Nanoseconds(19);  // collective 1 began before the sum had ended, at 20
+  EXPECT_EQ("all_reduce of repeat 1 on GPU 0 began 1 ns before elementwise of repeat 1 had ended",
+            check(timeline, step()).error().message);
+}
+
 TEST(CheckOrder, AnIncompleteRecordingIsNoVerdict) {
   Timeline timeline = pipeline();
   timeline.spans.pop_back();
