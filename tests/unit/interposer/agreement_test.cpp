@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <vector>
@@ -89,6 +90,22 @@ TEST(Agreement, NothingIsProposedBeforeAllHaveCome) {
   EXPECT_FALSE(AgreementSeat::join(*board, 2, 1).sits()) << "a third of two";
   first.lead(16, 1);
   EXPECT_EQ(board->word.load(), 0U) << "one too many has come";
+}
+
+// Whoever comes first: leaders by arrival could lead each other in a circle. Of two ranks of one process the first leads.
+TEST(Agreement, TheLeaderIsOfTheProcessWithTheLeastNumber) {
+  for (const std::array<std::uint64_t, 3>& order : {std::array<std::uint64_t, 3>{7, 5, 3}, {3, 7, 3}, {7, 3, 5}}) {
+    auto board = std::make_unique<AgreementBoard>();
+    std::vector<AgreementSeat> seats;
+    for (const std::uint64_t process : order) { seats.push_back(AgreementSeat::join(*board, 3, process)); }
+    const auto least = static_cast<std::size_t>(std::min_element(order.begin(), order.end()) - order.begin());
+    for (std::size_t i = 0; i < seats.size(); ++i) {
+      seats[i].next(true);
+      EXPECT_EQ(seats[i].leads(), i == least) << i;
+      EXPECT_EQ(seats[i].follows(), order[i] != 3) << i;
+      EXPECT_EQ(seats[i].led_by_sibling(), order[i] == 3 && i != least) << i;
+    }
+  }
 }
 
 TEST(Agreement, OneRankOrTooManyHaveNoSeat) {
