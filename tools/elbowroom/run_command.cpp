@@ -241,7 +241,8 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
   run->add_flag("--gradient-views", arguments->gradient_views,
                 "Gradients of DistributedDataParallel are views of its buckets, as by its gradient_as_bucket_view=True");
   run->add_flag("--verbose", arguments->verbose, "Show the report as a table on standard error");
-  run->add_flag("--quiet", arguments->quiet, "Leave out the closing line, which says what auto kept and what it was worth");
+  run->add_flag("--quiet", arguments->quiet,
+                "Leave out the closing line, which says what auto kept and what it was worth, and the line of --energy");
   run->add_option(
          "--set", arguments->settings,
          "Settings of the communication library, equal on all ranks: comm_blocks=8, cluster=1, comm_threads=256, copy_engine=1, "
