@@ -90,8 +90,11 @@ Status check_recorded(const RecordedKernel& kernel) {
 Status check_transfer(const Step& step, const Operation& operation, const SendRecv& transfer) {
   const std::int64_t element = size_of(transfer.dtype).count();
   if (transfer.bytes <= Bytes(0) || transfer.bytes > kLargestTransfer || transfer.bytes.count() % element != 0) {
-    return out_of_range("send_recv.bytes", static_cast<double>(transfer.bytes.count()),
-                        fmt::format("a multiple of {} up to 16 TiB", element));
+    const std::int64_t next = (transfer.bytes.count() / element + 1) * element;
+    const bool has_next = transfer.bytes > Bytes(0) && Bytes(next) <= kLargestTransfer;
+    return out_of_range(
+        "send_recv.bytes", static_cast<double>(transfer.bytes.count()),
+        fmt::format("a multiple of {} up to 16 TiB{}", element, has_next ? fmt::format("; the next is {}", next) : ""));
   }
   if (operation.along.size() != 1 && !operation.group) {
     return invalid_input("group: missing, expected one axis or group along which is sent");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,11 @@ namespace {
 // So that two and a half times as much is a side.
 constexpr std::int64_t kSequence = 16;
 constexpr std::int64_t kLongest = std::int64_t{1} << 20;
+constexpr std::int64_t kMostLayers = 1'000;
+constexpr std::int64_t kMostHeads = 4'096;
+constexpr std::int64_t kMostExperts = 1'024;
+constexpr std::int64_t kMostMicro = 1'000;
+constexpr std::int64_t kMostTokens = std::int64_t{1} << 30;
 
 Error bad_option(std::string_view option, double value, const std::string& expected) {
   return invalid_input(fmt::format("--{}: {}, expected {}", option, value, expected));
@@ -34,8 +40,18 @@ struct Multiple {
   std::string_view option;
   std::int64_t value;
   std::int64_t of;
+  std::int64_t greatest;
   std::string why;
+  /// What all rules of the option ask for together, so that what a refusal names is refused by none of them; 0: `of` is all.
+  std::int64_t of_all = 0;
 };
+
+/// The end of a refusal: the least greater value that works, where there is one.
+std::string the_next(std::int64_t next, std::int64_t greatest) {
+  return next <= greatest ? fmt::format("; the next is {}", next) : "";
+}
+
+std::int64_t next_multiple(std::int64_t value, std::int64_t of) { return (value / of + 1) * of; }
 
 Status check_all(const std::vector<Whole>& numbers) {
   for (const Whole& number : numbers) {
@@ -48,8 +64,9 @@ Status check_all(const std::vector<Whole>& numbers) {
 Status check_all(const std::vector<Multiple>& numbers) {
   for (const Multiple& number : numbers) {
     if (number.value % number.of == 0) continue;
+    const std::int64_t next = next_multiple(number.value, number.of_all == 0 ? number.of : number.of_all);
     return bad_option(number.option, static_cast<double>(number.value),
-                      fmt::format("a multiple of {} ({})", number.of, number.why));
+                      fmt::format("a multiple of {} ({}){}", number.of, number.why, the_next(next, number.greatest)));
   }
   return {};
 }
@@ -58,20 +75,20 @@ Status check_ranges(const TransformerStep& request) {
   const Decoder& decoder = request.decoder;
   const Parallelism& parallel = request.parallel;
   const int most = detail::kMostRanks;
-  return check_all(std::vector<Whole>{{"layers", decoder.layers, 1, 1'000},
+  return check_all(std::vector<Whole>{{"layers", decoder.layers, 1, kMostLayers},
                                       {"hidden", decoder.hidden, kProductSide, kLongest},
                                       {"ffn", decoder.ffn, kProductSide, kLongest},
-                                      {"heads", decoder.heads, 1, 4'096},
+                                      {"heads", decoder.heads, 1, kMostHeads},
                                       {"kv-heads", decoder.kv_heads, 1, decoder.heads},
                                       {"vocabulary", decoder.vocabulary, 0, kLongest},
-                                      {"experts", decoder.experts, 0, 1'024},
-                                      {"tokens", request.tokens, kSequence, std::int64_t{1} << 30},
+                                      {"experts", decoder.experts, 0, kMostExperts},
+                                      {"tokens", request.tokens, kSequence, kMostTokens},
                                       {"dp", parallel.dp, 1, most},
                                       {"fsdp", parallel.fsdp, 1, most},
                                       {"tp", parallel.tp, 1, most},
                                       {"pp", parallel.pp, 1, most},
                                       {"ep", parallel.ep, 1, most},
-                                      {"micro", parallel.micro, 1, 1'000},
+                                      {"micro", parallel.micro, 1, kMostMicro},
                                       {"repeats", request.repeats, 1, detail::kMostRepeats},
                                       {"bucket", request.bucket.count(), 1, std::int64_t{1} << 40}});
 }
@@ -88,47 +105,94 @@ Status check_ranks(const Parallelism& parallel) {
   return invalid_input("--dp, --fsdp, --tp, --pp, --ep: 1 each, expected one above 1 (a single rank communicates with nobody)");
 }
 
+/// Operations of a layer and a micro-batch, at least.
+std::int64_t least_of_layer(const TransformerStep& request) {
+  // Eight kernels forward and twelve backward, of each expert three and six.
+  constexpr std::int64_t of_layer = 20;
+  constexpr std::int64_t of_expert = 9;
+  return std::max(of_layer, of_expert * (request.decoder.experts / request.parallel.ep));
+}
+
+/// That a step of the request's micro-batches, or layers, may have.
+std::int64_t most_layers(const TransformerStep& request) {
+  const auto most = static_cast<std::int64_t>(detail::kMostOperations);
+  return std::min(kMostLayers, most / (request.parallel.micro * least_of_layer(request)));
+}
+std::int64_t most_micro(const TransformerStep& request) {
+  const auto most = static_cast<std::int64_t>(detail::kMostOperations);
+  return std::min(kMostMicro, most / (request.decoder.layers * least_of_layer(request)));
+}
+
+/// Before anything is made: some requests would fill the memory.
+Status check_least_length(const TransformerStep& request) {
+  return check_length(
+      static_cast<std::size_t>(std::int64_t{request.decoder.layers} * request.parallel.micro * least_of_layer(request)));
+}
+
+/// No rank lacks keys, and all heads share them.
+Status check_kv_heads(const Decoder& decoder, int tp) {
+  if (decoder.kv_heads % tp == 0) return {};
+  int next = decoder.kv_heads + 1;
+  while (next <= decoder.heads && (next % tp != 0 || decoder.heads % next != 0)) ++next;
+  return bad_option("kv-heads", decoder.kv_heads,
+                    fmt::format("a multiple of {} (--tp {}: no rank may lack keys){}", tp, tp, the_next(next, decoder.heads)));
+}
+
+Status check_sequence(const TransformerStep& request, std::int64_t tokens) {
+  const auto fits = [&](std::int64_t sequence) {
+    return sequence >= kSequence && sequence % kSequence == 0 && sequence * 5 / 2 <= kLongest && tokens % sequence == 0;
+  };
+  if (fits(request.sequence)) return {};
+  std::int64_t next = std::max(next_multiple(request.sequence, kSequence), kSequence);
+  while (next <= tokens && !fits(next)) next += kSequence;
+  return bad_option(
+      "sequence", static_cast<double>(request.sequence),
+      fmt::format("a multiple of {} that divides the {} tokens of a micro-batch{}", kSequence, tokens, the_next(next, tokens)));
+}
+
 Status check_sizes(const TransformerStep& request) {
   const Decoder& decoder = request.decoder;
   const Parallelism& parallel = request.parallel;
   const std::int64_t tp = parallel.tp;
+  const std::int64_t heads = std::lcm<std::int64_t>(decoder.kv_heads, tp);
+  const std::int64_t tokens_of_part = parallel.sequence_parallel ? std::lcm(kSequence, tp * kProductSide) : kSequence;
   if (Status sizes = check_all(std::vector<Multiple>{
-          {"hidden", decoder.hidden, decoder.heads * kProductSide, fmt::format("{} heads of whole eights", decoder.heads)},
-          {"heads", decoder.heads, decoder.kv_heads, fmt::format("--kv-heads {}", decoder.kv_heads)},
-          {"heads", decoder.heads, tp, fmt::format("--tp {}", tp)},
-          {"kv-heads", decoder.kv_heads, tp, fmt::format("--tp {}: no rank may lack keys", tp)},
-          {"ffn", decoder.ffn, tp * kProductSide, fmt::format("--tp {} parts of whole eights", tp)},
-          {"vocabulary", decoder.vocabulary, tp * kProductSide, fmt::format("--tp {} parts of whole eights", tp)},
-          {"layers", decoder.layers, std::int64_t{parallel.pp} * chunks_of(parallel),
+          {"hidden", decoder.hidden, decoder.heads * kProductSide, kLongest,
+           fmt::format("{} heads of whole eights", decoder.heads)},
+          {"heads", decoder.heads, decoder.kv_heads, kMostHeads, fmt::format("--kv-heads {}", decoder.kv_heads), heads},
+          {"heads", decoder.heads, tp, kMostHeads, fmt::format("--tp {}", tp), heads},
+          {"ffn", decoder.ffn, tp * kProductSide, kLongest, fmt::format("--tp {} parts of whole eights", tp)},
+          {"vocabulary", decoder.vocabulary, tp * kProductSide, kLongest, fmt::format("--tp {} parts of whole eights", tp)},
+          {"layers", decoder.layers, std::int64_t{parallel.pp} * chunks_of(parallel), most_layers(request),
            fmt::format("--pp {}{}", parallel.pp,
                        chunks_of(parallel) > 1 ? fmt::format(" stages of {} chunks", parallel.chunks) : "")},
-          {"tokens", request.tokens, parallel.micro * kSequence,
-           fmt::format("--micro {} parts of whole sixteens", parallel.micro)}});
+          {"tokens", request.tokens, parallel.micro * kSequence, kMostTokens,
+           fmt::format("--micro {} parts of whole sixteens", parallel.micro), parallel.micro * tokens_of_part}});
       !sizes) {
     return sizes;
   }
+  if (Status keys = check_kv_heads(decoder, parallel.tp); !keys) return keys;
   const std::int64_t tokens = request.tokens / parallel.micro;
   if (tokens > kLongest)
     return bad_option("tokens", static_cast<double>(tokens), fmt::format("at most {} in a micro-batch", kLongest));
   if (parallel.sequence_parallel && tokens % (tp * kProductSide) != 0) {
     return bad_option("tokens", static_cast<double>(request.tokens),
-                      fmt::format("whole eights for each of --tp {} in each micro-batch, with --sequence-parallel", tp));
+                      fmt::format("whole eights for each of --tp {} in each micro-batch, with --sequence-parallel{}", tp,
+                                  the_next(next_multiple(request.tokens, parallel.micro * tokens_of_part), kMostTokens)));
   }
-  const bool fits = request.sequence >= kSequence && request.sequence % kSequence == 0 && request.sequence * 5 / 2 <= kLongest &&
-                    tokens % request.sequence == 0;
-  return fits ? Status()
-              : Status(bad_option("sequence", static_cast<double>(request.sequence),
-                                  fmt::format("a multiple of {} that divides the {} tokens of a micro-batch", kSequence, tokens)));
+  return check_sequence(request, tokens);
 }
 
-Status check_pipeline(const Parallelism& parallel) {
+Status check_pipeline(const TransformerStep& request) {
+  const Parallelism& parallel = request.parallel;
   if (parallel.schedule != PipelineSchedule::interleaved) return {};
   if (parallel.pp == 1)
     return invalid_input("--schedule: interleaved, expected --pp above 1 (one stage has nothing to interleave)");
   if (parallel.chunks < 2 || parallel.chunks > 64) return bad_option("chunks", parallel.chunks, "2 to 64");
   if (parallel.micro % parallel.pp == 0) return {};
   return bad_option("micro", parallel.micro,
-                    fmt::format("a multiple of --pp {} (interleaved stages take turns by as many)", parallel.pp));
+                    fmt::format("a multiple of --pp {} (interleaved stages take turns by as many){}", parallel.pp,
+                                the_next(next_multiple(parallel.micro, parallel.pp), most_micro(request))));
 }
 
 Status check_experts(const TransformerStep& request) {
@@ -143,7 +207,9 @@ Status check_experts(const TransformerStep& request) {
     return bad_option("experts-per-token", decoder.experts_per_token, fmt::format("1 to {} (--experts)", decoder.experts));
   }
   if (decoder.experts % parallel.ep != 0) {
-    return bad_option("experts", decoder.experts, fmt::format("a multiple of --ep {}", parallel.ep));
+    return bad_option(
+        "experts", decoder.experts,
+        fmt::format("a multiple of --ep {}{}", parallel.ep, the_next(next_multiple(decoder.experts, parallel.ep), kMostExperts)));
   }
   if (!(request.capacity >= 1 && request.capacity <= 16)) return bad_option("capacity", request.capacity, "1 to 16");
   if (!(request.imbalance >= 1 && request.imbalance < 2)) return bad_option("imbalance", request.imbalance, "1 to below 2");
@@ -199,17 +265,6 @@ Status check_compression(const TransformerStep& request) {
   return {};
 }
 
-/// Before anything is made: some requests would fill the memory.
-Status check_least_length(const TransformerStep& request) {
-  // Eight kernels forward and twelve backward, of each expert three and six.
-  constexpr std::size_t of_layer = 20;
-  constexpr std::size_t of_expert = 9;
-  const Decoder& decoder = request.decoder;
-  const std::size_t experts = static_cast<std::size_t>(decoder.experts / request.parallel.ep) * of_expert;
-  return check_length(static_cast<std::size_t>(decoder.layers) * static_cast<std::size_t>(request.parallel.micro) *
-                      std::max(of_layer, experts));
-}
-
 }  // namespace
 
 Status check_length(std::size_t operations) {
@@ -224,7 +279,7 @@ Status check(const TransformerStep& request) {
   for (Status (*rule)(const TransformerStep&) : {check_experts, check_sharing, check_compression}) {
     if (Status kept = rule(request); !kept) return kept;
   }
-  if (Status pipeline = check_pipeline(request.parallel); !pipeline) return pipeline;
+  if (Status pipeline = check_pipeline(request); !pipeline) return pipeline;
   if (Status length = check_least_length(request); !length) return length;
   return check_sizes(request);
 }

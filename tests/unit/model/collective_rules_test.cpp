@@ -1,7 +1,12 @@
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
+#include <charconv>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/model/scenario.hpp"
 
 namespace elbowroom {
@@ -53,6 +58,37 @@ TEST(CollectiveRules, ReadsBackRootAndShares) {
   const Result<Scenario> bad = parse_scenario(document(R"("op": "all_to_all_v", "shares": [1, "all"])"), "file");
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().message, "file: collective.shares: [1,\"all\"], expected a list of numbers, one for each rank");
+}
+
+/// A size that ranks do not share is refused with the next one that they do.
+RC_GTEST_PROP(CollectiveRulesProperty, ARefusedSizeNamesTheNextThatWorks, ()) {
+  std::vector<CollectiveOp> ops;
+  for (const CollectiveFacts& facts : collectives()) ops.push_back(facts.op);
+  Scenario scenario;
+  scenario.name = "s";
+  scenario.compute = Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(1)};
+  Collective& collective = scenario.collective;
+  collective.op = *rc::gen::elementOf(ops);
+  const std::optional<int> fixed = facts_of(collective.op).ranks;
+  scenario.gpus = fixed ? *fixed : *rc::gen::oneOf(rc::gen::inRange(2, 9), rc::gen::inRange(9, 4'097));
+  if (facts_of(collective.op).takes == CollectiveFacts::Takes::shares)
+    collective.shares.assign(static_cast<std::size_t>(scenario.gpus), 1);
+  collective.dtype = *rc::gen::element(DataType::f32, DataType::bf16);
+  collective.bytes = Bytes(*rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 40));
+  const std::int64_t share = size_of(collective.dtype).count() * (facts_of(collective.op).divides ? scenario.gpus : 1);
+  const Status status = validate(scenario);
+  RC_ASSERT(static_cast<bool>(status) == (collective.bytes.count() % share == 0));
+  RC_PRE(!status);
+  const std::string& message = status.error().message;
+  const std::string says = "; the next is ";
+  const std::size_t at = message.find(says);
+  RC_ASSERT(at != std::string::npos);
+  std::int64_t next = 0;
+  std::from_chars(message.data() + at + says.size(), message.data() + message.size(), next);
+  RC_ASSERT(next > collective.bytes.count());
+  RC_ASSERT(next - collective.bytes.count() < share);
+  collective.bytes = Bytes(next);
+  RC_ASSERT(static_cast<bool>(validate(scenario)));
 }
 
 }  // namespace

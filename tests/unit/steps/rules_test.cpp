@@ -23,15 +23,35 @@ using Kind = GradientCompression::Kind;
 
 TEST(StepRules, RefuseWhatDoesNotDivide) {
   EXPECT_EQ(refusal([](Request& r) { r.decoder.hidden = 100; }),
-            "--hidden: 100, expected a multiple of 32 (4 heads of whole eights)");
+            "--hidden: 100, expected a multiple of 32 (4 heads of whole eights); the next is 128");
   EXPECT_EQ(refusal([](Request& r) { r.decoder.kv_heads = 2, r.parallel.tp = 4; }),
-            "--kv-heads: 2, expected a multiple of 4 (--tp 4: no rank may lack keys)");
-  EXPECT_EQ(refusal([](Request& r) { r.parallel.pp = 3; }), "--layers: 4, expected a multiple of 3 (--pp 3)");
+            "--kv-heads: 2, expected a multiple of 4 (--tp 4: no rank may lack keys); the next is 4");
+  EXPECT_EQ(refusal([](Request& r) { r.parallel.pp = 3; }), "--layers: 4, expected a multiple of 3 (--pp 3); the next is 6");
   EXPECT_EQ(refusal([](Request& r) { r.parallel.micro = 3; }),
-            "--tokens: 128, expected a multiple of 48 (--micro 3 parts of whole sixteens)");
+            "--tokens: 128, expected a multiple of 48 (--micro 3 parts of whole sixteens); the next is 144");
   EXPECT_EQ(refusal([](Request& r) { r.sequence = 48; }),
-            "--sequence: 48, expected a multiple of 16 that divides the 128 tokens of a micro-batch");
+            "--sequence: 48, expected a multiple of 16 that divides the 128 tokens of a micro-batch; the next is 64");
   EXPECT_EQ(refusal([](Request& r) { r.tokens = 0; }), "--tokens: 0, expected 16 to 1073741824");
+}
+
+TEST(StepRules, NameNoNextSizeWhereThereIsNone) {
+  // At most 1,024 experts; 820 layers of 20 kernels are too long a step; a sequence of more tokens than a micro-batch has.
+  EXPECT_EQ(refusal([](Request& r) { r.decoder.experts = 1'000, r.parallel.dp = 1, r.parallel.ep = 999; }),
+            "--experts: 1000, expected a multiple of --ep 999");
+  EXPECT_EQ(refusal([](Request& r) { r.decoder.layers = 819, r.parallel.pp = 5; }),
+            "--layers: 819, expected a multiple of 5 (--pp 5)");
+  EXPECT_EQ(refusal([](Request& r) { r.sequence = 144; }),
+            "--sequence: 144, expected a multiple of 16 that divides the 128 tokens of a micro-batch");
+  // Twelve heads share 6 keys, not 8; 12 are the next that four ranks part.
+  EXPECT_EQ(refusal([](Request& r) { r.decoder.hidden = 96, r.decoder.heads = 12, r.decoder.kv_heads = 6, r.parallel.tp = 4; }),
+            "--kv-heads: 6, expected a multiple of 4 (--tp 4: no rank may lack keys); the next is 12");
+  // Whole sixteens in each of two micro-batches, and whole eights for each of three ranks there: 2 x 48.
+  EXPECT_EQ(
+      refusal([](Request& r) {
+        r.decoder.hidden = 96, r.decoder.heads = r.decoder.kv_heads = 3, r.decoder.ffn = 240;
+        r.parallel.tp = 3, r.parallel.sequence_parallel = true, r.parallel.micro = 2;
+      }),
+      "--tokens: 128, expected whole eights for each of --tp 3 in each micro-batch, with --sequence-parallel; the next is 192");
 }
 
 TEST(StepRules, RefuseWhatMakesNoSense) {
@@ -42,9 +62,10 @@ TEST(StepRules, RefuseWhatMakesNoSense) {
   EXPECT_EQ(refusal([](Request& r) { r.parallel.schedule = PipelineSchedule::interleaved; }),
             "--schedule: interleaved, expected --pp above 1 (one stage has nothing to interleave)");
   EXPECT_EQ(refusal([](Request& r) { r.parallel.pp = 2, r.parallel.schedule = PipelineSchedule::interleaved; }),
-            "--micro: 1, expected a multiple of --pp 2 (interleaved stages take turns by as many)");
+            "--micro: 1, expected a multiple of --pp 2 (interleaved stages take turns by as many); the next is 2");
   EXPECT_EQ(refusal([](Request& r) { r.parallel.ep = 2; }), "--ep: 2, expected 1 without --experts");
-  EXPECT_EQ(refusal([](Request& r) { r.decoder.experts = 3, r.parallel.ep = 2; }), "--experts: 3, expected a multiple of --ep 2");
+  EXPECT_EQ(refusal([](Request& r) { r.decoder.experts = 3, r.parallel.ep = 2; }),
+            "--experts: 3, expected a multiple of --ep 2; the next is 4");
   EXPECT_EQ(refusal([](Request& r) { r.decoder.experts = 4, r.imbalance = 1.5; }),
             "--imbalance: 1.5, expected 1 without --ep (all experts are here)");
   EXPECT_EQ(refusal([](Request& r) { r.decoder.vocabulary = 64, r.decoder.tied = true, r.parallel.fsdp = 2; }),
