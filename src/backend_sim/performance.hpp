@@ -24,6 +24,7 @@ struct DevicePerformance {
   double comm_sm_rate = 0;      ///< most that one SM sends
   double comm_startup = 0;      ///< of a collective, before its first byte arrives
   double copy_rate = 0;         ///< of copies to peers by copy engines; 0: no collective uses them there
+  int host = 0;                 ///< devices that the links join: no network between hosts is modelled
 };
 
 /// `device` is one of the catalog.

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "backend/leaves.hpp"
+#include "backend_sim/hosts.hpp"
 #include "backend_sim/model_width.hpp"
 #include "backend_sim/performance.hpp"
 #include "backend_sim/run_noise.hpp"
@@ -10,12 +11,13 @@
 #include "elbowroom/base/environment.hpp"
 #include "elbowroom/base/gibibytes.hpp"
 #include "elbowroom/model/device_catalog.hpp"
+#include "model/step_limits.hpp"
 
 namespace elbowroom::sim {
 namespace {
 
-// As many as a scenario may ask for.
-constexpr int kDeviceCount = 8;
+// As many as a step has ranks: all are equal, and equal ranks cost no more than one.
+constexpr int kDeviceCount = detail::kMostRanks;
 constexpr const char* kDefaultDevice = "h200";
 constexpr const char* kModelVersion = "3";
 
@@ -38,6 +40,7 @@ class SimBackend final : public Backend {
   using Backend::prepare;
 
   Result<std::unique_ptr<Workload>> prepare(const Step& step) override {
+    if (Status joined = within_hosts(step, performance_of(devices_.front().limits).host); !joined) return joined.error();
     const Bytes needed = memory_per_device(step);
     if (const Bytes room = devices_.front().memory; needed > room) {
       return invalid_input(

@@ -1,5 +1,6 @@
 #include "backend_sim/sim_workload.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <tuple>
@@ -61,8 +62,12 @@ Result<Timeline> SimWorkload::record(const Program& program) {
   const Answer& known = **found;
   Timeline timeline;
   timeline.provenance = Provenance::simulated;
+  std::size_t shown = 0;  // devices
   for (int rank = 0; rank < step_.ranks; ++rank) {
     const auto device = static_cast<std::size_t>(known.program.device_of[static_cast<std::size_t>(rank)]);
+    // Devices are numbered in the order of their first ranks.
+    if (step_.ranks > performance_of(device_).host && device < shown) continue;
+    shown = std::max(shown, device + 1);
     const DeviceTasks& tasks = known.program.devices[device];
     for (std::size_t at = 0; at < tasks.size(); ++at) {
       const Task& task = tasks[at];

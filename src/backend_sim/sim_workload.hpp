@@ -31,7 +31,8 @@ class SimWorkload final : public Workload {
   [[nodiscard]] const Capabilities& capabilities() const override { return models_.capabilities(); }
   [[nodiscard]] Status accepts(const Program& program) const override;
   Result<Microseconds> run(const Program& program) override;
-  /// One device of each class of ranks is simulated; its spans stand for all of the class.
+  /// One device of each class of ranks is simulated; its spans stand for all of the class. Of more ranks than a host has the first
+  /// of each class is shown.
   Result<Timeline> record(const Program& program) override;
   /// The simulator computes no data: succeeds for every program that could run.
   Status verify(const Program& program) override;

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
+
+#include "model/communicator_table.hpp"
 
 namespace elbowroom {
 namespace {
@@ -38,13 +39,13 @@ std::vector<int> numbered(const std::vector<std::vector<int>>& of_rank) {
 int count_of(const std::vector<int>& numbers) { return *std::ranges::max_element(numbers) + 1; }
 
 /// Told apart by the classes that each communicator joins, too.
-std::vector<int> told_apart(const std::vector<int>& classes, const std::set<Communicators>& all) {
+std::vector<int> told_apart(const std::vector<int>& classes, const std::vector<const Communicators*>& all) {
   std::vector<std::vector<int>> seen;
   seen.reserve(classes.size());
   for (const int one : classes) seen.push_back({one});
   std::map<std::vector<int>, int> meetings;
-  for (const Communicators& communicators : all) {
-    for (const std::vector<int>& ranks : communicators) {
+  for (const Communicators* communicators : all) {
+    for (const std::vector<int>& ranks : *communicators) {
       const int met = meetings.emplace(classes_among(ranks, classes), static_cast<int>(meetings.size())).first->second;
       for (const int rank : ranks) seen[static_cast<std::size_t>(rank)].push_back(met);
     }
@@ -55,35 +56,38 @@ std::vector<int> told_apart(const std::vector<int>& classes, const std::set<Comm
 }  // namespace
 
 RankClasses rank_classes(const Step& step) {
+  const detail::CommunicatorTable table(step);
+  const auto computing = [&](const detail::CommunicatorTable::Entry& entry) { return computes(step.operations[entry.first]); };
   std::vector<std::vector<int>> runs(static_cast<std::size_t>(step.ranks));
-  std::vector<Communicators> of_operation;
-  std::set<Communicators> different;
-  for (std::size_t at = 0; at < step.operations.size(); ++at) {
-    of_operation.push_back(communicators_of(step, step.operations[at]));
-    for (const std::vector<int>& ranks : of_operation.back()) {
+  std::vector<const Communicators*> joining;
+  for (std::size_t at = 0; at < table.entries().size(); ++at) {
+    const detail::CommunicatorTable::Entry& entry = table.entries()[at];
+    for (const std::vector<int>& ranks : entry.of_ranks) {
       for (const int rank : ranks) runs[static_cast<std::size_t>(rank)].push_back(static_cast<int>(at));
     }
-    if (!computes(step.operations[at])) different.insert(of_operation.back());
+    if (!computing(entry)) joining.push_back(&entry.of_ranks);
   }
   RankClasses classes;
   classes.of_rank = numbered(runs);
   for (classes.count = 0; classes.count < count_of(classes.of_rank);) {
     classes.count = count_of(classes.of_rank);
-    classes.of_rank = told_apart(classes.of_rank, different);
+    classes.of_rank = told_apart(classes.of_rank, joining);
   }
-  for (std::size_t at = 0; at < step.operations.size(); ++at) {
+  std::vector<std::vector<std::vector<int>>> of_entry;
+  for (const detail::CommunicatorTable::Entry& entry : table.entries()) {
     std::vector<std::vector<int>> together;
-    for (const std::vector<int>& ranks : of_operation[at]) {
+    for (const std::vector<int>& ranks : entry.of_ranks) {
       const std::vector<int> some = classes_among(ranks, classes.of_rank);
-      if (!computes(step.operations[at])) {
+      if (!computing(entry)) {
         together.push_back(some);
         continue;
       }
       for (const int one : some) together.push_back({one});
     }
     sort_once(together);
-    classes.of_operation.push_back(std::move(together));
+    of_entry.push_back(std::move(together));
   }
+  for (std::size_t at = 0; at < step.operations.size(); ++at) classes.of_operation.push_back(of_entry[table.entry_of(at)]);
   return classes;
 }
 

@@ -18,7 +18,7 @@ echo rows >"$work/rows.csv"
 refused "--validate: '$work/rows.csv', expected another file than --json's" --validate "$work/rows.csv" --json "$work/rows.csv"
 refused '--trials' --trials many
 refused '--trials' --trials 2.5
-refused '-g: 1, expected 2 to 8' -g 1
+refused '-g: 1, expected 2 to 4096' -g 1
 # Every suite is for every number of GPUs: 512 MiB are 699050 x 3 x 256 B and a rest.
 for suite in quick paper controls library; do
   for gpus in 2 4 8; do
@@ -41,7 +41,7 @@ for option in --scenario --suite --only --backend --device -g --scheme --plan --
 done
 refused "--seed: '', expected 0 to 2^64 - 1" --seed ''
 for option in --scenario --suite --only --trials --seed --json; do refused "$option" "$option="; done
-refused '-g: 9, expected 2 to 8' -g 9
+refused '-g: 4097, expected 2 to 4096' -g 4097
 refused '--gpus' --gpus two
 refused '--seed' --seed one
 refused "--seed: '-1', expected 0 to 2^64 - 1" --seed -1
@@ -79,7 +79,7 @@ says 'file: 4 GPUs'
 refused 'file: collective.bytes: 25165824, expected a multiple of 14 (7 ranks of bf16) up to 16 TiB; the next is 25165826' --scenario "$work/file.json" -g 7
 
 scenario "\"gpus\": 1, $gelu"
-refused "$work/file.json: gpus: 1, expected a whole number from 2 to 8" --scenario "$work/file.json" --dry-run
+refused "$work/file.json: gpus: 1, expected a whole number from 2 to 4096" --scenario "$work/file.json" --dry-run
 scenario "\"gpus\": 2, \"gpu\": 4, $gelu"
 refused "$work/file.json: \"gpu\": unknown field, expected one of " --scenario "$work/file.json"
 scenario "\"gpus\": 2, \"gpus\": 4, $gelu"

@@ -17,6 +17,7 @@ namespace elbowroom {
 namespace {
 
 constexpr int kDefaultGpus = 2;
+constexpr int kMostGpus = 4'096;  // of a scenario
 constexpr std::string_view kDefaultSuite = "quick";
 
 Status check(const CaseOptions& options) {
@@ -30,8 +31,8 @@ Status check(const CaseOptions& options) {
 Error of_option(const Error& error) { return {error.kind, "--" + error.message}; }
 
 Status check_gpus(const CaseOptions& options) {
-  if (!options.gpus || (*options.gpus >= 2 && *options.gpus <= 8)) return {};
-  return invalid_input(fmt::format("-g: {}, expected 2 to 8", *options.gpus));
+  if (!options.gpus || (*options.gpus >= 2 && *options.gpus <= kMostGpus)) return {};
+  return invalid_input(fmt::format("-g: {}, expected 2 to {}", *options.gpus, kMostGpus));
 }
 
 /// The document says how many ranks there are.

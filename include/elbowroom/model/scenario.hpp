@@ -70,7 +70,7 @@ struct Collective {
 /// What is to be run. Says nothing about how (that is an OverlapPlan) or on what (a Backend).
 struct Scenario {
   std::string name;
-  int gpus = 2;        ///< 2..8
+  int gpus = 2;        ///< 2..4096
   int iterations = 1;  ///< 1..10000
   Pattern pattern = Pattern::pipeline;
   Compute compute;

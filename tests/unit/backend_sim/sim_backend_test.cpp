@@ -30,10 +30,10 @@ Scenario gemm_all_reduce(int gpus = 2) {
   return scenario;
 }
 
-TEST(SimBackend, OffersEveryDeviceOfTheCatalogEightTimes) {
+TEST(SimBackend, OffersEveryDeviceOfTheCatalogForAsManyRanksAsStepsHave) {
   for (const char* name : {"a40", "a100", "h100", "h200", "b200", "mi250x", "mi300x"}) {
     const std::unique_ptr<Backend> backend = sim(name);
-    EXPECT_EQ(backend->devices().size(), 8U);
+    EXPECT_EQ(backend->devices().size(), 4'096U);
     EXPECT_EQ(backend->devices().front().limits.name, name);
     EXPECT_GT(backend->devices().front().memory, kibibytes(1 << 20));
     EXPECT_EQ(backend->provenance(), Provenance::simulated);

@@ -161,14 +161,14 @@ TEST(ParseScenarioRefuses, BadFieldsOfTheScenario) {
       {replaced("gelu-ar", ""), "name: \"\", expected a text that is not empty"},
       {replaced(R"("gelu-ar")", "7"), "name: 7, expected a text that is not empty"},
       {replaced("gelu-ar", R"(a\nb)"), "name: has control characters, expected a text on one line"},
-      {replaced(R"("gpus": 2)", R"("gpus": 1)"), "gpus: 1, expected a whole number from 2 to 8"},
-      {replaced(R"("gpus": 2)", R"("gpus": 9)"), "gpus: 9, expected a whole number from 2 to 8"},
-      {replaced(R"("gpus": 2)", R"("gpus": "2")"), "gpus: \"2\", expected a whole number from 2 to 8"},
-      {replaced(R"("gpus": 2)", R"("gpus": 2.0)"), "gpus: 2.0, expected a whole number from 2 to 8"},
-      {replaced(R"("gpus": 2)", R"("gpus": null)"), "gpus: null, expected a whole number from 2 to 8"},
-      {replaced(R"("gpus": 2)", R"("gpus": 4294967298)"), "gpus: 4294967298, expected a whole number from 2 to 8"},
+      {replaced(R"("gpus": 2)", R"("gpus": 1)"), "gpus: 1, expected a whole number from 2 to 4096"},
+      {replaced(R"("gpus": 2)", R"("gpus": 4097)"), "gpus: 4097, expected a whole number from 2 to 4096"},
+      {replaced(R"("gpus": 2)", R"("gpus": "2")"), "gpus: \"2\", expected a whole number from 2 to 4096"},
+      {replaced(R"("gpus": 2)", R"("gpus": 2.0)"), "gpus: 2.0, expected a whole number from 2 to 4096"},
+      {replaced(R"("gpus": 2)", R"("gpus": null)"), "gpus: null, expected a whole number from 2 to 4096"},
+      {replaced(R"("gpus": 2)", R"("gpus": 4294967298)"), "gpus: 4294967298, expected a whole number from 2 to 4096"},
       {replaced(R"("gpus": 2)", R"("gpus": 18446744073709551615)"),
-       "gpus: 18446744073709551615, expected a whole number from 2 to 8"},
+       "gpus: 18446744073709551615, expected a whole number from 2 to 4096"},
       {replaced(R"("iterations": 8)", R"("iterations": 0)"), "iterations: 0, expected a whole number from 1 to 10000"},
       {replaced(R"("iterations": 8)", R"("iterations": -8)"), "iterations: -8, expected a whole number from 1 to 10000"},
       {replaced(R"("iterations": 8)", R"("iterations": 10001)"), "iterations: 10001, expected a whole number from 1 to 10000"},
@@ -255,7 +255,7 @@ TEST(ValidateScenario, HoldsForScenariosThatNoDocumentDescribes) {
   EXPECT_EQ(message(changed), "name: empty, expected a text");
   changed = scenario;
   changed.gpus = 1;
-  EXPECT_EQ(message(changed), "gpus: 1, expected 2 to 8");
+  EXPECT_EQ(message(changed), "gpus: 1, expected 2 to 4096");
   changed = scenario;
   changed.iterations = 0;
   EXPECT_EQ(message(changed), "iterations: 0, expected 1 to 10000");

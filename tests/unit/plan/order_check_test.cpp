@@ -87,6 +87,19 @@ TEST(CheckOrder, ASumOfDividedProductsGoesWithTheKernelBeforeIt) {
             check(timeline, step()).error().message);
 }
 
+TEST(CheckOrder, ASimulatedRecordingMayShowOneRankOfMany) {
+  Timeline timeline;
+  add_pipeline(timeline, 0);
+  EXPECT_EQ(ErrorKind::unavailable, check(timeline, step()).error().kind);
+  timeline.provenance = Provenance::simulated;
+  EXPECT_TRUE(check(timeline, step()));
+  timeline.spans.front().begin = Nanoseconds(19);
+  EXPECT_EQ(ErrorKind::failed, check(timeline, step()).error().kind);
+  timeline = {};
+  timeline.provenance = Provenance::simulated;
+  EXPECT_EQ(ErrorKind::unavailable, check(timeline, step()).error().kind);
+}
+
 TEST(CheckOrder, AnIncompleteRecordingIsNoVerdict) {
   Timeline timeline = pipeline();
   timeline.spans.pop_back();
