@@ -32,6 +32,7 @@ Result<std::vector<WatchedGpu>> EnergyWatch::stop() {
   if (thread_.joinable()) thread_.join();
   if (!opened_) return opened_.error();
   std::vector<WatchedGpu> seen;
+  seen.reserve(gpus_.size());
   for (Gpu& gpu : gpus_) seen.push_back(std::move(gpu.seen));
   return seen;
 }
