@@ -32,11 +32,11 @@ void run_steps(int device, int steps) {
 
 // Some programs load for a while before they use a GPU.
 void late() {
-  std::this_thread::sleep_for(milliseconds(900));
-  run_steps(0, 90);
+  std::this_thread::sleep_for(milliseconds(1200));
+  run_steps(0, 110);
 }
 
-void at_once() { run_steps(0, 90); }
+void at_once() { run_steps(0, 110); }
 
 void brief() { run_steps(0, 12); }
 
@@ -47,7 +47,7 @@ void pair() {
     const pid_t rank = fork();
     EXPECT(rank >= 0);
     if (rank == 0) {
-      run_steps(device, 90);
+      run_steps(device, 110);
       std::exit(0);
     }
     ranks[static_cast<std::size_t>(device)] = rank;

@@ -112,7 +112,7 @@ TunedCase tuned_by(Objective objective, Hungry hungry) {
   const EnergySettings energy{[&](std::span<const std::string>) -> Result<std::unique_ptr<EnergyMeter>> {
                                 return std::unique_ptr<EnergyMeter>(std::make_unique<DrawMeter>(draw));
                               },
-                              Microseconds(300'000)};
+                              Microseconds(400'000)};
   TuneSettings settings = ample();
   settings.objective = objective;
   settings.energy = &energy;
