@@ -10,6 +10,7 @@ namespace {
 /// What communicators_of() follows from, and whether the operation computes.
 auto place_of(const Operation& operation) {
   std::vector<std::pair<int, int>> at;
+  at.reserve(operation.at.size());
   for (const Coordinate& coordinate : operation.at) at.emplace_back(coordinate.axis, coordinate.at);
   const auto* transfer = std::get_if<SendRecv>(&operation.what);
   const std::pair<int, int> ends = transfer == nullptr ? std::pair(-1, -1) : std::pair(transfer->from, transfer->to);
