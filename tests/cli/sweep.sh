@@ -71,7 +71,7 @@ refused '--sweep: "speed", expected one of ' --sweep speed=1
 refused '--sweep: comm_blocks: 8: given twice' --sweep comm_blocks=8:8
 refused '--sweep: compute.m: no values' --sweep compute.m
 refused 'relu-ar: compute' --sweep compute.m=64
-refused 'relu-ar: gpus: 9, expected ' --sweep gpus=2:9
+refused 'relu-ar: gpus: 4097, expected ' --sweep gpus=2:4097
 refused '--plan: given 2 times with --sweep' --sweep comm_blocks=4 --plan priority --plan cluster=1
 refused 'priority: in the plan of all cells and an axis' --sweep priority --plan priority
 sweep=(bench --backend sim --device h200 --scenario "$work/case.json")

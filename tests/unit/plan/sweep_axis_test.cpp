@@ -81,7 +81,7 @@ TEST(SweepAxis, ChangesOneMemberOfTheScenario) {
   const auto none = with_member(scenario, {"compute.m", {}}, "64");  // an elementwise kernel has no m
   ASSERT_FALSE(none);
   EXPECT_THAT(none.error().message, StartsWith("gelu: compute"));
-  EXPECT_THAT(with_member(scenario, {"gpus", {}}, "9").error().message, StartsWith("gelu: gpus: 9, expected "));
+  EXPECT_THAT(with_member(scenario, {"gpus", {}}, "4097").error().message, StartsWith("gelu: gpus: 4097, expected "));
 }
 
 TEST(SweepAxis, BecomesASettingOfAPlan) {
