@@ -21,7 +21,7 @@ constexpr double kSameRate = 0.02;
 /// "00000000:1B:00.0" and "0000:1b:00.0" are one place.
 std::string plain_place(std::string_view bus_id) {
   std::string place;
-  for (const unsigned char letter : bus_id) place += static_cast<char>(std::tolower(letter));
+  for (const char letter : bus_id) place += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   const std::size_t domain = place.find(':');
   constexpr std::size_t digits = 4;
   const bool padded = domain != std::string::npos && domain > digits && place.find_first_not_of('0') >= domain - digits;
