@@ -127,7 +127,14 @@ void primary_ends(End end) {
   EXPECT(!lanes.waits_for(lanes.comm));
   EXPECT(cuStreamSynchronize(made.waiting) == 0 && lanes.waits_for(lanes.comm));
   EXPECT(host_function(lanes.comm) == 0 && !lanes.waits_for(lanes.comm));
-  EXPECT(end(0) == 0);
+  // Who asks waits for all that is under way. This one is when the context ends, and a stream of the other one stands behind it.
+  const cu::Event behind = make_event();
+  Lanes other;
+  EXPECT(host_function(lanes.comm) == 0 && cuEventRecord(behind, lanes.comm) == 0 && cuCtxSetCurrent(made.context) == 0);
+  other.compute = make_stream();
+  other.comm = make_stream();
+  EXPECT(cuStreamWaitEvent(other.comm, behind, 0) == 0 && end(0) == 0 && other.waits_for(other.comm));
+  use_device(0);
   const Lanes next;
   EXPECT(next.waits_for(next.comm));
 }
