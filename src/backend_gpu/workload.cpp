@@ -106,7 +106,8 @@ Result<Timeline> GpuWorkload::record(const Program& program) {
 Result<std::vector<CommKey>> GpuWorkload::without_id(const Program& program) const {
   std::vector<CommKey> keys;
   for (const Program& one : {program, hidden(program)}) {
-    const Result<Program> streams = on_devices_->on_streams(one);
+    // Launches of one kind go over the same: a program of thousands has few.
+    const Result<Program> streams = on_devices_->on_streams(elbowroom::detail::kinds_of(one));
     if (!streams) return streams.error();
     for (CommKey& key : on_devices_->without_id(*streams)) {
       if (std::ranges::find(keys, key) == keys.end()) keys.push_back(std::move(key));

@@ -10,6 +10,7 @@
 #include "console.hpp"
 #include "elbowroom/model/case.hpp"
 #include "elbowroom/model/device_catalog.hpp"
+#include "model/step_limits.hpp"
 #include "number_of.hpp"
 #include "output.hpp"
 
@@ -17,7 +18,6 @@ namespace elbowroom {
 namespace {
 
 constexpr int kDefaultGpus = 2;
-constexpr int kMostGpus = 4'096;  // of a scenario
 constexpr std::string_view kDefaultSuite = "quick";
 
 Status check(const CaseOptions& options) {
@@ -31,8 +31,8 @@ Status check(const CaseOptions& options) {
 Error of_option(const Error& error) { return {error.kind, "--" + error.message}; }
 
 Status check_gpus(const CaseOptions& options) {
-  if (!options.gpus || (*options.gpus >= 2 && *options.gpus <= kMostGpus)) return {};
-  return invalid_input(fmt::format("-g: {}, expected 2 to {}", *options.gpus, kMostGpus));
+  if (!options.gpus || (*options.gpus >= 2 && *options.gpus <= detail::kMostRanks)) return {};
+  return invalid_input(fmt::format("-g: {}, expected 2 to {}", *options.gpus, detail::kMostRanks));
 }
 
 /// The document says how many ranks there are.
