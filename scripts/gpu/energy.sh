@@ -15,13 +15,9 @@ bin=build/gpu
 begun=$SECONDS
 failed=0
 
-# NVLink multicast stays off (it can put a shared host's GPUs out of service). Libraries of a Python environment are found too.
+# NVLink multicast stays off (it can put a shared host's GPUs out of service).
 export NCCL_NVLS_ENABLE=0
-for dir in $(python3 -c 'import glob, nvidia
-for root in nvidia.__path__: print(*glob.glob(root + "/*/lib"))' 2>/dev/null); do
-  LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$dir
-done
-export LD_LIBRARY_PATH
+. scripts/gpu/libraries.sh
 
 # check NAME COMMAND...: runs it in what is left of the time, keeps its output, remembers a failure.
 check() {

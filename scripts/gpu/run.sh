@@ -18,16 +18,9 @@ bin=build/gpu
 gpus=$(nvidia-smi -L | wc -l)
 failed=0
 
-# NVLink multicast stays off (it can put a shared host's GPUs out of service). Libraries of a Python environment are found too.
+# NVLink multicast stays off (it can put a shared host's GPUs out of service).
 export NCCL_NVLS_ENABLE=0
-for dir in $(python3 -c 'import nvidia, os
-for root in nvidia.__path__:
-    for entry in os.scandir(root):
-        lib = os.path.join(entry.path, "lib")
-        if os.path.isdir(lib): print(lib)' 2>/dev/null); do
-  LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$dir
-done
-export LD_LIBRARY_PATH
+. scripts/gpu/libraries.sh
 
 note() { printf '\n== %s (%s)\n' "$1" "$(date -u +%H:%M:%S)"; }
 

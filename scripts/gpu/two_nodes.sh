@@ -16,13 +16,9 @@ bin=build/gpu
 gpus=$(nvidia-smi -L | wc -l)
 failed=0
 
-# NVLink multicast stays off (it can put a shared host's GPUs out of service). Libraries of a Python environment are found too.
+# NVLink multicast stays off (it can put a shared host's GPUs out of service).
 export NCCL_NVLS_ENABLE=0 TORCH_SYMM_MEM_DISABLE_MULTICAST=1
-for dir in $(python3 -c 'import glob, nvidia
-for root in nvidia.__path__: print(*glob.glob(root + "/*/lib"))' 2>/dev/null); do
-  LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$dir
-done
-export LD_LIBRARY_PATH
+. scripts/gpu/libraries.sh
 
 # check NAME COMMAND...: runs it, keeps its output, remembers a failure.
 check() {

@@ -16,12 +16,7 @@ bin=build/gpu
 [[ -x $bin/elbowroom ]] || bin=build/release/bin
 raw=$bin/example_raw_overlap
 
-# Libraries of a Python environment are found too, by the program that is not Python.
-for dir in $(python3 -c 'import glob, nvidia
-for root in nvidia.__path__: print(*glob.glob(root + "/*/lib"))' 2>/dev/null); do
-  LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$dir
-done
-export LD_LIBRARY_PATH
+. scripts/gpu/libraries.sh
 
 common=(python3 -B scripts/yardstick --elbowroom "$bin/elbowroom")
 [[ -x $raw ]] && common+=(--raw "$raw")

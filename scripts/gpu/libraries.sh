@@ -1,0 +1,6 @@
+# Sourced by the scripts beside it: programs that are not Python find NCCL and cuBLAS of a Python environment.
+for dir in $(python3 -c 'import glob, nvidia
+for root in nvidia.__path__: print(*glob.glob(root + "/*/lib"))' 2>/dev/null); do
+  LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$dir
+done
+export LD_LIBRARY_PATH
