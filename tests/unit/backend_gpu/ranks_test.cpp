@@ -8,12 +8,14 @@
 #include "backend_gpu/communicator_keys.hpp"
 #include "backend_gpu/meeting.hpp"
 #include "backend_gpu/ranks_here.hpp"
+#include "unit/trace/spans.hpp"
 
 namespace elbowroom::gpu {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::span;
 
 const RanksHere kRankTwo{{2, 5}};  // rank 2 of the step, on GPU 5
 
@@ -98,15 +100,6 @@ TEST(CommunicatorKeys, AreInTheOrderOfTheProgramOnEveryRank) {
   EXPECT_THAT(comm_lanes_of(program), ElementsAre(-1, 1, 0));
   EXPECT_THAT(words(communicator_keys(two_by_two(), program)),
               ElementsAre("0: 0 1", "0: 2 3", "1: 0 2", "1: 1 3", "1: 0 2 of 8", "1: 1 3 of 8"));
-}
-
-Span span(SpanKind kind, int device, int begin, int end) {
-  Span span;
-  span.kind = kind;
-  span.device = device;
-  span.begin = Nanoseconds(begin);
-  span.end = Nanoseconds(end);
-  return span;
 }
 
 TEST(Meeting, ItsEndIsTheOriginOfARecording) {

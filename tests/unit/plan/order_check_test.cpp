@@ -6,19 +6,12 @@
 
 #include "elbowroom/plan/lower.hpp"
 #include "unit/model/steps.hpp"
+#include "unit/trace/spans.hpp"
 
 namespace elbowroom {
 namespace {
 
-Span span(SpanKind kind, int device, int begin, int end, int stream = 0) {
-  Span made;
-  made.kind = kind;
-  made.device = device;
-  made.stream = stream;
-  made.begin = Nanoseconds(begin);
-  made.end = Nanoseconds(end);
-  return made;
-}
+using testing::span;
 
 /// Compute 0..10 and 10..20; collective 0 runs beside compute 1, collective 1 after it.
 void add_pipeline(Timeline& timeline, int device) {

@@ -9,19 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "unit/trace/spans.hpp"
+
 namespace elbowroom {
 namespace {
 
 using enum SpanKind;
 
-Span span_of(SpanKind kind, int begin, int end, int device = 0) {
-  Span span;
-  span.kind = kind;
-  span.device = device;
-  span.begin = Nanoseconds(begin);
-  span.end = Nanoseconds(end);
-  return span;
-}
+Span span_of(SpanKind kind, int begin, int end, int device = 0) { return testing::span(kind, device, begin, end); }
 
 Timeline timeline_of(std::vector<Span> spans) { return {Provenance::simulated, std::move(spans)}; }
 
