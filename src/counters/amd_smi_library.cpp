@@ -2,11 +2,13 @@
 
 #include "backend/dynamic_library.hpp"
 #include "counters/amd_smi.hpp"
+#include "elbowroom/base/environment.hpp"
 
 namespace elbowroom::counters {
 
 Result<AmdSmiCalls> load_amd_smi() {
-  const std::vector<std::string> names{"libamd_smi.so", "/opt/rocm/lib/libamd_smi.so"};
+  std::vector<std::string> names{"libamd_smi.so", "/opt/rocm/lib/libamd_smi.so"};
+  if (const auto chosen = read(kAmdSmiLibrary)) names = {*chosen};
   const Result<elbowroom::detail::DynamicLibrary> library = elbowroom::detail::DynamicLibrary::open(names);
   if (!library) return library.error();
   AmdSmiCalls calls;
@@ -19,8 +21,12 @@ Result<AmdSmiCalls> load_amd_smi() {
        }) {
     if (!bound) return bound.error();
   }
-  // Where it is absent nobody asks for temperatures.
-  static_cast<void>(library->bind("amdsmi_get_temp_metric", calls.temperature));
+  const auto may_lack = [](const Status&) {};
+  may_lack(library->bind("amdsmi_get_temp_metric", calls.temperature));
+  may_lack(library->bind("amdsmi_get_clock_info", calls.clock));
+  may_lack(library->bind("amdsmi_get_socket_handles", calls.sockets));
+  may_lack(library->bind("amdsmi_get_processor_handles", calls.devices));
+  may_lack(library->bind("amdsmi_get_gpu_device_bdf", calls.bdf_of));
   library->keep_loaded();
   return calls;
 }

@@ -92,8 +92,6 @@ measures brief --policy observe --quiet
 silent
 measures brief --policy observe --verbose
 [ "$(grep -c 'energy: ' "$err")" -eq 1 ] || fail 'the table does not say it once'
-expect 2 run --energy --backend hip -- true
-complains '--energy: not there with hip'
 
 # --- the page ------------------------------------------------------------------------------------------------------------------
 measures at_once --policy observe

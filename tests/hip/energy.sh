@@ -55,7 +55,10 @@ refuses neighbour "2 processes run on rank 0's GPU"
 refuses init 'nvmlInit: Driver Not Loaded'
 refuses unknown 'GPU 0000:c1:00.0: nvmlDeviceGetHandleByPciBusId: Not Found'
 refuses stuck 'the energy counter moves less than 8 times in 1.2 s'
-ELBOWROOM_NVML_LIBRARY=/nowhere.so expect 0 "${bench[@]}" --energy
+# Without NVML there is AMD SMI, and without both a reason.
+ELBOWROOM_NVML_LIBRARY=/nowhere.so expect 0 "${bench[@]}" --energy-window $window
+says '# energy: amdsmi counter, moves every'
+ELBOWROOM_NVML_LIBRARY=/nowhere.so ELBOWROOM_AMD_SMI_LIBRARY=/nowhere.so expect 0 "${bench[@]}" --energy
 says '# no energy: '
 
 # The simulator says nothing of energy; whoever asks for the least is refused.

@@ -233,7 +233,7 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
   run->add_flag("--learn", arguments->learn, "Keep the durations that this run learns in the profile, for later ones");
   run->add_option("--report", arguments->report_file, "Write elbowroom.run/1 to this file; - for standard output");
   run->add_flag("--energy", arguments->energy,
-                "Measure what a step takes of the GPUs' energy, by their counters (NVML), while the command runs");
+                "Measure what a step takes of the GPUs' energy, by their counters (NVML, AMD SMI), while the command runs");
   run->add_flag("--no-memory", arguments->no_memory,
                 "Neither use what auto chose in earlier runs nor keep what it chooses in this one");
   run->add_flag("--same-bits", arguments->same_bits,

@@ -139,9 +139,6 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
   if (Status writable = check_outputs(outputs); !writable) return writable.error();
   const Result<RunBackend> backend = choose_run_backend(arguments.backend);
   if (!backend) return backend.error();
-  if (arguments.energy && *backend == RunBackend::hip) {
-    return with_other_backend(arguments, invalid_input("--energy: not there with hip: run reads counters by NVML alone"));
-  }
   Result<RunControls> asked = asked_controls(arguments);
   if (!asked) return asked.error();
   if (Status valid = check_run_backend(*backend, *policy, *asked); !valid) { return with_other_backend(arguments, valid.error()); }

@@ -31,6 +31,8 @@ inline constexpr EnvironmentVariable kRocblasLibrary{"ELBOWROOM_ROCBLAS_LIBRARY"
                                                      "path of the rocBLAS library to load instead of librocblas.so"};
 inline constexpr EnvironmentVariable kNvmlLibrary{"ELBOWROOM_NVML_LIBRARY",
                                                   "path of the NVML library to load instead of libnvidia-ml.so.1"};
+inline constexpr EnvironmentVariable kAmdSmiLibrary{"ELBOWROOM_AMD_SMI_LIBRARY",
+                                                    "path of the AMD SMI library to load instead of libamd_smi.so"};
 
 inline constexpr EnvironmentVariable kProfile{"ELBOWROOM_PROFILE", "profile file that tune, bench and run use when none is named"};
 inline constexpr EnvironmentVariable kSimNoise{"ELBOWROOM_SIM_NOISE",

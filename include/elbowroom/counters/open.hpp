@@ -17,8 +17,8 @@ namespace elbowroom {
 /// such counter.
 ELBOWROOM_API Result<std::unique_ptr<EnergyMeter>> open_energy_meter(std::span<const std::string> bus_ids);
 
-/// Those of all GPUs of this machine that NVML knows, each by itself: one without a counter refuses no other. Takes as long as the
-/// driver takes to begin. `unavailable` where NVML is not here or names no GPUs.
+/// Those of all GPUs of this machine that the first library here knows, each by itself: one without a counter refuses no other.
+/// Takes as long as the driver takes to begin. `unavailable` where no library is here, or it does not name GPUs.
 ELBOWROOM_API Result<std::vector<MeteredGpu>> open_every_energy_meter();
 
 }  // namespace elbowroom
