@@ -78,20 +78,13 @@ def both_orders(differences: list[float]) -> float:
     return (statistics.median(differences[::2]) + statistics.median(differences[1::2])) / 2
 
 
-def own_device(rank: int, torch: object) -> int:
-    count = torch.cuda.device_count()
-    if count < int(os.environ["WORLD_SIZE"]):
-        os.environ |= {"NCCL_HOSTID": f"node-{rank}", "NCCL_SOCKET_IFNAME": "lo"}
-    return rank % count
-
-
 def work(steps: int, warm_up: int, offset: int, reduced_mib: int) -> None:
     """One rank."""
     import torch
     import torch.distributed as dist
 
     rank = int(os.environ["RANK"])
-    device = own_device(rank, torch)
+    device = launched.own_device(rank, torch)
     torch.cuda.set_device(device)
     dist.init_process_group("nccl", device_id=torch.device("cuda", device))
     large = torch.zeros(reduced_mib << 19, device="cuda", dtype=torch.bfloat16)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 TIMED_OUT = 124
 
@@ -29,3 +30,11 @@ def run(command: Sequence[str], environment: Mapping[str, str], timeout: float) 
         os.killpg(process.pid, signal.SIGKILL)
         output, errors = process.communicate()
         return Done(TIMED_OUT, output, errors)
+
+
+def own_device(rank: int, torch: Any) -> int:
+    """The GPU of a rank. Where there are fewer than ranks, ranks share one, and NCCL takes them for hosts of their own."""
+    count = torch.cuda.device_count()
+    if count < int(os.environ["WORLD_SIZE"]):
+        os.environ |= {"NCCL_HOSTID": f"node-{rank}", "NCCL_SOCKET_IFNAME": "lo"}
+    return rank % count

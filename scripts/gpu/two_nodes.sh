@@ -3,7 +3,8 @@
 # machine with one GPU both ranks share it: what is shown then is that it works; times say nothing.
 # Binaries are taken from build/gpu (made by scripts/gpu/collect.sh) or from build/release.
 #   usage: scripts/gpu/two_nodes.sh OUT STEP...
-#   steps: bench step steps torchrun tune plain run own-memory; `steps` verifies training steps of every kind, small ones
+#   steps: bench step steps torchrun tune plain run own-memory programs; `steps` verifies training steps of every kind, small ones;
+#   `programs` runs those of examples/programs, small ones, plain and under `elbowroom run`, and compares their results bit by bit
 #   STEP_SECONDS (100) bounds each.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -99,6 +100,46 @@ ep-uneven $experts --ep 2 --imbalance 1.5
 STEPS
 exit $failed
 TEXT
+# both.sh NAME PORT PROGRAM...: one program plain and under `elbowroom run`, and a line that says whether they end with the same bits.
+cat >"$out/both.sh" <<'TEXT'
+name=$1 first=$2
+shift 2
+export PROGRAM="examples/programs/$* --deterministic --steps 60 --warm-up 5"
+digest() { sed -n 's/.*"digest": "\([0-9a-f]*\)".*/\1/p' "$OUT/$1"-[01].log | head -1; }
+PORT=$first bash "$OUT/programs.sh" shared "$name-plain" env >/dev/null
+plain=$?
+PORT=$((first + 1)) bash "$OUT/programs.sh" shared "$name-run" "$BIN" run --no-memory --report "$OUT/$name-@.json" -- >/dev/null
+run=$?
+bits=differ
+[[ -n $(digest "$name-plain") && $(digest "$name-plain") == $(digest "$name-run") ]] && bits=equal
+echo "$name: exit codes $plain and $run, bits $bits; $(grep -h -m1 'elbowroom run: ' "$OUT/$name-run-0.log")"
+((plain == run)) && { ((plain == 77)) || { ((plain == 0)) && [[ $bits == equal ]]; }; }
+TEXT
+# programs.list: name and arguments of each.
+cat >"$out/programs.list" <<'TEXT'
+ddp ddp.py --layers 2 --hidden 512 --ffn 1024 --tokens 512
+ddp_bf16 ddp.py --hook bf16 --layers 2 --hidden 512 --ffn 1024 --tokens 512
+ddp_powersgd ddp.py --hook powersgd --layers 2 --hidden 512 --ffn 1024 --tokens 512
+fsdp2 fsdp2.py --layers 2 --hidden 512 --ffn 1024 --tokens 512
+moe moe.py --layers 2 --hidden 512 --ffn 512 --tokens 512
+moe_uneven moe.py --uneven --layers 2 --hidden 512 --ffn 512 --tokens 512
+pipeline pipeline.py --layers 2 --hidden 512 --ffn 1024 --tokens 256 --micro-batches 4
+tensor_parallel tensor_parallel.py --layers 2 --hidden 512 --ffn 1024 --tokens 512
+decode decode.py --layers 2 --hidden 1024 --ffn 2048 --batch 4 --context 128 --new 4
+compiled compiled.py --layers 2 --hidden 512 --ffn 1024 --tokens 512
+graphed graphed.py --layers 2 --hidden 512 --ffn 1024 --tokens 512
+hf_llama hf_llama.py --layers 4 --hidden 512 --ffn 1024 --heads 8 --key-heads 4 --vocabulary 4096 --tokens 256 --batch 2
+hf_accelerate hf_llama.py --with accelerate --layers 4 --hidden 512 --ffn 1024 --heads 8 --key-heads 4 --vocabulary 4096 --tokens 256 --batch 2
+TEXT
+cat >"$out/all.sh" <<'TEXT'
+export -n PROGRAM PORT
+failed=0
+port=29700
+while read -r name arguments; do
+  printf '%s\0' "$name $((port += 10)) $arguments"
+done <"$OUT/programs.list" | xargs -0 -P 3 -I{} bash -c "bash '$OUT/both.sh' {}" || failed=1
+exit $failed
+TEXT
 export OUT=$out GPUS=$gpus BIN=$bin/elbowroom
 export PROGRAM=${PROGRAM:-"examples/programs/ddp.py --deterministic --layers 2 --hidden 512 --ffn 1024 --tokens 512 --steps 60 --warm-up 5"}
 port=29600
@@ -115,8 +156,9 @@ for step in "$@"; do
     tune) check tune "${launch[@]}" tune --backend cuda --scenario "$out/case.json" --budget 15 --timeout 40 ;;
     plain) check plain bash "$out/programs.sh" shared plain env ;;
     run) check run bash "$out/programs.sh" shared run "$bin/elbowroom" run --no-memory --verbose --report "$out/run-@.json" -- ;;
+    programs) STEP_SECONDS=${STEP_SECONDS:-400} check programs bash "$out/all.sh" ;;
     own-memory) check own-memory bash "$out/programs.sh" own own "$bin/elbowroom" run --no-memory --verbose --report "$out/own-@.json" -- ;;
-    *) echo "two_nodes.sh: '$step', expected one of bench step steps torchrun tune plain run own-memory" >&2; exit 2 ;;
+    *) echo "two_nodes.sh: '$step', expected one of bench step steps torchrun tune plain run own-memory programs" >&2; exit 2 ;;
   esac
 done
 exit "$failed"
