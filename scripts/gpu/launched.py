@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -19,6 +20,25 @@ class Done:
     errors: str
 
 
+def _children() -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{name}/stat") as stat:
+            parent = int(stat.read().rpartition(")")[2].split()[1])
+            found.setdefault(parent, []).append(int(name))
+    return found
+
+
+def kill_with_children(process: int) -> None:
+    """Also those in sessions of their own, as torchrun starts its ranks."""
+    children, whole = _children(), [process]
+    for parent in whole:
+        whole += children.get(parent, [])
+    for one in whole:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(one, signal.SIGKILL)
+
+
 def run(command: Sequence[str], environment: Mapping[str, str], timeout: float) -> Done:
     process = subprocess.Popen(
         command, env=dict(environment), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -27,7 +47,7 @@ def run(command: Sequence[str], environment: Mapping[str, str], timeout: float) 
         output, errors = process.communicate(timeout=timeout)
         return Done(process.returncode, output, errors)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        kill_with_children(process.pid)
         output, errors = process.communicate()
         return Done(TIMED_OUT, output, errors)
 

@@ -23,7 +23,7 @@ ON_GPU = DEVICE == "cuda"
 STEPS = 120
 TROUBLE_AT = 60  # when comparing has begun, and before a choice
 LATE_SECONDS = 2.0
-PEER_SECONDS = 15  # after these a rank gives up a peer that is gone
+PEER_SECONDS = 40  # after these a rank gives up a peer that is gone
 ELEMENTS = (8 << 20) if ON_GPU else 1 << 12
 WIDTH = 2048 if ON_GPU else 32
 
@@ -131,8 +131,8 @@ def captured() -> Loop:
     loop = Loop([None]).run(10)
     if not ON_GPU:
         return loop
-    aside = torch.cuda.Stream()
-    with torch.cuda.stream(aside):
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
         loop.run(3)
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()

@@ -3,8 +3,9 @@
 # machine with one GPU both ranks share it: what is shown then is that it works; times say nothing.
 # Binaries are taken from build/gpu (made by scripts/gpu/collect.sh) or from build/release.
 #   usage: scripts/gpu/two_nodes.sh OUT STEP...
-#   steps: bench step steps torchrun tune plain run own-memory programs; `steps` verifies training steps of every kind, small ones;
-#   `programs` runs those of examples/programs, small ones, plain and under `elbowroom run`, and compares their results bit by bit
+#   steps: bench step steps torchrun tune plain run own-memory one-run programs; `steps` verifies training steps of every kind, small ones;
+#   `programs` runs those of examples/programs, small ones, plain and under `elbowroom run`, and compares their results bit by bit; `one-run` has
+#   both nodes under one `elbowroom run`, with a budget of blocks that their ranks agree on
 #   STEP_SECONDS (100) bounds each.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -157,8 +158,10 @@ for step in "$@"; do
     plain) check plain bash "$out/programs.sh" shared plain env ;;
     run) check run bash "$out/programs.sh" shared run "$bin/elbowroom" run --no-memory --verbose --report "$out/run-@.json" -- ;;
     programs) STEP_SECONDS=${STEP_SECONDS:-400} check programs bash "$out/all.sh" ;;
+    one-run) MASTER_ADDR=127.0.0.1 MASTER_PORT=$PORT check one-run "$bin/elbowroom" run --no-memory --set budget=2 --verbose --report "$out/one-run.json" -- \
+      "$bin/elbowroom" launch -n 2 --nodes 2 -- python3 ${PROGRAM/ --deterministic/} ;;
     own-memory) check own-memory bash "$out/programs.sh" own own "$bin/elbowroom" run --no-memory --verbose --report "$out/own-@.json" -- ;;
-    *) echo "two_nodes.sh: '$step', expected one of bench step steps torchrun tune plain run own-memory programs" >&2; exit 2 ;;
+    *) echo "two_nodes.sh: '$step', expected one of bench step steps torchrun tune plain run own-memory one-run programs" >&2; exit 2 ;;
   esac
 done
 exit "$failed"

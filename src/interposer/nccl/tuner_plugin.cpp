@@ -45,13 +45,16 @@ BudgetRefusal refusal_of_comparing() {
   return any_set({"NCCL_ALGO", "NCCL_PROTO"}) ? BudgetRefusal::own_algorithm : BudgetRefusal::none;
 }
 
+// Where the user names hosts, NCCL's may be parts of one: whether their ranks share memory shows when all of them come to a board.
+bool surely_several_hosts(std::size_t nodes) { return nodes != 1 && !variable("NCCL_HOSTID").set; }
+
 // What cannot be agreed is said once for each communicator.
 BudgetRefusal refusal_of(const TunedCommunicator& of) {
   const BudgetRefusal asked = rules().budgets.count > 0 ? BudgetRefusal::none : refusal_of_comparing();
   if (asked != BudgetRefusal::none) { return asked; }
   if (of.ranks < 2) { return BudgetRefusal::one_rank; }
   if (of.id == 0) { return BudgetRefusal::old_library; }
-  if (of.nodes != 1) { return BudgetRefusal::several_hosts; }
+  if (surely_several_hosts(of.nodes)) { return BudgetRefusal::several_hosts; }
   if (of.ranks > AgreementBoard::kMostMembers) { return BudgetRefusal::many_ranks; }
   if (variable("NCCL_THREAD_THRESHOLDS").set) { return BudgetRefusal::own_thresholds; }
   if (any_set({"NCCL_SINGLE_PROC_MEM_REG_ENABLE"})) { return BudgetRefusal::own_threads; }

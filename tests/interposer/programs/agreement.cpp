@@ -140,6 +140,13 @@ void several_hosts() {
   for (int step = 0; step < 100; ++step) { EXPECT(pair.both(24)); }
 }
 
+// NCCL counts hosts by what NCCL_HOSTID says: ranks that share memory agree all the same.
+void named_hosts() {
+  setenv("NCCL_HOSTID", "part-0", 1);
+  const Pair pair(2);
+  for (std::size_t step = 0; step < 300; ++step) { EXPECT(pair.both(expected_blocks(step))); }
+}
+
 // The user's plugin asks for 12: 8 lowers it, 16 does not raise it.
 void users_plugin() {
   setenv("ELBOWROOM_RUN_TUNER_PLUGIN", "mine", 1);
@@ -239,6 +246,7 @@ constexpr Case kCases[] = {{"one_process", one_process},
                            {"restarted", restarted},
                            {"unlinked", unlinked},
                            {"several_hosts", several_hosts},
+                           {"named_hosts", named_hosts},
                            {"users_plugin", users_plugin}};
 
 }  // namespace
