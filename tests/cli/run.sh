@@ -161,6 +161,11 @@ lacks ELBOWROOM_RUN_TUNER_PLUGIN
 grep -q '^ELBOWROOM_RUN_JOB=elbowroom-run-' "$out" || fail 'the job has no name'
 NCCL_TUNER_PLUGIN=mine expect 0 run --set budget=8 -- "$ELBOWROOM_BIN" run --set budget=4 -- env
 inherits ELBOWROOM_RUN_TUNER_PLUGIN=mine
+# Ranks that a launcher started each with its own run are one job.
+for rank in 0 1; do
+  OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_LOCAL_RANK=$rank OMPI_COMM_WORLD_LOCAL_SIZE=2 expect 0 run --set budget=8 -- env
+  inherits ELBOWROOM_RUN_JOB=ranks
+done
 NCCL_TUNER_PLUGIN=mine expect 0 run --off budget --set symmetric_blocks=16 -- env
 inherits NCCL_TUNER_PLUGIN=mine
 lacks ELBOWROOM_RUN_JOB

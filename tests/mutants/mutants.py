@@ -43,6 +43,7 @@ class Tests:
 
 
 HOOKS = Tests((), r"^interposer(_hip)?[._]", ("elbowroom_interposer", "elbowroom_interposer_hip", "interposer_tests"))
+TOOL_OVER_FAKES = ("elbowroom_tool", "fake_hiprtc", "fake_rocblas", "fake_nvml", "fake_amd_smi", "fake_rccl")
 # The first folder that a file lies in counts.
 AREAS = {
     "src/interposer": Tests(("test_interposer",), HOOKS.named, HOOKS.builds),
@@ -55,9 +56,9 @@ AREAS = {
     "src/model": Tests(("test_model",)),
     "src/base": Tests(("test_base",)),
     "src/report": Tests(("test_report",)),
-    "src/experiment": Tests(("test_experiment",)),
+    "src/experiment": Tests(("test_experiment",), r"^hip\.energy$", TOOL_OVER_FAKES),
     "src/runtime": Tests(("test_runtime", "test_hip")),
-    "src/backend_gpu": Tests(("test_backend_gpu", "test_hip"), r"^hip\.ranks$", ("elbowroom_tool", "fake_hiprtc", "fake_rocblas")),
+    "src/backend_gpu": Tests(("test_backend_gpu", "test_hip"), r"^hip\.ranks$", TOOL_OVER_FAKES),
     "src/backend_ranks": Tests(("test_backend_ranks", "test_backend_ranks_threads")),
     "src/energy": Tests(("test_energy", "test_energy_threads")),
     "python/elbowroom": Tests((), r"^python\."),

@@ -109,6 +109,11 @@ int serve(std::string_view who, const ranks::Place& place, const ranks::Credenti
 
 }  // namespace
 
+bool is_one_of_ranks() {
+  const Result<std::optional<ranks::Place>> place = ranks::place_of(variable);
+  return place && *place;
+}
+
 int in_ranks(std::string_view who, CaseOptions& options, const std::function<int()>& work) {
   const Result<std::optional<ranks::Place>> place = ranks::place_of(variable);
   if (!place) return complain(who, place.error());

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "elbowroom/model/comm_environment.hpp"
+#include "rank_session.hpp"
 
 namespace elbowroom {
 namespace {
@@ -42,6 +43,9 @@ std::string reason_to_leave_out(const RunControls& controls, const std::string& 
   return may_be_efficiency(policy) ? std::string(kBlockPolicyVariable) + "=" + policy : "";
 }
 
+/// NCCL draws the ids of communicators at random, so ranks of two jobs with one name never meet.
+std::string job_of(const std::string& own) { return is_one_of_ranks() ? "ranks" : own; }
+
 }  // namespace
 
 BudgetQuestions budget_questions(run::Policy policy, RunBackend backend, const RunControls& controls,
@@ -53,8 +57,8 @@ BudgetQuestions budget_questions(run::Policy policy, RunBackend backend, const R
   return {left_out.empty(), std::move(left_out)};
 }
 
-EnvironmentChanges tuner_environment(const std::string& library, const std::string& job) {
-  EnvironmentChanges changes{{std::string(kTunerPluginVariable), library}, {"ELBOWROOM_RUN_JOB", job}};
+EnvironmentChanges tuner_environment(const std::string& library, const std::string& own) {
+  EnvironmentChanges changes{{std::string(kTunerPluginVariable), library}, {"ELBOWROOM_RUN_JOB", job_of(own)}};
   // A run around this one has put its library there, and what was there before it beside it.
   const char* const before = std::getenv(std::string(kTunerPluginVariable).c_str());
   const bool of_another_run =

@@ -21,8 +21,8 @@ struct BudgetQuestions {
 /// wanted, or the user decided about blocks or about a policy that acts only without a plugin. `same_bits`: who asked for them.
 BudgetQuestions budget_questions(run::Policy policy, RunBackend backend, const RunControls& controls, const std::string& same_bits);
 
-/// The environment that makes NCCL ask: the library as NCCL's tuner plugin, what the plugin was before, and the name of this job,
-/// by which its ranks find each other.
-EnvironmentChanges tuner_environment(const std::string& library, const std::string& job);
+/// The environment that makes NCCL ask: the library as NCCL's tuner plugin, what the plugin was before, and the name of the job, by
+/// which its ranks find each other: `own`, or one name for all ranks that a launcher started with a run of each their own.
+EnvironmentChanges tuner_environment(const std::string& library, const std::string& own);
 
 }  // namespace elbowroom
