@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `elbowroom bench --dry-run` shows what would be run and needs no device.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 golden=$ELBOWROOM_SOURCE_DIR/tests/cli/golden
 
 expect 0 bench --suite quick --dry-run

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `elbowroom bench` refuses bad input with one line and exit 2, before it looks for a device.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 
 refused() {
   local says=$1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Where there is no GPU, asking for one ends with exit 77 and one line, and nothing is written.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 if usable cuda; then
   echo 'skipped: a GPU is usable here'
   exit 77

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `elbowroom bench` on the simulator: where its words go, what it writes, when it fails.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 if ! usable sim; then
   echo 'skipped: no simulator in this build'
   exit 77

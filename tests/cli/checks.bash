@@ -1,7 +1,9 @@
 # What the scripts beside this one share. Source it, call `expect` and what follows it, end with `finish`.
 set -u
+# Without these a script would compare nothing and write to the root of the file system.
+: "${ELBOWROOM_BIN:?is not set; it names the command to test}" "${ELBOWROOM_SOURCE_DIR:?is not set; it names the source tree}"
 failures=0
-work=$(mktemp -d)
+work=$(mktemp -d) || exit
 trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME=$work/cache # what a test finds is not for the runs of who runs it
 out=$work/stdout err=$work/stderr

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `elbowroom bench` with collectives whose ranks do not all send, or not equal shares, on the simulator.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 golden=$ELBOWROOM_SOURCE_DIR/tests/cli/golden
 if ! usable sim; then
   echo 'skipped: no simulator in this build'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `./dev help`, CONTRIBUTING.md and what ./dev takes name the same commands in the same words; CI runs the tests that a developer runs.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 cd "$ELBOWROOM_SOURCE_DIR" || exit 1
 command_line='(./dev help)'
 : >"$err"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # scripts/gains.py: medians over the cases of tune documents, and the figures of docs/results/controls.md that come from it.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 command -v python3 >/dev/null || exit 77
 : >"$out"
 : >"$err"

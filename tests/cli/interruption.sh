@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A signal that ends bench or tune leaves a line, the exit code of a shell and what was measured; one that kills `run` leaves nothing behind.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/run_checks.bash"
+. "$(dirname "$0")/run_checks.bash" || exit
 cd "$work" || exit 1
 
 # interrupted SIGNAL CODE FILE ARGUMENT...: the command gets the signal as soon as FILE is there.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `elbowroom launch` starts a command once for each rank, passes signals on, and leaves no process behind however it ends.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 cd "$work" || exit 1
 
 # nobody_left: no process with this test's folder in its command line.

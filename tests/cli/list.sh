@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `elbowroom list` shows every section, on a machine with GPUs and on one without.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 
 expect 0 list
 silent

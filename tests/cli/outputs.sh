@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Where words and documents go: a stream that takes nothing changes no outcome, no file of the user's is replaced, no output is another one.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/run_checks.bash"
+. "$(dirname "$0")/run_checks.bash" || exit
 bench=(bench --backend sim --trials 2 --only sgemm-ar-pair --scheme concurrent)
 sim() { usable sim; }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `elbowroom plan` as a user calls it: figures, streams and exit codes of the contract.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 
 gemm=(--threads 256 --registers 56 --static-shared 4096)
 

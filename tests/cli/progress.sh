@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Progress: one line on a terminal, never wider than it, whose share is of the time; a line a case elsewhere.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 usable sim >/dev/null || { echo 'skipped: no simulator in this build'; exit 77; }
 unset ELBOWROOM_PROFILE
 cd "$work" || exit 1

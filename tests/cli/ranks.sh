@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bench and tune with several ranks: the same as with one process, and every kind of trouble is one line, in time, that names the rank or the variable.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 cd "$work" || exit 1
 usable sim || exit 77
 unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT

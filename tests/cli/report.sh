@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `elbowroom report`: a page of every kind of document, one line for what is none, and no file of the user's replaced.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 command -v python3 >/dev/null || exit 77
 documents=$ELBOWROOM_SOURCE_DIR/tests/unit/page/documents
 golden=$ELBOWROOM_SOURCE_DIR/tests/unit/report/golden

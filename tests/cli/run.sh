@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `elbowroom run`: exit codes, signals, what the command inherits, and the merging of what its processes report. The commands are
 # shells that write reports as the interposer does; a stand-in takes the interposer's place.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/run_checks.bash"
+. "$(dirname "$0")/run_checks.bash" || exit
 
 # --- usage ------------------------------------------------------------------------------------------------------------
 expect 0 run --help

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Budgets from the command to its closing line: two ranks of tests/interposer, of a stand-in for NCCL with which 8 of 24 blocks take a fifth less.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/run_checks.bash"
+. "$(dirname "$0")/run_checks.bash" || exit
 
 ELBOWROOM_BIN=$real_bin
 driver=$(dirname "$real_bin")/../tests/interposer/driver

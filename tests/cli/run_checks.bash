@@ -1,5 +1,5 @@
 # What the tests of `elbowroom run` share: a stand-in in the place of the interposer, and what the commands inherit.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "${BASH_SOURCE[0]}")/checks.bash" || exit
 
 real_bin=$ELBOWROOM_BIN
 mkdir "$work/bin" "$work/lib" "$work/tmp"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Joules of a step: programs of tests/interposer that take 10 ms for a step, over stand-ins for the driver and for NVML, in which every GPU
 # draws 100 W.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/run_checks.bash"
+. "$(dirname "$0")/run_checks.bash" || exit
 
 ELBOWROOM_BIN=$real_bin
 driver=$(dirname "$real_bin")/../tests/interposer/driver

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What `auto` chose is kept between runs.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/run_checks.bash"
+. "$(dirname "$0")/run_checks.bash" || exit
 
 memory=$XDG_CACHE_HOME/elbowroom/choices.json
 kept() { grep -qF -- "$1" "$memory" || fail "memory lacks: $1"; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What `elbowroom run` takes from a profile, what it leaves, and what it adds.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/run_checks.bash"
+. "$(dirname "$0")/run_checks.bash" || exit
 
 # A profile counts where all its measured choices agree, below what the command line says.
 cat >"$work/case.json" <<'JSON'

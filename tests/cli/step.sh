@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `elbowroom step transformer` writes training steps, and `bench` runs them.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 golden=$ELBOWROOM_SOURCE_DIR/tests/cli/golden
 small=(--layers 1 --hidden 128 --ffn 256 --tokens 64)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `elbowroom bench --sweep`: a grid, gone on with, and refused in one line.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 
 cat >"$work/case.json" <<'EOF'
 {"schema": "elbowroom.scenario/1", "name": "relu-ar", "gpus": 2, "iterations": 2, "pattern": "pipeline",

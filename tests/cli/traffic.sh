@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # scripts/gpu/traffic.py on a stand-in for ncu: units, the median, what is kept and what is refused.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 command -v python3 >/dev/null || exit 77
 : >"$out"
 : >"$err"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `elbowroom bench --transfer`: what plans that were chosen elsewhere cost here.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 
 scenario() {
   cat <<EOF

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `elbowroom tune` stores a choice that `bench --scheme tuned` uses and `elbowroom profile` shows; bad input is one line and exit 2.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 unset ELBOWROOM_PROFILE
 
 cat >"$work/case.json" <<'JSON'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Subcommands and options of the contract exist; wrong usage is one line and exit 2.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 
 expect 0 --help
 for command in list plan bench tune profile report run launch; do has_option "$command"; done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `elbowroom bench --backend hip` and `elbowroom list` against stand-ins for AMD's libraries: every scheme runs and verifies, or says why not.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/../cli/checks.bash" || exit
 
 # scenario NAME COMPUTE COLLECTIVE_OP: writes a small one and its path.
 scenario() {

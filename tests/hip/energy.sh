@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Joules in `bench` and `tune`: with a stand-in for NVML, and in one line why there are none.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/../cli/checks.bash" || exit
 
 cat >"$work/gelu.json" <<'TEXT'
 {"schema": "elbowroom.scenario/1", "name": "gelu", "gpus": 2, "iterations": 3, "pattern": "pipeline",

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # scripts/gpu/amd.sh, which owners of AMD GPUs run unseen: it measures, packs what it has, and says what failed.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/../cli/checks.bash" || exit
 
 export ELBOWROOM_BIN
 script="$ELBOWROOM_SOURCE_DIR/scripts/gpu/amd.sh"

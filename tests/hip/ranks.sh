@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # GPU backends with one process for each GPU, against stand-ins for AMD's libraries: the same figures as one process that drives all, and
 # trouble that only GPUs bring. tests/cli/ranks.sh has the rest.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/../cli/checks.bash" || exit
 cd "$work" || exit 1
 mkdir files
 export ELBOWROOM_FAKE_HIP_DEVICES=4
