@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Joules of a step of a HIP program by AMD SMI's counters: over stand-ins in which every GPU draws 100 W.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/../cli/checks.bash" || exit
 
 export ELBOWROOM_NVML_LIBRARY=$work/none.so TMPDIR=$work
 report=$work/report.json
