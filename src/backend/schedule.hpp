@@ -38,10 +38,10 @@
 /// Launches concern the current device; nothing waits on the host.
 ///
 /// Collectives never wait for each other in a circle. One thread enqueues a launch on all devices that have it before it turns to
-/// the next one, and the calls of all ranks of a communicator stand in one group of the library. So two collectives that share
-/// devices come in one order on all of them, whatever their communicators are: on one lane they run in that order, and a rank that
-/// waits for its peers only ever waits for what is enqueued. Collectives of two lanes may run at the same time and need room beside
-/// each other: a budget keeps it. Whatever hangs all the same ends with the time limit. Of several processes each enqueues the same
+/// the next one. The calls of all ranks of a communicator stand in one group of the library. So two collectives that share devices
+/// come in one order on all of them, whatever their communicators are. On one lane they run in that order. A rank that waits for
+/// its peers only ever waits for what is enqueued. Collectives of two lanes may run at the same time and need room beside each
+/// other: a budget keeps it. Whatever hangs all the same ends with the time limit. Of several processes each enqueues the same
 /// program, so the order is the same on all devices.
 namespace elbowroom::detail {
 
@@ -230,7 +230,7 @@ class Enqueuer {
   EventUse use_;
 };
 
-/// Releases the start line on every way out, and by itself when that takes too long: a call that waits for a held stream would
+/// Releases the start line on every way out, and by itself when that takes too long. A call that waits for a held stream would
 /// never return otherwise.
 template <class StartLine>
 class HeldStreams {
@@ -256,7 +256,7 @@ class HeldStreams {
   Watchdog watchdog_;
 };
 
-// Launches enqueued while the start line still holds, and between two looks at the devices: two batches are far below the depth at
+// Launches enqueued while the start line still holds, and between two looks at the devices. Two batches are far below the depth at
 // which a launch blocks the host.
 inline constexpr std::size_t kBatch = 64;
 
@@ -277,8 +277,8 @@ Status enqueue_held(Enqueuer<Calls>& enqueuer, std::size_t launches, typename Ca
 }
 
 /// Enqueues all launches on every device, between each device's begin and end events, with no stream held. Whatever is done for the
-/// first time (a kernel is loaded, a communicator connects) must be done this way: the driver may wait for the device then, and on
-/// a held stream it would wait for ever.
+/// first time must be done this way: a kernel is loaded, a communicator connects. The driver may wait for the device then, and on a
+/// held stream it would wait for ever.
 template <class Calls>
 Status enqueue_unheld(const Program& program, const std::vector<OperationPlace>& places, Calls& calls) {
   Enqueuer<Calls> enqueuer(program, places, calls);
@@ -290,9 +290,9 @@ Status enqueue_unheld(const Program& program, const std::vector<OperationPlace>&
 }
 
 /// Enqueues all launches on every device, between each device's begin and end events. Streams are held by `start` until enough is
-/// enqueued; on return everything is enqueued and released. At most two batches are ahead of the devices, so that no
-/// launch ever waits for a full queue and the deadline is kept whatever hangs. `failed` when a call blocked the host while the
-/// streams were held: they are then released after a few seconds, and the run's time is worth nothing.
+/// enqueued; on return everything is enqueued and released. At most two batches are ahead of the devices. So no launch ever waits
+/// for a full queue, and the deadline is kept whatever hangs. `failed` when a call blocked the host while the streams were held.
+/// They are then released after a few seconds, and the run's time is worth nothing.
 template <class Calls>
 Status enqueue_program(const Program& program, const std::vector<OperationPlace>& places, Calls& calls,
                        typename Calls::StartLine& start, const Deadline& deadline) {

@@ -27,8 +27,8 @@ struct Functions {
   decltype(&cuptiActivityGetNextRecord) next_record;
 };
 
-/// CUPTI hands its buffers to plain functions without a user pointer, so what they share has to be reachable from nowhere:
-/// this is the one piece of global state of the backend.
+/// CUPTI hands its buffers to plain functions without a user pointer, so what they share is global. It is the one piece of global
+/// state of the backend.
 struct Recording {
   std::mutex mutex;
   Functions call{};

@@ -11,9 +11,8 @@
 namespace elbowroom::cuda {
 
 /// The launch gate's sensor: an event that a collective's launch records once all its blocks have begun. The library launches its
-/// kernels itself and offers no such event, so its way to the driver's launch function is led through a function of ours, which
-/// adds one attribute to the launch and changes nothing else. Nothing in the library's code or in other libraries' launches is
-/// touched.
+/// kernels itself and offers no such event. So its way to the driver's launch function is led through a function of ours. That adds
+/// one attribute to the launch and changes nothing else. Nothing in the library's code or in other libraries' launches is touched.
 ///
 /// To be called on a library before it first calls CUDA. `unavailable` when its launches cannot be reached.
 Status observe_launches_of(const elbowroom::detail::DynamicLibrary& library);

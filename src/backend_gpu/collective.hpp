@@ -42,7 +42,7 @@ class CollectiveBuffers {
   [[nodiscard]] Result<PeerCopies> as_peer_copies() const;
 
   /// Enqueues the collective on one stream of each rank here. Does not wait. On a route of both kinds an all-reduce is a
-  /// reduce-scatter by kernels and an all-gather by copy engines, in place: every rank's share is where it belongs by then.
+  /// reduce-scatter by kernels and an all-gather by copy engines, in place. Every rank's share is where it belongs by then.
   [[nodiscard]] Status enqueue(const CommRoute& route, const std::vector<StreamHandle>& streams) const;
   /// The same in two parts: the launches with which the collective begins, then what follows them, if anything does.
   [[nodiscard]] Status enqueue_begin(const CommRoute& route, const std::vector<StreamHandle>& streams) const;

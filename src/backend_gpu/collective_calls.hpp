@@ -19,7 +19,7 @@ struct CallingRank {
   StreamHandle stream;
 };
 
-// All ranks' calls of a collective stand in one group of the library: one thread drives them all, and a call outside of a group may
+// All ranks' calls of a collective stand in one group of the library. One thread drives them all, and a call outside of a group may
 // wait for its peers.
 
 /// The collective as kernels carry it out.

@@ -37,7 +37,7 @@ class Communicators {
   Communicators& operator=(Communicators&&) = delete;
   ~Communicators();
 
-  /// Makes memory[i] of the i-th rank here known to all ranks, as copy engines and kernels on symmetric memory need it; both live
+  /// Makes memory[i] of the i-th rank here known to all ranks, as copy engines and kernels on symmetric memory need it. Both live
   /// until these communicators are gone. `unavailable` where the links do not allow it.
   Status register_symmetric(const std::vector<void*>& memory, Bytes size);
 

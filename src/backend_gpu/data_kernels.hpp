@@ -41,7 +41,7 @@ Status check_collective(Platform& platform, int device, const void* received, co
 Status check_elementwise(Platform& platform, int device, const void* in, const void* out_data, const Elementwise& what,
                          Mismatches* out);
 
-/// Freivalds' check of C = A * B over all elements, one for each `segment` of columns: for a random vector x of +-1 there and 0
+/// Freivalds' check of C = A * B over all elements, one for each `segment` of columns. For a random vector x of +-1 there and 0
 /// elsewhere, row i of C x must equal A (B x) within `tolerance`. Reads A once for each segment. `work` needs k + m doubles. A
 /// mismatch's index is its segment times m plus the row of C.
 struct GemmCheck {

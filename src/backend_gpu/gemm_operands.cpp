@@ -15,10 +15,10 @@ std::int64_t segment(const GemmExtents& gemm) {
   return gemm.dtype_c == DataType::f32 ? gemm.n : std::min<std::int64_t>(gemm.n, 1024);
 }
 
-/// How far a checksum may be off. Elements of C are sums of k products of values of variance 1/3, so their deviation is sqrt(k)/3;
-/// each carries a relative rounding error, and a segment of them adds with random signs. Six deviations never fail by chance: in
-/// units of an element's deviation that is 6 * 2^-9 * sqrt(1024) = 0.4 for bf16 and less than 0.1 for f32 up to n = 250,000.
-/// An element that nobody wrote is NaN and always found; a wrong finite one shifts the checksum by about one deviation.
+/// How far a checksum may be off. Elements of C are sums of k products of values of variance 1/3, so their deviation is sqrt(k)/3.
+/// Each carries a relative rounding error, and a segment of them adds with random signs. Six deviations never fail by chance. In
+/// units of an element's deviation that is 6 * 2^-9 * sqrt(1024) = 0.4 for bf16 and less than 0.1 for f32 up to n = 250,000. An
+/// element that nobody wrote is NaN and always found; a wrong finite one shifts the checksum by about one deviation.
 double tolerance(const GemmExtents& gemm) {
   const double element = std::sqrt(static_cast<double>(gemm.k)) / 3;
   const double rounding = gemm.dtype_c == DataType::f32 ? std::ldexp(1.0, -15) : std::ldexp(1.0, -9);

@@ -39,7 +39,7 @@ class Meeting {
   std::vector<Place> places_;
 };
 
-/// A recording of one run that began with a meeting, without it: times are from its end, which is the same moment for all
+/// A recording of one run that began with a meeting, without it. Times are from its end, which is the same moment for all
 /// processes, and devices are ranks. `failed` where a device has no record of it.
 Result<Timeline> from_meeting(Timeline recorded, const RanksHere& here);
 

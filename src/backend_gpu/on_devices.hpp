@@ -55,8 +55,8 @@ class OnDevices {
   /// Whether the launch's settings can act here; the reason otherwise.
   [[nodiscard]] Status accepts(const Launch& launch, const Lane& lane) const;
 
-  /// The program with a lane for each stream: where SMs are left out for a launch and not for the one before it on its lane, the
-  /// lane goes on on another stream behind it.
+  /// The program with a lane for each stream. SMs may be left out for a launch and not for the one before it on its lane. The lane
+  /// then goes on on another stream behind it.
   [[nodiscard]] Result<Program> on_streams(const Program& program) const;
 
   /// What such a program, which accepts() let pass, is enqueued with. The first one with a budget takes a second.

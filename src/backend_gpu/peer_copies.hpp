@@ -10,7 +10,7 @@
 namespace elbowroom::gpu {
 
 /// An all_gather or all_to_all of some devices as copies between devices alone. The driver copies within a device by a kernel,
-/// whatever it is asked for; so each rank's own share goes to a peer and comes back. Copy engines do all of it.
+/// whatever it is asked for. So each rank's own share goes to a peer and comes back. Copy engines do all of it.
 class PeerCopies {
  public:
   /// Buffers of a rank, which outlive the copies and which every device can reach.
@@ -24,7 +24,7 @@ class PeerCopies {
   static Result<PeerCopies> make(const Runtime& runtime, const CommLibrary& comm, CollectiveOp op, Bytes share,
                                  std::vector<Rank> ranks);
 
-  /// Enqueues the collective on one stream per device: it begins when all streams have come to it, and each goes on when all have
+  /// Enqueues the collective on one stream per device. It begins when all streams have come to it, and each goes on when all have
   /// done their part. Does not wait.
   [[nodiscard]] Status enqueue(const std::vector<StreamHandle>& streams) const;
 

@@ -8,9 +8,9 @@
 
 namespace elbowroom::gpu {
 
-/// A tile configuration that the kernels' text has. The kernel takes (const T* a, const T* b, float* c, int m, int n, int k), runs
-/// in blocks of 256 threads, loops over tiles with the grid's strides in x (n) and y (m), and uses static shared memory only, so
-/// that added dynamic memory is pure padding.
+/// A tile configuration that the kernels' text has. The kernel takes (const T* a, const T* b, float* c, int m, int n, int k), and
+/// runs in blocks of 256 threads. It loops over tiles with the grid's strides in x (n) and y (m). It uses static shared memory
+/// only, so that added dynamic memory is pure padding.
 struct TiledGemmVariant {
   std::int64_t tile_m = 0, tile_n = 0, tile_k = 0;
   DataType dtype = DataType::f32;

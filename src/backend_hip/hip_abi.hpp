@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-// HIP's C interface as far as Elbowroom calls it, declared here because the library is found at run time and no header of ROCm is
-// needed to build. Source: hip_runtime_api.h of ROCm 5.0 to 7.0, which agree on everything below; a test compares these with the
-// headers where they are.
+// HIP's C interface as far as Elbowroom calls it. It is declared here because the library is found at run time and no header of
+// ROCm is needed to build. Source: hip_runtime_api.h of ROCm 5.0 to 7.0, which agree on everything below; a test compares these
+// with the headers where they are.
 namespace elbowroom::hip {
 
 using HipModule = struct HipModuleOpaque*;

@@ -20,11 +20,11 @@ struct LiveDevices {
 /// says why there is none, or which device's architecture is not known here.
 Result<LiveDevices> live_devices(const HipLibrary& hip);
 
-/// The limits of a device of `architecture` ("gfx90a") before anything is read from it, for architectures in waves of 64 whose
+/// The limits of a device of `architecture` ("gfx90a") before anything is read from it. Architectures have waves of 64, and their
 /// register file and LDS are known here; `unavailable` lists them.
 Result<DeviceLimits> architecture_limits(const std::string& architecture);
 
-/// HIP runtime and kernel driver, as {"hip", "6.2.41134"}, {"driver", "6.8.5"}, and every variable that is set for RCCL or that
+/// HIP runtime and kernel driver, as {"hip", "6.2.41134"}, {"driver", "6.8.5"}. Also every variable that is set for RCCL or that
 /// changes what HIP shows or how it queues, as {"NCCL_P2P_DISABLE", "1"}.
 std::vector<std::pair<std::string, std::string>> live_versions(const HipLibrary& hip);
 

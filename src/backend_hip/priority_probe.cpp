@@ -15,8 +15,8 @@ namespace elbowroom::hip {
 namespace {
 
 constexpr int kTrials = 5;
-// Each block keeps a compute unit busy for so long. The kernel in the background is four times the one that is timed: if that has
-// to wait for it, or shares the units with it, its time is 5 or 2 times the 4 rounds that it takes alone.
+// Each block keeps a compute unit busy for so long. The kernel in the background is four times the one that is timed. If that has
+// to wait for it, its time is 5 times the 4 rounds that it takes alone. If it shares the units with it, 2 times.
 constexpr std::int64_t kBlockMicroseconds = 100;
 constexpr std::uint32_t kRounds = 4;
 constexpr std::uint32_t kBackgroundRounds = 16;

@@ -13,7 +13,7 @@ struct PriorityEffect {
   Microseconds urgent{0};  ///< on a stream of the greatest
 
   /// Succeeds when the priority shows. Blocks of streams of equal priority may take turns, which alone makes the later kernel end
-  /// long before the earlier; so the two are compared with each other, with a margin far above what they scatter.
+  /// long before the earlier. So the two are compared with each other, with a margin far above what they scatter.
   [[nodiscard]] Status acts() const;
 };
 

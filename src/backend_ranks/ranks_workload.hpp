@@ -14,7 +14,7 @@
 namespace elbowroom::ranks {
 
 /// Asks all other ranks, does rank 0's own part meanwhile, and answers what the others say, from rank 1 on. An error is that of a
-/// connection, otherwise rank 0's own, as one process says it, and that of the first rank that has another, which it names.
+/// connection. Otherwise it is rank 0's own, as one process says it, and that of the first rank that has another, which it names.
 Result<std::vector<std::string>> on_all(Hub& hub, const Request& request, const std::function<Status()>& own);
 
 /// A step that is ready on all ranks.

@@ -22,12 +22,12 @@ constexpr double kIssueShare = 0.5;
 constexpr double kTrafficReducing = 6.0;
 constexpr double kTrafficCopying = 2.0;
 
-// Between two devices the half of an all-reduce that adds moves bytes more slowly than both halves on average; in larger rings it
+// Between two devices the half of an all-reduce that adds moves bytes more slowly than both halves on average. In larger rings it
 // is a reduce-scatter like any other. Measured on H200 (docs/simulator.md).
 constexpr double kReducingHalfOfPair = 0.84;
 
-// The device's rates are those of an all-reduce between two. Measured on H200 (docs/simulator.md): in rings of four the blocks and
-// an all-reduce's links are faster, and operations other than all-reduce reach less of the links.
+// The device's rates are those of an all-reduce between two. Measured on H200 (docs/simulator.md). In rings of four the blocks and
+// an all-reduce's links are faster. Operations other than all-reduce reach less of the links.
 double block_share(int gpus) {
   constexpr double larger_ring = 1.18;
   return gpus == 2 ? 1.0 : larger_ring;
@@ -83,7 +83,7 @@ struct SymmetricKernel {
 };
 
 SymmetricKernel symmetric_kernel(CollectiveOp op, int gpus) {
-  // Each rank's memory is read once and written once where it matters, with nothing in between: of S bytes an all-reduce reads and
+  // Each rank's memory is read once and written once where it matters, with nothing in between. Of S bytes an all-reduce reads and
   // writes all, the two others all on one side and a share on the other.
   const double peers = gpus - 1;
   const bool pair = gpus == 2;

@@ -8,12 +8,13 @@
 
 namespace elbowroom::sim {
 
-/// The communication kernel that the vendor's library launches for `collective` with those settings among `gpus` equal devices, by
-/// itself or on symmetric memory, where it takes no number of threads. `invalid_input` when a block cannot run on the device.
+/// The communication kernel that the vendor's library launches for `collective` with those settings among `gpus` equal devices. It
+/// is by itself, or on symmetric memory, where it takes no number of threads. `invalid_input` when a block cannot run on the
+/// device.
 Result<CommProfile> comm_profile(const Collective& collective, const CommSettings& settings, int gpus, const DeviceLimits& device);
 
-/// The kernel that is left of the collective where copy engines carry it, to be followed by copies of copied_bytes(): of an
-/// all-reduce the reduce-scatter, otherwise the copy within the device, which has none of the library's blocks. They must be
+/// The kernel that is left of the collective where copy engines carry it, to be followed by copies of copied_bytes(). Of an
+/// all-reduce it is the reduce-scatter, otherwise the copy within the device, which has none of the library's blocks. They must be
 /// possible.
 Result<CommProfile> profile_beside_copies(const Collective& collective, const CommSettings& settings, int gpus,
                                           const DeviceLimits& device);

@@ -25,8 +25,9 @@ constexpr DataType kF32 = DataType::f32;
 constexpr DataType kBf16 = DataType::bf16;
 
 // Footprints: as the driver reports the CUDA backend's kernels on sm_90; its launch bounds hold other architectures to the same
-// budget. Step times: from compute_only rows at one and at most blocks per SM (docs/simulator.md names the files); the two marked
-// rows have none and lie between their neighbours. The last two are the kernels of data/h200x2.csv, told apart by their footprint.
+// budget. Step times are from compute_only rows at one and at most blocks per SM (docs/simulator.md names the files). The two
+// marked rows have none and lie between their neighbours. The last two are the kernels of data/h200x2.csv, told apart by their
+// footprint.
 constexpr std::array kGemmKernels{
     GemmKernel{64, 64, 8, kF32, 256, 80, 4'224, 1.07, 0.17},
     GemmKernel{64, 64, 16, kF32, 256, 80, 8'448, 1.29, 0.34},
@@ -43,8 +44,8 @@ constexpr std::array kGemmKernels{
     GemmKernel{128, 128, 8, kF32, 256, 128, 8'192, 1.42, 0.72},
 };
 
-// The same kernels as AMD's compiler (LLVM 15) leaves them for gfx90a: exactly the tiles in LDS, the types of a tile in blocks of
-// four waves. Their step times are those above, scaled to the device.
+// The same kernels as AMD's compiler (LLVM 15) leaves them for gfx90a. Exactly the tiles are in LDS, the types of a tile in blocks
+// of four waves. Their step times are those above, scaled to the device.
 struct AmdKernel {
   int tile_m, tile_n, tile_k;
   DataType dtype;

@@ -9,7 +9,7 @@
 
 namespace elbowroom::sim {
 
-/// Hands blocks to SMs, head of line: the task of the greatest priority, then the one that was added first, places all its blocks
+/// Hands blocks to SMs, head of line. The task of the greatest priority, of equal ones the one added first, places all its blocks
 /// before any other places one. At most one of each lane is known at a time.
 class Dispatcher {
  public:

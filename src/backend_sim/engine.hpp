@@ -56,11 +56,10 @@ struct SimRun {
 using Overdue = std::function<bool()>;
 
 /// Block-level discrete-event simulation of GPUs, each of which stands for all that do the same. Blocks that start together on one
-/// SM and have equal work are one cohort. Head of line dispatch: the pending task of the greatest priority, then the one that
-/// became ready first, places all its blocks before any other places one; nothing is preempted. Blocks of a collective of several
-/// devices wait for each other (Meetings); each moves data as its own device lets it, and the slowest decides. Deterministic.
-/// Memory is flat in blocks; time is linear in cohorts. `capacity` is that of `kernels`. A kernel runs on one lane only of a
-/// device.
+/// SM and have equal work are one cohort. Head of line dispatch. The pending task of the greatest priority, of equal ones the one
+/// ready first, places all its blocks before any other places one. Nothing is preempted. Blocks of a collective of several devices
+/// wait for each other (Meetings); each moves data as its own device lets it, and the slowest decides. Deterministic. Memory is
+/// flat in blocks; time is linear in cohorts. `capacity` is that of `kernels`. A kernel runs on one lane only of a device.
 SimRun simulate(const Machine& machine, const SmCapacity& capacity, const std::vector<SimKernel>& kernels,
                 const std::vector<DeviceTasks>& devices, const Overdue& overdue = {});
 

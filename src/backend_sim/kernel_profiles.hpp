@@ -12,7 +12,7 @@ namespace elbowroom::sim {
 // What the engine knows of a kernel. Times in microseconds, amounts in bytes, rates in bytes per microsecond.
 
 /// Work of a launch's blocks in launch order, in units of a tile. A grid of `x` by `y` blocks loops over `tiles_x` by `tiles_y`
-/// tiles, x fastest: some blocks get one tile more than others, blocks beyond the tiles get none. Of a persistent kernel only the
+/// tiles, x fastest. Some blocks get one tile more than others, blocks beyond the tiles get none. Of a persistent kernel only the
 /// numbers of blocks and of tiles count.
 struct BlockWork {
   std::int64_t x = 1, y = 1;

@@ -9,7 +9,7 @@
 
 namespace elbowroom::sim {
 
-/// Collectives of several devices. The blocks of each device's task are paired in the order in which they come: the first of one
+/// Collectives of several devices. The blocks of each device's task are paired in the order in which they come. The first of one
 /// works with the first of every other. They begin when all of them are placed, and leave when all of them are done.
 class Meetings {
  public:

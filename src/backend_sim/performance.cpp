@@ -7,15 +7,13 @@ namespace elbowroom::sim {
 namespace {
 
 // Peaks are the products' data sheets and white papers, divided by the SMs of the catalog: f32 without matrix units, bf16 dense.
-// Memory: the data sheets' GB, which drivers report as about as many GiB (H200: 140).
-// Link rates, other than for H200, are the part of the data sheet's one-way link rate that rings reach on H200 (0.79): A40 PCIe 4.0
-// x16 beside its host bridge, A100 NVLink 3, B200 NVLink 5, MI250X the two to four 50 GB/s links that a ring takes between GCDs,
-// MI300X seven 64 GB/s links.
-// Copies: 0.87 of the data sheet's one-way NVLink rate, as on H200. NCCL asks for NVLink; RCCL has no such collectives.
-// A host: the HGX boards of A100, H100, H200 and B200 join eight by NVSwitch, eight MI300X or four MI250X of two devices are one
-// OAM platform, A40 servers have eight.
-// Times of H200 (block_time, comm_*) are fitted: docs/simulator.md names the rows. Others follow from it: latencies scale
-// with the published memory latencies, a communication SM's rate with clock and link generation.
+// Memory: the data sheets' GB, which drivers report as about as many GiB (H200: 140). Link rates, other than for H200, are the part
+// of the data sheet's one-way link rate that rings reach on H200 (0.79): A40 has PCIe 4.0 x16 beside its host bridge, A100 NVLink
+// 3, B200 NVLink 5. MI250X has the two to four 50 GB/s links that a ring takes between GCDs, MI300X seven 64 GB/s links. Copies:
+// 0.87 of the data sheet's one-way NVLink rate, as on H200. NCCL asks for NVLink; RCCL has no such collectives. Of hosts, the HGX
+// boards of A100, H100, H200 and B200 join eight by NVSwitch. Eight MI300X or four MI250X of two devices are one OAM platform. A40
+// servers have eight. Times of H200 (block_time, comm_*) are fitted: docs/simulator.md names the rows. Others follow from it:
+// latencies scale with the published memory latencies, a communication SM's rate with clock and link generation.
 constexpr std::array kDevices{
     DevicePerformance{"a40", kibibytes(48 << 20), 1, 445e3, 890e3, 0.696e6, 20e3, 1.04, 0.90, 90, 12e3, 40, 0, 8},
     DevicePerformance{"a100", kibibytes(80 << 20), 1, 180.5e3, 2.89e6, 2.04e6, 237e3, 1.08, 0.90, 90, 18e3, 38, 261e3, 8},

@@ -14,9 +14,9 @@ double copy_rate(const Machine& machine);
 /// How fast every resident block progresses, given how many SMs hold which mix of blocks.
 ///
 /// On an SM the tile time follows the kernel's own curve over resident blocks, of whatever kernel. Across the device, memory demand
-/// raises the memory's latency, which stretches each block's share of waiting: who has more requests in flight gets more, as with
-/// real memory. When blocks would still move more than the rate, all are throttled alike. The links are shared by the communication
-/// blocks, each part of a link's rate counting at the rate that the kernel reaches there.
+/// raises the memory's latency, which stretches each block's share of waiting. A block with more requests in flight gets more, as
+/// with real memory. When blocks would still move more than the rate, all are throttled alike. The links are shared by the
+/// communication blocks, each part of a link's rate counting at the rate that the kernel reaches there.
 class SharedRates {
  public:
   SharedRates(const Machine& machine, const std::vector<SimKernel>& kernels, MixTable& mixes);

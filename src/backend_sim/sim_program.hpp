@@ -33,8 +33,8 @@ struct SimProgram {
 Result<SimProgram> translated(const Step& step, const Program& program, const ModelOf& model_of);
 
 /// Where nothing runs beside anything, each computation makes the best use of the device (uncrowded()). `invalid_input` when a
-/// kernel does not fit the device, `failed` when the simulation was overdue, or a kernel never finds room or the ranks it works
-/// with.
+/// kernel does not fit the device, `failed` when the simulation was overdue. `failed`, too, where a kernel never finds room or the
+/// ranks it works with.
 Result<SimRun> simulate(const SimProgram& program, const Machine& machine, const DeviceLimits& device, const Overdue& overdue = {});
 
 }  // namespace elbowroom::sim

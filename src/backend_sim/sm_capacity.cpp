@@ -10,8 +10,8 @@
 namespace elbowroom::sim {
 namespace {
 
-// An SM splits its memory between shared memory and L1 for the kernel that comes first, in steps, as small as that kernel's
-// residency allows, and keeps the split while anything is resident. Steps in KiB: CUDA C++ Programming Guide 13.0, "Shared Memory"
+// An SM splits its memory between shared memory and L1 for the kernel that comes first. The split is in steps, as small as that
+// kernel's residency allows, and stays while anything is resident. Steps in KiB: CUDA C++ Programming Guide 13.0, "Shared Memory"
 // of compute capability 8.x, 9.0 and 10.0.
 constexpr std::array kCarveOuts{0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
 

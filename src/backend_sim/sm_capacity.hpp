@@ -24,8 +24,8 @@ Mix with(const Mix& mix, int kernel, int change);
 
 /// Which mixes of resident blocks one SM can hold: the resource vectors of plan/.
 ///
-/// While computations are resident the SM's shared memory is split as the most demanding of them needs it at its own residency, or
-/// as its carve-out prefers it, and everything else must fit that split. Blocks beside a kernel's own count together as one, of the
+/// While computations are resident the SM's shared memory is split as the most demanding of them needs it at its own residency. Its
+/// carve-out goes before that. Everything else must fit that split. Blocks beside a kernel's own count together as one, of the
 /// greatest registers per warp among them.
 class SmCapacity {
  public:

@@ -12,8 +12,8 @@
 
 namespace elbowroom::detail {
 
-/// While this lives, a write of this thread to a pipe without a reader or past a limit of the shell fails, as any other does,
-/// instead of ending the process.
+/// While this lives, a write of this thread to a pipe without a reader, or past a limit of the shell, fails. It would end the
+/// process otherwise.
 class QuietWrites {
  public:
   QuietWrites();

@@ -1,5 +1,5 @@
-// fmt's functions, compiled here once: its header-only form compiles them again in every file that formats, ten seconds each, and
-// its shared library is not on every machine that the tool must start on. The templates are those of fmt 9 whose definitions its
+// fmt's functions, compiled here once. Its header-only form compiles them again in every file that formats, ten seconds each. Its
+// shared library is not on every machine that the tool must start on. The templates are those of fmt 9 whose definitions its
 // headers leave to a library.
 #include <fmt/format-inl.h>
 

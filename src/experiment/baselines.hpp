@@ -12,9 +12,9 @@
 
 namespace elbowroom::detail {
 
-/// The baselines that can run a case, which a choice must beat all: sequential, concurrent, priority, and both shaped ones at the
-/// cap that took the least time. Caps that no trial of `measured` is of are run once each, the loosest first, until `time` is over.
-/// `before` is asked before each run, and an error of it ends them.
+/// The baselines that can run a case, all of which a choice must beat: sequential, concurrent, priority, and both shaped ones.
+/// Those are at the cap that took the least time. Caps that no trial of `measured` is of are run once each, the loosest first,
+/// until `time` is over. `before` is asked before each run, and an error of it ends them.
 Result<std::vector<Candidate>> baseline_candidates(const CandidateSpace& space, CaseTrials& trials,
                                                    std::span<const MeasuredCandidate> measured, std::chrono::duration<double> time,
                                                    const std::function<Status()>& before);

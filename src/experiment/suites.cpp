@@ -62,8 +62,8 @@ std::vector<Scenario> paper(int gpus) {
   return cells;
 }
 
-// One case for each way to make room, no control fixed: a persistent library GEMM (SM split), the same beside a collective that
-// copy engines could run, memory-bound work (drains sooner) and GEMMs of many and of few blocks.
+// One case for each way to make room, no control fixed. They are a persistent library GEMM (SM split) and the same beside a
+// collective that copy engines could run. Others are memory-bound work (drains sooner) and GEMMs of many and of few blocks.
 std::vector<Scenario> every_way(int gpus) {
   const LibraryGemm cublas{8192, 8192, 8192, DataType::bf16};
   const auto gather = [](std::int64_t mib) {

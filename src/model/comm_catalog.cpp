@@ -45,7 +45,7 @@ constexpr std::array kBlocks{
 bool has_clusters(const DeviceLimits& device) { return device.max_cluster > 1; }
 
 // Read from the kernels of NCCL 2.28. sm_86 has no code of its own and runs sm_80's. From sm_90 on the static size differs from
-// kernel to kernel, 21,568 to 22,592 B: the greatest counts, so that room is never promised to a block that does not get it.
+// kernel to kernel, 21,568 to 22,592 B. The greatest counts, so that room is never promised to a block that does not get it.
 CommKernel nccl(const Entry& entry, const DeviceLimits& device) {
   CommKernel kernel;
   kernel.name = entry.name;

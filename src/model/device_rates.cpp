@@ -6,10 +6,10 @@
 namespace elbowroom {
 namespace {
 
-// Peaks, whole devices: the products' data sheets and white papers; dense, without sparsity. f32 is the FMA units' rate.
-// Links, one direction: A40 its NVLink bridge, A100 NVLink 3 (12 links), H100 and H200 NVLink 4 (18), B200 NVLink 5 (18), MI250X
-// the eight links of 50 GB/s of one GCD, MI300X seven of 64 GB/s. Reached, where the fastest way that is known was measured: on
-// H200 cuBLAS of 8192^3 (docs/results/raw/h200/library-2gpu.json), GELU (tune-suites-2gpu.json) and copies by copy engines
+// Peaks, whole devices: the products' data sheets and white papers; dense, without sparsity. f32 is the FMA units' rate. Links, one
+// direction: A40 has its NVLink bridge, A100 NVLink 3 (12 links), H100 and H200 NVLink 4 (18), B200 NVLink 5 (18). MI250X has the
+// eight links of 50 GB/s of one GCD, MI300X seven of 64 GB/s. Reached, where the fastest way that is known was measured: on H200
+// cuBLAS of 8192^3 (docs/results/raw/h200/library-2gpu.json), GELU (tune-suites-2gpu.json) and copies by copy engines
 // (timelines-copies-*.trace.json.gz); on H100 GELU (docs/results/raw/h100/quick-2gpu.json).
 constexpr std::array kRates{
     DeviceRates{"a40", {37.4e6, {}}, {149.7e6, {}}, {0.696e6, {}}, {56.25e3, {}}, false},

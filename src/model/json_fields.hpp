@@ -19,7 +19,7 @@ std::string shown(const nlohmann::json& value);
 std::string quoted(std::string_view text);
 
 /// Reads the fields of one JSON object and keeps the first thing that is wrong with it. After a failure every read gives the
-/// fallback, so that a reader can be written straight through and asked once, by finish(), whether all went well.
+/// fallback. So a reader can be written straight through and asked once, by finish(), whether all went well.
 class JsonFields {
  public:
   /// `path` names the object in messages ("compute."), `source` the file. `object` must outlive this and be an object.

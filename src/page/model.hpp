@@ -97,7 +97,7 @@ struct Search {
   std::vector<Reference> references;
 };
 
-/// What is drawn as one: a span as the trace has it, or several that are too short to be told apart at their level's resolution.
+/// What is drawn as one: a span as the trace has it, or several that are too short for their level's resolution.
 struct Block {
   double begin_us = 0;
   double length_us = 0;

@@ -9,7 +9,7 @@
 
 namespace elbowroom::page {
 
-/// Makes what the page shows of one kind of document. `text` says that it is of the schema; whether it is whole is for `read` to
+/// Makes what the page shows of one kind of document. `text` says that it is of the schema. Whether it is whole is for `read` to
 /// find: its errors are one line that begins with `source`. Nothing that a text can hold makes it throw.
 struct Reader {
   std::string_view schema;

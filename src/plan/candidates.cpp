@@ -87,7 +87,7 @@ OverlapPlan by_engines(OverlapPlan plan) {
   return plan;
 }
 
-/// Whether launches that nothing runs beside may gain as well: on symmetric memory few blocks are as fast as the library's own
+/// Whether launches that nothing runs beside may gain as well. On symmetric memory few blocks are as fast as the library's own
 /// many, and copy engines can be faster than its kernels.
 bool can_pay_alone(const OverlapPlan& plan) { return plan.symmetric || plan.copy_engine; }
 

@@ -11,8 +11,8 @@
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/plan/controls.hpp"
 
-// What the rows of the collective's controls say: which values act at a site (Values), which a launch can have (Status), what a
-// scheme of this control alone tries (Plans).
+// What the rows of the collective's controls say. Values act at a site, Status tells what a launch can have, Plans are what a
+// scheme of this control alone tries.
 namespace elbowroom::detail {
 
 using Values = Result<std::vector<std::int64_t>>;

@@ -8,8 +8,8 @@
 
 namespace elbowroom::ranks {
 
-/// The secret by which ranks know each other, from ELBOWROOM_TOKEN or from the file that ELBOWROOM_TOKEN_FILE names and that only
-/// its user can read; empty where neither is set. `invalid_input` names the variable, never the secret.
+/// The secret by which ranks know each other, from ELBOWROOM_TOKEN or from the file that ELBOWROOM_TOKEN_FILE names. Only its user
+/// can read that file. Empty where neither is set. `invalid_input` names the variable, never the secret.
 Result<std::string> token_of(const Lookup& lookup);
 
 /// A new one, which nobody can guess.

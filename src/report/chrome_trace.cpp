@@ -30,8 +30,8 @@ std::string_view category(SpanKind kind) {
   return "other";
 }
 
-/// Where a span is drawn. Viewers take pid 0 and tid 0 for the idle task and want numbers of 32 bits, which a stream's number
-/// need not be: both are counted from 1.
+/// Where a span is drawn. Viewers take pid 0 and tid 0 for the idle task and want numbers of 32 bits, which a stream's number need
+/// not be. So both are counted from 1.
 struct Tracks {
   std::map<int, int> pids;                                           // of device
   std::map<std::pair<int, std::int64_t>, int> tids;                  // of device and stream

@@ -11,7 +11,7 @@ namespace elbowroom::detail {
 /// What commands read is a few MiB at most; whoever gives a gigabyte meant another file.
 Result<std::string> read_file(const std::string& path);
 
-/// Whether a document of the schema can be written there: the folder is there and may be written in, and what has the name is an
+/// Whether a document of the schema can be written there. The folder is there and may be written in. What has the name is an
 /// earlier document of the same schema, an empty file, or a device. `invalid_input` otherwise. Asked before work whose result would
 /// have nowhere to go.
 Status can_write(const std::string& path, std::string_view schema);

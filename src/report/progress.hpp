@@ -11,8 +11,8 @@
 namespace elbowroom {
 
 /// Work in steps of several kinds, whose numbers may become known on the way. Steps of one kind are taken to last as those that are
-/// over did on average; kinds of which none is over, as their weights say beside the others. Times are those of one clock that the
-/// caller reads.
+/// over did on average. Kinds of which none is over last as their weights say beside the others. Times are those of one clock that
+/// the caller reads.
 class ProgressEstimate {
  public:
   /// A weight for each kind: how long one step is beside others. 0: nothing is known of such steps, and nothing follows from them.

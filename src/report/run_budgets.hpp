@@ -10,7 +10,7 @@ namespace elbowroom::detail {
 /// anything.
 const ProcessReport* budget_decider(const RunReport& report);
 
-/// What was kept of budgets and what it was worth, or why none was compared, as an end of the closing line; empty where there is
+/// What was kept of budgets and what it was worth, or why none was compared, as an end of the closing line. Empty where there is
 /// nothing to say.
 std::string budgets_in_words(const RunReport& report);
 

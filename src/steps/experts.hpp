@@ -11,8 +11,8 @@
 
 namespace elbowroom::steps {
 
-/// A feed-forward network for some tokens each: a router, an all-to-all to the ranks whose experts were chosen, one product for
-/// each expert, and an all-to-all back.
+/// A feed-forward network for some tokens each. It has a router, an all-to-all to the ranks whose experts were chosen, one product
+/// for each expert, and an all-to-all back.
 class Experts {
  public:
   Experts(StepWriter& writer, const LocalShape& shape, const TransformerStep& request);

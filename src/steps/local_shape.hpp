@@ -29,8 +29,8 @@ LocalShape local_shape(const TransformerStep& request);
 /// Bytes of so many bf16 elements.
 constexpr std::int64_t bf16_bytes(std::int64_t elements) { return 2 * elements; }
 
-/// What the activation of `rows` tokens reads, and writes on average as much: one operand and one result for gelu, two and one for
-/// a gated one.
+/// What the activation of `rows` tokens reads, and writes on average as much. It is one operand and one result for gelu, two and
+/// one for a gated one.
 inline std::int64_t activation_bytes(const LocalShape& shape, std::int64_t rows) {
   return rows * shape.ffn * (shape.gated ? 3 : 2);
 }

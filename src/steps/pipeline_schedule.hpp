@@ -20,7 +20,7 @@ struct PipelineItem {
 /// Interleaved, after Megatron-LM: the same with chunks in turn, by as many micro-batches as there are stages.
 std::vector<PipelineItem> items_of_stage(const Parallelism& parallel, int stage);
 
-/// All stages, each item behind what it waits for, by the time at which it begins when a forward item takes one unit and a backward
+/// All stages, each item behind what it waits for, by the time at which it begins. A forward item takes one unit and a backward
 /// item two. One stage without chunks: each micro-batch forward and backward in turn.
 std::vector<PipelineItem> pipeline_order(const Parallelism& parallel);
 

@@ -7,7 +7,7 @@
 
 namespace elbowroom::steps {
 
-/// What ranks that share matrices say to each other, after Megatron-LM: the part between enter() and leave() has its first matrix
+/// What ranks that share matrices say to each other, after Megatron-LM. The part between enter() and leave() has its first matrix
 /// parted by columns and its last one by rows. Sequence parallelism parts what lies between such parts by tokens, and gathers and
 /// scatters where it is not so. Nothing is said without tensor parallelism.
 class TensorParallel {

@@ -30,8 +30,8 @@ double median_of(std::vector<double>& values) {
   return std::midpoint(*std::max_element(values.begin(), middle), *middle);
 }
 
-/// The interval that leaves the same number of replicates out on either side, widened to hold `estimate` (at low confidence
-/// the middle of the replicates can miss it).
+/// The interval that leaves the same number of replicates out on either side, widened to hold `estimate`. At low confidence the
+/// middle of the replicates can miss it.
 Bounds percentile_interval(std::vector<double> replicates, double estimate, double confidence) {
   std::sort(replicates.begin(), replicates.end());
   const std::size_t last = replicates.size() - 1;
@@ -68,7 +68,7 @@ Status check_bootstrap(double confidence, int resamples) {
   return {};
 }
 
-/// No interval between the least and the greatest of n samples holds the true median more often than 1 - 2^(1-n): all n lie on one
+/// No interval between the least and the greatest of n samples holds the true median more often than 1 - 2^(1-n). All n lie on one
 /// side of it with probability 2^(1-n).
 double reachable_confidence(std::size_t samples, double wanted) {
   return std::min(wanted, 1.0 - std::ldexp(1.0, 1 - static_cast<int>(std::min<std::size_t>(samples, 1000))));

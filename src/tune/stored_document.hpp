@@ -24,14 +24,14 @@ inline constexpr std::size_t kGreatestStored = std::size_t{64} << 20;
 Result<std::optional<std::string>> read_stored(const StoredDocument& document);
 
 /// Whether it can be kept there: asked before what would be lost otherwise. `invalid_input` where the folder cannot be written,
-/// where something other than a regular file is, and where a document says of itself that it is another one.
+/// where something other than a regular file is, and for another document by its own word.
 Status can_store(const StoredDocument& document);
 
 /// Makes the next text of the last one, which is empty where there is none; fails where the last one is damaged.
 using Rewriting = std::function<Result<std::string>(const std::string& text)>;
 
-/// Replaces the document by what `rewriting` makes of it. Several writers at once, in one process or many, lose nothing: each holds
-/// a lock on `path`.lock while it reads and replaces the file, which is complete and on disk before it gets its name. A damaged
+/// Replaces the document by what `rewriting` makes of it. Several writers at once, in one process or many, lose nothing. Each holds
+/// a lock on `path`.lock while it reads and replaces the file. The file is complete and on disk before it gets its name. A damaged
 /// file is kept as `path`.damaged (.damaged.2, ...), with one warning, and begun anew. The lock file stays. `invalid_input` as
 /// can_store says.
 Status rewrite_stored(const StoredDocument& document, const Rewriting& rewriting, const NoticeSink& notice);

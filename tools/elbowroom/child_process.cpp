@@ -14,7 +14,7 @@ namespace {
 /// A key that is pressed sends its signal to the command as well, which shares the terminal and the process group.
 bool comes_from_the_terminal(const siginfo_t& info) { return info.si_code == SI_KERNEL; }
 
-/// In the new process: when the one that waits for it is killed, which no handler can pass on, it is asked to end, as it would be
+/// In the new process. The one that waits for it may be killed, which no handler can pass on. The new one is then asked to end, as
 /// if it had been started without.
 void end_with(pid_t waiting) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);

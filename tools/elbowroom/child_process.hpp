@@ -9,8 +9,8 @@
 
 namespace elbowroom {
 
-/// How a command ended, as a shell would say it: its exit code, 128 + signal when it was killed, 127 when it does not exist and
-/// 126 when it cannot be executed.
+/// How a command ended, as a shell would say it: its exit code, or 128 + signal when it was killed. 127 stands for a command that
+/// does not exist, 126 for one that cannot be executed.
 struct ChildEnd {
   int exit_code = 0;
   std::string problem;  ///< why it was not started; empty when it was

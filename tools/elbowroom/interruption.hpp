@@ -10,9 +10,9 @@
 
 namespace elbowroom {
 
-/// While this lives, SIGINT, SIGTERM and SIGHUP ask the command to end at its next step instead of ending the process, so that it
-/// can say and keep what it has. A step that does not end in five seconds, and a second signal, end the process with a line.
-/// Signals that the process was started to ignore stay ignored. Made before other threads are, which inherit what it blocks.
+/// While this lives, SIGINT, SIGTERM and SIGHUP ask the command to end at its next step instead of ending the process. So it can
+/// say and keep what it has. A step that does not end in five seconds, and a second signal, end the process with a line. Signals
+/// that the process was started to ignore stay ignored. Made before other threads are, which inherit what it blocks.
 class Interruption {
  public:
   /// `who` speaks if the process is ended.

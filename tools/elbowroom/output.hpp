@@ -25,8 +25,8 @@ struct OutputFile {
 /// Whether all of these can be written, as detail::can_write says, in words that begin with the option. "-" and "" are no files.
 Status check_outputs(std::span<const OutputFile> outputs);
 
-/// No two of these are the same file, however they are spelled, and none is what standard output or standard error goes to: what is
-/// read would be replaced by what is written, or one output by another.
+/// No two of these are the same file, however they are spelled, and none is what standard output or standard error goes to.
+/// Otherwise an output would replace what is read, or another output.
 Status check_distinct(std::span<const NamedFile> files);
 
 /// "-" is standard output; a file is written as detail::write_document says.

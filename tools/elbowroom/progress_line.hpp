@@ -9,8 +9,8 @@
 
 namespace elbowroom {
 
-/// How far a command with several cases is, on standard error: on a terminal one line that is rewritten in place and never wider
-/// than the terminal is at that time, elsewhere a line when a case begins.
+/// How far a command with several cases is, on standard error. On a terminal it is one line, rewritten in place and never wider
+/// than the terminal is at that time. Elsewhere it is a line when a case begins.
 class ProgressLine {
  public:
   /// `who` speaks where there is no terminal.

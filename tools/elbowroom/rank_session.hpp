@@ -15,7 +15,7 @@ namespace elbowroom {
 /// Whether a launcher started this process as one of several. What it says in error counts as no.
 bool is_one_of_ranks();
 
-/// Does a command's work where this process is alone or is rank 0 of several; any other rank works for rank 0 until that ends, and
+/// Does a command's work where this process is alone or is rank 0 of several. Any other rank works for rank 0 until that ends, and
 /// says nothing unless it loses it. The exit code.
 int in_ranks(std::string_view who, CaseOptions& options, const std::function<int()>& work);
 

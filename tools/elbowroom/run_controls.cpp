@@ -71,7 +71,7 @@ std::string expected_settings(const std::vector<CommSetting>& settings) {
   return words;
 }
 
-/// Rules are split at blanks, and a name is matched as it is written: what is no visible ASCII would never match or break the line.
+/// Rules are split at blanks, and a name is matched as it is written. What is no visible ASCII would never match or break the line.
 /// No name has a comma; who writes one means two caps.
 bool is_kernel_name(std::string_view name) {
   const auto good = [](char c) { return c > ' ' && c < '\x7f' && c != ','; };

@@ -55,7 +55,7 @@ Result<std::vector<KernelCap>> parse_caps(std::span<const std::string> texts);
 Status check_communication(std::span<const std::string> names);
 
 /// Adds "comm_blocks=8", "cluster=1", "comm_threads=256" and "copy_engine=1" as the environment variables that make NCCL and RCCL
-/// do so, and "symmetric_blocks=16" and "budget=8" as the rules by which the interposer does.
+/// do so. Adds "symmetric_blocks=16" and "budget=8" as the rules by which the interposer does.
 Status add_setting(std::string_view text, RunControls& controls);
 
 /// `invalid_input` for settings that cannot act beside each other.

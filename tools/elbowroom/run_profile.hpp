@@ -12,8 +12,8 @@
 namespace elbowroom {
 
 /// What the measured choices of a profile say for a program. What acts on single launches holds for the kernels and products that a
-/// choice was made for, where all choices for the same agree; what a process sets once for all its collectives, where all choices
-/// do.
+/// choice was made for, where all choices for the same agree. What a process sets once for all its collectives holds where all
+/// choices agree.
 struct ProfileControls {
   RunControls controls;
   std::vector<std::string> left;  ///< choices that are for other programs, and what the rest differs in: "comm_blocks (8, 24)"

@@ -7,7 +7,7 @@
 
 namespace elbowroom {
 
-/// While this lives, the signals that a command is to get and SIGCHLD wait to be fetched, and the children of this process can be
+/// While this lives, SIGCHLD and the signals that a command is to get wait to be fetched. The children of this process can be
 /// waited for. For single-threaded callers.
 class SignalQueue {
  public:

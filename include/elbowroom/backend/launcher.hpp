@@ -96,8 +96,8 @@ class Launcher {
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
 
-  /// The launcher's own streams, of the devices it was made for, from the first: compute of default priority; communication of the
-  /// device's greatest, so that what is enqueued there goes first whenever an SM frees room.
+  /// The launcher's own streams, of the devices it was made for, from the first. Compute has the default priority. Communication
+  /// has the device's greatest, so that it goes first whenever an SM frees room.
   [[nodiscard]] virtual std::span<const StreamPair> streams() const = 0;
 
   /// Whether the stream has its device's greatest priority.

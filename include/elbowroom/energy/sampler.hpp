@@ -22,9 +22,9 @@ struct Sampled {
 /// A state takes longer to read than a counter.
 inline constexpr int kStateEvery = 50;
 
-/// Reads the counters of all GPUs again and again, from its making to stop(): once before it is made, then in a thread of its own,
-/// and once more when that has ended. So what was counted in between lies between samples, however late the thread came to run.
-/// Nobody else may call the meter meanwhile, and the meter must outlive it.
+/// Reads the counters of all GPUs again and again, from its making to stop(). It reads once before it is made, then in a thread of
+/// its own, and once more when that has ended. So what was counted in between lies between samples, however late the thread came to
+/// run. Nobody else may call the meter meanwhile, and the meter must outlive it.
 class Sampler {
  public:
   ELBOWROOM_API Sampler(EnergyMeter& meter, Microseconds every);

@@ -17,8 +17,8 @@ struct EnergyWindows {
   Microseconds sampling{0};   ///< from one reading to the next
 };
 
-/// For a counter of that period: windows of 300 periods, so that their ends are off by 1/300 of them, and at least a second; or
-/// `asked`. `invalid_input` where `asked` holds fewer updates than joules_per_iteration() takes.
+/// For a counter of that period: `asked`, or windows of 300 periods and at least a second. Their ends are then off by 1/300 of
+/// them. `invalid_input` where `asked` holds fewer updates than joules_per_iteration() takes.
 ELBOWROOM_API Result<EnergyWindows> plan_windows(Microseconds period, std::optional<Microseconds> asked);
 
 }  // namespace elbowroom

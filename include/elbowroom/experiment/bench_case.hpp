@@ -22,7 +22,7 @@ namespace elbowroom {
 /// Which residency the shaped schemes run at.
 struct ResidencyChoice {
   enum class Kind {
-    best,   ///< the one that a short screening of the scheme finds best; its time is then measured afresh, so that no scheme is
+    best,   ///< the one that a short screening of the scheme finds best. Its time is then measured afresh: no scheme is
             ///< judged by the luck of its choice
     every,  ///< one result for each
     fixed,  ///< `blocks_per_sm`

@@ -50,8 +50,8 @@ struct BackendRequest {
   BackendOptions options;   ///< its sink is told what is taken instead of what was asked for
 };
 
-/// Opens the backend on at least as many devices as the cases need. Where neither a backend nor a number of GPUs was asked for and
-/// the GPUs here are too few, the simulator takes their place, with one notice that says so.
+/// Opens the backend on at least as many devices as the cases need. The simulator takes their place where the GPUs here are too
+/// few, and neither a backend nor a number was asked for. One notice says so.
 ELBOWROOM_API Result<std::unique_ptr<Backend>> open_for(const BackendRequest& request, const std::vector<Scenario>& scenarios);
 
 /// The same for cases of that many ranks.

@@ -23,7 +23,7 @@ struct Suite {
 ELBOWROOM_API std::span<const Suite> suites();
 
 /// A suite's sizes are for numbers of GPUs that are powers of two. Collectives of others get the greatest size below whose equal
-/// shares begin at multiples of 256 B; a line for each size that changed says so.
+/// shares begin at multiples of 256 B. A line says so for each size that changed.
 ELBOWROOM_API std::vector<std::string> share_evenly(std::vector<Scenario>& scenarios);
 
 /// `invalid_input` names every suite.

@@ -27,7 +27,7 @@ struct Rounds {
   std::uint64_t seed = 1;  ///< of the orders
 };
 
-/// Runs every schedule once in each round and appends its time in the counted ones. Every round has an order of its own, so that no
+/// Runs every schedule once in each round and appends its time in the counted ones. Every round has an order of its own. So no
 /// schedule always follows the same one and inherits its clocks and caches, and all share the machine's drift. `before` is told
 /// before each run how many rounds are over, and may end it all. An error of a run names the schedule.
 ELBOWROOM_API Status time_in_rounds(CaseTrials& trials, std::span<TimedSchedule* const> schedules, const Rounds& rounds,

@@ -26,16 +26,16 @@ struct TransferSettings {
   std::uint64_t seed = 1;
 };
 
-/// The choice of the profile that was made for the nearest case: of the same kind of kernel and the same operation, the one with
-/// the fewest differences(), of those the one whose sizes are nearest, of those the first. Null where there is none. Valid as long
-/// as `profile` stays as it is.
+/// The choice of the profile that was made for the nearest case, of the same kind of kernel and the same operation. That is the one
+/// with the fewest differences(), of those the one whose sizes are nearest, of those the first. Null where there is none. Valid as
+/// long as `profile` stays as it is.
 ELBOWROOM_API const StoredChoice* nearest_choice(const Profile& profile, const ProfileKey& key);
 
 /// Times the plan that each profile offers beside the baselines, all in the same rounds, and compares each with the best of all of
 /// them. A stored cap is reached with the pad that this case's kernel needs. What a profile lacks, and a plan that cannot act here,
-/// is a row with its reason; a wrong result or a device error is an Error. Costs a run for each cap of the shaped baselines, a
-/// verification for each plan, and one and a half times `trials` rounds of all schedules. `before` is told before each step what
-/// it is, and an error of it ends the case.
+/// is a row with its reason. A wrong result or a device error is an Error. Costs a run for each cap of the shaped baselines and a
+/// verification for each plan. All schedules then run in one and a half times `trials` rounds. `before` is told before each step
+/// what it is, and an error of it ends the case.
 ELBOWROOM_API Result<TransferCase> transfer_case(Backend& backend, const Scenario& scenario, const TransferSettings& settings,
                                                  const std::function<Status(std::string_view)>& before);
 

@@ -23,8 +23,8 @@ struct CommKernel {
 ELBOWROOM_API std::vector<std::string> comm_kernel_names(Vendor vendor);
 
 /// Finds `text` in the catalog, or reads an explicit footprint `threads,registers,static,dynamic,cluster`; the two sizes take
-/// suffixes as parse_size does. Sizes and cluster depend on the architecture. `invalid_input` for an unknown name (lists the
-/// valid ones), a library of the other vendor, and a malformed footprint; whether the block can run is occupancy's question.
+/// suffixes as parse_size does. Sizes and cluster depend on the architecture. `invalid_input` for an unknown name (lists the valid
+/// ones), a library of the other vendor, and a malformed footprint. Whether the block can run is occupancy's question.
 ELBOWROOM_API Result<CommKernel> find_comm_kernel(std::string_view text, const DeviceLimits& device);
 
 /// What an all-reduce of the vendor's library launches there when nothing is said: ring and Simple on NVIDIA.

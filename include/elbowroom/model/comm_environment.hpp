@@ -38,8 +38,8 @@ ELBOWROOM_API std::span<const CommVariable> comm_variables();
 /// Whether it is one of comm_variables() that fixes that.
 ELBOWROOM_API bool comm_variable_fixes(std::string_view name, CommVariable::Fixes what);
 
-/// Whether sums depend on it: a ring adds an element's terms in the order of its ranks, from one that its place in the buffer
-/// decides, and blocks and threads change which.
+/// Whether sums depend on it. A ring adds an element's terms in the order of its ranks. Where the element lies in the buffer
+/// decides the first rank, and blocks and threads change which.
 ELBOWROOM_API bool orders_sums(std::string_view name);
 
 }  // namespace elbowroom

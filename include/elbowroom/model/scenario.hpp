@@ -98,8 +98,8 @@ ELBOWROOM_API std::string_view kernel_name(const Compute& compute);
 
 constexpr Bytes size_of(DataType dtype) { return dtype == DataType::f32 ? Bytes(4) : Bytes(2); }
 
-/// Blocks that the compute kernel launches, where the scenario decides it: tiles or the grid for a tiled GEMM,
-/// absent where the library or the backend chooses.
+/// Blocks that the compute kernel launches, where the scenario decides it: tiles or the grid for a tiled GEMM. Absent where the
+/// library or the backend chooses.
 ELBOWROOM_API std::optional<Blocks> compute_blocks(const Compute& compute);
 
 /// Floating-point operations of a product, two for each multiplication with its addition; 0 for an elementwise kernel, of which

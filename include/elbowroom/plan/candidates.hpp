@@ -39,8 +39,8 @@ class CandidateSpace {
   ELBOWROOM_API explicit CandidateSpace(ControlSite site, Acceptance accepts = {})
       : site_(std::move(site)), accepts_(std::move(accepts)) {}
 
-  /// The baselines and one plan for each other way to make room, the more promising first: what is worth a trial when
-  /// nothing is known of the times. At most 24.
+  /// The baselines and one plan for each other way to make room, the more promising first. They are worth a trial when nothing is
+  /// known of the times. At most 24.
   [[nodiscard]] ELBOWROOM_API std::vector<Candidate> starts() const;
 
   /// Plans that differ from `plan` in one control by one step, in the order of controls().
@@ -59,8 +59,8 @@ class CandidateSpace {
   [[nodiscard]] bool can_act(const OverlapPlan& plan) const;
   /// `plan`, acting in windows only where that can matter and the machine does so.
   [[nodiscard]] OverlapPlan sparing(OverlapPlan plan) const;
-  /// The same for all plans but those of baselines, which act everywhere, and those that give the collective more blocks than it
-  /// has by itself: the last one would miss them.
+  /// The same for most plans. Those of baselines act everywhere. So do those that give the collective more blocks than it has by
+  /// itself: the last one would miss them.
   [[nodiscard]] OverlapPlan usual(OverlapPlan plan) const;
   void add(std::vector<OverlapPlan>& plans, const OverlapPlan& plan) const;
   [[nodiscard]] std::vector<OverlapPlan> started_plans() const;

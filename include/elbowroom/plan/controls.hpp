@@ -124,7 +124,7 @@ ELBOWROOM_API OverlapPlan plain_plan(const ControlSite& site);
 /// What of a plan can act at the site: every control that cannot, or not with that value, is off.
 ELBOWROOM_API OverlapPlan acting_at(const ControlSite& site, const OverlapPlan& plan);
 
-/// Succeeds when every control that `plan` sets can act at the site with that value; otherwise `invalid_input` names the first that
+/// Succeeds when every control that `plan` sets can act at the site with that value. Otherwise `invalid_input` names the first that
 /// cannot, as "cluster: 4, expected one of 1, 2" or with the control's own reason.
 ELBOWROOM_API Status check_plan(const ControlSite& site, const OverlapPlan& plan);
 

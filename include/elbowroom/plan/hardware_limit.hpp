@@ -27,13 +27,13 @@ struct HardwareLimit {
   Microseconds unhidden{0};  ///< least time before its first and after its last work; zero without a part
 };
 
-/// An operation takes at least the time that its part with most work needs: floating-point operations, operands read and results
-/// written once, bytes sent once by the algorithm that sends least. On the rank with most work the least time is the greatest, over
-/// the parts, of: the least time before the part's first work, all of its work, the least time after its last work (the
-/// head-body-tail bound of one machine; J. Carlier, Operations Research 11, 1982). Repeats of an operation follow each other, since
-/// they use the same memory; what waits for what is the step's. `alone`: isolated times of one launch, by operation; a part that
-/// was faster there (operands that stay in a cache) takes no more than that. Empty: none is known. `step` is valid. A recorded
-/// kernel, of which nothing else is known, counts as SM time with the shortest of its times.
+/// An operation takes at least the time that its part with most work needs. Work is floating-point operations, operands read and
+/// results written once, and bytes sent once by the algorithm that sends least. On the rank with most work the least time is the
+/// greatest over the parts. Of a part it is the least time before its first work, all of its work, and the least time after its
+/// last work. It is the head-body-tail bound of one machine (J. Carlier, Operations Research 11, 1982). Repeats of an operation
+/// follow each other, since they use the same memory; what waits for what is the step's. `alone`: isolated times of one launch, by
+/// operation; a part that was faster there (operands that stay in a cache) takes no more than that. Empty: none is known. `step` is
+/// valid. A recorded kernel, of which nothing else is known, counts as SM time with the shortest of its times.
 ELBOWROOM_API HardwareLimit hardware_limit(const Step& step, const DeviceRates& rates, std::span<const Microseconds> alone = {});
 
 /// The same of a scenario with isolated totals over all iterations; absent where the catalog has no such device.

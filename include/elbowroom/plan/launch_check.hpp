@@ -24,7 +24,7 @@ struct LaunchSite {
 /// Why no pad acts on a library's kernel, for every backend.
 inline constexpr std::string_view kLibraryKernel = "the library launches its own kernel, its shared memory is not ours to pad";
 
-/// Succeeds when every setting of the launch and of its lane can act there; otherwise the error begins with the name of the control
+/// Succeeds when every setting of the launch and of its lane can act there. Otherwise the error begins with the name of the control
 /// that cannot, and says why. What only one backend knows is its own to ask.
 ELBOWROOM_API Status check_launch(const LaunchSite& site, const Launch& launch, const Lane& lane);
 

@@ -25,13 +25,13 @@ struct CommSettings {
   /// Threads of each of the collective's blocks (one more warp is the library's own). NCCL reads it once in a process, so another
   /// value needs another process.
   std::optional<Threads> comm_threads;
-  /// The collective's buffers are in symmetric memory, which its kernels then read and write at all ranks, without buffers
-  /// of the library's own between: fewer blocks move as much, each with up to all registers of an SM.
+  /// The collective's buffers are in symmetric memory, which its kernels then read and write at all ranks. The library puts no
+  /// buffers of its own between, so fewer blocks move as much, each with up to all registers of an SM.
   bool symmetric = false;
   /// The collective's data is moved by copy engines, which take no SM; of an all_reduce the half that gathers, after a
   /// reduce-scatter.
   bool copy_engine = false;
-  /// With copy_engine, no share of the data is copied within its own device, which would be a kernel: it goes to a peer and comes
+  /// With copy_engine, no share of the data is copied within its own device, which would be a kernel. It goes to a peer and comes
   /// back. The links carry up to three times as much; no part of the collective takes an SM.
   bool peer_detour = false;
 

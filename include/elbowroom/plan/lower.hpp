@@ -29,10 +29,9 @@ struct StepPlan {
 
 /// The schedule of a step: the one place that knows orders, overlap windows and the launch gate. `step` is valid. A plan's gate
 /// lets the next launch of each compute lane that can run beside a collective wait until that has begun. A plan that acts in
-/// overlap windows only
-/// (`windows_only`) leaves launches that nothing of the other side can run beside as they are by themselves: no control but the
-/// threads of collectives, which a process cannot change. `invalid_input` for such a plan where all launches are in windows, or
-/// none is. Takes time in proportion to launches and lanes.
+/// overlap windows only (`windows_only`) leaves launches alone that nothing of the other side can run beside. They have no control
+/// but the threads of collectives, which a process cannot change. `invalid_input` for such a plan where all launches are in
+/// windows, or none is. Takes time in proportion to launches and lanes.
 ELBOWROOM_API Result<Program> lower(const Step& step, Order order, const StepPlan& plan);
 
 /// Whether a plan can tell overlap windows of the step from what is outside; otherwise `invalid_input` says what its launches are.

@@ -8,7 +8,7 @@
 
 namespace elbowroom {
 
-/// Whether a recording shows the order that a program promises: on every device no launch begins before what it waits for has
+/// Whether a recording shows the order that a program promises. On every device no launch begins before what it waits for has
 /// ended, or has begun where a gate stands. Rank i runs on device i. `failed` names the first launch that did not wait.
 /// `unavailable` when the recording is not whole: each device must hold one span of every communication, and as many of one
 /// computation as of another. The kernel that adds up what cuBLAS has divided among blocks counts with the one before it. A

@@ -19,8 +19,8 @@ struct OverlapPlan : ComputeSettings, CommSettings {
   /// SMs set aside for the collective in a partition of its own (a green context; on AMD, a CU mask on compute's stream); compute
   /// gets the others. Absent: no partition.
   std::optional<Sms> comm_sms;
-  /// Launches that nothing of the other side can run beside, the first compute kernel of a pipeline and its last collective, run as
-  /// they are by themselves: they would only pay for room that nobody uses. Costs a second communicator.
+  /// Launches that nothing of the other side can run beside run as they are by themselves. Of a pipeline these are the first
+  /// compute kernel and the last collective. They would only pay for room that nobody uses. Costs a second communicator.
   bool windows_only = false;
 
   auto operator<=>(const OverlapPlan&) const = default;

@@ -12,7 +12,7 @@ namespace elbowroom {
 inline constexpr int kMostPredictions = 160;
 
 /// What is worth measuring, the most promising first. With a predictor: every start and what a search from the best of them finds,
-/// by predicted time; plans that the predictor does not know follow in the order of starts(). Without (an empty function):
+/// by predicted time. Plans that the predictor does not know follow in the order of starts(). Without (an empty function):
 /// starts().
 ELBOWROOM_API std::vector<Candidate> rank_candidates(const CandidateSpace& space, const Predictor& predict,
                                                      int most_predictions = kMostPredictions);
@@ -21,9 +21,9 @@ ELBOWROOM_API std::vector<Candidate> rank_candidates(const CandidateSpace& space
 ELBOWROOM_API std::vector<Candidate> ranked_neighbours(const CandidateSpace& space, const OverlapPlan& plan,
                                                        const Predictor& predict);
 
-/// The first `count` to measure: the unshaped baselines and the best shaped one, which a choice must beat; then the best of each
-/// other way to make room, since a ranking errs; then by rank. Of plans that promise the same time for the same reason one stands
-/// for all, as long as there are others.
+/// The first `count` to measure. First come the unshaped baselines and the best shaped one, which a choice must beat. Then comes
+/// the best of each other way to make room, since a ranking errs. The rest is by rank. Of plans that promise the same time for the
+/// same reason one stands for all, as long as there are others.
 ELBOWROOM_API std::vector<Candidate> first_to_measure(const std::vector<Candidate>& ranked, std::size_t count);
 
 /// What may be applied without any measurement: `priority` where it is predicted to save at least 3 % of two plain streams,

@@ -47,10 +47,10 @@ constexpr bool is_peer(Scheme scheme) {
 
 constexpr bool is_shaped(Scheme scheme) { return scheme == Scheme::shaped || scheme == Scheme::shaped_priority; }
 
-/// Every plan under which a scheme can run: one for the unshaped baselines, one for each residency below the unpadded one for
-/// the shaped schemes (greatest first), one for each value of its control for the others. The collective's own budget is in every
-/// plan and is never overruled. `footprint` is absent when the kernel is a library's. A scheme that cannot act is refused with its
-/// reason (`invalid_input`); so is `tuned`, whose plan is stored and not derived.
+/// Every plan under which a scheme can run. Unshaped baselines have one. Shaped schemes have one for each residency below the
+/// unpadded one, greatest first. Others have one for each value of their control. The collective's own budget is in every plan and
+/// is never overruled. `footprint` is absent when the kernel is a library's. A scheme that cannot act is refused with its reason
+/// (`invalid_input`); so is `tuned`, whose plan is stored and not derived.
 ELBOWROOM_API Result<std::vector<OverlapPlan>> scheme_plans(Scheme scheme, const DeviceLimits& device,
                                                             const std::optional<KernelFootprint>& footprint,
                                                             const Collective& collective);

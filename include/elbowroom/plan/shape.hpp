@@ -9,9 +9,9 @@
 
 namespace elbowroom {
 
-/// The plan that holds a kernel at `residency` blocks per SM with the least pad, every other control untouched; pad 0 when that is
-/// its residency already. `invalid_input` says why it cannot be enforced: more than the kernel reaches, a residency that no pad
-/// gives exactly, or a kernel in clusters, which is never padded.
+/// The plan that holds a kernel at `residency` blocks per SM with the least pad, every other control untouched. The pad is 0 when
+/// that is its residency already. `invalid_input` says why it cannot be enforced. The kernel does not reach it, no pad gives it
+/// exactly, or the kernel is in clusters, which are never padded.
 ELBOWROOM_API Result<OverlapPlan> shape_to(const DeviceLimits& device, const KernelFootprint& block, BlocksPerSm residency);
 
 }  // namespace elbowroom

@@ -17,7 +17,7 @@ namespace elbowroom {
 /// What a table shows for an absent value.
 inline constexpr std::string_view kAbsentCell = "-";
 
-/// How the numbers of one table are written: one unit and number of decimals for all of a kind, so that they compare at a glance.
+/// How the numbers of one table are written. All of a kind have one unit and number of decimals, so that they compare at a glance.
 struct TableScale {
   std::string_view unit = "us";
   double microseconds = 1.0;  ///< in one unit

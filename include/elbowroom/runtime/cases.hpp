@@ -12,9 +12,9 @@
 
 namespace elbowroom {
 
-/// One case as `elbowroom bench` runs it, with nobody watching: medians in microseconds with 95 % intervals, under the schemes and
-/// plans of `settings`; the baselines where it names none. Blocks for some hundred runs of the case and needs the device to
-/// itself. Errors as bench_case().
+/// One case as `elbowroom bench` runs it, with nobody watching: medians in microseconds with 95 % intervals. It runs under the
+/// schemes and plans of `settings`, or under the baselines where that names none. Blocks for some hundred runs of the case and
+/// needs the device to itself. Errors as bench_case().
 ELBOWROOM_API Result<CaseMeasurement> bench(Backend& backend, const Case& what, BenchSettings settings = {});
 
 /// One case as `elbowroom tune` searches it, with nobody watching. With `profile`, the path of a file, the choice is stored there,

@@ -50,11 +50,11 @@ class ELBOWROOM_API DeviceGuard {
   DeviceIndex before_;
 };
 
-/// What an application needs that writes its own launches: for each device two streams in the right order of priority, launches
-/// padded as a plan says, a gate around collectives, and plans that were chosen for its kernels. Collectives are the application's
-/// own calls, on the communication streams. Devices, streams and kernels come and go by type: interop/cuda.hpp and interop/hip.hpp
-/// make them of what the vendor's runtime has. One thread at a time; a session and what came from it leave a thread's current
-/// device as it was.
+/// What an application needs that writes its own launches. For each device it has two streams in the right order of priority.
+/// Launches are padded as a plan says, and a gate goes around collectives. Plans may be those chosen for its kernels. Collectives
+/// are the application's own calls, on the communication streams. Devices, streams and kernels come and go by type:
+/// interop/cuda.hpp and interop/hip.hpp make them of what the vendor's runtime has. One thread at a time; a session and what came
+/// from it leave a thread's current device as it was.
 class ELBOWROOM_API Session {
  public:
   /// With streams of its own. Costs the start of the vendor's runtime: up to seconds. `unavailable` where no backend can launch
@@ -94,8 +94,8 @@ class ELBOWROOM_API Session {
   }
 
   /// Enqueues one launch with exactly the kernel's parameters and returns; as Launcher::launch, where it says what must not be
-  /// padded. `invalid_input` names a control that a launch cannot carry out, and a stream or kernel of another vendor or of a
-  /// device that is not the session's.
+  /// padded. `invalid_input` names a control that a launch cannot carry out. So it names a stream or kernel of another vendor, or
+  /// of a device that is not the session's.
   template <class... Parameters>
   Status launch(const KernelOf<Parameters...>& kernel, const LaunchSize& size, const Stream& stream, const OverlapPlan& plan,
                 const std::type_identity_t<Parameters>&... arguments) {
@@ -104,7 +104,7 @@ class ELBOWROOM_API Session {
   }
 
   /// A gate for collectives on the session's communication streams, which lives at most as long as the session. On CUDA open the
-  /// session before the application first calls NCCL, and let both use the same libnccl.so.2: launches of a copy that has already
+  /// session before the application first calls NCCL, and let both use the same libnccl.so.2. Launches of a copy that has already
   /// asked for the driver are not seen. `unavailable` where there is no gate (HIP).
   Result<std::unique_ptr<CollectiveGate>> launch_gate();
 

@@ -16,9 +16,9 @@ struct RankInterval {
   bool operator==(const RankInterval&) const = default;
 };
 
-/// The median of at least one time with the tightest pair of order statistics, equally far from both ends, that holds the true
-/// median with at least `confidence` whatever the distribution; of fewer than six times (at 95 %) the least and the greatest.
-/// Unlike a bootstrap it costs a sort, so that a tuner can ask after every trial.
+/// The median of at least one time with the tightest pair of order statistics, equally far from both ends. The pair holds the true
+/// median with at least `confidence`  whatever the distribution. Of fewer than six times (at 95 %) it is the least and the
+/// greatest. Unlike a bootstrap it costs a sort, so that a tuner can ask after every trial.
 ELBOWROOM_API RankInterval rank_interval(std::span<const Microseconds> times, double confidence = 0.95);
 
 }  // namespace elbowroom

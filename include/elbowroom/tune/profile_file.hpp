@@ -10,7 +10,7 @@
 
 namespace elbowroom {
 
-/// Reads a profile. A file that does not exist is an empty profile; one that is damaged, foreign, no regular file or over 64 MiB is
+/// Reads a profile. A file that does not exist is an empty profile. One that is damaged, foreign, no regular file or over 64 MiB is
 /// `invalid_input`, one line that says why.
 ELBOWROOM_API Result<Profile> load_profile(const std::string& path);
 
@@ -18,13 +18,13 @@ ELBOWROOM_API Result<Profile> load_profile(const std::string& path);
 ELBOWROOM_API Profile load_profile_or_none(const std::string& path, const NoticeSink& notice);
 
 /// Whether a profile can be kept there: asked before what would be lost otherwise. `invalid_input` where the folder cannot be
-/// written, where something other than a regular file is, and where a document says of itself that it is another one.
+/// written, where something other than a regular file is, and for another document by its own word.
 ELBOWROOM_API Status can_store_in(const std::string& path);
 
 /// Adds what `more` holds to the file, as Profile::put does, and drops old durations. Several writers at once, in one process or
-/// many, lose nothing: each holds a lock on `path`.lock while it reads, merges and replaces the file, which is complete and on disk
-/// before it gets its name. What was unreadable before is kept as `path`.damaged (.damaged.2, ...), with one warning. The lock file
-/// stays. `invalid_input` as can_store_in says.
+/// many, lose nothing. Each holds a lock on `path`.lock while it reads, merges and replaces the file. The file is complete and on
+/// disk before it gets its name. What was unreadable before is kept as `path`.damaged (.damaged.2, ...), with one warning. The lock
+/// file stays. `invalid_input` as can_store_in says.
 ELBOWROOM_API Status add_to_profile(const std::string& path, const Profile& more, const NoticeSink& notice);
 
 /// Adds one choice that is made now, as add_to_profile does.

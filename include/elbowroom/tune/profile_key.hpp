@@ -114,8 +114,8 @@ struct CaseSize {
   bool operator==(const CaseSize&) const = default;
 };
 ELBOWROOM_API CaseSize case_size(const Scenario& scenario);
-/// Whether a plan that is good for one is for the other. Within one class a side may be twice as large as another, and the balance
-/// of both decides what makes room: it must be the same within a quarter. A single iteration has nothing to run beside.
+/// Whether a plan that is good for one is for the other. Within one class a side may be twice as large as another. The balance of
+/// both decides what makes room, so it must be the same within a quarter. A single iteration has nothing to run beside.
 ELBOWROOM_API bool alike(const CaseSize& one, const CaseSize& other);
 
 /// `versions` as a backend lists them: libraries, driver, simulator, and the environment that shapes what they do. Settings of the
