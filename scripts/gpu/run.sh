@@ -5,7 +5,7 @@
 #   ONLY narrows the paper steps to the cases in whose name that regular expression is found.
 #   STEP_SECONDS (300) bounds each step, so that one that hangs does not take the others with it.
 #   EXAMPLES and POLICIES choose what the pytorch steps compare (examples/pytorch/compare.py --help).
-#   steps: machine tests sanitizer empty quick controls gate library rows tune suites peers paper paper-host pytorch pytorch-host pytorch-exact run-profile
+#   steps: machine tests sanitizer empty quick controls gate library rows tune suites peers paper paper-cells paper-host pytorch pytorch-host pytorch-exact run-profile
 #   profile-rules
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -80,6 +80,11 @@ for step in "$@"; do
         --scheme concurrent,priority,shaped,shaped_priority,tuned,green_context,comm_blocks_only,sm_target_only,copy_engine
       ;;
     paper) bench "paper-nvlink-${gpus}gpu" --suite paper -g "$gpus" --only "${ONLY:-.}" ;;
+    paper-cells)
+      # Their page too, with more numbers of blocks; goes on where an earlier call was ended.
+      PATH=$PWD/$bin:$PATH check "paper-cells-${gpus}gpu" python3 -B scripts/paper.py run "$out/paper-cells-${gpus}gpu.json" \
+        --page "$out/paper-cells-${gpus}gpu.md" --only "${ONLY:-.}" --backend cuda -g "$gpus"
+      ;;
     paper-host) NCCL_P2P_DISABLE=1 bench "paper-host-${gpus}gpu" --suite paper -g "$gpus" --only "${ONLY:-.}" ;;
     pytorch) pytorch pytorch ;;
     pytorch-host)
