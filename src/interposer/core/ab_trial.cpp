@@ -242,9 +242,9 @@ bool AbTrial::proven(const Phase& phase, unsigned arm) const {
   return upper_tail(-longer.mean / longer.error, kRounds - 1) < error_of_one();
 }
 
-// The gain that all rounds would have to show, if they go on to differ as the first ones do, is out of reach: more than an error
-// above what these show. Were the spread known, the first look would drop three of five arms that gain nothing, and one of a
-// hundred that gain twice the spread.
+// All rounds would have to show a gain that is out of reach, if they go on to differ as the first ones do. Out of reach is more
+// than an error above what these show. Were the spread known, the first look would drop three of five arms that gain nothing. It
+// would drop one of a hundred that gain twice the spread.
 bool AbTrial::futile(const Phase& phase, unsigned arm, unsigned rounds) const {
   const Difference longer = difference(phase, arm, phase.chosen, rounds);
   const double error_at_the_end = longer.spread / std::sqrt(static_cast<double>(kRounds));

@@ -6,18 +6,18 @@
 
 namespace elbowroom::interposer {
 
-/// Which of a few ways to run is fastest, found by running them in turn: blocks of steps with each arm, kRounds rounds forth and
-/// back. Arm 0 is the program as it is. Another arm takes its place only when the paired differences of the rounds prove it faster,
-/// by a t-test whose errors add up to kError over the life of the process, however often it compares. An arm is dropped as soon as
-/// it will hardly be proven any more, or has acted on nothing. A trial ends early when no arm is left in question, which never
-/// makes an error of that kind.
+/// Which of a few ways to run is fastest, found by running them in turn. Blocks of steps have each arm, kRounds rounds forth and
+/// back. Arm 0 is the program as it is. Another arm takes its place only when the paired differences of the rounds prove it faster
+/// by a t-test. The test's errors add up to kError over the life of the process, however often it compares. An arm is dropped as
+/// soon as it will hardly be proven any more, or has acted on nothing. A trial ends early when no arm is left in question, which
+/// never makes an error of that kind.
 ///
 /// The host runs ahead of the devices, so a step is begun long before its time is known. Arms are dropped at one step of each
 /// round, by times that are a block old at least. So ranks that see the same times drop the same arms, one that learns them late a
 /// round after the others. A program has phases, each with a repetition of its own (training, evaluation). Each phase has its own
-/// trial and its own choice. What an earlier run settled for is in force from the begin of its phase, and checked by one trial:
-/// soon, unless it is the program as it is. While no repetition is known the program runs as it is. Deterministic; allocates
-/// nothing.
+/// trial and its own choice. What an earlier run settled for is in force from the begin of its phase, and checked by one trial.
+/// That comes soon, unless it is the program as it is. While no repetition is known the program runs as it is. Deterministic;
+/// allocates nothing.
 class AbTrial {
  public:
   static constexpr unsigned kMaxArms = 4;
@@ -28,7 +28,7 @@ class AbTrial {
   static constexpr unsigned kRecheck = 2048;  ///< steps after a trial before the next one
   static constexpr unsigned kCheckSoon = 32;  ///< steps with another arm that an earlier run settled for before it is checked
   /// Steps begun before the time of the first of them must be known. A stream takes about a thousand launches before a host has to
-  /// wait; the collectives of one process may be spread over eight devices, and a step has six of them.
+  /// wait. The collectives of one process may be spread over eight devices, and a step has six of them.
   static constexpr unsigned kMostAhead = 2048;
   /// Trials whose times never came, after which the program is left as it is for as long as it repeats itself.
   static constexpr unsigned kMostUnmeasured = 4;
@@ -40,7 +40,7 @@ class AbTrial {
 
   enum class State : std::uint8_t { waiting, trying, settled };
 
-  /// What the last complete trial of a phase found about one arm: its gain over arm 0 as a share of arm 0's time, with a 95 %
+  /// What the last complete trial of a phase found about one arm. It is the gain over arm 0 as a share of arm 0's time, with a 95 %
   /// interval.
   struct Finding {
     double gain = 0.0;

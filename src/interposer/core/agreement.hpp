@@ -12,8 +12,8 @@
 /// Each rank counts its collectives. One rank, the leader, proposes a value from collective X on. A rank that passes by before X
 /// acknowledges. The leader is of the process with the least number, so that leaders of several communicators never lead each other
 /// in a circle. When all have, the leader commits. A rank that reaches X while the word is still only proposed turns it into
-/// aborted. Both changes are one compare-and-swap of one word, so that the word at X is the same for all: whoever is late, lost or
-/// dead, the old value holds everywhere.
+/// aborted. Both changes are one compare-and-swap of one word, so that the word at X is the same for all. Where a rank is late,
+/// lost or dead, the old value holds everywhere.
 namespace elbowroom::interposer {
 
 enum class Fate : std::uint8_t { none, proposed, committed, aborted };

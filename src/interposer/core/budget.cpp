@@ -5,8 +5,8 @@
 namespace elbowroom::interposer {
 namespace {
 
-// NCCL gives up a channel while there are fewer bytes than channels x threads x threshold: at most 640 threads and 64 bytes; for
-// rings of its LL protocol 512 threads and 8 bytes a rank.
+// NCCL gives up a channel while there are fewer bytes than channels x threads x threshold. That is at most 640 threads and 64
+// bytes. For rings of its LL protocol it is 512 threads and 8 bytes a rank.
 std::size_t bytes_per_channel(std::size_t ranks) {
   return std::max<std::size_t>(std::size_t{640} * 64, std::size_t{512} * 8 * ranks);
 }

@@ -26,7 +26,7 @@ struct BudgetAsk {
 };
 
 /// The channels to ask NCCL for; 0: its own number. Never more than the user's plugin asks for, and never more than NCCL would take
-/// by itself: it takes fewer for few bytes, so that an answer would raise these. Equal on all ranks, because everything asked is.
+/// by itself. It takes fewer for few bytes, and an answer would raise these. Equal on all ranks, because everything asked is.
 int channels_for(const BudgetAsk& ask);
 
 /// What the rules want for the collective of that number. Whoever compares budgets puts its arm here instead.

@@ -13,8 +13,8 @@ namespace elbowroom::interposer {
 /// the same collective. So one process decides for all that share a communicator with it. An arm is in force only when the ranks
 /// have agreed on it.
 ///
-/// The process compares when the other controls are settled, when the steps of all ranks repeat the same collectives with theirs
-/// settled as well, and when nobody else leads it. A step counts for an arm only if the arm was in force from the step's begin to
+/// The process compares when its other controls are settled and nobody else leads it. The steps of all ranks must repeat the same
+/// collectives, with their controls settled as well. A step counts for an arm only if the arm was in force from the step's begin to
 /// its end. What the ranks never agree on is given up after kMostWaiting steps, and the value in force stays.
 class BudgetArms {
  public:

@@ -51,7 +51,7 @@ struct Collective : CollectiveFacts {
 };
 
 /// The collectives that are not known to have finished: the last kKept that were launched, of all devices. They stand in chains, in
-/// each of which every collective begins after the one before it has ended: those of a stream make one, and so do collectives of
+/// each of which every collective begins after the one before it has ended. Those of a stream make one, and so do collectives of
 /// several streams that the program orders. So what is ordered before something is one number for each chain, and what has finished
 /// is another. However many collectives there are, a launch or a collective looks at a few of them. Expected times of a chain
 /// ascend: a search among n takes at most 2 log2 n steps. Not thread safe.

@@ -12,7 +12,7 @@
 #include "interposer/core/rules.hpp"
 
 /// The decision logic of `elbowroom run`, and all that the hooks say to it. The hooks translate driver calls into facts and carry
-/// out the decisions; the core knows no driver function, allocates nothing after `create`, throws nothing, and may be called by
+/// out the decisions. The core knows no driver function, allocates nothing after `create`, throws nothing, and may be called by
 /// every thread at once.
 namespace elbowroom::interposer {
 
@@ -157,7 +157,7 @@ enum class Refusal : std::uint8_t {
 };
 const char* text(Refusal refusal);
 
-/// Index of a completion event that the hooks keep for (context, slot), made on first use without timing; inside a capture they
+/// Index of a completion event that the hooks keep for (context, slot), made on first use without timing. Inside a capture they
 /// keep a second set, because a captured event must not be waited for outside. Collectives take the slots in turn, so that only the
 /// last kEventSlots of them can be waited for.
 using EventSlot = std::uint16_t;
@@ -306,13 +306,13 @@ class Core {
   /// Some event may from now on be recorded by what is not followed: another process, a graph, a launch, a whole context. That an
   /// event has passed then says no more that the host has done what was before the record that is known.
   void on_event_recorded_elsewhere();
-  /// An operation without kernel that another stream may be ordered by: needed for asynchronous copies, memsets and host functions
-  /// on *legacy* streams alone (elsewhere the stream's own order says it all, and the call does nothing).
+  /// An operation without kernel that another stream may be ordered by. Needed for asynchronous copies, memsets and host functions
+  /// on *legacy* streams alone. Elsewhere the stream's own order says it all, and the call does nothing.
   void on_stream_operation(StreamId stream);
-  /// What follows on the stream waits for something that the host, another process or a kernel's store may do later:
-  /// cuStreamWaitValue*, wait operations of cuStreamBatchMemOp, cuLaunchHostFunc, cuStreamAddCallback, external semaphores, waits
-  /// for IPC or external events. Before the driver, as another thread may go on behind it before the call returns, and once more
-  /// after it, as another may have waited for the stream in between. The point is that it is over.
+  /// What follows on the stream waits for something that the host, another process or a kernel's store may do later, as
+  /// after cuStreamWaitValue*, wait operations of cuStreamBatchMemOp, cuLaunchHostFunc, cuStreamAddCallback, external semaphores,
+  /// waits for IPC or external events. Call it before the driver, as another thread may go on behind it before the call returns.
+  /// Call it once more after it, as another may have waited for the stream in between. The point is that it is over.
   SyncPoint on_host_dependency(StreamId stream);
 
   // --- host synchronisation: take the point before the driver call, tell it after it returned success ---
@@ -359,7 +359,7 @@ class Core {
   [[nodiscard]] std::uint64_t launches_at_rest() const;
 
   /// One document of run/process_report.hpp. May be called at any time, also by a handler that interrupted another call of this
-  /// thread: where the lock cannot be had it is written without it, and says so ("interrupted").
+  /// thread. Where the lock cannot be had it is written without it, and says so ("interrupted").
   void report(const ProcessFacts& process, const Sink& sink);
 
  private:

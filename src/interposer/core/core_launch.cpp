@@ -216,7 +216,7 @@ void decide_shape(Launch& launch) {
   }
 }
 
-/// No collective that was launched so far can meet it, nor what its stream does later: each is ordered before, or was to have ended
+/// No collective that was launched so far can meet it, nor what its stream does later. Each is ordered before, or was to have ended
 /// by now.
 bool stays_outside(const Launch& launch, const Beside& now) {
   if (launch.captured || launch.state.known.order.captures_active() != 0) { return false; }

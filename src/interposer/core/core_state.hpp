@@ -32,7 +32,7 @@ struct AppliedCounts {
 };
 
 /// All functions of one name that take the same of an SM, whatever module and context they were loaded into. What every launch
-/// touches is in one cache line: between two launches a program uses more memory than a core's cache has, and each line comes from
+/// touches is in one cache line. Between two launches a program uses more memory than a core's cache has, and each line comes from
 /// afar.
 struct alignas(kCacheLine) KernelRecord {
   std::uint32_t registers = 0;
@@ -196,8 +196,7 @@ struct CoreState {
   std::uint16_t meet_function(FunctionId function, Hold& hold);
   void meet_residency(const LaunchFacts& facts, std::uint64_t kind_key, Hold& hold);
 
-  /// Blocks per SM that the rules leave the launch, by its kernel's name or by its footprint; 0: no rule is for it, or no cap is
-  /// applied.
+  /// Blocks per SM that the rules leave the launch, by its kernel's name or footprint; 0: no rule is for it, or no cap is applied.
   [[nodiscard]] std::uint32_t cap_of(const KernelRecord& kernel, const LaunchFacts& facts);
   Decision decide(const LaunchFacts& facts, std::uint16_t kernel, Hold& hold);
   /// From the first one on order and time are of interest.

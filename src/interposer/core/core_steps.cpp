@@ -150,8 +150,8 @@ Stream* CoreState::disturb(StreamId stream, Hold& hold) {
 }
 
 // What was launched, recorded and waited for meanwhile is not known, and what was known before means nothing any more. All that is
-// lost are windows of collectives that were launched before now: an order that is not known only ever adds windows, and nothing
-// that waits for the host was launched during a rest.
+// lost are windows of collectives that were launched before now. An order that is not known only ever adds windows. Nothing that
+// waits for the host was launched during a rest.
 void CoreState::end_rest() {
   known.order.begin_anew();
   known.compute_until.fill(0);

@@ -12,7 +12,8 @@ struct Interval {
 };
 
 /// When all that was enqueued so far on a stream (or before an event's record) is expected to have ended. Each launch is expected
-/// to begin when what precedes it ends, but not before the host asked for it, and to last as long as its kind was measured to last.
+/// to begin when what precedes it ends, but not before the host asked for it. It is expected to last as long as its kind was
+/// measured to last.
 struct Clock {
   std::uint64_t busy_until = 0;
   std::uint64_t collectives_until = 0;  ///< the same for collectives alone

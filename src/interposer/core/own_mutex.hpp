@@ -10,7 +10,7 @@
 namespace elbowroom::interposer {
 
 /// A mutex of the interposer's. A signal handler of the program may interrupt the thread that holds one, and then call exit, fork
-/// or a hooked function: whoever asks `held_here` first can stand aside instead of waiting for itself. What it holds may be
+/// or a hooked function. Whoever asks `held_here` first can stand aside instead of waiting for itself. What it holds may be
 /// unlocked although a forked child made the mutex anew meanwhile.
 class OwnMutex {
  public:
@@ -63,7 +63,7 @@ class OwnMutex {
   };
 
   /// Gives free what this thread holds. For a thread that was interrupted and never comes back to what it guards, which may be half
-  /// written: those who wait for it would wait for ever.
+  /// written. Those who wait for it would wait for ever.
   static void abandon() {
     for (OwnMutex* volatile& asked : asked_for_) {
       OwnMutex* mutex = asked;

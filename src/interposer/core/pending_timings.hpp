@@ -8,7 +8,7 @@
 namespace elbowroom::interposer {
 
 /// The pairs of events whose times are awaited, oldest first. A stream's pairs end in their order, so only the oldest of each
-/// stream is worth a question: where the host runs far ahead all of them are pending, and a question costs a call of the driver.
+/// stream is worth a question. Where the host runs far ahead all of them are pending, and a question costs a call of the driver.
 template <std::size_t kPairs>
 class PendingTimings {
  public:

@@ -53,7 +53,7 @@ Refusal expected_refusal(const GateQuestion& question) {
 }
 
 // Whether all blocks begin at once, whatever each takes of an SM: on one SM each. Clusters find theirs within a group of SMs, of
-// which less than a cluster is left over; groups are larger than clusters, so at least half of all SMs hold some.
+// which less than a cluster is left over. Groups are larger than clusters, so at least half of all SMs hold some.
 bool begins_at_once(const Collective& collective) {
   const std::uint64_t needed = std::uint64_t{collective.blocks} * (collective.clusters ? 2 : 1);
   return collective.sms == 0 || needed <= collective.sms;

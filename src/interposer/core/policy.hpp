@@ -23,8 +23,9 @@ constexpr std::uint64_t kLateSlackNs = 20'000;
 /// The first launches of each kind of collective get the priority attribute even before any compute was seen beside them.
 constexpr std::uint64_t kFirstCompanions = 8;
 
-/// `auto` compares: 0 the program as it is, 1 priority, 2 and the gate, 3 and what rules give for single kernels: caps by footprint
-/// and SM targets, all at once. A target may let the library choose another algorithm, so auto never turns one on by itself.
+/// `auto` compares: 0 the program as it is, 1 priority, 2 and the gate, 3 and what rules give for single kernels. Those are caps by
+/// footprint and SM targets, all at once. A target may let the library choose another algorithm, so auto never turns one on by
+/// itself.
 unsigned trial_arms(const Rules& rules);
 const char* text_of_arm(const Rules& rules, unsigned arm);
 /// The same in all processes that compare the same arms.

@@ -56,8 +56,9 @@ struct Stream {
   Before gated{};  ///< collectives whose begin it waits for already, and those before them
 };
 
-/// The happens-before relation that the program itself asked for, as far as it concerns collectives: for every stream and recorded
-/// event, which live collectives are ordered before. Exact within the capacities of the tables and of Collectives. Not thread safe.
+/// The happens-before relation that the program itself asked for, as far as it concerns collectives. It says for every stream and
+/// recorded event which live collectives are ordered before. Exact within the capacities of the tables and of Collectives. Not
+/// thread safe.
 class ProgramOrder {
  public:
   explicit ProgramOrder(Serial newest = 0) : collectives_(newest) {}
@@ -101,7 +102,7 @@ class ProgramOrder {
   void record(EventId event, Stream& stream, std::uint64_t told);
   void wait(Stream& stream, EventId event);
   /// An event may be recorded unseen: none says any more that a wait for the host is over. Collectives are taken to have ended all
-  /// the same, because a gate that waits for one of those after all waits longer, but not for ever.
+  /// the same. A gate that waits for one of those after all waits longer, but not for ever.
   void distrust_events() { events_distrusted_ = true; }
 
   SyncPoint point_of(EventId event);

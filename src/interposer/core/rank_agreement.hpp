@@ -5,8 +5,9 @@
 /// What the comparisons of arms and the agreement of ranks say to each other.
 namespace elbowroom::interposer {
 
-/// What ranks agree on, in one word: a budget in blocks, 0 for the library's own number; whether the rank that decides has settled
-/// for it; the arm of the controls, where all have the same; whether that is settled; and a mark of the repetition it is for.
+/// What ranks agree on, in one word. It has a budget in blocks, 0 for the library's own number, and whether the rank that decides
+/// has settled for it. It has the arm of the controls, where all have the same, and whether that is settled. It has a mark of the
+/// repetition it is for.
 constexpr std::uint32_t kBudgetBlocks = 0xff;
 constexpr std::uint32_t kBudgetKept = 0x100;
 constexpr std::uint32_t kArmShared = 0x200;  ///< without it each process has its own arm

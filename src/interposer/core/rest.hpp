@@ -10,7 +10,7 @@
 
 namespace elbowroom::interposer {
 
-/// While the program as it is runs best, nothing need be known of its launches but which of them are collectives: these count its
+/// While the program as it is runs best, nothing need be known of its launches but which of them are collectives. These count its
 /// steps until the next comparison. What is no collective is remembered here, so that a launch costs a look at two cache lines and
 /// no lock.
 class Rest {

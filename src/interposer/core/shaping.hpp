@@ -20,7 +20,7 @@ struct Shaping {
   std::uint32_t dynamic_shared = 0;  ///< bytes to ask for, where nothing is refused; at least what the program asked
 };
 
-/// The least dynamic shared memory that leaves room for `cap` blocks on an SM, but not for one more; or the rule of Never pad that
+/// The least dynamic shared memory that leaves room for `cap` blocks on an SM, but not for one more. Or the rule of Never pad that
 /// forbids it: cooperative and cluster launches, a grid that fits in one wave, a residency already that low.
 Shaping shape(const ShapingQuestion& question);
 

@@ -4,7 +4,7 @@
 
 namespace elbowroom::interposer {
 
-/// Repetitions of one sequence of collectives that followed one another, by the host's clock: what lies between its two times is
+/// Repetitions of one sequence of collectives that followed one another, by the host's clock. What lies between its two times is
 /// theirs alone, with what the program did between them.
 struct StepStretch {
   std::uint64_t begin_ns = 0;

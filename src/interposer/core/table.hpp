@@ -29,8 +29,8 @@ inline void prefetch_object(const auto& object, const void* end) {
   __builtin_prefetch(static_cast<const char*>(end) - 1, 1);
 }
 
-/// Map from a nonzero key to a value, open addressing in place: never allocates, refuses new keys at three quarters of its capacity
-/// so that a search stays short. A zero-initialised table is empty.
+/// Map from a nonzero key to a value, open addressing in place. Never allocates, and refuses new keys at three quarters of its
+/// capacity so that a search stays short. A zero-initialised table is empty.
 template <class Value, std::size_t kCapacity>
 class FixedTable {
   static_assert((kCapacity & (kCapacity - 1)) == 0, "a power of two");

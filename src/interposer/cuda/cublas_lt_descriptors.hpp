@@ -52,8 +52,8 @@ class DescriptorTable {
   std::array<Entry, 64> entries_{};
 };
 
-/// A matmul descriptor while a call of the library reads it, with an SM target of ours or without. Threads may share a descriptor:
-/// a call with a target is alone with it, so that no call sees the value change or gets an answer that was meant for another one.
+/// A matmul descriptor while a call of the library reads it, with an SM target of ours or without. Threads may share a descriptor.
+/// A call with a target is alone with it, so that no call sees the value change or gets another one's answer.
 /// Others wait meanwhile, as long as the library takes to enqueue a product or to choose an algorithm.
 class DescriptorUse {
  public:

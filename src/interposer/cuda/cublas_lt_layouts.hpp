@@ -6,7 +6,7 @@
 
 namespace elbowroom::interposer::cuda {
 
-/// The product of `a` and something that has the layout of `d`, by what that copy of the library says of the two; of class 0 where
+/// The product of `a` and something that has the layout of `d`, by what that copy of the library says of the two. Of class 0 where
 /// it says nothing. Costs six calls of the library, none of which asks the driver.
 run::Product product_of_layouts(process::CopyId copy, cublas_lt::Layout a, cublas_lt::Layout d);
 

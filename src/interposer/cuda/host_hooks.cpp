@@ -4,8 +4,8 @@
 #include "interposer/cuda/interposer.hpp"
 #include "interposer/nccl/notes.hpp"
 
-// Where the host and the device meet: synchronous calls, copies and fills on default streams, streams that wait for the host, and
-// the end of handles.
+// Where the host and the device meet: synchronous calls, copies and fills on default streams, streams that wait for the host, the
+// end of handles.
 
 namespace elbowroom::interposer::cuda {
 namespace {

@@ -167,7 +167,7 @@ bool uses_events(const Decision& decision) {
 }
 
 // A capture may begin by an entry point that is not hooked. An event of ours that it takes in would carry the next stream that
-// waits for it in as well, so the driver is asked before one is used; where it does not say, the stream counts as captured.
+// waits for it in as well. So the driver is asked before one is used. Where it does not say, the stream counts as captured.
 bool captured_unseen(const Driver& driver, const Decision& decision, cu::Stream stream) {
   return !decision.captured && uses_events(decision) && driver.is_captured(stream);
 }

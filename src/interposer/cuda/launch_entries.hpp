@@ -9,9 +9,8 @@
 #include "interposer/cuda/driver_abi.hpp"
 
 // The exported launch functions that programs call often are a few instructions. While the program is left alone (core/rest.hpp) a
-// launch of a function that needs nobody's attention goes on to the driver from there, with the stack and the arguments as they
-// were: it costs two cache lines of data and one of code. All other launches go on to the hooks below, which have the same
-// arguments.
+// launch of a function that needs nobody's attention goes on to the driver from there. Stack and arguments are as they were. It
+// costs two cache lines of data and one of code. All other launches go on to the hooks below, which have the same arguments.
 
 namespace elbowroom::interposer::cuda {
 

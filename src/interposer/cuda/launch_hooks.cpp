@@ -56,7 +56,7 @@ StreamId stream_of(cu::Stream stream, DefaultStream default_stream) {
   return driver::default_stream_id<Driver>(stream, default_stream, Driver::context_id(current));
 }
 
-/// The hook of an entry that takes the launch in its arguments. It hands them on as they lie: what is called last takes the place
+/// The hook of an entry that takes the launch in its arguments. It hands them on as they lie. What is called last takes the place
 /// of the caller, and the short way keeps nothing on the stack.
 template <auto Ours, LaunchEntry kEntry, DefaultStream kDefault>
 struct KernelHook {

@@ -6,7 +6,7 @@
 namespace elbowroom::interposer::driver {
 
 /// Hooks of stream capture, and of the graphs that come of it or of explicit nodes. What a graph holds is read when it is
-/// instantiated or an executable graph is updated from it, so that no way of adding or changing its nodes needs a hook of its own.
+/// instantiated or an executable graph is updated from it. So no way of adding or changing its nodes needs a hook of its own.
 /// `Ours` is the hook whose real function is called.
 template <Driver D>
 struct CaptureHooks {
@@ -100,7 +100,7 @@ struct CaptureHooks {
   }
 
  private:
-  // `make(node_priorities)` makes the graph with or without the flag that makes the priorities of its nodes count; a driver that
+  // `make(node_priorities)` makes the graph with or without the flag that makes the priorities of its nodes count. A driver that
   // refuses the flag gets the program's own call.
   template <class Make>
   static int instantiate(GraphExec* exec, Graph graph, Make&& make) {

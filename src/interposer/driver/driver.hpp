@@ -8,8 +8,8 @@
 #include "interposer/core/core.hpp"
 #include "interposer/core/report_writer.hpp"
 
-/// What an interposer does with a vendor's driver, written once over what every driver has: the timer, the hooks of streams,
-/// events, the host and captures, and the object that holds it all. CUDA's driver and the HIP runtime are such drivers.
+/// What an interposer does with a vendor's driver, written once over what every driver has. That is the timer, the hooks of
+/// streams, events, the host and captures, and the object that holds it all. CUDA's driver and the HIP runtime are such drivers.
 namespace elbowroom::interposer::driver {
 
 /// The driver's handles and structures, and the numbers it gives a meaning to.

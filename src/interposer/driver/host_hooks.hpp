@@ -5,7 +5,7 @@
 namespace elbowroom::interposer::driver {
 
 /// Hooks where the host and the device meet: synchronous calls, copies and fills on default streams, streams that wait for the
-/// host, and the end of handles. `Ours` is the hook whose real function is called.
+/// host, the end of handles. `Ours` is the hook whose real function is called.
 template <Driver D>
 struct HostHooks {
   using Stream = typename D::Stream;

@@ -21,8 +21,8 @@ inline constexpr DefaultStream kPerThread = DefaultStream::kPerThread;
 
 inline std::uint64_t id_of(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle); }
 
-/// Everything the library knows about its process: one object, made when a program first calls a hooked driver function and never
-/// destroyed, because programs call the driver until their very end.
+/// Everything the library knows about its process. It is one object, made when a program first calls a hooked driver function. It
+/// is never destroyed, because programs call the driver until their very end.
 template <Driver D>
 struct Interposer {
   // Every call looks at these two: one cache line.

@@ -100,7 +100,7 @@ void after_fork_in_parent() {
   if (Interposer<D>* state = Made<D>::interposer.load()) { state->core->after_fork_in_parent(); }
 }
 
-// The driver does not work in a child whose parent had used it: its handles mean nothing here, and the locks of other threads may
+// The driver does not work in a child whose parent had used it. Its handles mean nothing here, and the locks of other threads may
 // be held for ever. Both are made anew in place.
 template <Driver D>
 void after_fork_in_child() {

@@ -9,9 +9,9 @@
 
 namespace elbowroom::interposer::hip {
 
-/// A stream of ours with the greatest priority that carries the collectives of one stream of the program: forked from it before
-/// each and joined to it after, so that the program's order holds. HIP has no priority of a launch, and a stream keeps the one it
-/// was made with.
+/// A stream of ours with the greatest priority that carries the collectives of one stream of the program. It is forked from it
+/// before each and joined to it after, so that the program's order holds. HIP has no priority of a launch, and a stream keeps the
+/// one it was made with.
 struct Carrier {
   hip::Stream stream = nullptr;  ///< null: there is none
   hip::Event fork = nullptr, join = nullptr;

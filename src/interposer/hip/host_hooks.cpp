@@ -3,8 +3,8 @@
 #include "interposer/hip/hooked_functions.hpp"
 #include "interposer/hip/interposer.hpp"
 
-// Where the host and the device meet: synchronous calls, copies and fills on default streams, streams that wait for the host, and
-// the end of handles.
+// Where the host and the device meet: synchronous calls, copies and fills on default streams, streams that wait for the host, the
+// end of handles.
 
 namespace elbowroom::interposer::hip {
 namespace {

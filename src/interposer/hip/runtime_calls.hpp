@@ -8,7 +8,7 @@
 
 namespace elbowroom::interposer::hip {
 
-/// The functions of the HIP runtime that the interposer calls for itself; a null one is missing in this version, and what needs it
+/// The functions of the HIP runtime that the interposer calls for itself. A null one is missing in this version, and what needs it
 /// is left out. They never pass a hook.
 struct RuntimeCalls {
   int (*runtime_get_version)(int*);

@@ -10,9 +10,9 @@ namespace elbowroom::interposer::nccl {
 using namespace process;
 namespace {
 
-// The calls of one thread that NCCL has not yet turned into kernels: one sum for each stream, as many as one group may reasonably
-// touch. Notes beyond are dropped, and their kernels are known by name and grid alone. Of communicators there is room for more:
-// ranks that share a budget in unlike ways would hang.
+// The calls of one thread that NCCL has not yet turned into kernels. There is one sum for each stream, as many as one group may
+// reasonably touch. Notes beyond are dropped, and their kernels are known by name and grid alone. Of communicators there is room
+// for more: ranks that share a budget in unlike ways would hang.
 struct Notes {
   struct Entry {
     nccl::Stream stream;

@@ -12,8 +12,8 @@ struct Variable {
 };
 
 /// As NCCL will see it: the environment, then the file of NCCL_CONF_FILE or ~/.nccl.conf, then /etc/nccl.conf. NCCL puts what the
-/// files say into the environment at its first call, so that ranks would differ in when they see it; this does not. Reads files:
-/// not for a hot path.
+/// files say into the environment at its first call. Ranks would differ in when they see it; this does not. Reads files: not for a
+/// hot path.
 Variable variable(const char* name);
 bool any_set(std::initializer_list<const char*> names);
 /// Some variable speaks of how many blocks a ring has.

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 
-/// The NCCL functions that are hooked, as nccl.h declares them, and RCCL's of the same names: they tell how much the kernel that
+/// The NCCL functions that are hooked, as nccl.h declares them, and RCCL's of the same names. They tell how much the kernel that
 /// follows will move.
 namespace elbowroom::interposer::nccl {
 using Communicator = struct OpaqueCommunicator*;

@@ -94,7 +94,7 @@ Result end(void* context) {
 }
 
 // A question outside a call that was seen does not tell whose it is. In a group of several communicators it is of the one in which
-// the context lies: what NCCL calls a communicator is the address of what holds its context.
+// the context lies. What NCCL calls a communicator is the address of what holds its context.
 std::uint32_t collectives_of(Tuned& tuned) {
   if (tuned.communicator == 0) { tuned.communicator = only_communicator(); }
   if (tuned.communicator == 0) { tuned.communicator = communicator_around(tuned.place); }

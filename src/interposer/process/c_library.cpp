@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 // The library loads wherever the wheels of PyTorch do: with glibc 2.28. Of functions that a newer C library has anew this takes the
-// old ones, by hidden functions of the same names that the rest of the library, and the C++ runtime inside it, are linked to. Old
+// old ones, by hidden functions of the same names. The rest of the library, and the C++ runtime inside it, are linked to those. Old
 // ones of the thread library were in libpthread.so.0, which is therefore needed by name.
 
 #if defined(__x86_64__)

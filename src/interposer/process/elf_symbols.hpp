@@ -10,7 +10,7 @@
 
 namespace elbowroom::interposer::process {
 
-/// A loaded object, read from the loader's own tables: what is asked here needs no dlsym and calls no function of the program,
+/// A loaded object, read from the loader's own tables. What is asked here needs no dlsym and calls no function of the program,
 /// which may define `strcmp` itself and not be ready for it (a sanitizer's runtime).
 class LoadedObject {
  public:
@@ -92,7 +92,7 @@ bool in_other_namespace(std::string_view object_prefix);
 bool is_interposer(const LoadedObject& object);
 
 /// The address of the dynamic symbol `name` in the first loaded object whose file name begins with `object_prefix` (any object for
-/// ""), interposers left out; null when there is none. Cost: some microseconds for each loaded object.
+/// ""), interposers left out. Null when there is none. Cost: some microseconds for each loaded object.
 void* find_loaded_symbol(std::string_view object_prefix, const char* name);
 
 /// The loaded object that holds `address`; one without a name or tables where none does.

@@ -64,7 +64,7 @@ const Hook* find_hook(const HookState& state);
 /// The function of the driver behind a hook: that of the next library that interposes it, or else the driver's own. Found among the
 /// loaded libraries where it is not known yet; null when the driver is not loaded.
 void* resolve(const Hook& hook);
-/// Finds all of the driver's functions at once. To find one later takes the loader's lock, and a child that a signal handler forks
+/// Finds all of the driver's functions at once. To find one later takes the loader's lock. A child that a signal handler forks
 /// while its thread holds that lock would wait for ever.
 void resolve_driver();
 void* resolve_state(HookState& state);

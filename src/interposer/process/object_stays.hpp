@@ -6,7 +6,7 @@
 
 namespace elbowroom::interposer::process {
 
-/// One stay of an object in the process, from its loading to its unloading: another object may be loaded where it was, and what was
+/// One stay of an object in the process, from its loading to its unloading. Another object may be loaded where it was, and what was
 /// remembered of it means nothing then.
 using Stay = std::uint16_t;
 inline constexpr Stay kForever = 0;  ///< of what no object holds, and the value of an empty entry

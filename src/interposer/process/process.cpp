@@ -110,7 +110,7 @@ void give_number_back(std::uint32_t number) {
   numbers_taken[number / 64].fetch_and(~(std::uint64_t{1} << (number % 64)), std::memory_order_release);
 }
 
-/// What is known of the calling thread. Nothing that needs a destructor: one would be registered under the lock of the loader,
+/// What is known of the calling thread. Nothing that needs a destructor. One would be registered under the lock of the loader,
 /// which a thread that loads a library may hold while it waits for this one.
 struct OwnThread {
   bool has_number = false;

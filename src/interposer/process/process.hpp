@@ -26,9 +26,8 @@ inline std::uint64_t ticks() {
 }
 inline HostTime host_time() { return {now_ns(), ticks()}; }
 
-/// A small number of the calling thread, from 0 on; that of a thread that has ended is given to a later one. Whoever follows a
-/// stream of each thread then takes what the earlier thread enqueued for what the later one's work stands behind, which only takes
-/// windows away.
+/// A small number of the calling thread, from 0 on; that of a thread that has ended is given to a later one. What follows a stream
+/// of each thread then takes the earlier thread's work for what the later one's stands behind. That only takes windows away.
 std::uint32_t thread_number();
 /// One call, on the calling thread when it ends, before its number is given to another. False: the thread has ended, and its last
 /// destructors run.

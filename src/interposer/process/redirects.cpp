@@ -4,8 +4,8 @@
 #include "interposer/process/elf_symbols.hpp"
 #include "interposer/process/meant.hpp"
 
-// A program that looks a function up has its own pointer for each copy of a library. Each gets a function of its own here, a few
-// instructions that leave word of the copy for the thread and jump to the hook, with the stack as it was.
+// A program that looks a function up has its own pointer for each copy of a library. Each gets a function of its own here. A few
+// instructions leave word of the copy for the thread and jump to the hook, with the stack as it was.
 
 extern "C" {
 __attribute__((visibility("hidden"))) constinit thread_local const elbowroom::interposer::process::Redirect* elbowroom_redirect =

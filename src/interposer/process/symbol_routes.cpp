@@ -14,7 +14,7 @@
 // tells by the address that it finds whether it is the driver's function.
 //
 // dlsym answers RTLD_NEXT and RTLD_DEFAULT for the object that *calls* it, which it reads from its return address. So the exported
-// dlsym is a few instructions that ask elbowroom_dlsym for a substitute and otherwise jump to the next one, with the stack as it
+// dlsym is a few instructions. They ask elbowroom_dlsym for a substitute and otherwise jump to the next one, with the stack as it
 // was.
 
 extern "C" {
@@ -219,7 +219,7 @@ std::uint64_t flags_for(const Hook& hook) {
 
 bool is_called(const Hook& hook, std::string_view name) { return name == hook.base || name == hook.symbol; }
 
-// Whether the driver means the hook's function by that address: it exports it there, or answers with it in the version that the
+// Whether the driver means the hook's function by that address. It exports it there, or answers with it in the version that the
 // hook is of.
 bool is_function_of(const Hook& hook, void* found, AskEntry ask) {
   if (hook.state->real.load(std::memory_order_relaxed) == found) { return true; }

@@ -6,8 +6,8 @@
 
 namespace elbowroom::interposer::process {
 
-/// dlsym and dlvsym as they would be without this library: those of the next one that interposes them (a limit on memory, say), or
-/// else the C library's. Null only where the C library cannot be read (then nothing is interposed).
+/// dlsym and dlvsym as they would be without this library. They are those of the next one that interposes them (a limit on memory,
+/// say), or else the C library's. Null only where the C library cannot be read (then nothing is interposed).
 using DlsymFunction = void* (*)(void* handle, const char* name);
 using DlvsymFunction = void* (*)(void* handle, const char* name, const char* version);
 DlsymFunction next_dlsym();
@@ -33,7 +33,7 @@ void* driver_function(const char* name);
 using AskEntry = void* (*)(const char* base, int version, std::uint64_t flags);
 
 /// After cuGetProcAddress or hipGetProcAddress has succeeded: puts our function where it found one that is hooked. What was found
-/// decides and not its name, which in a later version may mean a function with other parameters: that one is left alone and
+/// decides and not its name, which in a later version may mean a function with other parameters. That one is left alone and
 /// reported.
 void substitute_found(const char* symbol, void** found, int version, std::uint64_t flags, AskEntry ask);
 
