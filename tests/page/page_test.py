@@ -125,6 +125,24 @@ class PageTest(unittest.TestCase):
         self.page.run("[...document.querySelectorAll('figure .tools button')].find((one) => one.textContent === 'whole').click()")
         self.page.until(f"+{FIRST}.dataset.to === {whole[1]}")
 
+    def test_a_click_right_after_a_drag_counts(self) -> None:
+        whole = self.view()
+        x, y = self.middle()
+        self.page.run(f"{FIRST}.focus()")
+        self.page.press("+", "+")
+        self.page.until(f"+{FIRST}.dataset.to < {whole[1]}")
+        near = self.view()
+        # A busy browser runs timers late. Here none runs at all.
+        self.page.run("window.timer = setTimeout, window.setTimeout = () => 0")
+        self.page.mouse("mousePressed", x, y, button="left", clickCount=1)
+        self.page.mouse("mouseMoved", x - 40, y, button="left", buttons=1)
+        self.page.mouse("mouseReleased", x - 40, y, button="left", clickCount=1)
+        self.page.until(f"+{FIRST}.dataset.from > {near[0]}")
+        self.page.run("[...document.querySelectorAll('figure .tools button')].find((one) => one.textContent === 'whole').click()")
+        seen = self.view()
+        self.page.run("window.setTimeout = timer")
+        self.assertEqual(seen, whole)
+
     def test_the_wheel_scrolls_until_the_picture_is_meant(self) -> None:
         self.page.run("document.activeElement.blur()")
         whole = self.view()

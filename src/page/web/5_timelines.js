@@ -83,6 +83,8 @@ class Timelines {
   attachZoom(width, height) {
     const most = Math.max(8, (this.end - this.begin) / 0.05);
     this.zoom = d3.zoom().scaleExtent([1, most]).extent([[this.left, 0], [width - 12, height]]).translateExtent([[this.left, 0], [width - 12, height]])
+      // By itself d3 drops every click on the page between the end of a drag and a timer. A busy browser runs that timer late.
+      .clickDistance(Infinity)
       .filter(() => {
         const event = d3.event;
         // The wheel scrolls the page until this picture is meant.
