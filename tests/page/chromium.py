@@ -44,7 +44,7 @@ class Page:
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser)
         os.close(from_browser)
-        self.buffer, self.number, self.session = b"", 0, None
+        self.buffer, self.number = b"", 0
         self.open()
         return self
 
@@ -56,11 +56,12 @@ class Page:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def open(self) -> None:
+        self.session = None
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
-        self.call("Emulation.setDeviceMetricsOverride", width=self.size[0], height=self.size[1], deviceScaleFactor=1, mobile=False)
+        self.measure(*self.size)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if self.dark else "light"}])
         self.call("Page.navigate", url=self.path.resolve().as_uri())
         self.until("document.body && document.body.dataset.ready")
@@ -116,6 +117,15 @@ class Page:
             if time.monotonic() > deadline or self.complaints:
                 raise TimeoutError(f"not so: {condition}; {self.complaints}")
             time.sleep(0.05)
+
+    def measure(self, width: int, height: int) -> None:
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+    def size_to(self, width: int, height: int) -> None:
+        """A window of another size, its pictures drawn for it."""
+        self.measure(width, height)
+        self.until(f"innerWidth === {width} && innerHeight === {height}")
+        self.until("[...document.querySelectorAll('.picture')].every((one) => !one.firstChild || one.firstChild.clientWidth === Math.floor(one.clientWidth))")
 
     def press(self, key: str, text: str | None = None, modifiers: int = 0) -> None:
         more = {"text": text} if text else {}

@@ -54,25 +54,56 @@ function shown(value, scale) {
 
 const withUnit = (text, unit) => (unit ? `${text} ${unit}` : text);
 
+/** A unit as the document has it. */
+const unitOf = (unit) => (unit === "share" ? "" : unit);
+
 /** The number as the document has it. */
-const exactly = (value, unit) => withUnit(String(value), unit === "share" ? "" : unit);
+const exactly = (value, unit) => withUnit(String(value), unitOf(unit));
 
 /** Low and high of an interval in brackets. */
 const intervalWords = (item, scale) => (isNumber(item.low) && isNumber(item.high) ? `${shown(item.low, scale)}..${shown(item.high, scale)}` : "");
 
+const pen = document.createElement("canvas").getContext("2d");
+let family = "";
+
+/** How wide the words of a picture are in the page's font, whichever of its fonts this browser has. */
+function widthOf(text, size = 12, weight = 400) {
+  family ||= getComputedStyle(document.body).fontFamily;
+  pen.font = `${weight} ${size}px ${family}`;
+  return pen.measureText(text).width;
+}
+
+/** As much of a text as has room. */
+function cut(text, room, size = 12, weight = 400) {
+  if (widthOf(text, size, weight) <= room) return text;
+  let fits = 0, long = text.length;
+  while (long - fits > 1) {
+    const middle = (fits + long) >> 1;
+    if (widthOf(`${text.slice(0, middle)}…`, size, weight) <= room) fits = middle; else long = middle;
+  }
+  return `${text.slice(0, Math.max(1, fits))}…`;
+}
+
 // --- the box that says what is under the pointer or under the cursor of the keyboard ------------------------------------------------
 
 const tip = make("div.tip", { role: "status", "aria-live": "polite" });
+let tipAt = 0;  // where the page was scrolled to when it was shown
 
 function showTip(x, y, lines) {
   tip.replaceChildren(...lines.filter(Boolean).map((line, at) => make(at ? "div" : "strong", {}, line)));
   tip.classList.add("on");
+  tipAt = window.scrollY;
+  // At the edge where it was last, it would have less room and so another shape.
+  tip.style.left = "0";
   const { width, height } = tip.getBoundingClientRect();
   tip.style.left = `${Math.max(4, Math.min(x + 14, document.documentElement.clientWidth - width - 8))}px`;
   tip.style.top = `${y + 18 + height > window.innerHeight ? Math.max(4, y - height - 10) : y + 18}px`;
 }
 
 const hideTip = () => tip.classList.remove("on");
+
+/** The cursor of the keyboard may have scrolled the page itself. */
+const hideMovedTip = () => { if (window.scrollY !== tipAt) hideTip(); };
 
 // --- figures ------------------------------------------------------------------------------------------------------------------------
 
@@ -105,14 +136,19 @@ function button(label, title, pressed, act) {
   return make("button", { type: "button", title, "aria-pressed": pressed === null ? null : String(pressed), click: act }, label);
 }
 
-/** A picture of its own, with the colours that it has on the page. */
-function saveSvg(svg, name) {
+const saveButton = (name) => button("SVG", "Save this picture", null, (event) => saveSvg(event.target.closest("figure"), name));
+
+const CAPTION = 22;  // what a saved picture's title takes
+
+/** A picture of its own, with the colours that it has on the page, its title and where its figures come from. */
+function saveSvg(figure, name) {
+  const svg = figure.querySelector(".picture svg");
   const copy = svg.cloneNode(true);
   const from = [svg, ...svg.querySelectorAll("*")];
   const to = [copy, ...copy.querySelectorAll("*")];
   from.forEach((element, at) => {
     const style = getComputedStyle(element);
-    for (const property of ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font", "text-anchor"]) {
+    for (const property of ["fill", "stroke", "stroke-width", "stroke-dasharray", "paint-order", "opacity", "visibility", "font", "text-anchor"]) {
       to[at].style.setProperty(property, style.getPropertyValue(property));
     }
   });
@@ -122,9 +158,14 @@ function saveSvg(svg, name) {
     target.style.fill = getComputedStyle(element).fill;
     target.style.stroke = getComputedStyle(element).stroke;
   }
-  copy.prepend(defs, draw("rect", { width: "100%", height: "100%", style: `fill:${getComputedStyle(document.body).backgroundColor}` }));
-  copy.setAttribute("xmlns", SVG);
-  const link = make("a", { download: `${name}.svg`, href: URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" })) });
+  const [width, height] = [svg.clientWidth, svg.clientHeight + CAPTION];
+  const said = figure.querySelector(".title").textContent;
+  fill(copy, [], { xmlns: SVG, height, viewBox: `0 ${-CAPTION} ${width} ${height}` }, []);
+  const { backgroundColor, color, fontFamily } = getComputedStyle(document.body);
+  copy.prepend(defs, draw("rect", { y: -CAPTION, width, height, style: `fill:${backgroundColor}` }),
+    draw("text", { x: 4, y: -6, style: `fill:${color};font:600 12px ${fontFamily}` }, [said, figure.querySelector("figcaption .badge")?.textContent].filter(Boolean).join(", ")));
+  const file = `${name}-${said.replaceAll(/[^\w-]+/g, "-")}.svg`;
+  const link = make("a", { download: file, href: URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" })) });
   link.click();
   URL.revokeObjectURL(link.href);
 }

@@ -31,22 +31,25 @@ function tableOf(view, provenance) {
   head.append(...view.columns.map(() => make("th")));
   fillBody();
   tables.push(fillBody);
-  const tools = [
-    button("CSV", "Copy this table as CSV, with the document's own numbers", null, (event) => copyText(csvOf(view, order()), event.target)),
-    button("Markdown", "Copy this table as Markdown, as it is shown", null, (event) => copyText(markdownOf(view, scales, order()), event.target)),
-  ];
-  const caption = make("figcaption", {}, make("span.title", {}, view.title), badge(provenance), make("span.tools", {}, ...tools));
+  const caption = make("figcaption", {}, make("span.title", {}, view.title), badge(provenance), copyTools(view, scales, order));
   return make("figure.table", {}, caption, make("div.scroll", { tabindex: 0, role: "region", "aria-label": view.title }, make("table", {}, make("thead", {}, head), body)));
 }
 
-/** Texts that are short stay on one line. */
-const textClass = (view, at) => (view.rows.every((row) => String(row[at] ?? "").length <= 30) ? ".short" : "");
-const textColumn = (view, at) => !view.rows.some((row) => isNumber(row[at]) || typeof row[at] === "boolean");
+/** `rows()` gives the rows in their present order. */
+function copyTools(view, scales, rows) {
+  return make("span.tools", {},
+    button("CSV", "Copy this table as CSV, with the document's own numbers", null, (event) => copyText(csvOf(view, rows()), event.target)),
+    button("Markdown", "Copy this table as Markdown, as it is shown", null, (event) => copyText(markdownOf(view, scales, rows()), event.target)));
+}
+
+/** Texts that are short stay on one line; others have room for some words in each. */
+const textClass = (view, at) => (view.rows.every((row) => String(row[at] ?? "").length <= 30) ? ".short" : ".long");
+const textColumn = (view, at) => view.rows.some((row) => typeof row[at] === "string") && !view.rows.some((row) => isNumber(row[at]) || typeof row[at] === "boolean");
 
 function headingOf(view, scales, at, sort, again) {
   const column = view.columns[at];
   const mine = sort.column === at;
-  const unit = exact ? (column.unit === "share" ? "" : column.unit) : scales[at].unit;
+  const unit = exact ? unitOf(column.unit) : scales[at].unit;
   const next = () => {
     // Up, down, as in the document.
     if (!mine) Object.assign(sort, { column: at, direction: 1 });
@@ -79,18 +82,22 @@ function rowOf(view, scales, row, at) {
 /** Figures that share no unit: one a line. */
 function figuresOf(view, provenance) {
   const columns = [{ name: "what" }, { name: "value", tag: "value" }, { name: "unit" }];
-  const rows = view.figures.map((one, at) => ({ row: [one.tag || one.name, one.value, one.unit === "share" ? "" : one.unit], at }));
+  const rows = view.figures.map((one, at) => ({ row: [one.tag || one.name, one.value, unitOf(one.unit)], at }));
   const body = make("tbody");
+  const textOf = ({ value, unit }) => {
+    const scale = scaleOf(unit, [value]);
+    return isNumber(value) && exact ? exactly(value, unit) : withUnit(shown(value, scale), isNumber(value) ? scale.unit : "");
+  };
   const fillBody = () => body.replaceChildren(...view.figures.map((one) => {
-    const scale = scaleOf(one.unit, [one.value]);
     const number = isNumber(one.value);
-    const text = number && exact ? exactly(one.value, one.unit) : withUnit(shown(one.value, scale), number ? scale.unit : "");
-    return make("tr", {}, make("th.short", { scope: "row", title: one.tag }, one.name), make("td", { title: number ? exactly(one.value, one.unit) : null, "data-exact": number ? one.value : null }, text));
+    return make("tr", {}, make("th.short", { scope: "row", title: one.tag }, one.name), make("td", { title: number ? exactly(one.value, one.unit) : null, "data-exact": number ? one.value : null }, textOf(one)));
   }));
   fillBody();
   tables.push(fillBody);
-  const copy = button("CSV", "Copy these figures as CSV, as the document has them", null, (event) => copyText(csvOf({ columns }, rows), event.target));
-  return make("figure.table", {}, make("figcaption", {}, make("span.title", {}, view.title), badge(provenance), make("span.tools", {}, copy)), make("table.figures", {}, body));
+  const tools = make("span.tools", {},
+    button("CSV", "Copy these figures as CSV, as the document has them", null, (event) => copyText(csvOf({ columns }, rows), event.target)),
+    button("Markdown", "Copy these figures as Markdown, as they are shown", null, (event) => copyText(linesOf(["what", "value"], ["---", "---"], view.figures.map((one) => [one.name, textOf(one)])), event.target)));
+  return make("figure.table", {}, make("figcaption", {}, make("span.title", {}, view.title), badge(provenance), tools), make("table.figures", {}, body));
 }
 
 const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
@@ -101,33 +108,38 @@ function csvOf(view, rows) {
   return [heads.join(","), ...lines].join("\n") + "\n";
 }
 
-function markdownOf(view, scales, rows) {
+/** A table in Markdown. */
+function linesOf(heads, rules, rows) {
   const cell = (text) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
-  const line = (cells) => `| ${cells.join(" | ")} |`;
-  const heads = view.columns.map((column, at) => cell(withUnit(column.name, exact ? column.unit : scales[at].unit && `(${scales[at].unit})`)));
+  return [heads, rules, ...rows].map((cells) => `| ${cells.map(cell).join(" | ")} |\n`).join("");
+}
+
+function markdownOf(view, scales, rows) {
+  const unit = (at) => (exact ? unitOf(view.columns[at].unit) : scales[at].unit);
+  const heads = view.columns.map((column, at) => withUnit(column.name, unit(at) && `(${unit(at)})`));
   const rules = view.columns.map((_, at) => (textColumn(view, at) ? "---" : "---:"));
-  const values = rows.map(({ row }) => line(row.map((value, at) => cell(exact && isNumber(value) ? String(value) : shown(value, scales[at])))));
-  return [line(heads), line(rules), ...values].join("\n") + "\n";
+  return linesOf(heads, rules, rows.map(({ row }) => row.map((value, at) => (exact && isNumber(value) ? String(value) : shown(value, scales[at])))));
 }
 
 /** A page that was opened from a file may have no clipboard: the selection of a text field is the older way. */
 async function copyText(text, from) {
-  const label = from.textContent;
+  // A second click may find the first one's word.
+  from.dataset.label ??= from.textContent;
   const say = (word) => {
     from.textContent = word;
-    setTimeout(() => { from.textContent = label; }, 1200);
+    setTimeout(() => { from.textContent = from.dataset.label; }, 1200);
   };
   from.dataset.copied = text;
   try {
     await navigator.clipboard.writeText(text);
     say("copied");
   } catch {
-    const field = make("textarea", { readonly: true });
+    const field = make("textarea", { readonly: true, style: "position:fixed;top:0;opacity:0" });
     field.value = text;
     document.body.append(field);
     field.select();
     say(document.execCommand("copy") ? "copied" : "not copied");
     field.remove();
-    from.focus();
+    from.focus({ preventScroll: true });
   }
 }

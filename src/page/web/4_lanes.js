@@ -74,11 +74,12 @@ function blockLines(view, lane, level, at) {
   return [name, `${lane.kind}, ${lane.label}`, `from ${level.begin[at]} us, ${level.length[at]} us`, launch];
 }
 
-/** Where lanes lie, one track below the other. */
-function placeLanes(tracks) {
+/** Where lanes lie, one track below the other; `above` is the room for a track's name above its lanes. */
+function placeLanes(tracks, above) {
   const rows = [];
   let y = 24;
   for (const track of tracks) {
+    y += above;
     const top = y;
     for (const lane of track.lanes) {
       rows.push({ track, lane, y });
@@ -93,7 +94,7 @@ function placeLanes(tracks) {
 
 /** A kernel's name for a block that has little room: without its type, namespaces, template and arguments; a collective by its operation. */
 function shortName(name) {
-  const collective = /^ncclDevKernel_([A-Za-z]+)/.exec(name);
+  const collective = /^nccl(?:Symk)?DevKernel_([A-Za-z]+)/.exec(name);
   if (collective) return collective[1];
   const plain = name.replace(/^void /, "").replaceAll("(anonymous namespace)::", "").split(/[<(]/)[0];
   return plain.slice(plain.lastIndexOf("::") + 1).replace(/^:/, "") || name;

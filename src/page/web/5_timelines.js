@@ -8,7 +8,7 @@ function timelinesOf(view, provenance, name) {
   const tools = make("span.tools", {}, ...pick,
     button("−", "Zoom out (−)", null, () => timelines.zoomBy(1 / 2)), button("+", "Zoom in (+)", null, () => timelines.zoomBy(2)),
     button("whole", "The whole time (0)", null, () => timelines.whole()),
-    button("SVG", "Save this picture", null, () => saveSvg(timelines.svg, name)));
+    saveButton(name));
   const figure = figureOf(view.title, provenance, [tools], (width) => timelines.paint(width));
   timelines.figure = figure;
   figure.append(legendOf(view));
@@ -53,9 +53,12 @@ class Timelines {
 
   paint(width) {
     const tracks = this.view.tracks.filter((track) => this.device === null || track.device === this.device);
-    const placed = placeLanes(tracks);
+    // A narrow picture has no room for names beside the lanes.
+    const above = width < 560 ? 16 : 0;
+    const placed = placeLanes(tracks, above);
     this.rows = placed.rows;
-    this.left = Math.min(Math.max(96, ...tracks.map((track) => this.labelOf(track).length * 7.6 + 66)), Math.max(120, width * 0.32));
+    const lanes = Math.max(0, ...this.rows.map((row) => widthOf(SHORT[row.lane.kind], 10.5))) + 16;
+    this.left = above ? lanes : Math.min(Math.max(96, ...tracks.map((track) => widthOf(this.labelOf(track), 12, 600) + lanes + 8)), width * 0.32);
     this.width = width;
     this.height = placed.height;
     this.base = d3.scaleLinear().domain([this.begin, this.end]).range([this.left, width - 12]);
@@ -64,7 +67,8 @@ class Timelines {
     this.axis = draw("g.axis");
     this.marks = draw("g.marks");
     const labels = draw("g.labels");
-    for (const track of tracks) labels.append(draw("text.track", { x: 4, y: track.top + 12 }, draw("title", {}, this.labelOf(track)), cut(this.labelOf(track), this.left - 66, 7.5)));
+    const room = above ? width - 8 : this.left - lanes - 4;
+    for (const track of tracks) labels.append(draw("text.track", { x: 4, y: track.top + (above ? -4 : 12) }, draw("title", {}, this.labelOf(track)), cut(this.labelOf(track), room, 12, 600)));
     for (const row of this.rows) labels.append(draw("text.lane", { x: this.left - 8, y: row.y + 11, "text-anchor": "end" }, draw("title", {}, row.lane.label), SHORT[row.lane.kind]));
     this.highlight = draw("rect.highlight", { height: LANE });
     const cover = draw("rect.cover", { x: this.left, y: 0, width: Math.max(0, width - 12 - this.left), height: placed.height, pointermove: (event) => this.point(event), pointerleave: () => this.leave() });
@@ -129,7 +133,8 @@ class Timelines {
     for (const tick of this.x.ticks(Math.max(2, Math.floor((this.width - this.left) / 100)))) {
       const at = Math.round(this.x(tick)) + 0.5;
       parts.push(draw("line", { x1: at, x2: at, y1: 19, y2: this.height }));
-      if (at < this.width - 28) parts.push(draw("text", { x: at, y: 14, "text-anchor": "middle" }, String(+(milliseconds ? tick / 1000 : tick).toPrecision(9))));
+      const number = String(+(milliseconds ? tick / 1000 : tick).toPrecision(9));
+      if (at + widthOf(number, 11) / 2 < this.width) parts.push(draw("text", { x: at, y: 14, "text-anchor": "middle" }, number));
     }
     return parts;
   }
@@ -143,7 +148,7 @@ class Timelines {
       const room = Math.min(this.base.range()[1], this.x(level.begin[at] + level.length[at])) - left - 6;
       if (room < 34 || (level.spans && level.spans[at] > 1) || count >= 100) return;
       ++count;
-      marks.push(draw(`text.name.on-${row.lane.kind}`, { x: left + 3, y: row.y + 11 }, cut(shortName(this.view.names[level.name[at]]), room, 6.4)));
+      marks.push(draw(`text.name.on-${row.lane.kind}`, { x: left + 3, y: row.y + 11 }, cut(shortName(this.view.names[level.name[at]]), room, 10.5)));
     });
     return count;
   }
@@ -181,13 +186,15 @@ class Timelines {
     this.highlight.classList.add("on");
   }
 
-  showCursor() {
+  /** `follow` scrolls the page to it. */
+  showCursor(follow = false) {
     if (!this.cursor) return this.highlight.classList.remove("on");
     const row = this.rows[this.cursor.row];
     const level = this.levelOf(row);
     const at = blockAt(level, this.cursor.time, Infinity);
     if (at < 0) return;
     this.mark(row, level, at);
+    if (follow) this.highlight.scrollIntoView({ block: "nearest" });
     const box = this.svg.getBoundingClientRect();
     showTip(box.x + this.x(Math.max(level.begin[at], this.x.domain()[0])), box.y + row.y + 4, blockLines(this.view, row.lane, level, at));
   }
@@ -206,7 +213,7 @@ class Timelines {
     this.cursor.time = level.begin[at] + level.length[at] / 2;
     const [from, to] = this.x.domain();
     if (this.cursor.time < from || this.cursor.time > to) d3.select(this.svg).call(this.zoom.translateTo, this.base(this.cursor.time), 0);
-    this.showCursor();
+    this.showCursor(true);
   }
 
   stepLane(step) {

@@ -12,7 +12,7 @@ const draws = { timelines: timelinesOf, times: timesOf, grid: gridOf, search: se
 function sectionOf(section, document, id) {
   const heading = make("h3", { id }, section.title, section.line ? make("small", {}, ` ${section.line}`) : null);
   const name = `${section.title}-${document.provenance}`.replaceAll(/[^\w-]+/g, "-");
-  return make("section", { "aria-labelledby": id }, heading, ...section.views.map((view) => draws[view.view](view, document.provenance, name)));
+  return make("section", { "aria-labelledby": id }, heading, ...section.views.flatMap((view) => draws[view.view](view, document.provenance, name)));
 }
 
 function documentOf(document, at) {
@@ -62,7 +62,7 @@ function showPage() {
     cancelAnimationFrame(waiting);
     waiting = requestAnimationFrame(() => drawn.forEach((redraw) => redraw(false)));
   });
-  addEventListener("scroll", hideTip, { passive: true });
+  addEventListener("scroll", hideMovedTip, { passive: true });
   document.body.dataset.ready = "true";
 }
 
