@@ -66,6 +66,26 @@ Result<int> port_of(const Lookup& lookup, const Launcher& launcher) {
   return port ? Result<int>(*port + beside) : wrong(name, *said, fmt::format("1 to {}", kMostPort - beside));
 }
 
+struct LaunchedRank {
+  const Launcher* launcher = nullptr;
+  int rank = 0;
+  int size = 1;
+};
+
+/// By the nearest launcher; absent where none has set anything.
+Result<std::optional<LaunchedRank>> own_rank(const Lookup& lookup) {
+  for (const Launcher& launcher : launchers()) {
+    const std::optional<std::string> ranks = lookup(launcher.size);
+    if (!ranks) continue;
+    const std::optional<int> size = number_in(*ranks, 1, kMostRanks);
+    if (!size) return wrong(launcher.size, *ranks, fmt::format("1 to {} ranks", kMostRanks));
+    const Result<int> rank = required(lookup, launcher.rank, *size, launcher, *size);
+    if (!rank) return rank.error();
+    return std::optional(LaunchedRank{&launcher, *rank, *size});
+  }
+  return std::optional<LaunchedRank>();
+}
+
 /// Our own variables are nobody else's: one alone is a mistake.
 Status check_own(const Lookup& lookup) {
   if (!lookup(kRank.name) || lookup(kRanks.name)) return {};
@@ -90,28 +110,27 @@ std::span<const Launcher> launchers() {
 }
 
 Result<std::optional<Place>> place_of(const Lookup& lookup) {
-  if (Status own = check_own(lookup); !own) return own.error();
-  for (const Launcher& launcher : launchers()) {
-    const std::optional<std::string> ranks = lookup(launcher.size);
-    if (!ranks) continue;
-    const std::optional<int> size = number_in(*ranks, 1, kMostRanks);
-    if (!size) return wrong(launcher.size, *ranks, fmt::format("1 to {} ranks", kMostRanks));
-    const Result<int> rank = required(lookup, launcher.rank, *size, launcher, *size);
-    if (!rank) return rank.error();
-    if (*size == 1) return std::optional<Place>();
-    Place place{launcher.name, *rank, *size, 0, "", kDefaultPort};
-    const Result<int> local = local_rank(lookup, launcher, place);
-    if (!local) return local.error();
-    Result<std::string> host = host_of(lookup, launcher, *size);
-    if (!host) return host.error();
-    const Result<int> port = port_of(lookup, launcher);
-    if (!port) return port.error();
-    place.local_rank = *local;
-    place.host = *std::move(host);
-    place.port = *port;
-    return std::optional(std::move(place));
-  }
-  return std::optional<Place>();
+  if (Status good = check_own(lookup); !good) return good.error();
+  const Result<std::optional<LaunchedRank>> own = own_rank(lookup);
+  if (!own) return own.error();
+  if (!*own || (*own)->size == 1) return std::optional<Place>();
+  const auto& [launcher, rank, size] = **own;
+  Place place{launcher->name, rank, size, 0, "", kDefaultPort};
+  const Result<int> local = local_rank(lookup, *launcher, place);
+  if (!local) return local.error();
+  Result<std::string> host = host_of(lookup, *launcher, size);
+  if (!host) return host.error();
+  const Result<int> port = port_of(lookup, *launcher);
+  if (!port) return port.error();
+  place.local_rank = *local;
+  place.host = *std::move(host);
+  place.port = *port;
+  return std::optional(std::move(place));
+}
+
+bool speaks_for_all(const Lookup& lookup) {
+  const Result<std::optional<LaunchedRank>> own = own_rank(lookup);
+  return !own || !*own || (*own)->rank == 0;
 }
 
 std::optional<std::string> first_host(std::string_view list) {

@@ -47,6 +47,10 @@ using Lookup = std::function<std::optional<std::string>(const char* name)>;
 /// Absent where this process is the only one. `invalid_input` in one line that names the variable, its value and what was expected.
 Result<std::optional<Place>> place_of(const Lookup& lookup);
 
+/// Whether this process is to say what all have in common: it is the only one, or rank 0. Variables that contradict each other make
+/// no process another rank.
+bool speaks_for_all(const Lookup& lookup);
+
 /// The first host of Slurm's "node[03-05,7],gpu1"; absent where it is no such list.
 std::optional<std::string> first_host(std::string_view list);
 

@@ -14,6 +14,7 @@
 #include "list_command.hpp"
 #include "plan_command.hpp"
 #include "profile_command.hpp"
+#include "rank_session.hpp"
 #include "report_command.hpp"
 #include "run_command.hpp"
 #include "step_command.hpp"
@@ -82,13 +83,14 @@ int run(int argc, char** argv) {
   app.fallthrough(false);
 
   std::function<int()> chosen;
-  elbowroom::add_list_command(app, chosen);
-  elbowroom::add_plan_command(app, live_device, chosen);
+  std::function<int()> by_one;  // what one process does for all, where a launcher started several
+  elbowroom::add_list_command(app, by_one);
+  elbowroom::add_plan_command(app, live_device, by_one);
   elbowroom::add_bench_command(app, chosen);
   elbowroom::add_tune_command(app, chosen);
-  elbowroom::add_step_command(app, chosen);
-  elbowroom::add_profile_command(app, chosen);
-  elbowroom::add_report_command(app, chosen);
+  elbowroom::add_step_command(app, by_one);
+  elbowroom::add_profile_command(app, by_one);
+  elbowroom::add_report_command(app, by_one);
   const elbowroom::SplitCommandLine split = elbowroom::split_command_line(argc, argv);
   elbowroom::add_run_command(app, split.command, chosen);
   elbowroom::add_launch_command(app, split.command, chosen);
@@ -96,7 +98,9 @@ int run(int argc, char** argv) {
   try {
     app.parse(split.own_arguments, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return show_help(app, error);
+    const bool helps = error.get_exit_code() == 0;
+    if (!elbowroom::speaks_for_all()) return helps ? elbowroom::exit_ok : elbowroom::exit_bad_input;
+    if (helps) return show_help(app, error);
     if (const std::string unknown = unknown_command(app, argc, argv); !unknown.empty()) {
       elbowroom::print_notice(unknown);
       return elbowroom::exit_bad_input;
@@ -104,6 +108,7 @@ int run(int argc, char** argv) {
     complain_of(app, split, error);
     return elbowroom::exit_bad_input;
   }
+  if (by_one) return elbowroom::speaks_for_all() ? by_one() : elbowroom::exit_ok;
   return chosen();
 }
 

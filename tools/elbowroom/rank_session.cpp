@@ -129,6 +129,8 @@ int in_ranks(std::string_view who, CaseOptions& options, const std::function<int
   return leads ? lead(who, **place, credentials, options, work) : serve(who, **place, credentials, options);
 }
 
+bool speaks_for_all() { return ranks::speaks_for_all(variable); }
+
 Result<std::unique_ptr<Backend>> open_on_ranks(const CaseOptions& options, int needed) {
   BackendRequest request = backend_request(options);
   if (options.hub != nullptr) request.options.own_rank = own_rank_of(options.hub->place());

@@ -19,6 +19,9 @@ bool is_one_of_ranks();
 /// says nothing unless it loses it. The exit code.
 int in_ranks(std::string_view who, CaseOptions& options, const std::function<int()>& work);
 
+/// Whether this process is to say what every rank would: it is the only one, or rank 0.
+bool speaks_for_all();
+
 /// What cases of so many ranks run on: what this process opens, and the other ranks' like.
 Result<std::unique_ptr<Backend>> open_on_ranks(const CaseOptions& options, int needed);
 /// The same for the scenario with most GPUs.

@@ -11,12 +11,14 @@ namespace {
 
 using Environment = std::map<std::string, std::string>;
 
-Result<std::optional<Place>> place_in(const Environment& environment) {
-  return place_of([&](const char* name) {
+Lookup variables_of(const Environment& environment) {
+  return [&](const char* name) {
     const auto found = environment.find(name);
     return found == environment.end() ? std::nullopt : std::optional(found->second);
-  });
+  };
 }
+
+Result<std::optional<Place>> place_in(const Environment& environment) { return place_of(variables_of(environment)); }
 
 std::string complaint_of(const Environment& environment) {
   const auto place = place_in(environment);
@@ -102,6 +104,24 @@ TEST(Place, ComplaintsNameVariableValueAndWhatWasExpected) {
        {{"OMPI_COMM_WORLD_SIZE", "8"}, {"OMPI_COMM_WORLD_RANK", "7"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}}},
   };
   for (const auto& [complaint, environment] : cases) EXPECT_EQ(complaint_of(environment), complaint);
+}
+
+TEST(Place, RankZeroAndWhoIsNoOtherRankSpeak) {
+  const auto speaks = [](const Environment& environment) { return speaks_for_all(variables_of(environment)); };
+  EXPECT_TRUE(speaks({}));
+  EXPECT_TRUE(speaks({{"RANK", "3"}}));  // a variable of somebody's shell
+  EXPECT_TRUE(speaks({{"WORLD_SIZE", "1"}, {"RANK", "0"}}));
+  EXPECT_TRUE(speaks({{"WORLD_SIZE", "2"}, {"RANK", "0"}}));
+  EXPECT_FALSE(speaks({{"WORLD_SIZE", "2"}, {"RANK", "1"}}));
+  EXPECT_FALSE(speaks({{"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_PROCID", "1"}, {"SLURM_STEP_NODELIST", "["}}));
+  // Where rank 0 is does not matter here.
+  EXPECT_FALSE(speaks({{"OMPI_COMM_WORLD_SIZE", "8"}, {"OMPI_COMM_WORLD_RANK", "7"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}}));
+  // What cannot be is no rank.
+  EXPECT_TRUE(speaks({{"WORLD_SIZE", "2"}, {"RANK", "2"}}));
+  EXPECT_TRUE(speaks({{"WORLD_SIZE", "2"}}));
+  EXPECT_TRUE(speaks({{"ELBOWROOM_RANKS", "two"}, {"ELBOWROOM_RANK", "1"}}));
+  // The nearest launcher counts.
+  EXPECT_TRUE(speaks({{"WORLD_SIZE", "2"}, {"RANK", "0"}, {"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "3"}}));
 }
 
 TEST(FirstHost, IsTheFirstOfSlurmsList) {
