@@ -11,6 +11,7 @@
 #include "backend/schedule.hpp"
 #include "elbowroom/base/gibibytes.hpp"
 #include "elbowroom/plan/launch_check.hpp"
+#include "model/work_sharing.hpp"
 
 namespace elbowroom::gpu {
 namespace {
@@ -90,13 +91,12 @@ Status OnDevices::build(std::uint64_t seed) {
   Result<std::unique_ptr<StartLine>> start = machine_.platform->start_line(devices);
   if (!start) return start.error();
   start_ = std::move(*start);
+  const std::vector<int> sharing = detail::first_sharing_memory(step_);
   for (const Operation& operation : step_.operations) {
     places_.push_back({computes(operation), {}});
     for (const Group::Member& member : group_of(ranks_of(step_, operation), here_).here)
       places_.back().devices.push_back(member.place);
-    const auto alike =
-        std::ranges::find_if(step_.operations, [&](const Operation& other) { return shares_memory(other, operation); });
-    const auto first = static_cast<std::size_t>(alike - step_.operations.begin());
+    const auto first = static_cast<std::size_t>(sharing[work_index_.size()]);
     work_index_.push_back(first < work_index_.size() ? work_index_[first] : work_.size());
     if (work_index_.back() < work_.size()) continue;
     if (Status added = add_work(operation, seed); !added) return added;

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 #include <utility>
+
+#include "model/work_sharing.hpp"
 
 namespace elbowroom {
 namespace {
@@ -160,13 +163,12 @@ std::optional<Communication> communication_of(const Step& step, const Operation&
 
 Bytes memory_per_device(const Step& step) {
   std::vector<Bytes> sums(static_cast<std::size_t>(step.ranks), Bytes(0));
-  for (auto operation = step.operations.begin(); operation != step.operations.end(); ++operation) {
-    if (std::find_if(step.operations.begin(), operation,
-                     [&](const Operation& other) { return shares_memory(other, *operation); }) != operation) {
-      continue;
-    }
-    const Bytes needed = memory_of(step, *operation);
-    for (const int rank : ranks_of(step, *operation)) sums[static_cast<std::size_t>(rank)] += needed;
+  const std::vector<int> first = detail::first_sharing_memory(step);
+  for (std::size_t at = 0; at < first.size(); ++at) {
+    if (first[at] != static_cast<int>(at)) continue;
+    const Operation& operation = step.operations[at];
+    const Bytes needed = memory_of(step, operation);
+    for (const int rank : ranks_of(step, operation)) sums[static_cast<std::size_t>(rank)] += needed;
   }
   return *std::ranges::max_element(sums);
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "model/work_sharing.hpp"
 #include "plan/site_between.hpp"
 
 namespace elbowroom {
@@ -22,15 +23,17 @@ const Operation& operation_at(const Step& step, int at) { return step.operations
 /// Operations of one side, those of the same work on the same ranks together.
 Kinds kinds_of(const Step& step, bool computing) {
   Kinds kinds;
-  for (int at = 0; at < static_cast<int>(step.operations.size()); ++at) {
-    const Operation& operation = operation_at(step, at);
-    if (computes(operation) != computing) continue;
-    const auto known = std::ranges::find_if(
-        kinds, [&](const std::vector<int>& kind) { return shares_memory(operation_at(step, kind.front()), operation); });
-    if (known != kinds.end())
-      known->push_back(at);
-    else
-      kinds.push_back({at});
+  const std::vector<int> sharing = detail::first_sharing_memory(step);
+  std::vector<std::size_t> kind_of(sharing.size());  // by the first operation of each
+  for (int at = 0; at < static_cast<int>(sharing.size()); ++at) {
+    if (computes(operation_at(step, at)) != computing) continue;
+    const int first = sharing[static_cast<std::size_t>(at)];
+    std::size_t& kind = kind_of[static_cast<std::size_t>(first)];
+    if (first == at) {
+      kind = kinds.size();
+      kinds.emplace_back();
+    }
+    kinds[kind].push_back(at);
   }
   return kinds;
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/mixed_hash.hpp"
 #include "base/text_hash.hpp"
 #include "elbowroom/model/comm_environment.hpp"
 
@@ -136,35 +137,33 @@ std::optional<ProductClass> product_of(const ProfileKey& key) {
 }
 
 std::size_t ProfileKeyHash::operator()(const ProfileKey& key) const {
-  std::size_t hash = 0;
-  const auto mix = [&hash](std::size_t more) { hash = (hash ^ more) * 0x9E3779B97F4A7C15ULL + (hash >> 29); };
-  const auto mix_number = [&mix](auto number) { mix(static_cast<std::size_t>(number)); };
-  mix(std::hash<std::string>{}(key.surroundings.device));
+  detail::MixedHash hash;
+  hash.mix(std::hash<std::string>{}(key.surroundings.device));
   for (const std::optional<std::string>* text : {&key.surroundings.driver, &key.surroundings.comm_library}) {
-    if (*text) mix(std::hash<std::string>{}(**text));
+    if (*text) hash.mix(std::hash<std::string>{}(**text));
   }
   // What is left out here is compared all the same.
-  mix_number(key.surroundings.provenance);
-  mix_number(key.ranks);
+  hash.mix(key.surroundings.provenance);
+  hash.mix(key.ranks);
   if (const auto* step = std::get_if<StepKey>(&key.what)) {
-    mix(step->print);
-    return hash;
+    hash.mix(step->print);
+    return hash.value();
   }
   const auto& pair = std::get<PairKey>(key.what);
-  mix_number(pair.pattern);
+  hash.mix(pair.pattern);
   if (const auto* block = std::get_if<KernelFootprint>(&pair.compute)) {
-    mix_number(block->threads.count());
-    mix_number(block->registers_per_thread.count());
-    mix_number(block->static_shared.count());
-    mix_number(block->dynamic_shared.count());
+    hash.mix(block->threads.count());
+    hash.mix(block->registers_per_thread.count());
+    hash.mix(block->static_shared.count());
+    hash.mix(block->dynamic_shared.count());
   }
-  mix_number(pair.compute_class.exponent);
-  mix_number(pair.collective.op);
-  mix_number(pair.collective.comm_blocks.value_or(Blocks(0)).count());
-  mix_number(pair.collective.root.value_or(0));
-  for (const int share : pair.collective.shares) mix_number(share);
-  mix_number(pair.collective_class.exponent);
-  return hash;
+  hash.mix(pair.compute_class.exponent);
+  hash.mix(pair.collective.op);
+  hash.mix(pair.collective.comm_blocks.value_or(Blocks(0)).count());
+  hash.mix(pair.collective.root.value_or(0));
+  for (const int share : pair.collective.shares) hash.mix(share);
+  hash.mix(pair.collective_class.exponent);
+  return hash.value();
 }
 
 namespace {
