@@ -302,7 +302,7 @@ class CaseRun {
     result.critical_path = yardsticks->critical_path;
     result.hardware_limit = yardsticks->hardware_limit;
     for (std::size_t at = kSequential; at < entries_.size(); ++at) {
-      Result<SchemeResult> scheme = result_of(entries_[at]);
+      Result<SchemeResult> scheme = result_of(entries_[at], *yardsticks);
       if (!scheme) return scheme.error();
       result.results.push_back(std::move(*scheme));
       if (!measurement_.no_record_reason) {
@@ -316,7 +316,7 @@ class CaseRun {
     return detail::summary_on(backend_, entry.times, settings_.seed);
   }
 
-  Result<SchemeResult> result_of(const Entry& entry) const {
+  Result<SchemeResult> result_of(const Entry& entry, const detail::Yardsticks& yardsticks) const {
     const Entry& sequential = entries_[kSequential];
     Result<Summary> time = summary_of(entry);
     if (!time) return time.error();
@@ -327,7 +327,7 @@ class CaseRun {
     result.scheme = entry.label;
     result.plan = entry.plan;
     result.time = *time;
-    result.metrics = overlap_metrics(time->median, reference->median, *measurement_.result.critical_path);
+    result.metrics = yardsticks.metrics(time->median, reference->median);
     if (&entry != &sequential) {
       Result<RatioSummary> ratio = summarize_ratio(entry.times, sequential.times, settings_.seed);
       if (!ratio) return ratio.error();

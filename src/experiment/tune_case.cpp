@@ -191,6 +191,7 @@ class TuneRun {
     if (!yardsticks) return yardsticks.error();
     tuned_.critical_path = yardsticks->critical_path;
     tuned_.hardware_limit = yardsticks->hardware_limit;
+    tuned_.can_overlap = yardsticks->can_overlap;
     if (const auto* scenario = std::get_if<Scenario>(&what_)) {
       tuned_.limited_by = limiting_resource(space_->site(), scenario->compute, tuned_.compute_alone, tuned_.comm_alone);
     }

@@ -11,6 +11,7 @@
 #include "elbowroom/trace/overlap_metrics.hpp"
 #include "plan/candidate_json.hpp"
 #include "plan/overlap_plan_json.hpp"
+#include "report/case_lines.hpp"
 #include "report/energy_json.hpp"
 #include "report/json_values.hpp"
 #include "report/schedule_words.hpp"
@@ -24,6 +25,7 @@ using OrderedJson = nlohmann::ordered_json;
 std::string milliseconds(Microseconds time) { return fmt::format("{:.3f}", time.count() / 1000); }
 
 std::optional<double> efficiency(const TunedCase& tuned) {
+  if (!tuned.can_overlap) return std::nullopt;
   return overlap_metrics(tuned.choice.time, tuned.sequential, tuned.critical_path).overlap_efficiency;
 }
 
@@ -150,9 +152,10 @@ std::string to_table(const TunedCase& tuned, Provenance provenance) {
       text += fmt::format("# refused: {}: {}\n", in_words(measured.candidate.plan), *measured.dropped);
     }
   }
-  text += fmt::format("# afresh: compute alone {} ms, comm alone {} ms, in turn {} ms; critical path {} ms{}\n",
+  text += fmt::format("# afresh: compute alone {} ms, comm alone {} ms, in turn {} ms; critical path {} ms{}{}\n",
                       milliseconds(tuned.compute_alone), milliseconds(tuned.comm_alone), milliseconds(tuned.sequential),
-                      milliseconds(tuned.critical_path), tuned.limited_by.empty() ? "" : "; limited by " + tuned.limited_by);
+                      milliseconds(tuned.critical_path), efficiency(tuned) ? "" : detail::kNoOverlap,
+                      tuned.limited_by.empty() ? "" : "; limited by " + tuned.limited_by);
   if (const std::optional<HardwareLimit>& limit = tuned.hardware_limit) {
     text += fmt::format("# hardware limit {} ms: {}\n", milliseconds(limit->time), in_words(*limit));
   }

@@ -49,17 +49,38 @@ Result<std::vector<Microseconds>> isolated_times(CaseTrials& trials) {
   return times;
 }
 
+/// Sums of the same times in another order differ in their last digits.
+bool is_shorter(Microseconds path, Microseconds in_turn) {
+  constexpr double kRounding = 1e-9;
+  return path < in_turn * (1 - kRounding);
+}
+
+Yardsticks of_scenario(const Scenario& scenario, const DeviceLimits& device, Microseconds compute, Microseconds comm) {
+  const Microseconds path = critical_path(scenario, compute, comm);
+  return {path, hardware_limit(scenario, device, compute, comm), is_shorter(path, compute + comm)};
+}
+
 }  // namespace
+
+OverlapMetrics Yardsticks::metrics(Microseconds time, Microseconds sequential) const {
+  OverlapMetrics metrics = overlap_metrics(time, sequential, critical_path);
+  // What `sequential` takes longer then is the cost of its launches, and no share of that is a share of overlap.
+  if (!can_overlap) metrics.overlap_efficiency.reset();
+  return metrics;
+}
 
 Result<Yardsticks> yardsticks_of(CaseTrials& trials, Microseconds compute, Microseconds comm) {
   if (const auto* scenario = std::get_if<Scenario>(&trials.what())) {
-    return Yardsticks{critical_path(*scenario, compute, comm), hardware_limit(*scenario, trials.device(), compute, comm)};
+    return of_scenario(*scenario, trials.device(), compute, comm);
   }
   const Result<std::vector<Microseconds>> alone = isolated_times(trials);
   if (!alone) return alone.error();
   const Result<Program> program = lower(trials.step(), Order::concurrent, {});
   if (!program) return program.error();
-  Yardsticks yardsticks{critical_path(trials.step(), *program, *alone), std::nullopt};
+  const Result<Program> in_turn = lower(trials.step(), Order::sequential, {});
+  if (!in_turn) return in_turn.error();
+  const Microseconds path = critical_path(trials.step(), *program, *alone);
+  Yardsticks yardsticks{path, std::nullopt, is_shorter(path, critical_path(trials.step(), *in_turn, *alone))};
   if (const std::optional<DeviceRates> rates = rates_of(trials.device())) {
     yardsticks.hardware_limit = hardware_limit(trials.step(), *rates, *alone);
   }

@@ -6,6 +6,7 @@
 #include "elbowroom/base/time.hpp"
 #include "elbowroom/experiment/case_trials.hpp"
 #include "elbowroom/plan/hardware_limit.hpp"
+#include "elbowroom/trace/overlap_metrics.hpp"
 
 namespace elbowroom::detail {
 
@@ -13,6 +14,10 @@ namespace elbowroom::detail {
 struct Yardsticks {
   Microseconds critical_path{0};
   std::optional<HardwareLimit> hardware_limit;  ///< absent: the catalog does not have the device
+  bool can_overlap = true;                      ///< false: the critical path is no shorter than one operation after the other
+
+  /// The members that follow from total times alone.
+  [[nodiscard]] OverlapMetrics metrics(Microseconds time, Microseconds sequential) const;
 };
 
 /// A scenario's launches share both sides' totals, `compute` and `comm`. Of a step each kind of operation is run by itself:

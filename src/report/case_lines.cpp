@@ -38,13 +38,19 @@ std::string state_words(const SchemeResult& result) {
                      range_words(energy.after, &GpuState::sm_mhz), fell, power);
 }
 
+std::string critical_path_words(const CaseResult& result, const TableScale& scale) {
+  if (!result.critical_path) return std::string(kAbsentCell);
+  const bool shared = result.results.empty() || std::ranges::any_of(result.results, [](const SchemeResult& one) {
+                        return one.metrics.overlap_efficiency.has_value();
+                      });
+  return fmt::format("{} {}{}", format_time(*result.critical_path, scale), scale.unit, shared ? "" : kNoOverlap);
+}
+
 }  // namespace
 
 std::string alone_line(const CaseResult& result, const TableScale& scale) {
-  const std::string critical_path =
-      result.critical_path ? fmt::format("{} {}", format_time(*result.critical_path, scale), scale.unit) : std::string(kAbsentCell);
   return fmt::format("alone: compute {}, comm {}; critical path {}", summary_words(result.compute_alone, scale),
-                     summary_words(result.comm_alone, scale), critical_path);
+                     summary_words(result.comm_alone, scale), critical_path_words(result, scale));
 }
 
 std::string limit_line(const HardwareLimit& limit, const TableScale& scale) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "elbowroom/report/result_columns.hpp"
@@ -9,6 +10,9 @@
 
 // Sentences that the text table and the Markdown table share.
 namespace elbowroom::detail {
+
+/// Behind a critical path of which no share can be reached.
+inline constexpr std::string_view kNoOverlap = ", nothing to gain by overlap";
 
 /// "alone: compute 12.345 ms (12.300..12.400), comm 10.100 ms (10.000..10.200); critical path 13.500 ms"
 std::string alone_line(const CaseResult& result, const TableScale& scale);

@@ -65,6 +65,7 @@ struct TunedCase {
   std::vector<MeasuredCandidate> candidates;
   TunerEnding ending = TunerEnding::separated;
   Seconds spent{0};
+  bool can_overlap = true;  ///< false: the critical path is no shorter than one operation after the other
 };
 
 /// Searches; of a step one plan for all of it, which acts where it can (CaseTrials::by_operation). Then fresh interleaved rounds

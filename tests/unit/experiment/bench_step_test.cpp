@@ -3,12 +3,14 @@
 
 #include "elbowroom/experiment/bench_case.hpp"
 #include "elbowroom/report/result_document.hpp"
+#include "elbowroom/report/result_table.hpp"
 #include "unit/experiment/cases.hpp"
 
 namespace elbowroom {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::simulator;
 using testing::small_case;
 
@@ -39,6 +41,31 @@ TEST(BenchStep, TakesTheTimesOfItsScenario) {
     EXPECT_EQ(step.results[at].metrics.overlap_rate, scenario.results[at].metrics.overlap_rate);
   }
   EXPECT_NEAR(*step.critical_path / *scenario.critical_path, 1, 0.01);
+}
+
+// One kernel, then one collective that waits for it: C + M alone and in any schedule. `sequential` takes a launch longer than that,
+// other schemes two, and a share of a launch is none of overlap.
+TEST(BenchStep, AChainHasNoShareOfItsCriticalPath) {
+  Scenario chain = small_case();
+  chain.iterations = 1;
+  for (const Case& what : {Case(chain), Case(step_of(chain))}) {
+    const CaseResult result = benched_case(what, {Scheme::concurrent})->result;
+    EXPECT_NEAR(*result.critical_path / (result.compute_alone->median + result.comm_alone->median), 1, 1e-12);
+    ASSERT_EQ(result.results.size(), 2U);
+    EXPECT_GT(result.results[0].time.median, *result.critical_path);
+    for (const SchemeResult& scheme : result.results) {
+      EXPECT_EQ(scheme.metrics.overlap_efficiency, std::nullopt);
+      EXPECT_TRUE(scheme.metrics.time_ratio);
+    }
+    EXPECT_THAT(to_table(result, Origin()), HasSubstr(", nothing to gain by overlap\n"));
+  }
+  // Without the wait the shorter of both can be hidden.
+  chain.pattern = Pattern::pair;
+  for (const Case& what : {Case(chain), Case(step_of(chain))}) {
+    const CaseResult result = benched_case(what, {Scheme::concurrent})->result;
+    EXPECT_TRUE(result.results[1].metrics.overlap_efficiency);
+    EXPECT_THAT(to_table(result, Origin()), Not(HasSubstr("nothing to gain")));
+  }
 }
 
 TEST(BenchStep, StandsInTheDocumentAsItIs) {

@@ -19,6 +19,7 @@ namespace {
 using testing::ample;
 using testing::go_on;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::simulator;
 using testing::small_case;
 using ::testing::StartsWith;
@@ -50,6 +51,21 @@ TEST(TuneStep, ChoosesWhatItsScenarioDoes) {
   EXPECT_EQ(step.choice.time, scenario.choice.time);
   EXPECT_FALSE(step.acts_on);
   EXPECT_FALSE(step.choice.made_for);
+}
+
+TEST(TuneStep, AChainHasNoShareOfItsCriticalPath) {
+  const std::unique_ptr<Backend> backend = simulator();
+  Scenario chain = small_case();
+  chain.iterations = 1;
+  for (const Case& what : {Case(chain), Case(step_of(chain))}) {
+    const TunedCase found = tuned(*backend, what);
+    EXPECT_GT(found.sequential, found.critical_path) << "by a launch";
+    EXPECT_FALSE(found.can_overlap);
+    const std::string table = to_table(found, Provenance::simulated);
+    EXPECT_THAT(table, HasSubstr(", nothing to gain by overlap"));
+    EXPECT_THAT(table, Not(HasSubstr("% of the critical path")));
+    EXPECT_THAT(to_json(Origin(), {}, {found}), HasSubstr("\"overlap_efficiency\": null"));
+  }
 }
 
 TEST(TuneStep, IsNoSlowerThanTheBestBaselineAndSaysWhereItActs) {
