@@ -3,9 +3,9 @@
 # machine with one GPU both ranks share it: what is shown then is that it works; times say nothing.
 # Binaries are taken from build/gpu (made by scripts/gpu/collect.sh) or from build/release.
 #   usage: scripts/gpu/two_nodes.sh OUT STEP...
-#   steps: bench step steps torchrun tune plain run own-memory one-run programs; `steps` verifies training steps of every kind, small ones;
+#   steps: bench step steps torchrun tune plain run own-memory one-run each-run programs; `steps` verifies training steps of every kind, small ones;
 #   `programs` runs those of examples/programs, small ones, plain and under `elbowroom run`, and compares their results bit by bit; `one-run` has
-#   both nodes under one `elbowroom run`, with a budget of blocks that their ranks agree on
+#   both nodes under one `elbowroom run`, `each-run` each rank under its own: with a budget of blocks that they have to agree on
 #   STEP_SECONDS (100) bounds each.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -70,6 +70,11 @@ done
 for node in "${nodes[@]}"; do wait "$node" || code=$?; done
 tail -n 25 "$OUT/$name"-[01].log
 exit $code
+TEXT
+# rank.sh COMMAND...: one rank of a PyTorch program, by what `elbowroom launch` says.
+cat >"$out/rank.sh" <<'TEXT'
+export RANK=$ELBOWROOM_RANK WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=$PORT
+exec "${@//@/$RANK}"
 TEXT
 # steps.sh: a line for each training step: its name and whether each scheme ran and verified.
 cat >"$out/steps.sh" <<'TEXT'
@@ -147,6 +152,8 @@ port=29600
 for step in "$@"; do
   export PORT=$((++port))
   launch=("$bin/elbowroom" launch -n 2 --nodes 2 -- "$bin/elbowroom")
+  ranks=("$bin/elbowroom" launch -n 2 --nodes 2 -- bash "$out/rank.sh")
+  budget=(--no-memory --set budget=1 --verbose)
   schemes=sequential,concurrent,priority,shaped_priority,comm_blocks_only,copy_engine
   case $step in
     bench) check bench "${launch[@]}" bench --backend cuda --scenario "$out/case.json" --scheme $schemes --trials 5 --timeout 40 --json "$out/bench.json" --trace "$out/trace" ;;
@@ -158,10 +165,10 @@ for step in "$@"; do
     plain) check plain bash "$out/programs.sh" shared plain env ;;
     run) check run bash "$out/programs.sh" shared run "$bin/elbowroom" run --no-memory --verbose --report "$out/run-@.json" -- ;;
     programs) STEP_SECONDS=${STEP_SECONDS:-400} check programs bash "$out/all.sh" ;;
-    one-run) MASTER_ADDR=127.0.0.1 MASTER_PORT=$PORT check one-run "$bin/elbowroom" run --no-memory --set budget=2 --verbose --report "$out/one-run.json" -- \
-      "$bin/elbowroom" launch -n 2 --nodes 2 -- python3 ${PROGRAM/ --deterministic/} ;;
+    one-run) check one-run "$bin/elbowroom" run "${budget[@]}" --report "$out/one-run.json" -- "${ranks[@]}" python3 $PROGRAM ;;
+    each-run) check each-run "${ranks[@]}" "$bin/elbowroom" run "${budget[@]}" --report "$out/each-run-@.json" -- python3 $PROGRAM ;;
     own-memory) check own-memory bash "$out/programs.sh" own own "$bin/elbowroom" run --no-memory --verbose --report "$out/own-@.json" -- ;;
-    *) echo "two_nodes.sh: '$step', expected one of bench step steps torchrun tune plain run own-memory one-run programs" >&2; exit 2 ;;
+    *) echo "two_nodes.sh: '$step', expected one of bench step steps torchrun tune plain run own-memory one-run each-run programs" >&2; exit 2 ;;
   esac
 done
 exit "$failed"
