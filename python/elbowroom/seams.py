@@ -5,11 +5,18 @@ lacks one is left as it is, and the record says which.
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from types import ModuleType
 from typing import Any
 
 from elbowroom import buckets, compression, division, placement, record, scaled_copy, staging, unsharded
+
+# FSDP2's private attributes that are read or set here, in `staging` and in `division`. Another PyTorch may have them in another way.
+OF_GROUPS = ("fsdp_params", "mesh_info", "device", "gradient_divide_factor", "force_sum_reduction_for_comms", "_orig_dtype", "_reduce_dtype",
+             "_all_gather_comm", "_reduce_scatter_comm", "_all_gather_process_group", "_reduce_scatter_process_group", "_all_reduce_hook")
+OF_STATES = ("_state_ctx",)
+OF_PARAMETERS = ("offload_to_cpu",)
 
 _installed: set[str] = set()
 _optimizer_states = False  # whether an optimizer of PyTorch's has made a step
@@ -83,6 +90,15 @@ def _send_placed_copies(torch: Any) -> None:
     torch.distributed._register_comm_hook = _register_comm_hook
 
 
+def _lacking(kind: Any, names: tuple[str, ...]) -> list[str]:
+    """Which of these attributes a class never speaks of. All of them where its text is not there."""
+    try:
+        text = inspect.getsource(kind)
+    except (OSError, TypeError):
+        text = ""
+    return [f"{getattr(kind, '__name__', kind)}.{name}" for name in names if not re.search(rf"\bself\.{name}\b|\bdef {name}\b", text)]
+
+
 def install_fsdp2(module: ModuleType) -> None:
     """`module` is torch.distributed.fsdp._fully_shard._fsdp_state."""
     torch = sys.modules["torch"]
@@ -92,8 +108,13 @@ def install_fsdp2(module: ModuleType) -> None:
     group, state = getattr(module, "FSDPParamGroup", None), getattr(module, "FSDPState", None)
     gather, scatter = (getattr(collectives, name, None) for name in ("DefaultAllGather", "DefaultReduceScatter"))
     forward = getattr(state, "_root_pre_forward", None)
-    if None in (group, gather, scatter, forward) or "force_sum_reduction_for_comms" not in inspect.getsource(group.__init__):
+    if None in (group, gather, scatter, forward):
         record.refuse_all(f"FSDP2: PyTorch {torch.__version__} has no staging buffers of a caller's")
+        return
+    parameter = getattr(sys.modules.get("torch.distributed.fsdp._fully_shard._fsdp_param"), "FSDPParam", None)
+    lacking = _lacking(group, OF_GROUPS) + _lacking(state, OF_STATES) + _lacking(parameter, OF_PARAMETERS)
+    if lacking:
+        record.refuse_all(f"FSDP2: PyTorch {torch.__version__} lacks {', '.join(lacking)}")
         return
     placed_gather, placed_scatter = staging.gather_class(torch, gather), staging.scatter_class(torch, scatter)
     _divide_in_copies(torch, collectives, group)

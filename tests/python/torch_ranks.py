@@ -227,6 +227,8 @@ def ddp(model: torch.nn.Module) -> torch.nn.Module:
 def fsdp2(model: torch.nn.Module) -> torch.nn.Module:
     if "plain" not in WORDS and "FSDP2" not in seams._installed:
         state = install("torch.distributed.fsdp._fully_shard._fsdp_state", "install_fsdp2")
+        if record.as_document()["refused"]:
+            return fsdp2_kinds.sharded(model, WORDS)
         # The seam leaves groups on CPUs alone, so the last step is done by hand.
         collectives = sys.modules["torch.distributed.fsdp._fully_shard._fsdp_collectives"]
         gather = staging.gather_class(torch, collectives.DefaultAllGather)
@@ -277,7 +279,7 @@ def run() -> None:
     digest = hashlib.sha256(b"".join(parameter.detach().numpy().tobytes() for parameter in whole)).hexdigest()
     if dist.get_rank() == 0:
         gradients = {parameter.grad.untyped_storage().data_ptr() for parameter in model.parameters()} if KIND == "ddp" else set()
-        said = {"digest": digest, "events": EVENTS, "buffers": record.as_document()["buffers"], "storages": len(gradients)}
+        said = {"digest": digest, "events": EVENTS, "storages": len(gradients)} | record.as_document()
         print(json.dumps(said), flush=True)
 
 

@@ -100,6 +100,16 @@ class DdpTest(unittest.TestCase):
 
 
 class Fsdp2Test(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        """A PyTorch whose FSDP2 has other insides than are known is left as it is, with the reason."""
+        said = launch("fsdp2", "plain+default", "default")
+        refused = said["default"]["refused"]
+        if refused:
+            assert said["default"]["digest"] == said["plain+default"]["digest"], said
+            assert not said["default"]["buffers"] and "lacks" in refused[0], refused
+            raise unittest.SkipTest(refused[0])
+
     def test_buffers_move_at_the_third_step_and_results_stay(self) -> None:
         cases = ("default", "mixed", "accumulate")
         said = launch("fsdp2", *(f"plain+{case}" for case in cases), *cases)
