@@ -8,16 +8,16 @@
 #include "backend_sim/performance.hpp"
 #include "backend_sim/run_noise.hpp"
 #include "backend_sim/sim_workload.hpp"
+#include "base/most_ranks.hpp"
 #include "elbowroom/base/environment.hpp"
 #include "elbowroom/base/gibibytes.hpp"
 #include "elbowroom/model/device_catalog.hpp"
-#include "model/step_limits.hpp"
 
 namespace elbowroom::sim {
 namespace {
 
 // As many as a step has ranks: all are equal, and equal ranks cost no more than one.
-constexpr int kDeviceCount = detail::kMostRanks;
+constexpr int kDeviceCount = kMostRanks;
 constexpr const char* kDefaultDevice = "h200";
 constexpr const char* kModelVersion = "3";
 

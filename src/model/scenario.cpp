@@ -9,9 +9,9 @@
 #include <utility>
 #include <variant>
 
+#include "base/most_ranks.hpp"
 #include "elbowroom/model/collective_facts.hpp"
 #include "model/scenario_limits.hpp"
-#include "model/step_limits.hpp"
 #include "model/work_rules.hpp"
 
 namespace elbowroom {
@@ -163,9 +163,7 @@ Status validate_name(std::string_view name, const std::string& field) {
 
 Status validate(const Scenario& scenario) {
   if (Status named = detail::validate_name(scenario.name, "name"); !named) return named;
-  if (scenario.gpus < 2 || scenario.gpus > detail::kMostRanks) {
-    return bad("gpus", scenario.gpus, fmt::format("2 to {}", detail::kMostRanks));
-  }
+  if (scenario.gpus < 2 || scenario.gpus > kMostRanks) { return bad("gpus", scenario.gpus, fmt::format("2 to {}", kMostRanks)); }
   if (scenario.iterations < 1 || scenario.iterations > 10'000) return bad("iterations", scenario.iterations, "1 to 10000");
   if (Status compute = detail::validate(scenario.compute); !compute) return compute;
   return detail::validate(scenario.collective, scenario.gpus);

@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/most_ranks.hpp"
 #include "elbowroom/model/scenario.hpp"
 #include "model/json_document.hpp"
 #include "model/json_fields.hpp"
 #include "model/scenario_words.hpp"
-#include "model/step_limits.hpp"
 #include "model/work_json.hpp"
 
 namespace elbowroom {
@@ -25,7 +25,7 @@ Result<Scenario> read_scenario(const json& document, const std::string& source) 
   fields.word<std::string_view>("schema", is_schema, fmt::format("\"{}\"", kScenarioSchema), kScenarioSchema);
   Scenario scenario;
   scenario.name = fields.text("name");
-  scenario.gpus = static_cast<int>(fields.integer("gpus", 2, detail::kMostRanks));
+  scenario.gpus = static_cast<int>(fields.integer("gpus", 2, kMostRanks));
   scenario.iterations = static_cast<int>(fields.integer("iterations", 1, 10'000));
   scenario.pattern = fields.word("pattern", detail::word_of(detail::kPatterns), "\"pipeline\" or \"pair\"", Pattern::pipeline);
   const json* compute = detail::object_member(fields, "compute");

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/most_ranks.hpp"
 #include "elbowroom/model/size.hpp"
 #include "elbowroom/model/step.hpp"
 #include "model/json_document.hpp"
@@ -101,7 +102,7 @@ class OperationReader {
     for (const auto& [name, coordinate] : at->items()) {
       const int axis = index_of(step_.mesh, json(name));
       if (axis < 0) return wrong("at", json(name), "an axis of the mesh");
-      if (!is_count(coordinate, detail::kMostRanks)) return wrong("at." + name, coordinate, "a coordinate from 0");
+      if (!is_count(coordinate, kMostRanks)) return wrong("at." + name, coordinate, "a coordinate from 0");
       operation.at.push_back({axis, coordinate.get<int>()});
     }
     std::ranges::sort(operation.at, {}, &Coordinate::axis);
@@ -139,8 +140,8 @@ class OperationReader {
 
   Status read_transfer(const json& object, Operation& operation) {
     SendRecv transfer;
-    transfer.from = static_cast<int>(fields_.integer("from", 0, detail::kMostRanks));
-    transfer.to = static_cast<int>(fields_.integer("to", 0, detail::kMostRanks));
+    transfer.from = static_cast<int>(fields_.integer("from", 0, kMostRanks));
+    transfer.to = static_cast<int>(fields_.integer("to", 0, kMostRanks));
     JsonFields inner(object, path_ + "send_recv.", source_);
     transfer.bytes = inner.size("bytes");
     transfer.dtype = detail::read_dtype(inner);
@@ -209,11 +210,11 @@ Status read_mesh(const json& mesh, std::string_view text, const std::string& sou
   std::int64_t product = 1;
   const ordered_json document = ordered_json::parse(text, nullptr, false);
   for (const auto& [name, size] : document["mesh"].items()) {
-    if (!is_count(json(size), detail::kMostRanks) || size.get<int>() < 1) {
-      return wrong(source, "mesh." + shown(json(name)), json(size), fmt::format("a whole number from 1 to {}", detail::kMostRanks));
+    if (!is_count(json(size), kMostRanks) || size.get<int>() < 1) {
+      return wrong(source, "mesh." + shown(json(name)), json(size), fmt::format("a whole number from 1 to {}", kMostRanks));
     }
     step.mesh.push_back({name, size.get<int>()});
-    product = std::min<std::int64_t>(product * size.get<int>(), detail::kMostRanks + 1);
+    product = std::min<std::int64_t>(product * size.get<int>(), kMostRanks + 1);
   }
   step.ranks = static_cast<int>(product);
   return {};
@@ -227,7 +228,7 @@ Status read_groups(const json& groups, const std::string& source, Step& step) {
     JsonFields fields(groups[at], path + ".", source);
     Group group{fields.text("name"), {}};
     const json* ranks = fields.member("ranks");
-    const auto is_rank = [](const json& rank) { return is_count(rank, detail::kMostRanks); };
+    const auto is_rank = [](const json& rank) { return is_count(rank, kMostRanks); };
     if (ranks == nullptr || !ranks->is_array() || !std::ranges::all_of(*ranks, is_rank)) {
       return wrong(source, path + ".ranks", ranks == nullptr ? json() : *ranks, "a list of ranks");
     }
@@ -266,7 +267,7 @@ Result<Step> read_step(const json& document, std::string_view text, const std::s
   const json* mesh = fields.member("mesh");
   const json* groups = fields.member("groups");
   const json* operations = fields.member("operations");
-  if (mesh == nullptr) step.ranks = static_cast<int>(fields.integer("ranks", 1, detail::kMostRanks));
+  if (mesh == nullptr) step.ranks = static_cast<int>(fields.integer("ranks", 1, kMostRanks));
   if (operations == nullptr) fields.reject("operations", "missing", "a list of operations");
   if (Status finished = fields.finish(); !finished) return finished.error();
   if (mesh != nullptr && groups != nullptr) return wrong(source, "groups", *groups, "none beside a mesh");

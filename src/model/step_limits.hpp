@@ -7,7 +7,6 @@
 
 namespace elbowroom::detail {
 
-inline constexpr int kMostRanks = 4'096;
 inline constexpr int kMostRepeats = 10'000;
 inline constexpr std::size_t kMostOperations = 16'384;
 /// Operations times repeats: what a program of them stays small with.

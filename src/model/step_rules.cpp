@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/most_ranks.hpp"
 #include "elbowroom/model/step.hpp"
 #include "model/step_limits.hpp"
 #include "model/work_rules.hpp"

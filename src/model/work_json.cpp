@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/most_ranks.hpp"
 #include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/model/size.hpp"
 #include "model/scenario_limits.hpp"
 #include "model/scenario_words.hpp"
-#include "model/step_limits.hpp"
 
 namespace elbowroom::detail {
 namespace {

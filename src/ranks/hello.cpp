@@ -1,6 +1,6 @@
 #include "ranks/hello.hpp"
 
-#include "ranks/place.hpp"
+#include "base/most_ranks.hpp"
 #include "ranks/wire.hpp"
 
 namespace elbowroom::ranks {

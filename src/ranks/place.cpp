@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/most_ranks.hpp"
 #include "elbowroom/base/environment.hpp"
 
 namespace elbowroom::ranks {

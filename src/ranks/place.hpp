@@ -26,7 +26,6 @@ struct Launcher {
 std::span<const Launcher> launchers();
 
 inline constexpr int kDefaultPort = 29417;
-inline constexpr int kMostRanks = 4096;
 inline constexpr std::string_view kLoopback = "127.0.0.1";
 
 /// Which of several processes this one is, and where rank 0 is met.

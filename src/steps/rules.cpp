@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/most_ranks.hpp"
 #include "model/step_limits.hpp"
 #include "steps/local_shape.hpp"
 #include "steps/pipeline_schedule.hpp"
@@ -74,7 +75,7 @@ Status check_all(const std::vector<Multiple>& numbers) {
 Status check_ranges(const TransformerStep& request) {
   const Decoder& decoder = request.decoder;
   const Parallelism& parallel = request.parallel;
-  const int most = detail::kMostRanks;
+  const int most = kMostRanks;
   return check_all(std::vector<Whole>{{"layers", decoder.layers, 1, kMostLayers},
                                       {"hidden", decoder.hidden, kProductSide, kLongest},
                                       {"ffn", decoder.ffn, kProductSide, kLongest},
@@ -97,8 +98,8 @@ Status check_ranks(const Parallelism& parallel) {
   std::int64_t ranks = 1;
   for (const int size : {parallel.dp, parallel.fsdp, parallel.tp, parallel.pp, parallel.ep}) {
     ranks *= size;
-    if (ranks > detail::kMostRanks) {
-      return invalid_input(fmt::format("--dp, --fsdp, --tp, --pp, --ep: more than {} ranks in all", detail::kMostRanks));
+    if (ranks > kMostRanks) {
+      return invalid_input(fmt::format("--dp, --fsdp, --tp, --pp, --ep: more than {} ranks in all", kMostRanks));
     }
   }
   if (ranks > 1) return {};

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/most_ranks.hpp"
 #include "console.hpp"
 #include "elbowroom/model/case.hpp"
 #include "elbowroom/model/device_catalog.hpp"
-#include "model/step_limits.hpp"
 #include "number_of.hpp"
 #include "output.hpp"
 
@@ -31,8 +31,8 @@ Status check(const CaseOptions& options) {
 Error of_option(const Error& error) { return {error.kind, "--" + error.message}; }
 
 Status check_gpus(const CaseOptions& options) {
-  if (!options.gpus || (*options.gpus >= 2 && *options.gpus <= detail::kMostRanks)) return {};
-  return invalid_input(fmt::format("-g: {}, expected 2 to {}", *options.gpus, detail::kMostRanks));
+  if (!options.gpus || (*options.gpus >= 2 && *options.gpus <= kMostRanks)) return {};
+  return invalid_input(fmt::format("-g: {}, expected 2 to {}", *options.gpus, kMostRanks));
 }
 
 /// The document says how many ranks there are.

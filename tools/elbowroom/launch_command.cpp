@@ -5,10 +5,10 @@
 #include <memory>
 #include <string_view>
 
+#include "base/most_ranks.hpp"
 #include "console.hpp"
 #include "exit_code.hpp"
 #include "rank_processes.hpp"
-#include "ranks/place.hpp"
 
 namespace elbowroom {
 namespace {
@@ -16,8 +16,8 @@ namespace {
 constexpr std::string_view kLaunch = "elbowroom launch";
 
 int launch(int ranks, int nodes, const std::optional<std::vector<std::string>>& command) {
-  if (ranks < 1 || ranks > ranks::kMostRanks)
-    return complain(kLaunch, invalid_input(fmt::format("-n: {}, expected 1 to {}", ranks, ranks::kMostRanks)));
+  if (ranks < 1 || ranks > kMostRanks)
+    return complain(kLaunch, invalid_input(fmt::format("-n: {}, expected 1 to {}", ranks, kMostRanks)));
   if (nodes < 1 || ranks % nodes != 0)
     return complain(kLaunch, invalid_input(fmt::format("--nodes: {}, expected a divisor of {} (ranks)", nodes, ranks)));
   if (!command || command->empty()) return complain(kLaunch, invalid_input("no command, expected one after --"));
