@@ -51,7 +51,7 @@ int main() {
   const Folder folder;
   const std::string profile = folder.path / "choices.profile";
   TuneSettings tune_settings;
-  tune_settings.tuner.budget = std::chrono::seconds(10);
+  tune_settings.tuner.time_limit = std::chrono::seconds(10);
   tune_settings.tuner.most_candidates = 6;  // of the 24 that a search may measure
   const Result<TunedCase> tuned = tune(**backend, scenario, tune_settings, profile);
   if (!tuned) return fail(tuned.error());

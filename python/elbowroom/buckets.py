@@ -13,7 +13,7 @@ from typing import Any
 from elbowroom import placement, record
 from elbowroom.lifetime import Lifetime
 from elbowroom.segment import LEAST_TOTAL, Segment
-from elbowroom.windows import Unusable
+from elbowroom.registrations import Unusable
 
 
 VIEWS_VARIABLE = "ELBOWROOM_RUN_GRADIENT_VIEWS"  # set by `elbowroom run --gradient-views`

@@ -14,7 +14,7 @@ from elbowroom import placement, record
 from elbowroom.lifetime import Lifetime
 from elbowroom.places import Place, aligned, check_tensors
 from elbowroom.segment import LEAST_TOTAL, Segment, check_peak
-from elbowroom.windows import Unusable
+from elbowroom.registrations import Unusable
 
 HOOKS = "torch.distributed.algorithms.ddp_comm_hooks.default_hooks"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from elbowroom import board, record
 from elbowroom.agreement import Agreement
-from elbowroom.windows import Unusable, Windows, choose_blocks
+from elbowroom.registrations import Unusable, Registrations, choose_blocks
 
 MOST_CHANGES = 2  # registrations in one process group; none after a set was given back
 
@@ -18,7 +18,7 @@ MOST_CHANGES = 2  # registrations in one process group; none after a set was giv
 class Held:
     """Registered segments, and the page by which their ranks give them back together."""
 
-    windows: Windows
+    registrations: Registrations
     segments: list[Any]
     board: board.Board | None
 
@@ -55,16 +55,16 @@ class GroupPlacement:
     def place(self, entry: record.Entry, segments: list[Any], layout: Any, problem: str, boundary: int = 0) -> Held | None:
         """Registers `segments`, unless some rank has a problem or another layout; then nobody does, and `entry` says why."""
         page = self._page()
-        windows, facts = self._facts(segments, layout, problem)
+        registrations, facts = self._facts(segments, layout, problem)
         refusal = self._agreement.refusal(facts | self._position(boundary))
         held = None
         if not refusal:
-            held = Held(windows, segments, self._board(page))
-            refusal = self._agreement.refusal({"reason": self._registered(windows, segments)})
+            held = Held(registrations, segments, self._board(page))
+            refusal = self._agreement.refusal({"reason": self._registered(registrations, segments)})
         board.remove_page(page)
         if refusal:
-            if windows is not None:
-                windows.deregister()
+            if registrations is not None:
+                registrations.deregister()
             entry.state, entry.reason = "refused", refusal
             held = None
         else:
@@ -108,13 +108,13 @@ class GroupPlacement:
         if refusal:
             entry.reason = f"not given back ({reason}): {refusal}"
             return False
-        held.windows.deregister()
+        held.registrations.deregister()
         self._held.remove(held)
         self._changes = MOST_CHANGES
         entry.state, entry.reason = "given back", reason
         return True
 
-    def _facts(self, segments: list[Any], layout: Any, problem: str) -> tuple[Windows | None, dict[str, Any]]:
+    def _facts(self, segments: list[Any], layout: Any, problem: str) -> tuple[Registrations | None, dict[str, Any]]:
         facts = {
             "host": f"{socket.gethostname()} {os.environ.get('NCCL_HOSTID', '')}".strip(),
             "torch": str(self._torch.__version__),
@@ -122,25 +122,25 @@ class GroupPlacement:
             "layout": layout,
             "reason": problem,
         }
-        windows = None
+        registrations = None
         try:
             if not problem and self._changes >= MOST_CHANGES:
                 raise Unusable(f"the process group has had {MOST_CHANGES} registrations, or gave one back")
             if not problem:
                 backend = self._backend()
-                windows = Windows(self._torch, backend)
+                registrations = Registrations(self._torch, backend)
                 facts["blocks"] = choose_blocks(backend)
-                facts["mapped"] = [windows.mapped_bytes(segment.address) for segment in segments]
+                facts["mapped"] = [registrations.mapped_bytes(segment.address) for segment in segments]
         except Exception as error:
             facts["reason"] = str(error)
-        return windows, facts
+        return registrations, facts
 
-    def _registered(self, windows: Windows, segments: list[Any]) -> str:
+    def _registered(self, registrations: Registrations, segments: list[Any]) -> str:
         """Empty, or why this rank could not."""
         try:
             self._torch.cuda.current_stream().synchronize()
             for segment in segments:
-                windows.register(segment.address, segment.size)
+                registrations.register(segment.address, segment.size)
         except Exception as error:
             return str(error)
         return ""
@@ -152,7 +152,7 @@ class GroupPlacement:
         """
         if self._torch.cuda.current_stream().query():
             for held in self._held:
-                held.windows.deregister()
+                held.registrations.deregister()
         self._held.clear()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Any
 
-from elbowroom.windows import Unusable
+from elbowroom.registrations import Unusable
 
 ALIGNMENT = 1 << 16
 MOST_GATHERS = 4

@@ -81,7 +81,7 @@ def write() -> None:
 
 
 def _forget() -> None:
-    """A forked process, say a data loader's, has none of its parent's windows."""
+    """A forked process, say a data loader's, has none of its parent's registrations."""
     _record.pid, _record.entries, _record.notes = os.getpid(), [], []
 
 

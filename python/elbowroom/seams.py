@@ -206,7 +206,7 @@ def _note_optimizer(*unused: Any) -> None:
 
 
 def _close_before_destruction(torch: Any) -> None:
-    """Windows go before their communicator does. Both names of the function are the program's."""
+    """Registrations go before their communicator does. Both names of the function are the program's."""
     if "destroy_process_group" in _installed:
         return
     _installed.add("destroy_process_group")

@@ -10,7 +10,7 @@ import ctypes
 from collections.abc import Iterator
 from typing import Any
 
-from elbowroom.windows import Unusable
+from elbowroom.registrations import Unusable
 
 MIB = 1 << 20
 LEAST_TOTAL = 8 * MIB  # of a set's buffers; below there is nothing to gain

@@ -2,7 +2,7 @@
 
 Gathers and the inputs of scatters take places in turn, as their order in the program has it: NCCL's kernels want the same offset on all
 ranks, and what is free at the moment may differ between ranks. The result of a scatter is written by its own rank alone, so its
-place is that rank's affair; NCCL only wants it inside a window on all ranks.
+place is that rank's affair; NCCL only wants it inside registered memory on all ranks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from elbowroom.host_lead import HostLead
 from elbowroom.lifetime import Lifetime
 from elbowroom.places import Places, Seen, check_tensors, numel, total_bytes
 from elbowroom.segment import LEAST_TOTAL, Segment, check_peak
-from elbowroom.windows import Unusable
+from elbowroom.registrations import Unusable
 
 UNHURRIED = 32  # root forwards after which a program without an optimizer of PyTorch's is taken for settled
 
@@ -276,7 +276,7 @@ def scatter_class(torch: Any, plain: type) -> type:
             return place.hand_out(count, dtype)
 
         def _result(self, count: int, dtype: Any) -> Any:
-            """None: ordinary memory. With a placed input NCCL still writes to a window, the same way on all ranks."""
+            """None: ordinary memory. With a placed input NCCL still writes to registered memory, the same way on all ranks."""
             staging, size = self._staging, count * dtype.itemsize
             stays = result_stays(self._owner(), dtype)
             if staging.watching:

@@ -1,7 +1,7 @@
 """FSDP2's gathers straight into the parameters.
 
 FSDP2 gathers a layer into one flat buffer and copies that into the parameters. Here each parameter is gathered where it is read, by one group
-of all-gathers. The parameters lie in two slots that take turns, each a window of NCCL's. Which gather takes which slot depends on the
+of all-gathers. The parameters lie in two slots that take turns, each registered with NCCL. Which gather takes which slot depends on the
 program alone, so it is the same on all ranks. What has no slot is gathered by FSDP2 as ever.
 """
 
@@ -18,7 +18,7 @@ from typing import Any
 
 from elbowroom import record
 from elbowroom.segment import LARGE_BLOCK, Segment, check_peak
-from elbowroom.windows import Unusable
+from elbowroom.registrations import Unusable
 
 GROUPS = "torch.distributed.fsdp._fully_shard._fsdp_param_group"
 GATHER, COPY_OUT = "foreach_all_gather", "foreach_all_gather_copy_out"
@@ -105,7 +105,7 @@ class Views:
 
 
 class Slot:
-    """Memory in a window for the parameters of one group at a time: a flat buffer of the small ones, then the others one behind another."""
+    """Registered memory for the parameters of one group at a time: a flat buffer of the small ones, then the others one behind another."""
 
     def __init__(self, torch: Any, allocator: Any, first: int, size: int, turns: Iterator[int]) -> None:
         self._torch, self._turns = torch, turns

@@ -219,7 +219,7 @@ def fails_on_one_rank() -> list[Training]:
 
         return register
 
-    with replaced("windows", "Windows.register", failing):
+    with replaced("registrations", "Registrations.register", failing):
         training = ddp()
         training.run()
     return [training]

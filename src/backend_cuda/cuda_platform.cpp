@@ -18,10 +18,10 @@
 namespace elbowroom::cuda {
 namespace {
 
-/// Whether collectives can use windows of memory that all ranks know.
-Status windows_of_memory(const gpu::CommLibrary& nccl) {
+/// Whether collectives can use memory that all ranks know.
+Status symmetric_memory(const gpu::CommLibrary& nccl) {
   if (Status allowed = peers_allowed(); !allowed) return allowed;
-  if (nccl.has_windows()) return {};
+  if (nccl.has_symmetric_memory()) return {};
   return unavailable(fmt::format("NCCL {} has no such collectives, expected 2.28 or later", nccl.version()));
 }
 
@@ -59,7 +59,7 @@ Result<std::unique_ptr<gpu::StartLine>> CudaPlatform::start_line(const std::vect
 Capabilities CudaPlatform::capabilities(const gpu::CommLibrary& comm) const {
   Capabilities can = capabilities_of(devices().front().limits);
   can.begun_events = launches_observed_;
-  can.symmetric = can.copy_engines = windows_of_memory(comm);
+  can.symmetric = can.copy_engines = symmetric_memory(comm);
   return can;
 }
 

@@ -14,7 +14,7 @@
 namespace elbowroom::cuda {
 namespace {
 
-/// The catalog's name for a marketing name: the entry whose name is a word of it ("NVIDIA H200" -> "h200"); else the
+/// The catalog's name for a marketing name: the entry whose name is a word of it ("NVIDIA H200" -> "h200"). Otherwise the
 /// architecture, so that figures of an unlisted device are never filed under a listed one.
 std::string catalog_name(const cudaDeviceProp& properties, const std::string& architecture) {
   std::string word;
@@ -47,7 +47,7 @@ DeviceLimits limits_of(const cudaDeviceProp& properties) {
   limits.shared_per_block = Bytes(static_cast<std::int64_t>(properties.sharedMemPerBlockOptin));
   limits.shared_reserved_per_block = Bytes(static_cast<std::int64_t>(properties.reservedSharedMemPerBlock));
   // No attribute tells these; they have been the same on every architecture since sm_70.
-  limits.partitions = 4;
+  limits.sub_partitions = 4;
   limits.register_granule = Registers(256);
   limits.max_registers_per_thread = Registers(255);
   limits.shared_granule = Bytes(128);
@@ -60,7 +60,7 @@ std::string bus_id(const cudaDeviceProp& properties) {
   return fmt::format("{:04x}:{:02x}:{:02x}.0", properties.pciDomainID, properties.pciBusID, properties.pciDeviceID);
 }
 
-/// What the environment tells NCCL and CUDA shapes the figures as much as their versions do: links through host memory
+/// What the environment tells NCCL and CUDA shapes the figures as much as their versions do. Links through host memory
 /// (NCCL_P2P_DISABLE) and over NVLink are different machines.
 std::vector<std::pair<std::string, std::string>> library_settings() {
   std::vector<std::pair<std::string, std::string>> settings;

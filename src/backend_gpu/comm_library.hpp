@@ -13,8 +13,8 @@
 #include "elbowroom/base/result.hpp"
 
 // The C interface that NCCL and RCCL share, as far as Elbowroom calls it, declared here because the libraries are found at run
-// time. Sources: nccl.h of NCCL 2.18 to 2.28, which a test compares with the toolkit's own header, and of the RCCL of ROCm 5.0
-// (2.10) to 6.4 (2.22).
+// time. Sources: nccl.h of NCCL 2.18 to 2.28, and of the RCCL of ROCm 5.0 (2.10) to 6.4 (2.22). A test compares the first with the
+// toolkit's own header.
 namespace elbowroom::gpu {
 
 struct UniqueId {
@@ -114,7 +114,7 @@ class CommLibrary {
   [[nodiscard]] bool has_budgets() const { return static_cast<bool>(calls.comm_init_rank_config); }
   /// Whether memory can be made known to all ranks, for copy engines and for kernels on symmetric memory: the calls are there.
   /// Whether this machine's links allow it shows in a run.
-  [[nodiscard]] bool has_windows() const { return static_cast<bool>(calls.window_register); }
+  [[nodiscard]] bool has_symmetric_memory() const { return static_cast<bool>(calls.window_register); }
 
   /// Memory of the current device that can be registered with communicators where the library has that; plain memory otherwise.
   [[nodiscard]] Result<Memory> allocate(const Runtime& runtime, Bytes size) const;

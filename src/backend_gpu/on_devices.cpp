@@ -253,8 +253,8 @@ Result<Communicators*> OnDevices::communicators_for(const CommKey& key) {
 Result<const Communicators*> OnDevices::communicators_knowing(const CollectiveBuffers& buffers, const CommKey& key) {
   const Result<Communicators*> made = communicators_for(key);
   if (!made) return made.error();
-  const bool by_windows = key.budget.copy_engine || key.budget.symmetric;
-  if (!by_windows || registered_.contains({key, &buffers})) return *made;
+  const bool registers = key.budget.copy_engine || key.budget.symmetric;
+  if (!registers || registered_.contains({key, &buffers})) return *made;
   if (Status registered = buffers.register_with(**made); !registered) {
     if (registered.error().kind == ErrorKind::unavailable) symmetric_refused_ = registered;
     communicators_.erase(key);

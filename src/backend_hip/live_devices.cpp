@@ -58,10 +58,10 @@ DeviceLimits before_cdna2(const std::string& architecture) {
   DeviceLimits limits = *find_device("mi250x");
   limits.architecture = architecture;
   limits.max_registers_per_thread = Registers(256);
-  limits.registers_per_sm = limits.max_registers_per_thread * limits.warp.count() * limits.partitions;
+  limits.registers_per_sm = limits.max_registers_per_thread * limits.warp.count() * limits.sub_partitions;
   limits.register_granule = Registers(4) * limits.warp.count();
-  limits.max_threads_per_sm = limits.warp * 10 * limits.partitions;
-  limits.max_blocks_per_sm = BlocksPerSm(std::int64_t{10} * limits.partitions);
+  limits.max_threads_per_sm = limits.warp * 10 * limits.sub_partitions;
+  limits.max_blocks_per_sm = BlocksPerSm(std::int64_t{10} * limits.sub_partitions);
   return limits;
 }
 

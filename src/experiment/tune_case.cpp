@@ -30,9 +30,9 @@ using Clock = std::chrono::steady_clock;
 
 // Both sides alone, five baselines, two finalists.
 constexpr int kUsualSchedules = 9;
-// Of the search's budget, for predictions besides: most cases need a second, the largest minutes.
+// Of the search's time limit, for predictions besides: most cases need a second, the largest minutes.
 constexpr double kShareOfPredictions = 0.25;
-// Of the search's budget, for caps of the baselines that the search did not run.
+// Of the search's time limit, for caps of the baselines that the search did not run.
 constexpr double kShareOfBaselines = 0.25;
 
 /// Predicts until that took `most` in all; what is asked for later has no prediction.
@@ -93,14 +93,14 @@ class TuneRun {
     space_ = std::make_unique<CandidateSpace>(std::move(*site), accepts);
     if (settings_.prior) {
       const Predictor simulated = simulated_times(what_, trials_->device());
-      if (simulated) predict_ = bounded(simulated, settings_.tuner.budget * kShareOfPredictions);
+      if (simulated) predict_ = bounded(simulated, settings_.tuner.time_limit * kShareOfPredictions);
     }
     detail::SearchState state(settings_.state_for, subject(), settings_.notice);
     std::optional<Tuner> tuner = state.resume(settings_.tuner, neighbours_in(*space_, predict_));
     if (!tuner) tuner = begin_search(settings_.tuner, *space_, predict_);
     const auto after = [&](const Tuner& told) {
       state.save(told);
-      const Seconds left = settings_.tuner.budget - told.spent() + time_afresh(told.spent() / std::max(1, told.trials()));
+      const Seconds left = settings_.tuner.time_limit - told.spent() + time_afresh(told.spent() / std::max(1, told.trials()));
       Status goes_on = progress_("searching", &told, left);
       if (!goes_on) state.keep(told);
       return goes_on;
@@ -128,7 +128,7 @@ class TuneRun {
   /// About what the fresh rounds take, if a run takes so long.
   [[nodiscard]] Seconds time_afresh(Seconds run) const {
     const Seconds round = run * static_cast<double>(kUsualSchedules);
-    return round * static_cast<double>(confirming_rounds(round, settings_.tuner.budget));
+    return round * static_cast<double>(confirming_rounds(round, settings_.tuner.time_limit));
   }
 
   Status keep(const Tuner& tuner) {
@@ -158,10 +158,10 @@ class TuneRun {
   /// Everything that is reported, in fresh rounds: times that chose a winner flatter it, and what was measured before a search was
   /// measured on a cooler device.
   Status measure_afresh() {
-    const Seconds budget = settings_.tuner.budget;
+    const Seconds limit = settings_.tuner.time_limit;
     const auto before_side = [&] { return progress_("running the baselines", nullptr, time_afresh(winner_time_)); };
     const Result<std::vector<Candidate>> found =
-        detail::baseline_candidates(*space_, *trials_, tuned_.candidates, budget * kShareOfBaselines, before_side);
+        detail::baseline_candidates(*space_, *trials_, tuned_.candidates, limit * kShareOfBaselines, before_side);
     if (!found) return found.error();
     const std::vector<Candidate>& sides = *found;
     const OverlapPlan none = plain_plan(space_->site());
@@ -173,7 +173,7 @@ class TuneRun {
     std::vector<TimedSchedule*> schedules;
     std::ranges::transform(all, std::back_inserter(schedules), [](TimedSchedule& schedule) { return &schedule; });
 
-    const int count = confirming_rounds(winner_time_ * static_cast<double>(schedules.size()), budget);
+    const int count = confirming_rounds(winner_time_ * static_cast<double>(schedules.size()), limit);
     const Rounds rounds{0, count, settings_.tuner.seed};
     const auto begun = Clock::now();
     const auto before_run = [&](int over) {

@@ -12,7 +12,7 @@ namespace {
 
 // Sources, cited per field below.
 //   [CC]    CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability".
-//   [OCC]   CUDA toolkit 13.0, cuda_occupancy.h: allocation granules, partitions, blocks per SM.
+//   [OCC]   CUDA toolkit 13.0, cuda_occupancy.h: allocation granules, sub-partitions, blocks per SM.
 //   [GUIDE] Ampere, Hopper and Blackwell tuning guides: shared memory per SM and block, 1 KiB reserved per block, cluster size.
 //   [LLVM]  LLVM's AMDGPU backend, gfx90a and gfx942: 8 waves per SIMD, VGPR granule 8, 512 VGPRs, LDS 64 KiB by 512 B.
 //   [ROCM]  ROCm documentation, "Accelerator and GPU hardware specifications": CUs, wave size, LDS, VGPR file.
@@ -25,7 +25,7 @@ DeviceLimits nvidia_sm() {
   limits.warp = Threads(32);                         // [CC]
   limits.max_threads_per_block = Threads(1'024);     // [CC]
   limits.registers_per_sm = Registers(65'536);       // [CC] 64 K 32-bit registers
-  limits.partitions = 4;                             // [OCC] sub-partitions per multiprocessor
+  limits.sub_partitions = 4;                         // [OCC] sub-partitions per multiprocessor
   limits.register_granule = Registers(256);          // [OCC] per warp
   limits.max_registers_per_thread = Registers(255);  // [CC]
   limits.shared_reserved_per_block = kibibytes(1);   // [GUIDE] by the system, per block
@@ -43,7 +43,7 @@ DeviceLimits amd_cu() {
   limits.max_threads_per_sm = Threads(8 * simds * wave);               // [LLVM] 8 waves per SIMD
   limits.max_blocks_per_sm = BlocksPerSm(8 * simds);                   // [LLVM] one-wave workgroups; of others waves allow 16
   limits.registers_per_sm = Registers(vgprs_per_lane * wave * simds);  // [ROCM] 512 KiB VGPR file
-  limits.partitions = simds;                                           // [ROCM]
+  limits.sub_partitions = simds;                                       // [ROCM]
   limits.register_granule = Registers(vgpr_granule * wave);            // [LLVM]
   limits.max_registers_per_thread = Registers(vgprs_per_lane);         // [LLVM] 256 vector and 256 accumulation
   limits.shared_per_sm = kibibytes(64);                                // [ROCM] LDS

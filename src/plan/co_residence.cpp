@@ -9,8 +9,8 @@ CoResidence::CoResidence(const DeviceLimits& device, const KernelFootprint& comp
       comm_warps_(warps_per_block(device, comm)),
       warps_per_sm_(warps_per_sm(device)),
       max_blocks_(device.max_blocks_per_sm),
-      partitions_(device.partitions),
-      partition_registers_(device.registers_per_sm / device.partitions),
+      sub_partitions_(device.sub_partitions),
+      sub_partition_registers_(device.registers_per_sm / device.sub_partitions),
       per_compute_warp_(registers_per_warp(device, compute)),
       per_comm_warp_(registers_per_warp(device, comm)),
       compute_shared_(shared_allocation(device, compute)),
@@ -19,17 +19,18 @@ CoResidence::CoResidence(const DeviceLimits& device, const KernelFootprint& comp
 
 bool CoResidence::registers_suffice(std::int64_t compute_warps) const {
   if (per_comm_warp_ == Registers(0)) return true;
-  // Dealing in turn gives every partition the same number of warps and the first few, of either kernel, one more.
-  const std::int64_t fuller = compute_warps % partitions_;
-  const std::int64_t base = compute_warps / partitions_;
-  const std::int64_t room = (partition_registers_ - per_compute_warp_ * base) / per_comm_warp_;
-  const std::int64_t room_in_fuller = fuller == 0 ? room : (partition_registers_ - per_compute_warp_ * (base + 1)) / per_comm_warp_;
+  // Dealing in turn gives every sub-partition the same number of warps and the first few, of either kernel, one more.
+  const std::int64_t fuller = compute_warps % sub_partitions_;
+  const std::int64_t base = compute_warps / sub_partitions_;
+  const std::int64_t room = (sub_partition_registers_ - per_compute_warp_ * base) / per_comm_warp_;
+  const std::int64_t room_in_fuller =
+      fuller == 0 ? room : (sub_partition_registers_ - per_compute_warp_ * (base + 1)) / per_comm_warp_;
 
-  const std::int64_t everywhere = comm_warps_ / partitions_;
-  const std::int64_t one_more_in = comm_warps_ % partitions_;
+  const std::int64_t everywhere = comm_warps_ / sub_partitions_;
+  const std::int64_t one_more_in = comm_warps_ % sub_partitions_;
   if (room_in_fuller < everywhere) return false;
   std::int64_t with_one_more = 0;
-  if (room > everywhere) with_one_more += partitions_ - fuller;
+  if (room > everywhere) with_one_more += sub_partitions_ - fuller;
   if (room_in_fuller > everywhere) with_one_more += fuller;
   return with_one_more >= one_more_in;
 }

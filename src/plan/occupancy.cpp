@@ -14,11 +14,11 @@ namespace {
 
 std::string_view sm_of(const DeviceLimits& device) { return device.vendor == Vendor::nvidia ? "an SM" : "a CU"; }
 
-// A warp's registers lie in one partition: what counts is whole warps per partition, not registers per SM.
+// A warp's registers lie in one partition: what counts is whole warps per sub-partition, not registers per SM.
 std::int64_t warps_by_registers(const DeviceLimits& device, const KernelFootprint& block) {
   const Registers per_warp = registers_per_warp(device, block);
   if (per_warp == Registers(0)) return warps_per_sm(device);
-  return device.registers_per_sm / device.partitions / per_warp * device.partitions;
+  return device.registers_per_sm / device.sub_partitions / per_warp * device.sub_partitions;
 }
 
 Status check_threads(const DeviceLimits& device, const KernelFootprint& block) {
@@ -33,10 +33,10 @@ Status check_threads(const DeviceLimits& device, const KernelFootprint& block) {
   return {};
 }
 
-// Warps go evenly over the partitions, so the fullest one decides for all: every partition counts as that one.
+// Warps go evenly over the sub-partitions, so the fullest one decides for all: every one counts as that one.
 Error too_many_registers_per_block(const DeviceLimits& device, const KernelFootprint& block, std::int64_t warps) {
-  const std::int64_t partitions = device.partitions;
-  const std::int64_t counted = (warps + partitions - 1) / partitions * partitions;
+  const std::int64_t sub_partitions = device.sub_partitions;
+  const std::int64_t counted = (warps + sub_partitions - 1) / sub_partitions * sub_partitions;
   return invalid_input(fmt::format("one block needs {} registers, {} of {} has {}",
                                    grouped((registers_per_warp(device, block) * counted).count()), sm_of(device), device.name,
                                    grouped(device.registers_per_sm.count())));

@@ -50,7 +50,7 @@ OrderedJson device_json(const ReportedDevice& device) {
   json["max_threads_per_sm"] = limits.max_threads_per_sm.count();
   json["max_blocks_per_sm"] = limits.max_blocks_per_sm.count();
   json["registers_per_sm"] = limits.registers_per_sm.count();
-  json["partitions"] = limits.partitions;
+  json["partitions"] = limits.sub_partitions;
   json["register_granule"] = limits.register_granule.count();
   json["max_registers_per_thread"] = limits.max_registers_per_thread.count();
   json["shared_per_sm"] = limits.shared_per_sm.count();

@@ -27,7 +27,7 @@ Json device_json(const DeviceLimits& device) {
   json["threads_per_sm"] = device.max_threads_per_sm.count();
   json["blocks_per_sm"] = device.max_blocks_per_sm.count();
   json["registers_per_sm"] = device.registers_per_sm.count();
-  json["partitions"] = device.partitions;
+  json["partitions"] = device.sub_partitions;
   json["register_granule"] = device.register_granule.count();
   json["registers_per_thread"] = device.max_registers_per_thread.count();
   json["shared_per_sm"] = device.shared_per_sm.count();

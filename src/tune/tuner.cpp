@@ -14,8 +14,8 @@ namespace {
 // Ranks say something of a candidate from this many trials on; before, only a large distance does.
 constexpr std::size_t kFewTrials = 3;
 constexpr double kHopeless = 1.10;
-// How many are measured to the end, and when their medians are the same for every purpose: within kLeastGain, and within this share
-// of what overlap saves.
+// How many are measured to the end. Their medians are the same for every purpose within kLeastGain, and within this share of what
+// overlap saves.
 constexpr std::size_t kFinalists = 4;
 constexpr std::size_t kTrialsToCallEqual = 6;
 constexpr double kSameGain = 0.02;
@@ -60,7 +60,7 @@ Tuner::Tuner(TunerOptions options, const std::vector<Candidate>& seeds, Neighbou
 }
 
 std::optional<std::size_t> Tuner::ask() {
-  if (ending_ == TunerEnding::running && spent_ >= options_.budget && !owes_a_trial()) { ending_ = TunerEnding::out_of_time; }
+  if (ending_ == TunerEnding::running && spent_ >= options_.time_limit && !owes_a_trial()) { ending_ = TunerEnding::out_of_time; }
   if (ending_ != TunerEnding::running || queue_.empty()) return std::nullopt;
   return queue_.back();
 }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kLeastRounds = 12;
 constexpr double kMostRounds = 36;
-constexpr double kShareOfBudget = 0.5;
+constexpr double kShareOfTimeLimit = 0.5;
 constexpr double kConfidence = 0.95;
 
 bool beats(const RatioSummary& ratio) { return ratio.high < 1 && ratio.median <= 1 - kLeastGain; }
@@ -35,8 +35,8 @@ Verdict keeping(const Finalist& plain, const RatioSummary& ratio, const OverlapP
 
 }  // namespace
 
-int confirming_rounds(Microseconds round, std::chrono::duration<double> budget) {
-  const double fit = kShareOfBudget * budget.count() * 1e6 / std::max(round.count(), 1.0);
+int confirming_rounds(Microseconds round, std::chrono::duration<double> time_limit) {
+  const double fit = kShareOfTimeLimit * time_limit.count() * 1e6 / std::max(round.count(), 1.0);
   return static_cast<int>(std::clamp(fit, kLeastRounds, kMostRounds));
 }
 

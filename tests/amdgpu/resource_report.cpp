@@ -54,7 +54,7 @@ PlannedWaves planned_waves(const DeviceLimits& device, const CompiledKernel& ker
   KernelFootprint one_wave = block;
   one_wave.threads = device.warp;
   const BlockLimits limits = *block_limits(device, block);
-  return {static_cast<int>(block_limits(device, one_wave)->by_registers.count()) / device.partitions,
+  return {static_cast<int>(block_limits(device, one_wave)->by_registers.count()) / device.sub_partitions,
           static_cast<int>(std::min({limits.by_shared_memory, limits.by_threads, limits.by_blocks}).count()),
           static_cast<int>(occupancy(device, block)->residency.count())};
 }

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from stand_ins import FakeWindows, Group, Store, fake_torch, on_ranks
+from stand_ins import FakeRegistrations, Group, Store, fake_torch, on_ranks
 
 from elbowroom import board, lifetime, placement, record
 
@@ -49,14 +49,14 @@ class Rank:
 class LifetimeTest(unittest.TestCase):
     def setUp(self) -> None:
         for patch in (
-            mock.patch.object(placement, "Windows", FakeWindows),
+            mock.patch.object(placement, "Registrations", FakeRegistrations),
             mock.patch.object(placement, "of_group", lambda torch, group: group.placed),
             mock.patch.object(record, "write", lambda: None),
             mock.patch.object(board, "FOLDER", self.enterContext(tempfile.TemporaryDirectory())),
         ):
             patch.start()
             self.addCleanup(patch.stop)
-        FakeWindows.failing, FakeWindows.mapped = set(), {}
+        FakeRegistrations.failing, FakeRegistrations.mapped = set(), {}
 
     def ranks(self, step_ms: Callable[[bool], float] = lambda registered: 40.0, frees: bool = True) -> list[Rank]:
         store = Store()

@@ -7,7 +7,7 @@ import unittest
 from types import SimpleNamespace
 from unittest import mock
 
-from stand_ins import FakeWindows, Group, Store, fake_torch, on_ranks
+from stand_ins import FakeRegistrations, Group, Store, fake_torch, on_ranks
 
 from elbowroom import placement, record
 
@@ -17,11 +17,11 @@ LAYOUT = [[0, 1 << 20], [1 << 20, 1 << 19]]
 
 class PlacementTest(unittest.TestCase):
     def setUp(self) -> None:
-        for patch in (mock.patch.object(placement, "Windows", FakeWindows), mock.patch.dict(os.environ, {"NCCL_HOSTID": ""})):
+        for patch in (mock.patch.object(placement, "Registrations", FakeRegistrations), mock.patch.dict(os.environ, {"NCCL_HOSTID": ""})):
             patch.start()
             self.addCleanup(patch.stop)
         placement._lives.clear()
-        FakeWindows.failing, FakeWindows.mapped = set(), {}
+        FakeRegistrations.failing, FakeRegistrations.mapped = set(), {}
 
     def ranks(self, count: int) -> list[placement.GroupPlacement]:
         store, self.torches = Store(), [fake_torch() for _ in range(count)]
@@ -47,7 +47,7 @@ class PlacementTest(unittest.TestCase):
             self.assertEqual(torch.events, ["stream synchronized", "registered"])
 
     def test_a_registration_that_fails_on_one_rank_is_undone_on_all(self) -> None:
-        FakeWindows.failing = {1}
+        FakeRegistrations.failing = {1}
         entries = self.place(self.ranks(3))
         self.assertEqual(entries[0].reason, "rank 1: ncclCommWindowRegister: unhandled cuda error 801")
         self.assertEqual(self.torches[0].events, ["stream synchronized", "registered", "deregistered"])
@@ -60,7 +60,7 @@ class PlacementTest(unittest.TestCase):
         self.assertNotIn("registered", self.torches[0].events + self.torches[1].events)
 
     def test_segments_of_other_sizes_register_nothing(self) -> None:
-        FakeWindows.mapped = {1: 4 << 20}
+        FakeRegistrations.mapped = {1: 4 << 20}
         entries = self.place(self.ranks(2))
         self.assertEqual(entries[0].reason, "rank 1 has mapped [4194304], rank 0 has [2097152]")
 
@@ -92,7 +92,7 @@ class PlacementTest(unittest.TestCase):
         again = [of_rank(rank, "") for rank in range(2)]
         self.assertEqual(self.place(again)[0].state, "registered")
 
-    def test_windows_go_before_the_communicator_where_the_device_is_idle(self) -> None:
+    def test_registrations_go_before_the_communicator_where_the_device_is_idle(self) -> None:
         placed = self.ranks(2)
         self.place(placed)
         placed[0].close()

@@ -157,7 +157,7 @@ class StagingTest(unittest.TestCase):
         result = owner.scatter.allocate((32 << 20,), dtype=BYTE, device="cuda")
         self.assertIsNone(result.place)
         _, written = owner.scatter(result, source, self.group, "sum")
-        self.assertIsNotNone(written.place)  # NCCL sees a window on this rank as on the others
+        self.assertIsNotNone(written.place)  # NCCL sees registered memory on this rank as on the others
         self.assertIs(result.copied, written)
 
     def test_results_of_another_type_share_a_place(self) -> None:

@@ -147,8 +147,8 @@ def fake_torch() -> SimpleNamespace:
     )
 
 
-class FakeWindows:
-    """NCCL's windows of one rank; `failing` ranks cannot register."""
+class FakeRegistrations:
+    """NCCL's registrations of one rank; `failing` ranks cannot register."""
 
     failing: set[int] = set()
     mapped: dict[int, int] = {}

@@ -1,5 +1,5 @@
 """One rank of torch_seams_test.py: a model of DDP or FSDP2 on a CPU, with PyTorch's own reducer and parameter groups. CUDA, the segment
-and NCCL's windows are stand-ins. Rank 0 prints a digest of the parameters and what happened, as JSON.
+and NCCL's registrations are stand-ins. Rank 0 prints a digest of the parameters and what happened, as JSON.
 
 usage: torch_ranks.py ddp|fsdp2 RUN...      a RUN is words with + between them; plain ones come first, since seams stay
 
@@ -62,7 +62,7 @@ class FakeSegment:
         EVENTS.append("released")
 
 
-class FakeWindows:
+class FakeRegistrations:
     def __init__(self, torch_: Any, backend: Any) -> None:
         pass
 
@@ -157,7 +157,7 @@ def replace_device() -> None:
     buckets.BucketPlacer.worth_it = lambda self: True
     buckets.BucketPlacer._opened = lambda self: FakeSegment(None, None, self._room)
     staging.LEAST_TOTAL = compression.LEAST_TOTAL = 0
-    placement.Windows = FakeWindows
+    placement.Registrations = FakeRegistrations
     scaled_copy.ScaledCopy = ScaledCopy
     unsharded.Segment, unsharded.LARGE_BLOCK = FakeSegment, 1024
     unsharded.Slot.check_order, unsharded.Slot.take = check_order, functools.partialmethod(take, unsharded.Slot.take)

@@ -221,10 +221,13 @@ std::optional<std::string> second_word(const std::string& line) {
   };
   static const std::vector<Word> words = {
       {"indow", std::regex(R"((residency|pad|shared.?memory).?windows?\b)", std::regex::icase), "pad range"},
-      {"indow", std::regex(R"(symmetric windows?\b|windows? of symmetric)", std::regex::icase), "symmetric memory"},
+      {"indow", std::regex(R"(symmetric windows?\b|windows? of (symmetric|memory)|\bhas_windows\b)", std::regex::icase),
+       "symmetric memory"},
       {"deal", std::regex(R"(\bideal(ly)?\b)", std::regex::icase), "critical path"},
       {"oofline", std::regex(R"(\broofline\b)", std::regex::icase), "hardware limit"},
       {"SM ", std::regex(R"(\bSM (group|slice|subset|mask)s?\b)"), "SM partition"},
+      {"artition", std::regex(R"(\.partitions\b|\b(per|all|every|register) partitions?\b)"), "sub-partition"},
+      {"udget", std::regex(R"(\b(time|timing|search('s)?)[ _]budgets?\b|\btuner\.budget\b)", std::regex::icase), "time limit"},
       {"gate", std::regex(R"(\b(start|dispatch) gates?\b)", std::regex::icase), "launch gate"},
   };
   for (const auto& [part, other, word] : words) {
@@ -234,6 +237,9 @@ std::optional<std::string> second_word(const std::string& line) {
   }
   return std::nullopt;
 }
+
+// Where words are all that is looked at: pages for readers and the Python part.
+bool is_prose(const File& file) { return file.area == "docs" || file.area == "README.md" || file.area == "python"; }
 
 std::vector<std::string> check_file(const fs::path& root, const File& file, const std::set<std::string>& controls) {
   static const std::regex include_line(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
@@ -251,6 +257,10 @@ std::vector<std::string> check_file(const fs::path& root, const File& file, cons
   while (std::getline(stream, line)) {
     ++number;
     std::smatch match;
+    if (is_prose(file)) {
+      if (const auto second = second_word(line)) { report(*second); }
+      continue;
+    }
     if (file.room == "experiment" && std::regex_search(line, printing)) {
       report("experiment prints or reads a command line; it says what it does through a NoticeSink");
     }
@@ -266,7 +276,7 @@ std::vector<std::string> check_file(const fs::path& root, const File& file, cons
       report("a macro under a vendor's name; what differs is written twice, what is common has a name of its own");
     }
   }
-  if (number > kMaxLines) {
+  if (number > kMaxLines && !is_prose(file)) {
     report("file has " + std::to_string(number) + " lines; at most " + std::to_string(kMaxLines) + " are allowed");
   }
   const bool layered = file.area == "include" || file.area == "src";
@@ -287,7 +297,17 @@ std::vector<std::string> violations(const fs::path& root) {
       if (entry.is_regular_file() && is_source(entry.path())) { files.push_back(fs::relative(entry.path(), root)); }
     }
   }
-  if (fs::is_regular_file(root / "dev")) { files.emplace_back("dev"); }
+  for (const char* name : {"dev", "README.md"}) {
+    if (fs::is_regular_file(root / name)) { files.emplace_back(name); }
+  }
+  // What was decided or measured once keeps the words of its time.
+  for (const char* area : {"docs", "python/elbowroom"}) {
+    if (!fs::is_directory(root / area)) { continue; }
+    for (const auto& entry : fs::directory_iterator(root / area)) {
+      const fs::path extension = entry.path().extension();
+      if (extension == ".md" || extension == ".py") { files.push_back(fs::relative(entry.path(), root)); }
+    }
+  }
   std::ranges::sort(files);
 
   const std::set<std::string> controls = names_of_controls(root);

@@ -150,18 +150,31 @@ TEST(HouseRules, HaveOneWordForOneThing) {
   Tree tree;
   tree.with("src/plan/a.cpp", "// Pad ranges, overlap windows; ideals\n")
       .with("src/interposer/core/a.cpp", "// CUDA calls these symmetric windows.\n")
+      .with("src/report/a.cpp", "json[\"partitions\"] = limits.sub_partitions;  // SM partitions, the block budget, --budget\n")
+      .with("docs/decisions/0001-a.md", "The ideal time.\n")
       .with("tests/unit/plan/a_test.cpp", "// a roofline of the test's own\n");
   EXPECT_THAT(violations(tree.root()), IsEmpty());
   tree.with("include/elbowroom/plan/b.hpp", "\nstruct ResidencyWindow {};\n")
       .with("src/plan/b.cpp", "// SM masks\n// A start gate.\n")
       .with("src/report/b.cpp", "text += \"Ideal time\";\n")
+      .with("src/tune/b.cpp", "settings.tuner.budget = limit;\n// Of the search's budget.\n")
+      .with("src/model/b.cpp", "limits.partitions = 4;\n// Registers count per partition.\n")
+      .with("README.md", "\nThe ideal time.\n")
+      .with("docs/b.md", "NCCL's symmetric windows.\n")
+      .with("python/elbowroom/b.py", "# windows of memory\n")
       .with("tools/elbowroom/b.cpp", "// windows of symmetric memory\n// The roofline.\n");
-  EXPECT_THAT(violations(tree.root()), ElementsAre("include/elbowroom/plan/b.hpp:2: 'ResidencyWindow'; the word is pad range",
-                                                   "src/plan/b.cpp:1: 'SM masks'; the word is SM partition",
-                                                   "src/plan/b.cpp:2: 'start gate'; the word is launch gate",
-                                                   "src/report/b.cpp:1: 'Ideal'; the word is critical path",
-                                                   "tools/elbowroom/b.cpp:1: 'windows of symmetric'; the word is symmetric memory",
-                                                   "tools/elbowroom/b.cpp:2: 'roofline'; the word is hardware limit"));
+  EXPECT_THAT(
+      violations(tree.root()),
+      ElementsAre(
+          "README.md:2: 'ideal'; the word is critical path", "docs/b.md:1: 'symmetric windows'; the word is symmetric memory",
+          "include/elbowroom/plan/b.hpp:2: 'ResidencyWindow'; the word is pad range",
+          "python/elbowroom/b.py:1: 'windows of memory'; the word is symmetric memory",
+          "src/model/b.cpp:1: '.partitions'; the word is sub-partition",
+          "src/model/b.cpp:2: 'per partition'; the word is sub-partition", "src/plan/b.cpp:1: 'SM masks'; the word is SM partition",
+          "src/plan/b.cpp:2: 'start gate'; the word is launch gate", "src/report/b.cpp:1: 'Ideal'; the word is critical path",
+          "src/tune/b.cpp:1: 'tuner.budget'; the word is time limit", "src/tune/b.cpp:2: 'search's budget'; the word is time limit",
+          "tools/elbowroom/b.cpp:1: 'windows of symmetric'; the word is symmetric memory",
+          "tools/elbowroom/b.cpp:2: 'roofline'; the word is hardware limit"));
 }
 
 TEST(HouseRules, RefuseIncludesOfLeaves) {

@@ -32,7 +32,7 @@ namespace {
 
 struct TuneArguments {
   CaseOptions cases;
-  double budget_s = 60;
+  double time_limit_s = 60;
   int candidates = 24;
   bool without_prior = false;
   std::vector<std::string> left_out;
@@ -72,8 +72,8 @@ std::vector<std::string> left_out(const TuneArguments& arguments) {
 
 Status check(const TuneArguments& arguments) {
   // Written so that NaN is refused.
-  if (!(arguments.budget_s >= 0.001 && arguments.budget_s <= 86'400)) {
-    return invalid_input(fmt::format("--budget: {}, expected 0.001 to 86400 seconds", arguments.budget_s));
+  if (!(arguments.time_limit_s >= 0.001 && arguments.time_limit_s <= 86'400)) {
+    return invalid_input(fmt::format("--budget: {}, expected 0.001 to 86400 seconds", arguments.time_limit_s));
   }
   if (arguments.candidates < 4 || arguments.candidates > 1000) {
     return invalid_input(fmt::format("--candidates: {}, expected 4 to 1000", arguments.candidates));
@@ -138,7 +138,7 @@ class TuneCommand {
   Status tune(Backend& backend, const Case& what, ProgressLine& line) {
     TuneSettings settings;
     settings.tuner.seed = arguments_.cases.seed;
-    settings.tuner.budget = Seconds(arguments_.budget_s);
+    settings.tuner.time_limit = Seconds(arguments_.time_limit_s);
     settings.tuner.most_candidates = arguments_.candidates;
     settings.prior = !arguments_.without_prior;
     settings.left_out = left_out_;
@@ -189,7 +189,7 @@ void add_tune_command(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* command = app.add_subcommand("tune", "Searches how each case runs best and stores it in a profile");
   const auto arguments = std::make_shared<TuneArguments>();
   add_case_options(*command, arguments->cases);
-  command->add_option("--budget", arguments->budget_s, "Seconds for the search of each case")->capture_default_str();
+  command->add_option("--budget", arguments->time_limit_s, "Seconds for the search of each case")->capture_default_str();
   command->add_option("--candidates", arguments->candidates, "Most candidates measured in each case")->capture_default_str();
   command->add_flag("--without-prior", arguments->without_prior, "Do not rank candidates by the simulator");
   command->add_option("--without", arguments->left_out, "Controls that no plan is to set: symmetric,copy_engine")

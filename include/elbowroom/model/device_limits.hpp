@@ -9,7 +9,7 @@ namespace elbowroom {
 enum class Vendor { nvidia, amd };
 
 /// What one SM (compute unit on AMD) offers to resident blocks, and how it hands it out. Facts only; plan/occupancy does the
-/// arithmetic. On AMD a "warp" is a wave of 64, a partition a SIMD, shared memory LDS, and registers are VGPRs.
+/// arithmetic. On AMD a "warp" is a wave of 64, a sub-partition a SIMD, shared memory LDS, and registers are VGPRs.
 struct DeviceLimits {
   std::string name;   ///< catalog name: "h200"
   std::string title;  ///< "NVIDIA H200 SXM"
@@ -20,8 +20,8 @@ struct DeviceLimits {
   Threads max_threads_per_block;
   Threads max_threads_per_sm;
   BlocksPerSm max_blocks_per_sm;
-  Registers registers_per_sm;  ///< over all partitions
-  int partitions = 4;          ///< a warp lives in one; its registers come from that one's share
+  Registers registers_per_sm;  ///< over all sub-partitions
+  int sub_partitions = 4;      ///< of an SM: a warp lives in one; its registers come from that one's share
   Registers register_granule;  ///< allocation unit for one warp
   Registers max_registers_per_thread;
   Bytes shared_per_sm;

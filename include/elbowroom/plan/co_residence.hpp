@@ -10,9 +10,9 @@
 
 namespace elbowroom {
 
-/// Whether one communication block finds room on an SM beside resident compute blocks. Registers count per partition, and warps are
-/// dealt to the partitions in turn: a block of 17 warps needs room for 4 in each and for a fifth in one, however many registers
-/// the SM has left in sum. The whole SM counts as shared memory: a kernel must choose the largest carve-out for that to hold.
+/// Whether one communication block finds room on an SM beside resident compute blocks. Registers count per sub-partition of the SM,
+/// and warps are dealt to these in turn. A block of 17 warps needs room for 4 in each and for a fifth in one, whatever the SM has
+/// left in sum. The whole SM counts as shared memory: a kernel must choose the largest carve-out for that to hold.
 class CoResidence {
  public:
   /// Both footprints must be ones that occupancy() accepts on `device`.
@@ -32,8 +32,8 @@ class CoResidence {
   std::int64_t comm_warps_;
   std::int64_t warps_per_sm_;
   BlocksPerSm max_blocks_;
-  std::int64_t partitions_;
-  Registers partition_registers_;
+  std::int64_t sub_partitions_;
+  Registers sub_partition_registers_;
   Registers per_compute_warp_;
   Registers per_comm_warp_;
   Bytes compute_shared_;  ///< one block's allocation without pad

@@ -21,12 +21,12 @@ namespace elbowroom {
 using Seconds = std::chrono::duration<double>;
 
 /// The share of a time that is worth having: times closer to each other are the same for every purpose. On other machines of the
-/// model less may well turn around: a plan that saved 0.2 % on one was 3 % slower than none on another (docs/results/controls.md).
+/// model less may well turn around. A plan that saved 0.2 % on one was 3 % slower than none on another (docs/results/controls.md).
 inline constexpr double kLeastGain = 0.003;
 
 struct TunerOptions {
   std::uint64_t seed = 1;    ///< decides the order of trials
-  Seconds budget{60};        ///< of the caller's time, as it reports it; baselines have a trial each whatever it is
+  Seconds time_limit{60};    ///< of the caller's time, as it reports it; baselines have a trial each whatever it is
   int most_candidates = 24;  ///< measured at all; at least 1
   int screening_rounds = 3;  ///< trials of each newcomer
   int most_trials = 15;      ///< of one candidate
@@ -57,8 +57,8 @@ enum class TunerEnding {
 ELBOWROOM_API std::string_view to_string(TunerEnding ending);
 
 /// Chooses among plans by measured times: asks for trials, is told times, never runs anything itself. Newcomers are measured side
-/// by side with the best so far, in an order shuffled for each round; losers are dropped; the neighbours of the best become the
-/// next newcomers until none is new, then the last few are measured until their intervals part. With the same seed, candidates and
+/// by side with the best so far, in an order shuffled for each round, and losers are dropped. The neighbours of the best become the
+/// next newcomers until none is new. Then the last few are measured until their intervals part. With the same seed, candidates and
 /// times it asks the same questions. Drift is shared by those that it compares.
 class Tuner {
  public:
@@ -81,9 +81,9 @@ class Tuner {
   [[nodiscard]] ELBOWROOM_API std::optional<std::size_t> best() const;
   /// What to take: of those that nothing tells from best(), the one that sets the fewest controls.
   [[nodiscard]] ELBOWROOM_API std::optional<std::size_t> choice() const;
-  /// What to measure afresh beside choice(): of the plans of no baseline with screening_rounds trials the one whose interval ends
-  /// lowest, when that is lower than the choice's by kLeastGain. Of a plan with two modes a median says little, and one that is
-  /// always good may be left behind. Three trials may miss a mode: it is a proposal, for fresh rounds to decide.
+  /// What to measure afresh beside choice(). Of the plans of no baseline with screening_rounds trials it is the one whose interval
+  /// ends lowest. That must be lower than the choice's by kLeastGain. Of a plan with two modes a median says little, and one that
+  /// is always good may be left behind. Three trials may miss a mode: it is a proposal, for fresh rounds to decide.
   [[nodiscard]] ELBOWROOM_API std::optional<std::size_t> steadiest() const;
   [[nodiscard]] TunerEnding ending() const { return ending_; }
   [[nodiscard]] Seconds spent() const { return spent_; }
@@ -99,8 +99,8 @@ class Tuner {
  private:
   Tuner(TunerOptions options, Neighbours neighbours) : options_(options), neighbours_(std::move(neighbours)) {}
 
-  /// Whether there is no answer yet although the budget is over: a baseline was never run, which is then asked for next, or nothing
-  /// was.
+  /// Whether there is no answer yet although the time limit is over: a baseline was never run, which is then asked for next, or
+  /// nothing was.
   [[nodiscard]] bool owes_a_trial();
   void begin_wave(std::vector<std::size_t> wave, int rounds);
   void begin_round();

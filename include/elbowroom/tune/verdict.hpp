@@ -14,9 +14,9 @@
 
 namespace elbowroom {
 
-/// Fresh rounds in which a tuner's finalists meet the baselines, when one round takes `round`: as many as fit into half of the
-/// search's `budget`, from 12 (a 97.5 % interval takes seven) to 36.
-ELBOWROOM_API int confirming_rounds(Microseconds round, std::chrono::duration<double> budget);
+/// Fresh rounds in which a tuner's finalists meet the baselines, when one round takes `round`. As many as fit into half of the
+/// search's `time_limit`, from 12 to 36. A 97.5 % interval takes seven.
+ELBOWROOM_API int confirming_rounds(Microseconds round, std::chrono::duration<double> time_limit);
 
 /// A candidate and its times in the fresh rounds.
 struct Finalist {
@@ -33,8 +33,8 @@ struct Verdict {
 };
 
 /// Trial i of all comes from the same round, measured after the search: times that chose a winner flatter it. A finalist is taken
-/// only when the whole interval of its ratio lies below 1 and it saves at least kLeastGain. Of several such the fastest is taken;
-/// the more there are, the wider the intervals (95 % hold for all of them together, 97.5 % for each of two). `finalists` in the
+/// only when the whole interval of its ratio lies below 1 and it saves at least kLeastGain. Of several such the fastest is taken.
+/// The more there are, the wider the intervals: 95 % hold for all of them together, 97.5 % for each of two. `finalists` in the
 /// order of the search; `invalid_input` without any, and as summarize_ratio().
 ELBOWROOM_API Result<Verdict> confirm(std::span<const Finalist> finalists, const Finalist& plain, std::uint64_t seed);
 

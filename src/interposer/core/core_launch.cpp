@@ -58,7 +58,7 @@ bool may_time(const Launch& launch) {
   Knowledge& known = launch.state.known;
   if (!launch.state.rules.timing || launch.kind.timing_pending) { return false; }
   if (known.order.captures_active() != 0 || !launch.kind.samples.wants(launch.kind.launches)) { return false; }
-  return known.timing_budget.spend();
+  return known.timing_allowance.spend();
 }
 
 bool may_have_company(const Launch& launch) {
@@ -347,7 +347,7 @@ Decision Core::on_launch(const LaunchFacts& facts) {
   Knowledge& known = state.known;
   ++known.totals.launches;
   ++known.kernels[kernel].launches;
-  known.timing_budget.earn();
+  known.timing_allowance.earn();
   known.several_ranks = known.several_ranks || facts.note.ranks > 1;
   if (facts.records_event) { known.order.distrust_events(); }
   if (known.kernels[kernel].communication) { state.see_collective(); }

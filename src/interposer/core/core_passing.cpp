@@ -59,7 +59,7 @@ class CoreState::Followed {
     Knowledge& all = state_.known;
     const PassedKind what = PassedKind::unpack(passed.word);
     ++all.totals.launches;
-    all.timing_budget.earn();
+    all.timing_allowance.earn();
     const std::uint64_t* const counted = state_.passing.shapes().count(passed.print);
     if (counted == nullptr) { state_.count_passed(what, 1); }
     if (!what.has_kind) { return; }

@@ -104,7 +104,7 @@ TicketFields unpack(Ticket ticket);
 /// Everything that was learned; a forked child starts with an empty one. First what every launch touches.
 struct Knowledge {
   std::uint32_t modules = 1;  ///< generation
-  TimingBudget timing_budget;
+  TimingAllowance timing_allowance;
   Controls active;
   bool collectives_seen = false;
   bool several_ranks = false;  ///< in some communicator

@@ -37,7 +37,7 @@ class DurationSamples {
 };
 
 /// Keeps timing rare whatever the program launches: one launch in sixteen, and a stock for the beginning.
-class TimingBudget {
+class TimingAllowance {
  public:
   static constexpr std::uint32_t kPrice = 16;
   static constexpr std::uint32_t kStock = 64 * kPrice;

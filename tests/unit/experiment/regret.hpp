@@ -120,7 +120,7 @@ inline Regret regret_of(const Exhausted& all, const RegretSettings& settings) {
   TunerOptions options;
   options.seed = settings.seed;
   options.most_candidates = settings.most_candidates;
-  options.budget = Seconds(86'400);  // the clock decides nothing
+  options.time_limit = Seconds(86'400);  // the clock decides nothing
   Tuner tuner = begin_search(options, all.space, prior);
   CaseTrials trials(all.scenario, all.space.site().device, std::make_unique<NoisyWorkload>(all.workload, settings));
   static_cast<void>(search(tuner, trials, [](const Tuner&) { return Status(); }));

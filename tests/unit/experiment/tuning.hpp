@@ -12,7 +12,7 @@ inline Status go_on(std::string_view, const Tuner*, std::optional<Seconds>) { re
 /// The clock of a busy machine decides nothing.
 inline TuneSettings ample() {
   TuneSettings settings;
-  settings.tuner.budget = Seconds(86'400);
+  settings.tuner.time_limit = Seconds(86'400);
   return settings;
 }
 

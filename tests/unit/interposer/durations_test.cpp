@@ -57,15 +57,15 @@ TEST(DurationSamples, HoldFourSecondsAtMost) {
   EXPECT_EQ(samples.expected(), 4'294'967'295U);
 }
 
-TEST(TimingBudget, AllowsOneLaunchInSixteenAfterTheStock) {
-  TimingBudget budget;
+TEST(TimingAllowance, AllowsOneLaunchInSixteenAfterTheStock) {
+  TimingAllowance allowance;
   unsigned timed = 0;
-  while (budget.spend()) { ++timed; }
-  EXPECT_EQ(timed, TimingBudget::kStock / TimingBudget::kPrice);
+  while (allowance.spend()) { ++timed; }
+  EXPECT_EQ(timed, TimingAllowance::kStock / TimingAllowance::kPrice);
   timed = 0;
   for (int launch = 0; launch < 1'600; ++launch) {
-    budget.earn();
-    timed += budget.spend() ? 1 : 0;
+    allowance.earn();
+    timed += allowance.spend() ? 1 : 0;
   }
   EXPECT_EQ(timed, 100U);
 }

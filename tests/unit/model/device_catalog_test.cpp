@@ -25,8 +25,8 @@ TEST(DeviceCatalog, EveryEntryIsCompleteAndConsistent) {
     EXPECT_FALSE(device.source.empty());
     EXPECT_GT(device.sms, Sms(0));
     EXPECT_GE(device.max_threads_per_sm, device.max_threads_per_block);
-    EXPECT_EQ(device.max_threads_per_sm, round_down(device.max_threads_per_sm, device.warp * device.partitions));
-    EXPECT_EQ(device.registers_per_sm, round_down(device.registers_per_sm, device.register_granule * device.partitions));
+    EXPECT_EQ(device.max_threads_per_sm, round_down(device.max_threads_per_sm, device.warp * device.sub_partitions));
+    EXPECT_EQ(device.registers_per_sm, round_down(device.registers_per_sm, device.register_granule * device.sub_partitions));
     EXPECT_EQ(device.shared_per_sm, round_down(device.shared_per_sm, device.shared_granule));
     // The largest launch and the system's share of it are exactly what one SM has.
     EXPECT_EQ(device.shared_per_block + device.shared_reserved_per_block, device.shared_per_sm);

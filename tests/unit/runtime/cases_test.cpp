@@ -28,7 +28,7 @@ class RuntimeCases : public ::testing::Test {
   /// Few candidates, and time enough on any machine.
   static TuneSettings brief() {
     TuneSettings settings;
-    settings.tuner.budget = std::chrono::hours(24);
+    settings.tuner.time_limit = std::chrono::hours(24);
     settings.tuner.most_candidates = 4;
     settings.prior = false;
     return settings;

@@ -107,7 +107,7 @@ TEST(Tuner, MeasuresNoMoreCandidatesThanItMay) {
 
 TEST(Tuner, StopsWithinOneTrialOfItsBudget) {
   TunerOptions options;
-  options.budget = Seconds(1);
+  options.time_limit = Seconds(1);
   const Tuner tuner = run(Tuner(options, seeds(), one_step), 0.02, 1, Seconds(0.3));
   EXPECT_EQ(tuner.ending(), TunerEnding::out_of_time);
   EXPECT_EQ(tuner.trials(), 4);  // 0.3 x 4 is the first that is not below 1
@@ -116,7 +116,7 @@ TEST(Tuner, StopsWithinOneTrialOfItsBudget) {
 
 TEST(Tuner, AnswersEvenWithoutTime) {
   TunerOptions options;
-  options.budget = Seconds(0);
+  options.time_limit = Seconds(0);
   const Tuner tuner = run(Tuner(options, seeds(), one_step), 0);
   EXPECT_EQ(tuner.trials(), 1);
   EXPECT_TRUE(tuner.best());
@@ -257,19 +257,19 @@ RC_GTEST_PROP(TunerProperty, ReturnsOnlyWhatItMeasuredAndKeepsItsLimits, (std::u
   TunerOptions options;
   options.seed = noise_seed;
   options.most_candidates = *rc::gen::inRange(1, 30);
-  options.budget = Seconds(*rc::gen::inRange(1, 100) * 0.1);
+  options.time_limit = Seconds(*rc::gen::inRange(1, 100) * 0.1);
   const double each = *rc::gen::inRange(1, 50) * 0.01;
   const Tuner tuner = run(Tuner(options, seeds(), one_step), 0.05, noise_seed, Seconds(each));
   RC_ASSERT(tuner.best().has_value());
   RC_ASSERT(!tuner.candidates()[*tuner.best()].times.empty());
   RC_ASSERT(static_cast<int>(tuner.candidates().size()) <= options.most_candidates);
-  // The baselines are run once each, whatever the budget.
+  // The baselines are run once each, whatever the time limit.
   const auto plain = [](const MeasuredCandidate& measured) {
     const Scheme scheme = measured.candidate.scheme;
     return scheme == Scheme::sequential || scheme == Scheme::concurrent || scheme == Scheme::priority;
   };
   const auto count = std::ranges::count_if(tuner.candidates(), plain);
-  RC_ASSERT(tuner.spent() < options.budget + Seconds(each * static_cast<double>(count + 1)));
+  RC_ASSERT(tuner.spent() < options.time_limit + Seconds(each * static_cast<double>(count + 1)));
   RC_ASSERT(std::ranges::none_of(tuner.candidates(), [&](const auto& each_of) { return plain(each_of) && each_of.times.empty(); }));
   for (const MeasuredCandidate& measured : tuner.candidates()) {
     RC_ASSERT(static_cast<int>(measured.times.size()) <= options.most_trials);

@@ -118,11 +118,11 @@ TEST(Confirm, NeedsAFinalist) {
 
 // Half of 60 s holds 3,000 rounds of 10 ms, 15 of 2 s and 3 of 10 s; at most 36 and at least 12 are run.
 TEST(ConfirmingRounds, AsManyAsHalfTheBudgetHolds) {
-  constexpr std::chrono::duration<double> kBudget(60);
-  EXPECT_EQ(confirming_rounds(Microseconds(10e3), kBudget), 36);
-  EXPECT_EQ(confirming_rounds(Microseconds(2e6), kBudget), 15);
-  EXPECT_EQ(confirming_rounds(Microseconds(10e6), kBudget), 12);
-  EXPECT_EQ(confirming_rounds(Microseconds(0), kBudget), 36);
+  constexpr std::chrono::duration<double> kTimeLimit(60);
+  EXPECT_EQ(confirming_rounds(Microseconds(10e3), kTimeLimit), 36);
+  EXPECT_EQ(confirming_rounds(Microseconds(2e6), kTimeLimit), 15);
+  EXPECT_EQ(confirming_rounds(Microseconds(10e6), kTimeLimit), 12);
+  EXPECT_EQ(confirming_rounds(Microseconds(0), kTimeLimit), 36);
 }
 
 }  // namespace

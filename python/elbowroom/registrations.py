@@ -1,4 +1,4 @@
-"""NCCL's symmetric windows of one communicator.
+"""NCCL's symmetric memory of one communicator.
 
 PyTorch registers whole pools, also segments that come to them later and on one rank alone. So NCCL is called here by itself.
 """
@@ -16,7 +16,7 @@ BLOCKS = "16"  # by itself NCCL takes 7, too few beside compute
 
 
 class Unusable(Exception):
-    """Why there can be no window."""
+    """Why nothing can be registered."""
 
 
 def choose_blocks(backend: Any) -> str:
@@ -38,7 +38,7 @@ def loaded(name: str) -> ctypes.CDLL:
         raise Unusable(f"{name} is not loaded as a library of its own") from None
 
 
-class Windows:
+class Registrations:
     def __init__(self, torch: Any, backend: Any) -> None:
         self._nccl = loaded("libnccl.so.2")
         self._driver = loaded("libcuda.so.1")
@@ -55,7 +55,7 @@ class Windows:
         self._communicator = backend._comm_ptr()
         if not self._communicator:
             raise Unusable("the process group has no communicator yet")
-        self._windows: list[ctypes.c_void_p] = []
+        self._registrations: list[ctypes.c_void_p] = []
 
     def _declare(self) -> None:
         pointer, size = ctypes.c_void_p, ctypes.c_size_t
@@ -70,7 +70,7 @@ class Windows:
             self._driver.cuMemRetainAllocationHandle.argtypes = [ctypes.POINTER(ctypes.c_uint64), pointer]
             self._driver.cuMemRelease.argtypes = [ctypes.c_uint64]
         except AttributeError as missing:
-            raise Unusable(f"{missing}: this NCCL or driver has no symmetric windows") from None
+            raise Unusable(f"{missing}: this NCCL or driver has no symmetric memory") from None
 
     def mapped_bytes(self, address: int) -> int:
         """Of the allocation at `address`, which NCCL maps as a whole. It must begin there and be one that ranks can share."""
@@ -85,15 +85,15 @@ class Windows:
 
     def register(self, address: int, size: int) -> None:
         """All ranks together: NCCL waits for all without a limit."""
-        window = ctypes.c_void_p()
-        result = self._nccl.ncclCommWindowRegister(self._communicator, address, size, ctypes.byref(window), SYMMETRIC)
+        handle = ctypes.c_void_p()
+        result = self._nccl.ncclCommWindowRegister(self._communicator, address, size, ctypes.byref(handle), SYMMETRIC)
         self._check("ncclCommWindowRegister", result)
-        self._windows.append(window)
+        self._registrations.append(handle)
 
     def deregister(self) -> None:
         """Of this rank alone. No collective may use the memory on any rank until all have done it."""
-        while self._windows:
-            self._nccl.ncclCommWindowDeregister(self._communicator, self._windows.pop())
+        while self._registrations:
+            self._nccl.ncclCommWindowDeregister(self._communicator, self._registrations.pop())
 
     def _check(self, call: str, result: int) -> None:
         if result != 0:

@@ -1,4 +1,4 @@
-"""NCCL's windows, and the driver's answers about an allocation: both libraries are stand-ins."""
+"""NCCL's registrations, and the driver's answers about an allocation: both libraries are stand-ins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from unittest import mock
 
 from stand_ins import ProcessGroupNCCL
 
-from elbowroom import windows
+from elbowroom import registrations
 
 ADDRESS, SIZE = 1 << 30, 2 << 20
 
@@ -50,12 +50,12 @@ def libraries(version: int = 22809, register: int = 0, begin: int = ADDRESS, ret
     return {"libnccl.so.2": nccl, "libcuda.so.1": driver}
 
 
-class WindowsTest(unittest.TestCase):
-    def opened(self, **facts: Any) -> windows.Windows:
+class RegistrationsTest(unittest.TestCase):
+    def opened(self, **facts: Any) -> registrations.Registrations:
         backend = ProcessGroupNCCL()
         backend.get_runtime_nccl_version = lambda: (2, 28, 9)
-        with mock.patch.object(windows, "loaded", libraries(**facts).__getitem__):
-            return windows.Windows(None, backend)
+        with mock.patch.object(registrations, "loaded", libraries(**facts).__getitem__):
+            return registrations.Registrations(None, backend)
 
     def test_a_segment_of_its_own_is_registered(self) -> None:
         opened = self.opened()
@@ -64,34 +64,34 @@ class WindowsTest(unittest.TestCase):
         opened.deregister()
 
     def test_an_older_library_is_refused(self) -> None:
-        with self.assertRaisesRegex(windows.Unusable, "NCCL is 22706, expected 22800 or later"):
+        with self.assertRaisesRegex(registrations.Unusable, "NCCL is 22706, expected 22800 or later"):
             self.opened(version=22706)
 
     def test_another_library_than_pytorchs_is_refused(self) -> None:
-        with self.assertRaisesRegex(windows.Unusable, "libnccl.so.2 is 23007, PyTorch uses"):
+        with self.assertRaisesRegex(registrations.Unusable, "libnccl.so.2 is 23007, PyTorch uses"):
             self.opened(version=23007)
 
     def test_what_nccl_says_is_the_reason(self) -> None:
-        with self.assertRaisesRegex(windows.Unusable, "^ncclCommWindowRegister: unhandled cuda error Cuda failure 801$"):
+        with self.assertRaisesRegex(registrations.Unusable, "^ncclCommWindowRegister: unhandled cuda error Cuda failure 801$"):
             self.opened(register=1).register(ADDRESS, SIZE)
 
     def test_a_part_of_a_segment_is_refused(self) -> None:
-        with self.assertRaisesRegex(windows.Unusable, "not an allocation of its own"):
+        with self.assertRaisesRegex(registrations.Unusable, "not an allocation of its own"):
             self.opened(begin=ADDRESS - 512).mapped_bytes(ADDRESS)
 
     def test_memory_that_ranks_cannot_share_is_refused(self) -> None:
-        with self.assertRaisesRegex(windows.Unusable, "NCCL_CUMEM_ENABLE"):
+        with self.assertRaisesRegex(registrations.Unusable, "NCCL_CUMEM_ENABLE"):
             self.opened(retain=1).mapped_bytes(ADDRESS)
 
     def test_a_library_that_is_not_loaded_is_not_loaded_here(self) -> None:
-        with self.assertRaisesRegex(windows.Unusable, "libnccl-of-nobody.so.2 is not loaded"):
-            windows.loaded("libnccl-of-nobody.so.2")
+        with self.assertRaisesRegex(registrations.Unusable, "libnccl-of-nobody.so.2 is not loaded"):
+            registrations.loaded("libnccl-of-nobody.so.2")
 
 
 class BlocksTest(unittest.TestCase):
     def chosen(self, **environment: str) -> tuple[str, str | None]:
         with mock.patch.dict(os.environ, environment, clear=True):
-            return windows.choose_blocks(ProcessGroupNCCL()), os.environ.get("NCCL_SYM_CTAS")
+            return registrations.choose_blocks(ProcessGroupNCCL()), os.environ.get("NCCL_SYM_CTAS")
 
     def test_sixteen_unless_somebody_chose(self) -> None:
         self.assertEqual(self.chosen(), ("16,,,", "16"))
@@ -103,7 +103,7 @@ class BlocksTest(unittest.TestCase):
         backend = ProcessGroupNCCL()
         backend.options = SimpleNamespace(config=SimpleNamespace(min_ctas=4, max_ctas=8))
         with mock.patch.dict(os.environ, {}, clear=True):
-            self.assertEqual(windows.choose_blocks(backend), "4,8")
+            self.assertEqual(registrations.choose_blocks(backend), "4,8")
             self.assertNotIn("NCCL_SYM_CTAS", os.environ)
 
 
