@@ -67,10 +67,13 @@ quiet 0 report mine.json --html mine.html
 [ ! -e mine.html ] || fail 'rank 1 writes a page'
 
 # `run` and `launch` start what is theirs on every rank.
-expect 0 launch -n 2 -- "$ELBOWROOM_BIN" run --no-memory -- bash -c 'echo rank $ELBOWROOM_RANK of $ELBOWROOM_RANKS'
-sort "$out" | diff - <(printf 'rank %s of 2\n' 0 1) >&2 || fail 'not the command of each rank'
-expect 9 launch -n 2 -- "$ELBOWROOM_BIN" run --no-memory -- bash -c 'exit $((ELBOWROOM_RANK * 9))'
-complains 'elbowroom launch: rank 1 ended with exit code 9'
+if [ -e "$(dirname "$ELBOWROOM_BIN")/../lib/libelbowroom_interposer.so" ]; then
+  run=("$ELBOWROOM_BIN" run --backend cuda --no-memory -- bash -c)
+  expect 0 launch -n 2 -- "${run[@]}" 'echo rank $ELBOWROOM_RANK of $ELBOWROOM_RANKS'
+  sort "$out" | diff - <(printf 'rank %s of 2\n' 0 1) >&2 || fail 'not the command of each rank'
+  expect 9 launch -n 2 -- "${run[@]}" 'exit $((ELBOWROOM_RANK * 9))'
+  complains 'elbowroom launch: rank 1 ended with exit code 9'
+fi
 expect 0 launch -n 2 -- "$ELBOWROOM_BIN" launch -n 2 -- bash -c 'echo rank $ELBOWROOM_RANK of $ELBOWROOM_RANKS'
 sort "$out" | diff - <(printf 'rank %s of 2\n' 0 0 1 1) >&2 || fail 'not a launch in a launch'
 
