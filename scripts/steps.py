@@ -3,6 +3,7 @@
 
 usage: steps.py run OUT.json --ranks 2|4 [--only REGEX] [--tune-seconds S] [BENCH OPTION...]     with `elbowroom` on the path
        steps.py compare PREDICTED.json MEASURED.json                          a table in Markdown
+       steps.py gains RUN.json                                                what the tuned schedule gains, in Markdown
 
 `run` tunes each step, then runs it under the baselines, the plan that was found and two fixed plans in turns. It keeps what is there: a call
 that was ended goes on. `compare` takes what both files have of a step, by scheme: |predicted / measured - 1|, and whether the least predicted
@@ -47,6 +48,7 @@ STEPS = {
         "ep4": [*EXPERTS, "--ep", "4"],
     },
 }
+BASELINES = ("sequential", "concurrent", "priority")
 PLANS = ["priority,symmetric,comm_blocks=16", "priority,copy_engine"]
 
 
@@ -119,6 +121,24 @@ def compare(predicted_file: Path, measured_file: Path) -> None:
           f"best scheme right in {right} of {steps} steps")
 
 
+def spread(time: dict) -> str:
+    return f"{time['median'] / 1000:.3f} ({time['low'] / 1000:.3f}..{time['high'] / 1000:.3f})"
+
+
+def gains(file: Path) -> None:
+    """Beside the best baseline: apart where the intervals of both have nothing in common."""
+    print("| step | best baseline | its time (ms) | tuned (ms) | change (%) | apart | of the critical path (%) | of the hardware limit (%) |\n"
+          "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: |")
+    for one in json.loads(file.read_text(encoding="utf-8")):
+        times = {scheme: of["time_us"] for scheme, of in one["schemes"].items()}
+        best = min((scheme for scheme in BASELINES if scheme in times), key=lambda scheme: times[scheme]["median"])
+        base, tuned = times[best], times["tuned"]
+        apart = tuned["high"] < base["low"] or tuned["low"] > base["high"]
+        print(f"| {one['name']} | {best} | {spread(base)} | {spread(tuned)} | {100 * (tuned['median'] / base['median'] - 1):+.1f} | "
+              f"{'yes' if apart else 'no'} | {100 * one['critical_path_us'] / tuned['median']:.0f} | "
+              f"{100 * one['hardware_limit_us'] / tuned['median']:.0f} |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(usage=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -130,11 +150,14 @@ def main() -> None:
     comparing = commands.add_parser("compare")
     comparing.add_argument("predicted", type=Path)
     comparing.add_argument("measured", type=Path)
+    commands.add_parser("gains").add_argument("file", type=Path)
     arguments, bench = parser.parse_known_args()
     if arguments.command == "run":
         run(arguments.out, arguments.ranks, arguments.only, arguments.tune_seconds, bench)
     elif bench:
         parser.error(f"unknown: {' '.join(bench)}")
+    elif arguments.command == "gains":
+        gains(arguments.file)
     else:
         compare(arguments.predicted, arguments.measured)
 
