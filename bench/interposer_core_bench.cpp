@@ -146,8 +146,8 @@ BENCHMARK(inside_windows_behind_many);
 void steps(benchmark::State& state) {
   Launches launches(Policy::automatic);
   for (auto _ : state) {
-    launches.core->on_event_record(0x900, 0x2000, launches.core->host_dependencies());
-    launches.core->on_stream_wait(0x3000, 0x900);
+    launches.core->on_event_record(0x900, 0x2000, launches.core->before_event_record(0x900));
+    launches.core->on_stream_wait(0x3000, 0x900, launches.core->event_records(0x900));
     launches.launch(kAllReduce, 0x3000, 24);
     for (int i = 0; i < 4; ++i) { launches.compute(); }
   }
@@ -161,8 +161,8 @@ void record_and_wait(benchmark::State& state) {
   EventId event = 0;
   for (auto _ : state) {
     event = (event + 64) % 65'536;
-    launches.core->on_event_record(0x900'0000 + event, 0x2000, launches.core->host_dependencies());
-    launches.core->on_stream_wait(0x3000, 0x900'0000 + event);
+    launches.core->on_event_record(0x900'0000 + event, 0x2000, launches.core->before_event_record(0x900'0000 + event));
+    launches.core->on_stream_wait(0x3000, 0x900'0000 + event, launches.core->event_records(0x900'0000 + event));
   }
 }
 BENCHMARK(record_and_wait);

@@ -11,9 +11,9 @@ fail() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-tr -d '\n' <"$ELBOWROOM_SOURCE_DIR/src/interposer/cuda/hook_table.cpp" |
-  grep -oE '(driver|legacy|per_thread|library)<&[A-Za-z_0-9]+>\( *"[A-Za-z_0-9]+"' | sed 's/.*"\(.*\)"/\1/' | sort >"$work/hooks"
-[ "$(wc -l <"$work/hooks")" -ge 120 ] || fail "only $(wc -l <"$work/hooks") hooks in the table"
+tr -d '\n' <"$ELBOWROOM_SOURCE_DIR/src/interposer/$ELBOWROOM_HOOK_TABLE/hook_table.cpp" |
+  grep -oE '(driver|runtime|legacy|per_thread|unnamed|library)<&[A-Za-z_0-9]+>\( *"[A-Za-z_0-9]+"' | sed 's/.*"\(.*\)"/\1/' | sort >"$work/hooks"
+[ "$(wc -l <"$work/hooks")" -ge "$ELBOWROOM_LEAST_HOOKS" ] || fail "only $(wc -l <"$work/hooks") hooks in the table"
 for program in $ELBOWROOM_HOOK_PROGRAMS; do "$program" list; done | sort >"$work/cases"
 diff "$work/hooks" "$work/cases" >"$work/difference" || fail "hooks without a case (<), cases without a hook (>): $(cat "$work/difference")"
 
@@ -21,9 +21,8 @@ run() { # PROGRAM CASE [past]
   LD_PRELOAD="${ELBOWROOM_RUNTIME:+$ELBOWROOM_RUNTIME }$ELBOWROOM_INTERPOSER" "$@" 2>"$work/said"
 }
 
-export ELBOWROOM_RUN_POLICY=gate
 for program in $ELBOWROOM_HOOK_PROGRAMS; do
-  rules=untimed
+  rules=$ELBOWROOM_HOOK_RULES
   case $program in *library_hooks) rules=library_hooks ;; esac
   export ELBOWROOM_RUN_RULES=$ELBOWROOM_SOURCE_DIR/tests/interposer/rules/$rules.rules
   for hook in $("$program" list); do

@@ -126,26 +126,50 @@ void Core::on_stream_destroy(StreamId stream) {
   state_->captures.store(state_->known.order.captures_active(), std::memory_order_relaxed);
 }
 
+void Core::on_thread_end(std::uint32_t thread) {
+  CoreState::Hold hold(*state_);
+  if (!state_->known.order.remove_thread(thread)) { return; }
+  state_->passing.close();
+  state_->captures.store(state_->known.order.captures_active(), std::memory_order_relaxed);
+}
+
 void Core::on_event_destroy(EventId event) {
   if (state_->rest.on()) { return; }
   CoreState::Hold hold(*state_);
   state_->known.order.remove_event(event);
 }
 
-std::uint64_t Core::host_dependencies() const { return state_->host_dependencies.load(std::memory_order_acquire); }
-
-void Core::on_event_record(EventId event, StreamId stream, std::uint64_t before) {
-  if (state_->rest.on()) { return; }
-  CoreState::Hold hold(*state_);
-  if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
-  if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.record(event, *found, before); }
+RecordPoint Core::before_event_record(EventId event) {
+  const std::uint64_t records = state_->event_records.begin(event);
+  return {state_->host_dependencies.load(std::memory_order_acquire), records};
 }
 
-void Core::on_stream_wait(StreamId stream, EventId event) {
+void Core::on_event_record(EventId event, StreamId stream, const RecordPoint& before, bool captured) {
+  if (state_->rest.on()) { return on_event_not_recorded(event, before); }
+  CoreState::Hold hold(*state_);
+  ProgramOrder& order = state_->known.order;
+  Stream* found = !state_->dormant() && state_->meet_stream(stream, hold) ? order.find_stream(stream) : nullptr;
+  // Whoever sees no thread record it finds what is told here.
+  const bool alone = state_->event_records.end(event, before.records);
+  if (found == nullptr || (captured && order.active_capture(*found) == 0)) {
+    order.remove_event(event);
+  } else {
+    order.record(event, *found, alone ? before.host_dependencies : 0);
+  }
+}
+
+void Core::on_event_not_recorded(EventId event, const RecordPoint& before) {
+  static_cast<void>(state_->event_records.end(event, before.records));
+}
+
+std::uint64_t Core::event_records(EventId event) const { return state_->event_records.count(event); }
+
+void Core::on_stream_wait(StreamId stream, EventId event, std::uint64_t records) {
   if (state_->rest.on()) { return; }
   CoreState::Hold hold(*state_);
   if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
-  if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.wait(*found, event); }
+  const bool known = EventRecords::is_settled(records) && state_->event_records.count(event) == records;
+  if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.wait(*found, event, known); }
 }
 
 void Core::on_event_recorded_elsewhere() {
@@ -171,7 +195,12 @@ SyncPoint Core::on_host_dependency(StreamId stream) {
 SyncPoint Core::event_point(EventId event) {
   if (state_->rest.on()) { return {}; }
   CoreState::Hold hold(*state_);
-  return state_->known.order.point_of(event);
+  const std::uint64_t records = state_->event_records.count(event);
+  if (!EventRecords::is_settled(records)) { return {}; }
+  SyncPoint point = state_->known.order.point_of(event);
+  point.event = event;
+  point.records = records;
+  return point;
 }
 
 SyncPoint Core::stream_point(StreamId stream) {
@@ -191,6 +220,7 @@ SyncPoint Core::context_point(ContextId context) {
 
 void Core::on_synchronized(const SyncPoint& point, std::uint64_t host_time_ns) {
   if (!point.any_collective && point.host_actions == 0 && point.stream == 0) { return; }
+  if (point.event != 0 && state_->event_records.count(point.event) != point.records) { return; }
   CoreState::Hold hold(*state_);
   ProgramOrder& order = state_->known.order;
   order.finish(point);

@@ -32,6 +32,9 @@ constexpr StreamId per_thread_stream(ContextId context, std::uint32_t thread) {
 }
 /// What all streams of a context wait for that no stream does; the host can wait for it with the context alone.
 constexpr StreamId whole_context(ContextId context) { return context | 3; }
+constexpr bool is_per_thread_stream(StreamId stream, std::uint32_t thread) {
+  return (stream & 7U) == 2 && stream >> 48U == thread % 0xffffU + 1;
+}
 constexpr bool is_whole_context(StreamId stream) { return (stream & 7U) == 3; }
 constexpr bool is_legacy_stream(StreamId stream) { return (stream & 7U) == 1; }
 
@@ -209,6 +212,14 @@ struct SyncPoint {
   std::uint64_t sequence = 0;
   StreamId stream = 0;
   std::uint64_t busy_until = 0;
+  EventId event = 0;          ///< that is waited for
+  std::uint64_t records = 0;  ///< of it so far: another one while the host waits says nothing of this point
+};
+
+/// A record of an event that is about to be made.
+struct RecordPoint {
+  std::uint64_t host_dependencies = 0;  ///< how many waits for the host were told so far
+  std::uint64_t records = 0;            ///< of the event so far, this one with them
 };
 
 struct GraphFacts {
@@ -295,14 +306,20 @@ class Core {
   // --- streams and events: after the driver said success, except where noted ---
   /// Optional: streams that were never created here are asked for by Platform::describe_stream.
   void on_stream_create(StreamId stream, const StreamInfo& info);
-  void on_stream_destroy(StreamId stream);  ///< before the driver: the handle may be reused at once
-  void on_event_destroy(EventId event);     ///< before the driver
-  /// How often a wait for the host was told so far. Lock-free.
-  [[nodiscard]] std::uint64_t host_dependencies() const;
-  /// `before`: host_dependencies() before the driver was called. The event stands behind no wait for the host that was told later,
-  /// which another thread may have enqueued behind it.
-  void on_event_record(EventId event, StreamId stream, std::uint64_t before);
-  void on_stream_wait(StreamId stream, EventId event);
+  void on_stream_destroy(StreamId stream);   ///< before the driver: the handle may be reused at once
+  void on_thread_end(std::uint32_t thread);  ///< its per-thread streams go; another thread may get its number
+  void on_event_destroy(EventId event);      ///< before the driver
+  /// Before the driver is called; each is followed by one of the next two. Lock-free.
+  [[nodiscard]] RecordPoint before_event_record(EventId event);
+  /// The event stands behind no wait for the host that was told after `before`: another thread may have enqueued it behind the
+  /// record. `captured`: the driver says so of the stream. Where the core knows of no capture, nothing is known of the event then.
+  void on_event_record(EventId event, StreamId stream, const RecordPoint& before, bool captured = false);
+  /// The driver refused, or records it when a graph runs.
+  void on_event_not_recorded(EventId event, const RecordPoint& before);
+  /// How often the event was recorded so far, or is being recorded. Lock-free.
+  [[nodiscard]] std::uint64_t event_records(EventId event) const;
+  /// `records`: event_records() before the driver was called. Recorded anew since, the event may have been either of two.
+  void on_stream_wait(StreamId stream, EventId event, std::uint64_t records);
   /// Some event may from now on be recorded by what is not followed: another process, a graph, a launch, a whole context. That an
   /// event has passed then says no more that the host has done what was before the record that is known.
   void on_event_recorded_elsewhere();

@@ -11,6 +11,7 @@
 #include "interposer/core/budget_arms.hpp"
 #include "interposer/core/core.hpp"
 #include "interposer/core/durations.hpp"
+#include "interposer/core/event_records.hpp"
 #include "interposer/core/known_choices.hpp"
 #include "interposer/core/known_durations.hpp"
 #include "interposer/core/own_mutex.hpp"
@@ -172,6 +173,7 @@ struct CoreState {
   bool forked = false;  ///< the knowledge is the parent's: to be forgotten before the next use
   std::atomic<unsigned> captures{0};
   std::atomic<std::uint64_t> host_dependencies{0};
+  EventRecords event_records;
   Rest rest{platform.rest};
   Passing passing{platform.pass};
   Knowledge known;

@@ -87,18 +87,30 @@ void ProgramOrder::remove_stream(StreamId id) {
   streams_.erase(id);
 }
 
-void ProgramOrder::remove_context(ContextId context) {
+template <class IsGone>
+bool ProgramOrder::remove_streams(IsGone is_gone) {
   // An erasure moves entries, so the streams are collected first, as many at a time as fit.
   std::array<StreamId, 32> gone{};
   std::size_t count = 0;
+  bool any = false;
   do {
     count = 0;
     streams_.for_each([&](std::uint64_t id, const Stream& stream) {
-      if (stream.info.context == context && count < gone.size()) { gone[count++] = id; }
+      if (count < gone.size() && is_gone(id, stream)) { gone[count++] = id; }
     });
     for (std::size_t i = 0; i < count; ++i) { remove_stream(gone[i]); }
+    any = any || count > 0;
   } while (count == gone.size());
+  return any;
+}
+
+void ProgramOrder::remove_context(ContextId context) {
+  static_cast<void>(remove_streams([=](StreamId, const Stream& stream) { return stream.info.context == context; }));
   contexts_.erase(context | 1U);
+}
+
+bool ProgramOrder::remove_thread(std::uint32_t thread) {
+  return remove_streams([=](StreamId id, const Stream&) { return is_per_thread_stream(id, thread); });
 }
 
 void ProgramOrder::refresh(Order& order) {
@@ -197,11 +209,12 @@ void ProgramOrder::record(EventId id, Stream& stream, std::uint64_t told) {
   event->capture = active_capture(stream);
 }
 
-void ProgramOrder::wait(Stream& stream, EventId id) {
+void ProgramOrder::wait(Stream& stream, EventId id, bool sure) {
   const Event* event = events_.find(id);
   if (event == nullptr) { return; }
   const bool captured_event = event->capture != 0;
   if (captured_event) {
+    if (!sure) { return; }
     if (active_capture(stream) == 0) {
       stream.capture = event->capture;
       stream.captured = Order{};
@@ -214,7 +227,7 @@ void ProgramOrder::wait(Stream& stream, EventId id) {
   Order& order = open(stream);
   const std::uint64_t own_host_actions = order.host_actions;
   join(order, event->order);
-  if (events_distrusted_) { order.host_actions = own_host_actions; }
+  if (events_distrusted_ || !sure) { order.host_actions = own_host_actions; }
   close(stream, order);
 }
 
@@ -225,15 +238,15 @@ SyncPoint ProgramOrder::point_of(const Order& order) const {
           host_places_.valid(order.host_actions, order.as_of),
           sequence_,
           0,
-          order.clock.busy_until};
+          order.clock.busy_until,
+          0,
+          0};
 }
 
 SyncPoint ProgramOrder::point_of(EventId id) {
   const Event* event = events_.find(id);
   if (event == nullptr || event->capture != 0) { return {}; }
-  SyncPoint point = point_of(event->order);
-  if (events_distrusted_) { point.host_actions = 0; }
-  return point;
+  return point_of(event->order);
 }
 
 SyncPoint ProgramOrder::point_of(Stream& stream) {
@@ -261,7 +274,9 @@ SyncPoint ProgramOrder::context_point(ContextId context) {
 
 void ProgramOrder::finish(const SyncPoint& point) {
   if (point.any_collective && point.era == era_) { collectives_.finish(point.collectives); }
-  host_places_.release(host_places_.valid(point.host_actions, point.sequence));
+  // The event may have been recorded unseen while the host waited for it.
+  const bool says_of_host = point.event == 0 || !events_distrusted_;
+  if (says_of_host) { host_places_.release(host_places_.valid(point.host_actions, point.sequence)); }
 }
 
 void ProgramOrder::begin_capture(Stream& stream) {

@@ -83,6 +83,8 @@ class ProgramOrder {
   void remove_event(EventId event) { events_.erase(event); }
   /// What its streams hold goes on until the host has waited for it: by a context_point from before.
   void remove_context(ContextId context);
+  /// False: it has none.
+  bool remove_thread(std::uint32_t thread);
 
   /// Opens the next operation of the stream: what precedes it, implicit synchronisation with the legacy default stream included.
   /// The caller may advance the clock of what it gets, then calls `close`.
@@ -100,7 +102,8 @@ class ProgramOrder {
 
   /// Behind no host action that was told after the first `told`.
   void record(EventId event, Stream& stream, std::uint64_t told);
-  void wait(Stream& stream, EventId event);
+  /// `sure`: it is the record that is known here which the stream waits for.
+  void wait(Stream& stream, EventId event, bool sure);
   /// An event may be recorded unseen: none says any more that a wait for the host is over. Collectives are taken to have ended all
   /// the same. A gate that waits for one of those after all waits longer, but not for ever.
   void distrust_events() { events_distrusted_ = true; }
@@ -146,6 +149,8 @@ class ProgramOrder {
     GraphFacts held;
   };
 
+  template <class IsGone>
+  bool remove_streams(IsGone is_gone);
   void refresh(Order& order);
   void join(Order& into, const Order& other);
   Context& context_of(const Stream& stream);

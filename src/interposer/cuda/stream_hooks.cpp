@@ -27,11 +27,18 @@ int context_waits(cu::Context context, cu::Event event, Call call) {
 }
 
 // All that a context holds: in no stream's order.
-void tell_recorded_by_context(int result, cu::Event event) {
+template <class Call>
+int recorded_by_context(cu::Event event, Call call) {
   Interposer* state = interposer();
-  if (state == nullptr || result != cu::kSuccess) { return; }
-  state->core->on_event_destroy(id_of(event));
-  state->core->on_event_recorded_elsewhere();
+  if (state == nullptr) { return call(); }
+  const RecordPoint before = state->core->before_event_record(id_of(event));
+  const int result = call();
+  if (result == cu::kSuccess) {
+    state->core->on_event_recorded_elsewhere();
+    state->core->on_event_destroy(id_of(event));
+  }
+  state->core->on_event_not_recorded(id_of(event), before);
+  return result;
 }
 
 }  // namespace
@@ -96,14 +103,10 @@ int cuIpcGetEventHandle(cu::IpcEventHandle* handle, cu::Event event) {
 }
 
 int cuCtxRecordEvent(cu::Context context, cu::Event event) {
-  const int result = call_real<&cuCtxRecordEvent>(context, event);
-  tell_recorded_by_context(result, event);
-  return result;
+  return recorded_by_context(event, [=] { return call_real<&cuCtxRecordEvent>(context, event); });
 }
 int cuGreenCtxRecordEvent(cu::GreenContext context, cu::Event event) {
-  const int result = call_real<&cuGreenCtxRecordEvent>(context, event);
-  tell_recorded_by_context(result, event);
-  return result;
+  return recorded_by_context(event, [=] { return call_real<&cuGreenCtxRecordEvent>(context, event); });
 }
 
 int cuCtxWaitEvent(cu::Context context, cu::Event event) {

@@ -68,8 +68,8 @@ struct CaptureHooks {
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return process::call_real<Ours>(exec, graph, arguments...); }
     const bool node_priorities = state->graphs.get(exec).node_priorities;
-    if (node_priorities) { prioritise_collectives(*state, graph); }
-    const int result = process::call_real<Ours>(exec, graph, arguments...);
+    const auto call = [&] { return process::call_real<Ours>(exec, graph, arguments...); };
+    const int result = node_priorities ? update_with_priorities(*state, graph, call) : call();
     if (result == D::kSuccess) { state->graphs.put(exec, {read_graph(state->driver, graph), node_priorities}); }
     return result;
   }
@@ -100,6 +100,13 @@ struct CaptureHooks {
   }
 
  private:
+  template <class Call>
+  static int update_with_priorities(Interposer<D>& state, Graph graph, Call&& call) {
+    prioritise_collectives(state, graph);
+    const OthersWithoutPriority<D> others(state.driver, graph);
+    return call();
+  }
+
   // `make(node_priorities)` makes the graph with or without the flag that makes the priorities of its nodes count. A driver that
   // refuses the flag gets the program's own call.
   template <class Make>

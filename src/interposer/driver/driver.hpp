@@ -112,7 +112,7 @@ concept Describes = requires(D driver, typename D::KernelNodeParams node) {
 template <class D>
 concept Driver = Vocabulary<D> && Callable<D> && HasPlaces<D> && HasEvents<D> && Describes<D> &&
                  std::constructible_from<D, const typename D::Calls&> && requires(D driver, Rules rules) {
-                   { D::possible(rules) } -> std::same_as<Rules>;  ///< without what this driver has no means for
+                   { D::leave_possible(rules) } -> std::same_as<void>;  ///< takes away what this driver has no means for
                    /// In a child: handles mean nothing there, and locks may be held for ever.
                    { driver.after_fork() } -> std::same_as<void>;
                    { D::kFinder } -> std::convertible_to<const char*>;                 ///< ReportSource::finder

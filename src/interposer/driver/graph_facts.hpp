@@ -84,6 +84,48 @@ bool others_have_priorities(const D& driver, typename D::Graph graph) {
   return any;
 }
 
+/// Of kernels beside the collectives, for a scope: the priorities that nodes got from the streams they were captured from. In a
+/// graph whose program asked for no node priorities they mean nothing, and must not count because ours do.
+template <Driver D>
+class OthersWithoutPriority {
+ public:
+  OthersWithoutPriority(const D& driver, typename D::Graph graph) : driver_(driver) {
+    const auto& calls = driver.calls;
+    if (calls.graph_kernel_node_get_attribute == nullptr || calls.graph_kernel_node_set_attribute == nullptr) { return; }
+    std::size_t kernels = 0;
+    (void)visit_kernel_nodes(driver, graph, [&](typename D::GraphNode, const typename D::KernelNodeParams&) { ++kernels; });
+    if (kernels > 0) { own_.reset(new (std::nothrow) Own[kernels]); }
+    if (own_ == nullptr) { return; }
+    (void)visit_kernel_nodes(driver, graph, [&](typename D::GraphNode node, const typename D::KernelNodeParams& parameters) {
+      typename D::LaunchAttributeValue value{};
+      if (count_ == kernels || driver.is_collective(parameters)) { return; }
+      if (calls.graph_kernel_node_get_attribute(node, D::kLaunchPriority, &value) != D::kSuccess || value.priority == 0) { return; }
+      own_[count_++] = {node, value.priority};
+      set(node, 0);
+    });
+  }
+  ~OthersWithoutPriority() {
+    for (std::size_t i = 0; i < count_; ++i) { set(own_[i].node, own_[i].priority); }
+  }
+  OthersWithoutPriority(const OthersWithoutPriority&) = delete;
+  OthersWithoutPriority& operator=(const OthersWithoutPriority&) = delete;
+
+ private:
+  struct Own {
+    typename D::GraphNode node;
+    int priority;
+  };
+  void set(typename D::GraphNode node, int priority) const {
+    typename D::LaunchAttributeValue value{};
+    value.priority = priority;
+    (void)driver_.calls.graph_kernel_node_set_attribute(node, D::kLaunchPriority, &value);
+  }
+
+  const D& driver_;
+  std::unique_ptr<Own[]> own_;
+  std::size_t count_ = 0;
+};
+
 /// Gives the graph's collectives the greatest priority where the policy says so. True: some have one, and the graph must be
 /// instantiated with node priorities for it to count.
 template <Driver D>

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <cstdlib>
+#include <mutex>
 #include <new>
 #include <optional>
 
@@ -100,29 +101,52 @@ void after_fork_in_parent() {
   if (Interposer<D>* state = Made<D>::interposer.load()) { state->core->after_fork_in_parent(); }
 }
 
+// Most children call exec, or no driver at all: they pay for nothing more.
+template <Driver D>
+void after_fork_in_child() {
+  Interposer<D>* state = Made<D>::interposer.load();
+  if (state == nullptr) { return; }
+  state->core->after_fork_in_child();
+  process::keep_own_number_alone();
+  new (&state->first_use) OwnMutex();
+  state->inherited = true;
+  state->used.store(false);
+}
+
 // The driver does not work in a child whose parent had used it. Its handles mean nothing here, and the locks of other threads may
 // be held for ever. Both are made anew in place.
 template <Driver D>
-void after_fork_in_child() {
-  Interposer<D>* made = Made<D>::interposer.load();
-  if (made == nullptr) { return; }
-  Interposer<D>& state = *made;
-  state.core->after_fork_in_child();
-  process::keep_own_number_alone();
+void make_anew(Interposer<D>& state) {
   state.driver.after_fork();
   new (&state.graphs) process::GraphTable();
   new (&state.foreign_events) process::ForeignEvents();
   new (&state.timer) LaunchTimer<D>(state.driver, *state.core);
   new (&state.overhead) process::Overhead();
   state.begun_ns = process::now_ns();
-  state.used.store(false);
+  state.inherited = false;
+}
+
+template <Driver D>
+void begin_use(Interposer<D>& state) {
+  const std::lock_guard lock(state.first_use);
+  if (state.inherited.load()) { make_anew(state); }
+  state.used.store(true);
+  if (state.inherited.load()) { make_anew(state); }  // a handler that interrupted this has forked
+}
+
+// Its number goes to another thread, and with it what the core calls its own streams.
+template <Driver D>
+void at_thread_end(std::uint32_t number) {
+  if (Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire)) { state->core->on_thread_end(number); }
 }
 
 template <Driver D>
 void make() {
   const std::optional<typename D::Calls> calls = D::find();
   if (!calls) { return; }
-  const Rules rules = D::possible(process::read_rules());
+  static constinit Rules rules;  // no small thing for the stack of whichever thread comes first
+  process::read_rules(rules);
+  D::leave_possible(rules);
   // The core keeps a copy of the platform, whose `self` must be known before the interposer is made.
   void* memory = ::operator new(sizeof(Interposer<D>), std::nothrow);
   if (memory == nullptr) { return; }
@@ -143,6 +167,7 @@ void make() {
   if (core == nullptr) { return; }
   Made<D>::interposer.store(new (memory) Interposer<D>(*calls, rules, std::move(core)), std::memory_order_release);
   process::resolve_driver();
+  process::tell_of_ends(&at_thread_end<D>);
   pthread_atfork(&before_fork<D>, &after_fork_in_parent<D>, &after_fork_in_child<D>);
   std::atexit(&at_exit<D>);
 }
@@ -157,7 +182,7 @@ Interposer<D>* interposer() {
     pthread_once(&Made<D>::once, &make<D>);
     state = Made<D>::interposer.load(std::memory_order_acquire);
   }
-  if (state != nullptr && !state->used.load(std::memory_order_relaxed)) { state->used.store(true, std::memory_order_relaxed); }
+  if (state != nullptr && !state->used.load(std::memory_order_acquire)) [[unlikely]] { begin_use(*state); }
   return state;
 }
 

@@ -35,25 +35,38 @@ struct StreamHooks {
     const auto call = [&] { return process::call_real<Ours>(stream, event, flags); };
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return call(); }
-    const bool external = (flags & D::kEventExternal) != 0 && state->core->capturing();
-    if (external || state->foreign_events.contains(event)) {
+    const bool external = (flags & D::kEventExternal) != 0;
+    if ((external && state->core->capturing()) || state->foreign_events.contains(event)) {
       return wait_for_host<D>(*state, state->stream_id(stream, default_stream), call);
     }
+    // A node of a capture that began past the hooks: the stream itself waits for nothing.
+    if (external && state->driver.is_captured(explicit_stream<D>(stream, default_stream))) { return call(); }
+    const std::uint64_t records = state->core->event_records(id_of(event));
     const int result = call();
-    if (result == D::kSuccess) { state->core->on_stream_wait(state->stream_id(stream, default_stream), id_of(event)); }
+    if (result == D::kSuccess) { state->core->on_stream_wait(state->stream_id(stream, default_stream), id_of(event), records); }
     return result;
   }
 
   /// `flags`: none, or those of the record.
   template <auto Ours, class... Flags>
   static int record_event(DefaultStream default_stream, Event event, Stream stream, Flags... flags) {
+    const auto call = [&] { return process::call_real<Ours>(event, stream, flags...); };
     Interposer<D>* state = interposer<D>();
-    const std::uint64_t before = state == nullptr ? 0 : state->core->host_dependencies();
-    const int result = process::call_real<Ours>(event, stream, flags...);
-    if (state == nullptr || result != D::kSuccess) { return result; }
-    // Captured as a node that records when the graph runs: nothing is recorded now.
-    if ((((flags & D::kEventExternal) != 0) || ...) && state->core->capturing()) { return result; }
-    state->core->on_event_record(id_of(event), state->stream_id(stream, default_stream), before);
+    if (state == nullptr) { return call(); }
+    const bool external = (((flags & D::kEventExternal) != 0) || ...);
+    const RecordPoint before = state->core->before_event_record(id_of(event));
+    // A capture may have begun past the hooks. Where no stream ever waited for the host, nothing is concluded from the event that
+    // could hold the program up.
+    const bool asks = external || before.host_dependencies != 0;
+    const bool captured = asks && state->driver.is_captured(explicit_stream<D>(stream, default_stream));
+    const int result = call();
+    // As a node that records when the graph runs: nothing is recorded now.
+    const bool later = external && (captured || state->core->capturing());
+    if (result == D::kSuccess && !later) {
+      state->core->on_event_record(id_of(event), state->stream_id(stream, default_stream), before, captured);
+    } else {
+      state->core->on_event_not_recorded(id_of(event), before);
+    }
     return result;
   }
 

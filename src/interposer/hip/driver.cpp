@@ -66,7 +66,7 @@ std::optional<RuntimeCalls> Driver::find() {
 }
 
 // HIP's events tell of the end of work alone, and its libraries take no number of compute units.
-Rules Driver::possible(Rules rules) {
+void Driver::leave_possible(Rules& rules) {
   if (rules.policy == Policy::gate) {
     std::fputs("elbowroom: policy gate needs an event at the begin of a kernel, which HIP lacks; priority is used\n", stderr);
     rules.policy = Policy::priority;
@@ -74,7 +74,6 @@ Rules Driver::possible(Rules rules) {
   rules.gate = false;
   rules.sm_target = 0;
   rules.product_count = 0;
-  return rules;
 }
 
 void Driver::after_fork() {

@@ -52,7 +52,7 @@ struct Driver {
 
   explicit Driver(const Calls& found);
   static std::optional<Calls> find();
-  static Rules possible(Rules rules);
+  static void leave_possible(Rules& rules);
   void after_fork();
 
   /// A device that is not known counts as the first.

@@ -127,13 +127,31 @@ int launch_as_decided(Interposer& state, const LaunchRequest& request, OriginalL
              : carry_out(state, request, original, decision, clock);
 }
 
-// Both are recorded at their place beside the kernel, so that nobody can wait for what is before it and not for what it tells.
-void tell_own_events(Interposer& state, const LaunchRequest& request, std::uint64_t before) {
-  const StreamId stream = state.stream_id(request.stream, request.default_stream);
-  for (const hip::Event event : {request.start, request.stop}) {
-    if (event != nullptr) { state.core->on_event_record(id_of(event), stream, before); }
+/// The events that the program gave to a launch. Both are recorded at their place beside the kernel, so that nobody can wait for
+/// what is before it and not for what it tells.
+class OwnEvents {
+ public:
+  OwnEvents(Core& core, const LaunchRequest& request) : core_(core), events_{request.start, request.stop} {
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+      if (events_[i] != nullptr) { before_[i] = core.before_event_record(id_of(events_[i])); }
+    }
   }
-}
+  void launched(bool recorded, StreamId stream) {
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+      if (events_[i] == nullptr) { continue; }
+      if (recorded) {
+        core_.on_event_record(id_of(events_[i]), stream, before_[i]);
+      } else {
+        core_.on_event_not_recorded(id_of(events_[i]), before_[i]);
+      }
+    }
+  }
+
+ private:
+  Core& core_;
+  std::array<hip::Event, 2> events_;
+  std::array<RecordPoint, 2> before_{};
+};
 
 // The runtime's own entry points may call each other by their exported names, and so come back here.
 thread_local constinit bool inside_launch = false;
@@ -168,9 +186,9 @@ int launch(const LaunchRequest& request, OriginalLaunch original) {
   state->timer.poll(begin);  // before the program's own call, whose result hipGetLastError must tell
   const Decision decision = state->core->on_launch(read_facts(*state, request, stream, begin));
   state->overhead.count(decision.in_window);
-  const std::uint64_t before = state->core->host_dependencies();
+  OwnEvents events(*state->core, request);
   const int result = launch_as_decided(*state, request, original, decision, account.clock);
-  if (result == hip::kSuccess && !plain) { tell_own_events(*state, request, before); }
+  events.launched(result == hip::kSuccess, stream);
   account.end(decision.in_window);
   return result;
 }

@@ -1,6 +1,5 @@
 #include "interposer/nccl/environment.hpp"
 
-#include <fcntl.h>
 #include <pwd.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include <string_view>
 
 #include "interposer/core/conf_text.hpp"
+#include "interposer/process/pages.hpp"
 
 namespace elbowroom::interposer::nccl {
 namespace {
@@ -24,16 +24,9 @@ bool keep(std::string_view value, Variable& variable) {
 }
 
 bool from_file(const char* path, const char* name, Variable& variable) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) { return false; }
-  std::array<char, 65536> text;
-  std::size_t size = 0;
-  for (ssize_t got = 1; got > 0 && size < text.size();) {
-    got = read(file, text.data() + size, text.size() - size);
-    if (got > 0) { size += static_cast<std::size_t>(got); }
-  }
-  close(file);
-  const std::string_view value = conf_value({text.data(), size}, name);
+  const process::ReadFile file(path);
+  const process::Pages pages(file.size());
+  const std::string_view value = conf_value(file.read_into(pages), name);
   return value.data() != nullptr && keep(value, variable);
 }
 

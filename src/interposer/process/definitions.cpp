@@ -4,8 +4,11 @@
 
 #include <array>
 #include <bitset>
+#include <new>
+#include <type_traits>
 
 #include "interposer/process/elf_symbols.hpp"
+#include "interposer/process/pages.hpp"
 #include "interposer/process/symbol_routes.hpp"
 
 namespace elbowroom::interposer::process {
@@ -149,6 +152,20 @@ class Links {
   std::size_t edge_count_ = 0;
 };
 
+/// Links, which are no small thing for the stack of a program's thread.
+class MappedLinks {
+ public:
+  explicit MappedLinks(const char* name)
+      : pages_(sizeof(Links)), links_(pages_.data() == nullptr ? nullptr : new(pages_.data()) Links(name)) {}
+  /// Null: there is no memory.
+  [[nodiscard]] const Links* get() const { return links_; }
+
+ private:
+  static_assert(std::is_trivially_destructible_v<Links>);
+  Pages pages_;
+  const Links* links_;
+};
+
 // Among several definitions, where the global scope has none.
 Definition local_definition(const Links& links, const void* caller) {
   const std::size_t calling = links.holder(caller);
@@ -224,7 +241,9 @@ void* next_at_start(const char* name) {
 void* visible_definition(const char* name, const void* caller) {
   if (void* global = next_global(name)) { return global; }
   if (caller == nullptr) { return nullptr; }
-  const Links links(name);
+  const MappedLinks mapped(name);
+  if (mapped.get() == nullptr) { return nullptr; }
+  const Links& links = *mapped.get();
   const std::size_t calling = links.holder(caller);
   const std::size_t found = calling == links.count() ? calling : links.in_scope_of(calling);
   return found == links.count() ? nullptr : links.defined(found);
@@ -234,9 +253,10 @@ Definition definition_for(const char* name, const void* caller) {
   Definition only;
   if (definition_count(name, only) <= 1) { return only; }
   if (void* global = next_global(name)) { return {global, true}; }
-  const Links links(name);
-  const Definition local = local_definition(links, caller);
-  return local.certain && local.function != nullptr ? local : first_definition(links, false);
+  const MappedLinks links(name);
+  if (links.get() == nullptr) { return {only.function, false}; }
+  const Definition local = local_definition(*links.get(), caller);
+  return local.certain && local.function != nullptr ? local : first_definition(*links.get(), false);
 }
 
 }  // namespace elbowroom::interposer::process

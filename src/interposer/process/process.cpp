@@ -13,6 +13,7 @@
 #include <ctime>
 
 #include "interposer/core/own_mutex.hpp"
+#include "interposer/process/pages.hpp"
 #include "run/environment.hpp"
 
 namespace elbowroom::interposer::process {
@@ -22,19 +23,19 @@ void warn(const char* what, const char* which) {
   std::fprintf(stderr, "elbowroom: %s '%s' is not understood and left out\n", what, which);
 }
 
+// Whoever cannot know what is to be left out leaves everything as it is: the program may have no descriptor left, or have given up
+// its rights or its root.
 void read_rules_file(const char* path, Rules& rules) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
-    warn(run::kRulesVariable, path);
+  const ReadFile file(path);
+  const Pages pages(file.size());
+  const std::string_view text = file.read_into(pages);
+  if (!file.is_open() || text.size() != file.size()) {
+    std::fprintf(stderr, "elbowroom: the rules in %s cannot be read: nothing is changed\n", path);
+    rules.policy = Policy::observe;
+    rules.timing = false;
     return;
   }
-  std::array<char, 16384> text;
-  std::size_t size = 0;
-  for (ssize_t got = 1; got > 0 && size < text.size(); size += static_cast<std::size_t>(got > 0 ? got : 0)) {
-    got = read(file, text.data() + size, text.size() - size);
-  }
-  close(file);
-  const std::size_t wrong_line = parse_rules({text.data(), size}, rules);
+  const std::size_t wrong_line = parse_rules(text, rules);
   if (wrong_line != 0) {
     std::fprintf(stderr, "elbowroom: %s:%zu: not a rule; it and what follows is left out\n", path, wrong_line);
   }
@@ -58,8 +59,7 @@ Text mapped_file(const char* variable) {
 
 }  // namespace
 
-Rules read_rules() {
-  Rules rules;
+void read_rules(Rules& rules) {
   const char* policy = std::getenv(run::kPolicyVariable);
   if (policy != nullptr && *policy != '\0') {
     const auto known = run::parse_policy(policy);
@@ -68,7 +68,6 @@ Rules read_rules() {
   }
   const char* path = std::getenv(run::kRulesVariable);
   if (path != nullptr && *path != '\0') { read_rules_file(path, rules); }
-  return rules;
 }
 
 Text known_durations(void* /*self*/) { return mapped_file(run::kDurationsVariable); }
@@ -124,11 +123,16 @@ pthread_once_t key_once = PTHREAD_ONCE_INIT;
 pthread_key_t key_of_ends;
 bool ends_are_told = false;
 
+constinit std::atomic<void (*)(std::uint32_t number)> told_of_ends{nullptr};
+
+// What the thread still calls, by destructors of the program's, takes a number anew, and its end is told once more.
 void end_thread(void* /*own*/) {
   const OwnMutex::Busy ending;
   own_thread.ended = true;
   if (own_thread.at_end != nullptr) { own_thread.at_end(); }
+  if (const auto tell = told_of_ends.load(std::memory_order_acquire)) { tell(own_thread.number); }
   give_number_back(own_thread.number);
+  own_thread.has_number = false;
 }
 
 void make_key() { ends_are_told = pthread_key_create(&key_of_ends, &end_thread) == 0; }
@@ -154,6 +158,8 @@ bool at_thread_end(void (*call)()) {
   own_thread.at_end = call;
   return true;
 }
+
+void tell_of_ends(void (*tell)(std::uint32_t number)) { told_of_ends.store(tell, std::memory_order_release); }
 
 // A handler that forks may have interrupted this thread while it took its number: then all stay taken.
 void keep_own_number_alone() {

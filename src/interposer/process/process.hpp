@@ -26,9 +26,10 @@ inline std::uint64_t ticks() {
 }
 inline HostTime host_time() { return {now_ns(), ticks()}; }
 
-/// A small number of the calling thread, from 0 on; that of a thread that has ended is given to a later one. What follows a stream
-/// of each thread then takes the earlier thread's work for what the later one's stands behind. That only takes windows away.
+/// A small number of the calling thread, from 0 on. That of a thread that has ended is given to a later one.
 std::uint32_t thread_number();
+/// `tell` is called on every thread that has a number, when it ends and before another may get that.
+void tell_of_ends(void (*tell)(std::uint32_t number));
 /// One call, on the calling thread when it ends, before its number is given to another. False: the thread has ended, and its last
 /// destructors run.
 bool at_thread_end(void (*call)());
@@ -70,7 +71,7 @@ class DriverClock {
 };
 
 /// What the environment says (run/environment.hpp); what is not understood is said on standard error and left out.
-Rules read_rules();
+void read_rules(Rules& rules);
 
 // Platform's questions of the same names: the files of run::kDurationsVariable and run::kChoicesVariable, mapped until the process
 // ends.

@@ -129,8 +129,9 @@ struct BufferedFile {
 };
 
 void report_to(const ReportSource& source, const char* directory, const ProcessFacts& facts) {
-  std::array<char, kPathBytes> path;
-  std::array<char, kPathBytes> unfinished;
+  // Not on the stack, which may be that of a handler that calls exit.
+  static std::array<char, kPathBytes> path;
+  static std::array<char, kPathBytes> unfinished;
   const auto stamp = static_cast<unsigned long long>(now_ns());
   const int length =
       std::snprintf(path.data(), path.size(), "%s/%d-%llu%s", directory, facts.pid, stamp, run::kProcessReportSuffix);

@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
+/// Launches the kernel of a collective; each vendor's has its own.
+void launch_echo(void* stream);
+
 /// What the last call of a stand-in was given, argument by argument.
 class Echo {
  public:

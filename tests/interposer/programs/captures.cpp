@@ -234,6 +234,15 @@ void updated_graph() {
   EXPECT(cuGraphExecUpdate_v2(exec, graph_of({two.gemm, two.all_reduce}), nullptr) == 0);
   EXPECT(cuGraphExecUpdate_v2(exec, graph_of({two.gemm, two.all_reduce}), nullptr) == 0);
   EXPECT(cuGraphExecUpdate_v2(exec, graph_of({two.gemm}), nullptr) == 910);
+  // Captured from a stream that has a priority, which counts no more than it did.
+  const cu::Graph captured = graph_of({two.all_reduce});
+  const cu::GraphNode product = add_node(captured, two.gemm);
+  cu::LaunchAttributeValue value{};
+  value.priority = kGreatestPriority;
+  cu::GraphExec with_product = nullptr;
+  EXPECT(cuGraphInstantiateWithFlags(&with_product, graph_of({two.all_reduce, two.gemm}), 0) == 0);
+  EXPECT(cuGraphKernelNodeSetAttribute(product, cu::kLaunchPriority, &value) == 0);
+  EXPECT(cuGraphExecUpdate_v2(with_product, captured, nullptr) == 0 && priority_of(product) == kGreatestPriority);
   cu::GraphExec other = nullptr;
   EXPECT(cuGraphInstantiateWithFlags(&other, graph_of({two.gemm}), 0) == 0);
   cu::Graph untouched = nullptr;

@@ -10,6 +10,7 @@
 
 #include "driver_program.hpp"
 #include "fake_nccl.hpp"
+#include "small_stack.hpp"
 
 // Communicators made under the rules `symmetric_blocks 16` and `symmetric_copies on`: at least 16 blocks and the policy of copy
 // engines (2), where the program leaves both open. What NCCL does by itself is 1 to 64 blocks and policy 0.
@@ -187,17 +188,18 @@ void exit_while_rules_are_read() {
   EXPECT(status == 0 && files == 1);
 }
 
-constexpr Case kCases[] = {{"exit_while_rules_are_read", exit_while_rules_are_read},
-                           {"init_rank", init_rank},
-                           {"own_config", own_config},
-                           {"own_fields", own_fields},
-                           {"older_program", older_program},
-                           {"older_library", older_library},
-                           {"children", children},
-                           {"one_rank", one_rank},
-                           {"newer_program", newer_program},
-                           {"unreadable", unreadable},
-                           {"environment", environment},
+// NCCL's own settings are looked for in its files.
+void small_stack() {
+  EXPECT(setenv("NCCL_CONF_FILE", "/dev/null", 1) == 0);
+  on_small_stack(&init_rank);
+}
+
+constexpr Case kCases[] = {{"small_stack", small_stack},     {"exit_while_rules_are_read", exit_while_rules_are_read},
+                           {"init_rank", init_rank},         {"own_config", own_config},
+                           {"own_fields", own_fields},       {"older_program", older_program},
+                           {"older_library", older_library}, {"children", children},
+                           {"one_rank", one_rank},           {"newer_program", newer_program},
+                           {"unreadable", unreadable},       {"environment", environment},
                            {"untouched", untouched}};
 
 }  // namespace

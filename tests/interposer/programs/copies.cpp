@@ -4,11 +4,12 @@
 
 #include "interposer/nccl/functions.hpp"
 #include "program.hpp"
+#include "small_stack.hpp"
 
 // `copies FOLDER OPERATION...`: loads libraries and calls NCCL through them, and says which copy each call reached. copies.sh
 // compares what it says with the interposer and without. An operation is the stem of a library and a letter: l and g load it, with
-// local and global visibility; c calls what it is linked to, j the same by a jump, d looks a function up in it, x asks the whole
-// program for it, u unloads it.
+// local and global visibility; c calls what it is linked to, s the same on a small stack, j by a jump, d looks a function up in it,
+// x asks the whole program for it, u unloads it.
 
 namespace {
 
@@ -51,6 +52,13 @@ int operate(const std::string& folder, const std::string& operation) {
       return loaded(folder, stem, RTLD_GLOBAL) != nullptr ? 0 : -1;
     case 'c':
       return handle == nullptr ? -1 : 10'000 * call(handle, "user_all_reduce") + call(handle, "user_group");
+    case 's': {
+      int result = -1;
+      if (handle != nullptr) {
+        on_small_stack([&] { result = 10'000 * call(handle, "user_all_reduce") + call(handle, "user_group"); });
+      }
+      return result;
+    }
     case 'j':
       return handle == nullptr ? -1 : call(handle, "user_group_by_jump");
     case 'd':

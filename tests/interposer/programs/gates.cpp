@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <initializer_list>
 
 #include "two_streams.hpp"
@@ -54,7 +55,16 @@ void clusters() {
   }
 }
 
-constexpr Case kCases[] = {{"own_event", own_event}, {"newer_form", newer_form}, {"clusters", clusters}};
+// What the rules leave out is not known: nothing is done.
+void rules_lost() {
+  EXPECT(setenv("ELBOWROOM_RUN_RULES", "/nowhere/run.rules", 1) == 0);
+  const TwoStreams two;
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launch_on(two.compute, two.gemm) == 0);
+  EXPECT(fake_call_count() == 2 && fake_call(0)->attribute_count == 0);
+}
+
+constexpr Case kCases[] = {
+    {"own_event", own_event}, {"newer_form", newer_form}, {"clusters", clusters}, {"rules_lost", rules_lost}};
 
 }  // namespace
 

@@ -55,29 +55,7 @@ inline const FakeCall& last_call_named(const char* name) {
   std::exit(1);
 }
 
-/// `list` names the cases. `CASE past` is the case with the program calling the library's function of that name past its hook,
-/// which must show: exit code 1.
-template <std::size_t N>
-int run_cases_of(const Case (&cases)[N], const char* library, int argc, char** argv) {
-  if (argc == 2 && std::strcmp(argv[1], "list") == 0) {
-    for (const Case& known : cases) { std::puts(known.name); }
-    return 0;
-  }
-  if (argc == 3 && std::strcmp(argv[2], "past") == 0) {
-    if (past::call_past_hook(argv[1], library) == 0) { return 3; }
-    --argc;
-  }
-  return run_case(cases, argc, argv);
-}
-
-/// The driver's: a case also fails where its hook did not lead to the driver's function of that name.
 template <std::size_t N>
 int run_hook_cases(const Case (&cases)[N], int argc, char** argv) {
-  const int result = run_cases_of(cases, "libcuda.so.1", argc, argv);
-  const bool lists = argc == 2 && std::strcmp(argv[1], "list") == 0;
-  if (result == 0 && !lists && fake_times_called(argv[1]) == 0) {
-    std::fprintf(stderr, "%s did not reach the driver\n", argv[1]);
-    return 1;
-  }
-  return result;
+  return run_driver_cases_of(cases, "libcuda.so.1", &fake_times_called, argc, argv);
 }

@@ -1,115 +1,29 @@
-#include <dirent.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <string>
 
 #include "fake_cublas_lt.hpp"
 #include "fake_nccl.hpp"
 #include "hook_cases.hpp"
 #include "interposer/cuda/cublas_functions.hpp"
+#include "nccl_cases.hpp"
 
 // Hooks of NCCL, cuBLAS and cublasLt: what a call is given reaches the library, and what the hook tells of it shows.
 
 #pragma GCC visibility push(default)
 extern "C" {
-bool echo_nccl_counts(std::size_t arguments, const std::uint64_t* own);
 bool echo_cublas_counts(std::size_t arguments, const std::uint64_t* own);
 cublas::Handle echo_cublas_handle(cu::Stream stream);
 }
 #pragma GCC visibility pop
 
+nccl::Stream make_any_stream() {
+  use_device(0);
+  return make_stream();
+}
+int launch_all_reduce(nccl::Stream stream) {
+  return launch_on(static_cast<cu::Stream>(stream), fake_function(kAllReduce, 96, 0), 24);
+}
+
 namespace {
-
-constexpr std::size_t kMost = 32;
-constexpr std::size_t kFloats = 1U << 20U;  // 4 MiB
-constexpr int kFloat = 7;
-constexpr const char* kOf4MiB = R"("size_class":22,)";
-constexpr const char* kOf16MiB = R"("size_class":24,)";
-constexpr const char* kOfUnknownSize = R"("size_class":0,)";
-
-// Whatever stands for the argument of that number.
-template <class Type>
-Type number(std::uintptr_t value) {
-  return reinterpret_cast<Type>(value);
-}
-const void* in(std::uintptr_t value) { return number<const void*>(value); }
-void* out(std::uintptr_t value) { return number<void*>(value); }
-nccl::Communicator communicator(std::uintptr_t value) { return number<nccl::Communicator>(value); }
-
-/// The report of a child process that acts.
-template <class Action>
-std::string report_of(Action action) {
-  char directory[] = "/tmp/elbowroom-library-hooks-XXXXXX";
-  EXPECT(mkdtemp(directory) != nullptr && setenv("ELBOWROOM_RUN_REPORT_DIR", directory, 1) == 0);
-  const pid_t child = fork();
-  EXPECT(child >= 0);
-  if (child == 0) {
-    use_device(0);
-    action();
-    std::exit(0);
-  }
-  int status = 1;
-  EXPECT(waitpid(child, &status, 0) == child);
-  std::string text;
-  DIR* opened = opendir(directory);
-  for (const dirent* entry = readdir(opened); entry != nullptr; entry = readdir(opened)) {
-    if (entry->d_name[0] == '.') { continue; }
-    const std::string path = std::string(directory) + "/" + entry->d_name;
-    std::ifstream file(path);
-    text.assign(std::istreambuf_iterator<char>(file), {});
-    unlink(path.c_str());
-  }
-  closedir(opened);
-  rmdir(directory);
-  EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  return text;
-}
-
-bool holds(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
-
-// The kernel is of the size that the call named; `count_at`: the place of its count, before that of its type.
-template <class Call>
-void sized(const char* expected, std::size_t arguments, std::size_t count_at, Call call) {
-  EXPECT(holds(report_of([=] {
-                 const cu::Stream stream = make_stream();
-                 std::uint64_t own[kMost] = {};
-                 own[count_at] = kFloats;
-                 own[count_at + 1] = kFloat;
-                 own[arguments - 1] = reinterpret_cast<std::uintptr_t>(stream);
-                 EXPECT(call(stream) == 0 && echo_nccl_counts(arguments, own));
-               }),
-               expected));
-}
-
-int all_reduce(cu::Stream stream, std::size_t floats) {
-  return ncclAllReduce(in(1), out(2), floats, kFloat, 5, communicator(6), stream);
-}
-
-// The calls of a group become one kernel, of all their bytes.
-void group_begins() {
-  EXPECT(holds(report_of([] {
-                 const cu::Stream stream = make_stream();
-                 EXPECT(ncclGroupStart() == 0 && all_reduce(stream, kFloats / 2) == 0 && all_reduce(stream, kFloats / 2) == 0);
-                 EXPECT(ncclGroupEnd() == 0);
-               }),
-               kOf4MiB));
-}
-
-// What comes after a group is not of it.
-template <class End>
-void group_ends(End end) {
-  EXPECT(holds(report_of([=] {
-                 const cu::Stream stream = make_stream();
-                 EXPECT(ncclGroupStart() == 0 && all_reduce(stream, kFloats) == 0 && end() == 0);
-                 EXPECT(launch_on(stream, fake_function(kAllReduce, 96, 0), 24) == 0);
-               }),
-               kOfUnknownSize));
-}
 
 // Made with 16 blocks at least and the policy of copy engines (2), by the rules. Left as it was, a communicator is in the report.
 bool made_by_rules(nccl::Communicator made) {
@@ -146,6 +60,7 @@ void child_made(Make make) {
 
 void all_made() {
   EXPECT(holds(report_of([] {
+                 use_device(0);
                  nccl::Communicator made[2] = {};
                  EXPECT(ncclCommInitAll(made, 2, nullptr) == 0 && cuCtxSynchronize() == 0);
                }),
@@ -191,43 +106,12 @@ void lt_question() {
 }
 
 constexpr Case kNccl[] = {
-    {"ncclGroupStart", group_begins},
-    {"ncclGroupEnd", [] { group_ends(&ncclGroupEnd); }},
     {"ncclGroupSimulateEnd", [] { group_ends([] { return ncclGroupSimulateEnd(nullptr); }); }},
-    {"ncclAllReduce", [] { sized(kOf4MiB, 7, 2, [](cu::Stream stream) { return all_reduce(stream, kFloats); }); }},
-    {"ncclReduce",
-     [] {
-       sized(kOf4MiB, 8, 2,
-             [](cu::Stream stream) { return ncclReduce(in(1), out(2), kFloats, kFloat, 5, 6, communicator(7), stream); });
-     }},
-    {"ncclBcast",
-     [] {
-       sized(kOf4MiB, 6, 1, [](cu::Stream stream) { return ncclBcast(out(1), kFloats, kFloat, 4, communicator(5), stream); });
-     }},
-    {"ncclBroadcast",
-     [] {
-       sized(kOf4MiB, 7, 2,
-             [](cu::Stream stream) { return ncclBroadcast(in(1), out(2), kFloats, kFloat, 5, communicator(6), stream); });
-     }},
-    {"ncclReduceScatter",  // each of the four ranks names its part
-     [] {
-       sized(kOf16MiB, 7, 2,
-             [](cu::Stream stream) { return ncclReduceScatter(in(1), out(2), kFloats, kFloat, 5, communicator(6), stream); });
-     }},
-    {"ncclAllGather",
-     [] {
-       sized(kOf4MiB, 6, 2,
-             [](cu::Stream stream) { return ncclAllGather(in(1), out(2), kFloats, kFloat, communicator(5), stream); });
-     }},
     {"ncclAlltoAll",
      [] {
        sized(kOf16MiB, 6, 2,
-             [](cu::Stream stream) { return ncclAlltoAll(in(1), out(2), kFloats, kFloat, communicator(5), stream); });
+             [](nccl::Stream stream) { return ncclAlltoAll(in(1), out(2), kFloats, kFloat, communicator(5), stream); });
      }},
-    {"ncclSend",
-     [] { sized(kOf4MiB, 6, 1, [](cu::Stream stream) { return ncclSend(in(1), kFloats, kFloat, 4, communicator(5), stream); }); }},
-    {"ncclRecv",
-     [] { sized(kOf4MiB, 6, 1, [](cu::Stream stream) { return ncclRecv(out(1), kFloats, kFloat, 4, communicator(5), stream); }); }},
     {"ncclCommInitRank", [] { communicator_made([](nccl::Communicator* made) { return ncclCommInitRank(made, 2, {}, 0); }); }},
     {"ncclCommInitRankConfig",
      [] { communicator_made([](nccl::Communicator* made) { return ncclCommInitRankConfig(made, 2, {}, 0, nullptr); }); }},
@@ -304,6 +188,10 @@ bool has(const Case (&cases)[N], const char* name) {
 int main(int argc, char** argv) {
   const bool lists = argc == 2 && std::strcmp(argv[1], "list") == 0;
   if (argc < 2) { return 2; }
+  if (lists || has(kCollectiveCases, argv[1])) {
+    const int result = run_cases_of(kCollectiveCases, "libnccl.so.2", argc, argv);
+    if (!lists) { return result; }
+  }
   if (lists || has(kNccl, argv[1])) {
     const int result = run_cases_of(kNccl, "libnccl.so.2", argc, argv);
     if (!lists) { return result; }

@@ -105,6 +105,76 @@ void recorded_before() {
   EXPECT(cuEventRecord(done, shared) == 0 && cuEventSynchronize(done) == 0 && lanes.waits_for(lanes.comm));
 }
 
+/// A stream that waits for the host, one that holds nothing, and an event.
+struct Recording {
+  Lanes lanes;
+  cu::Stream waiting = make_stream();
+  cu::Stream empty = make_stream();
+  cu::Event event = make_event();
+
+  Recording() {
+    EXPECT(lanes.waits_for(lanes.comm));  // nothing is followed before the first collective
+    EXPECT(host_function(waiting) == 0);
+  }
+  int record(cu::Stream stream) const { return cuEventRecord(event, stream); }
+  /// Whether the host action counts as over. It is over afterwards.
+  bool is_over() const { return lanes.waits_for(lanes.comm); }
+};
+
+// The driver may answer for either record, and one stands behind no host action.
+template <class Call>
+void recorded_anew(const char* name, Call call) {
+  {
+    const Recording recording;
+    EXPECT(recording.record(recording.waiting) == 0);
+    during(name, [&] { EXPECT(recording.record(recording.empty) == 0); });
+    EXPECT(call(recording.event) == 0 && !recording.is_over());
+  }
+  {
+    const Recording recording;
+    EXPECT(recording.record(recording.waiting) == 0);
+    during("cuEventRecord", [&] { EXPECT(call(recording.event) == 0); });
+    EXPECT(recording.record(recording.empty) == 0 && !recording.is_over());
+  }
+  const Recording recording;
+  EXPECT(recording.record(recording.waiting) == 0 && call(recording.event) == 0 && recording.is_over());
+}
+void queried_while_recorded() { recorded_anew("cuEventQuery", &cuEventQuery); }
+void synchronised_while_recorded() { recorded_anew("cuEventSynchronize", &cuEventSynchronize); }
+
+// The stream stands behind the older record, and what it holds is over without the host action.
+void waited_while_recorded() {
+  const Recording recording;
+  const cu::Stream behind = make_stream();
+  EXPECT(recording.record(recording.empty) == 0);
+  during("cuStreamWaitEvent", [&] { EXPECT(recording.record(recording.waiting) == 0); });
+  EXPECT(cuStreamWaitEvent(behind, recording.event, 0) == 0 && cuStreamSynchronize(behind) == 0 && !recording.is_over());
+}
+
+// Which of two records the driver took last is not known.
+void recorded_twice_at_once() {
+  const Recording recording;
+  during("cuEventRecord", [&] { EXPECT(recording.record(recording.empty) == 0); });
+  EXPECT(recording.record(recording.waiting) == 0 && cuEventSynchronize(recording.event) == 0 && !recording.is_over());
+}
+
+void recorded_by_context() {
+  const Recording recording;
+  EXPECT(recording.record(recording.waiting) == 0);
+  during("cuEventSynchronize", [&] { EXPECT(cuCtxRecordEvent(nullptr, recording.event) == 0); });
+  EXPECT(cuEventSynchronize(recording.event) == 0 && !recording.is_over());
+}
+
+// The number of a thread that has ended is another's, and what it left on its own stream is not.
+void thread_ended() {
+  const Lanes lanes;
+  EXPECT(lanes.waits_for(lanes.comm));
+  const auto on_thread = [](auto call) { std::thread([=] { EXPECT(use_device(0) != nullptr && call() == 0); }).join(); };
+  on_thread([] { return cuLaunchHostFunc_ptsz(nullptr, nullptr, nullptr); });
+  on_thread([] { return cuStreamSynchronize_ptsz(nullptr); });
+  EXPECT(!lanes.waits_for(lanes.comm) && lanes.waits_for(lanes.comm));  // the context was waited for in between
+}
+
 /// A context that the program made, and a stream of it that waits for the host.
 struct MadeContext {
   cu::Context context = nullptr;
@@ -188,6 +258,12 @@ constexpr Case kCases[] = {
     {"waiting_graphs", waiting_graphs},
     {"waiting_contexts", waiting_contexts},
     {"recorded_before", recorded_before},
+    {"queried_while_recorded", queried_while_recorded},
+    {"synchronised_while_recorded", synchronised_while_recorded},
+    {"waited_while_recorded", waited_while_recorded},
+    {"recorded_twice_at_once", recorded_twice_at_once},
+    {"recorded_by_context", recorded_by_context},
+    {"thread_ended", thread_ended},
     {"primary_reset", primary_reset},
     {"primary_released", primary_released},
     {"context_not_destroyed", context_not_destroyed},

@@ -64,3 +64,31 @@ inline int call_past_hook(const char* name, const char* library) {
 }
 
 }  // namespace past
+
+/// `list` names the cases. `CASE past` is the case with the program calling the library's function of that name past its hook,
+/// which must show: exit code 1.
+template <std::size_t N>
+int run_cases_of(const Case (&cases)[N], const char* library, int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "list") == 0) {
+    for (const Case& known : cases) { std::puts(known.name); }
+    return 0;
+  }
+  if (argc == 3 && std::strcmp(argv[2], "past") == 0) {
+    if (past::call_past_hook(argv[1], library) == 0) { return 3; }
+    --argc;
+  }
+  return run_case(cases, argc, argv);
+}
+
+/// Those of a driver: a case also fails where its hook did not lead to the driver's function of that name.
+template <std::size_t N>
+int run_driver_cases_of(const Case (&cases)[N], const char* library, std::size_t (*times_called)(const char* name), int argc,
+                        char** argv) {
+  const int result = run_cases_of(cases, library, argc, argv);
+  const bool lists = argc == 2 && std::strcmp(argv[1], "list") == 0;
+  if (result == 0 && !lists && times_called(argv[1]) == 0) {
+    std::fprintf(stderr, "%s did not reach the driver\n", argv[1]);
+    return 1;
+  }
+  return result;
+}

@@ -172,10 +172,10 @@ TEST(ProgramOrder, NumbersCollectivesAnewWhenTheNumbersAreUsedUp) {
   EXPECT_EQ(launch(), 1U);
   EXPECT_EQ(order->era(), 1U);
   order->finish(point);  // what was taken before says nothing of the new numbers
-  order->wait(*other, kEvent);
+  order->wait(*other, kEvent, true);
   EXPECT_TRUE(order->beside(*other, order->open(*other), {}).any());
   order->record(kEvent, *stream, order->host_actions_told());
-  order->wait(*other, kEvent);
+  order->wait(*other, kEvent, true);
   EXPECT_FALSE(order->beside(*other, order->open(*other), {}).any());
 }
 

@@ -53,14 +53,30 @@ TEST(CoreHost, AnEventStandsBehindNoHostActionThatIsYoungerThanItsRecord) {
   program.launch(kAllReduce, kCommStream);
   program.core->on_host_dependency(kOtherComputeStream);
   constexpr EventId kEvent = 0x9100;
-  const std::uint64_t before = program.core->host_dependencies();
+  RecordPoint before = program.core->before_event_record(kEvent);
   program.core->on_event_record(kEvent, kOtherComputeStream, before);
   program.core->on_synchronized(program.core->event_point(kEvent), program.now_ns);
   EXPECT_NE(program.launch(kGemm, kComputeStream).wait_on, kNoEvent) << "the older action is over";
   program.launch(kAllReduce, kCommStream);
+  before = program.core->before_event_record(kEvent);
   program.core->on_host_dependency(kOtherComputeStream);
   program.core->on_event_record(kEvent, kOtherComputeStream, before);
   program.core->on_synchronized(program.core->event_point(kEvent), program.now_ns);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::host_dependency);
+}
+
+// Nothing is followed before the first collective, but for what is around a capture.
+TEST(CoreHost, AnEventSaysNothingOnceItWasRecordedUnfollowed) {
+  Program program(rules_of(Policy::gate));
+  constexpr EventId kEvent = 0x9100;
+  program.core->before_capture(kComputeStream);
+  program.core->on_capture_begin(kComputeStream);
+  program.core->on_host_dependency(kOtherComputeStream);
+  program.core->on_event_record(kEvent, kOtherComputeStream, program.core->before_event_record(kEvent));
+  static_cast<void>(program.core->on_capture_end(kComputeStream));
+  program.core->on_event_record(kEvent, kComputeStream, program.core->before_event_record(kEvent));
+  program.core->on_synchronized(program.core->event_point(kEvent), program.now_ns);
+  program.launch(kAllReduce, kCommStream);
   EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::host_dependency);
 }
 

@@ -39,12 +39,12 @@ TEST(CoreMany, FollowsThousandsOfUnfinishedCollectives) {
   constexpr EventId kAfterTheFirst = 0x9200, kAfterTheLast = 0x9300;
   for (int i = 0; i < 8'000; ++i) {
     program.launch(kAllReduce, kCommStream);
-    if (i == 0) { program.core->on_event_record(kAfterTheFirst, kCommStream, program.core->host_dependencies()); }
+    if (i == 0) { program.core->on_event_record(kAfterTheFirst, kCommStream, program.core->before_event_record(kAfterTheFirst)); }
   }
-  program.core->on_event_record(kAfterTheLast, kCommStream, program.core->host_dependencies());
-  program.core->on_stream_wait(kComputeStream, kAfterTheFirst);
+  program.core->on_event_record(kAfterTheLast, kCommStream, program.core->before_event_record(kAfterTheLast));
+  program.core->on_stream_wait(kComputeStream, kAfterTheFirst, program.core->event_records(kAfterTheFirst));
   EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
-  program.core->on_stream_wait(kComputeStream, kAfterTheLast);
+  program.core->on_stream_wait(kComputeStream, kAfterTheLast, program.core->event_records(kAfterTheLast));
   EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window);
   EXPECT_NE(program.report().find(R"("collectives_forgotten":0)"), std::string::npos);
 }

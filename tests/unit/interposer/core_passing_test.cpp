@@ -107,8 +107,8 @@ TEST_F(PassingProgram, EndsWithACollectiveAndBeginsBehindIt) {
   EXPECT_FALSE(process.compute());
   EXPECT_TRUE(process.decision.in_window);
   EXPECT_FALSE(process.compute()) << "inside";
-  process.core->on_event_record(0x9000, kCommStream, process.core->host_dependencies());
-  process.core->on_stream_wait(kComputeStream, 0x9000);
+  process.core->on_event_record(0x9000, kCommStream, process.core->before_event_record(0x9000));
+  process.core->on_stream_wait(kComputeStream, 0x9000, process.core->event_records(0x9000));
   EXPECT_FALSE(process.compute());
   EXPECT_FALSE(process.decision.in_window);
   EXPECT_TRUE(process.compute()) << "ordered behind it";
@@ -209,8 +209,8 @@ TEST(CorePassing, DelaysWhatWaitsForIt) {
       passing_now += 2'000 * kMicrosecond;
     }
     for (int i = 0; i < 3; ++i) { EXPECT_EQ(process.compute(), threads != 0); }
-    process.core->on_event_record(0x9000, kComputeStream, process.core->host_dependencies());
-    process.core->on_stream_wait(kCommStream, 0x9000);
+    process.core->on_event_record(0x9000, kComputeStream, process.core->before_event_record(0x9000));
+    process.core->on_stream_wait(kCommStream, 0x9000, process.core->event_records(0x9000));
     process.collective();
     process.compute(kOtherComputeStream);
     EXPECT_EQ(process.decision.refusal, Refusal::late_collective) << threads;
@@ -280,9 +280,9 @@ class Twins {
     } else if (dice < 66) {
       launch(at, below(4) == 0 ? kAllGather : kAllReduce, kCommStream, 24);
     } else if (dice < 74) {
-      both([&](Core& core) { core.on_event_record(event, stream, core.host_dependencies()); });
+      both([&](Core& core) { core.on_event_record(event, stream, core.before_event_record(event)); });
     } else if (dice < 82) {
-      both([&](Core& core) { core.on_stream_wait(stream, event); });
+      both([&](Core& core) { core.on_stream_wait(stream, event, core.event_records(event)); });
     } else if (dice < 91) {
       both([&](Core& core) { core.on_synchronized(core.stream_point(stream), passing_now); });
     } else if (dice < 94) {

@@ -34,7 +34,7 @@ void launch_often(Core& core, unsigned number, int launches, std::atomic<int>& p
       core.on_launched(core.on_launch(facts).ticket, LaunchOutcome::ok);
     }
     if (i % 1'000 == 999) { core.on_module_unload(); }
-    if (i % 300 == 0) { core.on_event_record(0x9000 + number, facts.stream, core.host_dependencies()); }
+    if (i % 300 == 0) { core.on_event_record(0x9000 + number, facts.stream, core.before_event_record(0x9000 + number)); }
   }
 }
 

@@ -21,8 +21,8 @@ void work(Program& program, int thread) {
   const EventId event = 0x20'0000 + static_cast<EventId>(thread % 2) * 64;  // two threads each share one
   for (int i = 0; i < kRounds; ++i) {
     program.launch(kGemm, own);
-    core.on_event_record(event, own, core.host_dependencies());
-    core.on_stream_wait(kCommStream, event);
+    core.on_event_record(event, own, core.before_event_record(event));
+    core.on_stream_wait(kCommStream, event, core.event_records(event));
     const Decision decision = program.launch(kAllReduce, kCommStream);
     if (decision.time_it) { core.on_timing(decision.ticket, 1'000'000, program.now_ns); }
     program.launch(kGemm, own);
@@ -59,8 +59,8 @@ TEST(CoreThreads, LaunchWhileARestBeginsAndEnds) {
     for (std::uint64_t i = 0; !stop; ++i) {
       if (!core.leaves_alone(kGemm)) { program.launch(kGemm, own); }
       ++launches;
-      core.on_event_record(event, own, core.host_dependencies());
-      core.on_stream_wait(own, event);
+      core.on_event_record(event, own, core.before_event_record(event));
+      core.on_stream_wait(own, event, core.event_records(event));
       core.on_synchronized(core.stream_point(own), program.now_ns);
       if (i % 1'024 == 0) { core.on_module_unload(); }
     }

@@ -132,8 +132,8 @@ class Program {
   /// `to` waits for all that `from` holds.
   void order(StreamId from, StreamId to) {
     constexpr EventId kEvent = 0x9000;
-    core->on_event_record(kEvent, from, core->host_dependencies());
-    core->on_stream_wait(to, kEvent);
+    core->on_event_record(kEvent, from, core->before_event_record(kEvent));
+    core->on_stream_wait(to, kEvent, core->event_records(kEvent));
   }
   [[nodiscard]] std::string report() const { return report_of(*core); }
 

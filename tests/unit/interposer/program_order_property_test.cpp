@@ -163,7 +163,7 @@ class RandomProgram {
 
   void record(EventId event, StreamId stream) {
     log("record", event, stream);
-    core_.on_event_record(event, stream, core_.host_dependencies());
+    core_.on_event_record(event, stream, core_.before_event_record(event));
     oracle_.record(event, stream);
   }
 
@@ -176,7 +176,7 @@ class RandomProgram {
       if (oracle_.capturing(stream) && oracle_.streams.at(stream).capture != capture) { return; }
     }
     log("wait", stream, event);
-    core_.on_stream_wait(stream, event);
+    core_.on_stream_wait(stream, event, core_.event_records(event));
     oracle_.wait(stream, event);
   }
 

@@ -1,0 +1,44 @@
+#include "interposer/process/pages.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace elbowroom::interposer::process {
+
+Pages::Pages(std::size_t bytes)
+    : bytes_(bytes),
+      memory_(bytes == 0 ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+  if (memory_ == MAP_FAILED) { memory_ = nullptr; }
+}
+
+Pages::~Pages() {
+  if (memory_ != nullptr) { munmap(memory_, bytes_); }
+}
+
+ReadFile::ReadFile(const char* path) : file_(open(path, O_RDONLY | O_CLOEXEC)) {}
+
+ReadFile::~ReadFile() {
+  if (file_ >= 0) { close(file_); }
+}
+
+std::size_t ReadFile::size() const {
+  const off_t end = is_open() ? lseek(file_, 0, SEEK_END) : -1;
+  return end > 0 && lseek(file_, 0, SEEK_SET) == 0 ? static_cast<std::size_t>(end) : 0;
+}
+
+std::string_view ReadFile::read_into(const Pages& pages) const {
+  auto* const text = static_cast<char*>(pages.data());
+  std::size_t size = 0;
+  while (size < pages.size()) {
+    const ssize_t got = read(file_, text + size, pages.size() - size);
+    if (got < 0 && errno == EINTR) { continue; }
+    if (got <= 0) { break; }
+    size += static_cast<std::size_t>(got);
+  }
+  return {text, size};
+}
+
+}  // namespace elbowroom::interposer::process

@@ -1,0 +1,53 @@
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hook_cases.hpp"
+
+// What a child costs that its parent forked while it used the driver.
+
+namespace {
+
+// Pages that children have touched, which the system copies for them.
+long pages_of_children(int children) {
+  for (int i = 0; i < children; ++i) {
+    const pid_t child = fork();
+    EXPECT(child >= 0);
+    if (child == 0) { _exit(0); }
+    int status = 1;
+    EXPECT(waitpid(child, &status, 0) == child && status == 0);
+  }
+  rusage used{};
+  EXPECT(getrusage(RUSAGE_CHILDREN, &used) == 0);
+  return used.ru_minflt;
+}
+
+// One that does nothing with the driver, as those that call exec.
+void idle_child() {
+  constexpr int kChildren = 8;
+  const long before = pages_of_children(kChildren);
+  const Lanes lanes;
+  EXPECT(lanes.waits_for(lanes.comm));
+  const long with_driver = pages_of_children(kChildren) - before;
+  EXPECT(with_driver < before + 40 * kChildren);
+}
+
+// A child that does use it knows nothing of what its parent launched.
+void using_child() {
+  const Lanes lanes;
+  lanes.collective(lanes.comm);
+  const pid_t child = fork();
+  if (child == 0) {
+    EXPECT(use_device(0) != nullptr && !lanes.product_waits(lanes.compute));
+    EXPECT(lanes.waits_for(lanes.comm));
+    _exit(0);
+  }
+  int status = 1;
+  EXPECT(waitpid(child, &status, 0) == child && status == 0 && lanes.product_waits(lanes.compute));
+}
+
+constexpr Case kCases[] = {{"idle_child", idle_child}, {"using_child", using_child}};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_case(kCases, argc, argv); }

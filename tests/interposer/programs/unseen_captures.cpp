@@ -1,0 +1,76 @@
+#include "hook_cases.hpp"
+#include "objects.hpp"
+
+// What the program orders inside a capture that began past the hooks happens when the graph runs, and not now.
+
+namespace {
+
+/// A stream that waits for the host, and another that does not.
+struct Waiting {
+  Lanes lanes;
+  cu::Stream waiting = make_stream();
+  cu::Stream other = make_stream();
+  cu::Event event = make_event();
+
+  Waiting() {
+    EXPECT(lanes.waits_for(lanes.comm));  // nothing is followed before the first collective
+    EXPECT(cuLaunchHostFunc(waiting, nullptr, nullptr) == 0);
+  }
+  /// Whether the host action counts as over. It is over afterwards.
+  bool is_over() const { return lanes.waits_for(lanes.comm); }
+};
+
+void begin_unseen(cu::Stream stream) { fake::begin_capture(stream, cu::kCaptureModeThreadLocal); }
+void end(cu::Stream stream) {
+  cu::Graph graph = nullptr;
+  EXPECT(cuStreamEndCapture(stream, &graph) == 0 && graph != nullptr);
+}
+
+// The other stream joins the capture, and stands behind nothing of what it held before.
+void records() {
+  const Waiting two;
+  begin_unseen(two.waiting);
+  EXPECT(cuEventRecord(two.event, two.waiting) == 0 && cuStreamWaitEvent(two.other, two.event, 0) == 0);
+  end(two.waiting);
+  EXPECT(cuStreamSynchronize(two.other) == 0 && !two.is_over());
+}
+
+// The event is still what it was recorded as before.
+template <class Record>
+void recorded_later(Record record) {
+  const Waiting two;
+  EXPECT(cuEventRecord(two.event, two.other) == 0);
+  begin_unseen(two.waiting);
+  EXPECT(record(two.event, two.waiting, cu::kEventExternal) == 0);
+  EXPECT(cuEventSynchronize(two.event) == 0 && !two.is_over());
+  end(two.waiting);
+  two.lanes.collective(two.other);
+  EXPECT(cuEventRecord(two.event, two.other) == 0);
+  begin_unseen(two.waiting);
+  EXPECT(record(two.event, two.waiting, cu::kEventExternal) == 0);
+  end(two.waiting);
+  EXPECT(cuStreamWaitEvent(two.lanes.compute, two.event, 0) == 0 && !two.lanes.product_waits(two.lanes.compute));
+}
+void external_records() {
+  recorded_later(&cuEventRecordWithFlags);
+  recorded_later(&cuEventRecordWithFlags_ptsz);
+}
+
+void external_waits() {
+  const Waiting two;
+  EXPECT(cuEventRecord(two.event, two.waiting) == 0);
+  begin_unseen(two.other);
+  EXPECT(cuStreamWaitEvent(two.other, two.event, cu::kEventExternal) == 0);
+  end(two.other);
+  EXPECT(cuStreamSynchronize(two.other) == 0 && !two.is_over());
+}
+
+constexpr Case kCases[] = {
+    {"records", records},
+    {"external_records", external_records},
+    {"external_waits", external_waits},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_case(kCases, argc, argv); }
