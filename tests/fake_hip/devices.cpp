@@ -243,6 +243,7 @@ int hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
   });
 }
 int hipDeviceSynchronize() { return make_call(named("hipDeviceSynchronize"), finish_device); }
+int hipCtxSynchronize() { return make_call(named("hipCtxSynchronize"), finish_device); }
 int hipDeviceReset() { return make_call(named("hipDeviceReset"), finish_device); }
 int hipDeviceCanAccessPeer(int* can, int device, int peer) {
   return question("hipDeviceCanAccessPeer", [&] { return *can = device != peer ? 1 : 0, 0; });

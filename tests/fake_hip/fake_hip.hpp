@@ -105,9 +105,15 @@ int fake_hip_enqueue(hip::Stream stream, const FakeOperation* operation);
 hip::Function fake_hip_function(const char* name, int registers, int static_shared);
 const void* fake_hip_symbol(const char* name, int registers, int static_shared);  ///< as a host function
 
-/// Forgets the log, pending failures, captures and what was set below; handles and memory stay valid.
 /// Another kernel's host function lies there now, as after the unloading of the library that it was in.
 void fake_hip_reuse_symbol(const void* host_function, const char* name);
+/// The next stream or event that is made gets this one's handle, as after its end.
+void fake_hip_reuse(const void* handle);
+/// Whether entry points of the runtime call each other by their exported names (1) or not (0, the start).
+void fake_hip_set_nested(int nested);
+/// How often the exported function of that name was called while calls were written down; fake_hip_reset does not forget it.
+std::size_t fake_hip_times_called(const char* name);
+/// Forgets the log, pending failures, captures and what was set below; handles and memory stay valid.
 void fake_hip_reset();
 std::size_t fake_hip_call_count();
 const FakeHipCall* fake_hip_call(std::size_t index);

@@ -222,10 +222,7 @@ int hipGraphInstantiateWithParams(hip::GraphExec* exec, hip::Graph graph, hip::G
 int hipGraphLaunch(hip::GraphExec exec, hip::Stream stream) { return launch_graph("hipGraphLaunch", exec, stream, false); }
 int hipGraphLaunch_spt(hip::GraphExec exec, hip::Stream stream) { return launch_graph("hipGraphLaunch_spt", exec, stream, true); }
 int hipGraphExecDestroy(hip::GraphExec exec) {
-  return question("hipGraphExecDestroy", [&] {
-    delete object<Exec>(exec);
-    return 0;
-  });
+  return question("hipGraphExecDestroy", [&] { return object<Exec>(exec) == nullptr ? hip::kErrorInvalidHandle : 0; });
 }
 
 }  // extern "C"

@@ -216,7 +216,9 @@ void fake_hip_reuse_symbol(const void* host_function, const char* name) {
 
 #pragma GCC visibility push(default)
 extern "C" {
-void __hipUnregisterFatBinary(void**) {}
+void __hipUnregisterFatBinary(void**) {
+  question("__hipUnregisterFatBinary", [] { return 0; });
+}
 
 int hipModuleLoadData(hip::Module* module, const void* image) {
   return question("hipModuleLoadData", [&] {

@@ -101,6 +101,8 @@ int launch_in_threads(const char* name, hip::Function function, const unsigned (
   return finish(call, false);
 }
 
+bool nested = false;
+
 using Dlsym = void* (*)(void*, const char*);
 
 // This library's own definition, by the C library's own dlsym: the program's may be interposed.
@@ -111,6 +113,8 @@ void* own_symbol(const char* name) {
 }
 
 }  // namespace
+
+void fake_hip_set_nested(int on) { nested = on != 0; }
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -203,7 +207,7 @@ int exported_ext_module_launch(hip::Function function, std::uint32_t wx, std::ui
                            function, {wx, wy, wz}, {bx, by, bz}, shared, stream, parameters, extra, start, stop, flags);
 }
 
-// Its older form, which calls it by its exported name, as entry points of the runtime may.
+// Its older form.
 int exported_hcc_module_launch(
     hip::Function function, std::uint32_t wx, std::uint32_t wy, std::uint32_t wz, std::uint32_t bx, std::uint32_t by,
     std::uint32_t bz, std::size_t shared, hip::Stream stream, void** parameters, void** extra, hip::Event start,
@@ -211,6 +215,10 @@ int exported_hcc_module_launch(
 int exported_hcc_module_launch(hip::Function function, std::uint32_t wx, std::uint32_t wy, std::uint32_t wz, std::uint32_t bx,
                                std::uint32_t by, std::uint32_t bz, std::size_t shared, hip::Stream stream, void** parameters,
                                void** extra, hip::Event start, hip::Event stop) {
+  if (!nested) {
+    return launch_in_threads("_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_",
+                             function, {wx, wy, wz}, {bx, by, bz}, shared, stream, parameters, extra, start, stop, 0);
+  }
   using Newer = decltype(&exported_ext_module_launch);
   const auto newer = reinterpret_cast<Newer>(
       dlsym(RTLD_DEFAULT, "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j"));

@@ -24,6 +24,7 @@ struct State {
   std::deque<FakeHipCall> calls;
   std::vector<Failing> failing;
   int (*decide)(const FakeHipCall*) = nullptr;
+  std::map<std::string, std::size_t, std::less<>> times;
   bool logging = true, finished = true, lazy = false;
 };
 
@@ -80,6 +81,11 @@ std::vector<void*>& kept_objects() {
   return *made;
 }
 
+void*& reused_object() {
+  static void* reused = nullptr;
+  return reused;
+}
+
 FakeHipCall named(const char* name) {
   FakeHipCall call{};
   call.name = name;
@@ -89,6 +95,7 @@ FakeHipCall named(const char* name) {
 int enter(FakeHipCall& call, bool logged) {
   State& known = state();
   if (!known.logging) { return 0; }
+  ++known.times[call.name];
   call.device = current_device();
   call.result = told_to_fail(call);
   if (logged && known.calls.size() < kMostCalls) { known.calls.push_back(call); }
@@ -130,6 +137,17 @@ std::size_t fake_hip_call_count() {
 const FakeHipCall* fake_hip_call(std::size_t index) {
   const std::lock_guard hold(state().mutex);
   return index < state().calls.size() ? &state().calls[index] : nullptr;
+}
+
+std::size_t fake_hip_times_called(const char* name) {
+  const std::lock_guard hold(state().mutex);
+  const auto found = state().times.find(std::string_view(name));
+  return found == state().times.end() ? 0 : found->second;
+}
+
+void fake_hip_reuse(const void* handle) {
+  const std::lock_guard hold(state().mutex);
+  fake_hip::reused_object() = const_cast<void*>(handle);
 }
 
 void fake_hip_set_logging(int on) { state().logging = on != 0; }

@@ -196,6 +196,12 @@ int hipStreamWaitValue32(hip::Stream stream, void* address, std::uint32_t value,
 int hipStreamWaitValue64(hip::Stream stream, void* address, std::uint64_t value, unsigned flags, std::uint64_t mask) {
   return put("hipStreamWaitValue64", stream, false, [&] { return waiting_for<std::uint64_t>(address, value, flags, mask); });
 }
+int hipStreamBatchMemOp(hip::Stream stream, unsigned, void*, unsigned) {
+  return put("hipStreamBatchMemOp", stream, false, nothing);
+}
+int hipWaitExternalSemaphoresAsync(const void*, const void*, unsigned, hip::Stream stream) {
+  return put("hipWaitExternalSemaphoresAsync", stream, false, nothing);
+}
 int hipStreamWriteValue32(hip::Stream stream, void* address, std::uint32_t value, unsigned) {
   return put("hipStreamWriteValue32", stream, false, [&] { return writing<std::uint32_t>(address, value); });
 }

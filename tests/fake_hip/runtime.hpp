@@ -112,6 +112,17 @@ T* object(Handle handle) {
   return valid ? const_cast<T*>(candidate) : nullptr;
 }
 
+/// A new object, or one in the place of that which fake_hip_reuse named. With the mutex held.
+void*& reused_object();
+template <class T>
+T* make_object() {
+  T* reused = object<T>(reused_object());
+  if (reused == nullptr) { return keep(new T); }
+  reused_object() = nullptr;
+  *reused = T{};
+  return reused;
+}
+
 // --- calls (log.cpp) ---
 /// All of the runtime's state is guarded by this one mutex; operations run with it held.
 std::mutex& runtime_mutex();

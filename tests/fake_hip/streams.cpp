@@ -83,7 +83,7 @@ int create_stream(const char* name, hip::Stream* stream, unsigned flags, int pri
   return make_call(call, [&] {
     if (stream == nullptr) { return hip::kErrorInvalidValue; }
     if (settings().devices == 0) { return hip::kErrorNoDevice; }
-    auto* made = keep(new Stream);
+    auto* made = make_object<Stream>();
     made->device = current_device();
     made->flags = flags;
     made->priority = settings().no_priorities ? 0 : std::clamp(priority, kGreatestPriority, kLeastPriority);
@@ -170,16 +170,13 @@ int hipStreamWaitEvent_spt(hip::Stream stream, hip::Event event, unsigned flags)
 
 int hipEventCreateWithFlags(hip::Event* event, unsigned flags) {
   return question("hipEventCreateWithFlags", [&] {
-    auto* made = keep(new Event);
+    auto* made = make_object<Event>();
     made->flags = flags;
     *event = reinterpret_cast<hip::Event>(made);
     return 0;
   });
 }
 int hipEventCreate(hip::Event* event) { return hipEventCreateWithFlags(event, 0); }
-int hipIpcOpenEventHandle(hip::Event* event, hip::IpcEventHandle) {
-  return hipEventCreateWithFlags(event, hip::kEventDisableTiming);
-}
 int hipEventDestroy(hip::Event event) {
   return question("hipEventDestroy", [&] {
     auto* known = object<Event>(event);

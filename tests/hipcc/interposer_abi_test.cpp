@@ -31,7 +31,6 @@ SAME_AS(decltype(Calls::occupancy), hipOccupancyMaxActiveBlocksPerMultiprocessor
 #define SAME_SIZE(ours, theirs) static_assert(sizeof(abi::ours) == sizeof(theirs))
 
 SAME_SIZE(Dim3, dim3);
-SAME_SIZE(IpcEventHandle, hipIpcEventHandle_t);
 SAME_SIZE(FuncAttributes, hipFuncAttributes);
 SAME_PLACE(FuncAttributes, max_dynamic_shared_bytes, hipFuncAttributes, maxDynamicSharedSizeBytes);
 SAME_PLACE(FuncAttributes, max_threads_per_block, hipFuncAttributes, maxThreadsPerBlock);

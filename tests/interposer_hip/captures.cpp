@@ -54,7 +54,7 @@ void broken_capture() {
   EXPECT(launch_on(two.compute, two.gemm) == 0);
 }
 
-unsigned long long last_flags() { return fake_hip_call(fake_hip_call_count() - 1)->flags; }
+unsigned long long last_flags() { return last_call().flags; }
 
 void node_priority() {
   const TwoStreams two;
@@ -65,13 +65,6 @@ void node_priority() {
   hip::GraphInstantiateParams parameters{nullptr, 2, 0, nullptr};
   EXPECT(hipGraphInstantiateWithParams(&exec, graph, &parameters) == 0 && parameters.flags == 2);
   EXPECT(last_flags() == (2 | hip::kInstantiateUseNodePriority));
-}
-
-hip::GraphNode add_node(hip::Graph graph, const void* function) {
-  hip::KernelNodeParams parameters{{256, 1, 1}, nullptr, const_cast<void*>(function), {24, 1, 1}, nullptr, 0};
-  hip::GraphNode node = nullptr;
-  EXPECT(hipGraphAddKernelNode(&node, graph, nullptr, 0, &parameters) == 0);
-  return node;
 }
 
 int priority_of(hip::GraphNode node) {

@@ -41,6 +41,16 @@ inline int launch_on(hip::Stream stream, const void* function, unsigned blocks =
   return hipLaunchKernel(function, {blocks, 1, 1}, {256, 1, 1}, nullptr, shared, stream);
 }
 
+inline const FakeHipCall& last_call() { return *fake_hip_call(fake_hip_call_count() - 1); }
+
+/// A kernel's node in a graph, of 24 blocks.
+inline hip::GraphNode add_node(hip::Graph graph, const void* function) {
+  hip::KernelNodeParams parameters{{256, 1, 1}, nullptr, const_cast<void*>(function), {24, 1, 1}, nullptr, 0};
+  hip::GraphNode node = nullptr;
+  EXPECT(hipGraphAddKernelNode(&node, graph, nullptr, 0, &parameters) == 0);
+  return node;
+}
+
 inline bool is_call(std::size_t index, const char* name) {
   const FakeHipCall* call = fake_hip_call(index);
   return call != nullptr && std::strcmp(call->name, name) == 0;

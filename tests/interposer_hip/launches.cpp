@@ -22,8 +22,6 @@ std::size_t extra_bytes = 0;
 void* some_extra[5] = {reinterpret_cast<void*>(1), argument_storage, reinterpret_cast<void*>(2), &extra_bytes,
                        reinterpret_cast<void*>(3)};
 
-const FakeHipCall& last_call() { return *fake_hip_call(fake_hip_call_count() - 1); }
-
 bool is_launch(const FakeHipCall& call, const char* name, const void* function, unsigned blocks, std::size_t shared,
                hip::Stream stream) {
   return std::strcmp(call.name, name) == 0 && call.function == function && call.grid[0] == blocks && call.block[0] == 64 &&

@@ -37,10 +37,12 @@ struct HostHooks {
   /// Only work on the legacy default stream stands between the launches of other streams.
   template <auto Ours, class... Arguments>
   static int stream_operation(Stream stream, Arguments... arguments) {
-    const int result = process::call_real<Ours>(arguments..., stream);
-    if (reinterpret_cast<std::uintptr_t>(stream) > D::kStreamLegacy || result != D::kSuccess) { return result; }
-    if (Interposer<D>* state = interposer<D>()) { state->core->on_stream_operation(state->stream_id(stream, kLegacy)); }
-    return result;
+    return operating(stream, process::call_real<Ours>(arguments..., stream));
+  }
+  /// For functions whose first argument is the stream.
+  template <auto Ours, class... Arguments>
+  static int stream_operation_of_first(Stream stream, Arguments... arguments) {
+    return operating(stream, process::call_real<Ours>(stream, arguments...));
   }
 
   template <auto Ours, class... Arguments>
@@ -88,6 +90,11 @@ struct HostHooks {
   }
 
  private:
+  static int operating(Stream stream, int result) {
+    if (reinterpret_cast<std::uintptr_t>(stream) > D::kStreamLegacy || result != D::kSuccess) { return result; }
+    if (Interposer<D>* state = interposer<D>()) { state->core->on_stream_operation(state->stream_id(stream, kLegacy)); }
+    return result;
+  }
   template <class Call>
   static int waiting(DefaultStream default_stream, Stream stream, Call&& call) {
     Interposer<D>* state = interposer<D>();

@@ -52,10 +52,6 @@ struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
 };
 
-struct IpcEventHandle {
-  char reserved[64];
-};
-
 enum FunctionAttribute : int {
   kFuncMaxThreadsPerBlock = 0,
   kFuncSharedSizeBytes = 1,

@@ -70,7 +70,6 @@ int hipEventRecord_spt(hip::Event event, hip::Stream stream);
 int hipEventRecordWithFlags(hip::Event event, hip::Stream stream, unsigned flags);
 int hipEventQuery(hip::Event event);
 int hipEventSynchronize(hip::Event event);
-int hipIpcOpenEventHandle(hip::Event* event, hip::IpcEventHandle handle);
 int hipEventDestroy(hip::Event event);
 
 // What makes the host wait for a device.
@@ -82,7 +81,7 @@ int hipMemcpyWithStream(void* to, const void* from, std::size_t bytes, hip::Memc
 int hipMemcpyDtoH(void* to, void* from, std::size_t bytes);
 int hipFree(void* pointer);
 
-// Copies and fills, which on a legacy default stream stand between the launches of other streams.
+// Copies, fills and waits, which on a legacy default stream stand between the launches of other streams.
 int hipMemcpyAsync(void* to, const void* from, std::size_t bytes, hip::MemcpyKind kind, hip::Stream stream);
 int hipMemcpyHtoDAsync(void* to, void* from, std::size_t bytes, hip::Stream stream);
 int hipMemcpyDtoHAsync(void* to, void* from, std::size_t bytes, hip::Stream stream);
@@ -90,12 +89,8 @@ int hipMemcpyDtoDAsync(void* to, void* from, std::size_t bytes, hip::Stream stre
 int hipMemsetAsync(void* to, int value, std::size_t bytes, hip::Stream stream);
 int hipMemsetD8Async(void* to, unsigned char value, std::size_t count, hip::Stream stream);
 int hipMemsetD32Async(void* to, int value, std::size_t count, hip::Stream stream);
-
-// What a stream waits for that no stream does.
 int hipLaunchHostFunc(hip::Stream stream, void (*function)(void*), void* data);
-int hipLaunchHostFunc_spt(hip::Stream stream, void (*function)(void*), void* data);
 int hipStreamAddCallback(hip::Stream stream, void (*callback)(hip::Stream, int, void*), void* data, unsigned flags);
-int hipStreamAddCallback_spt(hip::Stream stream, void (*callback)(hip::Stream, int, void*), void* data, unsigned flags);
 int hipStreamWaitValue32(hip::Stream stream, void* address, std::uint32_t value, unsigned flags, std::uint32_t mask);
 int hipStreamWaitValue64(hip::Stream stream, void* address, std::uint64_t value, unsigned flags, std::uint64_t mask);
 int hipStreamBatchMemOp(hip::Stream stream, unsigned count, void* operations, unsigned flags);

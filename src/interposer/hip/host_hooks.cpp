@@ -3,8 +3,7 @@
 #include "interposer/hip/hooked_functions.hpp"
 #include "interposer/hip/interposer.hpp"
 
-// Where the host and the device meet: synchronous calls, copies and fills on default streams, streams that wait for the host, the
-// end of handles.
+// Where the host and the device meet: synchronous calls, what stands on default streams, and the end of handles.
 
 namespace elbowroom::interposer::hip {
 namespace {
@@ -72,29 +71,24 @@ int hipMemsetD32Async(void* to, int value, std::size_t count, hip::Stream stream
   return HostHooks::stream_operation<&hipMemsetD32Async>(stream, to, value, count);
 }
 
+// Nothing is gated here, so that a wait for the host is an operation like any other.
 int hipLaunchHostFunc(hip::Stream stream, void (*function)(void*), void* data) {
-  return HostHooks::host_dependency<&hipLaunchHostFunc>(kLegacy, stream, function, data);
-}
-int hipLaunchHostFunc_spt(hip::Stream stream, void (*function)(void*), void* data) {
-  return HostHooks::host_dependency<&hipLaunchHostFunc_spt>(kPerThread, stream, function, data);
+  return HostHooks::stream_operation_of_first<&hipLaunchHostFunc>(stream, function, data);
 }
 int hipStreamAddCallback(hip::Stream stream, void (*callback)(hip::Stream, int, void*), void* data, unsigned flags) {
-  return HostHooks::host_dependency<&hipStreamAddCallback>(kLegacy, stream, callback, data, flags);
-}
-int hipStreamAddCallback_spt(hip::Stream stream, void (*callback)(hip::Stream, int, void*), void* data, unsigned flags) {
-  return HostHooks::host_dependency<&hipStreamAddCallback_spt>(kPerThread, stream, callback, data, flags);
+  return HostHooks::stream_operation_of_first<&hipStreamAddCallback>(stream, callback, data, flags);
 }
 int hipStreamWaitValue32(hip::Stream stream, void* address, std::uint32_t value, unsigned flags, std::uint32_t mask) {
-  return HostHooks::host_dependency<&hipStreamWaitValue32>(kLegacy, stream, address, value, flags, mask);
+  return HostHooks::stream_operation_of_first<&hipStreamWaitValue32>(stream, address, value, flags, mask);
 }
 int hipStreamWaitValue64(hip::Stream stream, void* address, std::uint64_t value, unsigned flags, std::uint64_t mask) {
-  return HostHooks::host_dependency<&hipStreamWaitValue64>(kLegacy, stream, address, value, flags, mask);
+  return HostHooks::stream_operation_of_first<&hipStreamWaitValue64>(stream, address, value, flags, mask);
 }
 int hipStreamBatchMemOp(hip::Stream stream, unsigned count, void* operations, unsigned flags) {
-  return HostHooks::host_dependency<&hipStreamBatchMemOp>(kLegacy, stream, count, operations, flags);
+  return HostHooks::stream_operation_of_first<&hipStreamBatchMemOp>(stream, count, operations, flags);
 }
 int hipWaitExternalSemaphoresAsync(const void* semaphores, const void* parameters, unsigned count, hip::Stream stream) {
-  return HostHooks::host_dependency_of_last<&hipWaitExternalSemaphoresAsync>(kLegacy, stream, semaphores, parameters, count);
+  return HostHooks::stream_operation<&hipWaitExternalSemaphoresAsync>(stream, semaphores, parameters, count);
 }
 
 int hipDeviceReset() {

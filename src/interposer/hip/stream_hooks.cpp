@@ -83,12 +83,6 @@ int hipEventRecordWithFlags(hip::Event event, hip::Stream stream, unsigned flags
   return StreamHooks::record_event<&hipEventRecordWithFlags>(kLegacy, event, stream, flags);
 }
 
-int hipIpcOpenEventHandle(hip::Event* event, hip::IpcEventHandle handle) {
-  const int result = call_real<&hipIpcOpenEventHandle>(event, handle);
-  StreamHooks::tell_foreign(result, event);
-  return result;
-}
-
 int hipEventQuery(hip::Event event) { return StreamHooks::finish_event<&hipEventQuery>(event); }
 int hipEventSynchronize(hip::Event event) { return StreamHooks::finish_event<&hipEventSynchronize>(event); }
 

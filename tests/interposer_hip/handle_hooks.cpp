@@ -1,0 +1,297 @@
+#include "hook_cases.hpp"
+
+// Hooks of launches, of streams and events, of captures and graphs, and of what ends handles.
+
+namespace {
+
+// A collective of every form counts as one.
+template <class Launch>
+void launched(Launch launch) {
+  const Lanes lanes;
+  EXPECT(launch(lanes) == 0 && lanes.is_beside(lanes.compute));
+}
+
+// On the thread's own stream, which no legacy one stands behind.
+template <class Launch>
+void launched_on_thread(Launch launch) {
+  const Lanes lanes;
+  EXPECT(launch(lanes) == 0 && lanes.is_beside(make_blocking_stream()));
+}
+
+template <class Launch>
+void launched_several(Launch launch) {
+  launched([=](const Lanes& lanes) {
+    auto* const function = const_cast<void*>(lanes.all_reduce);
+    hip::LaunchParams both[2] = {{function, {24, 1, 1}, {256, 1, 1}, nullptr, 0, lanes.comm},
+                                 {function, {24, 1, 1}, {256, 1, 1}, nullptr, 0, make_stream()}};
+    return launch(both, 2, 0U);
+  });
+}
+
+template <class Launch>
+void launched_in_threads(Launch launch) {
+  launched([=](const Lanes& l) { return launch(l.module_all_reduce, 24 * 256U, 256U, l.comm); });
+}
+
+// A new stream has nothing of an older one whose handle it got.
+template <class Create>
+void stream_created(Create create) {
+  const Lanes lanes;
+  hip::Stream made = nullptr;
+  stand_behind_collective(lanes, lanes.compute);
+  fake_hip_reuse(lanes.compute);
+  EXPECT(create(&made) == 0 && made == lanes.compute && lanes.is_beside(made));
+}
+
+// What has a mask of compute units must keep to it: no stream of ours carries its collectives.
+void masked_stream_created() {
+  const Lanes lanes;
+  hip::Stream masked = nullptr;
+  const std::uint32_t mask[4] = {~0U, 0, 0, 0};
+  EXPECT(hipExtStreamCreateWithCUMask(&masked, 4, mask) == 0);
+  fake_hip_reset();
+  lanes.collective(masked);
+  EXPECT(fake_hip_call_count() == 1 && last_call().stream == masked);
+}
+
+// A carrier goes with its stream.
+void stream_destroyed() {
+  const Lanes lanes;
+  const std::size_t before = fake_hip_streams();
+  lanes.collective(lanes.comm);
+  EXPECT(fake_hip_streams() == before + 1 && hipStreamDestroy(lanes.comm) == 0 && fake_hip_streams() == before - 1);
+}
+
+// What waits for the event of a collective is ordered behind it.
+template <class Record>
+void event_recorded(Record record) {
+  const Lanes lanes;
+  const hip::Event done = make_event();
+  lanes.collective(lanes.comm);
+  EXPECT(record(done, lanes.comm) == 0 && hipStreamWaitEvent(lanes.compute, done, 0) == 0 && !lanes.is_beside(lanes.compute));
+}
+void event_recorded_on_thread() {
+  const Lanes lanes;
+  const hip::Event done = make_event();
+  EXPECT(hipLaunchKernel_spt(lanes.all_reduce, {24, 1, 1}, {256, 1, 1}, nullptr, 0, nullptr) == 0);
+  EXPECT(hipEventRecord_spt(done, nullptr) == 0 && hipStreamWaitEvent(lanes.compute, done, 0) == 0);
+  EXPECT(!lanes.is_beside(lanes.compute));
+}
+void event_waited_for_by_thread() {
+  const Lanes lanes;
+  const hip::Event done = make_event();
+  lanes.collective(lanes.comm);
+  EXPECT(hipEventRecord(done, lanes.comm) == 0 && hipStreamWaitEvent_spt(nullptr, done, 0) == 0);
+  EXPECT(hipLaunchKernel_spt(lanes.gemm, {100000, 1, 1}, {256, 1, 1}, nullptr, 0, nullptr) == 0 && last_call().shared == 0);
+  EXPECT(lanes.is_beside(make_blocking_stream()));
+}
+
+// A new event with the handle of one that is gone was recorded nowhere.
+void event_destroyed() {
+  const Lanes lanes;
+  const hip::Event done = make_event();
+  lanes.collective(lanes.comm);
+  EXPECT(hipEventRecord(done, lanes.comm) == 0 && hipEventDestroy(done) == 0);
+  fake_hip_reuse(done);
+  EXPECT(make_event() == done && hipStreamWaitEvent(lanes.compute, done, 0) == 0 && lanes.is_beside(lanes.compute));
+}
+
+// What is launched inside a capture is beside nothing outside it, and what comes after its end is again.
+template <class Begin, class End>
+void captures(Begin begin, End end) {
+  const Lanes lanes;
+  lanes.collective(lanes.comm);
+  EXPECT(begin(lanes.compute) == 0 && !lanes.is_beside(lanes.compute));
+  hip::Graph graph = nullptr;
+  EXPECT(end(lanes.compute, &graph) == 0 && graph != nullptr && lanes.is_beside(lanes.compute));
+}
+int begin(hip::Stream stream) { return hipStreamBeginCapture(stream, hip::kCaptureModeRelaxed); }
+int begin_of_thread(hip::Stream stream) { return hipStreamBeginCapture_spt(stream, hip::kCaptureModeRelaxed); }
+int begin_to_graph(hip::Stream stream) {
+  hip::Graph graph = nullptr;
+  EXPECT(hipGraphCreate(&graph, 0) == 0);
+  return hipStreamBeginCaptureToGraph(stream, graph, nullptr, nullptr, 0, hip::kCaptureModeRelaxed);
+}
+
+hip::Graph graph_with_collective(const Lanes& lanes) {
+  hip::Graph graph = nullptr;
+  EXPECT(hipGraphCreate(&graph, 0) == 0);
+  add_node(graph, lanes.gemm);
+  add_node(graph, lanes.all_reduce);
+  return graph;
+}
+
+// A graph with a collective counts as one, and its collectives get their priority.
+template <class Instantiate>
+void instantiated(Instantiate instantiate) {
+  const Lanes lanes;
+  hip::GraphExec exec = nullptr;
+  hip::Graph plain = nullptr;
+  EXPECT(hipGraphCreate(&plain, 0) == 0 && instantiate(&exec, plain) == 0 && last_call().flags == 0);
+  EXPECT(instantiate(&exec, graph_with_collective(lanes)) == 0 && last_call().flags == hip::kInstantiateUseNodePriority);
+  EXPECT(hipGraphLaunch(exec, lanes.comm) == 0 && lanes.is_beside(lanes.compute));
+}
+int with_params(hip::GraphExec* exec, hip::Graph graph) {
+  hip::GraphInstantiateParams parameters{};
+  return hipGraphInstantiateWithParams(exec, graph, &parameters);
+}
+
+hip::GraphExec exec_with_collective(const Lanes& lanes) {
+  hip::GraphExec exec = nullptr;
+  EXPECT(hipGraphInstantiateWithFlags(&exec, graph_with_collective(lanes), 0) == 0);
+  return exec;
+}
+
+void graph_launched() {
+  const Lanes lanes;
+  EXPECT(hipGraphLaunch(exec_with_collective(lanes), lanes.comm) == 0 && lanes.is_beside(lanes.compute));
+}
+void graph_launched_on_thread() {
+  const Lanes lanes;
+  EXPECT(hipGraphLaunch_spt(exec_with_collective(lanes), nullptr) == 0 && lanes.is_beside(make_blocking_stream()));
+}
+
+// Of an executable graph that is gone nothing is known.
+void graph_destroyed() {
+  const Lanes lanes;
+  const hip::GraphExec exec = exec_with_collective(lanes);
+  EXPECT(hipGraphExecDestroy(exec) == 0 && hipGraphLaunch(exec, lanes.comm) == 0 && !lanes.is_beside(lanes.compute));
+}
+
+// A device that is reset takes the carriers with it.
+template <class Reset>
+void device_ends(Reset reset) {
+  const Lanes lanes;
+  lanes.collective(lanes.comm);
+  EXPECT(reset() == 0);
+  fake_hip_reset();
+  lanes.collective(lanes.comm);
+  EXPECT(is_call(0, "hipStreamCreateWithPriority"));
+}
+
+// A function that is gone may have left its handle to another one.
+template <class Unload>
+void unloaded(Unload unload) {
+  const Lanes lanes;
+  lanes.collective(lanes.comm);
+  EXPECT(lanes.is_beside(lanes.compute));
+  Lanes::settle();
+  unload();
+  fake_hip_reuse_symbol(lanes.all_reduce, "gelu");
+  lanes.collective(lanes.comm);
+  EXPECT(!lanes.is_beside(lanes.compute));
+}
+
+void found() {
+  void* function = nullptr;
+  int status = -1;
+  EXPECT(hipGetProcAddress("hipLaunchKernel", &function, 60000000, 0, &status) == 0 && status == 0);
+  EXPECT(function == reinterpret_cast<void*>(&hipLaunchKernel));
+}
+
+constexpr hip::Dim3 kGrid{24, 1, 1};
+constexpr hip::Dim3 kBlock{256, 1, 1};
+
+constexpr Case kCases[] = {
+    {"hipGetProcAddress", found},
+    {"hipLaunchKernel",
+     [] { launched([](const Lanes& l) { return hipLaunchKernel(l.all_reduce, kGrid, kBlock, nullptr, 0, l.comm); }); }},
+    {"hipLaunchKernel_spt",
+     [] {
+       launched_on_thread([](const Lanes& l) { return hipLaunchKernel_spt(l.all_reduce, kGrid, kBlock, nullptr, 0, nullptr); });
+     }},
+    {"hipExtLaunchKernel",
+     [] {
+       launched(
+           [](const Lanes& l) { return hipExtLaunchKernel(l.all_reduce, kGrid, kBlock, nullptr, 0, l.comm, nullptr, nullptr, 0); });
+     }},
+    {"hipLaunchCooperativeKernel",
+     [] { launched([](const Lanes& l) { return hipLaunchCooperativeKernel(l.all_reduce, kGrid, kBlock, nullptr, 0, l.comm); }); }},
+    {"hipLaunchCooperativeKernel_spt",
+     [] {
+       launched_on_thread(
+           [](const Lanes& l) { return hipLaunchCooperativeKernel_spt(l.all_reduce, kGrid, kBlock, nullptr, 0, nullptr); });
+     }},
+    {"hipLaunchKernelExC",
+     [] {
+       launched([](const Lanes& l) {
+         const hip::LaunchConfig config{kGrid, kBlock, 0, l.comm, nullptr, 0};
+         return hipLaunchKernelExC(&config, l.all_reduce, nullptr);
+       });
+     }},
+    {"hipLaunchCooperativeKernelMultiDevice", [] { launched_several(&hipLaunchCooperativeKernelMultiDevice); }},
+    {"hipExtLaunchMultiKernelMultiDevice", [] { launched_several(&hipExtLaunchMultiKernelMultiDevice); }},
+    {"hipModuleLaunchKernel",
+     [] {
+       launched([](const Lanes& l) {
+         return hipModuleLaunchKernel(l.module_all_reduce, 24, 1, 1, 256, 1, 1, 0, l.comm, nullptr, nullptr);
+       });
+     }},
+    {"hipModuleLaunchCooperativeKernel",
+     [] {
+       launched([](const Lanes& l) {
+         return hipModuleLaunchCooperativeKernel(l.module_all_reduce, 24, 1, 1, 256, 1, 1, 0, l.comm, nullptr);
+       });
+     }},
+    {"hipDrvLaunchKernelEx",
+     [] {
+       launched([](const Lanes& l) {
+         const hip::ModuleLaunchConfig config{24, 1, 1, 256, 1, 1, 0, l.comm, nullptr, 0};
+         return hipDrvLaunchKernelEx(&config, l.module_all_reduce, nullptr, nullptr);
+       });
+     }},
+    {"hipExtModuleLaunchKernel",
+     [] {
+       launched_in_threads([](hip::Function function, unsigned work, unsigned block, hip::Stream stream) {
+         return hipExtModuleLaunchKernel(function, work, 1, 1, block, 1, 1, 0, stream, nullptr, nullptr, nullptr, nullptr, 0);
+       });
+     }},
+    {"_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j",
+     [] {
+       launched_in_threads([](hip::Function function, unsigned work, unsigned block, hip::Stream stream) {
+         return elbowroom_ext_module_launch(function, work, 1, 1, block, 1, 1, 0, stream, nullptr, nullptr, nullptr, nullptr, 0);
+       });
+     }},
+    {"_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_",
+     [] {
+       launched_in_threads([](hip::Function function, unsigned work, unsigned block, hip::Stream stream) {
+         return elbowroom_hcc_module_launch(function, work, 1, 1, block, 1, 1, 0, stream, nullptr, nullptr, nullptr, nullptr);
+       });
+     }},
+    {"hipStreamCreate", [] { stream_created(&hipStreamCreate); }},
+    {"hipStreamCreateWithFlags",
+     [] { stream_created([](hip::Stream* made) { return hipStreamCreateWithFlags(made, hip::kStreamNonBlocking); }); }},
+    {"hipStreamCreateWithPriority",
+     [] { stream_created([](hip::Stream* made) { return hipStreamCreateWithPriority(made, hip::kStreamNonBlocking, 0); }); }},
+    {"hipExtStreamCreateWithCUMask", masked_stream_created},
+    {"hipStreamDestroy", stream_destroyed},
+    {"hipStreamWaitEvent", [] { event_recorded(&hipEventRecord); }},
+    {"hipStreamWaitEvent_spt", event_waited_for_by_thread},
+    {"hipEventRecord", [] { event_recorded(&hipEventRecord); }},
+    {"hipEventRecord_spt", event_recorded_on_thread},
+    {"hipEventRecordWithFlags",
+     [] { event_recorded([](hip::Event event, hip::Stream stream) { return hipEventRecordWithFlags(event, stream, 0); }); }},
+    {"hipEventDestroy", event_destroyed},
+    {"hipDeviceReset", [] { device_ends(&hipDeviceReset); }},
+    {"hipDevicePrimaryCtxReset", [] { device_ends([] { return hipDevicePrimaryCtxReset(0); }); }},
+    {"hipModuleUnload", [] { unloaded([] { EXPECT(hipModuleUnload(nullptr) == 0); }); }},
+    {"hipLibraryUnload", [] { unloaded([] { EXPECT(hipLibraryUnload(nullptr) == 0); }); }},
+    {"__hipUnregisterFatBinary", [] { unloaded([] { __hipUnregisterFatBinary(nullptr); }); }},
+    {"hipStreamBeginCapture", [] { captures(&begin, &hipStreamEndCapture); }},
+    {"hipStreamBeginCapture_spt", [] { captures(&begin_of_thread, &hipStreamEndCapture); }},
+    {"hipStreamBeginCaptureToGraph", [] { captures(&begin_to_graph, &hipStreamEndCapture); }},
+    {"hipStreamEndCapture", [] { captures(&begin, &hipStreamEndCapture); }},
+    {"hipStreamEndCapture_spt", [] { captures(&begin, &hipStreamEndCapture_spt); }},
+    {"hipGraphInstantiate",
+     [] { instantiated([](hip::GraphExec* e, hip::Graph g) { return hipGraphInstantiate(e, g, nullptr, nullptr, 0); }); }},
+    {"hipGraphInstantiateWithFlags",
+     [] { instantiated([](hip::GraphExec* e, hip::Graph g) { return hipGraphInstantiateWithFlags(e, g, 0); }); }},
+    {"hipGraphInstantiateWithParams", [] { instantiated(&with_params); }},
+    {"hipGraphLaunch", graph_launched},
+    {"hipGraphLaunch_spt", graph_launched_on_thread},
+    {"hipGraphExecDestroy", graph_destroyed},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_hook_cases(kCases, argc, argv); }
