@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "base/driver_version.hpp"
@@ -35,9 +36,9 @@ Result<Texts> texts_of(const HipLibrary& hip, int device) {
   return Texts{text_at(properties, layout.name), text_at(properties, layout.architecture)};
 }
 
-/// The catalog's name for a marketing name: the entry whose name is a word of it ("AMD Instinct MI250X" -> "mi250x") and whose
-/// compute units are as many, since cut-down cards and partitions bear the same name; else the architecture, so that figures of an
-/// unlisted device are never filed under a listed one.
+/// The catalog's name for a marketing name. It is the entry whose name is a word of it ("AMD Instinct MI250X" -> "mi250x") and
+/// whose compute units are as many. Cut-down cards and partitions bear the same name. Otherwise the architecture, so that figures
+/// of an unlisted device are never filed under a listed one.
 std::string catalog_name(std::string name, const DeviceLimits& live) {
   std::string word;
   name += ' ';
@@ -65,11 +66,11 @@ DeviceLimits before_cdna2(const std::string& architecture) {
   return limits;
 }
 
-/// Empty where the runtime does not say.
-std::string bus_id(const HipLibrary& hip, int device) {
+/// Absent where the runtime does not say.
+std::optional<std::string> bus_id(const HipLibrary& hip, int device) {
   std::array<char, 32> text{};
   const int asked = hip.functions.device_get_pci_bus_id(text.data(), static_cast<int>(text.size()), device);
-  return asked == gpu::kSuccess ? std::string(text.data()) : std::string();
+  return asked == gpu::kSuccess ? std::optional<std::string>(text.data()) : std::nullopt;
 }
 
 /// Overrides `limit` with the device's own answer where it gives one.

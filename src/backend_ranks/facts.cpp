@@ -67,12 +67,12 @@ OwnGpu gpu_of(const Backend& backend) {
 
 Status different_gpus(std::span<const OwnGpu> gpus) {
   for (std::size_t rank = 1; rank < gpus.size(); ++rank) {
-    if (gpus[rank].bus_id.empty()) continue;
+    if (!gpus[rank].bus_id) continue;
     const auto same = std::ranges::find_if(
         gpus, [&](const OwnGpu& other) { return other.host == gpus[rank].host && other.bus_id == gpus[rank].bus_id; });
     if (const auto first = static_cast<std::size_t>(same - gpus.begin()); first < rank) {
       return invalid_input(fmt::format("rank {}: GPU {}, expected another than rank {}'s (the rank on its host says which)", rank,
-                                       gpus[rank].bus_id, first));
+                                       *gpus[rank].bus_id, first));
     }
   }
   return {};

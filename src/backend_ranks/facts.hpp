@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,8 +23,8 @@ Status same_facts(const Facts& theirs, const Facts& own);
 
 /// Which GPU a rank has.
 struct OwnGpu {
-  std::string host;    ///< that of a host until it starts again, or what the communication library takes for one
-  std::string bus_id;  ///< empty: none that is known
+  std::string host;                   ///< that of a host until it starts again, or what the communication library takes for one
+  std::optional<std::string> bus_id;  ///< absent: none that is known
 };
 
 OwnGpu gpu_of(const Backend& backend);

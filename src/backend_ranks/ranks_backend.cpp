@@ -67,7 +67,7 @@ class RanksBackend final : public Backend {
   /// Where each GPU is. One of another host is nowhere that this process could ask about.
   void know(const std::vector<OwnGpu>& gpus) {
     for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
-      devices_[rank].bus_id = gpus[rank].host == gpus.front().host ? gpus[rank].bus_id : std::string();
+      devices_[rank].bus_id = gpus[rank].host == gpus.front().host ? gpus[rank].bus_id : std::nullopt;
     }
   }
 

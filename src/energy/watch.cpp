@@ -1,6 +1,7 @@
 #include "elbowroom/energy/watch.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "elbowroom/energy/sampler.hpp"
@@ -65,7 +66,8 @@ void EnergyWatch::watch(const OpenMeters& open) {
 }
 
 bool EnergyWatch::all_moved_since(Microseconds time) const {
-  return std::ranges::all_of(gpus_, [&](const Gpu& gpu) { return gpu.meter == nullptr || gpu.seen.history.last_move() > time; });
+  return std::ranges::all_of(
+      gpus_, [&](const Gpu& gpu) { return gpu.meter == nullptr || gpu.seen.history.last_move() > std::optional(time); });
 }
 
 void EnergyWatch::read(Gpu& gpu, bool with_state) {

@@ -33,7 +33,7 @@ constexpr int kRecordings = 3;
 
 /// One schedule that is run again and again.
 struct Entry : TimedSchedule {
-  std::string note;
+  std::optional<std::string> note;
   std::vector<Timeline> recordings;
   std::optional<SchemeEnergy> energy = std::nullopt;
 };
@@ -74,7 +74,7 @@ class CaseRun {
     return site ? site->collective : Collective();
   }
 
-  /// What is to come, as long as nothing is refused on the way; a scheme of which one plan is chosen is screened and becomes one
+  /// What is to come, as long as nothing is refused on the way. A scheme of which one plan is chosen is screened and becomes one
   /// entry.
   void expect_all() {
     std::size_t entries = kSequential + 1 + settings_.plans.size();
@@ -343,23 +343,24 @@ class CaseRun {
     }
     result.limited_by = limiting_resources(entry.plan);
     result.energy = entry.energy;
-    const std::string part = trials_->where_it_acts(entry.plan);
-    for (const std::string& words : {entry.note, part, detail::library_note(entry.plan, entry.recordings)}) {
-      if (!words.empty()) result.note += (result.note.empty() ? "" : "; ") + words;
+    const std::optional<std::string> part = trials_->where_it_acts(entry.plan);
+    for (const auto& words : {entry.note, part, detail::library_note(entry.plan, entry.recordings)}) {
+      if (words) result.note = result.note ? fmt::format("{}; {}", *result.note, *words) : *words;
     }
     return result;
   }
 
   /// What limits the compute kernel's residency, in the names of the contract: "registers", "threads+blocks".
-  [[nodiscard]] std::string limiting_resources(const OverlapPlan& plan) const {
+  [[nodiscard]] std::optional<std::string> limiting_resources(const OverlapPlan& plan) const {
     std::optional<KernelFootprint> footprint = trials_->compute().footprint;
     // A step has many kernels, each with its own.
-    if (!footprint || std::holds_alternative<Step>(what_)) return {};
+    if (!footprint || std::holds_alternative<Step>(what_)) return std::nullopt;
     footprint->dynamic_shared += plan.pad;
     const Result<Occupancy> found = occupancy(limits(), *footprint);
+    if (!found) return std::nullopt;
     std::string names;
     for (const Resource resource : kResources) {
-      if (!found || !found->limited_by.contains(resource)) continue;
+      if (!found->limited_by.contains(resource)) continue;
       names += fmt::format("{}{}", names.empty() ? "" : "+", to_string(resource));
     }
     return names;

@@ -40,8 +40,8 @@ Result<ControlSite> CaseTrials::site() const {
 
 StepPlan CaseTrials::by_operation(const OverlapPlan& plan) const { return step_site_ ? spread(*step_site_, plan) : StepPlan(plan); }
 
-std::string CaseTrials::where_it_acts(const OverlapPlan& plan) const {
-  return step_site_ ? elbowroom::where_it_acts(*step_site_, plan) : std::string();
+std::optional<std::string> CaseTrials::where_it_acts(const OverlapPlan& plan) const {
+  return step_site_ ? elbowroom::where_it_acts(*step_site_, plan) : std::nullopt;
 }
 
 Status CaseTrials::accepts(const OverlapPlan& plan) const { return workload_->accepts(by_operation(plan)); }

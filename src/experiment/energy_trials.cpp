@@ -47,9 +47,12 @@ void add_states(const Sampled& sampled, SchemeEnergy& energy) {
   }
 }
 
-std::vector<std::string> bus_ids_of(const Backend& backend, int ranks) {
+Result<std::vector<std::string>> bus_ids_of(const Backend& backend, int ranks) {
   std::vector<std::string> ids;
-  for (const DeviceInfo& device : std::span(backend.devices()).first(static_cast<std::size_t>(ranks))) ids.push_back(device.bus_id);
+  for (const DeviceInfo& device : std::span(backend.devices()).first(static_cast<std::size_t>(ranks))) {
+    if (!device.bus_id) return unavailable(fmt::format("GPU {}: its place on the bus is not known", device.index));
+    ids.push_back(*device.bus_id);
+  }
   return ids;
 }
 
@@ -74,7 +77,9 @@ Result<EnergyTrials> EnergyTrials::begin(const EnergySettings& settings, const B
                                          EnergyProgress before) {
   if (backend.provenance() == Provenance::simulated) return unavailable("the simulator says nothing of energy");
   if (Status goes_on = before("measuring idle power"); !goes_on) return goes_on.error();
-  Result<std::unique_ptr<EnergyMeter>> meter = settings.open(bus_ids_of(backend, trials.step().ranks));
+  const Result<std::vector<std::string>> bus_ids = bus_ids_of(backend, trials.step().ranks);
+  if (!bus_ids) return bus_ids.error();
+  Result<std::unique_ptr<EnergyMeter>> meter = settings.open(*bus_ids);
   if (!meter) return meter.error();
   EnergyTrials energy(trials, std::move(*meter), std::move(before));
   if (Status found = energy.find_period(); !found) return found.error();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -10,6 +11,6 @@ namespace elbowroom::detail {
 
 /// A library may take a block budget, symmetric memory or its engines as a suggestion: says so where the recording shows
 /// something else. Empty without a recording.
-std::string library_note(const OverlapPlan& plan, std::span<const Timeline> recordings);
+std::optional<std::string> library_note(const OverlapPlan& plan, std::span<const Timeline> recordings);
 
 }  // namespace elbowroom::detail

@@ -39,7 +39,7 @@ std::string cannot_act(const Error& why) { return fmt::format("the stored plan c
 
 class StoredPlans {
  public:
-  StoredPlans(Profile profile, std::string path, Surroundings surroundings)
+  StoredPlans(Profile profile, std::optional<std::string> path, Surroundings surroundings)
       : profile_(std::move(profile)), path_(std::move(path)), surroundings_(std::move(surroundings)) {}
 
   Result<TunedPlan> operator()(CaseTrials& trials) const {
@@ -58,8 +58,8 @@ class StoredPlans {
   /// Why there is no profile; absent: there is one.
   [[nodiscard]] std::optional<std::string> without_a_file() const {
     std::error_code unknown;
-    if (path_.empty()) return "no profile is given";
-    if (!std::filesystem::exists(path_, unknown)) return fmt::format("{} does not exist", path_);
+    if (!path_) return "no profile is given";
+    if (!std::filesystem::exists(*path_, unknown)) return fmt::format("{} does not exist", *path_);
     return std::nullopt;
   }
 
@@ -69,14 +69,14 @@ class StoredPlans {
   }
 
   Profile profile_;
-  std::string path_;
+  std::optional<std::string> path_;
   Surroundings surroundings_;
 };
 
 }  // namespace
 
-TunedPlans stored_plans(const Backend& backend, const std::string& profile_path, const NoticeSink& notice) {
-  Profile profile = profile_path.empty() ? Profile() : load_profile_or_none(profile_path, notice);
+TunedPlans stored_plans(const Backend& backend, const std::optional<std::string>& profile_path, const NoticeSink& notice) {
+  Profile profile = profile_path ? load_profile_or_none(*profile_path, notice) : Profile();
   return StoredPlans(std::move(profile), profile_path, surroundings_of(backend));
 }
 

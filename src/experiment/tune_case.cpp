@@ -155,7 +155,7 @@ class TuneRun {
     for (const Candidate& other : detail::fastest_of_other_ways(tuned_.candidates, known)) finalists_.push_back({other, {}});
   }
 
-  /// Everything that is reported, in fresh rounds: times that chose a winner flatter it, and what was measured before a search was
+  /// Everything that is reported, in fresh rounds. Times that chose a winner flatter it, and what was measured before a search was
   /// measured on a cooler device.
   Status measure_afresh() {
     const Seconds limit = settings_.tuner.time_limit;
@@ -240,7 +240,7 @@ class TuneRun {
 
   Status verify() {
     if (Status goes_on = progress_("verifying results", nullptr, std::nullopt); !goes_on) return goes_on;
-    if (std::string part = trials_->where_it_acts(tuned_.choice.plan); !part.empty()) tuned_.acts_on = std::move(part);
+    tuned_.acts_on = trials_->where_it_acts(tuned_.choice.plan);
     return trials_->verify(order_of(tuned_.choice.scheme), tuned_.choice.plan);
   }
 

@@ -107,7 +107,7 @@ OrderedJson case_json(const TunedCase& tuned) {
   json["plan"] = detail::plan_json(tuned.choice.plan);
   if (tuned.acts_on) json["acts_on"] = *tuned.acts_on;
   json["reason"] = tuned.choice.reason;
-  json["limited_by"] = tuned.limited_by;
+  json["limited_by"] = tuned.limited_by.value_or("");
   json["time_us"] = tuned.choice.time.count();
   json["baseline"] = to_string(tuned.choice.baseline);
   json["baseline_time_us"] = tuned.choice.baseline_time.count();
@@ -155,7 +155,7 @@ std::string to_table(const TunedCase& tuned, Provenance provenance) {
   text += fmt::format("# afresh: compute alone {} ms, comm alone {} ms, in turn {} ms; critical path {} ms{}{}\n",
                       milliseconds(tuned.compute_alone), milliseconds(tuned.comm_alone), milliseconds(tuned.sequential),
                       milliseconds(tuned.critical_path), efficiency(tuned) ? "" : detail::kNoOverlap,
-                      tuned.limited_by.empty() ? "" : "; limited by " + tuned.limited_by);
+                      tuned.limited_by ? "; limited by " + *tuned.limited_by : "");
   if (const std::optional<HardwareLimit>& limit = tuned.hardware_limit) {
     text += fmt::format("# hardware limit {} ms: {}\n", milliseconds(limit->time), in_words(*limit));
   }

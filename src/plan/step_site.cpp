@@ -171,7 +171,7 @@ StepPlan spread(const StepSite& site, const OverlapPlan& plan) {
   return all;
 }
 
-std::string where_it_acts(const StepSite& site, const OverlapPlan& plan) {
+std::optional<std::string> where_it_acts(const StepSite& site, const OverlapPlan& plan) {
   std::string words;
   for (const Control& control : controls()) {
     const std::optional<std::int64_t> value = control.get(plan);
@@ -185,6 +185,7 @@ std::string where_it_acts(const StepSite& site, const OverlapPlan& plan) {
     words += fmt::format("{}{} on {} of {} {}", words.empty() ? "" : ", ", fmt::format(fmt::runtime(control.words), *value), acting,
                          operations_in(kinds), computing ? "computations" : "communications");
   }
+  if (words.empty()) return std::nullopt;
   return words;
 }
 

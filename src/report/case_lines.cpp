@@ -72,7 +72,7 @@ std::string statistics_line(const CaseResult& result, const std::optional<ModelW
 
 std::vector<std::string> energy_lines(const CaseResult& result) {
   std::vector<std::string> lines;
-  if (!result.no_energy.empty()) lines.push_back(fmt::format("no energy: {}", result.no_energy));
+  if (result.no_energy) lines.push_back(fmt::format("no energy: {}", *result.no_energy));
   for (const SchemeResult& scheme : result.results) {
     if (!scheme.energy) continue;
     if (lines.empty()) {
@@ -91,7 +91,8 @@ std::string rare_controls(const SchemeResult& result) {
     if (control.column.shown == PlanColumn::Shown::in_words) control.put(rare, control.get(result.plan));
   }
   // The note on a plan that was typed says all of it.
-  const bool said = rare == OverlapPlan{} || result.note.find(in_words(result.plan)) != std::string::npos;
+  const bool noted = result.note && result.note->find(in_words(result.plan)) != std::string::npos;
+  const bool said = noted || rare == OverlapPlan{};
   return said ? "" : in_words(rare);
 }
 

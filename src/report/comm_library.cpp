@@ -55,7 +55,7 @@ CommLibraryActivity comm_library_of(JsonMembers members, std::span<const Collect
 }
 
 void add(CommLibraryActivity& sum, const CommLibraryActivity& more) {
-  sum.version = std::max(sum.version, more.version);
+  sum.version = std::max(sum.version, more.version);  // an absent one is less than any
   sum.calls += more.calls;
   sum.unseen += more.unseen;
   sum.communicators += more.communicators;
@@ -71,7 +71,7 @@ void add(CommLibraryActivity& sum, const CommLibraryActivity& more) {
 
 OrderedJson json_of(const CommLibraryActivity& library) {
   OrderedJson written = OrderedJson::object();
-  written["version"] = library.version > 0 ? OrderedJson(library.version) : OrderedJson();
+  written["version"] = library.version ? OrderedJson(*library.version) : OrderedJson();
   written["calls"] = library.calls;
   written["processes_unseen"] = library.unseen;
   written["communicators_made"] = library.communicators;
@@ -91,7 +91,7 @@ std::string lines_of(const CommLibraryActivity& library) {
   std::string lines;
   if (library.calls > 0 || library.communicators > 0) {
     lines += fmt::format("nccl        {}: {}, {} of {} at most\n",
-                         library.version > 0 ? dotted_version(library.version) : "version unknown", count_of(library.calls, "call"),
+                         library.version ? dotted_version(*library.version) : "version unknown", count_of(library.calls, "call"),
                          count_of(library.communicators, "communicator"), count_of(library.ranks, "rank"));
   }
   for (const auto& [settings, count] : library.made)

@@ -56,7 +56,7 @@ OrderedJson energy_json(const RunEnergy& energy) {
   json["idle_joules"] = energy.idle ? number(energy.idle->value) : OrderedJson();
   json["why_no_idle"] = energy.idle ? OrderedJson() : OrderedJson(energy.idle.error().message);
   json["counter"] = text_or_null(energy.counter);
-  json["period_ms"] = energy.period.count() > 0 ? number(energy.period.count() / 1e3) : OrderedJson();
+  json["period_ms"] = energy.period ? number(energy.period->count() / 1e3) : OrderedJson();
   json["window_s"] = number(energy.window.count() / 1e6);
   json["steps"] = energy.steps;
   json["collectives_per_step"] = energy.collectives_per_step;

@@ -8,7 +8,7 @@ OrderedJson number(double value) { return std::isfinite(value) ? OrderedJson(val
 
 OrderedJson number(std::optional<double> value) { return value ? number(*value) : OrderedJson(); }
 
-OrderedJson text_or_null(const std::string& text) { return text.empty() ? OrderedJson() : OrderedJson(text); }
+OrderedJson text_or_null(const std::optional<std::string>& text) { return text ? OrderedJson(*text) : OrderedJson(); }
 
 void add_hardware_limit(OrderedJson& json, const std::optional<HardwareLimit>& limit) {
   json["hardware_limit_us"] = limit ? number(limit->time.count()) : OrderedJson();
@@ -58,7 +58,7 @@ OrderedJson device_json(const ReportedDevice& device) {
   json["shared_reserved_per_block"] = limits.shared_reserved_per_block.count();
   json["shared_granule"] = limits.shared_granule.count();
   json["max_cluster"] = limits.max_cluster;
-  json["source"] = text_or_null(limits.source);
+  json["source"] = limits.source;
   return json;
 }
 

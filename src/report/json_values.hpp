@@ -25,8 +25,7 @@ OrderedJson count(const std::optional<Quantity<Unit>>& value) {
   return value ? OrderedJson(value->count()) : OrderedJson();
 }
 
-/// Null when empty.
-OrderedJson text_or_null(const std::string& text);
+OrderedJson text_or_null(const std::optional<std::string>& text);
 
 OrderedJson versions_json(const Origin& origin);
 /// What simulated times rest on; null for measured ones.

@@ -20,8 +20,9 @@ std::string versions_line(const Origin& origin) {
   return line.empty() ? "none known" : line;
 }
 
-std::string model_line(const Origin& origin) {
-  return origin.device.model ? fmt::format("model: {}", origin.device.model->source) : "";
+std::optional<std::string> model_line(const Origin& origin) {
+  if (!origin.device.model) return std::nullopt;
+  return fmt::format("model: {}", origin.device.model->source);
 }
 
 }  // namespace elbowroom

@@ -17,6 +17,23 @@ namespace {
 using Members = detail::JsonMembers;
 using nlohmann::json;
 
+// In the document 0 and an empty text stand for what the process does not know.
+
+std::optional<std::int64_t> count_if_any(Members& members, const char* name) {
+  const std::int64_t count = members.count(name);
+  return count > 0 ? std::optional(count) : std::nullopt;
+}
+
+std::optional<Microseconds> time_if_any(Members& members, const char* name) {
+  const Microseconds time(members.amount(name));
+  return time.count() > 0 ? std::optional(time) : std::nullopt;
+}
+
+std::optional<std::string> text_if_any(Members& members, const char* name) {
+  std::string text = members.text(name);
+  return text.empty() ? std::nullopt : std::optional(std::move(text));
+}
+
 AppliedControls applied_of(Members applied) {
   return {applied.count("priority"), applied.count("gate"), applied.count("shape"), applied.count("sm_target")};
 }
@@ -30,7 +47,7 @@ KernelActivity kernel_of(Members kernel) {
                     static_cast<int>(footprint.count("cluster"))};
   read.launches = kernel.count("launches");
   read.in_window = kernel.count("in_window");
-  read.expected = Microseconds(kernel.amount("expected_us"));
+  read.expected = time_if_any(kernel, "expected_us");
   read.applied = applied_of(kernel.object("applied"));
   read.refused = kernel.counts("refused");
   return read;
@@ -48,8 +65,8 @@ RunActivity activity_of(Members& document) {
                    launches.count("collectives_forgotten"),
                    launches.count("at_rest")};
   document.each("collectives", [&](Members collective) {
-    read.collectives.push_back({collective.text("name"), collective.count("size_class"), collective.count("count"),
-                                Microseconds(collective.amount("expected_us"))});
+    read.collectives.push_back({collective.text("name"), count_if_any(collective, "size_class"), collective.count("count"),
+                                time_if_any(collective, "expected_us")});
   });
   document.each("kernels", [&](Members kernel) { read.kernels.push_back(kernel_of(std::move(kernel))); });
   read.applied = applied_of(document.object("applied"));
@@ -59,15 +76,19 @@ RunActivity activity_of(Members& document) {
   Members overhead = document.object("overhead");
   read.overhead.time = Nanoseconds(overhead.count("nanoseconds"));
   read.overhead.calls = overhead.count("calls");
-  read.overhead.per_launch_outside = Microseconds(overhead.amount("nanoseconds_per_launch_outside") / 1000);
-  read.overhead.per_launch_inside = Microseconds(overhead.amount("nanoseconds_per_launch_inside") / 1000);
+  const auto of_launch = [&](const char* name) -> std::optional<Microseconds> {
+    const double nanoseconds = overhead.amount(name);
+    return nanoseconds > 0 ? std::optional(Microseconds(nanoseconds / 1000)) : std::nullopt;
+  };
+  read.overhead.per_launch_outside = of_launch("nanoseconds_per_launch_outside");
+  read.overhead.per_launch_inside = of_launch("nanoseconds_per_launch_inside");
   return read;
 }
 
 ProcessReport::Trial::Budget budget_of(Members members) {
   ProcessReport::Trial::Budget budget;
-  budget.state = members.text("state");
-  budget.reason = members.text("reason");
+  budget.state = text_if_any(members, "state");
+  budget.reason = text_if_any(members, "reason");
   budget.decides_here = members.text("decides") == "this process";
   if (members.has("blocks")) budget.blocks = members.count("blocks");
   budget.decisions = members.count("decisions");
@@ -81,17 +102,17 @@ ProcessReport::Trial::Budget budget_of(Members members) {
 
 ProcessReport::Trial trial_of(Members members) {
   ProcessReport::Trial trial;
-  trial.state = members.text("state");
+  trial.state = text_if_any(members, "state");
   trial.decides = members.text("decides");
-  trial.why_alone = members.text("why_alone");
+  trial.why_alone = text_if_any(members, "why_alone");
   trial.arm = members.text("arm");
   trial.decisions = members.count("decisions");
   trial.repetition = members.count("collectives_per_repetition");
   members.each("arms", [&](Members arm) {
     trial.arms.push_back(
-        {arm.text("arm"), Microseconds(arm.amount("us")), arm.number("gain_percent"), arm.number("low"), arm.number("high")});
+        {arm.text("arm"), time_if_any(arm, "us"), arm.number("gain_percent"), arm.number("low"), arm.number("high")});
   });
-  trial.remembered = members.text("remembered");
+  trial.remembered = text_if_any(members, "remembered");
   members.each("choices", [&](Members choice) {
     trial.choices.push_back({choice.text("sequence"), choice.text("arm"), choice.number("gain_percent"), choice.number("low"),
                              choice.number("high"), choice.count("decisions")});
@@ -115,19 +136,21 @@ Result<ProcessReport> parse_process_report(std::string_view text, const std::str
   report.program = members.text("program");
   report.policy = members.text("policy");
   report.activity = activity_of(members);
-  report.device = members.text("device");
+  report.device = text_if_any(members, "device");
   members.each("durations", [&](Members duration) {
     report.durations.push_back(
         {duration.text("kind"), duration.text("kernel"), Microseconds(duration.amount("us")), duration.count("launches")});
   });
   Members steps = members.object("steps");
-  report.steps = {steps.count("repetitions"), steps.count("collectives"), Microseconds(steps.amount("begin_us")),
-                  Microseconds(steps.amount("end_us"))};
+  if (const auto repetitions = count_if_any(steps, "repetitions")) {
+    report.steps = {*repetitions, steps.count("collectives"), Microseconds(steps.amount("begin_us")),
+                    Microseconds(steps.amount("end_us"))};
+  }
   report.gpus = members.texts("gpus");
-  report.begun = Microseconds(members.amount("begun_us"));
+  report.begun = time_if_any(members, "begun_us");
   Members trial = members.object("ab");
   report.activity.library = detail::comm_library_of(members.object("nccl"), report.activity.collectives);
-  report.activity.library.version = trial.count("library_version");
+  report.activity.library.version = count_if_any(trial, "library_version");
   report.trial = trial_of(std::move(trial));
   if (failure) return invalid_input(fmt::format("{}: {}", source, *failure));
   report.document = text;

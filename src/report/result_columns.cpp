@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "elbowroom/plan/controls.hpp"
@@ -28,7 +29,7 @@ std::string interval_cell(const Summary& time, const TableScale& scale) {
   return fmt::format("{}..{}", format_time(time.low, scale), format_time(time.high, scale));
 }
 
-std::string word_cell(const std::string& word) { return word.empty() ? std::string(kAbsentCell) : word; }
+std::string word_cell(const std::optional<std::string>& word) { return word.value_or(std::string(kAbsentCell)); }
 
 using Cell = const SchemeResult&;
 using Scale = const TableScale&;

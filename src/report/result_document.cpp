@@ -62,7 +62,7 @@ OrderedJson case_json(const CaseResult& result) {
     entry["reason"] = refusal.reason;
     json["refusals"].push_back(std::move(entry));
   }
-  if (!result.no_energy.empty()) json["no_energy"] = result.no_energy;
+  if (result.no_energy) json["no_energy"] = *result.no_energy;
   return json;
 }
 

@@ -42,7 +42,7 @@ std::string remarks(const CaseResult& result) {
     if (const std::string rare = detail::rare_controls(scheme); !rare.empty()) {
       lines += fmt::format("- `{}`: {}\n", scheme.scheme, rare);
     }
-    if (!scheme.note.empty()) lines += fmt::format("- `{}`: {}\n", scheme.scheme, escaped(scheme.note));
+    if (scheme.note) lines += fmt::format("- `{}`: {}\n", scheme.scheme, escaped(*scheme.note));
   }
   for (const std::string& line : detail::energy_lines(result)) lines += fmt::format("- {}\n", escaped(line));
   for (const Refusal& refusal : result.refusals) {
@@ -68,7 +68,7 @@ std::string section(const CaseResult& result, const Origin& origin) {
 
 std::string to_markdown(const ResultDocument& document) {
   std::string text = detail::markdown_head(document.origin);
-  if (const std::string model = model_line(document.origin); !model.empty()) text += fmt::format("\n{}.\n", escaped(model));
+  if (const auto model = model_line(document.origin)) text += fmt::format("\n{}.\n", escaped(*model));
   for (const CaseResult& result : document.cases) text += section(result, document.origin);
   return text;
 }

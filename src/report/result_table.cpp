@@ -95,7 +95,7 @@ std::string grid(const CaseResult& result, const TableScale& scale) {
 std::string table_preamble(const Origin& origin) {
   std::string text =
       comment(fmt::format("elbowroom: {}", device_line(origin))) + comment(fmt::format("versions: {}", versions_line(origin)));
-  if (const std::string model = model_line(origin); !model.empty()) text += comment(model);
+  if (const auto model = model_line(origin)) text += comment(*model);
   return text;
 }
 
@@ -111,7 +111,7 @@ std::string to_table(const CaseResult& result, const Origin& origin) {
     if (const std::string rare = detail::rare_controls(scheme); !rare.empty()) {
       text += comment(fmt::format("{}: {}", scheme.scheme, rare));
     }
-    if (!scheme.note.empty()) text += comment(fmt::format("{}: {}", scheme.scheme, scheme.note));
+    if (scheme.note) text += comment(fmt::format("{}: {}", scheme.scheme, *scheme.note));
   }
   for (const std::string& line : detail::energy_lines(result)) text += comment(line);
   for (const Refusal& refusal : result.refusals) text += comment(fmt::format("{}: refused: {}", refusal.scheme, refusal.reason));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace elbowroom::detail {
 namespace {
@@ -42,17 +43,17 @@ std::string kept(const Budget& budget) {
 }
 
 /// Why ranks could not agree in any communicator; the report's words.
-std::string why_not_agreed(const ProcessReport& process) {
+std::optional<std::string> why_not_agreed(const ProcessReport& process) {
   const auto& agreement = process.activity.library.agreement;
-  if (agreement.empty() || agreement.contains("possible")) return {};
+  if (agreement.empty() || agreement.contains("possible")) return std::nullopt;
   const auto most = std::ranges::max_element(agreement, {}, &std::pair<const std::string, std::int64_t>::second);
   return most->first;
 }
 
 std::string nothing_compared(const ProcessReport& process) {
-  const std::string agreement = why_not_agreed(process);
-  const std::string& why = agreement.empty() ? process.trial.budget.reason : agreement;
-  return fmt::format("no budget of blocks was compared: {}", why.empty() ? "the program ended before" : why);
+  const std::optional<std::string> agreement = why_not_agreed(process);
+  const std::optional<std::string> why = agreement ? agreement : process.trial.budget.reason;
+  return fmt::format("no budget of blocks was compared: {}", why.value_or("the program ended before"));
 }
 
 }  // namespace
@@ -73,11 +74,9 @@ std::string budget_in_words(const Budget& budget) {
 }
 
 std::string budgets_in_words(const RunReport& report) {
-  if (!report.no_budgets.empty()) return fmt::format("; no budget of blocks was compared because of {}", report.no_budgets);
+  if (report.no_budgets) return fmt::format("; no budget of blocks was compared because of {}", *report.no_budgets);
   if (const ProcessReport* decider = budget_decider(report)) return "; " + budget_in_words(decider->trial.budget);
-  const auto compares = [](const ProcessReport& process) {
-    return !process.trial.budget.state.empty() && process.trial.decisions > 0;
-  };
+  const auto compares = [](const ProcessReport& process) { return process.trial.budget.state && process.trial.decisions > 0; };
   const auto deciding = [&](const ProcessReport& process) { return compares(process) && process.trial.budget.decides_here; };
   auto found = std::ranges::find_if(report.processes, deciding);
   if (found == report.processes.end()) found = std::ranges::find_if(report.processes, compares);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "report/run_budgets.hpp"
@@ -62,15 +63,15 @@ std::string kept_differently(const std::vector<const Trial*>& trials) {
   for (const Trial* trial : trials) ++processes[trial->arm];
   std::string text = "processes chose differently:";
   for (const auto& [name, count] : processes) text += fmt::format("{} '{}' in {}", text.ends_with(':') ? "" : ",", name, count);
-  const std::string& why = trials.front()->why_alone;
-  return why.empty() ? text : fmt::format("{} (each for itself: {})", text, why);
+  const std::optional<std::string>& why = trials.front()->why_alone;
+  return why ? fmt::format("{} (each for itself: {})", text, *why) : text;
 }
 
 /// The priority of a graph's nodes is set where it is instantiated: no arm can change it from one launch to the next.
 constexpr const char* kInGraphs = "its collectives lie in CUDA graphs, on which no control acts once they are made";
 
 bool collectives_lie_in_graphs(const ProcessReport& process) {
-  const auto acted = [](const Trial::Arm& arm) { return arm.name != kPlain && arm.step.count() > 0; };
+  const auto acted = [](const Trial::Arm& arm) { return arm.name != kPlain && arm.step; };
   return process.activity.launches.graph_launches > 0 && std::ranges::none_of(process.trial.arms, acted);
 }
 
@@ -79,12 +80,12 @@ std::string nothing_helped(const Trial& trial, bool keeps_budget) {
   const char* before = " (gain with ";
   for (const Trial::Arm& arm : trial.arms) {
     if (arm.name == kPlain) continue;
-    text += fmt::format("{}'{}' {}", before, arm.name, arm.step.count() > 0 ? gain_of(arm) : "none: it acted on nothing");
+    text += fmt::format("{}'{}' {}", before, arm.name, arm.step ? gain_of(arm) : "none: it acted on nothing");
     before = ", ";
   }
   if (trial.arms.size() > 1) text += ")";
-  const bool given_up = !trial.remembered.empty() && trial.remembered != kPlain;
-  return given_up ? text + fmt::format("; '{}', which an earlier run kept, was given up", trial.remembered) : text;
+  const bool given_up = trial.remembered && *trial.remembered != kPlain;
+  return given_up ? text + fmt::format("; '{}', which an earlier run kept, was given up", *trial.remembered) : text;
 }
 
 std::string nothing_compared(const std::vector<const ProcessReport*>& processes) {
@@ -100,20 +101,21 @@ std::string nothing_compared(const std::vector<const ProcessReport*>& processes)
   return fmt::format("{}{} ({} collectives)", as_it_is, why, collectives);
 }
 
-std::string compared(const RunReport& report) {
+/// Absent where no process was to compare.
+std::optional<std::string> compared(const RunReport& report) {
   std::vector<const ProcessReport*> comparing;
   std::vector<const Trial*> decided;
   std::vector<const Trial*> remembering;
   for (const ProcessReport& process : report.processes) {
-    if (process.trial.state.empty() || process.trial.state == "off") continue;
+    if (!process.trial.state || process.trial.state == "off") continue;
     comparing.push_back(&process);
     if (process.trial.decisions > 0) decided.push_back(&process.trial);
-    if (!process.trial.remembered.empty()) remembering.push_back(&process.trial);
+    if (process.trial.remembered) remembering.push_back(&process.trial);
   }
-  if (comparing.empty()) return {};
+  if (comparing.empty()) return std::nullopt;
   const ProcessReport* decider = detail::budget_decider(report);
   const bool keeps_budget = decider != nullptr && *decider->trial.budget.blocks > 0;
-  if (decided.empty() && !remembering.empty()) return not_checked(remembering.front()->remembered, keeps_budget);
+  if (decided.empty() && !remembering.empty()) return not_checked(*remembering.front()->remembered, keeps_budget);
   if (decided.empty()) return nothing_compared(comparing);
   const auto same = [&](const Trial* trial) { return trial->arm == decided.front()->arm; };
   if (!std::ranges::all_of(decided, same)) return kept_differently(decided);
@@ -142,15 +144,15 @@ std::string on_symmetric_memory(const std::vector<ProcessReport>& processes) {
   return {};
 }
 
-std::string on_same_bits(const std::string& asked_by) {
-  if (asked_by.empty() || asked_by == kSameBits) return {};
-  return fmt::format("; a profile's SM targets, budgets and symmetric memory were left out because of {}", asked_by);
+std::string on_same_bits(const std::optional<std::string>& asked_by) {
+  if (!asked_by || asked_by == kSameBits) return {};
+  return fmt::format("; a profile's SM targets, budgets and symmetric memory were left out because of {}", *asked_by);
 }
 
 // Who asks for something that excludes budgets by name knows that it does.
 std::string on_budgets(const RunReport& report) {
-  const bool told = report.no_budgets.starts_with("--") || report.no_budgets == report.same_bits;
-  return !report.no_budgets.empty() && told ? "" : detail::budgets_in_words(report);
+  const bool told = report.no_budgets && (report.no_budgets->starts_with("--") || report.no_budgets == report.same_bits);
+  return told ? "" : detail::budgets_in_words(report);
 }
 
 std::string on_unseen_library(const RunReport& report) {
@@ -162,12 +164,12 @@ std::string on_unseen_library(const RunReport& report) {
 
 }  // namespace
 
-std::string closing_line(const RunReport& report) {
-  if (report.policy != "auto") return {};
-  std::string text = compared(report);
+std::optional<std::string> closing_line(const RunReport& report) {
+  if (report.policy != "auto") return std::nullopt;
+  const std::optional<std::string> text = compared(report);
   const std::string more = on_symmetric_memory(report.processes) + on_unseen_library(report);
-  if (text.empty() && more.empty()) return text;
-  return text + (text.empty() ? "" : on_budgets(report)) + more + on_same_bits(report.same_bits);
+  if (!text && more.empty()) return std::nullopt;
+  return (text ? *text + on_budgets(report) : "") + more + on_same_bits(report.same_bits);
 }
 
 }  // namespace elbowroom

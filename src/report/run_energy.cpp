@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <ranges>
 #include <string_view>
 
@@ -28,11 +29,17 @@ std::string plain_place(std::string_view bus_id) {
   return padded ? place.substr(domain - digits) : place;
 }
 
-const ProcessReport* counting_process(std::span<const ProcessReport> processes) {
-  const ProcessReport* longest = nullptr;
+/// A process of the command and its steps.
+struct Counting {
+  std::int64_t pid;
+  ProcessReport::Steps steps;
+};
+
+std::optional<Counting> longest_steps(std::span<const ProcessReport> processes) {
+  const auto length = [](const ProcessReport::Steps& steps) { return steps.end - steps.begin; };
+  std::optional<Counting> longest;
   for (const ProcessReport& process : processes) {
-    const auto length = [](const ProcessReport& one) { return one.steps.end - one.steps.begin; };
-    if (process.steps.repetitions > 0 && (longest == nullptr || length(process) > length(*longest))) longest = &process;
+    if (process.steps && (!longest || length(*process.steps) > length(longest->steps))) longest = {process.pid, *process.steps};
   }
   return longest;
 }
@@ -50,12 +57,13 @@ double rate(const ProcessReport::Steps& steps) {
   return static_cast<double>(steps.repetitions) / (steps.end - steps.begin).count();
 }
 
-void note_other_steps(std::span<const ProcessReport> processes, const ProcessReport& counting, RunEnergy& energy) {
+void note_other_steps(std::span<const ProcessReport> processes, const Counting& counting, RunEnergy& energy) {
   for (const ProcessReport& process : processes) {
-    if (process.steps.repetitions == 0 || process.steps.end <= process.steps.begin) continue;
-    if (std::abs(rate(process.steps) / rate(counting.steps) - 1) <= kSameRate) continue;
+    if (!process.steps || process.steps->end <= process.steps->begin) continue;
+    const double faster = rate(*process.steps) / rate(counting.steps);
+    if (std::abs(faster - 1) <= kSameRate) continue;
     energy.notes.push_back(fmt::format("process {} took {:.2f} steps in the time of one of process {}, whose steps are counted",
-                                       process.pid, rate(process.steps) / rate(counting.steps), counting.pid));
+                                       process.pid, faster, counting.pid));
   }
 }
 
@@ -66,16 +74,16 @@ void note_gpu(const RunEnergy::Gpu& gpu, RunEnergy& energy) {
                   gpu.conditions.processes, gpu.own_processes));
 }
 
-Status fill_window(std::span<const ProcessReport> processes, RunEnergy& energy) {
+Result<Counting> fill_window(std::span<const ProcessReport> processes, RunEnergy& energy) {
   if (processes.empty()) return unavailable("no process of the command reported");
-  const ProcessReport* counting = counting_process(processes);
-  if (counting == nullptr) return unavailable("no steps were seen: no process repeated a sequence of collectives");
+  const std::optional<Counting> counting = longest_steps(processes);
+  if (!counting) return unavailable("no steps were seen: no process repeated a sequence of collectives");
   energy.window = counting->steps.end - counting->steps.begin;
   energy.steps = counting->steps.repetitions;
   energy.collectives_per_step = counting->steps.collectives;
   energy.counted_by = counting->pid;
   note_other_steps(processes, *counting, energy);
-  return {};
+  return *counting;
 }
 
 const WatchedGpu* find(const std::vector<WatchedGpu>& watched, const std::string& place) {
@@ -92,7 +100,7 @@ Result<std::vector<const WatchedGpu*>> watched_gpus(const std::map<std::string, 
   for (const auto& [place, processes] : named) {
     const WatchedGpu* gpu = find(watched, place);
     if (gpu == nullptr) return unavailable(fmt::format("GPU {}: not one of those that NVML names here", place));
-    if (!gpu->trouble.empty()) return unavailable(gpu->trouble);
+    if (gpu->trouble) return unavailable(*gpu->trouble);
     gpus.push_back(gpu);
   }
   return gpus;
@@ -116,7 +124,7 @@ Result<Joules> idle_joules(std::span<const ProcessReport> processes, std::span<c
   for (const Samples& moves : first_moves) begin = std::max(begin, moves.front().at);
   Microseconds end = Microseconds::max();
   for (const ProcessReport& process : processes) {
-    if (process.begun.count() > 0) end = std::min(end, process.begun);
+    if (process.begun) end = std::min(end, *process.begun);
   }
   for (const Samples& moves : first_moves) end = std::min(end, moves.back().at);
   if (end <= begin) return unavailable("the command used a GPU before the first reading");
@@ -135,7 +143,7 @@ void measure(std::span<const ProcessReport> processes, const std::vector<const W
     moves.push_back(gpu->history.moves());
     first_moves.push_back(gpu->history.first_moves());
     energy.counter = gpu->counter;
-    energy.period = std::max(energy.period, period_of(first_moves.back()).value_or(Microseconds(0)));
+    energy.period = std::max(energy.period, period_of(first_moves.back()));  // an absent one is less than any
   }
   energy.per_step = joules_per_iteration(moves, static_cast<double>(energy.steps), begin, end);
   energy.idle = idle_joules(processes, first_moves, (end - begin) / static_cast<double>(energy.steps));
@@ -151,13 +159,13 @@ RunEnergy energy_of_run(std::span<const ProcessReport> processes, const Result<s
     return energy;
   };
   if (!watched) return without(watched.error());
-  if (Status counted = fill_window(processes, energy); !counted) return without(counted.error());
+  const Result<Counting> counting = fill_window(processes, energy);
+  if (!counting) return without(counting.error());
   const std::map<std::string, int> named = named_gpus(processes);
   const Result<std::vector<const WatchedGpu*>> gpus = watched_gpus(named, *watched);
   if (!gpus) return without(gpus.error());
-  const ProcessReport& counting = *counting_process(processes);
-  fill_gpus(named, *gpus, counting.steps.begin, counting.steps.end, energy);
-  measure(processes, *gpus, counting.steps.begin, counting.steps.end, energy);
+  fill_gpus(named, *gpus, counting->steps.begin, counting->steps.end, energy);
+  measure(processes, *gpus, counting->steps.begin, counting->steps.end, energy);
   return energy;
 }
 

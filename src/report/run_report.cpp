@@ -1,6 +1,7 @@
 #include "elbowroom/report/run_report.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "report/comm_library.hpp"
@@ -19,12 +20,14 @@ AppliedControls& operator+=(AppliedControls& sum, const AppliedControls& more) {
   return sum;
 }
 
-/// A mean in which each part has a weight; parts of zero are values that nobody has.
-Microseconds joined_mean(Microseconds a, std::int64_t a_weight, Microseconds b, std::int64_t b_weight) {
-  if (a.count() <= 0 || a_weight <= 0) return b;
-  if (b.count() <= 0 || b_weight <= 0) return a;
+using MaybeTime = std::optional<Microseconds>;
+
+/// A mean in which each part has a weight.
+MaybeTime joined_mean(MaybeTime a, std::int64_t a_weight, MaybeTime b, std::int64_t b_weight) {
+  if (!a || a_weight <= 0) return b;
+  if (!b || b_weight <= 0) return a;
   const auto share = static_cast<double>(a_weight) / (static_cast<double>(a_weight) + static_cast<double>(b_weight));
-  return a * share + b * (1 - share);
+  return *a * share + *b * (1 - share);
 }
 
 auto key_of(const CollectiveActivity& collective) { return std::tie(collective.name, collective.size_class); }

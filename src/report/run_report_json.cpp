@@ -1,7 +1,9 @@
+#include <optional>
 #include <utility>
 
 #include "elbowroom/report/run_report.hpp"
 #include "report/comm_library.hpp"
+#include "report/counts.hpp"
 #include "report/energy_json.hpp"
 #include "report/json_values.hpp"
 
@@ -19,8 +21,7 @@ OrderedJson json_of(const AppliedControls& applied) {
   return written;
 }
 
-/// A duration that nobody learned is null, not zero.
-OrderedJson learned(Microseconds expected) { return expected.count() > 0 ? OrderedJson(expected.count()) : OrderedJson(); }
+OrderedJson time_or_null(const std::optional<Microseconds>& time) { return time ? OrderedJson(time->count()) : OrderedJson(); }
 
 OrderedJson json_of(const KernelActivity& kernel) {
   OrderedJson written = OrderedJson::object();
@@ -33,7 +34,7 @@ OrderedJson json_of(const KernelActivity& kernel) {
   footprint["cluster"] = kernel.footprint.cluster;
   written["launches"] = kernel.launches;
   written["in_window"] = kernel.in_window;
-  written["expected_us"] = learned(kernel.expected);
+  written["expected_us"] = time_or_null(kernel.expected);
   written["applied"] = json_of(kernel.applied);
   written["refused"] = kernel.refused;
   return written;
@@ -59,9 +60,9 @@ OrderedJson json_of(const RunActivity& activity) {
   for (const CollectiveActivity& collective : activity.collectives) {
     OrderedJson& row = collectives.emplace_back(OrderedJson::object());
     row["name"] = collective.name;
-    row["size_class"] = collective.size_class;
+    row["size_class"] = collective.size_class.value_or(0);
     row["count"] = collective.count;
-    row["expected_us"] = learned(collective.expected);
+    row["expected_us"] = time_or_null(collective.expected);
   }
   OrderedJson& kernels = written["kernels"] = OrderedJson::array();
   for (const KernelActivity& kernel : activity.kernels) kernels.push_back(json_of(kernel));
@@ -73,8 +74,8 @@ OrderedJson json_of(const RunActivity& activity) {
   OrderedJson& overhead = written["overhead"] = OrderedJson::object();
   overhead["nanoseconds"] = activity.overhead.time.count();
   overhead["calls"] = activity.overhead.calls;
-  overhead["nanoseconds_per_launch_outside"] = activity.overhead.per_launch_outside.count() * 1000;
-  overhead["nanoseconds_per_launch_inside"] = activity.overhead.per_launch_inside.count() * 1000;
+  overhead["nanoseconds_per_launch_outside"] = detail::nanoseconds_of(activity.overhead.per_launch_outside);
+  overhead["nanoseconds_per_launch_inside"] = detail::nanoseconds_of(activity.overhead.per_launch_inside);
   return written;
 }
 
@@ -95,8 +96,8 @@ std::string to_json(const RunReport& report, int indent) {
   OrderedJson& processes = written["processes"] = OrderedJson::array();
   for (const ProcessReport& process : report.processes) {
     OrderedJson& row = processes.emplace_back(OrderedJson::parse(process.document, nullptr, /*allow_exceptions=*/false));
-    if (process.symmetric_memory.empty() || !row.is_object()) continue;
-    row["symmetric_memory"] = OrderedJson::parse(process.symmetric_memory, nullptr, /*allow_exceptions=*/false);
+    if (!process.symmetric_memory || !row.is_object()) continue;
+    row["symmetric_memory"] = OrderedJson::parse(*process.symmetric_memory, nullptr, /*allow_exceptions=*/false);
   }
   written["damaged_reports"] = report.damaged;
   written["total"] = json_of(total_activity(report.processes));

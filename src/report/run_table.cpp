@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "elbowroom/report/run_report.hpp"
 #include "report/comm_library.hpp"
+#include "report/counts.hpp"
 #include "report/run_budgets.hpp"
 #include "report/symmetric_memory.hpp"
 
@@ -35,7 +37,7 @@ std::string name_cell(const std::string& name) {
   return text;
 }
 
-std::string time_cell(Microseconds time) { return time.count() > 0 ? fmt::format("{:.1f}", time.count()) : "-"; }
+std::string time_cell(std::optional<Microseconds> time) { return time ? fmt::format("{:.1f}", time->count()) : "-"; }
 
 std::string command_line(const std::vector<std::string>& command) {
   std::string line;
@@ -75,8 +77,8 @@ std::string summary_lines(const RunActivity& total) {
   lines += fmt::format("applied     priority {}, gate {}, shape {}, sm_target {}; relaunched as asked {}\n", total.applied.priority,
                        total.applied.gate, total.applied.shape, total.applied.sm_target, total.relaunched);
   lines += fmt::format("inside      {:.3f} ms in {} calls: {:.0f} ns a launch outside windows, {:.0f} ns inside\n",
-                       static_cast<double>(overhead.time.count()) / 1e6, overhead.calls, overhead.per_launch_outside.count() * 1000,
-                       overhead.per_launch_inside.count() * 1000);
+                       static_cast<double>(overhead.time.count()) / 1e6, overhead.calls,
+                       detail::nanoseconds_of(overhead.per_launch_outside), detail::nanoseconds_of(overhead.per_launch_inside));
   return lines;
 }
 
@@ -84,12 +86,12 @@ std::string trial_lines(const std::vector<ProcessReport>& processes) {
   std::string lines;
   for (const ProcessReport& process : processes) {
     const ProcessReport::Trial& trial = process.trial;
-    if (trial.state.empty() || trial.state == "off") continue;
-    lines += fmt::format("trial       process {}: {}, goes on with {}", process.pid, trial.state, trial.arm);
+    if (!trial.state || trial.state == "off") continue;
+    lines += fmt::format("trial       process {}: {}, goes on with {}", process.pid, *trial.state, trial.arm);
     if (trial.decides == "another process") lines += ", as another process decided for all";
     if (trial.decides == "this process") lines += ", decided for all";
-    if (!trial.why_alone.empty()) lines += fmt::format(", decided alone: {}", trial.why_alone);
-    if (!trial.remembered.empty()) lines += fmt::format(" (remembered: {})", trial.remembered);
+    if (trial.why_alone) lines += fmt::format(", decided alone: {}", *trial.why_alone);
+    if (trial.remembered) lines += fmt::format(" (remembered: {})", *trial.remembered);
     for (const ProcessReport::Trial::Arm& arm : trial.arms) {
       lines += fmt::format("; {} {}", arm.name, time_cell(arm.step));
       if (&arm != &trial.arms.front()) lines += fmt::format(" us, {:.2f} % less ({:.2f}..{:.2f})", arm.gain, arm.low, arm.high);
@@ -116,7 +118,7 @@ std::string symmetric_memory_lines(const std::vector<ProcessReport>& processes) 
   return lines;
 }
 
-std::string size_cell(std::int64_t size_class) { return size_class > 0 ? fmt::format("2^{} B", size_class) : "-"; }
+std::string size_cell(std::optional<std::int64_t> size_class) { return size_class ? fmt::format("2^{} B", *size_class) : "-"; }
 
 std::string collective_lines(const std::vector<CollectiveActivity>& collectives) {
   if (collectives.empty()) return {};

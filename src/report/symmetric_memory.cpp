@@ -30,7 +30,8 @@ nlohmann::json list_of(const nlohmann::json& object, const char* field) {
 }  // namespace
 
 SymmetricMemory symmetric_memory_of(const ProcessReport& process) {
-  const nlohmann::json document = nlohmann::json::parse(process.symmetric_memory, nullptr, /*allow_exceptions=*/false);
+  if (!process.symmetric_memory) return {};
+  const nlohmann::json document = nlohmann::json::parse(*process.symmetric_memory, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object()) return {};
   SymmetricMemory memory;
   for (const nlohmann::json& part : list_of(document, "buffers")) {

@@ -64,7 +64,7 @@ std::string to_table(const TransferCase& found, const Origin& origin) {
 std::string to_markdown(const TransferDocument& document) {
   using detail::escaped;
   std::string text = detail::markdown_head(document.origin);
-  if (const std::string model = model_line(document.origin); !model.empty()) text += escaped(model) + ".\n";
+  if (const auto model = model_line(document.origin)) text += escaped(*model) + ".\n";
   text += "\n| case | best here | its time (ms) | profile | its plan | made for | time (ms) | regret (%) | interval (%) |\n";
   text += "| --- | --- | ---: | --- | --- | --- | ---: | ---: | ---: |\n";
   bool least = false;

@@ -61,7 +61,7 @@ struct BenchRequest {
 };
 
 Status check_files(const BenchArguments& arguments) {
-  const std::string profile = profile_path(arguments.profile);
+  const std::string profile = profile_path(arguments.profile).value_or("");
   const std::array files{NamedFile("--json", arguments.json_file),
                          NamedFile("--markdown", arguments.markdown_file),
                          NamedFile("--trace", arguments.trace_file),

@@ -32,14 +32,14 @@ struct ProfileArguments {
 int say(const Error& error) { return complain("elbowroom profile", error); }
 
 Result<Profile> chosen_profile(const ProfileArguments& arguments) {
-  const std::string path = profile_path(arguments.profile);
-  if (path.empty()) return invalid_input("no profile: neither --profile nor ELBOWROOM_PROFILE is given");
-  return load_profile(path);
+  const std::optional<std::string> path = profile_path(arguments.profile);
+  if (!path) return invalid_input("no profile: neither --profile nor ELBOWROOM_PROFILE is given");
+  return load_profile(*path);
 }
 
 /// A profile that is not there is an empty one, which is seldom what was meant.
 Status is_there(const ProfileArguments& arguments) {
-  const std::string path = profile_path(arguments.profile);
+  const std::string path = profile_path(arguments.profile).value_or("");
   std::error_code unknown;
   return std::filesystem::exists(path, unknown) ? Status() : Status(invalid_input(fmt::format("{}: no such file", path)));
 }
@@ -103,7 +103,7 @@ std::set<std::string> devices_of(const Profile& profile) {
 }
 
 Status check_exported(const ProfileArguments& arguments) {
-  const std::string profile = profile_path(arguments.profile);
+  const std::string profile = profile_path(arguments.profile).value_or("");
   const std::array files{NamedFile("file", arguments.file), NamedFile("--profile", profile)};
   if (Status distinct = check_distinct(files); !distinct) return distinct;
   const std::array outputs{OutputFile{files.front(), kProfileSchema}};
@@ -133,13 +133,13 @@ int export_choices(const ProfileArguments& arguments) {
 
 /// Choices that are newer here stay.
 int import_choices(const ProfileArguments& arguments) {
-  const std::string path = profile_path(arguments.profile);
-  if (path.empty()) return say(invalid_input("no profile: neither --profile nor ELBOWROOM_PROFILE is given"));
+  const std::optional<std::string> path = profile_path(arguments.profile);
+  if (!path) return say(invalid_input("no profile: neither --profile nor ELBOWROOM_PROFILE is given"));
   const Result<std::string> text = read_file(arguments.file);
   if (!text) return say(text.error());
   const Result<Profile> imported = parse_profile(*text, arguments.file);
   if (!imported) return say(imported.error());
-  const Status stored = add_to_profile(path, *imported, notices());
+  const Status stored = add_to_profile(*path, *imported, notices());
   return stored ? exit_ok : say(stored.error());
 }
 

@@ -4,6 +4,6 @@
 
 namespace elbowroom {
 
-std::string profile_path(const std::string& option) { return option.empty() ? read(kProfile).value_or("") : option; }
+std::optional<std::string> profile_path(const std::string& option) { return option.empty() ? read(kProfile) : option; }
 
 }  // namespace elbowroom

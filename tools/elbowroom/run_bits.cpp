@@ -22,7 +22,7 @@ std::string_view value_of(const char* variable) {
 
 }  // namespace
 
-std::string same_bits_asked_by(bool option) {
+std::optional<std::string> same_bits_asked_by(bool option) {
   if (option) return "--same-bits";
   // These two values are how cuBLAS is made deterministic, which PyTorch's deterministic mode insists on.
   const std::string_view workspace = value_of("CUBLAS_WORKSPACE_CONFIG");
@@ -33,7 +33,7 @@ std::string same_bits_asked_by(bool option) {
       return fmt::format("{}={}", variable.name, value);
     }
   }
-  return "";
+  return std::nullopt;
 }
 
 Status check_same_bits(const RunControls& asked) {
@@ -49,11 +49,12 @@ Status check_same_bits(const RunControls& asked) {
                   rules ? asked.comm_rules.front().first : setting->first));
 }
 
-std::string leave_other_bits(RunControls& offered) {
+std::optional<std::string> leave_other_bits(RunControls& offered) {
   std::vector<std::string> left;
   if (!offered.product_targets.empty()) left.emplace_back("SM targets");
   offered.product_targets.clear();
   if (std::erase_if(offered.comm_library, changes_sums) > 0) left.emplace_back("blocks and threads of collectives");
+  if (left.empty()) return std::nullopt;
   return fmt::format("{}", fmt::join(left, ", "));
 }
 

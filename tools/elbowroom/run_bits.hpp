@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "elbowroom/base/result.hpp"
@@ -7,13 +8,13 @@
 
 namespace elbowroom {
 
-/// Who asks for the same results to the bit: the option, or what the environment sets for that; empty: nobody.
-std::string same_bits_asked_by(bool option);
+/// Who asks for the same results to the bit: the option, or what the environment sets for that; absent: nobody.
+std::optional<std::string> same_bits_asked_by(bool option);
 
 /// `invalid_input` where the command line asks for what may change the bits of a sum or a product.
 Status check_same_bits(const RunControls& asked);
 
-/// What a profile offers without that; says what was left, or nothing.
-std::string leave_other_bits(RunControls& offered);
+/// What a profile offers without that; says what was left, if anything.
+std::optional<std::string> leave_other_bits(RunControls& offered);
 
 }  // namespace elbowroom

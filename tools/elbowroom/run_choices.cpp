@@ -49,13 +49,14 @@ fs::path folder_in(const char* variable) {
 std::optional<RememberedChoice> choice_of(const ProcessReport& process, const ProcessReport::Trial::Choice& made,
                                           const ChoiceSurroundings& surroundings, std::int64_t now) {
   const std::optional<run::Key> sequence = run::parse_key(made.sequence);
-  const std::string device = as_line(process.device).substr(0, run::kLongestDeviceName);
+  const std::string device = as_line(process.device.value_or("")).substr(0, run::kLongestDeviceName);
   // A report that says something else would make a document that nobody can read.
-  const bool usable = sequence && !device.empty() && run::is_arm(made.arm) && process.activity.library.version <= UINT32_MAX;
+  const bool usable =
+      sequence && !device.empty() && run::is_arm(made.arm) && process.activity.library.version.value_or(0) <= UINT32_MAX;
   if (!usable) return std::nullopt;
   RememberedChoice choice;
-  choice.key = {device, surroundings.driver, static_cast<std::uint32_t>(process.activity.library.version), surroundings.options,
-                *sequence};
+  choice.key = {device, surroundings.driver, static_cast<std::uint32_t>(process.activity.library.version.value_or(0)),
+                surroundings.options, *sequence};
   choice.arm = made.arm;
   choice.ranks = static_cast<int>(std::min<std::int64_t>(process.activity.library.ranks, 1'000'000));
   if (made.arm != kPlain) std::tie(choice.gain, choice.low, choice.high) = std::tie(made.gain, made.low, made.high);
@@ -89,16 +90,17 @@ ChoiceSurroundings choice_surroundings(RunBackend backend, const run::Rules& rul
   that_count.timing = that_count.trial = true;
   std::string options = run::rules_text(that_count);
   for (const auto& [variable, value] : library_settings(controls)) options += fmt::format("{}={}\n", variable, value);
-  if (!budgets.left_out.empty()) options += "budget off\n";
+  if (budgets.left_out) options += "budget off\n";
   if (!options.empty()) options.pop_back();
   std::ranges::replace(options, '\n', ';');
   return {detail::version_in(backend == RunBackend::hip ? detail::kAmdDriver : detail::kNvidiaDriver), as_line(std::move(options))};
 }
 
-std::string choices_file() {
+std::optional<std::string> choices_file() {
   fs::path cache = folder_in("XDG_CACHE_HOME");
   if (cache.empty() && !folder_in("HOME").empty()) cache = folder_in("HOME") / ".cache";
-  return cache.empty() ? "" : (cache / "elbowroom" / "choices.json").string();
+  if (cache.empty()) return std::nullopt;
+  return (cache / "elbowroom" / "choices.json").string();
 }
 
 std::string choices_text(const detail::ChoiceMemory& memory, const ChoiceSurroundings& surroundings) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -21,15 +22,15 @@ struct ChoiceSurroundings {
 ChoiceSurroundings choice_surroundings(RunBackend backend, const run::Rules& rules, const RunControls& controls,
                                        const BudgetQuestions& budgets);
 
-/// Where choices are kept: elbowroom/choices.json below XDG_CACHE_HOME, or below .cache of HOME. Empty where neither is an absolute
-/// path.
-std::string choices_file();
+/// Where choices are kept: elbowroom/choices.json below XDG_CACHE_HOME, or below .cache of HOME. Absent where neither is an
+/// absolute path.
+std::optional<std::string> choices_file();
 
 /// Those that were made under these surroundings, as the interposer reads them.
 std::string choices_text(const detail::ChoiceMemory& memory, const ChoiceSurroundings& surroundings);
 
-/// What the processes of a run settled for. Where they settled for the same, the one that gained least says what it was worth, and
-/// the one that compared least how often that was confirmed.
+/// What the processes of a run settled for. Where they settled for the same, the one that gained least says what it was worth. The
+/// one that compared least says how often that was confirmed.
 detail::NewChoices new_choices(std::span<const ProcessReport> processes, const ChoiceSurroundings& surroundings, std::int64_t now);
 
 }  // namespace elbowroom

@@ -166,7 +166,7 @@ class Run {
       print_notice(kRun, fmt::format("{} of {} process reports could not be read, the first: {}", report.damaged.size(),
                                      report.damaged.size() + report.processes.size(), report.damaged.front()));
     }
-    if (const std::string closing = closing_line(report); !closing.empty() && request_.wants_closing()) print_notice(kRun, closing);
+    if (const auto closing = closing_line(report); closing && request_.wants_closing()) print_notice(kRun, *closing);
     if (report.energy && !request_.quiet && !request_.verbose) print_notice(kRun, in_words(*report.energy));
     if (request_.report_file.empty()) return;
     const Status written = write_document(request_.report_file, kRunSchema, to_json(report));
@@ -174,22 +174,22 @@ class Run {
   }
 
   void learn(const RunReport& report) const {
-    if (request_.learn_into.empty()) return;
+    if (!request_.learn_into) return;
     Profile more;
     for (StoredDuration& duration : learned_durations(report.processes, seconds_since_1970())) more.put(std::move(duration));
     if (more.durations().empty())
       return print_notice(kRun, "nothing was learned: no kernel was launched eight times with a timing");
     const auto notice = [](std::string_view line) { print_notice(kRun, line); };
-    if (const Status stored = add_to_profile(request_.learn_into, more, notice); !stored)
+    if (const Status stored = add_to_profile(*request_.learn_into, more, notice); !stored)
       print_notice(kRun, stored.error().message);
   }
 
   void remember(const RunReport& report) const {
-    if (request_.memory.empty()) return;
+    if (!request_.memory) return;
     const detail::NewChoices found = new_choices(report.processes, request_.surroundings, seconds_since_1970());
     if (found.kept.empty() && found.disagreed.empty()) return;
     const auto notice = [](std::string_view line) { print_notice(kRun, line); };
-    if (const Status stored = detail::remember_choices(request_.memory, found, notice); !stored)
+    if (const Status stored = detail::remember_choices(*request_.memory, found, notice); !stored)
       print_notice(kRun, fmt::format("what auto found is not kept: {}", stored.error().message));
   }
 

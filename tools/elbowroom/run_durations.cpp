@@ -32,7 +32,7 @@ struct Sum {
 std::vector<StoredDuration> learned_durations(std::span<const ProcessReport> processes, std::int64_t stored_at) {
   std::map<std::pair<std::string, std::string>, Sum> sums;
   for (const ProcessReport& process : processes) {
-    const std::string device = as_line(process.device).substr(0, run::kLongestDeviceName);
+    const std::string device = as_line(process.device.value_or("")).substr(0, run::kLongestDeviceName);
     if (device.empty()) continue;
     for (const KindDuration& duration : process.durations) {
       // A report that says something else would make a profile that nobody can read.

@@ -19,13 +19,12 @@ inline constexpr const char* kPythonViewsVariable = "ELBOWROOM_RUN_GRADIENT_VIEW
 /// Python part is not installed beside this program, or where PYTHONPATH could not name it.
 std::optional<std::string> find_python_hook();
 
-/// The hook's folder before what PYTHONPATH had, the word that makes the hook act, and, where --set chose the blocks of symmetric
-/// kernels, one that makes it leave them. `gradient_views` lets DDP's gradients be
-/// views of its buckets.
+/// The hook's folder before what PYTHONPATH had, and the word that makes the hook act. Where --set chose the blocks of symmetric
+/// kernels, another word makes it leave them. `gradient_views` lets DDP's gradients be views of its buckets.
 EnvironmentChanges python_environment(const std::string& hook, const RunControls& controls, bool gradient_views);
 
 /// What the hook left in `folder` for this process: its document, or one that says that a Python ran without the hook. Empty for a
 /// process that is no Python.
-std::string symmetric_memory_of(const std::filesystem::path& folder, const ProcessReport& process);
+std::optional<std::string> symmetric_memory_of(const std::filesystem::path& folder, const ProcessReport& process);
 
 }  // namespace elbowroom

@@ -66,20 +66,20 @@ Result<RunControls> asked_controls(const RunArguments& arguments) {
 /// A profile that the environment names is a default: where it cannot be read the run goes on. One that is to learn may be made by
 /// that.
 Result<Profile> asked_profile(const RunArguments& arguments) {
-  const std::string path = profile_path(arguments.profile_file);
-  if (path.empty()) {
+  const std::optional<std::string> path = profile_path(arguments.profile_file);
+  if (!path) {
     return arguments.learn ? Result<Profile>(invalid_input("--learn: no profile, expected --profile or ELBOWROOM_PROFILE"))
                            : Profile();
   }
-  if (const Status storable = arguments.learn ? can_store_in(path) : Status(); !storable) {
+  if (const Status storable = arguments.learn ? can_store_in(*path) : Status(); !storable) {
     return invalid_input(fmt::format("--learn: {}", storable.error().message));
   }
   std::error_code unknown;
-  if (arguments.profile_file.empty()) return load_profile_or_none(path, [](std::string_view line) { print_notice(kRun, line); });
-  if (!arguments.learn && !fs::exists(path, unknown)) {
-    return invalid_input(fmt::format("--profile: '{}', expected a file that exists", path));
+  if (arguments.profile_file.empty()) return load_profile_or_none(*path, [](std::string_view line) { print_notice(kRun, line); });
+  if (!arguments.learn && !fs::exists(*path, unknown)) {
+    return invalid_input(fmt::format("--profile: '{}', expected a file that exists", *path));
   }
-  return load_profile(path);
+  return load_profile(*path);
 }
 
 bool is_off(const RunArguments& arguments, std::string_view part) {
@@ -92,7 +92,8 @@ Result<RunControls> offered_controls(const RunArguments& arguments, run::Policy 
   Result<ProfileControls> found = controls_of(profile, own_surroundings());
   if (!found) return found.error();
   if (!found->left.empty()) {
-    print_notice(kRun, fmt::format("{}: not applied: {}", profile_path(arguments.profile_file), fmt::join(found->left, "; ")));
+    print_notice(
+        kRun, fmt::format("{}: not applied: {}", profile_path(arguments.profile_file).value_or(""), fmt::join(found->left, "; ")));
   }
   const bool shapes = policy == run::Policy::shape || policy == run::Policy::automatic;
   if (!shapes || is_off(arguments, "shape")) found->controls.footprint_caps.clear();
@@ -101,22 +102,22 @@ Result<RunControls> offered_controls(const RunArguments& arguments, run::Policy 
 }
 
 /// `offered` without what may change the bits of a result, where somebody asks for the same.
-RunControls with_same_bits(const std::string& asked_by, RunControls offered) {
-  if (asked_by.empty()) return offered;
-  const std::string left = leave_other_bits(offered);
-  if (!left.empty()) print_notice(kRun, fmt::format("{}: not applied, for the same results to the bit: {}", asked_by, left));
+RunControls with_same_bits(const std::optional<std::string>& asked_by, RunControls offered) {
+  if (!asked_by) return offered;
+  const std::optional<std::string> left = leave_other_bits(offered);
+  if (left) print_notice(kRun, fmt::format("{}: not applied, for the same results to the bit: {}", *asked_by, *left));
   return offered;
 }
 
 /// The file of what `auto` chose: other policies choose nothing, and `--off ab` compares nothing.
-std::string asked_memory(const RunArguments& arguments, run::Policy policy) {
+std::optional<std::string> asked_memory(const RunArguments& arguments, run::Policy policy) {
   const bool chooses = policy == run::Policy::automatic && !is_off(arguments, "ab");
-  return chooses && !arguments.no_memory ? choices_file() : "";
+  return chooses && !arguments.no_memory ? choices_file() : std::nullopt;
 }
 
-std::string remembered_choices(const std::string& memory, const ChoiceSurroundings& surroundings) {
-  if (memory.empty()) return "";
-  return choices_text(detail::load_choices_or_none(memory, [](std::string_view line) { print_notice(kRun, line); }), surroundings);
+std::string remembered_choices(const std::optional<std::string>& memory, const ChoiceSurroundings& surroundings) {
+  if (!memory) return "";
+  return choices_text(detail::load_choices_or_none(*memory, [](std::string_view line) { print_notice(kRun, line); }), surroundings);
 }
 
 /// Nobody asked for the backend that refuses: a program for CUDA may be started where its driver is not.
@@ -132,7 +133,7 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
   if (!command || command->empty()) return invalid_input("expected -- and a command after the options");
   const Result<run::Policy> policy = asked_policy(arguments.policy);
   if (!policy) return policy.error();
-  const std::string profile_file = profile_path(arguments.profile_file);
+  const std::string profile_file = profile_path(arguments.profile_file).value_or("");
   const std::array files{NamedFile("--profile", profile_file), NamedFile("--report", arguments.report_file)};
   if (Status distinct = check_distinct(files); !distinct) return distinct.error();
   const std::array outputs{OutputFile{files.back(), kRunSchema}};
@@ -143,7 +144,7 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
   if (!asked) return asked.error();
   if (Status valid = check_run_backend(*backend, *policy, *asked); !valid) { return with_other_backend(arguments, valid.error()); }
   if (Status possible = arguments.same_bits ? check_same_bits(*asked) : Status(); !possible) return possible.error();
-  const std::string same_bits = *policy == run::Policy::observe ? "" : same_bits_asked_by(arguments.same_bits);
+  const auto same_bits = *policy == run::Policy::observe ? std::nullopt : same_bits_asked_by(arguments.same_bits);
   const Result<Profile> profile = asked_profile(arguments);
   if (!profile) return profile.error();
   Result<RunControls> offered = offered_controls(arguments, *policy, *profile);
@@ -152,7 +153,7 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
   const RunControls possible_offer = with_same_bits(same_bits, possible_controls(*backend, *std::move(offered)));
   RunControls controls = completed(*std::move(asked), possible_offer);
   if (Status valid = check_for_policy(*policy, controls); !valid) return valid.error();
-  const bool left_out = leaves_memory || !same_bits.empty();
+  const bool left_out = leaves_memory || same_bits;
   if (arguments.gradient_views && left_out) {
     return invalid_input(
         "--gradient-views: symmetric memory is left out here; expected no --policy observe, --same-bits or --off symmetric");
@@ -165,7 +166,7 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
   if (!rules) return rules.error();
   // The hook gives gathers the buffers that copy engines need. Nothing else of a communicator changes by it.
   rules->symmetric_copies = hook.has_value();
-  const std::string memory = asked_memory(arguments, *policy);
+  const std::optional<std::string> memory = asked_memory(arguments, *policy);
   BudgetQuestions budgets = budget_questions(*policy, *backend, controls, same_bits);
   ChoiceSurroundings here = choice_surroundings(*backend, *rules, controls, budgets);
   return RunRequest{.command = *command,
@@ -179,7 +180,7 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
                     .surroundings = std::move(here),
                     .budgets = std::move(budgets),
                     .same_bits = same_bits,
-                    .learn_into = arguments.learn ? profile_path(arguments.profile_file) : "",
+                    .learn_into = arguments.learn ? profile_path(arguments.profile_file) : std::nullopt,
                     .report_file = arguments.report_file,
                     .verbose = arguments.verbose,
                     .quiet = arguments.quiet,

@@ -44,14 +44,14 @@ struct RunRequest {
   std::string rules;  ///< the same as the interposer reads it
   run::Policy policy = run::Policy::automatic;
   RunBackend backend = RunBackend::cuda;
-  std::string durations;  ///< what earlier runs learned, as the interposer reads it
-  std::string choices;    ///< what `auto` chose in earlier runs, as the interposer reads it
-  std::string memory;     ///< the file that keeps what it chooses in this one; empty: none
+  std::string durations;              ///< what earlier runs learned, as the interposer reads it
+  std::string choices;                ///< what `auto` chose in earlier runs, as the interposer reads it
+  std::optional<std::string> memory;  ///< the file that keeps what it chooses in this one
   ChoiceSurroundings surroundings;
   BudgetQuestions budgets;
-  std::string same_bits;    ///< who asked for the same results to the bit, as same_bits_asked_by says it
-  std::string learn_into;   ///< the profile that takes what this one learns; empty: none
-  std::string report_file;  ///< empty: none
+  std::optional<std::string> same_bits;   ///< who asked for the same results to the bit, as same_bits_asked_by says it
+  std::optional<std::string> learn_into;  ///< the profile that takes what this one learns
+  std::string report_file;                ///< empty: none
   bool verbose = false;
   bool quiet = false;
   std::optional<std::string> hook;  ///< the folder for Python programs; none: they are left as they are
@@ -61,7 +61,7 @@ struct RunRequest {
   /// `auto` says what it found.
   [[nodiscard]] bool wants_closing() const { return policy == run::Policy::automatic && !quiet; }
   [[nodiscard]] bool wants_report() const {
-    return energy || verbose || !report_file.empty() || !learn_into.empty() || !memory.empty() || wants_closing();
+    return energy || verbose || !report_file.empty() || learn_into || memory || wants_closing();
   }
 };
 

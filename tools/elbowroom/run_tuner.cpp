@@ -14,12 +14,11 @@
 namespace elbowroom {
 namespace {
 
-/// As NCCL will find it; empty: nobody set it.
-std::string setting(const RunControls& controls, std::string_view variable) {
+/// As NCCL will find it; absent: nobody set it, or to nothing.
+std::optional<std::string> setting(const RunControls& controls, std::string_view variable) {
   const auto own = std::ranges::find(controls.comm_library, variable, &std::pair<std::string, std::string>::first);
-  if (own != controls.comm_library.end()) return own->second;
-  const char* const value = std::getenv(std::string(variable).c_str());
-  return value == nullptr ? "" : value;
+  const char* const value = own != controls.comm_library.end() ? own->second.c_str() : std::getenv(std::string(variable).c_str());
+  return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
 }
 
 /// Neither NCCL's default nor its policy of copy engines, whatever else the value is.
@@ -32,15 +31,16 @@ bool may_be_efficiency(const std::string& policy) {
   return false;
 }
 
-std::string reason_to_leave_out(const RunControls& controls, const std::string& same_bits) {
+std::optional<std::string> reason_to_leave_out(const RunControls& controls, const std::optional<std::string>& same_bits) {
   if (std::ranges::find(controls.off, "budget") != controls.off.end()) return "--off budget";
-  if (!same_bits.empty()) return same_bits;
+  if (same_bits) return same_bits;
   for (const CommVariable& variable : comm_variables()) {
     if (variable.fixes != CommVariable::Fixes::blocks) continue;
-    if (const std::string value = setting(controls, variable.name); !value.empty()) return std::string(variable.name) + "=" + value;
+    if (const std::optional<std::string> value = setting(controls, variable.name)) return std::string(variable.name) + "=" + *value;
   }
-  const std::string policy = setting(controls, kBlockPolicyVariable);
-  return may_be_efficiency(policy) ? std::string(kBlockPolicyVariable) + "=" + policy : "";
+  const std::optional<std::string> policy = setting(controls, kBlockPolicyVariable);
+  if (!policy || !may_be_efficiency(*policy)) return std::nullopt;
+  return std::string(kBlockPolicyVariable) + "=" + *policy;
 }
 
 /// NCCL draws the ids of communicators at random, so ranks of two jobs with one name never meet.
@@ -49,12 +49,12 @@ std::string job_of(const std::string& own) { return is_one_of_ranks() ? "ranks" 
 }  // namespace
 
 BudgetQuestions budget_questions(run::Policy policy, RunBackend backend, const RunControls& controls,
-                                 const std::string& same_bits) {
-  if (std::ranges::any_of(controls.comm_rules, [](const auto& rule) { return rule.first == "budget"; })) return {true, ""};
+                                 const std::optional<std::string>& same_bits) {
+  if (std::ranges::any_of(controls.comm_rules, [](const auto& rule) { return rule.first == "budget"; })) return {true};
   const bool compares = policy == run::Policy::automatic && std::ranges::find(controls.off, "ab") == controls.off.end();
   if (!compares || backend == RunBackend::hip) return {};
-  std::string left_out = reason_to_leave_out(controls, same_bits);
-  return {left_out.empty(), std::move(left_out)};
+  std::optional<std::string> left_out = reason_to_leave_out(controls, same_bits);
+  return {!left_out, std::move(left_out)};
 }
 
 EnvironmentChanges tuner_environment(const std::string& library, const std::string& own) {

@@ -82,7 +82,7 @@ Status check(const TuneArguments& arguments) {
   if (!known) return invalid_input(fmt::format("--without: {}", known.error().message));
   const std::array outputs{OutputFile{NamedFile("--json", arguments.json_file), kTuneSchema}};
   if (Status writable = check_outputs(outputs); !writable) return writable;
-  const std::string profile = profile_path(arguments.profile);
+  const std::string profile = profile_path(arguments.profile).value_or("");
   const Status storable = profile.empty() ? Status() : can_store_in(profile);
   if (!storable) return invalid_input(fmt::format("--profile: {}", storable.error().message));
   const std::array files{NamedFile("--scenario", arguments.cases.scenario_file), NamedFile("--profile", profile),
@@ -121,7 +121,7 @@ class TuneCommand {
     if (!tuned) return complain(kTune, tuned.error());
     if (!written) return complain(kTune, written.error());
     if (!shown_) return complain(kTune, shown_.error());
-    if (profile_.empty()) print_notice("nothing is stored: no --profile is given and ELBOWROOM_PROFILE is not set");
+    if (!profile_) print_notice("nothing is stored: no --profile is given and ELBOWROOM_PROFILE is not set");
     return exit_ok;
   }
 
@@ -142,7 +142,7 @@ class TuneCommand {
     settings.tuner.most_candidates = arguments_.candidates;
     settings.prior = !arguments_.without_prior;
     settings.left_out = left_out_;
-    if (!profile_.empty()) settings.state_for = profile_;
+    settings.state_for = profile_;
     settings.notice = notices();
     settings.objective = objective_.objective;
     settings.energy = &objective_.energy;
@@ -155,8 +155,8 @@ class TuneCommand {
     line.end_case();
     if (!tuned) return tuned.error();
     show("#\n" + to_table(*tuned, origin_.provenance));
-    if (!profile_.empty()) {
-      if (Status stored = store_choice(profile_, tuned->choice, notices()); !stored) return stored;
+    if (profile_) {
+      if (Status stored = store_choice(*profile_, tuned->choice, notices()); !stored) return stored;
     }
     cases_.push_back(std::move(*tuned));
     const bool to_file = !arguments_.json_file.empty() && arguments_.json_file != "-";
@@ -176,7 +176,7 @@ class TuneCommand {
   const TuneArguments& arguments_;
   ObjectiveRequest objective_;
   std::vector<std::string> left_out_;
-  std::string profile_;
+  std::optional<std::string> profile_;
   Interruption interruption_{kTune};
   Origin origin_;
   std::vector<TunedCase> cases_;

@@ -35,7 +35,7 @@ struct DeviceInfo {
   DeviceLimits limits;
   Bytes memory;                                    ///< total
   std::optional<ModelWidth> model = std::nullopt;  ///< of a simulated device; a real one has none
-  std::string bus_id = {};                         ///< "0000:1b:00.0"; empty: simulated, or the driver does not say
+  std::optional<std::string> bus_id = {};          ///< "0000:1b:00.0"; absent: simulated, or the driver does not say
 };
 
 /// A step made ready on a backend: memory, streams, communicators. Owns everything it needs; destroying it frees all of it.
@@ -69,11 +69,10 @@ class Workload {
   /// The same run on poisoned outputs, each then compared with a reference. A wrong or unwritten result is `failed`.
   virtual Status verify(const Program& program) = 0;
 
-  // Where a step's ranks are several processes, rank 0 calls bootstrap() before each run, recording or verification, and all ranks
+  // Where a step's ranks are several processes, rank 0 calls bootstrap() before each run, recording or verification. All ranks
   // join() with what it gave before they do the same. Alone, nothing is to be given.
 
-  /// What must be the same on all ranks and can be made on one alone: ids of the communicators that the program is the first to
-  /// use.
+  /// What must be the same on all ranks and is made on one: ids of the communicators that the program is the first to use.
   virtual Result<std::string> bootstrap(const Program&) { return std::string(); }
   virtual Status join(const Program&, std::string_view /*bootstrap*/) { return {}; }
 

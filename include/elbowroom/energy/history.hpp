@@ -22,8 +22,8 @@ struct GpuConditions {
   int processes = 0;                              ///< with work on this GPU, the most at a time
 };
 
-/// What one GPU's counter said over a run of any length, in memory that is bounded: the longer the run, the farther apart are the
-/// moves that are kept.
+/// What one GPU's counter said over a run of any length, in bounded memory. The longer the run, the farther apart are the moves
+/// that are kept.
 class EnergyHistory {
  public:
   static constexpr std::size_t kFirstMoves = 1024;
@@ -38,8 +38,8 @@ class EnergyHistory {
   [[nodiscard]] const Samples& first_moves() const { return first_; }
   /// Of the whole time, at equal numbers of moves from each other, with the last one. At most kMostMoves.
   [[nodiscard]] ELBOWROOM_API Samples moves() const;
-  /// When the counter last moved; 0: nothing was read.
-  [[nodiscard]] Microseconds last_move() const { return last_ ? last_->at : Microseconds(0); }
+  /// When the counter last moved; absent: nothing was read.
+  [[nodiscard]] std::optional<Microseconds> last_move() const { return last_ ? std::optional(last_->at) : std::nullopt; }
   /// Of the whole time from `begin` to `end`, as far as states are kept apart: neighbours are put together in long runs.
   [[nodiscard]] ELBOWROOM_API GpuConditions conditions(Microseconds begin, Microseconds end) const;
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,9 +25,9 @@ using OpenMeters = std::function<Result<std::vector<MeteredGpu>>()>;
 /// What a watch saw of one GPU.
 struct WatchedGpu {
   std::string bus_id;
-  std::string counter;  ///< "nvml"
+  std::optional<std::string> counter;  ///< "nvml"; absent: none was opened
   EnergyHistory history;
-  std::string trouble;  ///< why nothing was read, or nothing more; empty: all went well
+  std::optional<std::string> trouble;  ///< why nothing was read, or nothing more; absent: all went well
 };
 
 /// Reads the counters of all GPUs of a machine while something else runs there, however long that takes, in a thread of its own. It

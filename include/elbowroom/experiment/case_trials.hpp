@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "elbowroom/backend/backend.hpp"
@@ -34,11 +35,11 @@ class CaseTrials {
   [[nodiscard]] ELBOWROOM_API const ComputeFacts& compute() const;
   /// Where controls act in the case, of a step StepSite::whole; errors as control_site and step_site say.
   [[nodiscard]] ELBOWROOM_API Result<ControlSite> site() const;
-  /// What each operation gets of a plan for the whole case: of a scenario all of it, of a step what can act there, as spread()
-  /// says.
+  /// What each operation gets of a plan for the whole case. Of a scenario that is all of it, of a step what can act there, as
+  /// spread() says.
   [[nodiscard]] ELBOWROOM_API StepPlan by_operation(const OverlapPlan& plan) const;
-  /// Which controls of a plan act on a part of a step's operations only; empty where each acts on all.
-  [[nodiscard]] ELBOWROOM_API std::string where_it_acts(const OverlapPlan& plan) const;
+  /// Which controls of a plan act on a part of a step's operations only; absent where each acts on all.
+  [[nodiscard]] ELBOWROOM_API std::optional<std::string> where_it_acts(const OverlapPlan& plan) const;
 
   // As Workload says of each, under by_operation(plan).
   [[nodiscard]] ELBOWROOM_API Status accepts(const OverlapPlan& plan) const;

@@ -24,9 +24,10 @@ struct TunedPlan {
 /// A stored plan is run once, since what a machine refuses may not show before.
 using TunedPlans = std::function<Result<TunedPlan>(CaseTrials& trials)>;
 
-/// Looks plans up in the profile; what it lacks, and everything without a profile (an empty path), runs as safe_choice() says. A
+/// Looks plans up in the profile; what it lacks, and everything without a profile, runs as safe_choice() says. A
 /// profile that cannot be read is ignored, with one notice.
-ELBOWROOM_API TunedPlans stored_plans(const Backend& backend, const std::string& profile_path, const NoticeSink& notice);
+ELBOWROOM_API TunedPlans stored_plans(const Backend& backend, const std::optional<std::string>& profile_path,
+                                      const NoticeSink& notice);
 
 /// What a choice for the case is stored under. `compute` as profile_key(Scenario) has it; a step's kernels are the step's.
 ELBOWROOM_API ProfileKey profile_key(const Case& what, const std::optional<KernelFootprint>& compute,

@@ -41,15 +41,15 @@ ELBOWROOM_API std::vector<std::string> controls_beyond_run();
 /// `invalid_input` for a name that no control has: "'x', expected one of ...".
 ELBOWROOM_API Status check_controls(std::span<const std::string> names);
 
-/// Told before each step what it is, how the search stands if it has begun, and how long the case will take at most, as far as that
-/// is known. An error ends the case with it; a profile's search then goes on from where it was when it is called again.
+/// Told before each step what it is and how the search stands if it has begun. It is also told how long the case will take at most,
+/// where that is known. An error ends the case with it; a profile's search then goes on from where it was when it is called again.
 using TuneProgress = std::function<Status(std::string_view step, const Tuner* tuner, std::optional<Seconds> left)>;
 
 struct TunedCase {
   Case what;
   StoredChoice choice;
   std::optional<std::string> acts_on;  ///< which controls of the choice act on a part of a step's operations; absent: each on all
-  std::string limited_by;              ///< empty: a step, whose kernels have limits of their own
+  std::optional<std::string> limited_by;  ///< absent: a step, whose kernels have limits of their own
   /// The fresh rounds after the search: both sides alone, the baselines, the finalists. The same position is the same round.
   std::vector<TimedSchedule> afresh;
   Objective objective = Objective::time;
@@ -71,7 +71,7 @@ struct TunedCase {
 /// Searches; of a step one plan for all of it, which acts where it can (CaseTrials::by_operation). Then fresh interleaved rounds
 /// measure the winner and the steadiest candidate, the baselines, and both sides alone and one after the other. One of the two
 /// candidates is kept only if it is faster there than every baseline beyond noise. Where the objective is not time, it is kept only
-/// if its objective is less than every baseline's, and the fastest candidates of other ways to make room are looked at besides.
+/// if its objective is less than every baseline's. The fastest candidates of other ways to make room are then looked at besides.
 /// `unavailable` where there is no energy counter then, before any search. The results of what is chosen are verified. The choice's
 /// `stored_at` is the caller's to set. `failed` when nothing could be run.
 ELBOWROOM_API Result<TunedCase> tune_case(Backend& backend, const Case& what, const TuneSettings& settings,

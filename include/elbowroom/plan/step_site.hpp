@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,7 @@ ELBOWROOM_API Result<StepSite> step_site(const Step& step, const DeviceLimits& d
 ELBOWROOM_API StepPlan spread(const StepSite& site, const OverlapPlan& plan);
 
 /// Which controls of a plan act on a part of the operations only: "copy engines on 4 of 12 communications, SM target 116 on 8 of 20
-/// computations". Empty where each acts on all, or is about order alone.
-ELBOWROOM_API std::string where_it_acts(const StepSite& site, const OverlapPlan& plan);
+/// computations". Absent where each acts on all, or is about order alone.
+ELBOWROOM_API std::optional<std::string> where_it_acts(const StepSite& site, const OverlapPlan& plan);
 
 }  // namespace elbowroom

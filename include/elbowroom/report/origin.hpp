@@ -38,7 +38,7 @@ ELBOWROOM_API std::string device_line(const Origin& origin);
 /// "driver 580.65, cuda 13.0, nccl 2.28.3"; "none known" for an empty list.
 ELBOWROOM_API std::string versions_line(const Origin& origin);
 
-/// What simulated times rest on and how far off they may be: "model: nothing was measured on a100; ..."; empty for measured ones.
-ELBOWROOM_API std::string model_line(const Origin& origin);
+/// What simulated times rest on and how far off they may be: "model: nothing was measured on a100; ...". Absent for measured ones.
+ELBOWROOM_API std::optional<std::string> model_line(const Origin& origin);
 
 }  // namespace elbowroom

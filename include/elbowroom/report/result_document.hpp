@@ -24,8 +24,8 @@ struct SchemeResult {
   Summary time;
   std::optional<RatioSummary> ratio;  ///< interval of time_ratio from paired trials; absent for `sequential` itself
   OverlapMetrics metrics;
-  std::string limited_by;  ///< resource that limits the compute kernel's residency under the plan; empty: not known
-  std::string note;        ///< one line for the reader; empty: none
+  std::optional<std::string> limited_by = {};         ///< resource that limits the compute kernel's residency; absent: not known
+  std::optional<std::string> note = {};               ///< one line for the reader
   std::optional<SchemeEnergy> energy = std::nullopt;  ///< absent: not asked for, or CaseResult::no_energy says why
 };
 
@@ -45,7 +45,7 @@ struct CaseResult {
   std::optional<Summary> comm_alone;            ///< all iterations
   std::vector<SchemeResult> results;
   std::vector<Refusal> refusals;
-  std::string no_energy = {};  ///< why joules that were asked for are absent; empty: they are there, or nobody asked
+  std::optional<std::string> no_energy = {};  ///< why joules that were asked for are absent
 };
 
 /// A bench run: all cases come from one origin, so measured and simulated figures cannot meet in one document.
@@ -54,8 +54,8 @@ struct ResultDocument {
   std::vector<CaseResult> cases;
 };
 
-/// The result with the least median time, the earlier one of equals; null when there is none, and where something that was asked
-/// for was refused: nothing else is the best then.
+/// The result with the least median time, the earlier one of equals. Null when there is none. Null also where something that was
+/// asked for was refused: nothing else is the best then.
 ELBOWROOM_API const SchemeResult* best_result(const CaseResult& result);
 
 inline constexpr std::string_view kResultSchema = "elbowroom.result/1";

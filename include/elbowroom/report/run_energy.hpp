@@ -28,10 +28,10 @@ struct RunEnergy {
   };
   /// Of one step, all GPUs of the run together, or why there are none.
   Result<JoulesPerIteration> per_step = unavailable("nothing was measured");
-  std::string counter;     ///< "nvml"; empty: none was read
-  Microseconds period{0};  ///< from one move of the counter to the next; 0: not known
-  Microseconds window{0};  ///< from the first counted step's begin to the last one's end
-  std::int64_t steps = 0;  ///< in it
+  std::optional<std::string> counter;  ///< "nvml"; absent: none was read
+  std::optional<Microseconds> period;  ///< from one move of the counter to the next; absent: not known
+  Microseconds window{0};              ///< from the first counted step's begin to the last one's end
+  std::int64_t steps = 0;              ///< in it
   std::int64_t collectives_per_step = 0;
   std::int64_t counted_by = 0;  ///< the process whose steps these are
   /// What the GPUs would have taken in a step's time before the command used any; part of the joules. Or why that is not known.

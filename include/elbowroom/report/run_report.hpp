@@ -28,9 +28,9 @@ struct AppliedControls {
 /// A collective by the name of its kernel and the class of its size.
 struct CollectiveActivity {
   std::string name;
-  std::int64_t size_class = 0;  ///< binary logarithm of its bytes, rounded down; 0: not known
+  std::optional<std::int64_t> size_class;  ///< binary logarithm of its bytes, rounded down; absent: not known
   std::int64_t count = 0;
-  Microseconds expected{0};  ///< learned duration; 0: not learned
+  std::optional<Microseconds> expected;  ///< learned duration; absent: not learned
 };
 
 /// A kernel that was launched where it could run beside a collective.
@@ -39,7 +39,7 @@ struct KernelActivity {
   KernelFootprint footprint;
   std::int64_t launches = 0;
   std::int64_t in_window = 0;
-  Microseconds expected{0};  ///< learned duration; 0: not learned
+  std::optional<Microseconds> expected;  ///< learned duration; absent: not learned
   AppliedControls applied;
   std::map<std::string, std::int64_t> refused;  ///< reason -> launches
 };
@@ -58,11 +58,11 @@ struct CommLibraryActivity {
     std::int64_t asked = 0;
     std::int64_t lowered = 0;
   };
-  std::int64_t version = 0;  ///< the newest, as it names itself: 22809; 0: not seen
-  std::int64_t calls = 0;    ///< of collectives, sends and receives
-  std::int64_t unseen = 0;   ///< processes that launched its kernels while no call of its functions was seen
+  std::optional<std::int64_t> version;  ///< the newest, as it names itself: 22809; absent: not seen
+  std::int64_t calls = 0;               ///< of collectives, sends and receives
+  std::int64_t unseen = 0;              ///< processes that launched its kernels while no call of its functions was seen
   std::int64_t communicators = 0;
-  std::int64_t ranks = 0;                         ///< of the greatest communicator; 0: not known
+  std::int64_t ranks = 0;                         ///< of the greatest communicator; 0 before one is made
   std::map<std::string, std::int64_t> made;       ///< what was written into their configurations, or why nothing -> communicators
   std::map<std::string, Budgeted> budgets;        ///< kind of collective -> how often the tuner was asked
   std::map<std::string, std::int64_t> agreement;  ///< "possible", or why ranks agree on no budget -> communicators
@@ -84,8 +84,9 @@ struct RunActivity {
   struct Overhead {
     Nanoseconds time{0};
     std::int64_t calls = 0;
-    Microseconds per_launch_outside{0};
-    Microseconds per_launch_inside{0};
+    // Absent: there was no such launch.
+    std::optional<Microseconds> per_launch_outside;
+    std::optional<Microseconds> per_launch_inside;
   };
 
   Launches launches;
@@ -104,10 +105,10 @@ struct ProcessReport {
   /// What the process found by comparing its controls while it ran.
   struct Trial {
     struct Arm {
-      std::string name;      ///< "plain", "priority, gate"
-      Microseconds step{0};  ///< geometric mean over rounds
-      double gain = 0;       ///< percent of a plain step; 0 for plain itself
-      double low = 0;        ///< of its 95 % interval
+      std::string name;                  ///< "plain", "priority, gate"
+      std::optional<Microseconds> step;  ///< geometric mean over rounds; absent: it acted on nothing
+      double gain = 0;                   ///< percent of a plain step; 0 for plain itself
+      double low = 0;                    ///< of its 95 % interval
       double high = 0;
     };
     /// What it settled for where its collectives repeat one sequence.
@@ -128,22 +129,22 @@ struct ProcessReport {
         double low = 0;
         double high = 0;
       };
-      std::string state;                       ///< empty: it was not to compare any
-      std::string reason;                      ///< why it did not
+      std::optional<std::string> state;        ///< absent: it was not to compare any
+      std::optional<std::string> reason;       ///< why it did not
       bool decides_here = false;               ///< or another process of the job
       std::optional<std::int64_t> blocks;      ///< what was kept; absent before that
       std::int64_t decisions = 0;              ///< comparisons that ended with it; 0: an earlier run's, or another process's
       std::optional<std::int64_t> remembered;  ///< what an earlier run kept, with which this one began
       std::vector<Arm> arms;                   ///< of the last comparison
     };
-    std::string state;            ///< empty or "off": it did not compare
-    std::string decides;          ///< whose comparison it is: "this process", "another process", "each process"; "not known" before
-    std::string why_alone;        ///< where each process decides
-    std::string arm;              ///< what it chose, "priority, gate"
-    std::int64_t decisions = 0;   ///< comparisons that came to an end
-    std::int64_t repetition = 0;  ///< collectives in the repetition that was found; 0: none was
-    std::vector<Arm> arms;        ///< of the last comparison, plain first; empty before one came to an end
-    std::string remembered;       ///< what an earlier run settled for and this one began with; empty: nothing was known
+    std::optional<std::string> state;  ///< absent or "off": it did not compare
+    std::string decides;  ///< whose comparison it is: "this process", "another process", "each process"; "not known" before
+    std::optional<std::string> why_alone;   ///< where each process decides
+    std::string arm;                        ///< what it chose, "priority, gate"
+    std::int64_t decisions = 0;             ///< comparisons that came to an end
+    std::int64_t repetition = 0;            ///< collectives in the repetition that was found; 0: none was
+    std::vector<Arm> arms;                  ///< of the last comparison, plain first; empty before one came to an end
+    std::optional<std::string> remembered;  ///< what an earlier run settled for and this one began with
     std::vector<Choice> choices;
     Budget budget;
   };
@@ -153,21 +154,21 @@ struct ProcessReport {
   std::string policy;
   RunActivity activity;
   Trial trial;
-  std::string device;  ///< of the first GPU, as its driver names it; empty: none was seen
+  std::optional<std::string> device;  ///< of the first GPU, as its driver names it; absent: none was seen
   std::vector<KindDuration> durations;
   /// The longest stretch in which it repeated one sequence of collectives; times are those of Sampler::now().
   struct Steps {
-    std::int64_t repetitions = 0;  ///< 0: it repeated none
+    std::int64_t repetitions = 0;
     std::int64_t collectives = 0;  ///< in one of them
     Microseconds begin{0};
     Microseconds end{0};
   };
-  Steps steps;
-  std::vector<std::string> gpus;  ///< that it launched something beside collectives on, "0000:1b:00.0"
-  Microseconds begun{0};          ///< when it first called the driver; 0: it does not say
-  std::string document;           ///< the report as it was read: a merged report keeps fields that are unknown here
-  /// What the hook into Python programs did, `elbowroom.symmetric/1`; empty: nothing is known of it.
-  std::string symmetric_memory;
+  std::optional<Steps> steps;         ///< absent: it repeated none
+  std::vector<std::string> gpus;      ///< that it launched something beside collectives on, "0000:1b:00.0"
+  std::optional<Microseconds> begun;  ///< when it first called the driver; absent: it does not say
+  std::string document;               ///< the report as it was read: a merged report keeps fields that are unknown here
+  /// What the hook into Python programs did, `elbowroom.symmetric/1`; absent: nothing is known of it.
+  std::optional<std::string> symmetric_memory;
 };
 
 /// A run of one command with all its processes.
@@ -177,11 +178,11 @@ struct RunReport {
   int exit_code = 0;
   std::chrono::duration<double> wall{0};
   std::vector<ProcessReport> processes;
-  std::vector<std::string> damaged;  ///< one line for each report that could not be read
-  std::string backend = "cuda";      ///< whose launches were seen: "cuda" or "hip"
-  bool asks_library = false;         ///< for a budget, or for settings of communicators
-  std::string same_bits;             ///< what asked for the same results to the bit; empty: nothing did
-  std::string no_budgets;            ///< because of what `auto` compared no budgets; empty: it did, or compared nothing
+  std::vector<std::string> damaged;            ///< one line for each report that could not be read
+  std::string backend = "cuda";                ///< whose launches were seen: "cuda" or "hip"
+  bool asks_library = false;                   ///< for a budget, or for settings of communicators
+  std::optional<std::string> same_bits = {};   ///< what asked for the same results to the bit; absent: nothing did
+  std::optional<std::string> no_budgets = {};  ///< because of what `auto` compared no budgets; absent: it did, or compared nothing
   std::optional<RunEnergy> energy = std::nullopt;  ///< absent: nobody asked for joules
 };
 
@@ -189,7 +190,7 @@ struct RunReport {
 /// complete JSON, has another schema or a field of another type.
 ELBOWROOM_API Result<ProcessReport> parse_process_report(std::string_view text, const std::string& source);
 
-/// All processes together: counts are added, learned durations are averaged over the launches that they stand for, collectives
+/// All processes together. Counts are added, and learned durations are averaged over the launches that they stand for. Collectives
 /// are joined by name and size class, kernels by name and footprint. Kernels come by launches in windows, most first.
 ELBOWROOM_API RunActivity total_activity(std::span<const ProcessReport> processes);
 

@@ -1,17 +1,8 @@
 #include "echo.hpp"
-#include "fake_cuda.hpp"
+#include "fake_cublas_handle.hpp"
 #include "interposer/cuda/cublas_functions.hpp"
-#include "interposer/cuda/hooked_functions.hpp"
 
-// cuBLAS with every product that is hooked. It keeps what a call is given, and launches as many blocks as its SM target says, 132
-// without one.
-
-namespace elbowroom::interposer::cuda::cublas {
-struct OpaqueHandle {
-  cu::Stream stream;
-  int target;
-};
-}  // namespace elbowroom::interposer::cuda::cublas
+// cuBLAS with every product that is hooked. It keeps what a call is given.
 
 namespace {
 
@@ -19,10 +10,8 @@ Echo echoed;
 
 template <class... Arguments>
 int product(cublas::Handle handle, Arguments... arguments) {
-  static const cu::Function kernel = fake_function("nvjet_sm90_gemm", 168, 0);
   echoed.keep(handle, arguments...);
-  const unsigned blocks = handle->target == 0 ? 132 : static_cast<unsigned>(handle->target);
-  return cuLaunchKernel(kernel, blocks, 1, 1, 384, 1, 1, 0, handle->stream, nullptr, nullptr);
+  return launch_product(handle);
 }
 
 }  // namespace
@@ -30,19 +19,6 @@ int product(cublas::Handle handle, Arguments... arguments) {
 #pragma GCC visibility push(default)
 extern "C" {
 bool echo_cublas_counts(std::size_t arguments, const std::uint64_t* own) { return echoed.counts(arguments, own); }
-cublas::Handle echo_cublas_handle(cu::Stream stream) { return new elbowroom::interposer::cuda::cublas::OpaqueHandle{stream, 0}; }
-int cublasGetStream_v2(cublas::Handle handle, cu::Stream* stream) {
-  *stream = handle->stream;
-  return 0;
-}
-int cublasGetSmCountTarget(cublas::Handle handle, int* target) {
-  *target = handle->target;
-  return 0;
-}
-int cublasSetSmCountTarget(cublas::Handle handle, int target) {
-  handle->target = target;
-  return 0;
-}
 }
 #pragma GCC visibility pop
 

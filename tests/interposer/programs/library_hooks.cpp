@@ -11,7 +11,7 @@
 #pragma GCC visibility push(default)
 extern "C" {
 bool echo_cublas_counts(std::size_t arguments, const std::uint64_t* own);
-cublas::Handle echo_cublas_handle(cu::Stream stream);
+cublas::Handle fake_cublas_handle(cu::Stream stream);
 }
 #pragma GCC visibility pop
 
@@ -72,7 +72,7 @@ template <class Call>
 void product(std::size_t arguments, Call call) {
   const Lanes lanes;
   lanes.collective(lanes.comm);
-  const cublas::Handle handle = echo_cublas_handle(lanes.compute);
+  const cublas::Handle handle = fake_cublas_handle(lanes.compute);
   const std::uint64_t own[kMost] = {reinterpret_cast<std::uintptr_t>(handle)};
   EXPECT(call(handle) == 0 && echo_cublas_counts(arguments, own));
   EXPECT(fake_call(fake_call_count() - 1)->grid[0] == 108);

@@ -52,7 +52,7 @@ TEST(OwnGpus, AreThoseOfNoOtherRank) {
   EXPECT_EQ(clash({first, second, second}),
             "rank 2: GPU 0000:4c:00.0, expected another than rank 1's (the rank on its host says which)");
   // Simulated ones are nowhere.
-  EXPECT_EQ(clash({{"a", ""}, {"a", ""}}), "");
+  EXPECT_EQ(clash({{"a", std::nullopt}, {"a", std::nullopt}}), "");
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ EnergyHistory steady(int moves) {
 TEST(EnergyHistory, KeepsMovesAlone) {
   EnergyHistory history;
   EXPECT_TRUE(history.moves().empty());
-  EXPECT_EQ(history.last_move(), Microseconds(0));
+  EXPECT_FALSE(history.last_move());
   for (const auto& [at, energy] : {std::pair(0, 5), {20, 5}, {40, 8}, {60, 8}, {80, 9}})
     history.add(reading(Microseconds(at), energy));
   ASSERT_EQ(history.moves().size(), 3U);

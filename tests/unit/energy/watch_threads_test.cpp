@@ -31,7 +31,7 @@ TEST(EnergyWatchThread, SeesAMoveBehindWhatWasWatched) {
   ASSERT_EQ(seen->size(), 2U);
   for (const WatchedGpu& gpu : *seen) {
     EXPECT_EQ(gpu.counter, "steady");
-    EXPECT_EQ(gpu.trouble, "");
+    EXPECT_FALSE(gpu.trouble);
     EXPECT_GT(gpu.history.last_move(), begin);
     EXPECT_EQ(gpu.history.conditions(Microseconds(0), Sampler::now()).celsius, 41);
   }
@@ -50,10 +50,10 @@ TEST(EnergyWatchThread, OneGpuThatFailsEndsNoOther) {
   ASSERT_TRUE(seen);
   ASSERT_EQ(seen->size(), 3U);
   EXPECT_EQ((*seen)[0].trouble, "gone");
-  EXPECT_EQ((*seen)[1].trouble, "");
+  EXPECT_FALSE((*seen)[1].trouble);
   EXPECT_GT((*seen)[1].history.last_move(), begin);
   EXPECT_EQ((*seen)[2].trouble, "MIG is on");
-  EXPECT_EQ((*seen)[2].counter, "");
+  EXPECT_FALSE((*seen)[2].counter);
 }
 
 TEST(EnergyWatchThread, SaysWhyNothingCouldBeOpened) {

@@ -91,7 +91,10 @@ class DrawingBackend final : public Backend {
   DrawingBackend(Draw& draw, Hungry hungry) : draw_(draw), hungry_(hungry) {}
   [[nodiscard]] std::string_view name() const override { return within_->name(); }
   [[nodiscard]] Provenance provenance() const override { return Provenance::measured; }
-  [[nodiscard]] const std::vector<DeviceInfo>& devices() const override { return within_->devices(); }
+  [[nodiscard]] const std::vector<DeviceInfo>& devices() const override { return devices_; }
+  void lose_places() {
+    for (DeviceInfo& device : devices_) device.bus_id.reset();
+  }
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& versions() const override { return within_->versions(); }
   using Backend::prepare;
   Result<std::unique_ptr<Workload>> prepare(const Step& step) override {
@@ -101,14 +104,18 @@ class DrawingBackend final : public Backend {
   }
 
  private:
+  static std::vector<DeviceInfo> placed(std::vector<DeviceInfo> devices) {
+    for (DeviceInfo& device : devices) device.bus_id = "0000:1b:00.0";
+    return devices;
+  }
+
   std::unique_ptr<Backend> within_ = simulator();
+  std::vector<DeviceInfo> devices_ = placed(within_->devices());
   Draw& draw_;
   Hungry hungry_;
 };
 
-TunedCase tuned_by(Objective objective, Hungry hungry) {
-  Draw draw;
-  DrawingBackend backend(draw, hungry);
+Result<TunedCase> tune_on(DrawingBackend& backend, Draw& draw, Objective objective) {
   const EnergySettings energy{[&](std::span<const std::string>) -> Result<std::unique_ptr<EnergyMeter>> {
                                 return std::unique_ptr<EnergyMeter>(std::make_unique<DrawMeter>(draw));
                               },
@@ -116,7 +123,13 @@ TunedCase tuned_by(Objective objective, Hungry hungry) {
   TuneSettings settings = ample();
   settings.objective = objective;
   settings.energy = &energy;
-  Result<TunedCase> found = tune_case(backend, small_case(), settings, go_on);
+  return tune_case(backend, small_case(), settings, go_on);
+}
+
+TunedCase tuned_by(Objective objective, Hungry hungry) {
+  Draw draw;
+  DrawingBackend backend(draw, hungry);
+  Result<TunedCase> found = tune_on(backend, draw, objective);
   EXPECT_TRUE(found) << found.error().message;
   return *std::move(found);
 }
@@ -191,6 +204,16 @@ TEST(EnergyObjective, ChoosesTheFasterScheduleWhereThatTakesLess) {
   const TunedCase found = tuned_by(Objective::energy, without_priority);
   expect_never_worse(found, Objective::energy);
   EXPECT_TRUE(found.choice.plan.priority);
+}
+
+TEST(EnergyObjective, NamesAGpuWithoutAPlaceOnTheBus) {
+  Draw draw;
+  DrawingBackend backend(draw, side_by_side);
+  backend.lose_places();
+  const Result<TunedCase> found = tune_on(backend, draw, Objective::energy);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().kind, ErrorKind::unavailable);
+  EXPECT_THAT(found.error().message, HasSubstr("GPU 0: its place on the bus is not known"));
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TEST_F(StoredPlans, AreTakenAsTheyWereStored) {
 }
 
 TEST_F(StoredPlans, AreNothingWithoutAProfile) {
-  const TunedPlan plan = *stored_plans(*backend_, "", {})(trials_);
+  const TunedPlan plan = *stored_plans(*backend_, std::nullopt, {})(trials_);
   EXPECT_THAT(plan.note, StartsWith("no profile is given: "));
   EXPECT_THAT(plan.note, EndsWith(" is run, which is safe without measurement"));
   EXPECT_THAT(looked_up().note, StartsWith(path_ + " does not exist: "));

@@ -74,10 +74,10 @@ TEST(TuneStep, IsNoSlowerThanTheBestBaselineAndSaysWhereItActs) {
   EXPECT_LE(found.choice.time, found.choice.baseline_time);
   CaseTrials trials = *CaseTrials::prepare(*backend, two_layers());
   EXPECT_EQ(found.choice.time, *trials.run(order_of(found.choice.scheme), found.choice.plan));
-  EXPECT_EQ(found.acts_on.value_or(""), trials.where_it_acts(found.choice.plan));
+  EXPECT_EQ(found.acts_on, trials.where_it_acts(found.choice.plan));
   OverlapPlan engines;
   engines.copy_engine = true;
-  EXPECT_THAT(trials.where_it_acts(engines), StartsWith("copy engines on "));
+  EXPECT_THAT(trials.where_it_acts(engines).value_or(""), StartsWith("copy engines on "));
   EXPECT_THAT(to_table(found, Provenance::simulated),
               HasSubstr("# simulated: layers: 2 ranks, 1 repeat; 8 operations, 3 of them communicate"));
 }

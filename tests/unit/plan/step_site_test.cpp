@@ -70,7 +70,7 @@ TEST(StepSite, SaysNothingOfWhatActsOnAll) {
   OverlapPlan plan;
   plan.priority = plan.launch_gate = true;
   plan.comm_blocks = Blocks(8);
-  EXPECT_EQ(where_it_acts(site_of(two_layers()), plan), "");
+  EXPECT_FALSE(where_it_acts(site_of(two_layers()), plan));
 }
 
 // 8 blocks of 256 threads and 30 registers fit without a pad; a cap of 4 needs one, of the elementwise kernels alone.

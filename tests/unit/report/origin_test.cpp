@@ -29,7 +29,7 @@ TEST(VersionsLine, ListsNamesAndVersions) {
 
 TEST(ModelLine, SaysWhatSimulatedTimesRestOn) {
   Origin origin = example_origin();
-  EXPECT_EQ(model_line(origin), "");
+  EXPECT_FALSE(model_line(origin));
   origin.device.model = example_model();
   EXPECT_EQ(model_line(origin), "model: nothing was measured on example");
 }

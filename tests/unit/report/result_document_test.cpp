@@ -86,7 +86,7 @@ TEST(ResultDocument, AbsentValuesAreNull) {
   result.critical_path.reset();
   result.compute_alone.reset();
   result.results[0].metrics = {};
-  result.results[0].limited_by.clear();
+  result.results[0].limited_by.reset();
   const ordered_json json = ordered_json::parse(to_json(document))["cases"][0];
   EXPECT_TRUE(json["critical_path_us"].is_null());
   EXPECT_TRUE(json["compute_alone_us"].is_null());

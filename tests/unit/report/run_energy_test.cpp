@@ -18,7 +18,7 @@ constexpr double kSecond = 1e6;
 
 /// 60 W until the tenth second and `busy` W from then on, for 110 s: a counter that moves every 100 ms.
 WatchedGpu watched_gpu(const std::string& bus_id, double busy, int processes = 1) {
-  WatchedGpu gpu{bus_id, "nvml", {}, ""};
+  WatchedGpu gpu{bus_id, "nvml", {}, {}};
   double millijoules = 0;
   for (int move = 0; move <= 1'100; ++move) {
     gpu.history.add(CounterReading{Microseconds(move * 1e5), Millijoules(static_cast<std::int64_t>(millijoules)), Watts{busy}});
@@ -34,7 +34,7 @@ ProcessReport process(std::int64_t pid, const std::string& bus_id) {
   report.pid = pid;
   report.gpus = {bus_id};
   report.begun = Microseconds(10 * kSecond);
-  report.steps = {400, 12, Microseconds(20 * kSecond), Microseconds(100 * kSecond)};
+  report.steps = ProcessReport::Steps{400, 12, Microseconds(20 * kSecond), Microseconds(100 * kSecond)};
   return report;
 }
 
@@ -56,7 +56,7 @@ TEST(RunEnergy, IsThatOfTheGpusOfTheCommandByTheStep) {
   ASSERT_TRUE(energy.idle) << energy.idle.error().message;
   EXPECT_NEAR(energy.idle->value, 24, 1e-3);
   EXPECT_EQ(energy.counter, "nvml");
-  EXPECT_NEAR(energy.period.count(), 100'000, 1e-6);
+  EXPECT_NEAR(energy.period.value().count(), 100'000, 1e-6);
   EXPECT_EQ(energy.steps, 400);
   EXPECT_EQ(energy.collectives_per_step, 12);
   EXPECT_EQ(energy.counted_by, 41);
@@ -92,8 +92,8 @@ TEST(RunEnergy, KnowsItsOwnProcesses) {
 
 TEST(RunEnergy, SaysThatProcessesTakeDifferentSteps) {
   std::vector<ProcessReport> processes = two_ranks();
-  processes[1].steps.repetitions = 800;
-  processes[1].steps.end = Microseconds(99 * kSecond);
+  processes[1].steps->repetitions = 800;
+  processes[1].steps->end = Microseconds(99 * kSecond);
   EXPECT_THAT(energy_of_run(processes, three_gpus()).notes,
               ElementsAre("process 42 took 2.03 steps in the time of one of process 41, whose steps are counted"));
 }
@@ -107,7 +107,7 @@ TEST(RunEnergy, SaysWhyThereIsNone) {
   EXPECT_EQ(why(two_ranks(), unavailable("no NVML")), "no NVML");
   EXPECT_EQ(why({}, three_gpus()), "no process of the command reported");
   std::vector<ProcessReport> processes = two_ranks();
-  for (ProcessReport& process : processes) process.steps = {};
+  for (ProcessReport& process : processes) process.steps.reset();
   EXPECT_EQ(why(processes, three_gpus()), "no steps were seen: no process repeated a sequence of collectives");
   processes = two_ranks();
   for (ProcessReport& process : processes) process.gpus.clear();
@@ -126,8 +126,8 @@ TEST(RunEnergy, SaysWhyThereIsNone) {
 // A window of 1.5 s has 15 moves of the counter.
 TEST(RunEnergy, RefusesAWindowThatIsTooShort) {
   std::vector<ProcessReport> processes = two_ranks();
-  processes[0].steps.end = processes[0].steps.begin + Microseconds(1.45 * kSecond);
-  processes[1].steps = {};
+  processes[0].steps->end = processes[0].steps->begin + Microseconds(1.45 * kSecond);
+  processes[1].steps.reset();
   const RunEnergy energy = energy_of_run(processes, three_gpus());
   ASSERT_FALSE(energy.per_step);
   EXPECT_EQ(energy.per_step.error().message, "the energy counter moved 15 times in 1.45 s, expected at least 20");

@@ -121,10 +121,10 @@ TEST(RunReport, ReadsEveryField) {
   EXPECT_EQ(report.device, "NVIDIA H200");
   EXPECT_THAT(report.gpus, ::testing::ElementsAre("0000:1B:00.0", "0000:1C:00.0"));
   EXPECT_EQ(report.begun, Microseconds(1'500.25));
-  EXPECT_EQ(report.steps.repetitions, 90);
-  EXPECT_EQ(report.steps.collectives, 16);
-  EXPECT_EQ(report.steps.begin, Microseconds(2'000.5));
-  EXPECT_EQ(report.steps.end, Microseconds(9'000.75));
+  EXPECT_EQ(report.steps.value().repetitions, 90);
+  EXPECT_EQ(report.steps->collectives, 16);
+  EXPECT_EQ(report.steps->begin, Microseconds(2'000.5));
+  EXPECT_EQ(report.steps->end, Microseconds(9'000.75));
   ASSERT_EQ(report.durations.size(), 1U);
   EXPECT_EQ(report.durations[0].kind, "00000000000000a1");
   EXPECT_EQ(report.durations[0].kernel, "nvjet");
@@ -168,7 +168,29 @@ TEST(RunReport, AbsentFieldsKeepTheirDefaults) {
   const ProcessReport report = parsed({{"schema", "elbowroom.run-process/1"}});
   EXPECT_EQ(report.activity.launches.total, 0);
   EXPECT_TRUE(report.activity.kernels.empty());
-  EXPECT_TRUE(report.trial.state.empty());
+  EXPECT_FALSE(report.trial.state);
+  EXPECT_FALSE(report.steps);
+  EXPECT_FALSE(report.begun);
+}
+
+// The interposer writes 0 and "" for what it does not know.
+TEST(RunReport, ZerosAndEmptyTextsAreNothing) {
+  const ProcessReport report = parsed({{"schema", "elbowroom.run-process/1"},
+                                       {"device", ""},
+                                       {"begun_us", 0},
+                                       {"steps", {{"repetitions", 0}, {"collectives", 0}, {"begin_us", 0}, {"end_us", 0}}},
+                                       {"collectives", {{{"name", "ncclDevKernel"}, {"size_class", 0}, {"expected_us", 0}}}},
+                                       {"overhead", {{"nanoseconds_per_launch_inside", 0}}},
+                                       {"ab", {{"state", ""}, {"library_version", 0}, {"arms", {{{"arm", "gate"}, {"us", 0}}}}}}});
+  EXPECT_FALSE(report.device);
+  EXPECT_FALSE(report.begun);
+  EXPECT_FALSE(report.steps);
+  EXPECT_FALSE(report.activity.collectives.at(0).size_class);
+  EXPECT_FALSE(report.activity.collectives.at(0).expected);
+  EXPECT_FALSE(report.activity.overhead.per_launch_inside);
+  EXPECT_FALSE(report.activity.library.version);
+  EXPECT_FALSE(report.trial.state);
+  EXPECT_FALSE(report.trial.arms.at(0).step);
 }
 
 TEST(RunReport, EveryTruncationIsRefusedInOneLine) {
@@ -223,14 +245,14 @@ TEST(RunReport, SumsTwoProcesses) {
   EXPECT_EQ(total.passed_through, (std::map<std::string, std::int64_t>{{"cuLaunchKernel: unknown struct size", 2},
                                                                        {"cuLaunchCooperativeKernel: absent", 1}}));
   EXPECT_EQ(total.overhead.time, Nanoseconds(500000));
-  EXPECT_DOUBLE_EQ(total.overhead.per_launch_inside.count(), 0.5);  // (200 x 0.8 + 600 x 0.4) / 800
-  EXPECT_DOUBLE_EQ(total.overhead.per_launch_outside.count(),
+  EXPECT_DOUBLE_EQ(total.overhead.per_launch_inside.value().count(), 0.5);  // (200 x 0.8 + 600 x 0.4) / 800
+  EXPECT_DOUBLE_EQ(total.overhead.per_launch_outside.value().count(),
                    128.4 / 1080);  // 60 of each at rest: (740 x 0.10 + 340 x 0.16) / 1080
 
   ASSERT_EQ(total.collectives.size(), 2U);
   EXPECT_EQ(total.collectives[0].name, "ncclDevKernel_AllGather_RING_LL");
   EXPECT_EQ(total.collectives[1].count, 32);
-  EXPECT_DOUBLE_EQ(total.collectives[1].expected.count(), 650);  // (8 x 500 + 24 x 700) / 32
+  EXPECT_DOUBLE_EQ(total.collectives[1].expected.value().count(), 650);  // (8 x 500 + 24 x 700) / 32
 
   ASSERT_EQ(total.kernels.size(), 3U);  // by launches in windows: 40 + 1, 20 + 20, 30
   EXPECT_EQ(total.kernels[0].in_window, 41);
