@@ -7,11 +7,12 @@
 #include <array>
 #include <set>
 
+#include "milliseconds.hpp"
+
 namespace elbowroom::interposer {
 namespace {
 
 constexpr std::uint64_t kPattern = 7;
-constexpr std::uint64_t kMs = 1'000'000;
 
 /// A process whose ranks ask about ten collectives a step; what is wanted is in force `latency` collectives later.
 struct Process {

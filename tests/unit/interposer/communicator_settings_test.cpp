@@ -14,7 +14,7 @@ CommunicatorFacts open_facts() {
   return facts;
 }
 
-Rules rules_of(std::uint32_t blocks, bool copies) {
+Rules symmetric_rules(std::uint32_t blocks, bool copies) {
   Rules rules;
   rules.symmetric_blocks = blocks;
   rules.symmetric_copies = copies;
@@ -22,7 +22,7 @@ Rules rules_of(std::uint32_t blocks, bool copies) {
 }
 
 TEST(CommunicatorSettings, AMinimumNeverComesWithoutAMaximum) {
-  const CommunicatorSettings settings = settings_for(rules_of(16, false), open_facts());
+  const CommunicatorSettings settings = settings_for(symmetric_rules(16, false), open_facts());
   EXPECT_EQ(settings.fields, kBlocks);
   EXPECT_EQ(settings.min_blocks, 16);
   EXPECT_EQ(settings.max_blocks, 64);
@@ -38,14 +38,14 @@ TEST(CommunicatorSettings, AreNoneWithoutARule) {
 TEST(CommunicatorSettings, OneRefusedRuleLeavesTheOther) {
   CommunicatorFacts facts = open_facts();
   facts.set_by_program = kMaxBlocks;
-  CommunicatorSettings settings = settings_for(rules_of(16, true), facts);
+  CommunicatorSettings settings = settings_for(symmetric_rules(16, true), facts);
   EXPECT_EQ(settings.fields, kCtaPolicy);
   EXPECT_EQ(settings.cta_policy, 2);
   EXPECT_EQ(settings.refusal, SettingsRefusal::own_configuration);
 
   facts = open_facts();
   facts.own_policy = true;
-  settings = settings_for(rules_of(16, true), facts);
+  settings = settings_for(symmetric_rules(16, true), facts);
   EXPECT_EQ(settings.fields, kBlocks);
   EXPECT_EQ(settings.refusal, SettingsRefusal::own_environment);
 }
@@ -54,7 +54,7 @@ TEST(CommunicatorSettings, EveryReasonHasItsPlace) {
   const auto refusal = [](auto change) {
     CommunicatorFacts facts = open_facts();
     change(facts);
-    return settings_for(rules_of(16, false), facts).refusal;
+    return settings_for(symmetric_rules(16, false), facts).refusal;
   };
   EXPECT_EQ(refusal([](CommunicatorFacts& facts) { facts.ranks = 1; }), SettingsRefusal::one_rank);
   EXPECT_EQ(refusal([](CommunicatorFacts& facts) { facts.own_blocks = true; }), SettingsRefusal::own_environment);

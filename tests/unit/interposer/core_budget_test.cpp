@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
 #include "fake_platform.hpp"
+#include "milliseconds.hpp"
 
 namespace elbowroom::interposer {
 namespace {
 
-constexpr std::uint64_t kMs = 1'000'000;
 constexpr unsigned kLatency = 12;  // collectives from a wish to its begin
 
 // What the room of NCCL would be: one rank leads, and the others agree to all that it wants.
@@ -14,25 +14,25 @@ struct Ranks {
   RankWish wish;
   unsigned since = 0;
 };
-Ranks ranks;
+Ranks agreed;
 
 RankAgreement agreement() {
-  ranks = {};
-  return {.standing = [] { return ranks.standing; },
+  agreed = {};
+  return {.standing = [] { return agreed.standing; },
           .want =
               [](const RankWish& wish) {
-                if (wish.value != ranks.wish.value) { ranks.since = 0; }
-                ranks.wish = wish;
+                if (wish.value != agreed.wish.value) { agreed.since = 0; }
+                agreed.wish = wish;
               }};
 }
 
 unsigned ask() {
-  if (++ranks.since >= kLatency) { ranks.standing.agreed = ranks.wish.value; }
-  const unsigned blocks = ranks.standing.agreed & kBudgetBlocks;
-  ++ranks.standing.asked;
-  ranks.standing.as_wanted += ranks.standing.agreed == ranks.wish.value ? 1 : 0;
-  ranks.standing.all_ready += ranks.wish.ready != 0 ? 1 : 0;
-  ranks.standing.lowered += blocks != 0 ? 1 : 0;
+  if (++agreed.since >= kLatency) { agreed.standing.agreed = agreed.wish.value; }
+  const unsigned blocks = agreed.standing.agreed & kBudgetBlocks;
+  ++agreed.standing.asked;
+  agreed.standing.as_wanted += agreed.standing.agreed == agreed.wish.value ? 1 : 0;
+  agreed.standing.all_ready += agreed.wish.ready != 0 ? 1 : 0;
+  agreed.standing.lowered += blocks != 0 ? 1 : 0;
   return blocks;
 }
 
@@ -53,7 +53,7 @@ Counts run(Program& program, int collectives, bool asks = true) {
     counts.least_blocks = std::min(counts.least_blocks, facts.grid.x);
     const Decision decision = program.launch(facts);
     EXPECT_TRUE(decision.step == 0 || decision.context == kContext) << "no event could be recorded for the step";
-    const bool compares = blocks != 0 && (ranks.standing.agreed & kBudgetKept) == 0;
+    const bool compares = blocks != 0 && (agreed.standing.agreed & kBudgetKept) == 0;
     const bool rests = program.core->leaves_alone(kGemm);
     if (!rests) { program.launch(kGemm, kComputeStream); }
     counts.compared += compares ? 1 : 0;
@@ -69,7 +69,7 @@ Counts run(Program& program, int collectives, bool asks = true) {
 TEST(CoreBudget, IsComparedWhenTheOtherControlsAreSettledAndAtRest) {
   Program program(rules_of(Policy::automatic), agreement());
   const Counts counts = run(program, 6 * 600);
-  EXPECT_EQ(ranks.standing.agreed & (kBudgetBlocks | kBudgetKept), 8U | kBudgetKept);
+  EXPECT_EQ(agreed.standing.agreed & (kBudgetBlocks | kBudgetKept), 8U | kBudgetKept);
   EXPECT_EQ(counts.least_blocks, 8U);
   EXPECT_GT(counts.compared, 6 * 30);
   EXPECT_GE(counts.compared_at_rest, counts.compared - 6) << "what is compared costs no launch anything";
@@ -101,7 +101,7 @@ TEST(CoreBudget, IsInForceEarlyWhereAnEarlierRunKeptIt) {
   Program second(rules_of(Policy::automatic), agreement());
   second.fake.choices = "device NVIDIA H200\n" + sequence + " 22809 budget 8\n";
   EXPECT_EQ(run(second, 24 + 6 * 6).least_blocks, 8U);
-  EXPECT_EQ(ranks.standing.agreed & (kBudgetBlocks | kBudgetKept), 8U | kBudgetKept);
+  EXPECT_EQ(agreed.standing.agreed & (kBudgetBlocks | kBudgetKept), 8U | kBudgetKept);
 }
 
 }  // namespace

@@ -5,12 +5,10 @@
 #include "fake_platform.hpp"
 #include "interposer/core/ab_trial.hpp"
 #include "interposer/core/rest.hpp"
+#include "milliseconds.hpp"
 
 namespace elbowroom::interposer {
 namespace {
-
-constexpr std::uint64_t kMs = 1'000'000;
-
 /// Steps of sixteen collectives beside as many kernels, under `auto`, and hooks that ask first whether a launch is left alone.
 class RestingProgram : public Program {
  public:

@@ -3,12 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "fake_platform.hpp"
+#include "milliseconds.hpp"
 
 namespace elbowroom::interposer {
 namespace {
-
-constexpr std::uint64_t kMs = 1'000'000;
-
 TEST(Core, LeavesAProgramWithoutCollectivesAlone) {
   for (const Policy policy : {Policy::observe, Policy::priority, Policy::gate, Policy::shape, Policy::automatic}) {
     Program program(rules_of(policy));

@@ -6,12 +6,10 @@
 
 #include "fake_platform.hpp"
 #include "interposer/core/step_marks.hpp"
+#include "milliseconds.hpp"
 
 namespace elbowroom::interposer {
 namespace {
-
-constexpr std::uint64_t kMs = 1'000'000;
-
 TEST(CoreTrial, ComparesStepsAndKeepsWhatHelps) {
   for (const bool gate_helps : {true, false}) {
     Program program(rules_of(Policy::automatic));

@@ -4,12 +4,10 @@
 
 #include "fake_platform.hpp"
 #include "interposer/core/durations.hpp"
+#include "milliseconds.hpp"
 
 namespace elbowroom::interposer {
 namespace {
-
-constexpr std::uint64_t kMs = 1'000'000;
-
 TEST(KnownDurations, AreThoseOfTheDevice) {
   constexpr const char* text =
       "0000000000000004 7\ndevice NVIDIA H200\n00000000000000a1 1500\nfedcba9876543210 4294967295\n"

@@ -62,7 +62,7 @@ namespace elbowroom::interposer::cuda {
 namespace {
 
 template <class T>
-T handle(std::uintptr_t number) {
+T numbered(std::uintptr_t number) {
   return reinterpret_cast<T>(number);
 }
 
@@ -87,13 +87,13 @@ class LaunchEntries : public testing::Test {
     elbowroom_launch_gate.real[2] = elbowroom_launch_gate.real[3] = reinterpret_cast<void*>(ex);
   }
   int launch(std::uint64_t function, decltype(&cuLaunchKernel) entry = &cuLaunchKernel) {
-    return entry(handle<cu::Function>(function), 1, 2, 3, 4, 5, 6, 7, handle<cu::Stream>(8), parameters_, extra_);
+    return entry(numbered<cu::Function>(function), 1, 2, 3, 4, 5, 6, 7, numbered<cu::Stream>(8), parameters_, extra_);
   }
   int launch_ex(std::uint64_t function, decltype(&cuLaunchKernelEx) entry = &cuLaunchKernelEx) {
-    return entry(&config_, handle<cu::Function>(function), parameters_, extra_);
+    return entry(&config_, numbered<cu::Function>(function), parameters_, extra_);
   }
   Kernel arrived(const char* where, std::uint64_t function) {
-    return {where, handle<cu::Function>(function), 1, 2, 3, 4, 5, 6, 7, handle<cu::Stream>(8), parameters_, extra_};
+    return {where, numbered<cu::Function>(function), 1, 2, 3, 4, 5, 6, 7, numbered<cu::Stream>(8), parameters_, extra_};
   }
 
   static constexpr std::uint64_t kCompute = 0x55d0c0ffee10, kOther = 0x55d0c0ffee20;
@@ -110,7 +110,7 @@ TEST_F(LaunchEntries, GoOnToTheHooksWhereTheProgramIsNotLeftAlone) {
   EXPECT_EQ(launch(kCompute, &cuLaunchKernel_ptsz), 2);
   EXPECT_EQ(kernel, arrived("hook of ptsz", kCompute));
   EXPECT_EQ(launch_ex(kCompute), 3);
-  EXPECT_EQ(kernel_ex, (KernelEx{"hook", &config_, handle<cu::Function>(kCompute), parameters_, extra_}));
+  EXPECT_EQ(kernel_ex, (KernelEx{"hook", &config_, numbered<cu::Function>(kCompute), parameters_, extra_}));
   EXPECT_EQ(launch_ex(kCompute, &cuLaunchKernelEx_ptsz), 4);
   EXPECT_EQ(elbowroom_launch_gate.rest.launches, 0U);
 }
@@ -122,7 +122,7 @@ TEST_F(LaunchEntries, GoOnToTheDriverAtRestWithAllArguments) {
   EXPECT_EQ(kernel, arrived("driver", kCompute));
   EXPECT_EQ(launch(kCompute, &cuLaunchKernel_ptsz), 7);
   EXPECT_EQ(launch_ex(kCompute), 7);
-  EXPECT_EQ(kernel_ex, (KernelEx{"driver", &config_, handle<cu::Function>(kCompute), parameters_, extra_}));
+  EXPECT_EQ(kernel_ex, (KernelEx{"driver", &config_, numbered<cu::Function>(kCompute), parameters_, extra_}));
   EXPECT_EQ(launch_ex(kCompute, &cuLaunchKernelEx_ptsz), 7);
   EXPECT_EQ(elbowroom_launch_gate.rest.launches, 4U);
 }
