@@ -24,8 +24,8 @@ struct BudgetQuestions {
 BudgetQuestions budget_questions(run::Policy policy, RunBackend backend, const RunControls& controls,
                                  const std::optional<std::string>& same_bits);
 
-/// The environment that makes NCCL ask. It has the library as NCCL's tuner plugin, what the plugin was before, and the job's name, by
-/// which its ranks find each other: `own`, or one name for all ranks that a launcher started with a run of each their own.
+/// The environment that makes NCCL ask. It has the library as NCCL's tuner plugin, what the plugin was before, and the job's name,
+/// by which its ranks find each other: `own`, or one name for all ranks that a launcher started with a run of each their own.
 EnvironmentChanges tuner_environment(const std::string& library, const std::string& own);
 
 }  // namespace elbowroom
