@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # scripts/paper.py: the paper's cells and the grid around them on the simulator, gone on with, and a page whose verdicts are known by hand.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 command -v python3 >/dev/null || exit 77
 usable sim || exit 77
 cd "$work" || exit 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every subcommand in several processes: what all ranks would say is said once, by rank 0, and files are written once. tests/cli/ranks.sh has
 # what ranks do for each other.
-. "$ELBOWROOM_SOURCE_DIR/tests/cli/checks.bash"
+. "$(dirname "$0")/checks.bash" || exit
 cd "$work" || exit 1
 usable sim || exit 77
 unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
