@@ -131,7 +131,10 @@ Result<std::optional<Place>> place_of(const Lookup& lookup) {
 
 bool speaks_for_all(const Lookup& lookup) {
   const Result<std::optional<LaunchedRank>> own = own_rank(lookup);
-  return !own || !*own || (*own)->rank == 0;
+  if (!own || !*own || (*own)->rank == 0) return true;
+  // In a cluster's pods WORLD_SIZE and RANK may be those of the pod, in which torchrun then starts ranks. It alone sets LOCAL_RANK.
+  const Launcher& launcher = *(*own)->launcher;
+  return launcher.size == std::string_view("WORLD_SIZE") && !lookup(launcher.local_rank);
 }
 
 std::optional<std::string> first_host(std::string_view list) {

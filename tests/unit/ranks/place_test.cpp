@@ -112,7 +112,8 @@ TEST(Place, RankZeroAndWhoIsNoOtherRankSpeak) {
   EXPECT_TRUE(speaks({{"RANK", "3"}}));  // a variable of somebody's shell
   EXPECT_TRUE(speaks({{"WORLD_SIZE", "1"}, {"RANK", "0"}}));
   EXPECT_TRUE(speaks({{"WORLD_SIZE", "2"}, {"RANK", "0"}}));
-  EXPECT_FALSE(speaks({{"WORLD_SIZE", "2"}, {"RANK", "1"}}));
+  EXPECT_FALSE(speaks({{"WORLD_SIZE", "2"}, {"RANK", "1"}, {"LOCAL_RANK", "0"}}));
+  EXPECT_TRUE(speaks({{"WORLD_SIZE", "2"}, {"RANK", "1"}}));  // of a pod, not of a process
   EXPECT_FALSE(speaks({{"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_PROCID", "1"}, {"SLURM_STEP_NODELIST", "["}}));
   // Where rank 0 is does not matter here.
   EXPECT_FALSE(speaks({{"OMPI_COMM_WORLD_SIZE", "8"}, {"OMPI_COMM_WORLD_RANK", "7"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}}));
