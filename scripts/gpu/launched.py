@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 TIMED_OUT = 124
@@ -58,3 +61,11 @@ def own_device(rank: int, torch: Any) -> int:
     if count < int(os.environ["WORLD_SIZE"]):
         os.environ |= {"NCCL_HOSTID": f"node-{rank}", "NCCL_SOCKET_IFNAME": "lo"}
     return rank % count
+
+
+def closing(results: list[dict[str, Any]], passed: int, what: str, begin: float, json_file: str) -> int:
+    """Prints the counts, writes the results where a file is named, and gives the exit code."""
+    print(f"# {passed} of {len(results)} {what} pass, {time.monotonic() - begin:.0f} s", flush=True)
+    if json_file:
+        Path(json_file).write_text(json.dumps(results, indent=1))
+    return 0 if passed == len(results) else 1

@@ -140,11 +140,7 @@ def main() -> int:
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         list(pool.map(one, [(name, arm) for name in options.cases for arm in arms(options.elbowroom)]))
-    passed = sum(not result["reason"] for result in results)
-    print(f"# {passed} of {len(results)} launches pass, {time.monotonic() - begin:.0f} s", flush=True)
-    if options.json:
-        Path(options.json).write_text(json.dumps(results, indent=1))
-    return 0 if passed == len(results) else 1
+    return launched.closing(results, sum(not result["reason"] for result in results), "launches", begin, options.json)
 
 
 if __name__ == "__main__":

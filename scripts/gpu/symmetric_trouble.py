@@ -114,11 +114,7 @@ def main() -> int:
         case_of(case)
     with ThreadPoolExecutor(AT_ONCE if options.device == "cuda" else 1) as pool:
         list(pool.map(case_of, (case for case in cases if case not in ALONE)))
-    passed = sum(result["pass"] for result in results)
-    print(f"# {passed} of {len(results)} cases pass, {time.monotonic() - begin:.0f} s", flush=True)
-    if options.json:
-        Path(options.json).write_text(json.dumps(results, indent=1))
-    return 0 if passed == len(results) else 1
+    return launched.closing(results, sum(result["pass"] for result in results), "cases", begin, options.json)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "counters/amd_smi.hpp"
+#include "counters/in_use.hpp"
 #include "elbowroom/energy/sampler.hpp"
 
 namespace elbowroom::counters {
@@ -104,21 +105,7 @@ class AmdSmiMeter final : public EnergyMeter {
   std::vector<Gpu> gpus_;
 };
 
-/// AMD SMI in use for a scope.
-class InUseForNames {
- public:
-  explicit InUseForNames(const AmdSmiCalls& calls) : calls_(calls), code_(calls.init(kOfGpus)) {}
-  ~InUseForNames() {
-    if (code_ == 0) calls_.shut_down();
-  }
-  InUseForNames(const InUseForNames&) = delete;
-  InUseForNames& operator=(const InUseForNames&) = delete;
-  [[nodiscard]] int code() const { return code_; }
-
- private:
-  const AmdSmiCalls& calls_;
-  int code_;
-};
+Error refused_init(int code) { return unavailable(fmt::format("amdsmi_init answers {}", code)); }
 
 /// What `ask(count, handles)` lists: it is asked for the count first. The answer is its code.
 template <class Ask>
@@ -134,7 +121,7 @@ int list(const Ask& ask, std::vector<void*>& handles) {
 }  // namespace
 
 Result<std::unique_ptr<EnergyMeter>> make_amd_smi_meter(const AmdSmiCalls& calls, std::span<const std::string> bus_ids) {
-  if (const int code = calls.init(kOfGpus); code != 0) return unavailable(fmt::format("amdsmi_init answers {}", code));
+  if (const int code = calls.init(kOfGpus); code != 0) return refused_init(code);
   auto meter = std::make_unique<AmdSmiMeter>(calls);
   for (const std::string& bus_id : bus_ids) {
     if (Status added = meter->add(bus_id); !added) return added.error();
@@ -145,8 +132,8 @@ Result<std::unique_ptr<EnergyMeter>> make_amd_smi_meter(const AmdSmiCalls& calls
 Result<std::vector<std::string>> amd_smi_bus_ids(const AmdSmiCalls& calls) {
   if (calls.sockets == nullptr || calls.devices == nullptr || calls.bdf_of == nullptr)
     return unavailable("the driver's AMD SMI is too old to name the machine's GPUs");
-  const InUseForNames library(calls);
-  if (library.code() != 0) return unavailable(fmt::format("amdsmi_init answers {}", library.code()));
+  const InUse library(calls.init(kOfGpus), calls.shut_down);
+  if (library.code() != 0) return refused_init(library.code());
   std::vector<AmdSmiSocket> sockets;
   if (const int code = list([&](auto* count, void** into) { return calls.sockets(count, into); }, sockets); code != 0)
     return unavailable(fmt::format("amdsmi_get_socket_handles: {}", words_of(calls, code)));

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "counters/in_use.hpp"
 #include "counters/nvml.hpp"
 #include "elbowroom/energy/sampler.hpp"
 
@@ -112,22 +113,6 @@ class NvmlMeter final : public EnergyMeter {
   std::vector<Gpu> gpus_;
 };
 
-/// NVML in use for a scope.
-class InUse {
- public:
-  explicit InUse(const NvmlCalls& calls) : calls_(calls), code_(calls.init()) {}
-  ~InUse() {
-    if (code_ == kSuccess) calls_.shutdown();
-  }
-  InUse(const InUse&) = delete;
-  InUse& operator=(const InUse&) = delete;
-  [[nodiscard]] int code() const { return code_; }
-
- private:
-  const NvmlCalls& calls_;
-  int code_;
-};
-
 Error refusal(const NvmlCalls& calls, const char* call, int code) {
   return unavailable(fmt::format("{}: {}", call, calls.error_string(code)));
 }
@@ -137,7 +122,7 @@ Error refusal(const NvmlCalls& calls, const char* call, int code) {
 Result<std::vector<std::string>> nvml_bus_ids(const NvmlCalls& calls) {
   if (calls.device_count == nullptr || calls.handle_by_index == nullptr || calls.place == nullptr)
     return unavailable("the driver's NVML is too old to name the machine's GPUs");
-  const InUse nvml(calls);
+  const InUse nvml(calls.init(), calls.shutdown);
   if (nvml.code() != kSuccess) return refusal(calls, "nvmlInit", nvml.code());
   unsigned count = 0;
   if (const int code = calls.device_count(&count); code != kSuccess) return refusal(calls, "nvmlDeviceGetCount", code);
