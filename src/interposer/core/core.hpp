@@ -326,10 +326,11 @@ class Core {
   /// An operation without kernel that another stream may be ordered by. Needed for asynchronous copies, memsets and host functions
   /// on *legacy* streams alone. Elsewhere the stream's own order says it all, and the call does nothing.
   void on_stream_operation(StreamId stream);
-  /// What follows on the stream waits for something that the host, another process or a kernel's store may do later, as
-  /// after cuStreamWaitValue*, wait operations of cuStreamBatchMemOp, cuLaunchHostFunc, cuStreamAddCallback, external semaphores,
-  /// waits for IPC or external events. Call it before the driver, as another thread may go on behind it before the call returns.
-  /// Call it once more after it, as another may have waited for the stream in between. The point is that it is over.
+  /// What follows on the stream waits for something that the host, another process or a kernel's store may do later. So it is
+  /// after cuStreamWaitValue*, wait operations of cuStreamBatchMemOp, cuLaunchHostFunc and cuStreamAddCallback. External
+  /// semaphores and waits for IPC or external events do it too. Call it before the driver, as another thread may go on behind it
+  /// before the call returns. Call it once more after it, as another may have waited for the stream in between. The point is that
+  /// it is over.
   SyncPoint on_host_dependency(StreamId stream);
 
   // --- host synchronisation: take the point before the driver call, tell it after it returned success ---
