@@ -7,8 +7,9 @@ Two ranks launch an empty kernel in blocks of 100, in turns through `cuLaunchKer
 and work on the CPU in between as programs do. The difference is what a launch costs more: `outside` with no collective under way, `inside`
 while an all-reduce runs. Processes differ by a third in what a launch takes them; within one process the two can be compared.
 
-The arms are the program alone, where both are the same function; `--policy gate`, which follows every launch; and `auto`, which has
-ended its comparisons by then and rests. Needs PyTorch 2.9 or later, and two GPUs. On one, ranks that NCCL takes for two hosts share it: give
+The arms are the program alone, where both are the same function; `--policy gate`, which follows every launch; and `auto` at rest. A first launch
+of `auto` compares and keeps what it chose, so that those behind it rest from the begin on. A launch that rested for less than RESTED of its launches
+is marked and left out of the medians. Needs PyTorch 2.9 or later, and two GPUs. On one, ranks that NCCL takes for two hosts share it: give
 --reduced-mib 16 then. Exit code 1 where a launch of the program failed.
 """
 
@@ -30,6 +31,8 @@ import launched
 LAUNCHER = Path(__file__).resolve().parent.parent.parent / "examples" / "pytorch" / "launch.py"
 DRIVER, FUNCTION = "libcuda.so.1", "cuLaunchKernel"
 BLOCK = 100
+RESTED = 0.8
+COMPARING_STEPS = 1000
 
 
 def base_of_driver() -> int:
@@ -112,17 +115,18 @@ def arms(elbowroom: str) -> dict[str, list[str]]:
     return {
         "alone": [],
         "following": [elbowroom, "run", "--no-memory", "--quiet", "--policy", "gate"],
-        "rest": [elbowroom, "run", "--no-memory", "--quiet"],
+        "rest": [elbowroom, "run", "--quiet"],
     }
 
 
-def launch(options: argparse.Namespace, arm: str, prefix: list[str], offset: int) -> dict:
+def launch(options: argparse.Namespace, arm: str, prefix: list[str], offset: int, memory: str, warm_up: int) -> dict:
+    """`memory`: the folder in which `auto` keeps what it chose."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         under = [*prefix, "--report", str(report), "--"] if prefix else []
-        worker = [__file__, "--work", "--offset", str(offset), "--steps", str(options.steps), "--warm-up", str(options.warm_up)]
+        worker = [__file__, "--work", "--offset", str(offset), "--steps", str(options.steps), "--warm-up", str(warm_up)]
         worker += ["--reduced-mib", str(options.reduced_mib)]
-        done = launched.run([*under, sys.executable, str(LAUNCHER), "-n", "2", *worker], os.environ, options.timeout)
+        done = launched.run([*under, sys.executable, str(LAUNCHER), "-n", "2", *worker], os.environ | {"XDG_CACHE_HOME": memory}, options.timeout)
         rows = [json.loads(line) for line in done.output.splitlines() if line.startswith("{")]
         result = {"arm": arm, "code": done.code, "ranks": rows}
         if done.code:
@@ -130,13 +134,15 @@ def launch(options: argparse.Namespace, arm: str, prefix: list[str], offset: int
         if report.exists():
             total = json.loads(report.read_text())["total"]
             result |= {"overhead": total["overhead"], "launches": total["launches"]}
+        if arm == "rest" and result.get("launches", {}).get("at_rest", 0) < RESTED * result.get("launches", {}).get("total", 1):
+            result["left_out"] = "it compared for too long"
         return result
 
 
 def summary(results: list[dict]) -> None:
     for where in ("outside", "inside"):
         for arm in arms(""):
-            times = sorted(row[where] for result in results if result["arm"] == arm for row in result["ranks"])
+            times = sorted(row[where] for result in results if result["arm"] == arm and "left_out" not in result for row in result["ranks"])
             if times:
                 print(f"# {where:8} {arm:10} {statistics.median(times):+.3f} us ({times[0]:+.3f}..{times[-1]:+.3f}, {len(times)} ranks)")
 
@@ -148,7 +154,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=225, help="no launch begins after these")
     parser.add_argument("--timeout", type=float, default=60, help="of one launch, in seconds")
     parser.add_argument("--steps", type=int, default=100)
-    parser.add_argument("--warm-up", type=int, default=200, help="steps before them, in which `auto` compares")
+    parser.add_argument("--warm-up", type=int, default=200, help="steps before them")
     parser.add_argument("--reduced-mib", type=int, default=1024, help="of the all-reduce, which is to take longer than two blocks")
     parser.add_argument("--json", default="")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
@@ -158,11 +164,13 @@ def main() -> int:
         work(options.steps, options.warm_up, options.offset, options.reduced_mib)
         return 0
     begin, results, offset = time.monotonic(), [], offset_in_driver()
-    for _ in range(options.launches):
-        for arm, prefix in arms(options.elbowroom).items():
-            if time.monotonic() - begin < options.seconds:
-                results.append(launch(options, arm, prefix, offset))
-                print(json.dumps(results[-1]), flush=True)
+    with tempfile.TemporaryDirectory() as memory:
+        launch(options, "rest", arms(options.elbowroom)["rest"], offset, memory, COMPARING_STEPS)
+        for _ in range(options.launches):
+            for arm, prefix in arms(options.elbowroom).items():
+                if time.monotonic() - begin < options.seconds:
+                    results.append(launch(options, arm, prefix, offset, memory, options.warm_up))
+                    print(json.dumps(results[-1]), flush=True)
     summary(results)
     if options.json:
         Path(options.json).write_text(json.dumps(results, indent=1))

@@ -7,8 +7,6 @@
 namespace elbowroom::interposer {
 namespace {
 
-constexpr int kMostQuestions = 4;  // bounds the cost of a launch beside collectives by the hundred
-
 EventSlot slot_of(Serial serial) { return static_cast<EventSlot>(serial % kEventSlots); }
 
 // The same in every process, so that what one learns another can use.
@@ -41,17 +39,14 @@ struct Launch {
   std::uint32_t cap;  ///< blocks per SM; 0: none
   TicketFields ticket{};
   Interval expected{};
-  bool passes = false;  ///< those like it may take the short way
+  bool passes = false;     ///< those like it may take the short way
+  bool in_window = false;  ///< there, too, where they are beside a collective
 };
-
-std::uint32_t cluster_of(const KernelRecord& kernel, const LaunchFacts& facts) {
-  return std::max(facts.cluster, kernel.required_cluster);
-}
 
 void remember_footprint(KernelRecord& kernel, const LaunchFacts& facts) {
   kernel.threads = static_cast<std::uint32_t>(facts.block.count());
   kernel.dynamic_shared = facts.dynamic_shared;
-  kernel.cluster = cluster_of(kernel, facts);
+  kernel.cluster = kernel.cluster_of(facts);
 }
 
 bool may_time(const Launch& launch) {
@@ -87,7 +82,7 @@ void place_collective(Launch& launch, bool queued) {
   CollectiveFacts facts;
   facts.expected = launch.expected;
   facts.blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.facts.grid.count(), 0xffffffffU));
-  facts.clusters = cluster_of(launch.kernel, launch.facts) > 1;
+  facts.clusters = launch.kernel.cluster_of(launch.facts) > 1;
   facts.sms = sms_of(launch);
   facts.shape = static_cast<std::uint32_t>(known.kinds.position(&launch.kind));
   facts.duration_known = launch.kind.samples.known();
@@ -132,14 +127,6 @@ Span span_of(const Launch& launch) {
   span.start = launch.expected.start;
   if (launch.kind.samples.known()) { span.end = launch.expected.end; }
   return span;
-}
-
-void count_company(Knowledge& known, Beside& beside) {
-  for (int i = 0; i < kMostQuestions; ++i) {
-    const Collective* collective = known.order.collectives().find(beside.next());
-    if (collective == nullptr) { return; }
-    known.kinds.at(collective->shape).has_company = true;
-  }
 }
 
 Refusal refusal_of(const Launch& launch, const Collective& collective) {
@@ -205,7 +192,7 @@ void decide_shape(Launch& launch) {
   }
   const auto device = static_cast<std::size_t>(launch.stream.info.device);
   LaunchFacts facts = launch.facts;
-  facts.cluster = cluster_of(launch.kernel, launch.facts);
+  facts.cluster = launch.kernel.cluster_of(launch.facts);
   const Shaping shaping =
       shape({facts, launch.state.known.devices[device], launch.kernel.static_shared, launch.kind.residency, launch.cap});
   if (shaping.refusal != Refusal::none) {
@@ -219,30 +206,32 @@ void decide_shape(Launch& launch) {
 /// No collective that was launched so far can meet it, nor what its stream does later. Each is ordered before, or was to have ended
 /// by now.
 bool stays_outside(const Launch& launch, const Beside& now) {
-  if (launch.captured || launch.state.known.order.captures_active() != 0) { return false; }
   if (!now.any_unordered()) { return true; }
   const Span from_now_on{launch.facts.host_time_ns};
   return !launch.state.known.order.beside(launch.stream, launch.order, from_now_on).any();
 }
 
+/// No collective that was launched so far will be waited for, by it or by what its stream does later.
+bool waits_for_no_more(const Launch& launch) {
+  const Knowledge& known = launch.state.known;
+  const Span from_now_on{launch.facts.host_time_ns};
+  return !known.active.gate || !known.order.ungated(launch.stream, launch.order, from_now_on).any();
+}
+
+void decide_passing(Launch& launch, const Beside& now) {
+  if (launch.captured || launch.state.known.order.captures_active() != 0) { return; }
+  launch.in_window = !stays_outside(launch, now);
+  launch.passes = !launch.in_window || (launch.state.may_pass_anywhere(launch.kernel) && waits_for_no_more(launch));
+}
+
 /// Its time is not to be learned, now or later.
 bool is_settled(const Launch& launch) { return !launch.state.rules.timing || launch.kind.samples.converged(); }
 
-void decide_compute(Launch& launch) {
+/// Beside a collective.
+void decide_in_window(Launch& launch, const Span& span, Beside& beside) {
   Knowledge& known = launch.state.known;
-  const auto device = static_cast<std::size_t>(launch.stream.info.device);
-  known.compute_until[device] = std::max(known.compute_until[device], launch.expected.end);
-  const Span span = span_of(launch);
-  Beside beside = known.order.beside(launch.stream, launch.order, span);
-  if (!beside.any()) {
-    known.totals.in_order_only += beside.any_unordered() ? 1 : 0;
-    launch.passes = stays_outside(launch, beside);
-    return;
-  }
   launch.decision.in_window = true;
-  ++known.totals.in_window;
-  ++launch.kernel.in_window;
-  count_company(known, beside);
+  known.count_window(launch.kernel, beside);
   if (launch.kernel.passed_through) {
     if (known.active.gate || known.active.shape) { launch.state.refuse(launch.kernel, launch.decision, Refusal::passed_through); }
     return;
@@ -251,22 +240,21 @@ void decide_compute(Launch& launch) {
   if (launch.cap != 0) { decide_shape(launch); }
 }
 
-}  // namespace
-
-std::uint32_t CoreState::cap_of(const KernelRecord& kernel, const LaunchFacts& facts) {
-  if (!known.active.shape || kernel.communication) { return 0; }
-  if (kernel.cap != 0) { return kernel.cap; }
-  const Stream* stream = rules.footprint_count == 0 ? nullptr : known.order.find_stream(facts.stream);
-  if (stream == nullptr) { return 0; }
-  const DeviceNames names = names_on(*stream);
-  const auto rules_end = rules.footprints.begin() + static_cast<std::ptrdiff_t>(rules.footprint_count);
-  const auto rule = std::find_if(rules.footprints.begin(), rules_end, [&](const FootprintRule& each) {
-    return each.threads == facts.block.count() && each.registers == kernel.registers &&
-           each.static_shared == kernel.static_shared && each.dynamic_shared == facts.dynamic_shared &&
-           each.cluster == cluster_of(kernel, facts) && (each.on & names) != 0;
-  });
-  return rule == rules_end ? 0 : rule->blocks_per_sm;
+void decide_compute(Launch& launch) {
+  Knowledge& known = launch.state.known;
+  const auto device = static_cast<std::size_t>(launch.stream.info.device);
+  known.compute_until[device] = std::max(known.compute_until[device], launch.expected.end);
+  const Span span = span_of(launch);
+  Beside beside = known.order.beside(launch.stream, launch.order, span);
+  if (beside.any()) {
+    decide_in_window(launch, span, beside);
+  } else {
+    known.totals.in_order_only += beside.any_unordered() ? 1 : 0;
+  }
+  decide_passing(launch, beside);
 }
+
+}  // namespace
 
 Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index, Hold& hold) {
   Decision decision;
@@ -327,7 +315,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
     decide_compute(launch);
   }
   if (acts(launch)) { known.trial.on_acted(); }
-  if (launch.passes && is_settled(launch)) { let_pass(facts, kernel_index, kind); }
+  if (launch.passes && is_settled(launch)) { let_pass(facts, kernel_index, kind, launch.in_window); }
   if (may_time(launch)) { decision.time_it = kind->timing_pending = true; }
   ++kind->launches;
   known.order.close(*stream, order);
@@ -352,7 +340,7 @@ Decision Core::on_launch(const LaunchFacts& facts) {
   if (facts.records_event) { known.order.distrust_events(); }
   if (known.kernels[kernel].communication) { state.see_collective(); }
   if (state.dormant()) {
-    state.let_pass(facts, kernel, nullptr);
+    state.let_pass(facts, kernel, nullptr, false);
     Decision decision;
     decision.dynamic_shared = facts.dynamic_shared;
     return decision;
@@ -381,6 +369,7 @@ void Core::on_launched(Ticket ticket, LaunchOutcome outcome) {
     ++known.totals.relaunched;
     const bool first_suspect = fields.collective && fields.gate && fields.priority && !kernel.event_refused;
     (first_suspect ? kernel.event_refused : kernel.passed_through) = true;
+    state_->passing.forget_shapes();
   }
   if (outcome != LaunchOutcome::ok) { return; }
   for (AppliedCounts* counts : {&known.totals.applied, &kernel.applied}) {

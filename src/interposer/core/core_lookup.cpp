@@ -93,4 +93,19 @@ void CoreState::meet_residency(const LaunchFacts& facts, std::uint64_t kind_key,
   }
 }
 
+std::uint32_t CoreState::cap_of(const KernelRecord& kernel, const LaunchFacts& facts) {
+  if (!known.active.shape || kernel.communication) { return 0; }
+  if (kernel.cap != 0) { return kernel.cap; }
+  const Stream* stream = rules.footprint_count == 0 ? nullptr : known.order.find_stream(facts.stream);
+  if (stream == nullptr) { return 0; }
+  const DeviceNames names = names_on(*stream);
+  const auto rules_end = rules.footprints.begin() + static_cast<std::ptrdiff_t>(rules.footprint_count);
+  const auto rule = std::find_if(rules.footprints.begin(), rules_end, [&](const FootprintRule& each) {
+    return each.threads == facts.block.count() && each.registers == kernel.registers &&
+           each.static_shared == kernel.static_shared && each.dynamic_shared == facts.dynamic_shared &&
+           each.cluster == kernel.cluster_of(facts) && (each.on & names) != 0;
+  });
+  return rule == rules_end ? 0 : rule->blocks_per_sm;
+}
+
 }  // namespace elbowroom::interposer

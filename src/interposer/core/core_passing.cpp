@@ -2,7 +2,7 @@
 
 #include "interposer/core/core_state.hpp"
 
-// Launches that nothing is decided about: what is left to be done for them, at rest and outside windows.
+// Launches that nothing is decided about: what is left to be done for them, at rest and by the short way.
 
 namespace elbowroom::interposer {
 
@@ -25,16 +25,17 @@ void CoreState::pass_at_rest(const LaunchFacts& facts, std::uint16_t kernel_inde
 }
 
 // What NCCL launches for a call of the program is of a kind of its own.
-void CoreState::let_pass(const LaunchFacts& facts, std::uint16_t kernel_index, const LaunchKind* kind) {
+void CoreState::let_pass(const LaunchFacts& facts, std::uint16_t kernel_index, const LaunchKind* kind, bool in_window) {
   const bool of_call = facts.note.bytes != 0 || facts.note.communicator != 0;
   if (facts.thread == nullptr || platform.host_time == nullptr || kernel_index == 0 || of_call) { return; }
   passing.begin(platform.host_time);
   const std::uint64_t round = passing.round();
   const LaunchShape shape{facts.function, facts.grid, facts.block, facts.dynamic_shared, facts.cluster};
-  const PassedKind passed{kind == nullptr ? 0 : known.kinds.position(kind), kind != nullptr, kernel_index};
+  const bool anywhere = may_pass_anywhere(known.kernels[kernel_index]);
+  const PassedKind passed{kind == nullptr ? 0 : known.kinds.position(kind), kind != nullptr, anywhere, kernel_index};
   passing.shapes().remember(shape.print(PassingShapes::era(round)), passed.pack(), kind == nullptr ? 0 : kind->samples.expected(),
                             [&](const PassedKind& what, std::uint64_t launches) { count_passed(what, launches); });
-  facts.thread->tell(round, facts.stream);
+  facts.thread->tell(round, facts.stream, in_window);
 }
 
 void CoreState::count_passed(const PassedKind& what, std::uint64_t launches) {
@@ -42,12 +43,22 @@ void CoreState::count_passed(const PassedKind& what, std::uint64_t launches) {
   if (what.has_kind) { known.kinds.at(what.kind).launches += launches; }
 }
 
+void Knowledge::count_window(KernelRecord& kernel, Beside& beside) {
+  ++totals.in_window;
+  ++kernel.in_window;
+  for (int i = 0; i < kMostQuestions; ++i) {
+    const Collective* collective = order.collectives().find(beside.next());
+    if (collective == nullptr) { return; }
+    kinds.at(collective->shape).has_company = true;
+  }
+}
+
 void CoreState::count_all_passed() {
   passing.shapes().tell_counts([&](const PassedKind& what, std::uint64_t launches) { count_passed(what, launches); });
 }
 
-// As decide does for a launch that no collective can meet. Launches that follow each other on a stream are one operation of it, as
-// nothing comes between them.
+// As decide does for a launch about which nothing is decided. Launches that follow each other on a stream are one operation of it,
+// as nothing comes between them.
 class CoreState::Followed {
  public:
   explicit Followed(CoreState& state) : state_(state) {}
@@ -69,7 +80,7 @@ class CoreState::Followed {
     const Interval expected = order_->clock.enqueue(host_time_ns, duration);
     std::uint64_t& until = all.compute_until[static_cast<std::size_t>(stream_->info.device)];
     until = std::max(until, expected.end);
-    all.totals.in_order_only += unordered_ ? 1 : 0;
+    if (unordered_) { meet_collectives(what, expected); }
   }
 
  private:
@@ -81,6 +92,17 @@ class CoreState::Followed {
     if (stream_ == nullptr || state_.known.order.active_capture(*stream_) != 0) { return; }
     order_ = &state_.known.order.open(*stream_);
     unordered_ = state_.known.order.beside(*stream_, *order_, {}).any_unordered();
+  }
+  void meet_collectives(const PassedKind& what, const Interval& expected) {
+    Knowledge& all = state_.known;
+    const bool known_end = all.kinds.at(what.kind).samples.known();
+    const Span span = known_end ? Span{expected.start, expected.end} : Span{expected.start};
+    Beside beside = all.order.beside(*stream_, *order_, span);
+    if (beside.any()) {
+      all.count_window(all.kernels[what.kernel], beside);
+    } else {
+      all.totals.in_order_only += beside.any_unordered() ? 1 : 0;
+    }
   }
   void leave() {
     if (order_ != nullptr) { state_.known.order.close(*stream_, *order_); }

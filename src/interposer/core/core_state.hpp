@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -56,6 +57,9 @@ struct alignas(kCacheLine) KernelRecord {
   AppliedCounts applied;
   std::array<std::uint32_t, kRefusals> refused{};
   std::array<char, 192> name;  ///< the beginning of it
+
+  /// Blocks per cluster of a launch.
+  [[nodiscard]] std::uint32_t cluster_of(const LaunchFacts& facts) const { return std::max(facts.cluster, required_cluster); }
 };
 
 /// One kernel with one grid, block and size of data: what duration is learned for.
@@ -103,6 +107,8 @@ Ticket pack(const TicketFields& fields);
 TicketFields unpack(Ticket ticket);
 
 /// Everything that was learned; a forked child starts with an empty one. First what every launch touches.
+inline constexpr int kMostQuestions = 4;  ///< bounds the cost of a launch beside collectives by the hundred
+
 struct Knowledge {
   std::uint32_t modules = 1;  ///< generation
   TimingAllowance timing_allowance;
@@ -137,6 +143,8 @@ struct Knowledge {
   unsigned announced = 0;                             ///< threads about to tell what no rest may sleep through
   std::array<std::uint16_t, kMaxKernels> report_order{};
 
+  /// A launch beside these collectives: it is counted, and they have company.
+  void count_window(KernelRecord& kernel, Beside& beside);
   /// Null where it has none, or none any more.
   [[nodiscard]] Collective* collective_of(const TicketFields& ticket) {
     const bool known_by = ticket.collective && ticket.era == (order.era() & kEraMask);
@@ -214,6 +222,7 @@ struct CoreState {
   SmTarget sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
   /// Of the controls.
   [[nodiscard]] unsigned arm_in_force() const;
+  void put_in_force();
   /// Whether the times of steps are awaited, by what is compared here.
   [[nodiscard]] bool times_steps() const {
     const bool tries = known.ranks.chooses() && known.trial.state() == AbTrial::State::trying;
@@ -224,9 +233,13 @@ struct CoreState {
   /// The number of the step that begins with this collective; 0: none does. May begin or end a rest: what was known of the
   /// program's order is gone after that, pointers into it included.
   std::uint64_t note_collective(std::uint64_t signature, std::uint64_t host_time_ns);
+  /// Whether no control but the gate could ever act on the kernel.
+  [[nodiscard]] bool may_pass_anywhere(const KernelRecord& kernel) const {
+    return kernel.cap == 0 && rules.footprint_count == 0 && !kernel.passed_through;
+  }
   /// The next launch of the shape on the stream may take the short way, from the thread that launches now; `kind` is null where
-  /// none is known.
-  void let_pass(const LaunchFacts& facts, std::uint16_t kernel, const LaunchKind* kind);
+  /// none is known. `in_window`: it may be beside a collective then.
+  void let_pass(const LaunchFacts& facts, std::uint16_t kernel, const LaunchKind* kind, bool in_window);
   /// What threads have launched by the short way takes its place in the program's order.
   void catch_up() {
     if (passing.any_unread()) { read_passed(); }

@@ -96,10 +96,17 @@ std::uint64_t CoreState::note_collective(std::uint64_t signature, std::uint64_t 
       break;
   }
   if (known.steps.locked() && !was_locked) { find_step(); }
-  known.active = controls(rules, arm_in_force());
+  put_in_force();
   begin_or_end_rest(begun);
   // Whoever follows compares nothing.
   return begun && known.ranks.chooses() ? known.step : 0;
+}
+
+// What launches inside windows may pass depends on it.
+void CoreState::put_in_force() {
+  const Controls now = controls(rules, arm_in_force());
+  if (now != known.active) { passing.close(); }
+  known.active = now;
 }
 
 void Core::on_step_time(std::uint64_t step, std::uint64_t nanoseconds) {
@@ -107,7 +114,7 @@ void Core::on_step_time(std::uint64_t step, std::uint64_t nanoseconds) {
   Knowledge& known = state_->known;
   known.trial.on_step_time(step, nanoseconds);
   known.budgets.on_step_time(step, nanoseconds);
-  known.active = controls(state_->rules, state_->arm_in_force());
+  state_->put_in_force();
 }
 
 void Core::on_step_lost(std::uint64_t step) {
@@ -115,7 +122,7 @@ void Core::on_step_lost(std::uint64_t step) {
   Knowledge& known = state_->known;
   known.trial.on_step_lost(step);
   known.budgets.on_step_lost(step);
-  known.active = controls(state_->rules, state_->arm_in_force());
+  state_->put_in_force();
 }
 
 bool Core::leaves_alone(FunctionId function) { return state_->rest.covers(function); }

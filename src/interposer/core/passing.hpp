@@ -10,9 +10,10 @@
 #include "interposer/core/core.hpp"
 #include "interposer/core/table.hpp"
 
-/// The short way of a launch outside windows. No decision is to be made about it, but later ones depend on when it is expected to
-/// end. So its thread writes down that it was made and goes on to the driver. Whoever takes the core's lock next reads what all
-/// threads have written, before anything else: nothing is decided without it.
+/// The short way of a launch about which nothing is to be decided. It is outside windows, or its stream waits for all that it could
+/// be made to wait for. Later decisions depend on when it is expected to end. So its thread writes down that it was made and goes
+/// on to the driver. Whoever takes the core's lock next reads what all threads have written, before anything else: nothing is
+/// decided without it.
 namespace elbowroom::interposer {
 
 /// A launch, as far as its kind and its footprint depend on it.
@@ -34,13 +35,15 @@ struct LaunchShape {
 struct PassedKind {
   std::size_t kind = 0;
   bool has_kind = false;  ///< none is known where no collective was launched yet
+  bool anywhere = false;  ///< also inside windows: no control but the gate could ever act on it
   std::uint16_t kernel = 0;
 
+  static constexpr std::uint64_t kAnywhere = 4;  ///< the bit of `anywhere`
   [[nodiscard]] constexpr std::uint64_t pack() const {
-    return std::uint64_t{kernel} << 32U | std::uint64_t{kind} << 2U | (has_kind ? 2U : 0U) | 1U;
+    return std::uint64_t{kernel} << 32U | std::uint64_t{kind} << 3U | (anywhere ? kAnywhere : 0U) | (has_kind ? 2U : 0U) | 1U;
   }
   static constexpr PassedKind unpack(std::uint64_t word) {
-    return {word >> 2U & 0x3fff'ffffU, (word & 2U) != 0, static_cast<std::uint16_t>(word >> 32U)};
+    return {word >> 3U & 0x1fff'ffffU, (word & 2U) != 0, (word & kAnywhere) != 0, static_cast<std::uint16_t>(word >> 32U)};
   }
 };
 
@@ -52,7 +55,7 @@ struct PassedLaunch {
   std::uint64_t word = 0;  ///< PassedKind
 };
 
-/// Shapes whose launches need nobody's attention outside windows, how long each lasts, and how many were made. Written with the
+/// Shapes whose launches need nobody's attention for a time, how long each lasts, and how many were made. Written with the
 /// core's lock held; every thread may `find`.
 class PassingShapes {
  public:
@@ -141,7 +144,10 @@ class alignas(kCacheLine) PassingThread {
   [[gnu::always_inline]] bool take(const PassGate& gate, const LaunchShape& shape, StreamId stream, std::uint64_t ticks) {
     const std::uint64_t print = shape.print(PassingShapes::era(round_));
     const std::uint64_t word = gate.shapes.load(std::memory_order_relaxed)->find(print);
-    if (word == 0 || busy_ != 0 || (stream != streams_[0] && stream != streams_[1] && stream != streams_[2])) { return false; }
+    if (word == 0 || (word & needed_) != needed_ || busy_ != 0 ||
+        (stream != streams_[0] && stream != streams_[1] && stream != streams_[2])) {
+      return false;
+    }
     busy_ = 1;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     const bool room = room_ != 0 || find_room();
@@ -154,13 +160,16 @@ class alignas(kCacheLine) PassingThread {
     busy_ = 0;
     return room;
   }
-  /// With the core's lock held: nothing needs what the thread launches on the stream, for as long as the round lasts.
-  void tell(std::uint64_t round, StreamId stream) {
+  /// With the core's lock held: nothing needs what the thread launches on the stream, for as long as the round lasts. `in_window`:
+  /// only what may pass anywhere.
+  void tell(std::uint64_t round, StreamId stream, bool in_window) {
     if (launches_ == nullptr) { return; }
     if (round_ != round) {
       forget_told();
       streams_.fill(0);
+      needed_ = 0;
     }
+    if (in_window) { needed_ = PassedKind::kAnywhere; }
     if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end()) { streams_[next_++ % streams_.size()] = stream; }
     std::atomic_signal_fence(std::memory_order_seq_cst);
     round_ = round;
@@ -180,6 +189,7 @@ class alignas(kCacheLine) PassingThread {
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
   std::uint64_t round_ = kNone;
+  std::uint64_t needed_ = 0;  ///< bits of the word of a shape
   std::array<StreamId, 3> streams_{};
   PassedLaunches* launches_ = nullptr;
   std::uint32_t end_ = 0;   ///< as in `launches_`

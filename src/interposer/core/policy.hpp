@@ -14,6 +14,7 @@ struct Controls {
   bool shape = false;
   bool sm_target = false;
   [[nodiscard]] constexpr bool any() const { return priority || gate || shape || sm_target; }
+  constexpr bool operator==(const Controls&) const = default;
 };
 
 /// A collective expected to end sooner is not waited for: a launch costs a tenth of that.
