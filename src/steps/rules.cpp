@@ -196,6 +196,20 @@ Status check_pipeline(const TransformerStep& request) {
                                 the_next(next_multiple(parallel.micro, parallel.pp), most_micro(request))));
 }
 
+/// Whether micro-batches may advance in pairs.
+Status check_two_batch(const TransformerStep& request) {
+  const Parallelism& parallel = request.parallel;
+  if (!parallel.two_batch) return {};
+  if (parallel.pp > 1) return bad_option("pp", parallel.pp, "1 with --two-batch (it orders the operations of one stage)");
+  if (parallel.fsdp > 1) return bad_option("fsdp", parallel.fsdp, "1 with --two-batch (a pair would gather each layer twice)");
+  if (parallel.tp == 1 && parallel.ep == 1) {
+    return invalid_input("--two-batch: given with --tp 1 and --ep 1, expected one above 1 (no layer waits for communication)");
+  }
+  if (parallel.micro % 2 == 0) return {};
+  return bad_option("micro", parallel.micro,
+                    fmt::format("a multiple of 2 (--two-batch){}", the_next(parallel.micro + 1, most_micro(request))));
+}
+
 Status check_experts(const TransformerStep& request) {
   const Decoder& decoder = request.decoder;
   const Parallelism& parallel = request.parallel;
@@ -277,12 +291,11 @@ Status check_length(std::size_t operations) {
 Status check(const TransformerStep& request) {
   if (Status ranges = check_ranges(request); !ranges) return ranges;
   if (Status ranks = check_ranks(request.parallel); !ranks) return ranks;
-  for (Status (*rule)(const TransformerStep&) : {check_experts, check_sharing, check_compression}) {
+  for (Status (*rule)(const TransformerStep&) :
+       {check_experts, check_sharing, check_compression, check_pipeline, check_two_batch, check_least_length, check_sizes}) {
     if (Status kept = rule(request); !kept) return kept;
   }
-  if (Status pipeline = check_pipeline(request); !pipeline) return pipeline;
-  if (Status length = check_least_length(request); !length) return length;
-  return check_sizes(request);
+  return {};
 }
 
 }  // namespace elbowroom::steps

@@ -49,6 +49,8 @@ class StepWriter {
   /// `operation` also waits for what `before` did in the repeat before.
   void wait_for_previous(int operation, int before) { operation_at(operation).after.push_back({before, true}); }
 
+  [[nodiscard]] int operations() const { return static_cast<int>(step_.operations.size()); }
+
   /// With one kind of communicator the usual lane is enough.
   Step finished();
 

@@ -13,6 +13,7 @@
 #include "steps/layer.hpp"
 #include "steps/pipeline.hpp"
 #include "steps/rules.hpp"
+#include "steps/two_batch.hpp"
 
 namespace elbowroom {
 namespace {
@@ -42,10 +43,12 @@ class Composer {
   }
 
   Step made() {
+    std::vector<int> ends;  // of micro-batches, where one comes behind the other
     for (const PipelineItem& item : pipeline_order(request_.parallel)) {
       const Ends made = item.backward ? backward(item) : forward(item);
       writer_.at(item.stage, prefix_of(item));
       pipeline_.send_on(item, made);
+      if (item.backward) ends.push_back(writer_.operations());
     }
     add_tied();
     std::vector<Updated> updated = sharded_.finished();
@@ -53,7 +56,9 @@ class Composer {
       for (Updated& one : replicas.finished()) updated.push_back(std::move(one));
     }
     if (request_.optimizer) update(updated);
-    return writer_.finished();
+    Step step = writer_.finished();
+    if (request_.parallel.two_batch) step = side_by_side(step, ends);
+    return step;
   }
 
  private:

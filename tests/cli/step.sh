@@ -19,6 +19,13 @@ document ep --ep 2 --experts 2 --experts-per-token 1 --imbalance 1.5 --without-o
 expect 0 step transformer --preset llama-3-70b --tokens 8192 --fsdp 8 --tp 8 --sequence-parallel
 expect 0 step transformer --layers 4 --hidden 128 --ffn 256 --tokens 64 --dp 2 --pp 2 --micro 2 --schedule interleaved --bucket 1
 
+# Two micro-batches side by side: the second one's first kernel stands behind the first one's dispatch.
+pairs=("${small[@]}" --experts 2 --experts-per-token 1 --ep 2 --two-batch)
+expect 0 step transformer "${pairs[@]}" --micro 2 --json -
+grep -oE '"name": "m[01]\.l0\.[^"]*"' "$out" | grep -A 1 -m 1 dispatch | grep -q 'm1.l0.norm1' || fail 'does not change sides'
+expect 2 step transformer "${pairs[@]}"
+complains '--micro: 1, expected a multiple of 2 (--two-batch); the next is 2'
+
 # 8,030,261,248 parameters: 2 bytes each in buckets, 4 all-reduces in each of 32 layers and three besides.
 expect 0 step transformer --preset llama-3-8b --tokens 8192 --dp 2 --tp 4
 says '# llama-3-8b: 8,030,261,248 parameters; dp=2 tp=4: 8 ranks; 8,192 tokens of each replica'

@@ -174,6 +174,7 @@ void add_parallel_options(CLI::App& command, StepArguments& arguments) {
   command.add_flag("--sequence-parallel", parallel.sequence_parallel, "Ranks along tp share tokens where they share no matrix");
   command.add_option("--pp", parallel.pp, "Stages of a pipeline")->capture_default_str();
   command.add_option("--micro", parallel.micro, "Micro-batches")->capture_default_str();
+  command.add_flag("--two-batch", parallel.two_batch, "Micro-batches in pairs: one computes while the other communicates");
   command.add_option("--schedule", arguments.schedule, "Of the pipeline: 1f1b or interleaved")
       ->check(CLI::IsMember({"1f1b", "interleaved"}))
       ->capture_default_str();

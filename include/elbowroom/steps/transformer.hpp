@@ -20,7 +20,8 @@ struct Parallelism {
   int pp = 1;    ///< stages
   int ep = 1;    ///< ranks with experts and tokens of their own
   bool sequence_parallel = false;
-  int micro = 1;  ///< micro-batches
+  int micro = 1;           ///< micro-batches
+  bool two_batch = false;  ///< they advance in pairs side by side: one computes while the other communicates
   PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
   int chunks = 2;  ///< of layers on each stage, where interleaved
 

@@ -33,6 +33,9 @@ TransformerStep any_odd_request() {
     parallel.ep = *rc::gen::element(1, 2, 3);
   }
   if (parallel.tp > 1) parallel.sequence_parallel = *rc::gen::arbitrary<bool>();
+  if (parallel.pp == 1 && parallel.fsdp == 1 && (parallel.tp > 1 || parallel.ep > 1)) {
+    parallel.two_batch = *rc::gen::arbitrary<bool>();
+  }
   if (parallel.pp > 1 && *rc::gen::arbitrary<bool>()) parallel.schedule = PipelineSchedule::interleaved;
   request.bucket = *rc::gen::element(Bytes(1), kibibytes(64));
   return request;

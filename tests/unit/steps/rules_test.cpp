@@ -73,6 +73,21 @@ TEST(StepRules, RefuseWhatMakesNoSense) {
             "--untied");
 }
 
+TEST(StepRules, RefusePairsOfMicroBatchesThatCannotAdvanceSideBySide) {
+  const auto pairs = [](const std::function<void(Request&)>& change) {
+    return refusal([&](Request& r) { r.parallel.two_batch = true, r.parallel.tp = 2, r.parallel.micro = 2, change(r); });
+  };
+  EXPECT_EQ(pairs([](Request&) {}), "");
+  EXPECT_EQ(pairs([](Request& r) { r.parallel.micro = 1; }), "--micro: 1, expected a multiple of 2 (--two-batch); the next is 2");
+  EXPECT_EQ(pairs([](Request& r) { r.parallel.micro = 3; }), "--micro: 3, expected a multiple of 2 (--two-batch); the next is 4");
+  EXPECT_EQ(pairs([](Request& r) { r.parallel.pp = 2; }),
+            "--pp: 2, expected 1 with --two-batch (it orders the operations of one stage)");
+  EXPECT_EQ(pairs([](Request& r) { r.parallel.fsdp = 2; }),
+            "--fsdp: 2, expected 1 with --two-batch (a pair would gather each layer twice)");
+  EXPECT_EQ(pairs([](Request& r) { r.parallel.tp = 1; }),
+            "--two-batch: given with --tp 1 and --ep 1, expected one above 1 (no layer waits for communication)");
+}
+
 TEST(StepRules, RefuseCompressionWithoutASum) {
   EXPECT_EQ(refusal([](Request& r) { r.compression.kind = Kind::fp8, r.parallel.dp = 1, r.parallel.tp = 2; }),
             "--compress: no ranks add gradients, expected --dp, --fsdp or --ep above 1");

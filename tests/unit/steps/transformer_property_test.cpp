@@ -29,6 +29,10 @@ TransformerStep any_request() {
   if (parallel.pp > 1 && parallel.micro > 1) {
     parallel.schedule = *rc::gen::element(PipelineSchedule::one_forward_one_backward, PipelineSchedule::interleaved);
   }
+  const bool waits_in_layers = parallel.tp > 1 || parallel.ep > 1;
+  if (waits_in_layers && parallel.pp == 1 && parallel.fsdp == 1 && parallel.micro > 1) {
+    parallel.two_batch = *rc::gen::arbitrary<bool>();
+  }
   request.optimizer = *rc::gen::arbitrary<bool>();
   request.bucket = *rc::gen::element(Bytes(1), kibibytes(64), mebibytes(25));
   using Ways = GradientCompression::Kind;
