@@ -24,6 +24,14 @@ from pathlib import Path
 # Two layers of 4096 columns: some tens of milliseconds on two GPUs, and every kind of operation that a longer step has.
 SHAPE = ["--layers", "2", "--hidden", "4096", "--ffn", "11008", "--tokens", "4096", "--repeats", "2"]
 EXPERTS = ["--layers", "2", "--hidden", "2048", "--ffn", "8192", "--experts", "4", "--tokens", "4096", "--repeats", "2"]
+
+
+def in_pairs(shape: list[str]) -> list[str]:
+    """Two micro-batches side by side, each of as many tokens as the step has without them."""
+    at = shape.index("--tokens") + 1
+    return [*shape[:at], str(2 * int(shape[at])), *shape[at + 1:], "--micro", "2", "--two-batch"]
+
+
 STEPS = {
     2: {
         "dp": [*SHAPE, "--dp", "2"],
@@ -38,6 +46,9 @@ STEPS = {
         "pp": [*SHAPE, "--pp", "2", "--micro", "4"],
         "ep": [*EXPERTS, "--ep", "2"],
         "ep-uneven": [*EXPERTS, "--ep", "2", "--imbalance", "1.5"],
+        "ep-two-batch": [*in_pairs(EXPERTS), "--ep", "2"],
+        "ep-uneven-two-batch": [*in_pairs(EXPERTS), "--ep", "2", "--imbalance", "1.5"],
+        "tp-two-batch": [*in_pairs(SHAPE), "--tp", "2"],
     },
     4: {
         "dp4": [*SHAPE, "--dp", "4"],
