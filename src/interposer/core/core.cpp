@@ -260,30 +260,13 @@ GraphFacts Core::on_capture_end(StreamId stream) {
 
 bool Core::capturing() const { return state_->captures.load(std::memory_order_relaxed) != 0; }
 
-namespace {
-
-// Of the thread that forks: whether it took the lock for it.
-thread_local constinit bool locked_for_fork = false;
-
-}  // namespace
-
-void Core::before_fork() { locked_for_fork = state_->mutex.lock_if_possible(); }
-
-void Core::after_fork_in_parent() {
-  if (locked_for_fork) { state_->mutex.unlock(); }
-}
-
 void Core::after_fork_in_child() {
   // Forgetting the rest costs a millisecond that a child which only calls exec should not pay.
   state_->forked = true;
   state_->rest.reset();
   state_->passing.forget_unread();
   state_->passing.close();
-  if (locked_for_fork) {
-    state_->mutex.unlock();
-  } else {
-    new (&state_->mutex) OwnMutex();  // its holder is a thread that is not here, or was interrupted and unlocks what is free
-  }
+  new (&state_->mutex) OwnMutex();  // its holder is a thread that is not here, or was interrupted and unlocks what is free
 }
 
 }  // namespace elbowroom::interposer

@@ -367,10 +367,8 @@ class Core {
   /// What `on_library_gemm` would say, for a question that launches nothing. Asks the driver about no stream: this one may be gone.
   SmTarget expected_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns);
 
-  // --- fork: pthread_atfork's three moments. The child starts with nothing known, its own report and the same rules. A handler
-  // that interrupted another call of this thread may fork as well ---
-  void before_fork();
-  void after_fork_in_parent();
+  // --- fork: the child starts with nothing known, its own report and the same rules. Other threads of the parent may hold the lock
+  // meanwhile. A handler that interrupted another call of this thread may fork as well ---
   void after_fork_in_child();
 
   /// Launches that were left alone.

@@ -92,15 +92,6 @@ void at_exit() {
   }
 }
 
-template <Driver D>
-void before_fork() {
-  if (Interposer<D>* state = Made<D>::interposer.load()) { state->core->before_fork(); }
-}
-template <Driver D>
-void after_fork_in_parent() {
-  if (Interposer<D>* state = Made<D>::interposer.load()) { state->core->after_fork_in_parent(); }
-}
-
 // Most children call exec, or no driver at all: they pay for nothing more.
 template <Driver D>
 void after_fork_in_child() {
@@ -168,7 +159,8 @@ void make() {
   Made<D>::interposer.store(new (memory) Interposer<D>(*calls, rules, std::move(core)), std::memory_order_release);
   process::resolve_driver();
   process::tell_of_ends(&at_thread_end<D>);
-  pthread_atfork(&before_fork<D>, &after_fork_in_parent<D>, &after_fork_in_child<D>);
+  // No lock is held over a fork. Handlers of the program take its own then, which another thread may hold while it launches.
+  pthread_atfork(nullptr, nullptr, &after_fork_in_child<D>);
   std::atexit(&at_exit<D>);
 }
 

@@ -2,9 +2,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <thread>
+
 #include "hook_cases.hpp"
 
-// What a child costs that its parent forked while it used the driver.
+// What a child costs that its parent forked while it used the driver, and what the fork may wait for.
 
 namespace {
 
@@ -46,7 +49,34 @@ void using_child() {
   EXPECT(waitpid(child, &status, 0) == child && status == 0 && lanes.product_waits(lanes.compute));
 }
 
-constexpr Case kCases[] = {{"idle_child", idle_child}, {"using_child", using_child}};
+// As a library does that guards its launches with a lock and takes that before a fork: it waits for a thread that launches.
+std::atomic<bool> forking{false};
+std::atomic<bool> launched{false};
+
+void guarded_fork() {
+  EXPECT(pthread_atfork(
+             [] {
+               forking = true;
+               while (!launched) { usleep(100); }
+             },
+             nullptr, nullptr) == 0);
+  alarm(20);
+  const Lanes lanes;
+  lanes.collective(lanes.comm);
+  std::thread other([&] {
+    use_device(0);
+    while (!forking) { usleep(100); }
+    lanes.collective(lanes.comm);
+    launched = true;
+  });
+  const pid_t child = fork();
+  if (child == 0) { _exit(use_device(0) != nullptr && lanes.waits_for(lanes.comm) ? 0 : 1); }
+  int status = 1;
+  EXPECT(waitpid(child, &status, 0) == child && status == 0);
+  other.join();
+}
+
+constexpr Case kCases[] = {{"idle_child", idle_child}, {"using_child", using_child}, {"guarded_fork", guarded_fork}};
 
 }  // namespace
 

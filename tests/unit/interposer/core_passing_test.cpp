@@ -175,10 +175,7 @@ TEST_F(PassingProgram, EndsWithWhateverChangesWhatWasTold) {
   expect_end("a capture", [](Core& core) { core.on_capture_begin(kOtherComputeStream); });
   EXPECT_FALSE(process.compute()) << "while anything is being captured";
   process.core->on_capture_end(kOtherComputeStream);
-  expect_end("a fork", [](Core& core) {
-    core.before_fork();
-    core.after_fork_in_child();
-  });
+  expect_end("a fork", [](Core& core) { core.after_fork_in_child(); });
 }
 
 TEST_F(PassingProgram, IsNotForWhatACallOfNcclLaunches) {
@@ -203,7 +200,6 @@ TEST_F(PassingProgram, StopsWhereNobodyReads) {
 
 TEST_F(PassingProgram, ForgetsInAChildWhatTheParentLaunched) {
   EXPECT_TRUE(process.compute());
-  process.core->before_fork();
   process.core->after_fork_in_child();
   EXPECT_NE(process.report().find(R"("total":0,)"), std::string::npos) << process.report();
 }

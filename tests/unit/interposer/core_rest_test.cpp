@@ -155,7 +155,6 @@ TEST(CoreRest, IsNotInheritedByAForkedChild) {
   program.run(kUntilSettled);
   program.run(1);
   ASSERT_TRUE(program.rests());
-  program.core->before_fork();
   program.core->after_fork_in_child();
   EXPECT_FALSE(program.rests());
   EXPECT_EQ(program.core->launches_at_rest(), 0U);

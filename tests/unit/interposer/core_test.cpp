@@ -315,10 +315,7 @@ TEST(Core, AsksAgainAfterAContextWasDestroyed) {
 TEST(Core, AForkedChildStartsAnew) {
   Program program(rules_of(Policy::gate));
   program.launch(kAllReduce, kCommStream);
-  program.core->before_fork();
-  program.core->after_fork_in_parent();
   EXPECT_TRUE(program.launch(kGemm, kComputeStream).in_window);
-  program.core->before_fork();
   program.core->after_fork_in_child();
   EXPECT_NE(program.report().find(R"("launches":{"total":0)"), std::string::npos);
   EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window);

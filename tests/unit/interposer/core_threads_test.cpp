@@ -94,19 +94,5 @@ TEST(CoreThreads, LaunchWhileARestBeginsAndEnds) {
       << launches << " in " << report;
 }
 
-TEST(CoreThreads, AForkWaitsForTheLock) {
-  Program program(rules_of(Policy::gate));
-  std::atomic<bool> stop = false;
-  std::thread other([&] {
-    while (!stop) { program.core->on_launch(program.facts(kAllReduce, kCommStream)); }
-  });
-  for (int i = 0; i < 100; ++i) {
-    program.core->before_fork();
-    program.core->after_fork_in_parent();
-  }
-  stop = true;
-  other.join();
-}
-
 }  // namespace
 }  // namespace elbowroom::interposer
