@@ -115,5 +115,17 @@ LD_PRELOAD=$ELBOWROOM_INTERPOSER true
 [ -z "$(ls "$work")" ] || fail "a process without driver left a report"
 ELBOWROOM_RUN_REPORT_DIR=$work/absent LD_PRELOAD=$ELBOWROOM_INTERPOSER "$ELBOWROOM_PROGRAM" launch_some 2>"$work/said" || fail "exit code $?"
 grep -q "report cannot be written" "$work/said" || fail "no word about the folder that is absent"
+# A report that does not fit in a file ends nobody and is not left in pieces, whether the program heeds the signal of its limit or not.
+for handler in DEFAULT IGN; do
+  rm -f "$work"/* "$work"/.*.part
+  (
+    [ "$handler" = DEFAULT ] || trap '' XFSZ
+    ulimit -f 1
+    LD_PRELOAD=$ELBOWROOM_INTERPOSER "$ELBOWROOM_PROGRAM" launch_some 2>&1 | cat >"$copies/said"
+    exit "${PIPESTATUS[0]}"
+  ) || fail "a file limit, $handler: exit code $?"
+  [ -z "$(ls -A "$work")" ] || fail "a file limit, $handler: pieces of a report: $(ls -A "$work")"
+  grep -q "report cannot be written" "$copies/said" || fail "a file limit, $handler: no word about it"
+done
 ELBOWROOM_RUN_POLICY=nonsense LD_PRELOAD=$ELBOWROOM_INTERPOSER "$ELBOWROOM_PROGRAM" launch_some 2>"$work/said" || fail "exit code $?"
 grep -q "nonsense" "$work/said" || fail "no word about a policy that does not exist"

@@ -15,6 +15,8 @@
 #include <optional>
 #include <string_view>
 
+#include "interposer/process/pages.hpp"
+
 namespace elbowroom::interposer::nccl {
 
 struct AgreementSegment::Shared {
@@ -123,6 +125,7 @@ AgreementSegment::Attempt AgreementSegment::join_existing(std::uint64_t communic
 
 // Whole before it has its name: nobody meets one that is being made. Without a name it is gone with whoever dies while making it.
 AgreementSegment::Attempt AgreementSegment::make(std::uint64_t communicator, std::uint32_t ranks) {
+  if (!process::may_write(sizeof(Shared))) { return Attempt::failed; }
   const File file(::open(kFolder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!file.opened() || fchmod(file.get(), 0600) != 0 || posix_fallocate(file.get(), 0, sizeof(Shared)) != 0) {
     return Attempt::failed;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +17,11 @@ Pages::Pages(std::size_t bytes)
 
 Pages::~Pages() {
   if (memory_ != nullptr) { munmap(memory_, bytes_); }
+}
+
+bool may_write(std::size_t bytes) {
+  rlimit most{};
+  return getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur == RLIM_INFINITY || bytes <= most.rlim_cur;
 }
 
 ReadFile::ReadFile(const char* path) : file_(open(path, O_RDONLY | O_CLOEXEC)) {}

@@ -23,6 +23,9 @@ class Pages {
   void* memory_;
 };
 
+/// Whether the process may write a file of so many bytes: one beyond its limit would end it by a signal.
+bool may_write(std::size_t bytes);
+
 /// An open file that is read as a whole, for a scope.
 class ReadFile {
  public:

@@ -11,6 +11,7 @@
 
 #include "interposer/process/elf_symbols.hpp"
 #include "interposer/process/hook_table.hpp"
+#include "interposer/process/pages.hpp"
 #include "interposer/process/process.hpp"
 #include "interposer/process/symbol_routes.hpp"
 #include "run/environment.hpp"
@@ -96,37 +97,47 @@ void fill_overhead(const Overhead& overhead, ProcessFacts& facts) {
   facts.overhead_ns = facts.outside_ns + facts.inside_ns;
 }
 
-void write_to_file(void* self, const char* data, std::size_t size) {
-  const int file = *static_cast<int*>(self);
-  while (size > 0) {
-    const ssize_t written = write(file, data, size);
-    if (written <= 0) { return; }
-    data += written;
-    size -= static_cast<std::size_t>(written);
-  }
-}
-
 // Pieces are gathered, so that a report takes few system calls.
 struct BufferedFile {
   int file;
+  int error = 0;  ///< why not all was written
+  std::size_t written = 0;
   std::array<char, 65536> buffer;
   std::size_t used = 0;
 
+  void write_out(const char* data, std::size_t size) {
+    if (error == 0 && !may_write(written + size)) { error = EFBIG; }
+    while (error == 0 && size > 0) {
+      const ssize_t taken = write(file, data, size);
+      if (taken < 0 && errno == EINTR) { continue; }
+      if (taken <= 0) {
+        error = taken < 0 ? errno : ENOSPC;
+        return;
+      }
+      data += taken;
+      size -= static_cast<std::size_t>(taken);
+      written += static_cast<std::size_t>(taken);
+    }
+  }
   void flush() {
-    write_to_file(&file, buffer.data(), used);
+    write_out(buffer.data(), used);
     used = 0;
   }
   static void write_piece(void* self, const char* data, std::size_t size) {
     auto& to = *static_cast<BufferedFile*>(self);
     if (size > to.buffer.size() - to.used) { to.flush(); }
     if (size > to.buffer.size()) {
-      write_to_file(&to.file, data, size);
+      to.write_out(data, size);
       return;
     }
     std::memcpy(to.buffer.data() + to.used, data, size);
     to.used += size;
   }
 };
+
+void say_unwritten(const char* directory, int error) {
+  std::fprintf(stderr, "elbowroom: the report cannot be written to %s: %s\n", directory, std::strerror(error));
+}
 
 void report_to(const ReportSource& source, const char* directory, const ProcessFacts& facts) {
   // Not on the stack, which may be that of a handler that calls exit.
@@ -139,15 +150,18 @@ void report_to(const ReportSource& source, const char* directory, const ProcessF
   std::snprintf(unfinished.data(), unfinished.size(), "%s/.%d-%llu.part", directory, facts.pid, stamp);
   static BufferedFile output;
   output.file = open(unfinished.data(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (output.file < 0) {
-    std::fprintf(stderr, "elbowroom: the report cannot be written to %s: %s\n", directory, std::strerror(errno));
-    return;
-  }
+  if (output.file < 0) { return say_unwritten(directory, errno); }
+  output.error = 0;
+  output.written = 0;
   source.core.report(facts, {&output, &BufferedFile::write_piece});
   output.flush();
-  close(output.file);
+  // Some file systems say only now that they are full.
+  if (close(output.file) != 0 && output.error == 0 && errno != EINTR) { output.error = errno; }
   // A reader sees the whole report or none.
-  if (rename(unfinished.data(), path.data()) != 0) { unlink(unfinished.data()); }
+  if (output.error == 0 && rename(unfinished.data(), path.data()) != 0) { output.error = errno; }
+  if (output.error == 0) { return; }
+  unlink(unfinished.data());
+  say_unwritten(directory, output.error);
 }
 
 }  // namespace
