@@ -238,6 +238,17 @@ void* next_at_start(const char* name) {
   return found;
 }
 
+bool is_from_start(const void* function) {
+  std::size_t place = 0;
+  bool found = false;
+  visit_loaded_objects([&](const LoadedObject& object) {
+    if (objects_at_start != 0 && place++ == objects_at_start) { return true; }
+    found = object.holds(function);
+    return found;
+  });
+  return found;
+}
+
 void* visible_definition(const char* name, const void* caller) {
   if (void* global = next_global(name)) { return global; }
   if (caller == nullptr) { return nullptr; }

@@ -23,4 +23,7 @@ void* visible_definition(const char* name, const void* caller);
 /// libraries that the program is linked to. Null: none. Takes no lock that is held while constructors run.
 void* next_at_start(const char* name);
 
+/// Whether what holds `function` was there when the process started: it is never unloaded. Takes no lock as above.
+bool is_from_start(const void* function);
+
 }  // namespace elbowroom::interposer::process

@@ -8,6 +8,7 @@
 #include <bitset>
 #include <cstddef>
 
+#include "interposer/process/definitions.hpp"
 #include "interposer/process/symbol_routes.hpp"
 
 namespace elbowroom::interposer::process {
@@ -58,7 +59,8 @@ bool is_over(Stay stay) {
 
 void keep_loaded(const void* function) {
   static constinit std::atomic<bool> kept{false};
-  if (kept.load(std::memory_order_relaxed)) { return; }
+  // A reference takes a lock of the loader. A thread that holds it, as it loads a library, may wait for this one.
+  if (kept.load(std::memory_order_relaxed) || is_from_start(function)) { return; }
   kept.store(open_loaded(object_at(function)) != nullptr, std::memory_order_relaxed);
 }
 
