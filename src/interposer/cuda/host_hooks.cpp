@@ -19,6 +19,13 @@ int memory_operation(DefaultStream default_stream, cu::Stream stream, Arguments.
   return HostHooks::host_dependency<Ours>(default_stream, stream, arguments...);
 }
 
+// One of nothing waits for nothing.
+template <auto Ours>
+int copy_to_host(DefaultStream default_stream, void* to, cu::DevicePointer from, std::size_t bytes) {
+  if (bytes == 0) { return call_real<Ours>(to, from, bytes); }
+  return HostHooks::synchronising_stream<Ours>(default_stream, nullptr, to, from, bytes);
+}
+
 template <auto Ours>
 int destroy_context(cu::Context context) {
   return HostHooks::ending(context, [=] { return call_real<Ours>(context); });
@@ -68,10 +75,10 @@ int cuCtxSynchronize_v2(cu::Context context) {
   return HostHooks::synchronising<&cuCtxSynchronize_v2>(point, context);
 }
 int cuMemcpyDtoH_v2(void* to, cu::DevicePointer from, std::size_t bytes) {
-  return HostHooks::synchronising_stream<&cuMemcpyDtoH_v2>(kLegacy, nullptr, to, from, bytes);
+  return copy_to_host<&cuMemcpyDtoH_v2>(kLegacy, to, from, bytes);
 }
 int cuMemcpyDtoH_v2_ptds(void* to, cu::DevicePointer from, std::size_t bytes) {
-  return HostHooks::synchronising_stream<&cuMemcpyDtoH_v2_ptds>(kPerThread, nullptr, to, from, bytes);
+  return copy_to_host<&cuMemcpyDtoH_v2_ptds>(kPerThread, to, from, bytes);
 }
 
 int cuMemcpyAsync(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {

@@ -97,10 +97,20 @@ void context_synchronize_v2() {
   host_waits(on_comm, [](const Lanes&) { return cuCtxSynchronize_v2(nullptr); });
   other_context_waits([](cu::Context other) { return cuCtxSynchronize_v2(other); });
 }
+// It need not wait for anything.
+template <class Launch, class Call>
+void copy_of_nothing(Launch launch, Call call) {
+  const Lanes lanes;
+  launch(lanes);
+  EXPECT(call() == 0 && lanes.product_waits(lanes.compute));
+}
+
 void copy_to_host() {
+  copy_of_nothing(on_blocking, [] { return cuMemcpyDtoH_v2(nullptr, 1, 0); });
   host_waits(on_blocking, on_comm, [](const Lanes&) { return cuMemcpyDtoH_v2(nullptr, 1, 2); });
 }
 void copy_to_host_of_thread() {
+  copy_of_nothing(on_thread, [] { return cuMemcpyDtoH_v2_ptds(nullptr, 1, 0); });
   host_waits(on_thread, on_blocking, [](const Lanes&) { return cuMemcpyDtoH_v2_ptds(nullptr, 1, 2); });
 }
 void stream_synchronize() {
