@@ -5,18 +5,18 @@ namespace elbowroom::interposer::process {
 void ForeignEvents::add(const void* event) {
   const std::lock_guard lock(mutex_);
   overflowed_ = events_.obtain(key_of(event)) == nullptr || overflowed_;
-  count_.store(events_.size(), std::memory_order_relaxed);
+  any_.store(true, std::memory_order_relaxed);
 }
 
 void ForeignEvents::remove(const void* event) {
-  if (count_.load(std::memory_order_relaxed) == 0) { return; }
+  if (!any_.load(std::memory_order_relaxed)) { return; }
   const std::lock_guard lock(mutex_);
   events_.erase(key_of(event));
-  count_.store(events_.size(), std::memory_order_relaxed);
+  any_.store(overflowed_ || events_.size() > 0, std::memory_order_relaxed);
 }
 
 bool ForeignEvents::contains(const void* event) {
-  if (count_.load(std::memory_order_relaxed) == 0) { return false; }
+  if (!any_.load(std::memory_order_relaxed)) { return false; }
   const std::lock_guard lock(mutex_);
   return overflowed_ || events_.find(key_of(event)) != nullptr;
 }

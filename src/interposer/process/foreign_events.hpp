@@ -19,7 +19,7 @@ class ForeignEvents {
 
  private:
   OwnMutex mutex_;
-  std::atomic<std::size_t> count_{0};  // read without the lock: programs without such events pay nothing
+  std::atomic<bool> any_{false};  // read without the lock: programs without such events pay nothing
   bool overflowed_ = false;
   FixedTable<bool, 1024> events_;
 };

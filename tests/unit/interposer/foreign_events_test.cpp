@@ -26,6 +26,8 @@ TEST(ForeignEvents, MoreThanFitMakeEveryEventForeign) {
   ForeignEvents events;
   for (std::uintptr_t each = 1; each <= 2'000; ++each) { events.add(event(each * 8)); }
   EXPECT_TRUE(events.contains(event(0x100000)));
+  for (std::uintptr_t each = 1; each <= 1'000; ++each) { events.remove(event(each * 8)); }
+  EXPECT_TRUE(events.contains(event(2'000 * 8))) << "which did not fit, and outlives those that did";
 }
 
 }  // namespace
