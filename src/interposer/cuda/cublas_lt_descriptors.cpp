@@ -1,7 +1,24 @@
 #include "interposer/cuda/cublas_lt_descriptors.hpp"
 
+#include <cerrno>
+#include <ctime>
+
 namespace elbowroom::interposer::cuda {
 using namespace process;
+namespace {
+
+// Longer than the library takes for a product or an algorithm.
+timespec in_a_moment() {
+  constexpr long kMoment = 100'000'000;
+  constexpr long kSecond = 1'000'000'000;
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  time.tv_nsec += kMoment;
+  if (time.tv_nsec >= kSecond) { time = {time.tv_sec + 1, time.tv_nsec - kSecond}; }
+  return time;
+}
+
+}  // namespace
 
 AttributeCalls::AttributeCalls(CopyId copy) {
   static constinit CopyFunctions<2> functions({"cublasLtMatmulDescGetAttribute", "cublasLtMatmulDescSetAttribute"});
@@ -29,7 +46,15 @@ DescriptorTable::Entry* DescriptorTable::find(cublas_lt::Descriptor descriptor) 
 
 DescriptorTable::Entry* DescriptorTable::await_plain(cublas_lt::Descriptor descriptor) {
   Entry* entry = find(descriptor);
-  for (; entry != nullptr && entry->targeted; entry = find(descriptor)) { pthread_cond_wait(&cleared_, mutex_.native_handle()); }
+  if (entry != nullptr && entry->targeted && !entry->stuck) {
+    const timespec until = in_a_moment();
+    int cancelable = PTHREAD_CANCEL_ENABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelable);  // a thread that ends here would leave the lock taken
+    for (; entry != nullptr && entry->targeted && !entry->stuck; entry = find(descriptor)) {
+      entry->stuck = pthread_cond_timedwait(&cleared_, mutex_.native_handle(), &until) == ETIMEDOUT;
+    }
+    pthread_setcancelstate(cancelable, nullptr);
+  }
   return entry != nullptr ? entry : find(nullptr);
 }
 
@@ -57,8 +82,10 @@ DescriptorUse::~DescriptorUse() {
   if (!listed_) { return; }
   const std::scoped_lock lock(table_.mutex_);
   DescriptorTable::Entry& entry = *table_.find(descriptor_);
-  if (targeted_) { table_.clear_target(entry, calls_); }
-  if (--entry.users == 0) { entry = {}; }
+  if (targeted_ && !entry.stuck) { table_.clear_target(entry, calls_); }
+  if (--entry.users > 0) { return; }
+  table_.clear_target(entry, calls_);
+  entry = {};
 }
 
 bool DescriptorUse::set(std::uint32_t sms) {

@@ -38,12 +38,14 @@ class DescriptorTable {
   struct Entry {
     cublas_lt::Descriptor descriptor = nullptr;  // null: free
     int users = 0;
-    bool targeted = false;  // by its only user
+    bool targeted = false;  // by its first user
+    bool stuck = false;     // somebody waited in vain: nobody waits any more
   };
 
   // With the lock held.
   Entry* find(cublas_lt::Descriptor descriptor);
-  /// The descriptor's entry or a free one, once no call reads the descriptor with a target; null when there is none.
+  /// The descriptor's entry or a free one, once no call reads the descriptor with a target, or that one takes too long; null when
+  /// there is none.
   Entry* await_plain(cublas_lt::Descriptor descriptor);
   void clear_target(Entry& entry, const AttributeCalls& calls);
 
@@ -54,7 +56,9 @@ class DescriptorTable {
 
 /// A matmul descriptor while a call of the library reads it, with an SM target of ours or without. Threads may share a descriptor.
 /// A call with a target is alone with it, so that no call sees the value change or gets another one's answer.
-/// Others wait meanwhile, as long as the library takes to enqueue a product or to choose an algorithm.
+/// Others wait meanwhile, as long as the library takes to enqueue a product or to choose an algorithm. It may take for ever: a full
+/// queue of one device may wait for what another thread enqueues on another. Then the others go on, with the target as it is, and
+/// the last one takes it away.
 class DescriptorUse {
  public:
   /// Sets the target unless it is 0, the program has set one, or another call uses the descriptor.

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -244,6 +246,43 @@ void lt_shared_descriptor() {
   EXPECT(shared.target == 0 && shared.writes == 4);
 }
 
+// The first one returns when the second one has: its stream's queue is full, and moves on when another device does.
+void lt_awaited_sharer() {
+  alarm(20);
+  shared_streams = streams_with_product();
+  open_window(shared_streams);
+  shared.during = [] {
+    for (int i = 0; i < 3; ++i) {
+      std::thread([] {
+        use_device(0);
+        EXPECT(multiply(shared, nullptr, shared_streams.compute) == 0);
+      }).join();
+    }
+  };
+  EXPECT(multiply(shared, nullptr, shared_streams.compute) == 0 && shared.target == 0);
+  EXPECT(multiply(shared, nullptr, shared_streams.compute) == 0 && launched_for(108, 108) && shared.target == 0);
+}
+
+// A thread that is ended while it waits for the first one leaves nothing taken.
+void lt_ended_sharer() {
+  alarm(20);
+  shared_streams = streams_with_product();
+  open_window(shared_streams);
+  shared.during = [] {
+    second = std::thread([] {
+      use_device(0);
+      static_cast<void>(multiply(shared, nullptr, shared_streams.compute));
+      pthread_testcancel();
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT(pthread_cancel(second.native_handle()) == 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  };
+  EXPECT(multiply(shared, nullptr, shared_streams.compute) == 0);
+  second.join();
+  EXPECT(shared.target == 0 && multiply(shared, nullptr, shared_streams.compute) == 0 && shared.target == 0);
+}
+
 // A product that reads the descriptor without a target goes on doing so: nobody else sets one meanwhile.
 void lt_plain_sharer() {
   shared_streams = streams_with_product();
@@ -269,6 +308,8 @@ constexpr Case kCases[] = {{"lt_target", lt_target},
                            {"lt_failing", lt_failing},
                            {"lt_shared_descriptor", lt_shared_descriptor},
                            {"lt_plain_sharer", lt_plain_sharer},
+                           {"lt_awaited_sharer", lt_awaited_sharer},
+                           {"lt_ended_sharer", lt_ended_sharer},
                            {"lt_product_rules", lt_product_rules},
                            {"lt_kept_algorithm", lt_kept_algorithm}};
 
