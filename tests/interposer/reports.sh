@@ -30,6 +30,10 @@ for expected in '"schema": *"elbowroom.run-process/1"' "\"policy\": *\"$policy\"
 done
 run forked_idle 1
 run forked 21 # the parent and its twenty children
+if [ -n "${ELBOWROOM_FORKS_PROGRAM:-}" ]; then
+  ELBOWROOM_PROGRAM=$ELBOWROOM_FORKS_PROGRAM run unseen_fork 1
+  ELBOWROOM_PROGRAM=$ELBOWROOM_FORKS_PROGRAM run cleared_environment 1
+fi
 if [ -n "${ELBOWROOM_LAUNCHES_PROGRAM:-}" ]; then
   run forked_from_many 2
   child=$(grep -lE '"total": *1000,' "$work"/*.json) || fail "no child of 1,000 launches: $(cat "$work"/*.json)"

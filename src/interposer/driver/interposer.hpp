@@ -1,5 +1,7 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -37,6 +39,7 @@ struct Interposer {
   LaunchTimer<D> timer;
   process::Overhead overhead;
   std::uint64_t begun_ns = process::now_ns();
+  pid_t pid = getpid();  ///< whose state this is
 
   Interposer(const typename D::Calls& calls, const Rules& read, std::unique_ptr<Core> made)
       : core(std::move(made)), rules(read), driver(calls), timer(driver, *core) {}

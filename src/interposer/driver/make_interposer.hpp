@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <mutex>
@@ -81,7 +82,8 @@ template <Driver D>
 void at_exit() {
   Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire);
   if (state == nullptr) { return; }
-  if (state->used.exchange(false)) {
+  // A child that was made past fork() has its parent's state, and none of its own.
+  if (state->used.exchange(false) && state->pid == getpid()) {
     process::write_process_report(
         {*state->core, state->overhead, state->driver.devices_seen(), state->begun_ns, D::kFinder, D::kWriteMore});
   }
@@ -114,6 +116,7 @@ void make_anew(Interposer<D>& state) {
   new (&state.timer) LaunchTimer<D>(state.driver, *state.core);
   new (&state.overhead) process::Overhead();
   state.begun_ns = process::now_ns();
+  state.pid = getpid();
   state.inherited = false;
 }
 
@@ -137,6 +140,7 @@ void make() {
   if (!calls) { return; }
   static constinit Rules rules;  // no small thing for the stack of whichever thread comes first
   process::read_rules(rules);
+  process::read_report_place();
   D::leave_possible(rules);
   // The core keeps a copy of the platform, whose `self` must be known before the interposer is made.
   void* memory = ::operator new(sizeof(Interposer<D>), std::nothrow);

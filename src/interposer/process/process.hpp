@@ -88,6 +88,9 @@ struct ReportSource {
   void (*write_more)(ReportWriter& out) = nullptr;  ///< ProcessFacts::write_more
 };
 
+/// What the environment says of reports: early as well, as the program may clear its environment.
+void read_report_place();
+
 /// Writes the report into the folder of run::kReportDirVariable.
 void write_process_report(const ReportSource& source);
 

@@ -23,6 +23,10 @@ constexpr std::size_t kPathBytes = 4096;
 constexpr std::size_t kMaxEntries = 256;
 constexpr std::size_t kEntryTextBytes = 64;
 
+// Where the report goes, and whether a line is said of it.
+constinit std::array<char, kPathBytes> directory{};
+constinit bool verbose = false;
+
 // Which hooked functions the program came by, and how.
 struct DriverEntries {
   std::array<std::array<char, kEntryTextBytes>, kMaxEntries> text;
@@ -135,22 +139,22 @@ struct BufferedFile {
   }
 };
 
-void say_unwritten(const char* directory, int error) {
-  std::fprintf(stderr, "elbowroom: the report cannot be written to %s: %s\n", directory, std::strerror(error));
+void say_unwritten(int error) {
+  std::fprintf(stderr, "elbowroom: the report cannot be written to %s: %s\n", directory.data(), std::strerror(error));
 }
 
-void report_to(const ReportSource& source, const char* directory, const ProcessFacts& facts) {
+void report_to(const ReportSource& source, const ProcessFacts& facts) {
   // Not on the stack, which may be that of a handler that calls exit.
-  static std::array<char, kPathBytes> path;
-  static std::array<char, kPathBytes> unfinished;
+  static std::array<char, kPathBytes + 64> path;
+  static std::array<char, kPathBytes + 64> unfinished;
   const auto stamp = static_cast<unsigned long long>(now_ns());
   const int length =
-      std::snprintf(path.data(), path.size(), "%s/%d-%llu%s", directory, facts.pid, stamp, run::kProcessReportSuffix);
+      std::snprintf(path.data(), path.size(), "%s/%d-%llu%s", directory.data(), facts.pid, stamp, run::kProcessReportSuffix);
   if (length < 0 || static_cast<std::size_t>(length) + 5 > path.size()) { return; }
-  std::snprintf(unfinished.data(), unfinished.size(), "%s/.%d-%llu.part", directory, facts.pid, stamp);
+  std::snprintf(unfinished.data(), unfinished.size(), "%s/.%d-%llu.part", directory.data(), facts.pid, stamp);
   static BufferedFile output;
   output.file = open(unfinished.data(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (output.file < 0) { return say_unwritten(directory, errno); }
+  if (output.file < 0) { return say_unwritten(errno); }
   output.error = 0;
   output.written = 0;
   source.core.report(facts, {&output, &BufferedFile::write_piece});
@@ -161,10 +165,17 @@ void report_to(const ReportSource& source, const char* directory, const ProcessF
   if (output.error == 0 && rename(unfinished.data(), path.data()) != 0) { output.error = errno; }
   if (output.error == 0) { return; }
   unlink(unfinished.data());
-  say_unwritten(directory, output.error);
+  say_unwritten(output.error);
 }
 
 }  // namespace
+
+void read_report_place() {
+  const char* named = std::getenv(run::kReportDirVariable);
+  if (named != nullptr && std::strlen(named) < directory.size()) { std::strcpy(directory.data(), named); }
+  const char* said = std::getenv(run::kVerboseVariable);
+  if (said != nullptr) { verbose = *said == '1'; }
+}
 
 void write_process_report(const ReportSource& source) {
   static DriverEntries entries;
@@ -185,10 +196,9 @@ void write_process_report(const ReportSource& source) {
   facts.passed_through = passed.pointers.data();
   facts.passed_through_count = passed.count;
   fill_overhead(source.overhead, facts);
-  const char* directory = std::getenv(run::kReportDirVariable);
-  if (directory != nullptr && *directory != '\0') { report_to(source, directory, facts); }
-  const char* verbose = std::getenv(run::kVerboseVariable);
-  if (verbose != nullptr && *verbose == '1') {
+  read_report_place();
+  if (directory[0] != '\0') { report_to(source, facts); }
+  if (verbose) {
     std::fprintf(stderr, "elbowroom: %s (%d): %llu launches outside windows (%llu ns each), %llu inside (%llu ns each)\n",
                  facts.program, facts.pid, static_cast<unsigned long long>(facts.outside_calls),
                  static_cast<unsigned long long>(facts.outside_calls == 0 ? 0 : facts.outside_ns / facts.outside_calls),

@@ -1,8 +1,10 @@
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <thread>
 
 #include "hook_cases.hpp"
@@ -76,7 +78,27 @@ void guarded_fork() {
   other.join();
 }
 
-constexpr Case kCases[] = {{"idle_child", idle_child}, {"using_child", using_child}, {"guarded_fork", guarded_fork}};
+// What is made past fork(), by containers say, tells nobody: it ends with its parent's state, whose locks another thread may hold.
+void unseen_fork() {
+  const Lanes lanes;
+  const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+  EXPECT(child >= 0);
+  if (child == 0) { std::exit(0); }
+  int status = 1;
+  EXPECT(waitpid(child, &status, 0) == child && status == 0);
+}
+
+// The report goes where it was to go when the program began.
+void cleared_environment() {
+  const Lanes lanes;
+  EXPECT(clearenv() == 0);
+}
+
+constexpr Case kCases[] = {{"unseen_fork", unseen_fork},
+                           {"cleared_environment", cleared_environment},
+                           {"idle_child", idle_child},
+                           {"using_child", using_child},
+                           {"guarded_fork", guarded_fork}};
 
 }  // namespace
 
