@@ -44,6 +44,8 @@ SAME_VALUE(kEventExternal, CU_EVENT_RECORD_EXTERNAL);
 SAME_SIZE(GraphEdgeData, CUgraphEdgeData);
 SAME_SIZE(GraphInstantiateParams, CUDA_GRAPH_INSTANTIATE_PARAMS);
 SAME_PLACE(GraphInstantiateParams, flags, CUDA_GRAPH_INSTANTIATE_PARAMS, flags);
+SAME_PLACE(GraphNodeParams, type, CUgraphNodeParams, type);
+SAME_PLACE(GraphNodeParams, child, CUgraphNodeParams, graph.graph);
 
 #if CUDA_VERSION >= 12040
 static_assert(sizeof(abi::DeviceResource) >= sizeof(CUdevResource));

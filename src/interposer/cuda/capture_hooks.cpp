@@ -73,6 +73,16 @@ int cuGraphExecUpdate_v2(cu::GraphExec exec, cu::Graph graph, void* update_resul
   return CaptureHooks::update<&cuGraphExecUpdate_v2>(exec, graph, update_result);
 }
 
+int cuGraphExecChildGraphNodeSetParams(cu::GraphExec exec, cu::GraphNode node, cu::Graph child) {
+  return CaptureHooks::update_child<&cuGraphExecChildGraphNodeSetParams>(exec, node, child, child);
+}
+int cuGraphExecNodeSetParams(cu::GraphExec exec, cu::GraphNode node, cu::GraphNodeParams* parameters) {
+  if (parameters == nullptr || parameters->type != cu::kGraphNodeChild) {
+    return call_real<&cuGraphExecNodeSetParams>(exec, node, parameters);
+  }
+  return CaptureHooks::update_child<&cuGraphExecNodeSetParams>(exec, node, parameters->child, parameters);
+}
+
 int cuGraphLaunch(cu::GraphExec exec, cu::Stream stream) { return CaptureHooks::launch<&cuGraphLaunch>(kLegacy, exec, stream); }
 int cuGraphLaunch_ptsz(cu::GraphExec exec, cu::Stream stream) {
   return CaptureHooks::launch<&cuGraphLaunch_ptsz>(kPerThread, exec, stream);

@@ -151,4 +151,11 @@ struct GraphInstantiateParams {
   int result;
 };
 
+/// CUgraphNodeParams of a child graph, as far as it is read.
+struct GraphNodeParams {
+  int type;
+  int reserved[3];
+  Graph child;
+};
+
 }  // namespace elbowroom::interposer::cuda::cu

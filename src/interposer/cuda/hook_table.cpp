@@ -138,6 +138,8 @@ constexpr std::array kHooks{
     per_thread<&cuGraphInstantiateWithParams_ptsz>("cuGraphInstantiateWithParams_ptsz", "cuGraphInstantiateWithParams", 12000),
     driver<&cuGraphExecUpdate_v2>("cuGraphExecUpdate_v2", "cuGraphExecUpdate", 12000),
     driver<&cuGraphExecUpdate>("cuGraphExecUpdate", "cuGraphExecUpdate", 10020),
+    driver<&cuGraphExecChildGraphNodeSetParams>("cuGraphExecChildGraphNodeSetParams", "cuGraphExecChildGraphNodeSetParams", 11010),
+    driver<&cuGraphExecNodeSetParams>("cuGraphExecNodeSetParams", "cuGraphExecNodeSetParams", 12020),
     legacy<&cuGraphLaunch>("cuGraphLaunch", "cuGraphLaunch", 10000),
     per_thread<&cuGraphLaunch_ptsz>("cuGraphLaunch_ptsz", "cuGraphLaunch", 10000),
     driver<&cuGraphExecDestroy>("cuGraphExecDestroy", "cuGraphExecDestroy", 10000),

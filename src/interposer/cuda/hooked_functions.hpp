@@ -129,6 +129,8 @@ int cuGraphInstantiateWithParams(cu::GraphExec* exec, cu::Graph graph, cu::Graph
 int cuGraphInstantiateWithParams_ptsz(cu::GraphExec* exec, cu::Graph graph, cu::GraphInstantiateParams* parameters);
 int cuGraphExecUpdate(cu::GraphExec exec, cu::Graph graph, cu::GraphNode* error_node, int* update_result);
 int cuGraphExecUpdate_v2(cu::GraphExec exec, cu::Graph graph, void* update_result);
+int cuGraphExecChildGraphNodeSetParams(cu::GraphExec exec, cu::GraphNode node, cu::Graph child);
+int cuGraphExecNodeSetParams(cu::GraphExec exec, cu::GraphNode node, cu::GraphNodeParams* parameters);
 int cuGraphLaunch(cu::GraphExec exec, cu::Stream stream);
 int cuGraphLaunch_ptsz(cu::GraphExec exec, cu::Stream stream);
 int cuGraphExecDestroy(cu::GraphExec exec);

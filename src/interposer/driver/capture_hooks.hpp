@@ -74,6 +74,15 @@ struct CaptureHooks {
     return result;
   }
 
+  /// One child graph of an executable graph is updated from `child`, under the same rule. Its nodes are of the same types then, so
+  /// that what waits stays.
+  template <auto Ours, class Last>
+  static int update_child(GraphExec exec, typename D::GraphNode node, Graph child, Last last) {
+    Interposer<D>* state = interposer<D>();
+    const auto call = [&] { return process::call_real<Ours>(exec, node, last); };
+    return state != nullptr && state->graphs.get(exec).node_priorities ? update_with_priorities(*state, child, call) : call();
+  }
+
   template <auto Ours>
   static int launch(DefaultStream default_stream, GraphExec exec, Stream stream) {
     Interposer<D>* state = interposer<D>();

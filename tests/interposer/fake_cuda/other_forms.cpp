@@ -178,6 +178,20 @@ int cuGraphExecUpdate(cu::GraphExec exec, cu::Graph graph, cu::GraphNode*, int*)
   const int injected = enter("cuGraphExecUpdate");
   return injected != 0 ? injected : cuGraphExecUpdate_v2(exec, graph, nullptr);
 }
+// The same checks for a child graph.
+int cuGraphExecChildGraphNodeSetParams(cu::GraphExec exec, cu::GraphNode node, cu::Graph child) {
+  const int injected = enter("cuGraphExecChildGraphNodeSetParams");
+  if (injected != 0) { return injected; }
+  fake::Exec of_child{};
+  of_child.graph = fake::object<fake::Node>(node)->child;
+  of_child.node_priorities = fake::object<fake::Exec>(exec)->node_priorities;
+  return cuGraphExecUpdate_v2(reinterpret_cast<cu::GraphExec>(&of_child), child, nullptr);
+}
+int cuGraphExecNodeSetParams(cu::GraphExec exec, cu::GraphNode node, cu::GraphNodeParams* parameters) {
+  const int injected = enter("cuGraphExecNodeSetParams");
+  if (injected != 0 || parameters->type != cu::kGraphNodeChild) { return injected; }
+  return cuGraphExecChildGraphNodeSetParams(exec, node, parameters->child);
+}
 int cuGraphLaunch_ptsz(cu::GraphExec, cu::Stream stream) { return on_stream("cuGraphLaunch_ptsz", stream); }
 
 int cuLaunchHostFunc_v2(cu::Stream stream, void (*)(void*), void*, unsigned mode) {
