@@ -26,7 +26,8 @@ MeantFunction look_up_meant(HookState& state, Callers& callers, const void* call
   const Definition definition = definition_for(hook->symbol, caller);
   const LoadedObject defining = object_at(definition.function);
   const MeantFunction meant{definition.function, copy_in(defining), definition.certain, stay_of(defining)};
-  if (definition.function == nullptr) { return meant; }  // its library may be loaded later
+  // Its library may be loaded later, or may be on its way out.
+  if (definition.function == nullptr || is_unloading()) { return meant; }
   const LoadedObject object = object_at(caller);
   const bool generated = object.begin() == nullptr;  // code that no object holds
   callers.add(generated ? caller : object.begin(), generated ? static_cast<const char*>(caller) + 1 : object.end(), stay_of(object),

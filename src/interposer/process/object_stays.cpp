@@ -20,14 +20,27 @@ constexpr Stay kTooMany = kStays;
 // Where the objects of the stays begin; null: over. A stay's place is taken once. Without a lock, which a forked child could find
 // held.
 constinit std::array<std::atomic<const void*>, kStays> begins{};
+constinit std::array<std::atomic<std::uint32_t>, kStays> paths{};  ///< hashes: another object may be where the one was at once
 constinit std::atomic<std::size_t> stays_taken{kForever + 1};
+constinit std::atomic<unsigned> unloads{0};  ///< under way
+
+std::uint32_t hash_of(const char* text) {
+  std::uint32_t hash = 2166136261U;
+  for (; *text != '\0'; ++text) { hash = (hash ^ static_cast<unsigned char>(*text)) * 16777619U; }
+  return hash;
+}
+
+bool is_of(std::size_t stay, const LoadedObject& object, std::uint32_t path) {
+  return begins[stay].load(std::memory_order_acquire) == object.begin() && paths[stay].load(std::memory_order_relaxed) == path;
+}
 
 void end_stays() {
   const std::size_t count = std::min(stays_taken.load(std::memory_order_acquire), kStays);
   std::bitset<kStays> loaded;
   visit_loaded_objects([&](const LoadedObject& object) {
+    const std::uint32_t path = hash_of(object.path());
     for (std::size_t stay = 1; stay < count; ++stay) {
-      if (begins[stay].load(std::memory_order_relaxed) == object.begin()) { loaded.set(stay); }
+      if (is_of(stay, object, path)) { loaded.set(stay); }
     }
     return false;
   });
@@ -41,21 +54,25 @@ void end_stays() {
 Stay stay_of(const LoadedObject& object) {
   const void* begin = object.begin();
   if (begin == nullptr) { return kForever; }
+  const std::uint32_t path = hash_of(object.path());
   for (std::size_t stay = 1; stay < std::min(stays_taken.load(std::memory_order_acquire), kStays); ++stay) {
-    if (begins[stay].load(std::memory_order_acquire) == begin) { return static_cast<Stay>(stay); }
+    if (is_of(stay, object, path)) { return static_cast<Stay>(stay); }
   }
   const std::size_t stay = stays_taken.fetch_add(1, std::memory_order_acq_rel);
   if (stay >= kStays) {
     stays_taken.store(kStays, std::memory_order_release);
     return kTooMany;
   }
+  paths[stay].store(path, std::memory_order_relaxed);
   begins[stay].store(begin, std::memory_order_release);
   return static_cast<Stay>(stay);
 }
 
 bool is_over(Stay stay) {
-  return stay != kForever && (stay == kTooMany || begins[stay].load(std::memory_order_acquire) == nullptr);
+  return stay != kForever && (stay == kTooMany || is_unloading() || begins[stay].load(std::memory_order_acquire) == nullptr);
 }
+
+bool is_unloading() { return unloads.load(std::memory_order_acquire) != 0; }
 
 void keep_loaded(const void* function) {
   static constinit std::atomic<bool> kept{false};
@@ -70,7 +87,10 @@ void keep_loaded(const void* function) {
 extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) noexcept {
   using namespace elbowroom::interposer::process;
   const DlcloseFunction next = next_dlclose();
+  // From before the first moment at which another thread may load something there.
+  unloads.fetch_add(1);
   const int result = next == nullptr ? -1 : next(handle);
   if (stays_taken.load(std::memory_order_relaxed) > kForever + 1) { end_stays(); }
+  unloads.fetch_sub(1);
   return result;
 }

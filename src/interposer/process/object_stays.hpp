@@ -13,8 +13,10 @@ inline constexpr Stay kForever = 0;  ///< of what no object holds, and the value
 
 /// The stay of a loaded object, which is watched from now on. With too many of them it is one that is over.
 Stay stay_of(const LoadedObject& object);
-/// Whether the object was unloaded since. No lock, no walk.
+/// Whether the object was unloaded since, or may be right now. No lock, no walk.
 bool is_over(Stay stay);
+/// Whether some thread unloads something: what is found meanwhile is not to be remembered.
+bool is_unloading();
 
 /// A reference of our own to what holds `function`, so that it stays loaded until the process ends. The first call counts: it is
 /// for the driver, whose functions every hook keeps.
