@@ -153,18 +153,23 @@ def _keep_buffers(group: Any, placed_gather: type, placed_scatter: type) -> None
 
 def _divide_in_copies(torch: Any, collectives: Any, group: type) -> None:
     copy, reduce = getattr(collectives, division.COPY, None), getattr(collectives, "foreach_reduce", None)
-    if copy is None or reduce is None or division.COPY not in inspect.unwrap(reduce).__code__.co_names:
+    if copy is None or reduce is None or not _speaks_of(reduce, division.COPY):
         return
     expected = ["unsharded_grads", "reduce_scatter_input", "world_size"]
     if list(inspect.signature(copy).parameters) == expected and "gradient_divide_factor" in inspect.getsource(group.__init__):
         setattr(collectives, division.COPY, division.Copy(torch, copy, scaled_copy.ScaledCopy))
 
 
+def _speaks_of(function: Any, name: str) -> bool:
+    """Also where decorators stand around it."""
+    return name in inspect.unwrap(function).__code__.co_names
+
+
 def _gather_directly(torch: Any, groups: Any, group: type) -> None:
     """Gathers and their copies out are asked for here first, and a group that is sharded again says so."""
     unshard, wait, to_sharded = (getattr(group, name, None) for name in ("unshard", "wait_for_unshard", "_to_sharded"))
     gather, copy_out, kind = (getattr(groups, name, None) for name in (unsharded.GATHER, unsharded.COPY_OUT, "AllGatherResult"))
-    if None in (unshard, wait, to_sharded, gather, copy_out) or not hasattr(groups, "compiled_autograd_enabled"):
+    if None in (unshard, wait, to_sharded, gather, copy_out):
         return
     expected = {
         gather: ["fsdp_params", "group", "async_op", "all_gather_copy_in_stream", "all_gather_stream", "device", "all_gather_comm"],
@@ -172,7 +177,7 @@ def _gather_directly(torch: Any, groups: Any, group: type) -> None:
     }
     if any(list(inspect.signature(plain).parameters) != names for plain, names in expected.items()):
         return
-    if unsharded.GATHER not in unshard.__code__.co_names or unsharded.COPY_OUT not in wait.__code__.co_names:
+    if not _speaks_of(unshard, unsharded.GATHER) or not _speaks_of(wait, unsharded.COPY_OUT):
         return
     if not {"all_gather_event", "all_gather_work"} <= set(getattr(kind, "_fields", ())):
         return

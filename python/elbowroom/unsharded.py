@@ -26,6 +26,7 @@ SWITCH = "ELBOWROOM_RUN_DIRECT_GATHERS"  # 0: flat buffers
 SLOTS = 2
 BLOCK = 512  # the allocator rounds to these
 _SLOT = "_elbowroom_slot"  # of a parameter group whose parameters lie in one
+COMPILED_BACKWARDS = ("compiled_autograd_enabled", "in_compiled_autograd_region")  # flags of PyTorch's
 GATHERED_BESIDE = ("FORWARD", "PRE_BACKWARD")  # states in which FSDP2 gathers on streams of its own
 
 
@@ -346,7 +347,8 @@ def _check_seam() -> None:
 
 def _traced(torch: Any) -> bool:
     """Compiled backwards make the parameters' tensors anew for each gather."""
-    return torch.compiler.is_compiling() or sys.modules[GROUPS].compiled_autograd_enabled()
+    backwards = sys.modules.get("torch._dynamo.compiled_autograd")
+    return torch.compiler.is_compiling() or any(getattr(backwards, name, False) for name in COMPILED_BACKWARDS)
 
 
 def _result(event: Any, slot: Slot, entry: record.Entry) -> Any:

@@ -198,7 +198,7 @@ class Program:
         self.gather_seam = unsharded.Gather(self.gather)
         self.seam = unsharded.CopyOut(self.torch, self.copy_out)
         self.module = SimpleNamespace(
-            compiled_autograd_enabled=lambda: False, AllGatherResult=Result, **{unsharded.GATHER: self.gather_seam, unsharded.COPY_OUT: self.seam}
+            AllGatherResult=Result, **{unsharded.GATHER: self.gather_seam, unsharded.COPY_OUT: self.seam}
         )
         self.direct: Any = None
         self.synchronized = 0

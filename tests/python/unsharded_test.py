@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import sys
@@ -228,7 +229,6 @@ class UnshardedTest(unittest.TestCase):
             unsharded.GATHER: foreach_all_gather,
             unsharded.COPY_OUT: foreach_all_gather_copy_out,
             "AllGatherResult": Result,
-            "compiled_autograd_enabled": None,
         }
 
     def functions(self) -> dict[str, Any]:
@@ -259,6 +259,21 @@ class UnshardedTest(unittest.TestCase):
         self.assertFalse(found(module | {unsharded.COPY_OUT: lambda results: None}))
         self.assertFalse(found(module | {unsharded.GATHER: lambda parameters: None}))
         self.assertFalse(found(module | {"AllGatherResult": tuple}))
+
+    def test_decorators_hide_no_seam(self) -> None:
+        functions = self.functions()
+        for name in ("unshard", "wait_for_unshard"):
+            functions[name] = functools.wraps(functions[name])(lambda *arguments: None)
+        groups = SimpleNamespace(**self.seam_of_pytorch())
+        seams._gather_directly(SimpleNamespace(), groups, type("Group", (), functions))
+        self.assertIsInstance(getattr(groups, unsharded.GATHER), unsharded.Gather)
+
+    def test_compiled_backwards_have_no_slots(self) -> None:
+        torch = SimpleNamespace(compiler=SimpleNamespace(is_compiling=lambda: False))
+        for flag in unsharded.COMPILED_BACKWARDS:
+            for on in (False, True):
+                with mock.patch.dict(sys.modules, {"torch._dynamo.compiled_autograd": SimpleNamespace(**{flag: on})}):
+                    self.assertEqual(unsharded._traced(torch), on)
 
     def test_a_group_says_that_it_left_when_it_is_sharded_and_was_not_before(self) -> None:
         group = type("Group", (), self.functions())
