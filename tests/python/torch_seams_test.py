@@ -135,7 +135,7 @@ class Fsdp2Test(unittest.TestCase):
         for case in cases:
             buffers = said[case]["buffers"][0]
             self.assertEqual(said[case]["digest"], said[plains.get(case, "plain")]["digest"], case)
-            self.assertEqual(buffers["direct"], direct.get(case, buffers["direct"]), case)
+            self.assertEqual(buffers["direct"], direct.get(case, buffers["direct"]), f"{case}: {buffers}")
             self.assertEqual(buffers["direct"] > 0, direct.get(case, 1) > 0, case)
             self.assertEqual(buffers["state"], "registered", case)
         self.assertEqual(said["crooked"]["buffers"][0]["not_direct"], "rank 1: another order")
