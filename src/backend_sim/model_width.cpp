@@ -22,10 +22,9 @@ ModelWidth model_width_of(const DeviceLimits& device) {
     return {Basis::compared, kNineInTenOfH100,
             "no constant is fitted on h100; of 135 times taken on two nine in ten lie within 13.9 %, the worst within 31.1 %"};
   }
-  return {
-      Basis::extrapolated, kNineInTenOfH100,
-      fmt::format("nothing was measured on {}; expect an error of 13.9 % or more, as on h100, where nothing is fitted either",
-                  device.name)};
+  return {Basis::extrapolated, kNineInTenOfH100,
+          fmt::format("nothing was measured on {}; expect an error of 13.9 % or more, as on h100, where nothing is fitted either",
+                      device.name)};
 }
 
 }  // namespace elbowroom::sim

@@ -18,12 +18,6 @@ constexpr std::size_t kObjects = 768;  // a PyTorch program has 400; further one
 constexpr std::size_t kEdges = 8192;
 using ObjectSet = std::bitset<kObjects>;
 
-std::uint32_t hash_of(const char* text) {
-  std::uint32_t hash = 2166136261U;
-  for (; *text != '\0'; ++text) { hash = (hash ^ static_cast<unsigned char>(*text)) * 16777619U; }
-  return hash;
-}
-
 // The objects that this process was started with stand first in the order of loading, and stay. 0: some are not initialised yet,
 // and nothing but them is loaded.
 std::size_t objects_at_start = 0;

@@ -253,6 +253,12 @@ void* find_loaded_symbol(std::string_view object_prefix, const char* name) {
   return found;
 }
 
+std::uint32_t hash_of(const char* text) {
+  std::uint32_t hash = 2166136261U;
+  for (; *text != '\0'; ++text) { hash = (hash ^ static_cast<unsigned char>(*text)) * 16777619U; }
+  return hash;
+}
+
 LoadedObject object_at(const void* address) {
   LoadedObject holder;
   visit_loaded_objects([&](const LoadedObject& object) {

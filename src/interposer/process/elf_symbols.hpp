@@ -10,6 +10,9 @@
 
 namespace elbowroom::interposer::process {
 
+/// Of an object's name or path.
+std::uint32_t hash_of(const char* text);
+
 /// A loaded object, read from the loader's own tables. What is asked here needs no dlsym and calls no function of the program,
 /// which may define `strcmp` itself and not be ready for it (a sanitizer's runtime).
 class LoadedObject {

@@ -24,12 +24,6 @@ constinit std::array<std::atomic<std::uint32_t>, kStays> paths{};  ///< hashes: 
 constinit std::atomic<std::size_t> stays_taken{kForever + 1};
 constinit std::atomic<unsigned> unloads{0};  ///< under way
 
-std::uint32_t hash_of(const char* text) {
-  std::uint32_t hash = 2166136261U;
-  for (; *text != '\0'; ++text) { hash = (hash ^ static_cast<unsigned char>(*text)) * 16777619U; }
-  return hash;
-}
-
 bool is_of(std::size_t stay, const LoadedObject& object, std::uint32_t path) {
   return begins[stay].load(std::memory_order_acquire) == object.begin() && paths[stay].load(std::memory_order_relaxed) == path;
 }
