@@ -211,27 +211,27 @@ bool stays_outside(const Launch& launch, const Beside& now) {
   return !launch.state.known.order.beside(launch.stream, launch.order, from_now_on).any();
 }
 
-/// No collective that was launched so far will be waited for, by it or by what its stream does later.
+/// No collective that was launched so far will be waited for, by it or by what its stream does later. Who was just refused a gate
+/// is not looked at again: the next launch tells.
 bool waits_for_no_more(const Launch& launch) {
   const Knowledge& known = launch.state.known;
+  if (launch.decision.refusal != Refusal::none) { return false; }
   const Span from_now_on{launch.facts.host_time_ns};
   return !known.active.gate || !known.order.ungated(launch.stream, launch.order, from_now_on).any();
-}
-
-void decide_passing(Launch& launch, const Beside& now) {
-  if (launch.captured || launch.state.known.order.captures_active() != 0) { return; }
-  launch.in_window = !stays_outside(launch, now);
-  launch.passes = !launch.in_window || (launch.state.may_pass_anywhere(launch.kernel) && waits_for_no_more(launch));
 }
 
 /// Its time is not to be learned, now or later.
 bool is_settled(const Launch& launch) { return !launch.state.rules.timing || launch.kind.samples.converged(); }
 
+void decide_passing(Launch& launch, const Beside& now) {
+  if (!is_settled(launch) || launch.captured || launch.state.known.order.captures_active() != 0) { return; }
+  launch.in_window = !stays_outside(launch, now);
+  launch.passes = !launch.in_window || (launch.state.may_pass_anywhere(launch.kernel) && waits_for_no_more(launch));
+}
+
 /// Beside a collective.
-void decide_in_window(Launch& launch, const Span& span, Beside& beside) {
-  Knowledge& known = launch.state.known;
-  launch.decision.in_window = true;
-  known.count_window(launch.kernel, beside);
+void decide_in_window(Launch& launch, const Span& span) {
+  const Knowledge& known = launch.state.known;
   if (launch.kernel.passed_through) {
     if (known.active.gate || known.active.shape) { launch.state.refuse(launch.kernel, launch.decision, Refusal::passed_through); }
     return;
@@ -246,11 +246,8 @@ void decide_compute(Launch& launch) {
   known.compute_until[device] = std::max(known.compute_until[device], launch.expected.end);
   const Span span = span_of(launch);
   Beside beside = known.order.beside(launch.stream, launch.order, span);
-  if (beside.any()) {
-    decide_in_window(launch, span, beside);
-  } else {
-    known.totals.in_order_only += beside.any_unordered() ? 1 : 0;
-  }
+  launch.decision.in_window = known.count_beside(launch.kernel, beside);
+  if (launch.decision.in_window) { decide_in_window(launch, span); }
   decide_passing(launch, beside);
 }
 
@@ -315,7 +312,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
     decide_compute(launch);
   }
   if (acts(launch)) { known.trial.on_acted(); }
-  if (launch.passes && is_settled(launch)) { let_pass(facts, kernel_index, kind, launch.in_window); }
+  if (launch.passes) { let_pass(facts, kernel_index, kind, launch.in_window); }
   if (may_time(launch)) { decision.time_it = kind->timing_pending = true; }
   ++kind->launches;
   known.order.close(*stream, order);

@@ -43,14 +43,19 @@ void CoreState::count_passed(const PassedKind& what, std::uint64_t launches) {
   if (what.has_kind) { known.kinds.at(what.kind).launches += launches; }
 }
 
-void Knowledge::count_window(KernelRecord& kernel, Beside& beside) {
+bool Knowledge::count_beside(KernelRecord& kernel, Beside& beside) {
+  if (!beside.any()) {
+    totals.in_order_only += beside.any_unordered() ? 1 : 0;
+    return false;
+  }
   ++totals.in_window;
   ++kernel.in_window;
   for (int i = 0; i < kMostQuestions; ++i) {
     const Collective* collective = order.collectives().find(beside.next());
-    if (collective == nullptr) { return; }
+    if (collective == nullptr) { break; }
     kinds.at(collective->shape).has_company = true;
   }
+  return true;
 }
 
 void CoreState::count_all_passed() {
@@ -98,11 +103,7 @@ class CoreState::Followed {
     const bool known_end = all.kinds.at(what.kind).samples.known();
     const Span span = known_end ? Span{expected.start, expected.end} : Span{expected.start};
     Beside beside = all.order.beside(*stream_, *order_, span);
-    if (beside.any()) {
-      all.count_window(all.kernels[what.kernel], beside);
-    } else {
-      all.totals.in_order_only += beside.any_unordered() ? 1 : 0;
-    }
+    all.count_beside(all.kernels[what.kernel], beside);
   }
   void leave() {
     if (order_ != nullptr) { state_.known.order.close(*stream_, *order_); }

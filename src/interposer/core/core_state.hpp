@@ -143,8 +143,8 @@ struct Knowledge {
   unsigned announced = 0;                             ///< threads about to tell what no rest may sleep through
   std::array<std::uint16_t, kMaxKernels> report_order{};
 
-  /// A launch beside these collectives: it is counted, and they have company.
-  void count_window(KernelRecord& kernel, Beside& beside);
+  /// A launch beside these collectives is counted, and they have company. Whether it is in a window.
+  bool count_beside(KernelRecord& kernel, Beside& beside);
   /// Null where it has none, or none any more.
   [[nodiscard]] Collective* collective_of(const TicketFields& ticket) {
     const bool known_by = ticket.collective && ticket.era == (order.era() & kEraMask);
