@@ -3,6 +3,8 @@
 #   scripts/transfer.sh docs/results/raw/sim --backend sim --device h200
 # On a machine with GPUs: scripts/transfer.sh OUT --backend cuda. Profiles lie in FOLDER/transfer-profiles; those that are there are
 # taken as they are, so that what was chosen on another machine, or beside a busy neighbour, can be put beside them.
+#   TUNE_BUDGET (60): seconds for the search of each case. TUNE_SECONDS (no limit): after those no further surroundings are begun,
+#   so that the cases themselves are run in the time that is left. Cases that are done lie in FOLDER.
 set -euo pipefail
 folder=$1
 shift
@@ -33,7 +35,13 @@ chosen() {
   local profile=$profiles/$1.profile folder=$2
   shift 2
   [ -e "$profile" ] && return
-  for scenario in "$folder"/*.json; do elbowroom tune --scenario "$scenario" "$@" --profile "$work/new.profile" >/dev/null; done
+  if ((SECONDS > ${TUNE_SECONDS:-SECONDS})); then
+    echo "$(basename "$profile"): no time left"
+    return
+  fi
+  for scenario in "$folder"/*.json; do
+    elbowroom tune --scenario "$scenario" "$@" --budget "${TUNE_BUDGET:-60}" --profile "$work/new.profile" >/dev/null || return
+  done
   rm -f "$work"/new.profile.*
   mv "$work/new.profile" "$profile"
 }
@@ -44,7 +52,6 @@ scenarios "$work/quarter" 2 25
 scenarios "$work/blocks" 2 100 '"comm_blocks": 8'
 chosen here "$work/here" "$@"
 chosen half-size "$work/half" "$@"
-chosen quarter-size "$work/quarter" "$@"
 chosen nccl-8-blocks "$work/blocks" "$@"
 if [[ " $* " == *" sim "* ]]; then
   scenarios "$work/wide" 4 100
@@ -52,14 +59,14 @@ if [[ " $* " == *" sim "* ]]; then
   for device in h100 a100; do chosen "$device" "$work/here" --backend sim --device "$device"; done
 else
   # Another path between the GPUs. Four GPUs, other devices and busy ones: put their profiles here.
-  NCCL_P2P_DISABLE=1 chosen nccl-no-p2p "$work/here" "$@"
+  NCCL_P2P_DISABLE=1 chosen nccl-no-p2p "$work/here" "$@" || rm -f "$work"/new.profile*
 fi
+chosen quarter-size "$work/quarter" "$@"
 
 cd "$profiles"
 for scenario in "$work"/here/*.json; do
   name=$(basename "$scenario" .json)
   elbowroom bench "$@" --scenario "$scenario" --trials 10 --transfer *.profile --json "$work/transfer-$name.json" \
     --markdown "$work/transfer-$name.md" >"$work/transfer-$name.txt"
+  mv "$work/transfer-$name".{json,md,txt} ..
 done
-cd - >/dev/null
-mv "$work"/transfer-*.{json,md,txt} "$folder"

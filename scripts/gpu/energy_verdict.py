@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Reads what scripts/gpu/energy.sh measured: how far apart the repeats lie, how far the counter is from the power samples, and the table of
-schemes by time and joules. Exit code 1 where repeats are further apart than 2 % or counter and power than 5 %.
+"""Reads what scripts/gpu/energy.sh measured: how far apart the repeats lie, how far the counter is from the power samples, the table of
+schemes by time and joules, and what `tune` chose. Exit code 1 where repeats are further apart than 2 % or counter and power than 5 %.
 
 usage: scripts/gpu/energy_verdict.py FOLDER
 """
@@ -8,6 +8,7 @@ usage: scripts/gpu/energy_verdict.py FOLDER
 from __future__ import annotations
 
 import json
+import statistics
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,17 @@ def results(path: Path) -> list[tuple[str, dict[str, Any]]]:
     return [(case["scenario"]["name"], result) for case in cases for result in case["results"] if "energy" in result]
 
 
+def searched(case: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """The schedules of which a search with an energy objective measured joules, in the form of results()."""
+    name = case["scenario"]["name"]
+    rows = [one for one in case["afresh"] if "energy" in one]
+    return [(name, {"scheme": one["schedule"], "time_us": {"median": statistics.median(one["times_us"])}, "energy": one["energy"]}) for one in rows]
+
+
 def spread(repeats: list[list[tuple[str, dict[str, Any]]]]) -> bool:
+    if not repeats:
+        print("repeats: none")
+        return True
     joules: dict[str, list[float]] = {}
     for name, result in (row for rows in repeats for row in rows):
         joules.setdefault(f"{name} {result['scheme']}", []).append(result["energy"]["joules"])
@@ -61,9 +72,13 @@ def table(rows: list[tuple[str, dict[str, Any]]]) -> None:
 def main() -> int:
     folder = Path(sys.argv[1])
     repeats = [results(path) for path in sorted(folder.glob("repeat-*.json"))]
-    rows = results(folder / "table.json") if (folder / "table.json").exists() else []
-    good = spread(repeats) & agreement([row for one in [*repeats, rows] for row in one])
+    rows = [row for path in sorted(folder.glob("table-*.json")) for row in results(path)]
+    tuned = [case for path in folder.glob("tune.json") for case in json.loads(path.read_text())["cases"]]
+    good = spread(repeats) & agreement([row for one in [*repeats, rows, *map(searched, tuned)] for row in one])
     table(rows)
+    for case in tuned:
+        table(searched(case))
+        print(f"tune: {case['reason']}")
     return 0 if good else 1
 
 
