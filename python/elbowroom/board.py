@@ -2,6 +2,8 @@
 
 A rank that wants something says so here. Rank 0 answers with a boundary that no rank has come to yet. Nobody waits, and a step costs a
 few reads and writes.
+
+For each backward pass a rank also says whether its buckets are free. Passes are counted from 1, alike on all ranks.
 """
 
 from __future__ import annotations
@@ -13,15 +15,16 @@ from pathlib import Path
 
 FOLDER = "/dev/shm"
 AHEAD = 8  # boundaries between the furthest rank and the one at which all act: none may pass it before it is told
-WISH, MEETING, VERDICT, RANKS = 0, 1, 2, 3  # places of 64-bit numbers; the ranks' boundaries begin at RANKS
+# Places of 64-bit numbers. The ranks' boundaries begin at RANKS; behind them come their passes.
+WISH, MEETING, VERDICT, RANKS = 0, 1, 2, 3
 NOT_SLOWER, SLOWER = 1, 2
 
 
 class Board:
     def __init__(self, path: str, rank: int, ranks: int) -> None:
-        self._rank, self._ranks = rank, ranks
+        self._rank, self._passes = rank, RANKS + ranks
         with open(path, "r+b") as file:
-            self._numbers = memoryview(mmap.mmap(file.fileno(), 8 * (RANKS + ranks))).cast("q")
+            self._numbers = memoryview(mmap.mmap(file.fileno(), _bytes(ranks))).cast("q")
 
     def arrive(self, boundary: int) -> bool:
         """This rank is at `boundary`. True: here all act together."""
@@ -33,7 +36,7 @@ class Board:
 
     def _meet(self) -> None:
         """Only where all ranks look at this page: who has no page never arrives."""
-        arrived = self._numbers[RANKS : RANKS + self._ranks].tolist()
+        arrived = self._numbers[RANKS : self._passes].tolist()
         if all(arrived):
             self._numbers[MEETING] = max(arrived) + AHEAD
 
@@ -52,12 +55,34 @@ class Board:
         """0: rank 0 does not know it yet."""
         return self._numbers[VERDICT]
 
+    def tell_free(self, number: int) -> None:
+        """This rank's buckets are free for this pass."""
+        self._numbers[self._passes + self._rank] = number
+
+    def tell_kept(self, number: int) -> None:
+        """They are not, from this pass on. A rank that has said so says nothing more."""
+        self._numbers[self._passes + self._rank] = -number
+
+    def silent(self, number: int) -> int | None:
+        """A rank that has not spoken of this pass yet."""
+        told = self._numbers[self._passes :].tolist()
+        return next((rank for rank, value in enumerate(told) if abs(value) < number), None)
+
+    def keeper(self, number: int) -> int | None:
+        """The first rank whose buckets are not free for this pass. The same on all ranks, once none is silent."""
+        told = self._numbers[self._passes :].tolist()
+        return next((rank for rank, value in enumerate(told) if -number <= value < 0), None)
+
+
+def _bytes(ranks: int) -> int:
+    return 8 * (RANKS + 2 * ranks)
+
 
 def make_page(ranks: int) -> str:
     """A file for `Board`; it can be removed as soon as all ranks have opened it."""
     descriptor, path = tempfile.mkstemp(prefix="elbowroom-", dir=FOLDER)
     try:
-        os.ftruncate(descriptor, 8 * (RANKS + ranks))
+        os.ftruncate(descriptor, _bytes(ranks))
     finally:
         os.close(descriptor)
     return path

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from elbowroom import placement, record
+from elbowroom.in_place import InPlace
 from elbowroom.lifetime import Lifetime
 from elbowroom.segment import LEAST_TOTAL, Segment
 from elbowroom.registrations import Unusable
@@ -18,6 +19,23 @@ from elbowroom.registrations import Unusable
 
 VIEWS_VARIABLE = "ELBOWROOM_RUN_GRADIENT_VIEWS"  # set by `elbowroom run --gradient-views`
 VIEWS_POSITION = 3  # of gradient_as_bucket_view behind the process group, in PyTorch 2.9 and later
+
+
+# What a reducer is told that has its gradients reduced or copied in another way, and why they do not stay in buckets then.
+OTHER_WAYS = {
+    "_set_static_graph": "the graph is static",
+    "_set_optimizer_in_backward": "the optimizer runs in the backward pass",
+    "_set_mixed_precision_param_dtype": "parameters have two types",
+    "_remove_autograd_hooks": "the reducer was set aside",
+    "_update_process_group": "the process group was replaced",
+    "_delay_all_reduce": "gradients are sent after the backward pass",
+}
+JOINS = "ranks with fewer inputs join"
+
+
+def views_of(rest: tuple[Any, ...], named: dict[str, Any]) -> bool:
+    """Whether gradients are views of buckets already."""
+    return bool(rest[VIEWS_POSITION] if len(rest) > VIEWS_POSITION else named.get("gradient_as_bucket_view", False))
 
 
 def with_views(rest: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -73,14 +91,40 @@ class BucketPlacer:
         record.write()
         return made
 
-    def lifetime(self) -> Lifetime:
+    def lifetime(self, in_place: InPlace | None) -> Lifetime:
         """Of the buckets that were made. They stay where they are when they are deregistered, which frees nothing."""
 
         def register(boundary: int) -> placement.Held | None:
             placed = placement.of_group(self._torch, self._group)
-            return placed.place(self._entry, [self._segment], self._layout, self._problem, boundary)
+            held = placed.place(self._entry, [self._segment], self._layout, self._problem, boundary)
+            if in_place is not None:
+                in_place.start(placed, held, self._problem)
+            return held
 
-        return Lifetime(self._torch, self._group, self._entry, register)
+        def given_back() -> None:
+            if in_place is not None:
+                in_place.each_for_itself()
+
+        made = Lifetime(self._torch, self._group, self._entry, register, given_back, frees=False)
+        if in_place is not None:
+            in_place.on_leave = made.leave
+        return made
+
+    def in_place(self, reducer: Any, parameters: list[Any]) -> InPlace:
+        return InPlace(self._torch, reducer, parameters, self._entry)
+
+    def refuse(self, reason: str) -> None:
+        """Of buckets that are not made here after all."""
+        self._entry.state, self._entry.reason = "refused", reason
+        record.add(self._entry)
+        record.write()
+
+    def release_when_free(self, in_place: InPlace) -> None:
+        """The segment, once the buckets have left it and the program has none of its memory any more."""
+        if self._segment is not None and self._entry.state != "registered" and in_place.has_left():
+            self._torch.cuda.synchronize()  # the program's last readers: memory is unmapped at once
+            self._segment.release()
+            self._segment = None
 
     def _give_back(self) -> None:
         if self._segment is not None:
@@ -109,7 +153,9 @@ def reducer_class(torch: Any, plain: type) -> type:
             self.copies: Any = None  # what a compression hook sends instead of the buckets
             self._parameters = list(params)
             self._placer: BucketPlacer | None = None
+            self._made: BucketPlacer | None = None
             self._lifetime: Lifetime | None = None
+            self._in_place: InPlace | None = None
             self._synchronizes = False
             placer = BucketPlacer(torch, self._parameters, process_group)
             if not placer.worth_it():
@@ -119,11 +165,13 @@ def reducer_class(torch: Any, plain: type) -> type:
             finds_unused = rest[2] if len(rest) > 2 else named.get("find_unused_parameters", False)
             if finds_unused:  # such a reducer keeps the buckets of its construction
                 placer.make(construct)
-                self._lifetime = placer.lifetime()
+                self._lifetime = placer.lifetime(None)
                 return None
             construct()
             self._placer = placer
             self._forwards = 0
+            if not views_of(rest, named):
+                self._in_place = placer.in_place(self, self._parameters)
 
         def on_gpus(self) -> bool:
             """The same on all ranks: whether its gradients can be sent by NCCL."""
@@ -137,11 +185,33 @@ def reducer_class(torch: Any, plain: type) -> type:
             self._synchronizes = True
             plain.prepare_for_forward(self)
 
+        def prepare_for_backward(self, *outputs: Any) -> None:
+            """At the end of each forward whose gradients are sent."""
+            plain.prepare_for_backward(self, *outputs)
+            if self._in_place is not None:
+                self._in_place.expect()
+
+        def in_another_way(self, reason: str) -> None:
+            """Gradients are not just the sums that buckets hold. At the same point of the program on all ranks."""
+            if self._in_place is not None:
+                self._in_place.quit(reason)
+
+        def leave(self, reason: str) -> None:
+            """The buckets are on ordinary memory from here on. At the same point of the program on all ranks."""
+            self.in_another_way(reason)
+            if self._lifetime is not None:
+                self._lifetime.end(reason)
+            if self._placer is not None:
+                self._placer.refuse(reason)
+                self._placer = None
+
         def _rebuild_buckets(self) -> bool:
             """At each forward that is followed by a backward."""
             alike, self._synchronizes = self._synchronizes, False
             if self._lifetime is not None:
                 self._lifetime.boundary(alike)
+                if self._in_place is not None and self._made is not None:
+                    self._made.release_when_free(self._in_place)
             if self.copies is not None:
                 self.copies.step_begins(alike)
                 return plain._rebuild_buckets(self)
@@ -153,8 +223,19 @@ def reducer_class(torch: Any, plain: type) -> type:
                 return plain._rebuild_buckets(self)
             made = placer.make(lambda: plain._rebuild_buckets(self))
             if made:
-                self._placer, self._lifetime = None, placer.lifetime()
+                self._placer, self._made, self._lifetime = None, placer, placer.lifetime(self._in_place)
             return made
 
+    for name, reason in OTHER_WAYS.items():
+        if hasattr(plain, name):
+            setattr(Reducer, name, _quitting(getattr(plain, name), reason))
     Reducer.__name__, Reducer.__qualname__, Reducer.__module__ = plain.__name__, plain.__qualname__, plain.__module__
     return Reducer
+
+
+def _quitting(plain: Callable[..., Any], reason: str) -> Callable[..., Any]:
+    def told(self: Any, *arguments: Any, **named: Any) -> Any:
+        self.in_another_way(reason)
+        return plain(self, *arguments, **named)
+
+    return told

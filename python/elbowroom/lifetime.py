@@ -31,16 +31,18 @@ class Lifetime:
         group: Any,
         entry: record.Entry,
         register: Callable[[int], Held | None],  # takes the number of the boundary, registers on all ranks or on none
-        give_back: Callable[[], None] | None = None,  # called when the set is deregistered; None: that frees no memory
+        give_back: Callable[[], None],  # called when the set is deregistered
+        frees: bool = True,  # whether that frees memory
     ) -> None:
         self._torch, self._group, self._entry = torch, group, entry
-        self._register, self._give_back = register, give_back
+        self._register, self._give_back, self._frees = register, give_back, frees
         self._number = 0
         self._held: Held | None = None
         self._board: Board | None = None
         self._before, self._after = timing.Clock(torch, STEPS), timing.Clock(torch, STEPS)
         self._untimed = UNTIMED_BEFORE
         self._failures = (0, 0)
+        self._left = ""  # why no rank uses the set any more
         self._phase: Callable[[bool], None] = self._timed_before
 
     def boundary(self, alike: bool) -> None:
@@ -50,12 +52,25 @@ class Lifetime:
         self._number += 1
         try:
             if self._board is not None and self._board.arrive(self._number):
-                self._end()
+                rank, reason = divmod(self._board.wished(), REASONS)
+                self._end(f"rank {rank}: {WORDS[reason]}")
+            elif self._left and self._held is not None:
+                self._end(self._left)
             self._phase(alike)
         except Exception as error:
             self._phase = self._over
             self._entry.reason = self._entry.reason or str(error)
             record.write()
+
+    def leave(self, reason: str) -> None:
+        """No rank uses the set any more: it is given back at the next boundary. Called by all ranks between the same boundaries."""
+        self._left = reason
+
+    def end(self, reason: str) -> None:
+        """Gives the set back at once, where it is registered. Called by all ranks at the same point of the program."""
+        self._phase = self._over
+        if self._held is not None:
+            self._end(reason)
 
     def _timed_before(self, alike: bool) -> None:
         if self._untimed:
@@ -108,7 +123,7 @@ class Lifetime:
         self._phase = self._watched
 
     def _watched(self, alike: bool) -> None:
-        if self._give_back is None or self._number % LOOK_EVERY:
+        if not self._frees or self._number % LOOK_EVERY:
             return
         retried, ran_out = (now > then for now, then in zip(self._counted(), self._failures, strict=True))
         if retried or ran_out:
@@ -117,13 +132,13 @@ class Lifetime:
     def _over(self, alike: bool) -> None:
         pass
 
-    def _end(self) -> None:
-        rank, reason = divmod(self._board.wished(), REASONS)
+    def _end(self, reason: str) -> None:
         self._board = None
         self._phase = self._over
         placed = placement.of_group(self._torch, self._group)
-        if placed.give_back(self._entry, self._held, self._number, f"rank {rank}: {WORDS[reason]}") and self._give_back is not None:
+        if placed.give_back(self._entry, self._held, self._number, reason):
             self._give_back()
+        self._held = None
         record.write()
 
     def _counted(self) -> tuple[int, int]:

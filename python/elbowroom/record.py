@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import sys
@@ -30,6 +31,8 @@ class Entry:
     waits: int = 0  # times that the device was waited for because a place was still in use
     direct: int = 0  # gathers straight into parameters
     not_direct: str = ""  # why none is, or none is any more
+    in_place: int = 0  # gradients that stayed in their bucket
+    not_in_place: str = ""  # why none does, or none does any more
 
 
 @dataclass
@@ -80,9 +83,15 @@ def write() -> None:
         pass
 
 
+def _write_at_end() -> None:
+    if _record.entries or _record.notes:
+        write()
+
+
 def _forget() -> None:
     """A forked process, say a data loader's, has none of its parent's registrations."""
     _record.pid, _record.entries, _record.notes = os.getpid(), [], []
 
 
 os.register_at_fork(after_in_child=_forget)
+atexit.register(_write_at_end)  # counts have gone on since

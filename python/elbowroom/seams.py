@@ -69,6 +69,39 @@ def install_ddp(module: ModuleType) -> None:
         return
     torch.distributed.Reducer = buckets.reducer_class(torch, plain)
     _send_placed_copies(torch)
+    _tell_of_hooks(torch)
+    _leave_before_ranks_join(torch, module.DistributedDataParallel)
+
+
+def _tell_of_hooks(torch: Any) -> None:
+    """What a communication hook leaves in a bucket is the hook's own."""
+    for name in ("_register_comm_hook", "_register_builtin_comm_hook"):
+        plain = getattr(torch.distributed, name, None)
+        if plain is not None:
+            setattr(torch.distributed, name, _telling(torch, plain))
+
+
+def _telling(torch: Any, plain: Any) -> Any:
+    def register(reducer: Any, *arguments: Any) -> Any:
+        if isinstance(reducer, torch.distributed.Reducer):
+            reducer.in_another_way("a communication hook sends them")
+        return plain(reducer, *arguments)
+
+    return register
+
+
+def _leave_before_ranks_join(torch: Any, kind: Any) -> None:
+    """A rank without inputs sends zeros from memory of its own, beside which registered buckets would hang."""
+    plain = getattr(kind, "join_hook", None)
+    if plain is None:
+        return
+
+    def join_hook(self: Any, **named: Any) -> Any:
+        if isinstance(self.reducer, torch.distributed.Reducer):
+            self.reducer.leave(buckets.JOINS)
+        return plain(self, **named)
+
+    kind.join_hook = join_hook
 
 
 def _send_placed_copies(torch: Any) -> None:

@@ -38,6 +38,10 @@ EXPECTED = {
     "forked_loader": (["registered"], ""),
     "other_allocations": (["registered"], ""),
     "fails_on_one_rank": (["refused"], "rank 1: as if cuMemMap had answered 801"),
+    "keeps_gradients": (["given back"], "rank 1: the program keeps gradients of the step before"),
+    "late_readers": (["registered"], ""),
+    "joins": (["given back"], "ranks with fewer inputs join"),
+    "captured": (["registered"], ""),
     "slower_ddp": (["given back"], "rank 0: steps became slower"),
     "slower_fsdp2": (["given back"], "rank 0: steps became slower"),
     "slower_compressed": (["given back"], "rank 0: steps became slower"),
@@ -45,6 +49,21 @@ EXPECTED = {
     "full": (["refused"], "are needed"),
     "full_on_one_rank": (["refused"], "rank 1: "),
     "retries": (["given back"], "rank 1: the allocator had to retry"),
+}
+# Of the cases whose gradients stay in DDP's buckets: a part of the reason why none does any more, on the first set.
+IN_PLACE = {
+    "plain_ddp": "",
+    "rebuilt": "",
+    "two_models": "",
+    "remade_group": "",
+    "forked_loader": "",
+    "other_allocations": "",
+    "fails_on_one_rank": "",
+    "slower_ddp": "",
+    "keeps_gradients": "rank 1: the program keeps gradients of the step before",
+    "late_readers": "",
+    "joins": "ranks with fewer inputs join",
+    "captured": "a CUDA graph writes into the buckets",
 }
 ALONE = ("full", "full_on_one_rank", "retries")
 
@@ -94,6 +113,16 @@ def judged(case: str, ranks: list[dict[str, Any]], device: str) -> str:
         return f"expected {states}, seen {seen[0]}, {ranks[0]['refused']}"
     if states and words not in seen[0][-1][1]:
         return f"expected the reason '{words}', seen '{seen[0][-1][1]}'"
+    return misplaced(IN_PLACE.get(case), ranks) if states else ""
+
+
+def misplaced(words: str | None, ranks: list[dict[str, Any]]) -> str:
+    """Empty, or how DDP's gradients were elsewhere than expected. `words`: of the reason why they left the buckets; None: not asked."""
+    for part in (rank["buffers"][0] for rank in ranks if words is not None):
+        if not part["in_place"]:
+            return f"no gradient stayed in its bucket: '{part['not_in_place']}'"
+        if words not in part["not_in_place"] or bool(words) != bool(part["not_in_place"]):
+            return f"expected gradients to leave the buckets because of '{words}', seen '{part['not_in_place']}'"
     return ""
 
 

@@ -187,6 +187,90 @@ def other_allocations() -> list[Training]:
     return [training]
 
 
+def keeps_gradients() -> list[Training]:
+    """Rank 1 keeps what one step has left, and it must not change."""
+    training = ddp()
+    training.run(STEPS // 2)
+    kept: list[torch.Tensor] = []
+
+    def keep(optimizer: Any, arguments: Any, named: Any) -> None:
+        if dist.get_rank() == 1 and not kept:
+            kept.extend(parameter.grad[100:] for parameter in training.parameters)
+
+    training.optimizer.register_step_pre_hook(keep)
+    training.step()
+    before = [gradient.clone() for gradient in kept]
+    training.run(STEPS // 2)
+    training.wrong += sum((now != then).sum() for now, then in zip(kept, before, strict=True))
+    del kept[:]
+    training.run(4)
+    return [training]
+
+
+def late_readers() -> list[Training]:
+    """A stream reads each step's gradients long after the program has dropped them, and has said so to the allocator."""
+    training = ddp()
+    side = torch.cuda.Stream() if ON_GPU else None
+
+    def read_later(optimizer: Any, arguments: Any, named: Any) -> None:
+        if side is None:
+            return
+        side.wait_stream(torch.cuda.current_stream())
+        turn = (training.steps - 1) % 4 + 1
+        with torch.cuda.stream(side):
+            torch.cuda._sleep(100_000_000)  # some 50 ms
+            for parameter in training.parameters:
+                late = (parameter.grad != turn * (dist.get_world_size() + 1) / 2).sum()
+                wrong.add_(late)
+                parameter.grad.record_stream(side)
+
+    wrong = torch.zeros((), dtype=torch.int64, device="cuda" if ON_GPU else "cpu")
+    training.optimizer.register_step_pre_hook(read_later)
+    training.run()
+    if side is not None:
+        side.synchronize()
+    training.wrong += wrong
+    return [training]
+
+
+def joins() -> list[Training]:
+    """Rank 1 runs out of inputs, and joins with zeros from memory of its own."""
+    training = ddp()
+    training.run()
+    rank = dist.get_rank()
+    with training.wrapped.join():
+        for _ in range(4 - 2 * rank):
+            training.optimizer.zero_grad()
+            training.wrapped(float(rank + 1)).backward()
+    mean = 3 / 2 if rank == 1 else 1 / 2  # rank 0 has had the last two steps alone
+    training.wrong += sum((parameter.grad != mean).sum() for parameter in training.parameters)
+    training.optimizer.zero_grad()
+    training.run(4)
+    return [training]
+
+
+def captured() -> list[Training]:
+    """A step as a CUDA graph, behind steps without one. All on one stream that is not the default one, as PyTorch asks for."""
+    if not ON_GPU:
+        return [(training := ddp(), training.run())[0]]
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        training = ddp()
+        training.run()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=side, capture_error_mode="thread_local"):
+        training.wrapped(float(dist.get_rank() + 1)).backward()
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            for parameter in training.parameters:
+                parameter.grad.zero_()
+            graph.replay()
+            training.wrong += sum((parameter.grad != (dist.get_world_size() + 1) / 2).sum() for parameter in training.parameters)
+    torch.cuda.synchronize()
+    return [training]
+
+
 @contextlib.contextmanager
 def replaced(module: str, path: str, value: Any) -> Iterator[None]:
     """Something of the package that the hook loaded. Nothing where the hook is not there."""
@@ -249,6 +333,10 @@ CASES = {
     "forked_loader": forked_loader,
     "other_allocations": other_allocations,
     "fails_on_one_rank": fails_on_one_rank,
+    "keeps_gradients": keeps_gradients,
+    "late_readers": late_readers,
+    "joins": joins,
+    "captured": captured,
     "slower_ddp": lambda: called_slower(ddp),
     "slower_fsdp2": lambda: called_slower(fsdp2),
     "slower_compressed": lambda: called_slower(lambda: ddp(default_hooks.bf16_compress_hook)),

@@ -40,6 +40,7 @@ class FakeSegment:
 
     def release(self) -> None:
         self.released = True
+        self.events.append("released")
 
 
 class PlainReducer:
@@ -64,6 +65,7 @@ class BucketsTest(unittest.TestCase):
         self.group = Group(0, 2, Store())
         self.group.events = self.torch.events
         self.placed: list[tuple] = []
+        self.removed: list[Any] = []  # hooks of parameters
         placement = SimpleNamespace(
             allocator=lambda: "NCCL's",
             place=lambda entry, segment, layout, problem, boundary: self.placed.append((layout, problem)),
@@ -80,7 +82,12 @@ class BucketsTest(unittest.TestCase):
 
     def parameter(self, device: str = "cuda:0", size: int = LARGE) -> SimpleNamespace:
         kind, _, index = device.partition(":")
-        return SimpleNamespace(device=self.torch.device(kind, index or 0), numel=lambda: size, element_size=lambda: 1)
+        return SimpleNamespace(
+            device=self.torch.device(kind, index or 0),
+            numel=lambda: size,
+            element_size=lambda: 1,
+            register_post_accumulate_grad_hook=lambda hook: SimpleNamespace(remove=lambda: self.removed.append(hook)),
+        )
 
     def made(self, *rest: Any, **named: Any) -> Any:
         return self.reducer([self.parameter()], [[0]], [LARGE], self.group, *rest, **named)
@@ -128,6 +135,20 @@ class BucketsTest(unittest.TestCase):
         self.assertEqual(self.torch.events, ["buckets", "buckets"])
         reducer._rebuild_buckets()
         self.assertEqual(self.placed, [([], "out of memory")])
+
+    def test_memory_that_the_buckets_have_left_goes_once_the_device_has_read_it(self) -> None:
+        reducer = self.made()
+        reducer._rebuild_buckets()
+        reducer.ready = True
+        reducer._rebuild_buckets()
+        left = [False, True]
+        with mock.patch.object(reducer._in_place, "has_left", lambda: left.pop(0)):
+            reducer._rebuild_buckets()
+            self.assertFalse(FakeSegment.made[0].released)
+            self.torch.events.clear()
+            for _ in range(2):
+                reducer._rebuild_buckets()
+        self.assertEqual(self.torch.events, ["device synchronized", "released"])
 
     def test_models_on_cpus_or_too_small_are_left_alone(self) -> None:
         for parameter in (self.parameter("cpu"), self.parameter(size=1024)):

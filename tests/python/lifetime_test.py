@@ -34,8 +34,7 @@ class Rank:
         group.placed = self.placed
         self.entry = record.Entry("buffers", "0", ranks)
         self.left: list[int] = []
-        give_back = (lambda: self.left.append(self.life._number)) if frees else None
-        self.life = lifetime.Lifetime(self.torch, group, self.entry, self.register, give_back)
+        self.life = lifetime.Lifetime(self.torch, group, self.entry, self.register, lambda: self.left.append(self.life._number), frees)
 
     def register(self, boundary: int) -> Any:
         return self.placed.place(self.entry, [SEGMENT], [[0, 1]], "", boundary)

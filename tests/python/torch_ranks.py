@@ -4,6 +4,8 @@ and NCCL's registrations are stand-ins. Rank 0 prints a digest of the parameters
 usage: torch_ranks.py ddp|fsdp2 RUN...      a RUN is words with + between them; plain ones come first, since seams stay
 
 words: plain, mixed, accumulate, unused, views, allowed (by --gradient-views), fails (on rank 1), unequal (on rank 1); hooks of DDP: bf16, fp16, wrapper, own;
+of DDP's gradients: keeps (rank 1, those of every step), kept (rank 1, those of one step), sliced (a part of one), between (dropped between forward and backward),
+zeroed (not dropped), stays (not dropped from step 4 on), later (accumulated from step 4 on), grabbed (by hooks, in the backward pass), static (graph), joined (rank 1 has fewer inputs), reentrant (checkpoints);
 compared: steps are timed, and take longer once buffers are registered; retries: rank 1's allocator has to retry;
 rewrapped: wrapped again in the middle; pair: two models in turns; compiled: by torch.compile, without code generation
 of FSDP2: divided: in the copies; uneven: sizes that ranks do not divide; default_memory: asked for; replaced: the program's own scatters in the middle;
@@ -27,12 +29,14 @@ import stand_ins  # puts the package on the path
 import torch
 import torch.distributed as dist
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+from torch.utils.checkpoint import checkpoint
 
-from elbowroom import buckets, compression, host_lead, lifetime, placement, record, scaled_copy, seams, staging, unsharded
+from elbowroom import buckets, compression, host_lead, in_place, lifetime, placement, record, scaled_copy, seams, shares, staging, unsharded
 
 KIND, RUNS = sys.argv[1], sys.argv[2:]
 WORDS: set[str] = set()  # of the run
 EVENTS: list[str] = []
+KEPT: list[torch.Tensor] = []  # gradients that the program keeps
 TIMED_STEPS, STEPS = 60, 6
 
 
@@ -104,6 +108,13 @@ def take(slot: unsharded.Slot, plain: Any, owner: Any, views: unsharded.Views, s
         slot._moved = False
 
 
+def move(plain: Any, torch_: Any, flat: torch.Tensor) -> None:
+    """A pool keeps what a CPU's allocator frees."""
+    for tensor in KEPT:
+        tensor.data = tensor.clone()
+    plain(torch_, flat)
+
+
 class Stream(SimpleNamespace):
     """Of a device that is done at once."""
 
@@ -158,6 +169,8 @@ def replace_device() -> None:
     buckets.BucketPlacer._opened = lambda self: FakeSegment(None, None, self._room)
     staging.LEAST_TOTAL = compression.LEAST_TOTAL = 0
     placement.Registrations = FakeRegistrations
+    shares.ALIGNMENT = 4
+    in_place.move = functools.partial(move, in_place.move)
     scaled_copy.ScaledCopy = ScaledCopy
     unsharded.Segment, unsharded.LARGE_BLOCK = FakeSegment, 1024
     unsharded.Slot.check_order, unsharded.Slot.take = check_order, functools.partialmethod(take, unsharded.Slot.take)
@@ -173,6 +186,7 @@ def begin(run: str) -> None:
     WORDS.clear()
     WORDS.update(run.split("+"))
     EVENTS.clear()
+    KEPT.clear()
     record._forget()
     placement._placements.clear()
     staging._stagings.clear()
@@ -195,6 +209,8 @@ class Block(torch.nn.Module):
         self.first, self.second = torch.nn.Linear(64, width), torch.nn.Linear(width, 64)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if "reentrant" in WORDS:
+            return x + checkpoint(lambda x: self.second(torch.relu(self.first(x))), x, use_reentrant=True)
         return x + self.second(torch.relu(self.first(x)))
 
 
@@ -217,7 +233,11 @@ def ddp(model: torch.nn.Module) -> torch.nn.Module:
         os.environ[buckets.VIEWS_VARIABLE] = "1" if "allowed" in WORDS else "0"
         torch.distributed.Reducer.on_gpus = lambda self: True
     wrapped = torch.nn.parallel.DistributedDataParallel(
-        model, bucket_cap_mb=2 if "compiled" in WORDS else 0.02, gradient_as_bucket_view="views" in WORDS, find_unused_parameters="unused" in WORDS
+        model,
+        bucket_cap_mb=2 if "compiled" in WORDS else 0.02,
+        gradient_as_bucket_view="views" in WORDS,
+        find_unused_parameters="unused" in WORDS,
+        static_graph="static" in WORDS,
     )
     for word in WORDS & HOOKS.keys():
         wrapped.register_comm_hook(None, HOOKS[word])
@@ -251,6 +271,33 @@ def scatter_by_themselves(model: torch.nn.Module) -> None:
         block.set_custom_reduce_scatter(DefaultReduceScatter())
 
 
+class Gradients:
+    """Those that the program has kept or grabbed; one that changes behind its back changes the digest."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self._parameters = list(model.parameters())
+        self._grabbed: list[torch.Tensor] = []
+        if "grabbed" in WORDS:
+            for parameter in self._parameters:
+                parameter.register_post_accumulate_grad_hook(lambda parameter: self._grabbed.append(parameter.grad))
+
+    def keep(self, step: int) -> None:
+        KEPT.extend(gradient.sum() for gradient in self._grabbed)
+        self._grabbed.clear()
+        if dist.get_rank() == 1 and ("keeps" in WORDS or ("kept" in WORDS and step == 3)):
+            KEPT.extend(parameter.grad for parameter in self._parameters)
+        if dist.get_rank() == 1 and "sliced" in WORDS and step == 3:
+            KEPT.append(self._parameters[2].grad[3:5])
+
+    def held(self) -> list[torch.Tensor]:
+        """What all ranks hold, as rank 0 sees it."""
+        held = [KEPT]
+        if WORDS & {"keeps", "kept", "sliced", "grabbed"}:
+            held = [None] * dist.get_world_size()
+            dist.all_gather_object(held, KEPT)
+        return [tensor for kept in held for tensor in kept]
+
+
 def run() -> None:
     torch.manual_seed(0)
     model = torch.nn.Sequential(*[Block() for _ in range(3)])
@@ -259,8 +306,16 @@ def run() -> None:
         wrapped = torch.compile(wrapped, backend="eager")
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     other = ddp(torch.nn.Sequential(Block())) if "pair" in WORDS else None
+    gradients = Gradients(model)
+    if "joined" in WORDS:
+        with wrapped.join():
+            for step in range(STEPS - dist.get_rank()):
+                optimizer.zero_grad()
+                (wrapped(torch.full((3, 64), step + 1.0)) ** 2).sum().backward()
+                optimizer.step()
     for step in range(TIMED_STEPS if timed() else STEPS):
-        optimizer.zero_grad()
+        if not WORDS & {"between", "zeroed"}:
+            optimizer.zero_grad(set_to_none="stays" not in WORDS or step < 4)
         if "rewrapped" in WORDS and step == STEPS // 2:
             wrapped = ddp(model)
         if "replaced" in WORDS and step == STEPS - 1:
@@ -269,17 +324,23 @@ def run() -> None:
             other(torch.ones(1, 64)).sum().backward()
         if KIND == "fsdp2":
             fsdp2_kinds.before_step(model, WORDS, step)
-        for turn in range(2 if "accumulate" in WORDS else 1):
+        for turn in range(2 if "accumulate" in WORDS or ("later" in WORDS and step >= 4) else 1):
             torch.manual_seed(100 * step + 10 * turn + dist.get_rank())
-            (wrapped(torch.randn(3, 64)) ** 2).sum().backward()
+            inputs = torch.randn(3, 64, requires_grad="reentrant" in WORDS)
+            loss = (wrapped(inputs) ** 2).sum()
+            if turn == 0 and WORDS & {"between", "zeroed"}:
+                optimizer.zero_grad(set_to_none="between" in WORDS)
+            loss.backward()
+        gradients.keep(step)
         optimizer.step()
         divided = {module._get_fsdp_state()._fsdp_param_group.gradient_divide_factor for module in model} if KIND == "fsdp2" else set()
         EVENTS.extend([f"step {step}"] + ["divided"] * (divided == {1.0}))
     whole = [parameter.full_tensor() if hasattr(parameter, "full_tensor") else parameter for parameter in model.parameters()]
+    whole += gradients.held()
     digest = hashlib.sha256(b"".join(parameter.detach().numpy().tobytes() for parameter in whole)).hexdigest()
     if dist.get_rank() == 0:
-        gradients = {parameter.grad.untyped_storage().data_ptr() for parameter in model.parameters()} if KIND == "ddp" else set()
-        said = {"digest": digest, "events": EVENTS, "storages": len(gradients)} | record.as_document()
+        storages = {parameter.grad.untyped_storage().data_ptr() for parameter in model.parameters()} if KIND == "ddp" else set()
+        said = {"digest": digest, "events": EVENTS, "storages": len(storages)} | record.as_document()
         print(json.dumps(said), flush=True)
 
 

@@ -44,6 +44,25 @@ class DdpTest(unittest.TestCase):
             self.assertEqual(said[case]["digest"], said["plain"]["digest"], case)
         self.assertEqual(said["accumulate+allowed"]["digest"], said["plain+accumulate"]["digest"])
 
+    def test_gradients_stay_in_the_buckets_while_nobody_keeps_them(self) -> None:
+        # 12 parameters, in steps 2 to 5, or in 2 and 3 where rank 1 keeps what step 3 has left.
+        in_place = {"none": 48, "between": 48, "kept": 24, "sliced": 24, "fails": 48, "reentrant": 48, "compiled": 48}
+        in_place |= {"keeps": 0, "zeroed": 0, "accumulate": 0, "grabbed": 0, "static": 0, "joined": 0, "own": 0, "views": 0}
+        # What is not dropped is accumulated where it lies. Of two passes in a step the first finds dropped gradients.
+        in_place |= {"stays": 24, "later": 48}
+        plains = {case: f"plain+{case}" for case in in_place if case not in ("none", "fails")}
+        said = launch("ddp", "plain", *plains.values(), *in_place)
+        for case, count in in_place.items():
+            buckets = said[case]["buffers"][0]
+            self.assertEqual(said[case]["digest"], said[plains.get(case, "plain")]["digest"], case)
+            self.assertEqual(buckets["in_place"], count, f"{case}: {buckets}")
+        for case in ("kept", "sliced"):
+            kept = said[case]["buffers"][0]
+            self.assertEqual(kept["not_in_place"], "rank 1: the program keeps gradients of the step before")
+            self.assertEqual(kept["state"], "given back", "the buckets have left the registered memory")
+            self.assertIn("deregistered", said[case]["events"])
+        self.assertNotIn("registered", said["joined"]["events"])
+
     def test_a_rank_that_cannot_sends_all_back(self) -> None:
         said = launch("ddp", "fails", "unequal", "unused")
         failed, unequal = said["fails"], said["unequal"]
@@ -77,6 +96,9 @@ class DdpTest(unittest.TestCase):
         for case in cases:
             self.assertEqual([entry["state"] for entry in said[case]["buffers"]], ["registered", "registered"], case)
             self.assertEqual(said[case]["digest"], said[f"plain+{case}"]["digest"], case)
+        # The second model of the pair accumulates for ever. Wrapped again, 12 parameters stay for one step of the first three, and for one of the rest.
+        self.assertEqual([entry["in_place"] for entry in said["pair"]["buffers"]], [0, 48])
+        self.assertEqual([entry["in_place"] for entry in said["rewrapped"]["buffers"]], [12, 12])
 
     def test_a_hook_of_the_users_own_stays_as_it_is(self) -> None:
         plain, placed = launch("ddp", "plain+own", "own").values()

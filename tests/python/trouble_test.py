@@ -19,8 +19,8 @@ from elbowroom import lifetime
 
 
 class TroubleTest(unittest.TestCase):
-    def rank(self, state: str, reason: str = "", wrong: int = 0) -> dict[str, Any]:
-        return {"wrong": wrong, "buffers": [{"state": state, "reason": reason}], "refused": []}
+    def rank(self, state: str, reason: str = "", wrong: int = 0, **more: Any) -> dict[str, Any]:
+        return {"wrong": wrong, "buffers": [{"state": state, "reason": reason, "in_place": 6, "not_in_place": ""} | more], "refused": []}
 
     def test_a_case_fails_for_each_thing_that_may_be_wrong(self) -> None:
         judged = symmetric_trouble.judged
@@ -29,6 +29,9 @@ class TroubleTest(unittest.TestCase):
         self.assertIn("wrong gradients on the ranks: [0, 3]", judged("fails_on_one_rank", [good, good | {"wrong": 3}], "cuda"))
         self.assertIn("ranks differ", judged("fails_on_one_rank", [good, self.rank("registered")], "cuda"))
         self.assertIn("expected ['refused']", judged("fails_on_one_rank", [self.rank("registered")] * 2, "cuda"))
+        self.assertIn("no gradient stayed", judged("plain_ddp", [self.rank("registered", in_place=0)] * 2, "cuda"))
+        self.assertIn("seen 'off'", judged("plain_ddp", [self.rank("registered", not_in_place="off")] * 2, "cuda"))
+        self.assertIn("because of 'a CUDA graph", judged("captured", [self.rank("registered")] * 2, "cuda"))
         self.assertIn("expected the reason", judged("fails_on_one_rank", [self.rank("refused", "rank 0: other")] * 2, "cuda"))
 
     def test_programs_run_and_their_sums_are_right(self) -> None:

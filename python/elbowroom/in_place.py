@@ -1,0 +1,222 @@
+"""Gradients that stay in DDP's buckets, while the program drops them before the next ones come.
+
+DDP copies every bucket back into the gradients behind the backward pass. PyTorch leaves out a copy to where the data are already. So at the
+end of a backward pass, just before DDP's copies, gradients are given the buckets' memory. A gradient that is given none is copied as ever.
+
+The next backward pass overwrites the buckets. It must not while somebody still has one of these gradients: then the buckets move to other
+memory. Registered ones can do so on all ranks alone, so ranks tell each other before the first gradient of a pass is copied in.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import weakref
+from typing import Any
+
+from elbowroom import placement, readers, record
+from elbowroom.board import Board
+from elbowroom.registrations import Unusable
+from elbowroom.shares import Share, flat_buckets, references_alone
+
+SWITCH = "ELBOWROOM_RUN_IN_PLACE"  # 0: gradients are copied back, on all ranks
+WAIT = 600.0  # seconds for the slowest rank, as NCCL waits by default
+PAUSE = 20e-6  # seconds between two looks at the other ranks
+
+
+class InPlace:
+    """Of one reducer, whose buckets lie in a pool of their own. `expect` and `start` are called at the same points by all ranks."""
+
+    def __init__(self, torch: Any, reducer: Any, parameters: list[Any], entry: record.Entry) -> None:
+        self._torch, self._entry = torch, entry
+        self._reducer, self._parameters = weakref.ref(reducer), parameters
+        self._shares: list[Share] = []
+        self._alone = (0, 0)
+        self._flats: list[Any] = []
+        self._watched: list[Any] = []  # weak: storages of the gradients of the pass before `start`
+        self._kept = self._dropped = False
+        self._passes = self._dropping = 0  # watched, and those that found no gradient of the pass before
+        self._board: Board | None = None
+        self._started = self._expected = self._told = self._moved = False
+        self._step = self._left = 0
+        self.on_leave: Any = None  # called with the reason once registered buckets have moved, on all ranks
+        own = weakref.ref(self)
+
+        def accumulated(parameter: Any) -> None:
+            feature = own()
+            if feature is not None and feature._expected:
+                feature._accumulated(parameter)
+
+        self._handles = [parameter.register_post_accumulate_grad_hook(accumulated) for parameter in parameters]
+        weakref.finalize(self, _remove, self._handles)
+
+    # --- what the reducer and its lifetime say -----------------------------------------------------------------------------------------------
+
+    def expect(self) -> None:
+        """At the end of a forward: the gradients of the next backward pass are sent."""
+        self._expected, self._left = True, 0  # a pass that an error ended is over
+        if self._board is not None and not self._told and not self._in_use():
+            self._board.tell_free(self._step + 1)  # early, so that nobody waits in the backward pass
+            self._told = True
+
+    def start(self, placed: placement.GroupPlacement, held: placement.Held | None, problem: str) -> None:
+        """From the next backward pass on gradients stay in the buckets. Registered buckets: on all ranks or on none.
+
+        `problem`: why the buckets have no pool of their own.
+        """
+        try:
+            if not problem:
+                self._prepare(held)
+        except Exception as error:
+            problem = str(error)
+        if held is not None:
+            layout = [[share.bucket, share.offset] for share in self._shares]
+            problem = placed.refusal(layout, problem)
+            self._board = held.board
+        if problem:
+            self._end(problem)
+        self._started = not problem
+
+    def each_for_itself(self) -> None:
+        """The buckets are not registered any more. On all ranks at once."""
+        self._board, self._told = None, False
+
+    def quit(self, reason: str) -> None:
+        """Gradients are copied back from here on. At the same point of the program on all ranks."""
+        if not self._handles:
+            return
+        if self._in_use():
+            self._leave(reason)
+        else:
+            self._end(reason)
+
+    def has_left(self) -> bool:
+        """Whether the buckets have moved, and nothing of the program lies where they were."""
+        if not self._moved or self._in_use():
+            return False
+        readers.forget(self._shares)
+        self._shares = []
+        return True
+
+    def _in_use(self) -> bool:
+        return any(share.in_use() for share in self._shares)
+
+    def _prepare(self, held: placement.Held | None) -> None:
+        if not self._handles:
+            raise Unusable(self._entry.not_in_place)
+        if os.environ.get(SWITCH, "1") == "0":
+            raise Unusable(f"{SWITCH} is 0")
+        if held is not None and held.board is None:
+            raise Unusable("the ranks share no page")
+        if self._kept:
+            raise Unusable("the program keeps gradients of the step before")
+        if not self._dropping or self._dropping < self._passes:
+            raise Unusable("the program does not drop its gradients before each step")
+        self._flats, self._shares = flat_buckets(self._torch, self._reducer())
+        self._alone = references_alone(self._torch)
+        readers.watch(self._torch, self._shares)
+
+    # --- a backward pass ---------------------------------------------------------------------------------------------------------------------
+
+    def _accumulated(self, parameter: Any) -> None:
+        """A parameter has its gradient. Before the reducer copies it into the bucket."""
+        if not self._left:
+            self._left = len(self._parameters)
+            self._begin(parameter)
+        self._left -= 1
+        if not self._left:
+            self._expected = self._told = False
+            self._torch.autograd.Variable._execution_engine.queue_callback(self._finish)  # before the reducer queues its copies
+
+    def _begin(self, first: Any) -> None:
+        """At the first gradient of a pass, whose parameter may be any."""
+        self._dropped = all(parameter.grad is None for parameter in self._parameters if parameter is not first)
+        if not self._started:
+            self._watch_begin()
+            return
+        self._step += 1
+        keeper = self._keeper()
+        if keeper:
+            self._leave(keeper)
+        elif self._torch.cuda.is_current_stream_capturing():
+            self.quit("a CUDA graph writes into the buckets")  # at any time from here on
+        else:
+            readers.wait(self._torch, self._shares)
+
+    def _keeper(self) -> str:
+        """Empty, or who has gradients of the step before; the same on all ranks that share registered buckets."""
+        kept = not self._told and any(share.kept() for share in self._shares)
+        if self._board is None:
+            return "the program keeps gradients of the step before" if kept else ""
+        if kept:
+            self._board.tell_kept(self._step)
+        elif not self._told:
+            self._board.tell_free(self._step)
+        rank = self._told_by_all()
+        return "" if rank is None else f"rank {rank}: the program keeps gradients of the step before"
+
+    def _told_by_all(self) -> int | None:
+        begun = time.monotonic()
+        while (silent := self._board.silent(self._step)) is not None:
+            if time.monotonic() - begun > WAIT:
+                raise RuntimeError(f"elbowroom: rank {silent} has not begun its backward pass within {WAIT:.0f} s")
+            time.sleep(PAUSE)
+        return self._board.keeper(self._step)
+
+    def _finish(self) -> None:
+        """All gradients of the pass are there, and DDP has launched all buckets."""
+        if not self._started:
+            self._watch_end()
+            return
+        if self._dropped:
+            for share in self._shares:
+                self._entry.in_place += share.give(self._alone)
+
+    # --- the program's habits ----------------------------------------------------------------------------------------------------------------
+
+    def _watch_begin(self) -> None:
+        if self._watched:
+            self._passes += 1
+            self._dropping += self._dropped
+            own = {parameter.grad.untyped_storage()._cdata for parameter in self._parameters if parameter.grad is not None}
+            self._kept |= any(not storage.expired() and storage.cdata not in own for storage in self._watched)
+
+    def _watch_end(self) -> None:
+        weak = sys.modules["torch.multiprocessing.reductions"].StorageWeakRef
+        gradients = (parameter.grad for parameter in self._parameters)
+        self._watched = [weak(gradient.untyped_storage()) for gradient in gradients if gradient is not None and not gradient.is_sparse]
+
+    # --- the end -----------------------------------------------------------------------------------------------------------------------------
+
+    def _leave(self, reason: str) -> None:
+        """Moves the buckets to ordinary memory. What the program holds stays where it is."""
+        for flat in self._flats:
+            move(self._torch, flat)
+        self._moved = True
+        self._end(reason)
+        if self.on_leave is not None:
+            self.on_leave(reason)
+
+    def _end(self, reason: str) -> None:
+        self._entry.not_in_place = reason
+        self._started = self._expected = False
+        self._board = None
+        self._flats, self._watched = [], []
+        _remove(self._handles)
+        record.write()
+
+
+def move(torch: Any, flat: Any) -> None:
+    """Gives a bucket other memory, under all of its views. Its pool keeps the memory that it leaves."""
+    size = flat.nbytes
+    room = torch.empty(size, dtype=torch.uint8, device=flat.device)  # an error here leaves the bucket as it is
+    del room
+    storage = flat.untyped_storage()
+    storage.resize_(0)
+    storage.resize_(size)
+
+
+def _remove(handles: list[Any]) -> None:
+    while handles:
+        handles.pop().remove()

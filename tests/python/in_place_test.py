@@ -1,0 +1,266 @@
+"""When gradients stay in the buckets, and when the buckets move: ranks are threads, with a real page between them; PyTorch is a stand-in."""
+
+from __future__ import annotations
+
+import gc
+import tempfile
+import time
+import unittest
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+from stand_ins import Group, Store, fake_torch, on_ranks
+
+from elbowroom import board, in_place, placement, readers, record
+
+PARAMETERS = 3
+
+
+class Parameter:
+    def __init__(self) -> None:
+        self.grad: Any = None
+        self.hooks: list[Callable[[Any], None]] = []
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> Any:
+        self.hooks.append(hook)
+        return SimpleNamespace(remove=lambda: self.hooks.remove(hook))
+
+
+class Share:
+    """`holders`: whoever has the gradient that was given, but for the parameter."""
+
+    bucket = offset = 0
+
+    def __init__(self, parameter: Parameter, storage: int) -> None:
+        self.parameter, self.storage, self.holders = parameter, storage, 0
+
+    def in_use(self) -> bool:
+        return self.kept() or self.parameter.grad == "given"
+
+    def kept(self) -> bool:
+        return self.holders > 0
+
+    def give(self, alone: Any) -> bool:
+        self.parameter.grad = "given"
+        return True
+
+
+class Rank:
+    """One rank's program: it drops its gradients before each step, unless a step says otherwise."""
+
+    def __init__(self, rank: int, ranks: int, store: Store, page: str) -> None:
+        self.torch, self.moved, self.callbacks = fake_torch(), [], []
+        self.torch.autograd = SimpleNamespace(Variable=SimpleNamespace(_execution_engine=SimpleNamespace(queue_callback=self.callbacks.append)))
+        self.parameters = [Parameter() for _ in range(PARAMETERS)]
+        self.shares = [Share(parameter, 100 * rank + number) for number, parameter in enumerate(self.parameters)]
+        self.entry = record.Entry("buckets", "0", ranks)
+        self.reducer = SimpleNamespace(flat=f"bucket of {rank}", rank=self)
+        self.feature = in_place.InPlace(self.torch, type("Reducer", (), {"rank": self})(), self.parameters, self.entry)
+        self.left: list[str] = []
+        self.feature.on_leave = self.left.append
+        with mock.patch.object(placement, "_lives", {}):
+            self.placed = placement.GroupPlacement(self.torch, Group(rank, ranks, store))
+        self.held = SimpleNamespace(board=board.Board(page, rank, ranks)) if page else None
+
+    def start(self, problem: str = "") -> None:
+        self.feature._passes = self.feature._dropping = 1
+        self.feature.start(self.placed, self.held, problem)
+
+    def step(self, drops: bool = True, expected: bool = True) -> None:
+        if drops:
+            for parameter in self.parameters:
+                parameter.grad = None
+        if expected:
+            self.feature.expect()
+        for parameter in self.parameters:
+            parameter.grad = parameter.grad or "own"
+            for hook in list(parameter.hooks):
+                hook(parameter)
+        while self.callbacks:
+            self.callbacks.pop(0)()
+
+
+class InPlaceTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.flats: dict[int, list[str]] = {}
+        for patch in (
+            mock.patch.object(in_place, "flat_buckets", lambda torch, reducer: (["first", "second"], self.shares_of(torch))),
+            mock.patch.object(in_place, "references_alone", lambda torch: (2, 2)),
+            mock.patch.object(in_place, "move", lambda torch, flat: self.rank_of(torch).moved.append(flat)),
+            mock.patch.object(in_place.InPlace, "_watch_begin", lambda self: None),
+            mock.patch.object(in_place.InPlace, "_watch_end", lambda self: None),
+            mock.patch.object(in_place.readers, "watch", lambda torch, shares: None),
+            mock.patch.object(record, "write", lambda: None),
+            mock.patch.object(board, "FOLDER", self.enterContext(tempfile.TemporaryDirectory())),
+        ):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def rank_of(self, torch: Any) -> Rank:
+        return next(rank for rank in self.all if rank.torch is torch)
+
+    def shares_of(self, torch: Any) -> list[Share]:
+        return self.rank_of(torch).shares
+
+    def ranks(self, count: int = 2, registered: bool = True) -> list[Rank]:
+        store, page = Store(), board.make_page(count) if registered else ""
+        self.all = [Rank(rank, count, store, page) for rank in range(count)]
+        return self.all
+
+    def started(self, count: int = 2) -> list[Rank]:
+        ranks = self.ranks(count)
+        on_ranks(count, lambda rank: ranks[rank].start())
+        return ranks
+
+    def test_gradients_of_sent_passes_stay_from_the_start_on(self) -> None:
+        ranks = self.ranks()
+        on_ranks(2, lambda rank: ranks[rank].step())
+        self.assertEqual([rank.entry.in_place for rank in ranks], [0, 0])
+        on_ranks(2, lambda rank: ranks[rank].start())
+
+        def steps(rank: int) -> None:
+            ranks[rank].step()
+            ranks[rank].step(expected=False)  # accumulated, not sent: nobody is asked
+            ranks[rank].step()
+
+        on_ranks(2, steps)
+        self.assertEqual([rank.entry.in_place for rank in ranks], [2 * PARAMETERS] * 2)
+        self.assertEqual([rank.moved for rank in ranks], [[], []])
+
+    def test_what_is_not_dropped_is_given_nothing(self) -> None:
+        ranks = self.started()
+        for rank in ranks:
+            for parameter in rank.parameters:
+                parameter.grad = "old"
+        on_ranks(2, lambda rank: ranks[rank].step(drops=False))
+        self.assertEqual([rank.entry.in_place for rank in ranks], [0, 0])
+        self.assertEqual({parameter.grad for rank in ranks for parameter in rank.parameters}, {"old"})
+
+    def test_one_rank_that_keeps_a_gradient_moves_all_buckets_before_the_next_pass(self) -> None:
+        for keeper in range(3):
+            ranks = self.started(3)
+
+            def steps(rank: int, keeper: int = keeper, ranks: list[Rank] = ranks) -> None:
+                for number in range(6):
+                    time.sleep(0.002 * rank)
+                    if (rank, number) == (keeper, 3):
+                        ranks[rank].shares[1].holders = 1
+                    ranks[rank].step()
+
+            on_ranks(3, steps)
+            # Steps 0 to 2; what the third has left is kept, so the fourth finds the buckets in use.
+            self.assertEqual([rank.entry.in_place for rank in ranks], [3 * PARAMETERS] * 3)
+            self.assertEqual([rank.moved for rank in ranks], [["first", "second"]] * 3)
+            reason = f"rank {keeper}: the program keeps gradients of the step before"
+            self.assertEqual([rank.left for rank in ranks], [[reason]] * 3)
+            self.assertEqual([rank.entry.not_in_place for rank in ranks], [reason] * 3)
+            self.assertEqual([parameter.hooks for rank in ranks for parameter in rank.parameters], [[]] * 3 * PARAMETERS)
+            self.assertFalse(ranks[keeper].feature.has_left(), "the gradient is still there")
+            ranks[keeper].shares[1].holders = 0
+            for parameter in ranks[keeper].parameters:
+                parameter.grad = None
+            self.assertTrue(ranks[keeper].feature.has_left())
+
+    def test_nobody_waits_for_a_rank_that_has_told_at_its_forward(self) -> None:
+        ranks = self.started()
+        ranks[1].feature.expect()
+        begun = time.monotonic()
+        ranks[0].step()
+        self.assertLess(time.monotonic() - begun, 5)
+        self.assertEqual(ranks[0].entry.in_place, PARAMETERS)
+
+    def test_a_rank_that_does_not_come_is_named(self) -> None:
+        ranks = self.started()
+        with mock.patch.object(in_place, "WAIT", 0.01), self.assertRaisesRegex(RuntimeError, "rank 1 has not begun its backward pass"):
+            ranks[0].step()
+
+    def test_one_rank_that_cannot_keeps_all_from_it(self) -> None:
+        ranks = self.ranks()
+        on_ranks(2, lambda rank: ranks[rank].start("no pool" if rank == 1 else ""))
+        self.assertEqual([rank.entry.not_in_place for rank in ranks], ["rank 1: no pool"] * 2)
+        with mock.patch.dict(in_place.os.environ, {in_place.SWITCH: "0"}):
+            ranks = self.started()
+        self.assertEqual([rank.entry.not_in_place for rank in ranks], [f"rank 0: {in_place.SWITCH} is 0"] * 2)
+
+    def test_buckets_that_are_not_registered_are_each_ranks_own(self) -> None:
+        ranks = self.ranks(registered=False)
+        for rank in ranks:
+            rank.start()
+        ranks[1].step()
+        ranks[1].shares[0].holders = 1
+        ranks[1].step()
+        ranks[0].step()
+        self.assertEqual([rank.entry.in_place for rank in ranks], [PARAMETERS] * 2)
+        self.assertEqual([rank.moved for rank in ranks], [[], ["first", "second"]])
+
+    def test_ranks_that_have_given_back_ask_nobody(self) -> None:
+        ranks = self.started()
+        ranks[0].feature.expect()
+        ranks[0].feature.each_for_itself()
+        ranks[0].step()
+        self.assertEqual(ranks[0].entry.in_place, PARAMETERS)
+
+    def test_another_way_moves_buckets_only_where_gradients_lie_there(self) -> None:
+        ranks = self.started()
+        on_ranks(2, lambda rank: ranks[rank].step())
+        ranks[0].feature.quit("a graph")
+        for parameter in ranks[1].parameters:
+            parameter.grad = None
+        ranks[1].feature.quit("a graph")
+        self.assertEqual([rank.moved for rank in ranks], [["first", "second"], []])
+        self.assertEqual([rank.entry.not_in_place for rank in ranks], ["a graph"] * 2)
+        ranks[0].feature.quit("another")
+        self.assertEqual(ranks[0].entry.not_in_place, "a graph")
+
+    def test_a_capture_ends_it(self) -> None:
+        ranks = self.started()
+        for rank in ranks:
+            rank.torch.cuda.is_current_stream_capturing = lambda: True
+        on_ranks(2, lambda rank: ranks[rank].step())
+        self.assertEqual([rank.entry.in_place for rank in ranks], [0, 0])
+        self.assertIn("CUDA graph", ranks[0].entry.not_in_place)
+
+    def test_hooks_go_with_their_reducer(self) -> None:
+        rank = self.ranks(1)[0]
+        del rank.feature
+        gc.collect()
+        self.assertEqual([parameter.hooks for parameter in rank.parameters], [[]] * PARAMETERS)
+
+
+class ReadersTest(unittest.TestCase):
+    def test_who_overwrites_waits_once_for_streams_that_were_told(self) -> None:
+        class Tensor:
+            def __init__(self, storage: int) -> None:
+                self._storage = SimpleNamespace(_cdata=storage)
+
+            def untyped_storage(self) -> Any:
+                return self._storage
+
+            def record_stream(self, stream: Any) -> None:
+                """PyTorch's own."""
+                noted.append(stream)
+
+        noted: list[Any] = []
+        torch = fake_torch()
+        torch.Tensor = Tensor
+        shares = [SimpleNamespace(storage=1), SimpleNamespace(storage=2)]
+        readers.watch(torch, shares)
+        readers.watch(torch, [SimpleNamespace(storage=3)])
+        for storage, stream in ((1, "side"), (2, "side"), (2, "other"), (4, "unknown")):
+            Tensor(storage).record_stream(stream)
+        self.assertEqual(noted, ["side", "side", "other", "unknown"])
+        self.assertEqual(Tensor.record_stream.__doc__, "PyTorch's own.")
+        readers.wait(torch, shares)
+        self.assertEqual(torch.events, ["wait", "wait"])
+        readers.wait(torch, shares)
+        self.assertEqual(torch.events, ["wait", "wait"])
+        readers.forget(shares)
+        Tensor(1).record_stream("side")
+        readers.wait(torch, shares)
+        self.assertEqual(torch.events, ["wait", "wait"])
+
+
+if __name__ == "__main__":
+    unittest.main()
