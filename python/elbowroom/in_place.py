@@ -36,6 +36,7 @@ class InPlace:
         self._flats: list[Any] = []
         self._watched: list[Any] = []  # weak: storages of the gradients of the pass before `start`
         self._kept = self._dropped = False
+        self._sent = True  # and no gradient has come since
         self._passes = self._dropping = 0  # watched, and those that found no gradient of the pass before
         self._board: Board | None = None
         self._started = self._expected = self._told = self._moved = False
@@ -45,8 +46,12 @@ class InPlace:
 
         def accumulated(parameter: Any) -> None:
             feature = own()
-            if feature is not None and feature._expected:
-                feature._accumulated(parameter)
+            if feature is None:
+                return
+            if feature._sent:
+                feature._look_for_dropped(parameter)
+            if feature._expected:
+                feature._accumulated()
 
         self._handles = [parameter.register_post_accumulate_grad_hook(accumulated) for parameter in parameters]
         weakref.finalize(self, _remove, self._handles)
@@ -119,19 +124,23 @@ class InPlace:
 
     # --- a backward pass ---------------------------------------------------------------------------------------------------------------------
 
-    def _accumulated(self, parameter: Any) -> None:
-        """A parameter has its gradient. Before the reducer copies it into the bucket."""
+    def _accumulated(self) -> None:
+        """A parameter has its gradient, which is to be sent. Before the reducer copies it into the bucket."""
         if not self._left:
             self._left = len(self._parameters)
-            self._begin(parameter)
+            self._begin()
         self._left -= 1
         if not self._left:
             self._expected = self._told = False
             self._torch.autograd.Variable._execution_engine.queue_callback(self._finish)  # before the reducer queues its copies
 
-    def _begin(self, first: Any) -> None:
-        """At the first gradient of a pass, whose parameter may be any."""
+    def _look_for_dropped(self, first: Any) -> None:
+        """At the first gradient since gradients were sent, whose parameter may be any. More may be accumulated before they are sent again."""
+        self._sent = False
         self._dropped = all(parameter.grad is None for parameter in self._parameters if parameter is not first)
+
+    def _begin(self) -> None:
+        """At the first gradient of a pass whose gradients are sent."""
         if not self._started:
             self._watch_begin()
             return
@@ -166,6 +175,7 @@ class InPlace:
 
     def _finish(self) -> None:
         """All gradients of the pass are there, and DDP has launched all buckets."""
+        self._sent = True
         if not self._started:
             self._watch_end()
             return

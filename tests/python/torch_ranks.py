@@ -5,7 +5,7 @@ usage: torch_ranks.py ddp|fsdp2 RUN...      a RUN is words with + between them; 
 
 words: plain, mixed, accumulate, unused, views, allowed (by --gradient-views), fails (on rank 1), unequal (on rank 1); hooks of DDP: bf16, fp16, wrapper, own;
 of DDP's gradients: keeps (rank 1, those of every step), kept (rank 1, those of one step), sliced (a part of one), between (dropped between forward and backward),
-zeroed (not dropped), stays (not dropped from step 4 on), later (accumulated from step 4 on), grabbed (by hooks, in the backward pass), static (graph), joined (rank 1 has fewer inputs), reentrant (checkpoints);
+zeroed (not dropped), stays (not dropped from step 4 on), later (accumulated from step 4 on), unsent (those of the first pass of a step), grabbed (by hooks, in the backward pass), static (graph), joined (rank 1 has fewer inputs), reentrant (checkpoints);
 compared: steps are timed, and take longer once buffers are registered; retries: rank 1's allocator has to retry;
 rewrapped: wrapped again in the middle; pair: two models in turns; compiled: by torch.compile, without code generation
 of FSDP2: divided: in the copies; uneven: sizes that ranks do not divide; default_memory: asked for; replaced: the program's own scatters in the middle;
@@ -191,7 +191,7 @@ def begin(run: str) -> None:
     placement._placements.clear()
     staging._stagings.clear()
     host_lead.MOST_SHORT = 0.5 if "hostbound" in WORDS else 1.0  # this device is always done
-    lifetime.STEPS, lifetime.UNTIMED_BEFORE = (8, 1) if timed() else (0, 0)
+    lifetime.STEPS, lifetime.UNTIMED_BEFORE = (8, 1) if timed() else (0, int("unsent" in WORDS))
 
 
 def install(module_name: str, function: str) -> Any:
@@ -324,13 +324,14 @@ def run() -> None:
             other(torch.ones(1, 64)).sum().backward()
         if KIND == "fsdp2":
             fsdp2_kinds.before_step(model, WORDS, step)
-        for turn in range(2 if "accumulate" in WORDS or ("later" in WORDS and step >= 4) else 1):
+        for turn in range(2 if WORDS & {"accumulate", "unsent"} or ("later" in WORDS and step >= 4) else 1):
             torch.manual_seed(100 * step + 10 * turn + dist.get_rank())
             inputs = torch.randn(3, 64, requires_grad="reentrant" in WORDS)
-            loss = (wrapped(inputs) ** 2).sum()
-            if turn == 0 and WORDS & {"between", "zeroed"}:
-                optimizer.zero_grad(set_to_none="between" in WORDS)
-            loss.backward()
+            with wrapped.no_sync() if turn == 0 and "unsent" in WORDS else contextlib.nullcontext():
+                loss = (wrapped(inputs) ** 2).sum()
+                if turn == 0 and WORDS & {"between", "zeroed"}:
+                    optimizer.zero_grad(set_to_none="between" in WORDS)
+                loss.backward()
         gradients.keep(step)
         optimizer.step()
         divided = {module._get_fsdp_state()._fsdp_param_group.gradient_divide_factor for module in model} if KIND == "fsdp2" else set()
