@@ -60,7 +60,9 @@ class InPlace:
 
     def expect(self) -> None:
         """At the end of a forward: the gradients of the next backward pass are sent."""
-        self._expected, self._left = True, 0  # a pass that an error ended is over
+        if self._left:  # an error has ended a pass
+            self._left, self._told = 0, False
+        self._expected = True
         if self._board is not None and not self._told and not self._in_use():
             self._board.tell_free(self._step + 1)  # early, so that nobody waits in the backward pass
             self._told = True
