@@ -75,7 +75,7 @@ bool computes(const Operation& operation) {
 }
 
 std::string_view lane_of(const Operation& operation) {
-  if (!operation.lane.empty()) return operation.lane;
+  if (operation.lane) return *operation.lane;
   return computes(operation) ? "compute" : "comm";
 }
 

@@ -319,7 +319,7 @@ ordered_json operation_json(const Step& step, const Operation& operation) {
     object["to"] = transfer->to;
   }
   write_place(step, operation, object);
-  if (!operation.lane.empty()) object["lane"] = operation.lane;
+  if (operation.lane) object["lane"] = *operation.lane;
   if (operation.host_gap != Microseconds(0)) object["host_gap_us"] = operation.host_gap.count();
   for (const Dependency& before : operation.after) {
     object["after"].push_back(step.operations[static_cast<std::size_t>(before.operation)].name +

@@ -174,8 +174,8 @@ Status check_waits(const Step& step, const Operation& operation) {
 Status check_operation(const Step& step, const Operation& operation) {
   if (operation.name.find('@') != std::string::npos)
     return invalid_input("name: has an @, expected none (name@-1 is of the repeat before)");
-  if (!operation.lane.empty()) {
-    if (Status named = validate_name(operation.lane, "lane"); !named) return named;
+  if (operation.lane) {
+    if (Status named = validate_name(*operation.lane, "lane"); !named) return named;
   }
   const double gap = operation.host_gap.count();
   if (!(gap >= 0 && gap <= kLongestTime)) return out_of_range("host_gap_us", gap, "0 to 1e12");

@@ -155,8 +155,8 @@ std::int64_t first_cap(const ControlSite& site, const std::vector<std::int64_t>&
 }
 
 Reason way_to_make_room(const ControlSite& site, const OverlapPlan& plan) {
-  if (plan.comm_sms) return {RoomMaking::sm_partition, site.device.sms - *plan.comm_sms, *plan.comm_sms};
-  if (plan.sm_target) return {RoomMaking::sm_split, *plan.sm_target, site.device.sms - *plan.sm_target};
+  if (plan.comm_sms) return {RoomMaking::sm_partition, SmShares{site.device.sms - *plan.comm_sms, *plan.comm_sms}};
+  if (plan.sm_target) return {RoomMaking::sm_split, SmShares{*plan.sm_target, site.device.sms - *plan.sm_target}};
   const std::optional<ResourceSet> blocked = blockers(site, plan);
   const bool fits = blocked && blocked->empty();
   if (plan.blocks_per_sm) return {fits ? RoomMaking::co_resident : RoomMaking::drains_sooner};

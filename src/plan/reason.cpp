@@ -48,13 +48,13 @@ std::optional<std::int32_t> number(std::string_view text) {
 }
 
 /// " 108 + 24"
-std::optional<std::pair<Sms, Sms>> shares(std::string_view text) {
+std::optional<SmShares> shares(std::string_view text) {
   constexpr std::string_view plus = " + ";
   const std::size_t middle = text.find(plus);
   if (!text.starts_with(' ') || middle == std::string_view::npos) return std::nullopt;
   const auto compute = number(text.substr(1, middle - 1));
   const auto comm = number(text.substr(middle + plus.size()));
-  return compute && comm ? std::optional(std::pair(Sms(*compute), Sms(*comm))) : std::nullopt;
+  return compute && comm ? std::optional(SmShares{Sms(*compute), Sms(*comm)}) : std::nullopt;
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ std::string in_words(const Reason& reason) {
   for (const Way& known : kWays) {
     if (known.way != reason.way) continue;
     words = known.words;
-    if (known.parts_sms) words += fmt::format(" {} + {}", reason.compute_sms.count(), reason.comm_sms.count());
+    if (reason.shares) words += fmt::format(" {} + {}", reason.shares->compute.count(), reason.shares->comm.count());
   }
   return fmt::format("{}{}{}", words, reason.symmetric ? kSymmetric : "", reason.copies_gather ? kCopiesGather : "");
 }
@@ -77,10 +77,8 @@ std::optional<Reason> parse_reason(std::string_view words) {
     reason.way = known.way;
     if (!known.parts_sms && words == known.words) return reason;
     if (!known.parts_sms || !words.starts_with(known.words)) continue;
-    const auto parted = shares(words.substr(known.words.size()));
-    if (!parted) return std::nullopt;
-    std::tie(reason.compute_sms, reason.comm_sms) = *parted;
-    return reason;
+    reason.shares = shares(words.substr(known.words.size()));
+    return reason.shares ? std::optional(reason) : std::nullopt;
   }
   return std::nullopt;
 }

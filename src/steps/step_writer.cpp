@@ -60,9 +60,9 @@ int StepWriter::add(std::string_view name, Work what, const Ends& after) {
   return static_cast<int>(step_.operations.size()) - 1;
 }
 
-int StepWriter::compute(std::string_view name, Compute kernel, const Ends& after, std::string_view lane) {
+int StepWriter::compute(std::string_view name, Compute kernel, const Ends& after, std::optional<std::string> lane) {
   const int at = add(name, kernel, after);
-  operation_at(at).lane = lane;
+  operation_at(at).lane = std::move(lane);
   for (const int axis : numbers_of({"pp"})) operation_at(at).at.push_back({axis, stage_});
   if (experts_) {
     for (const int axis : numbers_of({"ep"})) operation_at(at).at.push_back({axis, *experts_});
@@ -79,9 +79,9 @@ int StepWriter::collective(const std::string& name, CollectiveOp op, Bytes bytes
   const int at = add(name, what, after);
   Operation& operation = operation_at(at);
   operation.along = numbers_of(axes);
-  for (const int axis : operation.along) {
-    operation.lane += (operation.lane.empty() ? "" : "+") + step_.mesh[static_cast<std::size_t>(axis)].name;
-  }
+  std::string lane;
+  for (const int axis : operation.along) lane += (lane.empty() ? "" : "+") + step_.mesh[static_cast<std::size_t>(axis)].name;
+  if (!lane.empty()) operation.lane = std::move(lane);
   for (const int axis : numbers_of({"pp"})) operation.at.push_back({axis, stage_});
   return at;
 }
@@ -94,12 +94,12 @@ int StepWriter::transfer(const std::string& name, Bytes bytes, int from, int to,
 }
 
 Step StepWriter::finished() {
-  std::set<std::string> lanes;
+  std::set<std::optional<std::string>> lanes;
   for (const Operation& operation : step_.operations) {
     if (!computes(operation)) lanes.insert(operation.lane);
   }
   for (Operation& operation : step_.operations) {
-    if (!computes(operation) && lanes.size() == 1) operation.lane.clear();
+    if (!computes(operation) && lanes.size() == 1) operation.lane.reset();
   }
   return std::move(step_);
 }

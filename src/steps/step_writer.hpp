@@ -38,7 +38,7 @@ class StepWriter {
   /// Ranks along the axes; an axis that the mesh lacks counts one.
   [[nodiscard]] int ranks_along(const Axes& axes) const;
 
-  int compute(std::string_view name, Compute kernel, const Ends& after, std::string_view lane = {});
+  int compute(std::string_view name, Compute kernel, const Ends& after, std::optional<std::string> lane = {});
 
   /// Buffers are rounded up to what the ranks can share, as libraries pad them. At least two ranks are along the axes.
   int collective(const std::string& name, CollectiveOp op, Bytes bytes, DataType dtype, const Axes& axes, const Ends& after);

@@ -18,7 +18,7 @@ std::vector<bool> awaited(const Step& step, int count) {
   std::vector<bool> waited_for(step.operations.size());
   for (int at = 0; at < count; ++at) {
     const Operation& operation = operation_of(step, at);
-    if (!computes(operation) || !operation.lane.empty()) continue;
+    if (!computes(operation) || operation.lane) continue;
     for (const Dependency& before : operation.after) {
       if (!computes(operation_of(step, before.operation))) waited_for[static_cast<std::size_t>(before.operation)] = true;
     }

@@ -71,12 +71,12 @@ struct Operation {
   std::string name;
   Work what;
   std::vector<Dependency> after;
-  std::vector<int> along;       ///< axes along which ranks share a communicator; empty, with no group either: all ranks
-  std::optional<int> group;     ///< the same as a group of the step
-  std::vector<Coordinate> at;   ///< only ranks there take part
-  std::optional<int> at_group;  ///< only ranks of that group of the step do
-  std::string lane;             ///< the stream; empty: "compute" or "comm", by what it is
-  Microseconds host_gap{0};     ///< that the host takes before it launches this
+  std::vector<int> along;           ///< axes along which ranks share a communicator; empty, with no group either: all ranks
+  std::optional<int> group;         ///< the same as a group of the step
+  std::vector<Coordinate> at;       ///< only ranks there take part
+  std::optional<int> at_group;      ///< only ranks of that group of the step do
+  std::optional<std::string> lane;  ///< the stream; absent: "compute" or "comm", by what it is
+  Microseconds host_gap{0};         ///< that the host takes before it launches this
   bool operator==(const Operation&) const = default;
 };
 

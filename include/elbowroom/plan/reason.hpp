@@ -25,13 +25,20 @@ enum class RoomMaking {
   copy_engines_detour,  ///< which is there no more
 };
 
+/// SMs that each side has to itself.
+struct SmShares {
+  Sms compute{};
+  Sms comm{};
+
+  bool operator==(const SmShares&) const = default;
+};
+
 /// A way to make room with what shapes it. Plans of equal reasons make room in the same way, and one may stand for all.
 struct Reason {
   RoomMaking way = RoomMaking::as_launched;
-  Sms compute_sms{};           ///< of a split or a partition: compute's share; otherwise 0
-  Sms comm_sms{};              ///< the collective's
-  bool symmetric = false;      ///< kernels of the collective work on symmetric memory
-  bool copies_gather = false;  ///< copy engines do the half of an all-reduce that adds nothing
+  std::optional<SmShares> shares = {};  ///< of a split or a partition, and of no other
+  bool symmetric = false;               ///< kernels of the collective work on symmetric memory
+  bool copies_gather = false;           ///< copy engines do the half of an all-reduce that adds nothing
 
   bool operator==(const Reason&) const = default;
 };

@@ -8,13 +8,14 @@ namespace {
 
 TEST(Reason, IsWrittenForPeople) {
   EXPECT_EQ(in_words({RoomMaking::co_resident}), "co-resident");
-  EXPECT_EQ(in_words({RoomMaking::sm_split, Sms(108), Sms(24), true, false}), "SM split 108 + 24, symmetric memory");
-  EXPECT_EQ(in_words({RoomMaking::as_launched, {}, {}, false, true}), "as launched, copy engines gather");
+  EXPECT_EQ(in_words({RoomMaking::sm_split, SmShares{Sms(108), Sms(24)}, true, false}), "SM split 108 + 24, symmetric memory");
+  EXPECT_EQ(in_words({RoomMaking::as_launched, {}, false, true}), "as launched, copy engines gather");
 }
 
 // Plans that give the sides other numbers of SMs are tried each.
 TEST(Reason, OfASplitHasItsShares) {
-  EXPECT_NE((Reason{RoomMaking::sm_split, Sms(108), Sms(24)}), (Reason{RoomMaking::sm_split, Sms(116), Sms(16)}));
+  EXPECT_NE((Reason{RoomMaking::sm_split, SmShares{Sms(108), Sms(24)}}),
+            (Reason{RoomMaking::sm_split, SmShares{Sms(116), Sms(16)}}));
 }
 
 TEST(Reason, OfOtherTextsIsNone) {
@@ -29,8 +30,7 @@ RC_GTEST_PROP(ReasonProperty, WordsGiveTheReasonBack, ()) {
   Reason reason;
   reason.way = static_cast<RoomMaking>(*rc::gen::inRange(0, 12));
   if (reason.way == RoomMaking::sm_split || reason.way == RoomMaking::sm_partition) {
-    reason.compute_sms = Sms(*rc::gen::inRange(0, 1000));
-    reason.comm_sms = Sms(*rc::gen::inRange(0, 1000));
+    reason.shares = SmShares{Sms(*rc::gen::inRange(0, 1000)), Sms(*rc::gen::inRange(0, 1000))};
   }
   reason.symmetric = *rc::gen::arbitrary<bool>();
   reason.copies_gather = *rc::gen::arbitrary<bool>();

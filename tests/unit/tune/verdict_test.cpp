@@ -11,7 +11,7 @@ namespace elbowroom {
 namespace {
 
 const Candidate kBaseline{Scheme::priority, {}, {RoomMaking::order_only}, std::nullopt};
-const Candidate kWinner{Scheme::tuned, {}, {RoomMaking::sm_split, Sms(108), Sms(24)}, std::nullopt};
+const Candidate kWinner{Scheme::tuned, {}, {RoomMaking::sm_split, SmShares{Sms(108), Sms(24)}}, std::nullopt};
 
 Result<Verdict> confirm(const std::vector<Microseconds>& winner, const std::vector<Microseconds>& plain, std::uint64_t seed = 1) {
   return confirm(std::vector<Finalist>{{kWinner, winner}}, {kBaseline, plain}, seed);
