@@ -26,6 +26,14 @@ int context_waits(cu::Context context, cu::Event event, Call call) {
   return driver::wait_for_host<Driver>(*state, whole_context(id_of(waiting)), call);
 }
 
+// Null where the driver does not say.
+cu::Context context_of(cu::GreenContext green) {
+  Interposer* state = interposer();
+  cu::Context context = nullptr;
+  const bool asked = state != nullptr && state->driver.calls.ctx_from_green_ctx != nullptr;
+  return asked && state->driver.calls.ctx_from_green_ctx(&context, green) == cu::kSuccess ? context : nullptr;
+}
+
 // All that a context holds: in no stream's order.
 template <class Call>
 int recorded_by_context(cu::Event event, Call call) {
@@ -113,7 +121,7 @@ int cuCtxWaitEvent(cu::Context context, cu::Event event) {
   return context_waits(context, event, [=] { return call_real<&cuCtxWaitEvent>(context, event); });
 }
 int cuGreenCtxWaitEvent(cu::GreenContext context, cu::Event event) {
-  return context_waits(nullptr, event, [=] { return call_real<&cuGreenCtxWaitEvent>(context, event); });
+  return context_waits(context_of(context), event, [=] { return call_real<&cuGreenCtxWaitEvent>(context, event); });
 }
 
 int cuIpcOpenEventHandle(cu::Event* event, cu::IpcEventHandle handle) {

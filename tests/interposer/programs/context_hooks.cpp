@@ -137,13 +137,24 @@ void green_context_ends() {
   });
 }
 
+// Whichever context is current: to wait for that one says nothing of a green context that waits for another process.
+void green_context_waits() {
+  context_waits([](cu::Event event) { return cuGreenCtxWaitEvent(nullptr, event); });
+  const Lanes lanes;
+  cu::Event event = nullptr;
+  EXPECT(cuIpcOpenEventHandle(&event, {}) == 0 && lanes.waits_for(lanes.comm));
+  use_device(1);
+  EXPECT(cuGreenCtxWaitEvent(fake_green_context(66), event) == 0 && cuCtxSynchronize() == 0);
+  EXPECT(cuCtxSetCurrent(lanes.context) == 0 && !lanes.waits_for(lanes.comm));
+}
+
 constexpr Case kCases[] = {
     {"cuCtxRecordEvent", [] { context_records([](cu::Event event) { return cuCtxRecordEvent(nullptr, event); }); }},
     {"cuGreenCtxRecordEvent", [] { context_records([](cu::Event event) { return cuGreenCtxRecordEvent(nullptr, event); }); }},
     {"cuCtxDetach", [] { context_ends(&cuCtxDetach); }},
     {"cuGreenCtxDestroy", green_context_ends},
     {"cuCtxWaitEvent", [] { context_waits([](cu::Event event) { return cuCtxWaitEvent(nullptr, event); }); }},
-    {"cuGreenCtxWaitEvent", [] { context_waits([](cu::Event event) { return cuGreenCtxWaitEvent(nullptr, event); }); }},
+    {"cuGreenCtxWaitEvent", green_context_waits},
     {"cuCtxDestroy", [] { context_ends(&cuCtxDestroy); }},
     {"cuCtxDestroy_v2", [] { context_ends(&cuCtxDestroy_v2); }},
     {"cuDevicePrimaryCtxReset", [] { context_ends([](cu::Context) { return cuDevicePrimaryCtxReset(0); }); }},
