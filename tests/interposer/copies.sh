@@ -28,6 +28,10 @@ compare own3l own3c nccl1l nccl1d own3c own3j
 compare user1l user1c user2l user2c user1d user2d
 compare user1l user1c nccl2g user2l user2c user1c user2x
 compare nccl2g own3l own3c user1l user1c nccl2x
+compare now1l nccl2g now1c user2l user2c
+compare now0l nccl2g now0c nccl2x
+compare nccl1l nccl2l now1l nccl2g now1j now1c
+compare nccl2g now1l now1c
 # A plugin that is linked to no copy has that of who brought it.
 compare host2l host2c free0c nccl1l free0c
 # Where one framework was, another one is loaded with another copy; the same by look-ups.
@@ -37,12 +41,12 @@ compare nccl1l nccl1d nccl1u nccl2l nccl2d nccl2u nccl1l nccl1d
 compare user1l user1s user2l user2s user1c user2c
 [ "$compared" -ge 8 ] || fail "only $compared of the chosen cases ran without the interposer"
 
-stems=(nccl1 nccl2 own3 user1 user2 host2)
+stems=(nccl1 nccl2 own3 user1 user2 now0 now1 host2)
 letters=(l g c s d x u)
 RANDOM=${ELBOWROOM_SEED:-1}
 for ((program = 0; program < 150; ++program)); do
   operations=()
-  for ((i = 0; i < 8; ++i)); do operations+=("${stems[RANDOM % 6]}${letters[RANDOM % 7]}"); done
+  for ((i = 0; i < 8; ++i)); do operations+=("${stems[RANDOM % 8]}${letters[RANDOM % 7]}"); done
   compare "${operations[@]}"
 done
 [ "$compared" -ge 100 ] || fail "only $compared programs ran without the interposer"

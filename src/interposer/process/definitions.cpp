@@ -201,6 +201,38 @@ std::size_t definition_count(const char* name, Definition& first) {
   return count;
 }
 
+// Whoever was bound when it was loaded, as all is that Python loads, does not see what was made global later. What else it calls of
+// the library says where it was bound: a name that `global` defines as well would have been bound to that. Null: it does not say.
+void* bound_before(const void* global, const char* name, const LoadedObject& calling) {
+  const LoadedObject later = object_at(global);
+  void* found = nullptr;
+  const bool bound = calling.visit_bound([&](const char* other, const void* address) {
+    if (found != nullptr || same_text(other, name) || later.holds(address) || later.find(other) == nullptr) { return; }
+    const LoadedObject earlier = object_at(address);
+    found = is_interposer(earlier) ? nullptr : earlier.find(name);
+  });
+  return bound ? found : nullptr;
+}
+
+// Where the global scope has one. Left by a jump, the function was called by some object that refers to it.
+Definition beside_global(void* global, const char* name, const void* caller) {
+  if (is_from_start(global)) { return {global, true}; }
+  const auto bound_by = [&](const LoadedObject& object) {
+    void* const before = bound_before(global, name, object);
+    return before == nullptr ? global : before;
+  };
+  const LoadedObject calling = object_at(caller);
+  if (calling.refers_to(name)) { return {bound_by(calling), true}; }
+  Definition agreed;
+  visit_loaded_objects([&](const LoadedObject& object) {
+    if (is_interposer(object) || !object.refers_to(name)) { return false; }
+    void* const found = bound_by(object);
+    agreed = {found, agreed.function == nullptr || agreed.function == found};
+    return !agreed.certain;
+  });
+  return agreed.certain && agreed.function != nullptr ? agreed : Definition{global, agreed.function == nullptr};
+}
+
 // By the loader, because it alone knows what was made global after the start.
 void* next_global(const char* name) {
   if (void* found = next_at_start(name)) { return found; }
@@ -257,7 +289,7 @@ void* visible_definition(const char* name, const void* caller) {
 Definition definition_for(const char* name, const void* caller) {
   Definition only;
   if (definition_count(name, only) <= 1) { return only; }
-  if (void* global = next_global(name)) { return {global, true}; }
+  if (void* global = next_global(name)) { return beside_global(global, name, caller); }
   const MappedLinks links(name);
   if (links.get() == nullptr) { return {only.function, false}; }
   const Definition local = local_definition(*links.get(), caller);

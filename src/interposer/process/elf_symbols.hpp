@@ -29,6 +29,13 @@ class LoadedObject {
   /// Where the loader bound that name for the object, so far: of a call that was not made yet it may be the object itself. Null: it
   /// does not refer to it.
   [[nodiscard]] const void* bound(const char* name) const;
+  /// Calls `visit(name, address)` for each name that the loader has bound for the object. False: some call is bound when it is
+  /// first made.
+  template <class Visit>
+  bool visit_bound(Visit&& visit) const {
+    visit_bound(data_, visit);
+    return visit_bound(calls_, visit);
+  }
   [[nodiscard]] bool holds(const void* address) const;
   /// Its name for other objects; of one without a soname, that of its file.
   [[nodiscard]] const char* soname() const;
@@ -58,6 +65,25 @@ class LoadedObject {
     std::size_t bytes = 0;
   };
   [[nodiscard]] bool binds(const Relocations& relocations, const char* name) const;
+  template <class Visit>
+  bool visit_bound(const Relocations& relocations, Visit&& visit) const {
+    const std::size_t count = relocations.first == nullptr ? 0 : relocations.bytes / sizeof(ElfW(Rela));
+    bool all = true;
+    for (std::size_t i = 0; i < count; ++i) {
+      const ElfW(Rela)& relocation = relocations.first[i];
+      const auto index = ELF64_R_SYM(relocation.r_info);
+      if (index == 0 || relocation.r_addend != 0) { continue; }
+      const ElfW(Sym)& symbol = symbols_[index];
+      const auto address = *reinterpret_cast<const std::uintptr_t*>(base_ + relocation.r_offset);
+      const bool own = symbol.st_shndx != SHN_UNDEF && address == base_ + symbol.st_value;
+      if (own || !holds(reinterpret_cast<const void*>(address))) {
+        visit(strings_ + symbol.st_name, reinterpret_cast<const void*>(address));
+      } else {
+        all = false;
+      }
+    }
+    return all;
+  }
   [[nodiscard]] const void* bound(const Relocations& relocations, std::uint32_t index) const;
 
   std::uintptr_t base_ = 0;
