@@ -39,6 +39,7 @@ struct Driver {
   static constexpr unsigned kEventExternal = cu::kEventExternal;
   static constexpr int kGraphNodeKernel = cu::kGraphNodeKernel;
   static constexpr int kGraphNodeChild = cu::kGraphNodeChild;
+  static constexpr int kGraphNodeLastWithoutKernels = cu::kGraphNodeBatchMemOp;
   static constexpr int kLaunchPriority = cu::kLaunchPriority;
   static constexpr std::uint64_t kInstantiateUseNodePriority = cu::kInstantiateUseNodePriority;
   static constexpr Place kNowhere = nullptr;

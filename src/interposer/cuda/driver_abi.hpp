@@ -137,6 +137,7 @@ inline constexpr int kGraphNodeEventRecord = 7;
 inline constexpr int kGraphNodeSemaphoreSignal = 8;
 inline constexpr int kGraphNodeMemAlloc = 10;
 inline constexpr int kGraphNodeMemFree = 11;
+inline constexpr int kGraphNodeBatchMemOp = 12;  // what follows, conditional nodes, may hold graphs
 
 struct GraphEdgeData {
   unsigned char from_port, to_port, type, reserved[5];

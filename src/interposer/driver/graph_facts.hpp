@@ -15,14 +15,16 @@ inline constexpr int kMaxGraphDepth = 8;  // of child graphs in child graphs
 struct OtherNodes {
   bool end = true;  ///< all were read, and each ends by itself
   bool record = false;
+  bool hold_kernels = false;  ///< maybe: kernels that are not visited
 
   OtherNodes& operator+=(const OtherNodes& other) {
     end = end && other.end;
     record = record || other.record;
+    hold_kernels = hold_kernels || other.hold_kernels;
     return *this;
   }
 };
-inline constexpr OtherNodes kUnknownNodes{false, true};
+inline constexpr OtherNodes kUnknownNodes{false, true, true};
 
 /// Calls `visit(node, parameters)` for every kernel node of a graph and of its child graphs.
 template <Driver D, class Visit>
@@ -50,7 +52,7 @@ OtherNodes visit_kernel_nodes(const D& driver, typename D::Graph graph, Visit&& 
       const bool read = calls.graph_child_graph != nullptr && calls.graph_child_graph(nodes[i], &child) == D::kSuccess;
       others += read ? visit_kernel_nodes(driver, child, visit, depth + 1) : kUnknownNodes;
     } else {
-      others += {D::ends_by_itself(type), D::may_record(type)};
+      others += {D::ends_by_itself(type), D::may_record(type), type > D::kGraphNodeLastWithoutKernels};
     }
   }
   return others;
@@ -70,18 +72,19 @@ GraphFacts read_graph(const D& driver, typename D::Graph graph) {
   return facts;
 }
 
-/// Whether some kernel beside the collectives has a priority of its own, which the flag for node priorities would make count as
-/// well.
+/// Whether some kernel beside the collectives has a priority of its own, or may have one, as in the body of a conditional node. The
+/// flag for node priorities would make it count as well.
 template <Driver D>
 bool others_have_priorities(const D& driver, typename D::Graph graph) {
   const typename D::OwnCalls own(driver.calls);
   bool any = driver.calls.graph_kernel_node_get_attribute == nullptr;
-  (void)visit_kernel_nodes(driver, graph, [&](typename D::GraphNode node, const typename D::KernelNodeParams& parameters) {
-    typename D::LaunchAttributeValue value{};
-    if (any || driver.is_collective(parameters)) { return; }
-    any = driver.calls.graph_kernel_node_get_attribute(node, D::kLaunchPriority, &value) != D::kSuccess || value.priority != 0;
-  });
-  return any;
+  const OtherNodes others =
+      visit_kernel_nodes(driver, graph, [&](typename D::GraphNode node, const typename D::KernelNodeParams& parameters) {
+        typename D::LaunchAttributeValue value{};
+        if (any || driver.is_collective(parameters)) { return; }
+        any = driver.calls.graph_kernel_node_get_attribute(node, D::kLaunchPriority, &value) != D::kSuccess || value.priority != 0;
+      });
+  return any || others.hold_kernels;
 }
 
 /// Of kernels beside the collectives, for a scope: the priorities that nodes got from the streams they were captured from. In a

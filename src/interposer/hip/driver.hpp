@@ -40,6 +40,7 @@ struct Driver {
   static constexpr unsigned kEventExternal = hip::kEventExternal;
   static constexpr int kGraphNodeKernel = hip::kGraphNodeKernel;
   static constexpr int kGraphNodeChild = hip::kGraphNodeChild;
+  static constexpr int kGraphNodeLastWithoutKernels = hip::kGraphNodeBatchMemOp;
   static constexpr int kLaunchPriority = hip::kLaunchPriority;
   static constexpr std::uint64_t kInstantiateUseNodePriority = hip::kInstantiateUseNodePriority;
   static constexpr Place kNowhere = -1;

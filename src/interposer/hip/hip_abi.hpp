@@ -144,6 +144,7 @@ inline constexpr int kGraphNodeEventRecord = 7;
 inline constexpr int kGraphNodeSemaphoreSignal = 8;
 inline constexpr int kGraphNodeMemAlloc = 10;
 inline constexpr int kGraphNodeMemFree = 11;
+inline constexpr int kGraphNodeBatchMemOp = 14;  // the last that is known
 
 inline constexpr std::uint64_t kInstantiateUseNodePriority = 8;
 

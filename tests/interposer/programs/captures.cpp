@@ -192,6 +192,19 @@ void own_node_priority() {
   EXPECT(fake_call(fake_call_count() - 1)->flags == cu::kInstantiateUseNodePriority);
 }
 
+// What a conditional node holds cannot be read, and kernels in it may have priorities that meant nothing without the flag.
+void conditional_node() {
+  const TwoStreams two;
+  const cu::Graph graph = two.capture_step();
+  cu::GraphNode node = nullptr;
+  EXPECT(cuGraphAddHostNode(&node, graph, nullptr, 0, nullptr) == 0);
+  cu::GraphExec exec = nullptr;
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+  EXPECT(fake_call(fake_call_count() - 1)->flags == cu::kInstantiateUseNodePriority);
+  reinterpret_cast<fake::Node*>(node)->type = 13;
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0 && fake_call(fake_call_count() - 1)->flags == 0);
+}
+
 // Explicit nodes, in child graphs as well, and given as CUkernel.
 void explicit_nodes() {
   const TwoStreams two;
@@ -362,6 +375,7 @@ constexpr Case kCases[] = {
     {"node_priority", node_priority},
     {"own_node_priority", own_node_priority},
     {"explicit_nodes", explicit_nodes},
+    {"conditional_node", conditional_node},
     {"plain_graph", plain_graph},
     {"updated_graph", updated_graph},
     {"updated_collectives", updated_collectives},
