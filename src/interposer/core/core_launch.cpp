@@ -280,7 +280,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
     return decision;
   }
   const std::uint32_t cap = cap_of(known.kernels[kernel_index], facts);
-  if (cap != 0) { meet_residency(facts, key, hold); }
+  if (cap != 0) { meet_residency(facts, kernel_index, key, hold); }
   Stream* stream = known.order.find_stream(facts.stream);
   LaunchKind* kind = known.kinds.obtain(key);
   if (stream == nullptr || kind == nullptr) {

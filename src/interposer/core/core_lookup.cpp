@@ -77,9 +77,13 @@ std::uint16_t CoreState::add_kernel(const FunctionInfo& info) {
   return *index;
 }
 
-void CoreState::meet_residency(const LaunchFacts& facts, std::uint64_t kind_key, Hold& hold) {
+// Kernels of one name are of one kind, whatever they take of an SM.
+void CoreState::meet_residency(const LaunchFacts& facts, std::uint16_t kernel, std::uint64_t kind_key, Hold& hold) {
   const LaunchKind* kind = known.kinds.obtain(kind_key);
-  if (kind == nullptr || kind->residency_asked) { return; }
+  const Stream* stream = known.models_differ ? known.order.find_stream(facts.stream) : nullptr;
+  const std::uint32_t device = stream == nullptr ? 0 : static_cast<std::uint32_t>(stream->info.device);
+  const std::uint32_t of = (device << 16U | kernel) + 1;
+  if (kind == nullptr || kind->residency_of == of) { return; }
   hold.release();
   std::uint32_t residency = 0;
   if (platform.blocks_per_sm != nullptr) {
@@ -89,7 +93,7 @@ void CoreState::meet_residency(const LaunchFacts& facts, std::uint64_t kind_key,
   hold.take();
   if (LaunchKind* asked = known.kinds.find(kind_key)) {
     asked->residency = residency;
-    asked->residency_asked = true;
+    asked->residency_of = of;
   }
 }
 

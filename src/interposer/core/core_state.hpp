@@ -67,8 +67,8 @@ struct LaunchKind {
   std::uint16_t kernel = 0;
   std::uint8_t size_class = 0;  ///< of a collective: the binary logarithm of its bytes, rounded down; 0: unknown
   bool timing_pending = false;
-  bool residency_asked = false;
-  std::uint32_t residency = 0;  ///< blocks per SM; 0: unknown
+  std::uint32_t residency_of = 0;  ///< whose `residency` is: the kernel, and where models differ the device; 0: nobody's yet
+  std::uint32_t residency = 0;     ///< blocks per SM; 0: unknown
   std::uint64_t launches = 0;
   bool has_company = false;  ///< of a collective: compute was expected beside one
   DurationSamples samples;
@@ -204,7 +204,7 @@ struct CoreState {
   void meet_device(std::int32_t device, Hold& hold);
   /// Index of the kernel; 0 where it is unknown.
   std::uint16_t meet_function(FunctionId function, Hold& hold);
-  void meet_residency(const LaunchFacts& facts, std::uint64_t kind_key, Hold& hold);
+  void meet_residency(const LaunchFacts& facts, std::uint16_t kernel, std::uint64_t kind_key, Hold& hold);
 
   /// Blocks per SM that the rules leave the launch, by its kernel's name or footprint; 0: no rule is for it, or no cap is applied.
   [[nodiscard]] std::uint32_t cap_of(const KernelRecord& kernel, const LaunchFacts& facts);

@@ -1,5 +1,7 @@
 #include <dlfcn.h>
 
+#include <initializer_list>
+
 #include "two_streams.hpp"
 
 // What reaches the driver of the launches of a program that is linked to it.
@@ -327,6 +329,19 @@ void shape_reset() {
   EXPECT(cuFuncGetAttribute(&allowed, cu::kFuncMaxDynamicSharedSizeBytes, two.gemm) == 0 && allowed == 227 * 1024);
 }
 
+// Of two compilations of one kernel, one has room for two blocks on an SM and the other for four: 400 blocks are one wave of the
+// other alone, which may hold a barrier of its own.
+void shape_compilations() {
+  const TwoStreams two;
+  for (const int registers : {128, 64, 128}) {
+    const cu::Function compilation = fake_function("gemm", registers, 0);
+    EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+    fake_reset();
+    EXPECT(launch_on(two.compute, compilation, 400) == 0 && (fake_call(0)->shared > 0) == (registers == 128));
+    EXPECT(cuCtxSynchronize() == 0);
+  }
+}
+
 int refuse_padding(const FakeCall* call) { return call->shared > 100000 ? 701 : 0; }
 
 void shape_refused() {
@@ -364,6 +379,7 @@ constexpr Case kCases[] = {
     {"shape", shape},
     {"shape_kernel_handle", shape_kernel_handle},
     {"shape_reset", shape_reset},
+    {"shape_compilations", shape_compilations},
     {"shape_refused", shape_refused},
 };
 
