@@ -1,3 +1,4 @@
+#include <array>
 #include <memory>
 #include <new>
 
@@ -19,6 +20,7 @@ constexpr Result kSystemError = 2;
 
 /// One communicator, as far as the plugin knows it.
 struct Tuned {
+  const UserTuner* user = nullptr;
   void* users = nullptr;  ///< the context of the user's plugin
   std::size_t ranks = 0;
   std::uintptr_t communicator =
@@ -30,13 +32,18 @@ struct Tuned {
   AgreementSegment agreement;
 };
 
-const UserTuner& users_tuner(int newest, Logger log) {
-  // NCCL loads a plugin once in a process, and so do we: a second library of NCCL asks the same one.
-  static const UserTuner found = UserTuner::find(newest, log);
+template <int kNewest>
+const UserTuner& users_tuner_for(Logger log) {
+  static const UserTuner found = UserTuner::find(kNewest, log);
   return found;
 }
 
-const UserTuner& known_tuner() { return users_tuner(0, nullptr); }
+// NCCL loads a plugin once in a process, and so do we. A second library of NCCL may know other versions of the interface.
+const UserTuner& users_tuner(int newest, Logger log) {
+  constexpr std::array<const UserTuner& (*)(Logger), 5> known{&users_tuner_for<2>, &users_tuner_for<3>, &users_tuner_for<4>,
+                                                              &users_tuner_for<5>, &users_tuner_for<6>};
+  return known[static_cast<std::size_t>(newest) - 2](log);
+}
 
 // What the user said of blocks and sums stays; who asks for a budget by a rule knows of it.
 BudgetRefusal refusal_of_comparing() {
@@ -67,6 +74,7 @@ Result init(int newest, const TunedCommunicator& of, void** context) {
   *context = nullptr;
   std::unique_ptr<Tuned> tuned(new (std::nothrow) Tuned());
   if (tuned == nullptr) { return kSystemError; }
+  tuned->user = &user;
   if (const Result result = user.init(of, &tuned->users); result != kSuccess) { return result; }
   tuned->ranks = of.ranks;
   tuned->place = reinterpret_cast<std::uintptr_t>(context);
@@ -90,7 +98,7 @@ Result end(void* context) {
   // Others that this process follows say so again with their next collective.
   if (tuned->agreement.seat().follows()) { state().shared.stop_following(); }
   if (tuned->unready) { state().shared.unready.fetch_sub(1, std::memory_order_relaxed); }
-  return known_tuner().end(tuned->users);
+  return tuned->user->end(tuned->users);
 }
 
 // A question outside a call that was seen does not tell whose it is. In a group of several communicators it is of the one in which
@@ -176,7 +184,7 @@ std::uint32_t budget_for(Tuned& tuned) {
 // `chosen`: what NCCL will choose, as far as the interface tells.
 Result ask(void* context, const TunerQuestion& question, Algorithm (*chosen)(const TunerQuestion&)) {
   Tuned& tuned = *static_cast<Tuned*>(context);
-  if (const Result result = known_tuner().ask(tuned.users, question); result != kSuccess) { return result; }
+  if (const Result result = tuned.user->ask(tuned.users, question); result != kSuccess) { return result; }
   BudgetAsk budget;
   budget.collectives = collectives_of(tuned);
   budget.budget = budget_for(tuned);
@@ -241,8 +249,9 @@ Result init_v5(void** context, std::uint64_t communicator, std::size_t ranks, st
 
 // Only where the user's plugin has one: a null pointer leaves NCCL its own.
 Result chunk_size(void* context, int function, std::size_t bytes, int algorithm, int protocol, int channels, std::size_t* chunk) {
-  const auto& user = *static_cast<const TunerV6*>(known_tuner().symbol);
-  return user.get_chunk_size(static_cast<Tuned*>(context)->users, function, bytes, algorithm, protocol, channels, chunk);
+  const Tuned& tuned = *static_cast<const Tuned*>(context);
+  return static_cast<const TunerV6*>(tuned.user->symbol)
+      ->get_chunk_size(tuned.users, function, bytes, algorithm, protocol, channels, chunk);
 }
 
 Result init_v6(void** context, std::uint64_t communicator, std::size_t ranks, std::size_t nodes, Logger log, void* domains,

@@ -67,6 +67,18 @@ void versions() {
   }
 }
 
+// Two libraries of NCCL in one process, which know different versions: each asks the newest that it knows itself.
+void two_libraries() {
+  for (const int first : {2, 3, 6}) {
+    for (const int second : {2, 3, 6}) {
+      in_child([&] {
+        set_plugins(tuner("libfake_tuner_v3.so").c_str());
+        EXPECT(ask(first).channels == (first == 2 ? 0 : 12) && ask(second).channels == (second == 2 ? 0 : 12));
+      });
+    }
+  }
+}
+
 // A name, a short name, a path, the default name, none, a library without the symbol, a name that is not there.
 void forms() {
   const std::string path = tuner("libfake_tuner_v4.so");
@@ -118,7 +130,11 @@ void net_plugin() {
   }
 }
 
-constexpr Case kCases[] = {{"versions", versions}, {"forms", forms}, {"conf_file", conf_file}, {"net_plugin", net_plugin}};
+constexpr Case kCases[] = {{"versions", versions},
+                           {"two_libraries", two_libraries},
+                           {"forms", forms},
+                           {"conf_file", conf_file},
+                           {"net_plugin", net_plugin}};
 
 }  // namespace
 
