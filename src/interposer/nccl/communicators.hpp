@@ -4,10 +4,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
 #include "interposer/core/communicator_settings.hpp"
-#include "interposer/core/own_mutex.hpp"
 
 namespace elbowroom::interposer::nccl {
 
@@ -23,23 +21,25 @@ class MadeCommunicators {
  public:
   static constexpr std::size_t kMost = 64;
 
+  // Without a lock, which a forked child could find held. A report may be written by a handler that interrupted this.
   void add(const MadeCommunicator& made) {
-    const std::scoped_lock hold(mutex_);
-    const std::size_t count = count_.load(std::memory_order_relaxed);
-    if (count < kMost) { made_[count] = made; }
-    count_.store(count + 1, std::memory_order_release);
+    const std::size_t place = count_.fetch_add(1, std::memory_order_relaxed);
+    if (place >= kMost) { return; }
+    made_[place] = made;
+    whole_[place].store(true, std::memory_order_release);
   }
 
-  // Without the lock: a report may be written by a handler that interrupted `add`.
   template <class Visit>
   void for_each(Visit&& visit) const {
-    for (std::size_t i = 0; i < count() && i < kMost; ++i) { visit(made_[i]); }
+    for (std::size_t i = 0; i < kMost; ++i) {
+      if (whole_[i].load(std::memory_order_acquire)) { visit(made_[i]); }
+    }
   }
-  [[nodiscard]] std::size_t count() const { return count_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::size_t count() const { return count_.load(std::memory_order_relaxed); }
 
  private:
-  OwnMutex mutex_;
   std::array<MadeCommunicator, kMost> made_{};
+  std::array<std::atomic<bool>, kMost> whole_{};
   std::atomic<std::size_t> count_{0};
 };
 
