@@ -38,6 +38,14 @@ TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
            "void pplx::dispatchKernel",
            "a2a_combine_recv_kernel",
            "matmul_all_reduce_multimem_kernel",
+           "_Z36barrier_on_stream_kernel_threadgroupIL13threadgroup_t1EEvii",
+           "void hybrid_ep::dispatch_kernel<...>",
+           "void mori::moe::EpDispatchIntraNodeKernel<float, false>(mori::moe::EpDispatchCombineArgs<float>)",
+           "_ZN5aiter33reduce_scatter_cross_device_storeIDF16bLi8EEEvPNS_8RankDataENS_11RankSignalsEPNS_6SignalEii",
+           "void tensorrt_llm::kernels::moe_prepare::allToAllMetadataDevice<...>",
+           "tensorrt_llm::kernels::multiGpuBarrierKernel(tensorrt_llm::kernels::AllReduceParams)",
+           "void c10d::intra_node_comm::hybridCubeMeshAllReduceKernel<true>(...)",
+           "void stream_executor::gpu::MultiGpuBarrierKernelImpl<(stream_executor::gpu::PlatformType)0>(...)",
        }) {
     EXPECT_TRUE(is_communication(name)) << name;
   }
