@@ -49,63 +49,81 @@ cu::Context Contexts::of(cu::Stream stream) const {
   return context;
 }
 
-// The driver is called with the lock held: once for each context and once for each slot, and none of these calls comes back here.
-Contexts::Entry* Contexts::entry(cu::Context context) {
-  if (context == nullptr) { return nullptr; }
-  Entry* free_entry = nullptr;
+Contexts::Entry* Contexts::find(cu::Context context) {
   for (Entry& candidate : entries_) {
     if (candidate.context == context) { return &candidate; }
-    if (free_entry == nullptr && candidate.context == nullptr) { free_entry = &candidate; }
   }
-  if (free_entry == nullptr) { return nullptr; }
+  return nullptr;
+}
+
+std::optional<Contexts::Facts> Contexts::ask(cu::Context context) const {
   const CurrentContext scope(driver_, context);
-  if (!scope.ok()) { return nullptr; }
-  *free_entry = Entry{};
-  if (driver_.ctx_get_device == nullptr || driver_.ctx_get_device(&free_entry->device) != cu::kSuccess) { return nullptr; }
+  Facts facts;
+  if (!scope.ok() || driver_.ctx_get_device == nullptr || driver_.ctx_get_device(&facts.device) != cu::kSuccess) {
+    return std::nullopt;
+  }
   int least = 0;
-  free_entry->has_priority = driver_.ctx_get_stream_priority_range != nullptr &&
-                             driver_.ctx_get_stream_priority_range(&least, &free_entry->priority) == cu::kSuccess &&
-                             free_entry->priority < least;
+  facts.has_priority = driver_.ctx_get_stream_priority_range != nullptr &&
+                       driver_.ctx_get_stream_priority_range(&least, &facts.priority) == cu::kSuccess && facts.priority < least;
   cu::DeviceResource resource{};
   if (driver_.ctx_get_dev_resource != nullptr &&
       driver_.ctx_get_dev_resource(context, &resource, cu::kDeviceResourceSm) == cu::kSuccess) {
-    free_entry->sms = resource.sm_count;
+    facts.sms = resource.sm_count;
   }
-  free_entry->context = context;
-  devices_seen_ |= std::uint64_t{1} << (static_cast<unsigned>(free_entry->device) % 64U);
-  return free_entry;
+  return facts;
+}
+
+std::optional<Contexts::Facts> Contexts::facts_of(cu::Context context) {
+  if (context == nullptr) { return std::nullopt; }
+  {
+    const std::lock_guard lock(mutex_);
+    if (const Entry* known = find(context)) { return known->facts; }
+    if (find(nullptr) == nullptr) { return std::nullopt; }
+  }
+  const std::optional<Facts> facts = ask(context);
+  const std::lock_guard lock(mutex_);
+  Entry* free_entry = find(context) == nullptr ? find(nullptr) : nullptr;
+  if (facts && free_entry != nullptr) {
+    *free_entry = Entry{};
+    free_entry->context = context;
+    free_entry->facts = *facts;
+    devices_seen_ |= std::uint64_t{1} << (static_cast<unsigned>(facts->device) % 64U);
+  }
+  return facts;
 }
 
 int Contexts::device(cu::Context context) {
-  const std::lock_guard lock(mutex_);
-  const Entry* known = entry(context);
-  return known == nullptr ? -1 : known->device;
+  const std::optional<Facts> known = facts_of(context);
+  return known ? known->device : -1;
 }
 
 std::uint32_t Contexts::sms(cu::Context context) {
-  const std::lock_guard lock(mutex_);
-  const Entry* known = entry(context);
-  return known == nullptr ? 0 : known->sms;
+  const std::optional<Facts> known = facts_of(context);
+  return known ? known->sms : 0;
 }
 
 bool Contexts::greatest_priority(cu::Context context, int& priority) {
-  const std::lock_guard lock(mutex_);
-  const Entry* known = entry(context);
-  if (known == nullptr || !known->has_priority) { return false; }
+  const std::optional<Facts> known = facts_of(context);
+  if (!known || !known->has_priority) { return false; }
   priority = known->priority;
   return true;
 }
 
 cu::Event Contexts::completion_event(cu::Context context, EventSlot slot, bool captured) {
-  if (slot >= kEventSlots) { return nullptr; }
-  const std::lock_guard lock(mutex_);
-  Entry* known = entry(context);
-  if (known == nullptr) { return nullptr; }
-  cu::Event& event = known->events[captured ? 1 : 0][slot];
-  if (event != nullptr || driver_.event_create == nullptr) { return event; }
+  if (slot >= kEventSlots || driver_.event_create == nullptr || !facts_of(context)) { return nullptr; }
+  const auto keep = [&](cu::Event made) {
+    const std::lock_guard lock(mutex_);
+    Entry* known = find(context);
+    if (known == nullptr) { return cu::Event{}; }
+    cu::Event& event = known->events[captured ? 1 : 0][slot];
+    return event == nullptr ? event = made : event;
+  };
+  if (const cu::Event known = keep(nullptr)) { return known; }
   cu::Event made = nullptr;
-  if (make_event(driver_, context, made, cu::kEventDisableTiming)) { event = made; }
-  return event;
+  if (!make_event(driver_, context, made, cu::kEventDisableTiming)) { return nullptr; }
+  const cu::Event kept = keep(made);
+  if (kept != made) { destroy_event(driver_, context, made); }
+  return kept;
 }
 
 void Contexts::forget(cu::Context context) {
@@ -135,7 +153,7 @@ cu::Context Contexts::primary(cu::Device device) const {
 cu::Context Contexts::any_of_device(cu::Device device) {
   const std::lock_guard lock(mutex_);
   for (const Entry& candidate : entries_) {
-    if (candidate.context != nullptr && candidate.device == device) { return candidate.context; }
+    if (candidate.context != nullptr && candidate.facts.device == device) { return candidate.context; }
   }
   return nullptr;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 #include "interposer/core/core.hpp"
 #include "interposer/core/own_mutex.hpp"
@@ -69,15 +70,22 @@ class Contexts {
   [[nodiscard]] int devices_seen() const;
 
  private:
-  struct Entry {
-    cu::Context context = nullptr;
+  struct Facts {
     int device = -1;
     std::uint32_t sms = 0;
     int priority = 0;
     bool has_priority = false;
+  };
+  struct Entry {
+    cu::Context context = nullptr;
+    Facts facts;
     std::array<std::array<cu::Event, kEventSlots>, 2> events{};
   };
-  Entry* entry(cu::Context context);  // with the lock held
+  Entry* find(cu::Context context);  // with the lock held; one that is free for null
+  // The driver is called without the lock. It may wait for what a context is about, which another context's launch may be needed
+  // for.
+  [[nodiscard]] std::optional<Facts> ask(cu::Context context) const;
+  std::optional<Facts> facts_of(cu::Context context);
 
   const DriverCalls& driver_;
   OwnMutex mutex_;

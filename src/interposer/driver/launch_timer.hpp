@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 
 #include "interposer/core/ab_trial.hpp"
 #include "interposer/core/core.hpp"
@@ -69,11 +70,12 @@ class LaunchTimer {
     const std::lock_guard lock(mutex_);
     return read();
   }
-  // With the lock held. Events are recorded without it: that may wait for room in a stream's queue, which what another thread
-  // launches may be needed for.
+  // With the lock held. Events are made and recorded without it: that may wait for room in a stream's queue, or for what a place is
+  // about, which what another thread launches may be needed for.
   int take(Place place);
-  /// Gives the mark an event of the place; false where the driver does not.
-  bool renew(StepEvent& mark, Place place);
+  /// Without the lock: gives a pair, or the mark of a step, events of the place; false where the driver does not.
+  bool equip(Pair& pair, Place place);
+  bool equip(StepEvent& mark, Place place);
   /// False: not yet.
   bool tell(Pair& pair, std::uint64_t now_ns);
   void poll_steps();
@@ -100,31 +102,44 @@ int LaunchTimer<D>::take(Place place) {
     if (pairs_[i].place == place) { return static_cast<int>(i); }
     if (pairs_[i].place == D::kNowhere && unused == kNone) { unused = static_cast<int>(i); }
   }
-  if (unused == kNone) { return kNone; }
-  Pair& pair = pairs_[static_cast<std::size_t>(unused)];
-  if (!driver_.make_event(place, pair.begin)) { return kNone; }
-  if (!driver_.make_event(place, pair.end)) {
-    driver_.destroy_event(place, pair.begin);
-    return kNone;
-  }
-  pair.place = place;
   return unused;
+}
+
+template <Driver D>
+bool LaunchTimer<D>::equip(Pair& pair, Place place) {
+  Event begin = nullptr;
+  Event end = nullptr;
+  if (!driver_.make_event(place, begin)) { return false; }
+  if (!driver_.make_event(place, end)) {
+    driver_.destroy_event(place, begin);
+    return false;
+  }
+  const std::lock_guard lock(mutex_);
+  pair.place = place;
+  pair.begin = begin;
+  pair.end = end;
+  return true;
 }
 
 template <Driver D>
 int LaunchTimer<D>::begin(Place place, Stream stream) {
   if (place == D::kNowhere || !driver_.can_time()) { return kNone; }
   const OwnCalls own(driver_.calls);
-  Event begun = nullptr;
+  bool equipped = false;
   const int index = locked([&] {
     const int taken = take(place);
     if (taken == kNone) { return kNone; }
     Pair& pair = pairs_[static_cast<std::size_t>(taken)];
     pair.stage = Stage::kOpen;
-    begun = pair.begin;
+    equipped = pair.place == place;
     return taken;
   });
-  if (index == kNone || driver_.calls.event_record(begun, stream) == D::kSuccess) { return index; }
+  if (index == kNone) { return kNone; }
+  Pair& pair = pairs_[static_cast<std::size_t>(index)];
+  if (equipped || equip(pair, place)) {
+    const Event begun = locked([&] { return pair.begin; });
+    if (driver_.calls.event_record(begun, stream) == D::kSuccess) { return index; }
+  }
   drop(index);
   return kNone;
 }
@@ -153,10 +168,13 @@ void LaunchTimer<D>::drop(int pair) {
 }
 
 template <Driver D>
-bool LaunchTimer<D>::renew(StepEvent& mark, Place place) {
-  if (mark.place != D::kNowhere) { driver_.destroy_event(mark.place, mark.event); }
-  mark = StepEvent{};
-  if (!driver_.make_event(place, mark.event)) { return false; }
+bool LaunchTimer<D>::equip(StepEvent& mark, Place place) {
+  const StepEvent before = locked([&] { return std::exchange(mark, StepEvent{}); });
+  if (before.place != D::kNowhere) { driver_.destroy_event(before.place, before.event); }
+  Event made = nullptr;
+  if (!driver_.make_event(place, made)) { return false; }
+  const std::lock_guard lock(mutex_);
+  mark.event = made;
   mark.place = place;
   return true;
 }
@@ -166,10 +184,12 @@ void LaunchTimer<D>::begin_step(Place place, Stream stream, std::uint64_t step) 
   if (place == D::kNowhere || !driver_.can_time()) { return; }
   const OwnCalls own(driver_.calls);
   StepEvent& mark = steps_[step % kSteps];
-  const Event begun = locked([&]() -> Event {
+  const bool equipped = locked([&] {
     mark.step = 0;
-    return mark.place == place || renew(mark, place) ? mark.event : nullptr;
+    return mark.place == place;
   });
+  if (!equipped && !equip(mark, place)) { return; }
+  const Event begun = locked([&] { return mark.event; });
   if (begun == nullptr || driver_.calls.event_record(begun, stream) != D::kSuccess) { return; }
   const std::lock_guard lock(mutex_);
   if (mark.event != begun) { return; }  // it went with its place meanwhile

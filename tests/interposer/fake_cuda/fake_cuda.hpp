@@ -44,6 +44,8 @@ void fake_set_logging(int on);
 /// Asked before each logged call takes effect: anything but 0 is returned to the caller instead. It may call the driver itself,
 /// whose calls are asked about as well. Null: nothing fails.
 void fake_set_failure(int (*decide)(const FakeCall* call));
+/// Called before each call that is counted and not written down takes effect; null: nothing is.
+void fake_set_told(void (*told)(const char* name));
 /// Whether queries of events and streams say that everything has finished (1, the start) or nothing has (0).
 void fake_set_finished(int finished);
 /// What cuEventElapsedTime answers.

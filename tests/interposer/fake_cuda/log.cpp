@@ -13,6 +13,7 @@ std::deque<FakeCall> calls;
 std::map<std::string, std::size_t, std::less<>> times_called;
 bool logging = true;
 std::atomic<int (*)(const FakeCall*)> failure{nullptr};
+std::atomic<void (*)(const char*)> told_of_calls{nullptr};
 int everything_finished = 1;
 float elapsed_milliseconds = 0.1F;
 double clock_milliseconds = -1.0;
@@ -40,6 +41,7 @@ int enter(FakeCall call) {
 }
 
 void reached(const char* name) {
+  if (const auto told = told_of_calls.load()) { told(name); }
   if (!logging) { return; }
   const std::lock_guard lock(log_mutex);
   ++times_called[name];
@@ -90,6 +92,7 @@ void fake_forget_times() {
 
 void fake_set_logging(int on) { logging = on != 0; }
 void fake_set_failure(int (*decide)(const FakeCall* call)) { failure = decide; }
+void fake_set_told(void (*told)(const char* name)) { told_of_calls = told; }
 void fake_set_finished(int finished) { everything_finished = finished; }
 void fake_set_elapsed(float milliseconds) { elapsed_milliseconds = milliseconds; }
 void fake_set_clock(double milliseconds) { clock_milliseconds = milliseconds; }

@@ -252,6 +252,26 @@ void full_queue() {
   EXPECT(launch_on(two.compute, two.gemm) == 0 && launched);
 }
 
+// A call for one device may wait for what runs there, and that for what another thread launches on another device.
+void other_device() {
+  static const TwoStreams two;
+  use_device(1);
+  static const cu::Stream other = make_stream();
+  static const cu::Function function = fake_function("other", 64, 0);
+  for (const cu::Function each : {two.all_reduce, function}) { EXPECT(launch_on(other, each, 24) == 0); }
+  EXPECT(cuCtxSetCurrent(two.context) == 0);
+  static bool launched = false;
+  fake_set_told([](const char* name) {
+    if (std::strcmp(name, "cuEventCreate") != 0) { return; }
+    fake_set_told(nullptr);
+    act_beside([] {
+      use_device(1);
+      launched = launch_on(other, two.all_reduce, 24) == 0 && launch_on(other, function) == 0;
+    });
+  });
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launched);
+}
+
 constexpr Case kCases[] = {
     {"host_functions", host_functions},
     {"foreign_events", foreign_events},
@@ -270,6 +290,7 @@ constexpr Case kCases[] = {
     {"context_attached_twice", context_attached_twice},
     {"context_destroyed", context_destroyed},
     {"full_queue", full_queue},
+    {"other_device", other_device},
 };
 
 }  // namespace
