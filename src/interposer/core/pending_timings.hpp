@@ -18,24 +18,36 @@ class PendingTimings {
 
   void add(std::size_t pair, const void* stream) { entries_[count_++] = {stream, static_cast<std::uint16_t>(pair)}; }
 
-  /// `finished(pair)` asks for a pair, and tells its time where it has one: those that it says true of are awaited no more.
-  template <class Finished>
-  void look(Finished&& finished) {
+  /// One look: what was found out in it.
+  struct Look {
     std::array<const void*, kMostStreams> busy{};
     std::size_t streams = 0;
     std::size_t told = 0;
-    const auto is_over = [&](const Entry& entry) {
-      const bool is_busy = std::find(busy.begin(), busy.begin() + streams, entry.stream) != busy.begin() + streams;
-      if (streams == kMostStreams || told == kMostTold || is_busy) { return false; }
-      const bool over = finished(std::size_t{entry.pair});
-      if (over) {
-        ++told;
-      } else {
-        busy[streams++] = entry.stream;
-      }
-      return over;
-    };
-    remove(is_over);
+
+    [[nodiscard]] bool is_busy(const void* stream) const {
+      return std::find(busy.begin(), busy.begin() + streams, stream) != busy.begin() + streams;
+    }
+  };
+  static constexpr std::size_t kNone = kPairs;
+
+  /// The next pair to ask for; kNone: it is enough, or there is none. It is told by `tell`, or its stream is noted as busy by
+  /// `leave`.
+  [[nodiscard]] std::size_t next(const Look& look) const {
+    if (look.streams == kMostStreams || look.told == kMostTold) { return kNone; }
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (!look.is_busy(entries_[i].stream)) { return entries_[i].pair; }
+    }
+    return kNone;
+  }
+  void leave(Look& look, std::size_t pair) const {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (entries_[i].pair == pair) { look.busy[look.streams++] = entries_[i].stream; }
+    }
+  }
+  /// It is awaited no more.
+  void tell(Look& look, std::size_t pair) {
+    ++look.told;
+    drop([pair](std::size_t each) { return each == pair; });
   }
 
   /// Those that `gone(pair)` says true of are awaited no more.

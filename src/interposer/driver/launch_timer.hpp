@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sched.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -76,9 +78,10 @@ class LaunchTimer {
   /// Without the lock: gives a pair, or the mark of a step, events of the place; false where the driver does not.
   bool equip(Pair& pair, Place place);
   bool equip(StepEvent& mark, Place place);
-  /// False: not yet.
-  bool tell(Pair& pair, std::uint64_t now_ns);
+  /// Without the lock, as a question may wait like that, too. No place is forgotten while it is asked about.
+  void poll_pairs(std::uint64_t now_ns);
   void poll_steps();
+  std::unique_lock<OwnMutex> lock_unless_asked(Place place);
   /// The time between two events; `state` is the query's answer for the later one.
   bool elapsed(Event begin, Event end, int state, std::uint64_t& nanoseconds) const;
 
@@ -91,6 +94,8 @@ class LaunchTimer {
   std::atomic<std::uint64_t> oldest_step_{0};  ///< whose time is not told yet; 0: none
   std::atomic<std::uint64_t> newest_step_{0};
   std::atomic<int> pending_{0};
+  std::atomic<bool> polled_{false};  ///< by some thread, at present
+  std::atomic<Place> asked_about_{D::kNowhere};
   std::atomic<std::uint64_t> next_poll_{0};
 };
 
@@ -170,7 +175,10 @@ void LaunchTimer<D>::drop(int pair) {
 template <Driver D>
 bool LaunchTimer<D>::equip(StepEvent& mark, Place place) {
   const StepEvent before = locked([&] { return std::exchange(mark, StepEvent{}); });
-  if (before.place != D::kNowhere) { driver_.destroy_event(before.place, before.event); }
+  if (before.place != D::kNowhere) {
+    lock_unless_asked(before.place).unlock();
+    driver_.destroy_event(before.place, before.event);
+  }
   Event made = nullptr;
   if (!driver_.make_event(place, made)) { return false; }
   const std::lock_guard lock(mutex_);
@@ -207,13 +215,16 @@ void LaunchTimer<D>::poll(std::uint64_t now_ns) {
   if (!waits || now_ns < next_poll_.load(std::memory_order_relaxed)) { return; }
   // Asking for an event would break a capture in global mode, also one that another thread begins right now.
   if (core_.capturing()) { return; }
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) { return; }
-  const OwnCalls own(driver_.calls);
-  const typename D::RelaxedCapture relaxed(driver_.calls);
-  next_poll_.store(now_ns + kPollInterval, std::memory_order_relaxed);
-  awaited_.look([&](std::size_t pair) { return tell(pairs_[pair], now_ns); });
-  poll_steps();
+  if (polled_.exchange(true, std::memory_order_acquire)) { return; }
+  {
+    const OwnMutex::Busy asking;  // a handler that interrupts this stands aside
+    const OwnCalls own(driver_.calls);
+    const typename D::RelaxedCapture relaxed(driver_.calls);
+    next_poll_.store(now_ns + kPollInterval, std::memory_order_relaxed);
+    poll_pairs(now_ns);
+    poll_steps();
+  }
+  polled_.store(false, std::memory_order_release);
 }
 
 template <Driver D>
@@ -225,47 +236,79 @@ bool LaunchTimer<D>::elapsed(Event begin, Event end, int state, std::uint64_t& n
 }
 
 template <Driver D>
-bool LaunchTimer<D>::tell(Pair& pair, std::uint64_t now_ns) {
-  const int state = driver_.calls.event_query(pair.end);
-  if (state == D::kErrorNotReady) { return false; }
-  std::uint64_t nanoseconds = 0;
-  if (elapsed(pair.begin, pair.end, state, nanoseconds)) {
-    core_.on_timing(pair.ticket, nanoseconds, now_ns);
-  } else {
-    core_.on_timing_lost(pair.ticket);
+void LaunchTimer<D>::poll_pairs(std::uint64_t now_ns) {
+  typename PendingTimings<kPairs>::Look look;
+  for (;;) {
+    Pair asked;
+    const std::size_t pair = locked([&] {
+      const std::size_t next = awaited_.next(look);
+      if (next != awaited_.kNone) { asked_about_ = (asked = pairs_[next]).place; }
+      return next;
+    });
+    if (pair == awaited_.kNone) { return; }
+    std::uint64_t nanoseconds = 0;
+    const int state = driver_.calls.event_query(asked.end);
+    const bool over = state != D::kErrorNotReady;
+    const bool known = over && elapsed(asked.begin, asked.end, state, nanoseconds);
+    locked([&] {
+      asked_about_ = D::kNowhere;
+      if (!over) { return awaited_.leave(look, pair); }
+      awaited_.tell(look, pair);
+      pairs_[pair].stage = Stage::kFree;
+      pending_.fetch_sub(1, std::memory_order_relaxed);
+    });
+    if (known) {
+      core_.on_timing(asked.ticket, nanoseconds, now_ns);
+    } else if (over) {
+      core_.on_timing_lost(asked.ticket);
+    }
   }
-  pair.stage = Stage::kFree;
-  pending_.fetch_sub(1, std::memory_order_relaxed);
-  return true;
 }
 
 template <Driver D>
 void LaunchTimer<D>::poll_steps() {
-  const std::uint64_t newest = newest_step_.load(std::memory_order_relaxed);
-  std::uint64_t oldest = oldest_step_.load(std::memory_order_relaxed);
-  while (oldest < newest) {
-    const StepEvent& begun = steps_[oldest % kSteps];
-    const StepEvent& next = steps_[(oldest + 1) % kSteps];
-    std::uint64_t nanoseconds = 0;
-    bool known = false;
+  for (;;) {
+    const std::uint64_t oldest = oldest_step_.load(std::memory_order_relaxed);
+    if (oldest >= newest_step_.load(std::memory_order_relaxed)) { return; }
+    StepEvent begun;
+    StepEvent next;
     // A step that was not recorded, or on another stream, leaves two times unknown.
-    if (begun.step == oldest && next.step == oldest + 1 && begun.stream == next.stream) {
-      const int state = driver_.calls.event_query(next.event);
-      if (state == D::kErrorNotReady) { return; }
-      known = elapsed(begun.event, next.event, state, nanoseconds);
-    }
+    const bool asks = locked([&] {
+      begun = steps_[oldest % kSteps];
+      next = steps_[(oldest + 1) % kSteps];
+      const bool follow = begun.step == oldest && next.step == oldest + 1 && begun.stream == next.stream;
+      if (follow) { asked_about_ = next.place; }
+      return follow;
+    });
+    std::uint64_t nanoseconds = 0;
+    const int state = asks ? driver_.calls.event_query(next.event) : D::kSuccess;
+    const bool known = asks && state != D::kErrorNotReady && elapsed(begun.event, next.event, state, nanoseconds);
+    locked([&] { asked_about_ = D::kNowhere; });
+    if (state == D::kErrorNotReady) { return; }
+    std::uint64_t told = oldest;
+    oldest_step_.compare_exchange_strong(told, oldest + 1, std::memory_order_relaxed);
     if (known) {
       core_.on_step_time(oldest, nanoseconds);
     } else {
       core_.on_step_lost(oldest);
     }
-    oldest_step_.store(++oldest, std::memory_order_relaxed);
   }
 }
 
 template <Driver D>
+std::unique_lock<OwnMutex> LaunchTimer<D>::lock_unless_asked(Place place) {
+  std::unique_lock lock(mutex_);
+  while (place != D::kNowhere && asked_about_ == place) {
+    lock.unlock();
+    sched_yield();
+    lock.lock();
+  }
+  return lock;
+}
+
+template <Driver D>
 void LaunchTimer<D>::forget(Place place) {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock = lock_unless_asked(place);
   const auto is_gone = [&](const Pair& pair) { return pair.place == place; };
   awaited_.drop([&](std::size_t pair) { return is_gone(pairs_[pair]); });
   for (Pair& pair : pairs_) {

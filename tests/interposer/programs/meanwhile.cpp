@@ -272,6 +272,24 @@ void other_device() {
   EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launched);
 }
 
+// The same of a question whether a launch has ended.
+void other_device_asked() {
+  static const TwoStreams two;
+  use_device(1);
+  static const cu::Stream other = make_stream();
+  static const cu::Function function = fake_function("other", 64, 0);
+  EXPECT(cuCtxSetCurrent(two.context) == 0 && launch_on(two.comm, two.all_reduce, 24) == 0);
+  fake_set_finished(0);
+  EXPECT(launch_on(two.compute, two.gemm) == 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  static bool launched = false;
+  during("cuEventQuery", [] {
+    use_device(1);
+    launched = launch_on(other, function) == 0;
+  });
+  EXPECT(launch_on(two.compute, two.gemm) == 0 && launched);
+}
+
 constexpr Case kCases[] = {
     {"host_functions", host_functions},
     {"foreign_events", foreign_events},
@@ -291,6 +309,7 @@ constexpr Case kCases[] = {
     {"context_destroyed", context_destroyed},
     {"full_queue", full_queue},
     {"other_device", other_device},
+    {"other_device_asked", other_device_asked},
 };
 
 }  // namespace
