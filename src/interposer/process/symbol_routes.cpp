@@ -156,10 +156,13 @@ void* no_symbol(const Hook& hook) {
   return kNoSymbol;
 }
 
-void* substitute_driver(const Hook& hook, void* found, const void* caller) {
+void* substitute_driver(const Hook& hook, void* handle, void* found, const void* caller) {
   void* ours = hook.ours();
   // The global scope begins with this library; it must not answer for a library that is not there.
-  if (found == ours) { return resolve(hook) != nullptr ? ours : no_symbol(hook); }
+  if (found == ours) {
+    const bool visible = visible_definition(hook.symbol, handle == RTLD_DEFAULT ? caller : nullptr) != nullptr;
+    return visible && resolve(hook) != nullptr ? ours : no_symbol(hook);
+  }
   if (!is_driver_function(hook, found) || stands_behind(caller, hook, resolve(hook))) { return kAskNext; }
   hook.state->routes.fetch_or(kRouteDlsym, std::memory_order_relaxed);
   return ours;
@@ -179,7 +182,7 @@ void* substitute_library(const Hook& hook, void* handle, void* found, const void
 void* substitute(const Hook& hook, void* handle, void* found, const void* caller) {
   if (found == nullptr) { return kAskNext; }
   const bool driver = hook.library == HookedLibrary::kDriver;
-  return driver ? substitute_driver(hook, found, caller) : substitute_library(hook, handle, found, caller);
+  return driver ? substitute_driver(hook, handle, found, caller) : substitute_library(hook, handle, found, caller);
 }
 
 // Whether `caller` is in what stands before this library, the program itself or what was preloaded before: for them this library

@@ -243,6 +243,13 @@ void default_scope() {
   EXPECT(is_interposed(dlsym(dlopen(nullptr, RTLD_NOW), "cuLaunchKernelEx")));
 }
 
+// A driver that was loaded for others alone is not there for the program.
+void local_scope() {
+  EXPECT(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr);
+  EXPECT(dlsym(RTLD_DEFAULT, "cuLaunchKernel") == nullptr);
+  EXPECT(dlsym(dlopen(nullptr, RTLD_NOW), "cuLaunchKernel") == nullptr);
+}
+
 // For the program the next definition after itself is the preloaded one; the C library's own answer, by the program's place.
 void next_scope() {
   EXPECT(dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL) != nullptr);
@@ -268,6 +275,7 @@ constexpr Case kCases[] = {
     {"driver_given_back", driver_given_back},
     {"launch_at_load", launch_at_load},
     {"default_scope", default_scope},
+    {"local_scope", local_scope},
     {"next_scope", next_scope},
 };
 
