@@ -1,11 +1,11 @@
+#include "interposer/nccl/communicators.hpp"
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <thread>
-
-#include "interposer/nccl/communicators.hpp"
 
 namespace elbowroom::interposer::nccl {
 namespace {
