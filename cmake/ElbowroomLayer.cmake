@@ -45,14 +45,14 @@ endfunction()
 
 # elbowroom_batched(TARGET): compiles eight sources of TARGET at a time where ELBOWROOM_BATCHED says so. A build from nothing reads large
 # headers fewer times; a build after a small change takes longer, so it is off but where a tree is built to run its tests once.
-set(ELBOWROOM_BATCHED "" CACHE STRING "What is compiled in batches of sources: nothing (empty), tests, all")
-set_property(CACHE ELBOWROOM_BATCHED PROPERTY STRINGS "" tests all)
+set(ELBOWROOM_BATCHED "" CACHE STRING "What is compiled in batches of sources: nothing (empty), all")
+set_property(CACHE ELBOWROOM_BATCHED PROPERTY STRINGS "" all)
 # An eighth of the time of g++ for a batch went to looking for memory to give back. It ends with the batch.
 if(ELBOWROOM_BATCHED)
   add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>)
 endif()
 function(elbowroom_batched target)
-  if(ELBOWROOM_BATCHED STREQUAL "all" OR (ELBOWROOM_BATCHED STREQUAL "tests" AND target MATCHES "^test_"))
+  if(ELBOWROOM_BATCHED STREQUAL "all")
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   endif()
 endfunction()

@@ -5,7 +5,7 @@ cd "$work" || exit 1
 usable sim || exit 77
 unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
 limit=60
-quick=(bench --backend sim --only gelu-ar --trials 2)
+quick=(bench --backend sim --only sgemm --trials 2)  # the case that is simulated in no time
 token=0123456789abcdef
 port=
 
@@ -91,7 +91,7 @@ for rank in 1 0; do
 done
 ended 0 0
 ended 1 0
-grep -q gelu-ar out.0 || fail 'rank 0 prints no table'
+grep -q sgemm out.0 || fail 'rank 0 prints no table'
 [ ! -s out.1 ] && [ ! -s err.1 ] || fail 'rank 1 prints something'
 
 # MPI is not asked for, so it is tried where it is.
