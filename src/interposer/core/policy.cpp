@@ -56,7 +56,7 @@ Refusal expected_refusal(const GateQuestion& question) {
 // which less than a cluster is left over. Groups are larger than clusters, so at least half of all SMs hold some.
 bool begins_at_once(const Collective& collective) {
   const std::uint64_t needed = std::uint64_t{collective.blocks} * (collective.clusters ? 2 : 1);
-  return collective.sms == 0 || needed <= collective.sms;
+  return needed <= collective.sms;  // no SMs: their number is not known
 }
 
 bool leaves_room(const GateQuestion& question) {

@@ -89,6 +89,7 @@ class Gate : public testing::Test {
     collective_.duration_known = true;
     collective_.launched = collective_.has_event = true;
     collective_.blocks = 24;
+    collective_.sms = 132;
     facts_.grid = {132, 1, 1};
     question_.context = 0x1000;
     question_.compute = {1'000 * kUs, 1'200 * kUs};
@@ -153,11 +154,13 @@ TEST_F(Gate, RefusesWhatCouldDeadlockOrFail) {
 
 // Of one block on each SM all begin at once, whatever each takes.
 TEST_F(Gate, RefusesACollectiveWhoseBlocksMayNotAllBeginAtOnce) {
-  collective_.sms = 132;
   collective_.blocks = 132;
   EXPECT_EQ(gate_refusal(question_), Refusal::none);
   collective_.blocks = 133;
   EXPECT_EQ(gate_refusal(question_), Refusal::several_waves);
+  collective_.blocks = 24;
+  collective_.sms = 0;
+  EXPECT_EQ(gate_refusal(question_), Refusal::several_waves) << "how many SMs there are is unknown";
 }
 
 TEST_F(Gate, StaysInsideACapture) {
