@@ -122,7 +122,6 @@ class BucketPlacer:
     def release_when_free(self, in_place: InPlace) -> None:
         """The segment, once the buckets have left it and the program has none of its memory any more."""
         if self._segment is not None and self._entry.state != "registered" and in_place.has_left():
-            self._torch.cuda.synchronize()  # the program's last readers: memory is unmapped at once
             self._segment.release()
             self._segment = None
 

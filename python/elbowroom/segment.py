@@ -69,7 +69,8 @@ class Segment:
         return here
 
     def release(self) -> None:
-        """Gives the memory back. Nothing may be registered or in use any more."""
+        """Gives the memory back, and waits for the device before. Nothing may be registered or referred to any more."""
+        self._torch.cuda.synchronize()  # who reads it last may not have begun, and NCCL's allocator unmaps at once
         self._whole = None
         ctypes.pythonapi.Py_DecRef(ctypes.py_object(self._pool))
         self._pool = None

@@ -136,7 +136,7 @@ class BucketsTest(unittest.TestCase):
         reducer._rebuild_buckets()
         self.assertEqual(self.placed, [([], "out of memory")])
 
-    def test_memory_that_the_buckets_have_left_goes_once_the_device_has_read_it(self) -> None:
+    def test_memory_that_the_buckets_have_left_goes_with_its_last_gradient(self) -> None:
         reducer = self.made()
         reducer._rebuild_buckets()
         reducer.ready = True
@@ -145,10 +145,9 @@ class BucketsTest(unittest.TestCase):
         with mock.patch.object(reducer._in_place, "has_left", lambda: left.pop(0)):
             reducer._rebuild_buckets()
             self.assertFalse(FakeSegment.made[0].released)
-            self.torch.events.clear()
             for _ in range(2):
                 reducer._rebuild_buckets()
-        self.assertEqual(self.torch.events, ["device synchronized", "released"])
+        self.assertEqual(self.torch.events.count("released"), 1)
 
     def test_models_on_cpus_or_too_small_are_left_alone(self) -> None:
         for parameter in (self.parameter("cpu"), self.parameter(size=1024)):

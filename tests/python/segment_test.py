@@ -6,6 +6,7 @@ import contextlib
 import unittest
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 from stand_ins import fake_torch
 
@@ -57,6 +58,12 @@ class SegmentTest(unittest.TestCase):
         parts = {part["address"]: part for part in self.pool.parts}
         parts[address] = {"address": address, "blocks": [{"state": state, "size": size} for state, size in blocks]}
         self.pool.parts = list(parts.values())
+
+    def test_memory_goes_once_the_device_has_read_it(self) -> None:
+        made = self.segment()
+        with mock.patch.object(segment.ctypes.pythonapi, "Py_DecRef", lambda pool: self.torch.events.append("pool gone")):
+            made.release()
+        self.assertEqual(self.torch.events, ["device synchronized", "pool gone"])
 
     def test_a_device_that_is_99_percent_full_is_left_alone(self) -> None:
         self.free = 8 * GIB // 10  # of 80
