@@ -16,13 +16,14 @@ count() {
   shift
   expect 0 bench --dry-run "$@"
   [ "$(grep -cv '^#' "$out")" -eq "$cases" ] || fail "not $cases cases"
-  says "# $cases cases; "
+  if [ "$cases" -eq 1 ]; then says '# 1 case; '; else says "# $cases cases; "; fi
 }
 count 32 --suite paper # 2 sizes x 2 collectives x 2 tiles x 4 grids
 says 'cb-ar-opt1-256: 2 GPUs'
 says 'mb-a2a-opt2-114688: 2 GPUs' # 8,192/64 x 57,344/64 tiles
 count 13 --suite controls
 count 5 --suite library
+count 1 --suite library --only '^cublas-8k-ag$'
 count 8 --suite paper --only '^cb-a2a-'
 count 3 -g 8
 says 'gelu-ar: 8 GPUs'

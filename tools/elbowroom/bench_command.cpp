@@ -122,8 +122,9 @@ int dry_run(const BenchRequest& request) {
   std::string names;
   for (const Scheme scheme : request.settings.schemes) names += fmt::format(" {}", to_string(scheme));
   if (!request.settings.plans.empty()) names += fmt::format(" and {} plans", request.settings.plans.size());
-  lines += fmt::format("# {} cases; schemes{}; {} warm-up and {} counted rounds each; nothing was run\n", request.cases.size(),
-                       names, warm_up_rounds(request.settings.trials), request.settings.trials);
+  lines +=
+      fmt::format("# {} case{}; schemes{}; {} warm-up and {} counted rounds each; nothing was run\n", request.cases.size(),
+                  request.cases.size() == 1 ? "" : "s", names, warm_up_rounds(request.settings.trials), request.settings.trials);
   const Status printed = print_table(lines);
   return printed ? exit_ok : complain(kBench, printed.error());
 }
