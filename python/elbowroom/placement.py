@@ -48,6 +48,13 @@ class GroupPlacement:
             raise Unusable("the process group has one rank")
         return backend
 
+    def timeout(self) -> float:
+        """Seconds that this group's collectives wait for a rank; as it is now, since a program may change it."""
+        try:
+            return float(self._backend().options._timeout.total_seconds())
+        except Exception:  # no backend, or a PyTorch that has this in another way
+            return 0.0
+
     def refusal(self, layout: Any, problem: str) -> str:
         """Empty where all ranks have this layout and none a problem; else why not, on all of them."""
         return self._agreement.refusal({"layout": layout, "reason": problem})

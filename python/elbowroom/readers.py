@@ -19,14 +19,14 @@ def watch(torch: Any, shares: list[Any]) -> None:
     _watching.add(id(torch.Tensor))
     plain = torch.Tensor.record_stream
 
-    def record_stream(self: Any, stream: Any) -> None:
-        plain(self, stream)
+    def record_stream(self: Any, s: Any) -> None:  # PyTorch's name, which callers may use
+        plain(self, s)
         try:
             noted = _streams.get(self.untyped_storage()._cdata)
         except Exception:  # a tensor without a storage
             noted = None
         if noted is not None:
-            noted.add(stream)
+            noted.add(s)
 
     record_stream.__doc__ = plain.__doc__
     torch.Tensor.record_stream = record_stream

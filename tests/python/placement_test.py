@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import unittest
+from datetime import timedelta
 from types import SimpleNamespace
 from unittest import mock
 
@@ -45,6 +46,13 @@ class PlacementTest(unittest.TestCase):
         self.assertEqual(entries[0].state, "registered")
         for torch in self.torches:
             self.assertEqual(torch.events, ["stream synchronized", "registered"])
+
+    def test_the_group_says_how_long_it_waits(self) -> None:
+        placed = self.ranks(1)[0]
+        self.assertEqual(placed.timeout(), 0)
+        options = SimpleNamespace(_timeout=timedelta(hours=2))
+        with mock.patch.object(placed, "_backend", lambda: SimpleNamespace(options=options)):
+            self.assertEqual(placed.timeout(), 7200)
 
     def test_a_registration_that_fails_on_one_rank_is_undone_on_all(self) -> None:
         FakeRegistrations.failing = {1}
