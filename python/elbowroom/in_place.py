@@ -18,10 +18,10 @@ from typing import Any
 from elbowroom import placement, readers, record
 from elbowroom.board import Board
 from elbowroom.registrations import Unusable
-from elbowroom.shares import Share, flat_buckets, references_alone
+from elbowroom.shares import Share, flat_buckets, references_alone, written
 
 SWITCH = "ELBOWROOM_RUN_IN_PLACE"  # 0: gradients are copied back, on all ranks
-WAIT = 600.0  # seconds for the slowest rank, as NCCL waits by default
+WAIT = 600.0  # seconds for the slowest rank, or for as long as the process group waits
 PAUSE = 20e-6  # seconds between two looks at the other ranks
 
 
@@ -32,8 +32,10 @@ class InPlace:
         self._torch, self._entry = torch, entry
         self._reducer, self._parameters = weakref.ref(reducer), parameters
         self._shares: list[Share] = []
-        self._alone = (0, 0)
+        self._alone: tuple[int, ...] = ()
         self._flats: list[Any] = []
+        self._copies: list[int] = []  # into each bucket, in one pass
+        self._written: list[int] = []  # before the pass
         self._watched: list[Any] = []  # weak: storages of the gradients of the pass before `start`
         self._kept = self._dropped = False
         self._sent = True  # and no gradient has come since
@@ -41,6 +43,7 @@ class InPlace:
         self._board: Board | None = None
         self._started = self._expected = self._told = self._moved = False
         self._step = self._left = 0
+        self._patience: Any = None  # seconds that the process group waits
         self.on_leave: Any = None  # called with the reason once registered buckets have moved, on all ranks
         own = weakref.ref(self)
 
@@ -80,7 +83,7 @@ class InPlace:
         if held is not None:
             layout = [[share.bucket, share.offset] for share in self._shares]
             problem = placed.refusal(layout, problem)
-            self._board = held.board
+            self._board, self._patience = held.board, placed.timeout
         if problem:
             self._end(problem)
         self._started = not problem
@@ -93,7 +96,12 @@ class InPlace:
         """Gradients are copied back from here on. At the same point of the program on all ranks."""
         if not self._handles:
             return
-        if self._in_use():
+        in_use = self._in_use()
+        if self._board is not None:  # all or none: registered buckets that only some ranks leave would hang
+            self._step, self._told = self._step + 1, self._told and not self._left  # inside a pass it has told of that one
+            in_use = self._asked(in_use) is not None
+            self._told = False
+        if in_use:
             self._leave(reason)
         else:
             self._end(reason)
@@ -120,7 +128,7 @@ class InPlace:
             raise Unusable("the program keeps gradients of the step before")
         if not self._dropping or self._dropping < self._passes:
             raise Unusable("the program does not drop its gradients before each step")
-        self._flats, self._shares = flat_buckets(self._torch, self._reducer())
+        self._flats, self._copies, self._shares = flat_buckets(self._torch, self._reducer())
         self._alone = references_alone(self._torch)
         readers.watch(self._torch, self._shares)
 
@@ -147,6 +155,7 @@ class InPlace:
             self._watch_begin()
             return
         self._step += 1
+        self._written = written(self._flats)
         keeper = self._keeper()
         if keeper:
             self._leave(keeper)
@@ -160,18 +169,19 @@ class InPlace:
         kept = not self._told and any(share.kept() for share in self._shares)
         if self._board is None:
             return "the program keeps gradients of the step before" if kept else ""
+        rank = self._asked(kept)
+        return "" if rank is None else f"rank {rank}: the program keeps gradients of the step before"
+
+    def _asked(self, kept: bool) -> int | None:
+        """The first rank whose buckets are not free."""
         if kept:
             self._board.tell_kept(self._step)
         elif not self._told:
             self._board.tell_free(self._step)
-        rank = self._told_by_all()
-        return "" if rank is None else f"rank {rank}: the program keeps gradients of the step before"
-
-    def _told_by_all(self) -> int | None:
-        begun = time.monotonic()
+        begun, wait = time.monotonic(), WAIT if self._patience is None else max(WAIT, self._patience())
         while (silent := self._board.silent(self._step)) is not None:
-            if time.monotonic() - begun > WAIT:
-                raise RuntimeError(f"elbowroom: rank {silent} has not begun its backward pass within {WAIT:.0f} s")
+            if time.monotonic() - begun > wait:
+                raise RuntimeError(f"elbowroom: rank {silent} has not begun its backward pass within {wait:.0f} s")
             time.sleep(PAUSE)
         return self._board.keeper(self._step)
 
@@ -181,7 +191,9 @@ class InPlace:
         if not self._started:
             self._watch_end()
             return
-        if self._dropped:
+        # A parameter that was moved to another device or type has lost DDP's hook: then DDP has copied nothing.
+        copied = all(now - then >= count for now, then, count in zip(written(self._flats), self._written, self._copies, strict=True))
+        if self._dropped and copied:
             for share in self._shares:
                 self._entry.in_place += share.give(self._alone)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import weakref
 from typing import Any
 
 from elbowroom.places import check_tensors
@@ -42,28 +43,35 @@ class Share:
         gradient = self.parameter.grad
         return gradient is not None and gradient.untyped_storage()._cdata == self.storage
 
-    def give(self, alone: tuple[int, int]) -> bool:
+    def give(self, alone: tuple[int, ...]) -> bool:
         """Makes this the parameter's gradient, unless the program could notice: somebody has the old one, or it is of another kind."""
         gradient = self.parameter.grad
         if gradient is None or gradient.requires_grad or (type(gradient), gradient.dtype, gradient.stride()) != self._kind:
             return False
         if sys.getrefcount(gradient) > alone[0] or self._torch._C._storage_Use_Count(gradient.untyped_storage()._cdata) > alone[1]:
             return False
+        if gradient._use_count() > alone[2] or gradient.__dict__ or weakref.getweakrefcount(gradient):
+            return False  # only C++ has it, or the program knows this very tensor
         del gradient
         self.parameter.grad = self._tensor.data  # a tensor of its own for each pass
         return True
 
 
-def references_alone(torch: Any) -> tuple[int, int]:
-    """References to a gradient and to its storage, counted as `Share.give` does, where only its parameter has it."""
+def references_alone(torch: Any) -> tuple[int, ...]:
+    """References to a gradient in Python, to its storage, and to it in C++, counted as `Share.give` does, where only its parameter has it."""
     parameter = torch.nn.Parameter(torch.zeros(1))
     parameter.grad = torch.zeros(1)
     gradient = parameter.grad
-    return sys.getrefcount(gradient), torch._C._storage_Use_Count(gradient.untyped_storage()._cdata)
+    return sys.getrefcount(gradient), torch._C._storage_Use_Count(gradient.untyped_storage()._cdata), gradient._use_count()
 
 
-def flat_buckets(torch: Any, reducer: Any) -> tuple[list[Any], list[Share]]:
-    """The tensors that the reducer has its buckets in, and the shares that can be gradients. Copies nothing."""
+def written(flats: list[Any]) -> list[int]:
+    """How often each bucket was written so far. Its views count for it."""
+    return [flat._version for flat in flats]
+
+
+def flat_buckets(torch: Any, reducer: Any) -> tuple[list[Any], list[int], list[Share]]:
+    """The tensors that the reducer has its buckets in, how many parameters each has, and the shares that can be gradients. Copies nothing."""
     check_tensors(torch)
     with _caught(torch) as caught:
         buckets = reducer._get_zeros_like_grad_buckets()
@@ -81,7 +89,7 @@ def flat_buckets(torch: Any, reducer: Any) -> tuple[list[Any], list[Share]]:
             raise Unusable("this PyTorch fills its buckets in another way")
     if not shares:
         raise Unusable("no gradient's place in the buckets is aligned")
-    return flats, shares
+    return flats, [len(bucket.parameters()) for bucket in buckets], shares
 
 
 def _caught(torch: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import tempfile
 import time
 import unittest
@@ -84,9 +85,10 @@ class Rank:
 
 class InPlaceTest(unittest.TestCase):
     def setUp(self) -> None:
-        self.flats: dict[int, list[str]] = {}
+        self.writes = itertools.count()
         for patch in (
-            mock.patch.object(in_place, "flat_buckets", lambda torch, reducer: (["first", "second"], self.shares_of(torch))),
+            mock.patch.object(in_place, "flat_buckets", lambda torch, reducer: (["first", "second"], [1, 2], self.shares_of(torch))),
+            mock.patch.object(in_place, "written", lambda flats: [2 * next(self.writes)] * len(flats)),
             mock.patch.object(in_place, "references_alone", lambda torch: (2, 2)),
             mock.patch.object(in_place, "move", lambda torch, flat: self.rank_of(torch).moved.append(flat)),
             mock.patch.object(in_place.InPlace, "_watch_begin", lambda self: None),
@@ -176,6 +178,20 @@ class InPlaceTest(unittest.TestCase):
         with mock.patch.object(in_place, "WAIT", 0.01), self.assertRaisesRegex(RuntimeError, "rank 1 has not begun its backward pass"):
             ranks[0].step()
 
+    def test_a_group_with_more_patience_is_waited_for(self) -> None:
+        ranks = self.started()
+        for rank in ranks:
+            rank.feature._patience = lambda: 60.0
+        with mock.patch.object(in_place, "WAIT", 0.01):
+            on_ranks(2, lambda rank: (time.sleep(0.1 * rank), ranks[rank].step()))
+        self.assertEqual([rank.entry.in_place for rank in ranks], [PARAMETERS] * 2)
+
+    def test_what_ddp_has_not_copied_is_given_nothing(self) -> None:
+        ranks = self.started()
+        with mock.patch.object(in_place, "written", lambda flats: [7] * len(flats)):
+            on_ranks(2, lambda rank: ranks[rank].step())
+        self.assertEqual([rank.entry.in_place for rank in ranks], [0, 0])
+
     def test_one_rank_that_cannot_keeps_all_from_it(self) -> None:
         ranks = self.ranks()
         on_ranks(2, lambda rank: ranks[rank].start("no pool" if rank == 1 else ""))
@@ -202,9 +218,28 @@ class InPlaceTest(unittest.TestCase):
         ranks[0].step()
         self.assertEqual(ranks[0].entry.in_place, PARAMETERS)
 
-    def test_another_way_moves_buckets_only_where_gradients_lie_there(self) -> None:
+    def test_another_way_moves_registered_buckets_on_all_ranks_or_on_none(self) -> None:
+        for told in (False, True):
+            ranks = self.started()
+            on_ranks(2, lambda rank, ranks=ranks: ranks[rank].step())
+            for rank in ranks:
+                for parameter in rank.parameters:
+                    parameter.grad = None
+            ranks[1].shares[0].holders = 1
+            if told:
+                ranks[0].feature.expect()
+            on_ranks(2, lambda rank, ranks=ranks: ranks[rank].feature.quit("a graph"))
+            self.assertEqual([rank.moved for rank in ranks], [["first", "second"]] * 2)
+            self.assertEqual([rank.left for rank in ranks], [["a graph"]] * 2)
         ranks = self.started()
-        on_ranks(2, lambda rank: ranks[rank].step())
+        on_ranks(2, lambda rank: ranks[rank].feature.quit("a graph"))
+        self.assertEqual([rank.moved for rank in ranks], [[], []])
+
+    def test_another_way_moves_other_buckets_only_where_gradients_lie_there(self) -> None:
+        ranks = self.ranks(registered=False)
+        for rank in ranks:
+            rank.start()
+            rank.step()
         ranks[0].feature.quit("a graph")
         for parameter in ranks[1].parameters:
             parameter.grad = None
@@ -238,9 +273,9 @@ class ReadersTest(unittest.TestCase):
             def untyped_storage(self) -> Any:
                 return self._storage
 
-            def record_stream(self, stream: Any) -> None:
+            def record_stream(self, s: Any) -> None:
                 """PyTorch's own."""
-                noted.append(stream)
+                noted.append(s)
 
         noted: list[Any] = []
         torch = fake_torch()
@@ -249,7 +284,7 @@ class ReadersTest(unittest.TestCase):
         readers.watch(torch, shares)
         readers.watch(torch, [SimpleNamespace(storage=3)])
         for storage, stream in ((1, "side"), (2, "side"), (2, "other"), (4, "unknown")):
-            Tensor(storage).record_stream(stream)
+            Tensor(storage).record_stream(s=stream)
         self.assertEqual(noted, ["side", "side", "other", "unknown"])
         self.assertEqual(Tensor.record_stream.__doc__, "PyTorch's own.")
         readers.wait(torch, shares)

@@ -5,7 +5,8 @@ usage: torch_ranks.py ddp|fsdp2 RUN...      a RUN is words with + between them; 
 
 words: plain, mixed, accumulate, unused, views, allowed (by --gradient-views), fails (on rank 1), unequal (on rank 1); hooks of DDP: bf16, fp16, wrapper, own;
 of DDP's gradients: keeps (rank 1, those of every step), kept (rank 1, those of one step), sliced (a part of one), between (dropped between forward and backward),
-zeroed (not dropped), stays (not dropped from step 4 on), later (accumulated from step 4 on), unsent (those of the first pass of a step), grabbed (by hooks, in the backward pass), static (graph), joined (rank 1 has fewer inputs), reentrant (checkpoints);
+zeroed (not dropped), stays (not dropped from step 4 on), later (accumulated from step 4 on), unsent (those of the first pass of a step), grabbed (by hooks, in the backward pass), marked (attributes, by hooks), exported (by DLPack in hooks), retyped (model, to and fro), hooked (late, where rank 1 keeps gradients),
+static (graph), joined (rank 1 has fewer inputs), reentrant (checkpoints);
 compared: steps are timed, and take longer once buffers are registered; retries: rank 1's allocator has to retry;
 rewrapped: wrapped again in the middle; pair: two models in turns; compiled: by torch.compile, without code generation
 of FSDP2: divided: in the copies; uneven: sizes that ranks do not divide; default_memory: asked for; replaced: the program's own scatters in the middle;
@@ -277,11 +278,20 @@ class Gradients:
     def __init__(self, model: torch.nn.Module) -> None:
         self._parameters = list(model.parameters())
         self._grabbed: list[torch.Tensor] = []
+        self._exports: list[Any] = []
         if "grabbed" in WORDS:
             for parameter in self._parameters:
                 parameter.register_post_accumulate_grad_hook(lambda parameter: self._grabbed.append(parameter.grad))
 
+        if "marked" in WORDS:
+            self._parameters[2].register_post_accumulate_grad_hook(lambda parameter: setattr(parameter.grad, "mark", 1.0))
+        if "exported" in WORDS:
+            self._parameters[2].register_post_accumulate_grad_hook(lambda parameter: self._exports.append(torch.utils.dlpack.to_dlpack(parameter.grad)))
+
     def keep(self, step: int) -> None:
+        KEPT.extend(torch.utils.dlpack.from_dlpack(self._exports.pop()).clone() for _ in self._exports[:])
+        if "marked" in WORDS:
+            KEPT.append(torch.tensor(getattr(self._parameters[2].grad, "mark", 0.0)))
         KEPT.extend(gradient.sum() for gradient in self._grabbed)
         self._grabbed.clear()
         if dist.get_rank() == 1 and ("keeps" in WORDS or ("kept" in WORDS and step == 3)):
@@ -292,7 +302,7 @@ class Gradients:
     def held(self) -> list[torch.Tensor]:
         """What all ranks hold, as rank 0 sees it."""
         held = [KEPT]
-        if WORDS & {"keeps", "kept", "sliced", "grabbed"}:
+        if WORDS & {"keeps", "kept", "sliced", "grabbed", "exported"}:
             held = [None] * dist.get_world_size()
             dist.all_gather_object(held, KEPT)
         return [tensor for kept in held for tensor in kept]
@@ -334,6 +344,12 @@ def run() -> None:
                 loss.backward()
         gradients.keep(step)
         optimizer.step()
+        if step == 3 and "retyped" in WORDS:
+            model.double().float()
+        if step == 3 and "hooked" in WORDS:
+            KEPT.extend([model[0].first.weight.grad] * dist.get_rank())
+            optimizer.zero_grad()
+            wrapped.register_comm_hook(None, own_hook)
         divided = {module._get_fsdp_state()._fsdp_param_group.gradient_divide_factor for module in model} if KIND == "fsdp2" else set()
         EVENTS.extend([f"step {step}"] + ["divided"] * (divided == {1.0}))
     whole = [parameter.full_tensor() if hasattr(parameter, "full_tensor") else parameter for parameter in model.parameters()]
