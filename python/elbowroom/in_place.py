@@ -21,7 +21,7 @@ from elbowroom.registrations import Unusable
 from elbowroom.shares import Share, flat_buckets, references_alone, written
 
 SWITCH = "ELBOWROOM_RUN_IN_PLACE"  # 0: gradients are copied back, on all ranks
-WAIT = 600.0  # seconds for the slowest rank, or for as long as the process group waits
+WAIT = 600.0  # seconds for the slowest rank, where the process group does not say how long it waits
 PAUSE = 20e-6  # seconds between two looks at the other ranks
 
 
@@ -178,7 +178,7 @@ class InPlace:
             self._board.tell_kept(self._step)
         elif not self._told:
             self._board.tell_free(self._step)
-        begun, wait = time.monotonic(), WAIT if self._patience is None else max(WAIT, self._patience())
+        begun, wait = time.monotonic(), (self._patience() if self._patience is not None else 0.0) or WAIT
         while (silent := self._board.silent(self._step)) is not None:
             if time.monotonic() - begun > wait:
                 raise RuntimeError(f"elbowroom: rank {silent} has not begun its backward pass within {wait:.0f} s")

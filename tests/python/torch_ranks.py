@@ -4,7 +4,7 @@ and NCCL's registrations are stand-ins. Rank 0 prints a digest of the parameters
 usage: torch_ranks.py ddp|fsdp2 RUN...      a RUN is words with + between them; plain ones come first, since seams stay
 
 words: plain, mixed, accumulate, unused, views, allowed (by --gradient-views), fails (on rank 1), unequal (on rank 1); hooks of DDP: bf16, fp16, wrapper, own;
-of DDP's gradients: keeps (rank 1, those of every step), kept (rank 1, those of one step), sliced (a part of one), between (dropped between forward and backward),
+of DDP's gradients: keeps (rank 1, those of every step), held (rank 1, those of one step), sliced (a part of one), between (dropped between forward and backward),
 zeroed (not dropped), stays (not dropped from step 4 on), later (accumulated from step 4 on), unsent (those of the first pass of a step), grabbed (by hooks, in the backward pass), marked (attributes, by hooks), exported (by DLPack in hooks), retyped (model, to and fro), hooked (late, where rank 1 keeps gradients),
 static (graph), joined (rank 1 has fewer inputs), reentrant (checkpoints);
 compared: steps are timed, and take longer once buffers are registered; retries: rank 1's allocator has to retry;
@@ -294,7 +294,7 @@ class Gradients:
             KEPT.append(torch.tensor(getattr(self._parameters[2].grad, "mark", 0.0)))
         KEPT.extend(gradient.sum() for gradient in self._grabbed)
         self._grabbed.clear()
-        if dist.get_rank() == 1 and ("keeps" in WORDS or ("kept" in WORDS and step == 3)):
+        if dist.get_rank() == 1 and ("keeps" in WORDS or ("held" in WORDS and step == 3)):
             KEPT.extend(parameter.grad for parameter in self._parameters)
         if dist.get_rank() == 1 and "sliced" in WORDS and step == 3:
             KEPT.append(self._parameters[2].grad[3:5])
@@ -302,7 +302,7 @@ class Gradients:
     def held(self) -> list[torch.Tensor]:
         """What all ranks hold, as rank 0 sees it."""
         held = [KEPT]
-        if WORDS & {"keeps", "kept", "sliced", "grabbed", "exported"}:
+        if WORDS & {"keeps", "held", "sliced", "grabbed", "exported"}:
             held = [None] * dist.get_world_size()
             dist.all_gather_object(held, KEPT)
         return [tensor for kept in held for tensor in kept]

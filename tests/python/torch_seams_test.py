@@ -46,7 +46,7 @@ class DdpTest(unittest.TestCase):
 
     def test_gradients_stay_in_the_buckets_while_nobody_keeps_them(self) -> None:
         # 12 parameters, in steps 2 to 5, or in 2 and 3 where rank 1 keeps what step 3 has left.
-        in_place = {"none": 48, "between": 48, "kept": 24, "sliced": 24, "fails": 48, "reentrant": 48, "compiled": 48}
+        in_place = {"none": 48, "between": 48, "held": 24, "sliced": 24, "fails": 48, "reentrant": 48, "compiled": 48}
         in_place |= {"keeps": 0, "zeroed": 0, "accumulate": 0, "grabbed": 0, "static": 0, "joined": 0, "own": 0, "views": 0}
         # What is not dropped is accumulated where it lies. Of two passes in a step the first finds dropped gradients.
         in_place |= {"stays": 24, "later": 48, "unsent": 48}
@@ -56,7 +56,7 @@ class DdpTest(unittest.TestCase):
             buckets = said[case]["buffers"][0]
             self.assertEqual(said[case]["digest"], said[plains.get(case, "plain")]["digest"], case)
             self.assertEqual(buckets["in_place"], count, f"{case}: {buckets}")
-        for case in ("kept", "sliced"):
+        for case in ("held", "sliced"):
             kept = said[case]["buffers"][0]
             self.assertEqual(kept["not_in_place"], "rank 1: the program keeps gradients of the step before")
             self.assertEqual(kept["state"], "given back", "the buckets have left the registered memory")
