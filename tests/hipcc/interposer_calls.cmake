@@ -1,6 +1,6 @@
 # What src/interposer/hip declares of HIP, in a form that interposer_abi_test.cpp can compare with HIP's headers: a copy of its hooks under other
 # names, and a list of those functions that the headers of this ROCm have. Sets nothing but the two files in FOLDER.
-function(elbowroom_interposer_calls preload include folder)
+function(elbowroom_interposer_calls sources include folder)
   # C++ has templates under these names; interposer_abi_test.cpp names the function that is meant.
   set(overloaded hipLaunchCooperativeKernel hipLaunchCooperativeKernelMultiDevice hipExtLaunchMultiKernelMultiDevice
     hipOccupancyMaxActiveBlocksPerMultiprocessor)
