@@ -73,7 +73,7 @@ def written(flats: list[Any]) -> list[int]:
 def flat_buckets(torch: Any, reducer: Any) -> tuple[list[Any], list[int], list[Share]]:
     """The tensors that the reducer has its buckets in, how many parameters each has, and the shares that can be gradients. Copies nothing."""
     check_tensors(torch)
-    with _caught(torch) as caught:
+    with _catching(torch)() as caught:
         buckets = reducer._get_zeros_like_grad_buckets()
     flats = caught.flats
     if [flat.data_ptr() for flat in flats] != [bucket.buffer().data_ptr() for bucket in buckets]:
@@ -90,10 +90,6 @@ def flat_buckets(torch: Any, reducer: Any) -> tuple[list[Any], list[int], list[S
     if not shares:
         raise Unusable("no gradient's place in the buckets is aligned")
     return flats, [len(bucket.parameters()) for bucket in buckets], shares
-
-
-def _caught(torch: Any) -> Any:
-    return _catching(torch)()
 
 
 @functools.cache

@@ -5,8 +5,6 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <tuple>
-#include <utility>
 
 namespace elbowroom {
 namespace {

@@ -110,7 +110,7 @@ bool Contexts::greatest_priority(cu::Context context, int& priority) {
 }
 
 cu::Event Contexts::completion_event(cu::Context context, EventSlot slot, bool captured) {
-  if (slot >= kEventSlots || driver_.event_create == nullptr || !facts_of(context)) { return nullptr; }
+  if (slot >= kEventSlots || context == nullptr || driver_.event_create == nullptr) { return nullptr; }
   const auto keep = [&](cu::Event made) {
     const std::lock_guard lock(mutex_);
     Entry* known = find(context);
@@ -119,6 +119,7 @@ cu::Event Contexts::completion_event(cu::Context context, EventSlot slot, bool c
     return event == nullptr ? event = made : event;
   };
   if (const cu::Event known = keep(nullptr)) { return known; }
+  if (!facts_of(context)) { return nullptr; }
   cu::Event made = nullptr;
   if (!make_event(driver_, context, made, cu::kEventDisableTiming)) { return nullptr; }
   const cu::Event kept = keep(made);
