@@ -94,8 +94,10 @@ void Collectives::link(Collective& collective, unsigned chain) {
   collective.previous = tail;
   collective.far = tail;
   collective.leap = 1;
+  collective.most_blocks = collective.blocks;
   if (tail != 0) {
     const Collective& previous = at(tail);
+    collective.most_blocks = std::max(collective.blocks, previous.most_blocks);
     const Serial beyond = previous.far > finished_[chain] ? previous.far : 0;
     if (beyond != 0 && at(beyond).leap == previous.leap) {
       collective.far = at(beyond).far;
@@ -166,17 +168,23 @@ bool Collectives::any_unfinished(const Before& before) const {
   return any;
 }
 
-Collectives::Between Collectives::between(Serial collective, const Before& before) const {
-  Between found;
+bool Collectives::any_between(Serial collective, const Before& before) const {
   const Before& waited_for = before_[collective % kKept];
+  bool any = false;
   for_each_bit(live_, [&](unsigned chain) {
     const Serial least = std::max(finished_[chain], before[chain]);
-    const Serial youngest = std::min(waited_for[chain], tails_[chain]);
-    if (youngest <= least) { return; }
-    found.any = true;
-    found.of_unknown_duration = found.of_unknown_duration || at(youngest).unknown > least;
+    any = any || std::min(waited_for[chain], tails_[chain]) > least;
   });
-  return found;
+  return any;
+}
+
+std::uint64_t Collectives::blocks_beside(const Collective& collective, const Before& before) const {
+  const std::uint64_t others = chains_of(worlds_[collective.chain]) & ~bit_at(collective.chain);
+  std::uint64_t blocks = 0;
+  for_each_bit(others, [&](unsigned chain) {
+    if (tails_[chain] > std::max(finished_[chain], before[chain])) { blocks += at(tails_[chain]).most_blocks; }
+  });
+  return blocks;
 }
 
 Beside::Beside(const Collectives& all, std::uint64_t chains, const Before& before, const Span& span, const Before* passed,

@@ -18,6 +18,8 @@ constexpr std::int32_t kMaxDevices = 64;
 /// Which collectives are ordered before something: of each chain, those up to and including this one.
 using Before = std::array<Serial, kChains>;
 
+constexpr std::uint32_t kUnknownBlocks = 0xffffffff;
+
 /// What is known of a collective when it is launched.
 struct CollectiveFacts {
   Interval expected;
@@ -26,7 +28,6 @@ struct CollectiveFacts {
   bool clusters = false;    ///< they begin in clusters
   std::uint32_t shape = 0;  ///< position of its kind
   bool duration_known = false;
-  bool queued = false;     ///< expected to wait for another collective when it was launched
   bool launched = false;   ///< the driver took it
   bool has_event = false;  ///< and its completion event
 };
@@ -44,10 +45,11 @@ struct Collective : CollectiveFacts {
   std::uint8_t chain = 0;
   bool withdrawn = false;
   Serial serial = 0;
-  Serial previous = 0;     ///< of its chain
-  Serial far = 0;          ///< an earlier one of its chain, from which a search goes on
-  std::uint32_t leap = 0;  ///< how many stand from there to here
-  Serial unknown = 0;      ///< the youngest of unknown duration of its chain, itself included
+  Serial previous = 0;            ///< of its chain
+  Serial far = 0;                 ///< an earlier one of its chain, from which a search goes on
+  std::uint32_t leap = 0;         ///< how many stand from there to here
+  Serial unknown = 0;             ///< the youngest of unknown duration of its chain, itself included
+  std::uint32_t most_blocks = 0;  ///< of it and what was live before it in its chain
 };
 
 /// The collectives that are not known to have finished: the last kKept that were launched, of all devices. They stand in chains, in
@@ -84,10 +86,10 @@ class Collectives {
   void join(Before& into, const Before& other) const;
   [[nodiscard]] bool any_unfinished(const Before& before) const;
   /// Of what `collective` waited for, whether there is what `before` does not hold.
-  struct Between {
-    bool any = false, of_unknown_duration = false;
-  };
-  [[nodiscard]] Between between(Serial collective, const Before& before) const;
+  [[nodiscard]] bool any_between(Serial collective, const Before& before) const;
+  /// At most so many blocks may run beside this one's, of collectives of its world that `before` does not hold: of one in each
+  /// other chain.
+  [[nodiscard]] std::uint64_t blocks_beside(const Collective& collective, const Before& before) const;
 
   /// Chains in which there are live collectives of the world, a bit each.
   [[nodiscard]] std::uint64_t chains_of(const World& world) const;

@@ -135,13 +135,13 @@ struct LaunchFacts {
 /// Why a control was not applied to a launch; the report's words.
 enum class Refusal : std::uint8_t {
   none,
-  queued_collective,    ///< gate: the collective waits behind another one
+  queued_collective,    ///< gate: the collective waits behind another one, for which the compute does not
   host_dependency,      ///< gate: the collective waits for something the host or another process may do later
   late_collective,      ///< gate: the collective is expected to start later than the compute could
   short_collective,     ///< gate: expected to end too soon to be worth it
   small_compute,        ///< gate: the compute kernel leaves enough SMs free
   no_event,             ///< gate: the collective has no completion event of ours (a graph, its own event, a failed attribute)
-  several_waves,        ///< gate: the collective has more blocks than the device has SMs, so they may not all begin at once
+  several_waves,        ///< gate: it and others beside it have more blocks than there are SMs, so they may not all begin at once
   other_context,        ///< gate: the collective belongs to another context of the device
   other_capture,        ///< gate: one of the two is captured, or in another capture
   programmatic_launch,  ///< gate: a captured dependent launch has an edge of its own kind, beside which ours may be refused
@@ -179,7 +179,8 @@ struct Decision {
   bool time_it = false;                   ///< record timing events around the launch (never while anything is being captured)
   bool captured = false;                  ///< the stream is being captured, as far as the core was told
   bool is_collective = false;
-  ContextId context = 0;  ///< of the stream, where anything is decided
+  bool waits_for_host = false;  ///< its kernel does: tell on_host_dependency once more when the driver has taken it
+  ContextId context = 0;        ///< of the stream, where anything is decided
   /// Not zero: a step of the program begins with this launch. Record a timing event before it, tell `on_step_time` later.
   std::uint64_t step = 0;
   bool in_window = false;           ///< in order and in time: for the hooks' own accounting of overhead
@@ -326,6 +327,9 @@ class Core {
   /// An operation without kernel that another stream may be ordered by. Needed for asynchronous copies, memsets and host functions
   /// on *legacy* streams alone. Elsewhere the stream's own order says it all, and the call does nothing.
   void on_stream_operation(StreamId stream);
+  /// NCCL put a collective by copy engines on the stream, which waits for other ranks and holds no SM. Call it once the driver has
+  /// taken it.
+  void on_copying_collective(StreamId stream, std::uint64_t host_time_ns);
   /// What follows on the stream waits for something that the host, another process or a kernel's store may do later. So it is
   /// after cuStreamWaitValue*, wait operations of cuStreamBatchMemOp, cuLaunchHostFunc and cuStreamAddCallback. External
   /// semaphores and waits for IPC or external events do it too. Call it before the driver, as another thread may go on behind it

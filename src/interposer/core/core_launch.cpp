@@ -76,9 +76,8 @@ std::uint32_t sms_of(const Launch& launch) {
   return launch.stream.info.sms != 0 ? launch.stream.info.sms : launch.state.known.devices[device].sms;
 }
 
-void place_collective(Launch& launch, bool queued) {
+void place_collective(Launch& launch) {
   Knowledge& known = launch.state.known;
-  launch.order.clock.collectives_until = launch.expected.end;
   CollectiveFacts facts;
   facts.expected = launch.expected;
   facts.blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.facts.grid.count(), 0xffffffffU));
@@ -86,7 +85,6 @@ void place_collective(Launch& launch, bool queued) {
   facts.sms = sms_of(launch);
   facts.shape = static_cast<std::uint32_t>(known.kinds.position(&launch.kind));
   facts.duration_known = launch.kind.samples.known();
-  facts.queued = queued;
   launch.ticket.serial = known.order.add_collective(launch.stream, launch.order, facts, launch.facts.host_time_ns);
   launch.state.passing.close();
   launch.ticket.era = known.order.era();
@@ -94,12 +92,12 @@ void place_collective(Launch& launch, bool queued) {
   launch.decision.is_collective = true;
 }
 
-void decide_collective(Launch& launch, bool queued) {
+void decide_collective(Launch& launch) {
   Knowledge& known = launch.state.known;
   const auto device = static_cast<std::size_t>(launch.stream.info.device);
   // Compute that was launched before the collective, and runs when it arrives, keeps it company as well.
   if (!launch.captured && known.compute_until[device] > launch.expected.start) { launch.kind.has_company = true; }
-  place_collective(launch, queued);
+  place_collective(launch);
   if (launch.kernel.left_alone) { return; }
   if (launch.kernel.passed_through) {
     launch.state.refuse(launch.kernel, launch.decision, Refusal::passed_through);
@@ -108,7 +106,8 @@ void decide_collective(Launch& launch, bool queued) {
   decide_priority(launch);
   const bool surely_eager_or_captured = launch.captured || known.order.captures_active() == 0;
   const bool worth_it = !compares(launch.state.rules) || may_have_company(launch);
-  const bool takes_event = worth_it && !launch.facts.sets_completion_event && !launch.kernel.event_refused;
+  const bool event_free = known.waiting[slot_of(launch.ticket.serial)] == 0;
+  const bool takes_event = worth_it && event_free && !launch.facts.sets_completion_event && !launch.kernel.event_refused;
   if (known.active.gate && takes_event && surely_eager_or_captured) {
     launch.decision.completion_event = slot_of(launch.ticket.serial);
     launch.ticket.gate = true;
@@ -131,7 +130,6 @@ Span span_of(const Launch& launch) {
 
 Refusal refusal_of(const Launch& launch, const Collective& collective) {
   ProgramOrder& order = launch.state.known.order;
-  const Collectives::Between between = order.collectives().between(collective.serial, launch.order.collectives);
   const CoreState& state = launch.state;
   return gate_refusal(
       {.collective = collective,
@@ -140,10 +138,11 @@ Refusal refusal_of(const Launch& launch, const Collective& collective) {
        .capture = launch.captured ? launch.stream.capture : 0,
        .compute = launch.expected,
        .sms = sms_of(launch),
-       .collectives_between = between.any,
-       .duration_unknown_between = between.of_unknown_duration,
+       .collectives_between = order.collectives().any_between(collective.serial, launch.order.collectives),
+       .blocks_of_others = order.collectives().blocks_beside(collective, launch.order.collectives),
        .event_taken = order.collectives().newest() - collective.serial >= kEventSlots,
        .capture_active = order.captures_active() != 0,
+       .waits_captured = launch.captured && order.waits_captured(launch.stream),
        .host_action_pending = order.host_actions_pending(),
        .order_lost = order.lost() || (state.platform.unfollowed != nullptr && state.platform.unfollowed(state.platform.self)),
        .compares = compares(state.rules)});
@@ -165,6 +164,14 @@ bool is_final(Refusal refusal, const Collective& collective) {
   }
 }
 
+// Until the driver has taken the wait, no later collective may get the event: another thread may launch hundreds meanwhile.
+void begin_waiting(Launch& launch, Serial serial) {
+  launch.decision.wait_on = slot_of(serial);
+  launch.ticket.gate = true;
+  launch.ticket.serial = serial;
+  ++launch.state.known.waiting[slot_of(serial)];
+}
+
 /// Waits for the youngest collective that may be waited for, once per stream.
 void decide_gate(Launch& launch, const Span& span) {
   ProgramOrder& order = launch.state.known.order;
@@ -176,8 +183,7 @@ void decide_gate(Launch& launch, const Span& span) {
     refusal = refusal_of(launch, *collective);
     if (refusal == Refusal::none) {
       ProgramOrder::mark_gated(launch.stream, *collective);
-      launch.decision.wait_on = slot_of(collective->serial);
-      launch.ticket.gate = true;
+      begin_waiting(launch, collective->serial);
       return;
     }
     if (is_final(refusal, *collective)) { ProgramOrder::mark_asked(launch.stream, *collective); }
@@ -296,7 +302,6 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   Order& order = known.order.open(*stream);
   const bool captured = &order == &stream->captured;
   Launch launch{*this, facts, kernel, *kind, *stream, order, captured, decision, cap};
-  const bool queued = !captured && order.clock.queued_behind_collective(facts.host_time_ns);
   if (captured) {
     ++known.totals.captured;
     known.order.count_captured(*stream, kernel.communication ? GraphFacts{1, 0} : GraphFacts{0, 1});
@@ -307,7 +312,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   if (kernel.communication) {
     kind->size_class = facts.note.size_class();
     if (!captured) { decision.step = step; }
-    decide_collective(launch, queued);
+    decide_collective(launch);
   } else {
     decide_compute(launch);
   }
@@ -323,6 +328,14 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   return decision;
 }
 
+Decision CoreState::decide_wait(const LaunchFacts& facts, Hold& hold) {
+  if (Stream* waiting = disturb(facts.stream, hold)) { wait_for_host(*waiting); }
+  Decision decision;
+  decision.dynamic_shared = facts.dynamic_shared;
+  decision.waits_for_host = true;
+  return decision;
+}
+
 Decision Core::on_launch(const LaunchFacts& facts) {
   CoreState& state = *state_;
   state.known.prefetch(facts);
@@ -333,9 +346,12 @@ Decision Core::on_launch(const LaunchFacts& facts) {
   ++known.totals.launches;
   ++known.kernels[kernel].launches;
   known.timing_allowance.earn();
-  known.several_ranks = known.several_ranks || facts.note.ranks > 1;
   if (facts.records_event) { known.order.distrust_events(); }
-  if (known.kernels[kernel].communication) { state.see_collective(); }
+  if (known.kernels[kernel].communication) {
+    state.see_collective();
+    known.several_ranks = known.several_ranks || facts.note.ranks != 1;  // 0: launched by a thread that made no call
+  }
+  if (known.kernels[kernel].waits_for_host) { return state.decide_wait(facts, hold); }
   if (state.dormant()) {
     state.let_pass(facts, kernel, nullptr, false);
     Decision decision;
@@ -353,6 +369,7 @@ void Core::on_launched(Ticket ticket, LaunchOutcome outcome) {
   LaunchKind& kind = known.kinds.at(fields.kind);
   KernelRecord& kernel = known.kernels[kind.kernel];
   Collective* collective = known.collective_of(fields);
+  if (fields.gate && !fields.collective) { --known.waiting[slot_of(fields.serial)]; }
   if (outcome == LaunchOutcome::failed) {
     kind.timing_pending = false;
     if (collective != nullptr) { known.order.collectives().withdraw(fields.serial); }

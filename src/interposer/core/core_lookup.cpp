@@ -70,6 +70,7 @@ std::uint16_t CoreState::add_kernel(const FunctionInfo& info) {
   kernel.required_cluster = std::max(info.required_cluster, 1U);
   kernel.left_alone = !is_communication(info.name) && rules.is_communication(info.name);
   kernel.communication = kernel.left_alone || is_communication(info.name);
+  kernel.waits_for_host = waits_for_host(info.name);
   for (std::size_t i = 0; i < rules.cap_count && kernel.cap == 0 && !kernel.communication; ++i) {
     const char* wanted = rules.caps[i].name.data();
     if (std::strcmp(wanted, "*") == 0 || std::strstr(info.name, wanted) != nullptr) { kernel.cap = rules.caps[i].blocks_per_sm; }

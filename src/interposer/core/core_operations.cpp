@@ -14,7 +14,7 @@ GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::u
   GraphStep begun;
   if (graph.collectives > 0 && !captured) { begun.step = state_->note_collective(key, host_time_ns); }
   if (state_->rest.on() && !state_->times_steps()) { begun.step = 0; }
-  if (graph.waits && !captured) {
+  if (graph.waits) {
     if (Stream* waiting = state_->disturb(stream, hold)) { state_->wait_for_host(*waiting); }
   }
   const bool followed = !state_->rest.on() && !state_->dormant();
@@ -22,17 +22,18 @@ GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::u
   Stream* found = known.order.find_stream(stream);
   if (found == nullptr) { return {}; }
   begun.context = found->info.context;
-  if (!followed) { return begun; }
+  // Without kernels it may be without nodes, which is no operation: other streams do not wait for it.
+  if (!followed || (graph.collectives == 0 && graph.computes == 0)) { return begun; }
   Order& order = known.order.open(*found);
   if (&order == &found->captured) {
     known.order.count_captured(*found, graph);
   } else if (graph.collectives > 0) {
     const Interval expected = order.clock.enqueue(host_time_ns, 0);
-    order.clock.collectives_until = expected.end;
     const LaunchKind* kind = known.kinds.obtain(key);
     CollectiveFacts facts;
     facts.expected = expected;
     facts.shape = kind == nullptr ? 0 : static_cast<std::uint32_t>(known.kinds.position(kind));
+    facts.blocks = kUnknownBlocks;
     facts.launched = true;
     static_cast<void>(known.order.add_collective(*found, order, facts, host_time_ns));
     state_->passing.close();
@@ -41,16 +42,34 @@ GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::u
   return begun;
 }
 
+// Like one that ends at once, it is seldom beside anything. What stands behind it queues behind another all the same.
+void Core::on_copying_collective(StreamId stream, std::uint64_t host_time_ns) {
+  if (state_->rest.on()) { return; }
+  CoreState::Hold hold(*state_);
+  state_->see_collective();
+  Stream* found = state_->meet_stream(stream, hold) ? state_->known.order.find_stream(stream) : nullptr;
+  if (found == nullptr) { return; }
+  ProgramOrder& known = state_->known.order;
+  Order& order = known.open(*found);
+  CollectiveFacts facts;
+  facts.expected = order.clock.enqueue(host_time_ns, 0);
+  facts.duration_known = true;
+  facts.launched = true;
+  static_cast<void>(known.add_collective(*found, order, facts, host_time_ns));
+  state_->passing.close();
+  known.close(*found, order);
+}
+
 bool Core::sets_targets() {
   if (state_->rest.on()) { return false; }
   CoreState::Hold hold(*state_);
-  return state_->known.active.sm_target && !state_->dormant();
+  return state_->sets_targets();
 }
 
 SmTarget Core::on_library_gemm(StreamId stream, const Product& product, std::uint64_t host_time_ns) {
   if (state_->rest.on()) { return {}; }
   CoreState::Hold hold(*state_);
-  if (!state_->known.active.sm_target || state_->dormant() || !state_->meet_stream(stream, hold)) { return {}; }
+  if (!state_->sets_targets() || !state_->meet_stream(stream, hold)) { return {}; }
   const SmTarget target = state_->sm_target(stream, product, host_time_ns);
   if (target.sms != 0) { state_->known.trial.on_acted(); }
   return target;
@@ -66,7 +85,7 @@ void Core::on_library_gemm_done(LaunchOutcome outcome) {
 SmTarget Core::expected_sm_target(StreamId stream, const Product& product, std::uint64_t host_time_ns) {
   if (state_->rest.on()) { return {}; }
   CoreState::Hold hold(*state_);
-  if (!state_->known.active.sm_target || state_->dormant()) { return {}; }
+  if (!state_->sets_targets()) { return {}; }
   return state_->sm_target(stream, product, host_time_ns);
 }
 
@@ -81,7 +100,7 @@ SmTarget CoreState::sm_target(StreamId stream, const Product& product, std::uint
   if (&order == &found->captured) { return {}; }
   // Ranks that compute one product twice must get one result, and a target may let the library choose another algorithm. What is
   // beside a product, and when, each rank sees for itself, and so it does which arm is faster.
-  if (known.several_ranks) {
+  if (has_several_ranks()) {
     if (!compares(rules)) { return {target}; }
     ++known.totals.refused[static_cast<std::size_t>(Refusal::own_choice)];
     return {};

@@ -42,6 +42,7 @@ struct alignas(kCacheLine) KernelRecord {
   std::uint32_t required_cluster = 1;
   std::uint32_t cap = 0;  ///< blocks per SM by a rule for its name; 0: none
   bool communication = false;
+  bool waits_for_host = false;
   bool left_alone = false;  ///< communicates by a rule's word alone: nothing waits for it, and it gets no priority
   bool passed_through = false;
   bool event_refused =
@@ -99,7 +100,7 @@ struct TicketFields {
   bool collective = false;
   bool priority = false, gate = false, shape = false;
   std::size_t kind = 0;
-  Serial serial = 0;      ///< of a collective
+  Serial serial = 0;      ///< of a collective, or of the one whose begin the launch waits for
   std::uint32_t era = 0;  ///< of its serial, as much of it as a ticket holds
 };
 constexpr std::uint32_t kEraMask = (1U << 13U) - 1;
@@ -114,10 +115,11 @@ struct Knowledge {
   TimingAllowance timing_allowance;
   Controls active;
   bool collectives_seen = false;
-  bool several_ranks = false;  ///< in some communicator
+  bool several_ranks = false;  ///< or an unknown number of them launched a collective together
   Totals totals;
   ProgramOrder order;
   std::array<std::uint64_t, kMaxDevices> compute_until{};  ///< expected end of all compute, per device
+  std::array<std::uint8_t, kEventSlots> waiting{};         ///< launches that are about to wait for the slot's event
   FixedTable<Function, 16384> functions;
   FixedTable<std::uint16_t, 4096> kernel_by_name;  ///< and by footprint
   std::array<KernelRecord, kMaxKernels>
@@ -189,6 +191,11 @@ struct CoreState {
   void forget();
   /// Function handles may now mean something else.
   void forget_functions();
+  [[nodiscard]] bool has_several_ranks() const {
+    return known.several_ranks || (platform.ranks.several != nullptr && platform.ranks.several());
+  }
+  /// Whether products get targets now: where several ranks share them, before the first collective as well.
+  [[nodiscard]] bool sets_targets() const { return known.active.sm_target && (!dormant() || has_several_ranks()); }
   /// No collective was ever launched and nothing is being captured: order and time are of no interest.
   [[nodiscard]] bool dormant() const { return !known.collectives_seen && known.order.captures_active() == 0; }
 
@@ -209,6 +216,8 @@ struct CoreState {
   /// Blocks per SM that the rules leave the launch, by its kernel's name or footprint; 0: no rule is for it, or no cap is applied.
   [[nodiscard]] std::uint32_t cap_of(const KernelRecord& kernel, const LaunchFacts& facts);
   Decision decide(const LaunchFacts& facts, std::uint16_t kernel, Hold& hold);
+  /// Of a kernel that waits for the host.
+  Decision decide_wait(const LaunchFacts& facts, Hold& hold);
   /// From the first one on order and time are of interest.
   void see_collective() {
     if (!known.collectives_seen) { passing.forget_shapes(); }

@@ -16,23 +16,11 @@ struct Interval {
 /// measured to last.
 struct Clock {
   std::uint64_t busy_until = 0;
-  std::uint64_t collectives_until = 0;  ///< the same for collectives alone
 
-  void join(const Clock& other) {
-    busy_until = std::max(busy_until, other.busy_until);
-    collectives_until = std::max(collectives_until, other.collectives_until);
-  }
-
-  /// What is enqueued now must first wait for a collective, rather than for compute or for nothing.
-  [[nodiscard]] bool queued_behind_collective(std::uint64_t now) const {
-    return collectives_until > now && collectives_until >= busy_until;
-  }
+  void join(const Clock& other) { busy_until = std::max(busy_until, other.busy_until); }
 
   /// All of it ended, or will end, this much earlier than expected.
-  void advance(std::uint64_t nanoseconds) {
-    busy_until -= std::min(busy_until, nanoseconds);
-    collectives_until = std::min(collectives_until, busy_until);
-  }
+  void advance(std::uint64_t nanoseconds) { busy_until -= std::min(busy_until, nanoseconds); }
 
   Interval enqueue(std::uint64_t now, std::uint64_t duration) {
     const std::uint64_t start = std::max(now, busy_until);

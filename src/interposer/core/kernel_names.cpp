@@ -1,6 +1,8 @@
 #include "interposer/core/kernel_names.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace elbowroom::interposer {
 namespace {
@@ -19,7 +21,9 @@ constexpr Mark kMarks[] = {
     {"mscclKernel", "RCCL with MSCCL: src/device/msccl_kernel_impl.h"},
     {"mscclpp", "MSCCL++, and who gives its kernels channels of it: RCCL, SGLang's mscclpp_allreduce.cuh"},
     {"rcclKernel", "RCCL"},
+    {"ncclDevComm", "NCCL from 2.28 on: a parameter of every kernel that a program writes for its device interface"},
     {"nvshmem", "NVSHMEM"},
+    {"Nvshmem", "PETSc: src/vec/is/sf, whose kernels send and await signals by NVSHMEM"},
     {"_on_stream_kernel", "NVSHMEM: barriers and collectives on a stream, barrier_on_stream_kernel_threadgroup"},
     {"rocshmem", "rocSHMEM"},
     {"deep_ep", "DeepEP: csrc/kernels, namespace deep_ep"},
@@ -29,6 +33,14 @@ constexpr Mark kMarks[] = {
     {"mooncake", "Mooncake: its dispatch and combine, and its process group, whose kernels wait for threads of the host"},
     {"cross_device_reduce", "vLLM, SGLang, aiter: custom_all_reduce.cuh"},
     {"RankSignals", "the same and what aiter made of it: a parameter, as of reduce_scatter_cross_device_store"},
+    {"all_reduce_one_shot", "SGLang: all_reduce_one_shot_kernel, all_reduce_one_shot_push_kernel"},
+    {"all_reduce_two_shot", "SGLang: the same for two steps"},
+    {"turbomind4comm", "LMDeploy: namespace turbomind::comm, mangled"},
+    {"turbomind::comm", "the same, as a profiler has it"},
+    {"ggml_cuda_ar_", "llama.cpp: ggml-cuda/allreduce.cu"},
+    {"pg_all_reduce_kernel", "ExLlamaV3: its process group within one program"},
+    {"pg_barrier_kernel", "the same"},
+    {"push_pull_halos", "Apex: contrib/csrc/peer_memory"},
     {"quickreduce", "vLLM, SGLang, aiter on ROCm: csrc/quickreduce, namespace quickreduce"},
     {"allreduce_prototype_twoshot", "the same kernel, whatever its namespace: csrc/quickreduce/quick_reduce.h"},
     {"oneShotAllReduce", "TensorRT-LLM: kernels/customAllReduceKernels.cu"},
@@ -60,15 +72,22 @@ constexpr Mark kMarks[] = {
     {"userbuffers_", "TransformerEngine: userbuffers.cu, userbuffers_fp16_sum_* and kuserbuffers_*"},
 };
 
+/// Of kernels that spin until the host stores something.
+constexpr Mark kHostWaits[] = {
+    {"c10d4cuda6detail14kernel_barrier", "PyTorch from 2.9 on: Work.block_current_stream, c10d/cuda/StreamBlock.cu"},
+};
+
+template <std::size_t size>
+bool has_mark(const Mark (&marks)[size], const char* kernel_name) {
+  return std::any_of(std::begin(marks), std::end(marks),
+                     [&](const Mark& mark) { return std::strstr(kernel_name, mark.text) != nullptr; });
+}
+
 }  // namespace
 
-bool is_communication(const char* kernel_name) {
-  if (kernel_name == nullptr) { return false; }
-  for (const Mark& mark : kMarks) {
-    if (std::strstr(kernel_name, mark.text) != nullptr) { return true; }
-  }
-  return false;
-}
+bool is_communication(const char* kernel_name) { return kernel_name != nullptr && has_mark(kMarks, kernel_name); }
+
+bool waits_for_host(const char* kernel_name) { return kernel_name != nullptr && has_mark(kHostWaits, kernel_name); }
 
 std::uint64_t name_hash(const char* kernel_name) {
   std::uint64_t hash = 0xcbf29ce484222325U;

@@ -37,26 +37,23 @@ Controls of_policy(const Rules& rules, unsigned arm) {
 Refusal captured_refusal(const GateQuestion& question) {
   if (question.facts.programmatic) { return Refusal::programmatic_launch; }
   if (question.compares) { return Refusal::captured_trial; }
-  if (question.collectives_between) { return Refusal::queued_collective; }
   return Refusal::none;
 }
 
 Refusal expected_refusal(const GateQuestion& question) {
   const Collective& collective = question.collective;
-  // What the compute launch waits for anyhow does not make the collective late for it.
-  const bool queued = collective.queued || question.duration_unknown_between;
-  if (question.collectives_between && queued) { return Refusal::queued_collective; }
   if (collective.expected.start > question.compute.start + kLateSlackNs) { return Refusal::late_collective; }
   const std::uint64_t duration = collective.expected.end - collective.expected.start;
   if (collective.duration_known && duration < kWorthGatingNs) { return Refusal::short_collective; }
   return Refusal::none;
 }
 
-// Whether all blocks begin at once, whatever each takes of an SM: on one SM each. Clusters find theirs within a group of SMs, of
-// which less than a cluster is left over. Groups are larger than clusters, so at least half of all SMs hold some.
-bool begins_at_once(const Collective& collective) {
+// Whether all blocks begin at once, whatever each takes of an SM: on one SM each. Blocks of other collectives may hold one each
+// until other ranks have come. Clusters find theirs within a group of SMs, of which less than a cluster is left over. Groups are
+// larger than clusters, so at least half of all SMs hold some.
+bool begins_at_once(const Collective& collective, std::uint64_t blocks_of_others) {
   const std::uint64_t needed = std::uint64_t{collective.blocks} * (collective.clusters ? 2 : 1);
-  return needed <= collective.sms;  // no SMs: their number is not known
+  return needed + blocks_of_others <= collective.sms;  // no SMs: their number is not known
 }
 
 bool leaves_room(const GateQuestion& question) {
@@ -106,14 +103,18 @@ Controls controls(const Rules& rules, unsigned arm) {
 Refusal gate_refusal(const GateQuestion& question) {
   const Collective& collective = question.collective;
   if (question.order_lost) { return Refusal::order_lost; }
-  if (question.host_action_pending) { return Refusal::host_dependency; }
+  // A capture is asked for what it holds alone: what is captured again must become the same graph.
+  const bool waits_for_host = question.capture != 0 ? question.waits_captured : question.host_action_pending;
+  if (waits_for_host) { return Refusal::host_dependency; }
   // A stream may join a capture on ways that were not seen; an event of ours must not carry another stream into it.
   const bool may_be_captured = question.capture == 0 && question.capture_active;
   if (collective.capture != question.capture || may_be_captured) { return Refusal::other_capture; }
   if (collective.context != question.context) { return Refusal::other_context; }
-  // It would tell of its begin when its last blocks begin, and these may wait for blocks that wait for other ranks.
-  if (!begins_at_once(collective)) { return Refusal::several_waves; }
   if (!collective.launched || !collective.has_event || question.event_taken) { return Refusal::no_event; }
+  // It would tell of its begin when its last blocks begin, and these may wait for blocks that wait for other ranks.
+  if (!begins_at_once(collective, question.blocks_of_others)) { return Refusal::several_waves; }
+  // Other ranks may join what is between only when they are told that the compute launch has ended.
+  if (question.collectives_between) { return Refusal::queued_collective; }
   const Refusal refusal = question.capture != 0 ? captured_refusal(question) : expected_refusal(question);
   if (refusal != Refusal::none) { return refusal; }
   return leaves_room(question) ? Refusal::small_compute : Refusal::none;

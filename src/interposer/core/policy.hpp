@@ -47,10 +47,12 @@ struct GateQuestion {
   std::uint32_t sms = 0;      ///< that the compute launch can run on; 0: unknown
   /// Something is ordered before the collective, but not before the compute launch, and not known finished.
   bool collectives_between = false;
-  bool duration_unknown_between = false;  ///< of one of them
-  bool event_taken = false;               ///< the collective's event was given to a later one
-  bool capture_active = false;            ///< some stream of the process is being captured
-  bool host_action_pending = false;
+  /// Of collectives that may run when this one begins, at most: they are not ordered before the compute launch.
+  std::uint64_t blocks_of_others = 0;
+  bool event_taken = false;          ///< the collective's event was given to a later one
+  bool capture_active = false;       ///< some stream of the process is being captured
+  bool waits_captured = false;       ///< a wait for the host is in the compute launch's capture
+  bool host_action_pending = false;  ///< outside captures
   bool order_lost = false;
   bool compares = false;  ///< auto, with a trial
 };

@@ -156,6 +156,16 @@ void ProgramOrder::close(const Stream& stream, const Order& order) {
   join(published, order);
 }
 
+Order& ProgramOrder::open_mark(Stream& stream) {
+  if (is_legacy_stream(stream.id) || active_capture(stream) != 0) { return open(stream); }
+  refresh(stream.order);
+  return stream.order;
+}
+
+void ProgramOrder::close_mark(const Stream& stream, const Order& order) {
+  if (is_legacy_stream(stream.id)) { close(stream, order); }
+}
+
 World ProgramOrder::world_of(const Stream& stream, bool captured) { return {stream.info.device, captured ? stream.capture : 0}; }
 
 Beside ProgramOrder::beside(const Stream& stream, const Order& order, const Span& span) const {
@@ -175,7 +185,10 @@ Serial ProgramOrder::add_collective(Stream& stream, Order& order, const Collecti
 
 SyncPoint ProgramOrder::add_host_action(Stream& stream) {
   SyncPoint over;
-  if (active_capture(stream) != 0) { return over; }
+  if (active_capture(stream) != 0) {
+    find_capture(stream.capture)->held.waits = true;
+    return over;
+  }
   Order& order = open(stream);
   ++sequence_;
   // One place per stream: the younger action is finished only when the older is.
@@ -197,8 +210,8 @@ SyncPoint ProgramOrder::add_host_action(Stream& stream) {
 }
 
 void ProgramOrder::record(EventId id, Stream& stream, std::uint64_t told) {
-  const Order& order = open(stream);
-  close(stream, order);
+  const Order& order = open_mark(stream);
+  close_mark(stream, order);
   Event* event = events_.obtain(id);
   if (event == nullptr) {
     lost_ = true;
@@ -224,11 +237,11 @@ void ProgramOrder::wait(Stream& stream, EventId id, bool sure) {
   } else if (active_capture(stream) != 0) {
     return;  // an external wait inside a capture orders nothing that is captured
   }
-  Order& order = open(stream);
+  Order& order = open_mark(stream);
   const std::uint64_t own_host_actions = order.host_actions;
   join(order, event->order);
   if (events_distrusted_ || !sure) { order.host_actions = own_host_actions; }
-  close(stream, order);
+  close_mark(stream, order);
 }
 
 SyncPoint ProgramOrder::point_of(const Order& order) const {
@@ -252,9 +265,7 @@ SyncPoint ProgramOrder::point_of(EventId id) {
 SyncPoint ProgramOrder::point_of(Stream& stream) {
   SyncPoint point;
   if (is_legacy_stream(stream.id) && active_capture(stream) == 0) {
-    const Order& order = open(stream);
-    close(stream, order);
-    point = point_of(order);
+    point = point_of(open(stream));  // a question is no operation: other streams do not wait for it
   } else {
     point = point_of(stream.order);
   }
@@ -316,6 +327,11 @@ void ProgramOrder::count_captured(const Stream& stream, const GraphFacts& nodes)
   if (capture == nullptr) { return; }
   capture->held.collectives += nodes.collectives;
   capture->held.computes += nodes.computes;
+}
+
+bool ProgramOrder::waits_captured(const Stream& stream) const {
+  const Capture* capture = find_capture(stream.capture);
+  return capture != nullptr && capture->held.waits;
 }
 
 ProgramOrder::Capture* ProgramOrder::find_capture(std::uint32_t id) {

@@ -95,10 +95,14 @@ class ProgramOrder {
   [[nodiscard]] Beside ungated(const Stream& stream, const Order& order, const Span& span) const;
   /// Makes the opened operation a collective.
   Serial add_collective(Stream& stream, Order& order, const CollectiveFacts& facts, std::uint64_t now);
-  /// The point is that the action is over; empty where it took the place of an older one of the stream.
+  /// The point is that the action is over; empty where it took the place of an older one of the stream, or is captured.
   SyncPoint add_host_action(Stream& stream);
   [[nodiscard]] std::uint64_t host_actions_told() const { return sequence_; }
   void close(const Stream& stream, const Order& order);
+  /// The same for a record or a wait. On the legacy stream it is an operation. On others it waits for what they hold alone, and the
+  /// legacy stream does not wait for it.
+  Order& open_mark(Stream& stream);
+  void close_mark(const Stream& stream, const Order& order);
 
   /// Behind no host action that was told after the first `told`.
   void record(EventId event, Stream& stream, std::uint64_t told);
@@ -119,6 +123,8 @@ class ProgramOrder {
   /// 0: not being captured.
   [[nodiscard]] std::uint32_t active_capture(const Stream& stream) const;
   void count_captured(const Stream& stream, const GraphFacts& nodes);
+  /// Whether a wait for the host was captured so far, in the capture that the stream is part of.
+  [[nodiscard]] bool waits_captured(const Stream& stream) const;
   [[nodiscard]] unsigned captures_active() const { return captures_active_; }
 
   [[nodiscard]] Collectives& collectives() { return collectives_; }

@@ -51,6 +51,7 @@ struct RankAgreement {
   RankStanding (*standing)() = nullptr;
   std::uint32_t (*agreed)() = nullptr;  ///< RankStanding::agreed alone, for every collective
   void (*want)(const RankWish& wish) = nullptr;
+  bool (*several)() = nullptr;  ///< some communicator of this process has several ranks, or nobody told how many
 };
 
 }  // namespace elbowroom::interposer

@@ -4,7 +4,6 @@
 #include <array>
 #include <new>
 
-#include "interposer/core/kernel_names.hpp"
 #include "interposer/driver/calls.hpp"
 
 namespace elbowroom::interposer::cuda {
@@ -87,12 +86,12 @@ std::uint32_t Driver::blocks_per_sm(FunctionId id, std::uint32_t threads, std::u
   return result == cu::kSuccess && blocks > 0 ? static_cast<std::uint32_t>(blocks) : 0;
 }
 
-bool Driver::is_collective(const KernelNodeParams& parameters) const {
+const char* Driver::name_of(const KernelNodeParams& parameters) const {
   cu::Function function = parameters.v1.function;
   if (function == nullptr && calls.kernel_get_function != nullptr) { calls.kernel_get_function(&function, parameters.kernel); }
   const char* name = nullptr;
-  return function != nullptr && calls.func_get_name != nullptr &&
-         calls.func_get_name(&name, plain_function(calls, function)) == cu::kSuccess && name != nullptr && is_communication(name);
+  const bool asks = function != nullptr && calls.func_get_name != nullptr;
+  return asks && calls.func_get_name(&name, plain_function(calls, function)) == cu::kSuccess ? name : nullptr;
 }
 
 // Host functions, waits for values, semaphores and events of others and conditions need not end.

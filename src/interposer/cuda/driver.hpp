@@ -80,7 +80,7 @@ struct Driver {
   [[nodiscard]] DeviceInfo describe_device(int device) const;
   [[nodiscard]] std::uint32_t blocks_per_sm(FunctionId id, std::uint32_t threads, std::uint32_t dynamic_shared) const;
   [[nodiscard]] static bool reads_graphs() { return true; }
-  [[nodiscard]] bool is_collective(const KernelNodeParams& parameters) const;
+  [[nodiscard]] const char* name_of(const KernelNodeParams& parameters) const;
   static bool ends_by_itself(int graph_node_type);
   static bool may_record(int graph_node_type);
 

@@ -15,7 +15,12 @@ using HostHooks = driver::HostHooks<Driver>;
 // NCCL's collectives by copy engines wait for other ranks by operations of the stream, as its kernels do by themselves.
 template <auto Ours, class... Arguments>
 int memory_operation(DefaultStream default_stream, cu::Stream stream, Arguments... arguments) {
-  if (nccl::is_launching()) { return call_real<Ours>(stream, arguments...); }
+  if (nccl::is_launching()) {
+    const int result = call_real<Ours>(stream, arguments...);
+    Interposer* state = result == cu::kSuccess ? interposer() : nullptr;
+    if (state != nullptr) { state->core->on_copying_collective(state->stream_id(stream, default_stream), now_ns()); }
+    return result;
+  }
   return HostHooks::host_dependency<Ours>(default_stream, stream, arguments...);
 }
 
@@ -82,22 +87,22 @@ int cuMemcpyDtoH_v2_ptds(void* to, cu::DevicePointer from, std::size_t bytes) {
 }
 
 int cuMemcpyAsync(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
-  return HostHooks::stream_operation<&cuMemcpyAsync>(stream, to, from, bytes);
+  return HostHooks::sized_operation<&cuMemcpyAsync>(bytes, stream, to, from, bytes);
 }
 int cuMemcpyHtoDAsync_v2(cu::DevicePointer to, const void* from, std::size_t bytes, cu::Stream stream) {
-  return HostHooks::stream_operation<&cuMemcpyHtoDAsync_v2>(stream, to, from, bytes);
+  return HostHooks::sized_operation<&cuMemcpyHtoDAsync_v2>(bytes, stream, to, from, bytes);
 }
 int cuMemcpyDtoHAsync_v2(void* to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
-  return HostHooks::stream_operation<&cuMemcpyDtoHAsync_v2>(stream, to, from, bytes);
+  return HostHooks::sized_operation<&cuMemcpyDtoHAsync_v2>(bytes, stream, to, from, bytes);
 }
 int cuMemcpyDtoDAsync_v2(cu::DevicePointer to, cu::DevicePointer from, std::size_t bytes, cu::Stream stream) {
-  return HostHooks::stream_operation<&cuMemcpyDtoDAsync_v2>(stream, to, from, bytes);
+  return HostHooks::sized_operation<&cuMemcpyDtoDAsync_v2>(bytes, stream, to, from, bytes);
 }
 int cuMemsetD8Async(cu::DevicePointer to, unsigned char value, std::size_t count, cu::Stream stream) {
-  return HostHooks::stream_operation<&cuMemsetD8Async>(stream, to, value, count);
+  return HostHooks::sized_operation<&cuMemsetD8Async>(count, stream, to, value, count);
 }
 int cuMemsetD32Async(cu::DevicePointer to, unsigned value, std::size_t count, cu::Stream stream) {
-  return HostHooks::stream_operation<&cuMemsetD32Async>(stream, to, value, count);
+  return HostHooks::sized_operation<&cuMemsetD32Async>(count, stream, to, value, count);
 }
 
 int cuLaunchHostFunc(cu::Stream stream, void (*function)(void*), void* data) {

@@ -162,14 +162,11 @@ Launched launch_controlled(Interposer& state, const LaunchRequest& request, Orig
   return launch_plainly(request, original, LaunchOutcome::relaunched, clock);
 }
 
-bool uses_events(const Decision& decision) {
-  return decision.wait_on != kNoEvent || decision.completion_event != kNoEvent || decision.step != 0 || decision.time_it;
-}
-
 // A capture may begin by an entry point that is not hooked. An event of ours that it takes in would carry the next stream that
-// waits for it in as well. So the driver is asked before one is used. Where it does not say, the stream counts as captured.
+// waits for it in as well, and a pad that is being tried would stay in the graph. So the driver is asked before anything is
+// changed. Where it does not say, the stream counts as captured.
 bool captured_unseen(const Driver& driver, const Decision& decision, cu::Stream stream) {
-  return !decision.captured && uses_events(decision) && driver.is_captured(stream);
+  return !decision.captured && driver.is_captured(stream);
 }
 
 int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
@@ -201,11 +198,13 @@ int launch(const LaunchRequest& request, OriginalLaunch original) {
   if (state->core->leaves_alone(id_of(request.function))) { return original.call(request); }
   driver::LaunchAccount account(state->overhead);
   const std::uint64_t begin = account.begin();
-  const Decision decision = state->core->on_launch(read_facts(*state, request, begin));
+  const LaunchFacts facts = read_facts(*state, request, begin);
+  const Decision decision = state->core->on_launch(facts);
   state->overhead.count(decision.in_window);
   const int result = decision.untouched(request.config.shared_bytes)
                          ? driver::launch_untouched(*state->core, request, original, decision, LaunchOutcome::ok, account.clock)
                          : carry_out(*state, request, original, decision, account.clock);
+  if (decision.waits_for_host && result == cu::kSuccess) { state->core->on_host_dependency(facts.stream); }
   state->timer.poll(begin);
   account.end(decision.in_window);
   return result;

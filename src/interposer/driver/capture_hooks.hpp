@@ -70,7 +70,7 @@ struct CaptureHooks {
     const bool node_priorities = state->graphs.get(exec).node_priorities;
     const auto call = [&] { return process::call_real<Ours>(exec, graph, arguments...); };
     const int result = node_priorities ? update_with_priorities(*state, graph, call) : call();
-    if (result == D::kSuccess) { state->graphs.put(exec, {read_graph(state->driver, graph), node_priorities}); }
+    if (result == D::kSuccess) { state->graphs.put(exec, {read_graph(state->driver, state->rules, graph), node_priorities}); }
     return result;
   }
 
@@ -122,7 +122,7 @@ struct CaptureHooks {
   static int instantiate(GraphExec* exec, Graph graph, Make&& make) {
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return make(false); }
-    const GraphFacts facts = read_graph(state->driver, graph);
+    const GraphFacts facts = read_graph(state->driver, state->rules, graph);
     bool node_priorities = has_priorities(*state, graph, facts);
     int result = D::kSuccess;
     if (node_priorities) {

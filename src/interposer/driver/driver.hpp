@@ -100,7 +100,7 @@ concept Describes = requires(D driver, typename D::KernelNodeParams node) {
   { driver.describe_device(int{}) } -> std::same_as<DeviceInfo>;  ///< without its name
   { driver.blocks_per_sm(FunctionId{}, std::uint32_t{}, std::uint32_t{}) } -> std::same_as<std::uint32_t>;
   { driver.reads_graphs() } -> std::same_as<bool>;  ///< false: what a graph holds is not known
-  { driver.is_collective(node) } -> std::same_as<bool>;
+  { driver.name_of(node) } -> std::same_as<const char*>;
   /// Whether a node of such a type, kernels and child graphs aside, ends by itself. What is not known need not.
   { D::ends_by_itself(int{}) } -> std::same_as<bool>;
   /// Whether it may record an event. What is not known may.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <new>
 
+#include "interposer/core/kernel_names.hpp"
 #include "interposer/driver/interposer.hpp"
 
 /// What graphs hold and what their nodes are given, read node by node: however the nodes were made.
@@ -58,13 +59,20 @@ OtherNodes visit_kernel_nodes(const D& driver, typename D::Graph graph, Visit&& 
   return others;
 }
 
-/// What a graph holds, child graphs included.
 template <Driver D>
-GraphFacts read_graph(const D& driver, typename D::Graph graph) {
+bool is_collective(const D& driver, const typename D::KernelNodeParams& parameters) {
+  return is_communication(driver.name_of(parameters));
+}
+
+/// What a graph holds, child graphs included. Collectives are also those that the rules name, which get no priority.
+template <Driver D>
+GraphFacts read_graph(const D& driver, const Rules& rules, typename D::Graph graph) {
   const typename D::OwnCalls own(driver.calls);
   GraphFacts facts;
   const auto count = [&](typename D::GraphNode, const typename D::KernelNodeParams& parameters) {
-    driver.is_collective(parameters) ? ++facts.collectives : ++facts.computes;
+    const char* name = driver.name_of(parameters);
+    const bool communicates = is_communication(name) || (name != nullptr && rules.is_communication(name));
+    communicates ? ++facts.collectives : ++facts.computes;
   };
   const OtherNodes others = visit_kernel_nodes(driver, graph, count);
   facts.waits = !others.end;
@@ -81,7 +89,7 @@ bool others_have_priorities(const D& driver, typename D::Graph graph) {
   const OtherNodes others =
       visit_kernel_nodes(driver, graph, [&](typename D::GraphNode node, const typename D::KernelNodeParams& parameters) {
         typename D::LaunchAttributeValue value{};
-        if (any || driver.is_collective(parameters)) { return; }
+        if (any || is_collective(driver, parameters)) { return; }
         any = driver.calls.graph_kernel_node_get_attribute(node, D::kLaunchPriority, &value) != D::kSuccess || value.priority != 0;
       });
   return any || others.hold_kernels;
@@ -101,7 +109,7 @@ class OthersWithoutPriority {
     if (own_ == nullptr) { return; }
     (void)visit_kernel_nodes(driver, graph, [&](typename D::GraphNode node, const typename D::KernelNodeParams& parameters) {
       typename D::LaunchAttributeValue value{};
-      if (count_ == kernels || driver.is_collective(parameters)) { return; }
+      if (count_ == kernels || is_collective(driver, parameters)) { return; }
       if (calls.graph_kernel_node_get_attribute(node, D::kLaunchPriority, &value) != D::kSuccess || value.priority == 0) { return; }
       own_[count_++] = {node, value.priority};
       set(node, 0);
@@ -142,7 +150,7 @@ bool prioritise_collectives(Interposer<D>& state, typename D::Graph graph) {
   }
   bool any = false;
   (void)visit_kernel_nodes(driver, graph, [&](typename D::GraphNode node, const typename D::KernelNodeParams& parameters) {
-    if (!driver.is_collective(parameters)) { return; }
+    if (!is_collective(driver, parameters)) { return; }
     typename D::LaunchAttributeValue value{};
     value.priority = priority;
     any = driver.calls.graph_kernel_node_set_attribute(node, D::kLaunchPriority, &value) == D::kSuccess || any;

@@ -39,6 +39,11 @@ struct HostHooks {
   static int stream_operation(Stream stream, Arguments... arguments) {
     return operating(stream, process::call_real<Ours>(arguments..., stream));
   }
+  /// A copy or a fill. Other streams do not wait for one of nothing.
+  template <auto Ours, class... Arguments>
+  static int sized_operation(std::size_t size, Stream stream, Arguments... arguments) {
+    return size == 0 ? process::call_real<Ours>(arguments..., stream) : stream_operation<Ours>(stream, arguments...);
+  }
   /// For functions whose first argument is the stream.
   template <auto Ours, class... Arguments>
   static int stream_operation_of_first(Stream stream, Arguments... arguments) {

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <new>
 
-#include "interposer/core/kernel_names.hpp"
 #include "interposer/driver/calls.hpp"
 
 namespace elbowroom::interposer::hip {
@@ -161,13 +160,13 @@ bool Driver::reads_graphs() const {
 }
 
 // What is no host function of the program is a module's.
-bool Driver::is_collective(const KernelNodeParams& parameters) const {
+const char* Driver::name_of(const KernelNodeParams& parameters) const {
   const char* name = nullptr;
   if (calls.kernel_name_by_host_function != nullptr) { name = calls.kernel_name_by_host_function(parameters.function, nullptr); }
   if (name == nullptr && calls.kernel_name != nullptr) {
     name = calls.kernel_name(static_cast<hip::Function>(parameters.function));
   }
-  return name != nullptr && is_communication(name);
+  return name;
 }
 
 bool Driver::ends_by_itself(int graph_node_type) {

@@ -79,7 +79,7 @@ struct Driver {
   [[nodiscard]] std::uint32_t blocks_per_sm(FunctionId id, std::uint32_t threads, std::uint32_t dynamic_shared) const;
   /// Not those of runtimes before 6.0, whose types of nodes were numbered in another way.
   [[nodiscard]] bool reads_graphs() const;
-  [[nodiscard]] bool is_collective(const KernelNodeParams& parameters) const;
+  [[nodiscard]] const char* name_of(const KernelNodeParams& parameters) const;
   static bool ends_by_itself(int graph_node_type);
   static bool may_record(int graph_node_type);
 

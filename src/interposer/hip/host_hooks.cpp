@@ -50,25 +50,25 @@ int hipFree(void* pointer) {
 }
 
 int hipMemcpyAsync(void* to, const void* from, std::size_t bytes, hip::MemcpyKind kind, hip::Stream stream) {
-  return HostHooks::stream_operation<&hipMemcpyAsync>(stream, to, from, bytes, kind);
+  return HostHooks::sized_operation<&hipMemcpyAsync>(bytes, stream, to, from, bytes, kind);
 }
 int hipMemcpyHtoDAsync(void* to, void* from, std::size_t bytes, hip::Stream stream) {
-  return HostHooks::stream_operation<&hipMemcpyHtoDAsync>(stream, to, from, bytes);
+  return HostHooks::sized_operation<&hipMemcpyHtoDAsync>(bytes, stream, to, from, bytes);
 }
 int hipMemcpyDtoHAsync(void* to, void* from, std::size_t bytes, hip::Stream stream) {
-  return HostHooks::stream_operation<&hipMemcpyDtoHAsync>(stream, to, from, bytes);
+  return HostHooks::sized_operation<&hipMemcpyDtoHAsync>(bytes, stream, to, from, bytes);
 }
 int hipMemcpyDtoDAsync(void* to, void* from, std::size_t bytes, hip::Stream stream) {
-  return HostHooks::stream_operation<&hipMemcpyDtoDAsync>(stream, to, from, bytes);
+  return HostHooks::sized_operation<&hipMemcpyDtoDAsync>(bytes, stream, to, from, bytes);
 }
 int hipMemsetAsync(void* to, int value, std::size_t bytes, hip::Stream stream) {
-  return HostHooks::stream_operation<&hipMemsetAsync>(stream, to, value, bytes);
+  return HostHooks::sized_operation<&hipMemsetAsync>(bytes, stream, to, value, bytes);
 }
 int hipMemsetD8Async(void* to, unsigned char value, std::size_t count, hip::Stream stream) {
-  return HostHooks::stream_operation<&hipMemsetD8Async>(stream, to, value, count);
+  return HostHooks::sized_operation<&hipMemsetD8Async>(count, stream, to, value, count);
 }
 int hipMemsetD32Async(void* to, int value, std::size_t count, hip::Stream stream) {
-  return HostHooks::stream_operation<&hipMemsetD32Async>(stream, to, value, count);
+  return HostHooks::sized_operation<&hipMemsetD32Async>(count, stream, to, value, count);
 }
 
 // Nothing is gated here, so that a wait for the host is an operation like any other.

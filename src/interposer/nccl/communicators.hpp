@@ -23,6 +23,7 @@ class MadeCommunicators {
 
   // Without a lock, which a forked child could find held. A report may be written by a handler that interrupted this.
   void add(const MadeCommunicator& made) {
+    if (made.ranks != 1) { several_ranks_.store(true, std::memory_order_relaxed); }
     const std::size_t place = count_.fetch_add(1, std::memory_order_relaxed);
     if (place >= kMost) { return; }
     made_[place] = made;
@@ -35,12 +36,15 @@ class MadeCommunicators {
       if (whole_[i].load(std::memory_order_acquire)) { visit(made_[i]); }
     }
   }
+  /// Some has several ranks, or nobody told how many.
+  [[nodiscard]] bool several_ranks() const { return several_ranks_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::size_t count() const { return count_.load(std::memory_order_relaxed); }
 
  private:
   std::array<MadeCommunicator, kMost> made_{};
   std::array<std::atomic<bool>, kMost> whole_{};
   std::atomic<std::size_t> count_{0};
+  std::atomic<bool> several_ranks_{false};
 };
 
 }  // namespace elbowroom::interposer::nccl

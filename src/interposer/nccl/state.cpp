@@ -46,7 +46,8 @@ RankAgreement rank_agreement() {
               [](const RankWish& wish) {
                 state().shared.wanted.store(wish.value, relaxed);
                 state().shared.ready.store(wish.ready, relaxed);
-              }};
+              },
+          .several = [] { return state().communicators.several_ranks(); }};
 }
 
 }  // namespace elbowroom::interposer::nccl

@@ -1,4 +1,8 @@
+#include <cstring>
+#include <initializer_list>
+
 #include "driver_program.hpp"
+#include "two_streams.hpp"
 
 // Kernels that a rule names as communication: they go as the program asked, nothing waits for them, and they open windows.
 
@@ -17,11 +21,32 @@ void named() {
   // It does not wait for a collective that is known either.
   EXPECT(launch_on(make_stream(), fake_function(kAllReduce, 96, 21568), 24) == 0);
   fake_reset();
-  EXPECT(launch_on(comm, exchange, 4096) == 0 && fake_call_count() == 1 && is_call(0, "cuLaunchKernel"));
-  EXPECT(launch_on(compute, gemm) == 0 && fake_call_count() == 3 && is_call(1, "cuStreamWaitEvent"));
+  EXPECT(launch_on(compute, gemm) == 0 && fake_call_count() == 2 && is_call(0, "cuStreamWaitEvent"));
+  EXPECT(launch_on(comm, exchange, 4096) == 0 && fake_call_count() == 3 && is_call(2, "cuLaunchKernel"));
+  // It may leave the next collective no room until other ranks have come.
+  EXPECT(launch_on(make_stream(), fake_function(kAllReduce, 96, 21568), 24) == 0);
+  fake_reset();
+  EXPECT(launch_on(compute, gemm) == 0 && fake_call_count() == 1);
 }
 
-constexpr Case kCases[] = {{"named", named}};
+// A graph that holds one is like a collective: what its stream launches next queues behind another.
+void graphed() {
+  for (const char* name : {"gemm", "_ZN4mine11my_exchangeEPv", kAllReduce}) {
+    const TwoStreams two;
+    EXPECT(cuStreamBeginCapture_v2(two.comm, cu::kCaptureModeRelaxed) == 0);
+    EXPECT(launch_on(two.comm, fake_function(name, 96, 0), 24) == 0);
+    cu::Graph graph = nullptr;
+    cu::GraphExec exec = nullptr;
+    EXPECT(cuStreamEndCapture(two.comm, &graph) == 0 && cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+    EXPECT(cuGraphLaunch(exec, two.comm) == 0 && launch_on(two.comm, two.all_reduce, 24) == 0);
+    fake_reset();
+    const std::size_t calls = std::strcmp(name, "gemm") == 0 ? 2 : 1;
+    EXPECT(launch_on(two.compute, two.gemm) == 0 && fake_call_count() == calls);
+    EXPECT(cuCtxSynchronize() == 0);
+  }
+}
+
+constexpr Case kCases[] = {{"named", named}, {"graphed", graphed}};
 
 }  // namespace
 

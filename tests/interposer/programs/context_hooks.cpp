@@ -130,6 +130,7 @@ void green_context_ends() {
     EXPECT(cuGreenCtxStreamCreate(&compute, green, cu::kStreamNonBlocking, 0) == 0);
     lanes.collective(comm);
     EXPECT(lanes.product_waits(compute) == (green == large));
+    EXPECT(cuStreamSynchronize(comm) == 0);
   }
   context_ends([](cu::Context) {
     EXPECT(cuDevicePrimaryCtxRelease_v2(0) == 0);  // the lanes above, whose reference the green context has not

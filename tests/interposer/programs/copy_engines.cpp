@@ -16,6 +16,16 @@ void gathers() {
   EXPECT(lanes.waits_for(lanes.comm));
 }
 
+// A kernel behind one begins when the other ranks have come.
+void queues() {
+  const Lanes lanes;
+  EXPECT(gather(lanes.comm) == 0);
+  lanes.collective(lanes.comm);
+  EXPECT(!lanes.product_waits(lanes.compute));
+  Lanes::settle();
+  EXPECT(lanes.waits_for(lanes.comm));
+}
+
 // What the program enqueues itself may wait for the host, within a group of NCCL's calls as well.
 void own_waits() {
   const Lanes lanes;
@@ -28,6 +38,7 @@ void own_waits() {
 
 constexpr Case kCases[] = {
     {"gathers", gathers},
+    {"queues", queues},
     {"own_waits", own_waits},
 };
 

@@ -66,7 +66,7 @@ void inside_windows() {
 void priority_alone() {
   const Lanes lanes;
   lanes.meet_all();
-  expect_calls("cuLaunchKernelEx 1", [&] { return launch_on(lanes.comm, lanes.all_reduce, 24); });
+  expect_calls("cuLaunchKernelEx 1, cuStreamIsCapturing 1", [&] { return launch_on(lanes.comm, lanes.all_reduce, 24); });
   expect_calls("cuLaunchKernel 1", [&] { return launch_on(lanes.compute, lanes.gemm); });
 }
 

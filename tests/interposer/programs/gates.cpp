@@ -55,6 +55,32 @@ void clusters() {
   }
 }
 
+// What is captured with the collective may wait for the host, which may wait for the product. A wait outside changes nothing: the
+// step that is captured again becomes the same graph.
+void captured_wait() {
+  const cu::Event outside = make_event();
+  const auto waits_with = [&](auto wait) {
+    const TwoStreams two;
+    const cu::Event forked = make_event();
+    EXPECT(cuStreamBeginCapture_v2(two.comm, cu::kCaptureModeRelaxed) == 0);
+    EXPECT(cuEventRecord(forked, two.comm) == 0 && cuStreamWaitEvent(two.compute, forked, 0) == 0);
+    wait(two.comm);
+    const std::size_t before = fake_call_count();
+    EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launch_on(two.compute, two.gemm) == 0);
+    const bool waits = fake_call_count() == before + 3;
+    EXPECT(cuEventRecord(forked, two.compute) == 0 && cuStreamWaitEvent(two.comm, forked, 0) == 0);
+    cu::Graph graph = nullptr;
+    EXPECT(cuStreamEndCapture(two.comm, &graph) == 0);
+    return waits;
+  };
+  EXPECT(waits_with([](cu::Stream) {}));
+  EXPECT(!waits_with([](cu::Stream stream) { EXPECT(cuLaunchHostFunc(stream, nullptr, nullptr) == 0); }));
+  EXPECT(!waits_with([](cu::Stream stream) { EXPECT(cuStreamWaitValue32(stream, 0x1000, 1, 0) == 0); }));
+  EXPECT(!waits_with([&](cu::Stream stream) { EXPECT(cuStreamWaitEvent(stream, outside, 1) == 0); }));
+  const cu::Stream elsewhere = make_stream();
+  EXPECT(waits_with([&](cu::Stream) { EXPECT(cuLaunchHostFunc(elsewhere, nullptr, nullptr) == 0); }));
+}
+
 // What the rules leave out is not known: nothing is done.
 void rules_lost() {
   EXPECT(setenv("ELBOWROOM_RUN_RULES", "/nowhere/run.rules", 1) == 0);
@@ -63,8 +89,11 @@ void rules_lost() {
   EXPECT(fake_call_count() == 2 && fake_call(0)->attribute_count == 0);
 }
 
-constexpr Case kCases[] = {
-    {"own_event", own_event}, {"newer_form", newer_form}, {"clusters", clusters}, {"rules_lost", rules_lost}};
+constexpr Case kCases[] = {{"own_event", own_event},
+                           {"newer_form", newer_form},
+                           {"clusters", clusters},
+                           {"captured_wait", captured_wait},
+                           {"rules_lost", rules_lost}};
 
 }  // namespace
 

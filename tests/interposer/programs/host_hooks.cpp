@@ -149,21 +149,25 @@ void stands_between(const char* name, unsigned long long numbers, Call call) {
   const cu::Stream comm = make_blocking_stream();
   const cu::Stream compute = make_blocking_stream();
   lanes.collective(comm);
-  EXPECT(call(lanes.comm) == 0 && last_call_named(name).stream == lanes.comm && last_call_named(name).flags == numbers);
+  EXPECT(call(lanes.comm, 8) == 0 && last_call_named(name).stream == lanes.comm && last_call_named(name).flags == numbers);
   EXPECT(lanes.product_waits(compute));
   Lanes::settle();
   lanes.collective(comm);
   fake_set_failure(&refuse_all);
-  EXPECT(call(nullptr) == 700);
+  EXPECT(call(nullptr, 8) == 700);
   fake_set_failure(nullptr);
   EXPECT(lanes.product_waits(compute));
   Lanes::settle();
   lanes.collective(comm);
-  EXPECT(call(nullptr) == 0 && !lanes.product_waits(compute));
+  EXPECT(call(nullptr, 0) == 0 && lanes.product_waits(compute));  // one of nothing
+  Lanes::settle();
+  lanes.collective(comm);
+  EXPECT(call(nullptr, 8) == 0 && !lanes.product_waits(compute));
 }
 
 #define STANDS_BETWEEN(name, numbers, ...) \
-  {#name, [] { stands_between(#name, numbers, [](cu::Stream stream) { return name(__VA_ARGS__, stream); }); }}
+  {#name,                                  \
+   [] { stands_between(#name, numbers, [](cu::Stream stream, std::size_t size) { return name(__VA_ARGS__, size, stream); }); }}
 
 char memory[8];
 
@@ -207,12 +211,12 @@ constexpr Case kCases[] = {
     {"cuStreamQuery_ptsz", stream_query_of_thread},
     {"cuEventQuery", [] { host_waits_for_event(&cuEventQuery); }},
     {"cuEventSynchronize", [] { host_waits_for_event(&cuEventSynchronize); }},
-    STANDS_BETWEEN(cuMemcpyAsync, 0, 1, 2, 3),
-    STANDS_BETWEEN(cuMemcpyHtoDAsync_v2, digits(1, 1, 8), 1, memory, 8),
-    STANDS_BETWEEN(cuMemcpyDtoHAsync_v2, digits(1, 1, 8), memory, 1, 8),
-    STANDS_BETWEEN(cuMemcpyDtoDAsync_v2, digits(1, 2, 8), 1, 2, 8),
-    STANDS_BETWEEN(cuMemsetD8Async, 0, 1, 2, 8),
-    STANDS_BETWEEN(cuMemsetD32Async, digits(1, 2, 8), 1, 2, 8),
+    STANDS_BETWEEN(cuMemcpyAsync, 0, 1, 2),
+    STANDS_BETWEEN(cuMemcpyHtoDAsync_v2, digits(1, 1, 8), 1, memory),
+    STANDS_BETWEEN(cuMemcpyDtoHAsync_v2, digits(1, 1, 8), memory, 1),
+    STANDS_BETWEEN(cuMemcpyDtoDAsync_v2, digits(1, 2, 8), 1, 2),
+    STANDS_BETWEEN(cuMemsetD8Async, 0, 1, 2),
+    STANDS_BETWEEN(cuMemsetD32Async, digits(1, 2, 8), 1, 2),
 };
 
 }  // namespace

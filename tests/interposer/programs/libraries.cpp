@@ -22,7 +22,8 @@ void sizes() {
   EXPECT(launch_on(comm, fake_function("ncclDevKernel_Broadcast_RING_LL", 96, 0), 24) == 0);
 }
 
-// Inside a window a product is made for the target of the rules, unless the program has set one; elsewhere for all SMs.
+// Beside a collective of one rank a product is made for the target of the rules, unless the program has set one; elsewhere for all
+// SMs.
 void sm_target() {
   use_device(0);
   const cu::Stream compute = make_stream();
@@ -30,11 +31,15 @@ void sm_target() {
   const auto gemm = from_plugin<int (*)(cu::Stream, int)>("plugin_gemm");
   fake_reset();
   EXPECT(gemm(compute, 0) == 0 && fake_call(0)->grid[0] == 132);
-  EXPECT(launch_on(comm, fake_function(kAllReduce, 96, 0), 24) == 0);
+  EXPECT(from_plugin<int (*)(cu::Stream)>("plugin_lone_all_reduce")(comm) == 0);
   EXPECT(gemm(compute, 0) == 0 && fake_call(fake_call_count() - 1)->grid[0] == 108);
   EXPECT(gemm(compute, 120) == 0 && fake_call(fake_call_count() - 1)->grid[0] == 120);
   EXPECT(cuStreamSynchronize(comm) == 0);
   EXPECT(gemm(compute, 0) == 0 && fake_call(fake_call_count() - 1)->grid[0] == 132);
+  // Nobody tells with how many ranks it communicates: each would see windows of its own.
+  EXPECT(launch_on(comm, fake_function("_ZN4vllm26cross_device_reduce_1stageEv", 96, 0), 24) == 0 &&
+         cuStreamSynchronize(comm) == 0);
+  EXPECT(gemm(compute, 0) == 0 && fake_call(fake_call_count() - 1)->grid[0] == 108);
 }
 
 // A function of the library that the program looks up itself.

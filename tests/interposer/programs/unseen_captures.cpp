@@ -1,5 +1,6 @@
 #include "hook_cases.hpp"
 #include "objects.hpp"
+#include "two_streams.hpp"
 
 // What the program orders inside a capture that began past the hooks happens when the graph runs, and not now.
 
@@ -24,6 +25,19 @@ void begin_unseen(cu::Stream stream) { fake::begin_capture(stream, cu::kCaptureM
 void end(cu::Stream stream) {
   cu::Graph graph = nullptr;
   EXPECT(cuStreamEndCapture(stream, &graph) == 0 && graph != nullptr);
+}
+
+// A priority or a pad that is being tried would stay in the graph.
+void launches() {
+  const TwoStreams two;
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0);
+  begin_unseen(two.compute);
+  EXPECT(launch_on(two.compute, two.gemm) == 0 && is_call(fake_call_count() - 1, "cuLaunchKernel"));
+  EXPECT(fake_call(fake_call_count() - 1)->shared == 0);
+  end(two.compute);
+  begin_unseen(two.comm);
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && is_call(fake_call_count() - 1, "cuLaunchKernel"));
+  end(two.comm);
 }
 
 // The other stream joins the capture, and stands behind nothing of what it held before.
@@ -66,6 +80,7 @@ void external_waits() {
 }
 
 constexpr Case kCases[] = {
+    {"launches", launches},
     {"records", records},
     {"external_records", external_records},
     {"external_waits", external_waits},

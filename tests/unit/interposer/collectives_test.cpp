@@ -105,12 +105,11 @@ TEST(Collectives, KnowWhatStandsBetween) {
   const Serial first = streams.add(0, CollectiveFacts{});
   const Serial second = streams.add(0, timed(0, 1));
   const Serial third = streams.add(0, timed(1, 2));
-  EXPECT_FALSE(streams.all->between(first, streams.before[1]).any);
-  EXPECT_TRUE(streams.all->between(second, streams.before[1]).of_unknown_duration);
+  EXPECT_FALSE(streams.all->any_between(first, streams.before[1]));
+  EXPECT_TRUE(streams.all->any_between(second, streams.before[1]));
   streams.all->finish(first);
-  EXPECT_FALSE(streams.all->between(second, streams.before[1]).any);
-  EXPECT_TRUE(streams.all->between(third, streams.before[1]).any);
-  EXPECT_FALSE(streams.all->between(third, streams.before[1]).of_unknown_duration);
+  EXPECT_FALSE(streams.all->any_between(second, streams.before[1]));
+  EXPECT_TRUE(streams.all->any_between(third, streams.before[1]));
 }
 
 /// Some thousand collectives on a few streams, some of unknown duration, some finished, some withdrawn, and what a look at each

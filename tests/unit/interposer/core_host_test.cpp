@@ -80,6 +80,89 @@ TEST(CoreHost, AnEventSaysNothingOnceItWasRecordedUnfollowed) {
   EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::host_dependency);
 }
 
+// A question is no operation: what blocking streams launch does not wait for what is asked about, and is over without it.
+TEST(CoreHost, AskingTheLegacyStreamOrdersNothing) {
+  Program program(rules_of(Policy::gate));
+  constexpr StreamId kLegacy = legacy_stream(kContext), kWaiting = 0x5000, kBlocking = 0x6000;
+  for (const StreamId stream : {kLegacy, kWaiting, kBlocking}) { program.fake.streams[stream] = {kContext, 0, true}; }
+  program.launch(kAllReduce, kCommStream);
+  program.launch(kGemm, kLegacy);
+  program.synchronize(kCommStream);
+  program.core->on_host_dependency(kWaiting);
+  static_cast<void>(program.core->stream_point(kLegacy));  // cuStreamQuery said "not ready"
+  program.launch(kGemm, kBlocking);
+  program.synchronize(kBlocking);
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::host_dependency);
+}
+
+// Nor is a graph without nodes: it may be launched behind a wait that no other stream is held back by.
+TEST(CoreHost, AGraphWithoutKernelsOrdersNothing) {
+  Program program(rules_of(Policy::gate));
+  constexpr StreamId kLegacy = legacy_stream(kContext), kWaiting = 0x5000, kBlocking = 0x6000;
+  for (const StreamId stream : {kLegacy, kWaiting, kBlocking}) { program.fake.streams[stream] = {kContext, 0, true}; }
+  program.launch(kAllReduce, kCommStream);
+  program.synchronize(kCommStream);
+  program.core->on_host_dependency(kWaiting);
+  program.core->on_graph_launch(kLegacy, {}, program.now_ns);
+  program.launch(kGemm, kBlocking);
+  program.synchronize(kBlocking);
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::host_dependency);
+}
+
+// Measured on an H100: an event that is recorded on a blocking stream passes while the legacy stream waits for the host.
+TEST(CoreHost, ARecordOnABlockingStreamDoesNotWaitForTheLegacyStream) {
+  Program program(rules_of(Policy::gate));
+  constexpr StreamId kLegacy = legacy_stream(kContext), kBlocking = 0x6000;
+  for (const StreamId stream : {kLegacy, kBlocking}) { program.fake.streams[stream] = {kContext, 0, true}; }
+  program.launch(kAllReduce, kCommStream);
+  program.launch(kGemm, kBlocking);
+  program.synchronize(kCommStream);
+  program.core->on_host_dependency(kLegacy);
+  constexpr EventId kEvent = 0x9100;
+  program.core->on_event_record(kEvent, kBlocking, program.core->before_event_record(kEvent));
+  program.core->on_synchronized(program.core->event_point(kEvent), program.now_ns);
+  program.synchronize(kBlocking);
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::host_dependency);
+}
+
+TEST(CoreHost, AKernelThatSpinsUntilTheHostStoresIsAWait) {
+  Program program(rules_of(Policy::gate));
+  constexpr FunctionId kBarrier = 78;
+  program.fake.names[kBarrier] = "_ZN4c10d4cuda6detail14kernel_barrierEPim";
+  const Decision spins = program.launch(kBarrier, kOtherComputeStream);
+  EXPECT_TRUE(spins.waits_for_host && spins.untouched(0));
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::host_dependency);
+  program.synchronize(kOtherComputeStream);
+  EXPECT_NE(program.launch(kGemm, kComputeStream).wait_on, kNoEvent);
+}
+
+// The host may let it pass only when the gated launch has ended. What is captured again must become the same graph, whatever waits
+// outside.
+TEST(CoreHost, AWaitThatIsCapturedEndsTheGateInItsCapture) {
+  for (const bool inside : {false, true}) {
+    Program program(rules_of(Policy::gate));
+    program.core->on_capture_begin(kCommStream);
+    program.order(kCommStream, kComputeStream);
+    program.core->on_host_dependency(inside ? kCommStream : kOtherComputeStream);
+    program.launch(kAllReduce, kCommStream);
+    EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on == kNoEvent, inside);
+    EXPECT_EQ(program.core->on_capture_end(kCommStream).waits, inside);
+  }
+}
+
+TEST(CoreHost, AGraphThatWaitsEndsTheGateInTheCaptureThatHoldsIt) {
+  Program program(rules_of(Policy::gate));
+  program.core->on_capture_begin(kCommStream);
+  program.order(kCommStream, kComputeStream);
+  program.core->on_graph_launch(kCommStream, {.waits = true}, program.now_ns);
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::host_dependency);
+}
+
 // The driver may refuse to end it, or wait for what its streams hold.
 TEST(CoreHost, WhatAContextHeldIsOverWhenItHasEnded) {
   Program program(rules_of(Policy::gate));

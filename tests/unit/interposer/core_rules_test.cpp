@@ -109,26 +109,27 @@ TEST(CoreRules, SetNoTargetThatTheDeviceDoesNotHave) {
   EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {}, program.now_ns).sms, 0U) << "all of its 132 SMs";
 }
 
-TEST(CoreRules, SetsTheSmTargetInsideWindowsAlone) {
-  Rules rules = rules_of(Policy::gate);
-  rules.sm_target = 108;
-  Program program(rules);
-  EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {}, program.now_ns).sms, 0U);
-  program.launch(kAllReduce, kCommStream);
-  EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {}, program.now_ns).sms, 108U);
-  program.order(kCommStream, kComputeStream);
-  EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {}, program.now_ns).sms, 0U);
-}
-
 LaunchFacts collective_of(const Program& program, std::uint32_t ranks) {
   LaunchFacts facts = program.facts(kAllReduce, kCommStream);
   facts.note = {1, 4'096, ranks};
   return facts;
 }
 
+// Of one rank alone. Where nobody told how many there are, there may be several.
+TEST(CoreRules, SetsTheSmTargetInsideWindowsAlone) {
+  Rules rules = rules_of(Policy::gate);
+  rules.sm_target = 108;
+  Program program(rules);
+  EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {}, program.now_ns).sms, 0U);
+  program.launch(collective_of(program, 1));
+  EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {}, program.now_ns).sms, 108U);
+  program.order(kCommStream, kComputeStream);
+  EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {}, program.now_ns).sms, 0U);
+}
+
 // What is beside a product each rank sees for itself: where there are several, all products of the kind get the target.
 TEST(CoreRules, SetsTheSmTargetForEveryProductOfSeveralRanks) {
-  for (const std::uint32_t ranks : {1U, 2U}) {
+  for (const std::uint32_t ranks : {0U, 1U, 2U}) {
     Rules rules = rules_of(Policy::gate);
     rules.sm_target = 108;
     Program program(rules);
@@ -136,6 +137,18 @@ TEST(CoreRules, SetsTheSmTargetForEveryProductOfSeveralRanks) {
     program.launch(collective_of(program, ranks));
     program.order(kCommStream, kComputeStream);
     EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {}, program.now_ns).sms, ranks == 1 ? 0U : 108U);
+  }
+}
+
+// A peer may have communicated already, with a third one.
+TEST(CoreRules, SetsTheSmTargetBeforeTheFirstCollectiveOfSeveralRanks) {
+  for (const bool several : {false, true}) {
+    Rules rules = rules_of(Policy::gate);
+    rules.sm_target = 108;
+    RankAgreement ranks;
+    ranks.several = several ? [] { return true; } : [] { return false; };
+    Program program(rules, ranks);
+    EXPECT_EQ(program.core->on_library_gemm(kComputeStream, {}, program.now_ns).sms, several ? 108U : 0U);
   }
 }
 
@@ -162,13 +175,13 @@ TEST(CoreRules, SaysTheSmTargetAheadOfAProductForStreamsThatItKnows) {
   Rules rules = rules_of(Policy::gate);
   rules.sm_target = 108;
   Program program(rules);
-  program.launch(kAllReduce, kCommStream);
+  program.launch(collective_of(program, 1));
   EXPECT_EQ(program.core->expected_sm_target(kComputeStream, {}, program.now_ns).sms, 0U) << "nothing is known of the stream yet";
   program.launch(kGemm, kComputeStream);
   EXPECT_EQ(program.core->expected_sm_target(kComputeStream, {}, program.now_ns).sms, 108U);
   program.order(kCommStream, kComputeStream);
   EXPECT_EQ(program.core->expected_sm_target(kComputeStream, {}, program.now_ns).sms, 0U);
-  program.launch(kAllReduce, kCommStream);
+  program.launch(collective_of(program, 1));
   program.core->on_stream_destroy(kComputeStream);
   EXPECT_EQ(program.core->expected_sm_target(kComputeStream, {}, program.now_ns).sms, 0U);
 }

@@ -280,6 +280,53 @@ TEST(Core, AGraphIsOneOperation) {
   EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window);
 }
 
+// Ranks may be coupled by their hosts: the peers of the first come when the compute launch has ended.
+TEST(Core, WaitsForNothingBehindACollectiveThatIsNotKnownToBeOver) {
+  Program program(rules_of(Policy::gate));
+  program.teach(kAllReduce, kCommStream, kMs);
+  program.launch(kAllReduce, kCommStream);
+  program.now_ns += 10 * kMs;
+  const Decision second = program.launch(kAllReduce, kCommStream);
+  const Decision compute = program.launch(kGemm, kComputeStream);
+  EXPECT_NE(compute.wait_on, second.completion_event) << "the first should have ended, but its peers may be late";
+}
+
+TEST(Core, WaitsForNothingBehindACollectiveByCopyEngines) {
+  Program program(rules_of(Policy::gate));
+  program.core->on_copying_collective(kCommStream, program.now_ns);
+  EXPECT_FALSE(program.launch(kGemm, kComputeStream).in_window) << "it holds no SM";
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::queued_collective);
+  program.synchronize(kCommStream);
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_NE(program.launch(kGemm, kComputeStream).wait_on, kNoEvent);
+}
+
+TEST(Core, WaitsForNothingThatOthersMayLeaveNoRoom) {
+  for (const unsigned blocks : {108U, 109U}) {  // 108 + 24 blocks fit on 132 SMs
+    Program program(rules_of(Policy::gate));
+    LaunchFacts other = program.facts(kAllGather, kOtherComputeStream);
+    other.grid = {blocks, 1, 1};
+    other.note.ranks = 2;
+    program.launch(other);
+    const Decision collective = program.launch(kAllReduce, kCommStream);
+    EXPECT_EQ(program.launch(kGemm, kComputeStream).wait_on == collective.completion_event, blocks == 108);
+  }
+}
+
+// Between the decision and the driver's answer another thread may launch as many as there are events.
+TEST(Core, AnEventThatALaunchIsAboutToWaitForIsNotRecordedAnew) {
+  Program program(rules_of(Policy::gate));
+  const Decision awaited = program.launch(kAllReduce, kCommStream);
+  const Decision waits = program.core->on_launch(program.facts(kGemm, kComputeStream));
+  ASSERT_EQ(waits.wait_on, awaited.completion_event);
+  for (std::size_t i = 1; i < kEventSlots; ++i) { program.launch(kAllReduce, kCommStream); }
+  EXPECT_EQ(program.launch(kAllReduce, kCommStream).completion_event, kNoEvent) << "its turn";
+  program.core->on_launched(waits.ticket, LaunchOutcome::ok);
+  for (std::size_t i = 1; i < kEventSlots; ++i) { program.launch(kAllReduce, kCommStream); }
+  EXPECT_EQ(program.launch(kAllReduce, kCommStream).completion_event, awaited.completion_event);
+}
+
 TEST(Core, GivesNoPriorityToCollectivesThatAreAlwaysAlone) {
   Program program(rules_of(Policy::priority));
   program.teach(kAllReduce, kCommStream, kMs);

@@ -45,9 +45,26 @@ TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
            "void tensorrt_llm::kernels::moe_prepare::allToAllMetadataDevice<...>",
            "tensorrt_llm::kernels::multiGpuBarrierKernel(tensorrt_llm::kernels::AllReduceParams)",
            "void c10d::intra_node_comm::hybridCubeMeshAllReduceKernel<true>(...)",
+           "void (anonymous namespace)::all_reduce_one_shot_push_kernel<__half, 4u, true>((anonymous "
+           "namespace)::AllReducePushData, ...)",
+           "_Z14my_alltoall_kP12ncclWindow_vS0_m11ncclDevComm",
+           "NvshmemSendSignals(int, unsigned long*, int*, int*, unsigned long)",
+           "_ZN9turbomind4comm22Allreduce_Simple_PullI6__halfEEvPT_",
+           "void turbomind::comm::Broadcast_NVLS_V2<__nv_bfloat16>(...)",
+           "void ggml_cuda_ar_kernel<float, __half>(...)",
+           "_Z20pg_all_reduce_kernelP9PGContextj",
+           "pg_barrier_kernel(PGContext*, unsigned int)",
+           "void push_pull_halos_1d_kernel<int4, true>(...)",
            "void stream_executor::gpu::MultiGpuBarrierKernelImpl<(stream_executor::gpu::PlatformType)0>(...)",
        }) {
     EXPECT_TRUE(is_communication(name)) << name;
+  }
+}
+
+TEST(KernelNames, RecognisesWhatSpinsUntilTheHostStores) {
+  EXPECT_TRUE(waits_for_host("_ZN4c10d4cuda6detail14kernel_barrierEPim"));
+  for (const char* name : {static_cast<const char*>(nullptr), "", "kernel_barrier", "ncclDevKernel_SendRecv"}) {
+    EXPECT_FALSE(waits_for_host(name));
   }
 }
 

@@ -26,7 +26,7 @@ class OrderOracle {
 
   [[nodiscard]] bool capturing(StreamId stream) const { return active_captures_.contains(streams.at(stream).capture); }
 
-  /// A kernel, a record or a wait: in the stream's order, and in the legacy default stream's.
+  /// A kernel: in the stream's order, and in the legacy default stream's. So is a record or a wait on the legacy stream itself.
   Node operation(StreamId id) {
     const Node node = edges_.size();
     edges_.emplace_back();
@@ -47,6 +47,16 @@ class OrderOracle {
     return node;
   }
 
+  /// A record or a wait: in the stream's own order alone, which the legacy default stream's kernels are not part of.
+  Node mark(StreamId id) {
+    if (is_legacy_stream(id) || capturing(id)) { return operation(id); }
+    const Node node = edges_.size();
+    edges_.push_back(streams.at(id).operations);
+    node_capture_.push_back(0);
+    streams.at(id).operations.push_back(node);
+    return node;
+  }
+
   /// Whether some collective of the same device and capture can run beside the operation.
   [[nodiscard]] bool in_window(StreamId stream, Node node) const {
     const std::vector<bool> before = ancestors({node});
@@ -60,7 +70,7 @@ class OrderOracle {
   [[nodiscard]] std::vector<bool> before(Node node) const { return ancestors({node}); }
   void collective(StreamId stream, Node node) { collectives_[node] = streams.at(stream).info.device; }
 
-  void record(EventId event, StreamId stream) { events_[event] = operation(stream); }
+  void record(EventId event, StreamId stream) { events_[event] = mark(stream); }
   [[nodiscard]] bool recorded(EventId event) const { return events_.contains(event); }
   [[nodiscard]] int capture_of(EventId event) const { return node_capture_[events_.at(event)]; }
   [[nodiscard]] bool is_active(int capture) const { return active_captures_.contains(capture); }
@@ -72,7 +82,7 @@ class OrderOracle {
       stream.capture = capture_of(event);
       stream.captured.clear();
     }
-    edges_[operation(id)].push_back(events_.at(event));
+    edges_[mark(id)].push_back(events_.at(event));
   }
 
   void begin_capture(StreamId id) {
@@ -88,8 +98,10 @@ class OrderOracle {
     if (recorded(event)) { finish(ancestors({events_.at(event)})); }
   }
   void finish_stream(StreamId id) {
-    if (is_legacy_stream(id)) { operation(id); }
-    finish(ancestors(streams.at(id).operations));
+    std::vector<Node> held = streams.at(id).operations;
+    const auto& others = blocking_[streams.at(id).info.context];
+    if (is_legacy_stream(id)) { held.insert(held.end(), others.begin(), others.end()); }
+    finish(ancestors(held));
   }
   void finish_context(ContextId context) {
     std::vector<Node> all;

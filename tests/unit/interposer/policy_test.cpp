@@ -16,14 +16,6 @@ TEST(Clock, LetsLaunchesFollowEachOther) {
   EXPECT_EQ(clock.enqueue(500, 50).start, 500U) << "the stream was idle";
 }
 
-TEST(Clock, KnowsWhatItWaitsFor) {
-  Clock clock{200, 200};
-  EXPECT_TRUE(clock.queued_behind_collective(100));
-  EXPECT_FALSE(clock.queued_behind_collective(200)) << "it has ended";
-  clock.join({300, 0});
-  EXPECT_FALSE(clock.queued_behind_collective(100)) << "compute ends later than the collective";
-}
-
 TEST(Controls, FollowThePolicyWithinTheRules) {
   Rules rules;
   rules.policy = Policy::observe;
@@ -103,14 +95,8 @@ class Gate : public testing::Test {
 TEST_F(Gate, WaitsForACollectiveThatBeginsWithTheKernel) { EXPECT_EQ(gate_refusal(question_), Refusal::none); }
 
 TEST_F(Gate, RefusesACollectiveBehindAnother) {
-  collective_.queued = true;
-  EXPECT_EQ(gate_refusal(question_), Refusal::none) << "nothing unfinished before it that the kernel would not wait for anyhow";
   question_.collectives_between = true;
-  EXPECT_EQ(gate_refusal(question_), Refusal::queued_collective);
-  collective_.queued = false;
-  EXPECT_EQ(gate_refusal(question_), Refusal::none) << "the one before it is expected to have ended";
-  question_.duration_unknown_between = true;
-  EXPECT_EQ(gate_refusal(question_), Refusal::queued_collective);
+  EXPECT_EQ(gate_refusal(question_), Refusal::queued_collective) << "however long ago it should have ended: its peers may be late";
 }
 
 TEST_F(Gate, RefusesWhatIsNotWorthIt) {
@@ -159,6 +145,13 @@ TEST_F(Gate, RefusesACollectiveWhoseBlocksMayNotAllBeginAtOnce) {
   collective_.blocks = 133;
   EXPECT_EQ(gate_refusal(question_), Refusal::several_waves);
   collective_.blocks = 24;
+  question_.blocks_of_others = 108;  // 24 + 108 blocks on 132 SMs
+  EXPECT_EQ(gate_refusal(question_), Refusal::none);
+  question_.blocks_of_others = 109;
+  EXPECT_EQ(gate_refusal(question_), Refusal::several_waves) << "others may hold their SMs until their peers have come";
+  question_.blocks_of_others = kUnknownBlocks;
+  EXPECT_EQ(gate_refusal(question_), Refusal::several_waves) << "those of a graph";
+  question_.blocks_of_others = 0;
   collective_.sms = 0;
   EXPECT_EQ(gate_refusal(question_), Refusal::several_waves) << "how many SMs there are is unknown";
 }
@@ -171,7 +164,13 @@ TEST_F(Gate, StaysInsideACapture) {
   collective_.capture = 1;
   EXPECT_EQ(gate_refusal(question_), Refusal::none);
   question_.collectives_between = true;
-  EXPECT_EQ(gate_refusal(question_), Refusal::queued_collective) << "nothing is expected in time inside a capture";
+  EXPECT_EQ(gate_refusal(question_), Refusal::queued_collective);
+  question_.collectives_between = false;
+  question_.host_action_pending = true;
+  EXPECT_EQ(gate_refusal(question_), Refusal::none) << "what is captured again must become the same graph";
+  question_.waits_captured = true;
+  EXPECT_EQ(gate_refusal(question_), Refusal::host_dependency);
+  question_.waits_captured = false;
   facts_.programmatic = true;
   EXPECT_EQ(gate_refusal(question_), Refusal::programmatic_launch);
   facts_.programmatic = false;
