@@ -45,7 +45,7 @@ def parser(description: str | None, **sizes: int) -> argparse.ArgumentParser:
     options.add_argument("--warm-up", type=int, default=10, help="steps before them")
     options.add_argument("--local", action="store_true", help="the same computation, communication left out")
     options.add_argument("--deterministic", action="store_true", help="deterministic algorithms, and a digest of the results")
-    options.add_argument("--trace", default="", help="file for a torch.profiler trace of rank 0, of steps after the timed ones")
+    options.add_argument("--trace", default="", help="file for a torch.profiler trace of rank 0, of steps after the timed ones; rank N writes FILE.rankN")
     options.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: gloo, to try the program out")
     for name, size in sizes.items():
         options.add_argument(f"--{name.replace('_', '-')}", type=int, default=size)
@@ -160,8 +160,8 @@ def record(device: torch.device, step: Callable[[], None], path: str, steps: int
         for _ in range(steps):
             step()
         synchronize(device)
-    if dist.get_rank() == 0:
-        profile.export_chrome_trace(path)
+    rank = dist.get_rank()
+    profile.export_chrome_trace(path if rank == 0 else f"{path}.rank{rank}")
 
 
 def synchronize(device: torch.device) -> None:

@@ -87,6 +87,31 @@ class ProtocolTest(unittest.TestCase):
             path.write_text(json.dumps({"traceEvents": events[3:]}))
             self.assertIsNone(traces.busy_ms(path))
 
+    def test_a_collective_that_waits_for_a_late_rank_is_not_busy(self) -> None:
+        def trace(collectives: list[tuple[float, float]]) -> str:
+            events = [{"ph": "X", "cat": "kernel", "name": "gemm", "ts": 10_000.0 * step, "dur": 2_000.0} for step in range(3)]
+            names = ["ncclDevKernel_AllReduce", "ncclDevKernel_AllGather"]
+            for at, (begin, length) in enumerate(collectives):
+                events.append({"ph": "X", "cat": "kernel", "name": names[at % 2], "ts": begin, "dur": length})
+            return json.dumps({"traceEvents": events})
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "trace.json"
+            # In each step an all-reduce and a gather behind 2 ms of compute. They take 5 and 3 ms of rank 0, which waits; of rank 1 in its
+            # quickest steps 1 and 0.5. So 2 + 1 + 0.5 ms of a step are busy, where rank 0 alone says 2 + 5 + 3.
+            steps = range(3)
+            waits = ((2_000.0, 5_000.0), (7_000.0, 3_000.0))
+            path.write_text(trace([(10_000.0 * step + begin, length) for step in steps for begin, length in waits]))
+            self.assertEqual(traces.busy_ms(path), 10.0)
+            late = [(10_000.0 * step + 6_000.0, 1_000.0 + 100.0 * step) for step in steps]
+            gathers = [(10_000.0 * step + 9_500.0, 700.0 - 100.0 * step) for step in steps]
+            Path(f"{path}.rank1").write_text(trace([each for pair in zip(late, gathers, strict=True) for each in pair]))
+            self.assertEqual(traces.busy_ms(path), 3.5)
+            # A rank that communicates in another way says nothing.
+            Path(f"{path}.rank1").write_text(trace(late))
+            self.assertEqual(traces.busy_ms(path), 10.0)
+
+
 
 class CatalogTest(unittest.TestCase):
     def test_every_program_is_there(self) -> None:
