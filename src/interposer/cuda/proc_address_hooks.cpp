@@ -21,13 +21,15 @@ void* ask(const char* base, int version, std::uint64_t flags) {
 }  // namespace
 
 int cuGetProcAddress(const char* symbol, void** found, int version, std::uint64_t flags) {
+  const void* const caller = __builtin_return_address(0);
   const int result = call_real<&::cuGetProcAddress>(symbol, found, version, flags);
-  if (result == cu::kSuccess) { substitute_found(symbol, found, version, flags, &ask); }
+  if (result == cu::kSuccess) { substitute_found(symbol, found, version, flags, &ask, caller); }
   return result;
 }
 
 int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint64_t flags, int* status) {
+  const void* const caller = __builtin_return_address(0);
   const int result = call_real<&::cuGetProcAddress_v2>(symbol, found, version, flags, status);
-  if (result == cu::kSuccess) { substitute_found(symbol, found, version, flags, &ask_with_status); }
+  if (result == cu::kSuccess) { substitute_found(symbol, found, version, flags, &ask_with_status, caller); }
   return result;
 }

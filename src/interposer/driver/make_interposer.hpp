@@ -152,7 +152,7 @@ void make() {
   platform.describe_device = &Asked<D>::device;
   platform.blocks_per_sm = &Asked<D>::blocks_per_sm;
   platform.known_durations = &process::known_durations;
-  platform.unfollowed = &process::newer_form_given;
+  platform.unfollowed = &process::function_unfollowed;
   platform.known_choices = &process::known_choices;
   platform.ranks = D::kRanks();
   platform.rest = D::kRest;

@@ -15,8 +15,9 @@ enum class HookedLibrary : std::uint8_t { kDriver, kNccl, kCublas, kCublasLt };
 enum class DefaultStream : std::uint8_t { kNone, kLegacy, kPerThread };
 
 /// How a program came by a hooked function; bits of HookState::routes.
-/// kNewerForm is none: the driver has a form of the function that is newer than the hook.
-enum Route : std::uint8_t { kRouteLinked = 1, kRouteDlsym = 2, kRouteProcAddress = 4, kNewerForm = 8 };
+/// Two are none, but why a function was left alone. kNewerForm: the driver has a form of it that is newer than the hook. kPastShim:
+/// the program asked for the driver's, and the hook forwards to a library that stands before that.
+enum Route : std::uint8_t { kRouteLinked = 1, kRouteDlsym = 2, kRouteProcAddress = 4, kNewerForm = 8, kPastShim = 16 };
 
 /// What changes about a hooked function while the process runs.
 struct HookState {

@@ -57,8 +57,10 @@ struct PassedBy {
 
 void collect_passed_by(PassedBy& passed) {
   for (const Hook& hook : hooks()) {
-    if ((hook.state->routes.load(std::memory_order_relaxed) & kNewerForm) != 0) {
-      passed.add(hook.symbol, "the driver has a newer form, which the program asked for");
+    const std::uint8_t routes = hook.state->routes.load(std::memory_order_relaxed);
+    if ((routes & kNewerForm) != 0) { passed.add(hook.symbol, "the driver has a newer form, which the program asked for"); }
+    if ((routes & kPastShim) != 0) {
+      passed.add(hook.symbol, "the program asked for the driver's own, and a preloaded library has one before it");
     }
   }
 }

@@ -144,11 +144,27 @@ bool stands_behind(const void* caller, const Hook& hook, const void* real) {
 // Whether `found`, the answer for the hook's name, is the function that the hook stands for, in the driver or before it. Other
 // libraries define functions of these names too (stubs, shims that are not preloaded); those are left alone.
 bool is_driver_function(const Hook& hook, void* found) {
-  if (resolve(hook) == found || is_in_driver(found)) { return true; }
-  if (!dlsym_is_interposed() || !in_one_object(reinterpret_cast<const void*>(next_dlsym()), found)) { return false; }
-  // It answers with a function that it does not export: the launches of the program are to go through that one.
+  return resolve(hook) == found || is_in_driver(found) ||
+         (dlsym_is_interposed() && in_one_object(reinterpret_cast<const void*>(next_dlsym()), found));
+}
+
+// Whether calls of the hook go to `found`, or may from now on. It forwards to one function: an answer past what stands before the
+// driver is not for it, and neither are two libraries that stand there.
+bool leads_to(const Hook& hook, void* found) {
+  void* const real = resolve(hook);
+  const bool before_driver = real != nullptr && !is_in_driver(real);
+  if (real == found || (real != nullptr && !before_driver && is_in_driver(found))) { return true; }
+  if (before_driver && !in_one_object(real, found)) { return false; }
+  // Who answers with a function that it does not export: the launches of the program are to go through that one.
   hook.state->real.store(found, std::memory_order_release);
   return true;
+}
+
+constinit std::atomic<bool> any_unfollowed{false};
+
+void leave_unfollowed(const Hook& hook, Route why) {
+  hook.state->routes.fetch_or(why, std::memory_order_relaxed);
+  any_unfollowed.store(true, std::memory_order_relaxed);
 }
 
 void* no_symbol(const Hook& hook) {
@@ -164,6 +180,10 @@ void* substitute_driver(const Hook& hook, void* handle, void* found, const void*
     return visible && resolve(hook) != nullptr ? ours : no_symbol(hook);
   }
   if (!is_driver_function(hook, found) || stands_behind(caller, hook, resolve(hook))) { return kAskNext; }
+  if (!leads_to(hook, found)) {
+    leave_unfollowed(hook, kPastShim);
+    return kAskNext;
+  }
   hook.state->routes.fetch_or(kRouteDlsym, std::memory_order_relaxed);
   return ours;
 }
@@ -202,8 +222,6 @@ void* substitute_next(const Hook& hook, const void* caller) {
   return stands_before(caller) && visible_definition(hook.symbol, nullptr) == nullptr ? no_symbol(hook) : kAskNext;
 }
 
-constinit std::atomic<bool> any_newer_form{false};
-
 // Of the flags of cuGetProcAddress and hipGetProcAddress: forms whose stream 0 is the legacy one, or the thread's own.
 constexpr std::uint64_t kLegacyFormsAsked = 1;
 constexpr std::uint64_t kPerThreadFormsAsked = 2;
@@ -232,7 +250,7 @@ bool is_function_of(const Hook& hook, void* found, AskEntry ask) {
 
 }  // namespace
 
-void substitute_found(const char* symbol, void** found, int version, std::uint64_t flags, AskEntry ask) {
+void substitute_found(const char* symbol, void** found, int version, std::uint64_t flags, AskEntry ask, const void* caller) {
   // The first name asked for is the empty string; results may be unwanted.
   if (symbol == nullptr || *symbol == '\0' || found == nullptr || *found == nullptr) { return; }
   const Hook* newest = nullptr;
@@ -240,8 +258,10 @@ void substitute_found(const char* symbol, void** found, int version, std::uint64
   for (const Hook& hook : hooks()) {
     if (!is_called(hook, symbol) || *found == hook.ours()) { continue; }
     if (is_function_of(hook, *found, ask)) {
-      void* unknown = nullptr;
-      hook.state->real.compare_exchange_strong(unknown, *found);
+      if (!leads_to(hook, *found)) {
+        if (!stands_behind(caller, hook, resolve(hook))) { leave_unfollowed(hook, kPastShim); }
+        return;
+      }
       keep_loaded(*found);
       hook.state->routes.fetch_or(kRouteProcAddress, std::memory_order_relaxed);
       *found = hook.ours();
@@ -250,12 +270,10 @@ void substitute_found(const char* symbol, void** found, int version, std::uint64
     const bool asked = hook.stream == DefaultStream::kNone || (hook.stream == DefaultStream::kPerThread) == per_thread;
     if (newest == nullptr && asked && hook.since > 0 && version >= hook.since) { newest = &hook; }
   }
-  if (newest == nullptr) { return; }
-  newest->state->routes.fetch_or(kNewerForm, std::memory_order_relaxed);
-  any_newer_form.store(true, std::memory_order_relaxed);
+  if (newest != nullptr) { leave_unfollowed(*newest, kNewerForm); }
 }
 
-bool newer_form_given(void* /*self*/) { return any_newer_form.load(std::memory_order_relaxed); }
+bool function_unfollowed(void* /*self*/) { return any_unfollowed.load(std::memory_order_relaxed); }
 
 void* driver_function(const char* name) {
   const std::string_view prefix = object_prefix(HookedLibrary::kDriver);

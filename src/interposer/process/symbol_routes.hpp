@@ -32,12 +32,12 @@ void* driver_function(const char* name);
 /// Asks the driver, or who interposes it, for the entry point of `base` in that version; null: there is none.
 using AskEntry = void* (*)(const char* base, int version, std::uint64_t flags);
 
-/// After cuGetProcAddress or hipGetProcAddress has succeeded: puts our function where it found one that is hooked. What was found
-/// decides and not its name, which in a later version may mean a function with other parameters. That one is left alone and
-/// reported.
-void substitute_found(const char* symbol, void** found, int version, std::uint64_t flags, AskEntry ask);
+/// After cuGetProcAddress or hipGetProcAddress has succeeded for `caller`: puts our function where it found one that is hooked.
+/// What was found decides and not its name, which in a later version may mean a function with other parameters. That one is left
+/// alone and reported, and so is one past what stands before the driver, unless that asked itself.
+void substitute_found(const char* symbol, void** found, int version, std::uint64_t flags, AskEntry ask, const void* caller);
 
 /// Whether some function was left alone for that: it may make a stream wait, or record an event, unseen. Platform::unfollowed.
-bool newer_form_given(void* self);
+bool function_unfollowed(void* self);
 
 }  // namespace elbowroom::interposer::process
