@@ -11,11 +11,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 compared=0
 
+also=  # what else is preloaded
+
 compare() { # OPERATION...
   # Without the interposer a name that nobody defines ends the program, and one that is bound to what was unloaded may keep it for ever: nothing
   # to compare.
-  timeout 10 "$ELBOWROOM_COPIES" "$ELBOWROOM_COPIES_DIR" "$@" >"$work/plain" 2>/dev/null || return 0
-  timeout 20 env LD_PRELOAD="$ELBOWROOM_INTERPOSER" "$ELBOWROOM_COPIES" "$ELBOWROOM_COPIES_DIR" "$@" >"$work/interposed" 2>"$work/said" ||
+  timeout 10 env LD_PRELOAD="$also" "$ELBOWROOM_COPIES" "$ELBOWROOM_COPIES_DIR" "$@" >"$work/plain" 2>/dev/null || return 0
+  timeout 20 env LD_PRELOAD="$ELBOWROOM_INTERPOSER $also" "$ELBOWROOM_COPIES" "$ELBOWROOM_COPIES_DIR" "$@" >"$work/interposed" 2>"$work/said" ||
     fail "$*: exit code $? $(cat "$work/said")"
   diff "$work/plain" "$work/interposed" >"$work/difference" || fail "$*: $(cat "$work/difference")"
   compared=$((compared + 1))
@@ -39,7 +41,17 @@ compare user1l user1c user1u user2l user2c user2u user1l user1c
 compare nccl1l nccl1d nccl1u nccl2l nccl2d nccl2u nccl1l nccl1d
 # The same on a thread that has little room.
 compare user1l user1s user2l user2s user1c user2c
-[ "$compared" -ge 8 ] || fail "only $compared of the chosen cases ran without the interposer"
+# Copies with versions: the loader tells them apart wherever they are.
+compare brings_bothl uses_old1c uses_new2c
+compare brings_bothg uses_old1c uses_new2c old1x
+compare old1g uses_new2l uses_new2c uses_old1l uses_old1c
+also="$ELBOWROOM_COPIES_DIR/brings_both.so"
+compare uses_old1c uses_new2c
+also=
+# One without a soname is known by its path; its file's name is that of another one.
+compare nameless/nccl2l user2l user2c nameless/nccl2d
+compare nccl2l uses_namelessl uses_namelessc user2l user2c
+[ "$compared" -ge 16 ] || fail "only $compared of the chosen cases ran without the interposer"
 
 stems=(nccl1 nccl2 own3 user1 user2 now0 now1 host2)
 letters=(l g c s d x u)

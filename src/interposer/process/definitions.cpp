@@ -29,15 +29,29 @@ std::size_t objects_at_start = 0;
   });
 }
 
-// Who defines a name, who refers to it, and which object is linked to which. What stands before this library is asked for nothing:
-// a call that it meant for itself does not come here.
+bool same_version(const char* a, const char* b) { return a == nullptr || b == nullptr ? a == b : same_text(a, b); }
+
+// A name, and the version of it that was asked for; null: none.
+struct Wanted {
+  const char* name;
+  const char* version;
+
+  [[nodiscard]] void* in(const LoadedObject& object) const { return object.find(name, version); }
+  [[nodiscard]] bool by(const LoadedObject& object) const {
+    return object.refers_to(name) && same_version(object.version_of(name), version);
+  }
+};
+
+// Who defines what is wanted, who refers to it, and which object is linked to which. What stands before this library is asked for
+// nothing: a call that it meant for itself does not come here.
 class Links {
  public:
-  explicit Links(const char* name) {
+  explicit Links(const Wanted& wanted) {
     visit_loaded_objects([&](const LoadedObject& object) {
-      add(object, name);
+      add(object, wanted);
       return count_ == kObjects;
     });
+    for (std::size_t edge = 0; edge < edge_count_; ++edge) { needed_[edge] = named(edges_[edge]); }
   }
 
   [[nodiscard]] std::size_t count() const { return count_; }
@@ -67,35 +81,50 @@ class Links {
   struct Node {
     const void *begin, *end;
     void* defined;
-    std::uint32_t soname, file_name;
+    std::uint32_t soname, path, file_name;
     std::uint16_t first_edge, last_edge;
   };
+  struct Edge {
+    std::uint32_t name, file_name;
+  };
 
-  void add(const LoadedObject& object, const char* name) {
+  void add(const LoadedObject& object, const Wanted& wanted) {
     Node& node = nodes_[count_];
-    node = {object.begin(), object.end(), nullptr, hash_of(object.soname()), hash_of(object.file_name()), 0, 0};
+    node = {object.begin(),
+            object.end(),
+            nullptr,
+            hash_of(object.own_soname()),
+            hash_of(object.path()),
+            hash_of(object.file_name()),
+            0,
+            0};
     behind_ = behind_ || is_interposer(object);
     if (behind_ && !is_interposer(object)) {
-      node.defined = object.find(name);
-      refers_[count_] = object.refers_to(name);
+      node.defined = wanted.in(object);
+      refers_[count_] = wanted.by(object);
     }
     node.first_edge = static_cast<std::uint16_t>(edge_count_);
     object.visit_needed([&](const char* needed) {
-      if (edge_count_ < kEdges) { edges_[edge_count_++] = hash_of(needed); }
+      if (edge_count_ < kEdges) { edges_[edge_count_++] = {hash_of(needed), hash_of(last_part(needed))}; }
     });
     node.last_edge = static_cast<std::uint16_t>(edge_count_);
     ++count_;
   }
 
-  [[nodiscard]] bool is_named(std::size_t object, std::uint32_t name) const {
-    return nodes_[object].soname == name || nodes_[object].file_name == name;
+  // The loader takes the first object of that soname or path. Only where there is none does it look for a file.
+  [[nodiscard]] std::uint16_t named(const Edge& edge) const {
+    std::size_t by_file = count_;
+    for (std::size_t object = 0; object < count_; ++object) {
+      const Node& node = nodes_[object];
+      if (node.soname == edge.name || node.path == edge.name) { return static_cast<std::uint16_t>(object); }
+      if (by_file == count_ && node.file_name == edge.file_name) { by_file = object; }
+    }
+    return static_cast<std::uint16_t>(by_file);
   }
 
   [[nodiscard]] bool needs_one_of(std::size_t object, const ObjectSet& wanted) const {
     for (std::size_t edge = nodes_[object].first_edge; edge < nodes_[object].last_edge; ++edge) {
-      for (std::size_t other = 0; other < count_; ++other) {
-        if (wanted[other] && is_named(other, edges_[edge])) { return true; }
-      }
+      if (needed_[edge] < count_ && wanted[needed_[edge]]) { return true; }
     }
     return false;
   }
@@ -130,16 +159,15 @@ class Links {
       const Node& node = nodes_[queue[next]];
       if (node.defined != nullptr) { return queue[next]; }
       for (std::size_t edge = node.first_edge; edge < node.last_edge; ++edge) {
-        std::size_t needed = 0;
-        while (needed < count_ && !is_named(needed, edges_[edge])) { ++needed; }
-        if (needed < count_) { enqueue(needed); }
+        if (needed_[edge] < count_) { enqueue(needed_[edge]); }
       }
     }
     return count_;
   }
 
   std::array<Node, kObjects> nodes_;
-  std::array<std::uint32_t, kEdges> edges_;
+  std::array<Edge, kEdges> edges_;
+  std::array<std::uint16_t, kEdges> needed_;  ///< the object that an edge leads to, or count()
   ObjectSet refers_;
   bool behind_ = false;
   std::size_t count_ = 0;
@@ -149,8 +177,8 @@ class Links {
 /// Links, which are no small thing for the stack of a program's thread.
 class MappedLinks {
  public:
-  explicit MappedLinks(const char* name)
-      : pages_(sizeof(Links)), links_(pages_.data() == nullptr ? nullptr : new(pages_.data()) Links(name)) {}
+  explicit MappedLinks(const Wanted& wanted)
+      : pages_(sizeof(Links)), links_(pages_.data() == nullptr ? nullptr : new(pages_.data()) Links(wanted)) {}
   /// Null: there is no memory.
   [[nodiscard]] const Links* get() const { return links_; }
 
@@ -189,12 +217,12 @@ Definition first_definition(const Links& links, bool certain) {
   return {};
 }
 
-std::size_t definition_count(const char* name, Definition& first) {
+std::size_t definition_count(const Wanted& wanted, Definition& first) {
   std::size_t count = 0;
   bool behind = false;
   visit_loaded_objects([&](const LoadedObject& object) {
     behind = behind || is_interposer(object);
-    void* defined = !behind || is_interposer(object) ? nullptr : object.find(name);
+    void* defined = !behind || is_interposer(object) ? nullptr : wanted.in(object);
     if (defined != nullptr && count++ == 0) { first = {defined, true}; }
     return false;
   });
@@ -203,29 +231,29 @@ std::size_t definition_count(const char* name, Definition& first) {
 
 // Whoever was bound when it was loaded, as all is that Python loads, does not see what was made global later. What else it calls of
 // the library says where it was bound: a name that `global` defines as well would have been bound to that. Null: it does not say.
-void* bound_before(const void* global, const char* name, const LoadedObject& calling) {
+void* bound_before(const void* global, const Wanted& wanted, const LoadedObject& calling) {
   const LoadedObject later = object_at(global);
   void* found = nullptr;
   const bool bound = calling.visit_bound([&](const char* other, const void* address) {
-    if (found != nullptr || same_text(other, name) || later.holds(address) || later.find(other) == nullptr) { return; }
+    if (found != nullptr || same_text(other, wanted.name) || later.holds(address) || later.find(other) == nullptr) { return; }
     const LoadedObject earlier = object_at(address);
-    found = is_interposer(earlier) ? nullptr : earlier.find(name);
+    found = is_interposer(earlier) ? nullptr : wanted.in(earlier);
   });
   return bound ? found : nullptr;
 }
 
 // Where the global scope has one. Left by a jump, the function was called by some object that refers to it.
-Definition beside_global(void* global, const char* name, const void* caller) {
+Definition beside_global(void* global, const Wanted& wanted, const void* caller) {
   if (is_from_start(global)) { return {global, true}; }
   const auto bound_by = [&](const LoadedObject& object) {
-    void* const before = bound_before(global, name, object);
+    void* const before = bound_before(global, wanted, object);
     return before == nullptr ? global : before;
   };
   const LoadedObject calling = object_at(caller);
-  if (calling.refers_to(name)) { return {bound_by(calling), true}; }
+  if (wanted.by(calling)) { return {bound_by(calling), true}; }
   Definition agreed;
   visit_loaded_objects([&](const LoadedObject& object) {
-    if (is_interposer(object) || !object.refers_to(name)) { return false; }
+    if (is_interposer(object) || !wanted.by(object)) { return false; }
     void* const found = bound_by(object);
     agreed = {found, agreed.function == nullptr || agreed.function == found};
     return !agreed.certain;
@@ -233,22 +261,7 @@ Definition beside_global(void* global, const char* name, const void* caller) {
   return agreed.certain && agreed.function != nullptr ? agreed : Definition{global, agreed.function == nullptr};
 }
 
-// By the loader, because it alone knows what was made global after the start.
-void* next_global(const char* name) {
-  if (void* found = next_at_start(name)) { return found; }
-  const DlsymFunction loader = c_library_dlsym();
-  void* found = loader == nullptr ? nullptr : loader(RTLD_NEXT, name);
-  if (found == nullptr) {
-    static const auto take_message = reinterpret_cast<char* (*)()>(in_c_library("dlerror"));
-    if (take_message != nullptr) { take_message(); }  // it is not for the program
-    return nullptr;
-  }
-  return is_interposer(object_at(found)) ? nullptr : found;
-}
-
-}  // namespace
-
-void* next_at_start(const char* name) {
+void* next_at_start(const Wanted& wanted) {
   std::size_t place = 0;
   bool behind = false;
   void* found = nullptr;
@@ -257,12 +270,67 @@ void* next_at_start(const char* name) {
     if (is_interposer(object)) {
       behind = true;
     } else if (behind) {
-      found = object.find(name);
+      found = wanted.in(object);
     }
     return found != nullptr;
   });
   return found;
 }
+
+// By the loader, because it alone knows what was made global after the start.
+void* next_global(const Wanted& wanted) {
+  if (void* found = next_at_start(wanted)) { return found; }
+  const DlsymFunction loader = c_library_dlsym();
+  void* found = loader == nullptr ? nullptr : loader(RTLD_NEXT, wanted.name);
+  if (found != nullptr && wanted.version != nullptr && wanted.in(object_at(found)) != found) {
+    static const auto of_version = reinterpret_cast<DlvsymFunction>(in_c_library("dlvsym"));
+    found = of_version == nullptr ? nullptr : of_version(RTLD_NEXT, wanted.name, wanted.version);
+  }
+  if (found == nullptr) {
+    static const auto take_message = reinterpret_cast<char* (*)()>(in_c_library("dlerror"));
+    if (take_message != nullptr) { take_message(); }  // it is not for the program
+    return nullptr;
+  }
+  return is_interposer(object_at(found)) ? nullptr : found;
+}
+
+Definition definition_of(const Wanted& wanted, const void* caller) {
+  Definition only;
+  if (definition_count(wanted, only) <= 1) { return only; }
+  if (void* global = next_global(wanted)) { return beside_global(global, wanted, caller); }
+  const MappedLinks links(wanted);
+  if (links.get() == nullptr) { return {only.function, false}; }
+  const Definition local = local_definition(*links.get(), caller);
+  return local.certain && local.function != nullptr ? local : first_definition(*links.get(), false);
+}
+
+// The versions in which objects refer to a name, at most as many as there is room for.
+class Versions {
+ public:
+  explicit Versions(const char* name) {
+    visit_loaded_objects([&](const LoadedObject& object) {
+      if (!is_interposer(object) && object.refers_to(name)) { add(object.version_of(name)); }
+      return count_ == versions_.size();
+    });
+  }
+  [[nodiscard]] const char* const* begin() const { return versions_.data(); }
+  [[nodiscard]] const char* const* end() const { return versions_.data() + count_; }
+
+ private:
+  void add(const char* version) {
+    for (const char* known : *this) {
+      if (same_version(known, version)) { return; }
+    }
+    versions_[count_++] = version;
+  }
+
+  std::array<const char*, 8> versions_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace
+
+void* next_at_start(const char* name) { return next_at_start(Wanted{name, nullptr}); }
 
 bool is_from_start(const void* function) {
   std::size_t place = 0;
@@ -276,9 +344,10 @@ bool is_from_start(const void* function) {
 }
 
 void* visible_definition(const char* name, const void* caller) {
-  if (void* global = next_global(name)) { return global; }
+  const Wanted wanted{name, nullptr};
+  if (void* global = next_global(wanted)) { return global; }
   if (caller == nullptr) { return nullptr; }
-  const MappedLinks mapped(name);
+  const MappedLinks mapped(wanted);
   if (mapped.get() == nullptr) { return nullptr; }
   const Links& links = *mapped.get();
   const std::size_t calling = links.holder(caller);
@@ -287,13 +356,17 @@ void* visible_definition(const char* name, const void* caller) {
 }
 
 Definition definition_for(const char* name, const void* caller) {
-  Definition only;
-  if (definition_count(name, only) <= 1) { return only; }
-  if (void* global = next_global(name)) { return beside_global(global, name, caller); }
-  const MappedLinks links(name);
-  if (links.get() == nullptr) { return {only.function, false}; }
-  const Definition local = local_definition(*links.get(), caller);
-  return local.certain && local.function != nullptr ? local : first_definition(*links.get(), false);
+  const LoadedObject calling = object_at(caller);
+  if (calling.refers_to(name)) { return definition_of({name, calling.version_of(name)}, caller); }
+  Definition agreed;
+  bool first = true;
+  for (const char* version : Versions(name)) {
+    const Definition found = definition_of({name, version}, caller);
+    if (!first && found.function != agreed.function) { return {agreed.function, false}; }
+    agreed = found;
+    first = false;
+  }
+  return first ? definition_of({name, nullptr}, caller) : agreed;
 }
 
 }  // namespace elbowroom::interposer::process

@@ -14,6 +14,8 @@ const T* at(std::uintptr_t address) {
   return reinterpret_cast<const T*>(address);
 }
 
+}  // namespace
+
 const char* last_part(const char* path) {
   const char* part = path;
   for (const char* c = path; *c != '\0'; ++c) {
@@ -21,8 +23,6 @@ const char* last_part(const char* path) {
   }
   return part;
 }
-
-}  // namespace
 
 bool same_text(const char* a, const char* b) {
   while (*a != '\0' && *a == *b) { ++a, ++b; }
@@ -69,6 +69,15 @@ void LoadedObject::read_dynamic() {
         break;
       case DT_HASH:
         sysv_hash_ = at<ElfW(Word)>(address);
+        break;
+      case DT_VERSYM:
+        versions_ = at<ElfW(Half)>(address);
+        break;
+      case DT_VERDEF:
+        defined_versions_ = at<ElfW(Verdef)>(address);
+        break;
+      case DT_VERNEED:
+        needed_versions_ = at<ElfW(Verneed)>(address);
         break;
       case DT_JMPREL:
         calls_.first = at<ElfW(Rela)>(address);
@@ -119,15 +128,61 @@ bool LoadedObject::holds(const void* address) const {
   return false;
 }
 
-bool LoadedObject::defines(std::uint32_t index, const char* name) const {
-  const ElfW(Sym)& symbol = symbols_[index];
-  return symbol.st_shndx != SHN_UNDEF && symbol.st_value != 0 && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC &&
-         same_text(strings_ + symbol.st_name, name);
+namespace {
+
+constexpr unsigned kHidden = 0x8000;   // of a symbol's version: another one is the default
+constexpr unsigned kFirstVersion = 2;  // below are those without one
+
+// The entries of a table that each say where the next one is.
+template <class Entry>
+const Entry* after(const Entry* entry, std::uint32_t bytes) {
+  return bytes == 0 ? nullptr : reinterpret_cast<const Entry*>(reinterpret_cast<const char*>(entry) + bytes);
 }
 
-std::uint32_t LoadedObject::find_by_gnu_hash(const char* name) const {
+}  // namespace
+
+const char* LoadedObject::defined_version(unsigned number) const {
+  for (const auto* entry = defined_versions_; entry != nullptr; entry = after(entry, entry->vd_next)) {
+    if (entry->vd_ndx != number || (entry->vd_flags & VER_FLG_BASE) != 0) { continue; }
+    return strings_ + at<ElfW(Verdaux)>(reinterpret_cast<std::uintptr_t>(entry) + entry->vd_aux)->vda_name;
+  }
+  return nullptr;
+}
+
+const char* LoadedObject::needed_version(unsigned number) const {
+  for (const auto* library = needed_versions_; library != nullptr; library = after(library, library->vn_next)) {
+    const auto* entry = at<ElfW(Vernaux)>(reinterpret_cast<std::uintptr_t>(library) + library->vn_aux);
+    for (unsigned i = 0; i < library->vn_cnt && entry != nullptr; ++i, entry = after(entry, entry->vna_next)) {
+      if (entry->vna_other == number) { return strings_ + entry->vna_name; }
+    }
+  }
+  return nullptr;
+}
+
+// As the loader compares them: what has no version answers for all.
+bool LoadedObject::has_version(std::uint32_t index, const char* version) const {
+  if (versions_ == nullptr) { return true; }
+  const unsigned number = versions_[index] & ~kHidden;
+  const char* own = version == nullptr || number < kFirstVersion ? nullptr : defined_version(number);
+  return own == nullptr ? (versions_[index] & kHidden) == 0 : same_text(own, version);
+}
+
+const char* LoadedObject::version_of(const char* name) const {
+  const std::uint32_t index = versions_ == nullptr ? 0 : reference(name);
+  const unsigned number = index == 0 ? 0 : versions_[index] & ~kHidden;
+  if (number < kFirstVersion) { return nullptr; }
+  return symbols_[index].st_shndx == SHN_UNDEF ? needed_version(number) : defined_version(number);
+}
+
+bool LoadedObject::defines(std::uint32_t index, const Wanted& wanted) const {
+  const ElfW(Sym)& symbol = symbols_[index];
+  return symbol.st_shndx != SHN_UNDEF && symbol.st_value != 0 && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC &&
+         same_text(strings_ + symbol.st_name, wanted.name) && has_version(index, wanted.version);
+}
+
+std::uint32_t LoadedObject::find_by_gnu_hash(const Wanted& wanted) const {
   std::uint32_t hash = 5381;
-  for (const char* c = name; *c != '\0'; ++c) { hash = hash * 33 + static_cast<unsigned char>(*c); }
+  for (const char* c = wanted.name; *c != '\0'; ++c) { hash = hash * 33 + static_cast<unsigned char>(*c); }
   const std::uint32_t bucket_count = gnu_hash_[0];
   const std::uint32_t first_index = gnu_hash_[1];
   const std::uint32_t bloom_words = gnu_hash_[2];
@@ -138,40 +193,44 @@ std::uint32_t LoadedObject::find_by_gnu_hash(const char* name) const {
   if (index < first_index) { return 0; }
   for (;; ++index) {
     const std::uint32_t entry = chain[index - first_index];
-    if ((entry | 1U) == (hash | 1U) && defines(index, name)) { return index; }
+    if ((entry | 1U) == (hash | 1U) && defines(index, wanted)) { return index; }
     if ((entry & 1U) != 0) { return 0; }
   }
 }
 
-std::uint32_t LoadedObject::find_by_scan(const char* name) const {
+std::uint32_t LoadedObject::find_by_scan(const Wanted& wanted) const {
   const std::uint32_t symbol_count = sysv_hash_[1];
   for (std::uint32_t index = 1; index < symbol_count; ++index) {
-    if (defines(index, name)) { return index; }
+    if (defines(index, wanted)) { return index; }
   }
   return 0;
 }
 
-std::uint32_t LoadedObject::find_index(const char* name) const {
+std::uint32_t LoadedObject::find_index(const Wanted& wanted) const {
   if (symbols_ == nullptr) { return 0; }
-  if (gnu_hash_ != nullptr) { return find_by_gnu_hash(name); }
-  return sysv_hash_ != nullptr ? find_by_scan(name) : 0;
+  if (gnu_hash_ != nullptr) { return find_by_gnu_hash(wanted); }
+  return sysv_hash_ != nullptr ? find_by_scan(wanted) : 0;
 }
 
-void* LoadedObject::find(const char* name) const {
-  const std::uint32_t index = find_index(name);
+void* LoadedObject::find(const char* name, const char* version) const {
+  const std::uint32_t index = find_index({name, version});
   return index == 0 ? nullptr : reinterpret_cast<void*>(base_ + symbols_[index].st_value);
 }
 
-bool LoadedObject::binds(const Relocations& relocations, const char* name) const {
+std::uint32_t LoadedObject::reference(const Relocations& relocations, const char* name) const {
   const std::size_t count = relocations.bytes / sizeof(ElfW(Rela));
   for (std::size_t i = 0; relocations.first != nullptr && i < count; ++i) {
     const auto index = ELF64_R_SYM(relocations.first[i].r_info);
-    if (index != 0 && same_text(strings_ + symbols_[index].st_name, name)) { return true; }
+    if (index != 0 && same_text(strings_ + symbols_[index].st_name, name)) { return static_cast<std::uint32_t>(index); }
   }
-  return false;
+  return 0;
 }
 
-bool LoadedObject::refers_to(const char* name) const { return symbols_ != nullptr && (binds(calls_, name) || binds(data_, name)); }
+std::uint32_t LoadedObject::reference(const char* name) const {
+  if (symbols_ == nullptr) { return 0; }
+  const std::uint32_t called = reference(calls_, name);
+  return called != 0 ? called : reference(data_, name);
+}
 
 const void* LoadedObject::bound(const Relocations& relocations, std::uint32_t index) const {
   const std::size_t count = relocations.bytes / sizeof(ElfW(Rela));

@@ -22,10 +22,13 @@ class LoadedObject {
   /// Of one that is read without its program headers: holds() says false.
   explicit LoadedObject(const link_map& object);
 
-  /// The address of the function that the object defines under that name; null: none. Versions are ignored.
-  [[nodiscard]] void* find(const char* name) const;
+  /// The address of the function that the object defines under that name, in that version or without one; null: none. Without a
+  /// version asked for it is the default one.
+  [[nodiscard]] void* find(const char* name, const char* version = nullptr) const;
   /// Whether the loader binds that name for the object: it calls such a function, or takes its address.
-  [[nodiscard]] bool refers_to(const char* name) const;
+  [[nodiscard]] bool refers_to(const char* name) const { return reference(name) != 0; }
+  /// The version in which it refers to that name; null: it does not, or in none.
+  [[nodiscard]] const char* version_of(const char* name) const;
   /// Where the loader bound that name for the object, so far: of a call that was not made yet it may be the object itself. Null: it
   /// does not refer to it.
   [[nodiscard]] const void* bound(const char* name) const;
@@ -39,6 +42,7 @@ class LoadedObject {
   [[nodiscard]] bool holds(const void* address) const;
   /// Its name for other objects; of one without a soname, that of its file.
   [[nodiscard]] const char* soname() const;
+  [[nodiscard]] const char* own_soname() const { return soname_ != nullptr ? soname_ : ""; }
   [[nodiscard]] const char* file_name() const;
   [[nodiscard]] const char* path() const { return path_; }
   [[nodiscard]] std::uintptr_t base() const { return base_; }
@@ -55,16 +59,23 @@ class LoadedObject {
 
  private:
   void read_dynamic();
-  [[nodiscard]] std::uint32_t find_index(const char* name) const;
-  [[nodiscard]] std::uint32_t find_by_gnu_hash(const char* name) const;
-  [[nodiscard]] std::uint32_t find_by_scan(const char* name) const;
-  [[nodiscard]] bool defines(std::uint32_t index, const char* name) const;
+  struct Wanted {
+    const char *name, *version;
+  };
+  [[nodiscard]] std::uint32_t find_index(const Wanted& wanted) const;
+  [[nodiscard]] std::uint32_t find_by_gnu_hash(const Wanted& wanted) const;
+  [[nodiscard]] std::uint32_t find_by_scan(const Wanted& wanted) const;
+  [[nodiscard]] bool defines(std::uint32_t index, const Wanted& wanted) const;
+  [[nodiscard]] bool has_version(std::uint32_t index, const char* version) const;
+  [[nodiscard]] const char* defined_version(unsigned number) const;
+  [[nodiscard]] const char* needed_version(unsigned number) const;
 
   struct Relocations {
     const ElfW(Rela) * first = nullptr;
     std::size_t bytes = 0;
   };
-  [[nodiscard]] bool binds(const Relocations& relocations, const char* name) const;
+  [[nodiscard]] std::uint32_t reference(const char* name) const;
+  [[nodiscard]] std::uint32_t reference(const Relocations& relocations, const char* name) const;
   template <class Visit>
   bool visit_bound(const Relocations& relocations, Visit&& visit) const {
     const std::size_t count = relocations.first == nullptr ? 0 : relocations.bytes / sizeof(ElfW(Rela));
@@ -96,6 +107,9 @@ class LoadedObject {
   const char* soname_ = nullptr;
   const std::uint32_t* gnu_hash_ = nullptr;
   const ElfW(Word) * sysv_hash_ = nullptr;
+  const ElfW(Half) * versions_ = nullptr;  ///< of the symbols: a number, whose name is in one of these
+  const ElfW(Verdef) * defined_versions_ = nullptr;
+  const ElfW(Verneed) * needed_versions_ = nullptr;
   Relocations calls_;
   Relocations data_;
 };
@@ -103,6 +117,8 @@ class LoadedObject {
 /// Whether two texts are the same, and whether one begins with another; without the C library.
 bool same_text(const char* a, const char* b);
 bool begins_with(const char* text, std::string_view prefix);
+/// Of a path: what follows the last slash.
+const char* last_part(const char* path);
 
 /// Calls `visit(object)` for each loaded object in the order of loading, until it returns true. Nothing is loaded or unloaded
 /// meanwhile, and `visit` must not call what takes the loader's locks in another order: no dlsym, no dlopen.
