@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include "interposer/process/loader_visit.hpp"
+
 // Compiled so that no loop of this file becomes a call of the C library (CMakeLists.txt).
 
 namespace elbowroom::interposer::process {
@@ -300,6 +302,7 @@ void visit_loaded_objects(bool (*visit)(void* self, const LoadedObject& object),
     const auto& known = *static_cast<const Visit*>(data);
     return known.call(known.self, LoadedObject(*object)) ? 1 : 0;
   };
+  const LoaderVisit visiting;
   iterate()(step, &each);
 }
 

@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -78,6 +79,28 @@ void guarded_fork() {
   other.join();
 }
 
+// No lock of the loader is held in the child by a thread that is not there.
+void looked_up_meanwhile() {
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop) { EXPECT(dlsym(RTLD_DEFAULT, "cuLaunchKernel") != nullptr); }
+  });
+  int ended = 0;
+  for (int i = 0; i < 200; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(5);
+      _exit(dlsym(RTLD_DEFAULT, "cuLaunchKernel") != nullptr ? 0 : 1);
+    }
+    int status = 1;
+    if (waitpid(child, &status, 0) == child && status == 0) { ++ended; }
+    if (ended <= i) { break; }
+  }
+  stop = true;
+  other.join();
+  EXPECT(ended == 200);
+}
+
 // What is made past fork(), by containers say, tells nobody: it ends with its parent's state, whose locks another thread may hold.
 void unseen_fork() {
   const Lanes lanes;
@@ -94,11 +117,9 @@ void cleared_environment() {
   EXPECT(clearenv() == 0);
 }
 
-constexpr Case kCases[] = {{"unseen_fork", unseen_fork},
-                           {"cleared_environment", cleared_environment},
-                           {"idle_child", idle_child},
-                           {"using_child", using_child},
-                           {"guarded_fork", guarded_fork}};
+constexpr Case kCases[] = {{"unseen_fork", unseen_fork},   {"cleared_environment", cleared_environment},
+                           {"idle_child", idle_child},     {"using_child", using_child},
+                           {"guarded_fork", guarded_fork}, {"looked_up_meanwhile", looked_up_meanwhile}};
 
 }  // namespace
 
