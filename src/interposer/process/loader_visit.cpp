@@ -2,8 +2,12 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <csignal>
+#include <cstdint>
 #include <ctime>
 
 namespace elbowroom::interposer::process {
@@ -14,9 +18,18 @@ constexpr std::time_t kLongestWaitS = 1;
 // How many threads walk, and how many fork.
 constinit std::atomic<unsigned> walking{0};
 constinit std::atomic<unsigned> forking{0};
-// Of this thread: a handler may interrupt it here, and fork.
+// Of this thread.
 constinit thread_local unsigned depth = 0;
 constinit thread_local bool forks = false;
+
+// As the system has it, and by itself: a sanitizer's runtime is not always ready for calls of the C library's.
+using SignalMask = std::uint64_t;
+constexpr SignalMask kAllSignals = ~SignalMask{0};
+SignalMask set_signal_mask(SignalMask mask) {
+  SignalMask before = 0;
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &before, sizeof mask);
+  return before;
+}
 
 std::time_t seconds() {
   timespec time;
@@ -31,12 +44,10 @@ void await(Done&& done) {
   while (!done() && seconds() <= begun + kLongestWaitS) { sched_yield(); }
 }
 
-unsigned own_walks() { return depth != 0 ? 1 : 0; }
-
 void before_fork() {
   forks = true;
   forking.fetch_add(1);
-  await([] { return walking.load() <= own_walks(); });
+  await([] { return walking.load() == 0; });
 }
 
 void after_fork() {
@@ -45,7 +56,7 @@ void after_fork() {
 }
 
 void after_fork_in_child() {
-  walking.store(own_walks());
+  walking.store(0);
   forking.store(0);
   forks = false;
 }
@@ -56,7 +67,12 @@ void after_fork_in_child() {
 }  // namespace
 
 LoaderVisit::LoaderVisit() {
-  if (depth++ != 0) { return; }
+  if (depth != 0) {
+    ++depth;
+    return;
+  }
+  signals_ = set_signal_mask(kAllSignals);
+  depth = 1;
   walking.fetch_add(1);
   if (forks || forking.load() == 0) { return; }
   walking.fetch_sub(1);
@@ -65,8 +81,9 @@ LoaderVisit::LoaderVisit() {
 }
 
 LoaderVisit::~LoaderVisit() {
-  if (depth == 1) { walking.fetch_sub(1); }
-  --depth;
+  if (--depth != 0) { return; }
+  walking.fetch_sub(1);
+  set_signal_mask(signals_);
 }
 
 }  // namespace elbowroom::interposer::process

@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,6 +102,37 @@ void looked_up_meanwhile() {
   EXPECT(ended == 200);
 }
 
+// The same where a handler forks that interrupts a look-up.
+volatile std::sig_atomic_t children = 0, children_ended = 0;
+
+void fork_in_handler(int) {
+  const pid_t child = fork();
+  if (child == 0) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    alarm(5);
+    _exit(dlsym(RTLD_DEFAULT, "cuLaunchKernel") != nullptr ? 0 : 1);
+  }
+  int status = 1;
+  if (waitpid(child, &status, 0) == child && status == 0) { children_ended = children_ended + 1; }
+  children = children + 1;
+}
+
+void interrupted_look_up() {
+  struct sigaction action{};
+  action.sa_handler = &fork_in_handler;
+  action.sa_flags = SA_RESTART;
+  EXPECT(sigaction(SIGVTALRM, &action, nullptr) == 0);
+  while (children < 100 && children_ended == children) {
+    itimerval once{};
+    once.it_value.tv_usec = 500 + 13 * children;
+    EXPECT(setitimer(ITIMER_VIRTUAL, &once, nullptr) == 0);
+    for (const int before = children; children == before;) { dlsym(RTLD_DEFAULT, "cuLaunchKernel"); }
+  }
+  EXPECT(children_ended == 100);
+}
+
 // What is made past fork(), by containers say, tells nobody: it ends with its parent's state, whose locks another thread may hold.
 void unseen_fork() {
   const Lanes lanes;
@@ -117,9 +149,13 @@ void cleared_environment() {
   EXPECT(clearenv() == 0);
 }
 
-constexpr Case kCases[] = {{"unseen_fork", unseen_fork},   {"cleared_environment", cleared_environment},
-                           {"idle_child", idle_child},     {"using_child", using_child},
-                           {"guarded_fork", guarded_fork}, {"looked_up_meanwhile", looked_up_meanwhile}};
+constexpr Case kCases[] = {{"unseen_fork", unseen_fork},
+                           {"cleared_environment", cleared_environment},
+                           {"idle_child", idle_child},
+                           {"using_child", using_child},
+                           {"guarded_fork", guarded_fork},
+                           {"looked_up_meanwhile", looked_up_meanwhile},
+                           {"interrupted_look_up", interrupted_look_up}};
 
 }  // namespace
 
