@@ -14,8 +14,8 @@
 namespace elbowroom::interposer::process {
 namespace {
 
-constexpr std::size_t kObjects = 768;  // a PyTorch program has 400; further ones are not looked into
-constexpr std::size_t kEdges = 8192;
+constexpr std::size_t kObjects = 4096;  // a PyTorch program has 400; further ones are not looked into
+constexpr std::size_t kEdges = 32768;
 using ObjectSet = std::bitset<kObjects>;
 
 // The objects that this process was started with stand first in the order of loading, and stay. 0: some are not initialised yet,
@@ -146,18 +146,17 @@ class Links {
 
   // Breadth first, as the loader searches.
   [[nodiscard]] std::size_t first_below(std::size_t root) const {
-    std::array<std::uint16_t, kObjects> queue;
     std::size_t queued = 0;
     ObjectSet seen;
     const auto enqueue = [&](std::size_t object) {
       if (seen[object]) { return; }
       seen.set(object);
-      queue[queued++] = static_cast<std::uint16_t>(object);
+      queue_[queued++] = static_cast<std::uint16_t>(object);
     };
     enqueue(root);
     for (std::size_t next = 0; next < queued; ++next) {
-      const Node& node = nodes_[queue[next]];
-      if (node.defined != nullptr) { return queue[next]; }
+      const Node& node = nodes_[queue_[next]];
+      if (node.defined != nullptr) { return queue_[next]; }
       for (std::size_t edge = node.first_edge; edge < node.last_edge; ++edge) {
         if (needed_[edge] < count_) { enqueue(needed_[edge]); }
       }
@@ -167,7 +166,8 @@ class Links {
 
   std::array<Node, kObjects> nodes_;
   std::array<Edge, kEdges> edges_;
-  std::array<std::uint16_t, kEdges> needed_;  ///< the object that an edge leads to, or count()
+  std::array<std::uint16_t, kEdges> needed_;           ///< the object that an edge leads to, or count()
+  mutable std::array<std::uint16_t, kObjects> queue_;  ///< of a search: no small thing for a stack
   ObjectSet refers_;
   bool behind_ = false;
   std::size_t count_ = 0;
@@ -205,16 +205,6 @@ Definition local_definition(const Links& links, const void* caller) {
     agreed = links.definition(found);
   }
   return agreed;
-}
-
-Definition first_definition(const Links& links, bool certain) {
-  for (std::size_t object = 0; object < links.count(); ++object) {
-    if (links.defined(object) == nullptr) { continue; }
-    Definition first = links.definition(object);
-    first.certain = certain;
-    return first;
-  }
-  return {};
 }
 
 std::size_t definition_count(const Wanted& wanted, Definition& first) {
@@ -301,7 +291,7 @@ Definition definition_of(const Wanted& wanted, const void* caller) {
   const MappedLinks links(wanted);
   if (links.get() == nullptr) { return {only.function, false}; }
   const Definition local = local_definition(*links.get(), caller);
-  return local.certain && local.function != nullptr ? local : first_definition(*links.get(), false);
+  return local.certain && local.function != nullptr ? local : Definition{only.function, false};
 }
 
 // The versions in which objects refer to a name, at most as many as there is room for.
