@@ -78,8 +78,9 @@ struct Asked {
   static constexpr StreamId kHandleBits = (StreamId{1} << 48U) - 1;
 };
 
+// Writes what is known, and leaves the program to itself where this thread does not come back to what it holds.
 template <Driver D>
-void at_exit() {
+void stand_aside() {
   Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire);
   if (state == nullptr) { return; }
   // A child that was made past fork() has its parent's state, and none of its own.
@@ -128,14 +129,17 @@ void begin_use(Interposer<D>& state) {
   if (state.inherited.load()) { make_anew(state); }  // a handler that interrupted this has forked
 }
 
-// Its number goes to another thread, and with it what the core calls its own streams.
+// Its number goes to another thread, and with it what the core calls its own streams. What an interrupted one guards may be half
+// written: nothing is decided from then on.
 template <Driver D>
-void at_thread_end(std::uint32_t number) {
+void at_thread_end(std::uint32_t number, bool interrupted) {
+  if (interrupted) { return stand_aside<D>(); }
   if (Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire)) { state->core->on_thread_end(number); }
 }
 
 template <Driver D>
 void make() {
+  const process::Uncancelled making;
   const std::optional<typename D::Calls> calls = D::find();
   if (!calls) { return; }
   static constinit Rules rules;  // no small thing for the stack of whichever thread comes first
@@ -152,7 +156,7 @@ void make() {
   platform.describe_device = &Asked<D>::device;
   platform.blocks_per_sm = &Asked<D>::blocks_per_sm;
   platform.known_durations = &process::known_durations;
-  platform.unfollowed = &process::function_unfollowed;
+  platform.unfollowed = &process::noted_unfollowed;
   platform.known_choices = &process::known_choices;
   platform.ranks = D::kRanks();
   platform.rest = D::kRest;
@@ -165,13 +169,16 @@ void make() {
   process::tell_of_ends(&at_thread_end<D>);
   // No lock is held over a fork. Handlers of the program take its own then, which another thread may hold while it launches.
   pthread_atfork(nullptr, nullptr, &after_fork_in_child<D>);
-  std::atexit(&at_exit<D>);
+  std::atexit(&stand_aside<D>);
 }
 
 template <Driver D>
 Interposer<D>* interposer() {
-  // In a handler that interrupted us: what we know is being written.
-  if (OwnMutex::held_here()) [[unlikely]] { return nullptr; }
+  // In a handler that interrupted us: what we know is being written, and what the handler orders is not followed.
+  if (OwnMutex::held_here()) [[unlikely]] {
+    process::note_unfollowed();
+    return nullptr;
+  }
   Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire);
   if (state == nullptr) [[unlikely]] {
     const OwnMutex::Busy making;  // a handler that interrupts this would wait for ever to have it made

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "interposer/process/pages.hpp"
+#include "interposer/process/process.hpp"
 
 namespace elbowroom::interposer::nccl {
 
@@ -147,6 +148,7 @@ AgreementSegment::Attempt AgreementSegment::make(std::uint64_t communicator, std
 
 bool AgreementSegment::open(std::uint64_t communicator, std::uint32_t ranks) {
   if (ranks < 2 || ranks > AgreementBoard::kMostMembers) { return false; }
+  const process::Uncancelled opening;
   const auto id = static_cast<unsigned long long>(communicator);
   const auto job = static_cast<unsigned long long>(job_hash());
   std::snprintf(path_.data(), path_.size(), "%s/%s%016llx-%u-%016llx-%u", kFolder, kPrefix, job, geteuid(), id, ranks);

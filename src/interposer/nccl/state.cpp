@@ -15,6 +15,7 @@ constinit const Rules kNothingAsked;
 pthread_once_t once = PTHREAD_ONCE_INIT;
 
 void read() {
+  const process::Uncancelled reading;
   process::read_rules(read_once);
   have_read.store(true, std::memory_order_release);
 }

@@ -23,6 +23,16 @@ constinit std::array<std::atomic<const void*>, kStays> begins{};
 constinit std::array<std::atomic<std::uint32_t>, kStays> paths{};  ///< hashes: another object may be where the one was at once
 constinit std::atomic<std::size_t> stays_taken{kForever + 1};
 constinit std::atomic<unsigned> unloads{0};  ///< under way
+constinit std::atomic<const void*> to_keep{nullptr};
+
+// A reference takes a lock of the loader, whose holder may wait for whoever calls the driver. So it is taken by who unloads
+// something, and takes that lock anyway.
+void take_reference() {
+  static constinit std::atomic<bool> taken{false};
+  const void* function = to_keep.load(std::memory_order_relaxed);
+  if (function == nullptr || taken.load(std::memory_order_relaxed)) { return; }
+  taken.store(open_loaded(object_at(function)) != nullptr, std::memory_order_relaxed);
+}
 
 bool is_of(std::size_t stay, const LoadedObject& object, std::uint32_t path) {
   return begins[stay].load(std::memory_order_acquire) == object.begin() && paths[stay].load(std::memory_order_relaxed) == path;
@@ -69,10 +79,8 @@ bool is_over(Stay stay) {
 bool is_unloading() { return unloads.load(std::memory_order_acquire) != 0; }
 
 void keep_loaded(const void* function) {
-  static constinit std::atomic<bool> kept{false};
-  // A reference takes a lock of the loader. A thread that holds it, as it loads a library, may wait for this one.
-  if (kept.load(std::memory_order_relaxed) || is_from_start(function)) { return; }
-  kept.store(open_loaded(object_at(function)) != nullptr, std::memory_order_relaxed);
+  if (to_keep.load(std::memory_order_relaxed) != nullptr || is_from_start(function)) { return; }
+  to_keep.store(function, std::memory_order_relaxed);
 }
 
 }  // namespace elbowroom::interposer::process
@@ -81,6 +89,7 @@ void keep_loaded(const void* function) {
 extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) noexcept {
   using namespace elbowroom::interposer::process;
   const DlcloseFunction next = next_dlclose();
+  take_reference();
   // From before the first moment at which another thread may load something there.
   unloads.fetch_add(1);
   const int result = next == nullptr ? -1 : next(handle);

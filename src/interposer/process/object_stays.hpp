@@ -18,8 +18,8 @@ bool is_over(Stay stay);
 /// Whether some thread unloads something: what is found meanwhile is not to be remembered.
 bool is_unloading();
 
-/// A reference of our own to what holds `function`, so that it stays loaded until the process ends. The first call counts: it is
-/// for the driver, whose functions every hook keeps.
+/// What holds `function` stays loaded until the process ends, by a reference of our own. The first call counts: it is for the
+/// driver, whose functions every hook keeps. Takes no lock.
 void keep_loaded(const void* function);
 
 }  // namespace elbowroom::interposer::process

@@ -123,14 +123,15 @@ pthread_once_t key_once = PTHREAD_ONCE_INIT;
 pthread_key_t key_of_ends;
 bool ends_are_told = false;
 
-constinit std::atomic<void (*)(std::uint32_t number)> told_of_ends{nullptr};
+constinit std::atomic<void (*)(std::uint32_t number, bool interrupted)> told_of_ends{nullptr};
 
 // What the thread still calls, by destructors of the program's, takes a number anew, and its end is told once more.
 void end_thread(void* /*own*/) {
+  const bool interrupted = OwnMutex::held_here();
   const OwnMutex::Busy ending;
   own_thread.ended = true;
   if (own_thread.at_end != nullptr) { own_thread.at_end(); }
-  if (const auto tell = told_of_ends.load(std::memory_order_acquire)) { tell(own_thread.number); }
+  if (const auto tell = told_of_ends.load(std::memory_order_acquire)) { tell(own_thread.number, interrupted); }
   give_number_back(own_thread.number);
   own_thread.has_number = false;
 }
@@ -159,7 +160,10 @@ bool at_thread_end(void (*call)()) {
   return true;
 }
 
-void tell_of_ends(void (*tell)(std::uint32_t number)) { told_of_ends.store(tell, std::memory_order_release); }
+Uncancelled::Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+Uncancelled::~Uncancelled() { pthread_setcancelstate(before_, nullptr); }
+
+void tell_of_ends(void (*tell)(std::uint32_t number, bool interrupted)) { told_of_ends.store(tell, std::memory_order_release); }
 
 // A handler that forks may have interrupted this thread while it took its number: then all stay taken.
 void keep_own_number_alone() {

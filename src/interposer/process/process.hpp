@@ -28,11 +28,23 @@ inline HostTime host_time() { return {now_ns(), ticks()}; }
 
 /// A small number of the calling thread, from 0 on. That of a thread that has ended is given to a later one.
 std::uint32_t thread_number();
-/// `tell` is called on every thread that has a number, when it ends and before another may get that.
-void tell_of_ends(void (*tell)(std::uint32_t number));
+/// `tell` is called on every thread that has a number, when it ends and before another may get that. `interrupted`: it ends in a
+/// handler that interrupted us, or was cancelled there, and never comes back to what it guards.
+void tell_of_ends(void (*tell)(std::uint32_t number, bool interrupted));
 /// One call, on the calling thread when it ends, before its number is given to another. False: the thread has ended, and its last
 /// destructors run.
 bool at_thread_end(void (*call)());
+/// The calling thread is not cancelled in this scope: what would be a point of cancellation here is none to the program.
+class Uncancelled {
+ public:
+  Uncancelled();
+  ~Uncancelled();
+  Uncancelled(const Uncancelled&) = delete;
+  Uncancelled& operator=(const Uncancelled&) = delete;
+
+ private:
+  int before_ = 0;
+};
 /// In a forked child: the numbers of the parent's other threads are free.
 void keep_own_number_alone();
 

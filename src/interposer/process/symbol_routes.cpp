@@ -164,7 +164,7 @@ constinit std::atomic<bool> any_unfollowed{false};
 
 void leave_unfollowed(const Hook& hook, Route why) {
   hook.state->routes.fetch_or(why, std::memory_order_relaxed);
-  any_unfollowed.store(true, std::memory_order_relaxed);
+  note_unfollowed();
 }
 
 void* no_symbol(const Hook& hook) {
@@ -273,7 +273,8 @@ void substitute_found(const char* symbol, void** found, int version, std::uint64
   if (newest != nullptr) { leave_unfollowed(*newest, kNewerForm); }
 }
 
-bool function_unfollowed(void* /*self*/) { return any_unfollowed.load(std::memory_order_relaxed); }
+void note_unfollowed() { any_unfollowed.store(true, std::memory_order_relaxed); }
+bool noted_unfollowed(void* /*self*/) { return any_unfollowed.load(std::memory_order_relaxed); }
 
 void* driver_function(const char* name) {
   const std::string_view prefix = object_prefix(HookedLibrary::kDriver);

@@ -37,7 +37,9 @@ using AskEntry = void* (*)(const char* base, int version, std::uint64_t flags);
 /// alone and reported, and so is one past what stands before the driver, unless that asked itself.
 void substitute_found(const char* symbol, void** found, int version, std::uint64_t flags, AskEntry ask, const void* caller);
 
-/// Whether some function was left alone for that: it may make a stream wait, or record an event, unseen. Platform::unfollowed.
-bool function_unfollowed(void* self);
+/// Somebody may have made a stream wait, or recorded an event, unseen; leaving a function alone for the above is the same.
+void note_unfollowed();
+/// Whether that was so since the process began. Platform::unfollowed.
+bool noted_unfollowed(void* self);
 
 }  // namespace elbowroom::interposer::process

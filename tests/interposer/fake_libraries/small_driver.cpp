@@ -21,5 +21,10 @@ int cuCtxGetCurrent(cu::Context* current) {
   return 0;
 }
 int small_launches() { return launches; }
+// Whatever it is, it is a collective.
+int cuFuncGetName(const char** name, cu::Function) {
+  *name = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL";
+  return 0;
+}
 }
 #pragma GCC visibility pop

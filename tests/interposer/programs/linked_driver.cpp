@@ -1,5 +1,8 @@
 #include <dlfcn.h>
+#include <pthread.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include "interposer/cuda/hooked_functions.hpp"
 #include "program.hpp"
@@ -22,7 +25,31 @@ void launch_at_load() {
   EXPECT(small_launches() == 3);
 }
 
-constexpr Case kCases[] = {{"launch_at_load", launch_at_load}};
+// What an ended thread had begun in the interposer stays as it is, and nobody waits for it.
+volatile bool ready = false;
+
+void* launch_for_ever(void* /*unused*/) {
+  for (;;) {
+    cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
+    ready = true;
+  }
+}
+
+void ended_in_handler() {
+  alarm(30);
+  EXPECT(std::signal(SIGUSR1, [](int) { pthread_exit(nullptr); }) != SIG_ERR);
+  for (unsigned i = 0; i < 300; ++i) {
+    ready = false;
+    pthread_t other{};
+    EXPECT(pthread_create(&other, nullptr, &launch_for_ever, nullptr) == 0);
+    while (!ready) {}
+    usleep(100 + i);
+    EXPECT(pthread_kill(other, SIGUSR1) == 0 && pthread_join(other, nullptr) == 0);
+    EXPECT(launch_for_library() > 0);
+  }
+}
+
+constexpr Case kCases[] = {{"launch_at_load", launch_at_load}, {"ended_in_handler", ended_in_handler}};
 
 }  // namespace
 

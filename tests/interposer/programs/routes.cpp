@@ -235,6 +235,12 @@ void launch_at_load() {
   EXPECT(launch_of_library() == 5);
 }
 
+// The library brings the driver, which nobody has called before.
+void launch_with_driver() {
+  alarm(20);
+  EXPECT(dlopen(std::getenv("ELBOWROOM_LAUNCHING_ITSELF"), RTLD_NOW) != nullptr);
+}
+
 void default_scope() {
   EXPECT(dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL) != nullptr);
   void* launch = dlsym(RTLD_DEFAULT, "cuLaunchKernel");
@@ -274,6 +280,7 @@ constexpr Case kCases[] = {
     {"no_driver", no_driver},
     {"driver_given_back", driver_given_back},
     {"launch_at_load", launch_at_load},
+    {"launch_with_driver", launch_with_driver},
     {"default_scope", default_scope},
     {"local_scope", local_scope},
     {"next_scope", next_scope},

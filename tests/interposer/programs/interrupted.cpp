@@ -1,0 +1,65 @@
+#include <pthread.h>
+#include <sys/time.h>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+#include "hook_cases.hpp"
+
+// Handlers that come in the middle of a launch, whether the interposer is at work or not: they come often. Cancellation too.
+
+namespace {
+
+constexpr int kTimes = 300;
+
+cu::Stream third = nullptr;
+volatile std::sig_atomic_t handled = 0;
+
+// A wait for the host that nobody has followed may be anywhere, for good.
+void handler_orders() {
+  const Lanes lanes;
+  third = make_stream();
+  EXPECT(lanes.waits_for(lanes.comm));
+  EXPECT(std::signal(SIGVTALRM, [](int) {
+           cuLaunchHostFunc(third, nullptr, nullptr);
+           handled = 1;
+         }) != SIG_ERR);
+  bool gates = true;
+  for (int i = 0; i < kTimes && gates; ++i) {
+    fake_set_logging(0);
+    handled = 0;
+    itimerval once{};
+    once.it_value.tv_usec = 1000 + i;
+    EXPECT(setitimer(ITIMER_VIRTUAL, &once, nullptr) == 0);
+    while (handled == 0) {
+      launch_on(lanes.comm, lanes.all_reduce, 24);
+      launch_on(lanes.compute, lanes.gemm);
+    }
+    fake_set_logging(1);
+    EXPECT(cuStreamSynchronize(third) == 0);
+    Lanes::settle();
+    gates = lanes.waits_for(lanes.comm);
+  }
+  EXPECT(!gates);
+}
+
+// What the interposer reads at first is no point of cancellation for the program.
+void cancelled_at_first() {
+  std::atomic<bool> launched{false};
+  std::thread([&] {
+    pthread_cancel(pthread_self());
+    launched = launch_on(nullptr, fake_function("gemm", 64, 0)) == 0;
+    pthread_testcancel();
+  }).join();
+  EXPECT(launched);
+}
+
+constexpr Case kCases[] = {
+    {"handler_orders", handler_orders},
+    {"cancelled_at_first", cancelled_at_first},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_case(kCases, argc, argv); }
