@@ -30,6 +30,10 @@ diff "$work/listed" "$work/exported" >"$work/difference" || fail "exported names
 } | sort >"$work/table"
 diff "$work/table" "$work/exported" >"$work/difference" || fail "exported names differ from hook_table.cpp: $(cat "$work/difference")"
 
+# Little of the static TLS: there is none to spare for a library that comes after LD_AUDIT, or that NCCL loads.
+tls=$(readelf -lW "$ELBOWROOM_INTERPOSER" | awk '$1 == "TLS" { print $6 }')
+((${tls:-0} <= 256)) || fail "$((tls)) bytes of static TLS, expected at most 256"
+
 # What PyTorch's wheels run on: manylinux_2_28.
 objdump -T "$ELBOWROOM_INTERPOSER" | grep -oE '\(?GLIBC_[0-9.]+\)? .*' | tr -d '()' | sort -u >"$work/versions"
 [ -s "$work/versions" ] || fail "objdump names no version of the C library"

@@ -1,5 +1,8 @@
 #include <array>
+#include <atomic>
+#include <bit>
 
+#include "interposer/core/table.hpp"
 #include "interposer/nccl/functions.hpp"
 #include "interposer/nccl/library_version.hpp"
 #include "interposer/nccl/notes.hpp"
@@ -25,16 +28,44 @@ struct Notes {
   };
   std::array<Entry, 16> entries;
   std::array<Calls, 128> calls;
-  std::size_t count = 0;
-  std::size_t communicators = 0;
+  std::size_t count;
+  std::size_t communicators;
+};
+
+// Lent to threads for as long as their calls are in progress. A thread's own would be static TLS, of which a program may have none
+// to spare: with LD_AUDIT it would not start. A thread that finds none free goes without.
+constexpr std::size_t kThreads = 64;
+constinit std::array<Notes, kThreads> lent{};
+constinit std::atomic<std::uint64_t> in_use{0};
+
+struct Thread {
+  Notes* notes = nullptr;
   int depth = 0;  // of groups and calls in progress
   int calls_of_library = 0;
   bool simulates = false;
   bool asked = false;       // NCCL asked its tuner about something of it
   bool own_blocks = false;  // and no budget was in force
 };
+thread_local constinit Thread own{};
 
-thread_local constinit Notes notes{};
+Notes* notes() {
+  if (own.notes != nullptr) { return own.notes; }
+  std::uint64_t used = in_use.load(std::memory_order_relaxed);
+  while (~used != 0) {
+    const auto place = static_cast<unsigned>(std::countr_one(used));
+    if (!in_use.compare_exchange_weak(used, used | bit_at(place), std::memory_order_acquire)) { continue; }
+    lent[place].count = lent[place].communicators = 0;
+    return own.notes = &lent[place];
+  }
+  return nullptr;
+}
+
+void give_back() {
+  if (own.notes == nullptr) { return; }
+  const auto place = static_cast<unsigned>(own.notes - lent.data());
+  own.notes = nullptr;
+  in_use.fetch_and(~bit_at(place), std::memory_order_release);
+}
 
 std::uint64_t bytes_of(nccl::DataType type) {
   constexpr std::array<std::uint64_t, 12> kBytes{1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
@@ -50,7 +81,7 @@ std::uint32_t ranks_of(CopyId copy, nccl::Communicator communicator) {
   return comm_count != nullptr && comm_count(communicator, &ranks) == 0 && ranks > 0 ? static_cast<std::uint32_t>(ranks) : 0;
 }
 
-void add_note(nccl::Stream stream, const CollectiveNote& note) {
+void add_note(Notes& notes, nccl::Stream stream, const CollectiveNote& note) {
   for (std::size_t i = 0; i < notes.count; ++i) {
     if (notes.entries[i].stream == stream) {
       notes.entries[i].note.bytes += note.bytes;
@@ -61,7 +92,7 @@ void add_note(nccl::Stream stream, const CollectiveNote& note) {
   notes.entries[notes.count++] = {stream, note};
 }
 
-void add_call(nccl::Communicator communicator, bool asks) {
+void add_call(Notes& notes, nccl::Communicator communicator, bool asks) {
   for (std::size_t i = 0; i < notes.communicators; ++i) {
     if (notes.calls[i].communicator == communicator) {
       notes.calls[i].collectives += asks ? 1 : 0;
@@ -75,24 +106,24 @@ void add_call(nccl::Communicator communicator, bool asks) {
 // A call or group in progress; the last one to end takes the notes with it.
 class Scope {
  public:
-  Scope() { ++notes.depth; }
+  Scope() { ++own.depth; }
   ~Scope() { leave(); }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
 
   static void leave() {
-    if (notes.depth > 0) { --notes.depth; }
-    if (notes.depth > 0) { return; }
-    notes.count = notes.communicators = 0;
-    notes.asked = notes.own_blocks = false;
+    if (own.depth > 0) { --own.depth; }
+    if (own.depth > 0) { return; }
+    give_back();
+    own.asked = own.own_blocks = false;
   }
 };
 
 // While a function of NCCL that may launch is called.
 class Launching {
  public:
-  Launching() { ++notes.calls_of_library; }
-  ~Launching() { --notes.calls_of_library; }
+  Launching() { ++own.calls_of_library; }
+  ~Launching() { --own.calls_of_library; }
   Launching(const Launching&) = delete;
   Launching& operator=(const Launching&) = delete;
 };
@@ -116,9 +147,11 @@ int collective(const Meant<Ours>& meant, nccl::Communicator communicator, nccl::
   state().calls.fetch_add(1, std::memory_order_relaxed);
   const std::uint32_t ranks = ranks_of(meant.copy(), communicator);
   const std::uint64_t bytes = count * bytes_of(type) * (parts == 0 ? ranks : parts);
-  add_note(stream, {reinterpret_cast<std::uintptr_t>(communicator), bytes, ranks, library_version(meant.copy())});
-  // An empty one is no task of NCCL's.
-  add_call(communicator, kAsksTuner<Ours> && count > 0);
+  if (Notes* const known = notes()) {
+    add_note(*known, stream, {reinterpret_cast<std::uintptr_t>(communicator), bytes, ranks, library_version(meant.copy())});
+    // An empty one is no task of NCCL's.
+    add_call(*known, communicator, kAsksTuner<Ours> && count > 0);
+  }
   const Launching launching;
   return meant(arguments...);
 }
@@ -126,46 +159,50 @@ int collective(const Meant<Ours>& meant, nccl::Communicator communicator, nccl::
 }  // namespace
 
 CollectiveNote note_of(const void* stream) {
-  for (std::size_t i = 0; i < notes.count; ++i) {
-    if (notes.entries[i].stream != stream) { continue; }
-    CollectiveNote note = notes.entries[i].note;
-    note.asked = notes.asked;
-    note.own_blocks = notes.own_blocks;
+  const Notes* const known = own.notes;
+  for (std::size_t i = 0; known != nullptr && i < known->count; ++i) {
+    if (known->entries[i].stream != stream) { continue; }
+    CollectiveNote note = known->entries[i].note;
+    note.asked = own.asked;
+    note.own_blocks = own.own_blocks;
     return note;
   }
   return {};
 }
 
 void note_asked(bool own_blocks) {
-  if (notes.depth == 0) { return; }
-  notes.asked = true;
-  notes.own_blocks = own_blocks;
+  if (own.depth == 0) { return; }
+  own.asked = true;
+  own.own_blocks = own_blocks;
 }
 
 // Communicators do not overlap, so that the nearest one below is the only one that can hold the address.
 std::uintptr_t communicator_around(std::uintptr_t address) {
   constexpr std::uintptr_t kMostBytes = std::uintptr_t{1} << 20U;
+  const Notes* const known = own.notes;
   std::uintptr_t nearest = 0;
-  for (std::size_t i = 0; i < notes.communicators; ++i) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(notes.calls[i].communicator);
+  for (std::size_t i = 0; known != nullptr && i < known->communicators; ++i) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(known->calls[i].communicator);
     if (begin <= address && begin > nearest) { nearest = begin; }
   }
   return address - nearest < kMostBytes ? nearest : 0;
 }
 
 std::uintptr_t only_communicator() {
-  return notes.communicators == 1 ? reinterpret_cast<std::uintptr_t>(notes.calls[0].communicator) : 0;
+  const Notes* const known = own.notes;
+  return known != nullptr && known->communicators == 1 ? reinterpret_cast<std::uintptr_t>(known->calls[0].communicator) : 0;
 }
 
 std::uint32_t collectives_in_group(std::uintptr_t communicator) {
-  for (std::size_t i = 0; i < notes.communicators; ++i) {
-    if (reinterpret_cast<std::uintptr_t>(notes.calls[i].communicator) == communicator) { return notes.calls[i].collectives; }
+  const Notes* const known = own.notes;
+  for (std::size_t i = 0; known != nullptr && i < known->communicators; ++i) {
+    if (reinterpret_cast<std::uintptr_t>(known->calls[i].communicator) == communicator) { return known->calls[i].collectives; }
   }
   return 0;
 }
 
-bool is_launching() { return notes.calls_of_library > 0; }
-bool simulates() { return notes.simulates; }
+bool is_launching() { return own.calls_of_library > 0; }
+bool simulates() { return own.simulates; }
 
 }  // namespace elbowroom::interposer::nccl
 
@@ -175,7 +212,7 @@ using namespace elbowroom::interposer::nccl;
 int ncclGroupStart() {
   const Meant<&ncclGroupStart> meant(__builtin_return_address(0));
   const int result = meant();
-  if (result == 0) { ++notes.depth; }
+  if (result == 0) { ++own.depth; }
   return result;
 }
 
@@ -190,9 +227,9 @@ int ncclGroupEnd() {
 // The group ends here too.
 int ncclGroupSimulateEnd(void* estimate) {
   const Meant<&ncclGroupSimulateEnd> meant(__builtin_return_address(0));
-  notes.simulates = true;
+  own.simulates = true;
   const int result = meant(estimate);
-  notes.simulates = false;
+  own.simulates = false;
   Scope::leave();
   return result;
 }
