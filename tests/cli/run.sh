@@ -132,6 +132,9 @@ lacks NCCL_CTA_POLICY
 expect 0 run -- "$ELBOWROOM_BIN" run --policy observe -- env
 inherits "LD_PRELOAD=$library:$stand_in"
 inherits ELBOWROOM_RUN_POLICY=observe
+cp "$stand_in" "$work/libasan.so.8"  # that runtime has to stand before every other
+LD_PRELOAD=$stand_in:$work/libasan.so.8 expect 0 run -- env
+inherits "LD_PRELOAD=$work/libasan.so.8:$library:$stand_in"
 unset LD_PRELOAD ELBOWROOM_RUN_RULES NCCL_MAX_CTAS
 # Whoever read the report may have gone.
 "$ELBOWROOM_BIN" run --report - -- sh -c 'sleep 0.2; exit 5' 2>"$err" | true

@@ -25,6 +25,11 @@ Result<std::string> find_library(std::string_view library) {
   return failed(fmt::format("{} was not found in {} or {}", library, self.string(), (self.parent_path() / "lib").string()));
 }
 
+// Its runtime ends a program in which another library stands before it.
+static bool is_address_sanitizer(std::string_view file) {
+  return file.starts_with("libasan.so") || file.starts_with("libclang_rt.asan");
+}
+
 std::string preload_list(const std::string& library) {
   const char* const before = std::getenv("LD_PRELOAD");
   std::string list = library;
@@ -33,7 +38,11 @@ std::string preload_list(const std::string& library) {
     const std::string_view entry = rest.substr(0, rest.find_first_of(": "));
     const std::string file = fs::path(entry).filename().string();
     const bool of_another_run = file == preloaded_library(RunBackend::cuda) || file == preloaded_library(RunBackend::hip);
-    if (!entry.empty() && entry != library && !of_another_run) list += fmt::format(":{}", entry);
+    if (is_address_sanitizer(file)) {
+      list = fmt::format("{}:{}", entry, list);
+    } else if (!entry.empty() && entry != library && !of_another_run) {
+      list += fmt::format(":{}", entry);
+    }
     rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
   }
   return list;
