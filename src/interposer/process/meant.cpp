@@ -5,18 +5,32 @@
 
 namespace elbowroom::interposer::process {
 
+bool Callers::Entry::write(const void* from, const void* to, Stay of_caller, const MeantFunction& meant) {
+  std::uint32_t before = writes.load(kRelaxed);
+  if ((before & 1U) != 0 || !writes.compare_exchange_strong(before, before + 1, std::memory_order_acq_rel)) { return false; }
+  std::atomic_thread_fence(std::memory_order_release);
+  begin.store(from, kRelaxed);
+  end.store(to, kRelaxed);
+  caller.store(of_caller, kRelaxed);
+  callee.store(meant.stay, kRelaxed);
+  function.store(meant.function, kRelaxed);
+  copy.store(meant.copy, kRelaxed);
+  certain.store(meant.certain, kRelaxed);
+  writes.store(before + 2, std::memory_order_release);
+  return true;
+}
+
 void Callers::add(const void* begin, const void* end, Stay caller, const MeantFunction& meant) {
+  const std::size_t count = taken_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count && i < entries_.size(); ++i) {
+    if (entries_[i].is_over() && entries_[i].write(begin, end, caller, meant)) { return; }
+  }
   const std::size_t index = taken_.fetch_add(1, std::memory_order_acq_rel);
   if (index >= entries_.size()) {
     taken_.store(entries_.size(), std::memory_order_release);
     return;
   }
-  Entry& entry = entries_[index];
-  entry.begin = begin;
-  entry.end = end;
-  entry.caller = caller;
-  entry.meant = meant;
-  entry.ready.store(true, std::memory_order_release);
+  entries_[index].write(begin, end, caller, meant);
 }
 
 MeantFunction look_up_meant(HookState& state, Callers& callers, const void* caller) {

@@ -21,29 +21,44 @@ struct MeantFunction {
 };
 
 /// What each object that calls a hook meant by its name, as long as both are loaded. Filled without a lock, which a forked child
-/// could find held; an object too many is looked up at each call.
+/// could find held; an object too many at once is looked up at each call.
 class Callers {
  public:
-  [[nodiscard]] const MeantFunction* find(const void* caller) const {
+  [[nodiscard]] bool find(const void* caller, MeantFunction& meant) const {
     const std::size_t count = taken_.load(std::memory_order_acquire);
     for (std::size_t i = 0; i < count && i < entries_.size(); ++i) {
-      const Entry& entry = entries_[i];
-      if (!entry.ready.load(std::memory_order_acquire) || caller < entry.begin || caller >= entry.end) { continue; }
-      if (!is_over(entry.caller) && !is_over(entry.meant.stay)) { return &entry.meant; }
+      if (entries_[i].read(caller, meant)) { return true; }
     }
-    return nullptr;
+    return false;
   }
   void add(const void* begin, const void* end, Stay caller, const MeantFunction& meant);
 
  private:
+  /// Its place may be given to another caller once one of the two is unloaded. Who reads it meanwhile sees that by the count.
   struct Entry {
-    std::atomic<bool> ready{false};
-    Stay caller = kForever;
-    const void* begin = nullptr;
-    const void* end = nullptr;
-    MeantFunction meant;
+    std::atomic<std::uint32_t> writes{0};  ///< odd: one is under way
+    std::atomic<const void*> begin{nullptr}, end{nullptr};
+    std::atomic<Stay> caller{kForever}, callee{kForever};
+    std::atomic<void*> function{nullptr};
+    std::atomic<CopyId> copy{kUnknownCopy};
+    std::atomic<bool> certain{false};
+
+    [[nodiscard]] bool is_over() const {
+      return process::is_over(caller.load(kRelaxed)) || process::is_over(callee.load(kRelaxed));
+    }
+    [[nodiscard]] bool read(const void* address, MeantFunction& meant) const {
+      const std::uint32_t before = writes.load(std::memory_order_acquire);
+      if (address < begin.load(kRelaxed) || address >= end.load(kRelaxed) || (before & 1U) != 0 || is_over()) { return false; }
+      meant = {function.load(kRelaxed), copy.load(kRelaxed), certain.load(kRelaxed), callee.load(kRelaxed)};
+      std::atomic_thread_fence(std::memory_order_acquire);
+      return writes.load(kRelaxed) == before;
+    }
+    /// False: somebody else writes it.
+    bool write(const void* from, const void* to, Stay of_caller, const MeantFunction& meant);
   };
-  std::array<Entry, 16> entries_{};
+  static constexpr auto kRelaxed = std::memory_order_relaxed;
+
+  std::array<Entry, 64> entries_{};
   std::atomic<std::size_t> taken_{0};
 };
 
@@ -78,8 +93,7 @@ class Meant {
       meant_ = redirect->meant;
       return;
     }
-    const MeantFunction* known = callers_of<Ours>.find(caller);
-    meant_ = known != nullptr ? *known : look_up_meant(hook_state<Ours>, callers_of<Ours>, caller);
+    if (!callers_of<Ours>.find(caller, meant_)) { meant_ = look_up_meant(hook_state<Ours>, callers_of<Ours>, caller); }
   }
 
   [[nodiscard]] CopyId copy() const { return meant_.copy; }

@@ -1,8 +1,8 @@
 #include "interposer/process/object_stays.hpp"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bitset>
@@ -14,15 +14,25 @@
 namespace elbowroom::interposer::process {
 namespace {
 
-constexpr std::size_t kStays = 256;
-constexpr Stay kTooMany = kStays;
+constexpr std::size_t kStays = 256;  // at once
+constexpr Stay kTaking = 1;
+constexpr Stay kTooMany = ~Stay{0};
 
-// Where the objects of the stays begin; null: over. A stay's place is taken once. Without a lock, which a forked child could find
-// held.
-constinit std::array<std::atomic<const void*>, kStays> begins{};
-constinit std::array<std::atomic<std::uint32_t>, kStays> paths{};  ///< hashes: another object may be where the one was at once
-constinit std::atomic<std::size_t> stays_taken{kForever + 1};
+// A stay is its place, and a number that no other stay in that place has. Without a lock, which a forked child could find held.
+struct Place {
+  std::atomic<Stay> stay{kForever};         ///< kForever: free
+  std::atomic<const void*> begin{nullptr};  ///< of the object
+  std::atomic<std::uint32_t> path{0};       ///< a hash: another object may be where the one was at once
+};
+constinit std::array<Place, kStays> places{};
+constinit std::atomic<std::size_t> places_used{0};
+constinit std::atomic<Stay> stays_begun{0};
 constinit std::atomic<unsigned> unloads{0};  ///< under way
+constinit thread_local unsigned own_unloads = 0;
+
+// In a forked child nobody else unloads anything.
+void keep_own_unloads_alone() { unloads.store(own_unloads); }
+[[gnu::constructor]] void watch_unloads_at_forks() { pthread_atfork(nullptr, nullptr, &keep_own_unloads_alone); }
 constinit std::atomic<const void*> to_keep{nullptr};
 
 // A reference takes a lock of the loader, whose holder may wait for whoever calls the driver. So it is taken by who unloads
@@ -34,22 +44,34 @@ void take_reference() {
   taken.store(open_loaded(object_at(function)) != nullptr, std::memory_order_relaxed);
 }
 
-bool is_of(std::size_t stay, const LoadedObject& object, std::uint32_t path) {
-  return begins[stay].load(std::memory_order_acquire) == object.begin() && paths[stay].load(std::memory_order_relaxed) == path;
+Stay new_stay(std::size_t place) {
+  constexpr Stay kNumbers = 1U << 23U;
+  return static_cast<Stay>((stays_begun.fetch_add(1, std::memory_order_relaxed) % kNumbers + 1) * kStays + place);
+}
+
+// The stay of that object in a place; kForever: another one's.
+Stay stay_in(const Place& place, const void* begin, std::uint32_t path) {
+  const Stay stay = place.stay.load(std::memory_order_acquire);
+  const bool same =
+      stay > kTaking && place.begin.load(std::memory_order_relaxed) == begin && place.path.load(std::memory_order_relaxed) == path;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return same && place.stay.load(std::memory_order_relaxed) == stay ? stay : kForever;
 }
 
 void end_stays() {
-  const std::size_t count = std::min(stays_taken.load(std::memory_order_acquire), kStays);
+  const std::size_t count = places_used.load(std::memory_order_acquire);
+  std::array<Stay, kStays> before;
+  for (std::size_t place = 0; place < count; ++place) { before[place] = places[place].stay.load(std::memory_order_acquire); }
   std::bitset<kStays> loaded;
   visit_loaded_objects([&](const LoadedObject& object) {
     const std::uint32_t path = hash_of(object.path());
-    for (std::size_t stay = 1; stay < count; ++stay) {
-      if (is_of(stay, object, path)) { loaded.set(stay); }
+    for (std::size_t place = 0; place < count; ++place) {
+      if (stay_in(places[place], object.begin(), path) != kForever) { loaded.set(place); }
     }
     return false;
   });
-  for (std::size_t stay = 1; stay < count; ++stay) {
-    if (!loaded[stay]) { begins[stay].store(nullptr, std::memory_order_release); }
+  for (std::size_t place = 0; place < count; ++place) {
+    if (!loaded[place] && before[place] > kTaking) { places[place].stay.compare_exchange_strong(before[place], kForever); }
   }
 }
 
@@ -59,21 +81,27 @@ Stay stay_of(const LoadedObject& object) {
   const void* begin = object.begin();
   if (begin == nullptr) { return kForever; }
   const std::uint32_t path = hash_of(object.path());
-  for (std::size_t stay = 1; stay < std::min(stays_taken.load(std::memory_order_acquire), kStays); ++stay) {
-    if (is_of(stay, object, path)) { return static_cast<Stay>(stay); }
+  const std::size_t used = places_used.load(std::memory_order_acquire);
+  for (std::size_t place = 0; place < used; ++place) {
+    if (const Stay known = stay_in(places[place], begin, path); known != kForever) { return known; }
   }
-  const std::size_t stay = stays_taken.fetch_add(1, std::memory_order_acq_rel);
-  if (stay >= kStays) {
-    stays_taken.store(kStays, std::memory_order_release);
-    return kTooMany;
+  for (std::size_t place = 0; place < kStays; ++place) {
+    Stay free = kForever;
+    if (!places[place].stay.compare_exchange_strong(free, kTaking, std::memory_order_acq_rel)) { continue; }
+    const Stay stay = new_stay(place);
+    places[place].begin.store(begin, std::memory_order_relaxed);
+    places[place].path.store(path, std::memory_order_relaxed);
+    places[place].stay.store(stay, std::memory_order_release);
+    std::size_t known = places_used.load(std::memory_order_relaxed);
+    while (known <= place && !places_used.compare_exchange_weak(known, place + 1, std::memory_order_acq_rel)) {}
+    return stay;
   }
-  paths[stay].store(path, std::memory_order_relaxed);
-  begins[stay].store(begin, std::memory_order_release);
-  return static_cast<Stay>(stay);
+  return kTooMany;
 }
 
 bool is_over(Stay stay) {
-  return stay != kForever && (stay == kTooMany || is_unloading() || begins[stay].load(std::memory_order_acquire) == nullptr);
+  return stay != kForever &&
+         (stay == kTooMany || is_unloading() || places[stay % kStays].stay.load(std::memory_order_acquire) != stay);
 }
 
 bool is_unloading() { return unloads.load(std::memory_order_acquire) != 0; }
@@ -92,8 +120,10 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) noex
   take_reference();
   // From before the first moment at which another thread may load something there.
   unloads.fetch_add(1);
+  ++own_unloads;
   const int result = next == nullptr ? -1 : next(handle);
-  if (stays_taken.load(std::memory_order_relaxed) > kForever + 1) { end_stays(); }
+  if (places_used.load(std::memory_order_relaxed) != 0) { end_stays(); }
+  --own_unloads;
   unloads.fetch_sub(1);
   return result;
 }

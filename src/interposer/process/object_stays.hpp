@@ -8,10 +8,10 @@ namespace elbowroom::interposer::process {
 
 /// One stay of an object in the process, from its loading to its unloading. Another object may be loaded where it was, and what was
 /// remembered of it means nothing then.
-using Stay = std::uint16_t;
+using Stay = std::uint32_t;
 inline constexpr Stay kForever = 0;  ///< of what no object holds, and the value of an empty entry
 
-/// The stay of a loaded object, which is watched from now on. With too many of them it is one that is over.
+/// The stay of a loaded object, which is watched from now on. With too many of them at once it is one that is over.
 Stay stay_of(const LoadedObject& object);
 /// Whether the object was unloaded since, or may be right now. No lock, no walk.
 bool is_over(Stay stay);
