@@ -51,6 +51,9 @@ also=
 # One without a soname is known by its path; its file's name is that of another one.
 compare nameless/nccl2l user2l user2c nameless/nccl2d
 compare nccl2l uses_namelessl uses_namelessc user2l user2c
+# One that chooses its functions when it is bound.
+compare uses_chosen3l uses_chosen3c
+compare nccl1l uses_chosen3l uses_chosen3c chosen3x
 # Behind hundreds of other libraries.
 others=()
 for ((i = 0; i < 800; ++i)); do
@@ -58,7 +61,7 @@ for ((i = 0; i < 800; ++i)); do
   others+=("$(realpath --relative-to="$ELBOWROOM_COPIES_DIR" "$work")/small${i}l")
 done
 compare "${others[@]}" user1l user2l user1c user2c
-[ "$compared" -ge 17 ] || fail "only $compared of the chosen cases ran without the interposer"
+[ "$compared" -ge 19 ] || fail "only $compared of the chosen cases ran without the interposer"
 
 stems=(nccl1 nccl2 own3 user1 user2 now0 now1 host2)
 letters=(l g c s d x u)

@@ -1,5 +1,7 @@
 #include "interposer/process/elf_symbols.hpp"
 
+#include <sys/auxv.h>
+
 #include <atomic>
 
 #include "interposer/process/loader_visit.hpp"
@@ -178,7 +180,8 @@ const char* LoadedObject::version_of(const char* name) const {
 
 bool LoadedObject::defines(std::uint32_t index, const Wanted& wanted) const {
   const ElfW(Sym)& symbol = symbols_[index];
-  return symbol.st_shndx != SHN_UNDEF && symbol.st_value != 0 && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC &&
+  const auto type = ELF64_ST_TYPE(symbol.st_info);
+  return symbol.st_shndx != SHN_UNDEF && symbol.st_value != 0 && (type == STT_FUNC || type == STT_GNU_IFUNC) &&
          same_text(strings_ + symbol.st_name, wanted.name) && has_version(index, wanted.version);
 }
 
@@ -216,7 +219,11 @@ std::uint32_t LoadedObject::find_index(const Wanted& wanted) const {
 
 void* LoadedObject::find(const char* name, const char* version) const {
   const std::uint32_t index = find_index({name, version});
-  return index == 0 ? nullptr : reinterpret_cast<void*>(base_ + symbols_[index].st_value);
+  if (index == 0) { return nullptr; }
+  const std::uintptr_t address = base_ + symbols_[index].st_value;
+  if (ELF64_ST_TYPE(symbols_[index].st_info) != STT_GNU_IFUNC) { return reinterpret_cast<void*>(address); }
+  // It chooses the function, as the loader has it do.
+  return reinterpret_cast<void* (*)(unsigned long)>(address)(getauxval(AT_HWCAP));
 }
 
 std::uint32_t LoadedObject::reference(const Relocations& relocations, const char* name) const {
