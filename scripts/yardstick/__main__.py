@@ -44,7 +44,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--gpus", type=int, default=0, help="0: all")
     parser.add_argument("--steps", type=int, default=60, help="timed steps of a launch")
     parser.add_argument("--warm-up", type=int, default=20, help="steps before them")
-    parser.add_argument("--run-warm-up", type=int, default=160, help="the same under `run`, which compares its choices meanwhile")
+    parser.add_argument("--run-warm-up", type=int, default=260, help="the same under `run`, which compares its choices meanwhile")
     parser.add_argument("--launches", type=int, default=max(decide.LOOKS), help="pairs of a program at most")
     parser.add_argument("--others", type=int, default=3, help="launches of the arms that are not judged")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="no launch begins after them")
