@@ -8,8 +8,8 @@
 
 // `copies FOLDER OPERATION...`: loads libraries and calls NCCL through them, and says which copy each call reached. copies.sh
 // compares what it says with the interposer and without. An operation is the stem of a library and a letter: l and g load it, with
-// local and global visibility; c calls what it is linked to, s the same on a small stack, j by a jump, d looks a function up in it,
-// x asks the whole program for it, u unloads it.
+// local and global visibility; c calls what it is linked to, s the same on a small stack, p but a group, j by a jump, d looks a
+// function up in it, x asks the whole program for it, u unloads it.
 
 namespace {
 
@@ -59,6 +59,8 @@ int operate(const std::string& folder, const std::string& operation) {
       }
       return result;
     }
+    case 'p':
+      return handle == nullptr ? -1 : call(handle, "user_group");
     case 'j':
       return handle == nullptr ? -1 : call(handle, "user_group_by_jump");
     case 'd':
