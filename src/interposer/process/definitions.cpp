@@ -251,7 +251,7 @@ Definition beside_global(void* global, const Wanted& wanted, const void* caller)
   return agreed.certain && agreed.function != nullptr ? agreed : Definition{global, agreed.function == nullptr};
 }
 
-void* next_at_start(const Wanted& wanted) {
+void* wanted_at_start(const Wanted& wanted) {
   std::size_t place = 0;
   bool behind = false;
   void* found = nullptr;
@@ -269,7 +269,7 @@ void* next_at_start(const Wanted& wanted) {
 
 // By the loader, because it alone knows what was made global after the start.
 void* next_global(const Wanted& wanted) {
-  if (void* found = next_at_start(wanted)) { return found; }
+  if (void* found = wanted_at_start(wanted)) { return found; }
   const DlsymFunction loader = c_library_dlsym();
   void* found = loader == nullptr ? nullptr : loader(RTLD_NEXT, wanted.name);
   if (found != nullptr && wanted.version != nullptr && wanted.in(object_at(found)) != found) {
@@ -320,7 +320,7 @@ class Versions {
 
 }  // namespace
 
-void* next_at_start(const char* name) { return next_at_start(Wanted{name, nullptr}); }
+void* next_at_start(const char* name) { return wanted_at_start({name, nullptr}); }
 
 bool is_from_start(const void* function) {
   std::size_t place = 0;
