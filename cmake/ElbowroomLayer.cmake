@@ -43,7 +43,7 @@ function(elbowroom_read_once target)
   target_precompile_headers(${target} REUSE_FROM elbowroom_plain_headers)
 endfunction()
 
-# elbowroom_batched(TARGET): compiles eight sources of TARGET at a time where ELBOWROOM_BATCHED says so. A build from nothing reads large
+# elbowroom_batched(TARGET): compiles 32 sources of TARGET at a time where ELBOWROOM_BATCHED says so. A build from nothing reads large
 # headers fewer times; a build after a small change takes longer, so it is off but where a tree is built to run its tests once.
 set(ELBOWROOM_BATCHED "" CACHE STRING "What is compiled in batches of sources: nothing (empty), all")
 set_property(CACHE ELBOWROOM_BATCHED PROPERTY STRINGS "" all)
@@ -53,7 +53,7 @@ if(ELBOWROOM_BATCHED)
 endif()
 function(elbowroom_batched target)
   if(ELBOWROOM_BATCHED STREQUAL "all")
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 32)
   endif()
 endfunction()
 

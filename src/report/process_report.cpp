@@ -15,7 +15,6 @@ namespace elbowroom {
 namespace {
 
 using Members = detail::JsonMembers;
-using nlohmann::json;
 
 // In the document 0 and an empty text stand for what the process does not know.
 
@@ -124,7 +123,8 @@ ProcessReport::Trial trial_of(Members members) {
 }  // namespace
 
 Result<ProcessReport> parse_process_report(std::string_view text, const std::string& source) {
-  const Result<json> document = detail::read_json_object(text, source, fmt::format("an {} document", run::kProcessReportSchema));
+  const Result<nlohmann::json> document =
+      detail::read_json_object(text, source, fmt::format("an {} document", run::kProcessReportSchema));
   if (!document) return document.error();
   std::optional<std::string> failure;
   Members members(*document, "", failure);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Each product source includes what it names, by itself or through its headers, so that it compiles alone.
 
-Tests compile eight sources at a time, where one finds what another included. This looks for types, functions and constants that one
+Tests compile many sources at a time, where one finds what another included. This looks for types, functions and constants that one
 header of the project alone declares, and for common names of the standard library. Prints a line for each that is missing.
 
 usage: includes.py ROOT

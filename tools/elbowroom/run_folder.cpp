@@ -1,6 +1,7 @@
 #include "run_folder.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -52,7 +53,7 @@ void remove_what_nobody_holds(const fs::path& root) {
 std::optional<std::pair<fs::path, int>> new_folder(const fs::path& root) {
   constexpr int most_attempts = 10;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
-    std::string name = (root / (std::string(kPrefix) + "XXXXXX")).string();
+    std::string name = (root / fmt::format("{}XXXXXX", kPrefix)).string();
     if (mkdtemp(name.data()) == nullptr) return std::nullopt;
     if (const std::optional<int> lock = locked(name)) return std::pair(fs::path(name), *lock);
   }

@@ -12,7 +12,7 @@ using testing::ScriptedWorkload;
 using testing::simulator;
 using testing::small_case;
 
-const auto kGoOn = [](int) { return Status(); };
+const auto kEveryRound = [](int) { return Status(); };
 
 TEST(TimedRounds, CountNoRoundOfTheWarmUp) {
   // One schedule: its rounds are the answers in turn, 1 and 2 are warm-up.
@@ -35,7 +35,7 @@ TEST(TimedRounds, RunEveryScheduleOnceInEachInAnOrderOfItsOwn) {
   TimedSchedule both{"both", Order::concurrent, {}, {}};
   TimedSchedule turn{"turn", Order::sequential, {}, {}};
   TimedSchedule* const all[] = {&both, &turn};
-  ASSERT_TRUE(time_in_rounds(trials, all, {0, 20, 1}, kGoOn));
+  ASSERT_TRUE(time_in_rounds(trials, all, {0, 20, 1}, kEveryRound));
   ASSERT_EQ(workload.orders.size(), 40U);
   int both_first = 0;
   for (std::size_t at = 0; at < 40; at += 2) {
@@ -50,7 +50,7 @@ TEST(TimedRounds, NameTheScheduleThatFails) {
   CaseTrials trials = scripted({failed("the device is gone")});
   TimedSchedule schedule{"plain", Order::concurrent, {}, {}};
   TimedSchedule* const all[] = {&schedule};
-  const Status timed = time_in_rounds(trials, all, {}, kGoOn);
+  const Status timed = time_in_rounds(trials, all, {}, kEveryRound);
   ASSERT_FALSE(timed);
   EXPECT_EQ(timed.error().message, "plain: the device is gone");
 }

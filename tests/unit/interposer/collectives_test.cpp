@@ -14,7 +14,7 @@
 namespace elbowroom::interposer {
 namespace {
 
-constexpr ContextId kContext = 0x1000;
+constexpr ContextId kOnlyContext = 0x1000;
 constexpr World kEager{0, 0};
 
 CollectiveFacts timed(std::uint64_t start, std::uint64_t end) {
@@ -29,7 +29,7 @@ struct Streams {
   explicit Streams(std::size_t count) : before(count), chain(count) {}
 
   Serial add(std::size_t stream, const CollectiveFacts& facts, const World& world = kEager) {
-    return all->add(facts, world, kContext, before[stream], chain[stream], 0);
+    return all->add(facts, world, kOnlyContext, before[stream], chain[stream], 0);
   }
   [[nodiscard]] std::vector<Serial> beside(const Before& of, const Span& span, const World& world = kEager) const {
     Beside found(*all, all->chains_of(world), of, span);
@@ -159,8 +159,8 @@ TEST(ProgramOrder, NumbersCollectivesAnewWhenTheNumbersAreUsedUp) {
   const auto order = std::make_unique<ProgramOrder>(std::numeric_limits<Serial>::max() - 2);
   constexpr StreamId kStream = 0x2000, kOther = 0x3000;
   constexpr EventId kEvent = 0x9000;
-  Stream* stream = order->add_stream(kStream, {kContext, 0, false});
-  Stream* other = order->add_stream(kOther, {kContext, 0, false});
+  Stream* stream = order->add_stream(kStream, {kOnlyContext, 0, false});
+  Stream* other = order->add_stream(kOther, {kOnlyContext, 0, false});
   const auto launch = [&] { return order->add_collective(*stream, order->open(*stream), {}, 0); };
   launch();
   const Serial last = launch();

@@ -74,8 +74,8 @@ TEST(ResultDocument, SaysWhatSimulatedTimesRestOn) {
 
 TEST(ResultDocument, ScenarioCanBeReadBack) {
   const ResultDocument document = example_document();
-  const ordered_json json = ordered_json::parse(to_json(document));
-  const auto scenario = parse_scenario(json["cases"][0]["scenario"].dump(), "result.json");
+  const ordered_json read = ordered_json::parse(to_json(document));
+  const auto scenario = parse_scenario(read["cases"][0]["scenario"].dump(), "result.json");
   ASSERT_TRUE(scenario.ok()) << scenario.error().message;
   EXPECT_EQ(Case(*scenario), document.cases[0].what);
 }
@@ -87,12 +87,12 @@ TEST(ResultDocument, AbsentValuesAreNull) {
   result.compute_alone.reset();
   result.results[0].metrics = {};
   result.results[0].limited_by.reset();
-  const ordered_json json = ordered_json::parse(to_json(document))["cases"][0];
-  EXPECT_TRUE(json["critical_path_us"].is_null());
-  EXPECT_TRUE(json["compute_alone_us"].is_null());
+  const ordered_json read = ordered_json::parse(to_json(document))["cases"][0];
+  EXPECT_TRUE(read["critical_path_us"].is_null());
+  EXPECT_TRUE(read["compute_alone_us"].is_null());
   for (const char* name : {"time_ratio", "time_ratio_interval", "reduction", "overlap_rate", "overlap_efficiency",
                            "compute_inflation", "comm_inflation", "limited_by", "note"}) {
-    EXPECT_TRUE(json["results"][0].at(name).is_null()) << name;
+    EXPECT_TRUE(read["results"][0].at(name).is_null()) << name;
   }
 }
 
@@ -101,19 +101,19 @@ TEST(ResultDocument, EmptyListsAreArrays) {
   EXPECT_TRUE(ordered_json::parse(to_json(document))["cases"].is_array());
   document.origin.versions.clear();
   document.cases.emplace_back();
-  const ordered_json json = ordered_json::parse(to_json(document));
-  EXPECT_TRUE(json["cases"][0]["results"].is_array());
-  EXPECT_TRUE(json["cases"][0]["refusals"].is_array());
-  EXPECT_TRUE(json["versions"].is_object());
+  const ordered_json read = ordered_json::parse(to_json(document));
+  EXPECT_TRUE(read["cases"][0]["results"].is_array());
+  EXPECT_TRUE(read["cases"][0]["refusals"].is_array());
+  EXPECT_TRUE(read["versions"].is_object());
 }
 
 TEST(ResultDocument, InvalidUtf8IsReplaced) {
   ResultDocument document = example_document();
   document.cases[0].refusals[0].reason = "broken \xff\xc3 name";
   std::get<Scenario>(document.cases[0].what).name = "\xfe";
-  const ordered_json json = ordered_json::parse(to_json(document), nullptr, false);
-  ASSERT_FALSE(json.is_discarded());
-  EXPECT_EQ(json["cases"][0]["refusals"][0]["reason"], "broken \xEF\xBF\xBD\xEF\xBF\xBD name");
+  const ordered_json read = ordered_json::parse(to_json(document), nullptr, false);
+  ASSERT_FALSE(read.is_discarded());
+  EXPECT_EQ(read["cases"][0]["refusals"][0]["reason"], "broken \xEF\xBF\xBD\xEF\xBF\xBD name");
 }
 
 RC_GTEST_PROP(ResultDocument, IsJsonWhateverTheNumbers, ()) {
@@ -126,12 +126,12 @@ RC_GTEST_PROP(ResultDocument, IsJsonWhateverTheNumbers, ()) {
   const double rate = *any_number;
   result.time.median = Microseconds(time);
   result.metrics.overlap_rate = rate;
-  const ordered_json json = ordered_json::parse(to_json(document), nullptr, false);
-  RC_ASSERT(!json.is_discarded());
+  const ordered_json read = ordered_json::parse(to_json(document), nullptr, false);
+  RC_ASSERT(!read.is_discarded());
   const auto same = [](const ordered_json& written, double value) {
     return std::isfinite(value) ? written.get<double>() == value : written.is_null();
   };
-  const ordered_json& written = json["cases"][0]["results"][0];
+  const ordered_json& written = read["cases"][0]["results"][0];
   RC_ASSERT(same(written["time_us"]["median"], time));
   RC_ASSERT(same(written["overlap_rate"], rate));
 }
