@@ -155,6 +155,8 @@ bool leads_to(const Hook& hook, void* found) {
   const bool before_driver = real != nullptr && !is_in_driver(real);
   if (real == found || (real != nullptr && !before_driver && is_in_driver(found))) { return true; }
   if (before_driver && !in_one_object(real, found)) { return false; }
+  // Its own calls come to the hook where they are linked: forwarded to it, they would never end.
+  if (object_at(found).refers_to(hook.symbol)) { return false; }
   // Who answers with a function that it does not export: the launches of the program are to go through that one.
   hook.state->real.store(found, std::memory_order_release);
   return true;

@@ -50,7 +50,18 @@ void answers() {
   EXPECT(seen() == 1 && fake_call_count() == 2);
 }
 
-constexpr Case kCases[] = {{"asks_itself", asks_itself}, {"asked_past", asked_past}, {"answers", answers}};
+// The same, and its own launches are linked: they come to the hook.
+void answers_and_links() {
+  const TwoStreams two;
+  for (int asks = 1; asks < 3; ++asks) {
+    launch_by(asked(), two);
+    EXPECT(seen() == asks && launch_on(two.compute, two.gemm) == 0 && seen() == asks);
+  }
+  EXPECT(fake_call_count() == 4);
+}
+
+constexpr Case kCases[] = {
+    {"asks_itself", asks_itself}, {"asked_past", asked_past}, {"answers", answers}, {"answers_and_links", answers_and_links}};
 
 }  // namespace
 
