@@ -185,6 +185,7 @@ Interposer<D>* interposer() {
     pthread_once(&Made<D>::once, &make<D>);
     state = Made<D>::interposer.load(std::memory_order_acquire);
   }
+  static_cast<void>(process::thread_number());  // so that the thread's end is told, whatever it holds then
   if (state != nullptr && !state->used.load(std::memory_order_acquire)) [[unlikely]] { begin_use(*state); }
   return state;
 }

@@ -35,21 +35,35 @@ void* launch_for_ever(void* /*unused*/) {
   }
 }
 
-void ended_in_handler() {
+void* record_for_ever(void* /*unused*/) {
+  for (;;) {
+    cuEventRecord(nullptr, nullptr);
+    ready = true;
+  }
+}
+
+void end_in_handlers(void* (*work)(void*)) {
   alarm(30);
   EXPECT(std::signal(SIGUSR1, [](int) { pthread_exit(nullptr); }) != SIG_ERR);
   for (unsigned i = 0; i < 300; ++i) {
     ready = false;
     pthread_t other{};
-    EXPECT(pthread_create(&other, nullptr, &launch_for_ever, nullptr) == 0);
+    EXPECT(pthread_create(&other, nullptr, work, nullptr) == 0);
     while (!ready) {}
     usleep(100 + i);
     EXPECT(pthread_kill(other, SIGUSR1) == 0 && pthread_join(other, nullptr) == 0);
     EXPECT(launch_for_library() > 0);
   }
 }
+void ended_in_handler() { end_in_handlers(&launch_for_ever); }
+// Of a thread that has launched nothing.
+void ended_while_recording() {
+  EXPECT(launch_for_library() > 0);
+  end_in_handlers(&record_for_ever);
+}
 
-constexpr Case kCases[] = {{"launch_at_load", launch_at_load}, {"ended_in_handler", ended_in_handler}};
+constexpr Case kCases[] = {
+    {"launch_at_load", launch_at_load}, {"ended_in_handler", ended_in_handler}, {"ended_while_recording", ended_while_recording}};
 
 }  // namespace
 
