@@ -44,6 +44,7 @@ void read_rules_file(const char* path, Rules& rules) {
 Text mapped_file(const char* variable) {
   const char* path = std::getenv(variable);
   if (path == nullptr || *path == '\0') { return {}; }
+  const Uncancelled reading;
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   const off_t end = file >= 0 ? lseek(file, 0, SEEK_END) : -1;
   const bool readable = end > 0;

@@ -55,7 +55,21 @@ void cancelled_at_first() {
   EXPECT(launched);
 }
 
+// Nor is the reading of what earlier runs learned, when the first device is met.
+void cancelled_with_knowledge() {
+  EXPECT(setenv("ELBOWROOM_RUN_DURATIONS", "/dev/null", 1) == 0 && setenv("ELBOWROOM_RUN_CHOICES", "/dev/null", 1) == 0);
+  std::atomic<bool> launched{false};
+  std::thread([&] {
+    use_device(0);
+    pthread_cancel(pthread_self());
+    launched = launch_on(nullptr, fake_function(kAllReduce, 96, 0), 24) == 0;
+    pthread_testcancel();
+  }).join();
+  EXPECT(launched);
+}
+
 constexpr Case kCases[] = {
+    {"cancelled_with_knowledge", cancelled_with_knowledge},
     {"handler_orders", handler_orders},
     {"cancelled_at_first", cancelled_at_first},
 };
