@@ -1,21 +1,25 @@
-#include <array>
-#include <atomic>
-#include <bit>
+#include <sys/mman.h>
 
-#include "interposer/core/table.hpp"
+#include <array>
+#include <new>
+#include <span>
+#include <utility>
+
+#include "interposer/core/own_mutex.hpp"
 #include "interposer/nccl/functions.hpp"
 #include "interposer/nccl/library_version.hpp"
 #include "interposer/nccl/notes.hpp"
 #include "interposer/nccl/state.hpp"
 #include "interposer/process/meant.hpp"
+#include "interposer/process/process.hpp"
 
 namespace elbowroom::interposer::nccl {
 using namespace process;
 namespace {
 
-// The calls of one thread that NCCL has not yet turned into kernels. There is one sum for each stream, as many as one group may
-// reasonably touch. Notes beyond are dropped, and their kernels are known by name and grid alone. Of communicators there is room
-// for more: ranks that share a budget in unlike ways would hang.
+// What the calls of one thread said that NCCL has not yet turned into kernels. There is one sum for each stream, as many as one
+// group may reasonably touch. Notes beyond are dropped, and their kernels are known by name and grid alone. Of communicators there
+// is room for more: ranks that share a budget in unlike ways would hang.
 struct Notes {
   struct Entry {
     nccl::Stream stream;
@@ -28,43 +32,46 @@ struct Notes {
   };
   std::array<Entry, 16> entries;
   std::array<Calls, 128> calls;
-  std::size_t count;
-  std::size_t communicators;
+  std::size_t count = 0;
+  std::size_t communicators = 0;
 };
 
-// Lent to threads for as long as their calls are in progress. A thread's own would be static TLS, of which a program may have none
-// to spare: with LD_AUDIT it would not start. A thread that finds none free goes without.
-constexpr std::size_t kThreads = 64;
-constinit std::array<Notes, kThreads> lent{};
-constinit std::atomic<std::uint64_t> in_use{0};
-
-struct Thread {
-  Notes* notes = nullptr;
-  int depth = 0;  // of groups and calls in progress
+// The calls of one thread. The notes are no thread's own variable: of those a library may bring few where it is not loaded at the
+// very start, and with auditors (LD_AUDIT) no library is.
+struct Calling {
+  Notes* notes = nullptr;  // null: nothing is noted
+  int depth = 0;           // of groups and calls in progress
   int calls_of_library = 0;
   bool simulates = false;
   bool asked = false;       // NCCL asked its tuner about something of it
   bool own_blocks = false;  // and no budget was in force
 };
-thread_local constinit Thread own{};
 
-Notes* notes() {
-  if (own.notes != nullptr) { return own.notes; }
-  std::uint64_t used = in_use.load(std::memory_order_relaxed);
-  while (~used != 0) {
-    const auto place = static_cast<unsigned>(std::countr_one(used));
-    if (!in_use.compare_exchange_weak(used, used | bit_at(place), std::memory_order_acquire)) { continue; }
-    lent[place].count = lent[place].communicators = 0;
-    return own.notes = &lent[place];
-  }
-  return nullptr;
+thread_local constinit Calling calling{};
+
+void give_notes_back() {
+  Notes* const notes = std::exchange(calling.notes, nullptr);
+  if (notes != nullptr) { munmap(notes, sizeof(Notes)); }
 }
 
-void give_back() {
-  if (own.notes == nullptr) { return; }
-  const auto place = static_cast<unsigned>(own.notes - lent.data());
-  own.notes = nullptr;
-  in_use.fetch_and(~bit_at(place), std::memory_order_release);
+// From the thread's first call of NCCL to its end, of the system: the program's allocator may be what called. Null where there is
+// no memory, where nobody would tell of the end, and in a handler that interrupted this.
+Notes* own_notes() {
+  if (calling.notes != nullptr || OwnMutex::held_here()) { return calling.notes; }
+  const OwnMutex::Busy taking;
+  if (!at_thread_end(&give_notes_back)) { return nullptr; }
+  void* const memory = mmap(nullptr, sizeof(Notes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory != MAP_FAILED) { calling.notes = new (memory) Notes; }
+  return calling.notes;
+}
+
+std::span<Notes::Entry> noted_entries() {
+  Notes* const notes = calling.notes;
+  return notes == nullptr ? std::span<Notes::Entry>() : std::span(notes->entries).first(notes->count);
+}
+std::span<Notes::Calls> noted_calls() {
+  Notes* const notes = calling.notes;
+  return notes == nullptr ? std::span<Notes::Calls>() : std::span(notes->calls).first(notes->communicators);
 }
 
 std::uint64_t bytes_of(nccl::DataType type) {
@@ -82,9 +89,9 @@ std::uint32_t ranks_of(CopyId copy, nccl::Communicator communicator) {
 }
 
 void add_note(Notes& notes, nccl::Stream stream, const CollectiveNote& note) {
-  for (std::size_t i = 0; i < notes.count; ++i) {
-    if (notes.entries[i].stream == stream) {
-      notes.entries[i].note.bytes += note.bytes;
+  for (Notes::Entry& entry : noted_entries()) {
+    if (entry.stream == stream) {
+      entry.note.bytes += note.bytes;
       return;
     }
   }
@@ -93,9 +100,9 @@ void add_note(Notes& notes, nccl::Stream stream, const CollectiveNote& note) {
 }
 
 void add_call(Notes& notes, nccl::Communicator communicator, bool asks) {
-  for (std::size_t i = 0; i < notes.communicators; ++i) {
-    if (notes.calls[i].communicator == communicator) {
-      notes.calls[i].collectives += asks ? 1 : 0;
+  for (Notes::Calls& calls : noted_calls()) {
+    if (calls.communicator == communicator) {
+      calls.collectives += asks ? 1 : 0;
       return;
     }
   }
@@ -106,24 +113,24 @@ void add_call(Notes& notes, nccl::Communicator communicator, bool asks) {
 // A call or group in progress; the last one to end takes the notes with it.
 class Scope {
  public:
-  Scope() { ++own.depth; }
+  Scope() { ++calling.depth; }
   ~Scope() { leave(); }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
 
   static void leave() {
-    if (own.depth > 0) { --own.depth; }
-    if (own.depth > 0) { return; }
-    give_back();
-    own.asked = own.own_blocks = false;
+    if (calling.depth > 0) { --calling.depth; }
+    if (calling.depth > 0) { return; }
+    if (calling.notes != nullptr) { calling.notes->count = calling.notes->communicators = 0; }
+    calling.asked = calling.own_blocks = false;
   }
 };
 
 // While a function of NCCL that may launch is called.
 class Launching {
  public:
-  Launching() { ++own.calls_of_library; }
-  ~Launching() { --own.calls_of_library; }
+  Launching() { ++calling.calls_of_library; }
+  ~Launching() { --calling.calls_of_library; }
   Launching(const Launching&) = delete;
   Launching& operator=(const Launching&) = delete;
 };
@@ -147,10 +154,10 @@ int collective(const Meant<Ours>& meant, nccl::Communicator communicator, nccl::
   state().calls.fetch_add(1, std::memory_order_relaxed);
   const std::uint32_t ranks = ranks_of(meant.copy(), communicator);
   const std::uint64_t bytes = count * bytes_of(type) * (parts == 0 ? ranks : parts);
-  if (Notes* const known = notes()) {
-    add_note(*known, stream, {reinterpret_cast<std::uintptr_t>(communicator), bytes, ranks, library_version(meant.copy())});
+  if (Notes* const notes = own_notes()) {
+    add_note(*notes, stream, {reinterpret_cast<std::uintptr_t>(communicator), bytes, ranks, library_version(meant.copy())});
     // An empty one is no task of NCCL's.
-    add_call(*known, communicator, kAsksTuner<Ours> && count > 0);
+    add_call(*notes, communicator, kAsksTuner<Ours> && count > 0);
   }
   const Launching launching;
   return meant(arguments...);
@@ -159,50 +166,47 @@ int collective(const Meant<Ours>& meant, nccl::Communicator communicator, nccl::
 }  // namespace
 
 CollectiveNote note_of(const void* stream) {
-  const Notes* const known = own.notes;
-  for (std::size_t i = 0; known != nullptr && i < known->count; ++i) {
-    if (known->entries[i].stream != stream) { continue; }
-    CollectiveNote note = known->entries[i].note;
-    note.asked = own.asked;
-    note.own_blocks = own.own_blocks;
+  for (const Notes::Entry& entry : noted_entries()) {
+    if (entry.stream != stream) { continue; }
+    CollectiveNote note = entry.note;
+    note.asked = calling.asked;
+    note.own_blocks = calling.own_blocks;
     return note;
   }
   return {};
 }
 
 void note_asked(bool own_blocks) {
-  if (own.depth == 0) { return; }
-  own.asked = true;
-  own.own_blocks = own_blocks;
+  if (calling.depth == 0) { return; }
+  calling.asked = true;
+  calling.own_blocks = own_blocks;
 }
 
 // Communicators do not overlap, so that the nearest one below is the only one that can hold the address.
 std::uintptr_t communicator_around(std::uintptr_t address) {
   constexpr std::uintptr_t kMostBytes = std::uintptr_t{1} << 20U;
-  const Notes* const known = own.notes;
   std::uintptr_t nearest = 0;
-  for (std::size_t i = 0; known != nullptr && i < known->communicators; ++i) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(known->calls[i].communicator);
+  for (const Notes::Calls& calls : noted_calls()) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(calls.communicator);
     if (begin <= address && begin > nearest) { nearest = begin; }
   }
   return address - nearest < kMostBytes ? nearest : 0;
 }
 
 std::uintptr_t only_communicator() {
-  const Notes* const known = own.notes;
-  return known != nullptr && known->communicators == 1 ? reinterpret_cast<std::uintptr_t>(known->calls[0].communicator) : 0;
+  const std::span<Notes::Calls> calls = noted_calls();
+  return calls.size() == 1 ? reinterpret_cast<std::uintptr_t>(calls.front().communicator) : 0;
 }
 
 std::uint32_t collectives_in_group(std::uintptr_t communicator) {
-  const Notes* const known = own.notes;
-  for (std::size_t i = 0; known != nullptr && i < known->communicators; ++i) {
-    if (reinterpret_cast<std::uintptr_t>(known->calls[i].communicator) == communicator) { return known->calls[i].collectives; }
+  for (const Notes::Calls& calls : noted_calls()) {
+    if (reinterpret_cast<std::uintptr_t>(calls.communicator) == communicator) { return calls.collectives; }
   }
   return 0;
 }
 
-bool is_launching() { return own.calls_of_library > 0; }
-bool simulates() { return own.simulates; }
+bool is_launching() { return calling.calls_of_library > 0; }
+bool simulates() { return calling.simulates; }
 
 }  // namespace elbowroom::interposer::nccl
 
@@ -212,7 +216,7 @@ using namespace elbowroom::interposer::nccl;
 int ncclGroupStart() {
   const Meant<&ncclGroupStart> meant(__builtin_return_address(0));
   const int result = meant();
-  if (result == 0) { ++own.depth; }
+  if (result == 0) { ++calling.depth; }
   return result;
 }
 
@@ -227,9 +231,9 @@ int ncclGroupEnd() {
 // The group ends here too.
 int ncclGroupSimulateEnd(void* estimate) {
   const Meant<&ncclGroupSimulateEnd> meant(__builtin_return_address(0));
-  own.simulates = true;
+  calling.simulates = true;
   const int result = meant(estimate);
-  own.simulates = false;
+  calling.simulates = false;
   Scope::leave();
   return result;
 }

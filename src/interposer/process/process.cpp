@@ -115,8 +115,9 @@ void give_number_back(std::uint32_t number) {
 struct OwnThread {
   bool has_number = false;
   bool ended = false;
+  bool told = false;  // whether its end is
   std::uint32_t number = 0;
-  void (*at_end)() = nullptr;
+  std::array<void (*)(), 2> at_end{};
 };
 thread_local constinit OwnThread own_thread;
 
@@ -131,7 +132,10 @@ void end_thread(void* /*own*/) {
   const bool interrupted = OwnMutex::held_here();
   const OwnMutex::Busy ending;
   own_thread.ended = true;
-  if (own_thread.at_end != nullptr) { own_thread.at_end(); }
+  for (void (*call)() : own_thread.at_end) {
+    if (call != nullptr) { call(); }
+  }
+  own_thread.at_end = {};
   if (const auto tell = told_of_ends.load(std::memory_order_acquire)) { tell(own_thread.number, interrupted); }
   give_number_back(own_thread.number);
   own_thread.has_number = false;
@@ -143,8 +147,8 @@ void make_key() { ends_are_told = pthread_key_create(&key_of_ends, &end_thread) 
 void meet_thread() {
   const OwnMutex::Busy meeting;  // a handler that interrupts this would meet it as well
   pthread_once(&key_once, &make_key);
-  const bool told = ends_are_told && pthread_setspecific(key_of_ends, &own_thread) == 0;
-  own_thread.number = told ? take_number() : number_beyond();
+  own_thread.told = ends_are_told && pthread_setspecific(key_of_ends, &own_thread) == 0;
+  own_thread.number = own_thread.told ? take_number() : number_beyond();
   own_thread.has_number = true;
 }
 
@@ -157,8 +161,13 @@ std::uint32_t thread_number() {
 
 bool at_thread_end(void (*call)()) {
   if (own_thread.ended) { return false; }
-  own_thread.at_end = call;
-  return true;
+  if (!own_thread.has_number) { meet_thread(); }
+  if (!own_thread.told) { return false; }
+  for (void (*&place)() : own_thread.at_end) {
+    if (place == nullptr) { place = call; }
+    if (place == call) { return true; }
+  }
+  return false;
 }
 
 Uncancelled::Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }

@@ -1,10 +1,14 @@
 #include <dlfcn.h>
+#include <sys/resource.h>
 
+#include <cstdio>
 #include <initializer_list>
+#include <thread>
 
 #include "driver_program.hpp"
 #include "nccl_types.hpp"
 #include "plugin_program.hpp"
+#include "report_of.hpp"
 
 // NCCL and cuBLAS as a framework uses them.
 
@@ -61,7 +65,66 @@ void looked_up() {
   }
 }
 
-constexpr Case kCases[] = {{"sizes", sizes}, {"sm_target", sm_target}, {"looked_up", looked_up}};
+long pages_in_use() {
+  long pages = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  EXPECT(file != nullptr && std::fscanf(file, "%ld", &pages) == 1 && std::fclose(file) == 0);
+  return pages;
+}
+
+// What the hooks note of a thread's calls goes with the thread.
+void threads_end() {
+  use_device(0);
+  const cu::Stream comm = make_stream();
+  const auto all_reduce = from_plugin<int (*)(cu::Stream, std::size_t)>("plugin_all_reduce");
+  const auto call_in_threads = [&](int threads) {
+    for (int i = 0; i < threads; ++i) {
+      std::thread([&] { EXPECT(all_reduce(comm, 1U << 20U) == 0); }).join();
+    }
+  };
+  call_in_threads(20);
+  const long before = pages_in_use();
+  call_in_threads(300);
+  EXPECT(pages_in_use() < before + 150);
+}
+
+// A call for which there is no memory to note it reaches the library all the same, and so does the next one.
+void no_memory() {
+  use_device(0);
+  const cu::Stream comm = make_stream();
+  const auto all_reduce = from_plugin<int (*)(cu::Stream, std::size_t)>("plugin_all_reduce");
+  EXPECT(launch_on(comm, fake_function(kAllReduce, 96, 0), 24) == 0);
+  fake_reset();
+  rlimit most{};
+  EXPECT(getrlimit(RLIMIT_AS, &most) == 0);
+  const rlimit none{1, most.rlim_max};
+  EXPECT(setrlimit(RLIMIT_AS, &none) == 0);
+  EXPECT(all_reduce(comm, 1U << 20U) == 0);
+  EXPECT(setrlimit(RLIMIT_AS, &most) == 0);
+  EXPECT(all_reduce(comm, 1U << 20U) == 0 && fake_call_count() == 2);
+}
+
+// Threads that end in a group, as those that meet an error, take nothing from those that come later.
+void ended_in_groups() {
+  EXPECT(holds(report_of([] {
+                 use_device(0);
+                 const cu::Stream comm = make_stream();
+                 const auto open_group = from_plugin<int (*)(cu::Stream)>("plugin_open_group");
+                 for (int i = 0; i < 100; ++i) {
+                   std::thread([=] { EXPECT(open_group(comm) == 0); }).join();
+                 }
+                 EXPECT(from_plugin<int (*)(cu::Stream, std::size_t)>("plugin_all_reduce")(comm, 1U << 20U) == 0);
+               }),
+               R"("size_class":22,)"));
+}
+
+constexpr Case kCases[] = {{"ended_in_groups", ended_in_groups},
+
+                           {"threads_end", threads_end},
+                           {"no_memory", no_memory},
+                           {"sizes", sizes},
+                           {"sm_target", sm_target},
+                           {"looked_up", looked_up}};
 
 }  // namespace
 
