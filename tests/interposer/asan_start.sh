@@ -35,3 +35,10 @@ if command -v gcc >/dev/null && gcc -fsanitize=address -static-libasan "$work/st
   found=$(LD_PRELOAD=$ELBOWROOM_INTERPOSER "$work/start" 2>&1) || fail "gcc -static-libasan: exit code $?: $found"
   [ "$found" = started ] || fail "gcc -static-libasan: $found"
 fi
+
+# The usual way for extensions of Python: the runtime is preloaded, and `elbowroom run` leaves it first.
+runtime=$(gcc -print-file-name=libasan.so 2>/dev/null || true)
+if [ -e "$runtime" ] && gcc "$work/start.c" -o "$work/start" && [ "$(LD_PRELOAD=$runtime "$work/start" 2>/dev/null)" = started ]; then
+  found=$(LD_PRELOAD=$runtime:$ELBOWROOM_INTERPOSER "$work/start" 2>&1) || fail "behind a preloaded runtime: exit code $?: $found"
+  [ "$found" = started ] || fail "behind a preloaded runtime: $found"
+fi
