@@ -87,6 +87,13 @@ Serial Collectives::add(const CollectiveFacts& facts, const World& world, Contex
   return serial;
 }
 
+std::uint32_t Collectives::note_blocks(unsigned chain, std::uint32_t blocks) {
+  MostBlocks& most = most_blocks_[chain];
+  if (finished_[chain] >= most.mark) { most = {tails_[chain], is_over(chain) ? 0 : most.behind, 0}; }
+  most.behind = std::max(most.behind, blocks);
+  return std::max(most.before, most.behind);
+}
+
 // Leaps as in a skew-binary list: two of one length before it make one of both and itself.
 void Collectives::link(Collective& collective, unsigned chain) {
   collective.chain = static_cast<std::uint8_t>(chain);
@@ -94,10 +101,9 @@ void Collectives::link(Collective& collective, unsigned chain) {
   collective.previous = tail;
   collective.far = tail;
   collective.leap = 1;
-  collective.most_blocks = collective.blocks;
+  collective.most_blocks = note_blocks(collective.chain, collective.blocks);
   if (tail != 0) {
     const Collective& previous = at(tail);
-    collective.most_blocks = std::max(collective.blocks, previous.most_blocks);
     const Serial beyond = previous.far > finished_[chain] ? previous.far : 0;
     if (beyond != 0 && at(beyond).leap == previous.leap) {
       collective.far = at(beyond).far;
@@ -147,6 +153,7 @@ void Collectives::begin_anew() {
   newest_ = 0;
   tails_.fill(0);
   finished_.fill(0);
+  most_blocks_.fill({});
   for (Collective& kept : kept_) { kept.serial = 0; }
 }
 

@@ -49,7 +49,7 @@ struct Collective : CollectiveFacts {
   Serial far = 0;                 ///< an earlier one of its chain, from which a search goes on
   std::uint32_t leap = 0;         ///< how many stand from there to here
   Serial unknown = 0;             ///< the youngest of unknown duration of its chain, itself included
-  std::uint32_t most_blocks = 0;  ///< of it and what was live before it in its chain
+  std::uint32_t most_blocks = 0;  ///< at least of all that are live in its chain up to itself
 };
 
 /// The collectives that are not known to have finished: the last kKept that were launched, of all devices. They stand in chains, in
@@ -116,6 +116,7 @@ class Collectives {
   void forget_oldest(std::uint64_t now);
   void forget(unsigned chain, Serial up_to, std::uint64_t now);
   void link(Collective& collective, unsigned chain);
+  [[nodiscard]] std::uint32_t note_blocks(unsigned chain, std::uint32_t blocks);
 
   alignas(kCacheLine) Serial newest_ = 0;
   unsigned width_ = 16;  ///< chains used so far, in whole cache lines of numbers
@@ -126,6 +127,12 @@ class Collectives {
   alignas(kCacheLine) Before tails_{};
   alignas(kCacheLine) Before finished_{};
   std::array<World, kChains> worlds_{};
+  /// The most blocks of a chain's collectives up to the mark, and behind it. What is up to the mark is forgotten once that is over.
+  struct MostBlocks {
+    Serial mark = 0;
+    std::uint32_t before = 0, behind = 0;
+  };
+  std::array<MostBlocks, kChains> most_blocks_{};
   std::array<Collective, kKept> kept_{};
   std::array<Before, kKept> before_{};  ///< what each waited for, as of its launch
 };

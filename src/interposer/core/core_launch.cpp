@@ -148,7 +148,7 @@ Refusal refusal_of(const Launch& launch, const Collective& collective) {
        .compares = compares(state.rules)});
 }
 
-/// Refused now and for every later launch of the stream.
+/// Not asked about again by the stream. Some might be allowed later, when more is known to be over, but every launch would ask.
 bool is_final(Refusal refusal, const Collective& collective) {
   switch (refusal) {
     case Refusal::queued_collective:

@@ -73,9 +73,10 @@ GraphFacts read_graph(const D& driver, const Rules& rules, typename D::Graph gra
     const char* name = driver.name_of(parameters);
     const bool communicates = is_communication(name) || (name != nullptr && rules.is_communication(name));
     communicates ? ++facts.collectives : ++facts.computes;
+    facts.waits = facts.waits || waits_for_host(name);
   };
   const OtherNodes others = visit_kernel_nodes(driver, graph, count);
-  facts.waits = !others.end;
+  facts.waits = facts.waits || !others.end;
   facts.records = others.record;
   return facts;
 }

@@ -163,7 +163,8 @@ const char* LoadedObject::needed_version(unsigned number) const {
   return nullptr;
 }
 
-// As the loader compares them: what has no version answers for all.
+// As the loader compares them: what has no version answers for all. To whom asks for none it gives the default one here; the loader
+// may give the first.
 bool LoadedObject::has_version(std::uint32_t index, const char* version) const {
   if (versions_ == nullptr) { return true; }
   const unsigned number = versions_[index] & ~kHidden;

@@ -13,7 +13,8 @@
 namespace elbowroom::interposer::process {
 namespace {
 
-constexpr std::time_t kLongestWaitS = 1;
+// A walk takes milliseconds. Where one waits for the thread that forks, each side is held up by this.
+constexpr std::int64_t kLongestWaitNs = 100'000'000;
 
 // How many threads walk, and how many fork.
 constinit std::atomic<unsigned> walking{0};
@@ -31,17 +32,17 @@ SignalMask set_signal_mask(SignalMask mask) {
   return before;
 }
 
-std::time_t seconds() {
+std::int64_t now_ns() {
   timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec;
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
 template <class Done>
 void await(Done&& done) {
   if (done()) { return; }
-  const std::time_t begun = seconds();
-  while (!done() && seconds() <= begun + kLongestWaitS) { sched_yield(); }
+  const std::int64_t end = now_ns() + kLongestWaitNs;
+  while (!done() && now_ns() < end) { sched_yield(); }
 }
 
 void before_fork() {

@@ -296,6 +296,12 @@ void gate_waiting_graph() {
   EXPECT(cuGraphLaunch(ends, two.comm) == 0);
   EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launch_on(two.compute, two.gemm) == 0);
   EXPECT(calls_named("cuStreamWaitEvent") == 1);
+  EXPECT(cuCtxSynchronize() == 0);
+  cu::GraphExec spins = nullptr;  // PyTorch's kernel, until the host stores a flag
+  const cu::Function spinning = fake_function("_ZN4c10d4cuda6detail14kernel_barrierEPim", 16, 0);
+  EXPECT(cuGraphInstantiateWithFlags(&spins, graph_of({spinning}), 0) == 0 && cuGraphLaunch(spins, two.comm) == 0);
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launch_on(two.compute, two.gemm) == 0);
+  EXPECT(calls_named("cuStreamWaitEvent") == 1);
 }
 
 // A node of a kind that nobody here knows may wait for anything.

@@ -112,6 +112,26 @@ TEST(Collectives, KnowWhatStandsBetween) {
   EXPECT_TRUE(streams.all->any_between(third, streams.before[1]));
 }
 
+// Of 1,000 blocks nothing is left when that one is over, though the chain never is.
+TEST(Collectives, KnowHowManyBlocksMayRunBesideOne) {
+  Streams streams(2);
+  const auto of = [](std::uint32_t blocks) {
+    CollectiveFacts facts;
+    facts.blocks = blocks;
+    return facts;
+  };
+  const Serial large = streams.add(0, of(1'000));
+  streams.add(0, of(24));
+  const Serial asked = streams.add(1, of(8));
+  const auto beside = [&] { return streams.all->blocks_beside(*streams.all->find(asked), {}); };
+  EXPECT_EQ(beside(), 1'000U) << "one of a chain at a time";
+  EXPECT_EQ(streams.all->blocks_beside(*streams.all->find(asked), streams.before[0]), 0U)
+      << "what is ordered before is over by then";
+  streams.all->finish(large);
+  streams.add(0, of(16));
+  EXPECT_EQ(beside(), 24U);
+}
+
 /// Some thousand collectives on a few streams, some of unknown duration, some finished, some withdrawn, and what a look at each
 /// says.
 RC_GTEST_PROP(Collectives, AreFoundAsBySearchingThroughAll, (std::uint32_t seed)) {
