@@ -8,13 +8,14 @@
 #include <atomic>
 #include <csignal>
 #include <cstdint>
-#include <ctime>
+
+#include "interposer/process/process.hpp"
 
 namespace elbowroom::interposer::process {
 namespace {
 
 // A walk takes milliseconds. Where one waits for the thread that forks, each side is held up by this.
-constexpr std::int64_t kLongestWaitNs = 100'000'000;
+constexpr std::uint64_t kLongestWaitNs = 100'000'000;
 
 // How many threads walk, and how many fork.
 constinit std::atomic<unsigned> walking{0};
@@ -32,16 +33,10 @@ SignalMask set_signal_mask(SignalMask mask) {
   return before;
 }
 
-std::int64_t now_ns() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 template <class Done>
 void await(Done&& done) {
   if (done()) { return; }
-  const std::int64_t end = now_ns() + kLongestWaitNs;
+  const std::uint64_t end = now_ns() + kLongestWaitNs;
   while (!done() && now_ns() < end) { sched_yield(); }
 }
 

@@ -2,12 +2,17 @@
 
 // A copy of NCCL, or what wraps one, that chooses its functions when it is bound.
 
+extern "C" {
+// The choosers are no static functions: clang would look for them by names that C++ gives them.
+using Chosen = int();
+[[gnu::visibility("hidden")]] int chosen_start() { return 1; }
+[[gnu::visibility("hidden")]] int chosen_end() { return 2; }
+[[gnu::visibility("hidden")]] Chosen* choose_start() { return &chosen_start; }
+[[gnu::visibility("hidden")]] Chosen* choose_end() { return &chosen_end; }
+}
+
 #pragma GCC visibility push(default)
 extern "C" {
-static int chosen_start() { return 1; }
-static int chosen_end() { return 2; }
-static int (*choose_start())() { return &chosen_start; }
-static int (*choose_end())() { return &chosen_end; }
 [[gnu::ifunc("choose_start")]] int ncclGroupStart();
 [[gnu::ifunc("choose_end")]] int ncclGroupEnd();
 int ncclAllReduce(const void*, void*, std::size_t, nccl::DataType, nccl::Operation, nccl::Communicator, nccl::Stream) { return 3; }
