@@ -56,8 +56,7 @@ struct GateQuestion {
   bool order_lost = false;
   bool compares = false;  ///< auto, with a trial
 };
-/// Whether the compute launch may wait for the begin of the collective. docs/run.md, "Why the gate cannot deadlock", rests on these
-/// rules.
+/// Whether the compute launch may wait for the begin of the collective. docs/deadlock.md rests on these rules.
 Refusal gate_refusal(const GateQuestion& question);
 
 }  // namespace elbowroom::interposer
