@@ -124,8 +124,37 @@ TEST_F(BenchCase, AsksForAStoredPlan) {
   settings.tuned = [](CaseTrials&) -> Result<TunedPlan> { return TunedPlan{Scheme::sequential, {}, "stored: as it was"}; };
   const CaseResult result = benched(settings);
   ASSERT_EQ(result.results.size(), 2U);
-  EXPECT_EQ(result.results[1].note, "stored: as it was");
+  EXPECT_EQ(result.results[1].note, "stored: as it was; the schedule of sequential, measured once");
   EXPECT_EQ(result.results[1].time.median, result.results[0].time.median);  // one stream again
+}
+
+// Two measurements of one schedule differ by chance, and `tuned` would seem slower than the baseline that it is.
+TEST_F(BenchCase, MeasuresAStoredPlanThatIsABaselineOnce) {
+  BenchSettings settings = settings_for({Scheme::tuned, Scheme::priority});
+  settings.tuned = [](CaseTrials&) -> Result<TunedPlan> {
+    OverlapPlan urgent;
+    urgent.priority = true;
+    return TunedPlan{Scheme::priority, urgent, "stored"};
+  };
+  const CaseResult result = benched(settings);
+  EXPECT_THAT(names_of(result), ElementsAre("sequential", "tuned", "priority"));
+  EXPECT_EQ(result.results[1].note, "stored; the schedule of priority, measured once");
+  EXPECT_EQ(result.results[1].time.median, result.results[2].time.median);
+  EXPECT_EQ(result.results[1].ratio->median, result.results[2].ratio->median);
+  EXPECT_EQ(result.results[1].metrics.overlap_rate, result.results[2].metrics.overlap_rate);
+  // Four schedules of five: both sides alone, sequential, priority. 2 warm-up and 4 counted rounds, 3 recordings.
+  EXPECT_EQ(observer_.steps[static_cast<int>(CaseStep::verify)], 4);
+  EXPECT_EQ(observer_.steps[static_cast<int>(CaseStep::run)], 24);
+  EXPECT_EQ(observer_.steps[static_cast<int>(CaseStep::record)], 12);
+
+  observer_ = {};
+  settings.tuned = [](CaseTrials&) -> Result<TunedPlan> {
+    OverlapPlan fewer;
+    fewer.comm_blocks = Blocks(8);
+    return TunedPlan{Scheme::tuned, fewer, "stored"};
+  };
+  EXPECT_EQ(benched(settings).results[1].note, "stored") << "another schedule is measured by itself";
+  EXPECT_EQ(observer_.steps[static_cast<int>(CaseStep::run)], 30);
 }
 
 TEST_F(BenchCase, EndsAtAnyStep) {
