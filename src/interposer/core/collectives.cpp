@@ -30,9 +30,11 @@ std::uint64_t Collectives::chains_of(const World& world) const {
 // The stream's own where its last collective is still the last there. Then one that is free, as long as that makes no order longer
 // to write; then one whose last collective is ordered before this one.
 unsigned Collectives::chain_for(const World& world, const Before& before, unsigned last) {
-  const auto fits = [&](unsigned chain) { return tails_[chain] <= std::max(finished_[chain], before[chain]); };
+  const auto fits = [&](unsigned chain) {
+    return tails_[chain] <= std::max(finished_[chain], before[chain]) && doubts_[chain].up_to <= before[chain];
+  };
   if (worlds_[last] == world && fits(last)) { return last; }
-  const unsigned free = static_cast<unsigned>(std::countr_one(live_));
+  const unsigned free = static_cast<unsigned>(std::countr_one(live_ | doubted_));
   if (free < width_) { return free; }
   for (std::uint64_t chains = chains_of(world); chains != 0; chains &= chains - 1) {
     const auto chain = static_cast<unsigned>(std::countr_zero(chains));
@@ -46,9 +48,27 @@ void Collectives::forget(unsigned chain, Serial up_to, std::uint64_t now) {
     const Collective& gone = at(serial);
     const bool over = gone.withdrawn || (gone.duration_known && gone.expected.end <= now);
     forgotten_ += over ? 0 : 1;
+    if (!gone.withdrawn) { doubt(chain, serial, std::max(serial, doubts_[chain].up_to)); }
   }
   finished_[chain] = up_to;
   note_over(chain);
+}
+
+void Collectives::doubt(unsigned chain, Serial from, Serial up_to) {
+  Doubt& known = doubts_[chain];
+  known.from = known.up_to == 0 ? from : std::min(known.from, from);
+  known.up_to = up_to;
+  known.blocks = std::max(known.blocks, at(from).blocks);
+  doubted_ |= bit_at(chain);
+}
+
+void Collectives::settle(unsigned chain, Serial up_to) {
+  Doubt& known = doubts_[chain];
+  if (up_to < known.from) { return; }
+  known.from = up_to + 1;
+  if (up_to < known.up_to) { return; }
+  known = {};
+  doubted_ &= ~bit_at(chain);
 }
 
 // The place of the next collective may hold one that is live: the oldest of all, and so of its chain.
@@ -66,6 +86,7 @@ Serial Collectives::add(const CollectiveFacts& facts, const World& world, Contex
   if (chain == kChains) {
     chain = static_cast<unsigned>(std::min_element(tails_.begin(), tails_.end()) - tails_.begin());
     forget(chain, tails_[chain], now);
+    mixed_ = true;
   }
   while (chain >= width_) { width_ += kCacheLine / sizeof(Serial); }
   worlds_[chain] = world;
@@ -124,12 +145,15 @@ Collective* Collectives::find(Serial serial) {
 void Collectives::finish(const Before& before) {
   for (unsigned chain = 0; chain < width_; ++chain) { finished_[chain] = std::max(finished_[chain], before[chain]); }
   for_each_bit(live_, [&](unsigned chain) { note_over(chain); });
+  for_each_bit(doubted_, [&](unsigned chain) { settle(chain, before[chain]); });
 }
 
 void Collectives::finish(Serial serial) {
   const Collective* collective = find(serial);
   if (collective == nullptr) { return; }
-  finished_[collective->chain] = serial;
+  const unsigned chain = collective->chain;
+  finished_[chain] = serial;
+  if ((doubted_ & bit_at(chain)) != 0) { settle(chain, serial); }
   finish(before_[serial % kKept]);
 }
 
@@ -146,6 +170,9 @@ void Collectives::withdraw(Serial serial) {
 void Collectives::finish_all() {
   finished_ = tails_;
   for_each_bit(live_, [&](unsigned chain) { note_over(chain); });
+  doubts_.fill({});
+  doubted_ = 0;
+  mixed_ = false;
 }
 
 void Collectives::begin_anew() {
@@ -163,6 +190,9 @@ void Collectives::finish_capture(std::uint32_t capture) {
     finished_[chain] = tails_[chain];
     note_over(chain);
   });
+  for_each_bit(doubted_, [&](unsigned chain) {
+    if (worlds_[chain].capture == capture) { settle(chain, doubts_[chain].up_to); }
+  });
 }
 
 void Collectives::join(Before& into, const Before& other) const {
@@ -172,6 +202,7 @@ void Collectives::join(Before& into, const Before& other) const {
 bool Collectives::any_unfinished(const Before& before) const {
   bool any = false;
   for_each_bit(live_, [&](unsigned chain) { any = any || before[chain] > finished_[chain]; });
+  for_each_bit(doubted_, [&](unsigned chain) { any = any || before[chain] >= doubts_[chain].from; });
   return any;
 }
 
@@ -182,14 +213,40 @@ bool Collectives::any_between(Serial collective, const Before& before) const {
     const Serial least = std::max(finished_[chain], before[chain]);
     any = any || std::min(waited_for[chain], tails_[chain]) > least;
   });
+  for_each_bit(doubted_, [&](unsigned chain) { any = any || is_between(doubts_[chain], waited_for[chain], before[chain]); });
   return any;
 }
 
+bool Collectives::any_in_others(const Collective& collective, const Before& of_others, const Before& before) const {
+  const std::uint64_t others = ~bit_at(collective.chain);
+  bool any = false;
+  for_each_bit(live_ & others, [&](unsigned chain) {
+    const Serial least = std::max(finished_[chain], before[chain]);
+    any = any || std::min(of_others[chain], youngest_before(chain, collective.serial)) > least;
+  });
+  for_each_bit(doubted_ & others,
+               [&](unsigned chain) { any = any || is_between(doubts_[chain], of_others[chain], before[chain]); });
+  return any;
+}
+
+bool Collectives::is_between(const Doubt& doubt, Serial waited_for, Serial before) {
+  return std::max(doubt.from, before + 1) <= std::min(waited_for, doubt.up_to);
+}
+
+Serial Collectives::youngest_before(unsigned chain, Serial serial) const {
+  Serial found = tails_[chain];
+  while (found >= serial && found > finished_[chain]) { found = at(found).far >= serial ? at(found).far : at(found).previous; }
+  return found;
+}
+
 std::uint64_t Collectives::blocks_beside(const Collective& collective, const Before& before) const {
-  const std::uint64_t others = chains_of(worlds_[collective.chain]) & ~bit_at(collective.chain);
+  const World& world = worlds_[collective.chain];
+  const std::uint64_t live = chains_of(world);
   std::uint64_t blocks = 0;
-  for_each_bit(others, [&](unsigned chain) {
-    if (tails_[chain] > std::max(finished_[chain], before[chain])) { blocks += at(tails_[chain]).most_blocks; }
+  for_each_bit((live | doubted_) & ~bit_at(collective.chain), [&](unsigned chain) {
+    const bool runs = (live & bit_at(chain)) != 0 && tails_[chain] > std::max(finished_[chain], before[chain]);
+    const bool may_run = worlds_[chain] == world && doubts_[chain].up_to > before[chain];
+    blocks += std::max(runs ? at(tails_[chain]).most_blocks : 0, may_run ? doubts_[chain].blocks : 0);
   });
   return blocks;
 }

@@ -24,10 +24,11 @@ constexpr std::uint32_t kUnknownBlocks = 0xffffffff;
 struct CollectiveFacts {
   Interval expected;
   std::uint32_t blocks = 0;
-  std::uint32_t sms = 0;    ///< that these can run on; 0: unknown
-  bool clusters = false;    ///< they begin in clusters
-  std::uint32_t shape = 0;  ///< position of its kind
+  std::uint32_t sms = 0;      ///< that these can run on; 0: unknown
+  std::uint32_t cluster = 1;  ///< of these begin together
+  std::uint32_t shape = 0;    ///< position of its kind
   bool duration_known = false;
+  bool blocking = false;   ///< its stream waits for the legacy default stream
   bool launched = false;   ///< the driver took it
   bool has_event = false;  ///< and its completion event
 };
@@ -64,7 +65,8 @@ class Collectives {
   explicit Collectives(Serial newest = 0) : newest_(newest) {}
 
   /// A collective behind `before`, which it joins. `chain` is where the stream's last one stood, and becomes where this one stands.
-  /// With every chain in use, or as many unfinished as are kept, the oldest count as finished from now on.
+  /// With every chain in use, or as many unfinished as are kept, the oldest are forgotten: nothing is asked about them again. What
+  /// is behind one or beside it is known to be, until it is known to be over.
   Serial add(const CollectiveFacts& facts, const World& world, ContextId context, Before& before, std::uint8_t& chain,
              std::uint64_t now);
   /// Serials are used up: nobody may hold one when they begin anew.
@@ -85,10 +87,13 @@ class Collectives {
 
   void join(Before& into, const Before& other) const;
   [[nodiscard]] bool any_unfinished(const Before& before) const;
-  /// Of what `collective` waited for, whether there is what `before` does not hold.
+  /// Of what `collective` waited for, whether there is what `before` does not hold. A forgotten one counts as well.
   [[nodiscard]] bool any_between(Serial collective, const Before& before) const;
+  /// Of these others, as far as they were launched before the collective and are not of its chain, whether there is what `before`
+  /// does not hold.
+  [[nodiscard]] bool any_in_others(const Collective& collective, const Before& of_others, const Before& before) const;
   /// At most so many blocks may run beside this one's, of collectives of its world that `before` does not hold: of one in each
-  /// other chain.
+  /// other chain. A forgotten one has its blocks.
   [[nodiscard]] std::uint64_t blocks_beside(const Collective& collective, const Before& before) const;
 
   /// Chains in which there are live collectives of the world, a bit each.
@@ -101,6 +106,9 @@ class Collectives {
     __builtin_prefetch(tails_.data(), 1);
     __builtin_prefetch(finished_.data(), 1);
   }
+  /// There were more unordered collectives than chains, so that one chain holds some that nothing orders. Nobody knows what is
+  /// behind what, until everything counts as over.
+  [[nodiscard]] bool mixed() const { return mixed_; }
   /// Of the forgotten, those that could still have met a launch.
   [[nodiscard]] std::uint64_t forgotten() const { return forgotten_; }
 
@@ -115,6 +123,11 @@ class Collectives {
   [[nodiscard]] unsigned chain_for(const World& world, const Before& before, unsigned last);
   void forget_oldest(std::uint64_t now);
   void forget(unsigned chain, Serial up_to, std::uint64_t now);
+  /// Of a chain, launched before that serial; at most finished: none that is live.
+  [[nodiscard]] Serial youngest_before(unsigned chain, Serial serial) const;
+  void doubt(unsigned chain, Serial from, Serial up_to);
+  /// Of the chain, all up to this one are over.
+  void settle(unsigned chain, Serial up_to);
   void link(Collective& collective, unsigned chain);
   [[nodiscard]] std::uint32_t note_blocks(unsigned chain, std::uint32_t blocks);
 
@@ -133,6 +146,15 @@ class Collectives {
     std::uint32_t before = 0, behind = 0;
   };
   std::array<MostBlocks, kChains> most_blocks_{};
+  /// What was forgotten of a chain and is not known to be over: from the oldest to the youngest, with the most blocks of one.
+  struct Doubt {
+    Serial from = 0, up_to = 0;  ///< 0: nothing
+    std::uint32_t blocks = 0;
+  };
+  [[nodiscard]] static bool is_between(const Doubt& doubt, Serial waited_for, Serial before);
+  std::array<Doubt, kChains> doubts_{};
+  std::uint64_t doubted_ = 0;  ///< chains with such, a bit each: no other collective may stand there as if it were behind
+  bool mixed_ = false;
   std::array<Collective, kKept> kept_{};
   std::array<Before, kKept> before_{};  ///< what each waited for, as of its launch
 };

@@ -46,6 +46,8 @@ void CoreState::operator delete(void* memory, std::align_val_t alignment, const 
   operator delete(memory, alignment);
 }
 
+Knowledge::Knowledge() { static_cast<void>(kinds.obtain(kOtherKinds)); }
+
 void CoreState::forget() {
   // In place: a value of several MiB has no room on a thread's stack.
   std::destroy_at(&known);
@@ -88,6 +90,38 @@ Core::Core(std::unique_ptr<CoreState> state) : state_(std::move(state)) {}
 Core::~Core() = default;
 
 PassedLaunches* Core::passed_launches(std::uint32_t thread) { return state_->passing.of(thread); }
+
+void Core::on_launched(Ticket ticket, LaunchOutcome outcome) {
+  if (ticket == 0) { return; }
+  CoreState::Hold hold(*state_);
+  const TicketFields fields = unpack(ticket);
+  Knowledge& known = state_->known;
+  LaunchKind& kind = known.kinds.at(fields.kind);
+  KernelRecord& kernel = known.kernels[kind.kernel];
+  Collective* collective = known.collective_of(fields);
+  if (fields.gate && !fields.collective) { --known.waiting[slot_of(fields.serial)]; }
+  if (outcome == LaunchOutcome::failed) {
+    kind.timing_pending = false;
+    if (collective != nullptr) { known.order.collectives().withdraw(fields.serial); }
+    return;
+  }
+  if (collective != nullptr) {
+    collective->launched = true;
+    collective->has_event = outcome == LaunchOutcome::ok && fields.gate;
+  }
+  if (outcome == LaunchOutcome::relaunched) {
+    ++known.totals.relaunched;
+    const bool first_suspect = fields.collective && fields.gate && fields.priority && !kernel.event_refused;
+    (first_suspect ? kernel.event_refused : kernel.passed_through) = true;
+    state_->passing.forget_shapes();
+  }
+  if (outcome != LaunchOutcome::ok) { return; }
+  for (AppliedCounts* counts : {&known.totals.applied, &kernel.applied}) {
+    counts->priority += fields.priority ? 1 : 0;
+    counts->gate += fields.gate && !fields.collective ? 1 : 0;
+    counts->shape += fields.shape ? 1 : 0;
+  }
+}
 
 void Core::on_timing(Ticket ticket, std::uint64_t nanoseconds, std::uint64_t /*host_time_ns*/) {
   if (ticket == 0) { return; }
@@ -175,6 +209,12 @@ void Core::on_stream_wait(StreamId stream, EventId event, std::uint64_t records)
 void Core::on_event_recorded_elsewhere() {
   CoreState::Hold hold(*state_);
   state_->known.order.distrust_events();
+}
+
+void Core::on_context_record(EventId event, ContextId context) {
+  if (state_->rest.on()) { return; }
+  CoreState::Hold hold(*state_);
+  if (!state_->dormant()) { state_->known.order.record_context(event, context); }
 }
 
 void Core::on_stream_operation(StreamId stream) {

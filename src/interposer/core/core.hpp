@@ -338,6 +338,9 @@ class Core {
   SyncPoint on_host_dependency(StreamId stream);
 
   // --- host synchronisation: take the point before the driver call, tell it after it returned success ---
+  /// An event was recorded behind all that a context holds.
+  void on_context_record(EventId event, ContextId context);
+
   SyncPoint event_point(EventId event);
   SyncPoint stream_point(StreamId stream);     ///< also synchronous copies: with the (legacy or per-thread) default stream
   SyncPoint context_point(ContextId context);  ///< cuCtxSynchronize; not cuMemFree, which only may wait for the device

@@ -7,8 +7,6 @@
 namespace elbowroom::interposer {
 namespace {
 
-EventSlot slot_of(Serial serial) { return static_cast<EventSlot>(serial % kEventSlots); }
-
 // The same in every process, so that what one learns another can use.
 std::uint64_t kind_key(const LaunchFacts& facts, std::uint64_t kernel) {
   const std::uint64_t grid = (facts.grid.count() << 16U) ^ facts.grid.x;
@@ -81,7 +79,7 @@ void place_collective(Launch& launch) {
   CollectiveFacts facts;
   facts.expected = launch.expected;
   facts.blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.facts.grid.count(), 0xffffffffU));
-  facts.clusters = launch.kernel.cluster_of(launch.facts) > 1;
+  facts.cluster = launch.kernel.cluster_of(launch.facts);
   facts.sms = sms_of(launch);
   facts.shape = static_cast<std::uint32_t>(known.kinds.position(&launch.kind));
   facts.duration_known = launch.kind.samples.known();
@@ -138,7 +136,7 @@ Refusal refusal_of(const Launch& launch, const Collective& collective) {
        .capture = launch.captured ? launch.stream.capture : 0,
        .compute = launch.expected,
        .sms = sms_of(launch),
-       .collectives_between = order.collectives().any_between(collective.serial, launch.order.collectives),
+       .collectives_between = order.may_queue(collective, launch.order.collectives),
        .blocks_of_others = order.collectives().blocks_beside(collective, launch.order.collectives),
        .event_taken = order.collectives().newest() - collective.serial >= kEventSlots,
        .capture_active = order.captures_active() != 0,
@@ -288,15 +286,20 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   const std::uint32_t cap = cap_of(known.kernels[kernel_index], facts);
   if (cap != 0) { meet_residency(facts, kernel_index, key, hold); }
   Stream* stream = known.order.find_stream(facts.stream);
-  LaunchKind* kind = known.kinds.obtain(key);
-  if (stream == nullptr || kind == nullptr) {
+  if (stream == nullptr) {
     ++known.totals.overflowed;
     return decision;
   }
+  LaunchKind* kind = known.kinds.obtain(key);
+  const bool tracked = kind != nullptr;
+  if (!tracked) {
+    ++known.totals.overflowed;
+    kind = known.other_kinds();
+  }
   decision.context = stream->info.context;
   KernelRecord& kernel = known.kernels[kernel_index];
-  if (kind->launches == 0) { begin_kind(*kind, key); }
-  kind->kernel = kernel_index;
+  if (tracked && kind->launches == 0) { begin_kind(*kind, key); }
+  kind->kernel = tracked ? kernel_index : 0;
   remember_footprint(kernel, facts);
 
   Order& order = known.order.open(*stream);
@@ -310,15 +313,16 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
     launch.expected = order.clock.enqueue(facts.host_time_ns, kind->samples.expected());
   }
   if (kernel.communication) {
-    kind->size_class = facts.note.size_class();
     if (!captured) { decision.step = step; }
-    decide_collective(launch);
-  } else {
+    if (tracked) { kind->size_class = facts.note.size_class(); }
+    // What stands behind it, or beside it, is to know of it all the same.
+    tracked ? decide_collective(launch) : place_collective(launch);
+  } else if (tracked) {
     decide_compute(launch);
   }
   if (acts(launch)) { known.trial.on_acted(); }
   if (launch.passes) { let_pass(facts, kernel_index, kind, launch.in_window); }
-  if (may_time(launch)) { decision.time_it = kind->timing_pending = true; }
+  if (tracked && may_time(launch)) { decision.time_it = kind->timing_pending = true; }
   ++kind->launches;
   known.order.close(*stream, order);
   if (decision.is_collective || !decision.untouched(facts.dynamic_shared)) {
@@ -359,38 +363,6 @@ Decision Core::on_launch(const LaunchFacts& facts) {
     return decision;
   }
   return state.decide(facts, kernel, hold);
-}
-
-void Core::on_launched(Ticket ticket, LaunchOutcome outcome) {
-  if (ticket == 0) { return; }
-  CoreState::Hold hold(*state_);
-  const TicketFields fields = unpack(ticket);
-  Knowledge& known = state_->known;
-  LaunchKind& kind = known.kinds.at(fields.kind);
-  KernelRecord& kernel = known.kernels[kind.kernel];
-  Collective* collective = known.collective_of(fields);
-  if (fields.gate && !fields.collective) { --known.waiting[slot_of(fields.serial)]; }
-  if (outcome == LaunchOutcome::failed) {
-    kind.timing_pending = false;
-    if (collective != nullptr) { known.order.collectives().withdraw(fields.serial); }
-    return;
-  }
-  if (collective != nullptr) {
-    collective->launched = true;
-    collective->has_event = outcome == LaunchOutcome::ok && fields.gate;
-  }
-  if (outcome == LaunchOutcome::relaunched) {
-    ++known.totals.relaunched;
-    const bool first_suspect = fields.collective && fields.gate && fields.priority && !kernel.event_refused;
-    (first_suspect ? kernel.event_refused : kernel.passed_through) = true;
-    state_->passing.forget_shapes();
-  }
-  if (outcome != LaunchOutcome::ok) { return; }
-  for (AppliedCounts* counts : {&known.totals.applied, &kernel.applied}) {
-    counts->priority += fields.priority ? 1 : 0;
-    counts->gate += fields.gate && !fields.collective ? 1 : 0;
-    counts->shape += fields.shape ? 1 : 0;
-  }
 }
 
 }  // namespace elbowroom::interposer

@@ -46,14 +46,21 @@ std::uint16_t CoreState::meet_function(FunctionId function, Hold& hold) {
   // The name belongs to the driver and lives as long as its module, which the launch under way keeps loaded.
   const FunctionInfo info = platform.describe_function(platform.self, function);
   hold.take();
-  Function* entry = known.functions.obtain(function);
-  if (entry == nullptr) { return 0; }
-  *entry = {add_kernel(info), modules};
-  return entry->kernel;
+  const std::uint16_t kernel = add_kernel(info);
+  if (Function* entry = known.functions.obtain(function)) { *entry = {kernel, modules}; }
+  return kernel;
 }
 
 std::uint16_t CoreState::add_kernel(const FunctionInfo& info) {
   if (info.name == nullptr) { return 0; }
+  const std::uint16_t kernel = find_or_add_kernel(info);
+  // One without a place is launched as if it did neither.
+  const bool matters = is_communication(info.name) || rules.is_communication(info.name) || waits_for_host(info.name);
+  if (kernel == 0 && matters) { known.order.lose(); }
+  return kernel;
+}
+
+std::uint16_t CoreState::find_or_add_kernel(const FunctionInfo& info) {
   // Two compilations of one name, as generated kernels have, may differ in what they take.
   const std::uint64_t footprint = (std::uint64_t{info.registers} << 32U) | info.static_shared;
   std::uint16_t* index = known.kernel_by_name.obtain(combine(name_hash(info.name), footprint) | 1U);

@@ -32,7 +32,7 @@ GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::u
     const LaunchKind* kind = known.kinds.obtain(key);
     CollectiveFacts facts;
     facts.expected = expected;
-    facts.shape = kind == nullptr ? 0 : static_cast<std::uint32_t>(known.kinds.position(kind));
+    facts.shape = static_cast<std::uint32_t>(known.kinds.position(kind == nullptr ? known.other_kinds() : kind));
     facts.blocks = kUnknownBlocks;
     facts.launched = true;
     static_cast<void>(known.order.add_collective(*found, order, facts, host_time_ns));

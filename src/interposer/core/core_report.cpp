@@ -68,7 +68,7 @@ void write_launches(ReportWriter& out, Knowledge& known, std::uint64_t at_rest) 
 void write_collectives(ReportWriter& out, Knowledge& known) {
   out.key("collectives").begin_array();
   known.kinds.for_each([&](std::uint64_t, const LaunchKind& kind) {
-    const KernelRecord& kernel = known.kernels[kind.kernel];
+    const KernelRecord& kernel = known.kernels[kind.kernel];  // of other_kinds() the first, which is no collective
     if (!kernel.communication) { return; }
     out.begin_object().key("name").text(kernel.name.data()).key("size_class").number(kind.size_class);
     out.key("count").number(kind.launches).key("expected_us").microseconds(kind.samples.expected()).end_object();

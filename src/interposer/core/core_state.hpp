@@ -29,6 +29,8 @@ namespace elbowroom::interposer {
 
 constexpr std::size_t kRefusals = static_cast<std::size_t>(Refusal::count);
 
+constexpr EventSlot slot_of(Serial serial) { return static_cast<EventSlot>(serial % kEventSlots); }
+
 struct AppliedCounts {
   std::uint64_t priority = 0, gate = 0, shape = 0, sm_target = 0;
 };
@@ -94,6 +96,7 @@ struct Totals {
 
 constexpr std::size_t kMaxKernels = 2048;
 constexpr std::size_t kMaxKinds = 16384;
+constexpr std::uint64_t kOtherKinds = 2;  ///< keys of kinds are odd
 
 /// Which launch a ticket names.
 struct TicketFields {
@@ -145,6 +148,9 @@ struct Knowledge {
   unsigned announced = 0;                             ///< threads about to tell what no rest may sleep through
   std::array<std::uint16_t, kMaxKernels> report_order{};
 
+  Knowledge();
+  /// Stands for all kinds that found no room. Nothing is learned of it.
+  [[nodiscard]] LaunchKind* other_kinds() { return kinds.find(kOtherKinds); }
   /// A launch beside these collectives is counted, and they have company. Whether it is in a window.
   bool count_beside(KernelRecord& kernel, Beside& beside);
   /// Null where it has none, or none any more.
@@ -281,6 +287,7 @@ struct CoreState {
   void tell_ranks();
   [[nodiscard]] AbTrial::State comparison() const;
   std::uint16_t add_kernel(const FunctionInfo& info);
+  std::uint16_t find_or_add_kernel(const FunctionInfo& info);
   void begin_or_end_rest(bool may_begin);
   void end_rest();
 };

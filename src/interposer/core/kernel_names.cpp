@@ -70,10 +70,25 @@ constexpr Mark kMarks[] = {
     {"MultiGpuBarrierKernel", "XLA: stream_executor::gpu, multi_gpu_barrier_kernel.cu.h"},
     {"AllReduceKernelImpl", "XLA: stream_executor::gpu, all_reduce_kernel_lib.cu.h"},
     {"userbuffers_", "TransformerEngine: userbuffers.cu, userbuffers_fp16_sum_* and kuserbuffers_*"},
+    {"wait_until_on_stream", "TransformerEngine: nvshmem_api, wait_until_on_stream_and_reset"},
+    {"mega_moe_impl", "DeepGEMM: dispatch, products and combine in one kernel over symmetric memory"},
+    {"helixAllToAll", "TensorRT-LLM, FlashInfer: helixAllToAllKernel"},
+    {"multimem_reduce_scatter", "Megatron-Core: its Triton kernels over symmetric memory"},
+    {"multimem_fused_rs", "forks of Megatron-Core: a reduce-scatter, norm and gather in one kernel"},
+    {"CudaIpcBarrier", "Flux: CudaIpcBarrierAllKernel"},
+    {"bytedance4flux", "Flux: namespace bytedance::flux, mangled"},
+    {"bytedance::flux", "the same, as a profiler has it"},
+    {"pg_broadcast", "ExLlamaV3: pg_broadcast_kernel, pg_broadcast_ll_kernel"},
+    {"magi_attn_comm", "MagiAttention: namespace magi_attn_comm::grpcoll"},
+    {"MixedCommArgs", "FlashInfer: a parameter of the kernels of mixed_comm"},
+    {"CollectiveAllReduce", "TensorRT-LLM: the epilogue of a product that adds up over ranks"},
+    {"GemmARUniversal", "TensorRT-LLM: a product and its all-reduce in one kernel"},
+    {"barrier_all_ipc", "Triton-distributed, Primus-Turbo: barrier_all_ipc_kernel"},
 };
 
 /// Of kernels that spin until the host stores something.
 constexpr Mark kHostWaits[] = {
+    {"ucc_ec_cuda_executor", "UCC: components/ec/cuda, a parameter of kernels that run until the host ends them"},
     {"c10d4cuda6detail14kernel_barrier", "PyTorch from 2.9 on: Work.block_current_stream, c10d/cuda/StreamBlock.cu"},
 };
 

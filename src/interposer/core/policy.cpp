@@ -1,5 +1,6 @@
 #include "interposer/core/policy.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "interposer/core/table.hpp"
@@ -49,11 +50,15 @@ Refusal expected_refusal(const GateQuestion& question) {
 }
 
 // Whether all blocks begin at once, whatever each takes of an SM: on one SM each. Blocks of other collectives may hold one each
-// until other ranks have come. Clusters find theirs within a group of SMs, of which less than a cluster is left over. Groups are
-// larger than clusters, so at least half of all SMs hold some.
+// until other ranks have come. Clusters find theirs within a group of SMs, of which less than a cluster is left over. Groups have
+// eight SMs at least, and are larger than clusters: of those that are free half or more hold some, where they lie together.
 bool begins_at_once(const Collective& collective, std::uint64_t blocks_of_others) {
-  const std::uint64_t needed = std::uint64_t{collective.blocks} * (collective.clusters ? 2 : 1);
-  return needed + blocks_of_others <= collective.sms;  // no SMs: their number is not known
+  constexpr std::uint32_t kLeastGroup = 8;
+  std::uint64_t left_over = 0;
+  if (collective.cluster > 1) {
+    left_over = std::max<std::uint64_t>(collective.blocks, std::uint64_t{collective.cluster - 1} * (collective.sms / kLeastGroup));
+  }
+  return collective.blocks + left_over + blocks_of_others <= collective.sms;  // no SMs: their number is not known
 }
 
 bool leaves_room(const GateQuestion& question) {

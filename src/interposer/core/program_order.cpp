@@ -177,10 +177,18 @@ Beside ProgramOrder::ungated(const Stream& stream, const Order& order, const Spa
   return {collectives_, chains, order.collectives, span, &stream.gated, stream.asked};
 }
 
+bool ProgramOrder::may_queue(const Collective& collective, const Before& before) {
+  if (collectives_.any_between(collective.serial, before)) { return true; }
+  const Context* context = collective.blocking ? contexts_.find(collective.context | 1U) : nullptr;
+  return context != nullptr && collectives_.any_in_others(collective, context->blocking.collectives, before);
+}
+
 Serial ProgramOrder::add_collective(Stream& stream, Order& order, const CollectiveFacts& facts, std::uint64_t now) {
   if (collectives_.exhausted()) { renumber(); }
-  const World world = world_of(stream, &order == &stream.captured);
-  return collectives_.add(facts, world, stream.info.context, order.collectives, stream.chain, now);
+  const bool captured = &order == &stream.captured;
+  CollectiveFacts placed = facts;
+  placed.blocking = stream.info.blocking && !captured;
+  return collectives_.add(placed, world_of(stream, captured), stream.info.context, order.collectives, stream.chain, now);
 }
 
 SyncPoint ProgramOrder::add_host_action(Stream& stream) {
@@ -273,14 +281,27 @@ SyncPoint ProgramOrder::point_of(Stream& stream) {
   return point;
 }
 
-SyncPoint ProgramOrder::context_point(ContextId context) {
+SyncPoint ProgramOrder::context_point(ContextId context) { return point_of(order_of(context)); }
+
+void ProgramOrder::record_context(EventId id, ContextId context) {
+  Event* event = events_.obtain(id);
+  if (event == nullptr) {
+    lost_ = true;
+    return;
+  }
+  event->order = order_of(context);
+  event->order.host_actions = 0;
+  event->capture = 0;
+}
+
+Order ProgramOrder::order_of(ContextId context) {
   Order all;
   refresh(all);
   if (const Context* found = contexts_.find(context | 1U)) { join(all, found->destroyed); }
   streams_.for_each([&](std::uint64_t, const Stream& stream) {
     if (stream.info.context == context) { join(all, stream.order); }
   });
-  return point_of(all);
+  return all;
 }
 
 void ProgramOrder::finish(const SyncPoint& point) {

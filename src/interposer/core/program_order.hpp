@@ -108,6 +108,8 @@ class ProgramOrder {
   void record(EventId event, Stream& stream, std::uint64_t told);
   /// `sure`: it is the record that is known here which the stream waits for.
   void wait(Stream& stream, EventId event, bool sure);
+  /// An event of all that the context's streams hold. It is behind no host action: whoever calls this distrusts events as well.
+  void record_context(EventId event, ContextId context);
   /// An event may be recorded unseen: none says any more that a wait for the host is over. Collectives are taken to have ended all
   /// the same. A gate that waits for one of those after all waits longer, but not for ever.
   void distrust_events() { events_distrusted_ = true; }
@@ -132,7 +134,12 @@ class ProgramOrder {
   [[nodiscard]] std::uint32_t era() const { return era_; }
   [[nodiscard]] bool host_actions_pending() const { return host_places_.live() != 0; }
   /// A table overflowed: an order that the program asked for may be missing here.
-  [[nodiscard]] bool lost() const { return lost_; }
+  [[nodiscard]] bool lost() const { return lost_ || collectives_.mixed(); }
+  /// From here on, or what stands where cannot be known.
+  void lose() { lost_ = true; }
+  /// Whether the collective may stand behind another one that `before` does not hold. Not every operation of a legacy default
+  /// stream is followed, and each puts what blocking streams do next behind all that they did.
+  [[nodiscard]] bool may_queue(const Collective& collective, const Before& before);
   /// The stream waits for the collective's begin: of its chain, nothing up to it needs a question any more.
   static void mark_gated(Stream& stream, const Collective& collective);
   /// The stream will never wait for this one.
@@ -160,6 +167,7 @@ class ProgramOrder {
   void refresh(Order& order);
   void join(Order& into, const Order& other);
   Context& context_of(const Stream& stream);
+  Order order_of(ContextId context);
   Capture* find_capture(std::uint32_t id);
   [[nodiscard]] const Capture* find_capture(std::uint32_t id) const;
   SyncPoint point_of(const Order& order) const;

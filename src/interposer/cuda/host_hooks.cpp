@@ -168,9 +168,12 @@ int cuWaitExternalSemaphoresAsync_ptsz(const void* semaphores, const void* param
 
 int cuCtxDestroy(cu::Context context) { return destroy_context<&cuCtxDestroy>(context); }
 int cuCtxDestroy_v2(cu::Context context) { return destroy_context<&cuCtxDestroy_v2>(context); }
-// It may have been attached to more often, and live on with what it holds.
+// It may have been attached to more often, and live on with what it holds and what is ordered in it.
 int cuCtxDetach(cu::Context context) {
-  if (Interposer* state = interposer()) { HostHooks::forget(*state, context); }
+  if (Interposer* state = interposer(); state != nullptr && context != Driver::kNowhere) {
+    HostHooks::forget_own(*state, context);
+    state->core->on_module_unload();
+  }
   return call_real<&cuCtxDetach>(context);
 }
 // It holds a reference to the primary context of its device, maybe the last one.

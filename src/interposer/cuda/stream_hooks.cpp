@@ -16,14 +16,17 @@ int destroy_stream(cu::Stream stream) {
   return call_real<Ours>(stream);
 }
 
-// All that follows in a context waits. An order that is not known only ever adds windows; what another process may record must be
+cu::Context named_or_current(Interposer& state, cu::Context context) {
+  return context == nullptr ? state.driver.current_place() : context;
+}
+
+// All that follows in a context waits, collectives and what may be gated on them alike. What another process may record must be
 // known. No stream says when it is over, since none need have anything enqueued behind it.
 template <class Call>
 int context_waits(cu::Context context, cu::Event event, Call call) {
   Interposer* state = interposer();
   if (state == nullptr || !state->foreign_events.contains(event)) { return call(); }
-  const cu::Context waiting = context == nullptr ? state->driver.current_place() : context;
-  return driver::wait_for_host<Driver>(*state, whole_context(id_of(waiting)), call);
+  return driver::wait_for_host<Driver>(*state, whole_context(id_of(named_or_current(*state, context))), call);
 }
 
 // Null where the driver does not say.
@@ -34,9 +37,9 @@ cu::Context context_of(cu::GreenContext green) {
   return asked && state->driver.calls.ctx_from_green_ctx(&context, green) == cu::kSuccess ? context : nullptr;
 }
 
-// All that a context holds: in no stream's order.
+// Behind all that a context holds.
 template <class Call>
-int recorded_by_context(cu::Event event, Call call) {
+int recorded_by_context(cu::Context context, cu::Event event, Call call) {
   Interposer* state = interposer();
   if (state == nullptr) { return call(); }
   const RecordPoint before = state->core->before_event_record(id_of(event));
@@ -44,6 +47,7 @@ int recorded_by_context(cu::Event event, Call call) {
   if (result == cu::kSuccess) {
     state->core->on_event_recorded_elsewhere();
     state->core->on_event_destroy(id_of(event));
+    state->core->on_context_record(id_of(event), id_of(named_or_current(*state, context)));
   }
   state->core->on_event_not_recorded(id_of(event), before);
   return result;
@@ -111,10 +115,10 @@ int cuIpcGetEventHandle(cu::IpcEventHandle* handle, cu::Event event) {
 }
 
 int cuCtxRecordEvent(cu::Context context, cu::Event event) {
-  return recorded_by_context(event, [=] { return call_real<&cuCtxRecordEvent>(context, event); });
+  return recorded_by_context(context, event, [=] { return call_real<&cuCtxRecordEvent>(context, event); });
 }
 int cuGreenCtxRecordEvent(cu::GreenContext context, cu::Event event) {
-  return recorded_by_context(event, [=] { return call_real<&cuGreenCtxRecordEvent>(context, event); });
+  return recorded_by_context(context_of(context), event, [=] { return call_real<&cuGreenCtxRecordEvent>(context, event); });
 }
 
 int cuCtxWaitEvent(cu::Context context, cu::Event event) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "interposer/driver/host_wait.hpp"
+#include "interposer/process/symbol_routes.hpp"
 
 namespace elbowroom::interposer::driver {
 
@@ -80,7 +81,11 @@ struct HostHooks {
     const SyncPoint held = state->core->context_point(D::context_id(place));
     forget(*state, place);
     const int result = call();
-    if (result == D::kSuccess) { state->core->on_synchronized(held, process::now_ns()); }
+    if (result == D::kSuccess) {
+      state->core->on_synchronized(held, process::now_ns());
+    } else {
+      process::note_unfollowed();  // it lives on, and the order of its streams was forgotten
+    }
     return result;
   }
 

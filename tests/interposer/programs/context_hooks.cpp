@@ -39,6 +39,28 @@ void context_records(Record record) {
   EXPECT(cuStreamSynchronize(lanes.compute) == 0 && !lanes.waits_for(lanes.comm));
 }
 
+// A collective is behind another one by such an event, and the other one's peers may be late.
+template <class Record>
+void context_orders(Record record) {
+  const Lanes lanes;
+  const cu::Event done = make_event();
+  const cu::Stream behind = make_stream();
+  for (const bool waits : {false, true}) {
+    lanes.collective(lanes.comm);
+    EXPECT(lanes.product_waits(lanes.compute) && record(done) == 0);
+    if (waits) { EXPECT(cuStreamWaitEvent(behind, done, 0) == 0); }
+    lanes.collective(behind);
+    EXPECT(lanes.product_waits(lanes.compute) == !waits);
+    Lanes::settle();
+  }
+}
+
+template <class Record>
+void context_records_and_orders(Record record) {
+  context_records(record);
+  context_orders(record);
+}
+
 cu::Event completion_event_of(const Lanes& lanes, cu::Stream stream) {
   fake_reset();
   lanes.collective(stream);
@@ -150,8 +172,9 @@ void green_context_waits() {
 }
 
 constexpr Case kCases[] = {
-    {"cuCtxRecordEvent", [] { context_records([](cu::Event event) { return cuCtxRecordEvent(nullptr, event); }); }},
-    {"cuGreenCtxRecordEvent", [] { context_records([](cu::Event event) { return cuGreenCtxRecordEvent(nullptr, event); }); }},
+    {"cuCtxRecordEvent", [] { context_records_and_orders([](cu::Event event) { return cuCtxRecordEvent(nullptr, event); }); }},
+    {"cuGreenCtxRecordEvent",
+     [] { context_records_and_orders([](cu::Event event) { return cuGreenCtxRecordEvent(nullptr, event); }); }},
     {"cuCtxDetach", [] { context_ends(&cuCtxDetach); }},
     {"cuGreenCtxDestroy", green_context_ends},
     {"cuCtxWaitEvent", [] { context_waits([](cu::Event event) { return cuCtxWaitEvent(nullptr, event); }); }},

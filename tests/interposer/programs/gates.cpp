@@ -81,6 +81,29 @@ void captured_wait() {
   EXPECT(waits_with([&](cu::Stream) { EXPECT(cuLaunchHostFunc(elsewhere, nullptr, nullptr) == 0); }));
 }
 
+// Not every operation of the legacy default stream is seen, as a fill of memory is not, and each puts what blocking streams do next
+// behind all that they did. The younger collective may so be behind the older one, whose peers may be late.
+void unseen_legacy_operation() {
+  const TwoStreams two;
+  const auto on_stream = [&](unsigned flags) {
+    cu::Stream stream = nullptr;
+    EXPECT(cuStreamCreate(&stream, flags) == 0 && launch_on(stream, two.all_reduce, 24) == 0);
+  };
+  const auto events_waited_for = [&] {
+    fake_reset();
+    EXPECT(launch_on(two.compute, two.gemm) == 0 && launch_on(two.compute, two.gemm) == 0);
+    const auto waits = static_cast<int>(fake_call_count()) - 2;
+    EXPECT(cuCtxSynchronize() == 0);
+    return waits;
+  };
+  on_stream(0);
+  on_stream(0);
+  EXPECT(events_waited_for() == 1);
+  on_stream(0);
+  on_stream(cu::kStreamNonBlocking);
+  EXPECT(events_waited_for() == 2);
+}
+
 // What the rules leave out is not known: nothing is done.
 void rules_lost() {
   EXPECT(setenv("ELBOWROOM_RUN_RULES", "/nowhere/run.rules", 1) == 0);
@@ -93,6 +116,7 @@ constexpr Case kCases[] = {{"own_event", own_event},
                            {"newer_form", newer_form},
                            {"clusters", clusters},
                            {"captured_wait", captured_wait},
+                           {"unseen_legacy_operation", unseen_legacy_operation},
                            {"rules_lost", rules_lost}};
 
 }  // namespace

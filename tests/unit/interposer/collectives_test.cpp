@@ -132,6 +132,65 @@ TEST(Collectives, KnowHowManyBlocksMayRunBesideOne) {
   EXPECT_EQ(beside(), 24U);
 }
 
+// A receive for a peer that is late, 8,192 collectives on another stream, and one behind the receive.
+TEST(Collectives, KnowThatAForgottenOneIsNotOver) {
+  Streams streams(3);
+  CollectiveFacts receive;
+  receive.blocks = 4;
+  const Serial late = streams.add(0, receive);
+  for (std::size_t i = 0; i < Collectives::kKept; ++i) { streams.add(1, timed(i, i + 1)); }
+  EXPECT_EQ(streams.all->find(late), nullptr) << "its place was needed";
+  EXPECT_TRUE(streams.all->any_unfinished(streams.before[0]));
+  streams.all->finish(streams.before[1]);  // of the others each is known to be over
+  const Serial beside = streams.add(2, timed(0, 1));
+  EXPECT_EQ(streams.all->blocks_beside(*streams.all->find(beside), {}), 4U);
+  EXPECT_EQ(streams.all->blocks_beside(*streams.all->find(beside), streams.before[0]), 0U);
+  EXPECT_FALSE(streams.all->any_between(beside, {}));
+  const Before after_receive = streams.before[0];
+  const Serial behind = streams.add(0, timed(0, 1));
+  EXPECT_TRUE(streams.all->any_between(behind, {}));
+  EXPECT_FALSE(streams.all->any_between(behind, after_receive)) << "whoever waits for the receive waits for it anyway";
+  streams.all->finish(after_receive);
+  EXPECT_FALSE(streams.all->any_between(behind, {}));
+  EXPECT_EQ(streams.all->blocks_beside(*streams.all->find(beside), {}), 0U);
+}
+
+// Nobody may stand where the forgotten one stood and be taken to be behind it.
+TEST(Collectives, LeaveTheChainOfAForgottenOneToWhatIsBehindIt) {
+  Streams streams(3);
+  streams.add(0, CollectiveFacts{});
+  for (std::size_t i = 0; i < Collectives::kKept; ++i) { streams.add(1, timed(i, i + 1)); }
+  streams.all->finish(streams.before[1]);
+  const Serial other = streams.add(2, CollectiveFacts{});
+  EXPECT_NE(streams.chain[2], streams.chain[0]);
+  EXPECT_FALSE(streams.all->any_between(other, {}));
+  streams.add(0, CollectiveFacts{});
+  EXPECT_EQ(streams.chain[0], 0U) << "its own stream's next one is behind it";
+}
+
+TEST(Collectives, OfACaptureAreOverWithItThoughForgotten) {
+  Streams streams(2);
+  const World captured{0, 7};
+  streams.add(0, CollectiveFacts{}, captured);
+  for (std::size_t i = 0; i < Collectives::kKept; ++i) { streams.add(1, timed(i, i + 1)); }
+  EXPECT_TRUE(streams.all->any_unfinished(streams.before[0]));
+  streams.all->finish_capture(7);
+  EXPECT_FALSE(streams.all->any_unfinished(streams.before[0]));
+}
+
+// With one more than there are chains two that nothing orders stand in one.
+TEST(Collectives, SayWhenTheOrderOfAChainMeansNothing) {
+  Streams streams(kChains + 1);
+  for (std::size_t i = 0; i < kChains; ++i) { streams.add(i, CollectiveFacts{}); }
+  EXPECT_FALSE(streams.all->mixed());
+  streams.add(kChains, CollectiveFacts{});
+  EXPECT_TRUE(streams.all->mixed());
+  for (std::size_t i = 1; i <= kChains; ++i) { streams.all->finish(streams.before[i]); }
+  EXPECT_TRUE(streams.all->mixed()) << "the first may not be over";
+  streams.all->finish_all();
+  EXPECT_FALSE(streams.all->mixed());
+}
+
 /// Some thousand collectives on a few streams, some of unknown duration, some finished, some withdrawn, and what a look at each
 /// says.
 RC_GTEST_PROP(Collectives, AreFoundAsBySearchingThroughAll, (std::uint32_t seed)) {

@@ -55,6 +55,18 @@ TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
            "_Z20pg_all_reduce_kernelP9PGContextj",
            "pg_barrier_kernel(PGContext*, unsigned int)",
            "void push_pull_halos_1d_kernel<int4, true>(...)",
+           "_ZN9deep_gemm27sm100_fp8_fp4_mega_moe_implILj512ELj7168EEEvPvPi",
+           "void tensorrt_llm::kernels::helixAllToAllKernel<true>(...)",
+           "_multimem_reduce_scatter_kernel",
+           "multimem_fused_rs_res_rms_ag_kernel",
+           "_Z30wait_until_on_stream_and_resetPmmm",
+           "_ZN9bytedance4flux23CudaIpcBarrierAllKernelENS0_21CudaIpcBarrierAllArgsE",
+           "bytedance::flux::set_ready_kernel(int*)",
+           "_Z22pg_broadcast_ll_kernelP9PGContextPhm",
+           "void magi_attn_comm::grpcoll::intranode::group_cast_kernel<...>",
+           "void flashinfer::mixed_comm::fused_allreduce<...>(flashinfer::mixed_comm::MixedCommArgs<4, 2, __half>)",
+           "void cutlass::device_kernel<cutlass::gemm::kernel::GemmARUniversal<...>>(...)",
+           "barrier_all_ipc_kernel_v2",
            "void stream_executor::gpu::MultiGpuBarrierKernelImpl<(stream_executor::gpu::PlatformType)0>(...)",
        }) {
     EXPECT_TRUE(is_communication(name)) << name;
@@ -63,6 +75,7 @@ TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
 
 TEST(KernelNames, RecognisesWhatSpinsUntilTheHostStores) {
   EXPECT_TRUE(waits_for_host("_ZN4c10d4cuda6detail14kernel_barrierEPim"));
+  EXPECT_TRUE(waits_for_host("_Z11wait_kernelPV28ucc_ec_cuda_executor_state_t"));
   for (const char* name : {static_cast<const char*>(nullptr), "", "kernel_barrier", "ncclDevKernel_SendRecv"}) {
     EXPECT_FALSE(waits_for_host(name));
   }

@@ -156,6 +156,28 @@ TEST_F(Gate, RefusesACollectiveWhoseBlocksMayNotAllBeginAtOnce) {
   EXPECT_EQ(gate_refusal(question_), Refusal::several_waves) << "how many SMs there are is unknown";
 }
 
+// 132 SMs in groups of eight and more are 16 groups at most. In each fewer than a cluster of four may be left over: 16 x 3 = 48.
+TEST_F(Gate, LeavesRoomForWhatClustersCannotUse) {
+  collective_.cluster = 4;
+  collective_.blocks = 24;
+  question_.blocks_of_others = 60;
+  EXPECT_EQ(gate_refusal(question_), Refusal::none);
+  question_.blocks_of_others = 61;
+  EXPECT_EQ(gate_refusal(question_), Refusal::several_waves) << "spread over all groups they may leave 48 SMs of no use";
+  // Nobody else, and clusters as large as groups but for one SM: half of all hold some.
+  question_.blocks_of_others = 0;
+  collective_.blocks = 64;
+  EXPECT_EQ(gate_refusal(question_), Refusal::none);
+  collective_.blocks = 68;
+  EXPECT_EQ(gate_refusal(question_), Refusal::several_waves);
+  // One cluster of eight: 8 + 16 x 7 = 120 of 132.
+  collective_.cluster = collective_.blocks = 8;
+  question_.blocks_of_others = 12;
+  EXPECT_EQ(gate_refusal(question_), Refusal::none);
+  question_.blocks_of_others = 13;
+  EXPECT_EQ(gate_refusal(question_), Refusal::several_waves);
+}
+
 TEST_F(Gate, StaysInsideACapture) {
   question_.capture_active = true;
   EXPECT_EQ(gate_refusal(question_), Refusal::other_capture) << "neither seems to be captured, but something is";
