@@ -1,5 +1,6 @@
 #include "interposer/core/ranks_in_step.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "interposer/core/table.hpp"
@@ -25,8 +26,9 @@ void RanksInStep::on_pattern(std::uint64_t pattern, const RankStanding& now) {
     go_alone(Reason::nothing_asked);
   } else if (!now.with_processes) {
     go_alone(Reason::one_process);
-  } else if (pattern == apart_) {
-    go_alone(why_apart_);
+  } else {
+    const auto* known = std::find_if(apart_.begin(), apart_.end(), [&](const Apart& each) { return each.pattern == pattern; });
+    if (known != apart_.end()) { go_alone(known->why); }
   }
 }
 
@@ -35,13 +37,15 @@ void RanksInStep::on_lost() {
   counts_ = kept_ = false;
 }
 
-// For as long as this repetition lasts, and when it comes again: whoever asks anew each time would hold up the program's phases.
 void RanksInStep::go_alone(Reason reason) {
   mode_ = Mode::alone;
   reason_ = reason;
-  if (reason != Reason::others_differ && reason != Reason::not_agreed) { return; }
-  apart_ = pattern_;
-  why_apart_ = reason;
+}
+
+// When the repetition comes again, too: whoever asks anew each time would hold up the program's phases.
+void RanksInStep::go_apart(Reason reason) {
+  go_alone(reason);
+  apart_[next_apart_++ % apart_.size()] = {pattern_, reason};
 }
 
 void RanksInStep::ask_again() {
@@ -80,7 +84,7 @@ void RanksInStep::wait_for_others(const RankStanding& now, bool ready) {
     mode_ = Mode::decides;
     waited_ = 0;
   } else if (++waited_ >= (now.follows ? 2 * kMostAsking : kMostAsking)) {
-    go_alone(Reason::others_differ);
+    go_apart(Reason::others_differ);
     return;
   } else {
     return;
@@ -95,7 +99,7 @@ void RanksInStep::go_on_deciding(bool ready, bool as_wanted) {
     waited_ = 0;
     counts_ = true;
   } else if (++waited_ == kMostWaiting) {
-    go_alone(Reason::not_agreed);
+    go_apart(Reason::not_agreed);
   }
 }
 
@@ -107,7 +111,7 @@ void RanksInStep::go_on_following(const RankStanding& now) {
   }
   waited_ = now.agreed == last_ && (now.agreed & kArmKept) == 0 ? waited_ + 1 : 0;
   if (waited_ == kMostWaiting) {
-    go_alone(Reason::not_agreed);
+    go_apart(Reason::not_agreed);
     return;
   }
   follow(now.agreed);

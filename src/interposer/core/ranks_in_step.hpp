@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -56,6 +58,7 @@ class RanksInStep {
  private:
   [[nodiscard]] bool leads_here(std::uint32_t agreed) const { return (agreed & kArmShared) != 0 && is_for(agreed, pattern_); }
   void go_alone(Reason reason);
+  void go_apart(Reason reason);
   void ask_again();
   void wait_for_others(const RankStanding& now, bool ready);
   void go_on_deciding(bool ready, bool as_wanted);
@@ -72,8 +75,13 @@ class RanksInStep {
   unsigned waited_ = 0;
   std::uint64_t arms_ = 0;
   std::uint64_t pattern_ = 0;  ///< 0: none is known now
-  std::uint64_t apart_ = 0;    ///< the last repetition for which the ranks did not come together
-  Reason why_apart_ = Reason::none;
+  /// Repetitions for which the ranks did not come together, the last few: phases of a program take turns.
+  struct Apart {
+    std::uint64_t pattern = 0;
+    Reason why = Reason::none;
+  };
+  std::array<Apart, 8> apart_{};
+  std::size_t next_apart_ = 0;
   std::uint32_t last_ = 0;  ///< what was agreed when the last step began
   RankStanding before_;
   Followed followed_;

@@ -123,6 +123,29 @@ TEST(RanksInStep, ChoosesAloneWhereTheOthersNeverCome) {
   }
 }
 
+// Training and evaluation of a pipeline's stage take turns: each is asked about once, for 32 steps.
+TEST(RanksInStep, RemembersSeveralRepetitionsOfUnlikeRanks) {
+  Process process;
+  process.ready = false;
+  constexpr std::uint64_t kEvaluation = kPattern + 1;
+  process.step(RanksInStep::kMostAsking);
+  process.ranks.on_lost();
+  process.pass();
+  process.ranks.on_pattern(kEvaluation, process.standing);
+  process.step();
+  EXPECT_EQ(process.ranks.mode(), Mode::asks);
+  process.step(RanksInStep::kMostAsking);
+  for (const std::uint64_t pattern : {kPattern, kEvaluation, kPattern, kEvaluation}) {
+    process.ranks.on_lost();
+    process.pass();
+    process.ranks.on_pattern(pattern, process.standing);
+    EXPECT_EQ(process.ranks.mode(), Mode::alone) << pattern;
+    EXPECT_EQ(process.ranks.reason(), Reason::others_differ);
+    process.step();
+    EXPECT_TRUE(process.ranks.chooses());
+  }
+}
+
 TEST(RanksInStep, ChoosesAloneWhereThereIsNobodyToAgreeWith) {
   EXPECT_EQ(Process(false, false).ranks.reason(), Reason::no_plugin);
   RanksInStep ranks;
