@@ -116,6 +116,12 @@ int cuStreamBeginRecaptureToGraph(cu::Stream stream, int mode, cu::Graph graph, 
 int cuStreamBeginRecaptureToGraph_ptsz(cu::Stream stream, int mode, cu::Graph graph, void* callback, void* data);
 int cuStreamBeginCaptureToCig(cu::Stream stream, void* parameters);
 int cuStreamBeginCaptureToCig_ptsz(cu::Stream stream, void* parameters);
+int cuStreamUpdateCaptureDependencies(cu::Stream stream, cu::GraphNode* nodes, std::size_t count, unsigned flags);
+int cuStreamUpdateCaptureDependencies_ptsz(cu::Stream stream, cu::GraphNode* nodes, std::size_t count, unsigned flags);
+int cuStreamUpdateCaptureDependencies_v2(cu::Stream stream, cu::GraphNode* nodes, const cu::GraphEdgeData* edges, std::size_t count,
+                                         unsigned flags);
+int cuStreamUpdateCaptureDependencies_v2_ptsz(cu::Stream stream, cu::GraphNode* nodes, const cu::GraphEdgeData* edges,
+                                              std::size_t count, unsigned flags);
 int cuStreamEndCaptureToCig(cu::Stream stream);
 int cuStreamEndCaptureToCig_ptsz(cu::Stream stream);
 int cuStreamEndCapture(cu::Stream stream, cu::Graph* graph);

@@ -166,6 +166,22 @@ int cuWaitExternalSemaphoresAsync_ptsz(const void* semaphores, const void* param
   return HostHooks::host_dependency_of_last<&cuWaitExternalSemaphoresAsync_ptsz>(kPerThread, stream, semaphores, parameters, count);
 }
 
+// What is captured next stands behind nodes that the program made by itself. Any may wait for the host.
+int cuStreamUpdateCaptureDependencies(cu::Stream stream, cu::GraphNode* nodes, std::size_t count, unsigned flags) {
+  return HostHooks::host_dependency<&cuStreamUpdateCaptureDependencies>(kLegacy, stream, nodes, count, flags);
+}
+int cuStreamUpdateCaptureDependencies_ptsz(cu::Stream stream, cu::GraphNode* nodes, std::size_t count, unsigned flags) {
+  return HostHooks::host_dependency<&cuStreamUpdateCaptureDependencies_ptsz>(kPerThread, stream, nodes, count, flags);
+}
+int cuStreamUpdateCaptureDependencies_v2(cu::Stream stream, cu::GraphNode* nodes, const cu::GraphEdgeData* edges, std::size_t count,
+                                         unsigned flags) {
+  return HostHooks::host_dependency<&cuStreamUpdateCaptureDependencies_v2>(kLegacy, stream, nodes, edges, count, flags);
+}
+int cuStreamUpdateCaptureDependencies_v2_ptsz(cu::Stream stream, cu::GraphNode* nodes, const cu::GraphEdgeData* edges,
+                                              std::size_t count, unsigned flags) {
+  return HostHooks::host_dependency<&cuStreamUpdateCaptureDependencies_v2_ptsz>(kPerThread, stream, nodes, edges, count, flags);
+}
+
 int cuCtxDestroy(cu::Context context) { return destroy_context<&cuCtxDestroy>(context); }
 int cuCtxDestroy_v2(cu::Context context) { return destroy_context<&cuCtxDestroy_v2>(context); }
 // It may have been attached to more often, and live on with what it holds and what is ordered in it.

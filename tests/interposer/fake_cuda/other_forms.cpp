@@ -146,6 +146,20 @@ int cuStreamBeginCaptureToCig_ptsz(cu::Stream stream, void*) {
   const int injected = on_stream("cuStreamBeginCaptureToCig_ptsz", stream);
   return injected != 0 ? injected : cuStreamBeginCapture_v2(stream, cu::kCaptureModeGlobal);
 }
+int cuStreamUpdateCaptureDependencies(cu::Stream stream, cu::GraphNode*, std::size_t count, unsigned flags) {
+  return on_stream("cuStreamUpdateCaptureDependencies", stream, count, flags);
+}
+int cuStreamUpdateCaptureDependencies_ptsz(cu::Stream stream, cu::GraphNode*, std::size_t count, unsigned flags) {
+  return on_stream("cuStreamUpdateCaptureDependencies_ptsz", stream, count, flags);
+}
+int cuStreamUpdateCaptureDependencies_v2(cu::Stream stream, cu::GraphNode*, const cu::GraphEdgeData* edges, std::size_t count,
+                                         unsigned flags) {
+  return on_stream("cuStreamUpdateCaptureDependencies_v2", stream, edges != nullptr, count, flags);
+}
+int cuStreamUpdateCaptureDependencies_v2_ptsz(cu::Stream stream, cu::GraphNode*, const cu::GraphEdgeData* edges, std::size_t count,
+                                              unsigned flags) {
+  return on_stream("cuStreamUpdateCaptureDependencies_v2_ptsz", stream, edges != nullptr, count, flags);
+}
 int cuStreamEndCaptureToCig(cu::Stream stream) {
   cu::Graph graph = nullptr;
   const int injected = on_stream("cuStreamEndCaptureToCig", stream);

@@ -149,6 +149,22 @@ void begins(Begin begin) {
 }
 int begin(cu::Stream stream) { return cuStreamBeginCapture_v2(stream, cu::kCaptureModeRelaxed); }
 
+// A collective that is captured behind nodes of the program's own: they may wait for the host, which may wait for the product.
+template <class Update>
+void dependencies_updated(Update update) {
+  const Lanes lanes;
+  for (const bool updates : {false, true}) {
+    const cu::Event forked = make_event();
+    EXPECT(begin(lanes.comm) == 0 && cuEventRecord(forked, lanes.comm) == 0 && cuStreamWaitEvent(lanes.compute, forked, 0) == 0);
+    if (updates) { EXPECT(update(lanes.comm) == 0); }
+    lanes.collective(lanes.comm);
+    EXPECT(lanes.product_waits(lanes.compute) == !updates);
+    EXPECT(cuEventRecord(forked, lanes.compute) == 0 && cuStreamWaitEvent(lanes.comm, forked, 0) == 0);
+    cu::Graph graph = nullptr;
+    EXPECT(cuStreamEndCapture(lanes.comm, &graph) == 0);
+  }
+}
+
 cu::Graph graph_with(bool waits) {
   cu::Graph graph = nullptr;
   EXPECT(cuGraphCreate(&graph, 0) == 0);
@@ -346,6 +362,16 @@ constexpr Case kCases[] = {
     {"cuStreamBeginCaptureToCig", [] { begins([](cu::Stream stream) { return cuStreamBeginCaptureToCig(stream, nullptr); }); }},
     {"cuStreamBeginCaptureToCig_ptsz",
      [] { begins([](cu::Stream stream) { return cuStreamBeginCaptureToCig_ptsz(stream, nullptr); }); }},
+    {"cuStreamUpdateCaptureDependencies",
+     [] { dependencies_updated([](cu::Stream s) { return cuStreamUpdateCaptureDependencies(s, nullptr, 0, 1); }); }},
+    {"cuStreamUpdateCaptureDependencies_ptsz",
+     [] { dependencies_updated([](cu::Stream s) { return cuStreamUpdateCaptureDependencies_ptsz(s, nullptr, 0, 1); }); }},
+    {"cuStreamUpdateCaptureDependencies_v2",
+     [] { dependencies_updated([](cu::Stream s) { return cuStreamUpdateCaptureDependencies_v2(s, nullptr, nullptr, 0, 1); }); }},
+    {"cuStreamUpdateCaptureDependencies_v2_ptsz",
+     [] {
+       dependencies_updated([](cu::Stream s) { return cuStreamUpdateCaptureDependencies_v2_ptsz(s, nullptr, nullptr, 0, 1); });
+     }},
     {"cuStreamEndCaptureToCig", [] { captures(&begin, &end_to_cig<&cuStreamEndCaptureToCig>); }},
     {"cuStreamEndCaptureToCig_ptsz", [] { captures(&begin, &end_to_cig<&cuStreamEndCaptureToCig_ptsz>); }},
     {"cuStreamEndCapture", [] { captures(&begin, &cuStreamEndCapture); }},
