@@ -230,12 +230,29 @@ void context_stays(int (*decide)(const FakeCall* call), int expected, End end) {
   EXPECT(!lanes.waits_for(lanes.comm));
 }
 
+// Its collectives stand where they stood: one behind another, whose peers may be late.
+template <class End>
+void order_stays(int (*decide)(const FakeCall* call), int expected, End end) {
+  const Lanes lanes;
+  lanes.collective(lanes.comm);
+  EXPECT(lanes.product_waits(lanes.compute));
+  fake_set_failure(decide);
+  EXPECT(end(lanes.context) == expected);
+  fake_set_failure(nullptr);
+  lanes.collective(lanes.comm);
+  EXPECT(!lanes.product_waits(lanes.compute));
+}
+
 int refuse_destroy(const FakeCall* call) { return std::strncmp(call->name, "cuCtxDestroy", 12) == 0 ? 201 : 0; }
 
 void primary_reset() { primary_ends(&cuDevicePrimaryCtxReset_v2); }
 void primary_released() { primary_ends(&release_all); }
 void context_not_destroyed() { context_stays(&refuse_destroy, 201, &cuCtxDestroy_v2); }
-void context_attached_twice() { context_stays(nullptr, 0, &cuCtxDetach); }
+void order_not_destroyed() { order_stays(&refuse_destroy, 201, &cuCtxDestroy_v2); }
+void context_attached_twice() {
+  order_stays(nullptr, 0, &cuCtxDetach);
+  context_stays(nullptr, 0, &cuCtxDetach);
+}
 void context_destroyed() {
   const MadeContext made;
   const Lanes lanes;
@@ -305,6 +322,7 @@ constexpr Case kCases[] = {
     {"primary_reset", primary_reset},
     {"primary_released", primary_released},
     {"context_not_destroyed", context_not_destroyed},
+    {"order_not_destroyed", order_not_destroyed},
     {"context_attached_twice", context_attached_twice},
     {"context_destroyed", context_destroyed},
     {"full_queue", full_queue},
