@@ -33,7 +33,7 @@ OrderedJson key_json(const ProfileKey& key) {
   json["provenance"] = to_string(key.surroundings.provenance);
   json["device"] = key.surroundings.device;
   json["driver"] = key.surroundings.driver.value_or("");
-  json["comm_library"] = key.surroundings.comm_library.value_or("");
+  json["comm_library"] = key.surroundings.comm_library ? in_words(*key.surroundings.comm_library) : "";
   json["ranks"] = key.ranks;
   if (const auto* step = std::get_if<StepKey>(&key.what)) {
     json["step"] = in_words(*step);
@@ -114,7 +114,7 @@ Result<ProfileKey> read_key(const nlohmann::json& object, const std::string& pat
   key.surroundings.provenance = fields.word<Provenance>("provenance", provenance, "measured or simulated", Provenance::simulated);
   key.surroundings.device = line_of(fields, "device");
   key.surroundings.driver = name_of(fields, "driver");
-  key.surroundings.comm_library = name_of(fields, "comm_library");
+  if (const auto library = name_of(fields, "comm_library")) key.surroundings.comm_library = parse_comm_library(*library);
   key.ranks = static_cast<int>(fields.integer("ranks", 1, 1'000'000));
   if (fields.member("step") != nullptr)
     key.what = fields.word<StepKey>("step", parse_step_key, "16 hexadecimal digits, not all 0", {});

@@ -21,7 +21,7 @@ namespace {
 
 using Versions = std::span<const std::pair<std::string, std::string>>;
 
-std::optional<std::string> version_of(Versions versions, std::string_view name) {
+std::optional<std::string> value_of(Versions versions, std::string_view name) {
   const auto found = std::ranges::find(versions, name, &Versions::value_type::first);
   return found == versions.end() ? std::nullopt : std::optional(found->second);
 }
@@ -32,16 +32,10 @@ std::string as_a_word(std::string text) {
   return text;
 }
 
-std::optional<std::string> comm_library_of(Versions versions) {
-  for (const std::string_view library : {"nccl", "rccl"}) {
-    const std::optional<std::string> version = version_of(versions, library);
-    if (!version) continue;
-    std::string words = fmt::format("{} {}", library, *version);
-    for (const CommVariable& variable : comm_variables()) {
-      const auto set = std::ranges::find(versions, variable.name, &Versions::value_type::first);
-      if (variable.moves_data && set != versions.end()) words += fmt::format(" {}={}", variable.name, as_a_word(set->second));
-    }
-    return words;
+std::optional<CommLibrary> comm_library_of(Versions versions) {
+  for (const char* const library : {"nccl", "rccl"}) {
+    std::optional<std::string> version = value_of(versions, library);
+    if (version) return CommLibrary{library, std::move(version), comm_settings(versions)};
   }
   return std::nullopt;
 }
@@ -100,9 +94,18 @@ bool alike(const CaseSize& one, const CaseSize& other) {
   return (one.iterations == 1) == (other.iterations == 1) && ratio <= most && ratio >= 1 / most;
 }
 
+std::vector<std::pair<std::string, std::string>> comm_settings(Versions environment) {
+  std::vector<std::pair<std::string, std::string>> settings;
+  for (const CommVariable& variable : comm_variables()) {
+    const std::optional<std::string> value = variable.moves_data ? value_of(environment, variable.name) : std::nullopt;
+    if (value) settings.emplace_back(variable.name, as_a_word(*value));
+  }
+  return settings;
+}
+
 Surroundings surroundings(Provenance provenance, std::string device, Versions versions) {
-  const std::optional<std::string> simulator = version_of(versions, "simulator");
-  std::optional<std::string> driver = simulator ? fmt::format("simulator {}", *simulator) : version_of(versions, "driver");
+  const std::optional<std::string> simulator = value_of(versions, "simulator");
+  std::optional<std::string> driver = simulator ? fmt::format("simulator {}", *simulator) : value_of(versions, "driver");
   return {provenance, std::move(device), std::move(driver), comm_library_of(versions)};
 }
 
@@ -136,12 +139,22 @@ std::optional<ProductClass> product_of(const ProfileKey& key) {
   return product ? std::optional(ProductClass{*kernel->dtype, pair->compute_class.exponent}) : std::nullopt;
 }
 
+static void mix(detail::MixedHash& hash, const std::string& text) { hash.mix(std::hash<std::string>{}(text)); }
+
+static void mix(detail::MixedHash& hash, const CommLibrary& library) {
+  mix(hash, library.name);
+  if (library.version) mix(hash, *library.version);
+  for (const auto& [variable, value] : library.settings) {
+    mix(hash, variable);
+    mix(hash, value);
+  }
+}
+
 std::size_t ProfileKeyHash::operator()(const ProfileKey& key) const {
   detail::MixedHash hash;
-  hash.mix(std::hash<std::string>{}(key.surroundings.device));
-  for (const std::optional<std::string>* text : {&key.surroundings.driver, &key.surroundings.comm_library}) {
-    if (*text) hash.mix(std::hash<std::string>{}(**text));
-  }
+  mix(hash, key.surroundings.device);
+  if (key.surroundings.driver) mix(hash, *key.surroundings.driver);
+  if (key.surroundings.comm_library) mix(hash, *key.surroundings.comm_library);
   // What is left out here is compared all the same.
   hash.mix(key.surroundings.provenance);
   hash.mix(key.ranks);
@@ -176,7 +189,7 @@ NamedWords members(const ProfileKey& key) {
   NamedWords all{{"provenance", std::string(to_string(where.provenance))},
                  {"device", where.device},
                  {"driver", where.driver.value_or("")},
-                 {"communication library", where.comm_library.value_or("")},
+                 {"communication library", where.comm_library ? in_words(*where.comm_library) : ""},
                  {"ranks", std::to_string(key.ranks)}};
   if (const auto* step = std::get_if<StepKey>(&key.what)) {
     all.emplace_back("step", in_words(*step));

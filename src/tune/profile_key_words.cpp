@@ -99,6 +99,13 @@ std::string_view to_string(KernelKind kind) {
   return "elementwise";
 }
 
+std::string in_words(const CommLibrary& library) {
+  std::string words = library.name;
+  if (library.version) words += fmt::format(" {}", *library.version);
+  for (const auto& [variable, value] : library.settings) words += fmt::format(" {}={}", variable, value);
+  return words;
+}
+
 std::string in_words(const KernelKey& kernel) {
   if (const auto* block = std::get_if<KernelFootprint>(&kernel)) {
     return fmt::format("{}x{} {}+{} {}", block->threads.count(), block->registers_per_thread.count(), block->static_shared.count(),
@@ -123,6 +130,26 @@ std::string in_words(const CollectiveKey& collective) {
 }
 
 std::string in_words(const ByteClass& size) { return fmt::format("2^{} B", size.exponent); }
+
+CommLibrary parse_comm_library(std::string_view text) {
+  CommLibrary library;
+  std::size_t blank = text.find(' ');
+  library.name = text.substr(0, blank);
+  while (blank != std::string_view::npos) {
+    const std::size_t end = text.find(' ', blank + 1);
+    const std::string_view word = text.substr(0, end).substr(blank + 1);
+    blank = end;
+    const std::size_t equals = word.find('=');
+    if (equals != std::string_view::npos) {
+      library.settings.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+    } else if (!library.settings.empty()) {
+      library.settings.back().second.append(" ").append(word);
+    } else {
+      library.version = library.version ? fmt::format("{} {}", *library.version, word) : std::string(word);
+    }
+  }
+  return library;
+}
 
 std::optional<KernelKey> parse_kernel(std::string_view text) {
   if (const auto block = parse_block(text)) {

@@ -52,7 +52,7 @@ int print_or_say(const std::string& text) {
 std::string surroundings_words(const Surroundings& where) {
   std::string words = fmt::format("{} {}", to_string(where.provenance), where.device);
   if (where.driver) words += fmt::format(", driver {}", *where.driver);
-  if (where.comm_library) words += fmt::format(", {}", *where.comm_library);
+  if (where.comm_library) words += fmt::format(", {}", in_words(*where.comm_library));
   return words;
 }
 

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -31,11 +30,8 @@ constexpr const char* kBudgetArm = "budget ";
 /// What the program's communication library finds in its environment, sorted by name.
 std::map<std::string, std::string> library_settings(const RunControls& controls) {
   std::map<std::string, std::string> settings;
-  std::istringstream words(own_surroundings().comm_library.value_or(""));
-  for (std::string word; words >> word;) {
-    const std::size_t equals = word.find('=');
-    if (equals != std::string::npos) settings[word.substr(0, equals)] = word.substr(equals + 1);
-  }
+  const Surroundings here = own_surroundings();
+  if (here.comm_library) settings.insert(here.comm_library->settings.begin(), here.comm_library->settings.end());
   for (const auto& [variable, value] : controls.comm_library) settings[variable] = value;
   return settings;
 }

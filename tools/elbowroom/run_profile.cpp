@@ -11,7 +11,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -42,14 +41,12 @@ bool set_by_run(std::string_view variable) {
   return orders_sums(variable) || comm_variable_fixes(variable, CommVariable::Fixes::cluster);
 }
 
-/// Of "nccl 2.28.3 NCCL_P2P_DISABLE=1 NCCL_MAX_CTAS=8" the words that no run sets.
-std::set<std::string> settings_in(const std::optional<std::string>& comm_library) {
+/// Those that no run sets, as "NCCL_P2P_DISABLE=1".
+std::set<std::string> settings_of(const std::optional<CommLibrary>& library) {
   std::set<std::string> settings;
-  std::istringstream words(comm_library.value_or(""));
-  for (std::string word; words >> word;) {
-    const std::size_t equals = word.find('=');
-    if (equals == std::string::npos) continue;
-    if (!set_by_run(std::string_view(word).substr(0, equals))) settings.insert(word);
+  if (!library) return settings;
+  for (const auto& [variable, value] : library->settings) {
+    if (!set_by_run(variable)) settings.insert(fmt::format("{}={}", variable, value));
   }
   return settings;
 }
@@ -63,8 +60,8 @@ std::string unfit(const StoredChoice& choice, const Surroundings& here) {
     return "on symmetric memory, which a program gives its collectives itself; tune --for-run goes without";
   if (choice.plan.copy_engine) return "with copy engines, which a program's own collectives lack; tune --for-run goes without";
   if (!find_device(there.device)) return fmt::format("on {}, which tells no device by its name", there.device);
-  const std::set<std::string> settings = settings_in(there.comm_library);
-  if (settings == settings_in(here.comm_library)) return "";
+  const std::set<std::string> settings = settings_of(there.comm_library);
+  if (settings == settings_of(here.comm_library)) return "";
   return fmt::format("made {}, unlike this environment",
                      settings.empty() ? "without settings of the library" : fmt::format("with {}", fmt::join(settings, " ")));
 }

@@ -18,13 +18,21 @@
 
 namespace elbowroom {
 
+/// A communication library and what its environment makes of it.
+struct CommLibrary {
+  std::string name;                                                ///< "nccl"
+  std::optional<std::string> version;                              ///< "2.28.3"
+  std::vector<std::pair<std::string, std::string>> settings = {};  ///< of its environment: a variable's name and its value
+
+  bool operator==(const CommLibrary&) const = default;
+};
+
 /// Where a choice was made: on other hardware or software another one may be right.
 struct Surroundings {
   Provenance provenance = Provenance::measured;  ///< a simulated choice is never taken for a measured one
   std::string device;                            ///< catalog name
   std::optional<std::string> driver;             ///< version, of the simulator where that took the place of one
-  std::optional<std::string>
-      comm_library;  ///< "nccl 2.28.3", with what its environment makes of it "nccl 2.28.3 NCCL_P2P_DISABLE=1"
+  std::optional<CommLibrary> comm_library;
 
   bool operator==(const Surroundings&) const = default;
 };
@@ -118,8 +126,12 @@ ELBOWROOM_API CaseSize case_size(const Scenario& scenario);
 /// both decides what makes room, so it must be the same within a quarter. A single iteration has nothing to run beside.
 ELBOWROOM_API bool alike(const CaseSize& one, const CaseSize& other);
 
-/// `versions` as a backend lists them: libraries, driver, simulator, and the environment that shapes what they do. Settings of the
-/// communication library that move data another way are part of it; those of logs and networks are not.
+/// Of `environment` what makes the communication library move data another way, by name; settings of logs and networks do not. Each
+/// value is one word.
+ELBOWROOM_API std::vector<std::pair<std::string, std::string>> comm_settings(
+    std::span<const std::pair<std::string, std::string>> environment);
+
+/// `versions` as a backend lists them: libraries, driver, simulator, and the environment that shapes what they do.
 ELBOWROOM_API Surroundings surroundings(Provenance provenance, std::string device,
                                         std::span<const std::pair<std::string, std::string>> versions);
 
@@ -148,14 +160,18 @@ ELBOWROOM_API std::vector<std::string> differences(const ProfileKey& wanted, con
 /// All members in one line; equal for equal keys alone.
 ELBOWROOM_API std::string to_string(const ProfileKey& key);
 
-// Members in the words of documents: "256x32 0+0 1" (threads x registers, static + dynamic bytes, cluster) or "library_gemm bf16";
-// "2^40 flop", "2^38 flop 2^12 blocks", "2^32 B"; "all_reduce bf16 8 blocks cluster 1", "broadcast bf16 root 1",
-// "all_to_all_v bf16 shares 125:250:375:250"; "2^29 B"; of a step sixteen hexadecimal digits.
+// Members in the words of documents: "nccl 2.28.3 NCCL_P2P_DISABLE=1"; "256x32 0+0 1" (threads x registers, static + dynamic bytes,
+// cluster) or "library_gemm bf16"; "2^40 flop", "2^38 flop 2^12 blocks", "2^32 B"; "all_reduce bf16 8 blocks cluster 1", "broadcast
+// bf16 root 1", "all_to_all_v bf16 shares 125:250:375:250"; "2^29 B"; of a step sixteen hexadecimal digits.
+ELBOWROOM_API std::string in_words(const CommLibrary& library);
 ELBOWROOM_API std::string in_words(const KernelKey& kernel);
 ELBOWROOM_API std::string in_words(const ComputeClass& size);
 ELBOWROOM_API std::string in_words(const CollectiveKey& collective);
 ELBOWROOM_API std::string in_words(const ByteClass& size);
 ELBOWROOM_API std::string in_words(const StepKey& step);
+
+/// What in_words() writes. Every text is a library's: a document may have been made by another version.
+ELBOWROOM_API CommLibrary parse_comm_library(std::string_view words);
 
 // What in_words() writes; absent for other texts.
 ELBOWROOM_API std::optional<KernelKey> parse_kernel(std::string_view words);

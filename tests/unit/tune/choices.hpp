@@ -12,7 +12,7 @@ inline const PairKey& pair_of(const ProfileKey& key) { return std::get<PairKey>(
 /// A made-up choice; equal numbers have equal keys.
 inline StoredChoice choice(int number, std::int64_t stored_at = 100) {
   StoredChoice made;
-  made.key.surroundings = {Provenance::measured, "h200", "580.65", "nccl 2.28.3"};
+  made.key.surroundings = {Provenance::measured, "h200", "580.65", CommLibrary{"nccl", "2.28.3"}};
   pair_of(made.key).compute = KernelFootprint{Threads(256), Registers(32), Bytes(0), Bytes(0), 1};
   pair_of(made.key).compute_class = {ComputeClass::Unit::bytes, 32, std::nullopt};
   pair_of(made.key).collective = {CollectiveOp::all_reduce, DataType::bf16, std::nullopt, std::nullopt};

@@ -152,7 +152,7 @@ TEST(ProfileKey, DiffersWithEveryMember) {
   EXPECT_TRUE(differs([](ProfileKey& key) { key.surroundings.provenance = Provenance::simulated; }));
   EXPECT_TRUE(differs([](ProfileKey& key) { key.surroundings.device = "h100"; }));
   EXPECT_TRUE(differs([](ProfileKey& key) { key.surroundings.driver = "570"; }));
-  EXPECT_TRUE(differs([](ProfileKey& key) { key.surroundings.comm_library = "nccl 2.27"; }));
+  EXPECT_TRUE(differs([](ProfileKey& key) { key.surroundings.comm_library = CommLibrary{"nccl", "2.27"}; }));
   EXPECT_TRUE(differs([](ProfileKey& key) { key.ranks = 4; }));
   EXPECT_TRUE(differs([](ProfileKey& key) { pair_of(key).pattern = Pattern::pair; }));
   EXPECT_TRUE(differs([](ProfileKey& key) { pair_of(key).compute = NamedKernel{}; }));
@@ -269,7 +269,10 @@ RC_GTEST_PROP(ProfileKeyProperty, WordsGiveItsMembersBack, ()) {
 
 TEST(ProfileKey, HoldsWhatTheEnvironmentMakesOfTheLibrary) {
   using Versions = std::vector<std::pair<std::string, std::string>>;
-  const auto library = [](const Versions& versions) { return surroundings(Provenance::measured, "h200", versions).comm_library; };
+  const auto library = [](const Versions& versions) {
+    const auto made = surroundings(Provenance::measured, "h200", versions).comm_library;
+    return made ? std::optional(in_words(*made)) : std::nullopt;
+  };
   EXPECT_EQ(library({{"cuda", "13.0"}, {"NCCL_DEBUG", "INFO"}, {"nccl", "2.28.9"}}), "nccl 2.28.9");
   EXPECT_EQ(library({{"NCCL_P2P_DISABLE", "1"}, {"NCCL_ALGO", "a\nb c"}, {"nccl", "2.28.9"}}),
             "nccl 2.28.9 NCCL_ALGO=a?b?c NCCL_P2P_DISABLE=1");
@@ -277,6 +280,19 @@ TEST(ProfileKey, HoldsWhatTheEnvironmentMakesOfTheLibrary) {
   EXPECT_EQ(library({{"cuda", "13.0"}}), std::nullopt);
   EXPECT_EQ(surroundings(Provenance::measured, "h200", Versions{{"driver", "580.65"}}).driver, "580.65");
   EXPECT_EQ(surroundings(Provenance::simulated, "h200", Versions{{"simulator", "2"}, {"driver", "580.65"}}).driver, "simulator 2");
+}
+
+TEST(ProfileKey, TellsALibraryFromWhatItsEnvironmentSets) {
+  EXPECT_EQ(parse_comm_library("nccl 2.28.9 NCCL_ALGO=a?b NCCL_P2P_DISABLE=1"),
+            (CommLibrary{"nccl", "2.28.9", {{"NCCL_ALGO", "a?b"}, {"NCCL_P2P_DISABLE", "1"}}}));
+  EXPECT_EQ(parse_comm_library("rccl"), (CommLibrary{"rccl", std::nullopt}));
+  EXPECT_EQ(parse_comm_library("nccl X=1=2"), (CommLibrary{"nccl", std::nullopt, {{"X", "1=2"}}})) << "no version";
+}
+
+// A document that somebody else wrote is written again as it was.
+RC_GTEST_PROP(ProfileKey, LibraryIsWrittenAsItWasRead, ()) {
+  const auto text = *rc::gen::container<std::string>(rc::gen::element('a', ' ', '=', '2'));
+  RC_ASSERT(in_words(parse_comm_library(text)) == text);
 }
 
 TEST(Profile, KeepsWhatAChoiceWasMadeFor) {
