@@ -33,6 +33,13 @@ std::optional<std::string> text_if_any(Members& members, const char* name) {
   return text.empty() ? std::nullopt : std::optional(std::move(text));
 }
 
+std::optional<TrialState> state_if_any(Members& members) {
+  const std::optional<std::string> word = text_if_any(members, "state");
+  return word ? std::optional(TrialState(*word)) : std::nullopt;
+}
+
+ArmControls arm_of(Members& members) { return ArmControls(members.text("arm")); }
+
 AppliedControls applied_of(Members applied) {
   return {applied.count("priority"), applied.count("gate"), applied.count("shape"), applied.count("sm_target")};
 }
@@ -86,9 +93,9 @@ RunActivity activity_of(Members& document) {
 
 ProcessReport::Trial::Budget budget_of(Members members) {
   ProcessReport::Trial::Budget budget;
-  budget.state = text_if_any(members, "state");
+  budget.state = state_if_any(members);
   budget.reason = text_if_any(members, "reason");
-  budget.decides_here = members.text("decides") == "this process";
+  budget.decides = parse_decider(members.text("decides"));
   if (members.has("blocks")) budget.blocks = members.count("blocks");
   budget.decisions = members.count("decisions");
   if (members.has("remembered")) budget.remembered = members.count("remembered");
@@ -101,19 +108,18 @@ ProcessReport::Trial::Budget budget_of(Members members) {
 
 ProcessReport::Trial trial_of(Members members) {
   ProcessReport::Trial trial;
-  trial.state = text_if_any(members, "state");
-  trial.decides = members.text("decides");
+  trial.state = state_if_any(members);
+  trial.decides = parse_decider(members.text("decides"));
   trial.why_alone = text_if_any(members, "why_alone");
-  trial.arm = members.text("arm");
+  trial.arm = arm_of(members);
   trial.decisions = members.count("decisions");
   trial.repetition = members.count("collectives_per_repetition");
   members.each("arms", [&](Members arm) {
-    trial.arms.push_back(
-        {arm.text("arm"), time_if_any(arm, "us"), arm.number("gain_percent"), arm.number("low"), arm.number("high")});
+    trial.arms.push_back({arm_of(arm), time_if_any(arm, "us"), arm.number("gain_percent"), arm.number("low"), arm.number("high")});
   });
-  trial.remembered = text_if_any(members, "remembered");
+  if (auto remembered = text_if_any(members, "remembered")) trial.remembered = ArmControls(*std::move(remembered));
   members.each("choices", [&](Members choice) {
-    trial.choices.push_back({choice.text("sequence"), choice.text("arm"), choice.number("gain_percent"), choice.number("low"),
+    trial.choices.push_back({choice.text("sequence"), arm_of(choice), choice.number("gain_percent"), choice.number("low"),
                              choice.number("high"), choice.count("decisions")});
   });
   if (members.has("budget")) trial.budget = budget_of(members.object("budget"));

@@ -62,7 +62,7 @@ const ProcessReport* budget_decider(const RunReport& report) {
   const ProcessReport* least = nullptr;
   for (const ProcessReport& process : report.processes) {
     const Budget& budget = process.trial.budget;
-    if (!budget.decides_here || !budget.blocks) continue;
+    if (budget.decides != Decider::this_process || !budget.blocks) continue;
     if (least == nullptr || gain(budget) < gain(least->trial.budget)) least = &process;
   }
   return least;
@@ -77,7 +77,9 @@ std::string budgets_in_words(const RunReport& report) {
   if (report.no_budgets) return fmt::format("; no budget of blocks was compared because of {}", *report.no_budgets);
   if (const ProcessReport* decider = budget_decider(report)) return "; " + budget_in_words(decider->trial.budget);
   const auto compares = [](const ProcessReport& process) { return process.trial.budget.state && process.trial.decisions > 0; };
-  const auto deciding = [&](const ProcessReport& process) { return compares(process) && process.trial.budget.decides_here; };
+  const auto deciding = [&](const ProcessReport& process) {
+    return compares(process) && process.trial.budget.decides == Decider::this_process;
+  };
   auto found = std::ranges::find_if(report.processes, deciding);
   if (found == report.processes.end()) found = std::ranges::find_if(report.processes, compares);
   return found == report.processes.end() ? "" : "; " + nothing_compared(*found);

@@ -16,7 +16,6 @@ namespace {
 
 using Trial = ProcessReport::Trial;
 
-constexpr const char* kPlain = "plain";
 constexpr const char* kSameBits = "--same-bits";  // who gives the option knows what it does
 
 std::int64_t collectives_of(const ProcessReport& process) {
@@ -25,16 +24,16 @@ std::int64_t collectives_of(const ProcessReport& process) {
                          [](std::int64_t sum, const CollectiveActivity& collective) { return sum + collective.count; });
 }
 
-const Trial::Arm* find_arm(const Trial& trial, const std::string& name) {
-  const auto found = std::ranges::find(trial.arms, name, &Trial::Arm::name);
+const Trial::Arm* find_arm(const Trial& trial, const ArmControls& controls) {
+  const auto found = std::ranges::find(trial.arms, controls, &Trial::Arm::controls);
   return found == trial.arms.end() ? nullptr : &*found;
 }
 
 std::string gain_of(const Trial::Arm& arm) { return fmt::format("{:.1f} % ({:.1f}..{:.1f}, 95 %)", arm.gain, arm.low, arm.high); }
 
 /// The library may take another algorithm for another number of SMs.
-std::string bits_of(const std::string& arm) {
-  return arm.find("sm_target") == std::string::npos ? "" : "; products with an SM target may differ in their last bits";
+std::string bits_of(const ArmControls& arm) {
+  return arm.has(ArmControls::sm_target) ? "; products with an SM target may differ in their last bits" : "";
 }
 
 // The processes of a job run in step: the one that gained least says what the job gained at least.
@@ -46,21 +45,21 @@ std::string kept(const std::vector<const Trial*>& trials) {
   }
   const Trial& first = *trials.front();
   const char* remembered = first.remembered == first.arm ? ", as an earlier run did" : "";
-  const std::string text = fmt::format("kept '{}'{}", first.arm, remembered);
+  const std::string text = fmt::format("kept '{}'{}", first.arm.text(), remembered);
   return (least == nullptr ? text : fmt::format("{}: steps take {} less", text, gain_of(*least))) + bits_of(first.arm);
 }
 
 /// No comparison has ended: what an earlier run settled for was in force.
-std::string not_checked(const std::string& remembered, bool keeps_budget) {
-  if (remembered == kPlain && keeps_budget) return "no other control helped in an earlier run, which is remembered";
-  if (remembered == kPlain) return "nothing helped in an earlier run, which is remembered: the program ran as it is";
-  return fmt::format("kept '{}', remembered from an earlier run: this one ended before it was checked{}", remembered,
+std::string not_checked(const ArmControls& remembered, bool keeps_budget) {
+  if (remembered.plain() && keeps_budget) return "no other control helped in an earlier run, which is remembered";
+  if (remembered.plain()) return "nothing helped in an earlier run, which is remembered: the program ran as it is";
+  return fmt::format("kept '{}', remembered from an earlier run: this one ended before it was checked{}", remembered.text(),
                      bits_of(remembered));
 }
 
 std::string kept_differently(const std::vector<const Trial*>& trials) {
   std::map<std::string, int> processes;
-  for (const Trial* trial : trials) ++processes[trial->arm];
+  for (const Trial* trial : trials) ++processes[trial->arm.text()];
   std::string text = "processes chose differently:";
   for (const auto& [name, count] : processes) text += fmt::format("{} '{}' in {}", text.ends_with(':') ? "" : ",", name, count);
   const std::optional<std::string>& why = trials.front()->why_alone;
@@ -71,7 +70,7 @@ std::string kept_differently(const std::vector<const Trial*>& trials) {
 constexpr const char* kInGraphs = "its collectives lie in CUDA graphs, on which no control acts once they are made";
 
 bool collectives_lie_in_graphs(const ProcessReport& process) {
-  const auto acted = [](const Trial::Arm& arm) { return arm.name != kPlain && arm.step; };
+  const auto acted = [](const Trial::Arm& arm) { return !arm.controls.plain() && arm.step; };
   return process.activity.launches.graph_launches > 0 && std::ranges::none_of(process.trial.arms, acted);
 }
 
@@ -79,13 +78,13 @@ std::string nothing_helped(const Trial& trial, bool keeps_budget) {
   std::string text = keeps_budget ? "no other control helped" : "nothing helped, the program ran as it is";
   const char* before = " (gain with ";
   for (const Trial::Arm& arm : trial.arms) {
-    if (arm.name == kPlain) continue;
-    text += fmt::format("{}'{}' {}", before, arm.name, arm.step ? gain_of(arm) : "none: it acted on nothing");
+    if (arm.controls.plain()) continue;
+    text += fmt::format("{}'{}' {}", before, arm.controls.text(), arm.step ? gain_of(arm) : "none: it acted on nothing");
     before = ", ";
   }
   if (trial.arms.size() > 1) text += ")";
-  const bool given_up = trial.remembered && *trial.remembered != kPlain;
-  return given_up ? text + fmt::format("; '{}', which an earlier run kept, was given up", *trial.remembered) : text;
+  const bool given_up = trial.remembered && !trial.remembered->plain();
+  return given_up ? text + fmt::format("; '{}', which an earlier run kept, was given up", trial.remembered->text()) : text;
 }
 
 std::string nothing_compared(const std::vector<const ProcessReport*>& processes) {
@@ -96,7 +95,7 @@ std::string nothing_compared(const std::vector<const ProcessReport*>& processes)
   const bool repeats = std::ranges::any_of(processes, [](const ProcessReport* process) { return process->trial.repetition > 0; });
   if (!repeats) return fmt::format("{}no repetition was found among {} collectives", as_it_is, collectives);
   const bool given_up =
-      std::ranges::any_of(processes, [](const ProcessReport* process) { return process->trial.state == "settled"; });
+      std::ranges::any_of(processes, [](const ProcessReport* process) { return process->trial.state == TrialState::settled; });
   const char* const why = given_up ? "the times of its steps did not become known" : "it ended before a comparison did";
   return fmt::format("{}{} ({} collectives)", as_it_is, why, collectives);
 }
@@ -107,7 +106,7 @@ std::optional<std::string> compared(const RunReport& report) {
   std::vector<const Trial*> decided;
   std::vector<const Trial*> remembering;
   for (const ProcessReport& process : report.processes) {
-    if (!process.trial.state || process.trial.state == "off") continue;
+    if (!process.trial.state || process.trial.state == TrialState::off) continue;
     comparing.push_back(&process);
     if (process.trial.decisions > 0) decided.push_back(&process.trial);
     if (process.trial.remembered) remembering.push_back(&process.trial);
@@ -119,7 +118,7 @@ std::optional<std::string> compared(const RunReport& report) {
   if (decided.empty()) return nothing_compared(comparing);
   const auto same = [&](const Trial* trial) { return trial->arm == decided.front()->arm; };
   if (!std::ranges::all_of(decided, same)) return kept_differently(decided);
-  if (decided.front()->arm != kPlain) return kept(decided);
+  if (!decided.front()->arm.plain()) return kept(decided);
   const bool graphs = std::ranges::all_of(comparing, [](const auto* process) { return collectives_lie_in_graphs(*process); });
   return nothing_helped(*decided.front(), keeps_budget) + (graphs ? std::string("; ") + kInGraphs : "");
 }

@@ -86,18 +86,18 @@ std::string trial_lines(const std::vector<ProcessReport>& processes) {
   std::string lines;
   for (const ProcessReport& process : processes) {
     const ProcessReport::Trial& trial = process.trial;
-    if (!trial.state || trial.state == "off") continue;
-    lines += fmt::format("trial       process {}: {}, goes on with {}", process.pid, *trial.state, trial.arm);
-    if (trial.decides == "another process") lines += ", as another process decided for all";
-    if (trial.decides == "this process") lines += ", decided for all";
+    if (!trial.state || trial.state == TrialState::off) continue;
+    lines += fmt::format("trial       process {}: {}, goes on with {}", process.pid, trial.state->text(), trial.arm.text());
+    if (trial.decides == Decider::another_process) lines += ", as another process decided for all";
+    if (trial.decides == Decider::this_process) lines += ", decided for all";
     if (trial.why_alone) lines += fmt::format(", decided alone: {}", *trial.why_alone);
-    if (trial.remembered) lines += fmt::format(" (remembered: {})", *trial.remembered);
+    if (trial.remembered) lines += fmt::format(" (remembered: {})", trial.remembered->text());
     for (const ProcessReport::Trial::Arm& arm : trial.arms) {
-      lines += fmt::format("; {} {}", arm.name, time_cell(arm.step));
+      lines += fmt::format("; {} {}", arm.controls.text(), time_cell(arm.step));
       if (&arm != &trial.arms.front()) lines += fmt::format(" us, {:.2f} % less ({:.2f}..{:.2f})", arm.gain, arm.low, arm.high);
       if (&arm == &trial.arms.front()) lines += " us a step";
     }
-    if (trial.budget.decides_here && trial.budget.blocks) lines += "; " + detail::budget_in_words(trial.budget);
+    if (trial.budget.decides == Decider::this_process && trial.budget.blocks) lines += "; " + detail::budget_in_words(trial.budget);
     lines += '\n';
   }
   return lines;

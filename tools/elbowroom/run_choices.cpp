@@ -24,9 +24,6 @@ namespace fs = std::filesystem;
 using detail::ChoiceKey;
 using detail::RememberedChoice;
 
-constexpr const char* kPlain = "plain";
-constexpr const char* kBudgetArm = "budget ";
-
 /// What the program's communication library finds in its environment, sorted by name.
 std::map<std::string, std::string> library_settings(const RunControls& controls) {
   std::map<std::string, std::string> settings;
@@ -48,27 +45,27 @@ std::optional<RememberedChoice> choice_of(const ProcessReport& process, const Pr
   const std::string device = as_line(process.device.value_or("")).substr(0, run::kLongestDeviceName);
   // A report that says something else would make a document that nobody can read.
   const bool usable =
-      sequence && !device.empty() && run::is_arm(made.arm) && process.activity.library.version.value_or(0) <= UINT32_MAX;
+      sequence && !device.empty() && run::is_arm(made.arm.text()) && process.activity.library.version.value_or(0) <= UINT32_MAX;
   if (!usable) return std::nullopt;
   RememberedChoice choice;
   choice.key = {device, surroundings.driver, static_cast<std::uint32_t>(process.activity.library.version.value_or(0)),
                 surroundings.options, *sequence};
-  choice.arm = made.arm;
+  choice.arm = made.arm.text();
   choice.ranks = static_cast<int>(std::min<std::int64_t>(process.activity.library.ranks, 1'000'000));
-  if (made.arm != kPlain) std::tie(choice.gain, choice.low, choice.high) = std::tie(made.gain, made.low, made.high);
+  if (!made.arm.plain()) std::tie(choice.gain, choice.low, choice.high) = std::tie(made.gain, made.low, made.high);
   choice.decisions = made.decisions;
   choice.stored_at = now;
   return choice;
 }
 
 /// What an arm was worth knows the process that compared it.
-bool knows_gain(const ProcessReport& process, const std::string& arm) {
-  const bool of_controls = process.trial.decides != "another process" && arm.find(kBudgetArm) == std::string::npos;
-  return process.trial.budget.decides_here || of_controls;
+bool knows_gain(const ProcessReport& process, const ArmControls& arm) {
+  const bool of_controls = process.trial.decides != Decider::another_process && !arm.has(ArmControls::budget);
+  return process.trial.budget.decides == Decider::this_process || of_controls;
 }
 
 bool decides(const ProcessReport* process) {
-  return process->trial.budget.decides_here || process->trial.decides == "this process";
+  return process->trial.budget.decides == Decider::this_process || process->trial.decides == Decider::this_process;
 }
 
 std::vector<const ProcessReport*> deciders_first(std::span<const ProcessReport> processes) {
@@ -123,7 +120,7 @@ detail::NewChoices new_choices(std::span<const ProcessReport> processes, const C
         found.kept.erase(other);
       } else {
         const std::int64_t decisions = std::min(other->decisions, choice->decisions);
-        if (knows_gain(*process, choice->arm) && choice->gain < other->gain) *other = *std::move(choice);
+        if (knows_gain(*process, made.arm) && choice->gain < other->gain) *other = *std::move(choice);
         other->decisions = decisions;
       }
     }

@@ -14,6 +14,7 @@
 #include "elbowroom/base/time.hpp"
 #include "elbowroom/model/kernel_footprint.hpp"
 #include "elbowroom/report/run_energy.hpp"
+#include "elbowroom/report/trial_words.hpp"
 
 namespace elbowroom {
 
@@ -105,7 +106,7 @@ struct ProcessReport {
   /// What the process found by comparing its controls while it ran.
   struct Trial {
     struct Arm {
-      std::string name;                  ///< "plain", "priority, gate"
+      ArmControls controls;
       std::optional<Microseconds> step;  ///< geometric mean over rounds; absent: it acted on nothing
       double gain = 0;                   ///< percent of a plain step; 0 for plain itself
       double low = 0;                    ///< of its 95 % interval
@@ -114,7 +115,7 @@ struct ProcessReport {
     /// What it settled for where its collectives repeat one sequence.
     struct Choice {
       std::string sequence;  ///< sixteen hexadecimal digits: the same for equal sequences in every process
-      std::string arm;
+      ArmControls arm;
       double gain = 0;  ///< as an arm's
       double low = 0;
       double high = 0;
@@ -129,22 +130,22 @@ struct ProcessReport {
         double low = 0;
         double high = 0;
       };
-      std::optional<std::string> state;        ///< absent: it was not to compare any
-      std::optional<std::string> reason;       ///< why it did not
-      bool decides_here = false;               ///< or another process of the job
+      std::optional<TrialState> state;    ///< absent: it was not to compare any
+      std::optional<std::string> reason;  ///< why it did not
+      Decider decides = Decider::not_known;
       std::optional<std::int64_t> blocks;      ///< what was kept; absent before that
       std::int64_t decisions = 0;              ///< comparisons that ended with it; 0: an earlier run's, or another process's
       std::optional<std::int64_t> remembered;  ///< what an earlier run kept, with which this one began
       std::vector<Arm> arms;                   ///< of the last comparison
     };
-    std::optional<std::string> state;  ///< absent or "off": it did not compare
-    std::string decides;  ///< whose comparison it is: "this process", "another process", "each process"; "not known" before
+    std::optional<TrialState> state;  ///< absent or off: it did not compare
+    Decider decides = Decider::not_known;
     std::optional<std::string> why_alone;   ///< where each process decides
-    std::string arm;                        ///< what it chose, "priority, gate"
+    ArmControls arm;                        ///< what it chose
     std::int64_t decisions = 0;             ///< comparisons that came to an end
     std::int64_t repetition = 0;            ///< collectives in the repetition that was found; 0: none was
     std::vector<Arm> arms;                  ///< of the last comparison, plain first; empty before one came to an end
-    std::optional<std::string> remembered;  ///< what an earlier run settled for and this one began with
+    std::optional<ArmControls> remembered;  ///< what an earlier run settled for and this one began with
     std::vector<Choice> choices;
     Budget budget;
   };

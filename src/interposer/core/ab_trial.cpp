@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "interposer/core/student_t.hpp"
+#include "run/trial_words.hpp"
 
 namespace elbowroom::interposer {
 namespace {
@@ -295,11 +296,11 @@ void AbTrial::settle(Phase& phase, unsigned chosen) {
 const char* text(AbTrial::State state) {
   switch (state) {
     case AbTrial::State::waiting:
-      return "waiting";
+      return run::kTrialWaiting;
     case AbTrial::State::trying:
-      return "trying";
+      return run::kTrialTrying;
     case AbTrial::State::settled:
-      return "settled";
+      return run::kTrialSettled;
   }
   return "";
 }

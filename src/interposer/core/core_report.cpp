@@ -3,6 +3,7 @@
 #include "interposer/core/core_state.hpp"
 #include "interposer/core/report_writer.hpp"
 #include "run/process_report.hpp"
+#include "run/trial_words.hpp"
 
 namespace elbowroom::interposer {
 namespace {
@@ -201,7 +202,7 @@ void write_budgets(ReportWriter& out, const BudgetArms& budgets, std::uint64_t p
   const AbTrial& trial = budgets.trial();
   const std::optional<BudgetArms::Kept> kept = budgets.kept(pattern);
   out.key("budget").begin_object().key("state").text(text(trial.state())).key("reason").text(text(budgets.reason()));
-  out.key("decides").text(budgets.follows() ? "another process" : "this process");
+  out.key("decides").text(budgets.follows() ? run::kDecidesElsewhere : run::kDecidesHere);
   if (kept) { out.key("blocks").number(std::uint64_t{kept->blocks}).key("decisions").number(kept->decisions); }
   if (trial.remembered()) { out.key("remembered").number(std::uint64_t{BudgetArms::kBlocks[*trial.remembered()]}); }
   out.key("arms").begin_array();
@@ -229,7 +230,7 @@ void write_deciders(ReportWriter& out, const RanksInStep& ranks) {
 
 void write_trial(ReportWriter& out, const Knowledge& known, const Rules& rules) {
   const AbTrial& trial = known.trial;
-  out.key("ab").begin_object().key("state").text(compares(rules) ? text(state_of(known)) : "off");
+  out.key("ab").begin_object().key("state").text(compares(rules) ? text(state_of(known)) : run::kTrialOff);
   out.key("arm").text(text_of_arm(rules, compares(rules) ? kept_arm(known) : 0));
   out.key("collectives_per_repetition").number(known.steps.period()).key("decisions").number(trial.decisions());
   out.key("arms").begin_array();

@@ -6,22 +6,20 @@
 
 #include "interposer/core/policy.hpp"
 #include "run/choices.hpp"
+#include "run/trial_words.hpp"
 
 namespace elbowroom::interposer {
 namespace {
 
-constexpr std::string_view kPlain = "plain";
-constexpr const char* kBudget = "budget ";
-
 /// The blocks at the end of a name, which is left without them; 0: there are none.
 std::uint8_t take_blocks(std::string_view& name) {
-  const std::size_t at = name.rfind(kBudget);
-  if (at == std::string_view::npos || (at != 0 && !name.substr(0, at).ends_with(", "))) { return 0; }
-  const std::string_view number = name.substr(at + std::string_view(kBudget).size());
+  const std::size_t at = name.rfind(run::kBudgetOfArm);
+  if (at == std::string_view::npos || (at != 0 && !name.substr(0, at).ends_with(run::kBetweenControls))) { return 0; }
+  const std::string_view number = name.substr(at + std::string_view(run::kBudgetOfArm).size());
   std::uint8_t blocks = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), blocks);
   if (error != std::errc() || end != number.data() + number.size()) { return 0; }
-  name = at == 0 ? kPlain : name.substr(0, at - 2);
+  name = at == 0 ? run::kPlainArm : name.substr(0, at - std::string_view(run::kBetweenControls).size());
   return blocks;
 }
 
@@ -39,10 +37,11 @@ ArmName arm_name(const char* controls, std::uint8_t blocks) {
   ArmName name{};
   if (blocks == 0) {
     std::snprintf(name.data(), name.size(), "%s", controls);
-  } else if (controls == kPlain) {
-    std::snprintf(name.data(), name.size(), "%s%u", kBudget, static_cast<unsigned>(blocks));
+  } else if (std::string_view(controls) == run::kPlainArm) {
+    std::snprintf(name.data(), name.size(), "%s%u", run::kBudgetOfArm, static_cast<unsigned>(blocks));
   } else {
-    std::snprintf(name.data(), name.size(), "%s, %s%u", controls, kBudget, static_cast<unsigned>(blocks));
+    std::snprintf(name.data(), name.size(), "%s%s%s%u", controls, run::kBetweenControls, run::kBudgetOfArm,
+                  static_cast<unsigned>(blocks));
   }
   return name;
 }

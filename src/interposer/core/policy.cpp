@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <string_view>
 
 #include "interposer/core/table.hpp"
+#include "run/trial_words.hpp"
 
 namespace elbowroom::interposer {
 namespace {
@@ -65,6 +68,24 @@ bool leaves_room(const GateQuestion& question) {
   return question.sms != 0 && question.facts.grid.count() + question.collective.blocks <= question.sms;
 }
 
+using ArmText = std::array<char, 40>;  // zero-terminated
+
+/// Priority and what has its bit in `beside`: one each for gate, shape and SM target, as run::kArmControls has them behind it.
+constexpr ArmText beside_priority(unsigned beside) {
+  ArmText text{};
+  std::size_t size = 0;
+  const auto add = [&](std::string_view word) {
+    for (const char c : word) { text[size++] = c; }
+  };
+  add(run::kArmControls[0]);
+  for (std::size_t control = 1; control < run::kArmControls.size(); ++control) {
+    if ((beside >> (control - 1) & 1U) == 0) { continue; }
+    add(run::kBetweenControls);
+    add(run::kArmControls[control]);
+  }
+  return text;
+}
+
 }  // namespace
 
 unsigned trial_arms(const Rules& rules) {
@@ -72,19 +93,12 @@ unsigned trial_arms(const Rules& rules) {
 }
 
 const char* text_of_arm(const Rules& rules, unsigned arm) {
-  // One bit each for gate, shape and SM target.
-  constexpr std::array<const char*, 8> beside = {"priority",
-                                                 "priority, gate",
-                                                 "priority, shape",
-                                                 "priority, gate, shape",
-                                                 "priority, sm_target",
-                                                 "priority, gate, sm_target",
-                                                 "priority, shape, sm_target",
-                                                 "priority, gate, shape, sm_target"};
+  static constexpr std::array<ArmText, 8> beside = {beside_priority(0), beside_priority(1), beside_priority(2), beside_priority(3),
+                                                    beside_priority(4), beside_priority(5), beside_priority(6), beside_priority(7)};
   const Controls wanted = controls(rules, arm);
-  if (!wanted.any()) { return "plain"; }
+  if (!wanted.any()) { return run::kPlainArm; }
   const unsigned bits = (wanted.gate ? 1U : 0U) | (wanted.shape ? 2U : 0U) | (wanted.sm_target ? 4U : 0U);
-  return beside[bits];
+  return beside[bits].data();
 }
 
 std::uint64_t hash_of_arms(const Rules& rules) {

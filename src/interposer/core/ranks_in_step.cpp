@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "interposer/core/table.hpp"
+#include "run/trial_words.hpp"
 
 namespace elbowroom::interposer {
 
@@ -152,13 +153,13 @@ std::optional<RanksInStep::Followed> RanksInStep::followed() const {
 const char* text(RanksInStep::Mode mode) {
   switch (mode) {
     case RanksInStep::Mode::alone:
-      return "each process";
+      return run::kEachDecides;
     case RanksInStep::Mode::asks:
-      return "not known";
+      return run::kDeciderNotKnown;
     case RanksInStep::Mode::decides:
-      return "this process";
+      return run::kDecidesHere;
     case RanksInStep::Mode::follows:
-      return "another process";
+      return run::kDecidesElsewhere;
   }
   return "";
 }

@@ -11,12 +11,13 @@ using Arm = ProcessReport::Trial::Arm;
 
 ProcessReport process(const std::string& chosen, double gain, std::int64_t decisions = 1) {
   ProcessReport report;
-  report.trial.state = "settled";
-  report.trial.arm = chosen;
+  report.trial.state = TrialState::settled;
+  report.trial.arm = ArmControls(chosen);
   report.trial.decisions = decisions;
   report.trial.repetition = 16;
-  report.trial.arms = {Arm{"plain", Microseconds(1'000), 0, 0, 0}, Arm{"priority", Microseconds(1'001), -0.1, -0.4, 0.2},
-                       Arm{"priority, gate", Microseconds(1'000 - 10 * gain), gain, gain - 0.5, gain + 0.5}};
+  report.trial.arms = {Arm{ArmControls("plain"), Microseconds(1'000), 0, 0, 0},
+                       Arm{ArmControls("priority"), Microseconds(1'001), -0.1, -0.4, 0.2},
+                       Arm{ArmControls("priority, gate"), Microseconds(1'000 - 10 * gain), gain, gain - 0.5, gain + 0.5}};
   report.activity.collectives.push_back({});
   report.activity.collectives.back().count = 640;
   return report;
@@ -44,7 +45,7 @@ TEST(RunClosing, SaysThatNothingHelpedAndWhatWasTried) {
 TEST(RunClosing, SaysThatNoControlActsOnGraphs) {
   ProcessReport graphed = process("plain", 0);
   graphed.activity.launches.graph_launches = 300;
-  for (Arm& arm : graphed.trial.arms) arm = arm.name == "plain" ? arm : Arm{arm.name, std::nullopt, 0, 0, 0};
+  for (Arm& arm : graphed.trial.arms) arm = arm.controls.plain() ? arm : Arm{arm.controls, std::nullopt, 0, 0, 0};
   EXPECT_EQ(
       closing_line(run_with({graphed})),
       "nothing helped, the program ran as it is (gain with 'priority' none: it acted on nothing, 'priority, gate' none: it acted "
@@ -68,9 +69,9 @@ TEST(RunClosing, SaysWhenProcessesChoseDifferently) {
 TEST(RunClosing, SaysWhyNothingWasCompared) {
   ProcessReport none = process("plain", 0, 0);
   none.trial.arms.clear();
-  none.trial.state = "trying";
+  none.trial.state = TrialState::trying;
   EXPECT_EQ(closing_line(run_with({none})), "the program ran as it is: it ended before a comparison did (640 collectives)");
-  none.trial.state = "settled";
+  none.trial.state = TrialState::settled;
   EXPECT_EQ(closing_line(run_with({none})),
             "the program ran as it is: the times of its steps did not become known (640 collectives)");
   none.trial.repetition = 0;
@@ -104,7 +105,7 @@ TEST(RunClosing, NamesWhatIsOnSymmetricMemoryAndWhetherItWasCompared) {
 
 ProcessReport remembering(const std::string& remembered, const std::string& chosen, double gain, std::int64_t decisions) {
   ProcessReport report = process(chosen, gain, decisions);
-  report.trial.remembered = remembered;
+  report.trial.remembered = ArmControls(remembered);
   if (decisions == 0) report.trial.arms.clear();
   return report;
 }
@@ -137,7 +138,7 @@ TEST(RunClosing, SaysWhereSettingsOfNcclDidNotAct) {
 
 TEST(RunClosing, SaysWhatMayChangeBitsAndWhoForbadeIt) {
   ProcessReport targeted = process("priority, gate, sm_target", 0);
-  targeted.trial.arms.push_back({"priority, gate, sm_target", Microseconds(960), 4, 3, 5});
+  targeted.trial.arms.push_back({ArmControls("priority, gate, sm_target"), Microseconds(960), 4, 3, 5});
   EXPECT_EQ(closing_line(run_with({targeted})),
             "kept 'priority, gate, sm_target': steps take 4.0 % (3.0..5.0, 95 %) less; products with an SM target may differ in "
             "their last "
@@ -165,14 +166,14 @@ TEST(RunClosing, IsEmptyWhereNothingIsCompared) {
   report.policy = "gate";
   EXPECT_FALSE(closing_line(report));
   ProcessReport off = process("plain", 0);
-  off.trial.state = "off";
+  off.trial.state = TrialState::off;
   EXPECT_FALSE(closing_line(run_with({off})));
 }
 
 /// Compared its budgets: 16 blocks take 0.5 % less, 8 blocks `gain` % less than the library's own number.
 ProcessReport with_budget(ProcessReport report, std::int64_t kept, double gain) {
-  report.trial.budget.state = "settled";
-  report.trial.budget.decides_here = true;
+  report.trial.budget.state = TrialState::settled;
+  report.trial.budget.decides = Decider::this_process;
   report.trial.budget.blocks = kept;
   report.trial.budget.decisions = 1;
   report.trial.budget.arms = {{0, Microseconds(1'000), 0, 0, 0},
@@ -183,7 +184,7 @@ ProcessReport with_budget(ProcessReport report, std::int64_t kept, double gain) 
 
 TEST(RunClosing, SaysWhichBudgetWasKeptAndWhatItWasWorth) {
   ProcessReport follower = process("plain", 0.2);
-  follower.trial.budget.state = "waiting";
+  follower.trial.budget.state = TrialState::waiting;
   const RunReport kept = run_with({follower, with_budget(process("plain", 0.2), 8, 3)});
   EXPECT_THAT(closing_line(kept).value_or(""), HasSubstr("no other control helped (gain with 'priority'"));
   EXPECT_THAT(closing_line(kept).value_or(""),
@@ -206,8 +207,8 @@ TEST(RunClosing, SaysTheLeastThatABudgetWasWorth) {
 
 TEST(RunClosing, SaysWhyNoBudgetWasCompared) {
   ProcessReport asked = process("priority, gate", 3.2);
-  asked.trial.budget.state = "waiting";
-  asked.trial.budget.decides_here = true;
+  asked.trial.budget.state = TrialState::waiting;
+  asked.trial.budget.decides = Decider::this_process;
   asked.trial.budget.reason = "NCCL asked about no collective";
   RunReport report = run_with({asked});
   EXPECT_THAT(closing_line(report).value_or(""), HasSubstr("; no budget of blocks was compared: NCCL asked about no collective"));

@@ -116,8 +116,8 @@ TEST(RunReport, ReadsEveryField) {
   EXPECT_EQ(report.pid, 41);
   EXPECT_EQ(report.program, "python3");
   EXPECT_EQ(report.policy, "auto");
-  EXPECT_EQ(report.trial.state, "settled");
-  EXPECT_EQ(report.trial.arm, "priority, gate");
+  EXPECT_EQ(report.trial.state, TrialState::settled);
+  EXPECT_EQ(report.trial.arm.text(), "priority, gate");
   EXPECT_EQ(report.device, "NVIDIA H200");
   EXPECT_THAT(report.gpus, ::testing::ElementsAre("0000:1B:00.0", "0000:1C:00.0"));
   EXPECT_EQ(report.begun, Microseconds(1'500.25));
@@ -135,7 +135,7 @@ TEST(RunReport, ReadsEveryField) {
   ASSERT_EQ(report.trial.arms.size(), 3U);
   EXPECT_EQ(report.trial.arms[0].step, Microseconds(8350));
   EXPECT_EQ(report.trial.arms[1].gain, -0.1);
-  EXPECT_EQ(report.trial.arms[2].name, "priority, gate");
+  EXPECT_EQ(report.trial.arms[2].controls.text(), "priority, gate");
   EXPECT_EQ(report.trial.arms[2].high, 10.1);
   const RunActivity& activity = report.activity;
   EXPECT_EQ(activity.launches.total, 1000);
@@ -191,6 +191,16 @@ TEST(RunReport, ZerosAndEmptyTextsAreNothing) {
   EXPECT_FALSE(report.activity.library.version);
   EXPECT_FALSE(report.trial.state);
   EXPECT_FALSE(report.trial.arms.at(0).step);
+}
+
+TEST(RunReport, KeepsTheWordsOfANewerProcess) {
+  json newer = process(41);
+  newer["ab"]["state"] = "resting";
+  newer["ab"]["decides"] = "a vote";
+  newer["ab"]["arm"] = "priority, clocks";
+  const ProcessReport report = parsed(newer);
+  EXPECT_EQ(report.trial.decides, Decider::not_known);
+  EXPECT_NE(to_table(run_of({report})).find("process 41: resting, goes on with priority, clocks"), std::string::npos);
 }
 
 TEST(RunReport, EveryTruncationIsRefusedInOneLine) {
@@ -292,10 +302,10 @@ TEST(RunReport, DocumentHasTheContractsFieldsAndKeepsUnknownOnes) {
 
 TEST(RunReport, ReadsWhatWasChosen) {
   const ProcessReport report = parsed(process(41));
-  EXPECT_EQ(report.trial.remembered, "priority, gate");
+  EXPECT_EQ(report.trial.remembered, ArmControls("priority, gate"));
   ASSERT_EQ(report.trial.choices.size(), 1U);
   EXPECT_EQ(report.trial.choices[0].sequence, "00000000000000a1");
-  EXPECT_EQ(report.trial.choices[0].arm, "priority, gate");
+  EXPECT_EQ(report.trial.choices[0].arm.text(), "priority, gate");
   EXPECT_EQ(report.trial.choices[0].gain, 9.82);
   EXPECT_EQ(report.trial.choices[0].decisions, 1);
 }

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <array>
+
+/// Words of a process's report that tell `elbowroom run` what the process compared: written by one side, read by the other.
+namespace elbowroom::run {
+
+// How far a comparison came.
+inline constexpr const char* kTrialOff = "off";
+inline constexpr const char* kTrialWaiting = "waiting";
+inline constexpr const char* kTrialTrying = "trying";
+inline constexpr const char* kTrialSettled = "settled";
+
+// Whose comparison decides.
+inline constexpr const char* kEachDecides = "each process";
+inline constexpr const char* kDeciderNotKnown = "not known";
+inline constexpr const char* kDecidesHere = "this process";
+inline constexpr const char* kDecidesElsewhere = "another process";
+
+// What acts in a step: "plain", "priority, gate", "priority, budget 8".
+inline constexpr const char* kPlainArm = "plain";
+inline constexpr std::array<const char*, 4> kArmControls = {"priority", "gate", "shape", "sm_target"};
+inline constexpr const char* kBudgetOfArm = "budget ";  ///< before its blocks
+inline constexpr const char* kBetweenControls = ", ";
+
+}  // namespace elbowroom::run
