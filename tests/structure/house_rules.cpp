@@ -31,6 +31,7 @@ const std::map<std::string, std::set<std::string>, std::less<>>& arrows() {
       {"counters", {"backend", "energy"}},
       {"tune", {"plan", "trace", "run"}},
       {"report", {"plan", "trace", "run", "energy"}},
+      {"preload", {"tune", "report"}},
       {"experiment", {"backend", "tune", "report"}},
       {"page", {"report"}},
       {"runtime", {"experiment"}},
@@ -246,6 +247,7 @@ std::vector<std::string> check_file(const fs::path& root, const File& file, cons
   static const std::regex vendor_condition(R"(^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|HIP|NVCC|NVIDIA|AMD|ROCM|NCCL|RCCL|__gfx))");
   static const std::regex printing(
       R"(\b(std::cout|std::cerr|std::printf|std::puts|print_notice|print_error)\b|^\s*#\s*include\s*<CLI/)");
+  static const std::regex own_environment(R"(\b(getenv|environ)\b)");
   static const std::regex vendor_alias(R"(^\s*#\s*define\s+(cu|cuda|hip|nccl|rccl|cublas|rocblas)[A-Z_]\w*)");
   std::vector<std::string> found;
   std::ifstream stream(root / file.path);
@@ -261,8 +263,12 @@ std::vector<std::string> check_file(const fs::path& root, const File& file, cons
       if (const auto second = second_word(line)) { report(*second); }
       continue;
     }
-    if (file.room == "experiment" && std::regex_search(line, printing)) {
-      report("experiment prints or reads a command line; it says what it does through a NoticeSink");
+    const bool speaks_through_sink = file.room == "experiment" || file.room == "preload";
+    if (speaks_through_sink && std::regex_search(line, printing)) {
+      report(file.room + " prints or reads a command line; it says what it does through a NoticeSink");
+    }
+    if (file.room == "preload" && std::regex_search(line, own_environment)) {
+      report("preload asks its own process; the environment comes in as a value");
     }
     if (const auto second = second_home(file, line, controls)) { report(*second); }
     if (is_product(file) && !is_interposer(file.room)) {

@@ -119,6 +119,21 @@ TEST(HouseRules, KeepExperimentsBelowTheCommandLine) {
                   "src/report/a.cpp:1: report includes \"elbowroom/experiment/a.hpp\"; includes only go downward"));
 }
 
+TEST(HouseRules, GiveTheRoomOfRunItsEnvironmentAsAValue) {
+  Tree tree;
+  tree.with("src/preload/a.cpp",
+            "#include \"elbowroom/report/a.hpp\"\n#include \"elbowroom/experiment/a.hpp\"\nstd::getenv(name);\nfor (char** e = "
+            "environ;;)\nprint_notice(line);\nhere.environment;\n")
+      .with("src/experiment/a.cpp", "#include \"preload/a.hpp\"\n");
+  const std::string asks = "preload asks its own process; the environment comes in as a value";
+  EXPECT_THAT(
+      violations(tree.root()),
+      ElementsAre("src/experiment/a.cpp:1: experiment includes \"preload/a.hpp\"; includes only go downward",
+                  "src/preload/a.cpp:2: preload includes \"elbowroom/experiment/a.hpp\"; includes only go downward",
+                  "src/preload/a.cpp:3: " + asks, "src/preload/a.cpp:4: " + asks,
+                  "src/preload/a.cpp:5: preload prints or reads a command line; it says what it does through a NoticeSink"));
+}
+
 TEST(HouseRules, KeepInteropAboveTheLibraryAndFreeOfVendorsHeaders) {
   Tree tree;
   tree.with("include/elbowroom/interop/a.hpp", "#include <cuda_runtime_api.h>\n#include \"elbowroom/runtime/a.hpp\"\n")

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "base/most_ranks.hpp"
+#include "base/number_of.hpp"
 #include "console.hpp"
 #include "elbowroom/model/case.hpp"
 #include "elbowroom/model/device_catalog.hpp"
-#include "number_of.hpp"
 #include "output.hpp"
 
 namespace elbowroom {
@@ -79,7 +79,7 @@ void add_case_options(CLI::App& command, CaseOptions& options) {
   command.add_option("-g,--gpus", options.gpus, "Number of GPUs instead of the suite's (2) or the file's");
   // The parser takes a negative number for a great one, and one that is too great for the greatest.
   const auto is_seed = [](const std::string& text) {
-    return number_of<std::uint64_t>(text) ? std::string() : fmt::format("'{}', expected 0 to 2^64 - 1", text);
+    return detail::number_of<std::uint64_t>(text) ? std::string() : fmt::format("'{}', expected 0 to 2^64 - 1", text);
   };
   command.add_option("--seed", options.seed, "Seed of data and of resampling")->check(is_seed)->capture_default_str();
   command.add_option("--timeout", options.timeout_s, "Seconds after which one run is aborted")->capture_default_str();

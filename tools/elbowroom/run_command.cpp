@@ -22,14 +22,14 @@
 #include "elbowroom/report/run_report.hpp"
 #include "elbowroom/tune/profile_file.hpp"
 #include "output.hpp"
-#include "profile_option.hpp"
+#include "preload/backend.hpp"
+#include "preload/budget_questions.hpp"
+#include "preload/choices.hpp"
+#include "preload/durations.hpp"
+#include "rank_session.hpp"
 #include "run/environment.hpp"
 #include "run/policy.hpp"
 #include "run/process_report.hpp"
-#include "run_backend.hpp"
-#include "run_choices.hpp"
-#include "run_controls.hpp"
-#include "run_durations.hpp"
 #include "run_folder.hpp"
 #include "run_preload.hpp"
 #include "run_python.hpp"
@@ -48,7 +48,7 @@ class Run {
   explicit Run(RunRequest request) : request_(std::move(request)) {}
 
   Result<int> run() {
-    Result<std::string> library = find_library(preloaded_library(request_.backend));
+    Result<std::string> library = find_library(preload::preloaded_library(request_.backend));
     if (!library) return library.error();
     // Whatever has no place on this machine, the command comes first.
     if (Status ready = hand_over(); !ready) go_without_folder(ready.error());
@@ -108,23 +108,26 @@ class Run {
     const bool ruled = !request_.rules.empty();
     if (ruled) {
       request_.policy = run::Policy::observe;
-      request_.hook.reset();
+      request_.given.hook.reset();
     }
     print_notice(kRun, fmt::format("{}: the command runs without a report or learned durations{}", why.message,
                                    ruled ? ", and with policy observe, as its rules cannot be handed over" : ""));
   }
 
   void prepare(const std::string& library) {
-    std::ranges::copy(request_.controls.comm_library, std::back_inserter(changes_));
-    std::ranges::move(backend_environment(request_.backend, request_.policy, request_.controls), std::back_inserter(changes_));
-    if (folder_ && request_.budgets.asked) {
-      std::ranges::move(tuner_environment(library, folder_->path().filename().string()), std::back_inserter(changes_));
+    const preload::Given& given = request_.given;
+    std::ranges::copy(given.controls.comm_library, std::back_inserter(changes_));
+    std::ranges::move(preload::backend_environment(request_.backend, request_.policy, given.controls, request_.environment),
+                      std::back_inserter(changes_));
+    if (folder_ && given.budgets.asked) {
+      const std::string job = folder_->path().filename().string();
+      std::ranges::move(preload::tuner_environment(library, job, is_one_of_ranks(), request_.environment),
+                        std::back_inserter(changes_));
     }
     changes_.emplace_back("LD_PRELOAD", preload_list(library));
     changes_.emplace_back(run::kPolicyVariable, text(request_.policy));
-    if (request_.hook) {
-      std::ranges::move(python_environment(*request_.hook, request_.controls, request_.gradient_views),
-                        std::back_inserter(changes_));
+    if (given.hook) {
+      std::ranges::move(python_environment(*given.hook, given.controls, request_.gradient_views), std::back_inserter(changes_));
     }
   }
 
@@ -136,9 +139,9 @@ class Run {
                      {},
                      {},
                      std::string(name(request_.backend)),
-                     !request_.controls.comm_rules.empty(),
-                     request_.same_bits,
-                     request_.budgets.left_out};
+                     !request_.given.controls.comm_rules.empty(),
+                     request_.given.same_bits,
+                     request_.given.budgets.left_out};
     std::vector<fs::path> files;
     std::error_code unknown;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, unknown)) {
@@ -149,7 +152,7 @@ class Run {
       const Result<std::string> text = read_file(file.string());
       Result<ProcessReport> process = text ? parse_process_report(*text, file.filename().string()) : text.error();
       if (process) {
-        if (request_.hook) process->symmetric_memory = symmetric_memory_of(folder, *process);
+        if (request_.given.hook) process->symmetric_memory = symmetric_memory_of(folder, *process);
         report.processes.push_back(*std::move(process));
       } else {
         report.damaged.push_back(process.error().message);
@@ -176,7 +179,8 @@ class Run {
   void learn(const RunReport& report) const {
     if (!request_.learn_into) return;
     Profile more;
-    for (StoredDuration& duration : learned_durations(report.processes, seconds_since_1970())) more.put(std::move(duration));
+    for (StoredDuration& duration : preload::learned_durations(report.processes, seconds_since_1970()))
+      more.put(std::move(duration));
     if (more.durations().empty())
       return print_notice(kRun, "nothing was learned: no kernel was launched eight times with a timing");
     const auto notice = [](std::string_view line) { print_notice(kRun, line); };
@@ -185,11 +189,12 @@ class Run {
   }
 
   void remember(const RunReport& report) const {
-    if (!request_.memory) return;
-    const detail::NewChoices found = new_choices(report.processes, request_.surroundings, seconds_since_1970());
+    const preload::Given& given = request_.given;
+    if (!given.memory) return;
+    const detail::NewChoices found = preload::new_choices(report.processes, given.surroundings, seconds_since_1970());
     if (found.kept.empty() && found.disagreed.empty()) return;
     const auto notice = [](std::string_view line) { print_notice(kRun, line); };
-    if (const Status stored = detail::remember_choices(*request_.memory, found, notice); !stored)
+    if (const Status stored = detail::remember_choices(*given.memory, found, notice); !stored)
       print_notice(kRun, fmt::format("what auto found is not kept: {}", stored.error().message));
   }
 
@@ -244,23 +249,23 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
   run->add_flag("--quiet", arguments->quiet,
                 "Leave out the closing line, which says what auto kept and what it was worth, and the line of --energy");
   run->add_option(
-         "--set", arguments->settings,
+         "--set", arguments->controls.settings,
          "Settings of the communication library, equal on all ranks: comm_blocks=8, cluster=1, comm_threads=256, copy_engine=1, "
          "symmetric_blocks=16, budget=8")
       ->delimiter(',')
       ->take_all();
-  run->add_option("--cap", arguments->caps,
+  run->add_option("--cap", arguments->controls.caps,
                   "Hold kernels whose name has NAME (all without it) at N blocks per SM beside collectives")
       ->type_name("[NAME=]N")
       ->take_all();
-  run->add_option("--communication", arguments->communication,
+  run->add_option("--communication", arguments->controls.communication,
                   "Kernels whose name has NAME communicate: they are left alone, and nothing is made to wait for them")
       ->type_name("NAME")
       ->delimiter(',')
       ->take_all();
-  run->add_option("--sm-target", arguments->sm_target, "SMs that a library GEMM beside a collective sizes itself for");
+  run->add_option("--sm-target", arguments->controls.sm_target, "SMs that a library GEMM beside a collective sizes itself for");
   run->add_option(
-         "--off", arguments->off,
+         "--off", arguments->controls.off,
          "Parts to leave out: gate, priority, timing (learning durations), ab (comparing steps), symmetric (memory of PyTorch's "
          "collectives), budget (of collectives); shape, sm_target (a profile's)")
       ->delimiter(',')

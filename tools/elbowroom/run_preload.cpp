@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "run_backend.hpp"
+#include "preload/backend.hpp"
 
 namespace elbowroom {
 
@@ -37,7 +37,8 @@ std::string preload_list(const std::string& library) {
   while (!rest.empty()) {
     const std::string_view entry = rest.substr(0, rest.find_first_of(": "));
     const std::string file = fs::path(entry).filename().string();
-    const bool of_another_run = file == preloaded_library(RunBackend::cuda) || file == preloaded_library(RunBackend::hip);
+    const bool of_another_run = file == preload::preloaded_library(preload::RunBackend::cuda) ||
+                                file == preload::preloaded_library(preload::RunBackend::hip);
     if (is_address_sanitizer(file)) {
       list = fmt::format("{}:{}", entry, list);
     } else if (!entry.empty() && entry != library && !of_another_run) {

@@ -6,7 +6,7 @@
 
 #include "child_process.hpp"
 #include "elbowroom/report/run_report.hpp"
-#include "run_controls.hpp"
+#include "preload/controls.hpp"
 
 namespace elbowroom {
 
@@ -21,7 +21,7 @@ std::optional<std::string> find_python_hook();
 
 /// The hook's folder before what PYTHONPATH had, and the word that makes the hook act. Where --set chose the blocks of symmetric
 /// kernels, another word makes it leave them. `gradient_views` lets DDP's gradients be views of its buckets.
-EnvironmentChanges python_environment(const std::string& hook, const RunControls& controls, bool gradient_views);
+EnvironmentChanges python_environment(const std::string& hook, const preload::Controls& controls, bool gradient_views);
 
 /// What the hook left in `folder` for this process: its document, or one that says that a Python ran without the hook. Empty for a
 /// process that is no Python.

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/number_of.hpp"
 #include "console.hpp"
 #include "elbowroom/base/gibibytes.hpp"
 #include "elbowroom/base/grouped.hpp"
@@ -19,7 +20,6 @@
 #include "elbowroom/steps/transformer.hpp"
 #include "exit_code.hpp"
 #include "model/step_schema.hpp"
-#include "number_of.hpp"
 #include "output.hpp"
 
 namespace elbowroom {
@@ -58,8 +58,10 @@ Result<GradientCompression> compression_of(const std::string& text) {
       fmt::format("--compress: '{}', expected bf16, fp8, powersgd=RANK or topk=SHARE as in powersgd=8, topk=0.01", text));
   if (text == "bf16") return GradientCompression{Kind::bf16, 0, 0};
   if (text == "fp8") return GradientCompression{Kind::fp8, 0, 0};
-  if (const auto rank = number_of<int>(value); kind == "powersgd" && rank) return GradientCompression{Kind::powersgd, *rank, 0};
-  if (const auto share = number_of<double>(value); kind == "topk" && share) return GradientCompression{Kind::topk, 0, *share};
+  if (const auto rank = detail::number_of<int>(value); kind == "powersgd" && rank)
+    return GradientCompression{Kind::powersgd, *rank, 0};
+  if (const auto share = detail::number_of<double>(value); kind == "topk" && share)
+    return GradientCompression{Kind::topk, 0, *share};
   return bad;
 }
 

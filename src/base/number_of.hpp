@@ -5,7 +5,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace elbowroom {
+namespace elbowroom::detail {
 
 /// The number that is all of the text; absent where it is none, or none that fits.
 template <class Number>
@@ -15,4 +15,4 @@ std::optional<Number> number_of(std::string_view text) {
   return error == std::errc() && rest == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-}  // namespace elbowroom
+}  // namespace elbowroom::detail

@@ -1,8 +1,7 @@
-#include "run_profile.hpp"
+#include "preload/profile_controls.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -18,9 +17,10 @@
 #include "elbowroom/model/comm_environment.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 #include "elbowroom/plan/controls.hpp"
+#include "preload/rules.hpp"
 #include "run/limits.hpp"
 
-namespace elbowroom {
+namespace elbowroom::preload {
 namespace {
 
 /// A control's value in a plan; absent: off.
@@ -41,18 +41,19 @@ bool set_by_run(std::string_view variable) {
   return orders_sums(variable) || comm_variable_fixes(variable, CommVariable::Fixes::cluster);
 }
 
-/// Those that no run sets, as "NCCL_P2P_DISABLE=1".
-std::set<std::string> settings_of(const std::optional<CommLibrary>& library) {
-  std::set<std::string> settings;
-  if (!library) return settings;
-  for (const auto& [variable, value] : library->settings) {
-    if (!set_by_run(variable)) settings.insert(fmt::format("{}={}", variable, value));
+using Settings = std::set<std::string>;
+
+/// Those that no run sets, each with its value as one word.
+Settings left_alone(const Variables& settings) {
+  Settings left;
+  for (const auto& [variable, value] : settings) {
+    if (!set_by_run(variable)) left.insert(fmt::format("{}={}", variable, value));
   }
-  return settings;
+  return left;
 }
 
-/// Why a choice is none for a program in that environment; empty: it is one.
-std::string unfit(const StoredChoice& choice, const Surroundings& here) {
+/// Why a choice is none for a program with these settings; absent: it is one.
+std::optional<std::string> unfit(const StoredChoice& choice, const Settings& here) {
   const Surroundings& there = choice.key.surroundings;
   if (there.provenance != Provenance::measured) return "made by the simulator";
   if (std::holds_alternative<StepKey>(choice.key.what)) return "for a whole step, of which a program's kernels know nothing";
@@ -60,19 +61,19 @@ std::string unfit(const StoredChoice& choice, const Surroundings& here) {
     return "on symmetric memory, which a program gives its collectives itself; tune --for-run goes without";
   if (choice.plan.copy_engine) return "with copy engines, which a program's own collectives lack; tune --for-run goes without";
   if (!find_device(there.device)) return fmt::format("on {}, which tells no device by its name", there.device);
-  const std::set<std::string> settings = settings_of(there.comm_library);
-  if (settings == settings_of(here.comm_library)) return "";
+  const Settings settings = there.comm_library ? left_alone(there.comm_library->settings) : Settings();
+  if (settings == here) return std::nullopt;
   return fmt::format("made {}, unlike this environment",
                      settings.empty() ? "without settings of the library" : fmt::format("with {}", fmt::join(settings, " ")));
 }
 
 /// The measured choices that can be for a program; says of the others why they are none.
-Choices usable_choices(const Profile& profile, const Surroundings& here, std::vector<std::string>& left) {
+Choices usable_choices(const Profile& profile, const Settings& here, std::vector<std::string>& left) {
   Choices usable;
   std::map<std::string, int> others;
   for (const StoredChoice& choice : profile.choices()) {
-    if (const std::string reason = unfit(choice, here); !reason.empty()) {
-      ++others[reason];
+    if (const std::optional<std::string> reason = unfit(choice, here)) {
+      ++others[*reason];
     } else {
       usable.push_back(choice);
     }
@@ -144,26 +145,11 @@ std::optional<std::int64_t> agreed_everywhere(const Plans& plans, const Control&
   return std::nullopt;
 }
 
-bool has(const RunControls& controls, const std::string& variable) {
-  return std::ranges::find(controls.comm_library, variable, &std::pair<std::string, std::string>::first) !=
-         controls.comm_library.end();
-}
-
 }  // namespace
 
-Surroundings own_surroundings() {
-  std::vector<std::pair<std::string, std::string>> versions{{"nccl", "of the program"}};
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos) versions.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return surroundings(Provenance::measured, "", versions);
-}
-
-Result<ProfileControls> controls_of(const Profile& profile, const Surroundings& here) {
+Result<ProfileControls> controls_of(const Profile& profile, const Variables& environment) {
   ProfileControls found;
-  const Choices choices = usable_choices(profile, here, found.left);
+  const Choices choices = usable_choices(profile, left_alone(comm_settings(environment)), found.left);
   Plans plans;
   std::ranges::transform(choices, std::back_inserter(plans), &StoredChoice::plan);
   for (const Control& control : controls()) {
@@ -177,13 +163,13 @@ Result<ProfileControls> controls_of(const Profile& profile, const Surroundings& 
   return found;
 }
 
-RunControls completed(RunControls asked, const RunControls& offered) {
+Controls completed(Controls asked, const Controls& offered) {
   asked.footprint_caps = offered.footprint_caps;
   if (!asked.sm_target) asked.product_targets = offered.product_targets;
   for (const auto& [variable, value] : offered.comm_library) {
-    if (!has(asked, variable)) asked.comm_library.emplace_back(variable, value);
+    if (!value_of(asked.comm_library, variable)) asked.comm_library.emplace_back(variable, value);
   }
   return asked;
 }
 
-}  // namespace elbowroom
+}  // namespace elbowroom::preload

@@ -8,7 +8,7 @@
 #include "elbowroom/report/run_report.hpp"
 #include "elbowroom/tune/profile.hpp"
 
-namespace elbowroom {
+namespace elbowroom::preload {
 
 /// What a run learned: for each device and kind the mean over its processes, weighted by launches. Processes that saw no device are
 /// left out.
@@ -17,4 +17,4 @@ std::vector<StoredDuration> learned_durations(std::span<const ProcessReport> pro
 /// The file of run/durations.hpp: of each device the newest that the program has room for.
 std::string durations_text(Profile profile);
 
-}  // namespace elbowroom
+}  // namespace elbowroom::preload

@@ -1,42 +1,34 @@
-#include "run_bits.hpp"
+#include "preload/same_bits.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "elbowroom/model/comm_environment.hpp"
 
-namespace elbowroom {
+namespace elbowroom::preload {
 namespace {
 
 bool changes_sums(const std::pair<std::string, std::string>& setting) { return orders_sums(setting.first); }
 
-std::string_view value_of(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value == nullptr ? "" : value;
-}
-
 }  // namespace
 
-std::optional<std::string> same_bits_asked_by(bool option) {
+std::optional<std::string> same_bits_asked_by(bool option, const Variables& environment) {
   if (option) return "--same-bits";
   // These two values are how cuBLAS is made deterministic, which PyTorch's deterministic mode insists on.
-  const std::string_view workspace = value_of("CUBLAS_WORKSPACE_CONFIG");
-  if (workspace == ":4096:8" || workspace == ":16:8") return fmt::format("CUBLAS_WORKSPACE_CONFIG={}", workspace);
+  const std::optional<std::string> workspace = word_of(environment, "CUBLAS_WORKSPACE_CONFIG");
+  if (workspace == ":4096:8" || workspace == ":16:8") return fmt::format("CUBLAS_WORKSPACE_CONFIG={}", *workspace);
   for (const CommVariable& variable : comm_variables()) {
     if (variable.fixes != CommVariable::Fixes::algorithm) continue;
-    if (const std::string_view value = value_of(std::string(variable.name).c_str()); !value.empty()) {
-      return fmt::format("{}={}", variable.name, value);
-    }
+    if (const auto value = word_of(environment, variable.name)) return fmt::format("{}={}", variable.name, *value);
   }
   return std::nullopt;
 }
 
-Status check_same_bits(const RunControls& asked) {
+Status check_same_bits(const Controls& asked) {
   if (asked.sm_target) {
     return invalid_input(
         "--sm-target: not beside --same-bits, because cuBLAS may take another algorithm for it; expected one of them");
@@ -46,10 +38,10 @@ Status check_same_bits(const RunControls& asked) {
   if (setting == asked.comm_library.end() && !rules) return {};
   return invalid_input(
       fmt::format("--set: {} not beside --same-bits, because the order of a sum's terms depends on it; expected one of them",
-                  rules ? asked.comm_rules.front().first : setting->first));
+                  rules ? to_string(asked.comm_rules.front().first) : setting->first));
 }
 
-std::optional<std::string> leave_other_bits(RunControls& offered) {
+std::optional<std::string> leave_other_bits(Controls& offered) {
   std::vector<std::string> left;
   if (!offered.product_targets.empty()) left.emplace_back("SM targets");
   offered.product_targets.clear();
@@ -58,4 +50,4 @@ std::optional<std::string> leave_other_bits(RunControls& offered) {
   return fmt::format("{}", fmt::join(left, ", "));
 }
 
-}  // namespace elbowroom
+}  // namespace elbowroom::preload

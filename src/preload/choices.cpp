@@ -1,9 +1,8 @@
-#include "run_choices.hpp"
+#include "preload/choices.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -11,13 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/driver_version.hpp"
-#include "one_line.hpp"
+#include "elbowroom/tune/profile_key.hpp"
+#include "preload/one_line.hpp"
 #include "run/choices.hpp"
 #include "run/limits.hpp"
-#include "run_profile.hpp"
 
-namespace elbowroom {
+namespace elbowroom::preload {
 namespace {
 
 namespace fs = std::filesystem;
@@ -25,18 +23,16 @@ using detail::ChoiceKey;
 using detail::RememberedChoice;
 
 /// What the program's communication library finds in its environment, sorted by name.
-std::map<std::string, std::string> library_settings(const RunControls& controls) {
-  std::map<std::string, std::string> settings;
-  const Surroundings here = own_surroundings();
-  if (here.comm_library) settings.insert(here.comm_library->settings.begin(), here.comm_library->settings.end());
+std::map<std::string, std::string> library_settings(const Controls& controls, const Variables& environment) {
+  const Variables own = comm_settings(environment);
+  std::map<std::string, std::string> settings(own.begin(), own.end());
   for (const auto& [variable, value] : controls.comm_library) settings[variable] = value;
   return settings;
 }
 
-fs::path folder_in(const char* variable) {
-  const char* const value = std::getenv(variable);
-  const fs::path folder = value == nullptr ? "" : value;
-  return folder.is_absolute() ? folder : fs::path();
+std::optional<fs::path> folder_in(const Variables& environment, std::string_view variable) {
+  const fs::path folder = value_of(environment, variable).value_or("");
+  return folder.is_absolute() ? std::optional(folder) : std::nullopt;
 }
 
 std::optional<RememberedChoice> choice_of(const ProcessReport& process, const ProcessReport::Trial::Choice& made,
@@ -48,7 +44,7 @@ std::optional<RememberedChoice> choice_of(const ProcessReport& process, const Pr
       sequence && !device.empty() && run::is_arm(made.arm.text()) && process.activity.library.version.value_or(0) <= UINT32_MAX;
   if (!usable) return std::nullopt;
   RememberedChoice choice;
-  choice.key = {device, surroundings.driver, static_cast<std::uint32_t>(process.activity.library.version.value_or(0)),
+  choice.key = {device, surroundings.driver.value_or(""), static_cast<std::uint32_t>(process.activity.library.version.value_or(0)),
                 surroundings.options, *sequence};
   choice.arm = made.arm.text();
   choice.ranks = static_cast<int>(std::min<std::int64_t>(process.activity.library.ranks, 1'000'000));
@@ -77,29 +73,29 @@ std::vector<const ProcessReport*> deciders_first(std::span<const ProcessReport> 
 
 }  // namespace
 
-ChoiceSurroundings choice_surroundings(RunBackend backend, const run::Rules& rules, const RunControls& controls,
-                                       const BudgetQuestions& budgets) {
+ChoiceSurroundings choice_surroundings(std::optional<std::string> driver, const run::Rules& rules, const Controls& controls,
+                                       const BudgetQuestions& budgets, const Variables& environment) {
   run::Rules that_count = rules;
   that_count.timing = that_count.trial = true;
   std::string options = run::rules_text(that_count);
-  for (const auto& [variable, value] : library_settings(controls)) options += fmt::format("{}={}\n", variable, value);
+  for (const auto& [variable, value] : library_settings(controls, environment)) options += fmt::format("{}={}\n", variable, value);
   if (budgets.left_out) options += "budget off\n";
   if (!options.empty()) options.pop_back();
   std::ranges::replace(options, '\n', ';');
-  return {detail::version_in(backend == RunBackend::hip ? detail::kAmdDriver : detail::kNvidiaDriver), as_line(std::move(options))};
+  return {std::move(driver), as_line(std::move(options))};
 }
 
-std::optional<std::string> choices_file() {
-  fs::path cache = folder_in("XDG_CACHE_HOME");
-  if (cache.empty() && !folder_in("HOME").empty()) cache = folder_in("HOME") / ".cache";
-  if (cache.empty()) return std::nullopt;
-  return (cache / "elbowroom" / "choices.json").string();
+std::optional<std::string> choices_file(const Variables& environment) {
+  std::optional<fs::path> cache = folder_in(environment, "XDG_CACHE_HOME");
+  const std::optional<fs::path> home = folder_in(environment, "HOME");
+  if (!cache && home) cache = *home / ".cache";
+  return cache ? std::optional((*cache / "elbowroom" / "choices.json").string()) : std::nullopt;
 }
 
 std::string choices_text(const detail::ChoiceMemory& memory, const ChoiceSurroundings& surroundings) {
   std::vector<run::KnownChoice> known;
   for (const RememberedChoice& choice : memory.choices()) {
-    if (choice.key.driver != surroundings.driver || choice.key.options != surroundings.options) continue;
+    if (choice.key.driver != surroundings.driver.value_or("") || choice.key.options != surroundings.options) continue;
     known.push_back({choice.key.device, choice.key.library, choice.key.sequence, choice.arm});
   }
   return run::choices_text(known);
@@ -128,4 +124,4 @@ detail::NewChoices new_choices(std::span<const ProcessReport> processes, const C
   return found;
 }
 
-}  // namespace elbowroom
+}  // namespace elbowroom::preload

@@ -1,4 +1,4 @@
-#include "run_durations.hpp"
+#include "preload/durations.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,11 +7,11 @@
 #include <map>
 #include <utility>
 
-#include "one_line.hpp"
+#include "preload/one_line.hpp"
 #include "run/durations.hpp"
 #include "run/limits.hpp"
 
-namespace elbowroom {
+namespace elbowroom::preload {
 namespace {
 
 constexpr Microseconds kLongest{4'294'967.295};  // 32 bits of nanoseconds, as run/durations.hpp has
@@ -62,4 +62,4 @@ std::string durations_text(Profile profile) {
   return run::durations_text(learned);
 }
 
-}  // namespace elbowroom
+}  // namespace elbowroom::preload

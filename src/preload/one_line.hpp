@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-namespace elbowroom {
+namespace elbowroom::preload {
 
 /// A document of ours holds lines of text; a name that a process reports can hold anything.
 inline std::string as_line(std::string text) {
@@ -11,4 +11,4 @@ inline std::string as_line(std::string text) {
   return text;
 }
 
-}  // namespace elbowroom
+}  // namespace elbowroom::preload

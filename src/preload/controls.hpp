@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "elbowroom/base/quantities.hpp"
+#include "elbowroom/base/result.hpp"
+#include "elbowroom/model/kernel_footprint.hpp"
+#include "elbowroom/tune/profile_key.hpp"
+#include "preload/variables.hpp"
+
+namespace elbowroom::preload {
+
+/// A cap on the residency of the kernels in whose name `kernel` is found; "*" is every kernel.
+struct KernelCap {
+  std::string kernel;
+  BlocksPerSm blocks_per_sm;
+};
+
+/// A cap on the residency of kernels whose blocks take this of an SM, on devices with that catalog name.
+struct FootprintCap {
+  std::string device;
+  KernelFootprint footprint;
+  BlocksPerSm blocks_per_sm;
+};
+
+/// The SMs for which a library makes products of that kind, on devices as above.
+struct ProductTarget {
+  std::string device;
+  ProductClass product;
+  Sms sms;
+};
+
+/// A setting of communicators or collectives that is the interposer's own.
+enum class CommRule : std::uint8_t { symmetric_blocks, budget };
+std::string_view to_string(CommRule rule);
+
+/// What a run is asked to do beyond what its policy does by itself.
+struct Controls {
+  std::vector<std::string> communication;                     ///< parts of names of kernels that communicate
+  std::vector<KernelCap> caps;                                ///< the first that fits a kernel counts
+  std::optional<Sms> sm_target;                               ///< of all products
+  std::vector<FootprintCap> footprint_caps;                   ///< of kernels that no cap by name is for
+  std::vector<ProductTarget> product_targets;                 ///< where there is no target of all
+  std::vector<std::string> off;                               ///< parts of the policy that stay out: gate, priority, ...
+  Variables comm_library;                                     ///< environment of the communication library
+  std::vector<std::pair<CommRule, std::int64_t>> comm_rules;  ///< as they were asked for, each with its blocks
+
+  [[nodiscard]] bool leaves_out(std::string_view part) const;
+  [[nodiscard]] bool has(CommRule rule) const;
+};
+
+/// Controls as a command line gives them.
+struct ControlTexts {
+  std::vector<std::string> communication = {};
+  std::vector<std::string> caps = {};      ///< "4" or "gelu=4"
+  std::vector<std::string> settings = {};  ///< "comm_blocks=8"
+  std::vector<std::string> off = {};       ///< words
+  std::optional<int> sm_target = {};
+};
+
+/// `invalid_input`, in one line that names the option, for the first that is none or cannot act beside the others.
+Result<Controls> read_controls(const ControlTexts& texts);
+
+/// Adds "comm_blocks=8", "cluster=1", "comm_threads=256" and "copy_engine=1" as the environment variables that make NCCL and RCCL
+/// do so. Adds "symmetric_blocks=16" and "budget=8" as the rules by which the interposer does.
+Status add_setting(std::string_view text, Controls& controls);
+
+}  // namespace elbowroom::preload
