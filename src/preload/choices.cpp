@@ -47,9 +47,9 @@ std::optional<RememberedChoice> choice_of(const ProcessReport& process, const Pr
   choice.key = {device, surroundings.driver.value_or(""), static_cast<std::uint32_t>(process.activity.library.version.value_or(0)),
                 surroundings.options, *sequence};
   choice.arm = made.arm.text();
-  choice.ranks = static_cast<int>(std::min<std::int64_t>(process.activity.library.ranks, 1'000'000));
+  choice.ranks = static_cast<int>(std::min<std::int64_t>(process.activity.library.ranks.value_or(0), 1'000'000));
   if (!made.arm.plain()) std::tie(choice.gain, choice.low, choice.high) = std::tie(made.gain, made.low, made.high);
-  choice.decisions = made.decisions;
+  choice.decisions = made.decisions.value_or(0);
   choice.stored_at = now;
   return choice;
 }

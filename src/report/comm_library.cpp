@@ -33,13 +33,18 @@ std::string count_of(std::int64_t count, std::string_view what) {
 
 }  // namespace
 
+std::optional<std::int64_t> count_if_any(JsonMembers& members, const char* name) {
+  const std::int64_t count = members.count(name);
+  return count > 0 ? std::optional(count) : std::nullopt;
+}
+
 CommLibraryActivity comm_library_of(JsonMembers members, std::span<const CollectiveActivity> collectives) {
   CommLibraryActivity read;
   const bool watched = members.has("calls");
   read.calls = members.count("calls");
   read.communicators = members.count("communicators_made");
   members.each("communicators", [&](JsonMembers communicator) {
-    read.ranks = std::max(read.ranks, communicator.count("ranks"));
+    read.ranks = std::max(read.ranks, count_if_any(communicator, "ranks"));
     ++read.made[made_with(communicator)];
   });
   JsonMembers budgets = members.object("budgets");
@@ -75,7 +80,7 @@ OrderedJson json_of(const CommLibraryActivity& library) {
   written["calls"] = library.calls;
   written["processes_unseen"] = library.unseen;
   written["communicators_made"] = library.communicators;
-  written["greatest_ranks"] = library.ranks;
+  written["greatest_ranks"] = library.ranks.value_or(0);
   written["communicators"] = OrderedJson(library.made);
   OrderedJson& budgets = written["budgets"] = OrderedJson::object();
   for (const auto& [function, counts] : library.budgets) {
@@ -92,7 +97,7 @@ std::string lines_of(const CommLibraryActivity& library) {
   if (library.calls > 0 || library.communicators > 0) {
     lines += fmt::format("nccl        {}: {}, {} of {} at most\n",
                          library.version ? dotted_version(*library.version) : "version unknown", count_of(library.calls, "call"),
-                         count_of(library.communicators, "communicator"), count_of(library.ranks, "rank"));
+                         count_of(library.communicators, "communicator"), count_of(library.ranks.value_or(0), "rank"));
   }
   for (const auto& [settings, count] : library.made)
     lines += fmt::format("            {}: {}\n", count_of(count, "communicator"), settings);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -9,6 +11,9 @@
 
 /// What a run says of the communication library: read, added up, and written in both forms.
 namespace elbowroom::detail {
+
+/// 0 in the document stands for what a process does not know.
+std::optional<std::int64_t> count_if_any(JsonMembers& members, const char* name);
 
 /// `members`: the object of a process's report; `collectives`: those that the process launched.
 CommLibraryActivity comm_library_of(JsonMembers members, std::span<const CollectiveActivity> collectives);

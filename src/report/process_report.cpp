@@ -16,12 +16,9 @@ namespace {
 
 using Members = detail::JsonMembers;
 
-// In the document 0 and an empty text stand for what the process does not know.
+using detail::count_if_any;
 
-std::optional<std::int64_t> count_if_any(Members& members, const char* name) {
-  const std::int64_t count = members.count(name);
-  return count > 0 ? std::optional(count) : std::nullopt;
-}
+// In the document 0 and an empty text stand for what the process does not know.
 
 std::optional<Microseconds> time_if_any(Members& members, const char* name) {
   const Microseconds time(members.amount(name));
@@ -96,12 +93,12 @@ ProcessReport::Trial::Budget budget_of(Members members) {
   budget.state = state_if_any(members);
   budget.reason = text_if_any(members, "reason");
   budget.decides = parse_decider(members.text("decides"));
-  if (members.has("blocks")) budget.blocks = members.count("blocks");
-  budget.decisions = members.count("decisions");
-  if (members.has("remembered")) budget.remembered = members.count("remembered");
+  if (members.has("blocks")) budget.kept = BlockBudget{count_if_any(members, "blocks")};
+  budget.decisions = count_if_any(members, "decisions");
+  if (members.has("remembered")) budget.remembered = BlockBudget{count_if_any(members, "remembered")};
   members.each("arms", [&](Members arm) {
-    budget.arms.push_back(
-        {arm.count("blocks"), Microseconds(arm.amount("us")), arm.number("gain_percent"), arm.number("low"), arm.number("high")});
+    budget.arms.push_back({BlockBudget{count_if_any(arm, "blocks")}, Microseconds(arm.amount("us")), arm.number("gain_percent"),
+                           arm.number("low"), arm.number("high")});
   });
   return budget;
 }
@@ -113,14 +110,14 @@ ProcessReport::Trial trial_of(Members members) {
   trial.why_alone = text_if_any(members, "why_alone");
   trial.arm = arm_of(members);
   trial.decisions = members.count("decisions");
-  trial.repetition = members.count("collectives_per_repetition");
+  trial.repetition = count_if_any(members, "collectives_per_repetition");
   members.each("arms", [&](Members arm) {
     trial.arms.push_back({arm_of(arm), time_if_any(arm, "us"), arm.number("gain_percent"), arm.number("low"), arm.number("high")});
   });
   if (auto remembered = text_if_any(members, "remembered")) trial.remembered = ArmControls(*std::move(remembered));
   members.each("choices", [&](Members choice) {
     trial.choices.push_back({choice.text("sequence"), arm_of(choice), choice.number("gain_percent"), choice.number("low"),
-                             choice.number("high"), choice.count("decisions")});
+                             choice.number("high"), count_if_any(choice, "decisions")});
   });
   if (members.has("budget")) trial.budget = budget_of(members.object("budget"));
   return trial;

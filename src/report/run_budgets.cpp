@@ -13,7 +13,7 @@ using Budget = ProcessReport::Trial::Budget;
 std::string gain_of(const Budget::Arm& arm) { return fmt::format("{:.1f} % ({:.1f}..{:.1f}, 95 %)", arm.gain, arm.low, arm.high); }
 
 const Budget::Arm* kept_arm(const Budget& budget) {
-  const auto found = std::ranges::find(budget.arms, budget.blocks.value_or(0), &Budget::Arm::blocks);
+  const auto found = std::ranges::find(budget.arms, budget.kept.value_or(BlockBudget()), &Budget::Arm::budget);
   return found == budget.arms.end() ? nullptr : &*found;
 }
 
@@ -26,20 +26,20 @@ std::string what_was_tried(const Budget& budget) {
   std::string text = "fewer blocks for collectives gained nothing";
   const char* before = " (";
   for (const Budget::Arm& arm : budget.arms) {
-    if (arm.blocks == 0) continue;
-    text += fmt::format("{}{}: {}", before, arm.blocks, gain_of(arm));
+    if (!arm.budget.blocks) continue;
+    text += fmt::format("{}{}: {}", before, *arm.budget.blocks, gain_of(arm));
     before = ", ";
   }
   return budget.arms.size() > 1 ? text + ")" : text;
 }
 
-std::string kept(const Budget& budget) {
+std::string kept(const Budget& budget, std::int64_t blocks) {
   constexpr const char* bits = "sums may differ in their last bits";
   const Budget::Arm* arm = kept_arm(budget);
-  if (budget.decisions == 0 || arm == nullptr) {
-    return fmt::format("collectives kept to {} blocks, as an earlier run found, not checked in this one, {}", *budget.blocks, bits);
+  if (!budget.decisions || arm == nullptr) {
+    return fmt::format("collectives kept to {} blocks, as an earlier run found, not checked in this one, {}", blocks, bits);
   }
-  return fmt::format("collectives kept to {} blocks: steps take {} less, {}", *budget.blocks, gain_of(*arm), bits);
+  return fmt::format("collectives kept to {} blocks: steps take {} less, {}", blocks, gain_of(*arm), bits);
 }
 
 /// Why ranks could not agree in any communicator; the report's words.
@@ -62,14 +62,14 @@ const ProcessReport* budget_decider(const RunReport& report) {
   const ProcessReport* least = nullptr;
   for (const ProcessReport& process : report.processes) {
     const Budget& budget = process.trial.budget;
-    if (budget.decides != Decider::this_process || !budget.blocks) continue;
+    if (budget.decides != Decider::this_process || !budget.kept) continue;
     if (least == nullptr || gain(budget) < gain(least->trial.budget)) least = &process;
   }
   return least;
 }
 
 std::string budget_in_words(const Budget& budget) {
-  if (budget.blocks.value_or(0) > 0) return kept(budget);
+  if (budget.kept && budget.kept->blocks) return kept(budget, *budget.kept->blocks);
   return what_was_tried(budget);
 }
 

@@ -92,7 +92,8 @@ std::string nothing_compared(const std::vector<const ProcessReport*>& processes)
   for (const ProcessReport* process : processes) collectives = std::max(collectives, collectives_of(*process));
   constexpr const char* as_it_is = "the program ran as it is: ";
   if (collectives == 0) return fmt::format("{}no collective was seen", as_it_is);
-  const bool repeats = std::ranges::any_of(processes, [](const ProcessReport* process) { return process->trial.repetition > 0; });
+  const bool repeats =
+      std::ranges::any_of(processes, [](const ProcessReport* process) { return process->trial.repetition.has_value(); });
   if (!repeats) return fmt::format("{}no repetition was found among {} collectives", as_it_is, collectives);
   const bool given_up =
       std::ranges::any_of(processes, [](const ProcessReport* process) { return process->trial.state == TrialState::settled; });
@@ -113,7 +114,7 @@ std::optional<std::string> compared(const RunReport& report) {
   }
   if (comparing.empty()) return std::nullopt;
   const ProcessReport* decider = detail::budget_decider(report);
-  const bool keeps_budget = decider != nullptr && *decider->trial.budget.blocks > 0;
+  const bool keeps_budget = decider != nullptr && decider->trial.budget.kept->blocks;
   if (decided.empty() && !remembering.empty()) return not_checked(*remembering.front()->remembered, keeps_budget);
   if (decided.empty()) return nothing_compared(comparing);
   const auto same = [&](const Trial* trial) { return trial->arm == decided.front()->arm; };

@@ -97,7 +97,7 @@ std::string trial_lines(const std::vector<ProcessReport>& processes) {
       if (&arm != &trial.arms.front()) lines += fmt::format(" us, {:.2f} % less ({:.2f}..{:.2f})", arm.gain, arm.low, arm.high);
       if (&arm == &trial.arms.front()) lines += " us a step";
     }
-    if (trial.budget.decides == Decider::this_process && trial.budget.blocks) lines += "; " + detail::budget_in_words(trial.budget);
+    if (trial.budget.decides == Decider::this_process && trial.budget.kept) lines += "; " + detail::budget_in_words(trial.budget);
     lines += '\n';
   }
   return lines;

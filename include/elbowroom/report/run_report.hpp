@@ -63,7 +63,7 @@ struct CommLibraryActivity {
   std::int64_t calls = 0;               ///< of collectives, sends and receives
   std::int64_t unseen = 0;              ///< processes that launched its kernels while no call of its functions was seen
   std::int64_t communicators = 0;
-  std::int64_t ranks = 0;                         ///< of the greatest communicator; 0 before one is made
+  std::optional<std::int64_t> ranks;              ///< of the greatest communicator; absent before one is made
   std::map<std::string, std::int64_t> made;       ///< what was written into their configurations, or why nothing -> communicators
   std::map<std::string, Budgeted> budgets;        ///< kind of collective -> how often the tuner was asked
   std::map<std::string, std::int64_t> agreement;  ///< "possible", or why ranks agree on no budget -> communicators
@@ -101,6 +101,13 @@ struct RunActivity {
   CommLibraryActivity library;
 };
 
+/// Blocks that a collective may have.
+struct BlockBudget {
+  std::optional<std::int64_t> blocks;  ///< at most; absent: the library's own number
+
+  bool operator==(const BlockBudget&) const = default;
+};
+
 /// The report of one process, `elbowroom.run-process/1`.
 struct ProcessReport {
   /// What the process found by comparing its controls while it ran.
@@ -119,33 +126,34 @@ struct ProcessReport {
       double gain = 0;  ///< as an arm's
       double low = 0;
       double high = 0;
-      std::int64_t decisions = 0;  ///< comparisons of this process that ended with it; 0: an earlier run's, not checked yet
+      /// Comparisons of this process that ended with it; absent: an earlier run's, not checked yet.
+      std::optional<std::int64_t> decisions;
     };
     /// What it found by comparing block budgets of collectives.
     struct Budget {
       struct Arm {
-        std::int64_t blocks = 0;  ///< at most; 0: the library's own number
+        BlockBudget budget;
         Microseconds step{0};
-        double gain = 0;  ///< as an arm's above, against the library's own number
+        double gain = 0;  ///< as an arm's above, against the library's own number of blocks
         double low = 0;
         double high = 0;
       };
       std::optional<TrialState> state;    ///< absent: it was not to compare any
       std::optional<std::string> reason;  ///< why it did not
       Decider decides = Decider::not_known;
-      std::optional<std::int64_t> blocks;      ///< what was kept; absent before that
-      std::int64_t decisions = 0;              ///< comparisons that ended with it; 0: an earlier run's, or another process's
-      std::optional<std::int64_t> remembered;  ///< what an earlier run kept, with which this one began
-      std::vector<Arm> arms;                   ///< of the last comparison
+      std::optional<BlockBudget> kept;        ///< absent before the first comparison ended
+      std::optional<std::int64_t> decisions;  ///< comparisons that ended with it; absent: an earlier run's or another process's
+      std::optional<BlockBudget> remembered;  ///< what an earlier run kept, with which this one began
+      std::vector<Arm> arms;                  ///< of the last comparison
     };
     std::optional<TrialState> state;  ///< absent or off: it did not compare
     Decider decides = Decider::not_known;
-    std::optional<std::string> why_alone;   ///< where each process decides
-    ArmControls arm;                        ///< what it chose
-    std::int64_t decisions = 0;             ///< comparisons that came to an end
-    std::int64_t repetition = 0;            ///< collectives in the repetition that was found; 0: none was
-    std::vector<Arm> arms;                  ///< of the last comparison, plain first; empty before one came to an end
-    std::optional<ArmControls> remembered;  ///< what an earlier run settled for and this one began with
+    std::optional<std::string> why_alone;    ///< where each process decides
+    ArmControls arm;                         ///< what it chose
+    std::int64_t decisions = 0;              ///< comparisons that came to an end
+    std::optional<std::int64_t> repetition;  ///< collectives in the repetition that was found; absent: none was
+    std::vector<Arm> arms;                   ///< of the last comparison, plain first; empty before one came to an end
+    std::optional<ArmControls> remembered;   ///< what an earlier run settled for and this one began with
     std::vector<Choice> choices;
     Budget budget;
   };

@@ -74,7 +74,7 @@ TEST(RunClosing, SaysWhyNothingWasCompared) {
   none.trial.state = TrialState::settled;
   EXPECT_EQ(closing_line(run_with({none})),
             "the program ran as it is: the times of its steps did not become known (640 collectives)");
-  none.trial.repetition = 0;
+  none.trial.repetition.reset();
   EXPECT_EQ(closing_line(run_with({none})), "the program ran as it is: no repetition was found among 640 collectives");
   none.activity.collectives.clear();
   EXPECT_EQ(closing_line(run_with({none})), "the program ran as it is: no collective was seen");
@@ -171,14 +171,14 @@ TEST(RunClosing, IsEmptyWhereNothingIsCompared) {
 }
 
 /// Compared its budgets: 16 blocks take 0.5 % less, 8 blocks `gain` % less than the library's own number.
-ProcessReport with_budget(ProcessReport report, std::int64_t kept, double gain) {
+ProcessReport with_budget(ProcessReport report, std::optional<std::int64_t> kept, double gain) {
   report.trial.budget.state = TrialState::settled;
   report.trial.budget.decides = Decider::this_process;
-  report.trial.budget.blocks = kept;
+  report.trial.budget.kept = BlockBudget{kept};
   report.trial.budget.decisions = 1;
-  report.trial.budget.arms = {{0, Microseconds(1'000), 0, 0, 0},
-                              {16, Microseconds(995), 0.5, -0.5, 1.5},
-                              {8, Microseconds(1'000 - 10 * gain), gain, gain - 1, gain + 1}};
+  report.trial.budget.arms = {{{}, Microseconds(1'000), 0, 0, 0},
+                              {{16}, Microseconds(995), 0.5, -0.5, 1.5},
+                              {{8}, Microseconds(1'000 - 10 * gain), gain, gain - 1, gain + 1}};
   return report;
 }
 
@@ -189,11 +189,11 @@ TEST(RunClosing, SaysWhichBudgetWasKeptAndWhatItWasWorth) {
   EXPECT_THAT(closing_line(kept).value_or(""), HasSubstr("no other control helped (gain with 'priority'"));
   EXPECT_THAT(closing_line(kept).value_or(""),
               HasSubstr("; collectives kept to 8 blocks: steps take 3.0 % (2.0..4.0, 95 %) less, sums may differ"));
-  EXPECT_EQ(closing_line(run_with({with_budget(process("priority, gate", 3.2), 0, -2)})),
+  EXPECT_EQ(closing_line(run_with({with_budget(process("priority, gate", 3.2), std::nullopt, -2)})),
             "kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less; fewer blocks for collectives gained nothing (16: 0.5 % "
             "(-0.5..1.5, 95 %), 8: -2.0 % (-3.0..-1.0, 95 %))");
   ProcessReport unchecked = with_budget(process("priority, gate", 3.2), 8, 0);
-  unchecked.trial.budget.decisions = 0;
+  unchecked.trial.budget.decisions.reset();
   EXPECT_THAT(closing_line(run_with({unchecked})).value_or(""),
               HasSubstr("; collectives kept to 8 blocks, as an earlier run found, not checked"));
 }

@@ -181,7 +181,14 @@ TEST(RunReport, ZerosAndEmptyTextsAreNothing) {
                                        {"steps", {{"repetitions", 0}, {"collectives", 0}, {"begin_us", 0}, {"end_us", 0}}},
                                        {"collectives", {{{"name", "ncclDevKernel"}, {"size_class", 0}, {"expected_us", 0}}}},
                                        {"overhead", {{"nanoseconds_per_launch_inside", 0}}},
-                                       {"ab", {{"state", ""}, {"library_version", 0}, {"arms", {{{"arm", "gate"}, {"us", 0}}}}}}});
+                                       {"nccl", {{"communicators", {{{"ranks", 0}}}}}},
+                                       {"ab",
+                                        {{"state", ""},
+                                         {"library_version", 0},
+                                         {"collectives_per_repetition", 0},
+                                         {"arms", {{{"arm", "gate"}, {"us", 0}}}},
+                                         {"choices", {{{"sequence", "00000000000000a1"}, {"arm", "gate"}, {"decisions", 0}}}},
+                                         {"budget", {{"blocks", 0}, {"decisions", 0}}}}}});
   EXPECT_FALSE(report.device);
   EXPECT_FALSE(report.begun);
   EXPECT_FALSE(report.steps);
@@ -191,6 +198,12 @@ TEST(RunReport, ZerosAndEmptyTextsAreNothing) {
   EXPECT_FALSE(report.activity.library.version);
   EXPECT_FALSE(report.trial.state);
   EXPECT_FALSE(report.trial.arms.at(0).step);
+  EXPECT_FALSE(report.trial.repetition);
+  EXPECT_FALSE(report.trial.choices.at(0).decisions);
+  EXPECT_FALSE(report.activity.library.ranks);
+  EXPECT_EQ(report.trial.budget.kept, BlockBudget()) << "the library's own number of blocks was kept";
+  EXPECT_FALSE(report.trial.budget.remembered);
+  EXPECT_FALSE(report.trial.budget.decisions);
 }
 
 TEST(RunReport, KeepsTheWordsOfANewerProcess) {
