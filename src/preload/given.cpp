@@ -31,7 +31,8 @@ Result<Controls> for_policy(const Asked& asked, const Offer& offer, const Variab
   if (asked.policy == run::Policy::observe) return Controls();
   Result<ProfileControls> found = controls_of(offer.profile, environment);
   if (!found) return found.error();
-  if (!found->left.empty()) notice(fmt::format("{}: not applied: {}", offer.file, fmt::join(found->left, "; ")));
+  if (!found->left.empty())
+    notice(fmt::format("{}: not applied: {}", offer.file.value_or("profile"), fmt::join(found->left, "; ")));
   const bool shapes = asked.policy == run::Policy::shape || asked.policy == run::Policy::automatic;
   if (!shapes || asked.controls.leaves_out("shape")) found->controls.footprint_caps.clear();
   if (asked.policy == run::Policy::priority || asked.controls.leaves_out("sm_target")) found->controls.product_targets.clear();

@@ -27,10 +27,10 @@ struct Asked {
   bool memory = true;           ///< what `auto` chooses is kept, and what it chose is used
 };
 
-/// Choices that may be for the program, and the file that they are from, as notices name it.
+/// Choices that may be for the program.
 struct Offer {
   Profile profile;
-  std::string file;
+  std::optional<std::string> file;  ///< as notices name it; absent: nobody named a profile, which is an empty one then
 };
 
 /// Where the command is to run.

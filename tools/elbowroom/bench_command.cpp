@@ -37,18 +37,18 @@ namespace {
 
 struct BenchArguments {
   CaseOptions cases;
-  std::string validate_file;
+  std::optional<std::string> validate_file;
   std::vector<std::string> schemes;
   std::vector<std::string> plans;
   std::optional<int> trials;
   std::string blocks_per_sm = "best";
   std::optional<double> min_reduction;
-  std::string profile;
-  std::string json_file;
-  std::string trace_file;
-  std::string markdown_file;
+  std::optional<std::string> profile;
+  std::optional<std::string> json_file;
+  std::optional<std::string> trace_file;
+  std::optional<std::string> markdown_file;
   bool dry_run = false;
-  std::string sweep;
+  std::optional<std::string> sweep;
   std::vector<std::string> transfer;
   bool energy = false;
   EnergyWindowOption energy_window;
@@ -61,7 +61,7 @@ struct BenchRequest {
 };
 
 Status check_files(const BenchArguments& arguments) {
-  const std::string profile = profile_path(arguments.profile).value_or("");
+  const std::optional<std::string> profile = profile_path(arguments.profile);
   const std::array files{NamedFile("--json", arguments.json_file),
                          NamedFile("--markdown", arguments.markdown_file),
                          NamedFile("--trace", arguments.trace_file),
@@ -69,7 +69,7 @@ Status check_files(const BenchArguments& arguments) {
                          NamedFile("--profile", profile),
                          NamedFile("--validate", arguments.validate_file)};
   if (Status distinct = check_distinct(files); !distinct) return distinct;
-  const std::array outputs{OutputFile{files[0], arguments.validate_file.empty() ? kResultSchema : kValidationSchema},
+  const std::array outputs{OutputFile{files[0], arguments.validate_file ? kValidationSchema : kResultSchema},
                            OutputFile{files[1], kMarkdownSchema}, OutputFile{files[2], kTraceSchema}};
   if (Status writable = check_outputs(outputs); !writable) return writable;
   if (std::ranges::count(std::span(files).first(3), "-", &NamedFile::second) < 2) return {};
@@ -231,23 +231,23 @@ class BenchRun {
     if (first) show(table_preamble(results_.origin));
     show("\n" + to_table(measured.result, results_.origin));
     results_.cases.push_back(std::move(measured.result));
-    if (arguments_.trace_file.empty()) return;
+    if (!arguments_.trace_file) return;
     for (LabelledTimeline& timeline : measured.timelines) traces_.timelines.push_back(std::move(timeline));
   }
 
   /// Standard output takes one document, once, whatever ended the run; files are complete after every case.
   int write_files(Destination destination) {
-    const auto wanted = [&](const std::string& path) {
-      return !path.empty() && (path == "-") == (destination == Destination::standard_output);
+    const auto wanted = [&](const std::optional<std::string>& path) {
+      return path && (*path == "-") == (destination == Destination::standard_output);
     };
     std::vector<Status> written;
     if (wanted(arguments_.json_file))
-      written.push_back(write_document(arguments_.json_file, kResultSchema, to_json(results_) + "\n"));
+      written.push_back(write_document(*arguments_.json_file, kResultSchema, to_json(results_) + "\n"));
     if (wanted(arguments_.markdown_file))
-      written.push_back(write_document(arguments_.markdown_file, kMarkdownSchema, to_markdown(results_)));
+      written.push_back(write_document(*arguments_.markdown_file, kMarkdownSchema, to_markdown(results_)));
     if (wanted(arguments_.trace_file)) {
       const Result<std::string> trace = to_chrome_trace(traces_);
-      written.push_back(trace ? write_document(arguments_.trace_file, kTraceSchema, *trace) : Status(trace.error()));
+      written.push_back(trace ? write_document(*arguments_.trace_file, kTraceSchema, *trace) : Status(trace.error()));
     }
     for (const Status& status : written) {
       if (!status) return say(status.error());
@@ -264,15 +264,15 @@ class BenchRun {
 };
 
 int run_bench(const BenchArguments& arguments) {
-  if (!arguments.validate_file.empty()) {
+  if (arguments.validate_file) {
     if (Status good = check_files(arguments); !good) return complain(kBench, good.error());
-    const std::optional<std::string> json = arguments.json_file.empty() ? std::nullopt : std::optional(arguments.json_file);
-    return run_validation(arguments.validate_file, json, arguments.cases.device == "auto" ? "h200" : arguments.cases.device);
+    return run_validation(*arguments.validate_file, arguments.json_file,
+                          arguments.cases.device == "auto" ? "h200" : arguments.cases.device);
   }
-  if (!arguments.sweep.empty()) {
+  if (arguments.sweep) {
     if (Status trials = check_trials(arguments.trials); !trials) return complain(kBench, trials.error());
     return run_sweep_command(arguments.cases,
-                             {arguments.sweep, arguments.plans, arguments.trials, arguments.json_file, arguments.dry_run});
+                             {*arguments.sweep, arguments.plans, arguments.trials, arguments.json_file, arguments.dry_run});
   }
   if (!arguments.transfer.empty()) {
     if (Status trials = check_trials(arguments.trials); !trials) return complain(kBench, trials.error());

@@ -18,7 +18,7 @@ namespace elbowroom {
 namespace {
 
 constexpr int kDefaultGpus = 2;
-constexpr std::string_view kDefaultSuite = "quick";
+constexpr const char* kDefaultSuite = "quick";
 
 Status check(const CaseOptions& options) {
   if (Status timeout = check_timeout(options); !timeout) return timeout;
@@ -36,21 +36,21 @@ Status check_gpus(const CaseOptions& options) {
 }
 
 /// The document says how many ranks there are.
-Status check_gpus(const CaseOptions& options, const Step& step) {
+Status check_gpus(const CaseOptions& options, const Step& step, std::string_view file) {
   if (!options.gpus || *options.gpus == step.ranks) return {};
-  return invalid_input(fmt::format("-g: {}, expected {} (the ranks of {})", *options.gpus, step.ranks, options.scenario_file));
+  return invalid_input(fmt::format("-g: {}, expected {} (the ranks of {})", *options.gpus, step.ranks, file));
 }
 
 Result<CaseSelection> unchecked_cases(const CaseOptions& options) {
-  if (options.scenario_file.empty()) {
+  if (!options.scenario_file) {
     if (Status gpus = check_gpus(options); !gpus) return gpus.error();
-    const std::string_view suite = options.suite.empty() ? kDefaultSuite : std::string_view(options.suite);
+    const std::string suite = options.suite.value_or(kDefaultSuite);
     Result<CaseSelection> cases = suite_cases(suite, options.gpus.value_or(kDefaultGpus), notices());
     return cases ? cases : Result<CaseSelection>(of_option(cases.error()));
   }
-  Result<std::string> text = read_file(options.scenario_file);
+  Result<std::string> text = read_file(*options.scenario_file);
   if (!text) return text.error();
-  Result<Case> what = parse_case(*text, options.scenario_file);
+  Result<Case> what = parse_case(*text, *options.scenario_file);
   if (!what) return what.error();
   CaseSelection selection{{}, std::nullopt, {baselines().begin(), baselines().end()}};
   if (auto* step = std::get_if<Step>(&*what)) {
@@ -89,9 +89,10 @@ Result<CaseSelection> select_cases(const CaseOptions& options) {
   if (Status checked = check(options); !checked) return checked.error();
   Result<CaseSelection> selection = unchecked_cases(options);
   if (!selection) return selection;
-  if (Status gpus = selection->step ? check_gpus(options, *selection->step) : check_gpus(options); !gpus) return gpus.error();
-  if (selection->step && !options.only.empty()) return invalid_input("--only: given with a step, which is one case");
-  const Status kept = options.only.empty() ? Status() : keep_only(options.only, selection->scenarios);
+  const Status gpus = selection->step ? check_gpus(options, *selection->step, *options.scenario_file) : check_gpus(options);
+  if (!gpus) return gpus.error();
+  if (selection->step && options.only) return invalid_input("--only: given with a step, which is one case");
+  const Status kept = options.only ? keep_only(*options.only, selection->scenarios) : Status();
   if (!kept) return of_option(kept.error());
   if (Status valid = check_cases(selection->scenarios); !valid) return valid.error();
   return selection;
@@ -101,7 +102,7 @@ Result<CaseSelection> select_scenarios(const CaseOptions& options, std::string_v
   Result<CaseSelection> selection = select_cases(options);
   if (!selection || !selection->step) return selection;
   return invalid_input(
-      fmt::format("{}: an elbowroom.step/1 document, expected elbowroom.scenario/1 ({})", options.scenario_file, why_no_step));
+      fmt::format("{}: an elbowroom.step/1 document, expected elbowroom.scenario/1 ({})", *options.scenario_file, why_no_step));
 }
 
 BackendRequest backend_request(const CaseOptions& options) {

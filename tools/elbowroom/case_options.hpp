@@ -14,9 +14,9 @@ namespace elbowroom {
 
 /// Which cases to run and on what, as `bench` and `tune` take it from the command line.
 struct CaseOptions {
-  std::string suite;
-  std::string scenario_file;
-  std::string only;
+  std::optional<std::string> suite;
+  std::optional<std::string> scenario_file;
+  std::optional<std::string> only;
   std::string backend = "auto";
   std::string device = "auto";
   std::optional<int> gpus;

@@ -44,10 +44,10 @@ Result<ChildEnd> run_child(const std::vector<std::string>& command, const Enviro
   const pid_t self = getpid();
   const Result<StartedProcess> child = start_process(command, changes, removed, signals, [self] { end_with(self); });
   if (!child) return child.error();
-  if (child->failure == 0) when_started();
+  if (!child->failure) when_started();
   const int code = wait_and_forward(child->pid, signals);
-  if (child->failure == 0) return ChildEnd{code, {}};
-  return ChildEnd{exit_code_of_start(child->failure), start_problem(command.front(), child->failure)};
+  if (!child->failure) return ChildEnd{code};
+  return ChildEnd{exit_code_of_start(*child->failure), start_problem(command.front(), *child->failure)};
 }
 
 }  // namespace elbowroom

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace elbowroom {
 /// does not exist, 126 for one that cannot be executed.
 struct ChildEnd {
   int exit_code = 0;
-  std::string problem;  ///< why it was not started; empty when it was
+  std::optional<std::string> problem = {};  ///< why it was not started; absent when it was
 };
 
 /// Runs a command in this process's place: same standard streams, same process group, looked up in PATH. SIGINT, SIGTERM, SIGHUP,

@@ -23,8 +23,8 @@ int launch(int ranks, int nodes, const std::optional<std::vector<std::string>>& 
   if (!command || command->empty()) return complain(kLaunch, invalid_input("no command, expected one after --"));
   const Result<RanksEnd> end = RankProcesses(*command, ranks, nodes).run();
   if (!end) return complain(kLaunch, end.error());
-  if (!end->problem.empty()) print_notice(kLaunch, end->problem);
-  return end->exit_code;
+  if (end->problem) print_notice(kLaunch, *end->problem);
+  return end->failure.value_or(exit_ok);
 }
 
 }  // namespace

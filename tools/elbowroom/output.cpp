@@ -13,8 +13,8 @@ namespace elbowroom {
 Status check_outputs(std::span<const OutputFile> outputs) {
   for (const auto& [file, schema] : outputs) {
     const auto& [option, name] = file;
-    if (name.empty() || name == "-") continue;
-    const Status good = detail::can_write(std::string(name), schema);
+    if (!name || name == "-") continue;
+    const Status good = detail::can_write(std::string(*name), schema);
     if (!good) return invalid_input(fmt::format("{}: {}", option, good.error().message));
   }
   return {};
@@ -26,11 +26,11 @@ Status check_distinct(std::span<const NamedFile> files) {
     if (const auto identity = detail::identity_of(descriptor)) known.emplace_back(stream, *identity);
   }
   for (const auto& [option, name] : files) {
-    if (name.empty() || name == "-") continue;
-    const auto identity = detail::identity_of(std::string(name));
+    if (!name || name == "-") continue;
+    const auto identity = detail::identity_of(std::string(*name));
     if (!identity) continue;
     for (const auto& [other, taken] : known) {
-      if (taken == *identity) return invalid_input(fmt::format("{}: '{}', expected another file than {}'s", option, name, other));
+      if (taken == *identity) return invalid_input(fmt::format("{}: '{}', expected another file than {}'s", option, *name, other));
     }
     known.emplace_back(option, *identity);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,8 +14,8 @@ namespace elbowroom {
 using detail::read_file;
 using detail::write_new_file;
 
-/// An option that names a file, and the file.
-using NamedFile = std::pair<std::string_view, std::string_view>;
+/// An option that names a file, and the file; absent: none is named.
+using NamedFile = std::pair<std::string_view, std::optional<std::string_view>>;
 
 /// A file to be written, and the schema of the document that goes there.
 struct OutputFile {
@@ -22,7 +23,7 @@ struct OutputFile {
   std::string_view schema;
 };
 
-/// Whether all of these can be written, as detail::can_write says, in words that begin with the option. "-" and "" are no files.
+/// Whether all of these can be written, as detail::can_write says, in words that begin with the option. "-" is no file.
 Status check_outputs(std::span<const OutputFile> outputs);
 
 /// No two of these are the same file, however they are spelled, and none is what standard output or standard error goes to.

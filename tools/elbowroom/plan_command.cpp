@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,16 +23,17 @@ constexpr const char* kDeviceWithoutGpu = "h200";
 
 struct PlanArguments {
   std::string device = "auto";
-  std::int64_t threads = 0;
-  std::int64_t registers = 0;
+  // Present but with --page.
+  std::optional<std::int64_t> threads;
+  std::optional<std::int64_t> registers;
   std::string static_shared = "0";
   std::string dynamic_shared = "0";
-  std::string comm;
+  std::optional<std::string> comm;  ///< absent: the kernel that is the device's default
   bool page = false;
 };
 
 /// `notice`: what to say of it with the plan.
-Result<DeviceLimits> device_of(const PlanArguments& arguments, const LiveDevice& live_device, std::string& notice) {
+Result<DeviceLimits> device_of(const PlanArguments& arguments, const LiveDevice& live_device, std::optional<std::string>& notice) {
   if (arguments.device != "auto") return find_device(arguments.device);
   Result<DeviceLimits> live = live_device ? live_device() : Result<DeviceLimits>(unavailable("no device lookup"));
   if (live) return live;
@@ -42,28 +44,29 @@ Result<DeviceLimits> device_of(const PlanArguments& arguments, const LiveDevice&
 Error in_option(std::string_view option, const Error& error) { return {error.kind, fmt::format("{}: {}", option, error.message)}; }
 
 Result<KernelFootprint> kernel_of(const PlanArguments& arguments) {
-  if (arguments.threads < 1) return invalid_input(fmt::format("--threads: {}, expected 1 or more", arguments.threads));
-  if (arguments.registers < 1) return invalid_input(fmt::format("--registers: {}, expected 1 or more", arguments.registers));
+  const std::int64_t threads = *arguments.threads;
+  const std::int64_t registers = *arguments.registers;
+  if (threads < 1) return invalid_input(fmt::format("--threads: {}, expected 1 or more", threads));
+  if (registers < 1) return invalid_input(fmt::format("--registers: {}, expected 1 or more", registers));
   const Result<Bytes> static_shared = parse_size(arguments.static_shared);
   if (!static_shared) return in_option("--static-shared", static_shared.error());
   const Result<Bytes> dynamic_shared = parse_size(arguments.dynamic_shared);
   if (!dynamic_shared) return in_option("--dynamic-shared", dynamic_shared.error());
-  return KernelFootprint{Threads(arguments.threads), Registers(arguments.registers), *static_shared, *dynamic_shared, 1};
+  return KernelFootprint{Threads(threads), Registers(registers), *static_shared, *dynamic_shared, 1};
 }
 
 Result<PlanReport> report_of(const PlanArguments& arguments, const LiveDevice& live_device) {
   const Result<KernelFootprint> kernel = kernel_of(arguments);
   if (!kernel) return kernel.error();
-  std::string notice;
+  std::optional<std::string> notice;
   const Result<DeviceLimits> device = device_of(arguments, live_device, notice);
   if (!device) return in_option("--device", device.error());
-  const bool comm_is_default = arguments.comm.empty();
-  const Result<CommKernel> comm =
-      find_comm_kernel(comm_is_default ? default_comm_kernel(*device) : std::string_view(arguments.comm), *device);
+  const std::string_view comm_name = arguments.comm ? std::string_view(*arguments.comm) : default_comm_kernel(*device);
+  const Result<CommKernel> comm = find_comm_kernel(comm_name, *device);
   if (!comm) return in_option("--comm", comm.error());
   Result<PlanReport> report = make_plan_report(*device, *kernel, *comm);
-  if (report) report->comm_is_default = comm_is_default;
-  if (report && !notice.empty()) print_notice(notice);
+  if (report) report->comm_is_default = !arguments.comm;
+  if (report && notice) print_notice(*notice);
   return report;
 }
 

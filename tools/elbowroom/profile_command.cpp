@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <system_error>
@@ -23,8 +24,8 @@ namespace elbowroom {
 namespace {
 
 struct ProfileArguments {
-  std::string profile;
-  std::string device;
+  std::optional<std::string> profile;
+  std::optional<std::string> device;
   std::string file;
   int number = 0;
 };
@@ -103,7 +104,7 @@ std::set<std::string> devices_of(const Profile& profile) {
 }
 
 Status check_exported(const ProfileArguments& arguments) {
-  const std::string profile = profile_path(arguments.profile).value_or("");
+  const std::optional<std::string> profile = profile_path(arguments.profile);
   const std::array files{NamedFile("file", arguments.file), NamedFile("--profile", profile)};
   if (Status distinct = check_distinct(files); !distinct) return distinct;
   const std::array outputs{OutputFile{files.front(), kProfileSchema}};
@@ -116,16 +117,16 @@ int export_choices(const ProfileArguments& arguments) {
   if (const Status there = is_there(arguments); !there) return say(there.error());
   if (const Status writable = check_exported(arguments); !writable) return say(writable.error());
   const std::set<std::string> devices = devices_of(*profile);
-  if (!arguments.device.empty() && !devices.contains(arguments.device)) {
-    return say(invalid_input(fmt::format("--device: '{}', expected one of {}", arguments.device, fmt::join(devices, ", "))));
+  if (arguments.device && !devices.contains(*arguments.device)) {
+    return say(invalid_input(fmt::format("--device: '{}', expected one of {}", *arguments.device, fmt::join(devices, ", "))));
   }
   Profile exported;
   for (const StoredChoice& choice : profile->choices()) {
-    if (arguments.device.empty() || choice.key.surroundings.device == arguments.device) exported.put(choice);
+    if (!arguments.device || choice.key.surroundings.device == arguments.device) exported.put(choice);
   }
   // Durations name their device as its driver does, not as the catalog.
   for (const StoredDuration& duration : profile->durations()) {
-    if (arguments.device.empty() || duration.device == arguments.device) exported.put(duration);
+    if (!arguments.device || duration.device == arguments.device) exported.put(duration);
   }
   const Status written = write_document(arguments.file, kProfileSchema, to_json(exported));
   return written ? exit_ok : say(written.error());

@@ -4,6 +4,6 @@
 
 namespace elbowroom {
 
-std::optional<std::string> profile_path(const std::string& option) { return option.empty() ? read(kProfile) : option; }
+std::optional<std::string> profile_path(const std::optional<std::string>& option) { return option ? option : read(kProfile); }
 
 }  // namespace elbowroom

@@ -6,6 +6,6 @@
 namespace elbowroom {
 
 /// The value of --profile, or else that of ELBOWROOM_PROFILE; absent: neither is given.
-std::optional<std::string> profile_path(const std::string& option);
+std::optional<std::string> profile_path(const std::optional<std::string>& option);
 
 }  // namespace elbowroom

@@ -86,8 +86,8 @@ Status RankProcesses::start(const SignalQueue& signals) {
         start_process(command_, changes, {kTokenFile.name}, signals, [self] { become_rank(self); });
     if (!started) return started.error();
     started_.push_back({started->pid, false});
-    if (started->failure == 0) continue;
-    fail(exit_code_of_start(started->failure), start_problem(command_.front(), started->failure));
+    if (!started->failure) continue;
+    fail(exit_code_of_start(*started->failure), start_problem(command_.front(), *started->failure));
     return {};
   }
   return {};
@@ -121,8 +121,8 @@ void RankProcesses::note(int rank, const siginfo_t& end) {
 }
 
 void RankProcesses::fail(int code, std::string problem) {
-  if (end_.exit_code != 0) return;
-  end_.exit_code = code;
+  if (end_.failure) return;
+  end_.failure = code;
   if (!told_) end_.problem = std::move(problem);
   pressure_ = Pressure::patience;
   press_at_ = Clock::now() + kPatience;

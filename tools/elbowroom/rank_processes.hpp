@@ -14,8 +14,8 @@ namespace elbowroom {
 
 /// How the ranks of a command ended.
 struct RanksEnd {
-  int exit_code = 0;    ///< of the first that failed; 0: none did
-  std::string problem;  ///< which one that was, and how it ended; empty: none did, or a signal was passed on
+  std::optional<int> failure;          ///< exit code of the first that failed; absent: none did
+  std::optional<std::string> problem;  ///< which one that was, and how it ended; absent: none did, or a signal was passed on
 };
 
 /// Processes of one command, each with the number of its rank in its environment. Each has a process group of its own and an empty

@@ -58,8 +58,8 @@ class Run {
     const Result<ChildEnd> end = run_child(request_.command, changes_, removed_, [this] { watch_energy(); });
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     if (!end) return end.error();
-    if (!end->problem.empty()) {
-      print_notice(kRun, end->problem);
+    if (end->problem) {
+      print_notice(kRun, *end->problem);
       return end->exit_code;
     }
     if (folder_ && request_.wants_report()) {
@@ -171,8 +171,8 @@ class Run {
     }
     if (const auto closing = closing_line(report); closing && request_.wants_closing()) print_notice(kRun, *closing);
     if (report.energy && !request_.quiet && !request_.verbose) print_notice(kRun, in_words(*report.energy));
-    if (request_.report_file.empty()) return;
-    const Status written = write_document(request_.report_file, kRunSchema, to_json(report));
+    if (!request_.report_file) return;
+    const Status written = write_document(*request_.report_file, kRunSchema, to_json(report));
     if (!written) print_notice(kRun, written.error().message);
   }
 

@@ -34,7 +34,7 @@ Result<run::Policy> asked_policy(const std::string& word) {
 }
 
 Status check_files(const RunArguments& arguments) {
-  const std::string profile_file = profile_path(arguments.profile_file).value_or("");
+  const std::optional<std::string> profile_file = profile_path(arguments.profile_file);
   const std::array files{NamedFile("--profile", profile_file), NamedFile("--report", arguments.report_file)};
   if (Status distinct = check_distinct(files); !distinct) return distinct;
   return check_outputs(std::array{OutputFile{files.back(), kRunSchema}});
@@ -69,7 +69,7 @@ Result<Profile> asked_profile(const RunArguments& arguments) {
     return invalid_input(fmt::format("--learn: {}", storable.error().message));
   }
   std::error_code unknown;
-  if (arguments.profile_file.empty()) return load_profile_or_none(*path, say_notice);
+  if (!arguments.profile_file) return load_profile_or_none(*path, say_notice);
   if (!arguments.learn && !fs::exists(*path, unknown)) {
     return invalid_input(fmt::format("--profile: '{}', expected a file that exists", *path));
   }
@@ -110,7 +110,7 @@ Result<RunRequest> run_request(const RunArguments& arguments, const std::optiona
   Result<Profile> profile = asked_profile(arguments);
   if (!profile) return profile.error();
   const std::optional<std::string> profile_file = profile_path(arguments.profile_file);
-  const preload::Offer offer{*std::move(profile), profile_file.value_or("")};
+  const preload::Offer offer{*std::move(profile), profile_file};
   preload::Here here = here_for(asked->backend);
   Result<preload::Given> given = give(*asked, offer, here, say_notice);
   if (!given) return given.error();

@@ -20,9 +20,9 @@ inline constexpr std::string_view kRun = "elbowroom run";
 struct RunArguments {
   std::string policy = "auto";
   std::string backend = "auto";
-  std::string profile_file;
+  std::optional<std::string> profile_file;
   bool learn = false;
-  std::string report_file;
+  std::optional<std::string> report_file;
   bool verbose = false;
   bool quiet = false;
   bool no_memory = false;
@@ -43,7 +43,7 @@ struct RunRequest {
   std::string durations;                  ///< what earlier runs learned
   std::string choices;                    ///< what `auto` chose in earlier runs
   std::optional<std::string> learn_into;  ///< the profile that takes what this one learns
-  std::string report_file;                ///< empty: none
+  std::optional<std::string> report_file;
   bool verbose = false;
   bool quiet = false;
   bool gradient_views = false;  ///< DDP's gradients may be views of its buckets
@@ -52,7 +52,7 @@ struct RunRequest {
   /// `auto` says what it found.
   [[nodiscard]] bool wants_closing() const { return policy == run::Policy::automatic && !quiet; }
   [[nodiscard]] bool wants_report() const {
-    return energy || verbose || !report_file.empty() || learn_into || given.memory || wants_closing();
+    return energy || verbose || report_file || learn_into || given.memory || wants_closing();
   }
 };
 

@@ -66,12 +66,12 @@ std::vector<std::string> changed_environment(const EnvironmentChanges& changes, 
   return entries;
 }
 
-/// The errno of an exec that failed; 0 when the command runs, because the pipe is closed by its start.
-int exec_failure(Pipe& pipe) {
+/// The errno of an exec that failed; absent when the command runs, because the pipe is closed by its start.
+std::optional<int> exec_failure(Pipe& pipe) {
   pipe.close_write();
   int failure = 0;
   while (::read(pipe.read_end(), &failure, sizeof failure) < 0 && errno == EINTR) {}
-  return failure;
+  return failure == 0 ? std::nullopt : std::optional(failure);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +18,7 @@ using EnvironmentChanges = std::vector<std::pair<std::string, std::string>>;
 
 struct StartedProcess {
   pid_t pid = 0;
-  int failure = 0;  ///< errno of the command that could not be executed; 0: it runs
+  std::optional<int> failure;  ///< errno of the command that could not be executed; absent: it runs
 };
 
 /// What a shell says of a command that could not be executed.

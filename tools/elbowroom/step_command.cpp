@@ -28,8 +28,8 @@ namespace {
 constexpr std::string_view kStep = "elbowroom step transformer";
 
 struct StepArguments {
-  std::string preset;
-  std::string name;
+  std::optional<std::string> preset;
+  std::optional<std::string> name;
   // Of a preset's, what is given counts.
   std::optional<int> layers;
   std::optional<std::int64_t> hidden;
@@ -43,11 +43,11 @@ struct StepArguments {
   bool untied = false;
   TransformerStep step;
   std::string schedule = "1f1b";
-  std::string compress;
-  std::string gradients;
+  std::optional<std::string> compress;
+  std::optional<std::string> gradients;
   std::string bucket = "25M";
   bool without_optimizer = false;
-  std::string json_file;
+  std::optional<std::string> json_file;
 };
 
 Result<GradientCompression> compression_of(const std::string& text) {
@@ -67,8 +67,8 @@ Result<GradientCompression> compression_of(const std::string& text) {
 
 Result<Decoder> decoder_of(const StepArguments& arguments) {
   Decoder decoder;
-  if (!arguments.preset.empty()) {
-    const Result<Decoder> preset = find_decoder(arguments.preset);
+  if (arguments.preset) {
+    const Result<Decoder> preset = find_decoder(*arguments.preset);
     if (!preset) return invalid_input(fmt::format("--preset: {}", preset.error().message));
     decoder = *preset;
   } else {
@@ -80,12 +80,12 @@ Result<Decoder> decoder_of(const StepArguments& arguments) {
     // Heads of 128, as most models have them.
     decoder.heads = static_cast<int>(std::max<std::int64_t>(1, *arguments.hidden / 128));
   }
-  if (!arguments.name.empty()) decoder.name = arguments.name;
+  decoder.name = arguments.name.value_or(decoder.name);
   decoder.layers = arguments.layers.value_or(decoder.layers);
   decoder.hidden = arguments.hidden.value_or(decoder.hidden);
   decoder.ffn = arguments.ffn.value_or(decoder.ffn);
   decoder.heads = arguments.heads.value_or(decoder.heads);
-  const bool of_preset = !arguments.preset.empty() && !arguments.heads;
+  const bool of_preset = arguments.preset && !arguments.heads;
   decoder.kv_heads = arguments.kv_heads.value_or(of_preset ? decoder.kv_heads : decoder.heads);
   decoder.vocabulary = arguments.vocabulary.value_or(decoder.vocabulary);
   decoder.experts = arguments.experts.value_or(decoder.experts);
@@ -101,14 +101,14 @@ Result<TransformerStep> request_of(const StepArguments& arguments) {
   if (!decoder) return decoder.error();
   request.decoder = std::move(*decoder);
   if (arguments.schedule == "interleaved") request.parallel.schedule = PipelineSchedule::interleaved;
-  if (!arguments.compress.empty()) {
-    const Result<GradientCompression> compression = compression_of(arguments.compress);
+  if (arguments.compress) {
+    const Result<GradientCompression> compression = compression_of(*arguments.compress);
     if (!compression) return compression.error();
     request.compression = *compression;
   }
   // Only gradients that are longer can be made as short.
   const bool cast = request.compression.kind == GradientCompression::Kind::bf16;
-  request.gradients = arguments.gradients == "f32" || (arguments.gradients.empty() && cast) ? DataType::f32 : DataType::bf16;
+  request.gradients = arguments.gradients == "f32" || (!arguments.gradients && cast) ? DataType::f32 : DataType::bf16;
   const Result<Bytes> bucket = parse_size(arguments.bucket);
   if (!bucket) return invalid_input(fmt::format("--bucket: {}", bucket.error().message));
   request.bucket = *bucket;
@@ -145,8 +145,8 @@ int run_step(const StepArguments& arguments) {
   } else if (Status printed = print_table(words); !printed) {
     return complain(kStep, printed.error());
   }
-  if (arguments.json_file.empty()) return exit_ok;
-  const Status written = write_document(arguments.json_file, kStepSchema, to_json(*step) + "\n");
+  if (!arguments.json_file) return exit_ok;
+  const Status written = write_document(*arguments.json_file, kStepSchema, to_json(*step) + "\n");
   return written ? exit_ok : complain(kStep, written.error());
 }
 

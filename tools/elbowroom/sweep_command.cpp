@@ -57,7 +57,7 @@ Result<SweepRequest> request_of(const CaseOptions& cases, const SweepArguments& 
 /// Shows where the sweep is and keeps each cell.
 class KeptSweep : public SweepObserver {
  public:
-  KeptSweep(ProgressLine& line, const Interruption& interruption, std::string file)
+  KeptSweep(ProgressLine& line, const Interruption& interruption, std::optional<std::string> file)
       : line_(line), interruption_(interruption), file_(std::move(file)) {}
 
   Status begin(const SweepCase& swept, std::size_t cell) override {
@@ -70,29 +70,30 @@ class KeptSweep : public SweepObserver {
     return interruption_.check();
   }
   Status end(const SweepDocument& document) override {
-    return file_.empty() ? Status() : write_document(file_, kSweepSchema, to_json(document));
+    return file_ ? write_document(*file_, kSweepSchema, to_json(document)) : Status();
   }
 
  private:
   ProgressLine& line_;
   const Interruption& interruption_;
-  std::string file_;
+  std::optional<std::string> file_;
 };
 
 class SweepRun {
  public:
   SweepRun(const SweepArguments& arguments, SweepDocument document)
-      : to_stdout_(arguments.json_file == "-"), file_(to_stdout_ ? "" : arguments.json_file), document_(std::move(document)) {}
+      : to_stdout_(arguments.json_file == "-"),
+        file_(to_stdout_ ? std::nullopt : arguments.json_file),
+        document_(std::move(document)) {}
 
   /// Takes what an earlier call left.
   Status resume() {
     std::error_code unknown;
-    if (file_.empty() || !std::filesystem::is_regular_file(file_, unknown) || std::filesystem::file_size(file_, unknown) == 0)
-      return {};
-    const Result<std::string> text = read_file(file_);
+    if (!file_ || !std::filesystem::is_regular_file(*file_, unknown) || std::filesystem::file_size(*file_, unknown) == 0) return {};
+    const Result<std::string> text = read_file(*file_);
     if (!text) return text.error();
-    if (Status taken = take_cells(document_, *text, file_); !taken) return taken;
-    print_notice(kBench, fmt::format("{}: going on after {} of {} cells", file_, document_.done(), document_.cells()));
+    if (Status taken = take_cells(document_, *text, *file_); !taken) return taken;
+    print_notice(kBench, fmt::format("{}: going on after {} of {} cells", *file_, document_.done(), document_.cells()));
     return {};
   }
 
@@ -109,8 +110,7 @@ class SweepRun {
     }
     // A sweep that was complete before is written again as it was.
     Status written;
-    if (to_stdout_ || (swept && !file_.empty()))
-      written = write_document(to_stdout_ ? "-" : file_, kSweepSchema, to_json(document_));
+    if (to_stdout_ || (swept && file_)) written = write_document(file_.value_or("-"), kSweepSchema, to_json(document_));
     if (!swept && interruption.came()) {
       print_notice(kBench,
                    fmt::format("{}; {} of {} cells are complete", swept.error().message, document_.done(), document_.cells()));
@@ -134,7 +134,7 @@ class SweepRun {
   }
 
   bool to_stdout_;
-  std::string file_;
+  std::optional<std::string> file_;
   SweepDocument document_;
 };
 

@@ -9,10 +9,10 @@
 namespace elbowroom {
 
 struct SweepArguments {
-  std::string axes;                ///< as parse_sweep reads them; empty: no sweep is asked for
+  std::string axes;                ///< as parse_sweep reads them
   std::vector<std::string> plans;  ///< at most one, which every cell's plan holds
   std::optional<int> trials;
-  std::string json_file;
+  std::optional<std::string> json_file;
   bool dry_run = false;
 };
 

@@ -138,11 +138,11 @@ class TransferRun {
   }
 
   [[nodiscard]] Status write(bool standard_output) const {
-    const auto wanted = [&](const std::string& path) { return !path.empty() && (path == "-") == standard_output; };
+    const auto wanted = [&](const std::optional<std::string>& path) { return path && (*path == "-") == standard_output; };
     if (wanted(arguments_.json_file)) {
-      if (Status written = write_document(arguments_.json_file, kTransferSchema, to_json(document_)); !written) return written;
+      if (Status written = write_document(*arguments_.json_file, kTransferSchema, to_json(document_)); !written) return written;
     }
-    return wanted(arguments_.markdown_file) ? write_document(arguments_.markdown_file, kMarkdownSchema, to_markdown(document_))
+    return wanted(arguments_.markdown_file) ? write_document(*arguments_.markdown_file, kMarkdownSchema, to_markdown(document_))
                                             : Status();
   }
 

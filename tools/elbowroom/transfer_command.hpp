@@ -11,8 +11,8 @@ namespace elbowroom {
 struct TransferArguments {
   std::vector<std::string> profiles;  ///< files
   std::optional<int> trials;
-  std::string json_file;
-  std::string markdown_file;
+  std::optional<std::string> json_file;
+  std::optional<std::string> markdown_file;
   bool dry_run = false;
 };
 

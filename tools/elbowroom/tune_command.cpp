@@ -7,6 +7,7 @@
 #include <array>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,8 +38,8 @@ struct TuneArguments {
   bool without_prior = false;
   std::vector<std::string> left_out;
   bool for_run = false;
-  std::string profile;
-  std::string json_file;
+  std::optional<std::string> profile;
+  std::optional<std::string> json_file;
   std::string objective = "time";
   EnergyWindowOption energy_window;
 };
@@ -82,8 +83,8 @@ Status check(const TuneArguments& arguments) {
   if (!known) return invalid_input(fmt::format("--without: {}", known.error().message));
   const std::array outputs{OutputFile{NamedFile("--json", arguments.json_file), kTuneSchema}};
   if (Status writable = check_outputs(outputs); !writable) return writable;
-  const std::string profile = profile_path(arguments.profile).value_or("");
-  const Status storable = profile.empty() ? Status() : can_store_in(profile);
+  const std::optional<std::string> profile = profile_path(arguments.profile);
+  const Status storable = profile ? can_store_in(*profile) : Status();
   if (!storable) return invalid_input(fmt::format("--profile: {}", storable.error().message));
   const std::array files{NamedFile("--scenario", arguments.cases.scenario_file), NamedFile("--profile", profile),
                          NamedFile("--json", arguments.json_file)};
@@ -159,8 +160,8 @@ class TuneCommand {
       if (Status stored = store_choice(*profile_, tuned->choice, notices()); !stored) return stored;
     }
     cases_.push_back(std::move(*tuned));
-    const bool to_file = !arguments_.json_file.empty() && arguments_.json_file != "-";
-    return to_file ? write_document(arguments_.json_file, kTuneSchema, to_json(origin_, left_out_, cases_)) : Status();
+    const bool to_file = arguments_.json_file && arguments_.json_file != "-";
+    return to_file ? write_document(*arguments_.json_file, kTuneSchema, to_json(origin_, left_out_, cases_)) : Status();
   }
 
   static std::string search_words(const Tuner& tuner) {
