@@ -112,16 +112,16 @@ Values window_limits(const ControlSite& site, const OverlapPlan& plan) {
 // ---- how processes are told
 
 constexpr std::array kBlockVariables{kLeastCommBlocksVariable, kMostCommBlocksVariable};
-constexpr ProcessSetting kBlocksOfProcess{kBlockVariables, 64};
+constexpr ProcessSetting kBlocksOfProcess{kBlockVariables, 64, 8};
 constexpr std::array kClusterVariables{kClusterVariable};
 constexpr ProcessSetting kClusterOfProcess{kClusterVariables, 8};
 constexpr std::array kThreadVariables{kCommThreadsVariable};
-constexpr ProcessSetting kThreadsOfProcess{kThreadVariables, 512, kCommThreads};
+constexpr ProcessSetting kThreadsOfProcess{kThreadVariables, 512, 256, kCommThreads};
 // The library's policies of default, and of no blocks where copies can do it.
 constexpr std::array kPolicyVariables{kBlockPolicyVariable};
 constexpr std::array<std::int64_t, 2> kOffOrOn{0, 1};
 constexpr std::array<std::string_view, 2> kPolicies{"0", "2"};
-constexpr ProcessSetting kEnginesOfProcess{kPolicyVariables, 1, kOffOrOn, kPolicies};
+constexpr ProcessSetting kEnginesOfProcess{kPolicyVariables, 1, 1, kOffOrOn, kPolicies};
 
 constexpr std::array kRows{
     Control{

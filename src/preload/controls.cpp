@@ -20,8 +20,8 @@ namespace {
 // Parts that a profile adds, the hook into Python programs, and NCCL's questions. The interposer never hears of them.
 constexpr std::array<std::string_view, 4> kOffElsewhereWords = {"shape", "sm_target", "symmetric", "budget"};
 
-constexpr std::array kOfInterposer{CommRule::symmetric_blocks, CommRule::budget};
-constexpr ProcessSetting kBlocksOfInterposer{{}, run::kGreatestCommBlocks};
+constexpr ProcessSetting kSymmetricBlocks{{}, run::kGreatestCommBlocks, 16};
+constexpr ProcessSetting kBudget{{}, run::kGreatestCommBlocks, 8};
 
 /// A setting of the communication library, which takes it from the environment before any of its own choices, or of the interposer.
 struct CommSetting {
@@ -49,7 +49,9 @@ std::vector<CommSetting> known_settings() {
   for (const Control& control : controls()) {
     if (control.of_process != nullptr) settings.push_back({control.name, control.of_process});
   }
-  for (const CommRule rule : kOfInterposer) settings.push_back({to_string(rule), &kBlocksOfInterposer, rule});
+  for (const auto& [rule, blocks] : {std::pair(CommRule::symmetric_blocks, &kSymmetricBlocks), {CommRule::budget, &kBudget}}) {
+    settings.push_back({to_string(rule), blocks, rule});
+  }
   return settings;
 }
 
@@ -152,6 +154,14 @@ Status add_setting(std::string_view text, Controls& controls) {
   if (controls.has(*setting->rule)) return invalid_input(fmt::format("--set: '{}' is the second of its name, expected one", text));
   controls.comm_rules.emplace_back(*setting->rule, *number);
   return {};
+}
+
+std::string example_settings() {
+  std::string words;
+  for (const CommSetting& setting : known_settings()) {
+    words += fmt::format("{}{}={}", words.empty() ? "" : ", ", setting.name, setting.process->example);
+  }
+  return words;
 }
 
 Result<Controls> read_controls(const ControlTexts& texts) {

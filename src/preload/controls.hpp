@@ -66,8 +66,11 @@ struct ControlTexts {
 /// `invalid_input`, in one line that names the option, for the first that is none or cannot act beside the others.
 Result<Controls> read_controls(const ControlTexts& texts);
 
-/// Adds "comm_blocks=8", "cluster=1", "comm_threads=256" and "copy_engine=1" as the environment variables that make NCCL and RCCL
-/// do so. Adds "symmetric_blocks=16" and "budget=8" as the rules by which the interposer does.
+/// Each that there is, with a value that it may have: "comm_blocks=8, cluster=1, ..., budget=8".
+std::string example_settings();
+
+/// Adds a setting of the communication library as the environment variables that make NCCL and RCCL do so, and one of the
+/// interposer as the rule by which that does.
 Status add_setting(std::string_view text, Controls& controls);
 
 }  // namespace elbowroom::preload

@@ -25,6 +25,7 @@
 #include "preload/backend.hpp"
 #include "preload/budget_questions.hpp"
 #include "preload/choices.hpp"
+#include "preload/controls.hpp"
 #include "preload/durations.hpp"
 #include "rank_session.hpp"
 #include "run/environment.hpp"
@@ -248,10 +249,8 @@ void add_run_command(CLI::App& app, const std::optional<std::vector<std::string>
   run->add_flag("--verbose", arguments->verbose, "Show the report as a table on standard error");
   run->add_flag("--quiet", arguments->quiet,
                 "Leave out the closing line, which says what auto kept and what it was worth, and the line of --energy");
-  run->add_option(
-         "--set", arguments->controls.settings,
-         "Settings of the communication library, equal on all ranks: comm_blocks=8, cluster=1, comm_threads=256, copy_engine=1, "
-         "symmetric_blocks=16, budget=8")
+  run->add_option("--set", arguments->controls.settings,
+                  "Settings of the communication library, equal on all ranks: " + preload::example_settings())
       ->delimiter(',')
       ->take_all();
   run->add_option("--cap", arguments->controls.caps,

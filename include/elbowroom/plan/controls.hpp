@@ -70,6 +70,7 @@ struct PeerScheme {
 struct ProcessSetting {
   std::span<const std::string_view> variables;
   std::int64_t greatest = 1;                     ///< from 1 on, where nothing else is `allowed`
+  std::int64_t example = 1;                      ///< one that help shows
   std::span<const std::int64_t> allowed = {};    ///< the library silently replaces other numbers
   std::span<const std::string_view> words = {};  ///< what each of `allowed` is to the library; empty: the number itself
 };

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 namespace elbowroom::preload {
 namespace {
 
@@ -40,6 +42,16 @@ TEST(PreloadControls, AreReadFromTheirTexts) {
 // The library's word for its policy of copy engines is 2.
 TEST(PreloadControls, AreGivenToTheLibraryInItsOwnWords) {
   EXPECT_THAT(read_controls({.settings = {"copy_engine=1"}})->comm_library, ElementsAre(Pair("NCCL_CTA_POLICY", "2")));
+}
+
+TEST(PreloadControls, HaveAnExampleEachThatCanBeRead) {
+  const std::string examples = example_settings();
+  EXPECT_EQ(examples, "comm_blocks=8, cluster=1, comm_threads=256, copy_engine=1, symmetric_blocks=16, budget=8");
+  std::istringstream words(examples);
+  for (std::string word; words >> word;) {
+    if (word.back() == ',') word.pop_back();
+    EXPECT_EQ(refusal({.settings = {word}}), "");
+  }
 }
 
 TEST(PreloadControls, AreRefusedInOneLineThatNamesTheOption) {
