@@ -14,30 +14,13 @@
 namespace elbowroom::cuda {
 namespace {
 
-/// The catalog's name for a marketing name: the entry whose name is a word of it ("NVIDIA H200" -> "h200"). Otherwise the
-/// architecture, so that figures of an unlisted device are never filed under a listed one.
-std::string catalog_name(const cudaDeviceProp& properties, const std::string& architecture) {
-  std::string word;
-  std::string name(properties.name);
-  name += ' ';
-  for (const char c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-      continue;
-    }
-    if (const Result<DeviceLimits> known = find_device(word); known && known->architecture == architecture) return word;
-    word.clear();
-  }
-  return architecture;
-}
-
 DeviceLimits limits_of(const cudaDeviceProp& properties) {
   DeviceLimits limits;
   limits.architecture = fmt::format("sm_{}{}", properties.major, properties.minor);
-  limits.name = catalog_name(properties, limits.architecture);
   limits.title = properties.name;
   limits.vendor = Vendor::nvidia;
   limits.sms = Sms(properties.multiProcessorCount);
+  limits.name = catalog_name(properties.name, limits);
   limits.warp = Threads(properties.warpSize);
   limits.max_threads_per_block = Threads(properties.maxThreadsPerBlock);
   limits.max_threads_per_sm = Threads(properties.maxThreadsPerMultiProcessor);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -34,24 +33,6 @@ Result<Texts> texts_of(const HipLibrary& hip, int device) {
     return read.error();
   }
   return Texts{text_at(properties, layout.name), text_at(properties, layout.architecture)};
-}
-
-/// The catalog's name for a marketing name. It is the entry whose name is a word of it ("AMD Instinct MI250X" -> "mi250x") and
-/// whose compute units are as many. Cut-down cards and partitions bear the same name. Otherwise the architecture, so that figures
-/// of an unlisted device are never filed under a listed one.
-std::string catalog_name(std::string name, const DeviceLimits& live) {
-  std::string word;
-  name += ' ';
-  for (const char c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-      continue;
-    }
-    const Result<DeviceLimits> known = find_device(word);
-    if (known && known->architecture == live.architecture && known->sms == live.sms) return word;
-    word.clear();
-  }
-  return live.architecture;
 }
 
 /// Compute units of GCN 5 and CDNA 1, whose vector registers are half as many as those of CDNA 2.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <cctype>
 #include <string>
 #include <vector>
 
@@ -151,6 +152,22 @@ Result<DeviceLimits> find_device(std::string_view name) {
     names.emplace_back(device.name);
   }
   return invalid_input(fmt::format("device '{}' is not in the catalog, expected one of {}", name, fmt::join(names, ", ")));
+}
+
+std::string catalog_name(std::string_view driver_name, const DeviceLimits& live) {
+  std::string word;
+  std::string name(driver_name);
+  name += ' ';
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      continue;
+    }
+    const Result<DeviceLimits> known = find_device(word);
+    if (known && known->architecture == live.architecture && known->sms == live.sms) return word;
+    word.clear();
+  }
+  return live.architecture;
 }
 
 }  // namespace elbowroom

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "elbowroom/base/export.hpp"
@@ -15,5 +16,10 @@ ELBOWROOM_API std::span<const DeviceLimits> device_catalog();
 
 /// The entry of that name ("h200"). `invalid_input` names every valid name.
 ELBOWROOM_API Result<DeviceLimits> find_device(std::string_view name);
+
+/// The catalog's name for a device that is there. It is the entry whose name is a word of the driver's ("NVIDIA H200" -> "h200")
+/// and whose architecture and SMs are the same: cut-down cards and partitions bear the same word. Otherwise the architecture, so
+/// that figures of an unlisted device are never filed under a listed one. Of `live` count architecture and SMs.
+ELBOWROOM_API std::string catalog_name(std::string_view driver_name, const DeviceLimits& live);
 
 }  // namespace elbowroom

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace elbowroom {
@@ -56,6 +58,34 @@ TEST(DeviceCatalog, RefusesAnUnknownNameAndListsAll) {
   EXPECT_EQ(device.error().kind, ErrorKind::invalid_input);
   EXPECT_EQ(device.error().message,
             "device 'H200' is not in the catalog, expected one of a40, a100, h100, h200, b200, mi250x, mi300x");
+}
+
+DeviceLimits live(std::string architecture, std::int64_t sms) {
+  DeviceLimits limits;
+  limits.architecture = std::move(architecture);
+  limits.sms = Sms(sms);
+  return limits;
+}
+
+TEST(CatalogName, IsThatOfAWordWithTheSameArchitectureAndSms) {
+  EXPECT_EQ(catalog_name("NVIDIA H100 80GB HBM3", live("sm_90", 132)), "h100");
+  EXPECT_EQ(catalog_name("NVIDIA H200", live("sm_90", 132)), "h200");
+  EXPECT_EQ(catalog_name("AMD Instinct MI250X/MI250", live("gfx90a", 110)), "mi250x");
+  EXPECT_EQ(catalog_name("NVIDIA A100-SXM4-80GB", live("sm_80", 108)), "a100");
+}
+
+TEST(CatalogName, OfACutDownCardOrAPartitionIsItsArchitecture) {
+  // Full: an H100 SXM of 132 SMs, an MI300X of 304 compute units on eight dies.
+  EXPECT_EQ(catalog_name("NVIDIA H100 PCIe", live("sm_90", 114)), "sm_90");
+  EXPECT_EQ(catalog_name("NVIDIA H100 80GB HBM3 MIG 1g.10gb", live("sm_90", 16)), "sm_90");
+  EXPECT_EQ(catalog_name("AMD Instinct MI300X", live("gfx942", 38)), "gfx942");
+}
+
+TEST(CatalogName, OfAnUnlistedDeviceIsItsArchitecture) {
+  EXPECT_EQ(catalog_name("NVIDIA GH200 480GB", live("sm_90", 132)), "sm_90");
+  // A word alone says little: another architecture under a listed name.
+  EXPECT_EQ(catalog_name("NVIDIA A100", live("sm_90", 108)), "sm_90");
+  EXPECT_EQ(catalog_name("", live("sm_120", 188)), "sm_120");
 }
 
 }  // namespace
