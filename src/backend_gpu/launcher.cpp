@@ -7,24 +7,9 @@
 
 #include "backend_gpu/handles.hpp"
 #include "backend_gpu/own_kernel.hpp"
-#include "elbowroom/plan/controls.hpp"
 
 namespace elbowroom::gpu {
 namespace {
-
-/// One launch of compute can be padded. The collective's priority acts through the stream it is put on; everything else needs both
-/// sides.
-Status one_launch_can(const OverlapPlan& plan) {
-  OverlapPlan rest = plan;
-  rest.blocks_per_sm.reset();
-  rest.priority = false;
-  for (const Control& control : controls()) {
-    if (!control.get(rest)) continue;
-    return invalid_input(
-        fmt::format("{}: a launch cannot carry it out, expected a plan of pad_bytes, blocks_per_sm and priority", control.name));
-  }
-  return {};
-}
 
 struct Lanes {
   gpu::Stream compute;
@@ -114,18 +99,22 @@ class GpuLauncher final : public Launcher {
   }
 
   Status launch(Kernel kernel, const LaunchSize& size, std::span<void*> arguments, const elbowroom::Stream& stream,
-                const OverlapPlan& plan) override {
-    if (Status possible = one_launch_can(plan); !possible) return possible;
-    for (const auto& [name, bytes] : {std::pair{"pad_bytes", plan.pad}, {"dynamic_shared", size.dynamic_shared}}) {
+                const ComputeSettings& settings) override {
+    ComputeSettings rest = settings;
+    rest.pad = Bytes(0);
+    if (rest != ComputeSettings{}) {
+      return invalid_input("settings: more than a pad, which is all that an application's kernel takes");
+    }
+    for (const auto& [name, bytes] : {std::pair{"pad_bytes", settings.pad}, {"dynamic_shared", size.dynamic_shared}}) {
       if (bytes < Bytes(0) || bytes > kGreatestShared) {
         return invalid_input(fmt::format("{}: {}, expected 0 to {}", name, bytes.count(), kGreatestShared.count()));
       }
     }
     const DeviceScope scope(runtime());
     if (Status used = runtime().use_device(number_of(stream.device())); !used) return used;
-    const Bytes shared = size.dynamic_shared + plan.pad;
+    const Bytes shared = size.dynamic_shared + settings.pad;
     const KernelCalls& kernels = runtime().calls.application;
-    if (plan.pad > Bytes(0)) {
+    if (settings.pad > Bytes(0)) {
       if (Status allowed = allow_dynamic_shared(runtime(), kernels, function_of(kernel), shared); !allowed) return allowed;
     }
     return runtime().call(kernels.launch, function_of(kernel), size.grid.x, size.grid.y, size.grid.z, size.block.x, size.block.y,

@@ -45,6 +45,20 @@ Status check_streams(std::span<const StreamPair> streams) {
   return {};
 }
 
+/// One launch of compute can be padded. The collective's priority acts through the stream it is put on; everything else needs both
+/// sides.
+Status one_launch_can(const OverlapPlan& plan) {
+  OverlapPlan rest = plan;
+  rest.blocks_per_sm.reset();
+  rest.priority = false;
+  for (const Control& control : controls()) {
+    if (!control.get(rest)) continue;
+    return invalid_input(
+        fmt::format("{}: a launch cannot carry it out, expected a plan of pad_bytes, blocks_per_sm and priority", control.name));
+  }
+  return {};
+}
+
 }  // namespace
 
 DeviceGuard::~DeviceGuard() {
@@ -140,6 +154,7 @@ Status Session::launch_of(const Kernel& kernel, const LaunchSize& size, const St
   if (plan.priority && !device->comm_goes_first) {
     return invalid_input(fmt::format("priority: the communication stream of device {} has not the device's greatest", number));
   }
+  if (Status possible = one_launch_can(plan); !possible) return possible;
   return launcher_->launch(kernel, size, arguments, stream, plan);
 }
 

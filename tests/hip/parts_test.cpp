@@ -145,9 +145,10 @@ TEST_F(HipParts, TheLauncherPadsAnApplicationsKernelAndUsesTwoPriorities) {
   const Result<KernelFootprint> footprint = (*launcher)->footprint(kernel, {32, 4, 1}, Bytes(256));
   ASSERT_TRUE(footprint) << footprint.error().message;
   EXPECT_EQ((KernelFootprint{Threads(128), Registers(40), Bytes(1024), Bytes(256), 1}), *footprint);
-  OverlapPlan plan;
-  plan.pad = Bytes(512);
-  ASSERT_TRUE((*launcher)->launch(kernel, {{7, 2, 1}, {32, 4, 1}, Bytes(256)}, {}, streams[1].compute, plan));
+  const LaunchSize size{{7, 2, 1}, {32, 4, 1}, Bytes(256)};
+  ComputeSettings settings;
+  settings.pad = Bytes(512);
+  ASSERT_TRUE((*launcher)->launch(kernel, size, {}, streams[1].compute, settings));
   const auto launches = calls("hipModuleLaunchKernel");
   ASSERT_EQ(1u, launches.size());
   EXPECT_EQ(768u, launches[0].shared);
@@ -156,8 +157,16 @@ TEST_F(HipParts, TheLauncherPadsAnApplicationsKernelAndUsesTwoPriorities) {
   EXPECT_TRUE((*launcher)->synchronize(streams[1].compute));
   EXPECT_TRUE(*(*launcher)->goes_first(streams[0].comm));
   EXPECT_FALSE(*(*launcher)->goes_first(streams[0].compute));
-  plan.pad = Bytes(-1);
-  EXPECT_FALSE((*launcher)->launch(kernel, {{1, 1, 1}, {32, 1, 1}}, {}, streams[0].compute, plan));
+  // What acts on other kernels alone is refused, not ignored.
+  ComputeSettings target;
+  target.sm_target = Sms(100);
+  ComputeSettings carved;
+  carved.carveout = Percent(50);
+  settings.pad = Bytes(-1);
+  for (const ComputeSettings& refused : {settings, target, carved}) {
+    EXPECT_FALSE((*launcher)->launch(kernel, size, {}, streams[0].compute, refused));
+  }
+  EXPECT_EQ(1u, calls("hipModuleLaunchKernel").size());
   EXPECT_FALSE(backend->launcher(3));
   EXPECT_FALSE(backend->launcher(-1));
 }

@@ -9,7 +9,7 @@
 #include "elbowroom/base/quantities.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/model/kernel_footprint.hpp"
-#include "elbowroom/plan/overlap_plan.hpp"
+#include "elbowroom/plan/launch_settings.hpp"
 
 namespace elbowroom {
 
@@ -89,7 +89,8 @@ class CollectiveGate {
   CollectiveGate() = default;
 };
 
-/// Launches an application's own kernels under a plan. Streams that it makes live as long as it does. Used by one thread at a time.
+/// Launches an application's own kernels, padded where that is asked. Streams that it makes live as long as it does. Used by one
+/// thread at a time.
 class Launcher {
  public:
   virtual ~Launcher() = default;
@@ -107,11 +108,11 @@ class Launcher {
   virtual Result<KernelFootprint> footprint(Kernel kernel, Extent block, Bytes dynamic_shared) = 0;
 
   /// Enqueues one launch and returns; the thread's current device stays what it was. The kernel gets the size's dynamic shared
-  /// memory plus the plan's pad; `arguments` as cuLaunchKernel takes them. Never give a pad to a kernel that synchronises its whole
-  /// grid, that runs in clusters or that reads its own dynamic shared memory size. `priority` acts through the stream; a plan with
-  /// any other control is `invalid_input`: one launch cannot carry it out.
+  /// memory plus the settings' pad; `arguments` as cuLaunchKernel takes them. Never give a pad to a kernel that synchronises its
+  /// whole grid, that runs in clusters or that reads its own dynamic shared memory size. Any other setting is `invalid_input`: it
+  /// acts on this project's kernels and library GEMMs alone.
   virtual Status launch(Kernel kernel, const LaunchSize& size, std::span<void*> arguments, const Stream& stream,
-                        const OverlapPlan& plan) = 0;
+                        const ComputeSettings& settings) = 0;
 
   /// A gate for collectives on the communication streams of `streams`, which outlive it. `unavailable` where the vendor has no
   /// event that says that a kernel's blocks have begun, or the library's launches cannot be observed.

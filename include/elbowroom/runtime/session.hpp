@@ -94,8 +94,8 @@ class ELBOWROOM_API Session {
   }
 
   /// Enqueues one launch with exactly the kernel's parameters and returns; as Launcher::launch, where it says what must not be
-  /// padded. `invalid_input` names a control that a launch cannot carry out. So it names a stream or kernel of another vendor, or
-  /// of a device that is not the session's.
+  /// padded. `priority` acts through the stream. `invalid_input` names any other control: one launch cannot carry it out. So it
+  /// names a stream or kernel of another vendor, or of a device that is not the session's.
   template <class... Parameters>
   Status launch(const KernelOf<Parameters...>& kernel, const LaunchSize& size, const Stream& stream, const OverlapPlan& plan,
                 const std::type_identity_t<Parameters>&... arguments) {
