@@ -19,6 +19,13 @@ constexpr auto kFact = [](auto& wire, auto& fact) {
   wire(fact.second);
 };
 
+void introduction_fields(auto& wire, auto& introduction) {
+  auto& [facts, gpu] = introduction;
+  wire.list(facts, kFact);
+  auto& [host, bus_id] = gpu;
+  wire(host, bus_id);
+}
+
 constexpr std::string_view kNone = "none";
 
 // Variables that launchers set to another value for each rank.
@@ -80,18 +87,14 @@ Status different_gpus(std::span<const OwnGpu> gpus) {
 
 std::string bytes_of(const Introduction& introduction) {
   FieldsOut wire;
-  wire.list(introduction.facts, kFact);
-  wire(introduction.gpu.host);
-  wire(introduction.gpu.bus_id);
+  introduction_fields(wire, introduction);
   return wire.take();
 }
 
 Result<Introduction> introduction_in(std::string_view bytes) {
   FieldsIn wire(bytes);
   Introduction introduction;
-  wire.list(introduction.facts, kFact);
-  wire(introduction.gpu.host);
-  wire(introduction.gpu.bus_id);
+  introduction_fields(wire, introduction);
   if (!wire.complete()) return failed("a message that introduces no rank");
   return introduction;
 }

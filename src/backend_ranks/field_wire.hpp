@@ -16,6 +16,7 @@
 namespace elbowroom::ranks {
 
 // The members of a value are listed once, in a function of a wire and the value. FieldsOut writes what it lists, FieldsIn reads it.
+// A structured binding lists them: it does not compile where a member was added to the value and not to the list.
 
 class FieldsOut {
  public:
@@ -39,6 +40,12 @@ class FieldsOut {
   void operator()(const std::optional<Value>& value) {
     (*this)(value.has_value());
     if (value) (*this)(*value);
+  }
+  /// Several in their order.
+  template <class... Values>
+    requires(sizeof...(Values) > 1)
+  void operator()(const Values&... values) {
+    ((*this)(values), ...);
   }
   /// `item` lists the members of each.
   template <class Value, class Item>
@@ -79,6 +86,11 @@ class FieldsIn {
     bool there = false;
     (*this)(there);
     if (there) (*this)(value.emplace());
+  }
+  template <class... Values>
+    requires(sizeof...(Values) > 1)
+  void operator()(Values&... values) {
+    ((*this)(values), ...);
   }
   template <class Value, class Item>
   void list(std::vector<Value>& values, const Item& item) {

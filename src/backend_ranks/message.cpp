@@ -6,9 +6,14 @@ namespace elbowroom::ranks {
 namespace {
 
 void request_fields(auto& wire, auto& request) {
-  wire.word(request.task, Task::verify);
-  wire(request.number);
-  wire(request.text);
+  auto& [task, number, text] = request;
+  wire.word(task, Task::verify);
+  wire(number, text);
+}
+
+void program_request_fields(auto& wire, auto& request) {
+  auto& [bootstrap, program] = request;
+  wire(bootstrap, program);
 }
 
 }  // namespace
@@ -29,16 +34,14 @@ Result<Request> request_in(std::string_view bytes) {
 
 std::string bytes_of(const ProgramRequest& request) {
   FieldsOut wire;
-  wire(request.bootstrap);
-  wire(request.program);
+  program_request_fields(wire, request);
   return wire.take();
 }
 
 Result<ProgramRequest> program_request_in(std::string_view bytes) {
   FieldsIn wire(bytes);
   ProgramRequest request;
-  wire(request.bootstrap);
-  wire(request.program);
+  program_request_fields(wire, request);
   if (!wire.complete()) return failed("a message of no program");
   return request;
 }

@@ -13,30 +13,24 @@ namespace {
 constexpr auto kNumber = [](auto& wire, auto& number) { wire(number); };
 
 constexpr auto kLane = [](auto& wire, auto& lane) {
-  wire(lane.name);
-  wire(lane.urgent);
-  wire(lane.leaving_out);
+  auto& [name, urgent, leaving_out] = lane;
+  wire(name, urgent, leaving_out);
 };
 
 template <class Wire>
 void fields(Wire& wire, auto& settings)
   requires requires { settings.pad; }
 {
-  wire(settings.pad);
-  wire(settings.sm_target);
-  wire(settings.carveout);
+  auto& [pad, sm_target, carveout] = settings;
+  wire(pad, sm_target, carveout);
 }
 
 template <class Wire>
 void fields(Wire& wire, auto& settings)
   requires requires { settings.comm_blocks; }
 {
-  wire(settings.comm_blocks);
-  wire(settings.cluster);
-  wire(settings.comm_threads);
-  wire(settings.symmetric);
-  wire(settings.copy_engine);
-  wire(settings.peer_detour);
+  auto& [comm_blocks, cluster, comm_threads, symmetric, copy_engine, peer_detour] = settings;
+  wire(comm_blocks, cluster, comm_threads, symmetric, copy_engine, peer_detour);
 }
 
 void settings_fields(FieldsOut& wire, const LaunchSettings& settings) {
@@ -52,17 +46,17 @@ void settings_fields(FieldsIn& wire, LaunchSettings& settings) {
 }
 
 constexpr auto kLaunch = [](auto& wire, auto& launch) {
-  wire(launch.operation);
-  wire(launch.repeat);
-  wire(launch.lane);
-  wire.list(launch.after, kNumber);
-  wire.list(launch.after_begun, kNumber);
-  settings_fields(wire, launch.settings);
+  auto& [operation, repeat, lane, after, after_begun, settings] = launch;
+  wire(operation, repeat, lane);
+  wire.list(after, kNumber);
+  wire.list(after_begun, kNumber);
+  settings_fields(wire, settings);
 };
 
 void program_fields(auto& wire, auto& program) {
-  wire.list(program.lanes, kLane);
-  wire.list(program.launches, kLaunch);
+  auto& [lanes, launches] = program;
+  wire.list(lanes, kLane);
+  wire.list(launches, kLaunch);
 }
 
 bool below(int number, std::size_t limit) { return number >= 0 && static_cast<std::size_t>(number) < limit; }

@@ -6,12 +6,8 @@ namespace elbowroom::ranks {
 namespace {
 
 void shape_fields(auto& wire, auto& shape) {
-  wire(shape.grid);
-  wire(shape.block);
-  wire(shape.registers_per_thread);
-  wire(shape.static_shared);
-  wire(shape.dynamic_shared);
-  wire(shape.cluster);
+  auto& [grid, block, registers_per_thread, static_shared, dynamic_shared, cluster] = shape;
+  wire(grid, block, registers_per_thread, static_shared, dynamic_shared, cluster);
 }
 
 void launch_fields(FieldsOut& wire, const std::optional<LaunchShape>& launch) {
@@ -26,18 +22,17 @@ void launch_fields(FieldsIn& wire, std::optional<LaunchShape>& launch) {
 }
 
 constexpr auto kSpan = [](auto& wire, auto& span) {
-  wire(span.name);
-  wire.word(span.kind, SpanKind::other);
-  wire(span.device);
-  wire(span.stream);
-  wire(span.begin);
-  wire(span.end);
-  launch_fields(wire, span.launch);
+  auto& [name, kind, device, stream, begin, end, launch] = span;
+  wire(name);
+  wire.word(kind, SpanKind::other);
+  wire(device, stream, begin, end);
+  launch_fields(wire, launch);
 };
 
 void timeline_fields(auto& wire, auto& timeline) {
-  wire.word(timeline.provenance, Provenance::simulated);
-  wire.list(timeline.spans, kSpan);
+  auto& [provenance, spans] = timeline;
+  wire.word(provenance, Provenance::simulated);
+  wire.list(spans, kSpan);
 }
 
 }  // namespace

@@ -1,7 +1,11 @@
 #include "backend_ranks/program_bytes.hpp"
 
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,6 +82,54 @@ Step small_step() {
                                        "small");
   EXPECT_TRUE(step) << step.error().message;
   return step ? *step : Step{};
+}
+
+template <class Amount>
+Amount any_amount() {
+  return Amount(*rc::gen::arbitrary<std::int64_t>());
+}
+
+template <class Value>
+std::optional<Value> maybe(Value value) {
+  return *rc::gen::arbitrary<bool>() ? std::optional<Value>(value) : std::nullopt;
+}
+
+// A binding lists all members, so that none is left at its default.
+
+ComputeSettings any_compute() {
+  ComputeSettings settings;
+  auto& [pad, sm_target, carveout] = settings;
+  pad = any_amount<Bytes>();
+  sm_target = maybe(any_amount<Sms>());
+  carveout = maybe(any_amount<Percent>());
+  return settings;
+}
+
+CommSettings any_comm() {
+  CommSettings settings;
+  auto& [comm_blocks, cluster, comm_threads, symmetric, copy_engine, peer_detour] = settings;
+  comm_blocks = maybe(any_amount<Blocks>());
+  cluster = maybe(*rc::gen::arbitrary<int>());
+  comm_threads = maybe(any_amount<Threads>());
+  symmetric = *rc::gen::arbitrary<bool>();
+  copy_engine = *rc::gen::arbitrary<bool>();
+  peer_detour = *rc::gen::arbitrary<bool>();
+  return settings;
+}
+
+RC_GTEST_PROP(ProgramBytes, KeepEveryMemberOfSettings, ()) {
+  const Step step = small_step();
+  Program program = program_of(step, Order::concurrent, {});
+  for (Launch& launch : program.launches) {
+    if (std::holds_alternative<ComputeSettings>(launch.settings)) {
+      launch.settings = any_compute();
+    } else {
+      launch.settings = any_comm();
+    }
+  }
+  const Result<Program> read = program_in(bytes_of(program), step);
+  RC_ASSERT(read.ok());
+  RC_ASSERT(*read == program);
 }
 
 TEST(ProgramBytes, OfAnotherStepAreRefused) {
