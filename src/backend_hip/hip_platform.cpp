@@ -47,7 +47,6 @@ Result<std::unique_ptr<gpu::StartLine>> HipPlatform::start_line(const std::vecto
 Capabilities HipPlatform::capabilities(const gpu::CommLibrary& comm) const {
   Capabilities can = capabilities_of(devices().front().limits);
   can.urgent_streams = priority_acts_;
-  can.comm_clusters = invalid_input("HIP launches no clusters");
   if (!comm.has_budgets()) {
     can.block_budgets = invalid_input(fmt::format("RCCL {} takes no block budget, expected 2.17 or later", comm.version()));
   }

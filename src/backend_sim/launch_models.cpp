@@ -39,6 +39,8 @@ Status accepts_partition(Sms wanted, const DeviceLimits& device) {
 
 Capabilities simulated_capabilities(const DeviceLimits& device) {
   Capabilities can = capabilities_of(device);
+  // A cluster of one block is how every kernel runs there, so a scenario that says as much is simulated.
+  if (device.max_cluster == 1) can.comm_clusters = {};
   if (performance_of(device).copy_rate != 0) return can;
   const auto lacks = [&](Status& ability, std::string_view what) {
     if (ability) ability = invalid_input(fmt::format("NCCL's {} need NVLink, {} has none", what, device.name));

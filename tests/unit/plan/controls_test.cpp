@@ -96,6 +96,7 @@ TEST(Controls, ClustersDivideTheBlocks) {
   plan.comm_blocks = Blocks(6);
   EXPECT_EQ(values("cluster", elementwise_site(), plan), (Values{1, 2}));
   EXPECT_EQ(refusal("cluster", elementwise_site("a100")), "a100 launches no clusters");
+  EXPECT_EQ(refusal("cluster", elementwise_site("mi250x")), "HIP launches no clusters");
 }
 
 TEST(Controls, AGateNeedsAnEventThatHipLacks) {
