@@ -2,12 +2,12 @@
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "backend_cuda/cuda_calls.hpp"
+#include "backend_gpu/library_settings.hpp"
 #include "base/driver_version.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 
@@ -43,20 +43,9 @@ std::string bus_id(const cudaDeviceProp& properties) {
   return fmt::format("{:04x}:{:02x}:{:02x}.0", properties.pciDomainID, properties.pciBusID, properties.pciDeviceID);
 }
 
-/// What the environment tells NCCL and CUDA shapes the figures as much as their versions do. Links through host memory
-/// (NCCL_P2P_DISABLE) and over NVLink are different machines.
-std::vector<std::pair<std::string, std::string>> library_settings() {
-  std::vector<std::pair<std::string, std::string>> settings;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const std::size_t equals = text.find('=');
-    const std::string_view name = text.substr(0, equals);
-    const bool shapes = name.starts_with("NCCL_") || name == "CUDA_VISIBLE_DEVICES" || name == "CUDA_DEVICE_MAX_CONNECTIONS";
-    if (equals != std::string_view::npos && shapes) settings.emplace_back(name, text.substr(equals + 1));
-  }
-  std::ranges::sort(settings);
-  return settings;
-}
+// What is told to NCCL and CUDA.
+constexpr std::array<std::string_view, 1> kPrefixes{"NCCL_"};
+constexpr std::array<std::string_view, 2> kNames{"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_MAX_CONNECTIONS"};
 
 std::string dotted(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
@@ -89,7 +78,7 @@ std::vector<std::pair<std::string, std::string>> live_versions() {
   if (cudaRuntimeGetVersion(&runtime) == cudaSuccess) versions.emplace_back("cuda", dotted(runtime));
   if (std::string driver = elbowroom::detail::version_in(elbowroom::detail::kNvidiaDriver); !driver.empty())
     versions.emplace_back("driver", std::move(driver));
-  for (auto& setting : library_settings()) versions.push_back(std::move(setting));
+  for (auto& setting : gpu::library_settings(kPrefixes, kNames)) versions.push_back(std::move(setting));
   return versions;
 }
 

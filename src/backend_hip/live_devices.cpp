@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "backend_gpu/library_settings.hpp"
 #include "base/driver_version.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 
@@ -81,23 +81,9 @@ Result<DeviceLimits> limits_of(const HipLibrary& hip, int device, const Texts& t
   return limits;
 }
 
-/// What the environment tells RCCL and HIP shapes the figures as much as their versions do.
-std::vector<std::pair<std::string, std::string>> library_settings() {
-  constexpr std::array<std::string_view, 4> prefixes{"NCCL_", "RCCL_", "HSA_", "GPU_MAX_HW_QUEUES"};
-  constexpr std::array<std::string_view, 3> names{"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
-                                                  "DEBUG_HIP_IGNORE_STREAM_PRIORITY"};
-  std::vector<std::pair<std::string, std::string>> settings;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const std::size_t equals = text.find('=');
-    const std::string_view name = text.substr(0, equals);
-    const bool shapes = std::ranges::find(names, name) != names.end() ||
-                        std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
-    if (equals != std::string_view::npos && shapes) settings.emplace_back(name, text.substr(equals + 1));
-  }
-  std::ranges::sort(settings);
-  return settings;
-}
+// What is told to RCCL and HIP.
+constexpr std::array<std::string_view, 4> kPrefixes{"NCCL_", "RCCL_", "HSA_", "GPU_MAX_HW_QUEUES"};
+constexpr std::array<std::string_view, 3> kNames{"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "DEBUG_HIP_IGNORE_STREAM_PRIORITY"};
 
 }  // namespace
 
@@ -141,7 +127,7 @@ std::vector<std::pair<std::string, std::string>> live_versions(const HipLibrary&
   std::vector<std::pair<std::string, std::string>> versions{{"hip", hip.version()}};
   if (std::string driver = elbowroom::detail::version_in(elbowroom::detail::kAmdDriver); !driver.empty())
     versions.emplace_back("driver", std::move(driver));
-  for (auto& setting : library_settings()) versions.push_back(std::move(setting));
+  for (auto& setting : gpu::library_settings(kPrefixes, kNames)) versions.push_back(std::move(setting));
   return versions;
 }
 
