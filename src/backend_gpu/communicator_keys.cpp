@@ -19,7 +19,7 @@ std::vector<int> comm_lanes_of(const Program& program) {
 }
 
 std::vector<CommBudget> budgets_of(CollectiveOp op, const CommSettings& settings) {
-  const bool kernels_too = facts_of(op).engines == CollectiveFacts::Engines::gathering_half;
+  const bool kernels_too = facts_of(op).adds_before_copies();
   std::vector<CommBudget> budgets;
   // What the library may not do by its own judgement is not done past it: a detour asks for its copies too.
   if (!settings.peer_detour && (!settings.copy_engine || kernels_too)) {

@@ -140,7 +140,7 @@ Result<CommProfile> comm_profile(const Collective& collective, const CommSetting
 
 Result<CommProfile> profile_beside_copies(const Collective& collective, const CommSettings& settings, int gpus,
                                           const DeviceLimits& device) {
-  if (collective.op != CollectiveOp::all_reduce) return local_copy(collective, gpus, device);
+  if (!facts_of(collective.op).adds_before_copies()) return local_copy(collective, gpus, device);
   Collective half = collective;
   half.op = CollectiveOp::reduce_scatter;
   Result<CommProfile> profile = comm_profile(half, settings, gpus, device);

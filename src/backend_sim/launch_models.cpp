@@ -8,6 +8,7 @@
 #include "backend_sim/comm_model.hpp"
 #include "backend_sim/compute_model.hpp"
 #include "backend_sim/performance.hpp"
+#include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/plan/launch_check.hpp"
 
 namespace elbowroom::sim {
@@ -19,7 +20,7 @@ bool of_library(const Operation& operation) {
 }
 
 std::string_view kernel_beside_copies(CollectiveOp op) {
-  return op == CollectiveOp::all_reduce ? to_string(CollectiveOp::reduce_scatter) : "copy within the device";
+  return facts_of(op).adds_before_copies() ? to_string(CollectiveOp::reduce_scatter) : "copy within the device";
 }
 
 // Drivers part SMs in these steps. CUDA Driver API, "Green Contexts": at least 8 and multiples of 8 from compute capability 9.0 on,

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/plan/co_residence.hpp"
 #include "elbowroom/plan/occupancy.hpp"
@@ -170,7 +171,7 @@ Reason way_to_make_room(const ControlSite& site, const OverlapPlan& plan) {
 }  // namespace
 
 Reason reason_of(const ControlSite& site, const OverlapPlan& plan) {
-  if (plan.copy_engine && site.collective.op != CollectiveOp::all_reduce) {
+  if (plan.copy_engine && !facts_of(site.collective.op).adds_before_copies()) {
     if (plan.peer_detour) return {RoomMaking::copy_engines_detour};
     // When the copy within the device, a kernel, gets its room: first, among capped blocks, or once all have begun and some ended.
     if (plan.blocks_per_sm) return {RoomMaking::copy_engines_capped};
@@ -221,7 +222,7 @@ Candidate CandidateSpace::describe(const OverlapPlan& plan) const {
 std::vector<OverlapPlan> CandidateSpace::plans_with_copies(const OverlapPlan& plain, const OverlapPlan& urgent,
                                                            const OverlapPlan& gated) const {
   // A copy within the device is a kernel, which must not wait until compute's blocks are through. A detour has none.
-  if (site_.collective.op != CollectiveOp::all_reduce) {
+  if (!facts_of(site_.collective.op).adds_before_copies()) {
     std::vector<OverlapPlan> plans{urgent, plain, plain};
     plans.back().peer_detour = true;
     if (const Value cap = cap_of_one_wave(site_)) plans.push_back(capped(site_, urgent, cap));
@@ -247,7 +248,7 @@ std::vector<OverlapPlan> CandidateSpace::symmetric_plans(const OverlapPlan& urge
   const OverlapPlan many = alone(with_blocks(site_, urgent, 2 * blocks));
   std::vector<OverlapPlan> plans{with_blocks(site_, urgent, blocks), ordered, many, split};
   if (const auto caps = detail::residency_caps(site_)) plans.push_back(capped(site_, ordered, first_cap(site_, *caps)));
-  if (site_.collective.op == CollectiveOp::all_reduce) {
+  if (facts_of(site_.collective.op).adds_before_copies()) {
     // Many blocks for the half that adds, which is through the sooner: behind a gate they need not wait for their SMs.
     const OverlapPlan many_first = alone(with_blocks(site_, first, 2 * blocks));
     for (const OverlapPlan& plan : {many_first, ordered, split}) plans.push_back(by_engines(plan));

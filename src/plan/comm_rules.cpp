@@ -45,9 +45,8 @@ Status within(std::int64_t value, std::int64_t least, std::int64_t greatest, std
   return invalid_input(fmt::format("{}, expected {} to {}{}", value, least, greatest, behind));
 }
 
-// An all-reduce is half a reduction, which has blocks whoever moves the other half.
 Status on_the_sms(const ControlSite& site, const OverlapPlan& plan) {
-  if (!plan.copy_engine || facts_of(site.collective.op).engines == CollectiveFacts::Engines::gathering_half) return {};
+  if (!plan.copy_engine || facts_of(site.collective.op).adds_before_copies()) return {};
   return invalid_input("copy engines move the data, the collective has no blocks");
 }
 

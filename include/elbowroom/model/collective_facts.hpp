@@ -40,6 +40,8 @@ struct CollectiveFacts {
   bool exchanges = false;  ///< the library has it as sends and receives, whose kernel takes other blocks and no number of threads
   /// How much copy engines can carry: all of it, or the half that gathers what kernels have added.
   enum class Engines { nothing, gathering_half, all } engines = Engines::nothing;
+  /// Kernels add before copy engines gather, so it has blocks whoever moves the rest.
+  [[nodiscard]] bool adds_before_copies() const { return engines == Engines::gathering_half; }
   std::optional<std::string_view> no_engines = {};         ///< why they carry nothing
   std::optional<std::string_view> without_symmetric = {};  ///< what of the library has no kernel on symmetric memory for it
 };
