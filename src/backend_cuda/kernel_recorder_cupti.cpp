@@ -15,6 +15,7 @@
 #include "backend/dynamic_library.hpp"
 #include "backend_cuda/kernel_recorder.hpp"
 #include "elbowroom/base/environment.hpp"
+#include "model/library_kernels.hpp"
 
 namespace elbowroom::cuda {
 namespace {
@@ -59,7 +60,7 @@ std::string readable(const char* name) {
 }
 
 SpanKind kind_of(std::string_view name) {
-  return name.find("nccl") != std::string_view::npos ? SpanKind::communication : SpanKind::compute;
+  return elbowroom::detail::is_of_comm_library(name) ? SpanKind::communication : SpanKind::compute;
 }
 
 // The oldest record layout that knows clusters; CUPTI only appends to it.

@@ -76,7 +76,6 @@ Result<CommProfile> buffered_profile(const Collective& collective, const CommSet
 // What kernels on symmetric memory do, by operation. Measured on two and on four H200 (docs/simulator.md); other numbers do
 // as four.
 struct SymmetricKernel {
-  int blocks;      ///< the library's own choice
   double rate;     ///< of a block, relative to what as many threads move between two devices otherwise
   double link;     ///< that all blocks reach, relative to an all-reduce between two devices otherwise
   double traffic;  ///< bytes of device memory per byte on the links
@@ -87,10 +86,10 @@ SymmetricKernel symmetric_kernel(CollectiveOp op, int gpus) {
   // writes all, the two others all on one side and a share on the other.
   const double peers = gpus - 1;
   const bool pair = gpus == 2;
-  if (op == CollectiveOp::all_reduce) return {7, pair ? 0.78 : 0.94, pair ? 1.01 : 0.91, gpus / peers};
+  if (op == CollectiveOp::all_reduce) return {pair ? 0.78 : 0.94, pair ? 1.01 : 0.91, gpus / peers};
   const double traffic = (gpus + 1) / peers;
-  if (op == CollectiveOp::all_gather) return {9, pair ? 0.56 : 1.17, pair ? 1.25 : 1.0, traffic};
-  return {9, pair ? 0.425 : 0.55, pair ? 1.25 : 0.95, traffic};
+  if (op == CollectiveOp::all_gather) return {pair ? 0.56 : 1.17, pair ? 1.25 : 1.0, traffic};
+  return {pair ? 0.425 : 0.55, pair ? 1.25 : 0.95, traffic};
 }
 
 Result<CommProfile> symmetric_profile(const Collective& collective, const CommSettings& settings, int gpus,
@@ -98,8 +97,8 @@ Result<CommProfile> symmetric_profile(const Collective& collective, const CommSe
   constexpr double startup = 11;
   const DevicePerformance& speed = performance_of(device);
   const SymmetricKernel kernel = symmetric_kernel(collective.op, gpus);
-  Result<CommProfile> profile =
-      laid_out(collective, settings, gpus, symmetric_comm_kernel(collective.op).footprint, kernel.blocks, device);
+  const auto usual = static_cast<int>(facts_of(collective.op).symmetric_blocks.count());
+  Result<CommProfile> profile = laid_out(collective, settings, gpus, symmetric_comm_kernel(collective.op).footprint, usual, device);
   if (!profile) return profile;
   profile->startup = startup;
   profile->block_rate = kernel.rate * speed.comm_thread_rate * static_cast<double>(profile->footprint.threads.count());

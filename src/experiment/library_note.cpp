@@ -5,15 +5,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "model/library_kernels.hpp"
+
 namespace elbowroom::detail {
-namespace {
-
-/// By NCCL's name for such kernels, or the simulator's.
-bool on_symmetric_memory(const Span& span) {
-  return span.name.find("Symk") != std::string::npos || span.name.find("symmetric") != std::string::npos;
-}
-
-}  // namespace
 
 std::optional<std::string> library_note(const OverlapPlan& plan, std::span<const Timeline> recordings) {
   if (recordings.empty()) return std::nullopt;
@@ -21,7 +15,8 @@ std::optional<std::string> library_note(const OverlapPlan& plan, std::span<const
   const bool copied =
       std::ranges::any_of(spans, [](const Span& span) { return span.kind == SpanKind::communication && !span.launch; });
   if (plan.copy_engine && !copied) return "the library moved all data with kernels";
-  if (plan.symmetric && std::ranges::none_of(spans, on_symmetric_memory)) return "the library's kernels took no symmetric memory";
+  if (plan.symmetric && std::ranges::none_of(spans, is_on_symmetric_memory, &Span::name))
+    return "the library's kernels took no symmetric memory";
   // In windows only, the last collective does not follow the plan.
   if (!plan.comm_blocks || plan.windows_only) return std::nullopt;
   for (const Span& span : spans) {

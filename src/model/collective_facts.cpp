@@ -97,7 +97,8 @@ constexpr std::array kCollectives{
                     .data = all_reduced,
                     .sent = twice,
                     .reduces = true,
-                    .engines = Engines::gathering_half},
+                    .engines = Engines::gathering_half,
+                    .symmetric_blocks = Blocks(7)},
     CollectiveFacts{.op = CollectiveOp::all_gather,  //
                     .name = "all_gather",
                     .data = all_gathered,

@@ -11,6 +11,7 @@
 
 #include "base/most_ranks.hpp"
 #include "elbowroom/model/collective_facts.hpp"
+#include "elbowroom/model/comm_catalog.hpp"
 #include "model/scenario_limits.hpp"
 #include "model/work_rules.hpp"
 
@@ -138,11 +139,11 @@ Status validate(const Collective& collective, int gpus) {
   }
   if (Status root = check_root(collective, facts, gpus); !root) return root;
   if (Status shares = check_shares(collective, facts, gpus); !shares) return shares;
-  if (collective.comm_blocks && (*collective.comm_blocks < Blocks(1) || *collective.comm_blocks > Blocks(64))) {
-    return bad("collective.comm_blocks", collective.comm_blocks->count(), "1 to 64");
+  if (collective.comm_blocks && (*collective.comm_blocks < Blocks(1) || *collective.comm_blocks > kGreatestCommBlocks)) {
+    return bad("collective.comm_blocks", collective.comm_blocks->count(), fmt::format("1 to {}", kGreatestCommBlocks.count()));
   }
-  if (collective.cluster && (*collective.cluster < 1 || *collective.cluster > 8)) {
-    return bad("collective.cluster", *collective.cluster, "1 to 8");
+  if (collective.cluster && (*collective.cluster < 1 || *collective.cluster > kGreatestCluster)) {
+    return bad("collective.cluster", *collective.cluster, fmt::format("1 to {}", kGreatestCluster));
   }
   return {};
 }

@@ -11,6 +11,7 @@
 
 #include "base/most_ranks.hpp"
 #include "elbowroom/model/collective_facts.hpp"
+#include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/model/size.hpp"
 #include "model/scenario_limits.hpp"
 #include "model/scenario_words.hpp"
@@ -121,8 +122,9 @@ Result<Collective> read_collective(const json& object, const std::string& path, 
   collective.op = fields.word("op", collective_of, expected_collective(), CollectiveOp::all_reduce);
   collective.bytes = fields.size("bytes");
   collective.dtype = read_dtype(fields);
-  if (const auto blocks = fields.optional_integer("comm_blocks", 1, 64)) collective.comm_blocks = Blocks(*blocks);
-  if (const auto cluster = fields.optional_integer("cluster", 1, 8)) collective.cluster = static_cast<int>(*cluster);
+  if (const auto blocks = fields.optional_integer("comm_blocks", 1, kGreatestCommBlocks.count()))
+    collective.comm_blocks = Blocks(*blocks);
+  if (const auto cluster = fields.optional_integer("cluster", 1, kGreatestCluster)) collective.cluster = static_cast<int>(*cluster);
   if (const auto root = fields.optional_integer("root", 0, kMostRanks)) collective.root = static_cast<int>(*root);
   if (const json* shares = fields.member("shares")) {
     if (shares->is_array() && std::ranges::all_of(*shares, [](const json& share) { return share.is_number(); }))

@@ -58,7 +58,9 @@ Values budgets(const ControlSite& site, const OverlapPlan& plan) {
   return list(kBudgets);
 }
 
-Status can_budget(const LaunchSite& /*site*/, const OverlapPlan& asked) { return within(asked.comm_blocks->count(), 1, 64); }
+Status can_budget(const LaunchSite& /*site*/, const OverlapPlan& asked) {
+  return within(asked.comm_blocks->count(), 1, kGreatestCommBlocks.count());
+}
 
 std::int64_t own_blocks(const ControlSite& site, const OverlapPlan& plan) {
   return plan.symmetric ? kSymmetricBlocks.count() : site.comm_blocks.count();

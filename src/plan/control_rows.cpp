@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/model/comm_environment.hpp"
 #include "elbowroom/plan/pad_ranges.hpp"
 #include "plan/comm_rules.hpp"
@@ -112,9 +113,9 @@ Values window_limits(const ControlSite& site, const OverlapPlan& plan) {
 // ---- how processes are told
 
 constexpr std::array kBlockVariables{kLeastCommBlocksVariable, kMostCommBlocksVariable};
-constexpr ProcessSetting kBlocksOfProcess{kBlockVariables, 64, 8};
+constexpr ProcessSetting kBlocksOfProcess{kBlockVariables, kGreatestCommBlocks.count(), 8};
 constexpr std::array kClusterVariables{kClusterVariable};
-constexpr ProcessSetting kClusterOfProcess{kClusterVariables, 8};
+constexpr ProcessSetting kClusterOfProcess{kClusterVariables, kGreatestCluster};
 constexpr std::array kThreadVariables{kCommThreadsVariable};
 constexpr ProcessSetting kThreadsOfProcess{kThreadVariables, 512, 256, kCommThreads};
 // The library's policies of default, and of no blocks where copies can do it.

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "model/library_kernels.hpp"
+
 namespace elbowroom {
 namespace {
 
@@ -19,14 +21,11 @@ struct Times {
   Nanoseconds end;
 };
 
-/// cuBLAS may divide a product among blocks by its inner extent. The second kernel of such a product adds up what they have.
-bool goes_on(const Span& span) { return span.name.find("splitKreduce") != std::string::npos; }
-
 /// From the first kernel of a launch to its last, for as many as the names tell apart. `spans` in the order in which they run.
 std::vector<Times> launched(const Spans& spans) {
   std::vector<Times> times;
   for (const Span* span : spans) {
-    if (times.empty() || !goes_on(*span)) {
+    if (times.empty() || !detail::is_split_k_sum(span->name)) {
       times.push_back({span->begin, span->end});
     } else {
       times.back().end = span->end;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/dotted_version.hpp"
+#include "model/library_kernels.hpp"
 #include "report/counts.hpp"
 
 namespace elbowroom::detail {
@@ -25,7 +26,7 @@ std::string made_with(JsonMembers& communicator) {
   return fmt::format("{}", fmt::join(settings, ", "));
 }
 
-bool is_of_library(const CollectiveActivity& collective) { return collective.name.find("nccl") != std::string::npos; }
+bool is_of_library(const CollectiveActivity& collective) { return is_of_comm_library(collective.name); }
 
 std::string count_of(std::int64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");

@@ -44,6 +44,7 @@ struct CollectiveFacts {
   [[nodiscard]] bool adds_before_copies() const { return engines == Engines::gathering_half; }
   std::optional<std::string_view> no_engines = {};         ///< why they carry nothing
   std::optional<std::string_view> without_symmetric = {};  ///< what of the library has no kernel on symmetric memory for it
+  Blocks symmetric_blocks{9};  ///< that such a kernel, where there is one, takes by itself (NCCL 2.28 on two H200)
 };
 
 /// In the order of CollectiveOp.

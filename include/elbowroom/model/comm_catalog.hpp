@@ -38,7 +38,13 @@ ELBOWROOM_API Blocks comm_blocks_of(CollectiveOp op, const DeviceLimits& device)
 /// nothing.
 ELBOWROOM_API CommKernel symmetric_comm_kernel(CollectiveOp op);
 
-/// About as many blocks as it then takes by itself: 7 for an all_reduce, 9 otherwise (NCCL 2.28 on two H200).
+/// The budget that stands for what it then takes by itself, which is 7 or 9 blocks (CollectiveFacts::symmetric_blocks). Budgets are
+/// multiples of 4, so that they divide into clusters.
 inline constexpr Blocks kSymmetricBlocks{8};
+
+/// No NCCL gives a collective more.
+inline constexpr Blocks kGreatestCommBlocks{64};
+/// No device starts more blocks together, unless a kernel asks for it.
+inline constexpr int kGreatestCluster = 8;
 
 }  // namespace elbowroom

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "elbowroom/model/device_catalog.hpp"
+#include "run/limits.hpp"
 
 namespace elbowroom {
 namespace {
@@ -82,6 +83,9 @@ TEST(CommCatalog, RefusesWhatItCannotReadAndNamesTheField) {
   EXPECT_THAT(message("544,96,0,0,"), HasSubstr("cluster is ''"));
   EXPECT_THAT(message("99999999999,96,0,0,1"), HasSubstr("threads is '99999999999'"));
 }
+
+// Rules of a run are read by a library that takes nothing of model/.
+static_assert(kGreatestCommBlocks.count() == run::kGreatestCommBlocks);
 
 }  // namespace
 }  // namespace elbowroom
