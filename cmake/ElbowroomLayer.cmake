@@ -1,14 +1,19 @@
-# Warnings that every own target is built with; INTERFACE so that they never reach a consumer.
+# Warnings that every own target is built with; INTERFACE so that they never reach a consumer. nvcc puts parentheses of its own into
+# declarations before the host's compiler reads them.
 add_library(elbowroom_warnings INTERFACE)
 target_compile_options(elbowroom_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
     -Woverloaded-virtual -Wundef $<$<BOOL:${ELBOWROOM_WERROR}>:-Werror>>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-parentheses>
+  $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${ELBOWROOM_WERROR}>>:-Werror=all-warnings>
+  $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${ELBOWROOM_WERROR}>>:-Xcompiler=-Werror>
   # std::stable_sort of libstdc++ 12 uses a deprecated function and silences that for g++ alone.
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations>)
 
 # GCC 12 sees an overlapping copy in `const char* + std::string` that is not there (its bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(elbowroom_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+  target_compile_options(elbowroom_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wno-restrict>)
 endif()
 
 # fmt's shared library may be absent where the tool must start, and its header-only form costs ten seconds a file: its functions are
