@@ -23,6 +23,11 @@ GpuBackend::GpuBackend(std::shared_ptr<Platform> platform, Result<CommLibrary> c
   machine_.comm = std::make_shared<const CommLibrary>(std::move(*comm));
 }
 
+Result<Capabilities> GpuBackend::capabilities() const {
+  if (machine_.comm == nullptr) return without_comm_;
+  return machine_.platform->capabilities(*machine_.comm);
+}
+
 Result<std::unique_ptr<Workload>> GpuBackend::prepare(const Step& step) {
   if (machine_.comm == nullptr) return without_comm_;
   const int most = options_.own_rank ? options_.own_rank->size : static_cast<int>(devices().size());

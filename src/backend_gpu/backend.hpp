@@ -24,6 +24,7 @@ class GpuBackend final : public Backend {
   [[nodiscard]] Provenance provenance() const override { return Provenance::measured; }
   [[nodiscard]] const std::vector<DeviceInfo>& devices() const override { return machine_.platform->devices(); }
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& versions() const override { return versions_; }
+  [[nodiscard]] Result<Capabilities> capabilities() const override;
 
   using Backend::prepare;
   Result<std::unique_ptr<Workload>> prepare(const Step& step) override;

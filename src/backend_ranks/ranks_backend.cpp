@@ -25,6 +25,7 @@ class RanksBackend final : public Backend {
   [[nodiscard]] Provenance provenance() const override { return own_->provenance(); }
   [[nodiscard]] const std::vector<DeviceInfo>& devices() const override { return devices_; }
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& versions() const override { return own_->versions(); }
+  [[nodiscard]] Result<Capabilities> capabilities() const override { return own_->capabilities(); }
 
   using Backend::prepare;
 

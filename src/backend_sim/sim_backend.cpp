@@ -4,6 +4,7 @@
 
 #include "backend/leaves.hpp"
 #include "backend_sim/hosts.hpp"
+#include "backend_sim/launch_models.hpp"
 #include "backend_sim/model_width.hpp"
 #include "backend_sim/performance.hpp"
 #include "backend_sim/run_noise.hpp"
@@ -36,6 +37,7 @@ class SimBackend final : public Backend {
   [[nodiscard]] Provenance provenance() const override { return Provenance::simulated; }
   [[nodiscard]] const std::vector<DeviceInfo>& devices() const override { return devices_; }
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& versions() const override { return versions_; }
+  [[nodiscard]] Result<Capabilities> capabilities() const override { return simulated_capabilities(devices_.front().limits); }
 
   using Backend::prepare;
 

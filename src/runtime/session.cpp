@@ -137,8 +137,9 @@ Result<StoredChoice> Session::stored_choice_of(const Kernel& kernel, const Launc
   if (Status here = is_here("kernel", kernel.backend()); !here) return here.error();
   const Result<KernelFootprint> footprint = launcher_->footprint(kernel, size.block, size.dynamic_shared);
   if (!footprint) return footprint.error();
-  const DeviceLimits& limits = devices_.front().info.limits;
-  const Result<ControlSite> site = control_site(scenario, limits, *footprint, std::nullopt, capabilities_of(limits));
+  const Result<Capabilities> can = backend_->capabilities();
+  if (!can) return can.error();
+  const Result<ControlSite> site = control_site(scenario, devices_.front().info.limits, *footprint, std::nullopt, *can);
   if (!site) return site.error();
   return elbowroom::stored_choice(profile, surroundings_of(*backend_), scenario, *site);
 }

@@ -297,5 +297,21 @@ TEST_F(HipSession, FindsTheStoredPlanOfAKernelAndACollective) {
   EXPECT_EQ("the profile lacks this case (size of collective 2^16 B, stored 2^14 B)", none.error().message);
 }
 
+TEST_F(HipSession, RefusesAStoredPlanThatThisMachinesLibraryCannotCarryOut) {
+  set("ELBOWROOM_FAKE_RCCL_VERSION", "21104");  // ROCm 5.2, without block budgets
+  Session session = open_two();
+  const Scenario scenario = testing::small(testing::kSmallGelu);
+  const auto backend = open();
+  StoredChoice choice;
+  choice.key = profile_key(scenario, KernelFootprint{Threads(64), Registers(40), Bytes(1024), Bytes(0), 1},
+                           surroundings(Provenance::measured, backend->devices()[0].limits.name, backend->versions()));
+  choice.plan.comm_blocks = Blocks(4);
+  Profile profile;
+  profile.put(choice);
+  const Result<StoredChoice> refused = session.stored_choice(mine<>(), kSevenBlocks, scenario, profile);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("takes no block budget"));
+}
+
 }  // namespace
 }  // namespace elbowroom

@@ -110,6 +110,10 @@ class ELBOWROOM_API Backend {
   /// Software that shapes the figures: {"nccl", "2.28.3"}, ...
   [[nodiscard]] virtual const std::vector<std::pair<std::string, std::string>>& versions() const = 0;
 
+  /// What this machine and its libraries have of what controls act through, as far as nothing need run to know it. A workload's
+  /// may lack more. `unavailable` without a communication library.
+  [[nodiscard]] virtual Result<Capabilities> capabilities() const = 0;
+
   /// Allocates and initialises everything that `step` needs on as many devices as it has ranks. Takes seconds on real devices
   /// (communicators). `invalid_input` when the step cannot run here, `failed` when a device call went wrong. `step` is valid.
   virtual Result<std::unique_ptr<Workload>> prepare(const Step& step) = 0;

@@ -97,6 +97,7 @@ class ScriptedBackend final : public Backend {
   [[nodiscard]] Provenance provenance() const override { return script_.provenance; }
   [[nodiscard]] const std::vector<DeviceInfo>& devices() const override { return devices_; }
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& versions() const override { return versions_; }
+  [[nodiscard]] Result<Capabilities> capabilities() const override { return Capabilities{}; }
 
   using Backend::prepare;
   Result<std::unique_ptr<Workload>> prepare(const Step& step) override {

@@ -96,6 +96,7 @@ class DrawingBackend final : public Backend {
     for (DeviceInfo& device : devices_) device.bus_id.reset();
   }
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& versions() const override { return within_->versions(); }
+  [[nodiscard]] Result<Capabilities> capabilities() const override { return within_->capabilities(); }
   using Backend::prepare;
   Result<std::unique_ptr<Workload>> prepare(const Step& step) override {
     Result<std::unique_ptr<Workload>> within = within_->prepare(step);
