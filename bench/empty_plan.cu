@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "elbowroom/backend/registry.hpp"
+#include "elbowroom/experiment/case_trials.hpp"
 #include "elbowroom/trace/summary.hpp"
 
 namespace {
@@ -189,7 +190,7 @@ int main(int argc, char** argv) {
   const Libraries call = load();
   const auto backend = elbowroom::open_backend("cuda", {});
   if (!backend) end(77, backend.error().message);
-  const auto workload = (*backend)->prepare(scenario());
+  auto workload = elbowroom::CaseTrials::prepare(**backend, scenario());
   if (!workload) end(1, workload.error().message);
   std::vector<Gpu> gpus;
   for (int device = 0; device < kGpus; ++device) gpus.push_back(prepare(call, device));
@@ -201,7 +202,7 @@ int main(int argc, char** argv) {
     for (const bool under_elbowroom : {round % 2 == 0, round % 2 != 0}) {
       Microseconds time{0};
       if (under_elbowroom) {
-        const auto ran = (*workload)->run(elbowroom::Order::concurrent, {});
+        const auto ran = workload->run(elbowroom::Order::concurrent, {});
         if (!ran) end(1, ran.error().message);
         time = *ran;
       } else {

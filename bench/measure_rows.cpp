@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "elbowroom/backend/registry.hpp"
+#include "elbowroom/experiment/case_trials.hpp"
 #include "elbowroom/plan/occupancy.hpp"
 #include "elbowroom/plan/pad_ranges.hpp"
 
@@ -99,9 +100,9 @@ std::vector<Row> rows_of(const RowCase& row_case, const std::vector<PadRange>& r
 }
 
 Status measure(Backend& backend, const RowCase& row_case) {
-  Result<std::unique_ptr<Workload>> workload = backend.prepare(row_case.scenario);
+  Result<CaseTrials> workload = CaseTrials::prepare(backend, row_case.scenario);
   if (!workload) return workload.error();
-  const ComputeFacts& facts = (*workload)->compute();
+  const ComputeFacts& facts = workload->compute();
   std::vector<PadRange> ranges;
   if (facts.footprint) {
     Result<std::vector<PadRange>> found = pad_ranges(backend.devices().front().limits, *facts.footprint);
@@ -111,7 +112,7 @@ Status measure(Backend& backend, const RowCase& row_case) {
   std::vector<Row> rows = rows_of(row_case, ranges);
   for (int round = 0; round < kWarmUps + kTrials; ++round) {
     for (Row& row : rows) {
-      const Result<Microseconds> time = (*workload)->run(row.order, row.plan);
+      const Result<Microseconds> time = workload->run(row.order, row.plan);
       if (!time) return time.error();
       if (round >= kWarmUps) row.times.push_back(*time);
     }

@@ -32,7 +32,7 @@ BENCHMARK_CAPTURE(overlapped_schedule, paper_gemm, heaviest_cell())->Unit(benchm
 /// All schemes of one cell at its unpadded residency, as bench runs them.
 void paper_cell_all_orders(benchmark::State& state) {
   for (auto _ : state) {
-    const std::unique_ptr<Workload> asked = simulated("h200", heaviest_cell());
+    const std::unique_ptr<CaseTrials> asked = simulated("h200", heaviest_cell());
     for (const Order order : {Order::compute_only, Order::comm_only, Order::sequential, Order::concurrent}) {
       benchmark::DoNotOptimize(asked->run(order, {}));
     }

@@ -15,12 +15,6 @@ namespace elbowroom::gpu {
 /// Runs a step on its devices: how a program is enqueued is backend/schedule.hpp's, with which calls schedule_calls.hpp's.
 class GpuWorkload final : public Workload {
  public:
-  using Workload::accepts;
-  using Workload::compute;
-  using Workload::record;
-  using Workload::run;
-  using Workload::verify;
-
   static Result<std::unique_ptr<Workload>> make(const Step& step, const Machine& machine, const BackendOptions& options);
 
   [[nodiscard]] const Step& step() const override { return step_; }

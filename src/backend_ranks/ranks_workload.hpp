@@ -23,12 +23,6 @@ class RanksWorkload final : public Workload {
   RanksWorkload(Hub& hub, std::int64_t number, std::unique_ptr<Workload> own) : hub_(hub), number_(number), own_(std::move(own)) {}
   ~RanksWorkload() override;
 
-  using Workload::accepts;
-  using Workload::compute;
-  using Workload::record;
-  using Workload::run;
-  using Workload::verify;
-
   [[nodiscard]] const Step& step() const override { return own_->step(); }
   [[nodiscard]] const ComputeFacts& compute(int operation) const override { return own_->compute(operation); }
   [[nodiscard]] const Capabilities& capabilities() const override { return own_->capabilities(); }

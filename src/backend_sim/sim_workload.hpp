@@ -20,12 +20,6 @@ class SimWorkload final : public Workload {
   static Result<std::unique_ptr<SimWorkload>> make(const Step& step, const DeviceLimits& device, const RunNoise& noise,
                                                    std::chrono::milliseconds time_limit);
 
-  using Workload::accepts;
-  using Workload::compute;
-  using Workload::record;
-  using Workload::run;
-  using Workload::verify;
-
   [[nodiscard]] const Step& step() const override { return step_; }
   [[nodiscard]] const ComputeFacts& compute(int operation) const override { return models_.facts(operation); }
   [[nodiscard]] const Capabilities& capabilities() const override { return models_.capabilities(); }

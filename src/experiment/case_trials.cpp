@@ -1,9 +1,14 @@
 #include "elbowroom/experiment/case_trials.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace elbowroom {
 namespace {
+
+// Of the programs that a case keeps; some hundred megabytes.
+constexpr std::size_t kMostPrepared = 1 << 20;
 
 Result<StepSite> site_of_step(const Case& what, const DeviceLimits& device, const Workload& workload) {
   const auto* step = std::get_if<Step>(&what);
@@ -29,7 +34,11 @@ CaseTrials::CaseTrials(Case what, DeviceLimits device, std::unique_ptr<Workload>
       step_site_(site_of_step(what_, device_, *workload_)) {}
 
 const ComputeFacts& CaseTrials::compute() const {
-  return step_site_ ? workload_->compute(step_site_->computation) : workload_->compute();
+  if (step_site_) return workload_->compute(step_site_->computation);
+  static const ComputeFacts none;
+  const std::vector<Operation>& operations = step().operations;
+  const auto first = std::ranges::find_if(operations, computes);
+  return first == operations.end() ? none : workload_->compute(static_cast<int>(first - operations.begin()));
 }
 
 Result<ControlSite> CaseTrials::site() const {
@@ -44,13 +53,42 @@ std::optional<std::string> CaseTrials::where_it_acts(const OverlapPlan& plan) co
   return step_site_ ? elbowroom::where_it_acts(*step_site_, plan) : std::nullopt;
 }
 
-Status CaseTrials::accepts(const OverlapPlan& plan) const { return workload_->accepts(by_operation(plan)); }
+Status CaseTrials::accepts(const OverlapPlan& plan) const {
+  // Two repeats have every kind of launch that more have.
+  Step shortest = step();
+  shortest.repeats = std::min(shortest.repeats, 2);
+  const Result<Program> program = lower(shortest, Order::concurrent, by_operation(plan));
+  return program ? workload_->accepts(*program) : Status(program.error());
+}
 
-Result<Microseconds> CaseTrials::run(Order order, const OverlapPlan& plan) { return workload_->run(order, by_operation(plan)); }
+Result<const Program*> CaseTrials::program_of(Order order, const OverlapPlan& plan) {
+  const std::pair question(order, plan);
+  if (const auto known = lowered_.find(question); known != lowered_.end()) return &known->second;
+  if (Status accepted = accepts(plan); !accepted) return accepted.error();
+  Result<Program> program = lower(step(), order, by_operation(plan));
+  if (!program) return program.error();
+  if (lowered_launches_ + program->launches.size() > kMostPrepared) {
+    lowered_.clear();
+    lowered_launches_ = 0;
+  }
+  lowered_launches_ += program->launches.size();
+  return &lowered_.emplace(question, std::move(*program)).first->second;
+}
 
-Result<Timeline> CaseTrials::record(Order order, const OverlapPlan& plan) { return workload_->record(order, by_operation(plan)); }
+Result<Microseconds> CaseTrials::run(Order order, const OverlapPlan& plan) {
+  const Result<const Program*> program = program_of(order, plan);
+  return program ? workload_->run(**program) : program.error();
+}
 
-Status CaseTrials::verify(Order order, const OverlapPlan& plan) { return workload_->verify(order, by_operation(plan)); }
+Result<Timeline> CaseTrials::record(Order order, const OverlapPlan& plan) {
+  const Result<const Program*> program = program_of(order, plan);
+  return program ? workload_->record(**program) : program.error();
+}
+
+Status CaseTrials::verify(Order order, const OverlapPlan& plan) {
+  const Result<const Program*> program = program_of(order, plan);
+  return program ? workload_->verify(**program) : Status(program.error());
+}
 
 Result<Microseconds> CaseTrials::run_alone(int operation) {
   Launch launch;

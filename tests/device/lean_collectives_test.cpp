@@ -38,16 +38,16 @@ std::string in_words(const Timeline& timeline) {
 Scenario beside_a_copy(CollectiveOp op) { return small(Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(64)}, op, 2); }
 
 /// Null where the test has failed.
-std::unique_ptr<Workload> prepared(Backend& backend, const Scenario& scenario) {
-  Result<std::unique_ptr<Workload>> workload = backend.prepare(scenario);
-  if (workload) return std::move(*workload);
+std::unique_ptr<CaseTrials> prepared(Backend& backend, const Scenario& scenario) {
+  Result<CaseTrials> workload = CaseTrials::prepare(backend, scenario);
+  if (workload) return std::make_unique<CaseTrials>(std::move(*workload));
   ADD_FAILURE() << workload.error().message;
   return nullptr;
 }
 
 /// Whether every plan's results are right. Otherwise the test is over: skipped where this machine cannot carry the plan out, failed
 /// otherwise.
-bool right(Workload& workload, const std::vector<OverlapPlan>& plans) {
+bool right(CaseTrials& workload, const std::vector<OverlapPlan>& plans) {
   for (const OverlapPlan& plan : plans) {
     const Status verified = workload.verify(Order::concurrent, plan);
     if (verified) continue;
@@ -73,7 +73,7 @@ TEST(LiveWorkload, CopyEnginesMoveTheSameDataWithoutAKernel) {
   for (const CollectiveOp op : {CollectiveOp::all_gather, CollectiveOp::all_to_all}) {
     SCOPED_TRACE(to_string(op));
     const Scenario scenario = beside_a_copy(op);
-    const std::unique_ptr<Workload> workload = prepared(*backend, scenario);
+    const std::unique_ptr<CaseTrials> workload = prepared(*backend, scenario);
     if (!workload) return;
     OverlapPlan plan;
     plan.copy_engine = true;
@@ -94,7 +94,7 @@ TEST(LiveWorkload, ADetourLeavesNothingToCopyWithinADevice) {
   for (const auto& [op, copies] : {std::pair{CollectiveOp::all_gather, 2}, {CollectiveOp::all_to_all, 3}}) {
     SCOPED_TRACE(to_string(op));
     const Scenario scenario = beside_a_copy(op);
-    const std::unique_ptr<Workload> workload = prepared(*backend, scenario);
+    const std::unique_ptr<CaseTrials> workload = prepared(*backend, scenario);
     if (!workload) return;
     OverlapPlan plan;
     plan.copy_engine = plan.peer_detour = true;
@@ -116,7 +116,7 @@ TEST(LiveWorkload, KernelsOnSymmetricMemoryGiveTheSameResults) {
   for (const CollectiveOp op : {CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter}) {
     SCOPED_TRACE(to_string(op));
     const Scenario scenario = beside_a_copy(op);
-    const std::unique_ptr<Workload> workload = prepared(*backend, scenario);
+    const std::unique_ptr<CaseTrials> workload = prepared(*backend, scenario);
     if (!workload) return;
     OverlapPlan plan;
     plan.symmetric = true;
@@ -140,7 +140,7 @@ TEST(LiveWorkload, CopyEnginesGatherWhatKernelsReduced) {
   const auto backend = testing::live_backend(2);
   if (!backend) return;
   const Scenario scenario = beside_a_copy(CollectiveOp::all_reduce);
-  const std::unique_ptr<Workload> workload = prepared(*backend, scenario);
+  const std::unique_ptr<CaseTrials> workload = prepared(*backend, scenario);
   if (!workload) return;
   OverlapPlan plan;
   plan.copy_engine = true;

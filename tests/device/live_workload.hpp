@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/experiment/case_trials.hpp"
 #include "elbowroom/model/scenario.hpp"
 
 namespace elbowroom::testing {
@@ -16,7 +16,7 @@ inline Scenario small(Compute compute, CollectiveOp op, int gpus) {
 }
 
 /// Absent where the test is over: skipped without a recorder, failed otherwise.
-inline std::optional<Timeline> recorded(Workload& workload, Order order, const OverlapPlan& plan) {
+inline std::optional<Timeline> recorded(CaseTrials& workload, Order order, const OverlapPlan& plan) {
   Result<Timeline> timeline = workload.record(order, plan);
   if (timeline) return std::move(*timeline);
   if (timeline.error().kind == ErrorKind::unavailable) {

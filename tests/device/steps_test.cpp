@@ -128,7 +128,7 @@ TEST_F(LiveSteps, WhatIsOfSomeDevicesLeavesTheOthersAlone) {
   if (!backend) return;
   const Result<std::unique_ptr<Workload>> workload = backend->prepare(step);
   ASSERT_TRUE(workload) << workload.error().message;
-  const Result<Timeline> timeline = (*workload)->record(Order::compute_only, {});
+  const Result<Timeline> timeline = (*workload)->record(*lower(step, Order::compute_only, {}));
   if (!timeline && timeline.error().kind == ErrorKind::unavailable) GTEST_SKIP() << timeline.error().message;
   ASSERT_TRUE(timeline) << timeline.error().message;
   int kernels = 0;

@@ -70,9 +70,9 @@ class LiveUnevenCollectives : public ::testing::TestWithParam<int> {
   void SetUp() override { backend_ = testing::live_backend(GetParam()); }
 
   /// Null where the test has failed.
-  std::unique_ptr<Workload> prepared(const Scenario& scenario) {
-    Result<std::unique_ptr<Workload>> workload = backend_->prepare(scenario);
-    if (workload) return std::move(*workload);
+  std::unique_ptr<CaseTrials> prepared(const Scenario& scenario) {
+    Result<CaseTrials> workload = CaseTrials::prepare(*backend_, scenario);
+    if (workload) return std::make_unique<CaseTrials>(std::move(*workload));
     ADD_FAILURE() << to_json(scenario, -1) << ": " << workload.error().message;
     return nullptr;
   }
@@ -87,7 +87,7 @@ TEST_P(LiveUnevenCollectives, EveryElementIsTheSendersBitForBit) {
     for (const Collective& collective : uneven_among(GetParam())) {
       const Scenario scenario = beside_gelu(collective, bytes, dtype, GetParam());
       SCOPED_TRACE(to_json(scenario, -1));
-      const std::unique_ptr<Workload> workload = prepared(scenario);
+      const std::unique_ptr<CaseTrials> workload = prepared(scenario);
       if (!workload) return;
       for (const OverlapPlan& plan : plans()) {
         for (const Order order : {Order::sequential, Order::concurrent}) {
@@ -105,7 +105,7 @@ TEST_P(LiveUnevenCollectives, ARecordingHoldsOneKernelOnEachDeviceInTheProgramsO
   for (const Collective& collective : uneven_among(GetParam())) {
     const Scenario scenario = beside_gelu(collective, mebibytes(24), DataType::bf16, GetParam());
     SCOPED_TRACE(to_json(scenario, -1));
-    const std::unique_ptr<Workload> workload = prepared(scenario);
+    const std::unique_ptr<CaseTrials> workload = prepared(scenario);
     if (!workload) return;
     for (const OverlapPlan& plan : plans()) {
       const std::optional<Timeline> timeline = recorded(*workload, Order::concurrent, plan);
@@ -130,7 +130,7 @@ TEST_P(LiveUnevenCollectives, WhatTheLibraryLacksForThemIsRefusedWithItsReason) 
     if (op == CollectiveOp::send_recv && GetParam() != 2) continue;
     Collective collective = uneven(op);
     if (op == CollectiveOp::all_to_all_v) collective.shares.assign(static_cast<std::size_t>(GetParam()), 1.0);
-    const std::unique_ptr<Workload> workload = prepared(beside_gelu(collective, mebibytes(1), DataType::bf16, GetParam()));
+    const std::unique_ptr<CaseTrials> workload = prepared(beside_gelu(collective, mebibytes(1), DataType::bf16, GetParam()));
     if (!workload) return;
     OverlapPlan copied;
     copied.copy_engine = true;

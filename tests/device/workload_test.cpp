@@ -27,14 +27,14 @@ class LiveGelu : public ::testing::Test {
   void SetUp() override {
     backend_ = testing::live_backend(2);
     if (!backend_) return;
-    Result<std::unique_ptr<Workload>> workload = backend_->prepare(scenario_);
+    Result<CaseTrials> workload = CaseTrials::prepare(*backend_, scenario_);
     ASSERT_TRUE(workload) << workload.error().message;
-    workload_ = std::move(*workload);
+    workload_ = std::make_unique<CaseTrials>(std::move(*workload));
   }
 
   const Scenario scenario_ = small(Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(64)}, CollectiveOp::all_reduce, 2);
   std::unique_ptr<Backend> backend_;
-  std::unique_ptr<Workload> workload_;
+  std::unique_ptr<CaseTrials> workload_;
 };
 
 TEST(LiveWorkload, EveryKernelAndCollectiveIsRightUnderEveryScheme) {
@@ -61,18 +61,18 @@ TEST(LiveWorkload, EveryKernelAndCollectiveIsRightUnderEveryScheme) {
   for (std::size_t at = 0; at < computes.size(); ++at) {
     const Scenario scenario = small(computes[at], ops[at % 4], 2);
     SCOPED_TRACE(to_json(scenario, -1));
-    Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+    Result<CaseTrials> workload = CaseTrials::prepare(*backend, scenario);
     ASSERT_TRUE(workload) << workload.error().message;
     for (const Order order : {Order::compute_only, Order::comm_only}) {
-      const Status verified = (*workload)->verify(order, {});
+      const Status verified = workload->verify(order, {});
       EXPECT_TRUE(verified) << verified.error().message;
     }
     for (const Scheme scheme : baselines()) {
       const auto plans =
-          scheme_plans(scheme, backend->devices().front().limits, (*workload)->compute().footprint, scenario.collective);
+          scheme_plans(scheme, backend->devices().front().limits, workload->compute().footprint, scenario.collective);
       if (!plans) continue;
       const Order order = scheme == Scheme::sequential ? Order::sequential : Order::concurrent;
-      const Status verified = (*workload)->verify(order, plans->back());
+      const Status verified = workload->verify(order, plans->back());
       EXPECT_TRUE(verified) << to_string(scheme) << ": " << verified.error().message;
     }
   }
@@ -87,13 +87,13 @@ TEST(LiveWorkload, EveryCollectiveIsExactInBothTypesAndWithABudget) {
     for (const DataType dtype : {DataType::f32, DataType::bf16}) {
       Scenario scenario = small(Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(1)}, op, gpus);
       scenario.collective.dtype = dtype;
-      Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+      Result<CaseTrials> workload = CaseTrials::prepare(*backend, scenario);
       ASSERT_TRUE(workload) << workload.error().message;
       OverlapPlan budget;
       budget.comm_blocks = Blocks(4);
       budget.cluster = 1;
       for (const OverlapPlan& plan : {OverlapPlan{}, budget}) {
-        const Status verified = (*workload)->verify(Order::comm_only, plan);
+        const Status verified = workload->verify(Order::comm_only, plan);
         EXPECT_TRUE(verified) << to_string(op) << " " << to_string(dtype) << ": " << verified.error().message;
       }
     }
@@ -165,9 +165,9 @@ TEST(LiveWorkload, ManyIterationsDoNotBlockBehindTheStartLine) {
   if (!backend) return;
   Scenario scenario = small(Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(1)}, CollectiveOp::all_reduce, 2);
   scenario.iterations = 3000;
-  Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+  Result<CaseTrials> workload = CaseTrials::prepare(*backend, scenario);
   ASSERT_TRUE(workload) << workload.error().message;
-  const Result<Microseconds> time = (*workload)->run(Order::concurrent, {});
+  const Result<Microseconds> time = workload->run(Order::concurrent, {});
   ASSERT_TRUE(time) << time.error().message;
   EXPECT_GT(time->count(), 0);
 }
@@ -180,12 +180,12 @@ TEST(LiveWorkload, ATimeLimitAbortsAndSaysSo) {
   // About 150 ms of work a round.
   Scenario scenario = small(TiledGemm{8192, 8192, 8192, 64, 64, 32, std::nullopt, DataType::bf16}, CollectiveOp::all_reduce, 2);
   scenario.iterations = 10;
-  Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+  Result<CaseTrials> workload = CaseTrials::prepare(*backend, scenario);
   ASSERT_TRUE(workload) << workload.error().message;
-  const Result<Microseconds> time = (*workload)->run(Order::concurrent, {});
+  const Result<Microseconds> time = workload->run(Order::concurrent, {});
   ASSERT_FALSE(time);
   EXPECT_NE(std::string::npos, time.error().message.find("time limit")) << time.error().message;
-  EXPECT_FALSE((*workload)->run(Order::concurrent, {}));  // given up, not hung
+  EXPECT_FALSE(workload->run(Order::concurrent, {}));  // given up, not hung
 }
 
 TEST(LiveWorkload, TheTimeLimitIsKeptWhileIterationsAreStillEnqueued) {
@@ -196,10 +196,10 @@ TEST(LiveWorkload, TheTimeLimitIsKeptWhileIterationsAreStillEnqueued) {
   // 4000 rounds of at least 0.5 ms: far more than a stream's queue takes, 2 s at least.
   Scenario scenario = small(Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(1024)}, CollectiveOp::all_reduce, 2);
   scenario.iterations = 4000;
-  Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+  Result<CaseTrials> workload = CaseTrials::prepare(*backend, scenario);
   ASSERT_TRUE(workload) << workload.error().message;
   const auto begin = std::chrono::steady_clock::now();
-  const Result<Microseconds> time = (*workload)->run(Order::concurrent, {});
+  const Result<Microseconds> time = workload->run(Order::concurrent, {});
   const auto took = std::chrono::steady_clock::now() - begin;
   ASSERT_FALSE(time);
   EXPECT_NE(std::string::npos, time.error().message.find("time limit")) << time.error().message;
@@ -212,13 +212,13 @@ TEST(LiveWorkload, TheLaunchGateLetsNoComputeStartBeforeTheCollectiveHas) {
   Scenario scenario = small(LibraryGemm{4096, 4096, 4096, DataType::bf16}, CollectiveOp::all_reduce, 2);
   scenario.collective.bytes = mebibytes(256);
   scenario.iterations = 6;
-  Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+  Result<CaseTrials> workload = CaseTrials::prepare(*backend, scenario);
   ASSERT_TRUE(workload) << workload.error().message;
   OverlapPlan gated;
   gated.launch_gate = true;
-  const Status verified = (*workload)->verify(Order::concurrent, gated);
+  const Status verified = workload->verify(Order::concurrent, gated);
   ASSERT_TRUE(verified) << verified.error().message;
-  const std::optional<Timeline> timeline = recorded(**workload, Order::concurrent, gated);
+  const std::optional<Timeline> timeline = recorded(*workload, Order::concurrent, gated);
   if (!timeline) return;
   for (int device = 0; device < 2; ++device) {
     const auto begins = [&](SpanKind kind) {
@@ -242,15 +242,15 @@ TEST(LiveWorkload, APartitionLeavesComputeFewerSms) {
   if (!backend) return;
   const Scenario scenario =
       small(TiledGemm{4096, 4096, 4096, 64, 64, 32, std::nullopt, DataType::f32}, CollectiveOp::all_reduce, 2);
-  Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
+  Result<CaseTrials> workload = CaseTrials::prepare(*backend, scenario);
   ASSERT_TRUE(workload) << workload.error().message;
   OverlapPlan parted;
   parted.comm_sms = backend->devices().front().limits.sms / 2;
-  const Status verified = (*workload)->verify(Order::concurrent, parted);
+  const Status verified = workload->verify(Order::concurrent, parted);
   if (!verified && verified.error().kind == ErrorKind::unavailable) GTEST_SKIP() << verified.error().message;
   ASSERT_TRUE(verified) << verified.error().message;
-  const Result<Microseconds> whole = (*workload)->run(Order::compute_only, {});
-  const Result<Microseconds> half = (*workload)->run(Order::compute_only, parted);
+  const Result<Microseconds> whole = workload->run(Order::compute_only, {});
+  const Result<Microseconds> half = workload->run(Order::compute_only, parted);
   ASSERT_TRUE(whole && half);
   EXPECT_GT(*half / *whole, 1.5);
   EXPECT_LT(*half / *whole, 2.6);

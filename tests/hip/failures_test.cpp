@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "elbowroom/experiment/case_trials.hpp"
 #include "fake_rocm.hpp"
 
 namespace elbowroom {
@@ -21,10 +22,10 @@ class HipFailures : public testing::FakeRocm {
   static Status everything(const Scenario& scenario, const OverlapPlan& plan = {}, const BackendOptions& options = {}) {
     Result<std::unique_ptr<Backend>> backend = open_backend("hip", options);
     if (!backend) return backend.error();
-    Result<std::unique_ptr<Workload>> workload = (*backend)->prepare(scenario);
+    Result<CaseTrials> workload = CaseTrials::prepare(**backend, scenario);
     if (!workload) return workload.error();
-    if (Status verified = (*workload)->verify(Order::concurrent, plan); !verified) return verified;
-    const Result<Microseconds> time = (*workload)->run(Order::concurrent, plan);
+    if (Status verified = workload->verify(Order::concurrent, plan); !verified) return verified;
+    const Result<Microseconds> time = workload->run(Order::concurrent, plan);
     return time ? Status() : Status(time.error());
   }
 
@@ -122,15 +123,15 @@ TEST_F(HipFailures, AHangIsEndedByTheTimeLimit) {
   options.time_limit = std::chrono::milliseconds(50);
   const auto backend = open(options);
   ASSERT_NE(nullptr, backend);
-  Result<std::unique_ptr<Workload>> workload = backend->prepare(small(kSmallGelu));
+  Result<CaseTrials> workload = CaseTrials::prepare(*backend, small(kSmallGelu));
   ASSERT_TRUE(workload) << workload.error().message;
   set("ELBOWROOM_FAKE_RCCL_HANG", "1");
   const auto begin = std::chrono::steady_clock::now();
-  const Result<Microseconds> time = (*workload)->run(Order::concurrent, {});
+  const Result<Microseconds> time = workload->run(Order::concurrent, {});
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
   ASSERT_FALSE(time);
   EXPECT_THAT(time.error().message, HasSubstr("GPU 0 has not finished after the time limit of 0.050 s"));
-  const Result<Microseconds> again = (*workload)->run(Order::concurrent, {});
+  const Result<Microseconds> again = workload->run(Order::concurrent, {});
   ASSERT_FALSE(again);
   EXPECT_THAT(again.error().message, HasSubstr("an earlier run on these devices did not end"));
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend_gpu/tiled_gemm_variants.hpp"
+#include "elbowroom/experiment/case_trials.hpp"
 #include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/plan/scheme.hpp"
 #include "fake_rocm.hpp"
@@ -20,12 +21,12 @@ using testing::small;
 class HipWorkloadTest : public testing::FakeRocm {
  protected:
   /// A workload of `scenario`; the backend is kept.
-  std::unique_ptr<Workload> prepared(const Scenario& scenario, const BackendOptions& options = {}) {
+  std::unique_ptr<CaseTrials> prepared(const Scenario& scenario, const BackendOptions& options = {}) {
     backend_ = open(options);
     if (backend_ == nullptr) return nullptr;
-    Result<std::unique_ptr<Workload>> workload = backend_->prepare(scenario);
+    Result<CaseTrials> workload = CaseTrials::prepare(*backend_, scenario);
     EXPECT_TRUE(workload) << workload.error().message;
-    return workload ? std::move(*workload) : nullptr;
+    return workload ? std::make_unique<CaseTrials>(std::move(*workload)) : nullptr;
   }
 
   std::string refusal(const Scenario& scenario) {
@@ -55,10 +56,10 @@ TEST_F(HipWorkloadTest, EveryKernelIsFoundAndVerifies) {
     Scenario scenario = small(compute);
     scenario.iterations = 1;
     SCOPED_TRACE(to_json(scenario, -1));
-    Result<std::unique_ptr<Workload>> workload = backend_->prepare(scenario);
+    Result<CaseTrials> workload = CaseTrials::prepare(*backend_, scenario);
     ASSERT_TRUE(workload) << workload.error().message;
-    EXPECT_EQ(Threads(256), (*workload)->compute().footprint->threads);
-    const Status verified = (*workload)->verify(Order::compute_only, {});
+    EXPECT_EQ(Threads(256), workload->compute().footprint->threads);
+    const Status verified = workload->verify(Order::compute_only, {});
     EXPECT_TRUE(verified) << verified.error().message;
   }
 }
@@ -79,14 +80,14 @@ TEST_F(HipWorkloadTest, EveryBaselineVerifiesWithEveryKindOfKernelAndCollective)
     for (const Pattern pattern : {Pattern::pipeline, Pattern::pair}) {
       scenario.pattern = pattern;
       SCOPED_TRACE(to_json(scenario, -1));
-      Result<std::unique_ptr<Workload>> workload = backend_->prepare(scenario);
+      Result<CaseTrials> workload = CaseTrials::prepare(*backend_, scenario);
       ASSERT_TRUE(workload) << workload.error().message;
       for (const Scheme scheme : baselines()) {
         const auto plans =
-            scheme_plans(scheme, backend_->devices().front().limits, (*workload)->compute().footprint, scenario.collective);
+            scheme_plans(scheme, backend_->devices().front().limits, workload->compute().footprint, scenario.collective);
         if (!plans) continue;
         const Order order = scheme == Scheme::sequential ? Order::sequential : Order::concurrent;
-        const Status verified = (*workload)->verify(order, plans->back());
+        const Status verified = workload->verify(order, plans->back());
         EXPECT_TRUE(verified) << to_string(scheme) << ": " << verified.error().message;
       }
     }
@@ -105,10 +106,10 @@ TEST_F(HipWorkloadTest, EveryCollectiveIsExactInBothTypesAndWithABudget) {
       if (facts.takes == CollectiveFacts::Takes::root) scenario.collective.root = 1;
       if (facts.takes == CollectiveFacts::Takes::shares) scenario.collective.shares = {3, 1};
       scenario.collective.dtype = dtype;
-      Result<std::unique_ptr<Workload>> workload = backend_->prepare(scenario);
+      Result<CaseTrials> workload = CaseTrials::prepare(*backend_, scenario);
       ASSERT_TRUE(workload) << workload.error().message;
       for (const OverlapPlan& plan : {OverlapPlan{}, budget}) {
-        const Status verified = (*workload)->verify(Order::comm_only, plan);
+        const Status verified = workload->verify(Order::comm_only, plan);
         EXPECT_TRUE(verified) << to_string(op) << " " << to_string(dtype) << ": " << verified.error().message;
         EXPECT_EQ(plan.comm_blocks ? 4 : 0, fake_rccl_latest_budget());
       }
@@ -122,7 +123,7 @@ TEST_F(HipWorkloadTest, PaddingReachesTheComputeLaunchesAndNoOthers) {
   OverlapPlan plan;
   plan.pad = kibibytes(20);
   fake_hip_reset();
-  ASSERT_TRUE((*workload).run(Order::concurrent, plan));
+  ASSERT_TRUE(workload->run(Order::concurrent, plan));
   const auto launches = calls("hipModuleLaunchKernel");
   // One iteration when the plan is first run, then three, on two devices.
   EXPECT_EQ(8u, launches.size());

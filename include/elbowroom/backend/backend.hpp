@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,7 +18,6 @@
 #include "elbowroom/model/step.hpp"
 #include "elbowroom/plan/capabilities.hpp"
 #include "elbowroom/plan/compute_facts.hpp"
-#include "elbowroom/plan/lower.hpp"
 #include "elbowroom/plan/program.hpp"
 #include "elbowroom/trace/timeline.hpp"
 
@@ -76,25 +73,8 @@ class Workload {
   virtual Result<std::string> bootstrap(const Program&) { return std::string(); }
   virtual Status join(const Program&, std::string_view /*bootstrap*/) { return {}; }
 
-  // The same of the step's own program under its operations' plans.
-
-  /// Of the step's first computation.
-  [[nodiscard]] ELBOWROOM_API const ComputeFacts& compute() const;
-  /// Of the concurrent program.
-  [[nodiscard]] ELBOWROOM_API Status accepts(const StepPlan& plan) const;
-  ELBOWROOM_API Result<Microseconds> run(Order order, const StepPlan& plan);
-  ELBOWROOM_API Result<Timeline> record(Order order, const StepPlan& plan);
-  ELBOWROOM_API Status verify(Order order, const StepPlan& plan);
-
  protected:
   Workload() = default;
-
- private:
-  /// Lowered at the first call, kept for the next ones; until the next call.
-  [[nodiscard]] Result<const Program*> program_of(Order order, const StepPlan& plan);
-
-  std::map<std::pair<Order, StepPlan>, Program> lowered_;
-  std::size_t lowered_launches_ = 0;
 };
 
 /// The only thing that acts on devices. Implementations are leaves: nothing includes them, the registry names them.

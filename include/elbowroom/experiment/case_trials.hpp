@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "elbowroom/backend/backend.hpp"
 #include "elbowroom/base/export.hpp"
@@ -10,6 +13,7 @@
 #include "elbowroom/model/case.hpp"
 #include "elbowroom/plan/controls.hpp"
 #include "elbowroom/plan/lower.hpp"
+#include "elbowroom/plan/program.hpp"
 #include "elbowroom/plan/scheme.hpp"
 #include "elbowroom/plan/step_site.hpp"
 
@@ -41,7 +45,8 @@ class CaseTrials {
   /// Which controls of a plan act on a part of a step's operations only; absent where each acts on all.
   [[nodiscard]] ELBOWROOM_API std::optional<std::string> where_it_acts(const OverlapPlan& plan) const;
 
-  // As Workload says of each, under by_operation(plan).
+  // As Workload says of each, of the step's program under by_operation(plan). A control that cannot act is refused whatever the
+  // order is.
   [[nodiscard]] ELBOWROOM_API Status accepts(const OverlapPlan& plan) const;
   ELBOWROOM_API Result<Microseconds> run(Order order, const OverlapPlan& plan);
   ELBOWROOM_API Result<Timeline> record(Order order, const OverlapPlan& plan);
@@ -50,10 +55,15 @@ class CaseTrials {
   ELBOWROOM_API Result<Microseconds> run_alone(int operation);
 
  private:
+  /// Lowered at the first call, kept for the next ones; until the next call.
+  [[nodiscard]] Result<const Program*> program_of(Order order, const OverlapPlan& plan);
+
   Case what_;
   DeviceLimits device_;
   std::unique_ptr<Workload> workload_;
   Result<StepSite> step_site_;  ///< of a step
+  std::map<std::pair<Order, OverlapPlan>, Program> lowered_;
+  std::size_t lowered_launches_ = 0;
 };
 
 }  // namespace elbowroom

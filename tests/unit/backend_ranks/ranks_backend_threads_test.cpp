@@ -41,12 +41,6 @@ class ScriptedWorkload final : public Workload {
   ScriptedWorkload(Step step, Script& script) : step_(std::move(step)), script_(script) { ++script_.workloads; }
   ~ScriptedWorkload() override { --script_.workloads; }
 
-  using Workload::accepts;
-  using Workload::compute;
-  using Workload::record;
-  using Workload::run;
-  using Workload::verify;
-
   [[nodiscard]] const Step& step() const override { return step_; }
   [[nodiscard]] const ComputeFacts& compute(int) const override { return facts_; }
   [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
@@ -120,6 +114,12 @@ Step gelu_step() {
   return step ? *step : Step{};
 }
 
+Program program_of(const Step& step, Order order = Order::concurrent) {
+  const Result<Program> program = lower(step, order, {});
+  EXPECT_TRUE(program) << program.error().message;
+  return program ? *program : Program{};
+}
+
 /// Three ranks of one process, each with a script.
 class Ranks : public ::testing::Test {
  protected:
@@ -176,16 +176,16 @@ TEST_F(Ranks, TheSlowestCounts) {
   scripts_[2].time = Microseconds(200);
   const auto backend = open();
   const auto workload = prepared(backend);
-  EXPECT_EQ(*workload->run(Order::concurrent, {}), Microseconds(300.5));
+  EXPECT_EQ(*workload->run(program_of(gelu_step())), Microseconds(300.5));
   scripts_[0].time = Microseconds(400);
-  EXPECT_EQ(*workload->run(Order::sequential, {}), Microseconds(400));
+  EXPECT_EQ(*workload->run(program_of(gelu_step(), Order::sequential)), Microseconds(400));
   for (const Script& script : scripts_) EXPECT_EQ(script.runs_asked, 2);
 }
 
 TEST_F(Ranks, EachDeviceIsRecordedByItsOwnRank) {
   for (int rank = 0; rank < 3; ++rank) scripts_[static_cast<std::size_t>(rank)].time = Microseconds(rank);
   const auto backend = open();
-  const auto timeline = prepared(backend)->record(Order::concurrent, {});
+  const auto timeline = prepared(backend)->record(program_of(gelu_step()));
   ASSERT_TRUE(timeline) << timeline.error().message;
   std::vector<std::string> names;
   for (const Span& span : timeline->spans) names.push_back(span.name + " on " + std::to_string(span.device));
@@ -196,21 +196,21 @@ TEST_F(Ranks, AnErrorNamesTheRankThatHasIt) {
   const auto backend = open();
   const auto workload = prepared(backend);
   scripts_[2].runs = "too hot";
-  EXPECT_EQ(workload->run(Order::concurrent, {}).error().message, "rank 2: too hot");
+  EXPECT_EQ(workload->run(program_of(gelu_step())).error().message, "rank 2: too hot");
   scripts_[1].runs = "too cold";
-  EXPECT_EQ(workload->run(Order::concurrent, {}).error().message, "rank 1: too cold");
+  EXPECT_EQ(workload->run(program_of(gelu_step())).error().message, "rank 1: too cold");
   // Rank 0's own comes first. The next answers are those of the next question.
   scripts_[0].runs = "no power";
-  EXPECT_EQ(workload->run(Order::concurrent, {}).error().message, "no power; rank 1: too cold");
+  EXPECT_EQ(workload->run(program_of(gelu_step())).error().message, "no power; rank 1: too cold");
   // What all ranks say is said as one process does.
   for (Script& script : scripts_) script.runs = "no power";
-  EXPECT_EQ(workload->run(Order::concurrent, {}).error().message, "no power");
+  EXPECT_EQ(workload->run(program_of(gelu_step())).error().message, "no power");
   for (Script& script : scripts_) script.runs.clear();
-  EXPECT_TRUE(workload->run(Order::concurrent, {}));
+  EXPECT_TRUE(workload->run(program_of(gelu_step())));
   scripts_[1].accepts = "no such control";
-  EXPECT_EQ(workload->accepts(OverlapPlan{}).error().message, "rank 1: no such control");
+  EXPECT_EQ(workload->accepts(program_of(gelu_step())).error().message, "rank 1: no such control");
   scripts_[2].verifies = "a wrong result";
-  EXPECT_EQ(workload->verify(Order::concurrent, {}).error().message, "rank 2: a wrong result");
+  EXPECT_EQ(workload->verify(program_of(gelu_step())).error().message, "rank 2: a wrong result");
 }
 
 TEST_F(Ranks, AStepThatOneCannotPrepareIsRefused) {
@@ -227,10 +227,10 @@ TEST_F(Ranks, WorkloadsEndOnAllRanks) {
   {
     const auto one = prepared(backend);
     const auto other = prepared(backend);
-    EXPECT_TRUE(one->run(Order::concurrent, {}));
+    EXPECT_TRUE(one->run(program_of(gelu_step())));
     for (const Script& script : scripts_) EXPECT_EQ(script.workloads, 2);
   }
-  EXPECT_TRUE(prepared(backend)->run(Order::concurrent, {}));
+  EXPECT_TRUE(prepared(backend)->run(program_of(gelu_step())));
   for (const Script& script : scripts_) EXPECT_EQ(script.workloads, 0);
 }
 
@@ -260,13 +260,13 @@ TEST_F(Ranks, WhatRankZeroGivesReachesAllBeforeTheyRun) {
   scripts_[0].bootstraps = "ids of two communicators";
   const auto backend = open();
   const auto workload = prepared(backend);
-  EXPECT_TRUE(workload->run(Order::concurrent, {}));
-  EXPECT_TRUE(workload->verify(Order::concurrent, {}));
-  EXPECT_TRUE(workload->record(Order::concurrent, {}));
+  EXPECT_TRUE(workload->run(program_of(gelu_step())));
+  EXPECT_TRUE(workload->verify(program_of(gelu_step())));
+  EXPECT_TRUE(workload->record(program_of(gelu_step())));
   const std::vector<std::string> thrice(3, scripts_[0].bootstraps);
   for (const Script& script : scripts_) EXPECT_EQ(script.joined, thrice);
   scripts_[2].joins = "no memory";
-  EXPECT_EQ(workload->run(Order::concurrent, {}).error().message, "rank 2: no memory");
+  EXPECT_EQ(workload->run(program_of(gelu_step())).error().message, "rank 2: no memory");
 }
 
 TEST_F(Ranks, ARankThatAStepDoesNotHaveIsNotAsked) {
@@ -275,9 +275,9 @@ TEST_F(Ranks, ARankThatAStepDoesNotHaveIsNotAsked) {
   step.ranks = 2;
   Result<std::unique_ptr<Workload>> workload = (*backend)->prepare(step);
   ASSERT_TRUE(workload) << workload.error().message;
-  EXPECT_TRUE((*workload)->run(Order::concurrent, {}));
-  EXPECT_TRUE((*workload)->verify(Order::concurrent, {}));
-  const Result<Timeline> timeline = (*workload)->record(Order::concurrent, {});
+  EXPECT_TRUE((*workload)->run(program_of(step)));
+  EXPECT_TRUE((*workload)->verify(program_of(step)));
+  const Result<Timeline> timeline = (*workload)->record(program_of(step));
   ASSERT_TRUE(timeline) << timeline.error().message;
   EXPECT_EQ(timeline->spans.size(), 2U);
   EXPECT_EQ(scripts_[1].runs_asked, 1);

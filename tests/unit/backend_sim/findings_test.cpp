@@ -15,10 +15,10 @@
 namespace elbowroom {
 namespace {
 
-double time_of(Workload& workload, Order order, const OverlapPlan& plan = {}) { return workload.run(order, plan)->count(); }
+double time_of(CaseTrials& workload, Order order, const OverlapPlan& plan = {}) { return workload.run(order, plan)->count(); }
 
 /// Time over the sequential time.
-double ratio(Workload& workload, const OverlapPlan& plan) {
+double ratio(CaseTrials& workload, const OverlapPlan& plan) {
   return time_of(workload, Order::concurrent, plan) / time_of(workload, Order::sequential);
 }
 

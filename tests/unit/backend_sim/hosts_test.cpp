@@ -7,6 +7,7 @@
 #include <string>
 
 #include "elbowroom/backend/registry.hpp"
+#include "elbowroom/plan/lower.hpp"
 #include "elbowroom/plan/order_check.hpp"
 #include "unit/model/steps.hpp"
 
@@ -52,7 +53,7 @@ TEST(Hosts, AStepOfManyTakesWhatOneOfThemTakes) {
   const auto time = [&](int replicas) {
     const Step step = replicas_of(8, replicas);
     EXPECT_TRUE(validate(step));
-    return (*backend->prepare(step))->run(Order::concurrent, StepPlan{})->count();
+    return (*backend->prepare(step))->run(*lower(step, Order::concurrent, {}))->count();
   };
   const double one = time(1);
   EXPECT_EQ(time(2), one);
@@ -70,11 +71,12 @@ TEST(Hosts, ARecordingOfManyShowsOneOfEachKind) {
     for (const Span& span : timeline.spans) devices.insert(span.device);
     return devices;
   };
-  const Timeline recorded = *workload->record(Order::concurrent, StepPlan{});
+  const Program program = *lower(step, Order::concurrent, {});
+  const Timeline recorded = *workload->record(program);
   EXPECT_THAT(shown(recorded), ElementsAre(0, 7));
-  EXPECT_TRUE(check_order(step, *lower(step, Order::concurrent, {}), recorded));
+  EXPECT_TRUE(check_order(step, program, recorded));
   step = replicas_of(4, 2);
-  EXPECT_EQ(shown(*(*simulator()->prepare(step))->record(Order::concurrent, StepPlan{})).size(), 8U);
+  EXPECT_EQ(shown(*(*simulator()->prepare(step))->record(*lower(step, Order::concurrent, {}))).size(), 8U);
 }
 
 TEST(Hosts, AScenarioOfMoreThanOneIsRefusedInOneLine) {

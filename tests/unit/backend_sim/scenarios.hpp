@@ -6,14 +6,15 @@
 #include <utility>
 
 #include "elbowroom/backend/registry.hpp"
+#include "elbowroom/experiment/case_trials.hpp"
 
 // Scenarios that the simulator's tests and its benchmark share.
 namespace elbowroom {
 
-inline std::unique_ptr<Workload> simulated(const std::string& device, const Scenario& scenario) {
+inline std::unique_ptr<CaseTrials> simulated(const std::string& device, const Scenario& scenario) {
   BackendOptions options;
   options.device = device;
-  return std::move(*(*open_backend("sim", options))->prepare(scenario));
+  return std::make_unique<CaseTrials>(*CaseTrials::prepare(**open_backend("sim", options), scenario));
 }
 
 inline OverlapPlan urgent(OverlapPlan plan = {}) {

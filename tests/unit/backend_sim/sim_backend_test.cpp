@@ -37,10 +37,10 @@ TEST(SimBackend, OffersEveryDeviceOfTheCatalogForAsManyRanksAsStepsHave) {
     EXPECT_EQ(backend->devices().front().limits.name, name);
     EXPECT_GT(backend->devices().front().memory, kibibytes(1 << 20));
     EXPECT_EQ(backend->provenance(), Provenance::simulated);
-    auto workload = backend->prepare(gemm_all_reduce(8));
+    auto workload = CaseTrials::prepare(*backend, gemm_all_reduce(8));
     ASSERT_TRUE(workload) << name << ": " << workload.error().message;
-    const auto sequential = (*workload)->run(Order::sequential, {});
-    const auto overlapped = (*workload)->run(Order::concurrent, urgent());
+    const auto sequential = workload->run(Order::sequential, {});
+    const auto overlapped = workload->run(Order::concurrent, urgent());
     ASSERT_TRUE(sequential && overlapped) << name;
     EXPECT_GT(overlapped->count(), 0) << name;
   }
@@ -51,7 +51,7 @@ TEST(SimBackend, OffersEveryDeviceOfTheCatalogForAsManyRanksAsStepsHave) {
 }
 
 TEST(SimBackend, SequentialIsTheSumOfItsParts) {
-  auto workload = std::move(*sim()->prepare(gemm_all_reduce()));
+  auto workload = simulated("h200", gemm_all_reduce());
   const double compute = workload->run(Order::compute_only, {})->count();
   const double comm = workload->run(Order::comm_only, {})->count();
   const double sequential = workload->run(Order::sequential, {})->count();
@@ -59,7 +59,7 @@ TEST(SimBackend, SequentialIsTheSumOfItsParts) {
 }
 
 TEST(SimBackend, TimelineHoldsEveryKernelOfEveryDeviceAlike) {
-  auto workload = std::move(*sim()->prepare(gemm_all_reduce(4)));
+  auto workload = simulated("h200", gemm_all_reduce(4));
   const Timeline timeline = *workload->record(Order::concurrent, urgent());
   EXPECT_EQ(timeline.provenance, Provenance::simulated);
   ASSERT_EQ(timeline.spans.size(), 4U * 3U * 2U);
@@ -77,7 +77,7 @@ TEST(SimBackend, TimelineHoldsEveryKernelOfEveryDeviceAlike) {
 }
 
 TEST(SimBackend, ControlsThatCannotActAreRefused) {
-  auto workload = std::move(*sim()->prepare(gemm_all_reduce()));
+  auto workload = simulated("h200", gemm_all_reduce());
   OverlapPlan plan;
   plan.sm_target = Sms(100);
   EXPECT_FALSE(workload->run(Order::concurrent, plan));
@@ -93,7 +93,7 @@ TEST(SimBackend, ControlsThatCannotActAreRefused) {
 
   Scenario library = gemm_all_reduce();
   library.compute = LibraryGemm{4'096, 4'096, 4'096, DataType::bf16};
-  auto unshaped = std::move(*sim()->prepare(library));
+  auto unshaped = simulated("h200", library);
   EXPECT_FALSE(unshaped->compute().footprint.has_value());
   EXPECT_TRUE(unshaped->compute().shape_refusal);
   plan = {};
@@ -104,13 +104,13 @@ TEST(SimBackend, ControlsThatCannotActAreRefused) {
   EXPECT_TRUE(unshaped->run(Order::concurrent, plan));
 }
 
-std::string refusal(Workload& workload, const OverlapPlan& plan) {
+std::string refusal(CaseTrials& workload, const OverlapPlan& plan) {
   const Result<Microseconds> time = workload.run(Order::concurrent, plan);
   return time ? "" : time.error().message;
 }
 
 TEST(SimBackend, CommThreadsMakeSmallerAndSlowerBlocks) {
-  auto workload = std::move(*sim()->prepare(gemm_all_reduce()));
+  auto workload = simulated("h200", gemm_all_reduce());
   OverlapPlan small;
   small.comm_threads = Threads(128);
   // 24 blocks of 128 movers at 90 B/us each reach 276 GB/s, less than the links' 357.
@@ -125,21 +125,21 @@ TEST(SimBackend, CommThreadsMakeSmallerAndSlowerBlocks) {
   small.comm_threads = Threads(256);
   Scenario exchange = gemm_all_reduce();
   exchange.collective.op = CollectiveOp::all_to_all;
-  EXPECT_THAT(refusal(**sim()->prepare(exchange), small), ::testing::HasSubstr("comm_threads"));
-  EXPECT_THAT(refusal(**sim("mi250x")->prepare(gemm_all_reduce()), small), ::testing::HasSubstr("RCCL"));
+  EXPECT_THAT(refusal(*simulated("h200", exchange), small), ::testing::HasSubstr("comm_threads"));
+  EXPECT_THAT(refusal(*simulated("mi250x", gemm_all_reduce()), small), ::testing::HasSubstr("RCCL"));
 }
 
 TEST(SimBackend, AnAmdDeviceHasNoGate) {
   OverlapPlan gated;
   gated.launch_gate = true;
-  EXPECT_THAT(refusal(**sim("mi250x")->prepare(gemm_all_reduce()), gated), ::testing::HasSubstr("launch_gate: HIP"));
+  EXPECT_THAT(refusal(*simulated("mi250x", gemm_all_reduce()), gated), ::testing::HasSubstr("launch_gate: HIP"));
 }
 
 TEST(SimBackend, APartitionKeepsComputeOffItsSms) {
   // 264 blocks that fill an SM each are two waves on 132 SMs and three on 124.
   Scenario scenario = gemm_all_reduce();
   scenario.compute = TiledGemm{2'112, 2'048, 2'048, 64, 64, 64, GridShape{8, 33}, DataType::f32};
-  auto workload = std::move(*sim()->prepare(scenario));
+  auto workload = simulated("h200", scenario);
   OverlapPlan parted = *shape_to(sim()->devices().front().limits, *workload->compute().footprint, BlocksPerSm(1));
   const Microseconds whole = *workload->run(Order::compute_only, parted);
   parted.comm_sms = Sms(1);  // rounded up to 8
@@ -147,7 +147,7 @@ TEST(SimBackend, APartitionKeepsComputeOffItsSms) {
   EXPECT_EQ(workload->run(Order::comm_only, parted)->count(), workload->run(Order::comm_only, {})->count());
   // A persistent kernel sizes itself for what is left: 2,048 tiles are 16 rounds of 132 SMs and 19 of 108.
   scenario.compute = LibraryGemm{8'192, 8'192, 8'192, DataType::bf16};
-  auto library = std::move(*sim()->prepare(scenario));
+  auto library = simulated("h200", scenario);
   OverlapPlan most;
   most.comm_sms = Sms(24);
   EXPECT_NEAR(*library->run(Order::compute_only, most) / *library->run(Order::compute_only, {}), 19.0 / 16.0, 0.02);
@@ -161,7 +161,7 @@ TEST(SimBackend, AMaskOfComputeUnitsIsNotRounded) {
   // 218 blocks, one on a unit: two waves on 109 of the 110 units, three on 108.
   Scenario scenario = gemm_all_reduce();
   scenario.compute = TiledGemm{6'976, 2'048, 2'048, 64, 64, 64, GridShape{2, 109}, DataType::f32};
-  auto workload = std::move(*sim("mi250x")->prepare(scenario));
+  auto workload = simulated("mi250x", scenario);
   OverlapPlan parted = *shape_to(sim("mi250x")->devices().front().limits, *workload->compute().footprint, BlocksPerSm(1));
   const Microseconds whole = *workload->run(Order::compute_only, parted);
   parted.comm_sms = Sms(1);
@@ -172,7 +172,7 @@ TEST(SimBackend, AMaskOfComputeUnitsIsNotRounded) {
 
 TEST(SimBackend, CarveOutCapsTheKernelsThatItIsTooSmallFor) {
   // Blocks of 8,448 B and 1 KiB: three per SM by registers. No preference for shared memory: one fits into the least step, 16 KiB.
-  auto workload = std::move(*sim()->prepare(gemm_all_reduce()));
+  auto workload = simulated("h200", gemm_all_reduce());
   OverlapPlan carved;
   carved.carveout = Percent(100);
   EXPECT_EQ(workload->run(Order::compute_only, carved)->count(), workload->run(Order::compute_only, {})->count());
@@ -184,7 +184,7 @@ TEST(SimBackend, CarveOutCapsTheKernelsThatItIsTooSmallFor) {
 
 TEST(SimBackend, InWindowsOnlyTheEndsOfAPipelineAreSpared) {
   Scenario scenario = gemm_all_reduce();
-  auto workload = std::move(*sim()->prepare(scenario));
+  auto workload = simulated("h200", scenario);
   OverlapPlan plan = urgent();
   plan.comm_blocks = Blocks(4);
   plan.pad = kibibytes(40);
@@ -222,7 +222,7 @@ TEST(SimBackend, InWindowsOnlyTheEndsOfAPipelineAreSpared) {
 
   scenario.pattern = Pattern::pair;
   scenario.iterations = 1;
-  const Status refused = (*sim()->prepare(scenario))->accepts(plan);
+  const Status refused = simulated("h200", scenario)->accepts(plan);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "windows_only: both sides run at once from the beginning to the end");
 }
@@ -236,7 +236,7 @@ OverlapPlan by_copy_engines() {
 // Recorded on two H200: a reduce-scatter of 512 MiB with 32 blocks 0.879 ms, then a copy of 256 MiB 0.686 ms
 // (docs/results/raw/h200/timelines-copies-controls-2gpu.trace.json.gz).
 TEST(SimBackend, CopyEnginesGatherWhatKernelsReduced) {
-  auto workload = std::move(*sim()->prepare(gelu_all_reduce(mebibytes(1'024))));
+  auto workload = simulated("h200", gelu_all_reduce(mebibytes(1'024)));
   OverlapPlan plan = by_copy_engines();
   plan.comm_blocks = Blocks(32);
   const Timeline timeline = *workload->record(Order::comm_only, plan);
@@ -257,7 +257,7 @@ TEST(SimBackend, OfWhatOnlyMovesAKernelCopiesTheRanksOwnShare) {
   // 256 MiB of 512 stay on the device: 0.132 ms alone on an H200.
   Scenario scenario = gelu_all_reduce(mebibytes(1'024));
   scenario.collective.op = CollectiveOp::all_gather;
-  auto workload = std::move(*sim()->prepare(scenario));
+  auto workload = simulated("h200", scenario);
   const Timeline timeline = *workload->record(Order::comm_only, by_copy_engines());
   ASSERT_GE(timeline.spans.size(), 2U);
   EXPECT_EQ(timeline.spans[0].name, "copy within the device");
@@ -274,7 +274,7 @@ TEST(SimBackend, ADetourTakesTheLinksLongerAndNoSm) {
     scenario.collective.bytes = mebibytes(896);
     OverlapPlan plan = by_copy_engines();
     plan.peer_detour = true;
-    auto workload = std::move(*sim()->prepare(scenario));
+    auto workload = simulated("h200", scenario);
     const Timeline timeline = *workload->record(Order::comm_only, plan);
     for (const Span& span : timeline.spans) EXPECT_EQ(span.name, "copies to peers");
     const Span& first = timeline.spans.front();
@@ -297,7 +297,7 @@ TEST(SimBackend, OnSymmetricMemoryFewBlocksFillTheLinks) {
     Scenario scenario = gelu_all_reduce(mebibytes(1'024));
     scenario.collective.op = each.op;
     scenario.collective.bytes = each.bytes;
-    auto workload = std::move(*sim()->prepare(scenario));
+    auto workload = simulated("h200", scenario);
     OverlapPlan plan;
     plan.symmetric = true;
     const auto span = [&] { return workload->record(Order::comm_only, plan)->spans.front(); };
@@ -314,21 +314,20 @@ TEST(SimBackend, SymmetricMemoryIsRefusedWhereNoKernelUsesIt) {
   OverlapPlan plan;
   plan.symmetric = true;
   Scenario scenario = gelu_all_reduce(mebibytes(64));
-  EXPECT_EQ(refusal(**sim("a40")->prepare(scenario), plan),
-            "symmetric: NCCL's kernels on symmetric memory need NVLink, a40 has none");
-  EXPECT_EQ(refusal(**sim("mi300x")->prepare(scenario), plan), "symmetric: kernels on symmetric memory are NCCL's");
+  EXPECT_EQ(refusal(*simulated("a40", scenario), plan), "symmetric: NCCL's kernels on symmetric memory need NVLink, a40 has none");
+  EXPECT_EQ(refusal(*simulated("mi300x", scenario), plan), "symmetric: kernels on symmetric memory are NCCL's");
   scenario.collective.op = CollectiveOp::all_to_all;
-  EXPECT_EQ(refusal(**sim()->prepare(scenario), plan),
+  EXPECT_EQ(refusal(*simulated("h200", scenario), plan),
             "symmetric: true with all_to_all, expected false (NCCL's send and receive have no such kernel)");
 }
 
 TEST(SimBackend, CopyEnginesAreRefusedWhereNoCollectiveUsesThem) {
   Scenario scenario = gelu_all_reduce(mebibytes(64));
-  EXPECT_EQ(refusal(**sim("a40")->prepare(scenario), by_copy_engines()),
+  EXPECT_EQ(refusal(*simulated("a40", scenario), by_copy_engines()),
             "copy_engine: NCCL's collectives by copy engines need NVLink, a40 has none");
-  EXPECT_EQ(refusal(**sim("mi300x")->prepare(scenario), by_copy_engines()), "copy_engine: copy-engine collectives are NCCL's");
+  EXPECT_EQ(refusal(*simulated("mi300x", scenario), by_copy_engines()), "copy_engine: copy-engine collectives are NCCL's");
   scenario.collective.op = CollectiveOp::reduce_scatter;
-  EXPECT_EQ(refusal(**sim()->prepare(scenario), by_copy_engines()),
+  EXPECT_EQ(refusal(*simulated("h200", scenario), by_copy_engines()),
             "copy_engine: true with reduce_scatter, expected false (copy engines do not add)");
 }
 
@@ -346,9 +345,9 @@ TEST(SimBackend, NoiseScattersRunsAndIsOffByDefault) {
   const auto times = [](std::uint64_t seed) {
     BackendOptions options;
     options.seed = seed;
-    auto workload = std::move(*(*detail::open_sim(options))->prepare(gemm_all_reduce()));
+    auto workload = std::move(*CaseTrials::prepare(**detail::open_sim(options), gemm_all_reduce()));
     std::vector<double> drawn;
-    for (int trial = 0; trial < 4; ++trial) drawn.push_back(workload->run(Order::concurrent, {})->count());
+    for (int trial = 0; trial < 4; ++trial) drawn.push_back(workload.run(Order::concurrent, {})->count());
     return drawn;
   };
   const std::vector<double> quiet = times(1);
@@ -382,7 +381,7 @@ TEST(SimBackend, NoScheduleOfOneTransportBeatsTheCriticalPath) {
 }
 
 TEST(SimBackend, ShapingTakesResidencyAway) {
-  auto workload = std::move(*sim()->prepare(gemm_all_reduce()));
+  auto workload = simulated("h200", gemm_all_reduce());
   const auto& footprint = *workload->compute().footprint;
   const OverlapPlan one = *shape_to(sim()->devices().front().limits, footprint, BlocksPerSm(1));
   // A latency-bound kernel at one block per SM instead of three: three times as long, less what the other blocks cost each other.

@@ -195,7 +195,8 @@ Microseconds time_of(const Collective& collective, int ranks, const OverlapPlan&
   scenario.gpus = ranks;
   scenario.compute = Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(1)};
   scenario.collective = collective;
-  return *workload_of(step_of(scenario))->run(Order::comm_only, plan);
+  const Step step = step_of(scenario);
+  return *workload_of(step)->run(*lower(step, Order::comm_only, plan));
 }
 
 TEST(SimProgram, BroadcastsSendsAndUnevenExchangesTakeWhatTheirBytesTakeOnTheLinks) {
@@ -222,15 +223,17 @@ TEST(SimProgram, WhatCopyEnginesAndSymmetricMemoryLackIsRefusedWithAReason) {
   Scenario scenario;
   scenario.compute = Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(1)};
   scenario.collective = {CollectiveOp::broadcast, mebibytes(1), DataType::bf16, std::nullopt, std::nullopt, 1};
-  const auto workload = workload_of(step_of(scenario));
+  const Step step = step_of(scenario);
+  const auto workload = workload_of(step);
+  const auto refusal = [&](const OverlapPlan& plan) {
+    return workload->accepts(*lower(step, Order::concurrent, plan)).error().message;
+  };
   OverlapPlan plan;
   plan.copy_engine = true;
-  EXPECT_EQ(workload->accepts(plan).error().message,
-            "copy_engine: true with broadcast, expected false (NCCL gives copy engines no broadcast)");
+  EXPECT_EQ(refusal(plan), "copy_engine: true with broadcast, expected false (NCCL gives copy engines no broadcast)");
   plan.copy_engine = false;
   plan.symmetric = true;
-  EXPECT_EQ(workload->accepts(plan).error().message,
-            "symmetric: true with broadcast, expected false (NCCL's broadcasts have no such kernel)");
+  EXPECT_EQ(refusal(plan), "symmetric: true with broadcast, expected false (NCCL's broadcasts have no such kernel)");
 }
 
 TEST(SimProgram, ASendJoinsItsTwoStagesAlone) {

@@ -16,7 +16,7 @@ TEST(SimBackend, GivesUpAQuestionThatTakesTooLong) {
   options.time_limit = std::chrono::milliseconds(1);
   Scenario scenario = gelu_all_reduce(mebibytes(512));
   scenario.iterations = 10'000;
-  const auto workload = std::move(*(*detail::open_sim(options))->prepare(scenario));
+  Result<CaseTrials> workload = CaseTrials::prepare(**detail::open_sim(options), scenario);
   const Result<Microseconds> time = workload->run(Order::concurrent, {});
   ASSERT_FALSE(time.ok());
   EXPECT_EQ(time.error().kind, ErrorKind::failed);

@@ -33,11 +33,6 @@ class ScriptedWorkload : public Workload {
  public:
   explicit ScriptedWorkload(std::deque<Result<Microseconds>> answers) : answers_(std::move(answers)) {}
 
-  using Workload::accepts;
-  using Workload::compute;
-  using Workload::record;
-  using Workload::run;
-  using Workload::verify;
   [[nodiscard]] const Step& step() const override { return step_; }
   [[nodiscard]] const ComputeFacts& compute(int) const override { return facts_; }
   [[nodiscard]] const Capabilities& capabilities() const override { return can_; }

@@ -28,30 +28,35 @@ struct RegretSettings {
   int most_candidates = 24;
 };
 
-/// Another workload's times, each a little wrong.
-class NoisyWorkload : public Workload {
+/// A workload that several cases ask, which keeps its answers.
+class SharedWorkload : public Workload {
  public:
-  NoisyWorkload(std::shared_ptr<Workload> workload, const RegretSettings& settings)
-      : workload_(std::move(workload)), random_(settings.seed), spread_(1, settings.noise) {}
+  explicit SharedWorkload(std::shared_ptr<Workload> workload) : workload_(std::move(workload)) {}
 
-  using Workload::accepts;
-  using Workload::compute;
-  using Workload::record;
-  using Workload::run;
-  using Workload::verify;
   [[nodiscard]] const Step& step() const override { return workload_->step(); }
   [[nodiscard]] const ComputeFacts& compute(int operation) const override { return workload_->compute(operation); }
   [[nodiscard]] const Capabilities& capabilities() const override { return workload_->capabilities(); }
   [[nodiscard]] Status accepts(const Program& program) const override { return workload_->accepts(program); }
-  Result<Microseconds> run(const Program& program) override {
-    const Result<Microseconds> time = workload_->run(program);
-    return time ? Result<Microseconds>(*time * spread_(random_)) : time;
-  }
+  Result<Microseconds> run(const Program& program) override { return workload_->run(program); }
   Result<Timeline> record(const Program& program) override { return workload_->record(program); }
   Status verify(const Program& program) override { return workload_->verify(program); }
 
  private:
   std::shared_ptr<Workload> workload_;
+};
+
+/// Its times, each a little wrong.
+class NoisyWorkload final : public SharedWorkload {
+ public:
+  NoisyWorkload(std::shared_ptr<Workload> workload, const RegretSettings& settings)
+      : SharedWorkload(std::move(workload)), random_(settings.seed), spread_(1, settings.noise) {}
+
+  Result<Microseconds> run(const Program& program) override {
+    const Result<Microseconds> time = SharedWorkload::run(program);
+    return time ? Result<Microseconds>(*time * spread_(random_)) : time;
+  }
+
+ private:
   std::mt19937_64 random_;
   std::normal_distribution<double> spread_;
 };
@@ -76,16 +81,14 @@ struct Regret {
   double regret = 0;
 };
 
-/// The simulator's time without noise; answers are kept by the workload.
-inline Predictor true_times(const std::shared_ptr<Workload>& workload) {
-  return [workload](Scheme scheme, const OverlapPlan& plan) { return workload->run(order_of(scheme), plan); };
+/// The simulator's time without noise; answers are kept by the case.
+inline Predictor true_times(const std::shared_ptr<CaseTrials>& trials) {
+  return [trials](Scheme scheme, const OverlapPlan& plan) { return trials->run(order_of(scheme), plan); };
 }
 
 /// As `tune` makes it: without what the machine refuses.
-inline CandidateSpace space_of(const Scenario& scenario, const DeviceLimits& device, const std::shared_ptr<Workload>& workload) {
-  const ControlSite site =
-      *control_site(scenario, device, workload->compute().footprint, workload->compute().shape_refusal, workload->capabilities());
-  return CandidateSpace(site, [workload](const OverlapPlan& plan) { return workload->accepts(plan); });
+inline CandidateSpace space_of(const std::shared_ptr<CaseTrials>& trials) {
+  return CandidateSpace(*trials->site(), [trials](const OverlapPlan& plan) { return trials->accepts(plan); });
 }
 
 inline Predictor distorted(const Predictor& truth) {
@@ -102,7 +105,9 @@ inline Exhausted exhaust(const Scenario& scenario, const std::string& device) {
   options.device = device;
   const auto backend = open_backend("sim", options);
   const std::shared_ptr<Workload> workload = *(*backend)->prepare(scenario);
-  Exhausted all{scenario, workload, space_of(scenario, (*backend)->devices().front().limits, workload), true_times(workload)};
+  const auto trials =
+      std::make_shared<CaseTrials>(scenario, (*backend)->devices().front().limits, std::make_unique<SharedWorkload>(workload));
+  Exhausted all{scenario, workload, space_of(trials), true_times(trials)};
   for (const Candidate& candidate : all.space.every()) {
     const Result<Microseconds> time = all.truth(candidate.scheme, candidate.plan);
     if (!time) continue;

@@ -1,8 +1,12 @@
+#include "elbowroom/experiment/case_trials.hpp"
+
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <utility>
 #include <vector>
 
-#include "elbowroom/backend/backend.hpp"
+#include "elbowroom/model/device_catalog.hpp"
 #include "unit/model/steps.hpp"
 
 namespace elbowroom {
@@ -11,12 +15,6 @@ namespace {
 /// Notes what it is asked.
 class NotingWorkload : public Workload {
  public:
-  using Workload::accepts;
-  using Workload::compute;
-  using Workload::record;
-  using Workload::run;
-  using Workload::verify;
-
   [[nodiscard]] const Step& step() const override { return step_; }
   [[nodiscard]] const ComputeFacts& compute(int) const override { return facts_; }
   [[nodiscard]] const Capabilities& capabilities() const override { return can_; }
@@ -41,16 +39,18 @@ class NotingWorkload : public Workload {
   Capabilities can_;
 };
 
-TEST(Workload, LowersTheStepOnceForAnOrderAndAPlan) {
-  NotingWorkload workload;
+TEST(CaseTrials, LowerTheStepOnceForAnOrderAndAPlan) {
+  auto owned = std::make_unique<NotingWorkload>();
+  NotingWorkload& workload = *owned;
+  CaseTrials trials(two_stages(), *find_device("h200"), std::move(owned));
   OverlapPlan priority;
   priority.priority = true;
   for (int round = 0; round < 3; ++round) {
-    ASSERT_TRUE(workload.run(Order::concurrent, {}));
-    ASSERT_TRUE(workload.run(Order::concurrent, priority));
-    ASSERT_TRUE(workload.run(Order::sequential, {}));
+    ASSERT_TRUE(trials.run(Order::concurrent, {}));
+    ASSERT_TRUE(trials.run(Order::concurrent, priority));
+    ASSERT_TRUE(trials.run(Order::sequential, {}));
   }
-  ASSERT_TRUE(workload.verify(Order::concurrent, {}));
+  ASSERT_TRUE(trials.verify(Order::concurrent, {}));
   EXPECT_EQ(workload.asked, 3);
   ASSERT_EQ(workload.ran.size(), 9U);
   for (std::size_t at = 3; at < 9; ++at) EXPECT_EQ(workload.ran[at], workload.ran[at - 3]);
@@ -58,13 +58,15 @@ TEST(Workload, LowersTheStepOnceForAnOrderAndAPlan) {
   EXPECT_NE(workload.ran[0], workload.ran[2]);
 }
 
-TEST(Workload, WhatWasRefusedIsAskedAgain) {
-  NotingWorkload workload;
+TEST(CaseTrials, AskAgainForWhatWasRefused) {
+  auto owned = std::make_unique<NotingWorkload>();
+  NotingWorkload& workload = *owned;
+  CaseTrials trials(two_stages(), *find_device("h200"), std::move(owned));
   workload.acceptable = false;
-  EXPECT_FALSE(workload.run(Order::concurrent, {}));
+  EXPECT_FALSE(trials.run(Order::concurrent, {}));
   EXPECT_TRUE(workload.ran.empty());
   workload.acceptable = true;
-  EXPECT_TRUE(workload.run(Order::concurrent, {}));
+  EXPECT_TRUE(trials.run(Order::concurrent, {}));
 }
 
 }  // namespace
