@@ -41,12 +41,13 @@ ResourceSet CoResidence::blockers(BlocksPerSm resident, Bytes pad) const {
   if (compute_warps + comm_warps_ > warps_per_sm_) blockers.insert(Resource::threads);
   if (resident + BlocksPerSm(1) > max_blocks_) blockers.insert(Resource::blocks);
   if (!registers_suffice(compute_warps)) blockers.insert(Resource::registers);
-  if (pad > greatest_pad(resident)) blockers.insert(Resource::shared_memory);
+  if (const std::optional<Bytes> most = greatest_pad(resident); !most || pad > *most) blockers.insert(Resource::shared_memory);
   return blockers;
 }
 
-Bytes CoResidence::greatest_pad(BlocksPerSm resident) const {
-  return round_down(shared_left_ / resident.count(), granule_) - compute_shared_;
+std::optional<Bytes> CoResidence::greatest_pad(BlocksPerSm resident) const {
+  const Bytes most = round_down(shared_left_ / resident.count(), granule_) - compute_shared_;
+  return most < Bytes(0) ? std::nullopt : std::optional(most);
 }
 
 }  // namespace elbowroom

@@ -188,8 +188,9 @@ HardwareLimit hardware_limit(const Step& step, const DeviceRates& rates, std::sp
       const PartLoad& load = loads[part];
       const Microseconds time = load.busy + load.unhidden();
       // Of equals the part with most work says most; what operations wait for has none.
-      if (std::tie(time, load.busy) <= std::tie(limit.time, limit.busy)) continue;
-      limit = {time, kParts[part], has_peak_rate(step, rates, kParts[part]), load.busy, load.unhidden()};
+      const Microseconds busy = limit.busiest ? limit.busiest->busy : Microseconds(0);
+      if (std::tie(time, load.busy) <= std::tie(limit.time, busy)) continue;
+      limit = {time, HardwareLimit::Busiest{kParts[part], has_peak_rate(step, rates, kParts[part]), load.busy, load.unhidden()}};
     }
   }
   return limit;
@@ -203,8 +204,8 @@ std::optional<HardwareLimit> hardware_limit(const Scenario& scenario, const Devi
 }
 
 std::string in_words(const HardwareLimit& limit) {
-  if (!limit.part) return "what operations wait for";
-  return std::string(to_string(*limit.part)) + (limit.of_peak ? ", data sheet's rate" : ", best rate reached");
+  if (!limit.busiest) return "what operations wait for";
+  return std::string(to_string(limit.busiest->part)) + (limit.busiest->of_peak ? ", data sheet's rate" : ", best rate reached");
 }
 
 }  // namespace elbowroom

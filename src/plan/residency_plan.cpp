@@ -12,8 +12,8 @@ ResidencyRow row_of(const PadRange& range, const CoResidence& beside, bool padde
   ResidencyRow row;
   row.range = range;
   row.comm_blocked_by = beside.blockers(range.blocks_per_sm, range.pad_min);
-  if (row.comm_blocked_by.empty()) {
-    row.comm_pad_max = std::min(range.pad_max, beside.greatest_pad(range.blocks_per_sm));
+  if (const std::optional<Bytes> most = beside.greatest_pad(range.blocks_per_sm); most && row.comm_blocked_by.empty()) {
+    row.comm_pad_max = std::min(range.pad_max, *most);
     row.gain = Gain::co_resident;
   } else if (padded) {
     row.gain = Gain::drains_sooner;

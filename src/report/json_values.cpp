@@ -13,11 +13,12 @@ OrderedJson text_or_null(const std::optional<std::string>& text) { return text ?
 void add_hardware_limit(OrderedJson& json, const std::optional<HardwareLimit>& limit) {
   json["hardware_limit_us"] = limit ? number(limit->time.count()) : OrderedJson();
   OrderedJson& by = json["hardware_limited_by"];
-  if (!limit || !limit->part) return;
-  by = {{"part", to_string(*limit->part)},
-        {"rate", limit->of_peak ? "peak" : "reached"},
-        {"busy_us", number(limit->busy.count())},
-        {"unhidden_us", number(limit->unhidden.count())}};
+  if (!limit || !limit->busiest) return;
+  const HardwareLimit::Busiest& busiest = *limit->busiest;
+  by = {{"part", to_string(busiest.part)},
+        {"rate", busiest.of_peak ? "peak" : "reached"},
+        {"busy_us", number(busiest.busy.count())},
+        {"unhidden_us", number(busiest.unhidden.count())}};
 }
 
 OrderedJson versions_json(const Origin& origin) {

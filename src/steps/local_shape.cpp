@@ -1,6 +1,14 @@
 #include "steps/local_shape.hpp"
 
+#include <algorithm>
+
 namespace elbowroom::steps {
+
+std::int64_t sequence_of(const TransformerStep& request) {
+  if (request.sequence) return *request.sequence;
+  const std::int64_t tokens = request.tokens / std::max(request.parallel.micro, 1);
+  return std::min(request.decoder.sequence.value_or(tokens), tokens);
+}
 
 LocalShape local_shape(const TransformerStep& request) {
   const Decoder& decoder = request.decoder;
@@ -9,7 +17,7 @@ LocalShape local_shape(const TransformerStep& request) {
   LocalShape shape;
   shape.tokens = request.tokens / parallel.micro;
   shape.norm_tokens = parallel.sequence_parallel ? shape.tokens / parallel.tp : shape.tokens;
-  shape.sequence = request.sequence;
+  shape.sequence = sequence_of(request);
   shape.hidden = decoder.hidden;
   shape.attention = decoder.hidden / parallel.tp;
   shape.qkv = shape.attention + 2 * (decoder.kv_heads * head_size) / parallel.tp;

@@ -23,6 +23,9 @@ struct LocalShape {
   bool gated = false;
 };
 
+/// Tokens that attend to each other: as many as are asked for, or the decoder's longest sequence, at most a micro-batch.
+std::int64_t sequence_of(const TransformerStep& request);
+
 /// `request` has passed check().
 LocalShape local_shape(const TransformerStep& request);
 

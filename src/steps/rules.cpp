@@ -143,11 +143,12 @@ Status check_sequence(const TransformerStep& request, std::int64_t tokens) {
   const auto fits = [&](std::int64_t sequence) {
     return sequence >= kSequence && sequence % kSequence == 0 && sequence * 5 / 2 <= kLongest && tokens % sequence == 0;
   };
-  if (fits(request.sequence)) return {};
-  std::int64_t next = std::max(next_multiple(request.sequence, kSequence), kSequence);
+  const std::int64_t asked = sequence_of(request);
+  if (fits(asked)) return {};
+  std::int64_t next = std::max(next_multiple(asked, kSequence), kSequence);
   while (next <= tokens && !fits(next)) next += kSequence;
   return bad_option(
-      "sequence", static_cast<double>(request.sequence),
+      "sequence", static_cast<double>(asked),
       fmt::format("a multiple of {} that divides the {} tokens of a micro-batch{}", kSequence, tokens, the_next(next, tokens)));
 }
 

@@ -195,12 +195,7 @@ class Composer {
 
 }  // namespace
 
-Result<Step> transformer_step(const TransformerStep& asked) {
-  TransformerStep request = asked;
-  if (asked.sequence == 0) {
-    const std::int64_t tokens = asked.tokens / std::max(asked.parallel.micro, 1);
-    request.sequence = asked.decoder.sequence == 0 ? tokens : std::min(asked.decoder.sequence, tokens);
-  }
+Result<Step> transformer_step(const TransformerStep& request) {
   if (Status sense = check(request); !sense) return sense.error();
   Step step = Composer(request).made();
   if (Status length = check_length(step.operations.size()); !length) return length.error();

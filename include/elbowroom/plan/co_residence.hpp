@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/quantities.hpp"
@@ -22,8 +23,8 @@ class CoResidence {
   /// granule; empty: it fits. `resident` such blocks must themselves fit.
   [[nodiscard]] ELBOWROOM_API ResourceSet blockers(BlocksPerSm resident, Bytes pad) const;
 
-  /// The greatest pad whose shared memory still leaves enough for the communication block; negative when no pad does.
-  [[nodiscard]] ELBOWROOM_API Bytes greatest_pad(BlocksPerSm resident) const;
+  /// The greatest pad whose shared memory still leaves enough for the communication block; absent when none does, not even zero.
+  [[nodiscard]] ELBOWROOM_API std::optional<Bytes> greatest_pad(BlocksPerSm resident) const;
 
  private:
   [[nodiscard]] bool registers_suffice(std::int64_t compute_warps) const;

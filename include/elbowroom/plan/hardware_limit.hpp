@@ -19,12 +19,14 @@ ELBOWROOM_API std::string_view to_string(DevicePart part);
 
 /// The least time in which a device can do a step's work, whatever the schedule, the algorithms and the controls.
 struct HardwareLimit {
+  struct Busiest {
+    DevicePart part = DevicePart::sms;
+    bool of_peak = false;      ///< its rate is the data sheet's, because no greater one was measured
+    Microseconds busy{0};      ///< that it needs for all of its work
+    Microseconds unhidden{0};  ///< least time before its first and after its last work
+  };
   Microseconds time{0};
-  /// The part that takes the time; absent: what operations wait for does.
-  std::optional<DevicePart> part;
-  bool of_peak = false;      ///< the part's rate is the data sheet's, because no greater one was measured
-  Microseconds busy{0};      ///< that the part needs for all of its work; zero without a part
-  Microseconds unhidden{0};  ///< least time before its first and after its last work; zero without a part
+  std::optional<Busiest> busiest;  ///< what takes the time; absent: what operations wait for does
 };
 
 /// An operation takes at least the time that its part with most work needs. Work is floating-point operations, operands read and

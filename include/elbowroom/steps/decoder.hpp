@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,9 +25,9 @@ struct Decoder {
   std::int64_t vocabulary = 0;  ///< 0: neither an embedding nor a head
   bool tied = false;            ///< the head is the embedding
   Activation activation = Activation::gelu;
-  int experts = 0;            ///< 0: one feed-forward network for all tokens
-  int experts_per_token = 2;  ///< where there are experts
-  std::int64_t sequence = 0;  ///< its longest, as published; 0: not said
+  int experts = 0;                       ///< 0: one feed-forward network for all tokens
+  int experts_per_token = 2;             ///< where there are experts
+  std::optional<std::int64_t> sequence;  ///< its longest, as published; absent: not said
 
   bool operator==(const Decoder&) const = default;
 };

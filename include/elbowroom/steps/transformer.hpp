@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "elbowroom/base/export.hpp"
 #include "elbowroom/base/quantities.hpp"
@@ -49,13 +50,13 @@ struct TransformerStep {
   Decoder decoder;
   Parallelism parallel;
   GradientCompression compression;
-  std::int64_t tokens = 0;              ///< of each replica in a step, over all micro-batches
-  std::int64_t sequence = 0;            ///< tokens that attend to each other; 0: the decoder's, at most a micro-batch
-  double capacity = 1;                  ///< slots of an expert, of what it gets when all get as much
-  double imbalance = 1;                 ///< tokens of the rank with the busiest experts, of the mean
-  DataType gradients = DataType::bf16;  ///< in buckets
-  Bytes bucket = mebibytes(25);         ///< of gradients that replicas add together
-  bool optimizer = true;                ///< the step ends with new parameters
+  std::int64_t tokens = 0;               ///< of each replica in a step, over all micro-batches
+  std::optional<std::int64_t> sequence;  ///< tokens that attend to each other; absent: the decoder's, at most a micro-batch
+  double capacity = 1;                   ///< slots of an expert, of what it gets when all get as much
+  double imbalance = 1;                  ///< tokens of the rank with the busiest experts, of the mean
+  DataType gradients = DataType::bf16;   ///< in buckets
+  Bytes bucket = mebibytes(25);          ///< of gradients that replicas add together
+  bool optimizer = true;                 ///< the step ends with new parameters
   int repeats = 1;
 };
 

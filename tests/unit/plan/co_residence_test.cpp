@@ -54,6 +54,14 @@ TEST(CoResidence, CountsPadAndReserveAsSharedMemory) {
   EXPECT_EQ(beside.blockers(BlocksPerSm(1), Bytes(126'720)), ResourceSet{Resource::shared_memory});
   // Two: 63,808 each, in granules 63,744 (498 x 128 = 63,744; 63,808 is 498.5 granules).
   EXPECT_EQ(beside.greatest_pad(BlocksPerSm(2)), Bytes(63'744 - 1'024));
+  // 62,720 B of its own and the reserve are all of that; one granule more is too much.
+  const auto with_static = [](std::int64_t bytes) {
+    KernelFootprint footprint = block(32, 16);
+    footprint.static_shared = Bytes(bytes);
+    return CoResidence(device("h200"), footprint, comm("nccl-2.28:512", "h200"));
+  };
+  EXPECT_EQ(with_static(62'720).greatest_pad(BlocksPerSm(2)), Bytes(0));
+  EXPECT_EQ(with_static(62'848).greatest_pad(BlocksPerSm(2)), std::nullopt);
 }
 
 TEST(CoResidence, NamesEveryBlocker) {

@@ -62,7 +62,8 @@ inline CaseResult example_case() {
   scenario.compute = Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(4096)};
   scenario.collective = {CollectiveOp::all_reduce, mebibytes(512), DataType::bf16, Blocks(8), std::nullopt};
   result.critical_path = Microseconds(24'000);
-  result.hardware_limit = HardwareLimit{Microseconds(21'000), DevicePart::link, false, Microseconds(18'000), Microseconds(3'000)};
+  result.hardware_limit = HardwareLimit{Microseconds(21'000),
+                                        HardwareLimit::Busiest{DevicePart::link, false, Microseconds(18'000), Microseconds(3'000)}};
   result.compute_alone = example_time(22'000, 21'900, 22'100);
   result.comm_alone = example_time(18'000, 17'950, 18'050);
 

@@ -3,7 +3,9 @@
 #include <rapidcheck/gtest.h>
 
 #include <charconv>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,7 +28,7 @@ TransformerStep any_odd_request() {
   request.decoder.kv_heads = *rc::gen::inRange(1, static_cast<int>(request.decoder.heads) + 1);
   request.decoder.vocabulary = *rc::gen::inRange(8, 512);
   request.tokens = *rc::gen::inRange(16, 512);
-  request.sequence = *rc::gen::element(0, 17, 32);
+  request.sequence = *rc::gen::element<std::optional<std::int64_t>>(std::nullopt, 17, 32);
   parallel.micro = *rc::gen::inRange(1, 5);
   if (*rc::gen::arbitrary<bool>()) {
     request.decoder.experts = *rc::gen::inRange(2, 9);
