@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -9,28 +10,29 @@
 namespace elbowroom::detail {
 namespace {
 
-/// By launch the last one that waits for its end, or its begin; -1: none does.
-std::vector<int> last_waits(const Program& program, std::vector<int> Launch::* edges) {
-  std::vector<int> last(program.launches.size(), -1);
+/// By launch the last one that waits for its end, or its begin; absent: none does.
+std::vector<std::optional<int>> last_waits(const Program& program, std::vector<int> Launch::* edges) {
+  std::vector<std::optional<int>> last(program.launches.size());
   for (std::size_t at = 0; at < program.launches.size(); ++at) {
     for (const int before : program.launches[at].*edges) last[static_cast<std::size_t>(before)] = static_cast<int>(at);
   }
   return last;
 }
 
-/// By launch its event, from `first` on; -1: it needs none. One is free again when the last launch that waits for it is enqueued.
-std::vector<int> shared_events(const std::vector<int>& last_waits, int first, int& events) {
-  std::vector<int> taken;
+/// By launch its event, from `first` on; absent: it needs none. One is free again when the last launch that waits for it is
+/// enqueued.
+std::vector<std::optional<int>> shared_events(const std::vector<std::optional<int>>& last_waits, int first, int& events) {
+  std::vector<std::optional<int>> taken(last_waits.size());
   std::set<int> free;
   std::multimap<int, int> busy;  // by the launch until which it is
   for (std::size_t at = 0; at < last_waits.size(); ++at) {
     const auto done = busy.equal_range(static_cast<int>(at));
     for (auto event = done.first; event != done.second; ++event) free.insert(event->second);
     busy.erase(done.first, done.second);
-    taken.push_back(-1);
-    if (last_waits[at] < 0) continue;
-    taken.back() = free.empty() ? first + events++ : free.extract(free.begin()).value();
-    busy.emplace(last_waits[at], taken.back());
+    if (!last_waits[at]) continue;
+    const int event = free.empty() ? first + events++ : free.extract(free.begin()).value();
+    taken[at] = event;
+    busy.emplace(*last_waits[at], event);
   }
   return taken;
 }
@@ -49,14 +51,14 @@ EventUse event_use(const Program& program) {
 }
 
 Program kinds_of(const Program& program) {
-  const std::vector<int> begun = last_waits(program, &Launch::after_begun);
+  const std::vector<std::optional<int>> begun = last_waits(program, &Launch::after_begun);
   Program kinds;
   kinds.lanes = program.lanes;
   std::set<std::tuple<int, int, bool, LaunchSettings>> known;
   std::map<int, int> place;  // among the kinds
   for (std::size_t at = 0; at < program.launches.size(); ++at) {
     Launch launch = program.launches[at];
-    if (!known.emplace(launch.operation, launch.lane, begun[at] >= 0, launch.settings).second) continue;
+    if (!known.emplace(launch.operation, launch.lane, begun[at].has_value(), launch.settings).second) continue;
     for (std::vector<int>* edges : {&launch.after, &launch.after_begun}) {
       std::erase_if(*edges, [&](int before) { return !place.contains(before); });
       for (int& before : *edges) before = place.at(before);

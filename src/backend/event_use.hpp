@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "elbowroom/plan/program.hpp"
@@ -9,8 +10,8 @@ namespace elbowroom::detail {
 /// Which launches record which event for others to wait for. An event is recorded anew once everything that waits for it is
 /// enqueued: few do for programs of any length.
 struct EventUse {
-  std::vector<int> ended;  ///< by launch; -1: nobody on another lane waits for its end
-  std::vector<int> begun;  ///< by launch; -1: no gate stands behind it
+  std::vector<std::optional<int>> ended;  ///< by launch; absent: nobody on another lane waits for its end
+  std::vector<std::optional<int>> begun;  ///< by launch; absent: no gate stands behind it
   int events = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -30,7 +31,7 @@
 ///   Status compute(device, launch)              launches the operation's kernel on the launch's lane
 ///   Status communicate(launch, begun)           enqueues the operation on that lane of each device that has it; the
 ///                                               event `begun` is recorded once all its blocks have begun, none where it is
-///                                               negative
+///                                               absent
 ///   Result<bool> passed(device, event)          without waiting
 ///   Result<Microseconds> took(device)           between its begin and its end
 ///   Status healthy()                            of the communicators
@@ -196,20 +197,23 @@ class Enqueuer {
   Status wait_for_others(std::size_t device, const Launch& launch) {
     for (const int before : launch.after) {
       if (!is_on(before, device)) continue;
-      const int event = use_.ended[static_cast<std::size_t>(before)];
-      if (Status waits = calls_.wait(device, launch.lane, events_.of_launch(event)); !waits) return waits;
+      if (Status waits = wait(device, launch, use_.ended[static_cast<std::size_t>(before)]); !waits) return waits;
     }
     for (const int before : launch.after_begun) {
       if (!is_on(before, device)) continue;
-      const int event = use_.begun[static_cast<std::size_t>(before)];
-      if (Status waits = calls_.wait(device, launch.lane, events_.of_launch(event)); !waits) return waits;
+      if (Status waits = wait(device, launch, use_.begun[static_cast<std::size_t>(before)]); !waits) return waits;
     }
     return {};
   }
 
+  /// `use` is there: every launch that another waits for has its event.
+  Status wait(std::size_t device, const Launch& launch, std::optional<int> use) {
+    return calls_.wait(device, launch.lane, events_.of_launch(*use));
+  }
+
   Status mark_end(std::size_t device, std::size_t at, const Launch& launch) {
-    const int event = use_.ended[at];
-    return event < 0 ? Status() : calls_.record(device, launch.lane, events_.of_launch(event));
+    const std::optional<int> use = use_.ended[at];
+    return use ? calls_.record(device, launch.lane, events_.of_launch(*use)) : Status();
   }
 
   Status communicate(std::size_t at, const Launch& launch) {
@@ -217,9 +221,9 @@ class Enqueuer {
     if (Status ordered = on_those(devices, [&](std::size_t device) { return wait_for_others(device, launch); }); !ordered) {
       return ordered;
     }
-    const int begun = use_.begun[at] < 0 ? -1 : events_.of_launch(use_.begun[at]);
+    const std::optional<int> begun = use_.begun[at] ? std::optional(events_.of_launch(*use_.begun[at])) : std::nullopt;
     if (Status enqueued = calls_.communicate(launch, begun); !enqueued) return enqueued;
-    if (use_.ended[at] < 0) return {};
+    if (!use_.ended[at]) return {};
     return on_those(devices, [&](std::size_t device) { return mark_end(device, at, launch); });
   }
 

@@ -165,7 +165,7 @@ Status OnDevices::accepts(const Launch& launch, const Lane& lane) const {
     return settings->copy_engine || settings->symmetric ? symmetric_refused_ : Status();
   }
   const auto& settings = std::get<ComputeSettings>(launch.settings);
-  const Result<Sms> left_out = platform().left_out(lane, settings);
+  const auto left_out = platform().left_out(lane, settings);
   return left_out ? Status() : Status(left_out.error());
 }
 
@@ -179,9 +179,9 @@ Result<Program> OnDevices::on_streams(const Program& program) const {
     Lane lane = program.lanes[own];
     int& before = latest[own];
     if (const auto* settings = std::get_if<ComputeSettings>(&launch.settings)) {
-      const Result<Sms> left_out = platform().left_out(lane, *settings);
+      const auto left_out = platform().left_out(lane, *settings);
       if (!left_out) return left_out.error();
-      lane.leaving_out = *left_out == Sms(0) ? std::nullopt : std::optional(*left_out);
+      lane.leaving_out = *left_out;
     } else if (before >= 0) {
       // What communicates on a lane of computations stays where the lane is.
       lane = made.lanes[static_cast<std::size_t>(made.launches[static_cast<std::size_t>(before)].lane)];

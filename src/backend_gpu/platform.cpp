@@ -2,6 +2,6 @@
 
 namespace elbowroom::gpu {
 
-Result<Sms> Platform::left_out(const Lane& lane, const ComputeSettings&) const { return lane.leaving_out.value_or(Sms(0)); }
+Result<std::optional<Sms>> Platform::left_out(const Lane& lane, const ComputeSettings&) const { return lane.leaving_out; }
 
 }  // namespace elbowroom::gpu

@@ -74,8 +74,9 @@ class Platform {
   /// What else speaks against a collective's settings in this process.
   [[nodiscard]] virtual Status accepts(const CommSettings& /*settings*/) const { return {}; }
 
-  /// How many SMs of each device the stream of such a computation must leave free; zero: none. `invalid_input` when that cannot be.
-  [[nodiscard]] virtual Result<Sms> left_out(const Lane& lane, const ComputeSettings& settings) const;
+  /// How many SMs of each device the stream of such a computation must leave free; absent: none. `invalid_input` when that cannot
+  /// be.
+  [[nodiscard]] virtual Result<std::optional<Sms>> left_out(const Lane& lane, const ComputeSettings& settings) const;
   /// The others of `device`, which must be current; `left_out` may be rounded up.
   [[nodiscard]] virtual Result<SmPartition> partition(Sms left_out, int device) const = 0;
 

@@ -65,7 +65,7 @@ std::vector<StreamHandle> ScheduleCalls::streams_of(const GroupUse& group, int l
   return streams;
 }
 
-Status ScheduleCalls::communicate(const Launch& launch, int begun) const {
+Status ScheduleCalls::communicate(const Launch& launch, std::optional<int> begun) const {
   const std::vector<GroupUse>& groups = parts_.groups.at({launch.operation, launch.lane, std::get<CommSettings>(launch.settings)});
   const auto on_each = [&](auto enqueue) -> Status {
     for (const GroupUse& group : groups) {
@@ -74,13 +74,13 @@ Status ScheduleCalls::communicate(const Launch& launch, int begun) const {
     }
     return {};
   };
-  if (begun < 0) return on_each(&CollectiveBuffers::enqueue);
+  if (!begun) return on_each(&CollectiveBuffers::enqueue);
   std::vector<StreamHandle> streams;
   std::vector<EventHandle> events;
   for (const GroupUse& group : groups) {
     for (const Group::Member& member : group.buffers->group().here) {
       streams.push_back(stream(member.place, launch.lane));
-      events.push_back(event(member.place, begun));
+      events.push_back(event(member.place, *begun));
     }
   }
   // A gather that the library makes a kernel of all the same must not record the events again: the gate would wait for it.

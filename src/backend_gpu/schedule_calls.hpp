@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "backend_gpu/collective.hpp"
@@ -63,7 +64,7 @@ class ScheduleCalls {
   Status wait(std::size_t device, int lane, int event) const;
   Status compute(std::size_t device, const Launch& launch) const;
   /// All communicators' groups of calls, one after the other: each is complete by itself.
-  Status communicate(const Launch& launch, int begun) const;
+  Status communicate(const Launch& launch, std::optional<int> begun) const;
   Result<bool> passed(std::size_t device, int event) const;
   Result<Microseconds> took(std::size_t device) const;
   Status healthy() const;

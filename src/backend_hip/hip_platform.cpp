@@ -53,10 +53,11 @@ Capabilities HipPlatform::capabilities(const gpu::CommLibrary& comm) const {
   return can;
 }
 
-Result<Sms> HipPlatform::left_out(const Lane& lane, const ComputeSettings& settings) const {
+Result<std::optional<Sms>> HipPlatform::left_out(const Lane& lane, const ComputeSettings& settings) const {
   if (!settings.sm_target) return Platform::left_out(lane, settings);
   if (lane.leaving_out) return invalid_input("sm_target: acts through the CU mask that comm_sms sets; expected one of them");
-  return devices().front().limits.sms - *settings.sm_target;
+  const Sms left_out = devices().front().limits.sms - *settings.sm_target;
+  return left_out == Sms(0) ? std::nullopt : std::optional(left_out);
 }
 
 Result<gpu::SmPartition> HipPlatform::partition(Sms left_out, int) const {

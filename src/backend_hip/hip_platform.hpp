@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ class HipPlatform : public gpu::Platform {
   Result<std::unique_ptr<gpu::StartLine>> start_line(const std::vector<int>& devices) override;
   [[nodiscard]] Capabilities capabilities(const gpu::CommLibrary& comm) const override;
   /// An SM partition is a CU mask here; the SM target of a library's kernel acts through one as well.
-  [[nodiscard]] Result<Sms> left_out(const Lane& lane, const ComputeSettings& settings) const override;
+  [[nodiscard]] Result<std::optional<Sms>> left_out(const Lane& lane, const ComputeSettings& settings) const override;
   [[nodiscard]] Result<gpu::SmPartition> partition(Sms left_out, int device) const override;
   [[nodiscard]] Status observes_launches() const override;
   [[nodiscard]] Status launch_observed(const std::vector<gpu::StreamHandle>& streams, const std::vector<gpu::EventHandle>& events,

@@ -69,7 +69,7 @@ std::string target_of(const std::string& path) {
 std::optional<FileIdentity> identity_of(const std::string& path) {
   struct stat facts = {};
   if (stat(path.c_str(), &facts) == 0) {
-    return S_ISREG(facts.st_mode) ? std::optional(FileIdentity{facts.st_dev, facts.st_ino, ""}) : std::nullopt;
+    return S_ISREG(facts.st_mode) ? std::optional(FileIdentity{facts.st_dev, facts.st_ino, std::nullopt}) : std::nullopt;
   }
   const fs::path target = target_of(path);
   if (stat(folder_of(target).c_str(), &facts) != 0 || !target.has_filename()) return std::nullopt;
@@ -79,7 +79,7 @@ std::optional<FileIdentity> identity_of(const std::string& path) {
 std::optional<FileIdentity> identity_of(int descriptor) {
   struct stat facts = {};
   if (fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
-  return FileIdentity{facts.st_dev, facts.st_ino, ""};
+  return FileIdentity{facts.st_dev, facts.st_ino, std::nullopt};
 }
 
 std::string cannot(std::string_view what, const std::string& path) {
@@ -102,12 +102,12 @@ PartialFile::PartialFile(std::string path, std::string partial, int descriptor)
 
 PartialFile::PartialFile(PartialFile&& other) noexcept
     : path_(std::move(other.path_)),
-      partial_(std::exchange(other.partial_, {})),
+      partial_(std::exchange(other.partial_, std::nullopt)),
       descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 PartialFile::~PartialFile() {
   if (descriptor_ >= 0) close(descriptor_);
-  if (!partial_.empty()) unlink(partial_.c_str());
+  if (partial_) unlink(partial_->c_str());
 }
 
 Result<PartialFile> PartialFile::beside(std::string path) {
@@ -135,8 +135,8 @@ Status PartialFile::sync() { return fsync(descriptor_) == 0 ? Status() : Status(
 Status PartialFile::take_place() {
   // Some file systems say only now that they are full.
   const bool closed = close(std::exchange(descriptor_, -1)) == 0;
-  if (!closed || std::rename(partial_.c_str(), path_.c_str()) != 0) return failed(cannot("written", path_));
-  partial_.clear();
+  if (!closed || !partial_ || std::rename(partial_->c_str(), path_.c_str()) != 0) return failed(cannot("written", path_));
+  partial_.reset();
   return {};
 }
 

@@ -32,8 +32,8 @@ std::string target_of(const std::string& path);
 /// Which file a name means, however it is spelled.
 struct FileIdentity {
   dev_t device = 0;
-  ino_t inode = 0;   ///< of the file; of its folder while it is not there
-  std::string name;  ///< empty for a file that is there
+  ino_t inode = 0;                  ///< of the file; of its folder while it is not there
+  std::optional<std::string> name;  ///< in that folder; absent for a file that is there
 
   bool operator==(const FileIdentity&) const = default;
 };
@@ -63,7 +63,7 @@ class PartialFile {
   PartialFile(std::string path, std::string partial, int descriptor);
 
   std::string path_;
-  std::string partial_;  ///< empty: it took its place
+  std::optional<std::string> partial_;  ///< absent: it took its place
   int descriptor_;
 };
 

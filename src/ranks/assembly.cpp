@@ -28,7 +28,7 @@ constexpr std::size_t kMostNamed = 8;
 
 Result<std::vector<Channel>> Assembly::all_within(milliseconds limit) {
   const Deadline until = Clock::now() + limit;
-  const Result<Descriptor> listener = listen_at({place_.host, place_.port, credentials_.token.empty()});
+  const Result<Descriptor> listener = listen_at({place_.host, place_.port, !credentials_.token});
   if (!listener) return listener.error();
   others_.resize(static_cast<std::size_t>(place_.size) - 1);
   Status good;
@@ -81,7 +81,8 @@ Status Assembly::take(const Hello& hello, Channel& channel) {
 
 Status Assembly::fits(const Hello& hello) const {
   // The token first: nobody else is told more.
-  if (!same_token(hello.token, credentials_.token)) return invalid_input(fmt::format("{}: another than rank 0's", kToken.name));
+  if (!same_token(hello.token.value_or(""), credentials_.token.value_or("")))
+    return invalid_input(fmt::format("{}: another than rank 0's", kToken.name));
   if (hello.version != credentials_.version)
     return invalid_input(fmt::format("version: {}, expected {} (rank 0's)", hello.version, credentials_.version));
   if (hello.size != place_.size)

@@ -17,7 +17,7 @@ std::string bytes_of(const Hello& hello) {
   bytes.text(hello.version);
   bytes.number(hello.rank);
   bytes.number(hello.size);
-  bytes.text(hello.token);
+  bytes.text(hello.token.value_or(""));
   return bytes.take();
 }
 
@@ -28,7 +28,7 @@ std::optional<Hello> hello_in(std::string_view payload) {
   hello.version = bytes.text();
   const std::int64_t rank = bytes.number();
   const std::int64_t size = bytes.number();
-  hello.token = bytes.text();
+  if (const std::string_view token = bytes.text(); !token.empty()) hello.token = token;
   if (!bytes.complete() || size < 1 || size > kMostRanks || rank < 0 || rank >= size) return std::nullopt;
   hello.rank = static_cast<int>(rank);
   hello.size = static_cast<int>(size);

@@ -11,7 +11,7 @@ struct Hello {
   std::string version;  ///< of Elbowroom
   int rank = 0;
   int size = 0;
-  std::string token;  ///< empty: it has none
+  std::optional<std::string> token;  ///< absent: it has none; never empty
 
   bool operator==(const Hello&) const = default;
 };

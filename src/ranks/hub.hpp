@@ -18,8 +18,8 @@ namespace elbowroom::ranks {
 
 /// By what ranks know each other.
 struct Credentials {
-  std::string version;  ///< of Elbowroom
-  std::string token;    ///< empty: none, on loopback alone
+  std::string version;               ///< of Elbowroom
+  std::optional<std::string> token;  ///< absent: none, on loopback alone
 };
 
 // However short a time limit is, a process that the scheduler forgot for a moment is not dead.

@@ -30,7 +30,7 @@ Error of_leader(std::string_view what) { return failed(fmt::format("rank 0: {}",
 }  // namespace
 
 Result<Spoke> Spoke::join(const Place& place, const Credentials& credentials, milliseconds limit) {
-  Result<Socket> socket = connect_to({place.host, place.port, credentials.token.empty()}, limit);
+  Result<Socket> socket = connect_to({place.host, place.port, !credentials.token}, limit);
   if (!socket) return socket.error();
   Channel channel(*std::move(socket), kLongestFrame);
   const Hello hello{credentials.version, place.rank, place.size, credentials.token};

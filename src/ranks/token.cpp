@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "elbowroom/base/environment.hpp"
 #include "ranks/descriptor.hpp"
@@ -23,8 +24,10 @@ namespace {
 constexpr std::size_t kLeastToken = 16;
 constexpr std::size_t kMostToken = 256;
 
-Result<std::string> checked(std::string token, const char* name) {
-  if (token.size() >= kLeastToken && token.size() <= kMostToken) return token;
+using Token = std::optional<std::string>;
+
+Result<Token> checked(std::string token, const char* name) {
+  if (token.size() >= kLeastToken && token.size() <= kMostToken) return Token(std::move(token));
   return invalid_input(fmt::format("{}: {} characters, expected {} to {}", name, token.size(), kLeastToken, kMostToken));
 }
 
@@ -32,7 +35,7 @@ Error of_file(const std::string& path, std::string_view what) {
   return invalid_input(fmt::format("{}: {}: {}", kTokenFile.name, path, what));
 }
 
-Result<std::string> token_in(const std::string& path) {
+Result<Token> token_in(const std::string& path) {
   // A pipe that is named by mistake would be waited for.
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.is_open()) return of_file(path, fmt::format("cannot be read: {}", std::strerror(errno)));
@@ -52,12 +55,12 @@ Result<std::string> token_in(const std::string& path) {
 
 }  // namespace
 
-Result<std::string> token_of(const Lookup& lookup) {
+Result<Token> token_of(const Lookup& lookup) {
   std::optional<std::string> own = lookup(kToken.name);
   const std::optional<std::string> file = lookup(kTokenFile.name);
   if (own && file) return invalid_input(fmt::format("{}: '{}', expected it unset beside {}", kTokenFile.name, *file, kToken.name));
   if (own) return checked(*std::move(own), kToken.name);
-  return file ? token_in(*file) : std::string();
+  return file ? token_in(*file) : Result<Token>(std::nullopt);
 }
 
 Result<std::string> new_token() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,8 +10,8 @@
 namespace elbowroom::ranks {
 
 /// The secret by which ranks know each other, from ELBOWROOM_TOKEN or from the file that ELBOWROOM_TOKEN_FILE names. Only its user
-/// can read that file. Empty where neither is set. `invalid_input` names the variable, never the secret.
-Result<std::string> token_of(const Lookup& lookup);
+/// can read that file. Absent where neither is set. `invalid_input` names the variable, never the secret.
+Result<std::optional<std::string>> token_of(const Lookup& lookup);
 
 /// A new one, which nobody can guess.
 Result<std::string> new_token();

@@ -120,7 +120,7 @@ int in_ranks(std::string_view who, CaseOptions& options, const std::function<int
   if (!*place) return work();
   const bool leads = (*place)->rank == 0;
   if (Status good = check_timeout(options); !good) return leads ? complain(who, good.error()) : exit_bad_input;
-  Result<std::string> token = ranks::token_of(variable);
+  Result<std::optional<std::string>> token = ranks::token_of(variable);
   if (!token) {
     print_notice(who, fmt::format("rank {}: {}", (*place)->rank, token.error().message));
     return exit_code_of(token.error().kind);

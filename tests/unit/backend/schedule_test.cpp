@@ -67,10 +67,10 @@ class Written {
     return write(
         fmt::format("{}: compute, pad {}", stream(device, launch.lane), std::get<ComputeSettings>(launch.settings).pad.count()));
   }
-  Status communicate(const Launch& launch, int begun) {
+  Status communicate(const Launch& launch, std::optional<int> begun) {
     const std::optional<Blocks> blocks = std::get<CommSettings>(launch.settings).comm_blocks;
     return write(fmt::format("{}: collective{}{}", stream(0, launch.lane), blocks ? fmt::format(" of {}", blocks->count()) : "",
-                             begun < 0 ? "" : ", begun is " + name(begun)));
+                             begun ? ", begun is " + name(*begun) : ""));
   }
   Result<bool> passed(std::size_t, int) { return questions_++ >= trouble_.passed_after; }
   [[nodiscard]] Result<Microseconds> took(std::size_t device) const { return Microseconds(device == 0 ? 7 : 9); }
@@ -294,8 +294,9 @@ TEST(EventsOfPrograms, AreFewAndNeverRecordedAnewWhileSomebodyIsStillToWait) {
   program.launches[3].after = {2};
   program.launches[4].after_begun = {1};
   const EventUse use = event_use(program);
-  EXPECT_EQ(use.ended, (std::vector{0, 1, 0, -1, -1}));
-  EXPECT_EQ(use.begun, (std::vector{-1, 2, -1, -1, -1}));
+  using Events = std::vector<std::optional<int>>;
+  EXPECT_EQ(use.ended, (Events{0, 1, 0, std::nullopt, std::nullopt}));
+  EXPECT_EQ(use.begun, (Events{std::nullopt, 2, std::nullopt, std::nullopt, std::nullopt}));
   EXPECT_EQ(use.events, 3);
 }
 

@@ -87,7 +87,7 @@ TEST(Hub, RefusesARankThatIsNoneOfItsOwn) {
   };
   const std::vector<Case> cases = {
       {1, 3, {"1.0", "fedcba9876543210"}, "rank 1: ELBOWROOM_TOKEN: another than rank 0's"},
-      {1, 3, {"1.0", ""}, "rank 1: ELBOWROOM_TOKEN: another than rank 0's"},
+      {1, 3, {"1.0", std::nullopt}, "rank 1: ELBOWROOM_TOKEN: another than rank 0's"},
       {1, 3, {"1.1", "0123456789abcdef"}, "rank 1: version: 1.1, expected 1.0 (rank 0's)"},
       {1, 4, credentials(), "rank 1: number of ranks: 4, expected 3 (rank 0's)"},
       {0, 3, credentials(), "rank 0: two processes say that they are it"},
@@ -189,7 +189,7 @@ TEST(Hub, ThePortOfSomebodyElseIsNamed) {
 TEST(Hub, WithoutATokenNoOtherHostIsMet) {
   Place elsewhere = place_of_rank(0, 2, *free_port());
   elsewhere.host = "192.0.2.1";
-  const Credentials none{"1.0", ""};
+  const Credentials none{"1.0", std::nullopt};
   EXPECT_THAT(Hub::gather(elsewhere, none, 10s).error().message,
               HasSubstr("ELBOWROOM_TOKEN: not set, expected a token of all ranks"));
   elsewhere.rank = 1;

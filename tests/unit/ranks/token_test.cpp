@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-Result<std::string> token_in(const std::map<std::string, std::string>& environment) {
+Result<std::optional<std::string>> token_in(const std::map<std::string, std::string>& environment) {
   return token_of([&](const char* name) {
     const auto found = environment.find(name);
     return found == environment.end() ? std::nullopt : std::optional(found->second);
@@ -39,7 +39,7 @@ class TokenFile : public ::testing::Test {
 };
 
 TEST(Token, IsThatOfTheVariable) {
-  EXPECT_EQ(*token_in({}), "");
+  EXPECT_EQ(*token_in({}), std::nullopt);
   EXPECT_EQ(*token_in({{"ELBOWROOM_TOKEN", "0123456789abcdef"}}), "0123456789abcdef");
 }
 
