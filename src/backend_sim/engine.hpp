@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "backend_sim/kernel_profiles.hpp"
@@ -20,8 +21,8 @@ struct Task {
   bool urgent = false;           ///< greatest priority
   double bytes = 0;              ///< that a copy sends; a kernel's are in its profile
   double launched = 0;           ///< when the host has launched it
-  int meeting = -1;              ///< the same number for the tasks of other devices that it works with; -1: it works alone
-  int waiting = -1;              ///< kernel that its blocks are while they wait for those of other devices; -1: they wait for none
+  std::optional<int> meeting;    ///< the same number for the tasks of other devices that it works with; absent: it works alone
+  std::optional<int> waiting;    ///< kernel that its blocks are while they wait for other devices' blocks; absent: they never do
 };
 
 /// In the order of the host; tasks of one lane are in the order in which they run.

@@ -65,10 +65,10 @@ void EngineDevice::make_ready() {
     const std::size_t at = lane.tasks[lane.head];
     if (tasks_[at].kernel != kCopy)
       dispatcher_.add(at, tasks_[at]);
-    else if (tasks_[at].meeting < 0)
+    else if (!tasks_[at].meeting)
       begin_copy(at);
     else
-      meetings_.placed(tasks_[at].meeting, number_, 1);
+      meetings_.placed(*tasks_[at].meeting, number_, 1);
   }
 }
 
@@ -84,7 +84,7 @@ void EngineDevice::dispatch() {
     TaskTimes& times = run_.tasks[at];
     if (times.begin == kNever) times.begin = now_;
     if (!dispatcher_.pending(at)) times.all_begun = now_;
-    if (tasks_[at].meeting >= 0) meetings_.placed(tasks_[at].meeting, number_, dispatcher_.placed(tasks_[at].lane));
+    if (tasks_[at].meeting) meetings_.placed(*tasks_[at].meeting, number_, dispatcher_.placed(tasks_[at].lane));
   }
 }
 
@@ -105,7 +105,7 @@ void EngineDevice::end_blocks(int lane, std::int64_t count) {
   if (count == 0) return;
   run_.blocks += count;
   const Lane& own = lanes_[static_cast<std::size_t>(lane)];
-  if (const Task& task = tasks_[own.tasks[own.head]]; task.meeting >= 0) return meetings_.done(task.meeting, number_, count);
+  if (const Task& task = tasks_[own.tasks[own.head]]; task.meeting) return meetings_.done(*task.meeting, number_, count);
   const std::optional<std::size_t> ended = dispatcher_.end_blocks(lane, count);
   if (ended) end_task(*ended);
 }
@@ -113,8 +113,8 @@ void EngineDevice::end_blocks(int lane, std::int64_t count) {
 void EngineDevice::end_copies() {
   for (const std::size_t ended : copies_.end(now_)) {
     if (!copies_.any()) pool_.set_copying(false);
-    if (tasks_[ended].meeting >= 0)
-      meetings_.done(tasks_[ended].meeting, number_, 1);
+    if (tasks_[ended].meeting)
+      meetings_.done(*tasks_[ended].meeting, number_, 1);
     else
       end_task(ended);
   }

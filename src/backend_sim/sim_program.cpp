@@ -20,8 +20,8 @@ class Kernels {
   Kernels(const ModelOf& model_of, std::vector<SimKernel>& kernels) : model_of_(model_of), kernels_(kernels) {}
 
   struct Known {
-    int kernel = kCopy;  ///< kCopy: there is none
-    int waiting = -1;    ///< the same kernel while it waits for other devices; -1: not asked for yet
+    int kernel = kCopy;          ///< kCopy: there is none
+    std::optional<int> waiting;  ///< the same kernel while it waits for other devices; absent: not asked for yet
     double copied = 0;
   };
 
@@ -34,7 +34,7 @@ class Kernels {
       known.copied = model->copied;
       if (model->kernel) known.kernel = add(std::move(*model->kernel));
     }
-    if (meets && known.kernel != kCopy && known.waiting < 0) known.waiting = add(waiting(at(known.kernel)));
+    if (meets && known.kernel != kCopy && !known.waiting) known.waiting = add(waiting(at(known.kernel)));
     return known;
   }
 

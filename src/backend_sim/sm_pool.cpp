@@ -58,7 +58,7 @@ const std::vector<bool>& SmPool::partition(int left_out) {
   return found->second;
 }
 
-void SmPool::begin(int lane, int kernel, int waiting) {
+void SmPool::begin(int lane, int kernel, std::optional<int> waiting) {
   const SimKernel& what = kernels_[static_cast<std::size_t>(kernel)];
   Running& running = lanes_[static_cast<std::size_t>(lane)];
   ++stamp_;
@@ -86,7 +86,7 @@ inline void SmPool::count_residents(int sm, int lane, int change) {
 void SmPool::count_waiting(int sm, int lane, int change) {
   Sm& here = at(sm);
   here.communicating += change;
-  here.mix = mixes_.with(here.mix, lanes_[static_cast<std::size_t>(lane)].waiting, change);
+  here.mix = mixes_.with(here.mix, *lanes_[static_cast<std::size_t>(lane)].waiting, change);
 }
 
 inline void SmPool::remove_ended(int sm, double slack) {
@@ -96,7 +96,7 @@ inline void SmPool::remove_ended(int sm, double slack) {
     if (!residents_.any(lane, sm)) continue;
     const int ended = residents_.end(lane, sm, 2 * slack, lanes_[at].tiles_left);
     if (ended > 0) count_residents(sm, lane, -ended);
-    if (ended > 0 && lanes_[at].waiting >= 0) {
+    if (ended > 0 && lanes_[at].waiting) {
       count_waiting(sm, lane, ended);
       lanes_[at].to_leave.push_back({sm, ended, 0});
     }
@@ -122,12 +122,12 @@ const std::vector<std::int64_t>& SmPool::advance(double now) {
 int SmPool::room(int lane, int sm) {
   const Running& running = lanes_[static_cast<std::size_t>(lane)];
   if (running.left_out != nullptr && (*running.left_out)[static_cast<std::size_t>(sm)]) return 0;
-  return mixes_.room(at(sm).mix, running.waiting >= 0 ? running.waiting : running.kernel);
+  return mixes_.room(at(sm).mix, running.waiting.value_or(running.kernel));
 }
 
 void SmPool::find_rooms(int lane, std::span<const int> sms, std::vector<Room>& rooms) {
   const Running& running = lanes_[static_cast<std::size_t>(lane)];
-  const int kernel = running.waiting >= 0 ? running.waiting : running.kernel;
+  const int kernel = running.waiting.value_or(running.kernel);
   rooms.clear();
   int mix = -1;
   int blocks = 0;
@@ -149,7 +149,7 @@ double SmPool::scatter(const Running& running, std::int64_t block) {
 void SmPool::place(int lane, int sm, int count, double work, std::int64_t first) {
   Running& running = lanes_[static_cast<std::size_t>(lane)];
   const double scattered_work = work * scatter(running, first);
-  if (running.waiting < 0) return this->work(lane, sm, count, scattered_work);
+  if (!running.waiting) return this->work(lane, sm, count, scattered_work);
   list(sm);
   count_waiting(sm, lane, count);
   running.to_start.push_back({sm, count, scattered_work});

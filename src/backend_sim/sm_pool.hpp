@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,8 +37,8 @@ class SmPool {
   const std::vector<std::int64_t>& advance(double now);
   /// The lane's blocks are of this kernel from here on; none of another may be resident. A persistent kernel's blocks take its
   /// tiles one after the other until none is left, and end then. `waiting`: the kernel that the blocks are while they wait for
-  /// those of other devices; -1: they wait for none.
-  void begin(int lane, int kernel, int waiting);
+  /// those of other devices; absent: they wait for none.
+  void begin(int lane, int kernel, std::optional<int> waiting);
   /// Starts `count` blocks from number `first` on, of `work` each (tiles, or shares of a collective), on an SM that has room.
   /// Blocks that work with those of other devices wait there for start().
   void place(int lane, int sm, int count, double work, std::int64_t first);
@@ -83,7 +84,7 @@ class SmPool {
   };
   struct Running {
     int kernel = 0;
-    int waiting = -1;  ///< kernel of blocks that wait; -1: none does
+    std::optional<int> waiting;  ///< kernel of blocks that wait; absent: none does
     bool computes = false;
     double spread = 0;
     std::int64_t tiles_left = 0;                  ///< that no persistent block has taken yet

@@ -2,6 +2,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "backend_sim/crowding.hpp"
 #include "backend_sim/sm_pool.hpp"
@@ -156,7 +157,7 @@ RC_GTEST_PROP(SmPoolProperty, NothingIsEverOverCommitted, ()) {
   const int lanes = static_cast<int>(kernels.size());
   const SmCapacity capacity = *SmCapacity::make(h200(), kernels);
   SmPool pool(machine, capacity, kernels, lanes);
-  for (int lane = 0; lane < lanes; ++lane) pool.begin(lane, lane, -1);
+  for (int lane = 0; lane < lanes; ++lane) pool.begin(lane, lane, std::nullopt);
   const auto resident = [&](int sm) {
     std::int64_t count = 0;
     for (const Share& share : pool.mix(sm)) count += share.count;
