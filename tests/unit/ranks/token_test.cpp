@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace elbowroom::ranks {
@@ -28,7 +29,7 @@ class TokenFile : public ::testing::Test {
   TokenFile() : path_(fs::temp_directory_path() / ("elbowroom-token-" + std::to_string(getpid()))) {}
   ~TokenFile() override { fs::remove(path_); }
 
-  Result<std::string> with(const std::string& text, mode_t mode) {
+  Result<std::optional<std::string>> with(const std::string& text, mode_t mode) {
     fs::remove(path_);
     std::ofstream(path_) << text;
     chmod(path_.c_str(), mode);
