@@ -27,6 +27,7 @@
 #include "preload/choices.hpp"
 #include "preload/controls.hpp"
 #include "preload/durations.hpp"
+#include "preload/program_environment.hpp"
 #include "rank_session.hpp"
 #include "run/environment.hpp"
 #include "run/policy.hpp"
@@ -82,8 +83,8 @@ class Run {
   /// Files by which the interposer and this process tell each other something, each named by a variable. What a run around this one
   /// set for itself is taken out.
   Status hand_over() {
-    removed_ = {run::kReportDirVariable, run::kRulesVariable, run::kDurationsVariable,
-                run::kChoicesVariable,   kPythonVariable,     kPythonBlocksVariable};
+    removed_ = {run::kReportDirVariable, run::kRulesVariable,      run::kDurationsVariable,
+                run::kChoicesVariable,   preload::kPythonVariable, preload::kPythonBlocksVariable};
     if (!request_.wants_report() && request_.rules.empty() && request_.durations.empty()) return {};
     Result<RunFolder> folder = RunFolder::make();
     if (!folder) return folder.error();
@@ -125,10 +126,11 @@ class Run {
       std::ranges::move(preload::tuner_environment(library, job, is_one_of_ranks(), request_.environment),
                         std::back_inserter(changes_));
     }
-    changes_.emplace_back("LD_PRELOAD", preload_list(library));
+    changes_.emplace_back("LD_PRELOAD", preload::preload_list(library, request_.environment));
     changes_.emplace_back(run::kPolicyVariable, text(request_.policy));
     if (given.hook) {
-      std::ranges::move(python_environment(*given.hook, given.controls, request_.gradient_views), std::back_inserter(changes_));
+      std::ranges::move(preload::python_environment(*given.hook, given.controls, request_.gradient_views, request_.environment),
+                        std::back_inserter(changes_));
     }
   }
 

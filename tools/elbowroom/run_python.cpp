@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <system_error>
@@ -36,17 +35,6 @@ std::optional<std::string> find_python_hook() {
     }
   }
   return std::nullopt;
-}
-
-EnvironmentChanges python_environment(const std::string& hook, const preload::Controls& controls, bool gradient_views) {
-  const char* const before = std::getenv("PYTHONPATH");
-  const std::string_view rest = before == nullptr ? "" : before;
-  const bool is_first = rest == hook || rest.starts_with(hook + ":");  // a run inside a run
-  const std::string list = is_first ? std::string(rest) : rest.empty() ? hook : fmt::format("{}:{}", hook, rest);
-  EnvironmentChanges changes = {{"PYTHONPATH", list}, {kPythonVariable, "1"}};
-  if (controls.has(preload::CommRule::symmetric_blocks)) changes.emplace_back(kPythonBlocksVariable, "chosen");
-  if (gradient_views) changes.emplace_back(kPythonViewsVariable, "1");
-  return changes;
 }
 
 std::optional<std::string> symmetric_memory_of(const fs::path& folder, const ProcessReport& process) {
