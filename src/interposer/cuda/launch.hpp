@@ -19,9 +19,10 @@ struct LaunchRequest {
   StreamId stream = 0;       // what the core calls it, where it was found already
 };
 
-/// Calls the entry point that the program called, with its own arguments.
+/// The entry point that the program called.
 struct OriginalLaunch {
-  int (*call)(const LaunchRequest& request);
+  int (*call)(const LaunchRequest& request);  ///< calls it, with the request's arguments
+  bool (*takes_attributes)(const void* ex);   ///< whether `ex`, the driver's cuLaunchKernelEx, may be called in its place
 };
 
 /// Blocks per cluster of a launch whose attributes record no event; 0: they record one.

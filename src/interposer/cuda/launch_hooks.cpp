@@ -91,7 +91,7 @@ struct KernelHook {
     }
     return launch({plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream), function, parameters,
                    extra, kDefault, false, id},
-                  {&original_kernel<Ours>});
+                  {&original_kernel<Ours>, &may_call_instead<Ours>});
   }
 
   [[gnu::noinline]] static int long_way(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
@@ -100,7 +100,7 @@ struct KernelHook {
     tell_entry<Ours>(kEntry);
     return launch({plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream), function, parameters,
                    extra, kDefault},
-                  {&original_kernel<Ours>});
+                  {&original_kernel<Ours>, &may_call_instead<Ours>});
   }
 };
 
@@ -123,7 +123,7 @@ int launch_ex(const cu::LaunchConfig* config, cu::Function function, void** para
     if (real != nullptr) { return real(config, function, parameters, extra); }
   }
   tell_entry<Ours>(entry);
-  return launch(request, {&original_kernel_ex<Ours>});
+  return launch(request, {&original_kernel_ex<Ours>, &may_call_instead<Ours>});
 }
 
 }  // namespace
@@ -158,7 +158,7 @@ int cuLaunchCooperativeKernel(cu::Function function, unsigned grid_x, unsigned g
                               unsigned block_y, unsigned block_z, unsigned shared_bytes, cu::Stream stream, void** parameters) {
   return launch({plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream), function, parameters,
                  nullptr, DefaultStream::kLegacy, true},
-                {&original_cooperative<&cuLaunchCooperativeKernel>});
+                {&original_cooperative<&cuLaunchCooperativeKernel>, &may_call_instead<&cuLaunchCooperativeKernel>});
 }
 
 int cuLaunchCooperativeKernel_ptsz(cu::Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
@@ -166,5 +166,5 @@ int cuLaunchCooperativeKernel_ptsz(cu::Function function, unsigned grid_x, unsig
                                    void** parameters) {
   return launch({plain_config(grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream), function, parameters,
                  nullptr, DefaultStream::kPerThread, true},
-                {&original_cooperative<&cuLaunchCooperativeKernel_ptsz>});
+                {&original_cooperative<&cuLaunchCooperativeKernel_ptsz>, &may_call_instead<&cuLaunchCooperativeKernel_ptsz>});
 }

@@ -33,18 +33,20 @@ struct CaptureHooks {
   template <auto Ours>
   static int instantiate_with_log(GraphExec* exec, Graph graph, typename D::GraphNode* error_node, char* log,
                                   std::size_t log_bytes) {
-    return instantiate(exec, graph, [&](bool node_priorities) {
-      Interposer<D>* state = interposer<D>();
-      if (!node_priorities || state->driver.calls.graph_instantiate_with_flags == nullptr) {
-        return process::call_real<Ours>(exec, graph, error_node, log, log_bytes);
-      }
-      return state->driver.calls.graph_instantiate_with_flags(exec, graph, D::kInstantiateUseNodePriority);
+    Interposer<D>* state = interposer<D>();
+    const auto with_flags = state == nullptr ? nullptr : state->driver.calls.graph_instantiate_with_flags;
+    const auto takes_flags = [&] {
+      return with_flags != nullptr && process::may_call_instead<Ours>(reinterpret_cast<const void*>(with_flags));
+    };
+    return instantiate(exec, graph, takes_flags, [&](bool node_priorities) {
+      return node_priorities ? with_flags(exec, graph, D::kInstantiateUseNodePriority)
+                             : process::call_real<Ours>(exec, graph, error_node, log, log_bytes);
     });
   }
 
   template <auto Ours>
   static int instantiate_with_flags(GraphExec* exec, Graph graph, unsigned long long flags) {
-    return instantiate(exec, graph, [&](bool node_priorities) {
+    return instantiate(exec, graph, &always, [&](bool node_priorities) {
       const unsigned long long added = node_priorities ? D::kInstantiateUseNodePriority : 0;
       return process::call_real<Ours>(exec, graph, flags | added);
     });
@@ -53,7 +55,7 @@ struct CaptureHooks {
   template <auto Ours>
   static int instantiate_with_params(GraphExec* exec, Graph graph, typename D::GraphInstantiateParams* parameters) {
     if (parameters == nullptr) { return process::call_real<Ours>(exec, graph, parameters); }
-    return instantiate(exec, graph, [&](bool node_priorities) {
+    return instantiate(exec, graph, &always, [&](bool node_priorities) {
       const std::uint64_t asked = parameters->flags;
       if (node_priorities) { parameters->flags |= D::kInstantiateUseNodePriority; }
       const int result = process::call_real<Ours>(exec, graph, parameters);
@@ -116,14 +118,16 @@ struct CaptureHooks {
     return call();
   }
 
-  // `make(node_priorities)` makes the graph with or without the flag that makes the priorities of its nodes count. A driver that
-  // refuses the flag gets the program's own call.
-  template <class Make>
-  static int instantiate(GraphExec* exec, Graph graph, Make&& make) {
+  static bool always() { return true; }
+
+  // `make(node_priorities)` makes the graph with or without the flag that makes the priorities of its nodes count. Asked for it is
+  // only where `takes_flags` says so. A driver that refuses the flag gets the program's own call.
+  template <class TakesFlags, class Make>
+  static int instantiate(GraphExec* exec, Graph graph, TakesFlags&& takes_flags, Make&& make) {
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return make(false); }
     const GraphFacts facts = read_graph(state->driver, state->rules, graph);
-    bool node_priorities = has_priorities(*state, graph, facts);
+    bool node_priorities = may_have_priorities(*state, graph, facts) && takes_flags() && prioritise_collectives(*state, graph);
     int result = D::kSuccess;
     if (node_priorities) {
       const typename D::OwnCalls own(state->driver.calls);
@@ -136,9 +140,9 @@ struct CaptureHooks {
   }
 
   // A graph that would be forgotten could not be updated later: nobody would know of its priorities.
-  static bool has_priorities(Interposer<D>& state, Graph graph, const GraphFacts& facts) {
+  static bool may_have_priorities(Interposer<D>& state, Graph graph, const GraphFacts& facts) {
     const bool remembered = facts.collectives > 0 && facts.computes > 0 && !state.graphs.full();
-    return remembered && !others_have_priorities(state.driver, graph) && prioritise_collectives(state, graph);
+    return remembered && state.rules.policy != Policy::observe && !others_have_priorities(state.driver, graph);
   }
 };
 

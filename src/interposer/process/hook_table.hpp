@@ -15,9 +15,17 @@ enum class HookedLibrary : std::uint8_t { kDriver, kNccl, kCublas, kCublasLt };
 enum class DefaultStream : std::uint8_t { kNone, kLegacy, kPerThread };
 
 /// How a program came by a hooked function; bits of HookState::routes.
-/// Two are none, but why a function was left alone. kNewerForm: the driver has a form of it that is newer than the hook. kPastShim:
-/// the program asked for the driver's, and the hook forwards to a library that stands before that.
-enum Route : std::uint8_t { kRouteLinked = 1, kRouteDlsym = 2, kRouteProcAddress = 4, kNewerForm = 8, kPastShim = 16 };
+/// Three are none, but why a function was left alone. kNewerForm: the driver has a form of it that is newer than the hook.
+/// kPastShim: the program asked for the driver's, and the hook forwards to a library that stands before that. kOneForm: such a
+/// library has the function and not the form of it by which something would be added.
+enum Route : std::uint8_t {
+  kRouteLinked = 1,
+  kRouteDlsym = 2,
+  kRouteProcAddress = 4,
+  kNewerForm = 8,
+  kPastShim = 16,
+  kOneForm = 32
+};
 
 /// What changes about a hooked function while the process runs.
 struct HookState {
@@ -77,6 +85,30 @@ decltype(Ours) real() {
   void* found = hook_state<Ours>.real.load(std::memory_order_acquire);
   if (found == nullptr) [[unlikely]] { found = resolve_state(hook_state<Ours>); }
   return reinterpret_cast<decltype(Ours)>(found);
+}
+
+/// Whether another function of the driver may be called in place of a hooked one: not where a preloaded library has that one alone,
+/// which would never see the call. Looked up once for each function that the hook forwards to; no lock.
+class StandIn {
+ public:
+  [[nodiscard]] bool allowed(HookState& state, void* real, const void* other) {
+    if (real == allowed_.load(std::memory_order_relaxed)) { return true; }
+    return real != refused_.load(std::memory_order_relaxed) && look_up(state, real, other);
+  }
+
+ private:
+  bool look_up(HookState& state, void* real, const void* other);
+
+  std::atomic<void*> allowed_{nullptr}, refused_{nullptr};  ///< the functions of which it is known
+};
+
+template <auto Ours>
+inline constinit StandIn stand_in;
+
+/// Of hook `Ours`, for which `other` is always the same function. Where it may not, the report says so.
+template <auto Ours>
+bool may_call_instead(const void* other) {
+  return stand_in<Ours>.allowed(hook_state<Ours>, reinterpret_cast<void*>(real<Ours>()), other);
 }
 
 /// "Not initialized", in CUDA's driver, HIP and NCCL ("internal error") alike.

@@ -62,6 +62,9 @@ void collect_passed_by(PassedBy& passed) {
     if ((routes & kPastShim) != 0) {
       passed.add(hook.symbol, "the program asked for the driver's own, and a preloaded library has one before it");
     }
+    if ((routes & kOneForm) != 0) {
+      passed.add(hook.symbol, "a preloaded library has it alone, so that it gets no priority and no event");
+    }
   }
 }
 

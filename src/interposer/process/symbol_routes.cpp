@@ -275,6 +275,13 @@ void substitute_found(const char* symbol, void** found, int version, std::uint64
   if (newest != nullptr) { leave_unfollowed(*newest, kNewerForm); }
 }
 
+bool StandIn::look_up(HookState& state, void* real, const void* other) {
+  const bool may = is_in_driver(real) || in_one_object(real, other);
+  if (!may) { state.routes.fetch_or(kOneForm, std::memory_order_relaxed); }
+  (may ? allowed_ : refused_).store(real, std::memory_order_relaxed);
+  return may;
+}
+
 void note_unfollowed() { any_unfollowed.store(true, std::memory_order_relaxed); }
 bool noted_unfollowed(void* /*self*/) { return any_unfollowed.load(std::memory_order_relaxed); }
 

@@ -1,5 +1,8 @@
 #include <dlfcn.h>
 
+#include <string>
+
+#include "report_of.hpp"
 #include "two_streams.hpp"
 
 // A program with another preloaded library, which counts launches: each launch goes by it that goes by it without the interposer.
@@ -18,12 +21,59 @@ void launch_by(decltype(&cuLaunchKernel) launch, const TwoStreams& two) {
   EXPECT(launch(two.gemm, 7, 1, 1, 32, 1, 1, 0, two.compute, nullptr, nullptr) == 0);
 }
 
+int launch_ex(const TwoStreams& two) {
+  const cu::LaunchConfig config{24, 1, 1, 544, 1, 1, 0, two.comm, nullptr, 0};
+  return cuLaunchKernelEx(&config, two.all_reduce, nullptr, nullptr);
+}
+
 // Its own function is the driver's, and nothing is missed by that: the gate stays.
 void asks_itself() {
   const TwoStreams two;
   for (int launch = 1; launch < 4; ++launch) { EXPECT(launch_on(two.compute, two.gemm) == 0 && seen() == launch); }
-  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launch_on(two.compute, two.gemm) == 0);
+  EXPECT(launch_ex(two) == 0 && launch_on(two.compute, two.gemm) == 0 && seen() == 4);
   EXPECT(fake_times_called("cuStreamWaitEvent") == 1);
+}
+
+// It has no form of its functions that takes attributes: what it sees alone it sees here, and gets nothing that needs them.
+void older() {
+  const TwoStreams two;
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launch_on(two.compute, two.gemm) == 0 && seen() == 2);
+  EXPECT(cuLaunchCooperativeKernel(two.all_reduce, 24, 1, 1, 544, 1, 1, 0, two.comm, nullptr) == 0 && seen() == 3);
+  EXPECT(launch_on(two.compute, two.gemm) == 0 && seen() == 4);
+  EXPECT(fake_times_called("cuLaunchKernelEx") == 0 && fake_times_called("cuStreamWaitEvent") == 0);
+  // What goes past it anyway is as ever.
+  EXPECT(launch_ex(two) == 0 && seen() == 4);
+  EXPECT(attribute_of(*fake_call(fake_call_count() - 1), cu::kLaunchPriority) != nullptr);
+}
+
+void older_graph() {
+  const TwoStreams two;
+  cu::Graph graph = nullptr;
+  EXPECT(cuGraphCreate(&graph, 0) == 0);
+  for (const cu::Function function : {two.all_reduce, two.gemm}) {
+    cu::KernelNodeParamsV2 parameters{};
+    parameters.v1 = {function, 24, 1, 1, 544, 1, 1, 0, nullptr, nullptr};
+    cu::GraphNode node = nullptr;
+    EXPECT(cuGraphAddKernelNode_v2(&node, graph, nullptr, 0, &parameters) == 0);
+  }
+  cu::GraphExec exec = nullptr;
+  const auto graphs = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "shim_graphs"));
+  EXPECT(cuGraphInstantiate_v2(&exec, graph, nullptr, nullptr, 0) == 0 && graphs() == 1);
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0 && graphs() == 1);
+  EXPECT(fake_call(fake_call_count() - 1)->flags == cu::kInstantiateUseNodePriority);
+}
+
+// A cap needs no attribute.
+void older_cap() {
+  const TwoStreams two;
+  EXPECT(launch_on(two.comm, two.all_reduce, 24) == 0 && launch_on(two.compute, two.gemm) == 0 && seen() == 2);
+  EXPECT(fake_times_called("cuLaunchKernelEx") == 0 && is_call(1, "cuLaunchKernel") && fake_call(1)->shared > 0);
+}
+
+void older_report() {
+  const std::string report = report_of([] { older(); });
+  EXPECT(holds(report, "cuLaunchKernel: a preloaded library has it alone, so that it gets no priority and no event"));
+  EXPECT(!holds(report, "cuLaunchKernelEx: a preloaded"));
 }
 
 // The program asks the driver first and is linked as well.
@@ -60,8 +110,14 @@ void answers_and_links() {
   EXPECT(fake_call_count() == 4);
 }
 
-constexpr Case kCases[] = {
-    {"asks_itself", asks_itself}, {"asked_past", asked_past}, {"answers", answers}, {"answers_and_links", answers_and_links}};
+constexpr Case kCases[] = {{"asks_itself", asks_itself},
+                           {"asked_past", asked_past},
+                           {"answers", answers},
+                           {"answers_and_links", answers_and_links},
+                           {"older", older},
+                           {"older_graph", older_graph},
+                           {"older_cap", older_cap},
+                           {"older_report", older_report}};
 
 }  // namespace
 
