@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "interposer/process/elf_symbols.hpp"
+#include "interposer/process/loader_visit.hpp"
 #include "interposer/process/pages.hpp"
 #include "interposer/process/symbol_routes.hpp"
 
@@ -270,8 +271,7 @@ void* wanted_at_start(const Wanted& wanted) {
 // By the loader, because it alone knows what was made global after the start.
 void* next_global(const Wanted& wanted) {
   if (void* found = wanted_at_start(wanted)) { return found; }
-  const DlsymFunction loader = c_library_dlsym();
-  void* found = loader == nullptr ? nullptr : loader(RTLD_NEXT, wanted.name);
+  void* found = in_global_scope(wanted.name);
   if (found != nullptr && wanted.version != nullptr && wanted.in(object_at(found)) != found) {
     static const auto of_version = reinterpret_cast<DlvsymFunction>(in_c_library("dlvsym"));
     found = of_version == nullptr ? nullptr : of_version(RTLD_NEXT, wanted.name, wanted.version);
@@ -346,6 +346,7 @@ void* visible_definition(const char* name, const void* caller) {
 }
 
 Definition definition_for(const char* name, const void* caller) {
+  if (loader_is_lost()) { return {in_global_scope(name), false}; }
   const LoadedObject calling = object_at(caller);
   if (calling.refers_to(name)) { return definition_of({name, calling.version_of(name)}, caller); }
   Definition agreed;

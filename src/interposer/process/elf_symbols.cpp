@@ -310,6 +310,7 @@ void visit_loaded_objects(bool (*visit)(void* self, const LoadedObject& object),
     const auto& known = *static_cast<const Visit*>(data);
     return known.call(known.self, LoadedObject(*object)) ? 1 : 0;
   };
+  if (loader_is_lost()) { return; }
   const LoaderVisit visiting;
   iterate()(step, &each);
 }

@@ -121,7 +121,8 @@ bool begins_with(const char* text, std::string_view prefix);
 const char* last_part(const char* path);
 
 /// Calls `visit(object)` for each loaded object in the order of loading, until it returns true. Nothing is loaded or unloaded
-/// meanwhile, and `visit` must not call what takes the loader's locks in another order: no dlsym, no dlopen.
+/// meanwhile, and `visit` must not call what takes the loader's locks in another order: no dlsym, no dlopen. Where the loader's
+/// lock may be held for ever, no object is visited (loader_visit.hpp).
 void visit_loaded_objects(bool (*visit)(void* self, const LoadedObject& object), void* self);
 
 template <class Visit>

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdint>
@@ -17,11 +18,14 @@ namespace {
 // A walk takes milliseconds. Where one waits for the thread that forks, each side is held up by this.
 constexpr std::uint64_t kLongestWaitNs = 100'000'000;
 
-// How many threads walk, and how many fork.
+// How many threads walk, how many unloads are under way, and how many threads fork.
 constinit std::atomic<unsigned> walking{0};
+constinit std::atomic<unsigned> unloads{0};
 constinit std::atomic<unsigned> forking{0};
+constinit std::atomic<bool> lost{false};
 // Of this thread.
 constinit thread_local unsigned depth = 0;
+constinit thread_local unsigned own_unloads = 0;
 constinit thread_local bool forks = false;
 
 // As the system has it, and by itself: a sanitizer's runtime is not always ready for calls of the C library's.
@@ -40,10 +44,19 @@ void await(Done&& done) {
   while (!done() && now_ns() < end) { sched_yield(); }
 }
 
+// Counts what holds the loader's lock from now on, once no other thread forks.
+void count(std::atomic<unsigned>& holders) {
+  holders.fetch_add(1);
+  if (forks || forking.load() == 0) { return; }
+  holders.fetch_sub(1);
+  await([] { return forking.load() == 0; });
+  holders.fetch_add(1);
+}
+
 void before_fork() {
   forks = true;
   forking.fetch_add(1);
-  await([] { return walking.load() == 0; });
+  await([] { return walking.load() == 0 && unloads.load() <= own_unloads; });
 }
 
 void after_fork() {
@@ -51,8 +64,12 @@ void after_fork() {
   forks = false;
 }
 
+// The numbers are those of the moment of the fork. Nobody but this thread unloads anything here: it may go on with what the fork
+// interrupted. That was perhaps not counted yet.
 void after_fork_in_child() {
+  if (walking.load() != 0 || unloads.load() != 0) { lost.store(true); }
   walking.store(0);
+  unloads.store(std::min(unloads.load(), own_unloads));
   forking.store(0);
   forks = false;
 }
@@ -69,11 +86,7 @@ LoaderVisit::LoaderVisit() {
   }
   signals_ = set_signal_mask(kAllSignals);
   depth = 1;
-  walking.fetch_add(1);
-  if (forks || forking.load() == 0) { return; }
-  walking.fetch_sub(1);
-  await([] { return forking.load() == 0; });
-  walking.fetch_add(1);
+  count(walking);
 }
 
 LoaderVisit::~LoaderVisit() {
@@ -81,5 +94,19 @@ LoaderVisit::~LoaderVisit() {
   walking.fetch_sub(1);
   set_signal_mask(signals_);
 }
+
+LoaderUnload::LoaderUnload() {
+  ++own_unloads;
+  count(unloads);
+}
+
+LoaderUnload::~LoaderUnload() {
+  unloads.fetch_sub(1);
+  --own_unloads;
+}
+
+bool is_unloading() { return unloads.load(std::memory_order_acquire) != 0; }
+bool unloads_here() { return own_unloads != 0; }
+bool loader_is_lost() { return lost.load(std::memory_order_relaxed); }
 
 }  // namespace elbowroom::interposer::process

@@ -19,4 +19,22 @@ class LoaderVisit {
   std::uint64_t signals_ = 0;  ///< that were blocked before
 };
 
+/// For as long as the calling thread unloads something: the loader holds the same lock then, and forks wait in the same way. A
+/// handler may interrupt it.
+class LoaderUnload {
+ public:
+  LoaderUnload();
+  ~LoaderUnload();
+  LoaderUnload(const LoaderUnload&) = delete;
+  LoaderUnload& operator=(const LoaderUnload&) = delete;
+};
+
+/// Whether some thread unloads something: what is found meanwhile is not to be remembered.
+bool is_unloading();
+/// Whether the calling thread does: where a handler asks, the list of the loaded objects may be half written.
+bool unloads_here();
+/// Whether this process must not walk over the loaded objects any more. It is so in a child that was forked during a walk of
+/// another thread or an unload of any: the loader's lock may be held for ever.
+bool loader_is_lost();
+
 }  // namespace elbowroom::interposer::process

@@ -2,6 +2,7 @@
 
 #include "interposer/process/definitions.hpp"
 #include "interposer/process/elf_symbols.hpp"
+#include "interposer/process/loader_visit.hpp"
 
 namespace elbowroom::interposer::process {
 

@@ -1,7 +1,6 @@
 #include "interposer/process/object_stays.hpp"
 
 #include <dlfcn.h>
-#include <pthread.h>
 
 #include <array>
 #include <atomic>
@@ -9,6 +8,7 @@
 #include <cstddef>
 
 #include "interposer/process/definitions.hpp"
+#include "interposer/process/loader_visit.hpp"
 #include "interposer/process/symbol_routes.hpp"
 
 namespace elbowroom::interposer::process {
@@ -27,12 +27,6 @@ struct Place {
 constinit std::array<Place, kStays> places{};
 constinit std::atomic<std::size_t> places_used{0};
 constinit std::atomic<Stay> stays_begun{0};
-constinit std::atomic<unsigned> unloads{0};  ///< under way
-constinit thread_local unsigned own_unloads = 0;
-
-// In a forked child nobody else unloads anything.
-void keep_own_unloads_alone() { unloads.store(own_unloads); }
-[[gnu::constructor]] void watch_unloads_at_forks() { pthread_atfork(nullptr, nullptr, &keep_own_unloads_alone); }
 constinit std::atomic<const void*> to_keep{nullptr};
 
 // A reference takes a lock of the loader, whose holder may wait for whoever calls the driver. So it is taken by who unloads
@@ -104,8 +98,6 @@ bool is_over(Stay stay) {
          (stay == kTooMany || is_unloading() || places[stay % kStays].stay.load(std::memory_order_acquire) != stay);
 }
 
-bool is_unloading() { return unloads.load(std::memory_order_acquire) != 0; }
-
 void keep_loaded(const void* function) {
   if (to_keep.load(std::memory_order_relaxed) != nullptr || is_from_start(function)) { return; }
   to_keep.store(function, std::memory_order_relaxed);
@@ -119,11 +111,8 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) noex
   const DlcloseFunction next = next_dlclose();
   take_reference();
   // From before the first moment at which another thread may load something there.
-  unloads.fetch_add(1);
-  ++own_unloads;
+  const LoaderUnload unloading;
   const int result = next == nullptr ? -1 : next(handle);
   if (places_used.load(std::memory_order_relaxed) != 0) { end_stays(); }
-  --own_unloads;
-  unloads.fetch_sub(1);
   return result;
 }

@@ -15,8 +15,6 @@ inline constexpr Stay kForever = 0;  ///< of what no object holds, and the value
 Stay stay_of(const LoadedObject& object);
 /// Whether the object was unloaded since, or may be right now. No lock, no walk.
 bool is_over(Stay stay);
-/// Whether some thread unloads something: what is found meanwhile is not to be remembered.
-bool is_unloading();
 
 /// What holds `function` stays loaded until the process ends, by a reference of our own. The first call counts: it is for the
 /// driver, whose functions every hook keeps. Takes no lock.

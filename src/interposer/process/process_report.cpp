@@ -11,6 +11,7 @@
 
 #include "interposer/process/elf_symbols.hpp"
 #include "interposer/process/hook_table.hpp"
+#include "interposer/process/loader_visit.hpp"
 #include "interposer/process/pages.hpp"
 #include "interposer/process/process.hpp"
 #include "interposer/process/symbol_routes.hpp"
@@ -68,8 +69,12 @@ void collect_passed_by(PassedBy& passed) {
   }
 }
 
-// What was loaded so that it does not see the hooks: its calls go to the driver directly.
+// What was loaded so that it does not see the hooks: its calls go to the driver directly. A handler that ended the process may have
+// interrupted an unload, whose half-written list is not for reading.
 void collect_hidden(PassedBy& passed) {
+  if (unloads_here() || loader_is_lost()) {
+    return passed.add("the loaded libraries", "not looked through, because one was being unloaded");
+  }
   if (in_other_namespace(object_prefix(HookedLibrary::kDriver))) {
     passed.add("the driver", "loaded in a namespace of its own (dlmopen), where nothing is hooked");
   }

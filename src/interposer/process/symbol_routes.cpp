@@ -7,6 +7,7 @@
 #include "interposer/process/definitions.hpp"
 #include "interposer/process/elf_symbols.hpp"
 #include "interposer/process/hook_table.hpp"
+#include "interposer/process/loader_visit.hpp"
 #include "interposer/process/meant.hpp"
 #include "interposer/process/object_stays.hpp"
 
@@ -162,6 +163,14 @@ bool leads_to(const Hook& hook, void* found) {
   return true;
 }
 
+// While there are no threads yet: a forked child may not look them up (loader_is_lost).
+[[gnu::constructor]] void find_next_ones() {
+  static_cast<void>(next_dlsym());
+  static_cast<void>(next_dlvsym());
+  static_cast<void>(next_dlclose());
+  static_cast<void>(c_library_dlsym());
+}
+
 constinit std::atomic<bool> any_unfollowed{false};
 
 void leave_unfollowed(const Hook& hook, Route why) {
@@ -255,6 +264,7 @@ bool is_function_of(const Hook& hook, void* found, AskEntry ask) {
 void substitute_found(const char* symbol, void** found, int version, std::uint64_t flags, AskEntry ask, const void* caller) {
   // The first name asked for is the empty string; results may be unwanted.
   if (symbol == nullptr || *symbol == '\0' || found == nullptr || *found == nullptr) { return; }
+  if (loader_is_lost()) { return note_unfollowed(); }
   const Hook* newest = nullptr;
   const bool per_thread = (flags & kPerThreadFormsAsked) != 0;
   for (const Hook& hook : hooks()) {
@@ -285,7 +295,13 @@ bool StandIn::look_up(HookState& state, void* real, const void* other) {
 void note_unfollowed() { any_unfollowed.store(true, std::memory_order_relaxed); }
 bool noted_unfollowed(void* /*self*/) { return any_unfollowed.load(std::memory_order_relaxed); }
 
+void* in_global_scope(const char* name) {
+  const DlsymFunction loader = c_library_dlsym();
+  return loader == nullptr ? nullptr : loader(RTLD_NEXT, name);
+}
+
 void* driver_function(const char* name) {
+  if (loader_is_lost()) { return in_global_scope(name); }
   const std::string_view prefix = object_prefix(HookedLibrary::kDriver);
   if (void* next = next_at_start(name)) { return next; }
   void* own = find_loaded_symbol(prefix, name);
@@ -333,7 +349,7 @@ using namespace elbowroom::interposer::process;
 void* elbowroom_dlsym(void* handle, const char* name, const char* /*unused*/, const void* caller) {
   const DlsymFunction next = next_dlsym();
   if (next == nullptr) { return kNoSymbol; }
-  if (name == nullptr || !may_be_hooked(name)) { return kAskNext; }
+  if (name == nullptr || !may_be_hooked(name) || loader_is_lost()) { return kAskNext; }
   const Hook* hook = find_hook(name);
   if (hook == nullptr) { return kAskNext; }
   return handle == RTLD_NEXT ? substitute_next(*hook, caller) : substitute(*hook, handle, next(handle, name), caller);
@@ -342,7 +358,7 @@ void* elbowroom_dlsym(void* handle, const char* name, const char* /*unused*/, co
 void* elbowroom_dlvsym(void* handle, const char* name, const char* version, const void* caller) {
   const DlvsymFunction next = next_dlvsym();
   if (next == nullptr) { return kNoSymbol; }
-  if (name == nullptr || !may_be_hooked(name)) { return kAskNext; }
+  if (name == nullptr || !may_be_hooked(name) || loader_is_lost()) { return kAskNext; }
   const Hook* hook = find_hook(name);
   if (hook == nullptr) { return kAskNext; }
   return handle == RTLD_NEXT ? substitute_next(*hook, caller) : substitute(*hook, handle, next(handle, name, version), caller);

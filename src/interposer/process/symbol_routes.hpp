@@ -25,6 +25,9 @@ void* open_object(const char* name, int flags);
 /// A handle of an object that is loaded, which is a reference to it: nobody closes it. Null: it has no file, as the program itself.
 void* open_loaded(const LoadedObject& object);
 
+/// What a search of the global scope behind this library finds, by the loader: without a walk over the loaded objects.
+void* in_global_scope(const char* name);
+
 /// The driver's function of that name as a program would have got it without this library: an earlier LD_PRELOAD's, or the driver's
 /// own. Null: no driver is loaded, or it has none.
 void* driver_function(const char* name);

@@ -1,4 +1,5 @@
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -10,6 +11,7 @@
 #include <thread>
 
 #include "hook_cases.hpp"
+#include "report_of.hpp"
 
 // What a child costs that its parent forked while it used the driver, and what the fork may wait for.
 
@@ -80,26 +82,35 @@ void guarded_fork() {
   other.join();
 }
 
-// No lock of the loader is held in the child by a thread that is not there.
+// In a child that cannot know whether the loader's lock is free, it is not.
+bool driver_is_hooked() {
+  static void* const driver = dlopen("libcuda.so.1", RTLD_LAZY);
+  return dlsym(driver, "cuLaunchKernel") == dlsym(RTLD_DEFAULT, "cuLaunchKernel");
+}
+
+// No lock of the loader is held in the child by a thread that is not there. A fork that was kept waiting for too long is a rare one.
 void looked_up_meanwhile() {
+  EXPECT(driver_is_hooked());
   std::atomic<bool> stop{false};
   std::thread other([&] {
     while (!stop) { EXPECT(dlsym(RTLD_DEFAULT, "cuLaunchKernel") != nullptr); }
   });
   int ended = 0;
+  int hooked = 0;
   for (int i = 0; i < 200; ++i) {
     const pid_t child = fork();
     if (child == 0) {
       alarm(5);
-      _exit(dlsym(RTLD_DEFAULT, "cuLaunchKernel") != nullptr ? 0 : 1);
+      _exit(driver_is_hooked() ? 0 : 1);
     }
     int status = 1;
-    if (waitpid(child, &status, 0) == child && status == 0) { ++ended; }
+    if (waitpid(child, &status, 0) == child && WIFEXITED(status)) { ++ended; }
+    hooked += status == 0 ? 1 : 0;
     if (ended <= i) { break; }
   }
   stop = true;
   other.join();
-  EXPECT(ended == 200);
+  EXPECT(ended == 200 && hooked > 150);
 }
 
 // The same where a handler forks that interrupts a look-up.
@@ -112,7 +123,7 @@ void fork_in_handler(int) {
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
     alarm(5);
-    _exit(dlsym(RTLD_DEFAULT, "cuLaunchKernel") != nullptr ? 0 : 1);
+    _exit(driver_is_hooked() ? 0 : 1);
   }
   int status = 1;
   if (waitpid(child, &status, 0) == child && status == 0) { children_ended = children_ended + 1; }
@@ -120,6 +131,7 @@ void fork_in_handler(int) {
 }
 
 void interrupted_look_up() {
+  EXPECT(driver_is_hooked());
   struct sigaction action{};
   action.sa_handler = &fork_in_handler;
   action.sa_flags = SA_RESTART;
@@ -131,6 +143,65 @@ void interrupted_look_up() {
     for (const int before = children; children == before;) { dlsym(RTLD_DEFAULT, "cuLaunchKernel"); }
   }
   EXPECT(children_ended == 100);
+}
+
+// A library is being unloaded, and the thread that does it holds the loader's lock until the children have ended.
+std::atomic<bool> unloading{false};
+std::atomic<bool> children_over{false};
+void (*meanwhile)() = nullptr;
+
+void hold_loaders_lock() {
+  dl_iterate_phdr(
+      [](dl_phdr_info*, std::size_t, void*) {
+        unloading = true;
+        while (!children_over) { usleep(100); }
+        return 1;
+      },
+      nullptr);
+}
+
+// The child calls the driver for the first time, and what it looks up takes no lock.
+void unloaded_meanwhile() {
+  meanwhile = &hold_loaders_lock;
+  std::thread other([] { dlclose(dlopen(std::getenv("ELBOWROOM_PLUGIN"), RTLD_NOW)); });
+  while (!unloading) { usleep(100); }
+  const std::string report = report_of([] {
+    alarm(10);
+    const Lanes lanes;
+    lanes.collective(lanes.comm);
+    EXPECT(dlsym(RTLD_DEFAULT, "cuLaunchKernel") != nullptr && fake_call_count() == 1);
+  });
+  children_over = true;
+  other.join();
+  EXPECT(holds(report, "the loaded libraries: not looked through, because one was being unloaded"));
+}
+
+// An unload that does not last long is waited for: what is forked then is as any other child.
+void unloaded_soon() {
+  meanwhile = [] {
+    unloading = true;
+    usleep(20'000);
+  };
+  const Lanes lanes;
+  lanes.collective(lanes.comm);
+  std::thread other([] { dlclose(dlopen(std::getenv("ELBOWROOM_PLUGIN"), RTLD_NOW)); });
+  while (!unloading) { usleep(100); }
+  const std::string report = report_of([] {
+    const Lanes own;
+    EXPECT(own.waits_for(own.comm));
+  });
+  other.join();
+  EXPECT(report.size() > 100 && !holds(report, "not looked through"));
+}
+
+// As a handler may that interrupts the loader.
+void exit_while_unloading() {
+  const std::string report = report_of([] {
+    const Lanes lanes;
+    meanwhile = [] { std::exit(0); };
+    dlclose(dlopen(std::getenv("ELBOWROOM_PLUGIN"), RTLD_NOW));
+  });
+  EXPECT(holds(report, "the loaded libraries: not looked through, because one was being unloaded"));
 }
 
 // What is made past fork(), by containers say, tells nobody: it ends with its parent's state, whose locks another thread may hold.
@@ -155,8 +226,19 @@ constexpr Case kCases[] = {{"unseen_fork", unseen_fork},
                            {"using_child", using_child},
                            {"guarded_fork", guarded_fork},
                            {"looked_up_meanwhile", looked_up_meanwhile},
-                           {"interrupted_look_up", interrupted_look_up}};
+                           {"interrupted_look_up", interrupted_look_up},
+                           {"unloaded_meanwhile", unloaded_meanwhile},
+                           {"unloaded_soon", unloaded_soon},
+                           {"exit_while_unloading", exit_while_unloading}};
 
 }  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" void once_unloaded() {
+  void (*call)() = meanwhile;
+  meanwhile = nullptr;
+  if (call != nullptr) { call(); }
+}
+#pragma GCC visibility pop
 
 int main(int argc, char** argv) { return run_case(kCases, argc, argv); }
