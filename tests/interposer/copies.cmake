@@ -42,8 +42,9 @@ interposer_copy(chosen3 3 fake_libraries/chosen_nccl.cpp)
 target_compile_options(interposer_copy_chosen3 PRIVATE -fno-sanitize=all)  # it is called before a sanitizer is ready
 interposer_copy(uses_chosen3 0 fake_libraries/nccl_user.cpp interposer_copy_chosen3)
 interposer_copy(small 0 fake_libraries/hidden_user.cpp ${CMAKE_DL_LIBS})
+interposer_copy(loads_user1 0 fake_libraries/loading_at_start.cpp ${CMAKE_DL_LIBS})
 interposer_program(copies)
-add_dependencies(interposer_copies interposer_copy_uses_chosen3 interposer_copy_small interposer_copy_brings_both interposer_copy_uses_nameless)
+add_dependencies(interposer_copies interposer_copy_loads_user1 interposer_copy_uses_chosen3 interposer_copy_small interposer_copy_brings_both interposer_copy_uses_nameless)
 add_dependencies(interposer_copies interposer_copy_nccl1 interposer_copy_nccl2 interposer_copy_own3 interposer_copy_user1 interposer_copy_user2 interposer_copy_now1 interposer_copy_now0 interposer_copy_host2)
 add_test(NAME interposer.copies COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/copies.sh")
 set_tests_properties(interposer.copies PROPERTIES TIMEOUT 120 LABELS "${labels}" ENVIRONMENT

@@ -49,6 +49,11 @@ compare old1g uses_new2l uses_new2c uses_old1l uses_old1c
 also="$ELBOWROOM_COPIES_DIR/brings_both.so"
 compare uses_old1c uses_new2c
 also=
+# What a constructor loads was not there at the start: it is nobody else's.
+also="$ELBOWROOM_COPIES_DIR/loads_user1.so"
+compare user1l user2l user1c user2c user2x
+compare user2l user2c
+also=
 # One without a soname is known by its path; its file's name is that of another one.
 compare nameless/nccl2l user2l user2c nameless/nccl2d
 compare nccl2l uses_namelessl uses_namelessc user2l user2c

@@ -19,16 +19,9 @@ constexpr std::size_t kObjects = 4096;  // a PyTorch program has 400; further on
 constexpr std::size_t kEdges = 32768;
 using ObjectSet = std::bitset<kObjects>;
 
-// The objects that this process was started with stand first in the order of loading, and stay. 0: some are not initialised yet,
+// The objects that this process was started with stand first in the order of loading, and stay. 0: this library is not bound yet,
 // and nothing but them is loaded.
-std::size_t objects_at_start = 0;
-
-[[gnu::constructor]] void count_objects_at_start() {
-  visit_loaded_objects([](const LoadedObject&) {
-    ++objects_at_start;
-    return false;
-  });
-}
+constinit std::size_t objects_at_start = 0;
 
 bool same_version(const char* a, const char* b) { return a == nullptr || b == nullptr ? a == b : same_text(a, b); }
 
@@ -317,6 +310,21 @@ class Versions {
   std::array<const char*, 8> versions_;
   std::size_t count_ = 0;
 };
+
+// The loader asks what a function is while it binds this library. All that the process was started with is loaded then, and no
+// constructor has run. Those of others run before ours, and load more.
+extern "C" {
+void elbowroom_nothing_to_do() {}
+auto elbowroom_count_at_start() -> void (*)() {
+  std::size_t count = 0;
+  for (const link_map* object = _r_debug.r_map; object != nullptr; object = object->l_next) { ++count; }
+  objects_at_start = count;
+  return &elbowroom_nothing_to_do;
+}
+void elbowroom_at_start() __attribute__((ifunc("elbowroom_count_at_start")));
+}
+// Among the constructors, which the linker keeps.
+[[gnu::used, gnu::section(".init_array")]] void (*bound_at_start)() = &elbowroom_at_start;
 
 }  // namespace
 
