@@ -34,6 +34,11 @@ compare now1l nccl2g now1c user2l user2c
 compare now0l nccl2g now0c nccl2x
 compare nccl1l nccl2l now1l nccl2g now1j now1c
 compare nccl2g now1l now1c
+# The same by the order of loading alone.
+compare handed1l nccl2g handed1p nccl2x
+compare nccl2g handed1l handed1p
+compare nccl1g handed1l handed1p
+compare handed_later1l nccl2g handed_later1p
 # A plugin that is linked to no copy has that of who brought it.
 compare host2l host2c free0c nccl1l free0c
 # Where one framework was, another one is loaded with another copy; the same by look-ups.

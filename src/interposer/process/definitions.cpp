@@ -213,33 +213,44 @@ std::size_t definition_count(const Wanted& wanted, Definition& first) {
   return count;
 }
 
+// Of whoever was bound when it was loaded, where nothing but the order of loading tells. It was not bound to what was loaded after
+// it. What was there before may have been made global later: who has a definition in its own scope then meant one of the two.
+Definition bound_by_order(void* global, const Wanted& wanted, const LoadedObject& calling) {
+  const MappedLinks mapped(wanted);
+  if (mapped.get() == nullptr) { return {global, false}; }
+  const Links& links = *mapped.get();
+  const std::size_t caller = links.holder(calling.begin());
+  const std::size_t own = caller == links.count() ? caller : links.in_scope_of(caller);
+  if (own == links.count() || links.defined(own) == global) { return {global, true}; }
+  return caller < links.holder(global) ? links.definition(own) : Definition{global, false};
+}
+
 // Whoever was bound when it was loaded, as all is that Python loads, does not see what was made global later. What else it calls of
-// the library says where it was bound: a name that `global` defines as well would have been bound to that. Null: it does not say.
-void* bound_before(const void* global, const Wanted& wanted, const LoadedObject& calling) {
+// the library says where it was bound: a name that `global` defines as well would have been bound to that.
+Definition bound_by(void* global, const Wanted& wanted, const LoadedObject& calling) {
   const LoadedObject later = object_at(global);
-  void* found = nullptr;
+  void* before = nullptr;
+  bool to_later = false;
   const bool bound = calling.visit_bound([&](const char* other, const void* address) {
-    if (found != nullptr || same_text(other, wanted.name) || later.holds(address) || later.find(other) == nullptr) { return; }
-    const LoadedObject earlier = object_at(address);
-    found = is_interposer(earlier) ? nullptr : wanted.in(earlier);
+    if (before != nullptr || same_text(other, wanted.name) || later.find(other) == nullptr) { return; }
+    to_later = to_later || later.holds(address);
+    const LoadedObject earlier = later.holds(address) ? LoadedObject() : object_at(address);
+    before = is_interposer(earlier) ? nullptr : wanted.in(earlier);
   });
-  return bound ? found : nullptr;
+  if (bound && before != nullptr) { return {before, true}; }
+  return to_later || !calling.bound_at_load() ? Definition{global, true} : bound_by_order(global, wanted, calling);
 }
 
 // Where the global scope has one. Left by a jump, the function was called by some object that refers to it.
 Definition beside_global(void* global, const Wanted& wanted, const void* caller) {
   if (is_from_start(global)) { return {global, true}; }
-  const auto bound_by = [&](const LoadedObject& object) {
-    void* const before = bound_before(global, wanted, object);
-    return before == nullptr ? global : before;
-  };
   const LoadedObject calling = object_at(caller);
-  if (wanted.by(calling)) { return {bound_by(calling), true}; }
+  if (wanted.by(calling)) { return bound_by(global, wanted, calling); }
   Definition agreed;
   visit_loaded_objects([&](const LoadedObject& object) {
     if (is_interposer(object) || !wanted.by(object)) { return false; }
-    void* const found = bound_by(object);
-    agreed = {found, agreed.function == nullptr || agreed.function == found};
+    const Definition found = bound_by(global, wanted, object);
+    agreed = {found.function, found.certain && (agreed.function == nullptr || agreed.function == found.function)};
     return !agreed.certain;
   });
   return agreed.certain && agreed.function != nullptr ? agreed : Definition{global, agreed.function == nullptr};

@@ -83,6 +83,9 @@ void LoadedObject::read_dynamic() {
       case DT_VERNEED:
         needed_versions_ = at<ElfW(Verneed)>(address);
         break;
+      case DT_PLTGOT:
+        plt_got_ = at<std::uintptr_t>(address);
+        break;
       case DT_JMPREL:
         calls_.first = at<ElfW(Rela)>(address);
         break;

@@ -39,6 +39,8 @@ class LoadedObject {
     visit_bound(data_, visit);
     return visit_bound(calls_, visit);
   }
+  /// Whether none of its calls is left for the loader to bind when it is first made.
+  [[nodiscard]] bool bound_at_load() const { return calls_.first == nullptr || plt_got_ == nullptr || plt_got_[2] == 0; }
   [[nodiscard]] bool holds(const void* address) const;
   /// Its name for other objects; of one without a soname, that of its file.
   [[nodiscard]] const char* soname() const;
@@ -112,6 +114,7 @@ class LoadedObject {
   const ElfW(Verneed) * needed_versions_ = nullptr;
   Relocations calls_;
   Relocations data_;
+  const std::uintptr_t* plt_got_ = nullptr;  ///< its third entry is the loader's function that binds calls
 };
 
 /// Whether two texts are the same, and whether one begins with another; without the C library.
