@@ -107,6 +107,8 @@ fi
 if [ -n "${ELBOWROOM_HIDDEN_USER:-}" ]; then
   ELBOWROOM_PROGRAM=$ELBOWROOM_ROUTES_PROGRAM run deep_bound 1
   grep -qF 'libinterposer_hidden_user.so: looks functions up past the hooks (RTLD_DEEPBIND)' "$work"/*.json || fail "no word of RTLD_DEEPBIND: $(cat "$work"/*.json)"
+  ELBOWROOM_PROGRAM=$ELBOWROOM_ROUTES_PROGRAM run deep_linked 1
+  grep -qF 'libinterposer_plugin.so: calls functions past the hooks (RTLD_DEEPBIND)' "$work"/*.json || fail "no word of calls past the hooks: $(cat "$work"/*.json)"
   ELBOWROOM_PROGRAM=$ELBOWROOM_ROUTES_PROGRAM run hidden 1
   grep -qF 'RTLD_DEEPBIND' "$work"/*.json && fail "a library that is bound as usual is named: $(cat "$work"/*.json)"
   older=$(ldd --version | sed -n '1s/.* 2\.//p')

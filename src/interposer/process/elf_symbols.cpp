@@ -256,10 +256,8 @@ const void* LoadedObject::bound(const Relocations& relocations, std::uint32_t in
   return nullptr;
 }
 
-// Symbols that the object does not define stand before those that its hash table finds.
 const void* LoadedObject::bound(const char* name) const {
-  const std::uint32_t count = gnu_hash_ != nullptr && symbols_ != nullptr ? gnu_hash_[1] : 0;
-  for (std::uint32_t index = 1; index < count; ++index) {
+  for (std::uint32_t index = 1; index < imported_end(); ++index) {
     if (symbols_[index].st_shndx != SHN_UNDEF || !same_text(strings_ + symbols_[index].st_name, name)) { continue; }
     const void* called = bound(calls_, index);
     return called != nullptr ? called : bound(data_, index);

@@ -32,6 +32,15 @@ class LoadedObject {
   /// Where the loader bound that name for the object, so far: of a call that was not made yet it may be the object itself. Null: it
   /// does not refer to it.
   [[nodiscard]] const void* bound(const char* name) const;
+  /// Whether it refers to a name of others for which `wanted(name)` is true. Far quicker than the next, which reads what may be a
+  /// million relocations.
+  template <class Predicate>
+  [[nodiscard]] bool imports_any(Predicate&& wanted) const {
+    for (std::uint32_t index = 1; index < imported_end(); ++index) {
+      if (symbols_[index].st_shndx == SHN_UNDEF && wanted(strings_ + symbols_[index].st_name)) { return true; }
+    }
+    return false;
+  }
   /// Calls `visit(name, address)` for each name that the loader has bound for the object. False: some call is bound when it is
   /// first made.
   template <class Visit>
@@ -61,6 +70,8 @@ class LoadedObject {
 
  private:
   void read_dynamic();
+  // Symbols that the object does not define stand before those that its hash table finds.
+  [[nodiscard]] std::uint32_t imported_end() const { return gnu_hash_ != nullptr && symbols_ != nullptr ? gnu_hash_[1] : 0; }
   struct Wanted {
     const char *name, *version;
   };

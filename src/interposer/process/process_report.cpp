@@ -69,6 +69,20 @@ void collect_passed_by(PassedBy& passed) {
   }
 }
 
+// Whether a call is bound to who defines the function, where it should have been bound to this library.
+bool is_bound_past_hooks(const LoadedObject& object) {
+  bool past = false;
+  const auto hook_of = [](const char* name) { return may_be_hooked(name) ? find_hook(name) : nullptr; };
+  if (!object.imports_any([&](const char* name) { return hook_of(name) != nullptr; })) { return false; }
+  object.visit_bound([&](const char* name, const void* address) {
+    const Hook* hook = past || object.holds(address) ? nullptr : hook_of(name);
+    if (hook == nullptr || hook->ours() == address) { return; }
+    const LoadedObject defining = object_at(address);
+    past = !is_interposer(defining) && defining.find(name) == address && !stands_before(address);
+  });
+  return past;
+}
+
 // What was loaded so that it does not see the hooks: its calls go to the driver directly. A handler that ended the process may have
 // interrupted an unload, whose half-written list is not for reading.
 void collect_hidden(PassedBy& passed) {
@@ -80,8 +94,12 @@ void collect_hidden(PassedBy& passed) {
   }
   const auto* past_hooks = reinterpret_cast<const void*>(c_library_dlsym());
   visit_loaded_objects([&](const LoadedObject& object) {
-    if (is_interposer(object) || object.find("dlsym") != nullptr || object.bound("dlsym") != past_hooks) { return false; }
-    passed.add(object.file_name(), "looks functions up past the hooks (RTLD_DEEPBIND)");
+    if (is_interposer(object)) { return false; }
+    if (object.find("dlsym") == nullptr && object.bound("dlsym") == past_hooks) {
+      passed.add(object.file_name(), "looks functions up past the hooks (RTLD_DEEPBIND)");
+    } else if (is_bound_past_hooks(object)) {
+      passed.add(object.file_name(), "calls functions past the hooks (RTLD_DEEPBIND)");
+    }
     return false;
   });
 }

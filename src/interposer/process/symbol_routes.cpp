@@ -216,17 +216,6 @@ void* substitute(const Hook& hook, void* handle, void* found, const void* caller
   return driver ? substitute_driver(hook, handle, found, caller) : substitute_library(hook, handle, found, caller);
 }
 
-// Whether `caller` is in what stands before this library, the program itself or what was preloaded before: for them this library
-// comes next.
-bool stands_before(const void* caller) {
-  bool before = false;
-  visit_loaded_objects([&](const LoadedObject& object) {
-    before = !is_interposer(object) && object.holds(caller);
-    return before || is_interposer(object);
-  });
-  return before;
-}
-
 // Who asks for the next definition and stands behind has one of its own and wants the one after it. For the others this library
 // must not answer where nobody else would.
 void* substitute_next(const Hook& hook, const void* caller) {
@@ -290,6 +279,15 @@ bool StandIn::look_up(HookState& state, void* real, const void* other) {
   if (!may) { state.routes.fetch_or(kOneForm, std::memory_order_relaxed); }
   (may ? allowed_ : refused_).store(real, std::memory_order_relaxed);
   return may;
+}
+
+bool stands_before(const void* address) {
+  bool before = false;
+  visit_loaded_objects([&](const LoadedObject& object) {
+    before = !is_interposer(object) && object.holds(address);
+    return before || is_interposer(object);
+  });
+  return before;
 }
 
 void note_unfollowed() { any_unfollowed.store(true, std::memory_order_relaxed); }

@@ -191,6 +191,12 @@ void deep_bound() {
   EXPECT(cu_synchronises());
 }
 
+// What is linked to the libraries and looks nothing up.
+void deep_linked() {
+  EXPECT(dlopen(std::getenv("ELBOWROOM_PLUGIN"), RTLD_NOW | RTLD_DEEPBIND) != nullptr);
+  EXPECT(cu_synchronises());
+}
+
 // The global scope begins with the preloaded library, which must not answer for a driver that is not there.
 void no_driver() {
   EXPECT(dlsym(RTLD_DEFAULT, "cuLaunchKernel") == nullptr);
@@ -277,6 +283,7 @@ constexpr Case kCases[] = {
     {"chained_dlsym", chained_dlsym},
     {"hidden", hidden},
     {"deep_bound", deep_bound},
+    {"deep_linked", deep_linked},
     {"no_driver", no_driver},
     {"driver_given_back", driver_given_back},
     {"launch_at_load", launch_at_load},
