@@ -4,7 +4,8 @@
 namespace elbowroom::run {
 
 inline constexpr const char* kProcessReportSchema = "elbowroom.run-process/1";
-/// Of a whole report; one that is being written has another suffix, so that a reader sees the whole of it or nothing.
+/// Of a whole report, and of one that is being written: a reader sees the whole of it or nothing.
 inline constexpr const char* kProcessReportSuffix = ".json";
+inline constexpr const char* kUnfinishedReportSuffix = ".part";
 
 }  // namespace elbowroom::run

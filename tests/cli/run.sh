@@ -226,7 +226,7 @@ if ! ldconfig -p | grep -qF libcuda.so.1; then
 fi
 
 # --- reports ----------------------------------------------------------------------------------------------------------
-# A program of two processes, one of which was killed while it wrote.
+# A program of four processes, one of which wrote half a report and one of which was killed while it wrote.
 cat >"$work/program" <<'PROGRAM'
 #!/usr/bin/env bash
 echo 'the program writes'
@@ -242,6 +242,7 @@ for pid in 12 7; do
 REPORT
 done
 printf '{"schema": "elbowroom.run-process/1", "pid"' >"$ELBOWROOM_RUN_REPORT_DIR/9-1.json"
+printf '{"schema": "elbowroom.run-process/1"' >"$ELBOWROOM_RUN_REPORT_DIR/.11-1.part"
 exit 4
 PROGRAM
 chmod +x "$work/program"
@@ -252,14 +253,14 @@ expect 4 run -- "$work/program"
 grep -qF "elbowroom run: kept 'priority, gate': steps take 3.2 % (2.7..3.7, 95 %) less" "$err" || fail 'no closing line'
 expect 4 run --report "$work/report.json" -- "$work/program"
 [ "$(cat "$out")" = 'the program writes' ] || fail "the program's own output changed"
-grep -qF '1 of 3 process reports could not be read, the first: 9-1.json: not valid JSON' "$err" || fail 'no word of the damaged report'
+grep -qF '2 of 4 process reports could not be read, the first: .11-1.part: the process ended while it wrote' "$err" || fail 'no word of the damaged report'
 
 # holds TEXT: the report has it, blanks aside.
 holds() { tr -d ' \n' <"$work/report.json" | grep -qF -- "$1" || fail "report lacks: $1"; }
 holds '{"schema":"elbowroom.run/1","provenance":"measured","command":["'
 holds '"backend":"cuda","policy":"auto","exit_code":4,"wall_s":'
 holds '"pid":7,"program":"python3","policy":"auto","later":[1]'
-holds '"damaged_reports":["9-1.json:'
+holds '"damaged_reports":[".11-1.part:theprocessendedwhileitwrote","9-1.json:'
 holds '"total":{"launches":{"total":200,"captured":0,"graph_launches":0,"in_window":60,"in_order_only":10,'
 holds '"applied":{"priority":16,"gate":8,"shape":0,"sm_target":0},"refused":{"queuedcollective":4}'
 
@@ -269,7 +270,7 @@ expect 4 run --report - -- "$work/program"
 
 expect 4 run --verbose -- "$work/program"
 [ "$(cat "$out")" = 'the program writes' ] || fail "the program's own output changed"
-for text in '# elbowroom run: measured, policy auto, exit code 4' '# 2 processes used the CUDA driver' '# damaged report: 9-1.json' \
+for text in '# elbowroom run: measured, policy auto, exit code 4' '# 2 processes used the CUDA driver' '# damaged report: .11-1.part' '# damaged report: 9-1.json' \
   'ncclDevKernel_AllReduce_Sum_bf16_RING_LL' 'priority 16, gate 8'; do
   grep -qF -- "$text" "$err" || fail "table lacks: $text"
 done

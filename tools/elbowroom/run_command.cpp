@@ -148,10 +148,15 @@ class Run {
     std::vector<fs::path> files;
     std::error_code unknown;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, unknown)) {
-      if (entry.path().extension() == run::kProcessReportSuffix) files.push_back(entry.path());
+      const fs::path suffix = entry.path().extension();
+      if (suffix == run::kProcessReportSuffix || suffix == run::kUnfinishedReportSuffix) files.push_back(entry.path());
     }
     std::ranges::sort(files);
     for (const fs::path& file : files) {
+      if (file.extension() == run::kUnfinishedReportSuffix) {
+        report.damaged.push_back(file.filename().string() + ": the process ended while it wrote");
+        continue;
+      }
       const Result<std::string> text = read_file(file.string());
       Result<ProcessReport> process = text ? parse_process_report(*text, file.filename().string()) : text.error();
       if (process) {

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "interposer/driver/interposer.hpp"
+#include "interposer/process/signal_mask.hpp"
 #include "interposer/process/symbol_routes.hpp"
 
 /// How the process's interposer comes to be and what becomes of it in a forked child and at the end. To be included by the one
@@ -83,6 +84,8 @@ template <Driver D>
 void stand_aside() {
   Interposer<D>* state = Made<D>::interposer.load(std::memory_order_acquire);
   if (state == nullptr) { return; }
+  // A handler that ends the process would cut the report off.
+  const process::Uninterrupted writing;
   // A child that was made past fork() has its parent's state, and none of its own.
   if (state->used.exchange(false) && state->pid == getpid()) {
     process::write_process_report(

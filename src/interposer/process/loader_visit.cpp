@@ -2,15 +2,13 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <cstdint>
 
 #include "interposer/process/process.hpp"
+#include "interposer/process/signal_mask.hpp"
 
 namespace elbowroom::interposer::process {
 namespace {
@@ -27,15 +25,6 @@ constinit std::atomic<bool> lost{false};
 constinit thread_local unsigned depth = 0;
 constinit thread_local unsigned own_unloads = 0;
 constinit thread_local bool forks = false;
-
-// As the system has it, and by itself: a sanitizer's runtime is not always ready for calls of the C library's.
-using SignalMask = std::uint64_t;
-constexpr SignalMask kAllSignals = ~SignalMask{0};
-SignalMask set_signal_mask(SignalMask mask) {
-  SignalMask before = 0;
-  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &before, sizeof mask);
-  return before;
-}
 
 template <class Done>
 void await(Done&& done) {

@@ -179,7 +179,8 @@ void report_to(const ReportSource& source, const ProcessFacts& facts) {
   const int length =
       std::snprintf(path.data(), path.size(), "%s/%d-%llu%s", directory.data(), facts.pid, stamp, run::kProcessReportSuffix);
   if (length < 0 || static_cast<std::size_t>(length) + 5 > path.size()) { return; }
-  std::snprintf(unfinished.data(), unfinished.size(), "%s/.%d-%llu.part", directory.data(), facts.pid, stamp);
+  std::snprintf(unfinished.data(), unfinished.size(), "%s/.%d-%llu%s", directory.data(), facts.pid, stamp,
+                run::kUnfinishedReportSuffix);
   static BufferedFile output;
   output.file = open(unfinished.data(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (output.file < 0) { return say_unwritten(errno); }

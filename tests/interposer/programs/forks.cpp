@@ -88,7 +88,8 @@ bool driver_is_hooked() {
   return dlsym(driver, "cuLaunchKernel") == dlsym(RTLD_DEFAULT, "cuLaunchKernel");
 }
 
-// No lock of the loader is held in the child by a thread that is not there. A fork that was kept waiting for too long is a rare one.
+// No lock of the loader is held in the child by a thread that is not there. A fork that was kept waiting for too long is a rare
+// one.
 void looked_up_meanwhile() {
   EXPECT(driver_is_hooked());
   std::atomic<bool> stop{false};
@@ -204,6 +205,18 @@ void exit_while_unloading() {
   EXPECT(holds(report, "the loaded libraries: not looked through, because one was being unloaded"));
 }
 
+// A handler that ends the process cuts no report off.
+std::atomic<bool> writes_are_interrupted{false};
+
+void exit_while_reporting() {
+  const std::string report = report_of([] {
+    EXPECT(std::signal(SIGUSR1, [](int) { std::exit(0); }) != SIG_ERR);
+    const Lanes lanes;
+    writes_are_interrupted = true;
+  });
+  EXPECT(holds(report, "elbowroom.run-process/1"));
+}
+
 // What is made past fork(), by containers say, tells nobody: it ends with its parent's state, whose locks another thread may hold.
 void unseen_fork() {
   const Lanes lanes;
@@ -229,15 +242,22 @@ constexpr Case kCases[] = {{"unseen_fork", unseen_fork},
                            {"interrupted_look_up", interrupted_look_up},
                            {"unloaded_meanwhile", unloaded_meanwhile},
                            {"unloaded_soon", unloaded_soon},
-                           {"exit_while_unloading", exit_while_unloading}};
+                           {"exit_while_unloading", exit_while_unloading},
+                           {"exit_while_reporting", exit_while_reporting}};
 
 }  // namespace
 
 #pragma GCC visibility push(default)
-extern "C" void once_unloaded() {
+extern "C" {
+void once_unloaded() {
   void (*call)() = meanwhile;
   meanwhile = nullptr;
   if (call != nullptr) { call(); }
+}
+ssize_t write(int file, const void* data, std::size_t size) {
+  if (writes_are_interrupted) { std::raise(SIGUSR1); }
+  return syscall(SYS_write, file, data, size);
+}
 }
 #pragma GCC visibility pop
 
