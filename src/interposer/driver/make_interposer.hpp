@@ -110,6 +110,13 @@ void after_fork_in_child() {
   state->used.store(false);
 }
 
+/// For a constructor: handlers in a child run in the order in which they were asked for, and one of the program's may launch. No
+/// lock is held over a fork. Handlers of the program take its own then, which another thread may hold while it launches.
+template <Driver D>
+void watch_children() {
+  pthread_atfork(nullptr, nullptr, &after_fork_in_child<D>);
+}
+
 // The driver does not work in a child whose parent had used it. Its handles mean nothing here, and the locks of other threads may
 // be held for ever. Both are made anew in place.
 template <Driver D>
@@ -170,8 +177,6 @@ void make() {
   Made<D>::interposer.store(new (memory) Interposer<D>(*calls, rules, std::move(core)), std::memory_order_release);
   process::resolve_driver();
   process::tell_of_ends(&at_thread_end<D>);
-  // No lock is held over a fork. Handlers of the program take its own then, which another thread may hold while it launches.
-  pthread_atfork(nullptr, nullptr, &after_fork_in_child<D>);
   std::atexit(&stand_aside<D>);
 }
 

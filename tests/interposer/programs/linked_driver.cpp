@@ -1,8 +1,11 @@
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
+#include <thread>
 
 #include "interposer/cuda/hooked_functions.hpp"
 #include "program.hpp"
@@ -23,6 +26,29 @@ void launch_at_load() {
   alarm(20);
   EXPECT(dlopen(std::getenv("ELBOWROOM_LAUNCHING_AT_LOAD"), RTLD_NOW) != nullptr);
   EXPECT(small_launches() == 3);
+}
+
+// A handler that the program asked for before its first launch, and that launches in children.
+void launching_handler() {
+  EXPECT(pthread_atfork(nullptr, nullptr, [] {
+           alarm(5);
+           launch_for_library();
+         }) == 0);
+  EXPECT(launch_for_library() > 0);
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop) { launch_for_library(); }
+  });
+  int ended = 0;
+  for (int i = 0; i < 200 && ended == i; ++i) {
+    const pid_t child = fork();
+    if (child == 0) { _exit(0); }
+    int status = 1;
+    if (waitpid(child, &status, 0) == child && status == 0) { ++ended; }
+  }
+  stop = true;
+  other.join();
+  EXPECT(ended == 200);
 }
 
 // What an ended thread had begun in the interposer stays as it is, and nobody waits for it.
@@ -62,8 +88,10 @@ void ended_while_recording() {
   end_in_handlers(&record_for_ever);
 }
 
-constexpr Case kCases[] = {
-    {"launch_at_load", launch_at_load}, {"ended_in_handler", ended_in_handler}, {"ended_while_recording", ended_while_recording}};
+constexpr Case kCases[] = {{"launch_at_load", launch_at_load},
+                           {"launching_handler", launching_handler},
+                           {"ended_in_handler", ended_in_handler},
+                           {"ended_while_recording", ended_while_recording}};
 
 }  // namespace
 
