@@ -222,6 +222,16 @@ void* substitute_next(const Hook& hook, const void* caller) {
   return stands_before(caller) && visible_definition(hook.symbol, nullptr) == nullptr ? no_symbol(hook) : kAskNext;
 }
 
+// NCCL may look for its tuner plugin in the whole program (NCCL_TUNER_PLUGIN=STATIC_PLUGIN). This library is one for who names its
+// file, and for nobody else.
+void* substitute_tuner(void* handle, const char* name) {
+  const bool whole_program = handle == RTLD_DEFAULT || handle == _r_debug.r_map;
+  if (!whole_program || !begins_with(name, "ncclTunerPlugin_v")) { return kAskNext; }
+  if (!is_interposer(object_at(next_dlsym()(handle, name)))) { return kAskNext; }
+  void* found = in_global_scope(name);
+  return found == nullptr || is_interposer(object_at(found)) ? kNoSymbol : found;
+}
+
 // Of the flags of cuGetProcAddress and hipGetProcAddress: forms whose stream 0 is the legacy one, or the thread's own.
 constexpr std::uint64_t kLegacyFormsAsked = 1;
 constexpr std::uint64_t kPerThreadFormsAsked = 2;
@@ -349,7 +359,7 @@ void* elbowroom_dlsym(void* handle, const char* name, const char* /*unused*/, co
   if (next == nullptr) { return kNoSymbol; }
   if (name == nullptr || !may_be_hooked(name) || loader_is_lost()) { return kAskNext; }
   const Hook* hook = find_hook(name);
-  if (hook == nullptr) { return kAskNext; }
+  if (hook == nullptr) { return substitute_tuner(handle, name); }
   return handle == RTLD_NEXT ? substitute_next(*hook, caller) : substitute(*hook, handle, next(handle, name), caller);
 }
 

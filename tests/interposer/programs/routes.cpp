@@ -208,6 +208,15 @@ void no_driver() {
   }
 }
 
+// NCCL asks the program for a tuner plugin of its own, or the file that it was given.
+void tuner_of_program() {
+  const char* name = "ncclTunerPlugin_v5";
+  EXPECT(dlsym(dlopen(nullptr, RTLD_NOW), name) == nullptr && dlerror() != nullptr && dlsym(RTLD_DEFAULT, name) == nullptr);
+  EXPECT(dlsym(dlopen(std::getenv("ELBOWROOM_INTERPOSER"), RTLD_NOW), name) != nullptr);
+  EXPECT(dlopen(std::getenv("ELBOWROOM_TUNER"), RTLD_NOW | RTLD_GLOBAL) != nullptr);
+  EXPECT(dlsym(RTLD_DEFAULT, name) == dlsym(dlopen(std::getenv("ELBOWROOM_TUNER"), RTLD_NOW), name));
+}
+
 // A driver that was given back stays: the hooks keep its addresses, and another library may lie there the next time.
 void driver_given_back() {
   const auto use = [](int launched) {
@@ -284,6 +293,7 @@ constexpr Case kCases[] = {
     {"hidden", hidden},
     {"deep_bound", deep_bound},
     {"deep_linked", deep_linked},
+    {"tuner_of_program", tuner_of_program},
     {"no_driver", no_driver},
     {"driver_given_back", driver_given_back},
     {"launch_at_load", launch_at_load},
