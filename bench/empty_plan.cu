@@ -35,17 +35,17 @@ constexpr int kWarmUps = 5;
 }
 
 void check(cudaError_t error, const char* call) {
-  if (error != cudaSuccess) end(1, std::string(call) + ": " + cudaGetErrorString(error));
+  if (error != cudaSuccess) { end(1, std::string(call) + ": " + cudaGetErrorString(error)); }
 }
 
 void check(int code, const char* call) {
-  if (code != 0) end(1, std::string(call) + ": error " + std::to_string(code));
+  if (code != 0) { end(1, std::string(call) + ": error " + std::to_string(code)); }
 }
 
 template <class Function>
 void find(void* library, const char* name, Function& function) {
   void* const found = library == nullptr ? nullptr : dlsym(library, name);
-  if (found == nullptr) end(77, std::string(name) + " cannot be found");
+  if (found == nullptr) { end(77, std::string(name) + " cannot be found"); }
   std::memcpy(&function, &found, sizeof function);
 }
 
@@ -68,7 +68,7 @@ constexpr int kCudaR16BF = 14, kCompute32F = 68, kGemmDefault = -1;
 Libraries load() {
   void* const nccl = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
   void* cublas = dlopen("libcublas.so.13", RTLD_NOW | RTLD_LOCAL);
-  if (cublas == nullptr) cublas = dlopen("libcublas.so", RTLD_NOW | RTLD_LOCAL);
+  if (cublas == nullptr) { cublas = dlopen("libcublas.so", RTLD_NOW | RTLD_LOCAL); }
   Libraries call{};
   find(nccl, "ncclCommInitAll", call.init_all);
   find(nccl, "ncclGroupStart", call.group_start);
@@ -111,11 +111,13 @@ Gpu prepare(const Libraries& call, int device) {
   constexpr std::size_t kMatrix = std::size_t{kSide} * kSide * sizeof(__nv_bfloat16);
   Gpu gpu;
   check(cudaSetDevice(device), "cudaSetDevice");
-  for (cudaStream_t* stream : {&gpu.compute, &gpu.comm})
+  for (cudaStream_t* stream : {&gpu.compute, &gpu.comm}) {
     check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-  for (cudaEvent_t* event : {&gpu.begin, &gpu.finish}) check(cudaEventCreate(event), "cudaEventCreate");
-  for (cudaEvent_t* event : {&gpu.ready, &gpu.reduced})
+  }
+  for (cudaEvent_t* event : {&gpu.begin, &gpu.finish}) { check(cudaEventCreate(event), "cudaEventCreate"); }
+  for (cudaEvent_t* event : {&gpu.ready, &gpu.reduced}) {
     check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  }
   check(call.create(&gpu.cublas), "cublasCreate");
   check(cudaMalloc(&gpu.workspace, kWorkspace), "cudaMalloc");
   check(call.set_stream(gpu.cublas, gpu.compute), "cublasSetStream");
@@ -183,17 +185,17 @@ elbowroom::Scenario scenario() {
 
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 40;
-  if (argc > 2 || rounds < 6) end(2, "usage: empty_plan [ROUNDS], at least 6");
+  if (argc > 2 || rounds < 6) { end(2, "usage: empty_plan [ROUNDS], at least 6"); }
   setenv("NCCL_NVLS_ENABLE", "0", 1);  // NVLink multicast can put the GPUs of a shared host out of service
   int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < kGpus) end(77, "two GPUs are needed");
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < kGpus) { end(77, "two GPUs are needed"); }
   const Libraries call = load();
   const auto backend = elbowroom::open_backend("cuda", {});
-  if (!backend) end(77, backend.error().message);
+  if (!backend) { end(77, backend.error().message); }
   auto workload = elbowroom::CaseTrials::prepare(**backend, scenario());
-  if (!workload) end(1, workload.error().message);
+  if (!workload) { end(1, workload.error().message); }
   std::vector<Gpu> gpus;
-  for (int device = 0; device < kGpus; ++device) gpus.push_back(prepare(call, device));
+  for (int device = 0; device < kGpus; ++device) { gpus.push_back(prepare(call, device)); }
   std::vector<void*> comms(kGpus);
   check(call.init_all(comms.data(), kGpus, nullptr), "ncclCommInitAll");
 
@@ -203,16 +205,16 @@ int main(int argc, char** argv) {
       Microseconds time{0};
       if (under_elbowroom) {
         const auto ran = workload->run(elbowroom::Order::concurrent, {});
-        if (!ran) end(1, ran.error().message);
+        if (!ran) { end(1, ran.error().message); }
         time = *ran;
       } else {
         time = by_hand(call, gpus, comms);
       }
-      if (round >= kWarmUps) (under_elbowroom ? with : without).push_back(time);
+      if (round >= kWarmUps) { (under_elbowroom ? with : without).push_back(time); }
     }
   }
   const auto ratio = elbowroom::summarize_ratio(with, without, 1);
-  if (!ratio) end(1, ratio.error().message);
+  if (!ratio) { end(1, ratio.error().message); }
   std::printf("%d rounds: empty plan %.3f ms, by hand %.3f ms, ratio %.4f (%.4f to %.4f)\n", rounds,
               elbowroom::summarize(with, 1)->median.count() / 1e3, elbowroom::summarize(without, 1)->median.count() / 1e3,
               ratio->median, ratio->low, ratio->high);

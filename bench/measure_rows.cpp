@@ -50,13 +50,15 @@ RowCase gelu(int gpus, std::int64_t mib, std::optional<Blocks> comm_blocks) {
 
 std::vector<RowCase> cases(int gpus) {
   std::vector<RowCase> all;
-  for (const std::int64_t tile_k : {8, 32, 64}) all.push_back(gemm(gpus, DataType::f32, 64, tile_k, 4096, 8));
+  for (const std::int64_t tile_k : {8, 32, 64}) { all.push_back(gemm(gpus, DataType::f32, 64, tile_k, 4096, 8)); }
   all.push_back(gemm(gpus, DataType::f32, 128, 16, 4096, 8));
   for (const std::int64_t tile_k : {32, 64}) {
     all.push_back(gemm(gpus, DataType::bf16, 64, tile_k, 4096, 8));
     all.push_back(gemm(gpus, DataType::bf16, 128, tile_k, 4096, 8));
   }
-  for (const std::int64_t side : {8, 16, 32, 64}) all.push_back(gemm(gpus, DataType::bf16, 64, 32, 8192, 3, GridShape{side, side}));
+  for (const std::int64_t side : {8, 16, 32, 64}) {
+    all.push_back(gemm(gpus, DataType::bf16, 64, 32, 8192, 3, GridShape{side, side}));
+  }
   all.push_back(gemm(gpus, DataType::f32, 128, 8, 2048, 1, {}, Pattern::pair, 64));
   all.push_back(gemm(gpus, DataType::f32, 64, 16, 3072, 1, {}, Pattern::pair, 512));
   for (const std::int64_t mib : {1024, 2048}) {
@@ -91,7 +93,7 @@ std::vector<Row> rows_of(const RowCase& row_case, const std::vector<PadRange>& r
       rows.push_back({"concurrent", Order::concurrent, plan, residency, {}});
     }
   };
-  if (ranges.empty()) add(0);
+  if (ranges.empty()) { add(0); }
   for (const PadRange& range : ranges) {
     plan.pad = range.pad_min;
     add(range.blocks_per_sm.count());
@@ -101,20 +103,20 @@ std::vector<Row> rows_of(const RowCase& row_case, const std::vector<PadRange>& r
 
 Status measure(Backend& backend, const RowCase& row_case) {
   Result<CaseTrials> workload = CaseTrials::prepare(backend, row_case.scenario);
-  if (!workload) return workload.error();
+  if (!workload) { return workload.error(); }
   const ComputeFacts& facts = workload->compute();
   std::vector<PadRange> ranges;
   if (facts.footprint) {
     Result<std::vector<PadRange>> found = pad_ranges(backend.devices().front().limits, *facts.footprint);
-    if (!found) return found.error();
+    if (!found) { return found.error(); }
     ranges = std::move(*found);
   }
   std::vector<Row> rows = rows_of(row_case, ranges);
   for (int round = 0; round < kWarmUps + kTrials; ++round) {
     for (Row& row : rows) {
       const Result<Microseconds> time = workload->run(row.order, row.plan);
-      if (!time) return time.error();
-      if (round >= kWarmUps) row.times.push_back(*time);
+      if (!time) { return time.error(); }
+      if (round >= kWarmUps) { row.times.push_back(*time); }
     }
   }
   const KernelFootprint footprint = facts.footprint.value_or(KernelFootprint{});
@@ -143,7 +145,7 @@ int run(const std::string& pattern) {
       "iterations,pattern,comm_blocks,cluster,nccl_nthreads,scheme,priority,blocks_per_sm,dynamic_shared_bytes,time_ms\n");
   const std::regex wanted(pattern);
   for (const RowCase& row_case : cases(static_cast<int>((*backend)->devices().size()))) {
-    if (!std::regex_search(row_case.scenario.name, wanted)) continue;
+    if (!std::regex_search(row_case.scenario.name, wanted)) { continue; }
     fmt::print(stderr, "{}\n", row_case.scenario.name);
     if (Status measured = measure(**backend, row_case); !measured) {
       fmt::print(stderr, "measure_rows: {}: {}\n", row_case.scenario.name, measured.error().message);

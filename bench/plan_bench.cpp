@@ -16,7 +16,7 @@ constexpr KernelFootprint kSmallest{Threads(32), Registers(32), Bytes(0), Bytes(
 
 void query_occupancy(benchmark::State& state, const KernelFootprint& footprint) {
   const DeviceLimits device = *find_device("h200");
-  for (auto _ : state) benchmark::DoNotOptimize(occupancy(device, footprint));
+  for (auto _ : state) { benchmark::DoNotOptimize(occupancy(device, footprint)); }
 }
 BENCHMARK_CAPTURE(query_occupancy, simt_gemm, kSimtGemm);
 BENCHMARK_CAPTURE(query_occupancy, smallest, kSmallest);
@@ -24,7 +24,7 @@ BENCHMARK_CAPTURE(query_occupancy, smallest, kSmallest);
 void full_plan(benchmark::State& state, const KernelFootprint& footprint) {
   const DeviceLimits device = *find_device("h200");
   const CommKernel comm = *find_comm_kernel("nccl-2.28:544", device);
-  for (auto _ : state) benchmark::DoNotOptimize(plan_residencies(device, footprint, comm.footprint));
+  for (auto _ : state) { benchmark::DoNotOptimize(plan_residencies(device, footprint, comm.footprint)); }
 }
 BENCHMARK_CAPTURE(full_plan, simt_gemm, kSimtGemm);
 BENCHMARK_CAPTURE(full_plan, smallest, kSmallest);

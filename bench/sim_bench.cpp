@@ -15,7 +15,7 @@ Scenario heaviest_cell() { return paper_cell(Bound::memory, CollectiveOp::all_re
 /// A new workload each time, because one keeps its answers.
 void overlapped_schedule(benchmark::State& state, const Scenario& scenario) {
   const std::int64_t blocks = simulated("h200", scenario)->compute().blocks->count() * scenario.iterations;
-  for (auto _ : state) benchmark::DoNotOptimize(simulated("h200", scenario)->run(Order::concurrent, urgent()));
+  for (auto _ : state) { benchmark::DoNotOptimize(simulated("h200", scenario)->run(Order::concurrent, urgent())); }
   // A block starts and ends.
   state.counters["block_events"] =
       benchmark::Counter(static_cast<double>(2 * blocks * state.iterations()), benchmark::Counter::kIsRate);

@@ -29,7 +29,7 @@ int main() {
   const PlanParts parts = parts_of(plan);
   std::printf("launches: %s\n", in_words(parts.launch).c_str());
   CommunicatorConfig config;
-  if (parts.communicator) interop::configure(config, plan);
+  if (parts.communicator) { interop::configure(config, plan); }
   std::printf("communicator: %d to %d blocks\n", config.minCTAs, config.maxCTAs);
   for (const std::string_view name : parts.application) {
     std::printf("the application's own: %.*s\n", static_cast<int>(name.size()), name.data());
@@ -37,11 +37,11 @@ int main() {
 
   // A null stream is refused before anything is launched on it.
   const Result<Stream> null_stream = interop::stream(DeviceIndex{0}, static_cast<CUstream_st*>(nullptr));
-  if (null_stream) return 1;
+  if (null_stream) { return 1; }
   std::printf("%s\n", null_stream.error().message.c_str());
 
   Result<Session> session = Session::open({});
-  if (!session) return std::printf("no session here: %s\n", session.error().message.c_str()), 0;
+  if (!session) { return std::printf("no session here: %s\n", session.error().message.c_str()), 0; }
   for (const SessionDevice& device : session->devices()) {
     std::printf("%s: communication goes %s\n", device.info.name.c_str(), device.comm_goes_first ? "first" : "with the rest");
   }

@@ -22,12 +22,14 @@ constexpr int kThreads = 256;
 
 __global__ void fill(float* x, std::size_t count, std::uint32_t seed) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < count) x[i] = static_cast<float>((static_cast<std::uint32_t>(i) * 2654435761U + seed) >> 8) * (1.0F / (1U << 24)) - 0.5F;
+  if (i < count) {
+    x[i] = static_cast<float>((static_cast<std::uint32_t>(i) * 2654435761U + seed) >> 8) * (1.0F / (1U << 24)) - 0.5F;
+  }
 }
 
 __global__ void gelu(const float* in, float* out, std::size_t count) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < count) out[i] = 0.5F * in[i] * (1.0F + erff(in[i] * 0.70710678F));
+  if (i < count) { out[i] = 0.5F * in[i] * (1.0F + erff(in[i] * 0.70710678F)); }
 }
 
 [[noreturn]] void end(int code, const std::string& why) {
@@ -36,7 +38,7 @@ __global__ void gelu(const float* in, float* out, std::size_t count) {
 }
 
 void check(cudaError_t error, const char* call) {
-  if (error != cudaSuccess) end(1, std::string(call) + ": " + cudaGetErrorString(error));
+  if (error != cudaSuccess) { end(1, std::string(call) + ": " + cudaGetErrorString(error)); }
 }
 
 // As nccl.h declares them, since 2.0.
@@ -54,13 +56,13 @@ constexpr int kSum = 0;
 template <class Function>
 void find(void* library, const char* name, Function& function) {
   void* const found = dlsym(library, name);
-  if (found == nullptr) end(77, std::string(name) + " is not in libnccl.so.2");
+  if (found == nullptr) { end(77, std::string(name) + " is not in libnccl.so.2"); }
   std::memcpy(&function, &found, sizeof function);
 }
 
 Nccl load_nccl() {
   void* const library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) end(77, "libnccl.so.2 cannot be loaded");
+  if (library == nullptr) { end(77, "libnccl.so.2 cannot be loaded"); }
   Nccl nccl{};
   find(library, "ncclCommInitAll", nccl.comm_init_all);
   find(library, "ncclCommDestroy", nccl.comm_destroy);
@@ -71,7 +73,7 @@ Nccl load_nccl() {
 }
 
 void check_nccl(int code, const char* call) {
-  if (code != 0) end(1, std::string(call) + ": NCCL error " + std::to_string(code));
+  if (code != 0) { end(1, std::string(call) + ": NCCL error " + std::to_string(code)); }
 }
 
 struct Gpu {
@@ -98,8 +100,8 @@ Gpu prepare(int device) {
   check(cudaStreamCreateWithFlags(&gpu.comm, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   check(cudaEventCreateWithFlags(&gpu.ready, cudaEventDisableTiming), "cudaEventCreateWithFlags");
   check(cudaEventCreateWithFlags(&gpu.reduced, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-  for (int layer = 0; layer <= kLayers; ++layer) gpu.activations.push_back(floats(kElements));
-  for (int layer = 0; layer < kLayers; ++layer) gpu.sums.push_back(floats(kReduced));
+  for (int layer = 0; layer <= kLayers; ++layer) { gpu.activations.push_back(floats(kElements)); }
+  for (int layer = 0; layer < kLayers; ++layer) { gpu.sums.push_back(floats(kReduced)); }
   fill<<<blocks(kElements), kThreads, 0, gpu.compute>>>(gpu.activations[0], kElements, 17U * static_cast<unsigned>(device + 1));
   check(cudaGetLastError(), "fill");
   check(cudaStreamSynchronize(gpu.compute), "cudaStreamSynchronize");
@@ -124,11 +126,11 @@ void step(const Nccl& nccl, const std::vector<Nccl::Comm>& comms, std::vector<Gp
       check(cudaSetDevice(device), "cudaSetDevice");
       gelu<<<blocks(kElements), kThreads, 0, gpu.compute>>>(gpu.activations[layer], gpu.activations[layer + 1], kElements);
       check(cudaGetLastError(), "gelu");
-      if (!communicate) continue;
+      if (!communicate) { continue; }
       check(cudaEventRecord(gpu.ready, gpu.compute), "cudaEventRecord");
       check(cudaStreamWaitEvent(gpu.comm, gpu.ready, 0), "cudaStreamWaitEvent");
     }
-    if (communicate) reduce(nccl, comms, gpus, layer);
+    if (communicate) { reduce(nccl, comms, gpus, layer); }
   }
   for (int device = 0; communicate && device < kGpus; ++device) {
     Gpu& gpu = gpus[static_cast<std::size_t>(device)];
@@ -151,7 +153,7 @@ std::vector<float> timed_row(int steps, const Gpu& first, Step one_step) {
   std::vector<cudaEvent_t> ends(static_cast<std::size_t>(steps) + 1);
   synchronize();
   check(cudaSetDevice(0), "cudaSetDevice");
-  for (cudaEvent_t& event : ends) check(cudaEventCreate(&event), "cudaEventCreate");
+  for (cudaEvent_t& event : ends) { check(cudaEventCreate(&event), "cudaEventCreate"); }
   for (cudaEvent_t& event : ends) {
     one_step();
     check(cudaSetDevice(0), "cudaSetDevice");
@@ -159,16 +161,19 @@ std::vector<float> timed_row(int steps, const Gpu& first, Step one_step) {
   }
   synchronize();
   std::vector<float> times(static_cast<std::size_t>(steps));
-  for (std::size_t i = 0; i < times.size(); ++i)
+  for (std::size_t i = 0; i < times.size(); ++i) {
     check(cudaEventElapsedTime(&times[i], ends[i], ends[i + 1]), "cudaEventElapsedTime");
-  for (cudaEvent_t event : ends) check(cudaEventDestroy(event), "cudaEventDestroy");
+  }
+  for (cudaEvent_t event : ends) { check(cudaEventDestroy(event), "cudaEventDestroy"); }
   return times;
 }
 
 void add_to_digest(std::uint64_t& digest, const float* device_data, std::size_t count) {
   std::vector<std::uint32_t> words(count);
   check(cudaMemcpy(words.data(), device_data, count * sizeof(float), cudaMemcpyDeviceToHost), "cudaMemcpy");
-  for (const std::uint32_t word : words) digest = (digest ^ word) * 1099511628211ULL;  // FNV-1a by words
+  for (const std::uint32_t word : words) {
+    digest = (digest ^ word) * 1099511628211ULL;  // FNV-1a by words
+  }
 }
 
 std::uint64_t digest_of(const std::vector<Gpu>& gpus, bool communicated) {
@@ -178,7 +183,7 @@ std::uint64_t digest_of(const std::vector<Gpu>& gpus, bool communicated) {
     check(cudaSetDevice(device), "cudaSetDevice");
     add_to_digest(digest, gpu.activations.back(), kReduced);
     for (const float* sum : gpu.sums) {
-      if (communicated) add_to_digest(digest, sum, kReduced);
+      if (communicated) { add_to_digest(digest, sum, kReduced); }
     }
   }
   return digest;
@@ -192,19 +197,19 @@ void verify(const std::vector<Gpu>& gpus) {
       check(cudaMemcpy(&parts[rank], gpus[rank].activations.back() + at, sizeof(float), cudaMemcpyDefault), "cudaMemcpy");
     }
     check(cudaMemcpy(&sum, gpus[1].sums.back() + at, sizeof(float), cudaMemcpyDefault), "cudaMemcpy");
-    if (sum != parts[0] + parts[1]) end(1, "element " + std::to_string(at) + " of the last sum is wrong");
+    if (sum != parts[0] + parts[1]) { end(1, "element " + std::to_string(at) + " of the last sum is wrong"); }
   }
 }
 
 void print_mode(const char* name, const std::vector<float>& times, std::uint64_t digest, bool first) {
   std::printf("%s\"%s\": {\"ms\": [", first ? "" : ", ", name);
-  for (std::size_t i = 0; i < times.size(); ++i) std::printf("%s%.4f", i == 0 ? "" : ", ", static_cast<double>(times[i]));
+  for (std::size_t i = 0; i < times.size(); ++i) { std::printf("%s%.4f", i == 0 ? "" : ", ", static_cast<double>(times[i])); }
   std::printf("], \"digest\": \"%016llx\"}", static_cast<unsigned long long>(digest));
 }
 
 int positive(const char* text) {
   const int number = std::atoi(text);
-  if (number < 1) end(2, std::string("'") + text + "', expected a number from 1");
+  if (number < 1) { end(2, std::string("'") + text + "', expected a number from 1"); }
   return number;
 }
 
@@ -218,18 +223,18 @@ int main(int argc, char** argv) {
     if (at + 1 == argc || (option != "--mode" && option != "--steps" && option != "--warm-up")) {
       end(2, "usage: " + std::string(argv[0]) + " [--mode local,plain] [--steps N] [--warm-up N]");
     }
-    if (option == "--mode") modes = argv[at + 1];
-    if (option == "--steps") steps = positive(argv[at + 1]);
-    if (option == "--warm-up") warm_up = positive(argv[at + 1]);
+    if (option == "--mode") { modes = argv[at + 1]; }
+    if (option == "--steps") { steps = positive(argv[at + 1]); }
+    if (option == "--warm-up") { warm_up = positive(argv[at + 1]); }
   }
 
   // NVLink multicast can put the GPUs of a shared host out of service.
   setenv("NCCL_NVLS_ENABLE", "0", 1);
   int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < kGpus) end(77, "two GPUs are needed");
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < kGpus) { end(77, "two GPUs are needed"); }
   const Nccl nccl = load_nccl();
   std::vector<Gpu> gpus;
-  for (int device = 0; device < kGpus; ++device) gpus.push_back(prepare(device));
+  for (int device = 0; device < kGpus; ++device) { gpus.push_back(prepare(device)); }
   std::vector<Nccl::Comm> comms(kGpus);
   const int device_list[kGpus] = {0, 1};
   check_nccl(nccl.comm_init_all(comms.data(), kGpus, device_list), "ncclCommInitAll");
@@ -243,16 +248,16 @@ int main(int argc, char** argv) {
               CUDART_VERSION % 1000 / 10);
   bool first = true;
   for (const char* mode : {"local", "plain"}) {
-    if (("," + modes + ",").find("," + std::string(mode) + ",") == std::string::npos) continue;
+    if (("," + modes + ",").find("," + std::string(mode) + ",") == std::string::npos) { continue; }
     const bool communicate = std::strcmp(mode, "plain") == 0;
     const auto one_step = [&] { step(nccl, comms, gpus, communicate); };
     timed_row(warm_up, gpus[0], one_step);
     const std::vector<float> times = timed_row(steps, gpus[0], one_step);
-    if (communicate) verify(gpus);
+    if (communicate) { verify(gpus); }
     print_mode(mode, times, digest_of(gpus, communicate), first);
     first = false;
   }
   std::printf("}}\n");
-  for (Nccl::Comm comm : comms) check_nccl(nccl.comm_destroy(comm), "ncclCommDestroy");
+  for (Nccl::Comm comm : comms) { check_nccl(nccl.comm_destroy(comm), "ncclCommDestroy"); }
   return 0;
 }

@@ -7,7 +7,7 @@
 namespace elbowroom {
 
 Result<std::unique_ptr<Workload>> Backend::prepare(const Scenario& scenario) {
-  if (Status valid = validate(scenario); !valid) return valid.error();
+  if (Status valid = validate(scenario); !valid) { return valid.error(); }
   return prepare(step_of(scenario));
 }
 

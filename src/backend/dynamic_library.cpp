@@ -69,8 +69,8 @@ struct Imports {
     for (const auto& [first, bytes] : tables) {
       for (std::size_t i = 0; first != nullptr && i < bytes / sizeof(ElfW(Rela)); ++i) {
         const ElfW(Rela)& relocation = first[i];
-        if (!holds_address(relocation.r_info)) continue;
-        if (std::strcmp(names + symbols[ELF64_R_SYM(relocation.r_info)].st_name, symbol) != 0) continue;
+        if (!holds_address(relocation.r_info)) { continue; }
+        if (std::strcmp(names + symbols[ELF64_R_SYM(relocation.r_info)].st_name, symbol) != 0) { continue; }
         body(reinterpret_cast<void**>(base + relocation.r_offset));
       }
     }
@@ -88,7 +88,7 @@ struct Imports {
 bool store(void** slot, void* value) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(slot) / page * page;
-  if (mprotect(reinterpret_cast<void*>(start), page, PROT_READ | PROT_WRITE) != 0) return false;
+  if (mprotect(reinterpret_cast<void*>(start), page, PROT_READ | PROT_WRITE) != 0) { return false; }
   *slot = value;
   return true;
 }
@@ -112,17 +112,18 @@ Result<DynamicLibrary> DynamicLibrary::open(std::span<const std::string> names) 
 void DynamicLibrary::keep_loaded() const { static_cast<void>(dlopen(name_.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)); }
 
 Result<void*> DynamicLibrary::find(const char* symbol) const {
-  if (void* address = dlsym(handle_.get(), symbol)) return address;
+  if (void* address = dlsym(handle_.get(), symbol)) { return address; }
   return unavailable(fmt::format("{} has no function {}", name_, symbol));
 }
 
 Status DynamicLibrary::redirect(const char* symbol, void* replacement) const {
   link_map* map = nullptr;
-  if (dlinfo(handle_.get(), RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0)
+  if (dlinfo(handle_.get(), RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0) {
     return unavailable(fmt::format("{}: {}", name_, dlerror()));
+  }
   int stored = 0;
   Imports(*map).for_each_slot_of(symbol, [&](void** slot) { stored += store(slot, replacement) ? 1 : 0; });
-  if (stored > 0) return {};
+  if (stored > 0) { return {}; }
   return unavailable(fmt::format("{} does not import {}, or does so in a way that is not known", name_, symbol));
 }
 

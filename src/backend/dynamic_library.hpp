@@ -25,7 +25,7 @@ class DynamicLibrary {
   template <class Function>
   Status bind(const char* symbol, Function*& function) const {
     Result<void*> address = find(symbol);
-    if (!address) return address.error();
+    if (!address) { return address.error(); }
     function = reinterpret_cast<Function*>(*address);
     return {};
   }

@@ -14,7 +14,7 @@ namespace {
 std::vector<std::optional<int>> last_waits(const Program& program, std::vector<int> Launch::* edges) {
   std::vector<std::optional<int>> last(program.launches.size());
   for (std::size_t at = 0; at < program.launches.size(); ++at) {
-    for (const int before : program.launches[at].*edges) last[static_cast<std::size_t>(before)] = static_cast<int>(at);
+    for (const int before : program.launches[at].*edges) { last[static_cast<std::size_t>(before)] = static_cast<int>(at); }
   }
   return last;
 }
@@ -27,9 +27,9 @@ std::vector<std::optional<int>> shared_events(const std::vector<std::optional<in
   std::multimap<int, int> busy;  // by the launch until which it is
   for (std::size_t at = 0; at < last_waits.size(); ++at) {
     const auto done = busy.equal_range(static_cast<int>(at));
-    for (auto event = done.first; event != done.second; ++event) free.insert(event->second);
+    for (auto event = done.first; event != done.second; ++event) { free.insert(event->second); }
     busy.erase(done.first, done.second);
-    if (!last_waits[at]) continue;
+    if (!last_waits[at]) { continue; }
     const int event = free.empty() ? first + events++ : free.extract(free.begin()).value();
     taken[at] = event;
     busy.emplace(*last_waits[at], event);
@@ -58,10 +58,10 @@ Program kinds_of(const Program& program) {
   std::map<int, int> place;  // among the kinds
   for (std::size_t at = 0; at < program.launches.size(); ++at) {
     Launch launch = program.launches[at];
-    if (!known.emplace(launch.operation, launch.lane, begun[at].has_value(), launch.settings).second) continue;
+    if (!known.emplace(launch.operation, launch.lane, begun[at].has_value(), launch.settings).second) { continue; }
     for (std::vector<int>* edges : {&launch.after, &launch.after_begun}) {
       std::erase_if(*edges, [&](int before) { return !place.contains(before); });
-      for (int& before : *edges) before = place.at(before);
+      for (int& before : *edges) { before = place.at(before); }
     }
     place.emplace(static_cast<int>(at), static_cast<int>(kinds.launches.size()));
     kinds.launches.push_back(std::move(launch));

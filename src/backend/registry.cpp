@@ -48,12 +48,12 @@ Result<std::unique_ptr<Backend>> open_first_usable(const BackendOptions& options
 std::span<const BackendEntry> backends() { return kBackends; }
 
 Result<std::unique_ptr<Backend>> open_backend(std::string_view name, const BackendOptions& options) {
-  if (name == "auto") return open_first_usable(options);
+  if (name == "auto") { return open_first_usable(options); }
   std::string names = "auto";
   for (const BackendEntry& entry : kBackends) {
     if (entry.name == name) {
       Result<std::unique_ptr<Backend>> backend = entry.open(options);
-      if (!backend) return Error{backend.error().kind, fmt::format("backend {}: {}", name, backend.error().message)};
+      if (!backend) { return Error{backend.error().kind, fmt::format("backend {}: {}", name, backend.error().message)}; }
       return backend;
     }
     names += fmt::format(", {}", entry.name);

@@ -78,9 +78,9 @@ class Deadline {
   Status await(Calls& calls, std::size_t device, int event) const {
     while (true) {
       const Result<bool> passed = calls.passed(device, event);
-      if (!passed) return passed.error();
-      if (*passed) return {};
-      if (Status healthy = calls.healthy(); !healthy) return healthy;
+      if (!passed) { return passed.error(); }
+      if (*passed) { return {}; }
+      if (Status healthy = calls.healthy(); !healthy) { return healthy; }
       if (std::chrono::steady_clock::now() > until_) {
         return failed(fmt::format("GPU {} has not finished after the time limit of {:.3f} s; its collectives are aborted",
                                   calls.number(device), static_cast<double>(limit_.count()) / 1000));
@@ -114,11 +114,11 @@ class Enqueuer {
   }
 
   Status begin() {
-    if (Status met = calls_.meet(); !met) return met;
+    if (Status met = calls_.meet(); !met) { return met; }
     return on_each([&](std::size_t device) -> Status {
-      if (Status marked = calls_.record(device, 0, EventNumbers::kBegin); !marked) return marked;
+      if (Status marked = calls_.record(device, 0, EventNumbers::kBegin); !marked) { return marked; }
       for (int lane = 1; lane < events_.lanes; ++lane) {
-        if (Status waits = calls_.wait(device, lane, EventNumbers::kBegin); !waits) return waits;
+        if (Status waits = calls_.wait(device, lane, EventNumbers::kBegin); !waits) { return waits; }
       }
       return {};
     });
@@ -126,10 +126,10 @@ class Enqueuer {
 
   Status launch(std::size_t at) {
     const Launch& launch = program_.launches[at];
-    if (!place_of(launch).computes) return communicate(at, launch);
+    if (!place_of(launch).computes) { return communicate(at, launch); }
     return on_those(place_of(launch).devices, [&](std::size_t device) -> Status {
-      if (Status ordered = wait_for_others(device, launch); !ordered) return ordered;
-      if (Status launched = calls_.compute(device, launch); !launched) return launched;
+      if (Status ordered = wait_for_others(device, launch); !ordered) { return ordered; }
+      if (Status launched = calls_.compute(device, launch); !launched) { return launched; }
       return mark_end(device, at, launch);
     });
   }
@@ -146,8 +146,8 @@ class Enqueuer {
   Status end() {
     return on_each([&](std::size_t device) -> Status {
       for (int lane = 1; lane < events_.lanes; ++lane) {
-        if (Status marked = calls_.record(device, lane, events_.joined(lane)); !marked) return marked;
-        if (Status joined = calls_.wait(device, 0, events_.joined(lane)); !joined) return joined;
+        if (Status marked = calls_.record(device, lane, events_.joined(lane)); !marked) { return marked; }
+        if (Status joined = calls_.wait(device, 0, events_.joined(lane)); !joined) { return joined; }
       }
       return calls_.record(device, 0, EventNumbers::kEnd);
     });
@@ -156,14 +156,14 @@ class Enqueuer {
  private:
   template <class Body>
   Status on(std::size_t device, Body body) {
-    if (Status used = calls_.use(device); !used) return used;
+    if (Status used = calls_.use(device); !used) { return used; }
     return body(device);
   }
 
   template <class Body>
   Status on_each(Body body) {
     for (std::size_t device = 0; device < calls_.devices(); ++device) {
-      if (Status done = on(device, body); !done) return done;
+      if (Status done = on(device, body); !done) { return done; }
     }
     return {};
   }
@@ -171,7 +171,7 @@ class Enqueuer {
   template <class Body>
   Status on_those(const std::vector<std::size_t>& devices, Body body) {
     for (const std::size_t device : devices) {
-      if (Status done = on(device, body); !done) return done;
+      if (Status done = on(device, body); !done) { return done; }
     }
     return {};
   }
@@ -188,7 +188,7 @@ class Enqueuer {
   Status on_each_lane(Body body) {
     return on_each([&](std::size_t device) -> Status {
       for (int lane = 0; lane < events_.lanes; ++lane) {
-        if (Status done = body(device, lane); !done) return done;
+        if (Status done = body(device, lane); !done) { return done; }
       }
       return {};
     });
@@ -196,12 +196,12 @@ class Enqueuer {
 
   Status wait_for_others(std::size_t device, const Launch& launch) {
     for (const int before : launch.after) {
-      if (!is_on(before, device)) continue;
-      if (Status waits = wait(device, launch, use_.ended[static_cast<std::size_t>(before)]); !waits) return waits;
+      if (!is_on(before, device)) { continue; }
+      if (Status waits = wait(device, launch, use_.ended[static_cast<std::size_t>(before)]); !waits) { return waits; }
     }
     for (const int before : launch.after_begun) {
-      if (!is_on(before, device)) continue;
-      if (Status waits = wait(device, launch, use_.begun[static_cast<std::size_t>(before)]); !waits) return waits;
+      if (!is_on(before, device)) { continue; }
+      if (Status waits = wait(device, launch, use_.begun[static_cast<std::size_t>(before)]); !waits) { return waits; }
     }
     return {};
   }
@@ -222,8 +222,8 @@ class Enqueuer {
       return ordered;
     }
     const std::optional<int> begun = use_.begun[at] ? std::optional(events_.of_launch(*use_.begun[at])) : std::nullopt;
-    if (Status enqueued = calls_.communicate(launch, begun); !enqueued) return enqueued;
-    if (!use_.ended[at]) return {};
+    if (Status enqueued = calls_.communicate(launch, begun); !enqueued) { return enqueued; }
+    if (!use_.ended[at]) { return {}; }
     return on_those(devices, [&](std::size_t device) { return mark_end(device, at, launch); });
   }
 
@@ -247,7 +247,7 @@ class HeldStreams {
   /// False when the watchdog had to.
   bool release() {
     const bool in_time = watchdog_.stop();
-    if (in_time && !std::exchange(released_, true)) line_.release();
+    if (in_time && !std::exchange(released_, true)) { line_.release(); }
     return in_time;
   }
 
@@ -269,13 +269,13 @@ template <class Calls>
 Status enqueue_held(Enqueuer<Calls>& enqueuer, std::size_t launches, typename Calls::StartLine& start) {
   const std::size_t ahead = std::min(launches, kBatch);
   HeldStreams held(start);
-  if (Status holds = enqueuer.hold(start); !holds) return holds;
-  if (Status begun = enqueuer.begin(); !begun) return begun;
+  if (Status holds = enqueuer.hold(start); !holds) { return holds; }
+  if (Status begun = enqueuer.begin(); !begun) { return begun; }
   for (std::size_t at = 0; at < ahead; ++at) {
-    if (Status enqueued = enqueuer.launch(at); !enqueued) return enqueued;
+    if (Status enqueued = enqueuer.launch(at); !enqueued) { return enqueued; }
   }
   if (ahead == launches) {
-    if (Status ended = enqueuer.end(); !ended) return ended;
+    if (Status ended = enqueuer.end(); !ended) { return ended; }
   }
   return held.release() ? Status() : failed("a launch blocked the host while the streams were held; the run was not timed");
 }
@@ -286,9 +286,9 @@ Status enqueue_held(Enqueuer<Calls>& enqueuer, std::size_t launches, typename Ca
 template <class Calls>
 Status enqueue_unheld(const Program& program, const std::vector<OperationPlace>& places, Calls& calls) {
   Enqueuer<Calls> enqueuer(program, places, calls);
-  if (Status begun = enqueuer.begin(); !begun) return begun;
+  if (Status begun = enqueuer.begin(); !begun) { return begun; }
   for (std::size_t at = 0; at < program.launches.size(); ++at) {
-    if (Status enqueued = enqueuer.launch(at); !enqueued) return enqueued;
+    if (Status enqueued = enqueuer.launch(at); !enqueued) { return enqueued; }
   }
   return enqueuer.end();
 }
@@ -302,17 +302,17 @@ Status enqueue_program(const Program& program, const std::vector<OperationPlace>
                        typename Calls::StartLine& start, const Deadline& deadline) {
   const std::size_t launches = program.launches.size();
   Enqueuer<Calls> enqueuer(program, places, calls);
-  if (Status ahead = enqueue_held(enqueuer, launches, start); !ahead) return ahead;
-  if (launches <= kBatch) return {};
+  if (Status ahead = enqueue_held(enqueuer, launches, start); !ahead) { return ahead; }
+  if (launches <= kBatch) { return {}; }
   for (std::size_t at = kBatch; at < launches; ++at) {
     if (at % kBatch == 0) {
       const std::size_t batch = at / kBatch - 1;
-      if (Status marked = enqueuer.mark_batch(batch); !marked) return marked;
+      if (Status marked = enqueuer.mark_batch(batch); !marked) { return marked; }
       if (batch > 0) {
-        if (Status passed = enqueuer.await_batch(batch - 1, deadline); !passed) return passed;
+        if (Status passed = enqueuer.await_batch(batch - 1, deadline); !passed) { return passed; }
       }
     }
-    if (Status enqueued = enqueuer.launch(at); !enqueued) return enqueued;
+    if (Status enqueued = enqueuer.launch(at); !enqueued) { return enqueued; }
   }
   return enqueuer.end();
 }
@@ -321,7 +321,7 @@ Status enqueue_program(const Program& program, const std::vector<OperationPlace>
 template <class Calls>
 Status await_end(Calls& calls, const Deadline& deadline) {
   for (std::size_t device = 0; device < calls.devices(); ++device) {
-    if (Status passed = deadline.await(calls, device, EventNumbers::kEnd); !passed) return passed;
+    if (Status passed = deadline.await(calls, device, EventNumbers::kEnd); !passed) { return passed; }
   }
   return {};
 }
@@ -332,7 +332,7 @@ Result<Microseconds> slowest(const Calls& calls) {
   Microseconds longest{0};
   for (std::size_t device = 0; device < calls.devices(); ++device) {
     const Result<Microseconds> time = calls.took(device);
-    if (!time) return time.error();
+    if (!time) { return time.error(); }
     longest = std::max(longest, *time);
   }
   return longest;

@@ -9,7 +9,7 @@ Watchdog::Watchdog(std::chrono::milliseconds patience, std::function<void()> ove
 
 void Watchdog::watch(std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
-  if (changed_.wait_for(lock, patience, [this] { return stopped_; })) return;
+  if (changed_.wait_for(lock, patience, [this] { return stopped_; })) { return; }
   called_ = true;
   overdue_();
 }
@@ -20,7 +20,7 @@ bool Watchdog::stop() {
     stopped_ = true;
   }
   changed_.notify_one();
-  if (thread_.joinable()) thread_.join();
+  if (thread_.joinable()) { thread_.join(); }
   return !called_;
 }
 

@@ -26,13 +26,13 @@ class CublasLibrary final : public gpu::BlasLibrary {
              bind(opened_, "cublasSetSmCountTarget", calls.set_sm_count_target),
              opened_.bind("cublasGemmEx", gemm_ex_),
          }) {
-      if (!bound) return unavailable(fmt::format("library_gemm: {}", bound.error().message));
+      if (!bound) { return unavailable(fmt::format("library_gemm: {}", bound.error().message)); }
     }
     return {};
   }
 
   [[nodiscard]] Status check(int code, const char* call) const override {
-    if (code == 0) return {};
+    if (code == 0) { return {}; }
     return failed(fmt::format("{} failed: cuBLAS status {}", call, code));
   }
 
@@ -58,13 +58,13 @@ class CublasLibrary final : public gpu::BlasLibrary {
 
 Result<std::unique_ptr<gpu::BlasLibrary>> load_cublas() {
   std::vector<std::string> names{"libcublas.so.13", "libcublas.so.12", "libcublas.so"};
-  if (const auto chosen = read(kCublasLibrary)) names = {*chosen};
+  if (const auto chosen = read(kCublasLibrary)) { names = {*chosen}; }
   auto library = elbowroom::detail::DynamicLibrary::open(names);
   if (!library) {
     return unavailable(fmt::format("library_gemm: {}; set {} to its path", library.error().message, kCublasLibrary.name));
   }
   auto cublas = std::make_unique<CublasLibrary>(std::move(*library));
-  if (Status bound = cublas->bind_all(); !bound) return bound.error();
+  if (Status bound = cublas->bind_all(); !bound) { return bound.error(); }
   return std::unique_ptr<gpu::BlasLibrary>(std::move(cublas));
 }
 

@@ -147,7 +147,7 @@ Status find_application_calls(gpu::KernelCalls& application) {
            driver_entry("cuFuncSetAttribute", application.set_attribute),
            driver_entry("cuLaunchKernel", application.launch),
        }) {
-    if (!found) return found;
+    if (!found) { return found; }
   }
   return {};
 }

@@ -20,8 +20,8 @@ namespace {
 
 /// Whether collectives can use memory that all ranks know.
 Status symmetric_memory(const gpu::CommLibrary& nccl) {
-  if (Status allowed = peers_allowed(); !allowed) return allowed;
-  if (nccl.has_symmetric_memory()) return {};
+  if (Status allowed = peers_allowed(); !allowed) { return allowed; }
+  if (nccl.has_symmetric_memory()) { return {}; }
   return unavailable(fmt::format("NCCL {} has no such collectives, expected 2.28 or later", nccl.version()));
 }
 
@@ -41,14 +41,14 @@ CudaPlatform::CudaPlatform(const gpu::RuntimeCalls& calls, std::vector<DeviceInf
 
 Result<std::shared_ptr<CudaPlatform>> CudaPlatform::make(std::vector<DeviceInfo> devices, Status launches_observed) {
   gpu::RuntimeCalls calls = linked_runtime().calls;
-  if (Status found = find_application_calls(calls.application); !found) return found.error();
+  if (Status found = find_application_calls(calls.application); !found) { return found.error(); }
   return std::shared_ptr<CudaPlatform>(new CudaPlatform(calls, std::move(devices), std::move(launches_observed)));
 }
 
 Result<gpu::OwnFunction> CudaPlatform::function(const std::string& name, int device) {
-  if (Status used = runtime().use_device(device); !used) return used.error();
+  if (Status used = runtime().use_device(device); !used) { return used.error(); }
   const auto found = functions_.find(name);
-  if (found == functions_.end()) return failed(fmt::format("no kernel {} was compiled", name));
+  if (found == functions_.end()) { return failed(fmt::format("no kernel {} was compiled", name)); }
   return found->second;
 }
 
@@ -72,7 +72,7 @@ Status CudaPlatform::observes_launches() const { return launches_observed_; }
 Status CudaPlatform::launch_observed(const std::vector<gpu::StreamHandle>& streams, const std::vector<gpu::EventHandle>& events,
                                      const std::function<Status()>& launches) const {
   LaunchCompletion begun(streams, events);
-  if (Status launched = launches(); !launched) return launched;
+  if (Status launched = launches(); !launched) { return launched; }
   return begun.every_stream_launched();
 }
 

@@ -29,9 +29,9 @@ class WaitingStreams final : public gpu::StartLine {
 
 Result<std::unique_ptr<gpu::StartLine>> make_start_line() {
   Result<gpu::Memory> word = gpu::allocate_pinned(linked_runtime(), Bytes(sizeof(std::uint64_t)));
-  if (!word) return word.error();
+  if (!word) { return word.error(); }
   WaitValue wait;
-  if (Status found = driver_entry("cuStreamWaitValue32", wait); !found) return found.error();
+  if (Status found = driver_entry("cuStreamWaitValue32", wait); !found) { return found.error(); }
   return std::unique_ptr<gpu::StartLine>(std::make_unique<WaitingStreams>(std::move(*word), wait));
 }
 

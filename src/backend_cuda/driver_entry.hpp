@@ -20,7 +20,7 @@ Status driver_entry(const char* name, Function*& function, unsigned since = 12'0
       !asked) {
     return asked;
   }
-  if (entry == nullptr || found != cudaDriverEntryPointSuccess) return unavailable(std::string("the driver has no ") + name);
+  if (entry == nullptr || found != cudaDriverEntryPointSuccess) { return unavailable(std::string("the driver has no ") + name); }
   function = reinterpret_cast<Function*>(entry);
   return {};
 }

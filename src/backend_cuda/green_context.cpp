@@ -31,7 +31,7 @@ struct Driver {
              driver_entry("cuGreenCtxDestroy", driver.destroy, kGreenContexts),
              driver_entry("cuGreenCtxStreamCreate", driver.create_stream, kGreenContexts),
          }) {
-      if (!found) return unavailable(fmt::format("comm_sms: no green contexts: {}", found.error().message));
+      if (!found) { return unavailable(fmt::format("comm_sms: no green contexts: {}", found.error().message)); }
     }
     return driver;
   }
@@ -66,9 +66,9 @@ Result<CUdevResource> rest_of(const Driver& driver, CUdevice device, Sms left_ou
 
 Result<gpu::SmPartition> green_context(Sms left_out, int device) {
   const Result<Driver> driver = Driver::find();
-  if (!driver) return driver.error();
+  if (!driver) { return driver.error(); }
   Result<CUdevResource> rest = rest_of(*driver, device, left_out);
-  if (!rest) return rest.error();
+  if (!rest) { return rest.error(); }
 
   CUdevResourceDesc description = nullptr;
   if (Status described = check(driver->describe(&description, &*rest, 1), "cuDevResourceGenerateDesc"); !described) {

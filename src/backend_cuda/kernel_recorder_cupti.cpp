@@ -53,7 +53,7 @@ void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t*
 }
 
 std::string readable(const char* name) {
-  if (name == nullptr) return "?";
+  if (name == nullptr) { return "?"; }
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> demangled(abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free);
   return status == 0 && demangled != nullptr ? demangled.get() : name;
@@ -117,36 +117,37 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
   CUpti_Activity* record = nullptr;
   while (valid > 0) {
     const CUptiResult next = state.call.next_record(buffer, valid, &record);
-    if (next == CUPTI_ERROR_MAX_LIMIT_REACHED) return;
+    if (next == CUPTI_ERROR_MAX_LIMIT_REACHED) { return; }
     if (next != CUPTI_SUCCESS) {
       state.failure = fmt::format("cuptiActivityGetNextRecord: code {}", static_cast<int>(next));
       return;
     }
     std::optional<Span> span = span_of(*record);
-    if (!span) continue;
-    if (span->begin == Nanoseconds(0) || span->end == Nanoseconds(0)) state.failure = span->name + " has no time stamps";
+    if (!span) { continue; }
+    if (span->begin == Nanoseconds(0) || span->end == Nanoseconds(0)) { state.failure = span->name + " has no time stamps"; }
     state.spans.push_back(std::move(*span));
   }
 }
 
 Result<elbowroom::detail::DynamicLibrary> load(Functions& call) {
   std::vector<std::string> names{"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
-  if (const auto chosen = read(kCuptiLibrary)) names = {*chosen};
+  if (const auto chosen = read(kCuptiLibrary)) { names = {*chosen}; }
   auto library = elbowroom::detail::DynamicLibrary::open(names);
-  if (!library)
+  if (!library) {
     return unavailable(fmt::format("kernel records: {}; set {} to its path", library.error().message, kCuptiLibrary.name));
+  }
   const auto bind = [&](const char* symbol, auto& function) { return library->bind(symbol, function); };
   for (const Status& bound :
        {bind("cuptiActivityEnable", call.enable), bind("cuptiActivityDisable", call.disable),
         bind("cuptiActivityRegisterCallbacks", call.register_callbacks), bind("cuptiActivityFlushAll", call.flush_all),
         bind("cuptiActivityGetNextRecord", call.next_record)}) {
-    if (!bound) return unavailable(fmt::format("kernel records: {}", bound.error().message));
+    if (!bound) { return unavailable(fmt::format("kernel records: {}", bound.error().message)); }
   }
   return library;
 }
 
 Status check_cupti(CUptiResult code, const char* call) {
-  if (code == CUPTI_SUCCESS) return {};
+  if (code == CUPTI_SUCCESS) { return {}; }
   return unavailable(fmt::format("kernel records: {} failed with CUPTI code {}", call, static_cast<int>(code)));
 }
 
@@ -155,7 +156,7 @@ Status prepare() {
   static const Status once = [] {
     Functions call{};
     static Result<elbowroom::detail::DynamicLibrary> library = load(call);
-    if (!library) return Status(library.error());
+    if (!library) { return Status(library.error()); }
     recording().call = call;
     return check_cupti(call.register_callbacks(give_buffer, take_buffer), "cuptiActivityRegisterCallbacks");
   }();
@@ -165,7 +166,7 @@ Status prepare() {
 }  // namespace
 
 Result<Timeline> record_kernels(const std::function<Status()>& work) {
-  if (Status ready = prepare(); !ready) return ready.error();
+  if (Status ready = prepare(); !ready) { return ready.error(); }
   Recording& state = recording();
   {
     const std::scoped_lock lock(state.mutex);
@@ -174,7 +175,7 @@ Result<Timeline> record_kernels(const std::function<Status()>& work) {
   }
   Status on;
   for (const CUpti_ActivityKind kind : kRecorded) {
-    if (on) on = check_cupti(state.call.enable(kind), "cuptiActivityEnable");
+    if (on) { on = check_cupti(state.call.enable(kind), "cuptiActivityEnable"); }
   }
   const Status worked = on ? work() : Status();
   // All buffers are delivered before flush_all returns, partly filled ones included.
@@ -182,13 +183,13 @@ Result<Timeline> record_kernels(const std::function<Status()>& work) {
   // Also what was enabled before another kind was refused: what follows is timed.
   Status off;
   for (const CUpti_ActivityKind kind : kRecorded) {
-    if (Status stopped = check_cupti(state.call.disable(kind), "cuptiActivityDisable"); !stopped) off = stopped;
+    if (Status stopped = check_cupti(state.call.disable(kind), "cuptiActivityDisable"); !stopped) { off = stopped; }
   }
   for (const Status& status : {on, worked, flushed, off}) {
-    if (!status) return status.error();
+    if (!status) { return status.error(); }
   }
   const std::scoped_lock lock(state.mutex);
-  if (!state.failure.empty()) return unavailable(fmt::format("kernel records: {}", state.failure));
+  if (!state.failure.empty()) { return unavailable(fmt::format("kernel records: {}", state.failure)); }
   return Timeline{Provenance::measured, std::exchange(state.spans, {})};
 }
 

@@ -31,9 +31,9 @@ CUresult observed_launch(const CUlaunchConfig* config, CUfunction function, void
   // More attributes than NCCL sets; a launch with more goes on unchanged and is missed by every_stream_launched().
   constexpr unsigned kRoom = 16;
   Launch* const real = hooks.launch.load();
-  if (active == nullptr || config->numAttrs >= kRoom) return real(config, function, parameters, extra);
+  if (active == nullptr || config->numAttrs >= kRoom) { return real(config, function, parameters, extra); }
   const cudaEvent_t event = active->event_for(config->hStream);
-  if (event == nullptr) return real(config, function, parameters, extra);
+  if (event == nullptr) { return real(config, function, parameters, extra); }
 
   std::array<CUlaunchAttribute, kRoom> attributes{};
   const std::span<const CUlaunchAttribute> asked(config->attrs, config->numAttrs);
@@ -51,7 +51,7 @@ CUresult observed_launch(const CUlaunchConfig* config, CUfunction function, void
 CUresult get_proc_address(const char* symbol, void** function, int version, cuuint64_t flags,
                           CUdriverProcAddressQueryResult* found) {
   const CUresult answer = hooks.get_proc_address.load()(symbol, function, version, flags, found);
-  if (answer != CUDA_SUCCESS || function == nullptr || *function == nullptr || symbol == nullptr) return answer;
+  if (answer != CUDA_SUCCESS || function == nullptr || *function == nullptr || symbol == nullptr) { return answer; }
   // The runtime asks for this very function again and uses the answer from then on.
   if (std::strcmp(symbol, "cuGetProcAddress") == 0 && version >= kFiveArguments) {
     *function = reinterpret_cast<void*>(&get_proc_address);
@@ -64,7 +64,7 @@ CUresult get_proc_address(const char* symbol, void** function, int version, cuui
 
 void* find_symbol(void* handle, const char* name) {
   void* const found = dlsym(handle, name);
-  if (found == nullptr || name == nullptr || std::strcmp(name, "cuGetProcAddress_v2") != 0) return found;
+  if (found == nullptr || name == nullptr || std::strcmp(name, "cuGetProcAddress_v2") != 0) { return found; }
   hooks.get_proc_address.store(reinterpret_cast<GetProcAddress*>(found));
   return reinterpret_cast<void*>(&get_proc_address);
 }
@@ -84,14 +84,14 @@ LaunchCompletion::~LaunchCompletion() { active = nullptr; }
 
 Status LaunchCompletion::every_stream_launched() const {
   for (const bool launched : launched_) {
-    if (!launched) return failed("launch_gate: the collective's launch was not seen, so nothing can wait for its blocks");
+    if (!launched) { return failed("launch_gate: the collective's launch was not seen, so nothing can wait for its blocks"); }
   }
   return {};
 }
 
 cudaEvent_t LaunchCompletion::event_for(cudaStream_t stream) {
   for (std::size_t i = 0; i < streams_.size(); ++i) {
-    if (native(streams_[i]) != stream) continue;
+    if (native(streams_[i]) != stream) { continue; }
     launched_[i] = true;
     return native(events_[i]);
   }

@@ -58,7 +58,7 @@ Result<std::vector<DeviceInfo>> live_devices() {
     return unavailable(
         fmt::format("no NVIDIA GPU or driver ({})", cudaGetErrorString(asked == cudaSuccess ? cudaErrorNoDevice : asked)));
   }
-  if (asked != cudaSuccess) return unavailable(check(asked, "cudaGetDeviceCount").error().message);
+  if (asked != cudaSuccess) { return unavailable(check(asked, "cudaGetDeviceCount").error().message); }
 
   std::vector<DeviceInfo> devices;
   for (int index = 0; index < count; ++index) {
@@ -75,10 +75,11 @@ Result<std::vector<DeviceInfo>> live_devices() {
 std::vector<std::pair<std::string, std::string>> live_versions() {
   std::vector<std::pair<std::string, std::string>> versions;
   int runtime = 0;
-  if (cudaRuntimeGetVersion(&runtime) == cudaSuccess) versions.emplace_back("cuda", dotted(runtime));
-  if (std::string driver = elbowroom::detail::version_in(elbowroom::detail::kNvidiaDriver); !driver.empty())
+  if (cudaRuntimeGetVersion(&runtime) == cudaSuccess) { versions.emplace_back("cuda", dotted(runtime)); }
+  if (std::string driver = elbowroom::detail::version_in(elbowroom::detail::kNvidiaDriver); !driver.empty()) {
     versions.emplace_back("driver", std::move(driver));
-  for (auto& setting : gpu::library_settings(kPrefixes, kNames)) versions.push_back(std::move(setting));
+  }
+  for (auto& setting : gpu::library_settings(kPrefixes, kNames)) { versions.push_back(std::move(setting)); }
   return versions;
 }
 

@@ -19,16 +19,16 @@ std::string_view value_of(const char* variable) {
 Status peers_allowed() {
   const std::string_view disabled = value_of("NCCL_P2P_DISABLE");
   const std::string_view level = value_of("NCCL_P2P_LEVEL");
-  if (disabled == "1") return unavailable("NCCL_P2P_DISABLE=1 rules out copies between GPUs");
-  if (level == "LOC" || level == "0") return unavailable(fmt::format("NCCL_P2P_LEVEL={} rules out copies between GPUs", level));
+  if (disabled == "1") { return unavailable("NCCL_P2P_DISABLE=1 rules out copies between GPUs"); }
+  if (level == "LOC" || level == "0") { return unavailable(fmt::format("NCCL_P2P_LEVEL={} rules out copies between GPUs", level)); }
   return {};
 }
 
 Status comm_threads_possible(const CommSettings& settings) {
-  if (!settings.comm_threads) return {};
+  if (!settings.comm_threads) { return {}; }
   const std::string wanted = std::to_string(settings.comm_threads->count());
   const std::string_view fixed = value_of("NCCL_NTHREADS");
-  if (fixed == wanted) return {};
+  if (fixed == wanted) { return {}; }
   return invalid_input(
       fmt::format("comm_threads: {}, but NCCL takes them from its environment when the process starts; start it with "
                   "NCCL_NTHREADS={} (it is {})",

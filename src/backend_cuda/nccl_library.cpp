@@ -28,7 +28,7 @@ void bind_newer(const elbowroom::detail::DynamicLibrary& library, gpu::CommCalls
            bind(library, "ncclCommWindowRegister", newer.window_register),
            bind(library, "ncclCommWindowDeregister", newer.window_deregister),
        }) {
-    if (!bound) return;
+    if (!bound) { return; }
   }
   to = newer;
 }
@@ -37,13 +37,13 @@ void bind_newer(const elbowroom::detail::DynamicLibrary& library, gpu::CommCalls
 
 Result<NcclLibrary> load_nccl() {
   std::vector<std::string> names{"libnccl.so.2"};
-  if (const auto chosen = read(kNcclLibrary)) names = {*chosen};
+  if (const auto chosen = read(kNcclLibrary)) { names = {*chosen}; }
   auto library = elbowroom::detail::DynamicLibrary::open(names);
-  if (!library) return unavailable(fmt::format("NCCL: {}; set {} to its path", library.error().message, kNcclLibrary.name));
+  if (!library) { return unavailable(fmt::format("NCCL: {}; set {} to its path", library.error().message, kNcclLibrary.name)); }
   const Status observed = observe_launches_of(*library);
 
   Result<gpu::CommLibrary> nccl = gpu::CommLibrary::make("NCCL", std::move(*library));
-  if (!nccl) return nccl.error();
+  if (!nccl) { return nccl.error(); }
   if (nccl->version_number() < kOldest) {
     return unavailable(
         fmt::format("NCCL {} in {}, expected {} or later", nccl->version(), nccl->opened().name(), dotted_version(kOldest)));
@@ -51,7 +51,7 @@ Result<NcclLibrary> load_nccl() {
   if (Status bound = bind(nccl->opened(), "ncclCommInitRankConfig", nccl->calls.comm_init_rank_config); !bound) {
     return unavailable(fmt::format("NCCL: {}", bound.error().message));
   }
-  if (nccl->version_number() >= kCopyEngines) bind_newer(nccl->opened(), nccl->calls);
+  if (nccl->version_number() >= kCopyEngines) { bind_newer(nccl->opened(), nccl->calls); }
   return NcclLibrary{std::move(*nccl), observed};
 }
 

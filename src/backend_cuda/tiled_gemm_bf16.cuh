@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(Warps * 32, TileM* TileN <= 64 * 64 ? 5 : 2)
 #pragma unroll
       for (auto& line : sum) {
 #pragma unroll
-        for (auto& part : line) wmma::fill_fragment(part, 0.0f);
+        for (auto& part : line) { wmma::fill_fragment(part, 0.0f); }
       }
       for (int step = 0; step < k; step += TileK) {
         __syncthreads();
@@ -57,13 +57,13 @@ __global__ void __launch_bounds__(Warps * 32, TileM* TileN <= 64 * 64 ? 5 : 2)
           wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> left[kWarpRows / 16];
           wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major> right[kWarpColumns / 16];
 #pragma unroll
-          for (int i = 0; i < kWarpRows / 16; ++i) wmma::load_matrix_sync(left[i], &tile_a[row + i * 16][q], TileK + 8);
+          for (int i = 0; i < kWarpRows / 16; ++i) { wmma::load_matrix_sync(left[i], &tile_a[row + i * 16][q], TileK + 8); }
 #pragma unroll
-          for (int j = 0; j < kWarpColumns / 16; ++j) wmma::load_matrix_sync(right[j], &tile_b[q][column + j * 16], TileN + 8);
+          for (int j = 0; j < kWarpColumns / 16; ++j) { wmma::load_matrix_sync(right[j], &tile_b[q][column + j * 16], TileN + 8); }
 #pragma unroll
           for (int i = 0; i < kWarpRows / 16; ++i) {
 #pragma unroll
-            for (int j = 0; j < kWarpColumns / 16; ++j) wmma::mma_sync(sum[i][j], left[i], right[j], sum[i][j]);
+            for (int j = 0; j < kWarpColumns / 16; ++j) { wmma::mma_sync(sum[i][j], left[i], right[j], sum[i][j]); }
           }
         }
       }

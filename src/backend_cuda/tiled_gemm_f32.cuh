@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(256, TileM* TileN <= 64 * 64 ? 3 : 2)
 #pragma unroll
           for (int i = 0; i < kRows; ++i) {
 #pragma unroll
-            for (int j = 0; j < kColumns; ++j) sum[i][j] = fmaf(left[i], right[j], sum[i][j]);
+            for (int j = 0; j < kColumns; ++j) { sum[i][j] = fmaf(left[i], right[j], sum[i][j]); }
           }
         }
       }

@@ -24,18 +24,18 @@ GpuBackend::GpuBackend(std::shared_ptr<Platform> platform, Result<CommLibrary> c
 }
 
 Result<Capabilities> GpuBackend::capabilities() const {
-  if (machine_.comm == nullptr) return without_comm_;
+  if (machine_.comm == nullptr) { return without_comm_; }
   return machine_.platform->capabilities(*machine_.comm);
 }
 
 Result<std::unique_ptr<Workload>> GpuBackend::prepare(const Step& step) {
-  if (machine_.comm == nullptr) return without_comm_;
+  if (machine_.comm == nullptr) { return without_comm_; }
   const int most = options_.own_rank ? options_.own_rank->size : static_cast<int>(devices().size());
   if (step.ranks > most) {
     return invalid_input(
         fmt::format("gpus: {}, expected at most {} (devices that {} shows)", step.ranks, most, machine_.platform->title()));
   }
-  if (Status ready = machine_.platform->get_ready(); !ready) return ready.error();
+  if (Status ready = machine_.platform->get_ready(); !ready) { return ready.error(); }
   return GpuWorkload::make(step, machine_, options_);
 }
 
@@ -58,7 +58,7 @@ Result<std::vector<DeviceInfo>> devices_for(std::vector<DeviceInfo> devices, con
     devices = {devices[own]};
   }
   for (const DeviceInfo& device : devices) {
-    if (options.device == "auto" || device.limits.name == options.device) continue;
+    if (options.device == "auto" || device.limits.name == options.device) { continue; }
     return unavailable(fmt::format("device: '{}' was asked for, GPU {} is {}", options.device, device.index, device.limits.name));
   }
   return devices;

@@ -53,11 +53,13 @@ Status exchange(const CallingRank& rank) {
     const RankData theirs = data_of(rank, peer);
     if (const std::size_t count = gets_of(theirs, rank.rank); count > 0) {
       const auto* const from = static_cast<const char*>(rank.send) + bytes_of(rank, theirs.offset);
-      if (Status done = rank.library.call(calls.send, from, count, type(rank), peer, rank.comm, rank.stream); !done) return done;
+      if (Status done = rank.library.call(calls.send, from, count, type(rank), peer, rank.comm, rank.stream); !done) {
+        return done;
+      }
     }
     if (const std::size_t count = gets_of(own, peer); count > 0) {
       auto* const to = static_cast<char*>(rank.recv) + bytes_of(rank, own.of_each() * (peer - own.first_sender));
-      if (Status done = rank.library.call(calls.recv, to, count, type(rank), peer, rank.comm, rank.stream); !done) return done;
+      if (Status done = rank.library.call(calls.recv, to, count, type(rank), peer, rank.comm, rank.stream); !done) { return done; }
     }
   }
   return {};

@@ -92,7 +92,7 @@ struct CommCalls {
     for (const Status& bound : {bind(get_version), bind(get_unique_id), bind(comm_init_rank), bind(comm_destroy), bind(comm_abort),
                                 bind(comm_get_async_error), bind(group_start), bind(group_end), bind(all_reduce), bind(all_gather),
                                 bind(reduce_scatter), bind(broadcast), bind(send), bind(recv)}) {
-      if (!bound) return bound;
+      if (!bound) { return bound; }
     }
     return {};
   }

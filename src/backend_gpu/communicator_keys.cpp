@@ -13,7 +13,7 @@ std::vector<int> comm_lanes_of(const Program& program) {
   int next = 0;
   for (const Launch& launch : program.launches) {
     int& lane = lanes[static_cast<std::size_t>(launch.lane)];
-    if (lane < 0 && std::holds_alternative<CommSettings>(launch.settings)) lane = next++;
+    if (lane < 0 && std::holds_alternative<CommSettings>(launch.settings)) { lane = next++; }
   }
   return lanes;
 }
@@ -25,7 +25,7 @@ std::vector<CommBudget> budgets_of(CollectiveOp op, const CommSettings& settings
   if (!settings.peer_detour && (!settings.copy_engine || kernels_too)) {
     budgets.push_back({settings.comm_blocks, settings.cluster, false, settings.symmetric});
   }
-  if (settings.copy_engine || settings.peer_detour) budgets.push_back(CommBudget::of_copy_engines());
+  if (settings.copy_engine || settings.peer_detour) { budgets.push_back(CommBudget::of_copy_engines()); }
   return budgets;
 }
 
@@ -34,12 +34,12 @@ std::vector<CommKey> communicator_keys(const Step& step, const Program& program)
   std::vector<CommKey> keys;
   for (const Launch& launch : program.launches) {
     const auto* const settings = std::get_if<CommSettings>(&launch.settings);
-    if (settings == nullptr) continue;
+    if (settings == nullptr) { continue; }
     const Operation& operation = step.operations[static_cast<std::size_t>(launch.operation)];
     for (const std::vector<int>& ranks : communicators_of(step, operation)) {
       for (const CommBudget& budget : budgets_of(communication_of(step, operation)->collective.op, *settings)) {
         CommKey key{ranks, lanes[static_cast<std::size_t>(launch.lane)], budget};
-        if (std::ranges::find(keys, key) == keys.end()) keys.push_back(std::move(key));
+        if (std::ranges::find(keys, key) == keys.end()) { keys.push_back(std::move(key)); }
       }
     }
   }

@@ -22,16 +22,16 @@ class TiledGemmKernel final : public ComputeKernel {
   static Result<std::unique_ptr<ComputeKernel>> make(Platform& platform, const TiledGemm& gemm, const std::vector<int>& devices,
                                                      std::uint64_t seed) {
     const Result<TiledGemmVariant> variant = find_tiled_gemm(gemm);
-    if (!variant) return variant.error();
+    if (!variant) { return variant.error(); }
     const GridShape grid = gemm.grid.value_or(GridShape{gemm.n / gemm.tile_n, gemm.m / gemm.tile_m});
     // Blocks loop over what the grid leaves.
     const Extent shape{static_cast<std::uint32_t>(std::min(grid.x, platform.most_blocks(kGreatestTiledThreads))),
                        static_cast<std::uint32_t>(std::min<std::int64_t>(grid.y, 65'535))};
     Result<OwnKernel> kernel = OwnKernel::make(platform, variant->kernel(), shape, devices);
-    if (!kernel) return kernel.error();
+    if (!kernel) { return kernel.error(); }
     const GemmExtents extents{gemm.m, gemm.n, gemm.k, gemm.dtype, DataType::f32};
     Result<GemmOperands> operands = GemmOperands::make(platform, extents, devices, seed);
-    if (!operands) return operands.error();
+    if (!operands) { return operands.error(); }
     return std::unique_ptr<ComputeKernel>(new TiledGemmKernel(std::move(*kernel), std::move(*operands)));
   }
 
@@ -70,13 +70,13 @@ class ElementwiseKernel final : public ComputeKernel {
     }
     const std::string name = fmt::format("elementwise_{}_{}", to_string(what.op), to_string(what.dtype));
     Result<OwnKernel> kernel = OwnKernel::make(platform, name, Extent{static_cast<std::uint32_t>(blocks)}, devices);
-    if (!kernel) return kernel.error();
+    if (!kernel) { return kernel.error(); }
 
     std::unique_ptr<ElementwiseKernel> made(new ElementwiseKernel(platform, std::move(*kernel), what));
     for (const int device : devices) {
-      if (Status added = made->add_device(device, seed); !added) return added.error();
+      if (Status added = made->add_device(device, seed); !added) { return added.error(); }
     }
-    if (Status poisoned = made->poison(); !poisoned) return poisoned.error();
+    if (Status poisoned = made->poison(); !poisoned) { return poisoned.error(); }
     return std::unique_ptr<ComputeKernel>(std::move(made));
   }
 
@@ -93,7 +93,7 @@ class ElementwiseKernel final : public ComputeKernel {
   Status poison() override {
     for (const auto& [device, here] : devices_) {
       const Status done = gpu::poison(platform_.runtime(), device, here.out.get(), what_.bytes);
-      if (!done) return done;
+      if (!done) { return done; }
     }
     return {};
   }
@@ -106,7 +106,7 @@ class ElementwiseKernel final : public ComputeKernel {
       const Status verified = run_check(
           platform_.runtime(), device, fmt::format("{} result", to_string(what_.op)), "elements", count,
           [&](Mismatches* out) { return check_elementwise(platform_, device, here.in.get(), here.out.get(), what_, out); });
-      if (!verified) return verified;
+      if (!verified) { return verified; }
     }
     return {};
   }
@@ -119,7 +119,7 @@ class ElementwiseKernel final : public ComputeKernel {
       : platform_(platform), kernel_(std::move(kernel)), what_(what) {}
 
   Status add_device(int device, std::uint64_t seed) {
-    if (Status used = platform_.runtime().use_device(device); !used) return used;
+    if (Status used = platform_.runtime().use_device(device); !used) { return used; }
     OnDevice here;
     for (Memory* memory : {&here.in, &here.out}) {
       Result<Memory> allocated = allocate(platform_.runtime(), what_.bytes);
@@ -129,7 +129,7 @@ class ElementwiseKernel final : public ComputeKernel {
       *memory = std::move(*allocated);
     }
     const std::int64_t count = what_.bytes / size_of(what_.dtype);
-    if (Status filled = fill_uniform(platform_, device, here.in.get(), count, what_.dtype, seed); !filled) return filled;
+    if (Status filled = fill_uniform(platform_, device, here.in.get(), count, what_.dtype, seed); !filled) { return filled; }
     devices_.emplace(device, std::move(here));
     return {};
   }
@@ -144,8 +144,8 @@ class ElementwiseKernel final : public ComputeKernel {
 
 Result<std::unique_ptr<ComputeKernel>> make_compute_kernel(Platform& platform, const Compute& compute,
                                                            const std::vector<int>& devices, std::uint64_t seed) {
-  if (const auto* tiled = std::get_if<TiledGemm>(&compute)) return TiledGemmKernel::make(platform, *tiled, devices, seed);
-  if (const auto* what = std::get_if<Elementwise>(&compute)) return ElementwiseKernel::make(platform, *what, devices, seed);
+  if (const auto* tiled = std::get_if<TiledGemm>(&compute)) { return TiledGemmKernel::make(platform, *tiled, devices, seed); }
+  if (const auto* what = std::get_if<Elementwise>(&compute)) { return ElementwiseKernel::make(platform, *what, devices, seed); }
   return make_library_gemm(platform, std::get<LibraryGemm>(compute), devices, seed);
 }
 

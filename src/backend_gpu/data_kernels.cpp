@@ -23,7 +23,7 @@ static_assert(sizeof(Mismatches) == 16);
 template <class... Arguments>
 Status run(Platform& platform, int device, const char* kernel, DataType dtype, std::int64_t units, Arguments... arguments) {
   const Result<OwnFunction> own = platform.function(fmt::format("{}_{}", kernel, to_string(dtype)), device);
-  if (!own) return own.error();
+  if (!own) { return own.error(); }
   const Extent grid{static_cast<std::uint32_t>(std::clamp<std::int64_t>(units, 1, kMostBlocks))};
   return launch(platform.runtime(), *own, grid, Bytes(0), nullptr, pointers_to(arguments...), kernel);
 }
@@ -37,26 +37,26 @@ Status fill_uniform(Platform& platform, int device, void* data, std::int64_t cou
 }
 
 Status poison(const Runtime& runtime, int device, void* data, Bytes size) {
-  if (Status used = runtime.use_device(device); !used) return used;
+  if (Status used = runtime.use_device(device); !used) { return used; }
   const auto bytes = static_cast<std::size_t>(size.count());
-  if (Status set = runtime.call(runtime.calls.memset_async, data, 0xFF, bytes, nullptr); !set) return set;
+  if (Status set = runtime.call(runtime.calls.memset_async, data, 0xFF, bytes, nullptr); !set) { return set; }
   return runtime.call(runtime.calls.device_synchronize);
 }
 
 Status run_check(const Runtime& runtime, int device, std::string_view what, std::string_view units, std::int64_t total,
                  const std::function<Status(Mismatches*)>& enqueue) {
-  if (Status used = runtime.use_device(device); !used) return used;
+  if (Status used = runtime.use_device(device); !used) { return used; }
   Result<Memory> counters = allocate(runtime, Bytes(sizeof(Mismatches)));
-  if (!counters) return counters.error();
+  if (!counters) { return counters.error(); }
   auto* const on_device = static_cast<Mismatches*>(counters->get());
   Mismatches seen;
   const auto copy = [&](void* to, const void* from, int kind) {
     return runtime.call(runtime.calls.memcpy, to, from, sizeof seen, kind);
   };
-  if (Status zeroed = copy(on_device, &seen, kHostToDevice); !zeroed) return zeroed;
-  if (Status enqueued = enqueue(on_device); !enqueued) return enqueued;
-  if (Status copied = copy(&seen, on_device, kDeviceToHost); !copied) return copied;
-  if (seen.count == 0) return {};
+  if (Status zeroed = copy(on_device, &seen, kHostToDevice); !zeroed) { return zeroed; }
+  if (Status enqueued = enqueue(on_device); !enqueued) { return enqueued; }
+  if (Status copied = copy(&seen, on_device, kDeviceToHost); !copied) { return copied; }
+  if (seen.count == 0) { return {}; }
   return failed(fmt::format("{} on GPU {}: {} of {} {} differ from the reference, the first at {}", what, device, seen.count, total,
                             units, seen.first));
 }
@@ -88,8 +88,8 @@ Status check_gemm(Platform& platform, int device, const GemmCheck& gemm, double*
   };
   for (std::int64_t first = 0; first < gemm.n; first += gemm.segment) {
     const std::int64_t last = std::min(first + gemm.segment, gemm.n);
-    if (Status done = times(gemm.b, gemm.k, first, last, gemm.n, nullptr, bx); !done) return done;
-    if (Status done = times(gemm.a, gemm.m, 0, gemm.k, gemm.k, bx, abx); !done) return done;
+    if (Status done = times(gemm.b, gemm.k, first, last, gemm.n, nullptr, bx); !done) { return done; }
+    if (Status done = times(gemm.a, gemm.m, 0, gemm.k, gemm.k, bx, abx); !done) { return done; }
     const std::int64_t first_index = first / gemm.segment * gemm.m;
     if (Status done = run(platform, device, "compare_rows", gemm.dtype_c, gemm.m, gemm.c, gemm.m, first, last, gemm.n, abx,
                           gemm.tolerance, gemm.seed, first_index, out);

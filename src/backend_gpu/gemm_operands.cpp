@@ -31,14 +31,14 @@ Result<GemmOperands> GemmOperands::make(Platform& platform, const GemmExtents& e
                                         std::uint64_t seed) {
   GemmOperands operands(platform, extents, seed);
   for (const int device : devices) {
-    if (Status added = operands.add_device(device); !added) return added.error();
+    if (Status added = operands.add_device(device); !added) { return added.error(); }
   }
-  if (Status poisoned = operands.poison(); !poisoned) return poisoned.error();
+  if (Status poisoned = operands.poison(); !poisoned) { return poisoned.error(); }
   return operands;
 }
 
 Status GemmOperands::add_device(int device) {
-  if (Status used = platform_->runtime().use_device(device); !used) return used;
+  if (Status used = platform_->runtime().use_device(device); !used) { return used; }
   OnDevice here;
   for (const auto& [memory, size] : {std::pair{&here.a, extents_.a()}, {&here.b, extents_.b()}, {&here.c, extents_.c()}}) {
     Result<Memory> allocated = allocate(platform_->runtime(), size);
@@ -50,7 +50,7 @@ Status GemmOperands::add_device(int device) {
   for (const Status& filled :
        {fill_uniform(*platform_, device, here.a.get(), extents_.m * extents_.k, extents_.dtype_ab, 2 * seed_),
         fill_uniform(*platform_, device, here.b.get(), extents_.k * extents_.n, extents_.dtype_ab, 2 * seed_ + 1)}) {
-    if (!filled) return filled;
+    if (!filled) { return filled; }
   }
   devices_.emplace(device, std::move(here));
   return {};
@@ -59,7 +59,7 @@ Status GemmOperands::add_device(int device) {
 Status GemmOperands::poison() const {
   for (const auto& [device, here] : devices_) {
     const Status done = gpu::poison(platform_->runtime(), device, here.c.get(), extents_.c());
-    if (!done) return done;
+    if (!done) { return done; }
   }
   return {};
 }
@@ -68,10 +68,10 @@ Status GemmOperands::verify() const {
   for (const auto& one : devices_) {
     const int device = one.first;
     const OnDevice& here = one.second;
-    if (Status used = platform_->runtime().use_device(device); !used) return used;
+    if (Status used = platform_->runtime().use_device(device); !used) { return used; }
     Result<Memory> work =
         allocate(platform_->runtime(), Bytes((extents_.k + extents_.m) * static_cast<std::int64_t>(sizeof(double))));
-    if (!work) return work.error();
+    if (!work) { return work.error(); }
     const GemmCheck gemm{.a = here.a.get(),
                          .b = here.b.get(),
                          .c = here.c.get(),
@@ -87,7 +87,7 @@ Status GemmOperands::verify() const {
     const Status verified =
         run_check(platform_->runtime(), device, "matrix product", "segments of rows", segments,
                   [&](Mismatches* out) { return check_gemm(*platform_, device, gemm, static_cast<double*>(work->get()), out); });
-    if (!verified) return verified;
+    if (!verified) { return verified; }
   }
   return {};
 }

@@ -25,14 +25,14 @@ class EventGate final : public CollectiveGate {
  public:
   static Result<std::unique_ptr<CollectiveGate>> make(std::shared_ptr<const Platform> platform,
                                                       std::span<const StreamPair> streams) {
-    if (Status observes = platform->observes_launches(); !observes) return unavailable(observes.error().message);
+    if (Status observes = platform->observes_launches(); !observes) { return unavailable(observes.error().message); }
     const Runtime& runtime = platform->runtime();
     const DeviceScope scope(runtime);
     std::vector<Event> events;
     for (const StreamPair& pair : streams) {
-      if (Status used = runtime.use_device(number_of(pair.comm.device())); !used) return used.error();
+      if (Status used = runtime.use_device(number_of(pair.comm.device())); !used) { return used.error(); }
       Result<Event> event = make_event(runtime, EventUse::ordering);
-      if (!event) return event.error();
+      if (!event) { return event.error(); }
       events.push_back(std::move(*event));
     }
     return std::unique_ptr<CollectiveGate>(new EventGate(std::move(platform), streams, std::move(events)));
@@ -45,13 +45,13 @@ class EventGate final : public CollectiveGate {
       comm.push_back(handle_of(streams_[at].comm));
       begun.push_back(events_[at].get());
     }
-    if (Status launched = platform_->launch_observed(comm, begun, collective); !launched) return launched;
+    if (Status launched = platform_->launch_observed(comm, begun, collective); !launched) { return launched; }
     const Runtime& runtime = platform_->runtime();
     const DeviceScope scope(runtime);
     for (std::size_t at = 0; at < streams_.size(); ++at) {
-      if (Status used = runtime.use_device(number_of(streams_[at].compute.device())); !used) return used;
+      if (Status used = runtime.use_device(number_of(streams_[at].compute.device())); !used) { return used; }
       const Status waits = runtime.call(runtime.calls.stream_wait_event, handle_of(streams_[at].compute), begun[at], 0);
-      if (!waits) return waits;
+      if (!waits) { return waits; }
     }
     return {};
   }
@@ -81,12 +81,13 @@ class GpuLauncher final : public Launcher {
 
   Result<bool> goes_first(const elbowroom::Stream& stream) override {
     const DeviceScope scope(runtime());
-    if (Status used = runtime().use_device(number_of(stream.device())); !used) return used.error();
+    if (Status used = runtime().use_device(number_of(stream.device())); !used) { return used.error(); }
     const Result<int> greatest = greatest_priority(runtime());
-    if (!greatest) return greatest.error();
+    if (!greatest) { return greatest.error(); }
     int priority = 0;
-    if (Status asked = runtime().call(runtime().calls.stream_get_priority, handle_of(stream), &priority); !asked)
+    if (Status asked = runtime().call(runtime().calls.stream_get_priority, handle_of(stream), &priority); !asked) {
       return asked.error();
+    }
     // The numerically smallest is the greatest. Where all are equal nothing goes first.
     return *greatest < kNormalPriority && priority <= *greatest;
   }
@@ -94,7 +95,7 @@ class GpuLauncher final : public Launcher {
   Result<KernelFootprint> footprint(Kernel kernel, Extent block, Bytes dynamic_shared) override {
     const Threads threads(std::int64_t{block.x} * block.y * block.z);
     Result<KernelFootprint> footprint = read_footprint(runtime(), runtime().calls.application, function_of(kernel), threads);
-    if (footprint) footprint->dynamic_shared = dynamic_shared;
+    if (footprint) { footprint->dynamic_shared = dynamic_shared; }
     return footprint;
   }
 
@@ -111,11 +112,11 @@ class GpuLauncher final : public Launcher {
       }
     }
     const DeviceScope scope(runtime());
-    if (Status used = runtime().use_device(number_of(stream.device())); !used) return used;
+    if (Status used = runtime().use_device(number_of(stream.device())); !used) { return used; }
     const Bytes shared = size.dynamic_shared + settings.pad;
     const KernelCalls& kernels = runtime().calls.application;
     if (settings.pad > Bytes(0)) {
-      if (Status allowed = allow_dynamic_shared(runtime(), kernels, function_of(kernel), shared); !allowed) return allowed;
+      if (Status allowed = allow_dynamic_shared(runtime(), kernels, function_of(kernel), shared); !allowed) { return allowed; }
     }
     return runtime().call(kernels.launch, function_of(kernel), size.grid.x, size.grid.y, size.grid.z, size.block.x, size.block.y,
                           size.block.z, static_cast<unsigned>(shared.count()), handle_of(stream), arguments.data(), nullptr);
@@ -127,13 +128,13 @@ class GpuLauncher final : public Launcher {
 
   Status synchronize(const elbowroom::Stream& stream) override {
     const DeviceScope scope(runtime());
-    if (Status used = runtime().use_device(number_of(stream.device())); !used) return used;
+    if (Status used = runtime().use_device(number_of(stream.device())); !used) { return used; }
     return runtime().call(runtime().calls.stream_synchronize, handle_of(stream));
   }
 
   Result<DeviceIndex> current_device() override {
     int device = 0;
-    if (Status asked = runtime().call(runtime().calls.get_device, &device); !asked) return asked.error();
+    if (Status asked = runtime().call(runtime().calls.get_device, &device); !asked) { return asked.error(); }
     return static_cast<DeviceIndex>(device);
   }
   Status use_device(DeviceIndex device) override { return runtime().use_device(number_of(device)); }
@@ -151,13 +152,13 @@ class GpuLauncher final : public Launcher {
 };
 
 Result<Lanes> make_lanes(const Runtime& runtime, int device) {
-  if (Status used = runtime.use_device(device); !used) return used.error();
+  if (Status used = runtime.use_device(device); !used) { return used.error(); }
   const Result<int> greatest = greatest_priority(runtime);
-  if (!greatest) return greatest.error();
+  if (!greatest) { return greatest.error(); }
   Result<gpu::Stream> compute = make_stream(runtime, kNormalPriority);
-  if (!compute) return compute.error();
+  if (!compute) { return compute.error(); }
   Result<gpu::Stream> comm = make_stream(runtime, *greatest);
-  if (!comm) return comm.error();
+  if (!comm) { return comm.error(); }
   return Lanes{std::move(*compute), std::move(*comm)};
 }
 
@@ -168,7 +169,7 @@ Result<std::unique_ptr<Launcher>> make_launcher(std::shared_ptr<const Platform> 
   std::vector<Lanes> lanes;
   for (int device = 0; device < gpus; ++device) {
     Result<Lanes> made = make_lanes(platform->runtime(), device);
-    if (!made) return made.error();
+    if (!made) { return made.error(); }
     lanes.push_back(std::move(*made));
   }
   return std::unique_ptr<Launcher>(std::make_unique<GpuLauncher>(std::move(platform), std::move(lanes)));

@@ -14,13 +14,13 @@ class LibraryGemmKernel final : public ComputeKernel {
   static Result<std::unique_ptr<ComputeKernel>> make(Platform& platform, const LibraryGemm& gemm, const std::vector<int>& devices,
                                                      std::uint64_t seed) {
     Result<std::unique_ptr<BlasLibrary>> blas = platform.blas();
-    if (!blas) return blas.error();
+    if (!blas) { return blas.error(); }
     const GemmExtents extents{gemm.m, gemm.n, gemm.k, gemm.dtype, gemm.dtype};
     Result<GemmOperands> operands = GemmOperands::make(platform, extents, devices, seed);
-    if (!operands) return operands.error();
+    if (!operands) { return operands.error(); }
     std::unique_ptr<LibraryGemmKernel> made(new LibraryGemmKernel(std::move(*blas), std::move(*operands)));
     for (const int device : devices) {
-      if (Status added = made->add_device(platform.runtime(), device); !added) return added.error();
+      if (Status added = made->add_device(platform.runtime(), device); !added) { return added.error(); }
     }
     made->facts_.shape_refusal = kLibraryKernel;
     return std::unique_ptr<ComputeKernel>(std::move(made));
@@ -28,7 +28,7 @@ class LibraryGemmKernel final : public ComputeKernel {
 
   ~LibraryGemmKernel() override {
     for (const auto& [device, here] : devices_) {
-      if (here.handle != nullptr) static_cast<void>(blas_->calls.destroy.function(here.handle));
+      if (here.handle != nullptr) { static_cast<void>(blas_->calls.destroy.function(here.handle)); }
     }
   }
 
@@ -36,7 +36,7 @@ class LibraryGemmKernel final : public ComputeKernel {
 
   Status launch(int device, StreamHandle stream, const ComputeSettings& settings) override {
     const OnDevice& here = devices_.at(device);
-    if (Status set = prepare(here, stream, settings); !set) return set;
+    if (Status set = prepare(here, stream, settings); !set) { return set; }
     const GemmExtents& gemm = operands_.extents();
     const GemmOperands::OnDevice& data = operands_.on(device);
     return blas_->multiply(here.handle, {.m = static_cast<int>(gemm.m),
@@ -62,11 +62,11 @@ class LibraryGemmKernel final : public ComputeKernel {
       : blas_(std::move(blas)), operands_(std::move(operands)) {}
 
   Status add_device(const Runtime& runtime, int device) {
-    if (Status used = runtime.use_device(device); !used) return used;
+    if (Status used = runtime.use_device(device); !used) { return used; }
     OnDevice& here = devices_[device];
     if (blas_->calls.set_workspace) {
       Result<Memory> workspace = allocate(runtime, kWorkspace);
-      if (!workspace) return workspace.error();
+      if (!workspace) { return workspace.error(); }
       here.workspace = std::move(*workspace);
     }
     return blas_->call(blas_->calls.create, &here.handle);
@@ -74,13 +74,13 @@ class LibraryGemmKernel final : public ComputeKernel {
 
   Status prepare(const OnDevice& here, StreamHandle stream, const ComputeSettings& settings) const {
     const BlasCalls& calls = blas_->calls;
-    if (Status set = blas_->call(calls.set_stream, here.handle, stream); !set) return set;
+    if (Status set = blas_->call(calls.set_stream, here.handle, stream); !set) { return set; }
     // Setting the stream drops the workspace that was given before.
     if (calls.set_workspace) {
       const auto bytes = static_cast<std::size_t>(kWorkspace.count());
-      if (Status set = blas_->call(calls.set_workspace, here.handle, here.workspace.get(), bytes); !set) return set;
+      if (Status set = blas_->call(calls.set_workspace, here.handle, here.workspace.get(), bytes); !set) { return set; }
     }
-    if (!calls.set_sm_count_target) return {};
+    if (!calls.set_sm_count_target) { return {}; }
     return blas_->call(calls.set_sm_count_target, here.handle,
                        settings.sm_target ? static_cast<int>(settings.sm_target->count()) : 0);
   }

@@ -16,7 +16,7 @@ std::vector<std::pair<std::string, std::string>> library_settings(std::span<cons
     const std::string_view name = text.substr(0, equals);
     const bool shapes = std::ranges::find(names, name) != names.end() ||
                         std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
-    if (equals != std::string_view::npos && shapes) settings.emplace_back(name, text.substr(equals + 1));
+    if (equals != std::string_view::npos && shapes) { settings.emplace_back(name, text.substr(equals + 1)); }
   }
   std::ranges::sort(settings);
   return settings;

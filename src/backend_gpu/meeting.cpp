@@ -12,17 +12,17 @@ Result<Meeting> Meeting::make(const Platform& platform, const CommLibrary& libra
                               const RanksHere& here) {
   Meeting made(platform, library, comms);
   for (const RankHere& rank : here) {
-    if (Status added = made.add(rank.device); !added) return added.error();
+    if (Status added = made.add(rank.device); !added) { return added.error(); }
   }
   return made;
 }
 
 Status Meeting::add(int device) {
-  if (Status used = runtime_->use_device(device); !used) return used;
+  if (Status used = runtime_->use_device(device); !used) { return used; }
   Result<Stream> stream = make_stream(*runtime_, kNormalPriority);
-  if (!stream) return stream.error();
+  if (!stream) { return stream.error(); }
   Result<Memory> word = allocate(*runtime_, Bytes(sizeof(float)));
-  if (!word) return word.error();
+  if (!word) { return word.error(); }
   const Status cleared = runtime_->call(runtime_->calls.memset_async, word->get(), 0, sizeof(float), stream->get());
   places_.push_back({device, std::move(*stream), std::move(*word)});
   return cleared;
@@ -31,14 +31,14 @@ Status Meeting::add(int device) {
 Status Meeting::enqueue(const std::vector<StreamHandle>& streams, const std::vector<EventHandle>& events) const {
   const RuntimeCalls& calls = runtime_->calls;
   const auto follow = [&](std::size_t at, StreamHandle first, StreamHandle then) -> Status {
-    if (Status used = runtime_->use_device(places_[at].device); !used) return used;
-    if (Status marked = runtime_->call(calls.event_record, events[at], first); !marked) return marked;
+    if (Status used = runtime_->use_device(places_[at].device); !used) { return used; }
+    if (Status marked = runtime_->call(calls.event_record, events[at], first); !marked) { return marked; }
     return runtime_->call(calls.stream_wait_event, then, events[at], 0);
   };
   for (std::size_t at = 0; at < places_.size(); ++at) {
-    if (Status ordered = follow(at, streams[at], places_[at].stream.get()); !ordered) return ordered;
+    if (Status ordered = follow(at, streams[at], places_[at].stream.get()); !ordered) { return ordered; }
   }
-  if (Status begun = library_->call(library_->calls.group_start); !begun) return begun;
+  if (Status begun = library_->call(library_->calls.group_start); !begun) { return begun; }
   Status summed;
   for (std::size_t at = 0; at < places_.size() && summed; ++at) {
     void* const word = places_[at].word.get();
@@ -46,9 +46,9 @@ Status Meeting::enqueue(const std::vector<StreamHandle>& streams, const std::vec
                             places_[at].stream.get());
   }
   const Status ended = library_->call(library_->calls.group_end);
-  if (!summed || !ended) return summed ? ended : summed;
+  if (!summed || !ended) { return summed ? ended : summed; }
   for (std::size_t at = 0; at < places_.size(); ++at) {
-    if (Status ordered = follow(at, places_[at].stream.get(), streams[at]); !ordered) return ordered;
+    if (Status ordered = follow(at, places_[at].stream.get(), streams[at]); !ordered) { return ordered; }
   }
   return {};
 }

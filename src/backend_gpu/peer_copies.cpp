@@ -20,19 +20,20 @@ Result<PeerCopies> PeerCopies::make(const Runtime& runtime, const CommLibrary& c
   PeerCopies copies(runtime, op, share, std::move(ranks));
   const std::size_t count = copies.ranks_.size();
   for (std::size_t rank = 0; rank < count; ++rank) {
-    if (Status used = copies.use(rank); !used) return used.error();
+    if (Status used = copies.use(rank); !used) { return used.error(); }
     for (std::vector<Event>* events : {&copies.ready_, &copies.done_}) {
       Result<Event> made = make_event(runtime, EventUse::ordering);
-      if (!made) return made.error();
+      if (!made) { return made.error(); }
       events->push_back(std::move(*made));
     }
-    if (op != CollectiveOp::all_to_all) continue;
+    if (op != CollectiveOp::all_to_all) { continue; }
     const std::size_t peer = after(rank, 1, count);
-    if (Status used = copies.use(peer); !used) return used.error();
+    if (Status used = copies.use(peer); !used) { return used.error(); }
     Result<Memory> staged = comm.allocate(runtime, share);
-    if (!staged)
+    if (!staged) {
       return unavailable(
           fmt::format("peer_detour: a share's place on GPU {}: {}", copies.ranks_[peer].device, staged.error().message));
+    }
     copies.staged_.push_back(std::move(*staged));
   }
   return copies;
@@ -60,13 +61,13 @@ std::vector<PeerCopies::Copy> PeerCopies::copies_of(std::size_t rank) const {
 }
 
 Status PeerCopies::enqueue(const std::vector<StreamHandle>& streams) const {
-  if (Status met = meet(ready_, streams); !met) return met;
+  if (Status met = meet(ready_, streams); !met) { return met; }
   for (std::size_t rank = 0; rank < streams.size(); ++rank) {
-    if (Status used = use(rank); !used) return used;
+    if (Status used = use(rank); !used) { return used; }
     for (const Copy& copy : copies_of(rank)) {
       const Status copied =
           runtime_->call(runtime_->calls.memcpy_async, copy.to, copy.from, share_, kDeviceToDevice, streams[rank]);
-      if (!copied) return copied;
+      if (!copied) { return copied; }
     }
   }
   return meet(done_, streams);
@@ -74,15 +75,15 @@ Status PeerCopies::enqueue(const std::vector<StreamHandle>& streams) const {
 
 Status PeerCopies::meet(const std::vector<Event>& events, const std::vector<StreamHandle>& streams) const {
   for (std::size_t rank = 0; rank < streams.size(); ++rank) {
-    if (Status used = use(rank); !used) return used;
-    if (Status marked = runtime_->call(runtime_->calls.event_record, events[rank].get(), streams[rank]); !marked) return marked;
+    if (Status used = use(rank); !used) { return used; }
+    if (Status marked = runtime_->call(runtime_->calls.event_record, events[rank].get(), streams[rank]); !marked) { return marked; }
   }
   for (std::size_t rank = 0; rank < streams.size(); ++rank) {
-    if (Status used = use(rank); !used) return used;
+    if (Status used = use(rank); !used) { return used; }
     for (std::size_t peer = 0; peer < streams.size(); ++peer) {
-      if (peer == rank) continue;
+      if (peer == rank) { continue; }
       const Status waits = runtime_->call(runtime_->calls.stream_wait_event, streams[rank], events[peer].get(), 0);
-      if (!waits) return waits;
+      if (!waits) { return waits; }
     }
   }
   return {};

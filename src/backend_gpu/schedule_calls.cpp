@@ -11,11 +11,11 @@ namespace {
 using elbowroom::detail::EventNumbers;
 
 Status add_events(const Runtime& runtime, int device, EventUse use, std::size_t count, DeviceEvents& events) {
-  if (events.size() >= count) return {};
-  if (Status used = runtime.use_device(device); !used) return used;
+  if (events.size() >= count) { return {}; }
+  if (Status used = runtime.use_device(device); !used) { return used; }
   while (events.size() < count) {
     Result<Event> made = make_event(runtime, use);
-    if (!made) return made.error();
+    if (!made) { return made.error(); }
     events.push_back(std::move(*made));
   }
   return {};
@@ -25,7 +25,7 @@ Status add_events(const Runtime& runtime, int device, EventUse use, std::size_t 
 
 Result<DeviceEvents> make_timed_events(const Runtime& runtime, int device) {
   DeviceEvents events;
-  if (Status made = add_events(runtime, device, EventUse::timing, EventNumbers::kTimed, events); !made) return made.error();
+  if (Status made = add_events(runtime, device, EventUse::timing, EventNumbers::kTimed, events); !made) { return made.error(); }
   return events;
 }
 
@@ -34,7 +34,7 @@ Status add_ordering_events(const Runtime& runtime, int device, std::size_t count
 }
 
 Status ScheduleCalls::meet() const {
-  if (parts_.meeting == nullptr) return {};
+  if (parts_.meeting == nullptr) { return {}; }
   std::vector<StreamHandle> first;
   std::vector<EventHandle> events;
   first.reserve(devices());
@@ -61,7 +61,7 @@ Status ScheduleCalls::compute(std::size_t device, const Launch& launch) const {
 
 std::vector<StreamHandle> ScheduleCalls::streams_of(const GroupUse& group, int lane) const {
   std::vector<StreamHandle> streams;
-  for (const Group::Member& member : group.buffers->group().here) streams.push_back(stream(member.place, lane));
+  for (const Group::Member& member : group.buffers->group().here) { streams.push_back(stream(member.place, lane)); }
   return streams;
 }
 
@@ -70,11 +70,11 @@ Status ScheduleCalls::communicate(const Launch& launch, std::optional<int> begun
   const auto on_each = [&](auto enqueue) -> Status {
     for (const GroupUse& group : groups) {
       const Status done = (group.buffers->*enqueue)(group.route, streams_of(group, launch.lane));
-      if (!done) return done;
+      if (!done) { return done; }
     }
     return {};
   };
-  if (!begun) return on_each(&CollectiveBuffers::enqueue);
+  if (!begun) { return on_each(&CollectiveBuffers::enqueue); }
   std::vector<StreamHandle> streams;
   std::vector<EventHandle> events;
   for (const GroupUse& group : groups) {
@@ -91,8 +91,8 @@ Status ScheduleCalls::communicate(const Launch& launch, std::optional<int> begun
 
 Result<bool> ScheduleCalls::passed(std::size_t device, int number) const {
   const int state = runtime().calls.event_query.function(event(device, number));
-  if (state == kSuccess) return true;
-  if (state == kErrorNotReady) return false;
+  if (state == kSuccess) { return true; }
+  if (state == kErrorNotReady) { return false; }
   return runtime().check(state, "the schedule").error();
 }
 
@@ -100,14 +100,14 @@ Result<Microseconds> ScheduleCalls::took(std::size_t device) const {
   float milliseconds = 0;
   const Status read = runtime().call(runtime().calls.event_elapsed_time, &milliseconds, event(device, EventNumbers::kBegin),
                                      event(device, EventNumbers::kEnd));
-  if (!read) return read.error();
+  if (!read) { return read.error(); }
   return Microseconds(std::chrono::duration<double, std::milli>(milliseconds));
 }
 
 Status ScheduleCalls::healthy() const {
   for (const auto& [use, groups] : parts_.groups) {
     for (const GroupUse& group : groups) {
-      if (Status healthy = asynchronous_error(group.route); !healthy) return healthy;
+      if (Status healthy = asynchronous_error(group.route); !healthy) { return healthy; }
     }
   }
   return {};

@@ -29,8 +29,8 @@ std::span<const TiledGemmVariant> tiled_gemm_variants() { return kVariants; }
 Result<TiledGemmVariant> find_tiled_gemm(const TiledGemm& gemm) {
   std::string known;
   for (const TiledGemmVariant& variant : kVariants) {
-    if (variant.dtype != gemm.dtype) continue;
-    if (variant.tile_m == gemm.tile_m && variant.tile_n == gemm.tile_n && variant.tile_k == gemm.tile_k) return variant;
+    if (variant.dtype != gemm.dtype) { continue; }
+    if (variant.tile_m == gemm.tile_m && variant.tile_n == gemm.tile_n && variant.tile_k == gemm.tile_k) { return variant; }
     known += fmt::format("{}{}x{}x{}", known.empty() ? "" : ", ", variant.tile_m, variant.tile_n, variant.tile_k);
   }
   return invalid_input(fmt::format("compute.tile_m, tile_n, tile_k: {}x{}x{}, expected for {} one of {}", gemm.tile_m, gemm.tile_n,

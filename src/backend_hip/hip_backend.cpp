@@ -12,11 +12,11 @@ namespace elbowroom::detail {
 
 Result<std::unique_ptr<Backend>> open_hip(const BackendOptions& options) {
   Result<std::shared_ptr<const hip::HipLibrary>> library = hip::HipLibrary::load();
-  if (!library) return library.error();
+  if (!library) { return library.error(); }
   Result<hip::LiveDevices> devices = hip::live_devices(**library);
-  if (!devices) return devices.error();
+  if (!devices) { return devices.error(); }
   Result<std::vector<DeviceInfo>> own = gpu::devices_for(std::move(devices->infos), options);
-  if (!own) return own.error();
+  if (!own) { return own.error(); }
   auto versions = hip::live_versions(**library);
   auto platform = std::make_shared<hip::HipPlatform>(*library, *std::move(own), std::move(devices->targets));
   return std::unique_ptr<Backend>(

@@ -11,16 +11,16 @@ namespace elbowroom::hip {
 
 Result<std::shared_ptr<const HipLibrary>> HipLibrary::load() {
   std::vector<std::string> names{"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"};
-  if (const auto chosen = read(kHipLibrary)) names = {*chosen};
+  if (const auto chosen = read(kHipLibrary)) { names = {*chosen}; }
   auto library = elbowroom::detail::DynamicLibrary::open(names);
-  if (!library) return unavailable(fmt::format("HIP: {}; set {} to its path", library.error().message, kHipLibrary.name));
+  if (!library) { return unavailable(fmt::format("HIP: {}; set {} to its path", library.error().message, kHipLibrary.name)); }
   library->keep_loaded();
 
   std::shared_ptr<HipLibrary> hip(new HipLibrary(std::move(*library)));
   for (const Status& bound : {hip->bind_runtime(), hip->bind_memory_and_kernels(), hip->bind_own(), hip->bind_properties()}) {
-    if (!bound) return unavailable(fmt::format("HIP: {}, expected ROCm 5 or later", bound.error().message));
+    if (!bound) { return unavailable(fmt::format("HIP: {}, expected ROCm 5 or later", bound.error().message)); }
   }
-  if (hip->functions.runtime_get_version(&hip->version_) != gpu::kSuccess) hip->version_ = 0;
+  if (hip->functions.runtime_get_version(&hip->version_) != gpu::kSuccess) { hip->version_ = 0; }
   return std::shared_ptr<const HipLibrary>(std::move(hip));
 }
 
@@ -45,7 +45,7 @@ Status HipLibrary::bind_runtime() {
            bind(library_, "hipEventQuery", to.event_query),
            bind(library_, "hipEventElapsedTime", to.event_elapsed_time),
        }) {
-    if (!bound) return bound;
+    if (!bound) { return bound; }
   }
   return {};
 }
@@ -64,7 +64,7 @@ Status HipLibrary::bind_memory_and_kernels() {
            bind(library_, "hipModuleLaunchKernel", to.own.launch),
            bind(library_, "hipFuncGetAttribute", to.own.get_attribute),
        }) {
-    if (!bound) return bound;
+    if (!bound) { return bound; }
   }
   to.application = to.own;
   return {};
@@ -85,14 +85,14 @@ Status HipLibrary::bind_own() {
            library_.bind("hipModuleUnload", to.module_unload),
            library_.bind("hipModuleGetFunction", to.module_get_function),
        }) {
-    if (!bound) return bound;
+    if (!bound) { return bound; }
   }
   return {};
 }
 
 /// A runtime of ROCm 6 still has the older function, with the older layout, for programs built before.
 Status HipLibrary::bind_properties() {
-  if (library_.bind(kProperties6.function, functions.get_device_properties)) return {};
+  if (library_.bind(kProperties6.function, functions.get_device_properties)) { return {}; }
   properties_ = &kProperties5;
   return library_.bind(kProperties5.function, functions.get_device_properties);
 }

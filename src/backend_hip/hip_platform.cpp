@@ -21,9 +21,9 @@ HipPlatform::HipPlatform(std::shared_ptr<const HipLibrary> hip, std::vector<Devi
     : Platform(hip->runtime().calls, std::move(devices)), hip_(hip), code_(std::move(hip), std::move(targets)) {}
 
 Status HipPlatform::get_ready() {
-  if (probed_) return {};
+  if (probed_) { return {}; }
   const Result<PriorityEffect> effect = probe_priority(*this);
-  if (!effect && effect.error().kind != ErrorKind::invalid_input) return effect.error();
+  if (!effect && effect.error().kind != ErrorKind::invalid_input) { return effect.error(); }
   probed_ = true;
   priority_acts_ = effect ? effect->acts() : Status(effect.error());
   return {};
@@ -31,7 +31,7 @@ Status HipPlatform::get_ready() {
 
 Result<gpu::OwnFunction> HipPlatform::function(const std::string& name, int device) {
   const Result<gpu::Function> found = code_.function(name, device);
-  if (!found) return found.error();
+  if (!found) { return found.error(); }
   return gpu::OwnFunction{*found, kThreads};
 }
 
@@ -54,8 +54,8 @@ Capabilities HipPlatform::capabilities(const gpu::CommLibrary& comm) const {
 }
 
 Result<std::optional<Sms>> HipPlatform::left_out(const Lane& lane, const ComputeSettings& settings) const {
-  if (!settings.sm_target) return Platform::left_out(lane, settings);
-  if (lane.leaving_out) return invalid_input("sm_target: acts through the CU mask that comm_sms sets; expected one of them");
+  if (!settings.sm_target) { return Platform::left_out(lane, settings); }
+  if (lane.leaving_out) { return invalid_input("sm_target: acts through the CU mask that comm_sms sets; expected one of them"); }
   const Sms left_out = devices().front().limits.sms - *settings.sm_target;
   return left_out == Sms(0) ? std::nullopt : std::optional(left_out);
 }
@@ -63,7 +63,7 @@ Result<std::optional<Sms>> HipPlatform::left_out(const Lane& lane, const Compute
 Result<gpu::SmPartition> HipPlatform::partition(Sms left_out, int) const {
   const Sms all = devices().front().limits.sms;
   Result<gpu::Stream> stream = make_masked_stream(*hip_, all - left_out, all);
-  if (!stream) return stream.error();
+  if (!stream) { return stream.error(); }
   return gpu::SmPartition{nullptr, std::move(*stream)};
 }
 

@@ -13,8 +13,8 @@ namespace {
 Result<bool> every_device_waits(const HipLibrary& hip, const std::vector<int>& devices) {
   for (const int device : devices) {
     const Result<int> can = hip.attribute(DeviceAttribute::can_use_stream_wait_value, device);
-    if (!can) return can.error();
-    if (*can == 0) return false;
+    if (!can) { return can.error(); }
+    if (*can == 0) { return false; }
   }
   return true;
 }
@@ -23,7 +23,7 @@ Result<bool> every_device_waits(const HipLibrary& hip, const std::vector<int>& d
 Result<gpu::Memory> allocate_signal(const HipLibrary& hip) {
   void* memory = nullptr;
   const int code = hip.functions.ext_malloc_with_flags(&memory, sizeof(std::uint64_t), kHipMallocSignalMemory);
-  if (Status made = hip.runtime().check(code, "hipExtMallocWithFlags(hipMallocSignalMemory)"); !made) return made.error();
+  if (Status made = hip.runtime().check(code, "hipExtMallocWithFlags(hipMallocSignalMemory)"); !made) { return made.error(); }
   return gpu::Memory(memory, {hip.runtime().calls.free.function});
 }
 
@@ -62,15 +62,15 @@ class WaitingKernels final : public gpu::StartLine {
 Result<std::unique_ptr<gpu::StartLine>> make_start_line(const HipLibrary& hip, const gpu::Runtime& runtime, DeviceCode& code,
                                                         const std::vector<int>& devices) {
   const Result<bool> waits = every_device_waits(hip, devices);
-  if (!waits) return waits.error();
-  if (Status used = runtime.use_device(devices.front()); !used) return used.error();
+  if (!waits) { return waits.error(); }
+  if (Status used = runtime.use_device(devices.front()); !used) { return used.error(); }
   Result<gpu::Memory> word = *waits ? allocate_signal(hip) : gpu::allocate_pinned(runtime, Bytes(sizeof(std::uint64_t)));
-  if (!word) return word.error();
-  if (*waits) return std::unique_ptr<gpu::StartLine>(std::make_unique<WaitingStreams>(hip, std::move(*word)));
+  if (!word) { return word.error(); }
+  if (*waits) { return std::unique_ptr<gpu::StartLine>(std::make_unique<WaitingStreams>(hip, std::move(*word))); }
   std::map<int, gpu::OwnFunction> kernels;
   for (const int device : devices) {
     const Result<gpu::Function> kernel = code.function("await_word", device);
-    if (!kernel) return kernel.error();
+    if (!kernel) { return kernel.error(); }
     kernels.emplace(device, gpu::OwnFunction{*kernel, Threads(64)});
   }
   return std::unique_ptr<gpu::StartLine>(std::make_unique<WaitingKernels>(runtime, std::move(*word), std::move(kernels)));

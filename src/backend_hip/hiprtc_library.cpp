@@ -26,9 +26,9 @@ Result<HiprtcLibrary> HiprtcLibrary::load(int generation) {
   // The runtimes of ROCm 5 have the compiler's functions themselves.
   std::vector<std::string> names{fmt::format("libhiprtc.so.{}", generation), "libhiprtc.so",
                                  fmt::format("libamdhip64.so.{}", generation)};
-  if (const auto chosen = read(kHiprtcLibrary)) names = {*chosen};
+  if (const auto chosen = read(kHiprtcLibrary)) { names = {*chosen}; }
   auto library = elbowroom::detail::DynamicLibrary::open(names);
-  if (!library) return unavailable(fmt::format("HIPRTC: {}; set {} to its path", library.error().message, kHiprtcLibrary.name));
+  if (!library) { return unavailable(fmt::format("HIPRTC: {}; set {} to its path", library.error().message, kHiprtcLibrary.name)); }
   library->keep_loaded();
 
   HiprtcLibrary hiprtc(std::move(*library));
@@ -43,7 +43,7 @@ Result<HiprtcLibrary> HiprtcLibrary::load(int generation) {
            hiprtc.library_.bind("hiprtcGetCode", to.get_code),
            hiprtc.library_.bind("hiprtcGetErrorString", to.get_error_string),
        }) {
-    if (!bound) return unavailable(fmt::format("HIPRTC: {}", bound.error().message));
+    if (!bound) { return unavailable(fmt::format("HIPRTC: {}", bound.error().message)); }
   }
   return hiprtc;
 }
@@ -69,23 +69,23 @@ Result<std::string> HiprtcLibrary::compile(std::string_view name, std::string_vi
 
 Result<std::string> HiprtcLibrary::code_of(HiprtcProgram program) const {
   std::size_t size = 0;
-  if (Status asked = check(functions_.get_code_size(program, &size), "hiprtcGetCodeSize"); !asked) return asked.error();
+  if (Status asked = check(functions_.get_code_size(program, &size), "hiprtcGetCodeSize"); !asked) { return asked.error(); }
   std::string code(size, '\0');
-  if (Status got = check(functions_.get_code(program, code.data()), "hiprtcGetCode"); !got) return got.error();
+  if (Status got = check(functions_.get_code(program, code.data()), "hiprtcGetCode"); !got) { return got.error(); }
   return code;
 }
 
 std::string HiprtcLibrary::first_error(HiprtcProgram program) const {
   std::size_t size = 0;
-  if (functions_.get_program_log_size(program, &size) != kSuccess || size == 0) return "the compiler says no more";
+  if (functions_.get_program_log_size(program, &size) != kSuccess || size == 0) { return "the compiler says no more"; }
   std::string log(size, '\0');
-  if (functions_.get_program_log(program, log.data()) != kSuccess) return "the compiler says no more";
+  if (functions_.get_program_log(program, log.data()) != kSuccess) { return "the compiler says no more"; }
   log.resize(size - 1);  // it counts the closing zero
   return error_line(log);
 }
 
 Status HiprtcLibrary::check(int code, const char* call) const {
-  if (code == kSuccess) return {};
+  if (code == kSuccess) { return {}; }
   return failed(fmt::format("{} failed: {}", call, functions_.get_error_string(code)));
 }
 

@@ -58,14 +58,14 @@ std::optional<std::string> bus_id(const HipLibrary& hip, int device) {
 template <class Amount>
 Status read_limit(const HipLibrary& hip, DeviceAttribute which, int device, Amount& limit) {
   const Result<int> value = hip.attribute(which, device);
-  if (!value) return value.error();
-  if (*value > 0) limit = Amount(*value);
+  if (!value) { return value.error(); }
+  if (*value > 0) { limit = Amount(*value); }
   return {};
 }
 
 Result<DeviceLimits> limits_of(const HipLibrary& hip, int device, const Texts& texts) {
   Result<DeviceLimits> limits = architecture_limits(texts.target.substr(0, texts.target.find(':')));
-  if (!limits) return unavailable(fmt::format("GPU {} ({}): {}", device, texts.name, limits.error().message));
+  if (!limits) { return unavailable(fmt::format("GPU {} ({}): {}", device, texts.name, limits.error().message)); }
   for (const Status& read : {
            read_limit(hip, DeviceAttribute::compute_units, device, limits->sms),
            read_limit(hip, DeviceAttribute::max_threads_per_block, device, limits->max_threads_per_block),
@@ -73,7 +73,7 @@ Result<DeviceLimits> limits_of(const HipLibrary& hip, int device, const Texts& t
            read_limit(hip, DeviceAttribute::max_shared_per_block, device, limits->shared_per_block),
            read_limit(hip, DeviceAttribute::max_shared_per_cu, device, limits->shared_per_sm),
        }) {
-    if (!read) return read.error();
+    if (!read) { return read.error(); }
   }
   limits->name = catalog_name(texts.name, *limits);
   limits->title = texts.name;
@@ -89,10 +89,10 @@ constexpr std::array<std::string_view, 3> kNames{"HIP_VISIBLE_DEVICES", "ROCR_VI
 
 Result<DeviceLimits> architecture_limits(const std::string& architecture) {
   std::vector<std::string> known{"gfx906", "gfx908"};
-  if (std::ranges::find(known, architecture) != known.end()) return before_cdna2(architecture);
+  if (std::ranges::find(known, architecture) != known.end()) { return before_cdna2(architecture); }
   for (const DeviceLimits& entry : device_catalog()) {
-    if (entry.vendor != Vendor::amd) continue;
-    if (entry.architecture == architecture) return entry;
+    if (entry.vendor != Vendor::amd) { continue; }
+    if (entry.architecture == architecture) { return entry; }
     known.push_back(entry.architecture);
   }
   return unavailable(
@@ -102,16 +102,17 @@ Result<DeviceLimits> architecture_limits(const std::string& architecture) {
 Result<LiveDevices> live_devices(const HipLibrary& hip) {
   int count = 0;
   const int asked = hip.functions.get_device_count(&count);
-  if (asked != gpu::kSuccess && asked != kHipErrorNoDevice)
+  if (asked != gpu::kSuccess && asked != kHipErrorNoDevice) {
     return unavailable(hip.runtime().check(asked, "hipGetDeviceCount").error().message);
-  if (count == 0) return unavailable(fmt::format("HIP {} shows no GPU", hip.version()));
+  }
+  if (count == 0) { return unavailable(fmt::format("HIP {} shows no GPU", hip.version())); }
 
   LiveDevices devices;
   for (int device = 0; device < count; ++device) {
     const Result<Texts> texts = texts_of(hip, device);
-    if (!texts) return unavailable(texts.error().message);
+    if (!texts) { return unavailable(texts.error().message); }
     Result<DeviceLimits> limits = limits_of(hip, device, *texts);
-    if (!limits) return unavailable(limits.error().message);
+    if (!limits) { return unavailable(limits.error().message); }
     std::size_t memory = 0;
     if (Status read = hip.runtime().check(hip.functions.device_total_mem(&memory, device), "hipDeviceTotalMem"); !read) {
       return unavailable(read.error().message);
@@ -125,9 +126,10 @@ Result<LiveDevices> live_devices(const HipLibrary& hip) {
 
 std::vector<std::pair<std::string, std::string>> live_versions(const HipLibrary& hip) {
   std::vector<std::pair<std::string, std::string>> versions{{"hip", hip.version()}};
-  if (std::string driver = elbowroom::detail::version_in(elbowroom::detail::kAmdDriver); !driver.empty())
+  if (std::string driver = elbowroom::detail::version_in(elbowroom::detail::kAmdDriver); !driver.empty()) {
     versions.emplace_back("driver", std::move(driver));
-  for (auto& setting : gpu::library_settings(kPrefixes, kNames)) versions.push_back(std::move(setting));
+  }
+  for (auto& setting : gpu::library_settings(kPrefixes, kNames)) { versions.push_back(std::move(setting)); }
   return versions;
 }
 

@@ -29,25 +29,25 @@ class Probe {
   static Result<Probe> make(HipPlatform& platform) {
     const DeviceInfo& device = platform.devices().front();
     const Result<gpu::Function> spin = platform.code().function("spin", device.index);
-    if (!spin) return spin.error();
+    if (!spin) { return spin.error(); }
     Result<gpu::Memory> interval = gpu::allocate(platform.runtime(), Bytes(16));
-    if (!interval) return interval.error();
+    if (!interval) { return interval.error(); }
     Result<std::unique_ptr<gpu::StartLine>> start = platform.start_line({device.index});
-    if (!start) return start.error();
+    if (!start) { return start.error(); }
     Probe probe(platform, {*spin, Threads(64)}, std::move(*interval), std::move(*start));
-    if (Status ready = probe.make_handles(); !ready) return ready.error();
+    if (Status ready = probe.make_handles(); !ready) { return ready.error(); }
     return probe;
   }
 
   /// The median time of the later kernel on a stream of `priority`.
   Result<Microseconds> time(int priority) {
-    if (Status used = runtime().use_device(device().index); !used) return used.error();
+    if (Status used = runtime().use_device(device().index); !used) { return used.error(); }
     Result<gpu::Stream> later = gpu::make_stream(runtime(), priority);
-    if (!later) return later.error();
+    if (!later) { return later.error(); }
     std::vector<Microseconds> times;
     for (int trial = 0; trial < kTrials; ++trial) {
       const Result<Microseconds> time = time_once(later->get());
-      if (!time) return time;
+      if (!time) { return time; }
       times.push_back(*time);
     }
     std::ranges::nth_element(times, times.begin() + kTrials / 2);
@@ -63,11 +63,11 @@ class Probe {
 
   Status make_handles() {
     Result<gpu::Stream> background = gpu::make_stream(runtime(), gpu::kNormalPriority);
-    if (!background) return background.error();
+    if (!background) { return background.error(); }
     background_ = std::move(*background);
     for (gpu::Event* event : {&begin_, &end_}) {
       Result<gpu::Event> made = gpu::make_event(runtime(), gpu::EventUse::timing);
-      if (!made) return made.error();
+      if (!made) { return made.error(); }
       *event = std::move(*made);
     }
     const Result<int> rate = platform_->hip().attribute(DeviceAttribute::wall_clock_rate, device().index);
@@ -86,24 +86,26 @@ class Probe {
 
   Result<Microseconds> time_once(gpu::StreamHandle later) {
     const gpu::RuntimeCalls& calls = runtime().calls;
-    if (Status held = start_->hold(device().index, background_.get()); !held) return held.error();
+    if (Status held = start_->hold(device().index, background_.get()); !held) { return held.error(); }
     const Status enqueued = enqueue(later);
     start_->release();
-    if (!enqueued) return enqueued.error();
+    if (!enqueued) { return enqueued.error(); }
     for (gpu::StreamHandle stream : {later, background_.get()}) {
-      if (Status idle = runtime().call(calls.stream_synchronize, stream); !idle) return idle.error();
+      if (Status idle = runtime().call(calls.stream_synchronize, stream); !idle) { return idle.error(); }
     }
     float milliseconds = 0;
-    if (Status read = runtime().call(calls.event_elapsed_time, &milliseconds, begin_.get(), end_.get()); !read) return read.error();
+    if (Status read = runtime().call(calls.event_elapsed_time, &milliseconds, begin_.get(), end_.get()); !read) {
+      return read.error();
+    }
     return Microseconds(std::chrono::duration<double, std::milli>(milliseconds));
   }
 
   Status enqueue(gpu::StreamHandle later) {
     const gpu::RuntimeCalls& calls = runtime().calls;
-    if (Status marked = runtime().call(calls.event_record, begin_.get(), background_.get()); !marked) return marked;
-    if (Status launched = spin(background_.get(), kBackgroundRounds); !launched) return launched;
-    if (Status waits = runtime().call(calls.stream_wait_event, later, begin_.get(), 0); !waits) return waits;
-    if (Status launched = spin(later, kRounds); !launched) return launched;
+    if (Status marked = runtime().call(calls.event_record, begin_.get(), background_.get()); !marked) { return marked; }
+    if (Status launched = spin(background_.get(), kBackgroundRounds); !launched) { return launched; }
+    if (Status waits = runtime().call(calls.stream_wait_event, later, begin_.get(), 0); !waits) { return waits; }
+    if (Status launched = spin(later, kRounds); !launched) { return launched; }
     return runtime().call(calls.event_record, end_.get(), later);
   }
 
@@ -120,7 +122,7 @@ class Probe {
 }  // namespace
 
 Status PriorityEffect::acts() const {
-  if (urgent < normal * kOvertakes) return {};
+  if (urgent < normal * kOvertakes) { return {}; }
   return invalid_input(
       fmt::format("no effect on this driver (a kernel of the greatest priority took {:.0f} us beside "
                   "another, one of the same priority {:.0f} us)",
@@ -128,16 +130,16 @@ Status PriorityEffect::acts() const {
 }
 
 Result<PriorityEffect> probe_priority(HipPlatform& platform) {
-  if (Status used = platform.runtime().use_device(platform.devices().front().index); !used) return used.error();
+  if (Status used = platform.runtime().use_device(platform.devices().front().index); !used) { return used.error(); }
   const Result<int> greatest = gpu::greatest_priority(platform.runtime());
-  if (!greatest) return greatest.error();
-  if (*greatest >= gpu::kNormalPriority) return invalid_input("no effect on this driver (it offers one priority only)");
+  if (!greatest) { return greatest.error(); }
+  if (*greatest >= gpu::kNormalPriority) { return invalid_input("no effect on this driver (it offers one priority only)"); }
   Result<Probe> probe = Probe::make(platform);
-  if (!probe) return probe.error();
+  if (!probe) { return probe.error(); }
   const Result<Microseconds> normal = probe->time(gpu::kNormalPriority);
-  if (!normal) return normal.error();
+  if (!normal) { return normal.error(); }
   const Result<Microseconds> urgent = probe->time(*greatest);
-  if (!urgent) return urgent.error();
+  if (!urgent) { return urgent.error(); }
   return PriorityEffect{*normal, *urgent};
 }
 

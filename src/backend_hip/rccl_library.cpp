@@ -17,9 +17,9 @@ constexpr int kBlockBudgets = 21700;
 
 Result<gpu::CommLibrary> load_rccl() {
   std::vector<std::string> names{"librccl.so.1", "librccl.so"};
-  if (const auto chosen = read(kRcclLibrary)) names = {*chosen};
+  if (const auto chosen = read(kRcclLibrary)) { names = {*chosen}; }
   auto library = elbowroom::detail::DynamicLibrary::open(names);
-  if (!library) return unavailable(fmt::format("RCCL: {}; set {} to its path", library.error().message, kRcclLibrary.name));
+  if (!library) { return unavailable(fmt::format("RCCL: {}; set {} to its path", library.error().message, kRcclLibrary.name)); }
   library->keep_loaded();
   Result<gpu::CommLibrary> rccl = gpu::CommLibrary::make("RCCL", std::move(*library));
   // Older libraries may export the function without what the budget needs.

@@ -43,13 +43,13 @@ class RocblasLibrary final : public gpu::BlasLibrary {
              opened_.bind("rocblas_status_to_string", status_to_string_),
              opened_.bind("rocblas_gemm_ex", gemm_ex_),
          }) {
-      if (!bound) return unavailable(fmt::format("library_gemm: {}", bound.error().message));
+      if (!bound) { return unavailable(fmt::format("library_gemm: {}", bound.error().message)); }
     }
     return {};
   }
 
   [[nodiscard]] Status check(int code, const char* call) const override {
-    if (code == 0) return {};
+    if (code == 0) { return {}; }
     return failed(fmt::format("{} failed: {}", call, status_to_string_(code)));
   }
 
@@ -77,14 +77,14 @@ class RocblasLibrary final : public gpu::BlasLibrary {
 
 Result<std::unique_ptr<gpu::BlasLibrary>> load_rocblas(int generation) {
   std::vector<std::string> names = names_of(generation);
-  if (const auto chosen = read(kRocblasLibrary)) names = {*chosen};
+  if (const auto chosen = read(kRocblasLibrary)) { names = {*chosen}; }
   auto library = elbowroom::detail::DynamicLibrary::open(names);
   if (!library) {
     return unavailable(fmt::format("library_gemm: {}; set {} to its path", library.error().message, kRocblasLibrary.name));
   }
   library->keep_loaded();
   auto rocblas = std::make_unique<RocblasLibrary>(std::move(*library));
-  if (Status bound = rocblas->bind_all(); !bound) return bound.error();
+  if (Status bound = rocblas->bind_all(); !bound) { return bound.error(); }
   return std::unique_ptr<gpu::BlasLibrary>(std::move(rocblas));
 }
 

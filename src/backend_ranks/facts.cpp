@@ -47,7 +47,7 @@ Facts facts_of(const Backend& backend, std::uint64_t seed) {
               {"bytes of its memory", std::to_string(device.memory.count())},
               {"seed", std::to_string(seed)}};
   for (const auto& [name, version] : backend.versions()) {
-    if (std::ranges::find(kOfOneRank, name) == kOfOneRank.end()) facts.emplace_back("version of " + name, version);
+    if (std::ranges::find(kOfOneRank, name) == kOfOneRank.end()) { facts.emplace_back("version of " + name, version); }
   }
   return facts;
 }
@@ -57,7 +57,7 @@ Status same_facts(const Facts& theirs, const Facts& own) {
     for (const auto& [name, value] : *facts) {
       const std::string_view there = value_of(theirs, name);
       const std::string_view here = value_of(own, name);
-      if (there != here) return invalid_input(fmt::format("{}: {}, expected {} (rank 0's)", name, there, here));
+      if (there != here) { return invalid_input(fmt::format("{}: {}, expected {} (rank 0's)", name, there, here)); }
     }
   }
   return {};
@@ -68,13 +68,13 @@ OwnGpu gpu_of(const Backend& backend) {
   std::ifstream started("/proc/sys/kernel/random/boot_id");
   std::getline(started, gpu.host);
   // What the communication library takes for another host is one: it lets two of them have the same GPU.
-  if (const char* const node = std::getenv(std::string(kHostVariable).c_str()); node != nullptr) gpu.host += node;
+  if (const char* const node = std::getenv(std::string(kHostVariable).c_str()); node != nullptr) { gpu.host += node; }
   return gpu;
 }
 
 Status different_gpus(std::span<const OwnGpu> gpus) {
   for (std::size_t rank = 1; rank < gpus.size(); ++rank) {
-    if (!gpus[rank].bus_id) continue;
+    if (!gpus[rank].bus_id) { continue; }
     const auto same = std::ranges::find_if(
         gpus, [&](const OwnGpu& other) { return other.host == gpus[rank].host && other.bus_id == gpus[rank].bus_id; });
     if (const auto first = static_cast<std::size_t>(same - gpus.begin()); first < rank) {
@@ -95,7 +95,7 @@ Result<Introduction> introduction_in(std::string_view bytes) {
   FieldsIn wire(bytes);
   Introduction introduction;
   introduction_fields(wire, introduction);
-  if (!wire.complete()) return failed("a message that introduces no rank");
+  if (!wire.complete()) { return failed("a message that introduces no rank"); }
   return introduction;
 }
 

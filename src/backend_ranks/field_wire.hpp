@@ -39,7 +39,7 @@ class FieldsOut {
   template <class Value>
   void operator()(const std::optional<Value>& value) {
     (*this)(value.has_value());
-    if (value) (*this)(*value);
+    if (value) { (*this)(*value); }
   }
   /// Several in their order.
   template <class... Values>
@@ -51,7 +51,7 @@ class FieldsOut {
   template <class Value, class Item>
   void list(const std::vector<Value>& values, const Item& item) {
     (*this)(values.size());
-    for (const Value& value : values) item(*this, value);
+    for (const Value& value : values) { item(*this, value); }
   }
 
   [[nodiscard]] std::string take() { return wire_.take(); }
@@ -85,7 +85,7 @@ class FieldsIn {
   void operator()(std::optional<Value>& value) {
     bool there = false;
     (*this)(there);
-    if (there) (*this)(value.emplace());
+    if (there) { (*this)(value.emplace()); }
   }
   template <class... Values>
     requires(sizeof...(Values) > 1)
@@ -95,7 +95,7 @@ class FieldsIn {
   template <class Value, class Item>
   void list(std::vector<Value>& values, const Item& item) {
     const std::uint64_t count = wire_.count();
-    for (std::uint64_t at = 0; at < count && good(); ++at) item(*this, values.emplace_back());
+    for (std::uint64_t at = 0; at < count && good(); ++at) { item(*this, values.emplace_back()); }
   }
 
   [[nodiscard]] bool good() const { return good_ && wire_.good(); }
@@ -104,7 +104,7 @@ class FieldsIn {
  private:
   std::int64_t within(std::int64_t least, std::int64_t most) {
     const std::int64_t value = wire_.number();
-    if (value >= least && value <= most) return value;
+    if (value >= least && value <= most) { return value; }
     good_ = false;
     return least;
   }

@@ -28,7 +28,7 @@ Result<Request> request_in(std::string_view bytes) {
   FieldsIn wire(bytes);
   Request request;
   request_fields(wire, request);
-  if (!wire.complete()) return failed("a message that asks nothing");
+  if (!wire.complete()) { return failed("a message that asks nothing"); }
   return request;
 }
 
@@ -42,7 +42,7 @@ Result<ProgramRequest> program_request_in(std::string_view bytes) {
   FieldsIn wire(bytes);
   ProgramRequest request;
   program_request_fields(wire, request);
-  if (!wire.complete()) return failed("a message of no program");
+  if (!wire.complete()) { return failed("a message of no program"); }
   return request;
 }
 
@@ -61,7 +61,7 @@ Result<std::string> answer_in(std::string_view bytes) {
   wire(good);
   wire.word(error.kind, ErrorKind::failed);
   wire(error.message);
-  if (!wire.complete()) return failed("a message that is no answer");
+  if (!wire.complete()) { return failed("a message that is no answer"); }
   return good ? Result<std::string>(std::move(error.message)) : error;
 }
 

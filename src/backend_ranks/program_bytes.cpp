@@ -41,7 +41,7 @@ void settings_fields(FieldsOut& wire, const LaunchSettings& settings) {
 void settings_fields(FieldsIn& wire, LaunchSettings& settings) {
   bool communicates = false;
   wire(communicates);
-  if (communicates) settings = CommSettings{};
+  if (communicates) { settings = CommSettings{}; }
   std::visit([&](auto& own) { fields(wire, own); }, settings);
 }
 
@@ -62,10 +62,10 @@ void program_fields(auto& wire, auto& program) {
 bool below(int number, std::size_t limit) { return number >= 0 && static_cast<std::size_t>(number) < limit; }
 
 bool fits(const Launch& launch, std::size_t at, const Program& program, const Step& step) {
-  if (!below(launch.operation, step.operations.size()) || !below(launch.lane, program.lanes.size())) return false;
-  if (launch.repeat < 0 || launch.repeat >= step.repeats) return false;
+  if (!below(launch.operation, step.operations.size()) || !below(launch.lane, program.lanes.size())) { return false; }
+  if (launch.repeat < 0 || launch.repeat >= step.repeats) { return false; }
   const auto earlier = [at](int before) { return below(before, at); };
-  if (!std::ranges::all_of(launch.after, earlier) || !std::ranges::all_of(launch.after_begun, earlier)) return false;
+  if (!std::ranges::all_of(launch.after, earlier) || !std::ranges::all_of(launch.after_begun, earlier)) { return false; }
   const Operation& operation = step.operations[static_cast<std::size_t>(launch.operation)];
   return computes(operation) == std::holds_alternative<ComputeSettings>(launch.settings);
 }
@@ -82,9 +82,9 @@ Result<Program> program_in(std::string_view bytes, const Step& step) {
   FieldsIn wire(bytes);
   Program program;
   program_fields(wire, program);
-  if (!wire.complete()) return failed("a message that holds no program");
+  if (!wire.complete()) { return failed("a message that holds no program"); }
   for (std::size_t at = 0; at < program.launches.size(); ++at) {
-    if (!fits(program.launches[at], at, program, step)) return failed("a message with a program of another step");
+    if (!fits(program.launches[at], at, program, step)) { return failed("a message with a program of another step"); }
   }
   return program;
 }

@@ -30,34 +30,34 @@ class RanksBackend final : public Backend {
   using Backend::prepare;
 
   Result<std::unique_ptr<Workload>> prepare(const Step& step) override {
-    if (Status enough = check_ranks(step.ranks); !enough) return enough.error();
+    if (Status enough = check_ranks(step.ranks); !enough) { return enough.error(); }
     std::unique_ptr<Workload> own;
     const auto answers = on_all(hub_, {Task::prepare, ++prepared_, to_json(step, -1)}, [&]() -> Status {
       Result<std::unique_ptr<Workload>> made = own_->prepare(step);
-      if (!made) return made.error();
+      if (!made) { return made.error(); }
       own = *std::move(made);
       return {};
     });
-    if (!answers) return answers.error();
+    if (!answers) { return answers.error(); }
     return std::unique_ptr<Workload>(std::make_unique<RanksWorkload>(hub_, prepared_, std::move(own)));
   }
 
   [[nodiscard]] Status check_ranks(int needed) const {
     const Place& place = hub_.place();
-    if (needed <= place.size) return {};
+    if (needed <= place.size) { return {}; }
     return invalid_input(fmt::format("gpus: {}, expected at most {} (ranks that {} started)", needed, place.size, place.launcher));
   }
 
   /// That all ranks have the like of what this one has.
   Status compare(int needed, std::uint64_t seed) {
     const auto answers = on_all(hub_, {Task::open, needed, {}}, [] { return Status(); });
-    if (!answers) return answers.error();
+    if (!answers) { return answers.error(); }
     const Facts own = facts_of(*own_, seed);
     std::vector<OwnGpu> gpus{gpu_of(*own_)};
     for (std::size_t other = 0; other < answers->size(); ++other) {
       const Result<Introduction> theirs = introduction_in((*answers)[other]);
       const Status same = theirs ? same_facts(theirs->facts, own) : Status(theirs.error());
-      if (!same) return Error{same.error().kind, fmt::format("rank {}: {}", other + 1, same.error().message)};
+      if (!same) { return Error{same.error().kind, fmt::format("rank {}: {}", other + 1, same.error().message)}; }
       gpus.push_back(theirs->gpu);
     }
     know(gpus);
@@ -85,8 +85,8 @@ namespace elbowroom::detail {
 
 Result<std::unique_ptr<Backend>> over_ranks(std::unique_ptr<Backend> own, ranks::Hub& hub, int needed, std::uint64_t seed) {
   auto all = std::make_unique<ranks::RanksBackend>(std::move(own), hub);
-  if (Status enough = all->check_ranks(needed); !enough) return enough.error();
-  if (Status same = all->compare(needed, seed); !same) return same.error();
+  if (Status enough = all->check_ranks(needed); !enough) { return enough.error(); }
+  if (Status same = all->compare(needed, seed); !same) { return same.error(); }
   return std::unique_ptr<Backend>(std::move(all));
 }
 

@@ -26,7 +26,7 @@ std::string time_bytes(Microseconds time) {
 
 /// Of a rank that has no part in a step.
 std::string idle_answer(Task task) {
-  if (task == Task::run) return time_bytes(Microseconds(0));
+  if (task == Task::run) { return time_bytes(Microseconds(0)); }
   return task == Task::record ? bytes_of(Timeline()) : std::string();
 }
 
@@ -37,7 +37,7 @@ class Servant {
 
   Result<std::string> answer(std::string_view bytes) {
     const Result<Request> request = request_in(bytes);
-    if (!request) return request.error();
+    if (!request) { return request.error(); }
     switch (request->task) {
       case Task::open:
         return open(request->number);
@@ -53,50 +53,50 @@ class Servant {
 
  private:
   Result<std::string> open(std::int64_t needed) {
-    if (needed < 0 || needed > std::numeric_limits<int>::max()) return failed("a message of no number of ranks");
+    if (needed < 0 || needed > std::numeric_limits<int>::max()) { return failed("a message of no number of ranks"); }
     workloads_.clear();
     Result<std::unique_ptr<Backend>> opened = open_(static_cast<int>(needed));
-    if (!opened) return opened.error();
+    if (!opened) { return opened.error(); }
     backend_ = *std::move(opened);
     return bytes_of(Introduction{facts_of(*backend_, seed_), gpu_of(*backend_)});
   }
 
   Result<std::string> prepare(const Request& request) {
     const Result<Step> step = parse_step(request.text, "the step of rank 0");
-    if (!step) return step.error();
-    if (backend_ == nullptr) return failed("a step before a backend");
+    if (!step) { return step.error(); }
+    if (backend_ == nullptr) { return failed("a step before a backend"); }
     if (rank_ >= step->ranks) {
       // It has no part in the step.
       workloads_.insert_or_assign(request.number, nullptr);
       return std::string();
     }
     Result<std::unique_ptr<Workload>> made = backend_->prepare(*step);
-    if (!made) return made.error();
+    if (!made) { return made.error(); }
     workloads_.insert_or_assign(request.number, *std::move(made));
     return std::string();
   }
 
   Result<std::string> act(const Request& request) {
     const auto found = workloads_.find(request.number);
-    if (found == workloads_.end()) return failed("a program before its step");
-    if (found->second == nullptr) return idle_answer(request.task);
+    if (found == workloads_.end()) { return failed("a program before its step"); }
+    if (found->second == nullptr) { return idle_answer(request.task); }
     Workload& workload = *found->second;
     if (request.task == Task::accepts) {
       const Result<Program> program = program_in(request.text, workload.step());
       return program ? without_text(workload.accepts(*program)) : program.error();
     }
     const Result<ProgramRequest> asked = program_request_in(request.text);
-    if (!asked) return asked.error();
+    if (!asked) { return asked.error(); }
     const Result<Program> program = program_in(asked->program, workload.step());
-    if (!program) return program.error();
-    if (Status joined = workload.join(*program, asked->bootstrap); !joined) return joined.error();
-    if (request.task == Task::verify) return without_text(workload.verify(*program));
+    if (!program) { return program.error(); }
+    if (Status joined = workload.join(*program, asked->bootstrap); !joined) { return joined.error(); }
+    if (request.task == Task::verify) { return without_text(workload.verify(*program)); }
     if (request.task == Task::record) {
       const Result<Timeline> timeline = workload.record(*program);
       return timeline ? Result<std::string>(bytes_of(*timeline)) : timeline.error();
     }
     const Result<Microseconds> time = workload.run(*program);
-    if (!time) return time.error();
+    if (!time) { return time.error(); }
     return time_bytes(*time);
   }
 
@@ -116,8 +116,8 @@ Result<ranks::End> serve_rank(ranks::Spoke& spoke, int interrupts, const OpenOwn
   ranks::Servant servant(open, rank, seed);
   while (true) {
     const Result<ranks::Word> word = spoke.next(interrupts);
-    if (!word) return word.error();
-    if (const auto* end = std::get_if<ranks::End>(&*word)) return *end;
+    if (!word) { return word.error(); }
+    if (const auto* end = std::get_if<ranks::End>(&*word)) { return *end; }
     spoke.reply(ranks::answer_bytes(servant.answer(std::get<std::string>(*word))));
   }
 }

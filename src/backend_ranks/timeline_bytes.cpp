@@ -12,13 +12,13 @@ void shape_fields(auto& wire, auto& shape) {
 
 void launch_fields(FieldsOut& wire, const std::optional<LaunchShape>& launch) {
   wire(launch.has_value());
-  if (launch) shape_fields(wire, *launch);
+  if (launch) { shape_fields(wire, *launch); }
 }
 
 void launch_fields(FieldsIn& wire, std::optional<LaunchShape>& launch) {
   bool there = false;
   wire(there);
-  if (there) shape_fields(wire, launch.emplace());
+  if (there) { shape_fields(wire, launch.emplace()); }
 }
 
 constexpr auto kSpan = [](auto& wire, auto& span) {
@@ -47,7 +47,7 @@ Result<Timeline> timeline_in(std::string_view bytes) {
   FieldsIn wire(bytes);
   Timeline timeline;
   timeline_fields(wire, timeline);
-  if (!wire.complete()) return failed("a message that holds no recording");
+  if (!wire.complete()) { return failed("a message that holds no recording"); }
   return timeline;
 }
 

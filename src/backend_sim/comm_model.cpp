@@ -37,7 +37,7 @@ double link_share(CollectiveOp op, int gpus) {
   constexpr double larger_ring = 1.10;
   constexpr double one_way_pair = 0.71;
   constexpr double one_way_larger = 0.96;
-  if (op == CollectiveOp::all_reduce) return gpus == 2 ? 1.0 : larger_ring;
+  if (op == CollectiveOp::all_reduce) { return gpus == 2 ? 1.0 : larger_ring; }
   return gpus == 2 ? one_way_pair : one_way_larger;
 }
 
@@ -48,9 +48,9 @@ Result<CommProfile> laid_out(const Collective& collective, const CommSettings& s
   profile.blocks = settings.comm_blocks ? static_cast<int>(settings.comm_blocks->count()) : usual;
   footprint.cluster = settings.cluster.value_or(footprint.cluster);
   // The library launches clusters only where the grid divides into them.
-  if (profile.blocks % footprint.cluster != 0) footprint.cluster = 1;
+  if (profile.blocks % footprint.cluster != 0) { footprint.cluster = 1; }
   profile.footprint = footprint;
-  if (const Result<Occupancy> runs = occupancy(device, footprint); !runs) return runs.error();
+  if (const Result<Occupancy> runs = occupancy(device, footprint); !runs) { return runs.error(); }
   profile.bytes = facts_of(collective.op).sent(collective, gpus) / profile.blocks;
   profile.memory_share = kMemoryShare;
   profile.issue_share = kIssueShare;
@@ -62,7 +62,7 @@ Result<CommProfile> buffered_profile(const Collective& collective, const CommSet
   const DevicePerformance& speed = performance_of(device);
   const auto usual = static_cast<int>(comm_blocks_of(collective.op, device).count());
   Result<CommProfile> profile = laid_out(collective, settings, gpus, footprint, usual, device);
-  if (!profile) return profile;
+  if (!profile) { return profile; }
   profile->startup = speed.comm_startup;
   // One warp of a block synchronizes, the others move data.
   const auto movers = device.vendor == Vendor::nvidia ? footprint.threads - device.warp : footprint.threads;
@@ -86,9 +86,9 @@ SymmetricKernel symmetric_kernel(CollectiveOp op, int gpus) {
   // writes all, the two others all on one side and a share on the other.
   const double peers = gpus - 1;
   const bool pair = gpus == 2;
-  if (op == CollectiveOp::all_reduce) return {pair ? 0.78 : 0.94, pair ? 1.01 : 0.91, gpus / peers};
+  if (op == CollectiveOp::all_reduce) { return {pair ? 0.78 : 0.94, pair ? 1.01 : 0.91, gpus / peers}; }
   const double traffic = (gpus + 1) / peers;
-  if (op == CollectiveOp::all_gather) return {pair ? 0.56 : 1.17, pair ? 1.25 : 1.0, traffic};
+  if (op == CollectiveOp::all_gather) { return {pair ? 0.56 : 1.17, pair ? 1.25 : 1.0, traffic}; }
   return {pair ? 0.425 : 0.55, pair ? 1.25 : 0.95, traffic};
 }
 
@@ -99,7 +99,7 @@ Result<CommProfile> symmetric_profile(const Collective& collective, const CommSe
   const SymmetricKernel kernel = symmetric_kernel(collective.op, gpus);
   const auto usual = static_cast<int>(facts_of(collective.op).symmetric_blocks.count());
   Result<CommProfile> profile = laid_out(collective, settings, gpus, symmetric_comm_kernel(collective.op).footprint, usual, device);
-  if (!profile) return profile;
+  if (!profile) { return profile; }
   profile->startup = startup;
   profile->block_rate = kernel.rate * speed.comm_thread_rate * static_cast<double>(profile->footprint.threads.count());
   profile->sm_rate = kNoLimit;  // a block has an SM to itself
@@ -129,21 +129,21 @@ CommProfile local_copy(const Collective& collective, int gpus, const DeviceLimit
 }  // namespace
 
 Result<CommProfile> comm_profile(const Collective& collective, const CommSettings& settings, int gpus, const DeviceLimits& device) {
-  if (settings.symmetric) return symmetric_profile(collective, settings, gpus, device);
+  if (settings.symmetric) { return symmetric_profile(collective, settings, gpus, device); }
   const Result<CommKernel> kernel = find_comm_kernel(comm_kernel_of(collective.op, device), device);
-  if (!kernel) return kernel.error();
+  if (!kernel) { return kernel.error(); }
   KernelFootprint footprint = kernel->footprint;
-  if (settings.comm_threads) footprint.threads = *settings.comm_threads + device.warp;
+  if (settings.comm_threads) { footprint.threads = *settings.comm_threads + device.warp; }
   return buffered_profile(collective, settings, gpus, footprint, device);
 }
 
 Result<CommProfile> profile_beside_copies(const Collective& collective, const CommSettings& settings, int gpus,
                                           const DeviceLimits& device) {
-  if (!facts_of(collective.op).adds_before_copies()) return local_copy(collective, gpus, device);
+  if (!facts_of(collective.op).adds_before_copies()) { return local_copy(collective, gpus, device); }
   Collective half = collective;
   half.op = CollectiveOp::reduce_scatter;
   Result<CommProfile> profile = comm_profile(half, settings, gpus, device);
-  if (!profile || settings.symmetric || gpus > 2) return profile;
+  if (!profile || settings.symmetric || gpus > 2) { return profile; }
   profile->block_rate *= kReducingHalfOfPair;
   profile->sm_rate *= kReducingHalfOfPair;
   profile->link_rate = performance_of(device).link_rate;

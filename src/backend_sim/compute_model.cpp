@@ -86,7 +86,7 @@ bool has_tiles(const Kernel& kernel, const TiledGemm& gemm) {
 
 Result<GemmKernel> kernel_of(const TiledGemm& gemm) {
   for (const GemmKernel& kernel : kGemmKernels) {
-    if (has_tiles(kernel, gemm)) return kernel;
+    if (has_tiles(kernel, gemm)) { return kernel; }
   }
   return invalid_input(fmt::format("compute.tile_m, tile_n, tile_k: {}x{}x{} {}, expected one of {}", gemm.tile_m, gemm.tile_n,
                                    gemm.tile_k, to_string(gemm.dtype), kTileNames));
@@ -95,9 +95,9 @@ Result<GemmKernel> kernel_of(const TiledGemm& gemm) {
 /// The entry of that footprint among those with these tiles, the first of them where none has it.
 Result<GemmKernel> kernel_of(const TiledGemm& gemm, const KernelFootprint& footprint) {
   Result<GemmKernel> found = kernel_of(gemm);
-  if (!found) return found;
+  if (!found) { return found; }
   for (const GemmKernel& kernel : kGemmKernels) {
-    if (has_tiles(kernel, gemm) && Bytes(kernel.static_shared) == footprint.static_shared) return kernel;
+    if (has_tiles(kernel, gemm) && Bytes(kernel.static_shared) == footprint.static_shared) { return kernel; }
   }
   return found;
 }
@@ -188,26 +188,26 @@ ComputeProfile profile(const LibraryGemm& gemm, const KernelFootprint& footprint
 
 Result<ComputeProfile> compute_profile(const Compute& compute, const KernelFootprint& footprint, const DeviceLimits& device) {
   const Result<Occupancy> runs = occupancy(device, footprint);
-  if (!runs) return runs.error();
+  if (!runs) { return runs.error(); }
   const auto most = static_cast<int>(runs->residency.count());
   const DevicePerformance& speed = performance_of(device);
   if (const auto* tiled = std::get_if<TiledGemm>(&compute)) {
     // Those that are told apart by their footprint are of NVIDIA's compiler.
     const Result<GemmKernel> kernel = device.vendor == Vendor::nvidia ? kernel_of(*tiled, footprint) : kernel_of(*tiled);
-    if (!kernel) return kernel.error();
+    if (!kernel) { return kernel.error(); }
     return profile(*tiled, *kernel, footprint, speed, most);
   }
-  if (const auto* library = std::get_if<LibraryGemm>(&compute)) return profile(*library, footprint, device, device.sms);
+  if (const auto* library = std::get_if<LibraryGemm>(&compute)) { return profile(*library, footprint, device, device.sms); }
   return profile(std::get<Elementwise>(compute), footprint, speed, most);
 }
 
 Result<ComputeProfile> compute_profile(const Compute& compute, const DeviceLimits& device) {
   if (const auto* tiled = std::get_if<TiledGemm>(&compute)) {
     const Result<GemmKernel> kernel = kernel_of(*tiled);
-    if (!kernel) return kernel.error();
+    if (!kernel) { return kernel.error(); }
     return compute_profile(compute, footprint_of(*kernel, *tiled, device), device);
   }
-  if (std::holds_alternative<LibraryGemm>(compute)) return compute_profile(compute, library_footprint(device), device);
+  if (std::holds_alternative<LibraryGemm>(compute)) { return compute_profile(compute, library_footprint(device), device); }
   const int registers = device.vendor == Vendor::nvidia ? kElementwiseRegisters : kElementwiseRegistersOfAmd;
   const KernelFootprint footprint{Threads(kElementwiseThreads), Registers(registers), Bytes(0), Bytes(0), 1};
   return compute_profile(compute, footprint, device);
@@ -224,7 +224,7 @@ Result<ComputeProfile> compute_profile(const RecordedKernel& kernel, const Devic
   profile.footprint = {*kernel.threads, *kernel.registers_per_thread, kernel.static_shared.value_or(Bytes(0)),
                        kernel.dynamic_shared.value_or(Bytes(0)), kernel.cluster.value_or(1)};
   const Result<Occupancy> runs = occupancy(device, profile.footprint);
-  if (!runs) return runs.error();
+  if (!runs) { return runs.error(); }
   profile.work = {kernel.blocks.count(), 1, kernel.blocks.count(), 1};
   const std::int64_t at_once = runs->residency.count() * device.sms.count();
   const std::int64_t waves = (kernel.blocks.count() + at_once - 1) / at_once;

@@ -22,10 +22,10 @@ class Copies {
   /// The copies that end at `now`.
   std::vector<std::size_t> end(double now) {
     std::vector<std::size_t> ended;
-    if (next_end() > now) return ended;
+    if (next_end() > now) { return ended; }
     share_out(now);
     std::erase_if(under_way_, [&](const Copy& copy) {
-      if (copy.end > now) return false;
+      if (copy.end > now) { return false; }
       ended.push_back(copy.task);
       return true;
     });
@@ -36,7 +36,7 @@ class Copies {
   /// Infinity when none is under way.
   [[nodiscard]] double next_end() const {
     double next = std::numeric_limits<double>::infinity();
-    for (const Copy& copy : under_way_) next = std::min(next, copy.end);
+    for (const Copy& copy : under_way_) { next = std::min(next, copy.end); }
     return next;
   }
 
@@ -52,12 +52,12 @@ class Copies {
   [[nodiscard]] double share() const { return rate_ / static_cast<double>(under_way_.size()); }
 
   void share_out(double now) {
-    for (Copy& copy : under_way_) copy.left -= (now - since_) * share();
+    for (Copy& copy : under_way_) { copy.left -= (now - since_) * share(); }
     since_ = now;
   }
 
   void set_ends(double now) {
-    for (Copy& copy : under_way_) copy.end = now + copy.left / share();
+    for (Copy& copy : under_way_) { copy.end = now + copy.left / share(); }
   }
 
   double rate_;

@@ -18,7 +18,7 @@ double greatest_throughput(int sms, const Machine& machine, const SmCapacity& ca
   int best = 1;
   const auto together = [&](int blocks) { return blocks / kernel.compute().tile_time[static_cast<std::size_t>(blocks - 1)]; };
   for (int blocks = 2; blocks <= capacity.most(0); ++blocks) {
-    if (together(blocks) > together(best)) best = blocks;
+    if (together(blocks) > together(best)) { best = blocks; }
   }
   MixTable mixes(capacity);
   const std::vector<SimKernel> alone{kernel};
@@ -33,18 +33,18 @@ double greatest_throughput(int sms, const Machine& machine, const SmCapacity& ca
 
 Result<AloneOnGpu> uncrowded(const Machine& machine, const DeviceLimits& device, const SimKernel& kernel) {
   const Result<SmCapacity> capacity = SmCapacity::make(device, {kernel});
-  if (!capacity) return capacity.error();
+  if (!capacity) { return capacity.error(); }
   const auto end_of = [&](const SimKernel& resized) { return simulate(machine, *capacity, {resized}, {DeviceTasks{Task{}}}).end; };
   AloneOnGpu best{kernel, end_of(kernel)};
   SimKernel smaller = kernel;
   ComputeProfile& resized = std::get<ComputeProfile>(smaller.profile);
   while (++smaller.left_out < machine.sms) {
     const int sms = machine.sms - smaller.left_out;
-    if (resized.persistent) resized.work.x = std::min<std::int64_t>(kernel.compute().work.x, sms);
+    if (resized.persistent) { resized.work.x = std::min<std::int64_t>(kernel.compute().work.x, sms); }
     const double tiles = tiles_of(resized) * (1.0 - block_spread(machine, smaller, capacity->most(0)));
-    if (tiles / greatest_throughput(sms, machine, *capacity, kernel) >= best.end) break;
+    if (tiles / greatest_throughput(sms, machine, *capacity, kernel) >= best.end) { break; }
     const double end = end_of(smaller);
-    if (end < best.end) best = {smaller, end};
+    if (end < best.end) { best = {smaller, end}; }
   }
   return best;
 }

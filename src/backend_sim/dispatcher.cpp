@@ -32,9 +32,9 @@ bool Dispatcher::pending(std::size_t task) const {
 Dispatcher::Active* Dispatcher::head() {
   Active* first = nullptr;
   for (std::optional<Active>& active : active_) {
-    if (!active || active->next == active->blocks) continue;
+    if (!active || active->next == active->blocks) { continue; }
     const bool before = first == nullptr || (active->urgent != first->urgent ? active->urgent : active->order < first->order);
-    if (before) first = &*active;
+    if (before) { first = &*active; }
   }
   return first;
 }
@@ -48,7 +48,7 @@ const std::vector<std::size_t>& Dispatcher::place_blocks() {
     } else {
       place_comm(*active);
     }
-    if (active->next > before) placed_.push_back(active->task);
+    if (active->next > before) { placed_.push_back(active->task); }
     if (active->next < active->blocks) {
       full_for_ = active->task;
       break;
@@ -66,7 +66,7 @@ std::int64_t Dispatcher::placed(int lane) const {
 std::optional<std::size_t> Dispatcher::end_blocks(int lane, std::int64_t count) {
   std::optional<Active>& active = active_[static_cast<std::size_t>(lane)];
   active->ended += count;
-  if (active->ended < active->blocks) return std::nullopt;
+  if (active->ended < active->blocks) { return std::nullopt; }
   const std::size_t task = active->task;
   active.reset();
   return task;
@@ -85,24 +85,25 @@ void Dispatcher::place_compute(Active& active) {
   const ComputeProfile& compute = active.kernel->compute();
   find_rooms(active);
   std::int64_t room = 0;
-  for (const Room& one : rooms_) room += one.blocks;
+  for (const Room& one : rooms_) { room += one.blocks; }
   const std::int64_t alike = std::min(compute.work.run(active.next), active.blocks - active.next);
-  if (alike < room)
+  if (alike < room) {
     place_evenly(active);
-  else
+  } else {
     active.next = pool_.fill(active.lane, rooms_, work_of(compute, active.next), active.next);
+  }
 }
 
 // Block by block to the SM that has fewest, as the hardware does when it has more room than blocks.
 void Dispatcher::place_evenly(Active& active) {
   std::vector<int>& open = open_;
   open.clear();
-  for (const Room& room : rooms_) open.push_back(room.sm);
+  for (const Room& room : rooms_) { open.push_back(room.sm); }
   std::stable_sort(open.begin(), open.end(), [this](int a, int b) { return pool_.computing(a) < pool_.computing(b); });
   while (active.next < active.blocks && !open.empty()) {
     const int level = pool_.computing(open.front());
     for (const int sm : open) {
-      if (active.next == active.blocks || pool_.computing(sm) > level) break;
+      if (active.next == active.blocks || pool_.computing(sm) > level) { break; }
       pool_.place(active.lane, sm, 1, work_of(active.kernel->compute(), active.next), active.next);
       ++active.next;
     }
@@ -119,12 +120,12 @@ int Dispatcher::emptiest_gpc(std::size_t least_open) const {
   const auto gpcs = static_cast<std::size_t>(pool_.gpcs());
   std::vector<std::size_t> open(gpcs, 0);
   std::vector<int> comm(gpcs, 0);
-  for (const int sm : open_) ++open[static_cast<std::size_t>(pool_.gpc(sm))];
-  for (const int sm : all_) comm[static_cast<std::size_t>(pool_.gpc(sm))] += pool_.communicating(sm);
+  for (const int sm : open_) { ++open[static_cast<std::size_t>(pool_.gpc(sm))]; }
+  for (const int sm : all_) { comm[static_cast<std::size_t>(pool_.gpc(sm))] += pool_.communicating(sm); }
   std::optional<std::size_t> best;
   for (std::size_t gpc = 0; gpc < open.size(); ++gpc) {
-    if (open[gpc] < least_open) continue;
-    if (!best || comm[gpc] < comm[*best] || (comm[gpc] == comm[*best] && open[gpc] > open[*best])) best = gpc;
+    if (open[gpc] < least_open) { continue; }
+    if (!best || comm[gpc] < comm[*best] || (comm[gpc] == comm[*best] && open[gpc] > open[*best])) { best = gpc; }
   }
   return best ? static_cast<int>(*best) : -1;
 }
@@ -134,19 +135,20 @@ bool Dispatcher::place_cluster(Active& active, int cluster) {
   const auto size = static_cast<std::size_t>(std::min<std::int64_t>(cluster, active.blocks - active.next));
   pool_.find_rooms(active.lane, all_, rooms_);
   open_.clear();
-  for (const Room& room : rooms_) open_.push_back(room.sm);
+  for (const Room& room : rooms_) { open_.push_back(room.sm); }
   if (size > 1) {
     const int gpc = emptiest_gpc(size);
     std::erase_if(open_, [&](int sm) { return pool_.gpc(sm) != gpc; });
   }
-  if (open_.size() < size) return false;
+  if (open_.size() < size) { return false; }
   const auto load = [this](int sm) { return std::pair(pool_.communicating(sm), pool_.computing(sm)); };
   const auto emptier = [&](int a, int b) { return load(a) < load(b); };
-  if (size == 1)
+  if (size == 1) {
     std::iter_swap(open_.begin(), std::ranges::min_element(open_, emptier));
-  else
+  } else {
     std::ranges::stable_sort(open_, emptier);
-  for (std::size_t block = 0; block < size; ++block) pool_.place(active.lane, open_[block], 1, 1.0, active.next);
+  }
+  for (std::size_t block = 0; block < size; ++block) { pool_.place(active.lane, open_[block], 1, 1.0, active.next); }
   active.next += static_cast<std::int64_t>(size);
   return true;
 }

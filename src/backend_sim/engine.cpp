@@ -32,24 +32,24 @@ class Engine {
         made.given_up = true;
         break;
       }
-      for (EngineDevice& device : devices_) device.advance(next);
+      for (EngineDevice& device : devices_) { device.advance(next); }
       meetings_.leave([this](const Meetings::Part& part, std::int64_t blocks) { devices_[part.device].leave(part.task, blocks); });
       dispatch();
     }
-    for (EngineDevice& device : devices_) made.devices.push_back(std::move(device.run()));
+    for (EngineDevice& device : devices_) { made.devices.push_back(std::move(device.run())); }
     return made;
   }
 
  private:
   void dispatch() {
-    for (EngineDevice& device : devices_) device.dispatch();
+    for (EngineDevice& device : devices_) { device.dispatch(); }
     meetings_.start([this](const Meetings::Part& part, std::int64_t blocks) { devices_[part.device].start(part.task, blocks); });
-    for (EngineDevice& device : devices_) device.settle();
+    for (EngineDevice& device : devices_) { device.settle(); }
   }
 
   [[nodiscard]] double next_instant() const {
     double next = kNever;
-    for (const EngineDevice& device : devices_) next = std::min(next, device.next());
+    for (const EngineDevice& device : devices_) { next = std::min(next, device.next()); }
     return next;
   }
 

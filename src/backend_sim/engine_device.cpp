@@ -10,7 +10,7 @@ namespace {
 
 int lanes_of(const std::vector<Task>& tasks) {
   int lanes = 1;
-  for (const Task& task : tasks) lanes = std::max(lanes, task.lane + 1);
+  for (const Task& task : tasks) { lanes = std::max(lanes, task.lane + 1); }
   return lanes;
 }
 
@@ -27,7 +27,7 @@ EngineDevice::EngineDevice(const Machine& machine, const SmCapacity& capacity, c
       lanes_(static_cast<std::size_t>(lanes_of(tasks))),
       copies_(copy_rate(machine)) {
   run_.tasks.resize(tasks.size(), {kNever, kNever, kNever});
-  for (std::size_t at = 0; at < tasks.size(); ++at) lane_of(tasks[at]).tasks.push_back(at);
+  for (std::size_t at = 0; at < tasks.size(); ++at) { lane_of(tasks[at]).tasks.push_back(at); }
 }
 
 double EngineDevice::next() const { return std::min({pool_.next_end(), copies_.next_end(), next_ready()}); }
@@ -35,40 +35,41 @@ double EngineDevice::next() const { return std::min({pool_.next_end(), copies_.n
 void EngineDevice::advance(double now) {
   now_ = now;
   const std::vector<std::int64_t>& ended = pool_.advance(now_);
-  for (std::size_t lane = 0; lane < ended.size(); ++lane) end_blocks(static_cast<int>(lane), ended[lane]);
+  for (std::size_t lane = 0; lane < ended.size(); ++lane) { end_blocks(static_cast<int>(lane), ended[lane]); }
   end_copies();
 }
 
 /// When the head of a lane may start as far as is known now: never while something it waits for is still to come.
 double EngineDevice::ready_at(const Lane& lane) const {
-  if (lane.running || lane.head == lane.tasks.size()) return kNever;
+  if (lane.running || lane.head == lane.tasks.size()) { return kNever; }
   const Task& task = tasks_[lane.tasks[lane.head]];
   const double gap = task.kernel == kCopy ? machine_.copy_gap : machine_.launch_gap;
   // Other lanes begin behind an event of the first one, which begins at once.
   double ready = lane.previous_end < 0 ? (task.lane > 0 ? machine_.event_gap : 0) : lane.previous_end + gap;
   ready = std::max(ready, task.launched);
-  for (const int before : task.after) ready = std::max(ready, times_of(before).end + machine_.event_gap);
-  for (const int before : task.after_begun) ready = std::max(ready, times_of(before).all_begun + machine_.event_gap);
+  for (const int before : task.after) { ready = std::max(ready, times_of(before).end + machine_.event_gap); }
+  for (const int before : task.after_begun) { ready = std::max(ready, times_of(before).all_begun + machine_.event_gap); }
   return ready;
 }
 
 double EngineDevice::next_ready() const {
   double next = kNever;
-  for (const Lane& lane : lanes_) next = std::min(next, ready_at(lane));
+  for (const Lane& lane : lanes_) { next = std::min(next, ready_at(lane)); }
   return next;
 }
 
 void EngineDevice::make_ready() {
   for (Lane& lane : lanes_) {
-    if (ready_at(lane) > now_) continue;
+    if (ready_at(lane) > now_) { continue; }
     lane.running = true;
     const std::size_t at = lane.tasks[lane.head];
-    if (tasks_[at].kernel != kCopy)
+    if (tasks_[at].kernel != kCopy) {
       dispatcher_.add(at, tasks_[at]);
-    else if (!tasks_[at].meeting)
+    } else if (!tasks_[at].meeting) {
       begin_copy(at);
-    else
+    } else {
       meetings_.placed(*tasks_[at].meeting, number_, 1);
+    }
   }
 }
 
@@ -82,41 +83,43 @@ void EngineDevice::dispatch() {
   make_ready();
   for (const std::size_t at : dispatcher_.place_blocks()) {
     TaskTimes& times = run_.tasks[at];
-    if (times.begin == kNever) times.begin = now_;
-    if (!dispatcher_.pending(at)) times.all_begun = now_;
-    if (tasks_[at].meeting) meetings_.placed(*tasks_[at].meeting, number_, dispatcher_.placed(tasks_[at].lane));
+    if (times.begin == kNever) { times.begin = now_; }
+    if (!dispatcher_.pending(at)) { times.all_begun = now_; }
+    if (tasks_[at].meeting) { meetings_.placed(*tasks_[at].meeting, number_, dispatcher_.placed(tasks_[at].lane)); }
   }
 }
 
 void EngineDevice::start(std::size_t task, std::int64_t count) {
-  if (tasks_[task].kernel == kCopy)
+  if (tasks_[task].kernel == kCopy) {
     begin_copy(task);
-  else
+  } else {
     pool_.start(tasks_[task].lane, count);
+  }
 }
 
 void EngineDevice::leave(std::size_t task, std::int64_t count) {
-  if (tasks_[task].kernel == kCopy) return end_task(task);
+  if (tasks_[task].kernel == kCopy) { return end_task(task); }
   pool_.leave(tasks_[task].lane, count);
-  if (dispatcher_.end_blocks(tasks_[task].lane, count)) end_task(task);
+  if (dispatcher_.end_blocks(tasks_[task].lane, count)) { end_task(task); }
 }
 
 void EngineDevice::end_blocks(int lane, std::int64_t count) {
-  if (count == 0) return;
+  if (count == 0) { return; }
   run_.blocks += count;
   const Lane& own = lanes_[static_cast<std::size_t>(lane)];
-  if (const Task& task = tasks_[own.tasks[own.head]]; task.meeting) return meetings_.done(*task.meeting, number_, count);
+  if (const Task& task = tasks_[own.tasks[own.head]]; task.meeting) { return meetings_.done(*task.meeting, number_, count); }
   const std::optional<std::size_t> ended = dispatcher_.end_blocks(lane, count);
-  if (ended) end_task(*ended);
+  if (ended) { end_task(*ended); }
 }
 
 void EngineDevice::end_copies() {
   for (const std::size_t ended : copies_.end(now_)) {
-    if (!copies_.any()) pool_.set_copying(false);
-    if (tasks_[ended].meeting)
+    if (!copies_.any()) { pool_.set_copying(false); }
+    if (tasks_[ended].meeting) {
       meetings_.done(*tasks_[ended].meeting, number_, 1);
-    else
+    } else {
       end_task(ended);
+    }
   }
 }
 

@@ -20,7 +20,7 @@ std::int64_t BlockWork::run(std::int64_t block) const {
   const std::int64_t column = block % x;
   const std::int64_t row = block / x;
   const std::int64_t longer = tiles_x % x;
-  if (longer != 0) return column < longer ? longer - column : x - column;
+  if (longer != 0) { return column < longer ? longer - column : x - column; }
   // All columns alike: the run ends where rows change their share.
   const std::int64_t longer_rows = tiles_y % y;
   const std::int64_t last_row = row < longer_rows ? longer_rows : y;

@@ -51,7 +51,7 @@ constexpr double kMostTime = 1e9;
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blank = " \t\r";
   const std::size_t begin = text.find_first_not_of(blank);
-  if (begin == std::string_view::npos) return {};
+  if (begin == std::string_view::npos) { return {}; }
   return text.substr(begin, text.find_last_not_of(blank) - begin + 1);
 }
 
@@ -60,7 +60,7 @@ std::vector<std::string_view> split(std::string_view line, char separator) {
   while (true) {
     const std::size_t end = line.find(separator);
     fields.push_back(trimmed(line.substr(0, end)));
-    if (end == std::string_view::npos) return fields;
+    if (end == std::string_view::npos) { return fields; }
     line.remove_prefix(end + 1);
   }
 }
@@ -72,7 +72,7 @@ class Fields {
       : columns_(columns), values_(std::move(values)), where_(std::move(where)) {}
 
   [[nodiscard]] std::string_view text(std::string_view column) const {
-    if (const auto found = columns_.find(column); found != columns_.end()) return values_[found->second];
+    if (const auto found = columns_.find(column); found != columns_.end()) { return values_[found->second]; }
     return std::find_if(kColumns.begin(), kColumns.end(), [&](const Column& one) { return one.name == column; })->if_absent;
   }
 
@@ -98,7 +98,7 @@ class Fields {
   auto one_of(std::string_view column, const Known& known) {
     std::string names;
     for (const auto& [name, value] : known) {
-      if (name == text(column)) return value;
+      if (name == text(column)) { return value; }
       names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
     }
     reject(column, "one of " + names);
@@ -106,7 +106,7 @@ class Fields {
   }
 
   void reject(std::string_view column, std::string_view expected) {
-    if (!failure_) failure_ = invalid_input(fmt::format("{}: {}: '{}', expected {}", where_, column, text(column), expected));
+    if (!failure_) { failure_ = invalid_input(fmt::format("{}: {}: '{}', expected {}", where_, column, text(column), expected)); }
   }
   [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
 
@@ -130,7 +130,7 @@ constexpr std::int64_t kMostBlocks = 1 << 26;
 // The near-square grid of that many blocks, where a GEMM was not launched with one block per tile.
 GridShape near_square(std::int64_t blocks) {
   auto x = static_cast<std::int64_t>(std::sqrt(static_cast<double>(blocks)));
-  while (blocks % x != 0) --x;
+  while (blocks % x != 0) { --x; }
   return {x, blocks / x};
 }
 
@@ -166,16 +166,16 @@ constexpr std::array<std::pair<std::string_view, ElementwiseOp>, 3> kElementwise
 Compute read_gemm(Fields& fields, const GemmName& gemm) {
   const std::int64_t n = fields.integer("n", 1, 1 << 20);
   const std::int64_t blocks = fields.integer("grid_blocks", 1, kMostBlocks);
-  if (n % gemm.tile_m != 0 || n % gemm.tile_k != 0) fields.reject("n", fmt::format("a multiple of {}", gemm.tile_m));
+  if (n % gemm.tile_m != 0 || n % gemm.tile_k != 0) { fields.reject("n", fmt::format("a multiple of {}", gemm.tile_m)); }
   TiledGemm compute{n, n, n, gemm.tile_m, gemm.tile_n, gemm.tile_k, std::nullopt, gemm.dtype};
-  if (blocks != (n / gemm.tile_m) * (n / gemm.tile_n)) compute.grid = near_square(blocks);
+  if (blocks != (n / gemm.tile_m) * (n / gemm.tile_n)) { compute.grid = near_square(blocks); }
   return compute;
 }
 
 Compute read_compute(Fields& fields) {
   const std::string_view name = fields.text("kernel");
   for (const auto& [op_name, op] : kElementwise) {
-    if (name != op_name) continue;
+    if (name != op_name) { continue; }
     const std::int64_t blocks = fields.integer("grid_blocks", 1, kMostBlocks);
     return Elementwise{op, DataType::f32, Bytes(blocks * fields.integer("block_threads", 1, 1024) * kBytesPerThread)};
   }
@@ -184,7 +184,7 @@ Compute read_compute(Fields& fields) {
     return LibraryGemm{n, n, n, DataType::bf16};
   }
   const auto gemm = std::find_if(kGemms.begin(), kGemms.end(), [&](const GemmName& one) { return one.name == name; });
-  if (gemm != kGemms.end()) return read_gemm(fields, *gemm);
+  if (gemm != kGemms.end()) { return read_gemm(fields, *gemm); }
   fields.reject("kernel",
                 "sgemm64, sgemm128, wgemm, gelu, relu, copy, cublas or tiled_<type>_<m>x<n>x<k> of this project's kernels");
   return LibraryGemm{};
@@ -192,12 +192,14 @@ Compute read_compute(Fields& fields) {
 
 Collective read_collective(Fields& fields) {
   std::vector<std::pair<std::string_view, CollectiveOp>> ops;
-  for (const CollectiveFacts& facts : collectives()) ops.emplace_back(facts.name, facts.op);
+  for (const CollectiveFacts& facts : collectives()) { ops.emplace_back(facts.name, facts.op); }
   Collective collective;
   collective.op = fields.one_of("collective", ops);
   collective.bytes = mebibytes(fields.integer("collective_MiB", 1, 1 << 20));
-  if (const std::int64_t blocks = fields.integer("comm_blocks", 0, 64); blocks > 0) collective.comm_blocks = Blocks(blocks);
-  if (const std::int64_t cluster = fields.integer("cluster", -1, 16); cluster > 0) collective.cluster = static_cast<int>(cluster);
+  if (const std::int64_t blocks = fields.integer("comm_blocks", 0, 64); blocks > 0) { collective.comm_blocks = Blocks(blocks); }
+  if (const std::int64_t cluster = fields.integer("cluster", -1, 16); cluster > 0) {
+    collective.cluster = static_cast<int>(cluster);
+  }
   return collective;
 }
 
@@ -236,18 +238,19 @@ MeasuredRow read_row(Fields& fields) {
 
 Result<std::vector<MeasuredRow>> parse_measured_rows(std::string_view csv, std::string_view source) {
   // What some programs put before UTF-8 text.
-  if (csv.starts_with("\xEF\xBB\xBF")) csv.remove_prefix(3);
+  if (csv.starts_with("\xEF\xBB\xBF")) { csv.remove_prefix(3); }
   const std::vector<std::string_view> lines = split(csv, '\n');
   const std::vector<std::string_view> header = split(lines.front(), ',');
   std::map<std::string_view, std::size_t> columns;
-  for (std::size_t at = 0; at < header.size(); ++at) columns.emplace(header[at], at);
+  for (std::size_t at = 0; at < header.size(); ++at) { columns.emplace(header[at], at); }
   for (const Column& column : kColumns) {
-    if (column.if_absent.empty() && !columns.contains(column.name))
+    if (column.if_absent.empty() && !columns.contains(column.name)) {
       return invalid_input(fmt::format("{}:1: no column '{}', expected it in the header", source, column.name));
+    }
   }
   std::vector<MeasuredRow> rows;
   for (std::size_t at = 1; at < lines.size(); ++at) {
-    if (lines[at].empty()) continue;
+    if (lines[at].empty()) { continue; }
     std::vector<std::string_view> values = split(lines[at], ',');
     if (values.size() != header.size()) {
       return invalid_input(
@@ -255,11 +258,11 @@ Result<std::vector<MeasuredRow>> parse_measured_rows(std::string_view csv, std::
     }
     Fields fields(columns, std::move(values), fmt::format("{}:{}", source, at + 1));
     MeasuredRow row = read_row(fields);
-    if (fields.failure()) return *fields.failure();
+    if (fields.failure()) { return *fields.failure(); }
     row.line = static_cast<int>(at + 1);
     rows.push_back(std::move(row));
   }
-  if (rows.empty()) return invalid_input(fmt::format("{}: no rows below the header, expected at least one", source));
+  if (rows.empty()) { return invalid_input(fmt::format("{}: no rows below the header, expected at least one", source)); }
   return rows;
 }
 

@@ -5,7 +5,7 @@ namespace elbowroom::sim {
 Meetings::Meetings(const std::vector<DeviceTasks>& devices) {
   for (std::size_t device = 0; device < devices.size(); ++device) {
     for (std::size_t task = 0; task < devices[device].size(); ++task) {
-      if (!devices[device][task].meeting) continue;
+      if (!devices[device][task].meeting) { continue; }
       const auto meeting = static_cast<std::size_t>(*devices[device][task].meeting);
       meetings_.resize(std::max(meetings_.size(), meeting + 1));
       meetings_[meeting].parts.push_back({device, task, 0, 0});

@@ -51,11 +51,11 @@ class Meetings {
     for (std::size_t at = 0; at < changed_.size(); ++at) {
       Meeting& meeting = meetings_[static_cast<std::size_t>(changed_[at])];
       std::int64_t least = meeting.parts.front().*have;
-      for (const Part& one : meeting.parts) least = std::min(least, one.*have);
+      for (const Part& one : meeting.parts) { least = std::min(least, one.*have); }
       const std::int64_t more = least - meeting.*taken;
-      if (more == 0) continue;
+      if (more == 0) { continue; }
       meeting.*taken = least;
-      for (const Part& one : meeting.parts) call(one, more);
+      for (const Part& one : meeting.parts) { call(one, more); }
     }
     changed_.clear();
   }

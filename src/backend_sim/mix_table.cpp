@@ -4,13 +4,13 @@ namespace elbowroom::sim {
 
 int MixTable::number_of(const Mix& mix) {
   const auto [found, added] = numbers_.emplace(mix, static_cast<int>(entries_.size()));
-  if (added) entries_.push_back({mix, {}, {}});
+  if (added) { entries_.push_back({mix, {}, {}}); }
   return found->second;
 }
 
 int MixTable::step(int number, int kernel, int change) {
   for (const Step& step : entries_[static_cast<std::size_t>(number)].steps) {
-    if (step.kernel == kernel && step.change == change) return step.to;
+    if (step.kernel == kernel && step.change == change) { return step.to; }
   }
   return new_step(number, kernel, change);
 }

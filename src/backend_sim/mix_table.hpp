@@ -28,7 +28,7 @@ class MixTable {
   /// More blocks of the kernel that an SM with this mix can hold.
   int room(int number, int kernel) {
     for (const Room& room : entries_[static_cast<std::size_t>(number)].rooms) {
-      if (room.kernel == kernel) return room.blocks;
+      if (room.kernel == kernel) { return room.blocks; }
     }
     return new_room(number, kernel);
   }

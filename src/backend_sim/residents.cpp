@@ -28,10 +28,11 @@ void Residents::insert_beside(std::size_t place, const Cohort& cohort) {
     return;
   }
   const auto next = std::ranges::lower_bound(later, cohort.end, std::ranges::greater(), &Cohort::end);
-  if (next != later.end() && next->end == cohort.end)
+  if (next != later.end() && next->end == cohort.end) {
     next->count += cohort.count;
-  else
+  } else {
     later.insert(next, cohort);
+  }
 }
 
 // For the compiler to make vectors of: no branch. Where nothing is resident the end is kNever by itself.

@@ -21,10 +21,10 @@ class Residents {
   /// Moves the SM's blocks on to `now`, at the rates of before.
   void bring_up(int sm, double now) {
     double& since = since_[static_cast<std::size_t>(sm)];
-    if (since == now) return;
+    if (since == now) { return; }
     const double passed = now - since;
     since = now;
-    for (std::size_t place = at(0, sm); place < first_.size(); place += sms_) progress_[place] += passed * rate_[place];
+    for (std::size_t place = at(0, sm); place < first_.size(); place += sms_) { progress_[place] += passed * rate_[place]; }
   }
 
   /// So many blocks with `work` before them, at least one; the SM is brought up.
@@ -40,10 +40,10 @@ class Residents {
     const std::size_t place = at(lane, sm);
     const double reached = progress_[place] + slack * rate_[place];
     int ended = 0;
-    while (first_[place] <= reached) ended += end_first(place, tiles_left);
+    while (first_[place] <= reached) { ended += end_first(place, tiles_left); }
     on_lane_[static_cast<std::size_t>(lane)] -= ended;
     // Progress is counted from zero again whenever nothing is resident: it never loses precision.
-    if (first_[place] == kNever) progress_[place] = rate_[place] = 0;
+    if (first_[place] == kNever) { progress_[place] = rate_[place] = 0; }
     return ended;
   }
 
@@ -53,7 +53,7 @@ class Residents {
     bring_up(sm, now);
     double next = kNever;
     for (std::size_t place = at(0, sm); place < first_.size(); place += sms_, ++rates) {
-      if (first_[place] == kNever) continue;
+      if (first_[place] == kNever) { continue; }
       rate_[place] = *rates;
       next = std::min(next, now + (first_[place] - progress_[place]) / *rates);
     }
@@ -66,11 +66,11 @@ class Residents {
   void set_all_rates(double now, RatesOf rates_of, double* next) {
     for (std::size_t sm = 0; sm < sms_; ++sm) {
       const double* const rates = rates_of(sm);
-      for (std::size_t lane = 0; lane < on_lane_.size(); ++lane) fresh_[lane * sms_ + sm] = rates[lane];
+      for (std::size_t lane = 0; lane < on_lane_.size(); ++lane) { fresh_[lane * sms_ + sm] = rates[lane]; }
     }
     std::fill_n(next, sms_, kNever);
     for (std::size_t lane = 0; lane < on_lane_.size(); ++lane) {
-      if (on_lane_[lane] > 0) set_lane(lane, now, next);
+      if (on_lane_[lane] > 0) { set_lane(lane, now, next); }
     }
     std::ranges::fill(since_, now);
   }
@@ -105,7 +105,7 @@ class Residents {
       first_count_[place] = later.back().count;
       later.pop_back();
     }
-    if (tiles_left == 0) return done.count;
+    if (tiles_left == 0) { return done.count; }
     const auto staying = static_cast<int>(std::min<std::int64_t>(done.count, tiles_left));
     insert(place, {done.end + 1, staying});
     tiles_left -= staying;

@@ -22,7 +22,7 @@ double RunNoise::uniform() {
 }
 
 double RunNoise::next() {
-  if (off()) return 1;
+  if (off()) { return 1; }
   // Box and Muller; 1 - u is never 0.
   const double radius = std::sqrt(-2 * std::log(1 - uniform()));
   const double angle = 2 * std::numbers::pi * uniform();
@@ -30,12 +30,12 @@ double RunNoise::next() {
 }
 
 Result<double> parse_noise_percent(const std::optional<std::string>& text) {
-  if (!text) return 0.0;
+  if (!text) { return 0.0; }
   double percent = 0;
   const char* const end = text->data() + text->size();
   const auto [rest, error] = std::from_chars(text->data(), end, percent);
   // Written so that NaN is refused.
-  if (error == std::errc() && rest == end && percent >= 0 && percent <= kMostPercent) return percent;
+  if (error == std::errc() && rest == end && percent >= 0 && percent <= kMostPercent) { return percent; }
   return invalid_input(fmt::format("{}: '{}', expected a number from 0 to {} percent", kSimNoise.name, *text, kMostPercent));
 }
 

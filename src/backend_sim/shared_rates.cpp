@@ -52,11 +52,11 @@ SharedRates::OnSm& SharedRates::on_sm(int mix) {
     const Mix& shares = mixes_.mix(static_cast<int>(by_mix_.size()));
     double load = 0;
     double comm_demand = 0;
-    for (const Share& share : shares) load += kernel(share).computes() ? share.count : 0;
+    for (const Share& share : shares) { load += kernel(share).computes() ? share.count : 0; }
     for (const Share& share : shares) {
-      if (kernel(share).computes()) continue;
+      if (kernel(share).computes()) { continue; }
       load += share.count * kernel(share).comm().issue_share;
-      if (!waits(kernel(share))) comm_demand += share.count * kernel(share).comm().block_rate;
+      if (!waits(kernel(share))) { comm_demand += share.count * kernel(share).comm().block_rate; }
     }
     OnSm made;
     for (const Share& share : shares) {
@@ -76,13 +76,14 @@ void SharedRates::add(int mix, int sms) {
   OnSm& here = on_sm(mix);
   const bool held = here.sms > 0;
   here.sms += sms;
-  if (held == (here.sms > 0)) return;
+  if (held == (here.sms > 0)) { return; }
   const auto place =
       std::ranges::lower_bound(active_, mixes_.mix(mix), before, [this](int other) -> const Mix& { return mixes_.mix(other); });
-  if (held)
+  if (held) {
     active_.erase(place);
-  else
+  } else {
     active_.insert(place, mix);
+  }
 }
 
 SharedRates::Device SharedRates::device_factors() {
@@ -97,9 +98,9 @@ SharedRates::Device SharedRates::device_factors() {
         compute_demand += here.sms * share.count * kernel(share).compute().traffic / here.unloaded[at];
         continue;
       }
-      if (waits(kernel(share))) continue;
+      if (waits(kernel(share))) { continue; }
       auto known = std::ranges::find(comm, share.kernel, &Demand::kernel);
-      if (known == comm.end()) known = comm.insert(known, {share.kernel, 0});
+      if (known == comm.end()) { known = comm.insert(known, {share.kernel, 0}); }
       known->bytes += here.sms * share.count * here.unloaded[at];
     }
   }
@@ -108,7 +109,7 @@ SharedRates::Device SharedRates::device_factors() {
     double asked = 0;
     for (const Demand& demand : comm) {
       const SimKernel& kernel = kernels_[static_cast<std::size_t>(demand.kernel)];
-      if (!on_links(kernel)) continue;
+      if (!on_links(kernel)) { continue; }
       const double bytes = latency > 0 ? demand.bytes / waiting(kernel.comm().memory_share, latency) : demand.bytes;
       asked += bytes / kernel.comm().link_rate;
     }
@@ -130,7 +131,7 @@ SharedRates::Device SharedRates::device_factors() {
 
 bool SharedRates::update() {
   const Device factors = device_factors();
-  if (factors == factors_) return false;
+  if (factors == factors_) { return false; }
   factors_ = factors;
   throttle_ = 1;
   ++updates_;
@@ -163,7 +164,7 @@ void SharedRates::set_rates(int mix, OnSm& here) const {
 
 const std::vector<double>& SharedRates::rates(int mix) {
   OnSm& here = on_sm(mix);
-  if (here.update != updates_) set_rates(mix, here);
+  if (here.update != updates_) { set_rates(mix, here); }
   return here.rates;
 }
 
@@ -176,7 +177,7 @@ double SharedRates::memory_use() {
       const Mix& shares = mixes_.mix(mix);
       for (std::size_t at = 0; at < shares.size(); ++at) {
         const SimKernel& what = kernel(shares[at]);
-        if (what.computes() != computing) continue;
+        if (what.computes() != computing) { continue; }
         const double progress = on_sm(mix).sms * shares[at].count * rates(mix)[at];
         use += computing ? progress * what.compute().traffic : progress * what.comm().bytes * what.comm().traffic;
       }
@@ -190,8 +191,9 @@ double SharedRates::link_use(int kernel) {
   for (const int mix : active_) {
     const Mix& shares = mixes_.mix(mix);
     for (std::size_t at = 0; at < shares.size(); ++at) {
-      if (shares[at].kernel == kernel)
+      if (shares[at].kernel == kernel) {
         use += on_sm(mix).sms * shares[at].count * this->kernel(shares[at]).comm().bytes * rates(mix)[at];
+      }
     }
   }
   return use;

@@ -30,7 +30,7 @@ class SimBackend final : public Backend {
       devices_.push_back(
           {index, fmt::format("{} (simulated)", device.title), device, performance_of(device).memory, model_width_of(device)});
     }
-    if (!noise.off()) versions_.emplace_back("simulator_noise", fmt::format("{:g} %", noise.percent()));
+    if (!noise.off()) { versions_.emplace_back("simulator_noise", fmt::format("{:g} %", noise.percent())); }
   }
 
   [[nodiscard]] std::string_view name() const override { return "sim"; }
@@ -42,7 +42,7 @@ class SimBackend final : public Backend {
   using Backend::prepare;
 
   Result<std::unique_ptr<Workload>> prepare(const Step& step) override {
-    if (Status joined = within_hosts(step, performance_of(devices_.front().limits).host); !joined) return joined.error();
+    if (Status joined = within_hosts(step, performance_of(devices_.front().limits).host); !joined) { return joined.error(); }
     const Bytes needed = memory_per_device(step);
     if (const Bytes room = devices_.front().memory; needed > room) {
       return invalid_input(
@@ -50,7 +50,7 @@ class SimBackend final : public Backend {
                       in_gibibytes(needed), in_gibibytes(room), devices_.front().limits.name));
     }
     Result<std::unique_ptr<SimWorkload>> workload = SimWorkload::make(step, devices_.front().limits, noise_, time_limit_);
-    if (!workload) return workload.error();
+    if (!workload) { return workload.error(); }
     return std::unique_ptr<Workload>(std::move(*workload));
   }
 
@@ -68,9 +68,9 @@ namespace elbowroom::detail {
 
 Result<std::unique_ptr<Backend>> open_sim(const BackendOptions& options) {
   const Result<DeviceLimits> device = find_device(options.device == "auto" ? sim::kDefaultDevice : options.device);
-  if (!device) return device.error();
+  if (!device) { return device.error(); }
   const Result<double> noise = sim::parse_noise_percent(options.predicts ? std::nullopt : read(kSimNoise));
-  if (!noise) return noise.error();
+  if (!noise) { return noise.error(); }
   return std::unique_ptr<Backend>(
       std::make_unique<sim::SimBackend>(*device, sim::RunNoise(*noise, options.seed), options.time_limit));
 }

@@ -30,11 +30,11 @@ class Kernels {
     Known& known = found->second;
     if (added) {
       Result<LaunchModel> model = model_of_(launch, lane);
-      if (!model) return model.error();
+      if (!model) { return model.error(); }
       known.copied = model->copied;
-      if (model->kernel) known.kernel = add(std::move(*model->kernel));
+      if (model->kernel) { known.kernel = add(std::move(*model->kernel)); }
     }
-    if (meets && known.kernel != kCopy && !known.waiting) known.waiting = add(waiting(at(known.kernel)));
+    if (meets && known.kernel != kCopy && !known.waiting) { known.waiting = add(waiting(at(known.kernel))); }
     return known;
   }
 
@@ -72,8 +72,8 @@ class Tasks {
   /// `together`: the devices that run it with each other.
   void add(int launch, const Kernels::Known& known, Microseconds host_gap, const std::vector<int>& together) {
     const bool meets = together.size() > 1;
-    for (const int one : together) add(launch, known, host_gap, static_cast<std::size_t>(one), meets);
-    if (meets) meetings_ += 2;
+    for (const int one : together) { add(launch, known, host_gap, static_cast<std::size_t>(one), meets); }
+    if (meets) { meetings_ += 2; }
   }
 
  private:
@@ -91,20 +91,22 @@ class Tasks {
     task.lane = launch.lane;
     task.urgent = program_.lanes[static_cast<std::size_t>(launch.lane)].urgent;
     task.launched = launched_[device] += host_gap.count();
-    for (const int before : launch.after) add_where_it_is(task.after, parts[static_cast<std::size_t>(before)].last);
-    for (const int before : launch.after_begun) add_where_it_is(task.after_begun, parts[static_cast<std::size_t>(before)].first);
+    for (const int before : launch.after) { add_where_it_is(task.after, parts[static_cast<std::size_t>(before)].last); }
+    for (const int before : launch.after_begun) {
+      add_where_it_is(task.after_begun, parts[static_cast<std::size_t>(before)].first);
+    }
     task.kernel = known.kernel;
     Part& part = parts[static_cast<std::size_t>(at)];
     part.first = static_cast<int>(tasks.size());
     if (known.kernel != kCopy) {
-      if (meets) task.meeting = meetings_;
-      if (meets) task.waiting = known.waiting;
+      if (meets) { task.meeting = meetings_; }
+      if (meets) { task.waiting = known.waiting; }
       tasks.push_back(task);
     }
     if (known.copied != 0) {
       task.kernel = kCopy;
       task.bytes = known.copied;
-      if (meets) task.meeting = meetings_ + 1;
+      if (meets) { task.meeting = meetings_ + 1; }
       tasks.push_back(std::move(task));
     }
     part.last = static_cast<int>(tasks.size()) - 1;
@@ -112,7 +114,7 @@ class Tasks {
   }
 
   static void add_where_it_is(std::vector<int>& to, int task) {
-    if (task >= 0) to.push_back(task);
+    if (task >= 0) { to.push_back(task); }
   }
 
   const Program& program_;
@@ -124,9 +126,9 @@ class Tasks {
 
 Status uncrowd(std::vector<SimKernel>& kernels, const Machine& machine, const DeviceLimits& device) {
   for (SimKernel& kernel : kernels) {
-    if (!kernel.computes()) continue;
+    if (!kernel.computes()) { continue; }
     Result<AloneOnGpu> alone = uncrowded(machine, device, kernel);
-    if (!alone) return alone.error();
+    if (!alone) { return alone.error(); }
     kernel = std::move(alone->kernel);
   }
   return {};
@@ -136,7 +138,7 @@ Status device_ended(const SimProgram& program, std::size_t device, const SimRun&
   const DeviceTasks& tasks = program.devices[device];
   for (std::size_t at = 0; at < tasks.size(); ++at) {
     const TaskTimes& times = run.devices[device].tasks[at];
-    if (std::isfinite(times.end) || tasks[at].kernel == kCopy) continue;
+    if (std::isfinite(times.end) || tasks[at].kernel == kCopy) { continue; }
     const SimKernel& kernel = program.kernels[static_cast<std::size_t>(tasks[at].kernel)];
     const char* const side = kernel.computes() ? "computation" : "collective";
     if (std::isfinite(times.all_begun)) {
@@ -154,7 +156,7 @@ Status all_ended(const SimRun& run, const SimProgram& program) {
         "{:.1f} ms were simulated when the time limit passed; it ends with fewer iterations or a longer limit", run.end / 1000));
   }
   for (std::size_t device = 0; device < program.devices.size(); ++device) {
-    if (Status ended = device_ended(program, device, run); !ended) return ended;
+    if (Status ended = device_ended(program, device, run); !ended) { return ended; }
   }
   return {};
 }
@@ -176,7 +178,7 @@ Result<SimProgram> translated(const Step& step, const Program& program, const Mo
     for (const std::vector<int>& together : classes.of_operation[operation]) {
       const Lane& lane = program.lanes[static_cast<std::size_t>(launch.lane)];
       const Result<Kernels::Known> known = kernels.of(launch, lane, together.size() > 1);
-      if (!known) return known.error();
+      if (!known) { return known.error(); }
       tasks.add(static_cast<int>(at), *known, step.operations[operation].host_gap, together);
     }
   }
@@ -186,12 +188,12 @@ Result<SimProgram> translated(const Step& step, const Program& program, const Mo
 Result<SimRun> simulate(const SimProgram& program, const Machine& machine, const DeviceLimits& device, const Overdue& overdue) {
   std::vector<SimKernel> kernels = program.kernels;
   if (std::ranges::all_of(program.devices, on_one_lane)) {
-    if (Status done = uncrowd(kernels, machine, device); !done) return done.error();
+    if (Status done = uncrowd(kernels, machine, device); !done) { return done.error(); }
   }
   const Result<SmCapacity> capacity = SmCapacity::make(device, kernels);
-  if (!capacity) return capacity.error();
+  if (!capacity) { return capacity.error(); }
   SimRun run = simulate(machine, *capacity, kernels, program.devices, overdue);
-  if (Status ended = all_ended(run, program); !ended) return ended.error();
+  if (Status ended = all_ended(run, program); !ended) { return ended.error(); }
   return run;
 }
 

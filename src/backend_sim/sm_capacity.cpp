@@ -16,9 +16,9 @@ namespace {
 constexpr std::array kCarveOuts{0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
 
 Bytes split_of(const DeviceLimits& device, Bytes needed) {
-  if (device.vendor != Vendor::nvidia) return device.shared_per_sm;
+  if (device.vendor != Vendor::nvidia) { return device.shared_per_sm; }
   for (const int step : kCarveOuts) {
-    if (kibibytes(step) >= needed) return std::min(kibibytes(step), device.shared_per_sm);
+    if (kibibytes(step) >= needed) { return std::min(kibibytes(step), device.shared_per_sm); }
   }
   return device.shared_per_sm;
 }
@@ -43,7 +43,7 @@ Mix with(const Mix& mix, int kernel, int change) {
     made.insert(place, {kernel, change});
   } else {
     place->count += change;
-    if (place->count == 0) made.erase(place);
+    if (place->count == 0) { made.erase(place); }
   }
   return made;
 }
@@ -54,9 +54,9 @@ Result<SmCapacity> SmCapacity::make(const DeviceLimits& device, const std::vecto
   for (const SimKernel& kernel : kernels) {
     const KernelFootprint& footprint = kernel.footprint();
     Kernel made{footprint, kernel.computes(), device.shared_per_sm};
-    if (made.computes && kernel.carveout) made.split = preferred_split(device, footprint, *kernel.carveout);
+    if (made.computes && kernel.carveout) { made.split = preferred_split(device, footprint, *kernel.carveout); }
     const Result<Occupancy> alone = occupancy(with_split(device, made.split), footprint);
-    if (!alone) return alone.error();
+    if (!alone) { return alone.error(); }
     if (made.computes && !kernel.carveout) {
       made.split = split_of(device, shared_allocation(device, footprint) * alone->residency.count());
     }
@@ -69,7 +69,7 @@ Result<SmCapacity> SmCapacity::make(const DeviceLimits& device, const std::vecto
 DeviceLimits SmCapacity::split_for(const Mix& mix) const {
   Bytes split(0);
   for (const Share& share : mix) {
-    if (of(share).computes) split = std::max(split, of(share).split);
+    if (of(share).computes) { split = std::max(split, of(share).split); }
   }
   return split == Bytes(0) ? device_ : with_split(device_, split);
 }
@@ -87,7 +87,7 @@ int SmCapacity::most_beside(int kernel, const Mix& others, const DeviceLimits& s
   together.static_shared = shared - device_.shared_reserved_per_block;
   const CoResidence beside(split, kernels_[static_cast<std::size_t>(kernel)].footprint, together);
   int room = most(kernel);
-  while (room > 0 && !beside.blockers(BlocksPerSm(room), Bytes(0)).empty()) --room;
+  while (room > 0 && !beside.blockers(BlocksPerSm(room), Bytes(0)).empty()) { --room; }
   return room;
 }
 
@@ -97,15 +97,15 @@ bool SmCapacity::fits(const Mix& mix) const {
   while (!others.empty()) {
     const Share first = others.front();
     others.erase(others.begin());
-    if (first.count > most(first.kernel)) return false;
-    if (!others.empty() && first.count > most_beside(first.kernel, others, split)) return false;
+    if (first.count > most(first.kernel)) { return false; }
+    if (!others.empty() && first.count > most_beside(first.kernel, others, split)) { return false; }
   }
   return true;
 }
 
 int SmCapacity::room(const Mix& mix, int kernel) const {
   int room = 0;
-  while (fits(with(mix, kernel, room + 1))) ++room;
+  while (fits(with(mix, kernel, room + 1))) { ++room; }
   return room;
 }
 

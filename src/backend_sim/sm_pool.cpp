@@ -22,7 +22,7 @@ double scattered(std::uint64_t n) { return 2 * mixed_fraction(n) - 1.0; }
 }  // namespace
 
 double block_spread(const Machine& machine, const SimKernel& kernel, int most) {
-  if (!kernel.computes() || kernel.compute().persistent) return 0;
+  if (!kernel.computes() || kernel.compute().persistent) { return 0; }
   const std::int64_t at_once = std::int64_t{machine.sms - kernel.left_out} * most;
   return kernel.blocks() > kWavesWithSpread * at_once ? 0 : machine.block_spread;
 }
@@ -45,14 +45,14 @@ SmPool::SmPool(const Machine& machine, const SmCapacity& capacity, const std::ve
 
 const std::vector<bool>& SmPool::partition(int left_out) {
   const auto [found, added] = partitions_.try_emplace(left_out, sms_.size(), false);
-  if (!added) return found->second;
+  if (!added) { return found->second; }
   // Eight of a GPC at a time, as drivers part SMs, so that clusters find room in them.
   constexpr int together = 8;
   int left = left_out;
   for (int first = 0; first < sms(); first += together * gpcs_) {
     for (int gpc = 0; gpc < gpcs_; ++gpc) {
       const int end = std::min(first + together * gpcs_, sms());
-      for (int sm = first + gpc; sm < end && left > 0; sm += gpcs_, --left) found->second[static_cast<std::size_t>(sm)] = true;
+      for (int sm = first + gpc; sm < end && left > 0; sm += gpcs_, --left) { found->second[static_cast<std::size_t>(sm)] = true; }
     }
   }
   return found->second;
@@ -63,15 +63,17 @@ void SmPool::begin(int lane, int kernel, std::optional<int> waiting) {
   Running& running = lanes_[static_cast<std::size_t>(lane)];
   ++stamp_;
   running = {kernel, waiting, what.computes(), block_spread(machine_, what, capacity_.most(kernel)), 0, nullptr, {}, {}};
-  if (what.left_out > 0) running.left_out = &partition(what.left_out);
-  if (what.computes() && what.compute().persistent) running.tiles_left = what.compute().work.tiles_x * what.compute().work.tiles_y;
+  if (what.left_out > 0) { running.left_out = &partition(what.left_out); }
+  if (what.computes() && what.compute().persistent) {
+    running.tiles_left = what.compute().work.tiles_x * what.compute().work.tiles_y;
+  }
 }
 
 double SmPool::next_end() const { return *std::min_element(group_next_.begin(), group_next_.end()); }
 
 inline void SmPool::list(int sm) {
   Sm& changed = at(sm);
-  if (changed.listed) return;
+  if (changed.listed) { return; }
   changed.listed = true;
   changed_.push_back(sm);
 }
@@ -93,9 +95,9 @@ inline void SmPool::remove_ended(int sm, double slack) {
   residents_.bring_up(sm, now_);
   for (std::size_t at = 0; at < lanes_.size(); ++at) {
     const int lane = static_cast<int>(at);
-    if (!residents_.any(lane, sm)) continue;
+    if (!residents_.any(lane, sm)) { continue; }
     const int ended = residents_.end(lane, sm, 2 * slack, lanes_[at].tiles_left);
-    if (ended > 0) count_residents(sm, lane, -ended);
+    if (ended > 0) { count_residents(sm, lane, -ended); }
     if (ended > 0 && lanes_[at].waiting) {
       count_waiting(sm, lane, ended);
       lanes_[at].to_leave.push_back({sm, ended, 0});
@@ -110,10 +112,10 @@ const std::vector<std::int64_t>& SmPool::advance(double now) {
   const double slack = now * kSameInstant;
   std::ranges::fill(ended_, 0);
   for (std::size_t group = 0; group < group_next_.size(); ++group) {
-    if (group_next_[group] > now + slack) continue;
+    if (group_next_[group] > now + slack) { continue; }
     const std::size_t last = std::min(sms_.size(), (group + 1) * kGroup);
     for (std::size_t at = group * kGroup; at < last; ++at) {
-      if (next_[at] <= now + slack) remove_ended(static_cast<int>(at), slack);
+      if (next_[at] <= now + slack) { remove_ended(static_cast<int>(at), slack); }
     }
   }
   return ended_;
@@ -121,7 +123,7 @@ const std::vector<std::int64_t>& SmPool::advance(double now) {
 
 int SmPool::room(int lane, int sm) {
   const Running& running = lanes_[static_cast<std::size_t>(lane)];
-  if (running.left_out != nullptr && (*running.left_out)[static_cast<std::size_t>(sm)]) return 0;
+  if (running.left_out != nullptr && (*running.left_out)[static_cast<std::size_t>(sm)]) { return 0; }
   return mixes_.room(at(sm).mix, running.waiting.value_or(running.kernel));
 }
 
@@ -132,13 +134,13 @@ void SmPool::find_rooms(int lane, std::span<const int> sms, std::vector<Room>& r
   int mix = -1;
   int blocks = 0;
   for (const int sm : sms) {
-    if (running.left_out != nullptr && (*running.left_out)[static_cast<std::size_t>(sm)]) continue;
+    if (running.left_out != nullptr && (*running.left_out)[static_cast<std::size_t>(sm)]) { continue; }
     // Neighbours mostly hold the same.
     if (at(sm).mix != mix) {
       mix = at(sm).mix;
       blocks = mixes_.room(mix, kernel);
     }
-    if (blocks > 0) rooms.push_back({sm, blocks});
+    if (blocks > 0) { rooms.push_back({sm, blocks}); }
   }
 }
 
@@ -149,7 +151,7 @@ double SmPool::scatter(const Running& running, std::int64_t block) {
 void SmPool::place(int lane, int sm, int count, double work, std::int64_t first) {
   Running& running = lanes_[static_cast<std::size_t>(lane)];
   const double scattered_work = work * scatter(running, first);
-  if (!running.waiting) return this->work(lane, sm, count, scattered_work);
+  if (!running.waiting) { return this->work(lane, sm, count, scattered_work); }
   list(sm);
   count_waiting(sm, lane, count);
   running.to_start.push_back({sm, count, scattered_work});
@@ -179,7 +181,7 @@ void SmPool::start(int lane, std::int64_t count) {
     work(lane, first.sm, some, first.work);
     count -= some;
     first.count -= some;
-    if (first.count == 0) waiting.pop_front();
+    if (first.count == 0) { waiting.pop_front(); }
   }
 }
 
@@ -192,7 +194,7 @@ void SmPool::leave(int lane, std::int64_t count) {
     count_waiting(first.sm, lane, -some);
     count -= some;
     first.count -= some;
-    if (first.count == 0) waiting.pop_front();
+    if (first.count == 0) { waiting.pop_front(); }
   }
 }
 
@@ -203,7 +205,7 @@ void SmPool::set_copying(bool copying) {
 
 inline const double* SmPool::lane_rates(int mix) {
   const auto at = static_cast<std::size_t>(mix);
-  if (at >= stamps_.size() || stamps_[at] != stamp_) set_lane_rates(mix);
+  if (at >= stamps_.size() || stamps_[at] != stamp_) { set_lane_rates(mix); }
   return lane_rates_.data() + at * lanes_.size();
 }
 
@@ -221,11 +223,11 @@ void SmPool::set_lane_rates(int mix) {
 }
 
 void SmPool::set_all_rates() {
-  for (const int mix : rates_.held()) static_cast<void>(lane_rates(mix));
+  for (const int mix : rates_.held()) { static_cast<void>(lane_rates(mix)); }
   const double* const rates = lane_rates_.data();
   const auto rates_of = [&](std::size_t sm) { return rates + static_cast<std::size_t>(sms_[sm].mix) * lanes_.size(); };
   residents_.set_all_rates(now_, rates_of, next_.data());
-  for (std::size_t group = 0; group < group_next_.size(); ++group) refresh(group);
+  for (std::size_t group = 0; group < group_next_.size(); ++group) { refresh(group); }
 }
 
 void SmPool::set_changed_rates() {
@@ -242,7 +244,7 @@ void SmPool::set_changed_rates() {
   std::size_t refreshed = group_next_.size();
   for (const int sm : changed_) {
     const std::size_t group = static_cast<std::size_t>(sm) / kGroup;
-    if (group != refreshed) refresh(group);
+    if (group != refreshed) { refresh(group); }
     refreshed = group;
   }
 }
@@ -252,7 +254,7 @@ void SmPool::refresh(std::size_t group) {
   std::array<double, kGroup> least{};
   std::copy_n(next_.begin() + static_cast<std::ptrdiff_t>(group * kGroup), kGroup, least.begin());
   for (std::size_t half = kGroup / 2; half > 0; half /= 2) {
-    for (std::size_t at = 0; at < half; ++at) least[at] = std::min(least[at], least[at + half]);
+    for (std::size_t at = 0; at < half; ++at) { least[at] = std::min(least[at], least[at + half]); }
   }
   group_next_[group] = least.front();
 }
@@ -262,7 +264,7 @@ void SmPool::settle() {
   for (const int sm : changed_) {
     Sm& here = at(sm);
     here.listed = false;
-    if (here.settled == here.mix) continue;
+    if (here.settled == here.mix) { continue; }
     mixes_changed = true;
     rates_.add(here.settled, -1);
     rates_.add(here.mix, 1);

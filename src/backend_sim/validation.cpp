@@ -28,7 +28,7 @@ std::vector<Rows> grouped_rows(const std::vector<MeasuredRow>& rows) {
   std::vector<Rows> groups;
   for (const MeasuredRow& row : rows) {
     const auto [found, added] = index.emplace(row.group, groups.size());
-    if (added) groups.emplace_back();
+    if (added) { groups.emplace_back(); }
     groups[found->second].push_back(&row);
   }
   return groups;
@@ -38,13 +38,13 @@ Result<MeasuredCase> case_of(const MeasuredRow& row, const DeviceLimits& device)
   const Scenario& scenario = row.scenario;
   Result<ComputeProfile> compute =
       row.footprint ? compute_profile(scenario.compute, *row.footprint, device) : compute_profile(scenario.compute, device);
-  if (!compute) return compute.error();
+  if (!compute) { return compute.error(); }
   CommSettings settings;
   settings.comm_blocks = scenario.collective.comm_blocks;
   settings.cluster = scenario.collective.cluster;
   settings.comm_threads = row.comm_threads;
   Result<CommProfile> comm = comm_profile(scenario.collective, settings, scenario.gpus, device);
-  if (!comm) return comm.error();
+  if (!comm) { return comm.error(); }
   return MeasuredCase{step_of(scenario), machine_of(device), std::move(*compute), *comm};
 }
 
@@ -58,9 +58,9 @@ bool isolated(const MeasuredRow& row) { return row.order == Order::compute_only 
 Status calibrate(MeasuredCase& what, const Rows& group, const DeviceLimits& device) {
   std::vector<IsolatedCompute> compute;
   for (const MeasuredRow* row : group) {
-    if (row->order == Order::compute_only) compute.push_back({std::max(row->blocks_per_sm, 1), row->pad, row->time});
-    if (row->order != Order::comm_only) continue;
-    if (Status done = calibrate_comm(what, row->time, device); !done) return done;
+    if (row->order == Order::compute_only) { compute.push_back({std::max(row->blocks_per_sm, 1), row->pad, row->time}); }
+    if (row->order != Order::comm_only) { continue; }
+    if (Status done = calibrate_comm(what, row->time, device); !done) { return done; }
   }
   return calibrate_compute(what, std::move(compute), device);
 }
@@ -70,7 +70,7 @@ Result<RowPrediction> predict(const MeasuredCase& what, const MeasuredRow& row, 
   plan.priority = row.priority;
   plan.pad = row.pad;
   const Result<SimRun> run = simulate(what, row.order, plan, device);
-  if (!run) return run.error();
+  if (!run) { return run.error(); }
   return RowPrediction{row.group, row.scheme, row.priority, row.blocks_per_sm, row.time, Microseconds(run->end)};
 }
 
@@ -79,34 +79,36 @@ enum class Given { nothing, isolated_times };
 /// Appends the group's predictions and counts its pick.
 Status predict_group(const Rows& group, std::string_view source, Given given, const DeviceLimits& device, PredictionTable& table) {
   Result<MeasuredCase> what = case_of(*group.front(), device);
-  if (!what) return at_row(source, *group.front(), what.error());
+  if (!what) { return at_row(source, *group.front(), what.error()); }
   if (given == Given::isolated_times) {
-    if (Status calibrated = calibrate(*what, group, device); !calibrated) return at_row(source, *group.front(), calibrated.error());
+    if (Status calibrated = calibrate(*what, group, device); !calibrated) {
+      return at_row(source, *group.front(), calibrated.error());
+    }
   }
   std::vector<RowPrediction> choices;
   for (const MeasuredRow* row : group) {
-    if (given == Given::isolated_times && isolated(*row)) continue;
+    if (given == Given::isolated_times && isolated(*row)) { continue; }
     Result<RowPrediction> prediction = predict(*what, *row, device);
-    if (!prediction) return at_row(source, *row, prediction.error());
-    if (row->order == Order::concurrent) choices.push_back(*prediction);
+    if (!prediction) { return at_row(source, *row, prediction.error()); }
+    if (row->order == Order::concurrent) { choices.push_back(*prediction); }
     table.rows.push_back(std::move(*prediction));
   }
-  if (choices.size() < 2) return {};
+  if (choices.size() < 2) { return {}; }
   const auto picked =
       std::min_element(choices.begin(), choices.end(), [](const auto& a, const auto& b) { return a.predicted < b.predicted; });
   const auto best =
       std::min_element(choices.begin(), choices.end(), [](const auto& a, const auto& b) { return a.measured < b.measured; });
   ++table.groups;
-  if (picked->measured <= best->measured * kAsGood) table.best_pick_rate += 1;
+  if (picked->measured <= best->measured * kAsGood) { table.best_pick_rate += 1; }
   return {};
 }
 
 void summarize(PredictionTable& table) {
-  if (table.groups > 0) table.best_pick_rate /= table.groups;
-  if (table.rows.empty()) return;
+  if (table.groups > 0) { table.best_pick_rate /= table.groups; }
+  if (table.rows.empty()) { return; }
   std::vector<double> errors;
   errors.reserve(table.rows.size());
-  for (const RowPrediction& row : table.rows) errors.push_back(row.error());
+  for (const RowPrediction& row : table.rows) { errors.push_back(row.error()); }
   std::sort(errors.begin(), errors.end());
   const std::size_t count = errors.size();
   table.median_error = (errors[(count - 1) / 2] + errors[count / 2]) / 2;
@@ -121,14 +123,14 @@ double RowPrediction::error() const { return std::abs(predicted / measured - 1);
 
 Result<Validation> validate_simulator(std::string_view csv, std::string_view source, std::string_view device) {
   const Result<DeviceLimits> limits = find_device(device);
-  if (!limits) return limits.error();
+  if (!limits) { return limits.error(); }
   const Result<std::vector<sim::MeasuredRow>> rows = sim::parse_measured_rows(csv, source);
-  if (!rows) return rows.error();
+  if (!rows) { return rows.error(); }
   Validation validation;
   for (const sim::Rows& group : sim::grouped_rows(*rows)) {
     for (const auto& [given, table] :
          {std::pair{sim::Given::isolated_times, &validation.given_isolated}, {sim::Given::nothing, &validation.absolute}}) {
-      if (Status done = sim::predict_group(group, source, given, *limits, *table); !done) return done.error();
+      if (Status done = sim::predict_group(group, source, given, *limits, *table); !done) { return done.error(); }
     }
   }
   sim::summarize(validation.given_isolated);

@@ -14,7 +14,7 @@ std::span<const EnvironmentVariable> environment_variables() {
 
 std::optional<std::string> read(const EnvironmentVariable& variable) {
   const char* value = std::getenv(variable.name);
-  if (value == nullptr || *value == '\0') return std::nullopt;
+  if (value == nullptr || *value == '\0') { return std::nullopt; }
   return std::string(value);
 }
 

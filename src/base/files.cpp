@@ -44,7 +44,7 @@ QuietWrites::QuietWrites() {
 QuietWrites::~QuietWrites() {
   const int error = errno;
   for (const int signal : {SIGPIPE, SIGXFSZ}) {
-    if (sigismember(&pending_before_, signal) == 1) continue;
+    if (sigismember(&pending_before_, signal) == 1) { continue; }
     sigset_t raised;
     sigemptyset(&raised);
     sigaddset(&raised, signal);
@@ -61,7 +61,7 @@ std::string target_of(const std::string& path) {
   std::error_code failure;
   for (int links = 0; links < most_links && fs::is_symlink(target, failure); ++links) {
     target = target.parent_path() / fs::read_symlink(target, failure);
-    if (failure) return path;
+    if (failure) { return path; }
   }
   return target.string();
 }
@@ -72,13 +72,13 @@ std::optional<FileIdentity> identity_of(const std::string& path) {
     return S_ISREG(facts.st_mode) ? std::optional(FileIdentity{facts.st_dev, facts.st_ino, std::nullopt}) : std::nullopt;
   }
   const fs::path target = target_of(path);
-  if (stat(folder_of(target).c_str(), &facts) != 0 || !target.has_filename()) return std::nullopt;
+  if (stat(folder_of(target).c_str(), &facts) != 0 || !target.has_filename()) { return std::nullopt; }
   return FileIdentity{facts.st_dev, facts.st_ino, target.filename().string()};
 }
 
 std::optional<FileIdentity> identity_of(int descriptor) {
   struct stat facts = {};
-  if (fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
+  if (fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode)) { return std::nullopt; }
   return FileIdentity{facts.st_dev, facts.st_ino, std::nullopt};
 }
 
@@ -90,8 +90,8 @@ Status write_all(int descriptor, std::string_view text, const std::string& path)
   const QuietWrites quiet;
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return failed(cannot("written", path));
+    if (written < 0 && errno == EINTR) { continue; }
+    if (written < 0) { return failed(cannot("written", path)); }
     text.remove_prefix(static_cast<std::size_t>(written));
   }
   return {};
@@ -106,8 +106,8 @@ PartialFile::PartialFile(PartialFile&& other) noexcept
       descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 PartialFile::~PartialFile() {
-  if (descriptor_ >= 0) close(descriptor_);
-  if (partial_) unlink(partial_->c_str());
+  if (descriptor_ >= 0) { close(descriptor_); }
+  if (partial_) { unlink(partial_->c_str()); }
 }
 
 Result<PartialFile> PartialFile::beside(std::string path) {
@@ -119,10 +119,10 @@ Result<PartialFile> PartialFile::beside(std::string path) {
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
     std::string partial = partial_name(path, attempt);
     const int descriptor = open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, otherwise);
-    if (descriptor < 0 && errno == EEXIST) continue;
-    if (descriptor < 0) break;
+    if (descriptor < 0 && errno == EEXIST) { continue; }
+    if (descriptor < 0) { break; }
     PartialFile file(std::move(path), std::move(partial), descriptor);
-    if (replaces && fchmod(descriptor, facts.st_mode & permissions) != 0) return failed(cannot("written", file.path_));
+    if (replaces && fchmod(descriptor, facts.st_mode & permissions) != 0) { return failed(cannot("written", file.path_)); }
     return file;
   }
   return failed(cannot("written", path));
@@ -135,7 +135,7 @@ Status PartialFile::sync() { return fsync(descriptor_) == 0 ? Status() : Status(
 Status PartialFile::take_place() {
   // Some file systems say only now that they are full.
   const bool closed = close(std::exchange(descriptor_, -1)) == 0;
-  if (!closed || !partial_ || std::rename(partial_->c_str(), path_.c_str()) != 0) return failed(cannot("written", path_));
+  if (!closed || !partial_ || std::rename(partial_->c_str(), path_.c_str()) != 0) { return failed(cannot("written", path_)); }
   partial_.reset();
   return {};
 }

@@ -8,9 +8,9 @@ namespace elbowroom::counters {
 
 Result<AmdSmiCalls> load_amd_smi() {
   std::vector<std::string> names{"libamd_smi.so", "/opt/rocm/lib/libamd_smi.so"};
-  if (const auto chosen = read(kAmdSmiLibrary)) names = {*chosen};
+  if (const auto chosen = read(kAmdSmiLibrary)) { names = {*chosen}; }
   const Result<elbowroom::detail::DynamicLibrary> library = elbowroom::detail::DynamicLibrary::open(names);
-  if (!library) return library.error();
+  if (!library) { return library.error(); }
   AmdSmiCalls calls;
   for (const Status& bound : {
            library->bind("amdsmi_init", calls.init),
@@ -19,7 +19,7 @@ Result<AmdSmiCalls> load_amd_smi() {
            library->bind("amdsmi_get_processor_handle_from_bdf", calls.handle_from_bdf),
            library->bind("amdsmi_get_energy_count", calls.energy_count),
        }) {
-    if (!bound) return bound.error();
+    if (!bound) { return bound.error(); }
   }
   const auto may_lack = [](const Status&) {};
   may_lack(library->bind("amdsmi_get_temp_metric", calls.temperature));

@@ -28,13 +28,13 @@ std::optional<std::uint64_t> packed_bdf(std::string_view text) {
   const char* const end = at + text.size();
   for (std::size_t part = 0; part < parts.size(); ++part) {
     const auto [rest, failure] = std::from_chars(at, end, parts[part], 16);
-    if (failure != std::errc{}) return std::nullopt;
+    if (failure != std::errc{}) { return std::nullopt; }
     at = rest;
-    if (part + 1 == parts.size()) break;
-    if (at == end || *at != (part == 2 ? '.' : ':')) return std::nullopt;
+    if (part + 1 == parts.size()) { break; }
+    if (at == end || *at != (part == 2 ? '.' : ':')) { return std::nullopt; }
     ++at;
   }
-  if (at != end || parts[3] > 7 || parts[2] > 31 || parts[1] > 255) return std::nullopt;
+  if (at != end || parts[3] > 7 || parts[2] > 31 || parts[1] > 255) { return std::nullopt; }
   return parts[0] << 16 | parts[1] << 8 | parts[2] << 3 | parts[3];
 }
 
@@ -56,10 +56,11 @@ class AmdSmiMeter final : public EnergyMeter {
 
   Status add(const std::string& bus_id) {
     const std::optional<std::uint64_t> bdf = packed_bdf(bus_id);
-    if (!bdf) return unavailable(fmt::format("'{}', expected a place on the bus such as 0000:c1:00.0", bus_id));
+    if (!bdf) { return unavailable(fmt::format("'{}', expected a place on the bus such as 0000:c1:00.0", bus_id)); }
     Gpu gpu{nullptr, bus_id};
-    if (Status found = check(calls_.handle_from_bdf(*bdf, &gpu.device), "amdsmi_get_processor_handle_from_bdf", bus_id); !found)
+    if (Status found = check(calls_.handle_from_bdf(*bdf, &gpu.device), "amdsmi_get_processor_handle_from_bdf", bus_id); !found) {
       return found;
+    }
     gpus_.push_back(gpu);
     const Result<CounterReading> first = read(gpus_.size() - 1);
     return first ? Status() : Status(first.error());
@@ -74,7 +75,7 @@ class AmdSmiMeter final : public EnergyMeter {
     std::uint64_t timestamp = 0;
     const Microseconds before = Sampler::now();
     const int code = calls_.energy_count(gpus_[at].device, &count, &microjoules, &timestamp);
-    if (Status asked = check(code, "amdsmi_get_energy_count", gpus_[at].bus_id); !asked) return asked.error();
+    if (Status asked = check(code, "amdsmi_get_energy_count", gpus_[at].bus_id); !asked) { return asked.error(); }
     const double millijoules = static_cast<double>(count) * static_cast<double>(microjoules) / 1000;
     return CounterReading{(before + Sampler::now()) / 2, Millijoules(std::llround(millijoules))};
   }
@@ -82,11 +83,13 @@ class AmdSmiMeter final : public EnergyMeter {
   Result<GpuState> state(std::size_t at) override {
     GpuState state;
     std::int64_t celsius = 0;
-    if (calls_.temperature != nullptr && calls_.temperature(gpus_[at].device, kJunction, kCurrent, &celsius) == 0)
+    if (calls_.temperature != nullptr && calls_.temperature(gpus_[at].device, kJunction, kCurrent, &celsius) == 0) {
       state.celsius = static_cast<int>(celsius);
+    }
     AmdSmiClock clock{};
-    if (calls_.clock != nullptr && calls_.clock(gpus_[at].device, kGraphicsClock, &clock) == 0)
+    if (calls_.clock != nullptr && calls_.clock(gpus_[at].device, kGraphicsClock, &clock) == 0) {
       state.sm_mhz = static_cast<int>(clock.mhz);
+    }
     return state;
   }
 
@@ -97,7 +100,7 @@ class AmdSmiMeter final : public EnergyMeter {
   };
 
   [[nodiscard]] Status check(int code, const char* call, const std::string& bus_id) const {
-    if (code == 0) return {};
+    if (code == 0) { return {}; }
     return unavailable(fmt::format("GPU {}: {}: {}", bus_id, call, words_of(calls_, code)));
   }
 
@@ -111,7 +114,7 @@ Error refused_init(int code) { return unavailable(fmt::format("amdsmi_init answe
 template <class Ask>
 int list(const Ask& ask, std::vector<void*>& handles) {
   std::uint32_t count = 0;
-  if (const int code = ask(&count, nullptr); code != 0) return code;
+  if (const int code = ask(&count, nullptr); code != 0) { return code; }
   handles.resize(count);
   const int code = count > 0 ? ask(&count, handles.data()) : 0;
   handles.resize(std::min<std::size_t>(count, handles.size()));
@@ -121,32 +124,34 @@ int list(const Ask& ask, std::vector<void*>& handles) {
 }  // namespace
 
 Result<std::unique_ptr<EnergyMeter>> make_amd_smi_meter(const AmdSmiCalls& calls, std::span<const std::string> bus_ids) {
-  if (const int code = calls.init(kOfGpus); code != 0) return refused_init(code);
+  if (const int code = calls.init(kOfGpus); code != 0) { return refused_init(code); }
   auto meter = std::make_unique<AmdSmiMeter>(calls);
   for (const std::string& bus_id : bus_ids) {
-    if (Status added = meter->add(bus_id); !added) return added.error();
+    if (Status added = meter->add(bus_id); !added) { return added.error(); }
   }
   return std::unique_ptr<EnergyMeter>(std::move(meter));
 }
 
 Result<std::vector<std::string>> amd_smi_bus_ids(const AmdSmiCalls& calls) {
-  if (calls.sockets == nullptr || calls.devices == nullptr || calls.bdf_of == nullptr)
+  if (calls.sockets == nullptr || calls.devices == nullptr || calls.bdf_of == nullptr) {
     return unavailable("the driver's AMD SMI is too old to name the machine's GPUs");
+  }
   const InUse library(calls.init(kOfGpus), calls.shut_down);
-  if (library.code() != 0) return refused_init(library.code());
+  if (library.code() != 0) { return refused_init(library.code()); }
   std::vector<AmdSmiSocket> sockets;
-  if (const int code = list([&](auto* count, void** into) { return calls.sockets(count, into); }, sockets); code != 0)
+  if (const int code = list([&](auto* count, void** into) { return calls.sockets(count, into); }, sockets); code != 0) {
     return unavailable(fmt::format("amdsmi_get_socket_handles: {}", words_of(calls, code)));
+  }
   std::vector<std::string> found;
   for (const AmdSmiSocket socket : sockets) {
     std::vector<AmdSmiDevice> devices;
     // What this user may not see is none of the command's.
-    if (list([&](auto* count, void** into) { return calls.devices(socket, count, into); }, devices) != 0) continue;
+    if (list([&](auto* count, void** into) { return calls.devices(socket, count, into); }, devices) != 0) { continue; }
     for (const AmdSmiDevice device : devices) {
       std::uint64_t bdf = 0;
-      if (calls.bdf_of(device, &bdf) != 0) continue;
+      if (calls.bdf_of(device, &bdf) != 0) { continue; }
       std::string bus_id = bus_id_of(bdf);
-      if (std::ranges::find(found, bus_id) == found.end()) found.push_back(std::move(bus_id));
+      if (std::ranges::find(found, bus_id) == found.end()) { found.push_back(std::move(bus_id)); }
     }
   }
   return found;

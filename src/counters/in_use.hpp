@@ -7,7 +7,7 @@ class InUse {
  public:
   InUse(int code, int (*end)()) : code_(code), end_(end) {}
   ~InUse() {
-    if (code_ == 0) end_();
+    if (code_ == 0) { end_(); }
   }
   InUse(const InUse&) = delete;
   InUse& operator=(const InUse&) = delete;

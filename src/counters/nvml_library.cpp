@@ -16,7 +16,7 @@ Result<NvmlCalls> bind_all(const elbowroom::detail::DynamicLibrary& library) {
            library.bind("nvmlDeviceGetHandleByPciBusId_v2", calls.handle_by_bus_id),
            library.bind("nvmlDeviceGetTotalEnergyConsumption", calls.total_energy),
        }) {
-    if (!bound) return bound.error();
+    if (!bound) { return bound.error(); }
   }
   const auto may_lack = [](const Status&) {};
   may_lack(library.bind("nvmlDeviceGetPowerUsage", calls.power_usage));
@@ -29,8 +29,9 @@ Result<NvmlCalls> bind_all(const elbowroom::detail::DynamicLibrary& library) {
   may_lack(library.bind("nvmlDeviceGetHandleByIndex_v2", calls.handle_by_index));
   may_lack(library.bind("nvmlDeviceGetPciInfo_v3", calls.place));
   // The older name of drivers before 535.
-  if (!library.bind("nvmlDeviceGetCurrentClocksEventReasons", calls.clock_reasons))
+  if (!library.bind("nvmlDeviceGetCurrentClocksEventReasons", calls.clock_reasons)) {
     may_lack(library.bind("nvmlDeviceGetCurrentClocksThrottleReasons", calls.clock_reasons));
+  }
   return calls;
 }
 
@@ -38,11 +39,11 @@ Result<NvmlCalls> bind_all(const elbowroom::detail::DynamicLibrary& library) {
 
 Result<NvmlCalls> load_nvml() {
   std::vector<std::string> names{"libnvidia-ml.so.1", "libnvidia-ml.so"};
-  if (const auto chosen = read(kNvmlLibrary)) names = {*chosen};
+  if (const auto chosen = read(kNvmlLibrary)) { names = {*chosen}; }
   const Result<elbowroom::detail::DynamicLibrary> library = elbowroom::detail::DynamicLibrary::open(names);
-  if (!library) return library.error();
+  if (!library) { return library.error(); }
   Result<NvmlCalls> calls = bind_all(*library);
-  if (calls) library->keep_loaded();
+  if (calls) { library->keep_loaded(); }
   return calls;
 }
 

@@ -37,12 +37,16 @@ class NvmlMeter final : public EnergyMeter {
 
   Status add(const std::string& bus_id) {
     Gpu gpu{nullptr, bus_id, true};
-    if (Status found = check(calls_.handle_by_bus_id(bus_id.c_str(), &gpu.device), "nvmlDeviceGetHandleByPciBusId", bus_id); !found)
+    if (Status found = check(calls_.handle_by_bus_id(bus_id.c_str(), &gpu.device), "nvmlDeviceGetHandleByPciBusId", bus_id);
+        !found) {
       return found;
+    }
     unsigned now = 0;
     unsigned pending = 0;
     const bool partitioned = calls_.mig_mode != nullptr && calls_.mig_mode(gpu.device, &now, &pending) == kSuccess && now == 1;
-    if (partitioned) return unavailable(fmt::format("GPU {}: MIG is on, and the energy counter is that of the whole GPU", bus_id));
+    if (partitioned) {
+      return unavailable(fmt::format("GPU {}: MIG is on, and the energy counter is that of the whole GPU", bus_id));
+    }
     gpu.instant = calls_.field_values != nullptr && instant_power(gpu.device).has_value();
     gpus_.push_back(gpu);
     const Result<CounterReading> first = read(gpus_.size() - 1);
@@ -57,8 +61,9 @@ class NvmlMeter final : public EnergyMeter {
     unsigned long long millijoules = 0;
     const Microseconds before = Sampler::now();
     if (Status asked = check(calls_.total_energy(gpu.device, &millijoules), "nvmlDeviceGetTotalEnergyConsumption", gpu.bus_id);
-        !asked)
+        !asked) {
       return asked.error();
+    }
     CounterReading reading{(before + Sampler::now()) / 2, Millijoules(static_cast<std::int64_t>(millijoules))};
     reading.power = gpu.instant ? instant_power(gpu.device) : usual_power(gpu.device);
     return reading;
@@ -68,19 +73,23 @@ class NvmlMeter final : public EnergyMeter {
     const NvmlDevice device = gpus_[at].device;
     GpuState state;
     unsigned value = 0;
-    if (calls_.temperature != nullptr && calls_.temperature(device, kTemperatureOfGpu, &value) == kSuccess)
+    if (calls_.temperature != nullptr && calls_.temperature(device, kTemperatureOfGpu, &value) == kSuccess) {
       state.celsius = static_cast<int>(value);
-    if (calls_.clock != nullptr && calls_.clock(device, kClockOfSms, &value) == kSuccess) state.sm_mhz = static_cast<int>(value);
+    }
+    if (calls_.clock != nullptr && calls_.clock(device, kClockOfSms, &value) == kSuccess) {
+      state.sm_mhz = static_cast<int>(value);
+    }
     unsigned long long reasons = 0;
     if (calls_.clock_reasons != nullptr && calls_.clock_reasons(device, &reasons) == kSuccess) {
       for (const auto& [bit, words] : kReasons) {
-        if ((reasons & bit) != 0) state.below_greatest_clock.emplace_back(words);
+        if ((reasons & bit) != 0) { state.below_greatest_clock.emplace_back(words); }
       }
     }
     std::array<NvmlProcess, kMostProcesses> found{};
     unsigned count = kMostProcesses;
-    if (calls_.processes != nullptr && calls_.processes(device, &count, found.data()) == kSuccess)
+    if (calls_.processes != nullptr && calls_.processes(device, &count, found.data()) == kSuccess) {
       state.processes = static_cast<int>(count);
+    }
     return state;
   }
 
@@ -92,7 +101,7 @@ class NvmlMeter final : public EnergyMeter {
   };
 
   [[nodiscard]] Status check(int code, const char* call, const std::string& bus_id) const {
-    if (code == kSuccess) return {};
+    if (code == kSuccess) { return {}; }
     return unavailable(fmt::format("GPU {}: {}: {}", bus_id, call, calls_.error_string(code)));
   }
 
@@ -105,7 +114,7 @@ class NvmlMeter final : public EnergyMeter {
 
   [[nodiscard]] std::optional<Watts> usual_power(NvmlDevice device) const {
     unsigned milliwatts = 0;
-    if (calls_.power_usage == nullptr || calls_.power_usage(device, &milliwatts) != kSuccess) return std::nullopt;
+    if (calls_.power_usage == nullptr || calls_.power_usage(device, &milliwatts) != kSuccess) { return std::nullopt; }
     return Watts{milliwatts / 1000.0};
   }
 
@@ -120,28 +129,31 @@ Error refusal(const NvmlCalls& calls, const char* call, int code) {
 }  // namespace
 
 Result<std::vector<std::string>> nvml_bus_ids(const NvmlCalls& calls) {
-  if (calls.device_count == nullptr || calls.handle_by_index == nullptr || calls.place == nullptr)
+  if (calls.device_count == nullptr || calls.handle_by_index == nullptr || calls.place == nullptr) {
     return unavailable("the driver's NVML is too old to name the machine's GPUs");
+  }
   const InUse nvml(calls.init(), calls.shutdown);
-  if (nvml.code() != kSuccess) return refusal(calls, "nvmlInit", nvml.code());
+  if (nvml.code() != kSuccess) { return refusal(calls, "nvmlInit", nvml.code()); }
   unsigned count = 0;
-  if (const int code = calls.device_count(&count); code != kSuccess) return refusal(calls, "nvmlDeviceGetCount", code);
+  if (const int code = calls.device_count(&count); code != kSuccess) { return refusal(calls, "nvmlDeviceGetCount", code); }
   std::vector<std::string> found;
   for (unsigned index = 0; index < count; ++index) {
     NvmlDevice device = nullptr;
     NvmlPlace place{};
     // One that this user may not see, or that has fallen off the bus, is none of the command's.
-    if (calls.handle_by_index(index, &device) != kSuccess || calls.place(device, &place) != kSuccess) continue;
+    if (calls.handle_by_index(index, &device) != kSuccess || calls.place(device, &place) != kSuccess) { continue; }
     found.push_back(fmt::format("{:04x}:{:02x}:{:02x}.0", place.domain, place.bus, place.device));
   }
   return found;
 }
 
 Result<std::unique_ptr<EnergyMeter>> make_nvml_meter(const NvmlCalls& calls, std::span<const std::string> bus_ids) {
-  if (const int code = calls.init(); code != kSuccess) return unavailable(fmt::format("nvmlInit: {}", calls.error_string(code)));
+  if (const int code = calls.init(); code != kSuccess) {
+    return unavailable(fmt::format("nvmlInit: {}", calls.error_string(code)));
+  }
   auto meter = std::make_unique<NvmlMeter>(calls);
   for (const std::string& bus_id : bus_ids) {
-    if (Status added = meter->add(bus_id); !added) return added.error();
+    if (Status added = meter->add(bus_id); !added) { return added.error(); }
   }
   return std::unique_ptr<EnergyMeter>(std::move(meter));
 }

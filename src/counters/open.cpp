@@ -14,7 +14,7 @@ namespace {
 /// A meter for each of `bus_ids`, by `make(bus_ids)`.
 template <class Make>
 Result<std::vector<MeteredGpu>> each_alone(Result<std::vector<std::string>> bus_ids, const Make& make) {
-  if (!bus_ids) return bus_ids.error();
+  if (!bus_ids) { return bus_ids.error(); }
   std::vector<MeteredGpu> gpus;
   for (std::string& bus_id : *bus_ids) {
     Result<std::unique_ptr<EnergyMeter>> meter = make(std::span<const std::string>(&bus_id, 1));
@@ -26,11 +26,13 @@ Result<std::vector<MeteredGpu>> each_alone(Result<std::vector<std::string>> bus_
 }  // namespace
 
 Result<std::unique_ptr<EnergyMeter>> open_energy_meter(std::span<const std::string> bus_ids) {
-  if (std::ranges::any_of(bus_ids, &std::string::empty)) return unavailable("the driver does not say where on the bus a GPU is");
+  if (std::ranges::any_of(bus_ids, &std::string::empty)) {
+    return unavailable("the driver does not say where on the bus a GPU is");
+  }
   const Result<counters::NvmlCalls> nvml = counters::load_nvml();
-  if (nvml) return counters::make_nvml_meter(*nvml, bus_ids);
+  if (nvml) { return counters::make_nvml_meter(*nvml, bus_ids); }
   const Result<counters::AmdSmiCalls> amd = counters::load_amd_smi();
-  if (amd) return counters::make_amd_smi_meter(*amd, bus_ids);
+  if (amd) { return counters::make_amd_smi_meter(*amd, bus_ids); }
   return unavailable(fmt::format("{}; {}", nvml.error().message, amd.error().message));
 }
 

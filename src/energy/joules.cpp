@@ -30,9 +30,9 @@ std::optional<Millijoules> across_wrap(const CounterReading& earlier, const Coun
 template <class Value>
 std::optional<double> on_line(const Samples& samples, Microseconds at, Value value) {
   const auto next = std::ranges::lower_bound(samples, at, {}, &CounterReading::at);
-  if (next == samples.end()) return std::nullopt;
-  if (next->at == at) return value(*next);
-  if (next == samples.begin()) return std::nullopt;
+  if (next == samples.end()) { return std::nullopt; }
+  if (next->at == at) { return value(*next); }
+  if (next == samples.begin()) { return std::nullopt; }
   const CounterReading& before = *std::prev(next);
   const double share = (at - before.at) / (next->at - before.at);
   return value(before) + (value(*next) - value(before)) * share;
@@ -47,7 +47,7 @@ Result<Sums> sums_of(std::span<const Samples> samples, std::span<const Samples> 
   Sums sums;
   for (std::size_t gpu = 0; gpu < updates.size(); ++gpu) {
     const Result<Joules> counted = counted_between(updates[gpu], begin, end);
-    if (!counted) return counted.error();
+    if (!counted) { return counted.error(); }
     sums.counted += counted->value;
     const std::optional<Joules> integrated = integrated_between(samples[gpu], begin, end);
     sums.integrated = integrated && sums.integrated ? std::optional(*sums.integrated + integrated->value) : std::nullopt;
@@ -58,11 +58,11 @@ Result<Sums> sums_of(std::span<const Samples> samples, std::span<const Samples> 
 /// Half the width of a 95 % interval of the mean.
 double half_width(std::span<const double> values) {
   double mean = 0;
-  for (const double value : values) mean += value;
+  for (const double value : values) { mean += value; }
   const auto count = static_cast<double>(values.size());
   mean /= count;
   double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
+  for (const double value : values) { squares += (value - mean) * (value - mean); }
   return kStudent * std::sqrt(squares / (count - 1) / count);
 }
 
@@ -70,7 +70,7 @@ Result<std::vector<Samples>> all_updates(std::span<const Samples> samples) {
   std::vector<Samples> updates;
   for (const Samples& one : samples) {
     Result<Samples> moved = updates_of(one);
-    if (!moved) return moved.error();
+    if (!moved) { return moved.error(); }
     updates.push_back(std::move(*moved));
   }
   return updates;
@@ -107,16 +107,16 @@ Result<Samples> updates_of(const Samples& samples) {
     }
     CounterReading whole = sample;
     whole.energy += beyond;
-    if (updates.empty() || whole.energy != updates.back().energy) updates.push_back(whole);
+    if (updates.empty() || whole.energy != updates.back().energy) { updates.push_back(whole); }
   }
   return updates;
 }
 
 std::optional<Microseconds> period_of(const Samples& updates) {
   // The first sample is no update.
-  if (updates.size() < 3) return std::nullopt;
+  if (updates.size() < 3) { return std::nullopt; }
   std::vector<Microseconds> gaps;
-  for (std::size_t at = 2; at < updates.size(); ++at) gaps.push_back(updates[at].at - updates[at - 1].at);
+  for (std::size_t at = 2; at < updates.size(); ++at) { gaps.push_back(updates[at].at - updates[at - 1].at); }
   const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2);
   std::ranges::nth_element(gaps, middle);
   return *middle;
@@ -126,16 +126,16 @@ Result<Joules> counted_between(const Samples& updates, Microseconds begin, Micro
   const auto energy = [](const CounterReading& reading) { return joules(reading.energy).value; };
   const std::optional<double> first = on_line(updates, begin, energy);
   const std::optional<double> last = on_line(updates, end, energy);
-  if (!first || !last) return invalid_input("the energy counter did not move both before and after the window");
+  if (!first || !last) { return invalid_input("the energy counter did not move both before and after the window"); }
   return Joules{*last - *first};
 }
 
 std::optional<Joules> integrated_between(const Samples& samples, Microseconds begin, Microseconds end) {
-  if (!std::ranges::all_of(samples, [](const CounterReading& sample) { return sample.power.has_value(); })) return std::nullopt;
+  if (!std::ranges::all_of(samples, [](const CounterReading& sample) { return sample.power.has_value(); })) { return std::nullopt; }
   const auto watts = [](const CounterReading& reading) { return reading.power->value; };
   const std::optional<double> first = on_line(samples, begin, watts);
   const std::optional<double> last = on_line(samples, end, watts);
-  if (!first || !last) return std::nullopt;
+  if (!first || !last) { return std::nullopt; }
   double sum = 0;
   Microseconds at = begin;
   double power = *first;
@@ -145,7 +145,7 @@ std::optional<Joules> integrated_between(const Samples& samples, Microseconds be
     power = next_power;
   };
   for (const CounterReading& sample : samples) {
-    if (sample.at > begin && sample.at < end) add(sample.at, watts(sample));
+    if (sample.at > begin && sample.at < end) { add(sample.at, watts(sample)); }
   }
   add(end, *last);
   return Joules{sum};
@@ -153,7 +153,7 @@ std::optional<Joules> integrated_between(const Samples& samples, Microseconds be
 
 double iterations_at(std::span<const RunSpan> runs, int iterations, Microseconds at) {
   const auto begun = std::ranges::partition_point(runs, [&](const RunSpan& run) { return run.begin < at; });
-  if (begun == runs.begin()) return 0;
+  if (begun == runs.begin()) { return 0; }
   const RunSpan& last = *std::prev(begun);
   const double share = last.end > last.begin ? std::min(1.0, (at - last.begin) / (last.end - last.begin)) : 1.0;
   return (static_cast<double>(begun - runs.begin()) - 1 + share) * iterations;
@@ -172,18 +172,18 @@ Result<JoulesPerIteration> joules_per_iteration(std::span<const Samples> samples
 Result<JoulesPerIteration> joules_per_iteration(std::span<const Samples> samples, double all, Microseconds begin,
                                                 Microseconds end) {
   const Result<std::vector<Samples>> updates = all_updates(samples);
-  if (!updates) return updates.error();
+  if (!updates) { return updates.error(); }
   const Result<Microseconds> period = slowest_period(*updates, begin, end);
-  if (!period) return period.error();
+  if (!period) { return period.error(); }
   const Result<Sums> whole = sums_of(samples, *updates, begin, end);
-  if (!whole) return whole.error();
+  if (!whole) { return whole.error(); }
 
   std::vector<double> parts;
   for (int part = 0; part < kWindowParts; ++part) {
     const Microseconds from = begin + (end - begin) * part / kWindowParts;
     const Microseconds to = begin + (end - begin) * (part + 1) / kWindowParts;
     const Result<Sums> sums = sums_of(samples, *updates, from, to);
-    if (!sums) return sums.error();
+    if (!sums) { return sums.error(); }
     // Iterations end unevenly in short parts; energy by time does not.
     parts.push_back(sums->counted * kWindowParts / all);
   }
@@ -195,21 +195,21 @@ Result<JoulesPerIteration> joules_per_iteration(std::span<const Samples> samples
   result.high = {result.joules.value + wide};
   result.length = (end - begin) / all;
   result.iterations = all;
-  if (whole->integrated && *whole->integrated > 0) result.counter_over_power = whole->counted / *whole->integrated;
+  if (whole->integrated && *whole->integrated > 0) { result.counter_over_power = whole->counted / *whole->integrated; }
   return result;
 }
 
 Result<Microseconds> longest_period(std::span<const Samples> samples, Microseconds begin, Microseconds end) {
   const Result<std::vector<Samples>> updates = all_updates(samples);
-  if (!updates) return updates.error();
+  if (!updates) { return updates.error(); }
   return slowest_period(*updates, begin, end);
 }
 
 Result<Watts> mean_power(std::span<const Samples> samples, Microseconds begin, Microseconds end) {
   const Result<std::vector<Samples>> updates = all_updates(samples);
-  if (!updates) return updates.error();
+  if (!updates) { return updates.error(); }
   const Result<Sums> sums = sums_of(samples, *updates, begin, end);
-  if (!sums) return sums.error();
+  if (!sums) { return sums.error(); }
   return Watts{sums->counted * 1e6 / (end - begin).count()};
 }
 

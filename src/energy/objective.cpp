@@ -27,24 +27,24 @@ std::string_view to_string(Objective objective) {
 
 Result<Objective> parse_objective(std::string_view text) {
   const auto* const found = std::ranges::find(kNames, text, &decltype(kNames)::value_type::second);
-  if (found != kNames.end()) return found->first;
+  if (found != kNames.end()) { return found->first; }
   return invalid_input(fmt::format("'{}', expected time, energy or product", text));
 }
 
 Valued value_of(Objective objective, const TimeAndEnergy& one) {
   const Valued time{one.time.count(), one.time_low.count(), one.time_high.count()};
   const Valued energy{one.joules.value, one.joules_low.value, one.joules_high.value};
-  if (objective == Objective::time) return time;
-  if (objective == Objective::energy) return energy;
+  if (objective == Objective::time) { return time; }
+  if (objective == Objective::energy) { return energy; }
   return {time.value * energy.value, time.low * energy.low, time.high * energy.high};
 }
 
 ObjectiveChoice choose_by(Objective objective, std::span<const TimeAndEnergy> baselines, std::span<const TimeAndEnergy> finalists) {
   ObjectiveChoice choice{least_of(objective, baselines), std::nullopt};
-  if (finalists.empty()) return choice;
+  if (finalists.empty()) { return choice; }
   const std::size_t least = least_of(objective, finalists);
   const bool below = value_of(objective, finalists[least]).high < value_of(objective, baselines[choice.baseline]).low;
-  if (below) choice.finalist = least;
+  if (below) { choice.finalist = least; }
   return choice;
 }
 

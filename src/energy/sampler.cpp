@@ -15,14 +15,14 @@ Sampler::Sampler(EnergyMeter& meter, Microseconds every)
 
 Sampler::~Sampler() {
   over_ = true;
-  if (thread_.joinable()) thread_.join();
+  if (thread_.joinable()) { thread_.join(); }
 }
 
 Result<Sampled> Sampler::stop() {
   over_ = true;
-  if (thread_.joinable()) thread_.join();
-  if (read_) read_ = read_all(/*with_states=*/false);
-  if (!read_) return read_.error();
+  if (thread_.joinable()) { thread_.join(); }
+  if (read_) { read_ = read_all(/*with_states=*/false); }
+  if (!read_) { return read_.error(); }
   return std::move(sampled_);
 }
 
@@ -37,18 +37,18 @@ void Sampler::sample() {
 
 Status Sampler::read_all(bool with_states) {
   for (std::size_t gpu = 0; gpu < sampled_.samples.size(); ++gpu) {
-    if (Status done = read(gpu, with_states); !done) return done;
+    if (Status done = read(gpu, with_states); !done) { return done; }
   }
   return {};
 }
 
 Status Sampler::read(std::size_t gpu, bool with_state) {
   const Result<CounterReading> reading = meter_.read(gpu);
-  if (!reading) return reading.error();
+  if (!reading) { return reading.error(); }
   sampled_.samples[gpu].push_back(*reading);
-  if (!with_state) return {};
+  if (!with_state) { return {}; }
   Result<GpuState> state = meter_.state(gpu);
-  if (!state) return state.error();
+  if (!state) { return state.error(); }
   sampled_.states[gpu].push_back(*std::move(state));
   return {};
 }

@@ -25,16 +25,16 @@ EnergyWatch::EnergyWatch(OpenMeters open, Microseconds every)
 
 EnergyWatch::~EnergyWatch() {
   over_ = true;
-  if (thread_.joinable()) thread_.join();
+  if (thread_.joinable()) { thread_.join(); }
 }
 
 Result<std::vector<WatchedGpu>> EnergyWatch::stop() {
   over_ = true;
-  if (thread_.joinable()) thread_.join();
-  if (!opened_) return opened_.error();
+  if (thread_.joinable()) { thread_.join(); }
+  if (!opened_) { return opened_.error(); }
   std::vector<WatchedGpu> seen;
   seen.reserve(gpus_.size());
-  for (Gpu& gpu : gpus_) seen.push_back(std::move(gpu.seen));
+  for (Gpu& gpu : gpus_) { seen.push_back(std::move(gpu.seen)); }
   return seen;
 }
 
@@ -46,12 +46,12 @@ void EnergyWatch::watch(const OpenMeters& open) {
   }
   for (MeteredGpu& one : *metered) {
     Gpu gpu{one.meter ? *std::move(one.meter) : nullptr, {one.bus_id, {}, {}, {}}};
-    if (!one.meter) gpu.seen.trouble = one.meter.error().message;
-    if (gpu.meter != nullptr) gpu.seen.counter = gpu.meter->library();
+    if (!one.meter) { gpu.seen.trouble = one.meter.error().message; }
+    if (gpu.meter != nullptr) { gpu.seen.counter = gpu.meter->library(); }
     gpus_.push_back(std::move(gpu));
   }
   const auto read_all = [&](bool with_states) {
-    for (Gpu& gpu : gpus_) read(gpu, with_states);
+    for (Gpu& gpu : gpus_) { read(gpu, with_states); }
   };
   for (int round = 0; !over_; ++round) {
     read_all(round % kStateOf == 0);
@@ -71,17 +71,17 @@ bool EnergyWatch::all_moved_since(Microseconds time) const {
 }
 
 void EnergyWatch::read(Gpu& gpu, bool with_state) {
-  if (gpu.meter == nullptr) return;
+  if (gpu.meter == nullptr) { return; }
   const auto give_up = [&](const Error& why) {
     gpu.seen.trouble = why.message;
     gpu.meter.reset();
   };
   const Result<CounterReading> reading = gpu.meter->read(0);
-  if (!reading) return give_up(reading.error());
+  if (!reading) { return give_up(reading.error()); }
   gpu.seen.history.add(*reading);
-  if (!with_state) return;
+  if (!with_state) { return; }
   const Result<GpuState> state = gpu.meter->state(0);
-  if (!state) return give_up(state.error());
+  if (!state) { return give_up(state.error()); }
   gpu.seen.history.add(reading->at, *state);
 }
 

@@ -21,7 +21,7 @@ class Screening {
   Result<std::optional<Candidate>> best_cap(const OverlapPlan& uncapped) {
     const Control& caps = residency_control();
     Result<std::vector<std::int64_t>> values = caps.values(space_.site(), uncapped);
-    if (!values) return std::optional<Candidate>();
+    if (!values) { return std::optional<Candidate>(); }
     std::ranges::reverse(*values);
     std::optional<Candidate> best;
     Microseconds least{0};
@@ -29,9 +29,9 @@ class Screening {
       OverlapPlan plan = uncapped;
       caps.set(space_.site(), plan, cap);
       const Candidate candidate = space_.describe(plan);
-      if (Status goes_on = before_(); !goes_on) return goes_on.error();
+      if (Status goes_on = before_(); !goes_on) { return goes_on.error(); }
       const std::optional<Microseconds> time = time_of(candidate);
-      if (!time || (best && *time >= least)) continue;
+      if (!time || (best && *time >= least)) { continue; }
       best = candidate;
       least = *time;
     }
@@ -45,7 +45,7 @@ class Screening {
         return known.interval().median;
       }
     }
-    if (Clock::now() >= end_ || !trials_.accepts(candidate.plan)) return std::nullopt;
+    if (Clock::now() >= end_ || !trials_.accepts(candidate.plan)) { return std::nullopt; }
     const Result<Microseconds> time = trials_.run(order_of(candidate.scheme), candidate.plan);
     return time ? std::optional(*time) : std::nullopt;
   }
@@ -67,14 +67,14 @@ Result<std::vector<Candidate>> baseline_candidates(const CandidateSpace& space, 
   urgent.priority = true;
   std::vector<Candidate> sides{{Scheme::sequential, plain, {RoomMaking::no_overlap}, std::nullopt}, space.describe(plain)};
   const bool has_priority = static_cast<bool>(trials.accepts(urgent));
-  if (has_priority) sides.push_back(space.describe(urgent));
+  if (has_priority) { sides.push_back(space.describe(urgent)); }
   Screening screening(space, trials, measured, Clock::now() + std::chrono::duration_cast<Clock::duration>(time), before);
   // Priority first: a cap gains little without.
   const std::vector<OverlapPlan> uncapped = has_priority ? std::vector{urgent, plain} : std::vector{plain};
   for (const OverlapPlan& plan : uncapped) {
     const Result<std::optional<Candidate>> best = screening.best_cap(plan);
-    if (!best) return best.error();
-    if (*best) sides.push_back(**best);
+    if (!best) { return best.error(); }
+    if (*best) { sides.push_back(**best); }
   }
   return sides;
 }

@@ -26,14 +26,14 @@ class CaseRun {
 
   Result<CaseMeasurement> run() {
     observer_.expect(CaseStep::prepare, 1);
-    if (Status goes_on = observer_.begin(CaseStep::prepare, "preparing"); !goes_on) return goes_on.error();
+    if (Status goes_on = observer_.begin(CaseStep::prepare, "preparing"); !goes_on) { return goes_on.error(); }
     Result<CaseTrials> trials = CaseTrials::prepare(backend_, what_);
-    if (!trials) return in_case(name_of(what_), trials.error());
+    if (!trials) { return in_case(name_of(what_), trials.error()); }
     trials_.emplace(std::move(*trials));
     measurement_.result.what = what_;
     for (Status (CaseRun::* const step)() :
          {&CaseRun::choose, &CaseRun::verify, &CaseRun::time, &CaseRun::record, &CaseRun::measure_energy}) {
-      if (Status done = (this->*step)(); !done) return in_case(name_of(what_), done.error());
+      if (Status done = (this->*step)(); !done) { return in_case(name_of(what_), done.error()); }
     }
     if (Status written = detail::write_results(backend_, *trials_, entries_, settings_.seed, measurement_); !written) {
       return written.error();
@@ -44,11 +44,11 @@ class CaseRun {
  private:
   Status choose() {
     Result<detail::CaseEntries> chosen = detail::choose_entries(*trials_, settings_, observer_);
-    if (!chosen) return chosen.error();
+    if (!chosen) { return chosen.error(); }
     entries_ = std::move(chosen->entries);
     measurement_.result.refusals = std::move(chosen->refusals);
     for (CaseEntry& entry : entries_) {
-      if (!entry.same_as) run_.push_back(&entry);
+      if (!entry.same_as) { run_.push_back(&entry); }
     }
     return {};
   }
@@ -57,7 +57,7 @@ class CaseRun {
     observer_.expect(CaseStep::screen, 0);
     detail::expect_measurement(observer_, settings_, run_.size());
     for (const CaseEntry* const entry : run_) {
-      if (Status goes_on = observer_.begin(CaseStep::verify, "verifying " + entry->label); !goes_on) return goes_on;
+      if (Status goes_on = observer_.begin(CaseStep::verify, "verifying " + entry->label); !goes_on) { return goes_on; }
       if (Status verified = trials_->verify(entry->order, entry->plan); !verified) {
         return Error{verified.error().kind, fmt::format("{}: {}", entry->label, verified.error().message)};
       }
@@ -76,14 +76,14 @@ class CaseRun {
   Status record() {
     for (int round = 0; round < detail::kRecordings; ++round) {
       for (CaseEntry* const entry : run_) {
-        if (Status goes_on = observer_.begin(CaseStep::record, "recording " + entry->label); !goes_on) return goes_on;
+        if (Status goes_on = observer_.begin(CaseStep::record, "recording " + entry->label); !goes_on) { return goes_on; }
         Result<Timeline> timeline = trials_->record(entry->order, entry->plan);
         Status complete = timeline ? check_recording(*entry, *timeline) : Status(timeline.error());
         if (!complete && complete.error().kind == ErrorKind::unavailable) {
           measurement_.no_record_reason = complete.error().message;
           return {};
         }
-        if (!complete) return complete;
+        if (!complete) { return complete; }
         entry->recordings.push_back(std::move(*timeline));
       }
     }
@@ -92,22 +92,23 @@ class CaseRun {
 
   /// A case without counters is still a case: it says why there are none.
   Status measure_energy() {
-    if (settings_.energy == nullptr) return {};
+    if (settings_.energy == nullptr) { return {}; }
     const auto before = [this](std::string_view what) { return observer_.begin(CaseStep::energy, what); };
     observer_.expect(CaseStep::energy, run_.size() - detail::kSequential + 1);
     Result<detail::EnergyTrials> energy = detail::EnergyTrials::begin(*settings_.energy, backend_, *trials_, before);
     for (std::size_t at = detail::kSequential; energy && at < run_.size(); ++at) {
       CaseEntry& entry = *run_[at];
       Result<SchemeEnergy> measured = energy->measure(entry.label, entry.order, entry.plan);
-      if (!measured)
+      if (!measured) {
         energy = measured.error();
-      else
+      } else {
         entry.energy = *std::move(measured);
+      }
     }
-    if (energy) return {};
-    if (energy.error().kind == ErrorKind::failed) return energy.error();
+    if (energy) { return {}; }
+    if (energy.error().kind == ErrorKind::failed) { return energy.error(); }
     measurement_.result.no_energy = energy.error().message;
-    for (CaseEntry& entry : entries_) entry.energy.reset();
+    for (CaseEntry& entry : entries_) { entry.energy.reset(); }
     return {};
   }
 
@@ -117,7 +118,7 @@ class CaseRun {
     // A collective is several copies.
     const auto* scenario = std::get_if<Scenario>(&what_);
     const bool ordered = scenario == nullptr || scenario->pattern == Pattern::pipeline;
-    if (!both || !ordered || entry.plan.copy_engine) return {};
+    if (!both || !ordered || entry.plan.copy_engine) { return {}; }
     const Result<Program> program = detail::program_of(*trials_, entry);
     const Status kept = program ? check_order(trials_->step(), *program, timeline) : Status(program.error());
     return kept ? kept : Status(Error{kept.error().kind, fmt::format("{}: {}", entry.label, kept.error().message)});
@@ -136,8 +137,8 @@ class CaseRun {
 }  // namespace
 
 Result<ResidencyChoice> parse_residency(std::string_view text) {
-  if (text == "best") return ResidencyChoice{ResidencyChoice::Kind::best, {}};
-  if (text == "all") return ResidencyChoice{ResidencyChoice::Kind::every, {}};
+  if (text == "best") { return ResidencyChoice{ResidencyChoice::Kind::best, {}}; }
+  if (text == "all") { return ResidencyChoice{ResidencyChoice::Kind::every, {}}; }
   int number = 0;
   const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failure == std::errc{} && rest == text.data() + text.size() && number >= 1 && number <= int{run::kGreatestResidency}) {

@@ -12,7 +12,7 @@ constexpr std::size_t kMostPrepared = 1 << 20;
 
 Result<StepSite> site_of_step(const Case& what, const DeviceLimits& device, const Workload& workload) {
   const auto* step = std::get_if<Step>(&what);
-  if (step == nullptr) return invalid_input("a scenario, expected a step");
+  if (step == nullptr) { return invalid_input("a scenario, expected a step"); }
   const auto facts = [&](int operation) -> const ComputeFacts& { return workload.compute(operation); };
   return step_site(*step, device, facts, workload.capabilities());
 }
@@ -23,7 +23,7 @@ Result<CaseTrials> CaseTrials::prepare(Backend& backend, const Case& what) {
   const auto* scenario = std::get_if<Scenario>(&what);
   Result<std::unique_ptr<Workload>> workload =
       scenario != nullptr ? backend.prepare(*scenario) : backend.prepare(std::get<Step>(what));
-  if (!workload) return workload.error();
+  if (!workload) { return workload.error(); }
   return CaseTrials(what, backend.devices().front().limits, std::move(*workload));
 }
 
@@ -34,7 +34,7 @@ CaseTrials::CaseTrials(Case what, DeviceLimits device, std::unique_ptr<Workload>
       step_site_(site_of_step(what_, device_, *workload_)) {}
 
 const ComputeFacts& CaseTrials::compute() const {
-  if (step_site_) return workload_->compute(step_site_->computation);
+  if (step_site_) { return workload_->compute(step_site_->computation); }
   static const ComputeFacts none;
   const std::vector<Operation>& operations = step().operations;
   const auto first = std::ranges::find_if(operations, computes);
@@ -43,7 +43,7 @@ const ComputeFacts& CaseTrials::compute() const {
 
 Result<ControlSite> CaseTrials::site() const {
   const auto* scenario = std::get_if<Scenario>(&what_);
-  if (scenario == nullptr) return step_site_ ? Result<ControlSite>(step_site_->whole) : step_site_.error();
+  if (scenario == nullptr) { return step_site_ ? Result<ControlSite>(step_site_->whole) : step_site_.error(); }
   return control_site(*scenario, device_, compute().footprint, compute().shape_refusal, workload_->capabilities());
 }
 
@@ -63,10 +63,10 @@ Status CaseTrials::accepts(const OverlapPlan& plan) const {
 
 Result<const Program*> CaseTrials::program_of(Order order, const OverlapPlan& plan) {
   const std::pair question(order, plan);
-  if (const auto known = lowered_.find(question); known != lowered_.end()) return &known->second;
-  if (Status accepted = accepts(plan); !accepted) return accepted.error();
+  if (const auto known = lowered_.find(question); known != lowered_.end()) { return &known->second; }
+  if (Status accepted = accepts(plan); !accepted) { return accepted.error(); }
   Result<Program> program = lower(step(), order, by_operation(plan));
-  if (!program) return program.error();
+  if (!program) { return program.error(); }
   if (lowered_launches_ + program->launches.size() > kMostPrepared) {
     lowered_.clear();
     lowered_launches_ = 0;

@@ -20,36 +20,38 @@ constexpr auto kSearch = std::regex_constants::ECMAScript;
 #endif
 
 void tell(const NoticeSink& notice, std::string_view line) {
-  if (notice) notice(line);
+  if (notice) { notice(line); }
 }
 
 }  // namespace
 
 Result<CaseSelection> suite_cases(std::string_view name, int gpus, const NoticeSink& notice) {
   const Result<Suite> suite = find_suite(name);
-  if (!suite) return suite.error();
+  if (!suite) { return suite.error(); }
   const std::span<const Scheme> schemes = suite->schemes.empty() ? baselines() : suite->schemes;
   CaseSelection selection{suite->scenarios(gpus), suite->trials, {schemes.begin(), schemes.end()}, std::nullopt};
-  for (const std::string& line : share_evenly(selection.scenarios)) tell(notice, line);
+  for (const std::string& line : share_evenly(selection.scenarios)) { tell(notice, line); }
   return selection;
 }
 
 Status keep_only(const std::string& pattern, std::vector<Scenario>& scenarios) {
   // The library's parser recurses, and its usual search may take for ever.
   constexpr std::size_t longest = 200;
-  if (pattern.size() > longest) return invalid_input(fmt::format("only: {} bytes, expected at most {}", pattern.size(), longest));
+  if (pattern.size() > longest) {
+    return invalid_input(fmt::format("only: {} bytes, expected at most {}", pattern.size(), longest));
+  }
   try {
     const std::regex expression(pattern, kSearch);
     std::erase_if(scenarios, [&](const Scenario& scenario) { return !std::regex_search(scenario.name, expression); });
   } catch (const std::regex_error&) { return invalid_input(fmt::format("only: '{}', expected a regular expression", pattern)); }
-  if (scenarios.empty()) return invalid_input(fmt::format("only: '{}', expected to be found in the name of a case", pattern));
+  if (scenarios.empty()) { return invalid_input(fmt::format("only: '{}', expected to be found in the name of a case", pattern)); }
   return {};
 }
 
 Status check_cases(const std::vector<Scenario>& scenarios) {
   for (const Scenario& scenario : scenarios) {
     const Status valid = validate(scenario);
-    if (!valid) return invalid_input(fmt::format("{}: {}", scenario.name, valid.error().message));
+    if (!valid) { return invalid_input(fmt::format("{}: {}", scenario.name, valid.error().message)); }
   }
   return {};
 }
@@ -57,20 +59,20 @@ Status check_cases(const std::vector<Scenario>& scenarios) {
 std::vector<Case> cases_of(CaseSelection selection) {
   std::vector<Case> cases;
   cases.reserve(selection.scenarios.size() + 1);
-  for (Scenario& scenario : selection.scenarios) cases.emplace_back(std::move(scenario));
-  if (selection.step) cases.emplace_back(*std::move(selection.step));
+  for (Scenario& scenario : selection.scenarios) { cases.emplace_back(std::move(scenario)); }
+  if (selection.step) { cases.emplace_back(*std::move(selection.step)); }
   return cases;
 }
 
 int most_ranks(std::span<const Case> cases) {
   int most = 0;
-  for (const Case& what : cases) most = std::max(most, ranks_of(what));
+  for (const Case& what : cases) { most = std::max(most, ranks_of(what)); }
   return most;
 }
 
 Result<std::unique_ptr<Backend>> open_for(const BackendRequest& request, const std::vector<Scenario>& scenarios) {
   int needed = 0;
-  for (const Scenario& scenario : scenarios) needed = std::max(needed, scenario.gpus);
+  for (const Scenario& scenario : scenarios) { needed = std::max(needed, scenario.gpus); }
   return open_for(request, needed);
 }
 
@@ -90,7 +92,7 @@ Result<std::unique_ptr<Backend>> open_for(const BackendRequest& request, int nee
     return open_backend(kFallback, request.options);
   }
   for (const std::string& line : notices) {
-    if (notice) notice(line);
+    if (notice) { notice(line); }
   }
   if (few) {
     return invalid_input(fmt::format("gpus: {}, expected at most {} (devices of backend {})", needed, (*backend)->devices().size(),

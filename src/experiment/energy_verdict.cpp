@@ -20,13 +20,13 @@ TimeAndEnergy time_and_energy(const TimedSchedule& schedule, const SchemeEnergy&
 std::vector<Candidate> fastest_of_other_ways(std::span<const MeasuredCandidate> measured, std::span<const Candidate> known) {
   std::vector<const MeasuredCandidate*> by_time;
   for (const MeasuredCandidate& one : measured) {
-    if (!one.times.empty() && one.candidate.scheme == Scheme::tuned) by_time.push_back(&one);
+    if (!one.times.empty() && one.candidate.scheme == Scheme::tuned) { by_time.push_back(&one); }
   }
   std::ranges::stable_sort(by_time, {}, [](const MeasuredCandidate* one) { return one->interval().median; });
   std::vector<Candidate> others;
   for (const MeasuredCandidate* one : by_time) {
     const auto same_way = [&](const Candidate& other) { return other.reason.way == one->candidate.reason.way; };
-    if (others.size() == kOtherWays || std::ranges::any_of(known, same_way) || std::ranges::any_of(others, same_way)) continue;
+    if (others.size() == kOtherWays || std::ranges::any_of(known, same_way) || std::ranges::any_of(others, same_way)) { continue; }
     others.push_back(one->candidate);
   }
   return others;
@@ -38,7 +38,7 @@ Result<EnergyVerdict> judge_by(Objective objective, EnergyTrials& trials, std::s
   std::vector<TimeAndEnergy> both;
   for (const TimedSchedule& schedule : schedules) {
     Result<SchemeEnergy> energy = trials.measure(schedule.label, schedule.order, schedule.plan);
-    if (!energy) return energy.error();
+    if (!energy) { return energy.error(); }
     both.push_back(time_and_energy(schedule, *energy));
     verdict.energy.push_back(*std::move(energy));
   }

@@ -22,17 +22,18 @@ int iterations_of(const Case& what) {
 
 /// The case with so many iterations.
 Case shortened(Case what, int iterations) {
-  if (auto* scenario = std::get_if<Scenario>(&what))
+  if (auto* scenario = std::get_if<Scenario>(&what)) {
     scenario->iterations = iterations;
-  else
+  } else {
     std::get<Step>(what).repeats = iterations;
+  }
   return what;
 }
 
 /// Empty where the simulator cannot run it.
 Predictor predictor_of(Backend& simulator, const Case& what) {
   Result<CaseTrials> prepared = CaseTrials::prepare(simulator, what);
-  if (!prepared) return {};
+  if (!prepared) { return {}; }
   // A std::function is copied, trials are not.
   return [trials = std::make_shared<CaseTrials>(std::move(*prepared))](Scheme scheme, const OverlapPlan& plan) {
     return trials->run(order_of(scheme), plan);
@@ -42,22 +43,22 @@ Predictor predictor_of(Backend& simulator, const Case& what) {
 }  // namespace
 
 Predictor simulated_times(const Case& what, const DeviceLimits& device) {
-  if (!find_device(device.name)) return {};
+  if (!find_device(device.name)) { return {}; }
   BackendOptions options;
   options.device = device.name;
   options.predicts = true;
   const Result<std::unique_ptr<Backend>> opened = open_backend("sim", options);
-  if (!opened) return {};
+  if (!opened) { return {}; }
   const int iterations = iterations_of(what);
   Predictor whole = predictor_of(**opened, shortened(what, std::min(iterations, kMostSimulated)));
-  if (!whole || iterations <= kMostSimulated) return whole;
+  if (!whole || iterations <= kMostSimulated) { return whole; }
   const Predictor half = predictor_of(**opened, shortened(what, kHalfSimulated));
   const double more = static_cast<double>(iterations - kMostSimulated) / kHalfSimulated;
   return [=](Scheme scheme, const OverlapPlan& plan) -> Result<Microseconds> {
     const Result<Microseconds> longer = whole(scheme, plan);
-    if (!longer) return longer.error();
+    if (!longer) { return longer.error(); }
     const Result<Microseconds> shorter = half(scheme, plan);
-    if (!shorter) return shorter.error();
+    if (!shorter) { return shorter.error(); }
     return *longer + (*longer - *shorter) * more;
   };
 }

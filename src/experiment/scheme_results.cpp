@@ -27,18 +27,18 @@ class SchemeResults {
     CaseResult& result = measurement_.result;
     for (const auto& [at, to] : {std::pair{kComputeAlone, &result.compute_alone}, {kCommAlone, &result.comm_alone}}) {
       Result<Summary> alone = summary_of(entries_[at]);
-      if (!alone) return alone.error();
+      if (!alone) { return alone.error(); }
       *to = *alone;
     }
     Result<Yardsticks> yardsticks = yardsticks_of(trials_, result.compute_alone->median, result.comm_alone->median);
-    if (!yardsticks) return in_case(name_of(trials_.what()), yardsticks.error());
+    if (!yardsticks) { return in_case(name_of(trials_.what()), yardsticks.error()); }
     result.critical_path = yardsticks->critical_path;
     result.hardware_limit = yardsticks->hardware_limit;
     for (const CaseEntry& entry : entries_.subspan(kSequential)) {
       Result<SchemeResult> scheme = result_of(entry, *yardsticks);
-      if (!scheme) return scheme.error();
+      if (!scheme) { return scheme.error(); }
       result.results.push_back(std::move(*scheme));
-      if (!measurement_.no_record_reason) measurement_.timelines.push_back({label_of(entry), seen(entry).recordings.back()});
+      if (!measurement_.no_record_reason) { measurement_.timelines.push_back({label_of(entry), seen(entry).recordings.back()}); }
     }
     return {};
   }
@@ -53,9 +53,9 @@ class SchemeResults {
     const CaseEntry& sequential = entries_[kSequential];
     const CaseEntry& ran = seen(entry);
     Result<Summary> time = summary_of(ran);
-    if (!time) return time.error();
+    if (!time) { return time.error(); }
     const Result<Summary> reference = summarize(sequential.times, seed_);
-    if (!reference) return reference.error();
+    if (!reference) { return reference.error(); }
 
     SchemeResult result;
     result.scheme = entry.label;
@@ -64,7 +64,7 @@ class SchemeResults {
     result.metrics = yardsticks.metrics(time->median, reference->median);
     if (&entry != &sequential) {
       Result<RatioSummary> ratio = summarize_ratio(ran.times, sequential.times, seed_);
-      if (!ratio) return ratio.error();
+      if (!ratio) { return ratio.error(); }
       result.ratio = *ratio;
     }
     if (!measurement_.no_record_reason) {
@@ -79,13 +79,13 @@ class SchemeResults {
     result.energy = ran.energy;
     const std::optional<std::string> part = trials_.where_it_acts(entry.plan);
     for (const auto& words : {entry.note, shared_note(entry), part, library_note(entry.plan, ran.recordings)}) {
-      if (words) result.note = result.note ? fmt::format("{}; {}", *result.note, *words) : *words;
+      if (words) { result.note = result.note ? fmt::format("{}; {}", *result.note, *words) : *words; }
     }
     return result;
   }
 
   [[nodiscard]] std::optional<std::string> shared_note(const CaseEntry& entry) const {
-    if (!entry.same_as) return std::nullopt;
+    if (!entry.same_as) { return std::nullopt; }
     return fmt::format("the schedule of {}, measured once", name_in_case(seen(entry)));
   }
 
@@ -93,13 +93,13 @@ class SchemeResults {
   [[nodiscard]] std::optional<std::string> limiting_resources(const OverlapPlan& plan) const {
     std::optional<KernelFootprint> footprint = trials_.compute().footprint;
     // A step has many kernels, each with its own.
-    if (!footprint || std::holds_alternative<Step>(trials_.what())) return std::nullopt;
+    if (!footprint || std::holds_alternative<Step>(trials_.what())) { return std::nullopt; }
     footprint->dynamic_shared += plan.pad;
     const Result<Occupancy> found = occupancy(trials_.device(), *footprint);
-    if (!found) return std::nullopt;
+    if (!found) { return std::nullopt; }
     std::string names;
     for (const Resource resource : kResources) {
-      if (!found->limited_by.contains(resource)) continue;
+      if (!found->limited_by.contains(resource)) { continue; }
       names += fmt::format("{}{}", names.empty() ? "" : "+", to_string(resource));
     }
     return names;

@@ -28,14 +28,14 @@ Status search(Tuner& tuner, CaseTrials& trials, const std::function<Status(const
   while (const std::optional<std::size_t> asked = tuner.ask()) {
     const Candidate candidate = tuner.candidates()[*asked].candidate;
     const Result<Microseconds> time = trials.run(order_of(candidate.scheme), candidate.plan);
-    if (!time && time.error().kind == ErrorKind::failed) return time.error();
+    if (!time && time.error().kind == ErrorKind::failed) { return time.error(); }
     const Seconds spent = Clock::now() - std::exchange(mark, Clock::now());
     if (time) {
       tuner.tell(*time, spent);
     } else {
       tuner.refuse(time.error().message, spent);
     }
-    if (Status goes_on = after(tuner); !goes_on) return goes_on;
+    if (Status goes_on = after(tuner); !goes_on) { return goes_on; }
   }
   return {};
 }

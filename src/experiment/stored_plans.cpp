@@ -27,11 +27,11 @@ std::string lacking(const Profile& profile, const ProfileKey& key) {
   constexpr std::size_t near = 2;
   std::vector<std::string> nearest;
   for (const StoredChoice& choice : profile.choices()) {
-    if (choice.key.what.index() != key.what.index()) continue;
+    if (choice.key.what.index() != key.what.index()) { continue; }
     std::vector<std::string> differs = differences(key, choice.key);
-    if (differs.size() <= near && (nearest.empty() || differs.size() < nearest.size())) nearest = std::move(differs);
+    if (differs.size() <= near && (nearest.empty() || differs.size() < nearest.size())) { nearest = std::move(differs); }
   }
-  if (nearest.empty()) return "the profile lacks this case";
+  if (nearest.empty()) { return "the profile lacks this case"; }
   return fmt::format("the profile lacks this case ({})", fmt::join(nearest, "; "));
 }
 
@@ -44,13 +44,13 @@ class StoredPlans {
 
   Result<TunedPlan> operator()(CaseTrials& trials) const {
     const Result<ControlSite> site = trials.site();
-    if (!site) return Error{site.error().kind, fmt::format("tuned: {}", site.error().message)};
-    if (const std::optional<std::string> why = without_a_file()) return fallback(trials, *site, *why);
+    if (!site) { return Error{site.error().kind, fmt::format("tuned: {}", site.error().message)}; }
+    if (const std::optional<std::string> why = without_a_file()) { return fallback(trials, *site, *why); }
     const Result<StoredChoice> stored = stored_choice(profile_, surroundings_, trials.what(), *site);
-    if (!stored) return fallback(trials, *site, stored.error().message);
+    if (!stored) { return fallback(trials, *site, stored.error().message); }
     const Result<Microseconds> ran = trials.run(order_of(stored->scheme), stored->plan);
-    if (!ran && ran.error().kind == ErrorKind::failed) return ran.error();
-    if (!ran) return fallback(trials, *site, cannot_act(ran.error()));
+    if (!ran && ran.error().kind == ErrorKind::failed) { return ran.error(); }
+    if (!ran) { return fallback(trials, *site, cannot_act(ran.error())); }
     return TunedPlan{stored->scheme, stored->plan, fmt::format("stored: {}", stored->reason)};
   }
 
@@ -58,8 +58,8 @@ class StoredPlans {
   /// Why there is no profile; absent: there is one.
   [[nodiscard]] std::optional<std::string> without_a_file() const {
     std::error_code unknown;
-    if (!path_) return "no profile is given";
-    if (!std::filesystem::exists(*path_, unknown)) return fmt::format("{} does not exist", *path_);
+    if (!path_) { return "no profile is given"; }
+    if (!std::filesystem::exists(*path_, unknown)) { return fmt::format("{} does not exist", *path_); }
     return std::nullopt;
   }
 
@@ -89,12 +89,12 @@ Result<StoredChoice> stored_choice(const Profile& profile, const Surroundings& s
                                    const ControlSite& site) {
   const ProfileKey key = profile_key(what, site.compute, surroundings);
   const StoredChoice* stored = profile.find(key);
-  if (stored == nullptr) return unavailable(lacking(profile, key));
+  if (stored == nullptr) { return unavailable(lacking(profile, key)); }
   const auto* scenario = std::get_if<Scenario>(&what);
   if (scenario != nullptr && stored->made_for && !alike(*stored->made_for, case_size(*scenario))) {
     return unavailable(fmt::format("the stored choice is for another balance ({})", in_words(*stored->made_for)));
   }
-  if (Status legal = check_plan(site, stored->plan); !legal) return invalid_input(cannot_act(legal.error()));
+  if (Status legal = check_plan(site, stored->plan); !legal) { return invalid_input(cannot_act(legal.error())); }
   return *stored;
 }
 

@@ -94,7 +94,7 @@ std::vector<Scenario> controls(int gpus) {
   Collective single = all_reduce(512, Blocks(8));
   single.cluster = 1;
   cases.push_back(scenario("gelu-ar-8b-cluster1", gpus, 8, Pattern::pipeline, gelu_4g(), single));
-  for (Scenario& free : every_way(gpus)) cases.push_back(std::move(free));
+  for (Scenario& free : every_way(gpus)) { cases.push_back(std::move(free)); }
   return cases;
 }
 
@@ -136,7 +136,7 @@ std::vector<std::string> share_evenly(std::vector<Scenario>& scenarios) {
   std::set<std::string> lines;
   for (Scenario& scenario : scenarios) {
     Collective& collective = scenario.collective;
-    if (collective.bytes.count() % (size_of(collective.dtype).count() * scenario.gpus) == 0) continue;
+    if (collective.bytes.count() % (size_of(collective.dtype).count() * scenario.gpus) == 0) { continue; }
     const std::int64_t granule = std::int64_t{256} * scenario.gpus;
     const Bytes shared(collective.bytes.count() / granule * granule);
     lines.insert(fmt::format("collectives of {} B take {} B instead, which {} ranks share evenly", collective.bytes.count(),
@@ -149,7 +149,7 @@ std::vector<std::string> share_evenly(std::vector<Scenario>& scenarios) {
 Result<Suite> find_suite(std::string_view name) {
   std::string names;
   for (const Suite& suite : kSuites) {
-    if (suite.name == name) return suite;
+    if (suite.name == name) { return suite; }
     names += fmt::format("{}{}", names.empty() ? "" : ", ", suite.name);
   }
   return invalid_input(fmt::format("suite: '{}', expected one of {}", name, names));

@@ -29,7 +29,7 @@ constexpr std::chrono::duration<double> kCapScreening{60};
 bool same_kind(const KernelKey& one, const KernelKey& other) {
   const auto* named = std::get_if<NamedKernel>(&one);
   const auto* other_named = std::get_if<NamedKernel>(&other);
-  if ((named == nullptr) != (other_named == nullptr)) return false;
+  if ((named == nullptr) != (other_named == nullptr)) { return false; }
   return named == nullptr || named->kind == other_named->kind;
 }
 
@@ -43,7 +43,7 @@ int apart(const PairKey& one, const PairKey& other) {
 std::vector<ControlSetting> settings_of(const OverlapPlan& plan) {
   std::vector<ControlSetting> settings;
   for (const Control& control : elbowroom::controls()) {
-    if (const auto value = control.get(plan)) settings.push_back({std::string(control.name), value});
+    if (const auto value = control.get(plan)) { settings.push_back({std::string(control.name), value}); }
   }
   return settings;
 }
@@ -56,15 +56,15 @@ class CaseTransfer {
 
   Result<TransferCase> run() {
     const Result<ControlSite> site = trials_.site();
-    if (!site) return site.error();
+    if (!site) { return site.error(); }
     found_.scenario = trials_.scenario();
-    if (Status known = add_baselines(*site); !known) return known.error();
+    if (Status known = add_baselines(*site); !known) { return known.error(); }
     const ProfileKey key = profile_key(trials_.scenario(), trials_.compute().footprint, surroundings_of(backend_));
     for (const NamedProfile& profile : settings_.profiles) {
-      if (Status offered = add_offered(*site, key, profile); !offered) return offered.error();
+      if (Status offered = add_offered(*site, key, profile); !offered) { return offered.error(); }
     }
-    if (Status timed = time_all(); !timed) return timed.error();
-    if (Status compared = compare_all(); !compared) return compared.error();
+    if (Status timed = time_all(); !timed) { return timed.error(); }
+    if (Status compared = compare_all(); !compared) { return compared.error(); }
     return std::move(found_);
   }
 
@@ -73,7 +73,7 @@ class CaseTransfer {
     const CandidateSpace space(site, [this](const OverlapPlan& plan) { return trials_.accepts(plan); });
     const auto before = [this] { return before_("running the baselines"); };
     const Result<std::vector<Candidate>> sides = detail::baseline_candidates(space, trials_, {}, kCapScreening, before);
-    if (!sides) return sides.error();
+    if (!sides) { return sides.error(); }
     for (const Candidate& side : *sides) {
       found_.baselines.push_back({side.scheme, side.plan, {}});
       schedules_.push_back({std::string(to_string(side.scheme)), order_of(side.scheme), side.plan, {}});
@@ -91,11 +91,11 @@ class CaseTransfer {
     }
     row.scheme = choice->scheme;
     row.differs = differences(key, choice->key);
-    if (Status goes_on = before_("trying the plan of " + from.name); !goes_on) return goes_on;
+    if (Status goes_on = before_("trying the plan of " + from.name); !goes_on) { return goes_on; }
     const Result<OverlapPlan> plan = plan_of(site, settings_of(choice->plan));
     const Status accepted = plan ? trials_.accepts(*plan) : Status(plan.error());
     Status verified = accepted ? trials_.verify(order_of(row.scheme), *plan) : accepted;
-    if (!verified && verified.error().kind == ErrorKind::failed) return verified;
+    if (!verified && verified.error().kind == ErrorKind::failed) { return verified; }
     if (!verified) {
       row.refused = verified.error().message;
       return {};
@@ -108,16 +108,16 @@ class CaseTransfer {
   Status time_all() {
     std::vector<TimedSchedule*> all;
     all.reserve(schedules_.size());
-    for (TimedSchedule& schedule : schedules_) all.push_back(&schedule);
+    for (TimedSchedule& schedule : schedules_) { all.push_back(&schedule); }
     const Rounds rounds{warm_up_rounds(settings_.trials), settings_.trials, settings_.seed};
     return time_in_rounds(trials_, all, rounds, [this](int) { return before_("timing"); });
   }
 
   [[nodiscard]] Result<ComparedTime> compared(const TimedSchedule& schedule, const TimedSchedule& best) const {
     const Result<Summary> time = detail::summary_on(backend_, schedule.times, settings_.seed);
-    if (!time) return time.error();
+    if (!time) { return time.error(); }
     const Result<RatioSummary> ratio = summarize_ratio(schedule.times, best.times, settings_.seed);
-    if (!ratio) return ratio.error();
+    if (!ratio) { return ratio.error(); }
     return ComparedTime{*time, *ratio};
   }
 
@@ -129,17 +129,17 @@ class CaseTransfer {
     auto schedule = schedules_.begin();
     for (TransferBaseline& baseline : found_.baselines) {
       const Result<ComparedTime> beside = compared(*schedule++, best);
-      if (!beside) return beside.error();
+      if (!beside) { return beside.error(); }
       baseline.compared = *beside;
     }
     for (Transferred& row : found_.transferred) {
-      if (row.refused) continue;
+      if (row.refused) { continue; }
       const Result<ComparedTime> beside = compared(*schedule++, best);
-      if (!beside) return beside.error();
+      if (!beside) { return beside.error(); }
       row.compared = *beside;
     }
     const Result<Summary> least = detail::summary_on(backend_, best.times, settings_.seed);
-    if (!least) return least.error();
+    if (!least) { return least.error(); }
     found_.best = best.label;
     found_.best_plan = best.plan;
     found_.best_time = *least;
@@ -150,7 +150,7 @@ class CaseTransfer {
   [[nodiscard]] const TimedSchedule* own_choice() const {
     for (const Transferred& row : found_.transferred) {
       const auto schedule = std::ranges::find(schedules_, row.profile, &TimedSchedule::label);
-      if (row.differs.empty() && !row.refused && schedule != schedules_.end()) return &*schedule;
+      if (row.differs.empty() && !row.refused && schedule != schedules_.end()) { return &*schedule; }
     }
     return nullptr;
   }
@@ -171,10 +171,10 @@ const StoredChoice* nearest_choice(const Profile& profile, const ProfileKey& key
   const auto* wanted = std::get_if<PairKey>(&key.what);
   for (const StoredChoice& choice : profile.choices()) {
     const auto* pair = std::get_if<PairKey>(&choice.key.what);
-    if (wanted == nullptr || pair == nullptr) continue;
-    if (!same_kind(pair->compute, wanted->compute) || pair->collective.op != wanted->collective.op) continue;
+    if (wanted == nullptr || pair == nullptr) { continue; }
+    if (!same_kind(pair->compute, wanted->compute) || pair->collective.op != wanted->collective.op) { continue; }
     const std::pair<std::size_t, int> far{differences(key, choice.key).size(), apart(*wanted, *pair)};
-    if (nearest != nullptr && far >= least) continue;
+    if (nearest != nullptr && far >= least) { continue; }
     nearest = &choice;
     least = far;
   }
@@ -184,7 +184,7 @@ const StoredChoice* nearest_choice(const Profile& profile, const ProfileKey& key
 Result<TransferCase> transfer_case(Backend& backend, const Scenario& scenario, const TransferSettings& settings,
                                    const std::function<Status(std::string_view)>& before) {
   Result<CaseTrials> trials = CaseTrials::prepare(backend, scenario);
-  if (!trials) return in_case(scenario.name, trials.error());
+  if (!trials) { return in_case(scenario.name, trials.error()); }
   Result<TransferCase> found = CaseTransfer(backend, settings, before, std::move(*trials)).run();
   return found ? std::move(found) : Result<TransferCase>(in_case(scenario.name, found.error()));
 }

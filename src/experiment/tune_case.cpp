@@ -38,7 +38,7 @@ constexpr double kShareOfBaselines = 0.25;
 /// Predicts until that took `most` in all; what is asked for later has no prediction.
 Predictor bounded(Predictor predict, Seconds most) {
   return [predict = std::move(predict), left = most](Scheme scheme, const OverlapPlan& plan) mutable -> Result<Microseconds> {
-    if (left <= Seconds(0)) return unavailable("the time for predictions is over");
+    if (left <= Seconds(0)) { return unavailable("the time for predictions is over"); }
     const auto begin = Clock::now();
     Result<Microseconds> time = predict(scheme, plan);
     left -= Clock::now() - begin;
@@ -56,16 +56,16 @@ class TuneRun {
       : backend_(backend), what_(what), settings_(settings), progress_(progress) {}
 
   Result<TunedCase> run() {
-    if (Status goes_on = progress_("preparing", nullptr, std::nullopt); !goes_on) return goes_on.error();
+    if (Status goes_on = progress_("preparing", nullptr, std::nullopt); !goes_on) { return goes_on.error(); }
     Result<CaseTrials> trials = CaseTrials::prepare(backend_, what_);
-    if (!trials) return in_case(name_of(what_), trials.error());
+    if (!trials) { return in_case(name_of(what_), trials.error()); }
     trials_.emplace(std::move(*trials));
     tuned_.what = what_;
     tuned_.choice.key = profile_key(what_, trials_->compute().footprint, surroundings_of(backend_));
-    if (const auto* scenario = std::get_if<Scenario>(&what_)) tuned_.choice.made_for = case_size(*scenario);
+    if (const auto* scenario = std::get_if<Scenario>(&what_)) { tuned_.choice.made_for = case_size(*scenario); }
     for (Status (TuneRun::* const step)() :
          {&TuneRun::find_counters, &TuneRun::search, &TuneRun::measure_afresh, &TuneRun::verify}) {
-      if (Status done = (this->*step)(); !done) return in_case(name_of(what_), done.error());
+      if (Status done = (this->*step)(); !done) { return in_case(name_of(what_), done.error()); }
     }
     return std::move(tuned_);
   }
@@ -74,18 +74,18 @@ class TuneRun {
   /// Who wants the least energy is told before a search that there is no counter.
   Status find_counters() {
     tuned_.objective = settings_.objective;
-    if (settings_.objective == Objective::time) return {};
+    if (settings_.objective == Objective::time) { return {}; }
     const auto before = [this](std::string_view what) { return progress_(what, nullptr, std::nullopt); };
     Result<detail::EnergyTrials> energy = detail::EnergyTrials::begin(*settings_.energy, backend_, *trials_, before);
-    if (!energy) return Error{energy.error().kind, fmt::format("no energy: {}", energy.error().message)};
+    if (!energy) { return Error{energy.error().kind, fmt::format("no energy: {}", energy.error().message)}; }
     energy_.emplace(*std::move(energy));
     return {};
   }
 
   Status search() {
-    if (Status goes_on = progress_("ranking candidates", nullptr, std::nullopt); !goes_on) return goes_on;
+    if (Status goes_on = progress_("ranking candidates", nullptr, std::nullopt); !goes_on) { return goes_on; }
     Result<ControlSite> site = trials_->site();
-    if (!site) return site.error();
+    if (!site) { return site.error(); }
     const auto accepts = [this, plain = plain_plan(*site)](const OverlapPlan& plan) {
       const Status free = sets_nothing_left_out(plan, plain);
       return free ? trials_->accepts(plan) : free;
@@ -93,19 +93,19 @@ class TuneRun {
     space_ = std::make_unique<CandidateSpace>(std::move(*site), accepts);
     if (settings_.prior) {
       const Predictor simulated = simulated_times(what_, trials_->device());
-      if (simulated) predict_ = bounded(simulated, settings_.tuner.time_limit * kShareOfPredictions);
+      if (simulated) { predict_ = bounded(simulated, settings_.tuner.time_limit * kShareOfPredictions); }
     }
     detail::SearchState state(settings_.state_for, subject(), settings_.notice);
     std::optional<Tuner> tuner = state.resume(settings_.tuner, neighbours_in(*space_, predict_));
-    if (!tuner) tuner = begin_search(settings_.tuner, *space_, predict_);
+    if (!tuner) { tuner = begin_search(settings_.tuner, *space_, predict_); }
     const auto after = [&](const Tuner& told) {
       state.save(told);
       const Seconds left = settings_.tuner.time_limit - told.spent() + time_afresh(told.spent() / std::max(1, told.trials()));
       Status goes_on = progress_("searching", &told, left);
-      if (!goes_on) state.keep(told);
+      if (!goes_on) { state.keep(told); }
       return goes_on;
     };
-    if (Status searched = elbowroom::search(*tuner, *trials_, after); !searched) return searched;
+    if (Status searched = elbowroom::search(*tuner, *trials_, after); !searched) { return searched; }
     state.remove();
     return keep(*tuner);
   }
@@ -114,13 +114,13 @@ class TuneRun {
   [[nodiscard]] std::string subject() const {
     std::string words = fmt::format("{} {} {} {}", to_string(tuned_.choice.key), as_json(what_), fmt::join(settings_.left_out, ","),
                                     settings_.prior);
-    for (const auto& [name, version] : backend_.versions()) words += fmt::format(" {}={}", name, version);
+    for (const auto& [name, version] : backend_.versions()) { words += fmt::format(" {}={}", name, version); }
     return words;
   }
 
   [[nodiscard]] Status sets_nothing_left_out(const OverlapPlan& plan, const OverlapPlan& plain) const {
     for (const std::string& name : settings_.left_out) {
-      if (control(name).get(plan) != control(name).get(plain)) return invalid_input(fmt::format("{}: left out", name));
+      if (control(name).get(plan) != control(name).get(plain)) { return invalid_input(fmt::format("{}: left out", name)); }
     }
     return {};
   }
@@ -137,13 +137,14 @@ class TuneRun {
     tuned_.spent = tuner.spent();
     tuned_.choice.trials = tuner.trials();
     const std::optional<std::size_t> best = tuner.choice();
-    if (!best) return failed(fmt::format("nothing could be run: {}", tuned_.candidates.front().dropped.value_or("")));
+    if (!best) { return failed(fmt::format("nothing could be run: {}", tuned_.candidates.front().dropped.value_or(""))); }
     winner_time_ = tuned_.candidates[*best].interval().median;
     for (const std::optional<std::size_t>& at : {best, tuner.steadiest()}) {
-      if (at && tuned_.candidates[*at].candidate.scheme == Scheme::tuned)
+      if (at && tuned_.candidates[*at].candidate.scheme == Scheme::tuned) {
         finalists_.push_back({tuned_.candidates[*at].candidate, {}});
+      }
     }
-    if (energy_) add_other_ways();
+    if (energy_) { add_other_ways(); }
     return {};
   }
 
@@ -151,8 +152,8 @@ class TuneRun {
   void add_other_ways() {
     std::vector<Candidate> known;
     known.reserve(finalists_.size());
-    for (const Finalist& finalist : finalists_) known.push_back(finalist.candidate);
-    for (const Candidate& other : detail::fastest_of_other_ways(tuned_.candidates, known)) finalists_.push_back({other, {}});
+    for (const Finalist& finalist : finalists_) { known.push_back(finalist.candidate); }
+    for (const Candidate& other : detail::fastest_of_other_ways(tuned_.candidates, known)) { finalists_.push_back({other, {}}); }
   }
 
   /// Everything that is reported, in fresh rounds. Times that chose a winner flatter it, and what was measured before a search was
@@ -162,14 +163,16 @@ class TuneRun {
     const auto before_side = [&] { return progress_("running the baselines", nullptr, time_afresh(winner_time_)); };
     const Result<std::vector<Candidate>> found =
         detail::baseline_candidates(*space_, *trials_, tuned_.candidates, limit * kShareOfBaselines, before_side);
-    if (!found) return found.error();
+    if (!found) { return found.error(); }
     const std::vector<Candidate>& sides = *found;
     const OverlapPlan none = plain_plan(space_->site());
     std::vector<TimedSchedule>& all = tuned_.afresh;
     all = {{"compute_only", Order::compute_only, none, {}}, {"comm_only", Order::comm_only, none, {}}};
     const std::size_t alone = all.size();
-    for (const Candidate& side : sides) all.push_back({std::string(to_string(side.scheme)), order_of(side.scheme), side.plan, {}});
-    for (const Finalist& finalist : finalists_) all.push_back({"tuned", Order::concurrent, finalist.candidate.plan, {}});
+    for (const Candidate& side : sides) {
+      all.push_back({std::string(to_string(side.scheme)), order_of(side.scheme), side.plan, {}});
+    }
+    for (const Finalist& finalist : finalists_) { all.push_back({"tuned", Order::concurrent, finalist.candidate.plan, {}}); }
     std::vector<TimedSchedule*> schedules;
     std::ranges::transform(all, std::back_inserter(schedules), [](TimedSchedule& schedule) { return &schedule; });
 
@@ -181,21 +184,21 @@ class TuneRun {
       const Seconds round = over > 0 ? spent / over : Seconds(winner_time_ * static_cast<double>(schedules.size()));
       return progress_("measuring the choice afresh", nullptr, round * static_cast<double>(count - over));
     };
-    if (Status timed = time_in_rounds(*trials_, schedules, rounds, before_run); !timed) return timed;
-    for (std::size_t at = 0; at < finalists_.size(); ++at) finalists_[at].times = all[alone + sides.size() + at].times;
+    if (Status timed = time_in_rounds(*trials_, schedules, rounds, before_run); !timed) { return timed; }
+    for (std::size_t at = 0; at < finalists_.size(); ++at) { finalists_[at].times = all[alone + sides.size() + at].times; }
     const std::span<const TimedSchedule> plain(all.data() + alone, sides.size());
     tuned_.compute_alone = rank_interval(all[0].times).median;
     tuned_.comm_alone = rank_interval(all[1].times).median;
     tuned_.sequential = rank_interval(plain.front().times).median;
     Result<detail::Yardsticks> yardsticks = detail::yardsticks_of(*trials_, tuned_.compute_alone, tuned_.comm_alone);
-    if (!yardsticks) return yardsticks.error();
+    if (!yardsticks) { return yardsticks.error(); }
     tuned_.critical_path = yardsticks->critical_path;
     tuned_.hardware_limit = yardsticks->hardware_limit;
     tuned_.can_overlap = yardsticks->can_overlap;
     if (const auto* scenario = std::get_if<Scenario>(&what_)) {
       tuned_.limited_by = limiting_resource(space_->site(), scenario->compute, tuned_.compute_alone, tuned_.comm_alone);
     }
-    if (energy_) return choose_by_energy(sides);
+    if (energy_) { return choose_by_energy(sides); }
     // The least of several medians is a little too good: an opponent that is hard to beat.
     const auto best =
         std::ranges::min_element(plain, {}, [](const TimedSchedule& side) { return rank_interval(side.times).median; });
@@ -206,7 +209,7 @@ class TuneRun {
     const std::size_t alone = tuned_.afresh.size() - sides.size() - finalists_.size();
     const std::span<const TimedSchedule> schedules = std::span<const TimedSchedule>(tuned_.afresh).subspan(alone);
     Result<detail::EnergyVerdict> verdict = detail::judge_by(settings_.objective, *energy_, schedules, sides.size());
-    if (!verdict) return verdict.error();
+    if (!verdict) { return verdict.error(); }
     const bool plain = verdict->chosen < sides.size();
     const Candidate& chosen = plain ? sides[verdict->chosen] : finalists_[verdict->chosen - sides.size()].candidate;
     StoredChoice& choice = tuned_.choice;
@@ -226,10 +229,10 @@ class TuneRun {
     choice.baseline_time = choice.time = rank_interval(plain.times).median;
     choice.plan = plain.candidate.plan;
     choice.reason = fmt::format("{}: no control does better", to_string(choice.scheme));
-    if (finalists_.empty()) return {};
+    if (finalists_.empty()) { return {}; }
 
     const Result<Verdict> verdict = confirm(finalists_, plain, settings_.tuner.seed);
-    if (!verdict) return verdict.error();
+    if (!verdict) { return verdict.error(); }
     tuned_.confirmed = verdict->ratio;
     choice.scheme = verdict->chosen.scheme;
     choice.plan = verdict->chosen.plan;
@@ -239,7 +242,7 @@ class TuneRun {
   }
 
   Status verify() {
-    if (Status goes_on = progress_("verifying results", nullptr, std::nullopt); !goes_on) return goes_on;
+    if (Status goes_on = progress_("verifying results", nullptr, std::nullopt); !goes_on) { return goes_on; }
     tuned_.acts_on = trials_->where_it_acts(tuned_.choice.plan);
     return trials_->verify(order_of(tuned_.choice.scheme), tuned_.choice.plan);
   }
@@ -262,14 +265,14 @@ class TuneRun {
 std::vector<std::string> controls_beyond_run() {
   std::vector<std::string> names;
   for (const Control& control : controls()) {
-    if (!control.of_run) names.emplace_back(control.name);
+    if (!control.of_run) { names.emplace_back(control.name); }
   }
   return names;
 }
 
 Status check_controls(std::span<const std::string> names) {
   for (const std::string& name : names) {
-    if (std::ranges::find(controls(), name, &Control::name) != controls().end()) continue;
+    if (std::ranges::find(controls(), name, &Control::name) != controls().end()) { continue; }
     std::vector<std::string_view> known;
     std::ranges::transform(controls(), std::back_inserter(known), &Control::name);
     return invalid_input(fmt::format("'{}', expected one of {}", name, fmt::join(known, ", ")));

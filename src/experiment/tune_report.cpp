@@ -25,14 +25,14 @@ using OrderedJson = nlohmann::ordered_json;
 std::string milliseconds(Microseconds time) { return fmt::format("{:.3f}", time.count() / 1000); }
 
 std::optional<double> efficiency(const TunedCase& tuned) {
-  if (!tuned.can_overlap) return std::nullopt;
+  if (!tuned.can_overlap) { return std::nullopt; }
   return overlap_metrics(tuned.choice.time, tuned.sequential, tuned.critical_path).overlap_efficiency;
 }
 
 std::vector<const MeasuredCandidate*> by_time(const TunedCase& tuned) {
   std::vector<const MeasuredCandidate*> sorted;
   for (const MeasuredCandidate& measured : tuned.candidates) {
-    if (!measured.times.empty()) sorted.push_back(&measured);
+    if (!measured.times.empty()) { sorted.push_back(&measured); }
   }
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto* a, const auto* b) { return a->interval().median < b->interval().median; });
@@ -43,7 +43,7 @@ constexpr std::string_view kReasonTitle = "how";
 
 std::size_t widest_reason(const std::vector<const MeasuredCandidate*>& candidates) {
   std::size_t width = kReasonTitle.size();
-  for (const MeasuredCandidate* measured : candidates) width = std::max(width, in_words(measured->candidate.reason).size());
+  for (const MeasuredCandidate* measured : candidates) { width = std::max(width, in_words(measured->candidate.reason).size()); }
   return width;
 }
 
@@ -75,17 +75,18 @@ OrderedJson schedule_json(const TimedSchedule& schedule) {
   json["schedule"] = schedule.label;
   json["plan"] = detail::plan_json(schedule.plan);
   json["times_us"] = OrderedJson::array();
-  for (const Microseconds time : schedule.times) json["times_us"].push_back(time.count());
+  for (const Microseconds time : schedule.times) { json["times_us"].push_back(time.count()); }
   return json;
 }
 
 /// Of the schedules afresh that it is of: the last ones.
 void add_energy(OrderedJson& json, const TunedCase& tuned) {
-  if (tuned.objective == Objective::time) return;
+  if (tuned.objective == Objective::time) { return; }
   json["objective"] = to_string(tuned.objective);
   const std::size_t first = tuned.afresh.size() - tuned.energy.size();
-  for (std::size_t at = 0; at < tuned.energy.size(); ++at)
+  for (std::size_t at = 0; at < tuned.energy.size(); ++at) {
     json["afresh"][first + at]["energy"] = detail::energy_json(tuned.energy[at]);
+  }
 }
 
 std::string energy_lines(const TunedCase& tuned) {
@@ -105,7 +106,7 @@ OrderedJson case_json(const TunedCase& tuned) {
   detail::add_case(json, tuned.what);
   json["scheme"] = to_string(tuned.choice.scheme);
   json["plan"] = detail::plan_json(tuned.choice.plan);
-  if (tuned.acts_on) json["acts_on"] = *tuned.acts_on;
+  if (tuned.acts_on) { json["acts_on"] = *tuned.acts_on; }
   json["reason"] = tuned.choice.reason;
   json["limited_by"] = tuned.limited_by.value_or("");
   json["time_us"] = tuned.choice.time.count();
@@ -120,7 +121,7 @@ OrderedJson case_json(const TunedCase& tuned) {
   json["overlap_efficiency"] = reached ? OrderedJson(*reached) : OrderedJson();
   json["rounds"] = tuned.afresh.front().times.size();
   json["afresh"] = OrderedJson::array();
-  for (const TimedSchedule& schedule : tuned.afresh) json["afresh"].push_back(schedule_json(schedule));
+  for (const TimedSchedule& schedule : tuned.afresh) { json["afresh"].push_back(schedule_json(schedule)); }
   add_energy(json, tuned);
   json["ratio"] = OrderedJson();
   if (tuned.confirmed) {
@@ -133,7 +134,7 @@ OrderedJson case_json(const TunedCase& tuned) {
   json["trials"] = tuned.choice.trials;
   json["spent_s"] = tuned.spent.count();
   json["candidates"] = OrderedJson::array();
-  for (const MeasuredCandidate& measured : tuned.candidates) json["candidates"].push_back(measured_json(measured));
+  for (const MeasuredCandidate& measured : tuned.candidates) { json["candidates"].push_back(measured_json(measured)); }
   return json;
 }
 
@@ -146,7 +147,7 @@ std::string to_table(const TunedCase& tuned, Provenance provenance) {
                       to_string(tuned.ending));
   const std::size_t reason_width = widest_reason(sorted);
   text += fmt::format("#   time ms         interval ms trials predicted  {:<{}} plan\n", kReasonTitle, reason_width);
-  for (const MeasuredCandidate* measured : sorted) text += row(*measured, tuned.choice, reason_width);
+  for (const MeasuredCandidate* measured : sorted) { text += row(*measured, tuned.choice, reason_width); }
   for (const MeasuredCandidate& measured : tuned.candidates) {
     if (measured.times.empty() && measured.dropped) {
       text += fmt::format("# refused: {}: {}\n", in_words(measured.candidate.plan), *measured.dropped);
@@ -164,7 +165,7 @@ std::string to_table(const TunedCase& tuned, Provenance provenance) {
   text +=
       fmt::format("# chosen: {}: {}, {} ms{}\n", to_string(tuned.choice.scheme), in_words(tuned.choice.plan),
                   milliseconds(tuned.choice.time), reached ? fmt::format(", {:.1f} % of the critical path", 100 * *reached) : "");
-  if (tuned.acts_on) text += fmt::format("# acts on a part: {}\n", *tuned.acts_on);
+  if (tuned.acts_on) { text += fmt::format("# acts on a part: {}\n", *tuned.acts_on); }
   return text + fmt::format("# because: {}\n", tuned.choice.reason);
 }
 
@@ -179,7 +180,7 @@ std::string to_json(const Origin& origin, const std::vector<std::string>& left_o
   json["seed"] = origin.seed;
   json["without"] = left_out;
   json["cases"] = OrderedJson::array();
-  for (const TunedCase& tuned : cases) json["cases"].push_back(case_json(tuned));
+  for (const TunedCase& tuned : cases) { json["cases"].push_back(case_json(tuned)); }
   return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 

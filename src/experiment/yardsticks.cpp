@@ -22,7 +22,7 @@ Result<Microseconds> middle_time(CaseTrials& trials, int operation) {
   std::array<Microseconds, kAloneRuns> times{};
   for (Microseconds& time : times) {
     const Result<Microseconds> ran = trials.run_alone(operation);
-    if (!ran) return ran.error();
+    if (!ran) { return ran.error(); }
     time = *ran;
   }
   std::ranges::sort(times);
@@ -42,7 +42,7 @@ Result<std::vector<Microseconds>> isolated_times(CaseTrials& trials) {
       continue;
     }
     const Result<Microseconds> time = middle_time(trials, static_cast<int>(at));
-    if (!time) return time.error();
+    if (!time) { return time.error(); }
     kinds.push_back(at);
     times.push_back(*time);
   }
@@ -65,7 +65,7 @@ Yardsticks of_scenario(const Scenario& scenario, const DeviceLimits& device, Mic
 OverlapMetrics Yardsticks::metrics(Microseconds time, Microseconds sequential) const {
   OverlapMetrics metrics = overlap_metrics(time, sequential, critical_path);
   // What `sequential` takes longer then is the cost of its launches, and no share of that is a share of overlap.
-  if (!can_overlap) metrics.overlap_efficiency.reset();
+  if (!can_overlap) { metrics.overlap_efficiency.reset(); }
   return metrics;
 }
 
@@ -74,11 +74,11 @@ Result<Yardsticks> yardsticks_of(CaseTrials& trials, Microseconds compute, Micro
     return of_scenario(*scenario, trials.device(), compute, comm);
   }
   const Result<std::vector<Microseconds>> alone = isolated_times(trials);
-  if (!alone) return alone.error();
+  if (!alone) { return alone.error(); }
   const Result<Program> program = lower(trials.step(), Order::concurrent, {});
-  if (!program) return program.error();
+  if (!program) { return program.error(); }
   const Result<Program> in_turn = lower(trials.step(), Order::sequential, {});
-  if (!in_turn) return in_turn.error();
+  if (!in_turn) { return in_turn.error(); }
   const Microseconds path = critical_path(trials.step(), *program, *alone);
   Yardsticks yardsticks{path, std::nullopt, is_shorter(path, critical_path(trials.step(), *in_turn, *alone))};
   if (const std::optional<DeviceRates> rates = rates_of(trials.device())) {

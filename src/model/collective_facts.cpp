@@ -51,11 +51,11 @@ std::int64_t elements_before(const Collective& collective, int rank) {
   double before = 0;
   double all = 0;
   for (std::size_t at = 0; at < collective.shares.size(); ++at) {
-    if (at < static_cast<std::size_t>(rank)) before += collective.shares[at];
+    if (at < static_cast<std::size_t>(rank)) { before += collective.shares[at]; }
     all += collective.shares[at];
   }
   // The last border is the whole itself, whatever rounding makes of it.
-  if (before >= all) return elements(collective);
+  if (before >= all) { return elements(collective); }
   return static_cast<std::int64_t>(static_cast<double>(elements(collective)) * (before / all));
 }
 

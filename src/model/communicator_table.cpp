@@ -11,7 +11,7 @@ namespace {
 auto place_of(const Operation& operation) {
   std::vector<std::pair<int, int>> at;
   at.reserve(operation.at.size());
-  for (const Coordinate& coordinate : operation.at) at.emplace_back(coordinate.axis, coordinate.at);
+  for (const Coordinate& coordinate : operation.at) { at.emplace_back(coordinate.axis, coordinate.at); }
   const auto* transfer = std::get_if<SendRecv>(&operation.what);
   const std::pair<int, int> ends = transfer == nullptr ? std::pair(-1, -1) : std::pair(transfer->from, transfer->to);
   return std::tuple(computes(operation), operation.along, operation.group, std::move(at), operation.at_group, ends);
@@ -24,7 +24,7 @@ CommunicatorTable::CommunicatorTable(const Step& step) {
   for (std::size_t at = 0; at < step.operations.size(); ++at) {
     const Operation& operation = step.operations[at];
     const auto [found, added] = known.try_emplace(place_of(operation), entries_.size());
-    if (added) entries_.push_back({at, communicators_of(step, operation)});
+    if (added) { entries_.push_back({at, communicators_of(step, operation)}); }
     of_operation_.push_back(found->second);
   }
 }

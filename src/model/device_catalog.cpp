@@ -164,7 +164,7 @@ std::string catalog_name(std::string_view driver_name, const DeviceLimits& live)
       continue;
     }
     const Result<DeviceLimits> known = find_device(word);
-    if (known && known->architecture == live.architecture && known->sms == live.sms) return word;
+    if (known && known->architecture == live.architecture && known->sms == live.sms) { return word; }
     word.clear();
   }
   return live.architecture;

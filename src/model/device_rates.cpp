@@ -25,7 +25,7 @@ constexpr std::array kRates{
 
 std::optional<DeviceRates> rates_of(const DeviceLimits& device) {
   const auto* found = std::find_if(kRates.begin(), kRates.end(), [&](const DeviceRates& one) { return one.device == device.name; });
-  if (found == kRates.end()) return std::nullopt;
+  if (found == kRates.end()) { return std::nullopt; }
   return *found;
 }
 

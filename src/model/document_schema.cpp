@@ -18,7 +18,7 @@ class SchemaSearch : public nlohmann::json::json_sax_t {
   bool number_unsigned(number_unsigned_t /*value*/) override { return more(); }
   bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return more(); }
   bool string(string_t& value) override {
-    if (is_next_) found_ = value;
+    if (is_next_) { found_ = value; }
     return more();
   }
   bool binary(binary_t& /*value*/) override { return more(); }
@@ -51,25 +51,26 @@ std::string_view first_line_comment(std::string_view text) {
   constexpr std::string_view begin = "<!-- ";
   constexpr std::string_view end = " -->";
   const std::string_view line = text.substr(0, text.find('\n'));
-  if (!line.starts_with(begin) || line.find(end) == std::string_view::npos) return {};
+  if (!line.starts_with(begin) || line.find(end) == std::string_view::npos) { return {}; }
   return line.substr(begin.size(), line.find(end) - begin.size());
 }
 
 }  // namespace
 
 std::string schema_of(std::string_view text) {
-  if (const std::string_view comment = first_line_comment(text); !comment.empty()) return std::string(comment);
+  if (const std::string_view comment = first_line_comment(text); !comment.empty()) { return std::string(comment); }
   SchemaSearch search;
   static_cast<void>(nlohmann::json::sax_parse(text, &search));
   return search.found();
 }
 
 Status refuse_other_document(std::string_view text, std::string_view schema, const std::string& source) {
-  if (text.empty()) return {};
+  if (text.empty()) { return {}; }
   const std::string found = schema_of(text);
-  if (found == schema) return {};
-  if (found.empty())
+  if (found == schema) { return {}; }
+  if (found.empty()) {
     return invalid_input(fmt::format("{}: not an {} document, expected one, an empty file or a new name", source, schema));
+  }
   return invalid_input(fmt::format("{}: schema: {}, expected \"{}\"", source, shown(nlohmann::json(found)), schema));
 }
 

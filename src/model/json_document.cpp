@@ -36,7 +36,7 @@ class DocumentCheck : public nlohmann::json::json_sax_t {
   bool key(string_t& name) override {
     Level& level = levels_.back();
     level.name = name;
-    if (level.names.insert(name).second) return true;
+    if (level.names.insert(name).second) { return true; }
     fault_ = fmt::format("{}: given twice, expected once", path());
     return false;
   }
@@ -73,7 +73,7 @@ class DocumentCheck : public nlohmann::json::json_sax_t {
   [[nodiscard]] std::string path() const {
     std::string names;
     for (const Level& level : levels_) {
-      if (!level.name.empty()) names += (names.empty() ? "" : ".") + level.name;
+      if (!level.name.empty()) { names += (names.empty() ? "" : ".") + level.name; }
     }
     const std::string quoted = shown(nlohmann::json(names));
     return quoted.size() == names.size() + 2 ? names : quoted;
@@ -92,9 +92,9 @@ Result<nlohmann::json> read_json_object(std::string_view text, const std::string
     return invalid_input(fmt::format("{}: not valid JSON at byte {}, expected {}", source, zero + 1, expected));
   }
   DocumentCheck check(expected);
-  if (!nlohmann::json::sax_parse(text, &check)) return invalid_input(fmt::format("{}: {}", source, check.fault()));
+  if (!nlohmann::json::sax_parse(text, &check)) { return invalid_input(fmt::format("{}: {}", source, check.fault())); }
   nlohmann::json document = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!document.is_object()) return invalid_input(fmt::format("{}: not a JSON object, expected {}", source, expected));
+  if (!document.is_object()) { return invalid_input(fmt::format("{}: not a JSON object, expected {}", source, expected)); }
   return document;
 }
 

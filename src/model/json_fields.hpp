@@ -55,9 +55,9 @@ class JsonFields {
 template <class T, class Parse>
 T JsonFields::word(const char* name, Parse parse, std::string_view expected, T fallback) {
   const nlohmann::json* value = required(name, expected);
-  if (value == nullptr) return fallback;
+  if (value == nullptr) { return fallback; }
   if (value->is_string()) {
-    if (const std::optional<T> parsed = parse(value->get_ref<const std::string&>())) return *parsed;
+    if (const std::optional<T> parsed = parse(value->get_ref<const std::string&>())) { return *parsed; }
   }
   reject(name, shown(*value), expected);
   return fallback;

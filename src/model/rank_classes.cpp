@@ -21,7 +21,7 @@ void sort_once(std::vector<Value>& values) {
 std::vector<int> classes_among(const std::vector<int>& ranks, const std::vector<int>& of_rank) {
   std::vector<int> classes;
   classes.reserve(ranks.size());
-  for (const int rank : ranks) classes.push_back(of_rank[static_cast<std::size_t>(rank)]);
+  for (const int rank : ranks) { classes.push_back(of_rank[static_cast<std::size_t>(rank)]); }
   sort_once(classes);
   return classes;
 }
@@ -31,8 +31,9 @@ std::vector<int> numbered(const std::vector<std::vector<int>>& of_rank) {
   std::map<std::vector<int>, int> numbers;
   std::vector<int> made;
   made.reserve(of_rank.size());
-  for (const std::vector<int>& what : of_rank)
+  for (const std::vector<int>& what : of_rank) {
     made.push_back(numbers.emplace(what, static_cast<int>(numbers.size())).first->second);
+  }
   return made;
 }
 
@@ -42,12 +43,12 @@ int count_of(const std::vector<int>& numbers) { return *std::ranges::max_element
 std::vector<int> told_apart(const std::vector<int>& classes, const std::vector<const Communicators*>& all) {
   std::vector<std::vector<int>> seen;
   seen.reserve(classes.size());
-  for (const int one : classes) seen.push_back({one});
+  for (const int one : classes) { seen.push_back({one}); }
   std::map<std::vector<int>, int> meetings;
   for (const Communicators* communicators : all) {
     for (const std::vector<int>& ranks : *communicators) {
       const int met = meetings.emplace(classes_among(ranks, classes), static_cast<int>(meetings.size())).first->second;
-      for (const int rank : ranks) seen[static_cast<std::size_t>(rank)].push_back(met);
+      for (const int rank : ranks) { seen[static_cast<std::size_t>(rank)].push_back(met); }
     }
   }
   return numbered(seen);
@@ -63,9 +64,9 @@ RankClasses rank_classes(const Step& step) {
   for (std::size_t at = 0; at < table.entries().size(); ++at) {
     const detail::CommunicatorTable::Entry& entry = table.entries()[at];
     for (const std::vector<int>& ranks : entry.of_ranks) {
-      for (const int rank : ranks) runs[static_cast<std::size_t>(rank)].push_back(static_cast<int>(at));
+      for (const int rank : ranks) { runs[static_cast<std::size_t>(rank)].push_back(static_cast<int>(at)); }
     }
-    if (!computing(entry)) joining.push_back(&entry.of_ranks);
+    if (!computing(entry)) { joining.push_back(&entry.of_ranks); }
   }
   RankClasses classes;
   classes.of_rank = numbered(runs);
@@ -82,12 +83,12 @@ RankClasses rank_classes(const Step& step) {
         together.push_back(some);
         continue;
       }
-      for (const int one : some) together.push_back({one});
+      for (const int one : some) { together.push_back({one}); }
     }
     sort_once(together);
     of_entry.push_back(std::move(together));
   }
-  for (std::size_t at = 0; at < step.operations.size(); ++at) classes.of_operation.push_back(of_entry[table.entry_of(at)]);
+  for (std::size_t at = 0; at < step.operations.size(); ++at) { classes.of_operation.push_back(of_entry[table.entry_of(at)]); }
   return classes;
 }
 

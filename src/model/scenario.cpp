@@ -37,11 +37,11 @@ Status check(const TiledGemm& gemm) {
       {"compute.k", gemm.k, "compute.tile_k", gemm.tile_k},
   }};
   for (const auto& [side, extent, tile_side, tile] : sides) {
-    if (extent <= 0 || extent > kLongestSide) return bad(side, extent, fmt::format("1 to {}", kLongestSide));
-    if (tile <= 0) return bad(tile_side, tile, "a positive number");
-    if (extent % tile != 0) return bad(side, extent, fmt::format("a multiple of {} ({})", tile_side, tile));
+    if (extent <= 0 || extent > kLongestSide) { return bad(side, extent, fmt::format("1 to {}", kLongestSide)); }
+    if (tile <= 0) { return bad(tile_side, tile, "a positive number"); }
+    if (extent % tile != 0) { return bad(side, extent, fmt::format("a multiple of {} ({})", tile_side, tile)); }
   }
-  if (!gemm.grid) return {};
+  if (!gemm.grid) { return {}; }
   const GridShape tiles{gemm.n / gemm.tile_n, gemm.m / gemm.tile_m};
   if (gemm.grid->x < 1 || gemm.grid->x > tiles.x) {
     return bad("compute.grid[0]", gemm.grid->x, fmt::format("1 to {} (tiles along n)", tiles.x));
@@ -81,11 +81,11 @@ Bytes memory(const LibraryGemm& gemm) { return operands_and_result(gemm, gemm.dt
 Bytes memory(const Elementwise& elementwise) { return elementwise.bytes * 2; }
 
 Status check_root(const Collective& collective, const CollectiveFacts& facts, int ranks) {
-  if (!collective.root) return {};
+  if (!collective.root) { return {}; }
   if (facts.takes != CollectiveFacts::Takes::root) {
     return bad("collective.root", *collective.root, fmt::format("none ({} has no root)", facts.name));
   }
-  if (*collective.root >= 0 && *collective.root < ranks) return {};
+  if (*collective.root >= 0 && *collective.root < ranks) { return {}; }
   return bad("collective.root", *collective.root, fmt::format("0 to {}", ranks - 1));
 }
 
@@ -97,14 +97,14 @@ Status check_shares(const Collective& collective, const CollectiveFacts& facts, 
         fmt::format("collective.shares: {} of them, expected {}", shares.size(),
                     takes ? fmt::format("{}, one for each rank", ranks) : fmt::format("none ({} sends equal shares)", facts.name)));
   }
-  if (!takes) return {};
+  if (!takes) { return {}; }
   for (std::size_t at = 0; at < shares.size(); ++at) {
     // Written so that NaN is refused.
     if (!(shares[at] >= 0 && shares[at] <= kGreatestShare)) {
       return invalid_input(fmt::format("collective.shares[{}]: {}, expected a number from 0 to 1e12", at, shares[at]));
     }
   }
-  if (std::ranges::any_of(shares, [](double share) { return share > 0; })) return {};
+  if (std::ranges::any_of(shares, [](double share) { return share > 0; })) { return {}; }
   return invalid_input("collective.shares: all 0, expected one above it");
 }
 
@@ -137,8 +137,8 @@ Status validate(const Collective& collective, int gpus) {
   if (facts.ranks && gpus != *facts.ranks) {
     return invalid_input(fmt::format("collective.op: {} among {} ranks, expected {}", facts.name, gpus, *facts.ranks));
   }
-  if (Status root = check_root(collective, facts, gpus); !root) return root;
-  if (Status shares = check_shares(collective, facts, gpus); !shares) return shares;
+  if (Status root = check_root(collective, facts, gpus); !root) { return root; }
+  if (Status shares = check_shares(collective, facts, gpus); !shares) { return shares; }
   if (collective.comm_blocks && (*collective.comm_blocks < Blocks(1) || *collective.comm_blocks > kGreatestCommBlocks)) {
     return bad("collective.comm_blocks", collective.comm_blocks->count(), fmt::format("1 to {}", kGreatestCommBlocks.count()));
   }
@@ -149,7 +149,7 @@ Status validate(const Collective& collective, int gpus) {
 }
 
 Status validate_name(std::string_view name, const std::string& field) {
-  if (name.empty()) return invalid_input(field + ": empty, expected a text");
+  if (name.empty()) { return invalid_input(field + ": empty, expected a text"); }
   constexpr std::size_t longest_name = 200;
   if (name.size() > longest_name) {
     return invalid_input(fmt::format("{}: {} bytes, expected at most {}", field, name.size(), longest_name));
@@ -163,10 +163,10 @@ Status validate_name(std::string_view name, const std::string& field) {
 }  // namespace detail
 
 Status validate(const Scenario& scenario) {
-  if (Status named = detail::validate_name(scenario.name, "name"); !named) return named;
+  if (Status named = detail::validate_name(scenario.name, "name"); !named) { return named; }
   if (scenario.gpus < 2 || scenario.gpus > kMostRanks) { return bad("gpus", scenario.gpus, fmt::format("2 to {}", kMostRanks)); }
-  if (scenario.iterations < 1 || scenario.iterations > 10'000) return bad("iterations", scenario.iterations, "1 to 10000");
-  if (Status compute = detail::validate(scenario.compute); !compute) return compute;
+  if (scenario.iterations < 1 || scenario.iterations > 10'000) { return bad("iterations", scenario.iterations, "1 to 10000"); }
+  if (Status compute = detail::validate(scenario.compute); !compute) { return compute; }
   return detail::validate(scenario.collective, scenario.gpus);
 }
 
@@ -207,7 +207,7 @@ double flop_of(const Compute& compute) {
 
 std::optional<Blocks> compute_blocks(const Compute& compute) {
   const auto* gemm = std::get_if<TiledGemm>(&compute);
-  if (gemm == nullptr) return std::nullopt;
+  if (gemm == nullptr) { return std::nullopt; }
   const GridShape grid = gemm->grid.value_or(GridShape{gemm->n / gemm->tile_n, gemm->m / gemm->tile_m});
   return Blocks(grid.x * grid.y);
 }

@@ -30,13 +30,13 @@ Result<Scenario> read_scenario(const json& document, const std::string& source) 
   scenario.pattern = fields.word("pattern", detail::word_of(detail::kPatterns), "\"pipeline\" or \"pair\"", Pattern::pipeline);
   const json* compute = detail::object_member(fields, "compute");
   const json* collective = detail::object_member(fields, "collective");
-  if (Status status = fields.finish(); !status) return status.error();
+  if (Status status = fields.finish(); !status) { return status.error(); }
 
   Result<Compute> read = detail::read_compute(*compute, "compute.", source);
-  if (!read) return read.error();
+  if (!read) { return read.error(); }
   scenario.compute = *read;
   Result<Collective> ends = detail::read_collective(*collective, "collective.", source);
-  if (!ends) return ends.error();
+  if (!ends) { return ends.error(); }
   scenario.collective = *ends;
   return scenario;
 }
@@ -46,10 +46,10 @@ Result<Scenario> read_scenario(const json& document, const std::string& source) 
 Result<Scenario> parse_scenario(std::string_view text, std::string_view source) {
   const std::string where(source);
   const Result<json> document = detail::read_json_object(text, where, fmt::format("an {} document", kScenarioSchema));
-  if (!document) return document.error();
+  if (!document) { return document.error(); }
   Result<Scenario> scenario = read_scenario(*document, where);
-  if (!scenario) return scenario;
-  if (Status status = validate(*scenario); !status) return invalid_input(fmt::format("{}: {}", where, status.error().message));
+  if (!scenario) { return scenario; }
+  if (Status status = validate(*scenario); !status) { return invalid_input(fmt::format("{}: {}", where, status.error().message)); }
   return scenario;
 }
 

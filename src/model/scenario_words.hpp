@@ -16,7 +16,7 @@ template <class Enum, std::size_t N>
 auto word_of(const std::array<Enum, N>& all) {
   return [&all](std::string_view word) -> std::optional<Enum> {
     for (const Enum candidate : all) {
-      if (to_string(candidate) == word) return candidate;
+      if (to_string(candidate) == word) { return candidate; }
     }
     return std::nullopt;
   };
@@ -28,7 +28,7 @@ inline constexpr std::array kPatterns{Pattern::pipeline, Pattern::pair};
 
 inline std::optional<CollectiveOp> collective_of(std::string_view word) {
   for (const CollectiveFacts& facts : collectives()) {
-    if (facts.name == word) return facts.op;
+    if (facts.name == word) { return facts.op; }
   }
   return std::nullopt;
 }

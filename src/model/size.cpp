@@ -28,15 +28,15 @@ Result<Bytes> parse_size(std::string_view text) {
   std::int64_t number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, failure] = std::from_chars(text.data(), end, number);
-  if (failure != std::errc{} || number < 0) return bad_size(text);
+  if (failure != std::errc{} || number < 0) { return bad_size(text); }
 
   int shift = 0;
   if (rest != end) {
     const std::size_t suffix = kSuffixes.find(upper(*rest));
-    if (suffix == std::string_view::npos || rest + 1 != end) return bad_size(text);
+    if (suffix == std::string_view::npos || rest + 1 != end) { return bad_size(text); }
     shift = 10 * (static_cast<int>(suffix) + 1);
   }
-  if (number > (kGreatest >> shift)) return bad_size(text);
+  if (number > (kGreatest >> shift)) { return bad_size(text); }
   return Bytes(number << shift);
 }
 

@@ -15,7 +15,9 @@ namespace {
 /// Ranks between two neighbours along the axis.
 int stride_of(const Step& step, int axis) {
   int stride = 1;
-  for (std::size_t later = static_cast<std::size_t>(axis) + 1; later < step.mesh.size(); ++later) stride *= step.mesh[later].size;
+  for (std::size_t later = static_cast<std::size_t>(axis) + 1; later < step.mesh.size(); ++later) {
+    stride *= step.mesh[later].size;
+  }
   return stride;
 }
 
@@ -24,19 +26,19 @@ const Group& group_of(const Step& step, int index) { return step.groups[static_c
 bool takes_place_at(const Step& step, const Operation& operation, int rank) {
   for (const Coordinate& place : operation.at) {
     const int size = step.mesh[static_cast<std::size_t>(place.axis)].size;
-    if (rank / stride_of(step, place.axis) % size != place.at) return false;
+    if (rank / stride_of(step, place.axis) % size != place.at) { return false; }
   }
-  if (!operation.at_group) return true;
+  if (!operation.at_group) { return true; }
   const std::vector<int>& ranks = group_of(step, *operation.at_group).ranks;
   return std::ranges::find(ranks, rank) != ranks.end();
 }
 
 /// The communicators before any restriction.
 std::vector<std::vector<int>> all_communicators(const Step& step, const Operation& operation) {
-  if (operation.group) return {group_of(step, *operation.group).ranks};
+  if (operation.group) { return {group_of(step, *operation.group).ranks}; }
   std::vector<int> all(static_cast<std::size_t>(step.ranks));
   std::iota(all.begin(), all.end(), 0);
-  if (operation.along.empty() || computes(operation)) return {all};
+  if (operation.along.empty() || computes(operation)) { return {all}; }
   // Ranks that differ along no other axis: the first of each communicator has coordinate 0 along its axes.
   std::vector<std::vector<int>> made;
   std::vector<std::size_t> of_first(static_cast<std::size_t>(step.ranks));
@@ -56,9 +58,9 @@ std::vector<std::vector<int>> all_communicators(const Step& step, const Operatio
 }
 
 Bytes memory_of(const Step& step, const Operation& operation) {
-  if (const auto* compute = std::get_if<Compute>(&operation.what)) return memory_of(*compute);
+  if (const auto* compute = std::get_if<Compute>(&operation.what)) { return memory_of(*compute); }
   const std::optional<Communication> communication = communication_of(step, operation);
-  if (!communication) return Bytes(0);
+  if (!communication) { return Bytes(0); }
   const BufferSizes sizes = buffer_sizes(communication->collective, communication->ranks);
   return sizes.send + sizes.recv;
 }
@@ -75,7 +77,7 @@ bool computes(const Operation& operation) {
 }
 
 std::string_view lane_of(const Operation& operation) {
-  if (operation.lane) return *operation.lane;
+  if (operation.lane) { return *operation.lane; }
   return computes(operation) ? "compute" : "comm";
 }
 
@@ -90,7 +92,7 @@ Step step_of(const Scenario& scenario) {
   Operation collective;
   collective.name = to_string(scenario.collective.op);
   collective.what = scenario.collective;
-  if (scenario.pattern == Pattern::pipeline) collective.after = {{0, false}};
+  if (scenario.pattern == Pattern::pipeline) { collective.after = {{0, false}}; }
   step.operations = {std::move(compute), std::move(collective)};
   return step;
 }
@@ -108,14 +110,14 @@ Result<std::vector<int>> in_order(const Step& step) {
   for (bool moved = true; moved;) {
     moved = false;
     for (int at = 0; at < count; ++at) {
-      if (placed[static_cast<std::size_t>(at)] || !ready(at)) continue;
+      if (placed[static_cast<std::size_t>(at)] || !ready(at)) { continue; }
       placed[static_cast<std::size_t>(at)] = true;
       order.push_back(at);
       moved = true;
     }
   }
   const auto left = std::ranges::find(placed, false);
-  if (left == placed.end()) return order;
+  if (left == placed.end()) { return order; }
   const auto at = static_cast<std::size_t>(left - placed.begin());
   return invalid_input(
       fmt::format("operations[{}].after: \"{}\" waits for itself by way of others, expected an order without circles", at,
@@ -127,7 +129,7 @@ std::vector<std::vector<int>> communicators_of(const Step& step, const Operation
   for (std::vector<int>& ranks : communicators) {
     std::erase_if(ranks, [&](int rank) { return !takes_place_at(step, operation, rank); });
     const auto* transfer = std::get_if<SendRecv>(&operation.what);
-    if (transfer == nullptr || ranks.empty()) continue;
+    if (transfer == nullptr || ranks.empty()) { continue; }
     ranks = {ranks[static_cast<std::size_t>(transfer->from)], ranks[static_cast<std::size_t>(transfer->to)]};
   }
   std::erase_if(communicators, [](const std::vector<int>& ranks) { return ranks.empty(); });
@@ -135,15 +137,15 @@ std::vector<std::vector<int>> communicators_of(const Step& step, const Operation
 }
 
 int communicator_size(const Step& step, const Operation& operation) {
-  if (operation.group) return static_cast<int>(group_of(step, *operation.group).ranks.size());
-  if (operation.along.empty() && operation.at_group) return static_cast<int>(group_of(step, *operation.at_group).ranks.size());
+  if (operation.group) { return static_cast<int>(group_of(step, *operation.group).ranks.size()); }
+  if (operation.along.empty() && operation.at_group) { return static_cast<int>(group_of(step, *operation.at_group).ranks.size()); }
   int size = 1;
   if (!operation.along.empty()) {
-    for (const int axis : operation.along) size *= step.mesh[static_cast<std::size_t>(axis)].size;
+    for (const int axis : operation.along) { size *= step.mesh[static_cast<std::size_t>(axis)].size; }
     return size;
   }
   size = step.ranks;
-  for (const Coordinate& place : operation.at) size /= step.mesh[static_cast<std::size_t>(place.axis)].size;
+  for (const Coordinate& place : operation.at) { size /= step.mesh[static_cast<std::size_t>(place.axis)].size; }
   return size;
 }
 
@@ -152,7 +154,7 @@ std::optional<Communication> communication_of(const Step& step, const Operation&
     return Communication{*collective, communicator_size(step, operation)};
   }
   const auto* transfer = std::get_if<SendRecv>(&operation.what);
-  if (transfer == nullptr) return std::nullopt;
+  if (transfer == nullptr) { return std::nullopt; }
   // Its communicators are the sender and the receiver.
   Collective sent;
   sent.op = CollectiveOp::send_recv;
@@ -165,17 +167,17 @@ Bytes memory_per_device(const Step& step) {
   std::vector<Bytes> sums(static_cast<std::size_t>(step.ranks), Bytes(0));
   const std::vector<int> first = detail::first_sharing_memory(step);
   for (std::size_t at = 0; at < first.size(); ++at) {
-    if (first[at] != static_cast<int>(at)) continue;
+    if (first[at] != static_cast<int>(at)) { continue; }
     const Operation& operation = step.operations[at];
     const Bytes needed = memory_of(step, operation);
-    for (const int rank : ranks_of(step, operation)) sums[static_cast<std::size_t>(rank)] += needed;
+    for (const int rank : ranks_of(step, operation)) { sums[static_cast<std::size_t>(rank)] += needed; }
   }
   return *std::ranges::max_element(sums);
 }
 
 std::vector<int> ranks_of(const Step& step, const Operation& operation) {
   std::vector<int> ranks;
-  for (const std::vector<int>& some : communicators_of(step, operation)) ranks.insert(ranks.end(), some.begin(), some.end());
+  for (const std::vector<int>& some : communicators_of(step, operation)) { ranks.insert(ranks.end(), some.begin(), some.end()); }
   std::ranges::sort(ranks);
   return ranks;
 }

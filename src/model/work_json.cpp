@@ -24,7 +24,7 @@ using nlohmann::json;
 std::optional<GridShape> read_grid(JsonFields& fields) {
   constexpr std::string_view expected = "\"full\" or [X, Y] with X and Y from 1 to 1048576";
   const json* grid = fields.member("grid");
-  if (grid == nullptr || *grid == "full") return std::nullopt;
+  if (grid == nullptr || *grid == "full") { return std::nullopt; }
   const auto valid = [](const json& side) {
     return side.is_number_unsigned() && side.get<std::uint64_t>() >= 1 && side.get<std::uint64_t>() <= kLongestSide;
   };
@@ -105,14 +105,14 @@ Result<Compute> read_compute(const json& object, const std::string& path, const 
   JsonFields fields(object, path, source);
   const auto reader_of = [&readers](std::string_view word) -> std::optional<Reader> {
     for (const auto& [name, reader] : readers) {
-      if (name == word) return reader;
+      if (name == word) { return reader; }
     }
     return std::nullopt;
   };
   const Reader read = fields.word<Reader>("kernel", reader_of, "\"tiled_gemm\", \"library_gemm\" or \"elementwise\"", nullptr);
-  if (read == nullptr) return fields.finish().error();
+  if (read == nullptr) { return fields.finish().error(); }
   Compute compute = read(fields);
-  if (Status status = fields.finish(); !status) return status.error();
+  if (Status status = fields.finish(); !status) { return status.error(); }
   return compute;
 }
 
@@ -122,23 +122,27 @@ Result<Collective> read_collective(const json& object, const std::string& path, 
   collective.op = fields.word("op", collective_of, expected_collective(), CollectiveOp::all_reduce);
   collective.bytes = fields.size("bytes");
   collective.dtype = read_dtype(fields);
-  if (const auto blocks = fields.optional_integer("comm_blocks", 1, kGreatestCommBlocks.count()))
+  if (const auto blocks = fields.optional_integer("comm_blocks", 1, kGreatestCommBlocks.count())) {
     collective.comm_blocks = Blocks(*blocks);
-  if (const auto cluster = fields.optional_integer("cluster", 1, kGreatestCluster)) collective.cluster = static_cast<int>(*cluster);
-  if (const auto root = fields.optional_integer("root", 0, kMostRanks)) collective.root = static_cast<int>(*root);
-  if (const json* shares = fields.member("shares")) {
-    if (shares->is_array() && std::ranges::all_of(*shares, [](const json& share) { return share.is_number(); }))
-      collective.shares = shares->get<std::vector<double>>();
-    else
-      fields.reject("shares", shown(*shares), "a list of numbers, one for each rank");
   }
-  if (Status status = fields.finish(); !status) return status.error();
+  if (const auto cluster = fields.optional_integer("cluster", 1, kGreatestCluster)) {
+    collective.cluster = static_cast<int>(*cluster);
+  }
+  if (const auto root = fields.optional_integer("root", 0, kMostRanks)) { collective.root = static_cast<int>(*root); }
+  if (const json* shares = fields.member("shares")) {
+    if (shares->is_array() && std::ranges::all_of(*shares, [](const json& share) { return share.is_number(); })) {
+      collective.shares = shares->get<std::vector<double>>();
+    } else {
+      fields.reject("shares", shown(*shares), "a list of numbers, one for each rank");
+    }
+  }
+  if (Status status = fields.finish(); !status) { return status.error(); }
   return collective;
 }
 
 const json* object_member(JsonFields& fields, const char* name) {
   const json* member = fields.member(name);
-  if (member != nullptr && member->is_object()) return member;
+  if (member != nullptr && member->is_object()) { return member; }
   fields.reject(name, member == nullptr ? "missing" : shown(*member), "an object");
   return nullptr;
 }
@@ -152,10 +156,10 @@ nlohmann::ordered_json compute_json(const Compute& compute) {
 nlohmann::ordered_json collective_json(const Collective& collective) {
   nlohmann::ordered_json object{
       {"op", to_string(collective.op)}, {"bytes", format_size(collective.bytes)}, {"dtype", to_string(collective.dtype)}};
-  if (collective.comm_blocks) object["comm_blocks"] = collective.comm_blocks->count();
-  if (collective.cluster) object["cluster"] = *collective.cluster;
-  if (collective.root) object["root"] = *collective.root;
-  if (!collective.shares.empty()) object["shares"] = collective.shares;
+  if (collective.comm_blocks) { object["comm_blocks"] = collective.comm_blocks->count(); }
+  if (collective.cluster) { object["cluster"] = *collective.cluster; }
+  if (collective.root) { object["root"] = *collective.root; }
+  if (!collective.shares.empty()) { object["shares"] = collective.shares; }
   return object;
 }
 

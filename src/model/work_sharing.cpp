@@ -18,7 +18,7 @@ class SharingHash {
     MixedHash hash;
     hash.mix(operation->what.index());
     std::visit([&](const auto& work) { mix(hash, work); }, operation->what);
-    for (const int axis : operation->along) hash.mix(axis);
+    for (const int axis : operation->along) { hash.mix(axis); }
     for (const Coordinate& place : operation->at) {
       hash.mix(place.axis);
       hash.mix(place.at);
@@ -36,7 +36,7 @@ class SharingHash {
   }
   static void mix(MixedHash& hash, const RecordedKernel& kernel) {
     hash.mix(std::hash<std::string>{}(kernel.name));
-    for (const Microseconds time : kernel.times) hash.mix(std::hash<double>{}(time.count()));
+    for (const Microseconds time : kernel.times) { hash.mix(std::hash<double>{}(time.count())); }
     hash.mix(kernel.blocks.count());
   }
   static void mix(MixedHash& hash, const Collective& collective) {

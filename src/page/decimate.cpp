@@ -20,7 +20,7 @@ void take_in(Block& block, double& longest, const Block& span) {
   block.length_us = end - block.begin_us;
   block.busy_us += span.busy_us;
   block.spans += span.spans;
-  if (span.length_us <= longest) return;
+  if (span.length_us <= longest) { return; }
   longest = span.length_us;
   block.name = span.name;
   block.launch = span.launch;
@@ -53,17 +53,17 @@ Level merged(const std::vector<Block>& spans, double begin, double range, std::s
 
 std::vector<Level> levels_of(std::vector<Block> spans, std::size_t most_blocks) {
   most_blocks = std::max(most_blocks, kLeastBlocks);
-  if (spans.size() <= most_blocks) return {Level{0, std::move(spans)}};
+  if (spans.size() <= most_blocks) { return {Level{0, std::move(spans)}}; }
   const double begin = spans.front().begin_us;
   double end = begin;
-  for (const Block& span : spans) end = std::max(end, end_of(span));
+  for (const Block& span : spans) { end = std::max(end, end_of(span)); }
   // Spans that take no time at all lie on one point.
   const double range = std::max(end - begin, 1e-3);
   // Two blocks a bucket, and all coarser levels have a third of the finest: 2 (1 + 1/4 + 1/16 + ...) = 8/3.
   std::vector<Level> levels;
   for (std::size_t buckets = std::bit_floor(most_blocks * 3 / 8); buckets > 0; buckets /= kFiner) {
     levels.insert(levels.begin(), merged(spans, begin, range, buckets));
-    if (buckets <= kCoarsest) break;
+    if (buckets <= kCoarsest) { break; }
   }
   return levels;
 }

@@ -13,7 +13,7 @@ Times step_of(Members& members) {
   Timed step;
   step.label = "step";
   read_interval(members, "step_us", step);
-  if (!step.median.is_null()) times.rows.push_back(std::move(step));
+  if (!step.median.is_null()) { times.rows.push_back(std::move(step)); }
   for (const auto& [name, label] : {std::pair("communication_us", "communication"),
                                     {"exposed_us", "exposed communication"},
                                     {"idle_us", "idle"},
@@ -21,10 +21,10 @@ Times step_of(Members& members) {
     Timed part;
     part.label = label;
     part.median = members.exact(name);
-    if (!part.median.is_null()) times.rows.push_back(std::move(part));
+    if (!part.median.is_null()) { times.rows.push_back(std::move(part)); }
   }
   for (const auto& [name, label] : {std::pair("critical_path_us", "critical path"), {"hardware_limit_us", "hardware limit"}}) {
-    if (Value value = members.exact(name); !value.is_null()) times.references.push_back({label, std::move(value)});
+    if (Value value = members.exact(name); !value.is_null()) { times.references.push_back({label, std::move(value)}); }
   }
   return times;
 }
@@ -67,8 +67,8 @@ void add_changes(Members& members, Section& section) {
     timed.provenance = text_or_none(one, "provenance");
     times.rows.push_back(std::move(timed));
   });
-  if (!times.rows.empty()) section.views.emplace_back(std::move(times));
-  if (!refused.rows.empty()) section.views.emplace_back(std::move(refused));
+  if (!times.rows.empty()) { section.views.emplace_back(std::move(times)); }
+  if (!refused.rows.empty()) { section.views.emplace_back(std::move(refused)); }
 }
 
 }  // namespace
@@ -76,14 +76,14 @@ void add_changes(Members& members, Section& section) {
 Result<Document> read_explain(std::string_view text, const std::string& source) {
   return read_members(text, source, kExplainSchema, [](Members& members, Document& document) {
     document.provenance = "read from a trace";
-    for (const char* name : {"source", "device"}) add_fact(document, name, text_or_none(members, name));
-    for (const char* name : {"ranks", "steps", "replay_error"}) add_fact(document, name, members.exact(name));
+    for (const char* name : {"source", "device"}) { add_fact(document, name, text_or_none(members, name)); }
+    for (const char* name : {"ranks", "steps", "replay_error"}) { add_fact(document, name, members.exact(name)); }
     members.need("step_us", "an object");
     Section section{"A step", "", {}};
     section.views.emplace_back(step_of(members));
     add_changes(members, section);
     for (Table table : {exposures_of(members), inflation_of(members)}) {
-      if (!table.rows.empty()) section.views.emplace_back(std::move(table));
+      if (!table.rows.empty()) { section.views.emplace_back(std::move(table)); }
     }
     document.sections.push_back(std::move(section));
   });

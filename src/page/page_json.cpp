@@ -26,7 +26,7 @@ Json json_of(const Document& document);
 template <class Range, class Write>
 Json array_of(const Range& range, Write write) {
   Json array = Json::array();
-  for (const auto& element : range) array.push_back(write(element));
+  for (const auto& element : range) { array.push_back(write(element)); }
   return array;
 }
 
@@ -80,7 +80,7 @@ Json json_of(const Level& level) {
       Json::object({{"resolution", level.resolution_us}, {"begin", facts(&Block::begin_us)}, {"length", facts(&Block::length_us)}});
   json["name"] = facts(&Block::name);
   json["launch"] = facts(&Block::launch);
-  if (level.resolution_us == 0) return json;
+  if (level.resolution_us == 0) { return json; }
   json["busy"] = facts(&Block::busy_us);
   json["spans"] = facts(&Block::spans);
   return json;

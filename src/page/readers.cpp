@@ -24,7 +24,7 @@ constexpr std::array kReaders{
 
 std::string known_schemas() {
   std::string names;
-  for (const Reader& reader : kReaders) names += fmt::format("{}{}", names.empty() ? "" : ", ", reader.schema);
+  for (const Reader& reader : kReaders) { names += fmt::format("{}{}", names.empty() ? "" : ", ", reader.schema); }
   return names;
 }
 
@@ -40,12 +40,12 @@ std::span<const Reader> readers() { return kReaders; }
 Result<Document> read_document(std::string_view text, const std::string& source) {
   const std::string schema = detail::schema_of(text);
   const auto reader = std::ranges::find(kReaders, schema, &Reader::schema);
-  if (reader != kReaders.end()) return reader->read(text, source);
+  if (reader != kReaders.end()) { return reader->read(text, source); }
   if (!schema.empty()) {
     return invalid_input(
         fmt::format("{}: schema: {}, expected one of {}", source, detail::shown(nlohmann::json(schema)), known_schemas()));
   }
-  if (is_trace_of_old(text)) return read_trace(text, source);
+  if (is_trace_of_old(text)) { return read_trace(text, source); }
   return invalid_input(
       fmt::format("{}: {}, expected one of {}", source, text.empty() ? "empty" : "no document with a schema", known_schemas()));
 }

@@ -40,7 +40,7 @@ std::string versions_words(Members versions) {
 Result<Document> read_members(std::string_view text, const std::string& source, std::string_view schema,
                               const std::function<void(Members&, Document&)>& fill) {
   const Result<json> read = detail::read_json_object(text, source, fmt::format("an {} document", schema));
-  if (!read) return read.error();
+  if (!read) { return read.error(); }
   std::optional<std::string> failure;
   Members members(*read, "", failure);
   Document document;
@@ -48,7 +48,7 @@ Result<Document> read_members(std::string_view text, const std::string& source, 
   document.schema = members.text("schema");
   if (!failure && document.schema != schema) { members.reject("schema", json(document.schema), detail::quoted(schema)); }
   fill(members, document);
-  if (failure) return invalid_input(fmt::format("{}: {}", source, *failure));
+  if (failure) { return invalid_input(fmt::format("{}: {}", source, *failure)); }
   return document;
 }
 
@@ -56,7 +56,7 @@ std::string text_or_none(Members& members, const char* name) { return members.ha
 
 void add_fact(Document& document, std::string name, Value value) {
   const bool empty = value.is_null() || (value.is_string() && value.get_ref<const std::string&>().empty());
-  if (!empty) document.facts.push_back({std::move(name), std::move(value)});
+  if (!empty) { document.facts.push_back({std::move(name), std::move(value)}); }
 }
 
 void read_origin(Members& members, Document& document) {
@@ -66,10 +66,11 @@ void read_origin(Members& members, Document& document) {
     members.reject("provenance", json(document.provenance), "measured or simulated");
   }
   const bool described = member_of(members, "device").is_object();
-  if (members.has("device"))
+  if (members.has("device")) {
     add_fact(document, "device", described ? device_words(members.object("device")) : members.text("device"));
+  }
   add_fact(document, "backend", text_or_none(members, "backend"));
-  if (members.has("versions")) add_fact(document, "versions", versions_words(members.object("versions")));
+  if (members.has("versions")) { add_fact(document, "versions", versions_words(members.object("versions"))); }
   if (members.has("model")) {
     Members model = members.object("model");
     add_fact(document, "model", text_or_none(model, "source"));
@@ -78,20 +79,20 @@ void read_origin(Members& members, Document& document) {
 }
 
 OverlapPlan read_plan(Members& members) {
-  if (!members.has("plan") || members.failed()) return {};
+  if (!members.has("plan") || members.failed()) { return {}; }
   const Result<OverlapPlan> plan = detail::read_plan(member_of(members, "plan"), members.path_of("plan"), "");
-  if (plan) return *plan;
+  if (plan) { return *plan; }
   // The other reader begins with an empty source: ": ".
   members.fail(plan.error().message.substr(plan.error().message.find_first_not_of(": ")));
   return {};
 }
 
 std::optional<Scenario> read_case(Members& members, Section& section) {
-  if (!members.has("step")) return read_scenario(members, section);
+  if (!members.has("step")) { return read_scenario(members, section); }
   Members object = members.object("step");
   object.need("name", "a text");
   section.title = object.text("name");
-  if (members.failed()) return std::nullopt;
+  if (members.failed()) { return std::nullopt; }
   const Result<Step> step = parse_step(object.raw().dump(-1, ' ', false, json::error_handler_t::replace), "");
   section.line =
       step ? step_line(*step).substr(step->name.size() + 2) : "a step that this version would refuse" + step.error().message;
@@ -103,7 +104,7 @@ std::optional<Scenario> read_scenario(Members& members, Section& section) {
   Members object = members.object("scenario");
   object.need("name", "a text");
   section.title = object.text("name");
-  if (members.failed()) return std::nullopt;
+  if (members.failed()) { return std::nullopt; }
   const Result<Scenario> scenario = parse_scenario(object.raw().dump(-1, ' ', false, json::error_handler_t::replace), "");
   if (scenario) {
     section.line = scenario_line(*scenario).substr(scenario->name.size() + 2);
@@ -115,7 +116,7 @@ std::optional<Scenario> read_scenario(Members& members, Section& section) {
 }
 
 void read_interval(Members& members, const char* name, Timed& timed) {
-  if (!members.has(name)) return;
+  if (!members.has(name)) { return; }
   Members interval = members.object(name);
   timed.median = interval.exact("median");
   timed.low = interval.exact("low");

@@ -45,7 +45,7 @@ std::vector<Column> columns() {
   const auto behind_time = std::ranges::find(all, "time_us.high", &Column::tag);
   all.insert(behind_time == all.end() ? behind_time : behind_time + 1, Column{"trials", "", "time_us.trials", "counted trials"});
   for (const Control& control : controls()) {
-    if (control.column.shown != PlanColumn::Shown::in_words) continue;
+    if (control.column.shown != PlanColumn::Shown::in_words) { continue; }
     all.push_back({std::string(control.name), "", fmt::format("plan.{}", control.name), "what the plan sets"});
   }
   all.push_back({"note", "", "note", ""});
@@ -55,19 +55,19 @@ std::vector<Column> columns() {
 /// The member at "time_us.median" below an object; null where it or what holds it is absent.
 Value at(const json& object, std::string_view tag) {
   const std::size_t dot = tag.find('.');
-  if (!object.is_object()) return {};
+  if (!object.is_object()) { return {}; }
   const auto found = object.find(std::string(tag.substr(0, dot)));
-  if (found == object.end()) return {};
-  if (dot != std::string_view::npos) return at(*found, tag.substr(dot + 1));
+  if (found == object.end()) { return {}; }
+  if (dot != std::string_view::npos) { return at(*found, tag.substr(dot + 1)); }
   return found->is_primitive() ? Value(*found) : Value();
 }
 
 SchemeRow row_of(Members& result, const std::vector<Column>& all) {
   SchemeRow row;
-  for (const char* name : {"scheme", "time_us"}) result.need(name, "what bench writes");
+  for (const char* name : {"scheme", "time_us"}) { result.need(name, "what bench writes"); }
   row.scheme = row.time.label = result.text("scheme");
   read_interval(result, "time_us", row.time);
-  if (!result.failed() && row.time.median.is_null()) result.reject("time_us.median", json(), "a finite number");
+  if (!result.failed() && row.time.median.is_null()) { result.reject("time_us.median", json(), "a finite number"); }
   row.ratio = result.exact("time_ratio");
   row.efficiency = result.exact("overlap_efficiency");
   Timed interval;
@@ -75,15 +75,16 @@ SchemeRow row_of(Members& result, const std::vector<Column>& all) {
   row.ratio_low = interval.low;
   row.ratio_high = interval.high;
   // The table takes these as they are.
-  for (const char* name : {"reduction", "overlap_rate", "compute_inflation", "comm_inflation"})
+  for (const char* name : {"reduction", "overlap_rate", "compute_inflation", "comm_inflation"}) {
     static_cast<void>(result.exact(name));
-  for (const char* name : {"limited_by", "note"}) static_cast<void>(text_or_none(result, name));
+  }
+  for (const char* name : {"limited_by", "note"}) { static_cast<void>(text_or_none(result, name)); }
   row.plan = read_plan(result);
   // A residency belongs to the name of its scheme, as in a trace; other plans say what they set.
   const bool capped = row.time.label.starts_with("shaped") && row.plan.blocks_per_sm;
-  if (capped) row.time.label += fmt::format(" {}/SM", row.plan.blocks_per_sm->count());
-  if (row.time.label == "tuned" || row.time.label.starts_with("plan ")) row.time.detail = in_words(row.plan);
-  for (const Column& column : all) row.cells.push_back(at(result.raw(), column.tag));
+  if (capped) { row.time.label += fmt::format(" {}/SM", row.plan.blocks_per_sm->count()); }
+  if (row.time.label == "tuned" || row.time.label.starts_with("plan ")) { row.time.detail = in_words(row.plan); }
+  for (const Column& column : all) { row.cells.push_back(at(result.raw(), column.tag)); }
   return row;
 }
 
@@ -98,26 +99,29 @@ Table table_of(std::vector<SchemeRow>& rows, const std::vector<Column>& all, std
     const std::string& tag = all[column].tag;
     const bool optional = tag.starts_with("plan.") || tag.starts_with("energy.") || tag == "note";
     const bool empty = std::ranges::all_of(rows, [&](const SchemeRow& row) { return says_nothing(row.cells[column]); });
-    if (optional && empty) continue;
+    if (optional && empty) { continue; }
     table.columns.push_back(all[column]);
-    for (std::size_t row = 0; row < rows.size(); ++row) table.rows[row].push_back(std::move(rows[row].cells[column]));
+    for (std::size_t row = 0; row < rows.size(); ++row) { table.rows[row].push_back(std::move(rows[row].cells[column])); }
   }
   return table;
 }
 
 Times times_of(Members& members, const std::vector<SchemeRow>& rows) {
   Times times{"Time of all iterations", "us", {}, {}, "least median"};
-  for (const SchemeRow& row : rows) times.rows.push_back(row.time);
+  for (const SchemeRow& row : rows) { times.rows.push_back(row.time); }
   for (const auto& [name, label] : {std::pair("compute_alone_us", "compute alone"), {"comm_alone_us", "communication alone"}}) {
     Timed alone;
     alone.label = label;
     alone.aside = true;
     read_interval(members, name, alone);
-    if (!alone.median.is_null()) times.rows.push_back(std::move(alone));
+    if (!alone.median.is_null()) { times.rows.push_back(std::move(alone)); }
   }
-  if (const Value path = members.exact("critical_path_us"); !path.is_null()) times.references.push_back({"critical path", path});
-  if (const Value limit = members.exact("hardware_limit_us"); !limit.is_null())
+  if (const Value path = members.exact("critical_path_us"); !path.is_null()) {
+    times.references.push_back({"critical path", path});
+  }
+  if (const Value limit = members.exact("hardware_limit_us"); !limit.is_null()) {
     times.references.push_back({"hardware limit", limit});
+  }
   return times;
 }
 
@@ -136,7 +140,7 @@ Table refusals_of(Members& members) {
 std::vector<PlannedTime> planned_of(const std::vector<SchemeRow>& rows) {
   std::vector<PlannedTime> planned;
   for (const SchemeRow& row : rows) {
-    if (row.scheme != "sequential") planned.push_back({row.plan, row.time.median});
+    if (row.scheme != "sequential") { planned.push_back({row.plan, row.time.median}); }
   }
   return planned;
 }
@@ -150,7 +154,7 @@ class Sweeps {
     common.collective.comm_blocks.reset();
     for (const SchemeRow& row : rows) {
       OverlapPlan plan = row.plan;
-      if (!plan.comm_blocks) plan.comm_blocks = scenario.collective.comm_blocks;
+      if (!plan.comm_blocks) { plan.comm_blocks = scenario.collective.comm_blocks; }
       sweep(common, row.scheme).times.push_back({plan, row.time.median});
     }
     ++cases_;
@@ -160,7 +164,7 @@ class Sweeps {
     Section section{"Across cases", "cases that differ in the collective's block budget alone", {}};
     for (const Sweep& sweep : sweeps_) {
       std::optional<Grid> grid = cases_ > 1 ? grid_of(sweep.times) : std::nullopt;
-      if (!grid) continue;
+      if (!grid) { continue; }
       Scenario named = sweep.common;
       named.name = sweep.scheme;
       grid->title = fmt::format("{}, by {} and {}", scenario_line(named), grid->x_name, grid->y_name);
@@ -178,7 +182,7 @@ class Sweeps {
 
   Sweep& sweep(const Scenario& common, const std::string& scheme) {
     for (Sweep& known : sweeps_) {
-      if (known.common == common && known.scheme == scheme) return known;
+      if (known.common == common && known.scheme == scheme) { return known; }
     }
     return sweeps_.emplace_back(Sweep{common, scheme, {}});
   }
@@ -197,16 +201,16 @@ class Overview {
     ratio.median = least.ratio;
     ratio.low = least.ratio_low;
     ratio.high = least.ratio_high;
-    if (!ratio.median.is_null()) ratios_.rows.push_back(std::move(ratio));
+    if (!ratio.median.is_null()) { ratios_.rows.push_back(std::move(ratio)); }
     const Timed& time = least.time;
     table_.rows.push_back({section.title, time.label, time.median, time.low, time.high, least.ratio, least.ratio_low,
                            least.ratio_high, least.efficiency});
   }
 
   [[nodiscard]] std::optional<Section> section() && {
-    if (table_.rows.size() < 2) return std::nullopt;
+    if (table_.rows.size() < 2) { return std::nullopt; }
     Section section{"All cases", "the least median of each", {}};
-    if (!ratios_.rows.empty()) section.views.emplace_back(std::move(ratios_));
+    if (!ratios_.rows.empty()) { section.views.emplace_back(std::move(ratios_)); }
     section.views.emplace_back(std::move(table_));
     return section;
   }
@@ -244,16 +248,16 @@ Section section_of(Members members, Together& together) {
     rows.push_back(row_of(result, all));
     energy.add(result, rows.back().time.label, rows.back().time.detail);
   });
-  if (members.failed()) return section;
+  if (members.failed()) { return section; }
   const std::optional<std::size_t> least = least_of(rows);
-  if (least) rows[*least].time.marked = true;
-  if (least) together.overview.add(section, rows[*least]);
+  if (least) { rows[*least].time.marked = true; }
+  if (least) { together.overview.add(section, rows[*least]); }
   section.views.emplace_back(times_of(members, rows));
   std::move(energy).add_to(section, members);
-  if (scenario) together.sweeps.add(*scenario, rows);
-  if (std::optional<Grid> grid = grid_of(planned_of(rows))) section.views.emplace_back(*std::move(grid));
+  if (scenario) { together.sweeps.add(*scenario, rows); }
+  if (std::optional<Grid> grid = grid_of(planned_of(rows))) { section.views.emplace_back(*std::move(grid)); }
   section.views.emplace_back(table_of(rows, all, least));
-  if (Table refusals = refusals_of(members); !refusals.rows.empty()) section.views.emplace_back(std::move(refusals));
+  if (Table refusals = refusals_of(members); !refusals.rows.empty()) { section.views.emplace_back(std::move(refusals)); }
   return section;
 }
 
@@ -265,10 +269,12 @@ Result<Document> read_result(std::string_view text, const std::string& source) {
     members.need("cases", "an array");
     Together together;
     members.each("cases", [&](Members one) { document.sections.push_back(section_of(std::move(one), together)); });
-    if (std::optional<Section> across = together.sweeps.section())
+    if (std::optional<Section> across = together.sweeps.section()) {
       document.sections.insert(document.sections.begin(), *std::move(across));
-    if (std::optional<Section> all = std::move(together.overview).section())
+    }
+    if (std::optional<Section> all = std::move(together.overview).section()) {
       document.sections.insert(document.sections.begin(), *std::move(all));
+    }
   });
 }
 

@@ -27,16 +27,18 @@ std::string tag_of(const Shown& shown) { return fmt::format("energy.{}", shown.m
 Figures figures_of(Members& energy) {
   Figures figures{"Energy of a step, all GPUs of the command together", {}};
   const auto add_number = [&](const Shown& shown) {
-    if (Value value = energy.exact(shown.member); !value.is_null())
+    if (Value value = energy.exact(shown.member); !value.is_null()) {
       figures.figures.push_back({shown.name, std::move(value), shown.unit, tag_of(shown)});
+    }
   };
-  for (const Shown& shown : kJoules) add_number(shown);
+  for (const Shown& shown : kJoules) { add_number(shown); }
   for (const Shown& shown : kReasons) {
-    if (std::string text = text_or_none(energy, shown.member); !text.empty())
+    if (std::string text = text_or_none(energy, shown.member); !text.empty()) {
       figures.figures.push_back({shown.name, std::move(text), "", tag_of(shown)});
+    }
   }
-  for (const Shown& shown : kBasis) add_number(shown);
-  for (const std::string& note : energy.texts("notes")) figures.figures.push_back({"note", note, "", "energy.notes"});
+  for (const Shown& shown : kBasis) { add_number(shown); }
+  for (const std::string& note : energy.texts("notes")) { figures.figures.push_back({"note", note, "", "energy.notes"}); }
   return figures;
 }
 
@@ -64,11 +66,11 @@ Table gpus_of(Members& energy) {
 }  // namespace
 
 void add_run_energy(Members& run, Document& document) {
-  if (!run.has("energy")) return;
+  if (!run.has("energy")) { return; }
   Members energy = run.object("energy");
   Section section{"energy", "a step is one repetition of the collectives that the program repeats", {}};
   section.views.emplace_back(figures_of(energy));
-  if (Table gpus = gpus_of(energy); !gpus.rows.empty()) section.views.emplace_back(std::move(gpus));
+  if (Table gpus = gpus_of(energy); !gpus.rows.empty()) { section.views.emplace_back(std::move(gpus)); }
   document.sections.push_back(std::move(section));
 }
 

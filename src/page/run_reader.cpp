@@ -23,7 +23,7 @@ std::string command_words(Members& members) {
 
 Table named_counts(std::string title, std::string name, const std::string& tag, Members& members, const char* member) {
   Table table{std::move(title), {{std::move(name), "", tag, ""}, {"count", "", tag, ""}}, {}, {}};
-  for (const auto& [key, count] : members.counts(member)) table.rows.push_back({key, count});
+  for (const auto& [key, count] : members.counts(member)) { table.rows.push_back({key, count}); }
   return table;
 }
 
@@ -41,15 +41,16 @@ Table kernels_of(Members& members) {
                {"shared", "B", "footprint.dynamic_shared", "dynamic shared memory of a block"}},
               {},
               {}};
-  for (const char* control : kControls)
+  for (const char* control : kControls) {
     table.columns.push_back({control, "", fmt::format("applied.{}", control), "launches it acted on"});
+  }
   members.each("kernels", [&](Members kernel) {
     Members footprint = kernel.object("footprint");
     std::vector<Value> row{
         kernel.text("name"),        kernel.exact("launches"),     kernel.exact("in_window"),        kernel.exact("expected_us"),
         footprint.exact("threads"), footprint.exact("registers"), footprint.exact("dynamic_shared")};
     Members applied = kernel.object("applied");
-    for (const char* control : kControls) row.emplace_back(applied.exact(control));
+    for (const char* control : kControls) { row.emplace_back(applied.exact(control)); }
     table.rows.push_back(std::move(row));
   });
   return table;
@@ -71,7 +72,7 @@ Table collectives_of(Members& members) {
 
 /// Steps with each set of controls, as `auto` compared them.
 void add_trial(Members& process, Section& section) {
-  if (!process.has("ab")) return;
+  if (!process.has("ab")) { return; }
   Members trial = process.object("ab");
   Times gains{"What auto compared: gain over a plain step", "%", {}, {}, "kept"};
   Table table{"Steps compared by auto",
@@ -90,17 +91,17 @@ void add_trial(Members& process, Section& section) {
     gain.median = arm.exact("gain_percent");
     gain.low = arm.exact("low");
     gain.high = arm.exact("high");
-    if (gain.marked) table.marked = table.rows.size();
+    if (gain.marked) { table.marked = table.rows.size(); }
     table.rows.push_back({gain.label, arm.exact("us"), gain.median, gain.low, gain.high});
-    if (!gain.median.is_null()) gains.rows.push_back(std::move(gain));
+    if (!gain.median.is_null()) { gains.rows.push_back(std::move(gain)); }
   });
-  if (table.rows.empty()) return;
-  if (!gains.rows.empty()) section.views.emplace_back(std::move(gains));
+  if (table.rows.empty()) { return; }
+  if (!gains.rows.empty()) { section.views.emplace_back(std::move(gains)); }
   section.views.emplace_back(std::move(table));
 }
 
 void add_symmetric_memory(Members& process, Section& section) {
-  if (!process.has("symmetric_memory")) return;
+  if (!process.has("symmetric_memory")) { return; }
   Members memory = process.object("symmetric_memory");
   Table table{"Buffers on symmetric memory",
               {{"what", "", "what", ""},
@@ -114,8 +115,8 @@ void add_symmetric_memory(Members& process, Section& section) {
     table.rows.push_back({text_or_none(part, "what"), text_or_none(part, "state"), part.exact("buffers"), part.exact("bytes"),
                           text_or_none(part, "reason")});
   });
-  for (const std::string& reason : memory.texts("refused")) table.rows.push_back({"", "refused", Value(), Value(), reason});
-  if (!table.rows.empty()) section.views.emplace_back(std::move(table));
+  for (const std::string& reason : memory.texts("refused")) { table.rows.push_back({"", "refused", Value(), Value(), reason}); }
+  if (!table.rows.empty()) { section.views.emplace_back(std::move(table)); }
 }
 
 void add_activity(Members& members, Section& section) {
@@ -123,7 +124,7 @@ void add_activity(Members& members, Section& section) {
        {named_counts("Launches", "of them", "launches", members, "launches"),
         named_counts("Launches that each control acted on", "control", "applied", members, "applied"),
         named_counts("Refused", "reason", "refused", members, "refused"), collectives_of(members), kernels_of(members)}) {
-    if (!table.rows.empty()) section.views.emplace_back(std::move(table));
+    if (!table.rows.empty()) { section.views.emplace_back(std::move(table)); }
   }
 }
 
@@ -132,7 +133,7 @@ Section process_section(Members process) {
   const Value pid = process.exact("pid");
   section.title = fmt::format("process {}", pid.is_number() ? pid.dump() : "?");
   section.line = text_or_none(process, "program");
-  if (const std::string device = text_or_none(process, "device"); !device.empty()) section.line += ", " + device;
+  if (const std::string device = text_or_none(process, "device"); !device.empty()) { section.line += ", " + device; }
   add_trial(process, section);
   add_symmetric_memory(process, section);
   return section;
@@ -154,13 +155,13 @@ Result<Document> read_run(std::string_view text, const std::string& source) {
     Members activity = members.object("total");
     add_activity(activity, total);
     Table damaged{"Reports that could not be read", {{"report", "", "damaged_reports", ""}}, {}, {}};
-    for (std::string& line : members.texts("damaged_reports")) damaged.rows.push_back({std::move(line)});
-    if (!damaged.rows.empty()) total.views.emplace_back(std::move(damaged));
+    for (std::string& line : members.texts("damaged_reports")) { damaged.rows.push_back({std::move(line)}); }
+    if (!damaged.rows.empty()) { total.views.emplace_back(std::move(damaged)); }
     std::size_t processes = 0;
     members.each("processes", [&](Members process) {
       ++processes;
       Section section = process_section(std::move(process));
-      if (!section.views.empty()) document.sections.push_back(std::move(section));
+      if (!section.views.empty()) { document.sections.push_back(std::move(section)); }
     });
     total.line = processes == 0 ? "no process reported" : fmt::format("{} reported", processes);
     document.sections.push_back(std::move(total));

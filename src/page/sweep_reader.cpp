@@ -22,13 +22,13 @@ std::vector<SweptAxis> axes_of(Members& members) {
     one.need("name", "a text");
     SweptAxis axis{one.text("name"), {}};
     one.need("values", "an array");
-    if (one.failed() || !one.raw()["values"].is_array()) return;
+    if (one.failed() || !one.raw()["values"].is_array()) { return; }
     if (one.raw()["values"].size() > kMostSweepValues) {
       one.reject("values", one.raw()["values"].size(), fmt::format("at most {} values", kMostSweepValues));
       return;
     }
     for (const nlohmann::json& value : one.raw()["values"]) {
-      if (value.is_number() || value.is_string()) axis.values.emplace_back(value);
+      if (value.is_number() || value.is_string()) { axis.values.emplace_back(value); }
     }
     axes.push_back(std::move(axis));
   });
@@ -39,8 +39,8 @@ std::vector<SweptAxis> axes_of(Members& members) {
 std::vector<std::size_t> place_of(Members& cell, const std::vector<SweptAxis>& axes) {
   std::vector<std::size_t> place;
   for (const nlohmann::json& position : cell.exact_numbers("at")) {
-    if (place.size() == axes.size() || !position.is_number_unsigned()) return {};
-    if (position.get<std::size_t>() >= axes[place.size()].values.size()) return {};
+    if (place.size() == axes.size() || !position.is_number_unsigned()) { return {}; }
+    if (position.get<std::size_t>() >= axes[place.size()].values.size()) { return {}; }
     place.push_back(position.get<std::size_t>());
   }
   return place.size() == axes.size() ? place : std::vector<std::size_t>();
@@ -55,7 +55,7 @@ Grid empty_grid(const std::vector<SweptAxis>& axes, std::string title, std::stri
 
 Table cells_table(const std::vector<SweptAxis>& axes) {
   Table table{"Every cell", {}, {}, {}};
-  for (const SweptAxis& axis : axes) table.columns.push_back({axis.name, "", "axes.values", ""});
+  for (const SweptAxis& axis : axes) { table.columns.push_back({axis.name, "", "axes.values", ""}); }
   for (Column& column : std::vector<Column>{{"time", "us", "time_us.median", "median"},
                                             {"low", "us", "time_us.low", ""},
                                             {"high", "us", "time_us.high", ""},
@@ -78,7 +78,7 @@ void add_cells(Members& members, const std::vector<SweptAxis>& axes, Section& se
   members.need("cells", "an array");
   members.each("cells", [&](Members cell) {
     const std::vector<std::size_t> place = place_of(cell, axes);
-    if (place.empty()) return;
+    if (place.empty()) { return; }
     Timed timed;
     Timed ratio;
     if (!cell.has("refused")) {
@@ -86,8 +86,8 @@ void add_cells(Members& members, const std::vector<SweptAxis>& axes, Section& se
       read_interval(cell, "ratio", ratio);
     }
     std::vector<Value>& line = table.rows.emplace_back();
-    for (std::size_t axis = 0; axis < axes.size(); ++axis) line.push_back(axes[axis].values[place[axis]]);
-    for (const Value& value : {timed.median, timed.low, timed.high, ratio.median, ratio.low, ratio.high}) line.push_back(value);
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) { line.push_back(axes[axis].values[place[axis]]); }
+    for (const Value& value : {timed.median, timed.low, timed.high, ratio.median, ratio.low, ratio.high}) { line.push_back(value); }
     line.emplace_back(text_or_none(cell, "refused"));
     if (!flat) {
       times.cells[place[0]][place[1]] = timed.median;
@@ -110,7 +110,7 @@ void add_cells(Members& members, const std::vector<SweptAxis>& axes, Section& se
 std::string words_at(const std::vector<nlohmann::json>& at, const std::vector<SweptAxis>& axes) {
   std::string words;
   for (std::size_t axis = 0; axis < at.size() && axis < axes.size(); ++axis) {
-    if (!at[axis].is_number_unsigned() || at[axis].get<std::size_t>() >= axes[axis].values.size()) return "";
+    if (!at[axis].is_number_unsigned() || at[axis].get<std::size_t>() >= axes[axis].values.size()) { return ""; }
     const Value& value = axes[axis].values[at[axis].get<std::size_t>()];
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ", axes[axis].name,
                          value.is_string() ? value.get<std::string>() : value.dump());
@@ -149,7 +149,7 @@ Section section_of(Members members) {
   Section section;
   read_case(members, section);
   const std::vector<SweptAxis> axes = axes_of(members);
-  if (members.failed() || axes.empty() || axes.size() > 2) return section;
+  if (members.failed() || axes.empty() || axes.size() > 2) { return section; }
   add_cells(members, axes, section);
   if (Table flatness = flatness_of(members, axes); !flatness.rows.empty()) {
     section.views.insert(section.views.end() - 1, std::move(flatness));
@@ -162,7 +162,7 @@ Section section_of(Members members) {
 Result<Document> read_sweep(std::string_view text, const std::string& source) {
   return read_members(text, source, kSweepSchema, [](Members& members, Document& document) {
     read_origin(members, document);
-    if (const std::string plan = text_or_none(members, "plan"); !plan.empty()) add_fact(document, "plan of all cells", plan);
+    if (const std::string plan = text_or_none(members, "plan"); !plan.empty()) { add_fact(document, "plan of all cells", plan); }
     add_fact(document, "trials", members.exact("trials"));
     members.need("cases", "an array");
     members.each("cases", [&](Members one) { document.sections.push_back(section_of(std::move(one))); });

@@ -29,7 +29,7 @@ class Texts {
  public:
   std::uint32_t number_of(const std::string& text) {
     const auto [at, is_new] = numbers_.try_emplace(text, static_cast<std::uint32_t>(all_.size()));
-    if (is_new) all_.push_back(text);
+    if (is_new) { all_.push_back(text); }
     return at->second;
   }
   std::vector<std::string> take() { return std::move(all_); }
@@ -51,19 +51,19 @@ constexpr std::array<std::string_view, 6> kLaunchFacts = {
     "grid", "block", "registers_per_thread", "static_shared_bytes", "dynamic_shared_bytes", "cluster"};
 
 std::string launch_words(const std::array<std::optional<double>, 6>& facts) {
-  if (!facts[0] || !facts[1]) return "";
+  if (!facts[0] || !facts[1]) { return ""; }
   std::string words = fmt::format("{} blocks of {} threads", *facts[0], *facts[1]);
-  if (facts[2]) words += fmt::format(", {} registers", *facts[2]);
-  if (facts[3] && *facts[3] > 0) words += fmt::format(", {} B static shared memory", *facts[3]);
-  if (facts[4] && *facts[4] > 0) words += fmt::format(", {} B dynamic shared memory", *facts[4]);
-  if (facts[5] && *facts[5] > 1) words += fmt::format(", clusters of {}", *facts[5]);
+  if (facts[2]) { words += fmt::format(", {} registers", *facts[2]); }
+  if (facts[3] && *facts[3] > 0) { words += fmt::format(", {} B static shared memory", *facts[3]); }
+  if (facts[4] && *facts[4] > 0) { words += fmt::format(", {} B dynamic shared memory", *facts[4]); }
+  if (facts[5] && *facts[5] > 1) { words += fmt::format(", clusters of {}", *facts[5]); }
   return words;
 }
 
 LaneKind kind_of(std::string_view category, std::string_view name) {
   const bool copy = name.starts_with("copy ") || name.starts_with("copies ");
-  if (category == "compute") return LaneKind::compute;
-  if (category == "communication") return copy ? LaneKind::copy : LaneKind::communication;
+  if (category == "compute") { return LaneKind::compute; }
+  if (category == "communication") { return copy ? LaneKind::copy : LaneKind::communication; }
   return LaneKind::other;
 }
 
@@ -83,9 +83,9 @@ class TraceWalk : public json::json_sax_t {
       event_.texts[key_] = value;
       return true;
     }
-    if (in_event() && depth_ == 4 && member_ == "args" && key_ == "name") event_.named = value;
-    if (depth_ == 1 && key_ == "schema") events_.schema = value;
-    if (depth_ == 2 && root_key_ == "otherData") events_.origin.push_back({key_, value});
+    if (in_event() && depth_ == 4 && member_ == "args" && key_ == "name") { event_.named = value; }
+    if (depth_ == 1 && key_ == "schema") { events_.schema = value; }
+    if (depth_ == 2 && root_key_ == "otherData") { events_.origin.push_back({key_, value}); }
     return scalar(value);
   }
 
@@ -94,8 +94,8 @@ class TraceWalk : public json::json_sax_t {
 
   bool key(string_t& name) override {
     key_ = name;
-    if (depth_ == 1) root_key_ = name;
-    if (depth_ == 3) member_ = name;
+    if (depth_ == 1) { root_key_ = name; }
+    if (depth_ == 3) { member_ = name; }
     return true;
   }
 
@@ -123,7 +123,7 @@ class TraceWalk : public json::json_sax_t {
 
  private:
   bool fail(std::string what) {
-    if (fault_.empty()) fault_ = std::move(what);
+    if (fault_.empty()) { fault_ = std::move(what); }
     return false;
   }
 
@@ -135,15 +135,16 @@ class TraceWalk : public json::json_sax_t {
   [[nodiscard]] bool in_event() const { return root_key_ == "traceEvents" && depth_ >= 3; }
 
   bool descend(bool is_array) {
-    if (depth_ == 0 && is_array) return fail("not a JSON object, expected a trace of elbowroom bench");
-    if (depth_ == kGreatestDepth)
+    if (depth_ == 0 && is_array) { return fail("not a JSON object, expected a trace of elbowroom bench"); }
+    if (depth_ == kGreatestDepth) {
       return fail(fmt::format("nested deeper than {} levels, expected a trace of elbowroom bench", kGreatestDepth));
+    }
     if (depth_ == 1 && root_key_ == "traceEvents") {
-      if (!is_array) return fail("traceEvents: an object, expected an array");
+      if (!is_array) { return fail("traceEvents: an object, expected an array"); }
       has_events_ = true;
     }
     if (depth_ == 2 && root_key_ == "traceEvents") {
-      if (is_array) return reject("", json::array(), "an object");
+      if (is_array) { return reject("", json::array(), "an object"); }
       event_ = Event();
     }
     ++depth_;
@@ -158,19 +159,20 @@ class TraceWalk : public json::json_sax_t {
     }
     if (in_event() && depth_ == 4 && member_ == "args") {
       for (std::size_t fact = 0; fact < kLaunchFacts.size(); ++fact) {
-        if (key_ == kLaunchFacts[fact]) event_.launch[fact] = value;
+        if (key_ == kLaunchFacts[fact]) { event_.launch[fact] = value; }
       }
     }
-    if (depth_ == 2 && root_key_ == "otherData") events_.origin.push_back({key_, exact});
+    if (depth_ == 2 && root_key_ == "otherData") { events_.origin.push_back({key_, exact}); }
     return scalar(exact);
   }
 
   /// A value where an object or an array is expected.
   bool scalar(const json& value) {
-    if (depth_ == 0) return fail("not a JSON object, expected a trace of elbowroom bench");
-    if (depth_ == 1 && root_key_ == "traceEvents")
+    if (depth_ == 0) { return fail("not a JSON object, expected a trace of elbowroom bench"); }
+    if (depth_ == 1 && root_key_ == "traceEvents") {
       return fail(fmt::format("traceEvents: {}, expected an array", detail::shown(value)));
-    if (depth_ == 2 && root_key_ == "traceEvents") return reject("", value, "an object");
+    }
+    if (depth_ == 2 && root_key_ == "traceEvents") { return reject("", value, "an object"); }
     return true;
   }
 
@@ -181,7 +183,7 @@ class TraceWalk : public json::json_sax_t {
       return fail(fmt::format("traceEvents[{}].{}: missing, expected a number of microseconds", count_, field));
     }
     time = found->second;
-    if (time >= least && time <= kGreatestTime) return true;
+    if (time >= least && time <= kGreatestTime) { return true; }
     return reject(field, time, fmt::format("a number of microseconds from {} to {}", least, kGreatestTime));
   }
 
@@ -194,24 +196,25 @@ class TraceWalk : public json::json_sax_t {
   bool take_event() {
     const std::string& phase = event_.texts["ph"];
     const std::string& name = event_.texts["name"];
-    if (phase == "M" && name == "process_name") events_.processes.push_back({id_of("pid"), event_.named});
-    if (phase == "M" && name == "thread_name") events_.threads.push_back({id_of("pid"), id_of("tid"), event_.named});
-    if (phase == "X" && !take_span(name)) return false;
+    if (phase == "M" && name == "process_name") { events_.processes.push_back({id_of("pid"), event_.named}); }
+    if (phase == "M" && name == "thread_name") { events_.threads.push_back({id_of("pid"), id_of("tid"), event_.named}); }
+    if (phase == "X" && !take_span(name)) { return false; }
     ++count_;
     return true;
   }
 
   bool take_span(const std::string& name) {
     Block span;
-    if (!time_of("ts", -kGreatestTime, span.begin_us) || !time_of("dur", 0, span.length_us)) return false;
+    if (!time_of("ts", -kGreatestTime, span.begin_us) || !time_of("dur", 0, span.length_us)) { return false; }
     span.busy_us = span.length_us;
     span.name = names_.number_of(name);
     span.launch = launches_.number_of(launch_words(event_.launch));
     const std::tuple key(id_of("pid"), id_of("tid"), kind_of(event_.texts["cat"], name));
     const auto [at, is_new] = lanes_.try_emplace(key, events_.lanes.size());
-    if (is_new) events_.lanes.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), {}});
-    if (events_.lanes.size() > kMostLanes)
+    if (is_new) { events_.lanes.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), {}}); }
+    if (events_.lanes.size() > kMostLanes) {
       return fail(fmt::format("over {} streams, expected fewer: trace fewer cases", kMostLanes));
+    }
     events_.lanes[at->second].spans.push_back(span);
     return true;
   }
@@ -239,8 +242,8 @@ Result<TraceEvents> read_trace_events(std::string_view text, const std::string& 
   }
   TraceWalk walk;
   const bool whole = json::sax_parse(text, &walk);
-  if (!whole) return invalid_input(fmt::format("{}: {}", source, walk.fault()));
-  if (!walk.has_events()) return invalid_input(fmt::format("{}: traceEvents: missing, expected an array", source));
+  if (!whole) { return invalid_input(fmt::format("{}: {}", source, walk.fault())); }
+  if (!walk.has_events()) { return invalid_input(fmt::format("{}: traceEvents: missing, expected an array", source)); }
   return walk.take();
 }
 

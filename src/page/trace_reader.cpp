@@ -39,12 +39,12 @@ std::size_t last_word(std::string_view text) {
 /// "GPU 0 · gelu-ar shaped 5/SM": the residency and the number of a plan belong to the scheme. A name without a scheme is a case's.
 Name parse_name(const std::string& name) {
   const std::size_t between = name.find(kBetween);
-  if (between == std::string::npos) return {name, "", ""};
+  if (between == std::string::npos) { return {name, "", ""}; }
   const std::string_view label = std::string_view(name).substr(between + kBetween.size());
   std::size_t begin = last_word(label);
-  if (begin > 0 && (label.ends_with("/SM") || is_number(label.substr(begin)))) begin = last_word(label.substr(0, begin - 1));
+  if (begin > 0 && (label.ends_with("/SM") || is_number(label.substr(begin)))) { begin = last_word(label.substr(0, begin - 1)); }
   Name parsed{name.substr(0, between), std::string(label), ""};
-  if (begin == 0) return parsed;
+  if (begin == 0) { return parsed; }
   parsed.title = std::string(label.substr(0, begin - 1));
   parsed.scheme = std::string(label.substr(begin));
   return parsed;
@@ -53,7 +53,7 @@ Name parse_name(const std::string& name) {
 /// "compute (stream 7)" -> "stream 7"
 std::string stream_of(const std::string& thread) {
   const std::size_t open = thread.rfind('(');
-  if (open == std::string::npos || !thread.ends_with(')')) return thread;
+  if (open == std::string::npos || !thread.ends_with(')')) { return thread; }
   return thread.substr(open + 1, thread.size() - open - 2);
 }
 
@@ -63,7 +63,7 @@ class Renumbered {
   explicit Renumbered(const std::vector<std::string>& all) : all_(all) {}
   std::uint32_t operator()(std::uint32_t number) {
     const auto [at, is_new] = numbers_.try_emplace(number, static_cast<std::uint32_t>(used_.size()));
-    if (is_new) used_.push_back(all_[number]);
+    if (is_new) { used_.push_back(all_[number]); }
     return at->second;
   }
   std::vector<std::string> take() { return std::move(used_); }
@@ -86,15 +86,17 @@ class TraceCases {
  public:
   explicit TraceCases(TraceEvents events) : events_(std::move(events)) {
     most_blocks_ = kMostBlocks / std::max<std::size_t>(events_.lanes.size(), 1);
-    for (const ProcessName& process : events_.processes) process_names_.insert_or_assign(process.process, process.name);
-    for (const ThreadName& thread : events_.threads) thread_names_.insert_or_assign({thread.process, thread.thread}, thread.name);
+    for (const ProcessName& process : events_.processes) { process_names_.insert_or_assign(process.process, process.name); }
+    for (const ThreadName& thread : events_.threads) {
+      thread_names_.insert_or_assign({thread.process, thread.thread}, thread.name);
+    }
     std::ranges::stable_sort(events_.lanes, {}, [](const TraceLane& lane) { return std::pair(lane.kind, lane.thread); });
   }
 
   std::vector<Section> sections() {
     // A device without spans has its track too, in the trace's order.
-    for (const ProcessName& process : events_.processes) track_of(process.process);
-    for (TraceLane& lane : events_.lanes) add(lane);
+    for (const ProcessName& process : events_.processes) { track_of(process.process); }
+    for (TraceLane& lane : events_.lanes) { add(lane); }
     std::vector<Section> sections;
     for (const std::string& title : order_) {
       Case& one = cases_.at(title);
@@ -114,11 +116,11 @@ class TraceCases {
 
   std::pair<Case*, Track*> track_of(std::int64_t process) {
     Name name = name_of(process);
-    if (!cases_.contains(name.title)) order_.push_back(name.title);
+    if (!cases_.contains(name.title)) { order_.push_back(name.title); }
     Case& one = cases_.try_emplace(name.title, events_).first->second;
     const auto [at, is_new] = tracks_.try_emplace(process, one.timelines.tracks.size());
     if (is_new) {
-      if (one.timelines.title.empty()) one.timelines.title = "One recorded run of each schedule";
+      if (one.timelines.title.empty()) { one.timelines.title = "One recorded run of each schedule"; }
       one.timelines.tracks.push_back({std::move(name.scheme), std::move(name.device), {}});
     }
     return {&one, &one.timelines.tracks[at->second]};
@@ -174,14 +176,14 @@ Status check_origin(const TraceEvents& events, const std::string& source) {
 
 Result<Document> read_trace(std::string_view text, const std::string& source) {
   Result<TraceEvents> events = read_trace_events(text, source);
-  if (!events) return events.error();
-  if (Status good = check_origin(*events, source); !good) return good.error();
+  if (!events) { return events.error(); }
+  if (Status good = check_origin(*events, source); !good) { return good.error(); }
   Document document;
   document.file = source;
   document.schema = events->schema.empty() ? std::string(kTraceSchema) : events->schema;
   document.provenance = text_of(*events, "provenance");
   for (const Fact& fact : events->origin) {
-    if (fact.name != "provenance") document.facts.push_back(fact);
+    if (fact.name != "provenance") { document.facts.push_back(fact); }
   }
   document.sections = TraceCases(*std::move(events)).sections();
   return document;

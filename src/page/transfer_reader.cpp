@@ -35,7 +35,7 @@ Offered read_offered(Members& members, const char* name, bool baseline) {
   row.from = members.text(name);
   row.differs = fmt::format("{}", fmt::join(members.texts("differs"), "; "));
   row.refused = text_or_none(members, "refused");
-  if (!row.refused.empty()) return row;
+  if (!row.refused.empty()) { return row; }
   members.need("scheme", "a text");
   row.plan = detail::schedule_words(members.text("scheme"), read_plan(members));
   read_interval(members, "time_us", row.time);
@@ -62,7 +62,7 @@ Table offered_table(const std::vector<Offered>& rows, const std::string& best) {
               {},
               {}};
   for (const Offered& row : rows) {
-    if (row.from == best && !table.marked) table.marked = table.rows.size();
+    if (row.from == best && !table.marked) { table.marked = table.rows.size(); }
     table.rows.push_back({row.from, row.plan, row.differs, row.time.median, row.time.low, row.time.high, row.ratio.median,
                           row.ratio.low, row.ratio.high, row.regret, row.refused});
   }
@@ -76,9 +76,9 @@ class Regrets {
     names_.push_back(name);
     std::vector<Value>& line = cells_.emplace_back(profiles_.size());
     for (const Offered& row : rows) {
-      if (row.baseline) continue;
+      if (row.baseline) { continue; }
       const auto at = static_cast<std::size_t>(std::ranges::find(profiles_, row.from) - profiles_.begin());
-      if (at == kMostProfiles) continue;
+      if (at == kMostProfiles) { continue; }
       if (at == profiles_.size()) {
         profiles_.push_back(row.from);
         line.emplace_back();
@@ -91,7 +91,7 @@ class Regrets {
     Grid grid{"Regret by profile and case", "share", "profile", "case", {}, {}, std::move(cells_)};
     grid.x.assign(profiles_.begin(), profiles_.end());
     grid.y.assign(names_.begin(), names_.end());
-    for (std::vector<Value>& line : grid.cells) line.resize(profiles_.size());
+    for (std::vector<Value>& line : grid.cells) { line.resize(profiles_.size()); }
     return {"All cases", "", {std::move(grid)}};
   }
 
@@ -116,12 +116,12 @@ Section transfer_section(Members members, Regrets& regrets) {
   members.each("transferred", [&](Members one) { rows.push_back(read_offered(one, "profile", false)); });
   Times ratios{"Time over that of the best", "", {}, {}, "least median"};
   for (const Offered& row : rows) {
-    if (row.ratio.median.is_null()) continue;
+    if (row.ratio.median.is_null()) { continue; }
     ratios.rows.push_back(row.ratio);
     ratios.rows.back().aside = row.baseline;
   }
   regrets.add(section.title, rows);
-  if (!ratios.rows.empty()) section.views.emplace_back(std::move(ratios));
+  if (!ratios.rows.empty()) { section.views.emplace_back(std::move(ratios)); }
   section.views.emplace_back(offered_table(rows, best));
   return section;
 }
@@ -135,7 +135,7 @@ Result<Document> read_transfer(std::string_view text, const std::string& source)
     members.need("cases", "an array");
     Regrets regrets;
     members.each("cases", [&](Members one) { document.sections.push_back(transfer_section(std::move(one), regrets)); });
-    if (regrets.tells()) document.sections.insert(document.sections.begin(), std::move(regrets).section());
+    if (regrets.tells()) { document.sections.insert(document.sections.begin(), std::move(regrets).section()); }
   });
 }
 

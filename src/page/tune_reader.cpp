@@ -16,7 +16,7 @@ using detail::schedule_words;
 
 std::string joined(const std::vector<std::string>& words) {
   std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  for (const std::string& word : words) { all += (all.empty() ? "" : ", ") + word; }
   return all;
 }
 
@@ -48,7 +48,7 @@ Figures chosen_figures(Members& members, const Chosen& chosen) {
   Figures all{"Chosen", {}};
   const auto add = [&](const std::string& name, Value value, const char* unit, const std::string& tag) {
     const bool says = !value.is_null() && value != Value("");
-    if (says) all.figures.push_back({name, std::move(value), unit, tag});
+    if (says) { all.figures.push_back({name, std::move(value), unit, tag}); }
   };
   add("plan", schedule_words(chosen.scheme, chosen.plan), "", "plan");
   for (const auto& [tag, name] : {std::pair("objective", "least"),
@@ -87,9 +87,9 @@ Times afresh_of(Members& members, EnergyView& energy) {
     Timed timed;
     timed.label = schedule.text("schedule");
     const OverlapPlan plan = read_plan(schedule);
-    if (plan != OverlapPlan{}) timed.detail = in_words(plan);
+    if (plan != OverlapPlan{}) { timed.detail = in_words(plan); }
     energy.add(schedule, timed.label, timed.detail);
-    for (const nlohmann::json& time : schedule.exact_numbers("times_us")) timed.times.emplace_back(time);
+    for (const nlohmann::json& time : schedule.exact_numbers("times_us")) { timed.times.emplace_back(time); }
     times.rows.push_back(std::move(timed));
   });
   return times;
@@ -100,7 +100,7 @@ std::vector<Reference> references_of(Members& members) {
   for (const auto& [name, label] : {std::pair("critical_path_us", "critical path"),
                                     {"hardware_limit_us", "hardware limit"},
                                     {"baseline_time_us", "best baseline"}}) {
-    if (Value value = members.exact(name); !value.is_null()) references.push_back({label, std::move(value)});
+    if (Value value = members.exact(name); !value.is_null()) { references.push_back({label, std::move(value)}); }
   }
   return references;
 }
@@ -118,7 +118,7 @@ Table candidates_table(const Search& search) {
               {},
               {}};
   for (const Tried& tried : search.tried) {
-    if (tried.chosen) table.marked = table.rows.size();
+    if (tried.chosen) { table.marked = table.rows.size(); }
     table.rows.push_back(
         {tried.label, tried.how, tried.predicted, tried.median, tried.low, tried.high, tried.trials, tried.dropped});
   }
@@ -136,13 +136,13 @@ class ChosenOverview {
     table_.rows.push_back({name, ratio.detail, members.exact("time_us"), text_or_none(members, "baseline"),
                            members.exact("baseline_time_us"), ratio.median, ratio.low, ratio.high,
                            members.exact("overlap_efficiency")});
-    if (!ratio.median.is_null()) ratios_.rows.push_back(std::move(ratio));
+    if (!ratio.median.is_null()) { ratios_.rows.push_back(std::move(ratio)); }
   }
 
   [[nodiscard]] std::optional<Section> section() && {
-    if (table_.rows.size() < 2) return std::nullopt;
+    if (table_.rows.size() < 2) { return std::nullopt; }
     Section section{"All cases", "", {}};
-    if (!ratios_.rows.empty()) section.views.emplace_back(std::move(ratios_));
+    if (!ratios_.rows.empty()) { section.views.emplace_back(std::move(ratios_)); }
     section.views.emplace_back(std::move(table_));
     return section;
   }
@@ -177,7 +177,7 @@ Section section_of(Members members, ChosenOverview& overview) {
   afresh.references = search.references;
   Table candidates = candidates_table(search);
   section.views.emplace_back(std::move(search));
-  if (!afresh.rows.empty()) section.views.emplace_back(std::move(afresh));
+  if (!afresh.rows.empty()) { section.views.emplace_back(std::move(afresh)); }
   std::move(energy).add_to(section, members);
   section.views.emplace_back(chosen_figures(members, chosen));
   section.views.emplace_back(std::move(candidates));
@@ -193,8 +193,9 @@ Result<Document> read_tune(std::string_view text, const std::string& source) {
     members.need("cases", "an array");
     ChosenOverview overview;
     members.each("cases", [&](Members one) { document.sections.push_back(section_of(std::move(one), overview)); });
-    if (std::optional<Section> all = std::move(overview).section())
+    if (std::optional<Section> all = std::move(overview).section()) {
       document.sections.insert(document.sections.begin(), *std::move(all));
+    }
   });
 }
 

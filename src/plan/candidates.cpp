@@ -34,7 +34,7 @@ const std::vector<const Control*>& searched_controls() {
     std::vector<const Control*> found;
     for (const Searched when : {Searched::first, Searched::yes}) {
       for (const Control& control : controls()) {
-        if (control.searched == when) found.push_back(&control);
+        if (control.searched == when) { found.push_back(&control); }
       }
     }
     return found;
@@ -43,10 +43,10 @@ const std::vector<const Control*>& searched_controls() {
 }
 
 Axis axis_of(const Control& control, const ControlSite& site, const OverlapPlan& plan) {
-  if (const Value fixed = control.get(plain_plan(site))) return {&control, {fixed}};
+  if (const Value fixed = control.get(plain_plan(site))) { return {&control, {fixed}}; }
   Axis axis{&control, {std::nullopt}};
   const Result<std::vector<std::int64_t>> values = control.values(site, plan);
-  if (!values) return axis;
+  if (!values) { return axis; }
   axis.values.clear();
   const std::int64_t own = own_value(control, site, plan);
   bool off_stands = false;
@@ -55,9 +55,9 @@ Axis axis_of(const Control& control, const ControlSite& site, const OverlapPlan&
       axis.values.emplace_back(std::nullopt);
       off_stands = true;
     }
-    if (control.own == nullptr || value != own) axis.values.emplace_back(value);
+    if (control.own == nullptr || value != own) { axis.values.emplace_back(value); }
   }
-  if (!off_stands) axis.values.emplace_back(std::nullopt);
+  if (!off_stands) { axis.values.emplace_back(std::nullopt); }
   return axis;
 }
 
@@ -94,25 +94,27 @@ bool can_pay_alone(const OverlapPlan& plan) { return plan.symmetric || plan.copy
 
 /// A budget that the scenario fixes is kept.
 OverlapPlan with_blocks(const ControlSite& site, OverlapPlan plan, std::int64_t blocks) {
-  if (!site.collective.comm_blocks) plan.comm_blocks = Blocks(blocks);
+  if (!site.collective.comm_blocks) { plan.comm_blocks = Blocks(blocks); }
   return plan;
 }
 
 KernelFootprint comm_under(const ControlSite& site, const OverlapPlan& plan) {
   KernelFootprint comm = plan.symmetric ? symmetric_comm_kernel(site.collective.op).footprint : site.comm;
-  if (plan.comm_threads) comm.threads = *plan.comm_threads + site.device.warp;  // one warp synchronizes
-  if (plan.cluster) comm.cluster = *plan.cluster;
+  if (plan.comm_threads) {
+    comm.threads = *plan.comm_threads + site.device.warp;  // one warp synchronizes
+  }
+  if (plan.cluster) { comm.cluster = *plan.cluster; }
   return comm;
 }
 
 /// What keeps a communication block off an SM that is full of compute blocks; absent where that is not known.
 std::optional<ResourceSet> blockers(const ControlSite& site, const OverlapPlan& plan) {
-  if (!site.compute) return std::nullopt;
+  if (!site.compute) { return std::nullopt; }
   KernelFootprint padded = *site.compute;
   padded.dynamic_shared += plan.pad;
   const Result<Occupancy> resident = occupancy(site.device, padded);
   const KernelFootprint comm = comm_under(site, plan);
-  if (!resident || !occupancy(site.device, comm)) return std::nullopt;
+  if (!resident || !occupancy(site.device, comm)) { return std::nullopt; }
   return CoResidence(site.device, *site.compute, comm).blockers(resident->residency, plan.pad);
 }
 
@@ -121,8 +123,8 @@ Scheme scheme_of(const ControlSite& site, OverlapPlan plan) {
   const bool priority = std::exchange(plan.priority, false);
   plan.blocks_per_sm.reset();
   plan.pad = Bytes(0);
-  if (plan != plain_plan(site)) return Scheme::tuned;
-  if (shaped) return priority ? Scheme::shaped_priority : Scheme::shaped;
+  if (plan != plain_plan(site)) { return Scheme::tuned; }
+  if (shaped) { return priority ? Scheme::shaped_priority : Scheme::shaped; }
   return priority ? Scheme::priority : Scheme::concurrent;
 }
 
@@ -133,9 +135,9 @@ struct Load {
 };
 
 std::optional<Load> load_of(const ControlSite& site) {
-  if (!site.compute || !site.grid) return std::nullopt;
+  if (!site.compute || !site.grid) { return std::nullopt; }
   const Result<Occupancy> own = occupancy(site.device, *site.compute);
-  if (!own) return std::nullopt;
+  if (!own) { return std::nullopt; }
   return Load{(site.grid->count() + site.device.sms.count() - 1) / site.device.sms.count(), own->residency.count()};
 }
 
@@ -156,15 +158,15 @@ std::int64_t first_cap(const ControlSite& site, const std::vector<std::int64_t>&
 }
 
 Reason way_to_make_room(const ControlSite& site, const OverlapPlan& plan) {
-  if (plan.comm_sms) return {RoomMaking::sm_partition, SmShares{site.device.sms - *plan.comm_sms, *plan.comm_sms}};
-  if (plan.sm_target) return {RoomMaking::sm_split, SmShares{*plan.sm_target, site.device.sms - *plan.sm_target}};
+  if (plan.comm_sms) { return {RoomMaking::sm_partition, SmShares{site.device.sms - *plan.comm_sms, *plan.comm_sms}}; }
+  if (plan.sm_target) { return {RoomMaking::sm_split, SmShares{*plan.sm_target, site.device.sms - *plan.sm_target}}; }
   const std::optional<ResourceSet> blocked = blockers(site, plan);
   const bool fits = blocked && blocked->empty();
-  if (plan.blocks_per_sm) return {fits ? RoomMaking::co_resident : RoomMaking::drains_sooner};
-  if (plan.comm_threads && fits) return {RoomMaking::co_resident};
+  if (plan.blocks_per_sm) { return {fits ? RoomMaking::co_resident : RoomMaking::drains_sooner}; }
+  if (plan.comm_threads && fits) { return {RoomMaking::co_resident}; }
   const bool smaller =
       plan.comm_threads || plan.comm_blocks != site.collective.comm_blocks || plan.cluster != site.collective.cluster;
-  if (smaller) return {RoomMaking::smaller_collective};
+  if (smaller) { return {RoomMaking::smaller_collective}; }
   return {plan.priority || plan.launch_gate ? RoomMaking::order_only : RoomMaking::as_launched};
 }
 
@@ -172,9 +174,9 @@ Reason way_to_make_room(const ControlSite& site, const OverlapPlan& plan) {
 
 Reason reason_of(const ControlSite& site, const OverlapPlan& plan) {
   if (plan.copy_engine && !facts_of(site.collective.op).adds_before_copies()) {
-    if (plan.peer_detour) return {RoomMaking::copy_engines_detour};
+    if (plan.peer_detour) { return {RoomMaking::copy_engines_detour}; }
     // When the copy within the device, a kernel, gets its room: first, among capped blocks, or once all have begun and some ended.
-    if (plan.blocks_per_sm) return {RoomMaking::copy_engines_capped};
+    if (plan.blocks_per_sm) { return {RoomMaking::copy_engines_capped}; }
     return {plan.priority ? RoomMaking::copy_engines_first : RoomMaking::copy_engines};
   }
   Reason reason = way_to_make_room(site, plan);
@@ -185,10 +187,10 @@ Reason reason_of(const ControlSite& site, const OverlapPlan& plan) {
 
 std::string limiting_resource(const ControlSite& site, const Compute& compute, std::optional<Microseconds> compute_alone,
                               std::optional<Microseconds> comm_alone) {
-  if (compute_alone && comm_alone && *comm_alone > *compute_alone) return "link";
-  if (std::holds_alternative<Elementwise>(compute)) return "memory bandwidth";
+  if (compute_alone && comm_alone && *comm_alone > *compute_alone) { return "link"; }
+  if (std::holds_alternative<Elementwise>(compute)) { return "memory bandwidth"; }
   // A library's persistent kernel has one block on every SM, which leaves no slot whatever its resources.
-  if (!site.compute) return "SM slots";
+  if (!site.compute) { return "SM slots"; }
   const std::optional<ResourceSet> blocked = blockers(site, plain_plan(site));
   return blocked && !blocked->empty() ? in_words(*blocked) : "SM throughput";
 }
@@ -212,7 +214,7 @@ OverlapPlan CandidateSpace::usual(OverlapPlan plan) const {
 
 void CandidateSpace::add(std::vector<OverlapPlan>& plans, const OverlapPlan& plan) const {
   const bool known = std::find(plans.begin(), plans.end(), plan) != plans.end();
-  if (!known && can_act(plan)) plans.push_back(plan);
+  if (!known && can_act(plan)) { plans.push_back(plan); }
 }
 
 Candidate CandidateSpace::describe(const OverlapPlan& plan) const {
@@ -225,7 +227,7 @@ std::vector<OverlapPlan> CandidateSpace::plans_with_copies(const OverlapPlan& pl
   if (!facts_of(site_.collective.op).adds_before_copies()) {
     std::vector<OverlapPlan> plans{urgent, plain, plain};
     plans.back().peer_detour = true;
-    if (const Value cap = cap_of_one_wave(site_)) plans.push_back(capped(site_, urgent, cap));
+    if (const Value cap = cap_of_one_wave(site_)) { plans.push_back(capped(site_, urgent, cap)); }
     return plans;
   }
   // The half that has blocks gets by with fewer, as soon as it need not wait for its room.
@@ -247,13 +249,13 @@ std::vector<OverlapPlan> CandidateSpace::symmetric_plans(const OverlapPlan& urge
   split.sm_target = site_.device.sms - Sms(blocks);
   const OverlapPlan many = alone(with_blocks(site_, urgent, 2 * blocks));
   std::vector<OverlapPlan> plans{with_blocks(site_, urgent, blocks), ordered, many, split};
-  if (const auto caps = detail::residency_caps(site_)) plans.push_back(capped(site_, ordered, first_cap(site_, *caps)));
+  if (const auto caps = detail::residency_caps(site_)) { plans.push_back(capped(site_, ordered, first_cap(site_, *caps))); }
   if (facts_of(site_.collective.op).adds_before_copies()) {
     // Many blocks for the half that adds, which is through the sooner: behind a gate they need not wait for their SMs.
     const OverlapPlan many_first = alone(with_blocks(site_, first, 2 * blocks));
-    for (const OverlapPlan& plan : {many_first, ordered, split}) plans.push_back(by_engines(plan));
+    for (const OverlapPlan& plan : {many_first, ordered, split}) { plans.push_back(by_engines(plan)); }
   }
-  for (OverlapPlan& plan : plans) plan.symmetric = true;
+  for (OverlapPlan& plan : plans) { plan.symmetric = true; }
   return plans;
 }
 
@@ -266,7 +268,7 @@ std::vector<OverlapPlan> CandidateSpace::started_plans() const {
   std::vector<OverlapPlan> plans{plain};
   add(plans, usual(urgent));
   add(plans, usual(gated));
-  for (const OverlapPlan& plan : symmetric_plans(urgent, gated)) add(plans, usual(plan));
+  for (const OverlapPlan& plan : symmetric_plans(urgent, gated)) { add(plans, usual(plan)); }
 
   // SM split: as many SMs left out as the collective has blocks, each block startable alone.
   for (const std::int64_t share : {24, 16, 8}) {
@@ -274,7 +276,7 @@ std::vector<OverlapPlan> CandidateSpace::started_plans() const {
     split.sm_target = site_.device.sms - Sms(share);
     add(plans, usual(alone(split)));
     add(plans, usual(split));
-    if (share == 24) add(plans, usual(by_engines(alone(split))));
+    if (share == 24) { add(plans, usual(by_engines(alone(split)))); }
   }
   // Residency caps: a middle one and the least, each with priority, without which they gain little.
   if (const auto caps = detail::residency_caps(site_)) {
@@ -290,20 +292,20 @@ std::vector<OverlapPlan> CandidateSpace::started_plans() const {
     fewer.comm_blocks = Blocks(budget);
     add(plans, usual(fewer));
   }
-  for (const OverlapPlan& plan : plans_with_copies(plain, urgent, gated)) add(plans, usual(by_engines(plan)));
+  for (const OverlapPlan& plan : plans_with_copies(plain, urgent, gated)) { add(plans, usual(by_engines(plan))); }
   return plans;
 }
 
 std::vector<Candidate> CandidateSpace::starts() const {
   std::vector<Candidate> candidates{{Scheme::sequential, plain_plan(site_), {RoomMaking::no_overlap}, std::nullopt}};
-  for (const OverlapPlan& plan : started_plans()) candidates.push_back(describe(plan));
+  for (const OverlapPlan& plan : started_plans()) { candidates.push_back(describe(plan)); }
   return candidates;
 }
 
 std::vector<Candidate> CandidateSpace::neighbours(const OverlapPlan& plan) const {
   std::vector<OverlapPlan> plans;
   // A baseline's cap can be kept from the launches that run alone.
-  if (const OverlapPlan spared = sparing(plan); spared != plan && !plan.windows_only) add(plans, spared);
+  if (const OverlapPlan spared = sparing(plan); spared != plan && !plan.windows_only) { add(plans, spared); }
   if (can_pay_alone(plan) && plan.windows_only) {
     OverlapPlan everywhere = plan;
     everywhere.windows_only = false;
@@ -314,7 +316,7 @@ std::vector<Candidate> CandidateSpace::neighbours(const OverlapPlan& plan) const
     const auto here = std::find(axis.values.begin(), axis.values.end(), axis.control->get(plan));
     for (auto there = axis.values.begin(); there != axis.values.end(); ++there) {
       const auto distance = there > here ? there - here : here - there;
-      if (distance != 1) continue;
+      if (distance != 1) { continue; }
       OverlapPlan moved = plan;
       control->set(site_, moved, *there);
       moved = on_axes(site_, moved);
@@ -324,7 +326,7 @@ std::vector<Candidate> CandidateSpace::neighbours(const OverlapPlan& plan) const
   }
   std::vector<Candidate> candidates;
   candidates.reserve(plans.size());
-  for (const OverlapPlan& neighbour : plans) candidates.push_back(describe(neighbour));
+  for (const OverlapPlan& neighbour : plans) { candidates.push_back(describe(neighbour)); }
   return candidates;
 }
 
@@ -337,7 +339,7 @@ std::vector<Candidate> CandidateSpace::every() const {
       for (const Value& value : axis.values) {
         OverlapPlan moved = plan;
         axis.control->set(site_, moved, value);
-        if (check_plan(site_, moved)) more.push_back(moved);
+        if (check_plan(site_, moved)) { more.push_back(moved); }
       }
     }
     plans = std::move(more);
@@ -345,15 +347,15 @@ std::vector<Candidate> CandidateSpace::every() const {
   std::vector<Candidate> candidates = starts();
   std::set<OverlapPlan> known;
   for (const Candidate& start : candidates) {
-    if (start.scheme != Scheme::sequential) known.insert(start.plan);
+    if (start.scheme != Scheme::sequential) { known.insert(start.plan); }
   }
   const auto add_new = [&](const OverlapPlan& plan) {
-    if (can_act(plan) && known.insert(plan).second) candidates.push_back(describe(plan));
+    if (can_act(plan) && known.insert(plan).second) { candidates.push_back(describe(plan)); }
   };
   for (const OverlapPlan& plan : plans) {
     add_new(usual(plan));
     add_new(sparing(plan));
-    if (can_pay_alone(plan)) add_new(plan);
+    if (can_pay_alone(plan)) { add_new(plan); }
   }
   return candidates;
 }

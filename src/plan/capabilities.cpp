@@ -4,7 +4,7 @@ namespace elbowroom {
 
 Capabilities capabilities_of(const DeviceLimits& device) {
   Capabilities can;
-  if (device.vendor == Vendor::nvidia) return can;
+  if (device.vendor == Vendor::nvidia) { return can; }
   can.begun_events = invalid_input("HIP has no event that says that a kernel's blocks have begun");
   can.comm_clusters = invalid_input("HIP launches no clusters");
   can.comm_threads = invalid_input("RCCL takes no number of threads");

@@ -18,7 +18,7 @@ CoResidence::CoResidence(const DeviceLimits& device, const KernelFootprint& comp
       granule_(device.shared_granule) {}
 
 bool CoResidence::registers_suffice(std::int64_t compute_warps) const {
-  if (per_comm_warp_ == Registers(0)) return true;
+  if (per_comm_warp_ == Registers(0)) { return true; }
   // Dealing in turn gives every sub-partition the same number of warps and the first few, of either kernel, one more.
   const std::int64_t fuller = compute_warps % sub_partitions_;
   const std::int64_t base = compute_warps / sub_partitions_;
@@ -28,20 +28,20 @@ bool CoResidence::registers_suffice(std::int64_t compute_warps) const {
 
   const std::int64_t everywhere = comm_warps_ / sub_partitions_;
   const std::int64_t one_more_in = comm_warps_ % sub_partitions_;
-  if (room_in_fuller < everywhere) return false;
+  if (room_in_fuller < everywhere) { return false; }
   std::int64_t with_one_more = 0;
-  if (room > everywhere) with_one_more += sub_partitions_ - fuller;
-  if (room_in_fuller > everywhere) with_one_more += fuller;
+  if (room > everywhere) { with_one_more += sub_partitions_ - fuller; }
+  if (room_in_fuller > everywhere) { with_one_more += fuller; }
   return with_one_more >= one_more_in;
 }
 
 ResourceSet CoResidence::blockers(BlocksPerSm resident, Bytes pad) const {
   ResourceSet blockers;
   const std::int64_t compute_warps = resident.count() * compute_warps_;
-  if (compute_warps + comm_warps_ > warps_per_sm_) blockers.insert(Resource::threads);
-  if (resident + BlocksPerSm(1) > max_blocks_) blockers.insert(Resource::blocks);
-  if (!registers_suffice(compute_warps)) blockers.insert(Resource::registers);
-  if (const std::optional<Bytes> most = greatest_pad(resident); !most || pad > *most) blockers.insert(Resource::shared_memory);
+  if (compute_warps + comm_warps_ > warps_per_sm_) { blockers.insert(Resource::threads); }
+  if (resident + BlocksPerSm(1) > max_blocks_) { blockers.insert(Resource::blocks); }
+  if (!registers_suffice(compute_warps)) { blockers.insert(Resource::registers); }
+  if (const std::optional<Bytes> most = greatest_pad(resident); !most || pad > *most) { blockers.insert(Resource::shared_memory); }
   return blockers;
 }
 

@@ -31,7 +31,7 @@ const CollectiveFacts& facts_at(const LaunchSite& site) {
 
 /// Copies make the detour, of what would stay on its device.
 Status detours_from(CollectiveOp op, const OverlapPlan& plan) {
-  if (!moves_only(op)) return invalid_input("copy engines gather an all_reduce in place, nothing is copied within a device");
+  if (!moves_only(op)) { return invalid_input("copy engines gather an all_reduce in place, nothing is copied within a device"); }
   return plan.copy_engine ? Status() : invalid_input("copies alone make detours, expected beside copy_engine");
 }
 
@@ -41,20 +41,20 @@ Blocks blocks_of(const ControlSite& site, const OverlapPlan& plan) { return plan
 }  // namespace
 
 Status within(std::int64_t value, std::int64_t least, std::int64_t greatest, std::string_view behind) {
-  if (value >= least && value <= greatest) return {};
+  if (value >= least && value <= greatest) { return {}; }
   return invalid_input(fmt::format("{}, expected {} to {}{}", value, least, greatest, behind));
 }
 
 Status on_the_sms(const ControlSite& site, const OverlapPlan& plan) {
-  if (!plan.copy_engine || facts_of(site.collective.op).adds_before_copies()) return {};
+  if (!plan.copy_engine || facts_of(site.collective.op).adds_before_copies()) { return {}; }
   return invalid_input("copy engines move the data, the collective has no blocks");
 }
 
 // ---- comm_blocks and cluster
 
 Values budgets(const ControlSite& site, const OverlapPlan& plan) {
-  if (Status sms = on_the_sms(site, plan); !sms) return sms.error();
-  if (site.collective.comm_blocks) return std::vector{site.collective.comm_blocks->count()};
+  if (Status sms = on_the_sms(site, plan); !sms) { return sms.error(); }
+  if (site.collective.comm_blocks) { return std::vector{site.collective.comm_blocks->count()}; }
   return list(kBudgets);
 }
 
@@ -72,17 +72,17 @@ Plans budget_plans(const OverlapPlan& plain, const DeviceLimits& /*device*/, con
     return invalid_input(fmt::format("the scenario fixes the collective's budget at {} blocks", plain.comm_blocks->count()));
   }
   std::vector<OverlapPlan> plans;
-  for (const std::int64_t share : kSmShares) plans.emplace_back(plain).comm_blocks = Blocks(share);
+  for (const std::int64_t share : kSmShares) { plans.emplace_back(plain).comm_blocks = Blocks(share); }
   return plans;
 }
 
 Values clusters(const ControlSite& site, const OverlapPlan& plan) {
-  if (Status sms = on_the_sms(site, plan); !sms) return sms.error();
-  if (site.collective.cluster) return std::vector<std::int64_t>{*site.collective.cluster};
-  if (site.device.max_cluster < 2) return invalid_input(fmt::format("{} launches no clusters", site.device.name));
+  if (Status sms = on_the_sms(site, plan); !sms) { return sms.error(); }
+  if (site.collective.cluster) { return std::vector<std::int64_t>{*site.collective.cluster}; }
+  if (site.device.max_cluster < 2) { return invalid_input(fmt::format("{} launches no clusters", site.device.name)); }
   std::vector<std::int64_t> sizes;
   for (const std::int64_t size : kClusters) {
-    if (size <= site.device.max_cluster && blocks_of(site, plan).count() % size == 0) sizes.push_back(size);
+    if (size <= site.device.max_cluster && blocks_of(site, plan).count() % size == 0) { sizes.push_back(size); }
   }
   return sizes;
 }
@@ -96,31 +96,31 @@ std::int64_t own_cluster(const ControlSite& site, const OverlapPlan& /*plan*/) {
 // ---- comm_threads
 
 Values comm_threads(const ControlSite& site, const OverlapPlan& plan) {
-  if (Status sms = on_the_sms(site, plan); !sms) return sms.error();
-  if (facts_of(site.collective.op).exchanges) return invalid_input(std::string(kNoThreadsOfExchanges));
-  if (plan.symmetric) return invalid_input(std::string(kNoThreadsOfSymmetric));
+  if (Status sms = on_the_sms(site, plan); !sms) { return sms.error(); }
+  if (facts_of(site.collective.op).exchanges) { return invalid_input(std::string(kNoThreadsOfExchanges)); }
+  if (plan.symmetric) { return invalid_input(std::string(kNoThreadsOfSymmetric)); }
   return list(kCommThreads);
 }
 
 Status can_change_threads(const LaunchSite& site, const OverlapPlan& asked) {
-  if (facts_at(site).exchanges) return invalid_input(std::string(kNoThreadsOfExchanges));
+  if (facts_at(site).exchanges) { return invalid_input(std::string(kNoThreadsOfExchanges)); }
   constexpr std::int64_t least = 128;
   constexpr std::int64_t greatest = 640;
   const std::int64_t threads = asked.comm_threads->count();
   const std::int64_t warp = site.device.warp.count();
-  if (threads >= least && threads <= greatest && threads % warp == 0) return {};
+  if (threads >= least && threads <= greatest && threads % warp == 0) { return {}; }
   return invalid_input(fmt::format("{}, expected a multiple of {} from {} to {}", threads, warp, least, greatest));
 }
 
 // ---- comm_sms
 
 Values partitions(const ControlSite& site, const OverlapPlan& plan) {
-  if (Status sms = on_the_sms(site, plan); !sms) return sms.error();
+  if (Status sms = on_the_sms(site, plan); !sms) { return sms.error(); }
   // A collective's block mostly fills an SM: fewer SMs than blocks would leave some waiting for others of the same collective.
   const Sms least = round_up(Sms(blocks_of(site, plan).count()), kPartitionGranule);
   std::vector<std::int64_t> sms;
   for (const std::int64_t share : kSmShares) {
-    if (Sms(share) >= least && Sms(share) * 2 <= site.device.sms) sms.push_back(share);
+    if (Sms(share) >= least && Sms(share) * 2 <= site.device.sms) { sms.push_back(share); }
   }
   if (sms.empty()) {
     return invalid_input(fmt::format("{} comm blocks need {} SMs of their own, expected at most half of {} and {}",
@@ -147,24 +147,24 @@ Plans partitioned_plans(const OverlapPlan& plain, const DeviceLimits& device, co
     }
   }
   std::erase_if(plans, [&](const OverlapPlan& made) { return *made.comm_sms * 2 > device.sms; });
-  if (plans.empty()) return invalid_input(fmt::format("{} SMs are too few to part", device.sms.count()));
+  if (plans.empty()) { return invalid_input(fmt::format("{} SMs are too few to part", device.sms.count())); }
   return plans;
 }
 
 // ---- symmetric, copy_engine and peer_detour
 
 Values symmetric_memory(const ControlSite& site, const OverlapPlan& plan) {
-  if (Status sms = on_the_sms(site, plan); !sms) return sms.error();
+  if (Status sms = on_the_sms(site, plan); !sms) { return sms.error(); }
   if (const auto& who = facts_of(site.collective.op).without_symmetric) {
     return invalid_input(fmt::format("{} have no kernel on symmetric memory", *who));
   }
-  if (plan.comm_threads) return invalid_input(std::string(kNoThreadsOfSymmetric));
+  if (plan.comm_threads) { return invalid_input(std::string(kNoThreadsOfSymmetric)); }
   return on();
 }
 
 Status has_symmetric_kernel(const LaunchSite& site, const OverlapPlan& /*asked*/) {
   const CollectiveFacts& facts = facts_at(site);
-  if (!facts.without_symmetric) return {};
+  if (!facts.without_symmetric) { return {}; }
   return invalid_input(fmt::format("true with {}, expected false ({} have no such kernel)", facts.name, *facts.without_symmetric));
 }
 
@@ -174,8 +174,10 @@ Values copy_engines(const ControlSite& site, const OverlapPlan& plan) {
   if (facts.engines == CollectiveFacts::Engines::nothing && facts.reduces) {
     return invalid_input(fmt::format("copy engines cannot reduce, and {} does nothing else", facts.name));
   }
-  if (facts.no_engines) return invalid_input(std::string(*facts.no_engines));
-  if (moves_only(op) && (site.collective.comm_blocks || site.collective.cluster)) return invalid_input(std::string(kNothingToSize));
+  if (facts.no_engines) { return invalid_input(std::string(*facts.no_engines)); }
+  if (moves_only(op) && (site.collective.comm_blocks || site.collective.cluster)) {
+    return invalid_input(std::string(kNothingToSize));
+  }
   if (moves_only(op) && (plan.launch_gate || plan.comm_sms || plan.symmetric)) {
     return invalid_input("copy engines take no SM: nothing is to be gated, set aside or made smaller");
   }
@@ -184,7 +186,7 @@ Values copy_engines(const ControlSite& site, const OverlapPlan& plan) {
 
 Status engines_carry(const LaunchSite& site, const OverlapPlan& /*asked*/) {
   const CollectiveFacts& facts = facts_at(site);
-  if (!facts.no_engines) return {};
+  if (!facts.no_engines) { return {}; }
   return invalid_input(fmt::format("true with {}, expected false ({})", facts.name, *facts.no_engines));
 }
 
@@ -194,7 +196,7 @@ Plans copy_engine_plans(const OverlapPlan& plain, const DeviceLimits& /*device*/
     return invalid_input(
         fmt::format("copy engines alone cannot reduce, {} is not all_gather or all_to_all", to_string(collective.op)));
   }
-  if (plain.comm_blocks || plain.cluster) return invalid_input(std::string(kNothingToSize));
+  if (plain.comm_blocks || plain.cluster) { return invalid_input(std::string(kNothingToSize)); }
   std::vector<OverlapPlan> plans{plain};
   plans.front().copy_engine = true;
   return plans;

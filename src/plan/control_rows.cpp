@@ -32,19 +32,20 @@ Values residencies(const ControlSite& site, const OverlapPlan& /*plan*/) { retur
 void pad_to_residency(const ControlSite& site, OverlapPlan& plan) {
   const std::optional<BlocksPerSm> wanted = std::exchange(plan.blocks_per_sm, std::nullopt);
   plan.pad = Bytes(0);
-  if (!wanted || !site.compute) return;
+  if (!wanted || !site.compute) { return; }
   const Result<std::vector<PadRange>> ranges = pad_ranges(site.device, *site.compute);
-  if (!ranges) return;
+  if (!ranges) { return; }
   for (const PadRange& range : *ranges) {
-    if (range.blocks_per_sm != *wanted) continue;
+    if (range.blocks_per_sm != *wanted) { continue; }
     plan.blocks_per_sm = range.blocks_per_sm;
     plan.pad = range.pad_min;
   }
 }
 
 Status can_pad(const LaunchSite& site, const OverlapPlan& asked) {
-  if (!site.compute)
+  if (!site.compute) {
     return invalid_input(fmt::format("library_gemm cannot be shaped: {}", site.shape_refusal.value_or(kLibraryKernel)));
+  }
   return within(asked.pad.count(), 0, (site.device.shared_per_block - site.compute->static_shared).count(), " for this kernel");
 }
 
@@ -58,34 +59,34 @@ constexpr PlanMember kPad =
 Values priorities(const ControlSite& /*site*/, const OverlapPlan& /*plan*/) { return on(); }
 
 Values gates(const ControlSite& site, const OverlapPlan& plan) {
-  if (Status sms = on_the_sms(site, plan); !sms) return sms.error();
+  if (Status sms = on_the_sms(site, plan); !sms) { return sms.error(); }
   return site.gates ? on() : Values(site.gates.error());
 }
 
 // ---- sm_target
 
 Values targets(const ControlSite& site, const OverlapPlan& /*plan*/) {
-  if (site.compute) return invalid_input("SM target acts only on library GEMMs, this kernel's grid is its own");
+  if (site.compute) { return invalid_input("SM target acts only on library GEMMs, this kernel's grid is its own"); }
   std::vector<std::int64_t> sms;
   for (const std::int64_t share : kSmShares) {
-    if (Sms(share) * 2 <= site.device.sms) sms.push_back(site.device.sms.count() - share);
+    if (Sms(share) * 2 <= site.device.sms) { sms.push_back(site.device.sms.count() - share); }
   }
   std::reverse(sms.begin(), sms.end());
-  if (sms.empty()) return invalid_input(fmt::format("{} SMs are too few to leave some out", site.device.sms.count()));
+  if (sms.empty()) { return invalid_input(fmt::format("{} SMs are too few to leave some out", site.device.sms.count())); }
   return sms;
 }
 
 Status can_target(const LaunchSite& site, const OverlapPlan& asked) {
-  if (!is_library_gemm(site)) return invalid_input("acts on library_gemm only, this kernel's grid is the scenario's");
+  if (!is_library_gemm(site)) { return invalid_input("acts on library_gemm only, this kernel's grid is the scenario's"); }
   return within(asked.sm_target->count(), 1, site.device.sms.count());
 }
 
 Plans target_plans(const OverlapPlan& plain, const DeviceLimits& device, const Footprint& footprint,
                    const Collective& /*collective*/) {
-  if (footprint) return invalid_input("an SM target acts on library GEMMs only, this kernel's grid is its own");
+  if (footprint) { return invalid_input("an SM target acts on library GEMMs only, this kernel's grid is its own"); }
   std::vector<OverlapPlan> plans;
   for (const std::int64_t share : kSmShares) {
-    if (Sms(share) >= device.sms) break;
+    if (Sms(share) >= device.sms) { break; }
     plans.emplace_back(plain).sm_target = device.sms - Sms(share);
   }
   return plans;
@@ -94,12 +95,12 @@ Plans target_plans(const OverlapPlan& plain, const DeviceLimits& device, const F
 // ---- carveout
 
 Values carveouts(const ControlSite& site, const OverlapPlan& /*plan*/) {
-  if (!site.compute) return invalid_input("library kernel: its carve-out is the library's");
+  if (!site.compute) { return invalid_input("library kernel: its carve-out is the library's"); }
   return list(kCarveouts);
 }
 
 Status can_carve(const LaunchSite& site, const OverlapPlan& asked) {
-  if (is_library_gemm(site)) return invalid_input("acts on this project's kernels only, not on library_gemm");
+  if (is_library_gemm(site)) { return invalid_input("acts on this project's kernels only, not on library_gemm"); }
   return within(asked.carveout->count(), 0, 100, " percent");
 }
 
@@ -257,18 +258,18 @@ constexpr std::array kRows{
 std::span<const Control> control_rows() { return kRows; }
 
 Result<std::vector<std::int64_t>> residency_caps(const ControlSite& site) {
-  if (site.shape_refusal) return invalid_input(*site.shape_refusal);
-  if (!site.compute) return invalid_input("library kernel: padding cannot act");
+  if (site.shape_refusal) { return invalid_input(*site.shape_refusal); }
+  if (!site.compute) { return invalid_input("library kernel: padding cannot act"); }
   const Result<std::vector<PadRange>> ranges = capped_pad_ranges(site.device, *site.compute);
-  if (!ranges) return ranges.error();
+  if (!ranges) { return ranges.error(); }
   std::vector<std::int64_t> caps;
-  for (const PadRange& range : *ranges) caps.push_back(range.blocks_per_sm.count());
+  for (const PadRange& range : *ranges) { caps.push_back(range.blocks_per_sm.count()); }
   std::reverse(caps.begin(), caps.end());
   return caps;
 }
 
 Status windows_matter(const ControlSite& site, const OverlapPlan& plan) {
-  if (!site.windows) return site.windows;
+  if (!site.windows) { return site.windows; }
   // A launch outside of windows would notice what acts on launches; an order of launches means nothing there.
   const OverlapPlan plain = plain_plan(site);
   const bool lasts = std::ranges::any_of(kRows, [&](const Control& row) {

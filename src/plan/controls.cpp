@@ -16,13 +16,13 @@ namespace {
 
 Status check_control(const ControlSite& site, const OverlapPlan& plan, const Control& control) {
   const std::optional<std::int64_t> value = control.get(plan);
-  if (!value) return {};
+  if (!value) { return {}; }
   // Its own value must not be what forbids it.
   OverlapPlan others = plan;
   control.set(site, others, std::nullopt);
   const Result<std::vector<std::int64_t>> values = control.values(site, others);
-  if (!values) return invalid_input(fmt::format("{}: {}", control.name, values.error().message));
-  if (std::find(values->begin(), values->end(), *value) != values->end()) return {};
+  if (!values) { return invalid_input(fmt::format("{}: {}", control.name, values.error().message)); }
+  if (std::find(values->begin(), values->end(), *value) != values->end()) { return {}; }
   return invalid_input(fmt::format("{}: {}, expected one of {}", control.name, *value, fmt::join(*values, ", ")));
 }
 
@@ -38,7 +38,7 @@ const Control& control(std::string_view name) {
 const Control& residency_control() { return controls().front(); }
 
 Result<std::vector<std::int64_t>> Control::values(const ControlSite& site, const OverlapPlan& plan) const {
-  if (needs != nullptr && !(site.can.*needs)) return (site.can.*needs).error();
+  if (needs != nullptr && !(site.can.*needs)) { return (site.can.*needs).error(); }
   return legal(site, plan);
 }
 
@@ -46,17 +46,17 @@ OverlapPlan acting_at(const ControlSite& site, const OverlapPlan& plan) {
   OverlapPlan acting = plain_plan(site);
   const auto add = [&](const Control& control) {
     const std::optional<std::int64_t> value = control.get(plan);
-    if (!value) return;
+    if (!value) { return; }
     const Result<std::vector<std::int64_t>> values = control.values(site, acting);
-    if (values && std::ranges::find(*values, *value) != values->end()) control.set(site, acting, value);
+    if (values && std::ranges::find(*values, *value) != values->end()) { control.set(site, acting, value); }
   };
   // Who moves the data decides what else there is to control.
   const auto decides = [](const Control& control) { return control.searched == Searched::first; };
   for (const Control& control : controls()) {
-    if (decides(control)) add(control);
+    if (decides(control)) { add(control); }
   }
   for (const Control& control : controls()) {
-    if (!decides(control)) add(control);
+    if (!decides(control)) { add(control); }
   }
   return acting;
 }
@@ -70,7 +70,7 @@ OverlapPlan plain_plan(const ControlSite& site) {
 
 Status check_plan(const ControlSite& site, const OverlapPlan& plan) {
   for (const Control& control : controls()) {
-    if (Status legal = check_control(site, plan, control); !legal) return legal;
+    if (Status legal = check_control(site, plan, control); !legal) { return legal; }
   }
   return {};
 }
@@ -78,8 +78,8 @@ Status check_plan(const ControlSite& site, const OverlapPlan& plan) {
 Result<ControlSite> detail::site_between(const Collective& collective, const ComputeFacts& compute, const DeviceLimits& device,
                                          const Capabilities& can) {
   const Result<CommKernel> comm = find_comm_kernel(comm_kernel_of(collective.op, device), device);
-  if (!comm) return comm.error();
-  if (const Result<Occupancy> runs = occupancy(device, comm->footprint); !runs) return runs.error();
+  if (!comm) { return comm.error(); }
+  if (const Result<Occupancy> runs = occupancy(device, comm->footprint); !runs) { return runs.error(); }
   ControlSite site;
   site.device = device;
   site.compute = compute.footprint;
@@ -97,7 +97,7 @@ Result<ControlSite> control_site(const Scenario& scenario, const DeviceLimits& d
                                  const Capabilities& can) {
   const ComputeFacts facts{compute, compute_blocks(scenario.compute), shape_refusal};
   Result<ControlSite> site = detail::site_between(scenario.collective, facts, device, can);
-  if (!site) return site;
+  if (!site) { return site; }
   // Two iterations have every kind of launch that more have.
   Scenario shortest = scenario;
   shortest.iterations = std::min(shortest.iterations, 2);

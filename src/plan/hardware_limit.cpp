@@ -31,7 +31,7 @@ double least_sent(const Collective& collective, int ranks, bool switch_adds) {
   const CollectiveFacts& facts = facts_of(collective.op);
   const double sent = facts.sent(collective, ranks);
   const RankData first = facts.data(collective, ranks, 0);
-  if (!switch_adds || !facts.reduces || first.received != first.sent) return sent;
+  if (!switch_adds || !facts.reduces || first.received != first.sent) { return sent; }
   return std::min(sent, bytes(collective.bytes) * (1.0 + 1.0 / ranks));
 }
 
@@ -69,7 +69,7 @@ std::vector<PartTimes> part_times(const Step& step, const DeviceRates& rates, st
   for (const Operation& operation : step.operations) {
     PartTimes parts = std::visit(WorkTimes{rates, communicator_size(step, operation)}, operation.what);
     if (!alone.empty()) {
-      for (Microseconds& part : parts) part = std::min(part, alone[all.size()]);
+      for (Microseconds& part : parts) { part = std::min(part, alone[all.size()]); }
     }
     all.push_back(parts);
   }
@@ -118,7 +118,7 @@ struct PartLoad {
   Microseconds after = Microseconds::max();
 
   void add(Microseconds work, Microseconds earlier, Microseconds later) {
-    if (work <= Microseconds(0)) return;
+    if (work <= Microseconds(0)) { return; }
     busy += work;
     before = std::min(before, earlier);
     after = std::min(after, later);
@@ -135,16 +135,17 @@ std::vector<RankLoads> loads_of(const std::vector<detail::ProgramNode>& nodes, s
   for (std::size_t node = 0; node < nodes.size(); ++node) {
     for (const int rank_class : nodes[node].classes) {
       RankLoads& own = loads[static_cast<std::size_t>(rank_class)];
-      for (std::size_t part = 0; part < kParts.size(); ++part)
+      for (std::size_t part = 0; part < kParts.size(); ++part) {
         own[part].add(parts[node][part], around.before[node], around.after[node]);
+      }
     }
   }
   return loads;
 }
 
 bool has_peak_rate(const Step& step, const DeviceRates& rates, DevicePart part) {
-  if (part == DevicePart::memory) return !rates.memory.reached;
-  if (part == DevicePart::link) return !rates.link.reached;
+  if (part == DevicePart::memory) { return !rates.memory.reached; }
+  if (part == DevicePart::link) { return !rates.link.reached; }
   return std::ranges::any_of(step.operations, [&](const Operation& operation) {
     const auto* compute = std::get_if<Compute>(&operation.what);
     return compute != nullptr && flop_of(*compute) > 0 && !rate_of(rates, *compute).reached;
@@ -168,7 +169,9 @@ std::string_view to_string(DevicePart part) {
 HardwareLimit hardware_limit(const Step& step, const DeviceRates& rates, std::span<const Microseconds> alone) {
   const Step freed = on_own_lanes(step);
   const Result<Program> program = lower(freed, Order::concurrent, {});
-  if (!program) return {};  // a valid step has an order
+  if (!program) {
+    return {};  // a valid step has an order
+  }
   const RankClasses classes = rank_classes(freed);
   const std::vector<detail::ProgramNode> nodes = detail::nodes_of(*program, classes);
   std::vector<PartTimes> parts;
@@ -189,7 +192,7 @@ HardwareLimit hardware_limit(const Step& step, const DeviceRates& rates, std::sp
       const Microseconds time = load.busy + load.unhidden();
       // Of equals the part with most work says most; what operations wait for has none.
       const Microseconds busy = limit.busiest ? limit.busiest->busy : Microseconds(0);
-      if (std::tie(time, load.busy) <= std::tie(limit.time, busy)) continue;
+      if (std::tie(time, load.busy) <= std::tie(limit.time, busy)) { continue; }
       limit = {time, HardwareLimit::Busiest{kParts[part], has_peak_rate(step, rates, kParts[part]), load.busy, load.unhidden()}};
     }
   }
@@ -199,12 +202,12 @@ HardwareLimit hardware_limit(const Step& step, const DeviceRates& rates, std::sp
 std::optional<HardwareLimit> hardware_limit(const Scenario& scenario, const DeviceLimits& device, Microseconds compute,
                                             Microseconds comm) {
   const std::optional<DeviceRates> rates = rates_of(device);
-  if (!rates) return std::nullopt;
+  if (!rates) { return std::nullopt; }
   return hardware_limit(step_of(scenario), *rates, std::array{compute / scenario.iterations, comm / scenario.iterations});
 }
 
 std::string in_words(const HardwareLimit& limit) {
-  if (!limit.busiest) return "what operations wait for";
+  if (!limit.busiest) { return "what operations wait for"; }
   return std::string(to_string(limit.busiest->part)) + (limit.busiest->of_peak ? ", data sheet's rate" : ", best rate reached");
 }
 

@@ -69,7 +69,7 @@ bool LaunchOrder::meets_other_side(int launch) const {
         const std::size_t chain = chain_of(lane, one);
         for (int position = before_[at(node, chain)] + 1; position < behind_[at(node, chain)]; ++position) {
           const int other = chains_[chain].nodes[static_cast<std::size_t>(position)];
-          if (computes_[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(other)].launch)] != side) return true;
+          if (computes_[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(other)].launch)] != side) { return true; }
         }
       }
     }
@@ -85,7 +85,7 @@ std::vector<int> LaunchOrder::next_computations_beside(int launch) const {
         const std::size_t chain = chain_of(lane, one);
         for (int position = before_[at(node, chain)] + 1; position < behind_[at(node, chain)]; ++position) {
           const int other = nodes_[static_cast<std::size_t>(chains_[chain].nodes[static_cast<std::size_t>(position)])].launch;
-          if (other < launch || !computes_[static_cast<std::size_t>(other)]) continue;
+          if (other < launch || !computes_[static_cast<std::size_t>(other)]) { continue; }
           found.push_back(other);
           break;
         }

@@ -16,7 +16,7 @@ namespace {
 using detail::LaunchOrder;
 
 bool kept(Order order, const Operation& operation) {
-  if (order == Order::compute_only) return computes(operation);
+  if (order == Order::compute_only) { return computes(operation); }
   return order != Order::comm_only || !computes(operation);
 }
 
@@ -25,10 +25,11 @@ class Draft {
  public:
   Draft(const Step& step, Order order, const RankClasses& classes) : step_(step), order_(order), classes_(classes) {
     for (const Operation& operation : step.operations) {
-      if (kept(order, operation))
+      if (kept(order, operation)) {
         lanes_.push_back(number_of(name_of(operation)));
-      else
+      } else {
         lanes_.push_back(-1);
+      }
     }
   }
 
@@ -36,7 +37,7 @@ class Draft {
     std::vector<Ends> previous(step_.operations.size(), none());
     for (int repeat = 0; repeat < step_.repeats; ++repeat) {
       std::vector<Ends> ends(step_.operations.size(), none());
-      for (const int operation : order_of_operations) add(operation, repeat, previous, ends);
+      for (const int operation : order_of_operations) { add(operation, repeat, previous, ends); }
       previous = std::move(ends);
     }
     return std::move(program_);
@@ -53,7 +54,7 @@ class Draft {
   int number_of(std::string_view name) {
     std::vector<Lane>& lanes = program_.lanes;
     const auto found = std::ranges::find(lanes, name, &Lane::name);
-    if (found != lanes.end()) return static_cast<int>(found - lanes.begin());
+    if (found != lanes.end()) { return static_cast<int>(found - lanes.begin()); }
     lanes.push_back({std::string(name), false, std::nullopt});
     return static_cast<int>(lanes.size()) - 1;
   }
@@ -75,7 +76,7 @@ class Draft {
       }
     }
     // What is left out hands on what it waits for.
-    if (lanes_[index] >= 0) end = launch(at, repeat, end);
+    if (lanes_[index] >= 0) { end = launch(at, repeat, end); }
   }
 
   Ends launch(int at, int repeat, const Ends& waited) {
@@ -84,13 +85,15 @@ class Draft {
     launch.repeat = repeat;
     launch.lane = lanes_[static_cast<std::size_t>(at)];
     for (const int before : waited) {
-      if (before >= 0 && program_.launches[static_cast<std::size_t>(before)].lane != launch.lane) launch.after.push_back(before);
+      if (before >= 0 && program_.launches[static_cast<std::size_t>(before)].lane != launch.lane) {
+        launch.after.push_back(before);
+      }
     }
     std::ranges::sort(launch.after);
     launch.after.erase(std::ranges::unique(launch.after).begin(), launch.after.end());
     Ends own = none();
     for (const std::vector<int>& together : classes_.of_operation[static_cast<std::size_t>(at)]) {
-      for (const int one : together) own[place(launch.lane, one)] = static_cast<int>(program_.launches.size());
+      for (const int one : together) { own[place(launch.lane, one)] = static_cast<int>(program_.launches.size()); }
     }
     program_.launches.push_back(std::move(launch));
     return own;
@@ -111,17 +114,17 @@ const Operation& operation_of(const Step& step, const Launch& launch) {
 OverlapPlan outside_windows(const OverlapPlan& plan) {
   OverlapPlan outside;
   for (const Control& control : controls()) {
-    if (control.acts_on == ActsOn::process) control.put(outside, control.get(plan));
+    if (control.acts_on == ActsOn::process) { control.put(outside, control.get(plan)); }
   }
   return outside;
 }
 
 LaunchSettings settings_of(const Operation& operation, const OverlapPlan& plan) {
-  if (computes(operation)) return static_cast<const ComputeSettings&>(plan);
+  if (computes(operation)) { return static_cast<const ComputeSettings&>(plan); }
   auto settings = static_cast<const CommSettings&>(plan);
   if (const auto* collective = std::get_if<Collective>(&operation.what)) {
-    if (!settings.comm_blocks) settings.comm_blocks = collective->comm_blocks;
-    if (!settings.cluster) settings.cluster = collective->cluster;
+    if (!settings.comm_blocks) { settings.comm_blocks = collective->comm_blocks; }
+    if (!settings.cluster) { settings.cluster = collective->cluster; }
   }
   return settings;
 }
@@ -135,10 +138,11 @@ class Streams {
     urgent_.assign(draft.lanes.size(), false);
     for (const Launch& launch : draft.launches) {
       const auto lane = static_cast<std::size_t>(launch.lane);
-      if (computes(operation_of(step, launch)))
+      if (computes(operation_of(step, launch))) {
         computing_[lane] = true;
-      else if (plan.of(launch.operation).priority)
+      } else if (plan.of(launch.operation).priority) {
         urgent_[lane] = true;
+      }
     }
   }
 
@@ -147,12 +151,12 @@ class Streams {
     const auto at = static_cast<std::size_t>(launch.lane);
     Lane lane = draft_.lanes[at];
     if (computing_[at]) {
-      if (as_planned) lane.leaving_out = plan_.of(launch.operation).comm_sms;
+      if (as_planned) { lane.leaving_out = plan_.of(launch.operation).comm_sms; }
     } else {
       lane.urgent = urgent_[at];
     }
     const auto found = std::ranges::find(lanes, lane);
-    if (found != lanes.end()) return static_cast<int>(found - lanes.begin());
+    if (found != lanes.end()) { return static_cast<int>(found - lanes.begin()); }
     lanes.push_back(std::move(lane));
     return static_cast<int>(lanes.size()) - 1;
   }
@@ -166,7 +170,7 @@ class Streams {
 
 void add_once(std::vector<int>& to, int launch) {
   const auto place = std::ranges::lower_bound(to, launch);
-  if (place == to.end() || *place != launch) to.insert(place, launch);
+  if (place == to.end() || *place != launch) { to.insert(place, launch); }
 }
 
 Program finished(const Step& step, const StepPlan& plan, const RankClasses& classes, const Program& draft,
@@ -184,7 +188,9 @@ Program finished(const Step& step, const StepPlan& plan, const RankClasses& clas
       for (const int one : together) {
         int& before = latest[detail::place_of(draft.launches[at].lane, one, classes.count)];
         // The lane goes on on another stream, behind what it did last.
-        if (before >= 0 && program.launches[static_cast<std::size_t>(before)].lane != launch.lane) add_once(launch.after, before);
+        if (before >= 0 && program.launches[static_cast<std::size_t>(before)].lane != launch.lane) {
+          add_once(launch.after, before);
+        }
         before = static_cast<int>(at);
       }
     }
@@ -196,14 +202,14 @@ Program finished(const Step& step, const StepPlan& plan, const RankClasses& clas
 std::vector<bool> in_windows(const LaunchOrder& beside, std::size_t launches) {
   std::vector<bool> in_window;
   in_window.reserve(launches);
-  for (std::size_t at = 0; at < launches; ++at) in_window.push_back(beside.meets_other_side(static_cast<int>(at)));
+  for (std::size_t at = 0; at < launches; ++at) { in_window.push_back(beside.meets_other_side(static_cast<int>(at))); }
   return in_window;
 }
 
 Status both_kinds(const std::vector<bool>& in_window) {
   const auto inside = std::ranges::count(in_window, true);
-  if (inside == 0) return invalid_input("no computation can run beside a communication");
-  if (inside == std::ssize(in_window)) return invalid_input("both sides run at once from the beginning to the end");
+  if (inside == 0) { return invalid_input("no computation can run beside a communication"); }
+  if (inside == std::ssize(in_window)) { return invalid_input("both sides run at once from the beginning to the end"); }
   return {};
 }
 
@@ -215,17 +221,17 @@ bool acts_in_windows(const StepPlan& plan, const Program& draft) {
 
 Result<Program> lower(const Step& step, Order order, const StepPlan& plan) {
   const Result<std::vector<int>> operations = in_order(step);
-  if (!operations) return operations.error();
+  if (!operations) { return operations.error(); }
   const RankClasses classes = rank_classes(step);
   const Program draft = Draft(step, order, classes).made(*operations);
-  if (draft.launches.empty()) return invalid_input(fmt::format("{}: the step has no operation of that side", to_string(order)));
+  if (draft.launches.empty()) { return invalid_input(fmt::format("{}: the step has no operation of that side", to_string(order))); }
   std::vector<bool> as_planned(draft.launches.size(), true);
-  if (order != Order::concurrent) return finished(step, plan, classes, draft, as_planned);
+  if (order != Order::concurrent) { return finished(step, plan, classes, draft, as_planned); }
 
   const LaunchOrder beside(step, draft, classes);
   const std::vector<bool> in_window = in_windows(beside, draft.launches.size());
   if (acts_in_windows(plan, draft)) {
-    if (Status possible = both_kinds(in_window); !possible) return invalid_input("windows_only: " + possible.error().message);
+    if (Status possible = both_kinds(in_window); !possible) { return invalid_input("windows_only: " + possible.error().message); }
   }
   for (std::size_t at = 0; at < in_window.size(); ++at) {
     as_planned[at] = in_window[at] || !plan.of(draft.launches[at].operation).windows_only;
@@ -233,7 +239,7 @@ Result<Program> lower(const Step& step, Order order, const StepPlan& plan) {
   Program program = finished(step, plan, classes, draft, as_planned);
   for (std::size_t at = 0; at < in_window.size(); ++at) {
     const Launch& launch = draft.launches[at];
-    if (!in_window[at] || computes(operation_of(step, launch)) || !plan.of(launch.operation).launch_gate) continue;
+    if (!in_window[at] || computes(operation_of(step, launch)) || !plan.of(launch.operation).launch_gate) { continue; }
     for (const int gated : beside.next_computations_beside(static_cast<int>(at))) {
       add_once(program.launches[static_cast<std::size_t>(gated)].after_begun, static_cast<int>(at));
     }
@@ -243,7 +249,7 @@ Result<Program> lower(const Step& step, Order order, const StepPlan& plan) {
 
 Status windows_possible(const Step& step) {
   const Result<std::vector<int>> operations = in_order(step);
-  if (!operations) return operations.error();
+  if (!operations) { return operations.error(); }
   const RankClasses classes = rank_classes(step);
   const Program draft = Draft(step, Order::concurrent, classes).made(*operations);
   return both_kinds(in_windows(LaunchOrder(step, draft, classes), draft.launches.size()));
@@ -251,17 +257,17 @@ Status windows_possible(const Step& step) {
 
 Status gate_possible(const Step& step) {
   const Result<std::vector<int>> operations = in_order(step);
-  if (!operations) return operations.error();
+  if (!operations) { return operations.error(); }
   const RankClasses classes = rank_classes(step);
   const Program draft = Draft(step, Order::concurrent, classes).made(*operations);
   const LaunchOrder beside(step, draft, classes);
   bool meets = false;
   for (int at = 0; at < static_cast<int>(draft.launches.size()); ++at) {
-    if (computes(operation_of(step, draft.launches[static_cast<std::size_t>(at)]))) continue;
-    if (!beside.next_computations_beside(at).empty()) return {};
+    if (computes(operation_of(step, draft.launches[static_cast<std::size_t>(at)]))) { continue; }
+    if (!beside.next_computations_beside(at).empty()) { return {}; }
     meets = meets || beside.meets_other_side(at);
   }
-  if (meets) return invalid_input("the collective is launched last, no compute kernel could wait for it");
+  if (meets) { return invalid_input("the collective is launched last, no compute kernel could wait for it"); }
   return invalid_input(
       fmt::format("{} no later compute kernel that could wait", step.repeats == 1 ? "one iteration has" : "the step has"));
 }

@@ -17,7 +17,7 @@ std::string_view sm_of(const DeviceLimits& device) { return device.vendor == Ven
 // A warp's registers lie in one partition: what counts is whole warps per sub-partition, not registers per SM.
 std::int64_t warps_by_registers(const DeviceLimits& device, const KernelFootprint& block) {
   const Registers per_warp = registers_per_warp(device, block);
-  if (per_warp == Registers(0)) return warps_per_sm(device);
+  if (per_warp == Registers(0)) { return warps_per_sm(device); }
   return device.registers_per_sm / device.sub_partitions / per_warp * device.sub_partitions;
 }
 
@@ -54,7 +54,7 @@ Status check_registers_countable(const DeviceLimits& device, const KernelFootpri
     return invalid_input(
         fmt::format("one thread has {} registers, expected 0 or more", grouped(block.registers_per_thread.count())));
   }
-  if (block.registers_per_thread > device.registers_per_sm) return too_many_registers_per_thread(device, block);
+  if (block.registers_per_thread > device.registers_per_sm) { return too_many_registers_per_thread(device, block); }
   return {};
 }
 
@@ -73,7 +73,7 @@ Status check_shared_memory(const DeviceLimits& device, const KernelFootprint& bl
 }
 
 Status check_cluster(const DeviceLimits& device, const KernelFootprint& block) {
-  if (block.cluster >= 1 && block.cluster <= device.max_cluster) return {};
+  if (block.cluster >= 1 && block.cluster <= device.max_cluster) { return {}; }
   return invalid_input(fmt::format("one cluster has {} blocks, expected 1 to {} on {}", grouped(block.cluster),
                                    grouped(device.max_cluster), device.name));
 }
@@ -86,13 +86,13 @@ struct Demand {
 };
 
 Result<Demand> demand_of(const DeviceLimits& device, const KernelFootprint& block) {
-  if (const Status status = check_threads(device, block); !status) return status.error();
-  if (const Status status = check_registers_countable(device, block); !status) return status.error();
-  if (const Status status = check_shared_memory(device, block); !status) return status.error();
-  if (const Status status = check_cluster(device, block); !status) return status.error();
+  if (const Status status = check_threads(device, block); !status) { return status.error(); }
+  if (const Status status = check_registers_countable(device, block); !status) { return status.error(); }
+  if (const Status status = check_shared_memory(device, block); !status) { return status.error(); }
+  if (const Status status = check_cluster(device, block); !status) { return status.error(); }
   const Demand demand{warps_per_block(device, block), warps_by_registers(device, block), shared_allocation(device, block)};
-  if (demand.warps_by_registers < demand.warps) return too_many_registers_per_block(device, block, demand.warps);
-  if (block.registers_per_thread > device.max_registers_per_thread) return too_many_registers_per_thread(device, block);
+  if (demand.warps_by_registers < demand.warps) { return too_many_registers_per_block(device, block, demand.warps); }
+  if (block.registers_per_thread > device.max_registers_per_thread) { return too_many_registers_per_thread(device, block); }
   return demand;
 }
 
@@ -111,18 +111,18 @@ BlockLimits limits_of(const DeviceLimits& device, const KernelFootprint& block, 
 
 Result<BlockLimits> block_limits(const DeviceLimits& device, const KernelFootprint& block) {
   const Result<Demand> demand = demand_of(device, block);
-  if (!demand) return demand.error();
+  if (!demand) { return demand.error(); }
   return limits_of(device, block, *demand);
 }
 
 Result<Occupancy> occupancy(const DeviceLimits& device, const KernelFootprint& block) {
   const Result<Demand> demand = demand_of(device, block);
-  if (!demand) return demand.error();
+  if (!demand) { return demand.error(); }
   const BlockLimits limits = limits_of(device, block, *demand);
   Occupancy result;
   result.residency = std::min({limits.by_threads, limits.by_blocks, limits.by_registers, limits.by_shared_memory});
-  if (limits.by_threads == result.residency) result.limited_by.insert(Resource::threads);
-  if (limits.by_blocks == result.residency) result.limited_by.insert(Resource::blocks);
+  if (limits.by_threads == result.residency) { result.limited_by.insert(Resource::threads); }
+  if (limits.by_blocks == result.residency) { result.limited_by.insert(Resource::blocks); }
   if (limits.by_registers == result.residency && block.registers_per_thread > Registers(0)) {
     result.limited_by.insert(Resource::registers);
   }

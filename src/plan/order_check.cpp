@@ -48,15 +48,16 @@ class DeviceOrder {
     for (const SpanKind side : {SpanKind::compute, SpanKind::communication}) {
       std::vector<int> launches;
       for (int at = 0; at < static_cast<int>(program_.launches.size()); ++at) {
-        if (is_here(at) && side_of(at) == side) launches.push_back(at);
+        if (is_here(at) && side_of(at) == side) { launches.push_back(at); }
       }
       Spans spans;
       for (const Span& span : timeline.spans) {
-        if (span.device == device_ && span.kind == side) spans.push_back(&span);
+        if (span.device == device_ && span.kind == side) { spans.push_back(&span); }
       }
       std::ranges::sort(spans, {}, &Span::begin);
-      if (Status whole = in_turn(launches) ? match(launches, spans, side) : match_lanes(launches, spans, side); !whole)
+      if (Status whole = in_turn(launches) ? match(launches, spans, side) : match_lanes(launches, spans, side); !whole) {
         return whole;
+      }
     }
     return {};
   }
@@ -64,18 +65,18 @@ class DeviceOrder {
   [[nodiscard]] Status kept() const {
     std::vector<int> latest(program_.lanes.size(), -1);
     for (int at = 0; at < static_cast<int>(program_.launches.size()); ++at) {
-      if (!is_here(at)) continue;
+      if (!is_here(at)) { continue; }
       const Launch& launch = launch_of(at);
       int& before = latest[static_cast<std::size_t>(launch.lane)];
       if (before >= 0 && side_of(before) != side_of(at)) {
-        if (Status waited = began_after(at, before, times_of(before).end, "ended"); !waited) return waited;
+        if (Status waited = began_after(at, before, times_of(before).end, "ended"); !waited) { return waited; }
       }
       before = at;
       for (const int other : launch.after) {
-        if (Status waited = began_after(at, other, times_of(other).end, "ended"); !waited) return waited;
+        if (Status waited = began_after(at, other, times_of(other).end, "ended"); !waited) { return waited; }
       }
       for (const int other : launch.after_begun) {
-        if (Status waited = began_after(at, other, times_of(other).begin, "begun"); !waited) return waited;
+        if (Status waited = began_after(at, other, times_of(other).begin, "begun"); !waited) { return waited; }
       }
     }
     return {};
@@ -94,31 +95,32 @@ class DeviceOrder {
   [[nodiscard]] bool in_turn(const std::vector<int>& launches) const {
     for (std::size_t at = 1; at < launches.size(); ++at) {
       const Launch& later = launch_of(launches[at]);
-      if (launch_of(launches[at - 1]).lane != later.lane && !std::ranges::binary_search(later.after, launches[at - 1]))
+      if (launch_of(launches[at - 1]).lane != later.lane && !std::ranges::binary_search(later.after, launches[at - 1])) {
         return false;
+      }
     }
     return true;
   }
 
   Status match_lanes(const std::vector<int>& launches, const Spans& spans, SpanKind side) {
     std::map<int, std::vector<int>> by_lane;
-    for (const int at : launches) by_lane[launch_of(at).lane].push_back(at);
+    for (const int at : launches) { by_lane[launch_of(at).lane].push_back(at); }
     std::map<std::int64_t, Spans> by_stream;
-    for (const Span* span : spans) by_stream[span->stream].push_back(span);
+    for (const Span* span : spans) { by_stream[span->stream].push_back(span); }
     if (by_stream.size() != by_lane.size()) {
       return unavailable(fmt::format("the recording of GPU {} shows {} on {} streams, expected {}", device_, name_of(side),
                                      by_stream.size(), by_lane.size()));
     }
     auto stream = by_stream.begin();
     for (const auto& [lane, of_lane] : by_lane) {
-      if (Status whole = match(of_lane, (stream++)->second, side); !whole) return whole;
+      if (Status whole = match(of_lane, (stream++)->second, side); !whole) { return whole; }
     }
     return {};
   }
 
   /// Both in the order in which they run.
   Status match(const std::vector<int>& launches, const Spans& spans, SpanKind side) {
-    if (launches.empty() && spans.empty()) return {};
+    if (launches.empty() && spans.empty()) { return {}; }
     const std::vector<Times> times = launched(spans);
     const bool several = side == SpanKind::compute;
     const bool whole =
@@ -135,7 +137,7 @@ class DeviceOrder {
   }
 
   [[nodiscard]] Status began_after(int at, int before, Nanoseconds instant, const char* what) const {
-    if (!is_here(before) || times_of(at).begin >= instant) return {};
+    if (!is_here(before) || times_of(at).begin >= instant) { return {}; }
     return failed(fmt::format("{} of repeat {} on GPU {} began {} ns before {} of repeat {} had {}", operation_of(at).name,
                               launch_of(at).repeat, device_, (instant - times_of(at).begin).count(), operation_of(before).name,
                               launch_of(before).repeat, what));
@@ -155,12 +157,12 @@ class DeviceOrder {
 Status check_order(const Step& step, const Program& program, const Timeline& timeline) {
   // A simulated recording may show one rank of many that do the same.
   std::set<int> shown;
-  for (const Span& span : timeline.spans) shown.insert(span.device);
+  for (const Span& span : timeline.spans) { shown.insert(span.device); }
   for (int device = 0; device < step.ranks; ++device) {
-    if (device > 0 && timeline.provenance == Provenance::simulated && !shown.contains(device)) continue;
+    if (device > 0 && timeline.provenance == Provenance::simulated && !shown.contains(device)) { continue; }
     DeviceOrder order(step, program, device);
-    if (Status whole = order.matched(timeline); !whole) return whole;
-    if (Status kept = order.kept(); !kept) return kept;
+    if (Status whole = order.matched(timeline); !whole) { return whole; }
+    if (Status kept = order.kept(); !kept) { return kept; }
   }
   return {};
 }

@@ -13,10 +13,10 @@ std::string in_words(const OverlapPlan& plan) {
   };
   for (const Control& control : controls()) {
     const std::optional<std::int64_t> value = control.get(plan);
-    if (value) add(control, *value);
-    if (value || control.consequence == nullptr) continue;
+    if (value) { add(control, *value); }
+    if (value || control.consequence == nullptr) { continue; }
     // Somebody may have set it by itself.
-    if (const auto alone = control.consequence->get(plan); alone && *alone != 0) add(*control.consequence, *alone);
+    if (const auto alone = control.consequence->get(plan); alone && *alone != 0) { add(*control.consequence, *alone); }
   }
   return words.empty() ? "no control" : words;
 }

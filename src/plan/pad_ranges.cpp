@@ -12,7 +12,7 @@ namespace elbowroom {
 
 Result<std::vector<PadRange>> pad_ranges(const DeviceLimits& device, const KernelFootprint& block) {
   const Result<Occupancy> unpadded = occupancy(device, block);
-  if (!unpadded) return unpadded.error();
+  if (!unpadded) { return unpadded.error(); }
   std::vector<PadRange> ranges;
   if (block.cluster > 1) {
     ranges.push_back({unpadded->residency, Bytes(0), Bytes(0), unpadded->limited_by});
@@ -33,17 +33,17 @@ Result<std::vector<PadRange>> pad_ranges(const DeviceLimits& device, const Kerne
     range.pad_min = as_it_is ? Bytes(0) : least;
     range.pad_max = std::min(greatest, greatest_pad);
     range.limited_by = as_it_is ? unpadded->limited_by : ResourceSet{Resource::shared_memory};
-    if (range.pad_min <= range.pad_max) ranges.push_back(range);
+    if (range.pad_min <= range.pad_max) { ranges.push_back(range); }
   }
   return ranges;
 }
 
 Result<std::vector<PadRange>> capped_pad_ranges(const DeviceLimits& device, const KernelFootprint& block) {
   Result<std::vector<PadRange>> ranges = pad_ranges(device, block);
-  if (!ranges) return ranges;
+  if (!ranges) { return ranges; }
   const BlocksPerSm own = ranges->front().blocks_per_sm;
   std::erase_if(*ranges, [](const PadRange& range) { return range.pad_min == Bytes(0); });
-  if (!ranges->empty()) return ranges;
+  if (!ranges->empty()) { return ranges; }
   return invalid_input(fmt::format("no cap is below the kernel's own residency of {} blocks per SM", own.count()));
 }
 

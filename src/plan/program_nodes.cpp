@@ -19,7 +19,7 @@ std::vector<ProgramNode> nodes_of(const Program& program, const RankClasses& cla
   std::vector<int> latest(program.lanes.size() * static_cast<std::size_t>(classes.count), -1);
   const auto add = [&](std::vector<int>& to, int launch, const std::vector<int>& at) {
     for (const int other : of_launch[static_cast<std::size_t>(launch)]) {
-      if (meet(nodes[static_cast<std::size_t>(other)].classes, at)) to.push_back(other);
+      if (meet(nodes[static_cast<std::size_t>(other)].classes, at)) { to.push_back(other); }
     }
   };
   for (std::size_t at = 0; at < program.launches.size(); ++at) {
@@ -28,11 +28,11 @@ std::vector<ProgramNode> nodes_of(const Program& program, const RankClasses& cla
       ProgramNode node{static_cast<int>(at), together, {}, {}};
       for (const int one : together) {
         int& before = latest[place_of(launch.lane, one, classes.count)];
-        if (before >= 0) node.after.push_back(before);
+        if (before >= 0) { node.after.push_back(before); }
         before = static_cast<int>(nodes.size());
       }
-      for (const int before : launch.after) add(node.after, before, together);
-      for (const int before : launch.after_begun) add(node.after_begun, before, together);
+      for (const int before : launch.after) { add(node.after, before, together); }
+      for (const int before : launch.after_begun) { add(node.after_begun, before, together); }
       of_launch[at].push_back(static_cast<int>(nodes.size()));
       nodes.push_back(std::move(node));
     }

@@ -15,7 +15,7 @@ constexpr double kSameTime = 0.001;
 constexpr double kSafeGain = 0.03;
 
 bool predicted_before(const Candidate& a, const Candidate& b) {
-  if (a.predicted && b.predicted) return *a.predicted < *b.predicted;
+  if (a.predicted && b.predicted) { return *a.predicted < *b.predicted; }
   return a.predicted.has_value() && !b.predicted;
 }
 
@@ -24,8 +24,8 @@ void sort_by_prediction(std::vector<Candidate>& candidates) {
 }
 
 void predict_for(Candidate& candidate, const Predictor& predict) {
-  if (!predict) return;
-  if (const Result<Microseconds> time = predict(candidate.scheme, candidate.plan)) candidate.predicted = *time;
+  if (!predict) { return; }
+  if (const Result<Microseconds> time = predict(candidate.scheme, candidate.plan)) { candidate.predicted = *time; }
 }
 
 class Search {
@@ -34,15 +34,15 @@ class Search {
       : space_(space), predict_(predict), left_(most_predictions) {}
 
   std::vector<Candidate> run() {
-    for (const Candidate& start : space_.starts()) look_at(start);
-    while (left_ > 0 && expand_one()) sort_by_prediction(found_);
+    for (const Candidate& start : space_.starts()) { look_at(start); }
+    while (left_ > 0 && expand_one()) { sort_by_prediction(found_); }
     sort_by_prediction(found_);
     return std::move(found_);
   }
 
  private:
   void look_at(Candidate candidate) {
-    if (!seen_.insert({candidate.scheme, candidate.plan}).second) return;
+    if (!seen_.insert({candidate.scheme, candidate.plan}).second) { return; }
     --left_;
     predict_for(candidate, predict_);
     found_.push_back(candidate);
@@ -53,9 +53,9 @@ class Search {
     sort_by_prediction(found_);
     for (std::size_t at = 0; at < std::min(kBeam, found_.size()); ++at) {
       const Candidate best = found_[at];
-      if (!best.predicted || !expanded_.insert({best.scheme, best.plan}).second) continue;
+      if (!best.predicted || !expanded_.insert({best.scheme, best.plan}).second) { continue; }
       for (const Candidate& neighbour : space_.neighbours(best.plan)) {
-        if (left_ > 0) look_at(neighbour);
+        if (left_ > 0) { look_at(neighbour); }
       }
       return true;
     }
@@ -71,20 +71,20 @@ class Search {
 };
 
 bool promise_the_same(const Candidate& a, const Candidate& b) {
-  if (!a.predicted || !b.predicted || a.reason != b.reason) return false;
+  if (!a.predicted || !b.predicted || a.reason != b.reason) { return false; }
   return std::abs(a.predicted->count() - b.predicted->count()) <= kSameTime * b.predicted->count();
 }
 
 }  // namespace
 
 std::vector<Candidate> rank_candidates(const CandidateSpace& space, const Predictor& predict, int most_predictions) {
-  if (!predict) return space.starts();
+  if (!predict) { return space.starts(); }
   return Search(space, predict, most_predictions).run();
 }
 
 std::vector<Candidate> ranked_neighbours(const CandidateSpace& space, const OverlapPlan& plan, const Predictor& predict) {
   std::vector<Candidate> candidates = space.neighbours(plan);
-  for (Candidate& candidate : candidates) predict_for(candidate, predict);
+  for (Candidate& candidate : candidates) { predict_for(candidate, predict); }
   sort_by_prediction(candidates);
   return candidates;
 }
@@ -96,21 +96,21 @@ std::vector<Candidate> first_to_measure(const std::vector<Candidate>& ranked, st
   };
   for (const Scheme scheme : {Scheme::concurrent, Scheme::priority, Scheme::shaped_priority, Scheme::sequential}) {
     const auto first = std::find_if(ranked.begin(), ranked.end(), [&](const Candidate& c) { return c.scheme == scheme; });
-    if (first != ranked.end() && chosen.size() < count) chosen.push_back(*first);
+    if (first != ranked.end() && chosen.size() < count) { chosen.push_back(*first); }
   }
   // A ranking that errs must not keep a whole way to make room from being tried.
   for (const Candidate& candidate : ranked) {
     const bool has_its_way =
         std::any_of(chosen.begin(), chosen.end(), [&](const Candidate& other) { return other.reason == candidate.reason; });
-    if (chosen.size() < count && !has_its_way) chosen.push_back(candidate);
+    if (chosen.size() < count && !has_its_way) { chosen.push_back(candidate); }
   }
   for (const Candidate& candidate : ranked) {
     const bool stood_for =
         std::any_of(chosen.begin(), chosen.end(), [&](const Candidate& other) { return promise_the_same(candidate, other); });
-    if (chosen.size() < count && !stood_for && !is_chosen(candidate)) chosen.push_back(candidate);
+    if (chosen.size() < count && !stood_for && !is_chosen(candidate)) { chosen.push_back(candidate); }
   }
   for (const Candidate& candidate : ranked) {
-    if (chosen.size() < count && !is_chosen(candidate)) chosen.push_back(candidate);
+    if (chosen.size() < count && !is_chosen(candidate)) { chosen.push_back(candidate); }
   }
   return chosen;
 }

@@ -32,7 +32,7 @@ constexpr std::array<Way, 12> kWays{{{RoomMaking::no_overlap, "no overlap"},
                                      {RoomMaking::copy_engines_detour, "copy engines, detour"}}};
 
 bool take_end(std::string_view& words, std::string_view end) {
-  if (!words.ends_with(end)) return false;
+  if (!words.ends_with(end)) { return false; }
   words.remove_suffix(end.size());
   return true;
 }
@@ -49,7 +49,7 @@ std::optional<std::int32_t> number(std::string_view text) {
 std::optional<SmShares> shares(std::string_view text) {
   constexpr std::string_view plus = " + ";
   const std::size_t middle = text.find(plus);
-  if (!text.starts_with(' ') || middle == std::string_view::npos) return std::nullopt;
+  if (!text.starts_with(' ') || middle == std::string_view::npos) { return std::nullopt; }
   const auto compute = number(text.substr(1, middle - 1));
   const auto comm = number(text.substr(middle + plus.size()));
   return compute && comm ? std::optional(SmShares{Sms(*compute), Sms(*comm)}) : std::nullopt;
@@ -60,9 +60,9 @@ std::optional<SmShares> shares(std::string_view text) {
 std::string in_words(const Reason& reason) {
   std::string words;
   for (const Way& known : kWays) {
-    if (known.way != reason.way) continue;
+    if (known.way != reason.way) { continue; }
     words = known.words;
-    if (reason.shares) words += fmt::format(" {} + {}", reason.shares->compute.count(), reason.shares->comm.count());
+    if (reason.shares) { words += fmt::format(" {} + {}", reason.shares->compute.count(), reason.shares->comm.count()); }
   }
   return fmt::format("{}{}{}", words, reason.symmetric ? kSymmetric : "", reason.copies_gather ? kCopiesGather : "");
 }
@@ -73,8 +73,8 @@ std::optional<Reason> parse_reason(std::string_view words) {
   reason.symmetric = take_end(words, kSymmetric);
   for (const Way& known : kWays) {
     reason.way = known.way;
-    if (!known.parts_sms && words == known.words) return reason;
-    if (!known.parts_sms || !words.starts_with(known.words)) continue;
+    if (!known.parts_sms && words == known.words) { return reason; }
+    if (!known.parts_sms || !words.starts_with(known.words)) { continue; }
     reason.shares = shares(words.substr(known.words.size()));
     return reason.shares ? std::optional(reason) : std::nullopt;
   }

@@ -37,14 +37,14 @@ std::string_view to_string(Gain gain) {
 
 Result<ResidencyPlan> plan_residencies(const DeviceLimits& device, const KernelFootprint& compute, const KernelFootprint& comm) {
   const Result<std::vector<PadRange>> ranges = pad_ranges(device, compute);
-  if (!ranges) return invalid_input("compute kernel: " + ranges.error().message);
+  if (!ranges) { return invalid_input("compute kernel: " + ranges.error().message); }
   if (const Result<Occupancy> runs = occupancy(device, comm); !runs) {
     return invalid_input("communication kernel: " + runs.error().message);
   }
   const CoResidence beside(device, compute, comm);
   ResidencyPlan plan;
   plan.rows.reserve(ranges->size());
-  for (const PadRange& range : *ranges) plan.rows.push_back(row_of(range, beside, !plan.rows.empty()));
+  for (const PadRange& range : *ranges) { plan.rows.push_back(row_of(range, beside, !plan.rows.empty())); }
   return plan;
 }
 

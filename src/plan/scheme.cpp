@@ -20,9 +20,9 @@ constexpr std::size_t kBaselines = 5;
 using Plans = Result<std::vector<OverlapPlan>>;
 
 Plans capped_plans(OverlapPlan plan, const DeviceLimits& device, const std::optional<KernelFootprint>& footprint) {
-  if (!footprint) return invalid_input("the kernel is a library's own, its launches cannot be padded from outside");
+  if (!footprint) { return invalid_input("the kernel is a library's own, its launches cannot be padded from outside"); }
   const Result<std::vector<PadRange>> ranges = capped_pad_ranges(device, *footprint);
-  if (!ranges) return ranges.error();
+  if (!ranges) { return ranges.error(); }
   std::vector<OverlapPlan> plans;
   for (const PadRange& range : *ranges) {
     plan.blocks_per_sm = range.blocks_per_sm;
@@ -77,7 +77,7 @@ std::string_view to_string(Scheme scheme) {
 Result<Scheme> parse_scheme(std::string_view name) {
   std::string names;
   for (const Scheme scheme : kSchemes) {
-    if (to_string(scheme) == name) return scheme;
+    if (to_string(scheme) == name) { return scheme; }
     names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(scheme));
   }
   return invalid_input(fmt::format("scheme: '{}', expected one of {}", name, names));

@@ -13,7 +13,7 @@ namespace elbowroom {
 
 Result<OverlapPlan> shape_to(const DeviceLimits& device, const KernelFootprint& block, BlocksPerSm residency) {
   const Result<std::vector<PadRange>> ranges = pad_ranges(device, block);
-  if (!ranges) return ranges.error();
+  if (!ranges) { return ranges.error(); }
   if (block.cluster > 1) {
     return invalid_input(
         fmt::format("a kernel in clusters of {} is never padded: its blocks must start together", grouped(block.cluster)));

@@ -60,25 +60,26 @@ Result<std::vector<std::string>> unfolded(std::string_view range, std::size_t do
   const auto first = amount(begin);
   const auto last = amount(rest.substr(0, sign));
   const auto step = sign == std::string_view::npos ? std::optional<std::int64_t>(1) : amount(rest.substr(sign + 1));
-  if (!first || !last || !step || *first > *last) return wrong();
-  if (by_factor ? *step < 2 || *first < 1 : *step < 1) return wrong();
+  if (!first || !last || !step || *first > *last) { return wrong(); }
+  if (by_factor ? *step < 2 || *first < 1 : *step < 1) { return wrong(); }
   const bool as_size = !whole(begin);
   std::vector<std::string> values;
   for (std::int64_t value = *first;;) {
-    if (values.size() == kMostSweepValues)
+    if (values.size() == kMostSweepValues) {
       return invalid_input(fmt::format("{}, expected at most {} values", detail::quoted(range), kMostSweepValues));
+    }
     values.push_back(written(value, as_size));
     // No sum or product is formed that the last value does not bound.
     const bool over = by_factor ? value > *last / *step : value > *last - *step;
-    if (over) return values;
+    if (over) { return values; }
     value = by_factor ? value * *step : value + *step;
   }
 }
 
 /// A value of a control as it is kept; absent where it is none.
 std::optional<std::string> setting_value(const Control& control, std::string_view text) {
-  if (text == kOff) return std::string(kOff);
-  if (control.is_switch) return text == kOn || text == "1" ? std::optional(std::string(kOn)) : std::nullopt;
+  if (text == kOff) { return std::string(kOff); }
+  if (control.is_switch) { return text == kOn || text == "1" ? std::optional(std::string(kOn)) : std::nullopt; }
   const auto number = whole(text);
   return number && *number <= kGreatestSetting ? std::optional(fmt::format("{}", *number)) : std::nullopt;
 }
@@ -102,15 +103,17 @@ Status add_values(SweepAxis& axis, std::string_view part) {
   const std::size_t dots = part.find("..");
   const Result<std::vector<std::string>> texts =
       dots == std::string_view::npos ? std::vector{std::string(part)} : unfolded(part, dots);
-  if (!texts) return texts.error();
+  if (!texts) { return texts.error(); }
   for (const std::string& text : *texts) {
     Result<std::string> value = one_value(axis.name, text);
-    if (!value) return value.error();
+    if (!value) { return value.error(); }
     if (std::ranges::find(axis.values, *value) != axis.values.end()) {
       return invalid_input(fmt::format("{}: given twice, expected once", *value));
     }
     axis.values.push_back(std::move(*value));
-    if (axis.values.size() > kMostSweepValues) return invalid_input(fmt::format("expected at most {} values", kMostSweepValues));
+    if (axis.values.size() > kMostSweepValues) {
+      return invalid_input(fmt::format("expected at most {} values", kMostSweepValues));
+    }
   }
   return {};
 }
@@ -121,12 +124,12 @@ Result<SweepAxis> parse_axis(std::string_view text) {
   SweepAxis axis{std::string(name), {}};
   if (!axis.is_control() && std::ranges::find(kMembers, name) == kMembers.end()) {
     std::vector<std::string_view> names;
-    for (const Control& control : controls()) names.push_back(control.name);
+    for (const Control& control : controls()) { names.push_back(control.name); }
     return invalid_input(
         fmt::format("{}, expected one of {}, {}", detail::quoted(name), fmt::join(names, ", "), fmt::join(kMembers, ", ")));
   }
   if (sign == std::string_view::npos) {
-    if (axis.is_control()) return axis;
+    if (axis.is_control()) { return axis; }
     return invalid_input(fmt::format("{}: no values, expected {}=A:B:C", name, name));
   }
   for (std::string_view left = text.substr(sign + 1);;) {
@@ -134,7 +137,7 @@ Result<SweepAxis> parse_axis(std::string_view text) {
     if (Status added = add_values(axis, left.substr(0, colon)); !added) {
       return invalid_input(fmt::format("{}: {}", name, added.error().message));
     }
-    if (colon == std::string_view::npos) return axis;
+    if (colon == std::string_view::npos) { return axis; }
     left.remove_prefix(colon + 1);
   }
 }
@@ -148,7 +151,7 @@ Result<std::vector<SweepAxis>> parse_sweep(std::string_view text) {
   while (true) {
     const std::size_t comma = text.find(',');
     Result<SweepAxis> axis = parse_axis(text.substr(0, comma));
-    if (!axis) return axis.error();
+    if (!axis) { return axis.error(); }
     if (std::ranges::find(axes, axis->name, &SweepAxis::name) != axes.end()) {
       return invalid_input(fmt::format("{}: given twice, expected once", axis->name));
     }
@@ -157,25 +160,25 @@ Result<std::vector<SweepAxis>> parse_sweep(std::string_view text) {
           fmt::format("{}: one axis more, expected at most {} (values stand behind =, by colon)", axis->name, kMostSweepAxes));
     }
     axes.push_back(std::move(*axis));
-    if (comma == std::string_view::npos) return axes;
+    if (comma == std::string_view::npos) { return axes; }
     text.remove_prefix(comma + 1);
   }
 }
 
 Result<std::vector<std::string>> values_at(const SweepAxis& axis, const ControlSite& site, const OverlapPlan& plan) {
-  if (!axis.values.empty()) return axis.values;
+  if (!axis.values.empty()) { return axis.values; }
   const Control& control = elbowroom::control(axis.name);
   const Result<std::vector<std::int64_t>> values = control.values(site, plan);
-  if (!values) return invalid_input(fmt::format("{}: {}", axis.name, values.error().message));
+  if (!values) { return invalid_input(fmt::format("{}: {}", axis.name, values.error().message)); }
   std::vector<std::string> texts;
   const std::int64_t own = detail::own_value(control, site, plan);
   const auto behind = std::ranges::find_if(*values, [own](std::int64_t value) { return value >= own; });
   for (auto value = values->begin(); value != values->end(); ++value) {
-    if (value == behind) texts.emplace_back(kOff);
+    if (value == behind) { texts.emplace_back(kOff); }
     texts.push_back(control.is_switch ? std::string(kOn) : fmt::format("{}", *value));
   }
-  if (behind == values->end()) texts.emplace_back(kOff);
-  if (texts.size() <= kMostSweepValues) return texts;
+  if (behind == values->end()) { texts.emplace_back(kOff); }
+  if (texts.size() <= kMostSweepValues) { return texts; }
   return invalid_input(fmt::format("{}: {} values can act, expected at most {}: name some, as {}=A:B:C", axis.name, texts.size(),
                                    kMostSweepValues, axis.name));
 }
@@ -192,7 +195,7 @@ Result<Scenario> with_member(const Scenario& scenario, const SweepAxis& axis, co
 }
 
 void add_setting(std::vector<ControlSetting>& settings, const SweepAxis& axis, const std::string& value) {
-  if (value == kOff) return;
+  if (value == kOff) { return; }
   settings.push_back({axis.name, value == kOn ? std::optional<std::int64_t>() : whole(value)});
 }
 

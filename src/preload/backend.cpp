@@ -21,15 +21,16 @@ std::string_view preloaded_library(RunBackend backend) {
 }
 
 Status check_run_backend(RunBackend backend, run::Policy policy, const Controls& asked) {
-  if (backend != RunBackend::hip) return {};
+  if (backend != RunBackend::hip) { return {}; }
   if (policy == run::Policy::gate) {
     return invalid_input(
         "--policy: gate is not there with hip, which has no event at the begin of a kernel; expected auto, observe, priority or "
         "shape");
   }
-  if (asked.sm_target) return invalid_input("--sm-target: not there with hip, whose rocBLAS takes no number of compute units");
-  if (value_of(asked.comm_library, kClusterVariable))
+  if (asked.sm_target) { return invalid_input("--sm-target: not there with hip, whose rocBLAS takes no number of compute units"); }
+  if (value_of(asked.comm_library, kClusterVariable)) {
     return invalid_input("--set: cluster is not there with hip, which has no clusters of blocks");
+  }
   if (value_of(asked.comm_library, kBlockPolicyVariable)) {
     return invalid_input("--set: copy_engine is not there with hip: collectives by copy engines are NCCL's");
   }
@@ -41,7 +42,7 @@ Status check_run_backend(RunBackend backend, run::Policy policy, const Controls&
 }
 
 Controls possible_controls(RunBackend backend, Controls offered) {
-  if (backend != RunBackend::hip) return offered;
+  if (backend != RunBackend::hip) { return offered; }
   offered.product_targets.clear();
   std::erase_if(offered.comm_library, [](const auto& setting) { return setting.first == kClusterVariable; });
   return offered;
@@ -49,12 +50,12 @@ Controls possible_controls(RunBackend backend, Controls offered) {
 
 Variables backend_environment(RunBackend backend, run::Policy policy, const Controls& controls, const Variables& environment) {
   Variables changes;
-  if (backend != RunBackend::hip) return changes;
+  if (backend != RunBackend::hip) { return changes; }
   for (const auto& [variable, value] : controls.comm_library) {
-    if (variable == kLeastCommBlocksVariable) changes.emplace_back(kLeastChannelsVariable, value);
-    if (variable == kMostCommBlocksVariable) changes.emplace_back(kMostChannelsVariable, value);
+    if (variable == kLeastCommBlocksVariable) { changes.emplace_back(kLeastChannelsVariable, value); }
+    if (variable == kMostCommBlocksVariable) { changes.emplace_back(kMostChannelsVariable, value); }
   }
-  if (policy != run::Policy::observe && !value_of(environment, kIgnorePriorities)) changes.emplace_back(kIgnorePriorities, "0");
+  if (policy != run::Policy::observe && !value_of(environment, kIgnorePriorities)) { changes.emplace_back(kIgnorePriorities, "0"); }
   return changes;
 }
 

@@ -22,21 +22,21 @@ bool may_be_efficiency(const std::string& policy) {
   std::istringstream words(policy);
   for (std::string word; std::getline(words, word, '|');) {
     const auto is = [&](const char* known) { return strcasecmp(word.c_str(), known) == 0; };
-    if (!is("0") && !is("2") && !is("DEFAULT") && !is("ZERO")) return true;
+    if (!is("0") && !is("2") && !is("DEFAULT") && !is("ZERO")) { return true; }
   }
   return false;
 }
 
 std::optional<std::string> reason_to_leave_out(const Controls& controls, const std::optional<std::string>& same_bits,
                                                const Variables& environment) {
-  if (controls.leaves_out("budget")) return "--off budget";
-  if (same_bits) return same_bits;
+  if (controls.leaves_out("budget")) { return "--off budget"; }
+  if (same_bits) { return same_bits; }
   for (const CommVariable& variable : comm_variables()) {
-    if (variable.fixes != CommVariable::Fixes::blocks) continue;
-    if (const auto value = setting(controls, environment, variable.name)) return std::string(variable.name) + "=" + *value;
+    if (variable.fixes != CommVariable::Fixes::blocks) { continue; }
+    if (const auto value = setting(controls, environment, variable.name)) { return std::string(variable.name) + "=" + *value; }
   }
   const std::optional<std::string> policy = setting(controls, environment, kBlockPolicyVariable);
-  if (!policy || !may_be_efficiency(*policy)) return std::nullopt;
+  if (!policy || !may_be_efficiency(*policy)) { return std::nullopt; }
   return std::string(kBlockPolicyVariable) + "=" + *policy;
 }
 
@@ -44,9 +44,9 @@ std::optional<std::string> reason_to_leave_out(const Controls& controls, const s
 
 BudgetQuestions budget_questions(run::Policy policy, RunBackend backend, const Controls& controls,
                                  const std::optional<std::string>& same_bits, const Variables& environment) {
-  if (controls.has(CommRule::budget)) return {true};
+  if (controls.has(CommRule::budget)) { return {true}; }
   const bool compares = policy == run::Policy::automatic && !controls.leaves_out("ab");
-  if (!compares || backend == RunBackend::hip) return {};
+  if (!compares || backend == RunBackend::hip) { return {}; }
   std::optional<std::string> left_out = reason_to_leave_out(controls, same_bits, environment);
   return {!left_out, std::move(left_out)};
 }
@@ -58,7 +58,7 @@ Variables tuner_environment(const std::string& library, const std::string& own, 
   // A run around this one has put its library there, and what was there before it beside it.
   const std::optional<std::string> before = value_of(environment, kTunerPluginVariable);
   const bool of_another_run = before && std::filesystem::path(*before).filename() == std::filesystem::path(library).filename();
-  if (before && !of_another_run) changes.emplace_back("ELBOWROOM_RUN_TUNER_PLUGIN", *before);
+  if (before && !of_another_run) { changes.emplace_back("ELBOWROOM_RUN_TUNER_PLUGIN", *before); }
   return changes;
 }
 

@@ -26,7 +26,7 @@ using detail::RememberedChoice;
 std::map<std::string, std::string> library_settings(const Controls& controls, const Variables& environment) {
   const Variables own = comm_settings(environment);
   std::map<std::string, std::string> settings(own.begin(), own.end());
-  for (const auto& [variable, value] : controls.comm_library) settings[variable] = value;
+  for (const auto& [variable, value] : controls.comm_library) { settings[variable] = value; }
   return settings;
 }
 
@@ -42,13 +42,13 @@ std::optional<RememberedChoice> choice_of(const ProcessReport& process, const Pr
   // A report that says something else would make a document that nobody can read.
   const bool usable =
       sequence && !device.empty() && run::is_arm(made.arm.text()) && process.activity.library.version.value_or(0) <= UINT32_MAX;
-  if (!usable) return std::nullopt;
+  if (!usable) { return std::nullopt; }
   RememberedChoice choice;
   choice.key = {device, surroundings.driver.value_or(""), static_cast<std::uint32_t>(process.activity.library.version.value_or(0)),
                 surroundings.options, *sequence};
   choice.arm = made.arm.text();
   choice.ranks = static_cast<int>(std::min<std::int64_t>(process.activity.library.ranks.value_or(0), 1'000'000));
-  if (!made.arm.plain()) std::tie(choice.gain, choice.low, choice.high) = std::tie(made.gain, made.low, made.high);
+  if (!made.arm.plain()) { std::tie(choice.gain, choice.low, choice.high) = std::tie(made.gain, made.low, made.high); }
   choice.decisions = made.decisions.value_or(0);
   choice.stored_at = now;
   return choice;
@@ -66,7 +66,7 @@ bool decides(const ProcessReport* process) {
 
 std::vector<const ProcessReport*> deciders_first(std::span<const ProcessReport> processes) {
   std::vector<const ProcessReport*> sorted;
-  for (const ProcessReport& process : processes) sorted.push_back(&process);
+  for (const ProcessReport& process : processes) { sorted.push_back(&process); }
   std::ranges::stable_partition(sorted, &decides);
   return sorted;
 }
@@ -78,9 +78,11 @@ ChoiceSurroundings choice_surroundings(std::optional<std::string> driver, const 
   run::Rules that_count = rules;
   that_count.timing = that_count.trial = true;
   std::string options = run::rules_text(that_count);
-  for (const auto& [variable, value] : library_settings(controls, environment)) options += fmt::format("{}={}\n", variable, value);
-  if (budgets.left_out) options += "budget off\n";
-  if (!options.empty()) options.pop_back();
+  for (const auto& [variable, value] : library_settings(controls, environment)) {
+    options += fmt::format("{}={}\n", variable, value);
+  }
+  if (budgets.left_out) { options += "budget off\n"; }
+  if (!options.empty()) { options.pop_back(); }
   std::ranges::replace(options, '\n', ';');
   return {std::move(driver), as_line(std::move(options))};
 }
@@ -88,14 +90,14 @@ ChoiceSurroundings choice_surroundings(std::optional<std::string> driver, const 
 std::optional<std::string> choices_file(const Variables& environment) {
   std::optional<fs::path> cache = folder_in(environment, "XDG_CACHE_HOME");
   const std::optional<fs::path> home = folder_in(environment, "HOME");
-  if (!cache && home) cache = *home / ".cache";
+  if (!cache && home) { cache = *home / ".cache"; }
   return cache ? std::optional((*cache / "elbowroom" / "choices.json").string()) : std::nullopt;
 }
 
 std::string choices_text(const detail::ChoiceMemory& memory, const ChoiceSurroundings& surroundings) {
   std::vector<run::KnownChoice> known;
   for (const RememberedChoice& choice : memory.choices()) {
-    if (choice.key.driver != surroundings.driver.value_or("") || choice.key.options != surroundings.options) continue;
+    if (choice.key.driver != surroundings.driver.value_or("") || choice.key.options != surroundings.options) { continue; }
     known.push_back({choice.key.device, choice.key.library, choice.key.sequence, choice.arm});
   }
   return run::choices_text(known);
@@ -107,7 +109,7 @@ detail::NewChoices new_choices(std::span<const ProcessReport> processes, const C
   for (const ProcessReport* process : deciders_first(processes)) {
     for (const ProcessReport::Trial::Choice& made : process->trial.choices) {
       std::optional<RememberedChoice> choice = choice_of(*process, made, surroundings, now);
-      if (!choice || disagree(choice->key)) continue;
+      if (!choice || disagree(choice->key)) { continue; }
       const auto other = std::ranges::find(found.kept, choice->key, &RememberedChoice::key);
       if (other == found.kept.end()) {
         found.kept.push_back(*std::move(choice));
@@ -116,7 +118,7 @@ detail::NewChoices new_choices(std::span<const ProcessReport> processes, const C
         found.kept.erase(other);
       } else {
         const std::int64_t decisions = std::min(other->decisions, choice->decisions);
-        if (knows_gain(*process, made.arm) && choice->gain < other->gain) *other = *std::move(choice);
+        if (knows_gain(*process, made.arm) && choice->gain < other->gain) { *other = *std::move(choice); }
         other->decisions = decisions;
       }
     }

@@ -30,15 +30,15 @@ struct CommSetting {
   std::optional<CommRule> rule = {};  ///< absent: the library's
 
   [[nodiscard]] bool allows(std::int64_t number) const {
-    if (process->allowed.empty()) return number >= 1 && number <= process->greatest;
+    if (process->allowed.empty()) { return number >= 1 && number <= process->greatest; }
     return std::ranges::find(process->allowed, number) != process->allowed.end();
   }
   [[nodiscard]] std::string expected() const {
-    if (process->allowed.empty()) return fmt::format("a whole number from 1 to {}", process->greatest);
+    if (process->allowed.empty()) { return fmt::format("a whole number from 1 to {}", process->greatest); }
     return fmt::format("one of {}", fmt::join(process->allowed, ", "));
   }
   [[nodiscard]] std::string word_for(std::int64_t number) const {
-    if (process->words.empty()) return std::to_string(number);
+    if (process->words.empty()) { return std::to_string(number); }
     return std::string(
         process->words[static_cast<std::size_t>(std::ranges::find(process->allowed, number) - process->allowed.begin())]);
   }
@@ -47,7 +47,7 @@ struct CommSetting {
 std::vector<CommSetting> known_settings() {
   std::vector<CommSetting> settings;
   for (const Control& control : controls()) {
-    if (control.of_process != nullptr) settings.push_back({control.name, control.of_process});
+    if (control.of_process != nullptr) { settings.push_back({control.name, control.of_process}); }
   }
   for (const auto& [rule, blocks] : {std::pair(CommRule::symmetric_blocks, &kSymmetricBlocks), {CommRule::budget, &kBudget}}) {
     settings.push_back({to_string(rule), blocks, rule});
@@ -90,27 +90,29 @@ Result<KernelCap> parse_cap(std::string_view text) {
 }
 
 Status check_settings(const Controls& controls) {
-  if (!value_of(controls.comm_library, kMostCommBlocksVariable) || !controls.has(CommRule::symmetric_blocks)) return {};
+  if (!value_of(controls.comm_library, kMostCommBlocksVariable) || !controls.has(CommRule::symmetric_blocks)) { return {}; }
   return invalid_input("--set: symmetric_blocks beside comm_blocks, which is the number for all kernels; expected one of them");
 }
 
 Result<std::vector<KernelCap>> parse_caps(std::span<const std::string> texts) {
-  if (texts.size() > run::kMostCaps)
+  if (texts.size() > run::kMostCaps) {
     return invalid_input(fmt::format("--cap: given {} times, expected at most {}", texts.size(), run::kMostCaps));
+  }
   std::vector<KernelCap> caps;
   for (const std::string& text : texts) {
     Result<KernelCap> cap = parse_cap(text);
-    if (!cap) return cap.error();
+    if (!cap) { return cap.error(); }
     caps.push_back(*std::move(cap));
   }
   return caps;
 }
 
 Status check_communication(std::span<const std::string> names) {
-  if (names.size() > run::kMostCommunication)
+  if (names.size() > run::kMostCommunication) {
     return invalid_input(fmt::format("--communication: {} names, expected at most {}", names.size(), run::kMostCommunication));
+  }
   const auto wrong = std::ranges::find_if_not(names, is_kernel_name);
-  if (wrong == names.end()) return {};
+  if (wrong == names.end()) { return {}; }
   return invalid_input(fmt::format("--communication: '{}', expected part of a kernel's name: 1 to {} visible characters", *wrong,
                                    run::kLongestKernelName));
 }
@@ -118,9 +120,9 @@ Status check_communication(std::span<const std::string> names) {
 Result<std::string> parse_off(std::string_view text) {
   std::vector<std::string_view> words;
   words.reserve(run::kParts.size() + kOffElsewhereWords.size());
-  for (const run::Part& part : run::kParts) words.emplace_back(part.word);
+  for (const run::Part& part : run::kParts) { words.emplace_back(part.word); }
   words.insert(words.end(), kOffElsewhereWords.begin(), kOffElsewhereWords.end());
-  if (std::ranges::find(words, text) != words.end()) return std::string(text);
+  if (std::ranges::find(words, text) != words.end()) { return std::string(text); }
   return invalid_input(fmt::format("--off: '{}', expected one of {}", text, fmt::join(words, ", ")));
 }
 
@@ -146,12 +148,15 @@ Status add_setting(std::string_view text, Controls& controls) {
     return invalid_input(fmt::format("--set: '{}', expected {}", text, setting->expected()));
   }
   for (const std::string_view variable : setting->process->variables) {
-    if (value_of(controls.comm_library, variable))
+    if (value_of(controls.comm_library, variable)) {
       return invalid_input(fmt::format("--set: '{}' is the second of its name, expected one", text));
+    }
     controls.comm_library.emplace_back(variable, setting->word_for(*number));
   }
-  if (!setting->rule) return {};
-  if (controls.has(*setting->rule)) return invalid_input(fmt::format("--set: '{}' is the second of its name, expected one", text));
+  if (!setting->rule) { return {}; }
+  if (controls.has(*setting->rule)) {
+    return invalid_input(fmt::format("--set: '{}' is the second of its name, expected one", text));
+  }
   controls.comm_rules.emplace_back(*setting->rule, *number);
   return {};
 }
@@ -166,21 +171,21 @@ std::string example_settings() {
 
 Result<Controls> read_controls(const ControlTexts& texts) {
   Controls controls;
-  if (Status named = check_communication(texts.communication); !named) return named.error();
+  if (Status named = check_communication(texts.communication); !named) { return named.error(); }
   controls.communication = texts.communication;
   Result<std::vector<KernelCap>> caps = parse_caps(texts.caps);
-  if (!caps) return caps.error();
+  if (!caps) { return caps.error(); }
   controls.caps = *std::move(caps);
   for (const std::string& text : texts.settings) {
-    if (Status added = add_setting(text, controls); !added) return added.error();
+    if (Status added = add_setting(text, controls); !added) { return added.error(); }
   }
-  if (Status possible = check_settings(controls); !possible) return possible.error();
+  if (Status possible = check_settings(controls); !possible) { return possible.error(); }
   for (const std::string& text : texts.off) {
     Result<std::string> part = parse_off(text);
-    if (!part) return part.error();
+    if (!part) { return part.error(); }
     controls.off.push_back(*std::move(part));
   }
-  if (texts.sm_target) controls.sm_target = Sms(*texts.sm_target);
+  if (texts.sm_target) { controls.sm_target = Sms(*texts.sm_target); }
   return controls;
 }
 

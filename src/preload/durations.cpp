@@ -33,10 +33,10 @@ std::vector<StoredDuration> learned_durations(std::span<const ProcessReport> pro
   std::map<std::pair<std::string, std::string>, Sum> sums;
   for (const ProcessReport& process : processes) {
     const std::string device = as_line(process.device.value_or("")).substr(0, run::kLongestDeviceName);
-    if (device.empty()) continue;
+    if (device.empty()) { continue; }
     for (const KindDuration& duration : process.durations) {
       // A report that says something else would make a profile that nobody can read.
-      if (!run::parse_key(duration.kind)) continue;
+      if (!run::parse_key(duration.kind)) { continue; }
       Sum& sum = sums[{device, duration.kind}];
       sum.kernel = duration.kernel;
       sum.weighted += duration.time.count() * static_cast<double>(duration.launches);
@@ -45,7 +45,7 @@ std::vector<StoredDuration> learned_durations(std::span<const ProcessReport> pro
   }
   std::vector<StoredDuration> learned;
   for (auto& [key, sum] : sums) {
-    if (sum.launches == 0) continue;
+    if (sum.launches == 0) { continue; }
     const Microseconds mean = std::min(Microseconds(sum.weighted / sum.launches), kLongest);
     learned.push_back({key.first, key.second, as_line(std::move(sum.kernel)), mean, stored_at});
   }
@@ -56,7 +56,9 @@ std::string durations_text(Profile profile) {
   profile.drop_old_durations();
   std::vector<run::LearnedDuration> learned;
   for (const StoredDuration& duration : profile.durations()) {
-    if (const auto kind = run::parse_key(duration.kind)) learned.push_back({duration.device, *kind, nanoseconds(duration.time)});
+    if (const auto kind = run::parse_key(duration.kind)) {
+      learned.push_back({duration.device, *kind, nanoseconds(duration.time)});
+    }
   }
   std::ranges::stable_sort(learned, {}, &run::LearnedDuration::device);
   return run::durations_text(learned);

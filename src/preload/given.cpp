@@ -18,8 +18,9 @@ Status check_for_policy(run::Policy policy, const Controls& controls) {
   if (shapes && controls.caps.empty() && controls.footprint_caps.empty()) {
     return invalid_input("--policy: shape needs a --cap [NAME=]N or a profile with a choice that caps a kernel");
   }
-  if (!shapes && !controls.caps.empty())
+  if (!shapes && !controls.caps.empty()) {
     return invalid_input(fmt::format("--cap: not applied by {}, expected --policy shape", text(policy)));
+  }
   if (controls.sm_target && (policy == run::Policy::observe || policy == run::Policy::priority)) {
     return invalid_input(fmt::format("--sm-target: not applied by {}, expected --policy auto, gate or shape", text(policy)));
   }
@@ -28,22 +29,23 @@ Status check_for_policy(run::Policy policy, const Controls& controls) {
 
 /// What of the offer the policy applies.
 Result<Controls> for_policy(const Asked& asked, const Offer& offer, const Variables& environment, const NoticeSink& notice) {
-  if (asked.policy == run::Policy::observe) return Controls();
+  if (asked.policy == run::Policy::observe) { return Controls(); }
   Result<ProfileControls> found = controls_of(offer.profile, environment);
-  if (!found) return found.error();
-  if (!found->left.empty())
+  if (!found) { return found.error(); }
+  if (!found->left.empty()) {
     notice(fmt::format("{}: not applied: {}", offer.file.value_or("profile"), fmt::join(found->left, "; ")));
+  }
   const bool shapes = asked.policy == run::Policy::shape || asked.policy == run::Policy::automatic;
-  if (!shapes || asked.controls.leaves_out("shape")) found->controls.footprint_caps.clear();
-  if (asked.policy == run::Policy::priority || asked.controls.leaves_out("sm_target")) found->controls.product_targets.clear();
+  if (!shapes || asked.controls.leaves_out("shape")) { found->controls.footprint_caps.clear(); }
+  if (asked.policy == run::Policy::priority || asked.controls.leaves_out("sm_target")) { found->controls.product_targets.clear(); }
   return std::move(found->controls);
 }
 
 /// `offered` without what may change the bits of a result, where somebody asks for the same.
 Controls with_same_bits(const std::optional<std::string>& asked_by, Controls offered, const NoticeSink& notice) {
-  if (!asked_by) return offered;
+  if (!asked_by) { return offered; }
   const std::optional<std::string> left = leave_other_bits(offered);
-  if (left) notice(fmt::format("{}: not applied, for the same results to the bit: {}", *asked_by, *left));
+  if (left) { notice(fmt::format("{}: not applied, for the same results to the bit: {}", *asked_by, *left)); }
   return offered;
 }
 
@@ -69,7 +71,7 @@ std::optional<std::string> memory_of(const Asked& asked, const Variables& enviro
 
 /// Nobody asked for the backend that refuses: a program for CUDA may be started where its driver is not.
 Error with_other_backend(const Asked& asked, Error refused) {
-  if (asked.names_backend) return refused;
+  if (asked.names_backend) { return refused; }
   refused.message += " (hip, because CUDA's driver cannot be loaded here; --backend cuda runs the command all the same)";
   return refused;
 }
@@ -78,7 +80,7 @@ Error with_other_backend(const Asked& asked, Error refused) {
 
 Status check(const Asked& asked) {
   const Status valid = check_run_backend(asked.backend, asked.policy, asked.controls);
-  if (!valid) return with_other_backend(asked, valid.error());
+  if (!valid) { return with_other_backend(asked, valid.error()); }
   return asked.same_bits ? check_same_bits(asked.controls) : Status();
 }
 
@@ -86,14 +88,14 @@ Result<Given> give(const Asked& asked, const Offer& offer, const Here& here, con
   const bool observes = asked.policy == run::Policy::observe;
   std::optional<std::string> same_bits = observes ? std::nullopt : same_bits_asked_by(asked.same_bits, here.environment);
   Result<Controls> offered = for_policy(asked, offer, here.environment, notice);
-  if (!offered) return offered.error();
+  if (!offered) { return offered.error(); }
   Controls controls =
       completed(asked.controls, with_same_bits(same_bits, possible_controls(asked.backend, *std::move(offered)), notice));
-  if (Status valid = check_for_policy(asked.policy, controls); !valid) return valid.error();
+  if (Status valid = check_for_policy(asked.policy, controls); !valid) { return valid.error(); }
   Result<std::optional<std::string>> hook = hook_for(asked, same_bits.has_value(), here);
-  if (!hook) return hook.error();
+  if (!hook) { return hook.error(); }
   Result<run::Rules> rules = rules_of(controls);
-  if (!rules) return rules.error();
+  if (!rules) { return rules.error(); }
   // The hook gives gathers the buffers that copy engines need. Nothing else of a communicator changes by it.
   rules->symmetric_copies = hook->has_value();
   BudgetQuestions budgets = budget_questions(asked.policy, asked.backend, controls, same_bits, here.environment);

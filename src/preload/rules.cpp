@@ -53,30 +53,30 @@ Error refused(const ProductTarget& target) {
 template <class Rule>
 Status add_those_on(const std::string& device, const std::vector<Rule>& all, run::Rules& rules) {
   for (const Rule& rule : all) {
-    if (rule.device == device && !add(rule, rules)) return refused(rule);
+    if (rule.device == device && !add(rule, rules)) { return refused(rule); }
   }
   return {};
 }
 
 Status add_profile_rules(const Controls& controls, run::Rules& rules) {
   std::set<std::string> devices;
-  for (const FootprintCap& cap : controls.footprint_caps) devices.insert(cap.device);
-  for (const ProductTarget& target : controls.product_targets) devices.insert(target.device);
+  for (const FootprintCap& cap : controls.footprint_caps) { devices.insert(cap.device); }
+  for (const ProductTarget& target : controls.product_targets) { devices.insert(target.device); }
   for (const std::string& device : devices) {
     if (!rules.add_device(device)) {
       return invalid_input(
           fmt::format("profile: choices on '{}', expected at most {} devices, each a word of at most {} letters and digits", device,
                       run::kMostDevices, run::kLongestDeviceWord));
     }
-    if (Status added = add_those_on(device, controls.footprint_caps, rules); !added) return added;
-    if (Status added = add_those_on(device, controls.product_targets, rules); !added) return added;
+    if (Status added = add_those_on(device, controls.footprint_caps, rules); !added) { return added; }
+    if (Status added = add_those_on(device, controls.product_targets, rules); !added) { return added; }
   }
   return {};
 }
 
 bool add_comm_rule(CommRule rule, std::int64_t value, run::Rules& rules) {
   const auto blocks = static_cast<std::uint8_t>(value);
-  if (rule == CommRule::budget) return rules.set_budgets({.blocks = {blocks}, .count = 1, .every = 0});
+  if (rule == CommRule::budget) { return rules.set_budgets({.blocks = {blocks}, .count = 1, .every = 0}); }
   return rules.set_symmetric_blocks(blocks);
 }
 
@@ -94,11 +94,11 @@ std::string products_text(const ProductClass& product) {
 Result<run::Rules> rules_of(const Controls& controls) {
   run::Rules rules;
   for (const std::string& name : controls.communication) {
-    if (rules.add_communication(name)) continue;
+    if (rules.add_communication(name)) { continue; }
     return invalid_input(fmt::format("--communication: '{}', expected at most {} names", name, run::kMostCommunication));
   }
   for (const KernelCap& cap : controls.caps) {
-    if (rules.add_cap(cap.kernel, word(cap.blocks_per_sm))) continue;
+    if (rules.add_cap(cap.kernel, word(cap.blocks_per_sm))) { continue; }
     return invalid_input(fmt::format("--cap: '{}={}', expected at most {} names of 1 to {} bytes, each with 1 to {} blocks per SM",
                                      cap.kernel, cap.blocks_per_sm.count(), run::kMostCaps, run::kLongestKernelName,
                                      run::kGreatestResidency));
@@ -107,14 +107,15 @@ Result<run::Rules> rules_of(const Controls& controls) {
     return invalid_input(fmt::format("--sm-target: {}, expected 1 to {} SMs", controls.sm_target->count(), run::kGreatestSms));
   }
   for (const auto& [rule, blocks] : controls.comm_rules) {
-    if (add_comm_rule(rule, blocks, rules)) continue;
+    if (add_comm_rule(rule, blocks, rules)) { continue; }
     return invalid_input(fmt::format("--set: '{}={}', expected 1 to {} blocks", to_string(rule), blocks, run::kGreatestCommBlocks));
   }
   for (const std::string& part : controls.off) {
-    if (is_part_of_policy(part) && !rules.leave_out(part))
+    if (is_part_of_policy(part) && !rules.leave_out(part)) {
       return invalid_input(fmt::format("--off: '{}', expected a part of the policy", part));
+    }
   }
-  if (Status added = add_profile_rules(controls, rules); !added) return added.error();
+  if (Status added = add_profile_rules(controls, rules); !added) { return added.error(); }
   return rules;
 }
 

@@ -17,13 +17,13 @@ bool changes_sums(const std::pair<std::string, std::string>& setting) { return o
 }  // namespace
 
 std::optional<std::string> same_bits_asked_by(bool option, const Variables& environment) {
-  if (option) return "--same-bits";
+  if (option) { return "--same-bits"; }
   // These two values are how cuBLAS is made deterministic, which PyTorch's deterministic mode insists on.
   const std::optional<std::string> workspace = word_of(environment, "CUBLAS_WORKSPACE_CONFIG");
-  if (workspace == ":4096:8" || workspace == ":16:8") return fmt::format("CUBLAS_WORKSPACE_CONFIG={}", *workspace);
+  if (workspace == ":4096:8" || workspace == ":16:8") { return fmt::format("CUBLAS_WORKSPACE_CONFIG={}", *workspace); }
   for (const CommVariable& variable : comm_variables()) {
-    if (variable.fixes != CommVariable::Fixes::algorithm) continue;
-    if (const auto value = word_of(environment, variable.name)) return fmt::format("{}={}", variable.name, *value);
+    if (variable.fixes != CommVariable::Fixes::algorithm) { continue; }
+    if (const auto value = word_of(environment, variable.name)) { return fmt::format("{}={}", variable.name, *value); }
   }
   return std::nullopt;
 }
@@ -35,7 +35,7 @@ Status check_same_bits(const Controls& asked) {
   }
   const auto setting = std::ranges::find_if(asked.comm_library, changes_sums);
   const bool rules = !asked.comm_rules.empty();
-  if (setting == asked.comm_library.end() && !rules) return {};
+  if (setting == asked.comm_library.end() && !rules) { return {}; }
   return invalid_input(
       fmt::format("--set: {} not beside --same-bits, because the order of a sum's terms depends on it; expected one of them",
                   rules ? to_string(asked.comm_rules.front().first) : setting->first));
@@ -43,10 +43,10 @@ Status check_same_bits(const Controls& asked) {
 
 std::optional<std::string> leave_other_bits(Controls& offered) {
   std::vector<std::string> left;
-  if (!offered.product_targets.empty()) left.emplace_back("SM targets");
+  if (!offered.product_targets.empty()) { left.emplace_back("SM targets"); }
   offered.product_targets.clear();
-  if (std::erase_if(offered.comm_library, changes_sums) > 0) left.emplace_back("blocks and threads of collectives");
-  if (left.empty()) return std::nullopt;
+  if (std::erase_if(offered.comm_library, changes_sums) > 0) { left.emplace_back("blocks and threads of collectives"); }
+  if (left.empty()) { return std::nullopt; }
   return fmt::format("{}", fmt::join(left, ", "));
 }
 

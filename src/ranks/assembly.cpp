@@ -29,11 +29,11 @@ constexpr std::size_t kMostNamed = 8;
 Result<std::vector<Channel>> Assembly::all_within(milliseconds limit) {
   const Deadline until = Clock::now() + limit;
   const Result<Descriptor> listener = listen_at({place_.host, place_.port, !credentials_.token});
-  if (!listener) return listener.error();
+  if (!listener) { return listener.error(); }
   others_.resize(static_cast<std::size_t>(place_.size) - 1);
   Status good;
   while (good && present() < others_.size()) { good = Clock::now() < until ? wait(*listener, until) : Status(missing(limit)); }
-  if (good) return std::move(others_);
+  if (good) { return std::move(others_); }
   end();
   return good.error();
 }
@@ -44,36 +44,38 @@ Status Assembly::wait(const Descriptor& listener, Deadline until) {
     events.push_back({stranger.channel.descriptor(), POLLIN, 0});
     until = std::min(until, stranger.until);
   }
-  if (poll(events.data(), events.size(), poll_limit(until)) < 0 && errno != EINTR)
+  if (poll(events.data(), events.size(), poll_limit(until)) < 0 && errno != EINTR) {
     return failed("the other ranks cannot be waited for");
+  }
   for (std::size_t at = strangers_.size(); at-- > 0;) {
     const Result<bool> over = heard(strangers_[at]);
-    if (!over) return over.error();
-    if (*over) strangers_.erase(strangers_.begin() + static_cast<std::ptrdiff_t>(at));
+    if (!over) { return over.error(); }
+    if (*over) { strangers_.erase(strangers_.begin() + static_cast<std::ptrdiff_t>(at)); }
   }
   while (auto connection = accept_from(listener)) {
-    if (strangers_.size() < kMostStrangers + others_.size())
+    if (strangers_.size() < kMostStrangers + others_.size()) {
       strangers_.push_back({Channel(*std::move(connection), kLongestHello), Clock::now() + kStrangersTime});
+    }
   }
   return {};
 }
 
 Result<bool> Assembly::heard(Stranger& stranger) {
   const Result<std::optional<Frame>> frame = stranger.channel.poll_frame();
-  if (!frame) return true;
-  if (!*frame) return Clock::now() >= stranger.until;
+  if (!frame) { return true; }
+  if (!*frame) { return Clock::now() >= stranger.until; }
   const std::optional<Hello> hello = (*frame)->kind == FrameKind::hello ? hello_in((*frame)->payload) : std::nullopt;
-  if (!hello) return true;
+  if (!hello) { return true; }
   const Status taken = take(*hello, stranger.channel);
-  if (taken) return true;
+  if (taken) { return true; }
   stranger.channel.end(FrameKind::refused, Clock::now() + kRefusalTime);
   return Error{taken.error().kind, fmt::format("rank {}: {}", hello->rank, taken.error().message)};
 }
 
 Status Assembly::take(const Hello& hello, Channel& channel) {
-  if (Status good = fits(hello); !good) return good;
+  if (Status good = fits(hello); !good) { return good; }
   Channel& own = others_[static_cast<std::size_t>(hello.rank) - 1];
-  if (own.is_open()) return invalid_input("two processes say that they are it");
+  if (own.is_open()) { return invalid_input("two processes say that they are it"); }
   own = std::move(channel);
   own.allow(kLongestFrame);
   return {};
@@ -81,13 +83,16 @@ Status Assembly::take(const Hello& hello, Channel& channel) {
 
 Status Assembly::fits(const Hello& hello) const {
   // The token first: nobody else is told more.
-  if (!same_token(hello.token.value_or(""), credentials_.token.value_or("")))
+  if (!same_token(hello.token.value_or(""), credentials_.token.value_or(""))) {
     return invalid_input(fmt::format("{}: another than rank 0's", kToken.name));
-  if (hello.version != credentials_.version)
+  }
+  if (hello.version != credentials_.version) {
     return invalid_input(fmt::format("version: {}, expected {} (rank 0's)", hello.version, credentials_.version));
-  if (hello.size != place_.size)
+  }
+  if (hello.size != place_.size) {
     return invalid_input(fmt::format("number of ranks: {}, expected {} (rank 0's)", hello.size, place_.size));
-  if (hello.rank == 0) return invalid_input("two processes say that they are it");
+  }
+  if (hello.rank == 0) { return invalid_input("two processes say that they are it"); }
   return {};
 }
 
@@ -97,17 +102,17 @@ Error Assembly::missing(milliseconds limit) const {
   std::string names;
   std::size_t many = 0;
   for (std::size_t at = 0; at < others_.size(); ++at) {
-    if (others_[at].is_open() || ++many > kMostNamed) continue;
+    if (others_[at].is_open() || ++many > kMostNamed) { continue; }
     names += fmt::format("{}{}", names.empty() ? "" : ", ", at + 1);
   }
-  if (many > kMostNamed) names += ", ...";
+  if (many > kMostNamed) { names += ", ..."; }
   return failed(fmt::format("rank{} {}: not come to port {} of {} within {} ({} of {} ranks are there)", many > 1 ? "s" : "", names,
                             place_.port, place_.host, in_seconds(limit), present() + 1, place_.size));
 }
 
 void Assembly::end() {
   for (Channel& other : others_) {
-    if (other.is_open()) other.end(FrameKind::over, Clock::now() + kRefusalTime);
+    if (other.is_open()) { other.end(FrameKind::over, Clock::now() + kRefusalTime); }
   }
 }
 

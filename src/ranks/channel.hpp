@@ -26,17 +26,17 @@ class Channel {
   [[nodiscard]] bool takes() const { return socket_.takes(); }
   /// With a last word.
   void end(FrameKind kind, Deadline until) {
-    if (send(kind, {}, until)) socket_.end(until);
+    if (send(kind, {}, until)) { socket_.end(until); }
   }
 
   /// A frame, if all of it has come, without waiting. `failed` where no more will come.
   Result<std::optional<Frame>> poll_frame() {
     while (true) {
       Result<std::optional<Frame>> frame = reader_.next();
-      if (!frame || *frame) return frame;
+      if (!frame || *frame) { return frame; }
       const Result<std::optional<std::string>> bytes = socket_.receive();
-      if (!bytes) return bytes.error();
-      if (!*bytes) return std::optional<Frame>();
+      if (!bytes) { return bytes.error(); }
+      if (!*bytes) { return std::optional<Frame>(); }
       reader_.add(**bytes);
     }
   }

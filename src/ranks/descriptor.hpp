@@ -19,7 +19,7 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor() {
-    if (is_open()) close(descriptor_);
+    if (is_open()) { close(descriptor_); }
   }
 
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }

@@ -23,13 +23,13 @@ std::string bytes_of(const Hello& hello) {
 
 std::optional<Hello> hello_in(std::string_view payload) {
   WireReader bytes(payload);
-  if (bytes.text() != kProtocol) return std::nullopt;
+  if (bytes.text() != kProtocol) { return std::nullopt; }
   Hello hello;
   hello.version = bytes.text();
   const std::int64_t rank = bytes.number();
   const std::int64_t size = bytes.number();
-  if (const std::string_view token = bytes.text(); !token.empty()) hello.token = token;
-  if (!bytes.complete() || size < 1 || size > kMostRanks || rank < 0 || rank >= size) return std::nullopt;
+  if (const std::string_view token = bytes.text(); !token.empty()) { hello.token = token; }
+  if (!bytes.complete() || size < 1 || size > kMostRanks || rank < 0 || rank >= size) { return std::nullopt; }
   hello.rank = static_cast<int>(rank);
   hello.size = static_cast<int>(size);
   return hello;

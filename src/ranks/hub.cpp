@@ -40,7 +40,7 @@ class NoSignals {
 
 Result<std::unique_ptr<Hub>> Hub::gather(const Place& place, const Credentials& credentials, milliseconds limit) {
   Result<std::vector<Channel>> others = Assembly(place, credentials).all_within(limit);
-  if (!others) return others.error();
+  if (!others) { return others.error(); }
   std::unique_ptr<Hub> hub(new Hub(place, std::max(limit, kLeastPatience)));
   hub->others_ = *std::move(others);
   const NoSignals no_signals;
@@ -54,9 +54,9 @@ Hub::~Hub() {
     over_ = true;
   }
   changed_.notify_one();
-  if (alive_.joinable()) alive_.join();
+  if (alive_.joinable()) { alive_.join(); }
   const Deadline until = Clock::now() + kFarewell;
-  for (Channel& other : others_) other.end(FrameKind::over, until);
+  for (Channel& other : others_) { other.end(FrameKind::over, until); }
 }
 
 void Hub::keep_alive() {
@@ -64,7 +64,7 @@ void Hub::keep_alive() {
   while (!changed_.wait_for(lock, kBetweenSigns, [this] { return over_; })) {
     // Who takes nothing any more is found out when it is asked next.
     for (Channel& other : others_) {
-      if (other.takes()) static_cast<void>(other.send(FrameKind::alive, {}, Clock::now()));
+      if (other.takes()) { static_cast<void>(other.send(FrameKind::alive, {}, Clock::now())); }
     }
   }
 }
@@ -75,11 +75,11 @@ Status Hub::lose(std::size_t other, std::string_view why) {
 }
 
 Status Hub::ask(std::string_view request) {
-  if (!lost_) return lost_;
+  if (!lost_) { return lost_; }
   const std::scoped_lock lock(mutex_);
   asked_ = Clock::now() + limit_;
   for (std::size_t other = 0; other < others_.size(); ++other) {
-    if (Status sent = others_[other].send(FrameKind::request, request, asked_); !sent) return lose(other, sent.error().message);
+    if (Status sent = others_[other].send(FrameKind::request, request, asked_); !sent) { return lose(other, sent.error().message); }
   }
   return {};
 }
@@ -88,25 +88,25 @@ Result<std::vector<std::string>> Hub::replies() {
   std::vector<std::string> all;
   for (std::size_t other = 0; other < others_.size(); ++other) {
     Result<std::string> reply = reply_of(other);
-    if (!reply) return reply.error();
+    if (!reply) { return reply.error(); }
     all.push_back(*std::move(reply));
   }
   return all;
 }
 
 Result<std::string> Hub::reply_of(std::size_t other) {
-  if (!lost_) return lost_.error();
+  if (!lost_) { return lost_.error(); }
   Channel& channel = others_[other];
   // What this rank did itself meanwhile may have taken as long as the others may take.
   const Deadline until = std::max(asked_, Clock::now() + kBetweenSigns);
   while (true) {
     Result<std::optional<Frame>> frame = channel.poll_frame();
-    if (!frame) return lose(other, frame.error().message).error();
-    if (*frame && (*frame)->kind == FrameKind::reply) return std::move((*frame)->payload);
-    if (*frame) return lose(other, "a message that is no answer").error();
-    if (Clock::now() >= until) return lose(other, fmt::format("no answer within {}", in_seconds(limit_))).error();
+    if (!frame) { return lose(other, frame.error().message).error(); }
+    if (*frame && (*frame)->kind == FrameKind::reply) { return std::move((*frame)->payload); }
+    if (*frame) { return lose(other, "a message that is no answer").error(); }
+    if (Clock::now() >= until) { return lose(other, fmt::format("no answer within {}", in_seconds(limit_))).error(); }
     pollfd event{channel.descriptor(), POLLIN, 0};
-    if (poll(&event, 1, poll_limit(until)) < 0 && errno != EINTR) return lose(other, "cannot be waited for").error();
+    if (poll(&event, 1, poll_limit(until)) < 0 && errno != EINTR) { return lose(other, "cannot be waited for").error(); }
   }
 }
 

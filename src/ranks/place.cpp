@@ -30,29 +30,29 @@ Error wrong(const char* name, std::string_view value, std::string_view expected)
 Result<int> required(const Lookup& lookup, const char* name, int below, const Launcher& launcher, int size) {
   const std::string expected = fmt::format("0 to {} ({} is {})", below - 1, launcher.size, size);
   const std::optional<std::string> value = lookup(name);
-  if (!value) return invalid_input(fmt::format("{}: not set, expected {}", name, expected));
+  if (!value) { return invalid_input(fmt::format("{}: not set, expected {}", name, expected)); }
   const std::optional<int> number = number_in(*value, 0, below - 1);
   return number ? Result<int>(*number) : wrong(name, *value, expected);
 }
 
 Result<int> local_rank(const Lookup& lookup, const Launcher& launcher, const Place& place) {
-  if (!lookup(launcher.local_rank)) return place.rank;
+  if (!lookup(launcher.local_rank)) { return place.rank; }
   return required(lookup, launcher.local_rank, place.size, launcher, place.size);
 }
 
 /// Where the launcher says that all processes are on one host, or says nothing, rank 0 is on this one.
 Result<std::string> unsaid_host(const Lookup& lookup, const Launcher& launcher, int size) {
   const std::optional<std::string> local = launcher.local_size == nullptr ? std::nullopt : lookup(launcher.local_size);
-  if (!local || number_in(*local, size, kMostRanks)) return std::string(kLoopback);
+  if (!local || number_in(*local, size, kMostRanks)) { return std::string(kLoopback); }
   return invalid_input(fmt::format("{}: not set, expected the host of rank 0 ({} is {}, {} is {}, and {} does not say it)",
                                    kRankHost.name, launcher.size, size, launcher.local_size, *local, launcher.name));
 }
 
 Result<std::string> host_of(const Lookup& lookup, const Launcher& launcher, int size) {
-  if (std::optional<std::string> own = lookup(kRankHost.name)) return *std::move(own);
-  if (launcher.host == nullptr) return unsaid_host(lookup, launcher, size);
+  if (std::optional<std::string> own = lookup(kRankHost.name)) { return *std::move(own); }
+  if (launcher.host == nullptr) { return unsaid_host(lookup, launcher, size); }
   std::optional<std::string> said = lookup(launcher.host);
-  if (!said) return unsaid_host(lookup, launcher, size);
+  if (!said) { return unsaid_host(lookup, launcher, size); }
   std::optional<std::string> first = first_host(*said);
   return first ? Result<std::string>(*std::move(first)) : wrong(launcher.host, *said, "the name of a host or a list of them");
 }
@@ -61,7 +61,7 @@ Result<int> port_of(const Lookup& lookup, const Launcher& launcher) {
   const bool own = lookup(kRankPort.name).has_value();
   const char* const name = own ? kRankPort.name : launcher.port;
   const std::optional<std::string> said = name == nullptr ? std::nullopt : lookup(name);
-  if (!said) return kDefaultPort;
+  if (!said) { return kDefaultPort; }
   const int beside = own ? 0 : launcher.port_beside;
   const std::optional<int> port = number_in(*said, 1, kMostPort - beside);
   return port ? Result<int>(*port + beside) : wrong(name, *said, fmt::format("1 to {}", kMostPort - beside));
@@ -77,11 +77,11 @@ struct LaunchedRank {
 Result<std::optional<LaunchedRank>> own_rank(const Lookup& lookup) {
   for (const Launcher& launcher : launchers()) {
     const std::optional<std::string> ranks = lookup(launcher.size);
-    if (!ranks) continue;
+    if (!ranks) { continue; }
     const std::optional<int> size = number_in(*ranks, 1, kMostRanks);
-    if (!size) return wrong(launcher.size, *ranks, fmt::format("1 to {} ranks", kMostRanks));
+    if (!size) { return wrong(launcher.size, *ranks, fmt::format("1 to {} ranks", kMostRanks)); }
     const Result<int> rank = required(lookup, launcher.rank, *size, launcher, *size);
-    if (!rank) return rank.error();
+    if (!rank) { return rank.error(); }
     return std::optional(LaunchedRank{&launcher, *rank, *size});
   }
   return std::optional<LaunchedRank>();
@@ -89,7 +89,7 @@ Result<std::optional<LaunchedRank>> own_rank(const Lookup& lookup) {
 
 /// Our own variables are nobody else's: one alone is a mistake.
 Status check_own(const Lookup& lookup) {
-  if (!lookup(kRank.name) || lookup(kRanks.name)) return {};
+  if (!lookup(kRank.name) || lookup(kRanks.name)) { return {}; }
   return invalid_input(
       fmt::format("{}: not set, expected the number of ranks ({} is {})", kRanks.name, kRank.name, *lookup(kRank.name)));
 }
@@ -111,18 +111,18 @@ std::span<const Launcher> launchers() {
 }
 
 Result<std::optional<Place>> place_of(const Lookup& lookup) {
-  if (Status good = check_own(lookup); !good) return good.error();
+  if (Status good = check_own(lookup); !good) { return good.error(); }
   const Result<std::optional<LaunchedRank>> own = own_rank(lookup);
-  if (!own) return own.error();
-  if (!*own || (*own)->size == 1) return std::optional<Place>();
+  if (!own) { return own.error(); }
+  if (!*own || (*own)->size == 1) { return std::optional<Place>(); }
   const auto& [launcher, rank, size] = **own;
   Place place{launcher->name, rank, size, 0, "", kDefaultPort};
   const Result<int> local = local_rank(lookup, *launcher, place);
-  if (!local) return local.error();
+  if (!local) { return local.error(); }
   Result<std::string> host = host_of(lookup, *launcher, size);
-  if (!host) return host.error();
+  if (!host) { return host.error(); }
   const Result<int> port = port_of(lookup, *launcher);
-  if (!port) return port.error();
+  if (!port) { return port.error(); }
   place.local_rank = *local;
   place.host = *std::move(host);
   place.port = *port;
@@ -131,7 +131,7 @@ Result<std::optional<Place>> place_of(const Lookup& lookup) {
 
 bool speaks_for_all(const Lookup& lookup) {
   const Result<std::optional<LaunchedRank>> own = own_rank(lookup);
-  if (!own || !*own || (*own)->rank == 0) return true;
+  if (!own || !*own || (*own)->rank == 0) { return true; }
   // In a cluster's pods WORLD_SIZE and RANK may be those of the pod, in which torchrun then starts ranks. It alone sets LOCAL_RANK.
   const Launcher& launcher = *(*own)->launcher;
   return launcher.size == std::string_view("WORLD_SIZE") && !lookup(launcher.local_rank);
@@ -142,14 +142,14 @@ std::optional<std::string> first_host(std::string_view list) {
   while (!list.empty() && list.front() != ',') {
     if (list.front() != '[') {
       const std::string_view part = list.substr(0, list.find_first_of("[],"));
-      if (part.empty()) return std::nullopt;
+      if (part.empty()) { return std::nullopt; }
       host += part;
       list.remove_prefix(part.size());
       continue;
     }
     const std::size_t end = list.find(']');
     const std::string_view first = list.substr(1, list.find_first_of("-,]", 1) - 1);
-    if (end == std::string_view::npos || first.empty()) return std::nullopt;
+    if (end == std::string_view::npos || first.empty()) { return std::nullopt; }
     host += first;
     list.remove_prefix(end + 1);
   }

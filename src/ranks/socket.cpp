@@ -40,9 +40,10 @@ Result<Addresses> addresses_of(const Meeting& meeting) {
   wanted.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   const int failure = getaddrinfo(meeting.host.c_str(), std::to_string(meeting.port).c_str(), &wanted, &found);
-  if (failure != 0)
+  if (failure != 0) {
     return invalid_input(
         fmt::format("host of rank 0: '{}': {} ({} names another)", meeting.host, gai_strerror(failure), kRankHost.name));
+  }
   return Addresses(found);
 }
 
@@ -60,9 +61,9 @@ bool is_loopback(const addrinfo& address) {
 /// The addresses, all of them of loopback where nothing else will do.
 Result<Addresses> checked_addresses(const Meeting& meeting) {
   Result<Addresses> addresses = addresses_of(meeting);
-  if (!addresses || !meeting.loopback_alone) return addresses;
+  if (!addresses || !meeting.loopback_alone) { return addresses; }
   for (const addrinfo* address = addresses->get(); address != nullptr; address = address->ai_next) {
-    if (is_loopback(*address)) continue;
+    if (is_loopback(*address)) { continue; }
     return invalid_input(
         fmt::format("{}: not set, expected a token of all ranks, because rank 0 is on {} (without one, loopback alone)",
                     kToken.name, meeting.host));
@@ -80,7 +81,7 @@ Descriptor socket_of(int family) { return Descriptor(socket(family, SOCK_STREAM 
 Result<Descriptor> listening(Descriptor listener, const sockaddr* address, socklen_t size, const Meeting& meeting) {
   // What an earlier run's connections leave behind for a minute is no reason to refuse this one.
   setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &kOn, sizeof kOn);
-  if (::bind(listener.get(), address, size) != 0 || listen(listener.get(), SOMAXCONN) != 0) return no_port(meeting);
+  if (::bind(listener.get(), address, size) != 0 || listen(listener.get(), SOMAXCONN) != 0) { return no_port(meeting); }
   return listener;
 }
 
@@ -113,12 +114,12 @@ bool with_itself(const Descriptor& connection) {
 
 /// 0, or the errno of a connection that did not come about.
 int connect_within(const Descriptor& connecting, const addrinfo& address, Deadline until) {
-  if (connect(connecting.get(), address.ai_addr, address.ai_addrlen) == 0) return 0;
-  if (errno != EINPROGRESS && errno != EINTR) return errno;
+  if (connect(connecting.get(), address.ai_addr, address.ai_addrlen) == 0) { return 0; }
+  if (errno != EINPROGRESS && errno != EINTR) { return errno; }
   pollfd event{connecting.get(), POLLOUT, 0};
   int ready = 0;
   while ((ready = poll(&event, 1, poll_limit(until))) < 0 && errno == EINTR) {}
-  if (ready <= 0) return ETIMEDOUT;
+  if (ready <= 0) { return ETIMEDOUT; }
   int failure = 0;
   socklen_t size = sizeof failure;
   getsockopt(connecting.get(), SOL_SOCKET, SO_ERROR, &failure, &size);
@@ -146,11 +147,11 @@ Status Socket::send(std::string_view bytes, Deadline until) {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
       continue;
     }
-    if (errno == EINTR) continue;
-    if (errno != EAGAIN && errno != EWOULDBLOCK) return failed("its connection has ended");
+    if (errno == EINTR) { continue; }
+    if (errno != EAGAIN && errno != EWOULDBLOCK) { return failed("its connection has ended"); }
     pollfd event{descriptor_.get(), POLLOUT, 0};
     const int ready = poll(&event, 1, poll_limit(until));
-    if (ready == 0 && Clock::now() >= until) return failed("it does not take what it is sent");
+    if (ready == 0 && Clock::now() >= until) { return failed("it does not take what it is sent"); }
   }
   return {};
 }
@@ -164,8 +165,8 @@ Result<std::optional<std::string>> Socket::receive() {
       bytes.resize(static_cast<std::size_t>(received));
       return std::optional(std::move(bytes));
     }
-    if (received < 0 && errno == EINTR) continue;
-    if (received < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return std::optional<std::string>();
+    if (received < 0 && errno == EINTR) { continue; }
+    if (received < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) { return std::optional<std::string>(); }
     return failed("its connection has ended");
   }
 }
@@ -185,9 +186,9 @@ void Socket::end(Deadline until) {
 
 Result<Descriptor> listen_at(const Meeting& meeting) {
   const Result<Addresses> addresses = checked_addresses(meeting);
-  if (!addresses) return addresses.error();
+  if (!addresses) { return addresses.error(); }
   const addrinfo& first = **addresses;
-  if (!is_loopback(first)) return listen_everywhere(meeting);
+  if (!is_loopback(first)) { return listen_everywhere(meeting); }
   return listening(socket_of(first.ai_family), first.ai_addr, first.ai_addrlen, meeting);
 }
 
@@ -199,13 +200,13 @@ std::optional<Socket> accept_from(const Descriptor& listener) {
 Result<Socket> connect_to(const Meeting& meeting, milliseconds limit) {
   const Deadline until = Clock::now() + limit;
   const Result<Addresses> addresses = checked_addresses(meeting);
-  if (!addresses) return addresses.error();
+  if (!addresses) { return addresses.error(); }
   int failure = 0;
   do {
     for (const addrinfo* address = addresses->get(); address != nullptr; address = address->ai_next) {
       Descriptor connecting = socket_of(address->ai_family);
       failure = connect_within(connecting, *address, until);
-      if (failure == 0 && !with_itself(connecting)) return Socket(std::move(connecting));
+      if (failure == 0 && !with_itself(connecting)) { return Socket(std::move(connecting)); }
     }
     std::this_thread::sleep_for(kBetweenTries);
   } while (Clock::now() < until);
@@ -222,7 +223,7 @@ Result<int> free_port() {
   std::uniform_int_distribution<int> any(first, last);
   for (int tries = 0; tries < most_tries; ++tries) {
     const int port = any(random);
-    if (listen_at({std::string(kLoopback), port, true})) return port;
+    if (listen_at({std::string(kLoopback), port, true})) { return port; }
   }
   return failed(fmt::format("no free port from {} to {}", first, last));
 }

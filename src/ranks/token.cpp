@@ -27,7 +27,7 @@ constexpr std::size_t kMostToken = 256;
 using Token = std::optional<std::string>;
 
 Result<Token> checked(std::string token, const char* name) {
-  if (token.size() >= kLeastToken && token.size() <= kMostToken) return Token(std::move(token));
+  if (token.size() >= kLeastToken && token.size() <= kMostToken) { return Token(std::move(token)); }
   return invalid_input(fmt::format("{}: {} characters, expected {} to {}", name, token.size(), kLeastToken, kMostToken));
 }
 
@@ -38,18 +38,19 @@ Error of_file(const std::string& path, std::string_view what) {
 Result<Token> token_in(const std::string& path) {
   // A pipe that is named by mistake would be waited for.
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.is_open()) return of_file(path, fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (!file.is_open()) { return of_file(path, fmt::format("cannot be read: {}", std::strerror(errno))); }
   struct stat facts = {};
-  if (fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return of_file(path, "no regular file");
-  if (facts.st_uid != geteuid()) return of_file(path, fmt::format("of user {}, expected of {}", facts.st_uid, geteuid()));
+  if (fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) { return of_file(path, "no regular file"); }
+  if (facts.st_uid != geteuid()) { return of_file(path, fmt::format("of user {}, expected of {}", facts.st_uid, geteuid())); }
   constexpr mode_t others = 077;
-  if ((facts.st_mode & others) != 0)
+  if ((facts.st_mode & others) != 0) {
     return of_file(path, fmt::format("mode {:04o}, expected that only its user can read it (0600)", facts.st_mode & 07777U));
+  }
   std::array<char, kMostToken + 2> text = {};
   const ssize_t length = ::read(file.get(), text.data(), text.size());
-  if (length < 0) return of_file(path, fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (length < 0) { return of_file(path, fmt::format("cannot be read: {}", std::strerror(errno))); }
   std::string token(text.data(), static_cast<std::size_t>(length));
-  if (token.ends_with('\n')) token.pop_back();
+  if (token.ends_with('\n')) { token.pop_back(); }
   return checked(std::move(token), kTokenFile.name);
 }
 
@@ -58,17 +59,20 @@ Result<Token> token_in(const std::string& path) {
 Result<Token> token_of(const Lookup& lookup) {
   std::optional<std::string> own = lookup(kToken.name);
   const std::optional<std::string> file = lookup(kTokenFile.name);
-  if (own && file) return invalid_input(fmt::format("{}: '{}', expected it unset beside {}", kTokenFile.name, *file, kToken.name));
-  if (own) return checked(*std::move(own), kToken.name);
+  if (own && file) {
+    return invalid_input(fmt::format("{}: '{}', expected it unset beside {}", kTokenFile.name, *file, kToken.name));
+  }
+  if (own) { return checked(*std::move(own), kToken.name); }
   return file ? token_in(*file) : Result<Token>(std::nullopt);
 }
 
 Result<std::string> new_token() {
   std::array<unsigned char, 16> random = {};
-  if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
+  if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
     return failed(fmt::format("no random bytes for a token: {}", std::strerror(errno)));
+  }
   std::string token;
-  for (const unsigned char byte : random) token += fmt::format("{:02x}", byte);
+  for (const unsigned char byte : random) { token += fmt::format("{:02x}", byte); }
   return token;
 }
 
@@ -79,7 +83,7 @@ bool same_token(std::string_view one, std::string_view other) {
   std::copy_n(one.begin(), std::min(one.size(), kMostToken), left.begin());
   std::copy_n(other.begin(), std::min(other.size(), kMostToken), right.begin());
   volatile unsigned char differs = one.size() == other.size() && one.size() <= kMostToken ? 0 : 1;
-  for (std::size_t at = 0; at < kMostToken; ++at) differs = differs | static_cast<unsigned char>(left[at] ^ right[at]);
+  for (std::size_t at = 0; at < kMostToken; ++at) { differs = differs | static_cast<unsigned char>(left[at] ^ right[at]); }
   return differs == 0;
 }
 

@@ -14,7 +14,7 @@ class WireWriter {
  public:
   void number(std::int64_t value) {
     const auto bits = static_cast<std::uint64_t>(value);
-    for (int shift = 0; shift < 64; shift += 8) bytes_.push_back(static_cast<char>(bits >> shift & 0xffU));
+    for (int shift = 0; shift < 64; shift += 8) { bytes_.push_back(static_cast<char>(bits >> shift & 0xffU)); }
   }
   void real(double value) { number(std::bit_cast<std::int64_t>(value)); }
   void text(std::string_view value) {
@@ -36,7 +36,7 @@ class WireReader {
   std::int64_t number() {
     const std::string_view own = take(8);
     std::uint64_t bits = 0;
-    for (std::size_t at = own.size(); at-- > 0;) bits = bits << 8 | static_cast<unsigned char>(own[at]);
+    for (std::size_t at = own.size(); at-- > 0;) { bits = bits << 8 | static_cast<unsigned char>(own[at]); }
     return static_cast<std::int64_t>(bits);
   }
   double real() { return std::bit_cast<double>(number()); }
@@ -44,7 +44,7 @@ class WireReader {
   /// A number of things that follow, of a byte or more each.
   std::uint64_t count() {
     const auto many = static_cast<std::uint64_t>(number());
-    if (many <= bytes_.size()) return many;
+    if (many <= bytes_.size()) { return many; }
     good_ = false;
     return 0;
   }
@@ -56,8 +56,8 @@ class WireReader {
 
  private:
   std::string_view take(std::uint64_t size) {
-    if (size > bytes_.size()) good_ = false;
-    if (!good_) return {};
+    if (size > bytes_.size()) { good_ = false; }
+    if (!good_) { return {}; }
     const std::string_view own = bytes_.substr(0, size);
     bytes_.remove_prefix(size);
     return own;

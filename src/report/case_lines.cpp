@@ -11,7 +11,7 @@ namespace elbowroom::detail {
 namespace {
 
 std::string summary_words(const std::optional<Summary>& summary, const TableScale& scale) {
-  if (!summary) return std::string(kAbsentCell);
+  if (!summary) { return std::string(kAbsentCell); }
   return fmt::format("{} {} ({}..{})", format_time(summary->median, scale), scale.unit, format_time(summary->low, scale),
                      format_time(summary->high, scale));
 }
@@ -20,7 +20,7 @@ std::string summary_words(const std::optional<Summary>& summary, const TableScal
 std::string range_words(const std::vector<GpuState>& states, std::optional<int> GpuState::* member) {
   std::vector<int> values;
   for (const GpuState& state : states) {
-    if (!(state.*member)) return "?";
+    if (!(state.*member)) { return "?"; }
     values.push_back(*(state.*member));
   }
   const auto [least, most] = std::ranges::minmax_element(values);
@@ -39,7 +39,7 @@ std::string state_words(const SchemeResult& result) {
 }
 
 std::string critical_path_words(const CaseResult& result, const TableScale& scale) {
-  if (!result.critical_path) return std::string(kAbsentCell);
+  if (!result.critical_path) { return std::string(kAbsentCell); }
   const bool shared = result.results.empty() || std::ranges::any_of(result.results, [](const SchemeResult& one) {
                         return one.metrics.overlap_efficiency.has_value();
                       });
@@ -58,23 +58,24 @@ std::string limit_line(const HardwareLimit& limit, const TableScale& scale) {
 }
 
 std::string statistics_line(const CaseResult& result, const std::optional<ModelWidth>& model) {
-  if (result.results.empty()) return "no scheme ran";
+  if (result.results.empty()) { return "no scheme ran"; }
   const auto [fewest, most] = std::minmax_element(result.results.begin(), result.results.end(),
                                                   [](const auto& a, const auto& b) { return a.time.trials < b.time.trials; });
   const std::string trials = fewest->time.trials == most->time.trials
                                  ? fmt::format("{}", most->time.trials)
                                  : fmt::format("{} to {}", fewest->time.trials, most->time.trials);
   const std::string medians = fmt::format("medians of {} {}", trials, most->time.trials == 1 ? "trial" : "trials");
-  if (model && !model->fitted())
+  if (model && !model->fitted()) {
     return fmt::format("{}, intervals of the model: {:g} % to either side", medians, model->width * 100);
+  }
   return fmt::format("{}, {:g} % bootstrap intervals", medians, result.results.front().time.confidence * 100.0);
 }
 
 std::vector<std::string> energy_lines(const CaseResult& result) {
   std::vector<std::string> lines;
-  if (result.no_energy) lines.push_back(fmt::format("no energy: {}", *result.no_energy));
+  if (result.no_energy) { lines.push_back(fmt::format("no energy: {}", *result.no_energy)); }
   for (const SchemeResult& scheme : result.results) {
-    if (!scheme.energy) continue;
+    if (!scheme.energy) { continue; }
     if (lines.empty()) {
       lines.push_back(fmt::format("energy: {} counter, moves every {:.3g} ms; windows of {:.3g} s, whose ends are off by {:.2g} %",
                                   scheme.energy->counter, scheme.energy->period.count() / 1e3, scheme.energy->window.count() / 1e6,
@@ -88,7 +89,7 @@ std::vector<std::string> energy_lines(const CaseResult& result) {
 std::string rare_controls(const SchemeResult& result) {
   OverlapPlan rare;
   for (const Control& control : controls()) {
-    if (control.column.shown == PlanColumn::Shown::in_words) control.put(rare, control.get(result.plan));
+    if (control.column.shown == PlanColumn::Shown::in_words) { control.put(rare, control.get(result.plan)); }
   }
   // The note on a plan that was typed says all of it.
   const bool noted = result.note && result.note->find(in_words(result.plan)) != std::string::npos;

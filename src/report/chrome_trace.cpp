@@ -46,9 +46,9 @@ Tracks tracks_of(const Timeline& timeline, int first_pid) {
     tracks.kinds[{span.device, span.stream}].insert(span.kind);
   }
   int next_pid = first_pid;
-  for (auto& [device, pid] : tracks.pids) pid = next_pid++;
+  for (auto& [device, pid] : tracks.pids) { pid = next_pid++; }
   std::map<int, int> streams;
-  for (auto& [track, tid] : tracks.tids) tid = ++streams[track.first];
+  for (auto& [track, tid] : tracks.tids) { tid = ++streams[track.first]; }
   return tracks;
 }
 
@@ -76,7 +76,7 @@ void append_tracks(std::vector<OrderedJson>& events, const Tracks& tracks, const
   }
   for (const auto& [track, tid] : tracks.tids) {
     std::string name;
-    for (const SpanKind kind : tracks.kinds.at(track)) name += fmt::format("{}{}", name.empty() ? "" : " + ", category(kind));
+    for (const SpanKind kind : tracks.kinds.at(track)) { name += fmt::format("{}{}", name.empty() ? "" : " + ", category(kind)); }
     events.push_back(metadata("thread_name", tracks.pids.at(track.first), tid,
                               argument("name", fmt::format("{} (stream {})", name, track.second))));
   }
@@ -114,11 +114,11 @@ OrderedJson complete_event(const Span& span, const Tracks& tracks, Nanoseconds o
 int append_timeline(std::vector<OrderedJson>& events, const LabelledTimeline& labelled, int first_pid) {
   std::vector<const Span*> spans;
   spans.reserve(labelled.timeline.spans.size());
-  for (const Span& span : labelled.timeline.spans) spans.push_back(&span);
+  for (const Span& span : labelled.timeline.spans) { spans.push_back(&span); }
   std::stable_sort(spans.begin(), spans.end(), [](const Span* a, const Span* b) { return a->begin < b->begin; });
   const Tracks tracks = tracks_of(labelled.timeline, first_pid);
   append_tracks(events, tracks, labelled.label);
-  for (const Span* span : spans) events.push_back(complete_event(*span, tracks, spans.front()->begin));
+  for (const Span* span : spans) { events.push_back(complete_event(*span, tracks, spans.front()->begin)); }
   return static_cast<int>(tracks.pids.size());
 }
 
@@ -128,10 +128,10 @@ OrderedJson other_data(const TraceDocument& document) {
   data["backend"] = document.origin.backend;
   data["device"] = device_line(document.origin);
   data["versions"] = versions_line(document.origin);
-  if (document.origin.device.model) data["model"] = document.origin.device.model->source;
+  if (document.origin.device.model) { data["model"] = document.origin.device.model->source; }
   data["seed"] = document.origin.seed;
   data["timelines"] = OrderedJson::array();
-  for (const LabelledTimeline& labelled : document.timelines) data["timelines"].push_back(labelled.label);
+  for (const LabelledTimeline& labelled : document.timelines) { data["timelines"].push_back(labelled.label); }
   return data;
 }
 
@@ -155,12 +155,12 @@ Result<std::string> to_chrome_trace(const TraceDocument& document) {
   std::vector<OrderedJson> events;
   int next_pid = 1;
   for (const LabelledTimeline& labelled : document.timelines) {
-    if (Status status = check(labelled, document.origin.provenance); !status) return status.error();
+    if (Status status = check(labelled, document.origin.provenance); !status) { return status.error(); }
     next_pid += append_timeline(events, labelled, next_pid);
   }
   std::vector<std::string> lines;
   lines.reserve(events.size());
-  for (const OrderedJson& event : events) lines.push_back(detail::dump(event, -1));
+  for (const OrderedJson& event : events) { lines.push_back(detail::dump(event, -1)); }
   return fmt::format(
       "{{\n\"schema\": \"{}\",\n\"schemaVersion\": {},\n\"displayTimeUnit\": \"ms\",\n\"otherData\": {},\n\"traceEvents\": "
       "[\n{}\n]\n}}\n",

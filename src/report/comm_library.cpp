@@ -18,10 +18,10 @@ using Budgeted = CommLibraryActivity::Budgeted;
 
 /// "min_blocks 16, max_blocks 64", or why it is as the program asked.
 std::string made_with(JsonMembers& communicator) {
-  if (const std::string refused = communicator.text("refused"); !refused.empty()) return "as the program asked: " + refused;
+  if (const std::string refused = communicator.text("refused"); !refused.empty()) { return "as the program asked: " + refused; }
   std::vector<std::string> settings;
   for (const char* name : {"min_blocks", "max_blocks", "cta_policy"}) {
-    if (communicator.has(name)) settings.push_back(fmt::format("{} {}", name, communicator.count(name)));
+    if (communicator.has(name)) { settings.push_back(fmt::format("{} {}", name, communicator.count(name))); }
   }
   return fmt::format("{}", fmt::join(settings, ", "));
 }
@@ -54,7 +54,7 @@ CommLibraryActivity comm_library_of(JsonMembers members, std::span<const Collect
     read.budgets[function] = {counts.count("asked"), counts.count("lowered")};
   }
   read.agreement = members.counts("agreement");
-  if (const std::string tuner = members.text("user_tuner"); !tuner.empty()) read.tuners[tuner] = 1;
+  if (const std::string tuner = members.text("user_tuner"); !tuner.empty()) { read.tuners[tuner] = 1; }
   const bool launched = std::ranges::any_of(collectives, is_of_library);
   read.unseen = watched && launched && read.calls == 0 && read.communicators == 0 ? 1 : 0;
   return read;
@@ -100,13 +100,15 @@ std::string lines_of(const CommLibraryActivity& library) {
                          library.version ? dotted_version(*library.version) : "version unknown", count_of(library.calls, "call"),
                          count_of(library.communicators, "communicator"), count_of(library.ranks.value_or(0), "rank"));
   }
-  for (const auto& [settings, count] : library.made)
+  for (const auto& [settings, count] : library.made) {
     lines += fmt::format("            {}: {}\n", count_of(count, "communicator"), settings);
+  }
   for (const auto& [function, counts] : library.budgets) {
     lines += fmt::format("budgets     {}: asked {} times, lowered {}\n", function, counts.asked, counts.lowered);
   }
-  for (const auto& [state, count] : library.agreement)
+  for (const auto& [state, count] : library.agreement) {
     lines += fmt::format("agreement   {}: {}\n", count_of(count, "communicator"), state);
+  }
   for (const auto& [tuner, count] : library.tuners) {
     lines += fmt::format("tuner       the user's '{}' is asked first, in {} process{}\n", tuner, count, count == 1 ? "" : "es");
   }

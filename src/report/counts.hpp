@@ -10,7 +10,7 @@
 namespace elbowroom::detail {
 
 inline void add(std::map<std::string, std::int64_t>& sum, const std::map<std::string, std::int64_t>& more) {
-  for (const auto& [key, count] : more) sum[key] += count;
+  for (const auto& [key, count] : more) { sum[key] += count; }
 }
 
 /// As documents and tables have it: 0 where there is none.

@@ -38,10 +38,10 @@ bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U
 Character first_of(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   const auto announced = static_cast<std::size_t>(std::countl_one(lead));
-  if (announced < 2 || announced > 4) return {1, 1};
+  if (announced < 2 || announced > 4) { return {1, 1}; }
   std::uint32_t character = lead & (0xFFU >> (announced + 1));
   for (std::size_t at = 1; at < announced; ++at) {
-    if (at >= text.size() || !continues(text[at])) return {at, 1};
+    if (at >= text.size() || !continues(text[at])) { return {at, 1}; }
     character = (character << 6U) | (static_cast<unsigned char>(text[at]) & 0x3FU);
   }
   return {announced, among(kNoColumn, character) ? 0U : among(kTwoColumns, character) ? 2U : 1U};
@@ -60,13 +60,13 @@ std::size_t display_width(std::string_view text) {
 }
 
 std::string fitted(std::string_view text, std::size_t columns) {
-  if (display_width(text) <= columns) return std::string(text);
-  if (columns == 0) return {};
+  if (display_width(text) <= columns) { return std::string(text); }
+  if (columns == 0) { return {}; }
   std::size_t bytes = 0;
   std::size_t taken = 1;  // by the ellipsis
   while (true) {
     const Character next = first_of(text.substr(bytes));
-    if (taken + next.columns > columns) break;
+    if (taken + next.columns > columns) { break; }
     taken += next.columns;
     bytes += next.bytes;
   }

@@ -23,10 +23,10 @@ constexpr std::size_t kHead = std::size_t{1} << 20;
 /// The begin of a file.
 Result<std::string> read_begin(const std::string& path, std::size_t most) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return invalid_input(cannot("read", path));
+  if (!file) { return invalid_input(cannot("read", path)); }
   std::string text(most, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || (!file && !file.eof())) return invalid_input(cannot("read", path));
+  if (file.bad() || (!file && !file.eof())) { return invalid_input(cannot("read", path)); }
   text.resize(static_cast<std::size_t>(file.gcount()));
   return text;
 }
@@ -40,13 +40,13 @@ enum class Place {
 
 Place place_of(const std::string& path) {
   struct stat facts = {};
-  if (stat(path.c_str(), &facts) != 0) return errno == ENOENT ? Place::free : Place::none;
-  if (S_ISDIR(facts.st_mode)) errno = EISDIR;
+  if (stat(path.c_str(), &facts) != 0) { return errno == ENOENT ? Place::free : Place::none; }
+  if (S_ISDIR(facts.st_mode)) { errno = EISDIR; }
   return S_ISREG(facts.st_mode) ? Place::regular : S_ISDIR(facts.st_mode) ? Place::none : Place::other;
 }
 
 Status is_replaceable(const std::string& path, std::string_view schema) {
-  if (place_of(path) != Place::regular) return {};
+  if (place_of(path) != Place::regular) { return {}; }
   const Result<std::string> begin = read_begin(path, kHead);
   return begin ? refuse_other_document(*begin, schema, path) : begin.error();
 }
@@ -54,8 +54,8 @@ Status is_replaceable(const std::string& path, std::string_view schema) {
 Status is_writable(const std::string& path) {
   const Place place = place_of(path);
   const bool allowed = place == Place::free || (place != Place::none && access(path.c_str(), W_OK) == 0);
-  if (!allowed) return invalid_input(cannot("written", path));
-  if (place == Place::other) return {};
+  if (!allowed) { return invalid_input(cannot("written", path)); }
+  if (place == Place::other) { return {}; }
   // What is replaced needs a folder to write in, which only a try shows: it may have no room, or be no ordinary one.
   const Result<PartialFile> tried = PartialFile::beside(target_of(path));
   return tried ? Status() : Status(invalid_input(tried.error().message));
@@ -63,7 +63,7 @@ Status is_writable(const std::string& path) {
 
 Status write_to(const std::string& path, int flags, std::string_view text) {
   const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
-  if (descriptor < 0) return failed(cannot("written", path));
+  if (descriptor < 0) { return failed(cannot("written", path)); }
   Status written = write_all(descriptor, text, path);
   const bool closed = close(descriptor) == 0;
   return written && !closed ? Status(failed(cannot("written", path))) : written;
@@ -79,11 +79,11 @@ Status can_write(const std::string& path, std::string_view schema) {
 Status write_document(const std::string& path, std::string_view schema, std::string_view text) {
   const std::string target = target_of(path);
   // A link of /proc may name a file that has no name any more.
-  if (place_of(path) == Place::other || identity_of(target) != identity_of(path)) return write_to(path, O_TRUNC, text);
-  if (Status replaceable = is_replaceable(target, schema); !replaceable) return failed(replaceable.error().message);
+  if (place_of(path) == Place::other || identity_of(target) != identity_of(path)) { return write_to(path, O_TRUNC, text); }
+  if (Status replaceable = is_replaceable(target, schema); !replaceable) { return failed(replaceable.error().message); }
   Result<PartialFile> file = PartialFile::beside(target);
-  if (!file) return file.error();
-  if (Status written = file->write(text); !written) return written;
+  if (!file) { return file.error(); }
+  if (Status written = file->write(text); !written) { return written; }
   return file->take_place();
 }
 

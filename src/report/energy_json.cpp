@@ -62,7 +62,7 @@ OrderedJson energy_json(const RunEnergy& energy) {
   json["collectives_per_step"] = energy.collectives_per_step;
   json["counted_by"] = energy.steps > 0 ? OrderedJson(energy.counted_by) : OrderedJson();
   OrderedJson& gpus = json["gpus"] = OrderedJson::array();
-  for (const RunEnergy::Gpu& gpu : energy.gpus) gpus.push_back(gpu_json(gpu));
+  for (const RunEnergy::Gpu& gpu : energy.gpus) { gpus.push_back(gpu_json(gpu)); }
   json["notes"] = energy.notes;
   return json;
 }

@@ -13,7 +13,7 @@ using Axes = std::span<const GridAxis>;
 std::vector<std::size_t> given_of(Axes axes, const std::vector<std::size_t>& at) {
   std::vector<std::size_t> given;
   for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-    if (!axes[axis].chosen) given.push_back(at[axis]);
+    if (!axes[axis].chosen) { given.push_back(at[axis]); }
   }
   return given;
 }
@@ -27,8 +27,8 @@ Slack slack_along(Axes axes, Costs costs, const std::vector<std::size_t>& best, 
     return cost && *cost <= most;
   };
   Slack slack{loss, best[axis], best[axis]};
-  while (slack.from > 0 && good(slack.from - 1)) --slack.from;
-  while (slack.to + 1 < axes[axis].values && good(slack.to + 1)) ++slack.to;
+  while (slack.from > 0 && good(slack.from - 1)) { --slack.from; }
+  while (slack.to + 1 < axes[axis].values && good(slack.to + 1)) { ++slack.to; }
   return slack;
 }
 
@@ -41,9 +41,9 @@ Flatness flatness_among(Axes axes, Costs costs, std::vector<std::size_t> cells) 
     flatness.second_loss = *costs[cells[1]] / *costs[cells.front()] - 1;
   }
   for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-    if (!axes[axis].chosen) continue;
+    if (!axes[axis].chosen) { continue; }
     std::vector<Slack>& along = flatness.slack.emplace_back(axis, std::vector<Slack>()).second;
-    for (const double loss : kLosses) along.push_back(slack_along(axes, costs, flatness.best, axis, loss));
+    for (const double loss : kLosses) { along.push_back(slack_along(axes, costs, flatness.best, axis, loss)); }
   }
   return flatness;
 }
@@ -52,7 +52,7 @@ Flatness flatness_among(Axes axes, Costs costs, std::vector<std::size_t> cells) 
 
 std::size_t cell_index(Axes axes, std::span<const std::size_t> at) {
   std::size_t index = 0;
-  for (std::size_t axis = 0; axis < axes.size(); ++axis) index = index * axes[axis].values + at[axis];
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) { index = index * axes[axis].values + at[axis]; }
   return index;
 }
 
@@ -68,12 +68,12 @@ std::vector<std::size_t> cell_positions(Axes axes, std::size_t index) {
 std::vector<Flatness> flatness_of(Axes axes, Costs costs) {
   std::map<std::vector<std::size_t>, std::vector<std::size_t>> slices;
   for (std::size_t cell = 0; cell < costs.size(); ++cell) {
-    if (costs[cell]) slices[given_of(axes, cell_positions(axes, cell))].push_back(cell);
+    if (costs[cell]) { slices[given_of(axes, cell_positions(axes, cell))].push_back(cell); }
   }
   std::vector<Flatness> all;
   const bool any_chosen = std::ranges::any_of(axes, &GridAxis::chosen);
   for (auto& [given, cells] : slices) {
-    if (any_chosen) all.push_back(flatness_among(axes, costs, std::move(cells)));
+    if (any_chosen) { all.push_back(flatness_among(axes, costs, std::move(cells))); }
   }
   return all;
 }

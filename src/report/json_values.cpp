@@ -13,7 +13,7 @@ OrderedJson text_or_null(const std::optional<std::string>& text) { return text ?
 void add_hardware_limit(OrderedJson& json, const std::optional<HardwareLimit>& limit) {
   json["hardware_limit_us"] = limit ? number(limit->time.count()) : OrderedJson();
   OrderedJson& by = json["hardware_limited_by"];
-  if (!limit || !limit->busiest) return;
+  if (!limit || !limit->busiest) { return; }
   const HardwareLimit::Busiest& busiest = *limit->busiest;
   by = {{"part", to_string(busiest.part)},
         {"rate", busiest.of_peak ? "peak" : "reached"},
@@ -23,12 +23,12 @@ void add_hardware_limit(OrderedJson& json, const std::optional<HardwareLimit>& l
 
 OrderedJson versions_json(const Origin& origin) {
   OrderedJson versions = OrderedJson::object();
-  for (const auto& [name, version] : origin.versions) versions[name] = version;
+  for (const auto& [name, version] : origin.versions) { versions[name] = version; }
   return versions;
 }
 
 OrderedJson model_json(const Origin& origin) {
-  if (!origin.device.model) return {};
+  if (!origin.device.model) { return {}; }
   OrderedJson json = OrderedJson::object();
   json["basis"] = to_string(origin.device.model->basis);
   json["width"] = number(origin.device.model->width);
@@ -77,10 +77,11 @@ OrderedJson scenario_json(const Scenario& scenario) {
 }
 
 void add_case(OrderedJson& json, const Case& what) {
-  if (const auto* scenario = std::get_if<Scenario>(&what))
+  if (const auto* scenario = std::get_if<Scenario>(&what)) {
     json["scenario"] = scenario_json(*scenario);
-  else
+  } else {
     json["step"] = OrderedJson::parse(to_json(std::get<Step>(what), -1), nullptr, /*allow_exceptions=*/false);
+  }
 }
 
 OrderedJson summary_json(const Summary& summary) {

@@ -16,12 +16,12 @@ std::string device_line(const Origin& origin) {
 
 std::string versions_line(const Origin& origin) {
   std::string line;
-  for (const auto& [name, version] : origin.versions) line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name, version);
+  for (const auto& [name, version] : origin.versions) { line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name, version); }
   return line.empty() ? "none known" : line;
 }
 
 std::optional<std::string> model_line(const Origin& origin) {
-  if (!origin.device.model) return std::nullopt;
+  if (!origin.device.model) { return std::nullopt; }
   return fmt::format("model: {}", origin.device.model->source);
 }
 

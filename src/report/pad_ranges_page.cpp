@@ -50,7 +50,7 @@ stand for the same number of VGPRs.
 )";
 
 std::string comm_cell(const ResidencyRow& row) {
-  if (!row.comm_pad_max) return "blocked by " + in_words(row.comm_blocked_by);
+  if (!row.comm_pad_max) { return "blocked by " + in_words(row.comm_blocked_by); }
   return fmt::format("fits up to pad {}", grouped(row.comm_pad_max->count()));
 }
 
@@ -78,18 +78,18 @@ void add_device(std::string& page, const DeviceLimits& device) {
                  grouped(device.shared_per_sm.count()), grouped(device.shared_per_block.count()),
                  grouped(device.shared_reserved_per_block.count()), grouped(device.shared_granule.count()), device.source);
   const Result<CommKernel> comm = find_comm_kernel(default_comm_kernel(device), device);
-  if (!comm) return;
+  if (!comm) { return; }
   fmt::format_to(out, "Communication: {}: {} threads, {} registers, {} B static and {} B dynamic shared memory ({}).\n", comm->name,
                  grouped(comm->footprint.threads.count()), comm->footprint.registers_per_thread.count(),
                  grouped(comm->footprint.static_shared.count()), grouped(comm->footprint.dynamic_shared.count()), comm->source);
-  for (const TypicalKernel& kernel : kTypicalKernels) add_kernel(page, kernel, device, *comm);
+  for (const TypicalKernel& kernel : kTypicalKernels) { add_kernel(page, kernel, device, *comm); }
 }
 
 }  // namespace
 
 std::string pad_ranges_page() {
   std::string page(kIntroduction);
-  for (const DeviceLimits& device : device_catalog()) add_device(page, device);
+  for (const DeviceLimits& device : device_catalog()) { add_device(page, device); }
   return page;
 }
 

@@ -10,7 +10,7 @@ using Json = nlohmann::ordered_json;
 Json names_of(ResourceSet set) {
   Json names = Json::array();
   for (const Resource resource : kResources) {
-    if (set.contains(resource)) names.push_back(to_string(resource));
+    if (set.contains(resource)) { names.push_back(to_string(resource)); }
   }
   return names;
 }
@@ -50,7 +50,7 @@ void add_footprint(Json& json, const KernelFootprint& footprint) {
 // The contract has one name per row. Several can coincide on the unpadded row; the one that a pad would tighten goes first.
 Resource foremost(ResourceSet set) {
   for (const Resource resource : {Resource::shared_memory, Resource::registers, Resource::threads}) {
-    if (set.contains(resource)) return resource;
+    if (set.contains(resource)) { return resource; }
   }
   return Resource::blocks;
 }
@@ -81,7 +81,7 @@ std::string plan_json(const PlanReport& report) {
   add_footprint(json["comm"], report.comm.footprint);
   json["comm"]["source"] = report.comm.source;
   json["residencies"] = Json::array();
-  for (const ResidencyRow& row : report.plan.rows) json["residencies"].push_back(row_json(row));
+  for (const ResidencyRow& row : report.plan.rows) { json["residencies"].push_back(row_json(row)); }
   json["verdict"] = plan_verdict(report);
   return json.dump(2) + "\n";
 }

@@ -16,13 +16,13 @@ std::string footprint_line(const KernelFootprint& footprint) {
   std::string line = fmt::format("{} threads, {} registers, {} B static and {} B dynamic shared memory",
                                  grouped(footprint.threads.count()), grouped(footprint.registers_per_thread.count()),
                                  grouped(footprint.static_shared.count()), grouped(footprint.dynamic_shared.count()));
-  if (footprint.cluster > 1) line += fmt::format(", clusters of {}", footprint.cluster);
+  if (footprint.cluster > 1) { line += fmt::format(", clusters of {}", footprint.cluster); }
   return line;
 }
 
 std::string comm_column(const ResidencyRow& row) {
-  if (!row.comm_pad_max) return "blocked by " + in_words(row.comm_blocked_by);
-  if (*row.comm_pad_max == row.range.pad_max) return "fits";
+  if (!row.comm_pad_max) { return "blocked by " + in_words(row.comm_blocked_by); }
+  if (*row.comm_pad_max == row.range.pad_max) { return "fits"; }
   return fmt::format("fits up to pad {}", grouped(row.comm_pad_max->count()));
 }
 
@@ -46,7 +46,7 @@ std::string_view carve_out_condition(const DeviceLimits& device) {
 /// NVIDIA's compilers make no kernel with more, whatever a block may have in all.
 Status check_static_shared(const DeviceLimits& device, const KernelFootprint& block) {
   constexpr Bytes most = kibibytes(48);
-  if (device.vendor != Vendor::nvidia || block.static_shared <= most) return {};
+  if (device.vendor != Vendor::nvidia || block.static_shared <= most) { return {}; }
   return invalid_input(fmt::format("{} B static shared memory, expected at most {} B on {}: more is dynamic",
                                    grouped(block.static_shared.count()), grouped(most.count()), device.name));
 }
@@ -60,7 +60,7 @@ Result<PlanReport> make_plan_report(const DeviceLimits& device, const KernelFoot
     }
   }
   Result<ResidencyPlan> plan = plan_residencies(device, kernel, comm.footprint);
-  if (!plan) return plan.error();
+  if (!plan) { return plan.error(); }
   PlanReport report;
   report.device = device;
   report.kernel = kernel;

@@ -74,7 +74,7 @@ RunActivity activity_of(Members& document) {
   document.each("kernels", [&](Members kernel) { read.kernels.push_back(kernel_of(std::move(kernel))); });
   read.applied = applied_of(document.object("applied"));
   read.refused = document.counts("refused");
-  for (const std::string& function : document.texts("passed_through")) read.passed_through[function] = 1;
+  for (const std::string& function : document.texts("passed_through")) { read.passed_through[function] = 1; }
   read.relaunched = document.count("relaunched");
   Members overhead = document.object("overhead");
   read.overhead.time = Nanoseconds(overhead.count("nanoseconds"));
@@ -93,9 +93,9 @@ ProcessReport::Trial::Budget budget_of(Members members) {
   budget.state = state_if_any(members);
   budget.reason = text_if_any(members, "reason");
   budget.decides = parse_decider(members.text("decides"));
-  if (members.has("blocks")) budget.kept = BlockBudget{count_if_any(members, "blocks")};
+  if (members.has("blocks")) { budget.kept = BlockBudget{count_if_any(members, "blocks")}; }
   budget.decisions = count_if_any(members, "decisions");
-  if (members.has("remembered")) budget.remembered = BlockBudget{count_if_any(members, "remembered")};
+  if (members.has("remembered")) { budget.remembered = BlockBudget{count_if_any(members, "remembered")}; }
   members.each("arms", [&](Members arm) {
     budget.arms.push_back({BlockBudget{count_if_any(arm, "blocks")}, Microseconds(arm.amount("us")), arm.number("gain_percent"),
                            arm.number("low"), arm.number("high")});
@@ -114,12 +114,12 @@ ProcessReport::Trial trial_of(Members members) {
   members.each("arms", [&](Members arm) {
     trial.arms.push_back({arm_of(arm), time_if_any(arm, "us"), arm.number("gain_percent"), arm.number("low"), arm.number("high")});
   });
-  if (auto remembered = text_if_any(members, "remembered")) trial.remembered = ArmControls(*std::move(remembered));
+  if (auto remembered = text_if_any(members, "remembered")) { trial.remembered = ArmControls(*std::move(remembered)); }
   members.each("choices", [&](Members choice) {
     trial.choices.push_back({choice.text("sequence"), arm_of(choice), choice.number("gain_percent"), choice.number("low"),
                              choice.number("high"), count_if_any(choice, "decisions")});
   });
-  if (members.has("budget")) trial.budget = budget_of(members.object("budget"));
+  if (members.has("budget")) { trial.budget = budget_of(members.object("budget")); }
   return trial;
 }
 
@@ -128,7 +128,7 @@ ProcessReport::Trial trial_of(Members members) {
 Result<ProcessReport> parse_process_report(std::string_view text, const std::string& source) {
   const Result<nlohmann::json> document =
       detail::read_json_object(text, source, fmt::format("an {} document", run::kProcessReportSchema));
-  if (!document) return document.error();
+  if (!document) { return document.error(); }
   std::optional<std::string> failure;
   Members members(*document, "", failure);
   ProcessReport report;
@@ -155,7 +155,7 @@ Result<ProcessReport> parse_process_report(std::string_view text, const std::str
   report.activity.library = detail::comm_library_of(members.object("nccl"), report.activity.collectives);
   report.activity.library.version = count_if_any(trial, "library_version");
   report.trial = trial_of(std::move(trial));
-  if (failure) return invalid_input(fmt::format("{}: {}", source, *failure));
+  if (failure) { return invalid_input(fmt::format("{}: {}", source, *failure)); }
   report.document = text;
   return report;
 }

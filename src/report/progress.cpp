@@ -9,7 +9,7 @@
 namespace elbowroom {
 
 ProgressEstimate::ProgressEstimate(const std::vector<double>& weights, Microseconds now) : begun_(now) {
-  for (const double weight : weights) kinds_.push_back({weight, 0, 0, Microseconds(0)});
+  for (const double weight : weights) { kinds_.push_back({weight, 0, 0, Microseconds(0)}); }
 }
 
 void ProgressEstimate::expect(std::size_t kind, int steps) { kinds_[kind].to_begin = steps; }
@@ -25,12 +25,12 @@ void ProgressEstimate::begin(std::size_t kind, Microseconds now) {
 }
 
 std::optional<Microseconds> ProgressEstimate::step_of(const Kind& kind) const {
-  if (kind.over > 0) return kind.took / kind.over;
-  if (kind.weight <= 0) return Microseconds(0);
+  if (kind.over > 0) { return kind.took / kind.over; }
+  if (kind.weight <= 0) { return Microseconds(0); }
   Microseconds took{0};
   double weighed = 0;
   for (const Kind& other : kinds_) {
-    if (other.weight <= 0) continue;
+    if (other.weight <= 0) { continue; }
     took += other.took;
     weighed += other.weight * other.over;
   }
@@ -41,11 +41,11 @@ std::optional<Microseconds> ProgressEstimate::left(Microseconds now) const {
   Microseconds sum{0};
   for (std::size_t at = 0; at < kinds_.size(); ++at) {
     const bool runs = running_ == at;
-    if (kinds_[at].to_begin == 0 && !runs) continue;
+    if (kinds_[at].to_begin == 0 && !runs) { continue; }
     const std::optional<Microseconds> step = step_of(kinds_[at]);
-    if (!step) return std::nullopt;
+    if (!step) { return std::nullopt; }
     sum += *step * static_cast<double>(kinds_[at].to_begin);
-    if (runs) sum += std::max(Microseconds(0), *step - (now - begun_));
+    if (runs) { sum += std::max(Microseconds(0), *step - (now - begun_)); }
   }
   return sum;
 }
@@ -64,17 +64,17 @@ std::string duration_words(Microseconds time) {
   constexpr long minute = 60;
   constexpr long hour = 3600;
   const long seconds = std::lround(std::clamp(time.count() / 1e6, 0.0, 1e9));
-  if (seconds < minute) return fmt::format("{} s", seconds);
-  if (seconds < hour) return fmt::format("{} min {} s", seconds / minute, seconds % minute);
+  if (seconds < minute) { return fmt::format("{} s", seconds); }
+  if (seconds < hour) { return fmt::format("{} min {} s", seconds / minute, seconds % minute); }
   return fmt::format("{} h {} min", seconds / hour, seconds % hour / minute);
 }
 
 std::string progress_text(const CaseProgress& progress, std::string_view what) {
   std::string text = fmt::format("[{}/{}] {}", progress.number, progress.cases, progress.name);
-  if (progress.left) text += fmt::format(" {:.0f} %", 100 * share_of(progress.spent, *progress.left));
+  if (progress.left) { text += fmt::format(" {:.0f} %", 100 * share_of(progress.spent, *progress.left)); }
   text += fmt::format(" {}", what);
-  if (progress.left) text += fmt::format(", {} left", duration_words(*progress.left));
-  if (progress.left_in_all) text += fmt::format(", {} for all", duration_words(*progress.left_in_all));
+  if (progress.left) { text += fmt::format(", {} left", duration_words(*progress.left)); }
+  if (progress.left_in_all) { text += fmt::format(", {} for all", duration_words(*progress.left_in_all)); }
   return text;
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 /// Never "-0.0": what rounds to zero is zero.
 std::string fixed(double value, int decimals) {
-  if (!std::isfinite(value)) return std::string(kAbsentCell);
+  if (!std::isfinite(value)) { return std::string(kAbsentCell); }
   const double unit = std::pow(10.0, -decimals);
   return fmt::format("{:.{}f}", std::abs(value) < unit / 2 ? 0.0 : value, decimals);
 }
@@ -52,12 +52,12 @@ ResultColumn plan_column(const PlanMember& member, std::function<std::string(Cel
 
 void add_plan_columns(std::vector<ResultColumn>& columns) {
   for (const Control& control : controls()) {
-    if (control.column.shown == PlanColumn::Shown::in_words) continue;
+    if (control.column.shown == PlanColumn::Shown::in_words) { continue; }
     columns.push_back(plan_column(control, [&control](Cell result, Scale) {
       const auto value = control.get(result.plan);
       return value ? plan_cell(control, *value) : std::string(kAbsentCell);
     }));
-    if (control.consequence == nullptr) continue;
+    if (control.consequence == nullptr) { continue; }
     columns.push_back(plan_column(*control.consequence, [&control](Cell result, Scale) {
       const std::int64_t value = control.consequence->get(result.plan).value_or(0);
       const bool follows = control.get(result.plan) || value != 0;
@@ -135,7 +135,7 @@ std::vector<ResultColumn> all_columns() {
 int decimals_for(double longest, int digits) {
   int decimals = digits - 2;
   // Rounding adds a digit before the point from half a last place below a power of ten on.
-  for (double bound = 100; decimals > 0 && longest >= bound - std::pow(10.0, -decimals) / 2; bound *= 10) --decimals;
+  for (double bound = 100; decimals > 0 && longest >= bound - std::pow(10.0, -decimals) / 2; bound *= 10) { --decimals; }
   return decimals;
 }
 
@@ -143,9 +143,9 @@ int decimals_for(double longest, int digits) {
 
 TableScale table_scale(const CaseResult& result, const std::optional<ModelWidth>& model) {
   Microseconds longest{0};
-  for (const SchemeResult& scheme : result.results) longest = std::max(longest, scheme.time.high);
+  for (const SchemeResult& scheme : result.results) { longest = std::max(longest, scheme.time.high); }
   TableScale scale;
-  if (longest >= Microseconds(1000)) scale = {"ms", 1000.0, 1};
+  if (longest >= Microseconds(1000)) { scale = {"ms", 1000.0, 1}; }
   const bool coarse = model && !model->fitted();
   scale.decimals = decimals_for(longest.count() / scale.microseconds, coarse ? 3 : 5);
   if (coarse) {
@@ -180,8 +180,8 @@ std::string_view unit_of(const ResultColumn& column, const TableScale& scale) {
 }
 
 std::string heading_of(const ResultColumn& column) {
-  if (column.lower.empty()) return std::string(column.upper);
-  if (column.upper.ends_with('-')) return fmt::format("{}{}", column.upper.substr(0, column.upper.size() - 1), column.lower);
+  if (column.lower.empty()) { return std::string(column.upper); }
+  if (column.upper.ends_with('-')) { return fmt::format("{}{}", column.upper.substr(0, column.upper.size() - 1), column.lower); }
   return fmt::format("{} {}", column.upper, column.lower);
 }
 

@@ -18,7 +18,7 @@ OrderedJson summary_json(const std::optional<Summary>& summary) { return summary
 
 /// Its median stands beside it, as `time_ratio`.
 OrderedJson interval_json(const std::optional<RatioSummary>& ratio) {
-  if (!ratio) return {};
+  if (!ratio) { return {}; }
   OrderedJson json = OrderedJson::object();
   json["low"] = number(ratio->low);
   json["high"] = number(ratio->high);
@@ -42,7 +42,7 @@ OrderedJson result_json(const SchemeResult& result) {
   json["comm_inflation"] = number(metrics.comm_inflation);
   json["limited_by"] = detail::text_or_null(result.limited_by);
   json["note"] = detail::text_or_null(result.note);
-  if (result.energy) json["energy"] = detail::energy_json(*result.energy);
+  if (result.energy) { json["energy"] = detail::energy_json(*result.energy); }
   return json;
 }
 
@@ -54,7 +54,7 @@ OrderedJson case_json(const CaseResult& result) {
   json["compute_alone_us"] = summary_json(result.compute_alone);
   json["comm_alone_us"] = summary_json(result.comm_alone);
   json["results"] = OrderedJson::array();
-  for (const SchemeResult& scheme : result.results) json["results"].push_back(result_json(scheme));
+  for (const SchemeResult& scheme : result.results) { json["results"].push_back(result_json(scheme)); }
   json["refusals"] = OrderedJson::array();
   for (const Refusal& refusal : result.refusals) {
     OrderedJson entry = OrderedJson::object();
@@ -62,14 +62,14 @@ OrderedJson case_json(const CaseResult& result) {
     entry["reason"] = refusal.reason;
     json["refusals"].push_back(std::move(entry));
   }
-  if (result.no_energy) json["no_energy"] = *result.no_energy;
+  if (result.no_energy) { json["no_energy"] = *result.no_energy; }
   return json;
 }
 
 }  // namespace
 
 const SchemeResult* best_result(const CaseResult& result) {
-  if (std::ranges::any_of(result.refusals, &Refusal::asked_for)) return nullptr;
+  if (std::ranges::any_of(result.refusals, &Refusal::asked_for)) { return nullptr; }
   const auto best = std::min_element(result.results.begin(), result.results.end(),
                                      [](const SchemeResult& a, const SchemeResult& b) { return a.time.median < b.time.median; });
   return best == result.results.end() ? nullptr : &*best;
@@ -80,7 +80,7 @@ std::string to_json(const ResultDocument& document, int indent) {
   json["schema"] = kResultSchema;
   detail::add_origin(json, document.origin);
   json["cases"] = OrderedJson::array();
-  for (const CaseResult& result : document.cases) json["cases"].push_back(case_json(result));
+  for (const CaseResult& result : document.cases) { json["cases"].push_back(case_json(result)); }
   return detail::dump(json, indent);
 }
 

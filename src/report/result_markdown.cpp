@@ -42,9 +42,9 @@ std::string remarks(const CaseResult& result) {
     if (const std::string rare = detail::rare_controls(scheme); !rare.empty()) {
       lines += fmt::format("- `{}`: {}\n", scheme.scheme, rare);
     }
-    if (scheme.note) lines += fmt::format("- `{}`: {}\n", scheme.scheme, escaped(*scheme.note));
+    if (scheme.note) { lines += fmt::format("- `{}`: {}\n", scheme.scheme, escaped(*scheme.note)); }
   }
-  for (const std::string& line : detail::energy_lines(result)) lines += fmt::format("- {}\n", escaped(line));
+  for (const std::string& line : detail::energy_lines(result)) { lines += fmt::format("- {}\n", escaped(line)); }
   for (const Refusal& refusal : result.refusals) {
     lines += fmt::format("- `{}`: refused: {}\n", refusal.scheme, escaped(refusal.reason));
   }
@@ -59,8 +59,8 @@ std::string section(const CaseResult& result, const Origin& origin) {
   std::string text = fmt::format("\n### {} ({})\n\n- {}\n- {}\n{}- {}\n", escaped(name_of(result.what)),
                                  to_string(origin.provenance), escaped(case_line(result.what)), detail::alone_line(result, scale),
                                  limit, detail::statistics_line(result, origin.device.model));
-  if (!result.results.empty()) text += "\n" + head(columns, scale);
-  for (const SchemeResult& scheme : result.results) text += row(columns, scheme, scale, &scheme == best ? "**" : "");
+  if (!result.results.empty()) { text += "\n" + head(columns, scale); }
+  for (const SchemeResult& scheme : result.results) { text += row(columns, scheme, scale, &scheme == best ? "**" : ""); }
   return text + remarks(result);
 }
 
@@ -68,8 +68,8 @@ std::string section(const CaseResult& result, const Origin& origin) {
 
 std::string to_markdown(const ResultDocument& document) {
   std::string text = detail::markdown_head(document.origin);
-  if (const auto model = model_line(document.origin)) text += fmt::format("\n{}.\n", escaped(*model));
-  for (const CaseResult& result : document.cases) text += section(result, document.origin);
+  if (const auto model = model_line(document.origin)) { text += fmt::format("\n{}.\n", escaped(*model)); }
+  for (const CaseResult& result : document.cases) { text += section(result, document.origin); }
   return text;
 }
 

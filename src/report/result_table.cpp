@@ -55,21 +55,21 @@ std::vector<Row> head_rows(const std::vector<ResultColumn>& columns, const Table
 
 Row body_row(const std::vector<ResultColumn>& columns, const SchemeResult& result, const TableScale& scale) {
   Row row;
-  for (const ResultColumn& column : columns) row.push_back(column.cell(result, scale));
+  for (const ResultColumn& column : columns) { row.push_back(column.cell(result, scale)); }
   return row;
 }
 
 std::vector<std::size_t> widths_of(const std::vector<Row>& rows) {
   std::vector<std::size_t> widths(rows.front().size());
   for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i) { widths[i] = std::max(widths[i], display_width(row[i])); }
   }
   return widths;
 }
 
 std::string aligned(char mark, const Row& row, const std::vector<std::size_t>& widths, const std::vector<ResultColumn>& columns) {
   std::string line(1, mark);
-  for (std::size_t i = 0; i < row.size(); ++i) line += " " + padded(row[i], widths[i], columns[i].alignment);
+  for (std::size_t i = 0; i < row.size(); ++i) { line += " " + padded(row[i], widths[i], columns[i].alignment); }
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
 }
@@ -78,12 +78,12 @@ std::string grid(const CaseResult& result, const TableScale& scale) {
   const std::vector<ResultColumn> columns = columns_of(result);
   const std::vector<Row> head = head_rows(columns, scale);
   std::vector<Row> rows = head;
-  for (const SchemeResult& scheme : result.results) rows.push_back(body_row(columns, scheme, scale));
+  for (const SchemeResult& scheme : result.results) { rows.push_back(body_row(columns, scheme, scale)); }
   const std::vector<std::size_t> widths = widths_of(rows);
   const SchemeResult* best = best_result(result);
 
   std::string text;
-  for (const Row& row : head) text += aligned('#', row, widths, columns);
+  for (const Row& row : head) { text += aligned('#', row, widths, columns); }
   for (std::size_t i = 0; i < result.results.size(); ++i) {
     text += aligned(&result.results[i] == best ? '*' : ' ', rows[head.size() + i], widths, columns);
   }
@@ -95,7 +95,7 @@ std::string grid(const CaseResult& result, const TableScale& scale) {
 std::string table_preamble(const Origin& origin) {
   std::string text =
       comment(fmt::format("elbowroom: {}", device_line(origin))) + comment(fmt::format("versions: {}", versions_line(origin)));
-  if (const auto model = model_line(origin)) text += comment(*model);
+  if (const auto model = model_line(origin)) { text += comment(*model); }
   return text;
 }
 
@@ -103,24 +103,26 @@ std::string to_table(const CaseResult& result, const Origin& origin) {
   const TableScale scale = table_scale(result, origin.device.model);
   std::string text = comment(fmt::format("{}: {}", to_string(origin.provenance), case_line(result.what)));
   text += comment(detail::alone_line(result, scale));
-  if (result.hardware_limit) text += comment(detail::limit_line(*result.hardware_limit, scale));
+  if (result.hardware_limit) { text += comment(detail::limit_line(*result.hardware_limit, scale)); }
   text += comment(fmt::format("{}{}", detail::statistics_line(result, origin.device.model),
                               best_result(result) == nullptr ? "" : "; * least median"));
-  if (!result.results.empty()) text += grid(result, scale);
+  if (!result.results.empty()) { text += grid(result, scale); }
   for (const SchemeResult& scheme : result.results) {
     if (const std::string rare = detail::rare_controls(scheme); !rare.empty()) {
       text += comment(fmt::format("{}: {}", scheme.scheme, rare));
     }
-    if (scheme.note) text += comment(fmt::format("{}: {}", scheme.scheme, *scheme.note));
+    if (scheme.note) { text += comment(fmt::format("{}: {}", scheme.scheme, *scheme.note)); }
   }
-  for (const std::string& line : detail::energy_lines(result)) text += comment(line);
-  for (const Refusal& refusal : result.refusals) text += comment(fmt::format("{}: refused: {}", refusal.scheme, refusal.reason));
+  for (const std::string& line : detail::energy_lines(result)) { text += comment(line); }
+  for (const Refusal& refusal : result.refusals) {
+    text += comment(fmt::format("{}: refused: {}", refusal.scheme, refusal.reason));
+  }
   return text;
 }
 
 std::string to_table(const ResultDocument& document) {
   std::string text = table_preamble(document.origin);
-  for (const CaseResult& result : document.cases) text += "#\n" + to_table(result, document.origin);
+  for (const CaseResult& result : document.cases) { text += "#\n" + to_table(result, document.origin); }
   return text;
 }
 

@@ -24,8 +24,8 @@ using MaybeTime = std::optional<Microseconds>;
 
 /// A mean in which each part has a weight.
 MaybeTime joined_mean(MaybeTime a, std::int64_t a_weight, MaybeTime b, std::int64_t b_weight) {
-  if (!a || a_weight <= 0) return b;
-  if (!b || b_weight <= 0) return a;
+  if (!a || a_weight <= 0) { return b; }
+  if (!b || b_weight <= 0) { return a; }
   const auto share = static_cast<double>(a_weight) / (static_cast<double>(a_weight) + static_cast<double>(b_weight));
   return *a * share + *b * (1 - share);
 }
@@ -96,7 +96,7 @@ void add(RunActivity& sum, const RunActivity& more) {
 
 RunActivity total_activity(std::span<const ProcessReport> processes) {
   RunActivity total;
-  for (const ProcessReport& process : processes) add(total, process.activity);
+  for (const ProcessReport& process : processes) { add(total, process.activity); }
   join_equal_keys(total.collectives);
   join_equal_keys(total.kernels);
   std::ranges::stable_sort(total.kernels, std::ranges::greater(), &KernelActivity::in_window);

@@ -65,7 +65,7 @@ OrderedJson json_of(const RunActivity& activity) {
     row["expected_us"] = time_or_null(collective.expected);
   }
   OrderedJson& kernels = written["kernels"] = OrderedJson::array();
-  for (const KernelActivity& kernel : activity.kernels) kernels.push_back(json_of(kernel));
+  for (const KernelActivity& kernel : activity.kernels) { kernels.push_back(json_of(kernel)); }
   written["applied"] = json_of(activity.applied);
   written["refused"] = activity.refused;
   written["relaunched"] = activity.relaunched;
@@ -96,7 +96,7 @@ std::string to_json(const RunReport& report, int indent) {
   OrderedJson& processes = written["processes"] = OrderedJson::array();
   for (const ProcessReport& process : report.processes) {
     OrderedJson& row = processes.emplace_back(OrderedJson::parse(process.document, nullptr, /*allow_exceptions=*/false));
-    if (!process.symmetric_memory || !row.is_object()) continue;
+    if (!process.symmetric_memory || !row.is_object()) { continue; }
     row["symmetric_memory"] = OrderedJson::parse(*process.symmetric_memory, nullptr, /*allow_exceptions=*/false);
   }
   written["damaged_reports"] = report.damaged;

@@ -31,9 +31,9 @@ std::string demangled(const std::string& name) {
 /// One line of printable text, cut where the column ends.
 std::string name_cell(const std::string& name) {
   std::string text = demangled(name);
-  if (text.starts_with("void ")) text.erase(0, 5);
+  if (text.starts_with("void ")) { text.erase(0, 5); }
   std::ranges::replace_if(text, [](unsigned char byte) { return byte < 0x20 || byte == 0x7f; }, '?');
-  if (text.size() > kNameWidth) text = text.substr(0, kNameWidth - 3) + "...";
+  if (text.size() > kNameWidth) { text = text.substr(0, kNameWidth - 3) + "..."; }
   return text;
 }
 
@@ -86,18 +86,20 @@ std::string trial_lines(const std::vector<ProcessReport>& processes) {
   std::string lines;
   for (const ProcessReport& process : processes) {
     const ProcessReport::Trial& trial = process.trial;
-    if (!trial.state || trial.state == TrialState::off) continue;
+    if (!trial.state || trial.state == TrialState::off) { continue; }
     lines += fmt::format("trial       process {}: {}, goes on with {}", process.pid, trial.state->text(), trial.arm.text());
-    if (trial.decides == Decider::another_process) lines += ", as another process decided for all";
-    if (trial.decides == Decider::this_process) lines += ", decided for all";
-    if (trial.why_alone) lines += fmt::format(", decided alone: {}", *trial.why_alone);
-    if (trial.remembered) lines += fmt::format(" (remembered: {})", trial.remembered->text());
+    if (trial.decides == Decider::another_process) { lines += ", as another process decided for all"; }
+    if (trial.decides == Decider::this_process) { lines += ", decided for all"; }
+    if (trial.why_alone) { lines += fmt::format(", decided alone: {}", *trial.why_alone); }
+    if (trial.remembered) { lines += fmt::format(" (remembered: {})", trial.remembered->text()); }
     for (const ProcessReport::Trial::Arm& arm : trial.arms) {
       lines += fmt::format("; {} {}", arm.controls.text(), time_cell(arm.step));
-      if (&arm != &trial.arms.front()) lines += fmt::format(" us, {:.2f} % less ({:.2f}..{:.2f})", arm.gain, arm.low, arm.high);
-      if (&arm == &trial.arms.front()) lines += " us a step";
+      if (&arm != &trial.arms.front()) { lines += fmt::format(" us, {:.2f} % less ({:.2f}..{:.2f})", arm.gain, arm.low, arm.high); }
+      if (&arm == &trial.arms.front()) { lines += " us a step"; }
     }
-    if (trial.budget.decides == Decider::this_process && trial.budget.kept) lines += "; " + detail::budget_in_words(trial.budget);
+    if (trial.budget.decides == Decider::this_process && trial.budget.kept) {
+      lines += "; " + detail::budget_in_words(trial.budget);
+    }
     lines += '\n';
   }
   return lines;
@@ -113,7 +115,7 @@ std::string symmetric_memory_lines(const std::vector<ProcessReport>& processes) 
                            part.buffers, part.bytes >> 20, compared.empty() ? "" : ", ", compared, part.reason.empty() ? "" : ": ",
                            part.reason);
     }
-    for (const std::string& reason : memory.refused) lines += fmt::format("symmetric   process {}: {}\n", process.pid, reason);
+    for (const std::string& reason : memory.refused) { lines += fmt::format("symmetric   process {}: {}\n", process.pid, reason); }
   }
   return lines;
 }
@@ -121,7 +123,7 @@ std::string symmetric_memory_lines(const std::vector<ProcessReport>& processes) 
 std::string size_cell(std::optional<std::int64_t> size_class) { return size_class ? fmt::format("2^{} B", *size_class) : "-"; }
 
 std::string collective_lines(const std::vector<CollectiveActivity>& collectives) {
-  if (collectives.empty()) return {};
+  if (collectives.empty()) { return {}; }
   std::string lines = fmt::format("\n{:<{}} {:>10} {:>9} {:>13}\n", "collective", kNameWidth, "size", "count", "expected (us)");
   for (const CollectiveActivity& collective : collectives) {
     lines += fmt::format("{:<{}} {:>10} {:>9} {:>13}\n", name_cell(collective.name), kNameWidth, size_cell(collective.size_class),
@@ -131,7 +133,7 @@ std::string collective_lines(const std::vector<CollectiveActivity>& collectives)
 }
 
 std::string kernel_lines(const std::vector<KernelActivity>& kernels) {
-  if (kernels.empty()) return {};
+  if (kernels.empty()) { return {}; }
   std::string lines = fmt::format("\n{:<{}} {:>7} {:>9} {:>8} {:>7} {:>9} {:>9} {:>13} {:>6} {:>6} {:>9}\n",
                                   "kernel beside collectives", kNameWidth, "threads", "registers", "shared", "cluster", "launches",
                                   "in window", "expected (us)", "gate", "shape", "sm_target");
@@ -143,16 +145,16 @@ std::string kernel_lines(const std::vector<KernelActivity>& kernels) {
                          kernel.in_window, time_cell(kernel.expected), kernel.applied.gate, kernel.applied.shape,
                          kernel.applied.sm_target);
   }
-  if (kernels.size() > kShownKernels) lines += fmt::format("# and {} more\n", kernels.size() - kShownKernels);
+  if (kernels.size() > kShownKernels) { lines += fmt::format("# and {} more\n", kernels.size() - kShownKernels); }
   return lines;
 }
 
 std::string count_lines(std::string_view title, const std::map<std::string, std::int64_t>& counts) {
-  if (counts.empty()) return {};
+  if (counts.empty()) { return {}; }
   std::vector<std::pair<std::string, std::int64_t>> rows(counts.begin(), counts.end());
   std::ranges::stable_sort(rows, std::ranges::greater(), &std::pair<std::string, std::int64_t>::second);
   std::string lines = fmt::format("\n{}\n", title);
-  for (const auto& [reason, count] : rows) lines += fmt::format("{:>9}  {}\n", count, reason);
+  for (const auto& [reason, count] : rows) { lines += fmt::format("{:>9}  {}\n", count, reason); }
   return lines;
 }
 
@@ -163,9 +165,9 @@ std::string to_table(const RunReport& report) {
   std::string table = fmt::format("# elbowroom run: measured, policy {}, exit code {}, {:.1f} s\n# {}\n", report.policy,
                                   report.exit_code, report.wall.count(), command_line(report.command));
   table += processes_line(report);
-  for (const std::string& line : report.damaged) table += fmt::format("# damaged report: {}\n", line);
-  if (report.energy) table += fmt::format("# {}\n", in_words(*report.energy));
-  if (report.processes.empty()) return table;
+  for (const std::string& line : report.damaged) { table += fmt::format("# damaged report: {}\n", line); }
+  if (report.energy) { table += fmt::format("# {}\n", in_words(*report.energy)); }
+  if (report.processes.empty()) { return table; }
   table += summary_lines(total);
   table += trial_lines(report.processes);
   table += symmetric_memory_lines(report.processes);

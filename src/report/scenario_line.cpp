@@ -24,10 +24,10 @@ std::string details(const Elementwise& elementwise) {
 
 std::string details(const Collective& collective) {
   std::string line = fmt::format("{} {} {}", to_string(collective.op), to_string(collective.dtype), format_size(collective.bytes));
-  if (collective.comm_blocks) line += fmt::format(", {} comm blocks", collective.comm_blocks->count());
-  if (collective.cluster) line += fmt::format(", cluster {}", *collective.cluster);
-  if (collective.root) line += fmt::format(", root {}", *collective.root);
-  if (!collective.shares.empty()) line += fmt::format(", shares {}", fmt::join(collective.shares, ":"));
+  if (collective.comm_blocks) { line += fmt::format(", {} comm blocks", collective.comm_blocks->count()); }
+  if (collective.cluster) { line += fmt::format(", cluster {}", *collective.cluster); }
+  if (collective.root) { line += fmt::format(", root {}", *collective.root); }
+  if (!collective.shares.empty()) { line += fmt::format(", shares {}", fmt::join(collective.shares, ":")); }
   return line;
 }
 
@@ -42,8 +42,8 @@ std::string scenario_line(const Scenario& scenario) {
 
 std::string step_line(const Step& step) {
   std::string mesh;
-  for (const MeshAxis& axis : step.mesh) mesh += fmt::format("{}{}={}", mesh.empty() ? " (" : ", ", axis.name, axis.size);
-  if (!mesh.empty()) mesh += ")";
+  for (const MeshAxis& axis : step.mesh) { mesh += fmt::format("{}{}={}", mesh.empty() ? " (" : ", ", axis.name, axis.size); }
+  if (!mesh.empty()) { mesh += ")"; }
   return fmt::format("{}: {} ranks{}, {} {}; {} operations, {} of them communicate", step.name, step.ranks, mesh, step.repeats,
                      step.repeats == 1 ? "repeat" : "repeats", step.operations.size(),
                      std::ranges::count_if(step.operations, [](const Operation& operation) { return !computes(operation); }));

@@ -44,7 +44,7 @@ OrderedJson flatness_json(const Flatness& flatness, const std::vector<SweepAxis>
   json["given"] = OrderedJson::object();
   for (std::size_t axis = 0; axis < axes.size(); ++axis) {
     const auto& [name, values] = axes[axis];
-    if (!axes[axis].is_control()) json["given"][name] = value_json(values[flatness.best[axis]]);
+    if (!axes[axis].is_control()) { json["given"][name] = value_json(values[flatness.best[axis]]); }
   }
   json["best"] = flatness.best;
   json["second"] = flatness.second ? OrderedJson(*flatness.second) : OrderedJson();
@@ -70,7 +70,7 @@ OrderedJson frame_of(const SweepCase& swept) {
   json["axes"] = OrderedJson::array();
   for (const SweepAxis& axis : swept.axes) {
     OrderedJson values = OrderedJson::array();
-    for (const std::string& value : axis.values) values.push_back(value_json(value));
+    for (const std::string& value : axis.values) { values.push_back(value_json(value)); }
     json["axes"].push_back(
         {{"name", axis.name}, {"kind", axis.is_control() ? "control" : "scenario"}, {"values", std::move(values)}});
   }
@@ -91,10 +91,10 @@ OrderedJson case_json(const SweepCase& swept) {
   json["cells"] = OrderedJson::array();
   const std::vector<GridAxis> grid = swept.grid();
   for (std::size_t at = 0; at < swept.cells.size(); ++at) {
-    if (swept.cells[at]) json["cells"].push_back(cell_json(*swept.cells[at], cell_positions(grid, at)));
+    if (swept.cells[at]) { json["cells"].push_back(cell_json(*swept.cells[at], cell_positions(grid, at))); }
   }
   json["flatness"] = OrderedJson::array();
-  for (const Flatness& flatness : swept.flatness()) json["flatness"].push_back(flatness_json(flatness, swept.axes));
+  for (const Flatness& flatness : swept.flatness()) { json["flatness"].push_back(flatness_json(flatness, swept.axes)); }
   return json;
 }
 
@@ -129,17 +129,20 @@ std::optional<std::size_t> read_place(JsonFields& fields, const std::vector<Grid
   if (at != nullptr && at->is_array() && at->size() == grid.size()) {
     for (std::size_t axis = 0; axis < grid.size(); ++axis) {
       const nlohmann::json& position = (*at)[axis];
-      if (position.is_number_unsigned() && position.get<std::size_t>() < grid[axis].values)
+      if (position.is_number_unsigned() && position.get<std::size_t>() < grid[axis].values) {
         positions.push_back(position.get<std::size_t>());
+      }
     }
   }
-  if (positions.size() == grid.size()) return cell_index(grid, positions);
+  if (positions.size() == grid.size()) { return cell_index(grid, positions); }
   fields.reject("at", at == nullptr ? "missing" : detail::shown(*at), "a position on each axis");
   return std::nullopt;
 }
 
 Status take_cell(SweepCase& swept, const nlohmann::json& object, const std::string& path, const std::string& source) {
-  if (!object.is_object()) return invalid_input(fmt::format("{}: {}: {}, expected an object", source, path, detail::shown(object)));
+  if (!object.is_object()) {
+    return invalid_input(fmt::format("{}: {}: {}, expected an object", source, path, detail::shown(object)));
+  }
   JsonFields fields(object, path + ".", source);
   const std::optional<std::size_t> place = read_place(fields, swept.grid());
   SweepCell cell;
@@ -152,13 +155,13 @@ Status take_cell(SweepCase& swept, const nlohmann::json& object, const std::stri
     cell.time = {Microseconds(time.median), Microseconds(time.low), Microseconds(time.high), time.confidence, time.trials};
     cell.ratio = {ratio.median, ratio.low, ratio.high, ratio.confidence, ratio.trials};
     plan = fields.member("plan");
-    if (plan == nullptr) fields.reject("plan", "missing", "an object");
+    if (plan == nullptr) { fields.reject("plan", "missing", "an object"); }
   }
-  if (place && swept.cells[*place]) fields.reject("at", detail::shown(*fields.member("at")), "each cell once");
-  if (Status read = fields.finish(); !read) return read;
+  if (place && swept.cells[*place]) { fields.reject("at", detail::shown(*fields.member("at")), "each cell once"); }
+  if (Status read = fields.finish(); !read) { return read; }
   if (plan != nullptr) {
     const Result<OverlapPlan> read = detail::read_plan(*plan, path + ".plan", source);
-    if (!read) return read.error();
+    if (!read) { return read.error(); }
     cell.plan = *read;
   }
   swept.cells[*place] = std::move(cell);
@@ -171,7 +174,7 @@ Status is_same(const nlohmann::json& document, const OrderedJson& frame, const s
     const auto theirs = document.find(name);
     const nlohmann::json wanted =
         nlohmann::json::parse(ours.dump(-1, ' ', false, OrderedJson::error_handler_t::replace), nullptr, false);
-    if (theirs != document.end() && *theirs == wanted) continue;
+    if (theirs != document.end() && *theirs == wanted) { continue; }
     return invalid_input(fmt::format("{}: {}{}: {}, expected {}: it is another sweep", source, path, name,
                                      theirs == document.end() ? "missing" : detail::shown(*theirs), detail::shown(wanted)));
   }
@@ -183,7 +186,7 @@ Status is_same(const nlohmann::json& document, const OrderedJson& frame, const s
 std::vector<GridAxis> SweepCase::grid() const {
   std::vector<GridAxis> grid;
   grid.reserve(axes.size());
-  for (const SweepAxis& axis : axes) grid.push_back({axis.values.size(), axis.is_control()});
+  for (const SweepAxis& axis : axes) { grid.push_back({axis.values.size(), axis.is_control()}); }
   return grid;
 }
 
@@ -198,7 +201,7 @@ std::vector<Flatness> SweepCase::flatness() const {
 
 std::size_t SweepDocument::cells() const {
   std::size_t count = 0;
-  for (const SweepCase& swept : cases) count += swept.cells.size();
+  for (const SweepCase& swept : cases) { count += swept.cells.size(); }
   return count;
 }
 
@@ -213,14 +216,14 @@ std::size_t SweepDocument::done() const {
 std::string to_json(const SweepDocument& document) {
   OrderedJson json = frame_of(document);
   json["cases"] = OrderedJson::array();
-  for (const SweepCase& swept : document.cases) json["cases"].push_back(case_json(swept));
+  for (const SweepCase& swept : document.cases) { json["cases"].push_back(case_json(swept)); }
   return detail::dump(json, 1) + "\n";
 }
 
 Status take_cells(SweepDocument& document, std::string_view text, const std::string& source) {
   const Result<nlohmann::json> read = detail::read_json_object(text, source, fmt::format("an {} document", kSweepSchema));
-  if (!read) return read.error();
-  if (Status same = is_same(*read, frame_of(document), "", source); !same) return same;
+  if (!read) { return read.error(); }
+  if (Status same = is_same(*read, frame_of(document), "", source); !same) { return same; }
   const auto cases = read->find("cases");
   if (cases == read->end() || !cases->is_array() || cases->size() != document.cases.size()) {
     return invalid_input(fmt::format("{}: cases: expected {} of them: it is another sweep", source, document.cases.size()));
@@ -229,13 +232,18 @@ Status take_cells(SweepDocument& document, std::string_view text, const std::str
   for (std::size_t at = 0; at < taken.size(); ++at) {
     const nlohmann::json& one = (*cases)[at];
     const std::string path = fmt::format("cases[{}].", at);
-    if (!one.is_object())
+    if (!one.is_object()) {
       return invalid_input(fmt::format("{}: cases[{}]: {}, expected an object", source, at, detail::shown(one)));
-    if (Status same = is_same(one, frame_of(taken[at]), path, source); !same) return same;
+    }
+    if (Status same = is_same(one, frame_of(taken[at]), path, source); !same) { return same; }
     const auto cells = one.find("cells");
-    if (cells == one.end() || !cells->is_array()) return invalid_input(fmt::format("{}: {}cells: expected a list", source, path));
+    if (cells == one.end() || !cells->is_array()) {
+      return invalid_input(fmt::format("{}: {}cells: expected a list", source, path));
+    }
     for (std::size_t cell = 0; cell < cells->size(); ++cell) {
-      if (Status done = take_cell(taken[at], (*cells)[cell], fmt::format("{}cells[{}]", path, cell), source); !done) return done;
+      if (Status done = take_cell(taken[at], (*cells)[cell], fmt::format("{}cells[{}]", path, cell), source); !done) {
+        return done;
+      }
     }
   }
   document.cases = std::move(taken);

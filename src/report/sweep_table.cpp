@@ -18,12 +18,12 @@ struct Sides {
 };
 
 Sides sides_of(const SweepCase& swept) {
-  if (swept.axes.size() == 1) return {nullptr, &swept.axes[0]};
+  if (swept.axes.size() == 1) { return {nullptr, &swept.axes[0]}; }
   return {&swept.axes[0], &swept.axes[1]};
 }
 
 std::string cell_text(const std::optional<SweepCell>& cell) {
-  if (!cell) return "-";
+  if (!cell) { return "-"; }
   return cell->time ? fmt::format("{:.3f}", cell->time->median.count() / 1000) : "refused";
 }
 
@@ -42,8 +42,9 @@ std::string flatness_lines(const SweepCase& swept) {
     const SweepCell& best = *swept.cells[cell_index(grid, flatness.best)];
     text += fmt::format("# best {}: {:.3f} ms, {:.3f} of two plain streams", words_at(swept, flatness.best),
                         best.time->median.count() / 1000, best.ratio->median);
-    if (flatness.second)
+    if (flatness.second) {
       text += fmt::format("; second {}: {:.2f} % more", words_at(swept, *flatness.second), 100 * flatness.second_loss);
+    }
     text += "\n";
     for (const auto& [axis, slacks] : flatness.slack) {
       const SweepAxis& along = swept.axes[axis];
@@ -60,10 +61,10 @@ std::string flatness_lines(const SweepCase& swept) {
 std::string refusal_lines(const SweepCase& swept) {
   std::vector<std::string> reasons;
   for (const std::optional<SweepCell>& cell : swept.cells) {
-    if (cell && cell->refused && std::ranges::find(reasons, *cell->refused) == reasons.end()) reasons.push_back(*cell->refused);
+    if (cell && cell->refused && std::ranges::find(reasons, *cell->refused) == reasons.end()) { reasons.push_back(*cell->refused); }
   }
   std::string text;
-  for (const std::string& reason : reasons) text += fmt::format("# refused: {}\n", reason);
+  for (const std::string& reason : reasons) { text += fmt::format("# refused: {}\n", reason); }
   return text;
 }
 
@@ -75,12 +76,12 @@ std::string to_table(const SweepCase& swept, const Origin& origin) {
                                  down != nullptr ? down->name + " down, " : "", across->name);
   std::size_t first = 0;
   if (down != nullptr) {
-    for (const std::string& value : down->values) first = std::max(first, value.size());
+    for (const std::string& value : down->values) { first = std::max(first, value.size()); }
   }
   std::size_t width = kLeastWidth;
-  for (const std::string& value : across->values) width = std::max(width, value.size() + 1);
+  for (const std::string& value : across->values) { width = std::max(width, value.size() + 1); }
   text += fmt::format("# {:>{}}", "", first);
-  for (const std::string& value : across->values) text += fmt::format("{:>{}}", value, width);
+  for (const std::string& value : across->values) { text += fmt::format("{:>{}}", value, width); }
   text += "\n";
   const std::size_t rows = down != nullptr ? down->values.size() : 1;
   for (std::size_t row = 0; row < rows; ++row) {

@@ -30,23 +30,23 @@ nlohmann::json list_of(const nlohmann::json& object, const char* field) {
 }  // namespace
 
 SymmetricMemory symmetric_memory_of(const ProcessReport& process) {
-  if (!process.symmetric_memory) return {};
+  if (!process.symmetric_memory) { return {}; }
   const nlohmann::json document = nlohmann::json::parse(*process.symmetric_memory, nullptr, /*allow_exceptions=*/false);
-  if (!document.is_object()) return {};
+  if (!document.is_object()) { return {}; }
   SymmetricMemory memory;
   for (const nlohmann::json& part : list_of(document, "buffers")) {
-    if (!part.is_object()) continue;
+    if (!part.is_object()) { continue; }
     memory.parts.push_back({text_of(part, "what"), text_of(part, "state"), text_of(part, "reason"), count_of(part, "buffers"),
                             count_of(part, "bytes"), number_of(part, "ordinary_ms"), number_of(part, "symmetric_ms")});
   }
   for (const nlohmann::json& reason : list_of(document, "refused")) {
-    if (reason.is_string()) memory.refused.push_back(reason.get<std::string>());
+    if (reason.is_string()) { memory.refused.push_back(reason.get<std::string>()); }
   }
   return memory;
 }
 
 std::string compared_in_words(const SymmetricBuffers& part) {
-  if (part.ordinary_ms <= 0 || part.symmetric_ms <= 0) return {};
+  if (part.ordinary_ms <= 0 || part.symmetric_ms <= 0) { return {}; }
   return fmt::format("{:.2f} ms a step, {:.2f} before", part.symmetric_ms, part.ordinary_ms);
 }
 

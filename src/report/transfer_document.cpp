@@ -37,7 +37,7 @@ OrderedJson transferred_json(const Transferred& row) {
   }
   json["scheme"] = to_string(row.scheme);
   json["plan"] = detail::plan_json(row.plan);
-  if (row.compared) add_compared(json, *row.compared);
+  if (row.compared) { add_compared(json, *row.compared); }
   return json;
 }
 
@@ -48,9 +48,9 @@ OrderedJson transfer_case_json(const TransferCase& found) {
       {"of", found.best}, {"plan", detail::plan_json(found.best_plan)}, {"time_us", detail::summary_json(found.best_time)}};
   json["knows_its_own"] = found.knows_its_own();
   json["baselines"] = OrderedJson::array();
-  for (const TransferBaseline& baseline : found.baselines) json["baselines"].push_back(baseline_json(baseline));
+  for (const TransferBaseline& baseline : found.baselines) { json["baselines"].push_back(baseline_json(baseline)); }
   json["transferred"] = OrderedJson::array();
-  for (const Transferred& row : found.transferred) json["transferred"].push_back(transferred_json(row));
+  for (const Transferred& row : found.transferred) { json["transferred"].push_back(transferred_json(row)); }
   return json;
 }
 
@@ -66,7 +66,7 @@ std::string to_json(const TransferDocument& document) {
   detail::add_origin(json, document.origin);
   json["trials"] = document.trials;
   json["cases"] = OrderedJson::array();
-  for (const TransferCase& found : document.cases) json["cases"].push_back(transfer_case_json(found));
+  for (const TransferCase& found : document.cases) { json["cases"].push_back(transfer_case_json(found)); }
   return detail::dump(json, 1) + "\n";
 }
 

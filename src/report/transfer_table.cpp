@@ -41,22 +41,22 @@ constexpr std::string_view kLeastRegret =
 
 std::string to_table(const TransferCase& found, const Origin& origin) {
   std::size_t width = 0;
-  for (const TransferBaseline& baseline : found.baselines) width = std::max(width, to_string(baseline.scheme).size());
-  for (const Transferred& row : found.transferred) width = std::max(width, row.profile.size());
+  for (const TransferBaseline& baseline : found.baselines) { width = std::max(width, to_string(baseline.scheme).size()); }
+  for (const Transferred& row : found.transferred) { width = std::max(width, row.profile.size()); }
   std::string text =
       fmt::format("# {}: {}\n# best here: {}, {} ms; regret: what a plan takes more than that\n", to_string(origin.provenance),
                   scenario_line(found.scenario), found.best, milliseconds_of(found.best_time));
-  if (!found.knows_its_own()) text += fmt::format("# {}\n", kLeastRegret);
+  if (!found.knows_its_own()) { text += fmt::format("# {}\n", kLeastRegret); }
   text += fmt::format("#   time ms  regret %       interval %  {:<{}}  plan\n", "from", width);
   for (const TransferBaseline& baseline : found.baselines) {
     text += table_row(baseline.compared, to_string(baseline.scheme), width, plan_words(baseline.scheme, baseline.plan));
   }
   for (const Transferred& row : found.transferred) {
-    if (row.compared) text += table_row(*row.compared, row.profile, width, plan_words(row.scheme, row.plan));
+    if (row.compared) { text += table_row(*row.compared, row.profile, width, plan_words(row.scheme, row.plan)); }
   }
   for (const Transferred& row : found.transferred) {
-    if (row.compared) text += fmt::format("# {}: made for {}\n", row.profile, made_for(row));
-    if (row.refused) text += fmt::format("# {}: refused: {}\n", row.profile, *row.refused);
+    if (row.compared) { text += fmt::format("# {}: made for {}\n", row.profile, made_for(row)); }
+    if (row.refused) { text += fmt::format("# {}: refused: {}\n", row.profile, *row.refused); }
   }
   return text;
 }
@@ -64,7 +64,7 @@ std::string to_table(const TransferCase& found, const Origin& origin) {
 std::string to_markdown(const TransferDocument& document) {
   using detail::escaped;
   std::string text = detail::markdown_head(document.origin);
-  if (const auto model = model_line(document.origin)) text += escaped(*model) + ".\n";
+  if (const auto model = model_line(document.origin)) { text += escaped(*model) + ".\n"; }
   text += "\n| case | best here | its time (ms) | profile | its plan | made for | time (ms) | regret (%) | interval (%) |\n";
   text += "| --- | --- | ---: | --- | --- | --- | ---: | ---: | ---: |\n";
   bool least = false;
@@ -82,7 +82,7 @@ std::string to_markdown(const TransferDocument& document) {
       }
     }
   }
-  if (least) text += fmt::format("\n\\* {}.\n", kLeastRegret);
+  if (least) { text += fmt::format("\n\\* {}.\n", kLeastRegret); }
   return text;
 }
 

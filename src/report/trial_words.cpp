@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 4> kDeciders = {run::kDeciderNotKnown, ru
 
 /// The bit of a control; 0 for a word that is none.
 unsigned bit_of(std::string_view word) {
-  if (word.starts_with(run::kBudgetOfArm)) return 1U << ArmControls::budget;
+  if (word.starts_with(run::kBudgetOfArm)) { return 1U << ArmControls::budget; }
   const auto found = std::ranges::find(run::kArmControls, word);
   return found == run::kArmControls.end() ? 0 : 1U << (found - run::kArmControls.begin());
 }
@@ -27,7 +27,7 @@ unsigned bit_of(std::string_view word) {
 
 TrialState::TrialState(std::string_view word) : word_(std::string(word)) {
   const auto known = std::ranges::find(kStates, word);
-  if (known != kStates.end()) word_ = static_cast<Known>(known - kStates.begin());
+  if (known != kStates.end()) { word_ = static_cast<Known>(known - kStates.begin()); }
 }
 
 std::string TrialState::text() const {

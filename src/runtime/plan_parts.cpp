@@ -16,7 +16,7 @@ PlanParts parts_of(const OverlapPlan& plan) {
   carried.comm_blocks = plan.comm_blocks;
   carried.cluster = plan.cluster;
   for (const Control& control : controls()) {
-    if (control.get(plan) != control.get(carried)) parts.application.push_back(control.name);
+    if (control.get(plan) != control.get(carried)) { parts.application.push_back(control.name); }
   }
   return parts;
 }

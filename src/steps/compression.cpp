@@ -25,7 +25,7 @@ class Exchange {
         axes_(axes),
         ranks_(writer.ranks_along(axes)),
         elements_(elements_of(gradients)) {
-    for (const Gradient& gradient : gradients) made_ = joined(std::move(made_), gradient.made_by);
+    for (const Gradient& gradient : gradients) { made_ = joined(std::move(made_), gradient.made_by); }
   }
 
   Ends plain(CollectiveOp op) { return {collective(op, size_of(request_.gradients) * elements_, request_.gradients, made_)}; }
@@ -65,8 +65,8 @@ class Exchange {
       columns += matrix.columns;
       left.push_back(writer_.compute(matrix.name + ".left", product(matrix.rows, rank, matrix.columns), corrected, kLane));
     });
-    for (const Gradient& gradient : gradients_) whole += is_matrix(gradient) ? 0 : gradient.elements();
-    if (left.empty()) return plain(CollectiveOp::all_reduce);
+    for (const Gradient& gradient : gradients_) { whole += is_matrix(gradient) ? 0 : gradient.elements(); }
+    if (left.empty()) { return plain(CollectiveOp::all_reduce); }
     // Norms go along as they are.
     const Ends left_sum{factor("left", rank * rows + whole, left)};
     const Ends orthogonal{kernel("orthogonalise", bf16_bytes(rank * rows), left_sum)};
@@ -102,7 +102,7 @@ class Exchange {
   template <class Visit>
   void each_matrix(Visit visit) const {
     for (const Gradient& gradient : gradients_) {
-      if (is_matrix(gradient)) visit(gradient);
+      if (is_matrix(gradient)) { visit(gradient); }
     }
   }
 
@@ -152,8 +152,8 @@ Ends add_gradients(StepWriter& writer, const TransformerStep& request, const std
 Ends scatter_gradients(StepWriter& writer, const TransformerStep& request, const std::string& name,
                        const std::vector<Gradient>& gradients, const Axes& axes) {
   Exchange exchange(writer, request, name, gradients, axes);
-  if (request.compression.kind == CompressionKind::fp8) return exchange.add_fp8();
-  if (request.compression.kind == CompressionKind::bf16) return exchange.as_bf16(CollectiveOp::reduce_scatter, exchange.cast());
+  if (request.compression.kind == CompressionKind::fp8) { return exchange.add_fp8(); }
+  if (request.compression.kind == CompressionKind::bf16) { return exchange.as_bf16(CollectiveOp::reduce_scatter, exchange.cast()); }
   return exchange.plain(CollectiveOp::reduce_scatter);
 }
 

@@ -12,19 +12,19 @@ void DataParallel::add(const std::vector<Gradient>& gradients) {
   for (const Gradient& gradient : gradients) {
     Bucket& bucket = gradient.of_experts ? experts_ : dense_;
     bucket.gradients.push_back(gradient);
-    if (size_of(request_.gradients) * elements_of(bucket.gradients) >= request_.bucket) close(bucket);
+    if (size_of(request_.gradients) * elements_of(bucket.gradients) >= request_.bucket) { close(bucket); }
   }
 }
 
 void DataParallel::close(Bucket& bucket) {
-  if (bucket.gradients.empty()) return;
+  if (bucket.gradients.empty()) { return; }
   const std::string stage = request_.parallel.pp > 1 ? fmt::format("stage{}.", stage_) : "";
   Updated updated{fmt::format("{}{}", bucket.kind, bucket.count++), stage_, elements_of(bucket.gradients), {}, {}};
   writer_.at(stage_, stage);
   if (writer_.ranks_along(bucket.axes) > 1) {
     updated.after = add_gradients(writer_, request_, updated.name, bucket.gradients, bucket.axes);
   } else {
-    for (const Gradient& gradient : bucket.gradients) updated.after = joined(std::move(updated.after), gradient.made_by);
+    for (const Gradient& gradient : bucket.gradients) { updated.after = joined(std::move(updated.after), gradient.made_by); }
   }
   updated_.push_back(std::move(updated));
   bucket.gradients.clear();

@@ -25,7 +25,7 @@ Experts::Experts(StepWriter& writer, const LocalShape& shape, const TransformerS
 
 // From `imbalance` down to what is left for the last rank, by equal steps: the mean is 1.
 double Experts::share_of(int rank) const {
-  if (!uneven()) return 1;
+  if (!uneven()) { return 1; }
   const double place = static_cast<double>(rank) / (request_.parallel.ep - 1);
   return 1 + (request_.imbalance - 1) * (1 - 2 * place);
 }
@@ -39,14 +39,14 @@ std::string Experts::name_of(const std::string& layer, int rank, int expert) con
 template <class Visit>
 void Experts::each_expert(const std::string& layer, Visit visit) {
   for (int rank = 0; rank < kinds_of_ranks(); ++rank) {
-    if (uneven()) writer_.at_experts(rank);
-    for (int expert = 0; expert < local_; ++expert) visit(Expert{name_of(layer, rank, expert), rows_of(rank), rank, expert});
+    if (uneven()) { writer_.at_experts(rank); }
+    for (int expert = 0; expert < local_; ++expert) { visit(Expert{name_of(layer, rank, expert), rows_of(rank), rank, expert}); }
   }
   writer_.at_experts({});
 }
 
 Ends Experts::exchange(const std::string& name, const Ends& flow) {
-  if (request_.parallel.ep == 1) return flow;
+  if (request_.parallel.ep == 1) { return flow; }
   const Bytes rows(bf16_bytes(slots_ * shape_.hidden));
   return {writer_.collective(name, CollectiveOp::all_to_all, rows, DataType::bf16, {"ep"}, flow)};
 }
@@ -93,7 +93,7 @@ Ends Experts::backward(const std::string& name, Ends flow, TensorParallel& tenso
     down.made_by.push_back(writer_.compute(expert.name + "down.dw", product(shape_.ffn, shape_.hidden, expert.rows), arrived));
     up.made_by.push_back(writer_.compute(expert.name + "up.dw", product(shape_.hidden, shape_.up, expert.rows), through));
   });
-  for (Gradient& gradient : own_gradients) gradients.push_back(std::move(gradient));
+  for (Gradient& gradient : own_gradients) { gradients.push_back(std::move(gradient)); }
   const std::int64_t columns = router_columns(request_.decoder);
   flow = {writer_.compute(name + "permute.dx", pass(bf16_bytes(slots_ * shape_.hidden)), back)};
   const Ends routed = flow;

@@ -27,11 +27,11 @@ int FullySharded::gather(const std::string& name, std::int64_t parameters, const
 Ends FullySharded::gather(const ShardedUnit& unit, const std::string& prefix, int stage, const Ends& after) {
   Ends& dense = dense_gathers_[unit.name];
   Ends& experts = expert_gathers_[unit.name];
-  if (request_.parallel.pp > 1 && !dense.empty()) return joined(dense, experts);
+  if (request_.parallel.pp > 1 && !dense.empty()) { return joined(dense, experts); }
   writer_.at(stage, prefix);
   Ends gathered{gather(unit.name + ".parameters.all_gather", unit.parameters, of_dense(), after)};
   dense = joined(std::move(dense), gathered);
-  if (unit.of_experts == 0) return gathered;
+  if (unit.of_experts == 0) { return gathered; }
   const int more = gather(unit.name + ".experts.parameters.all_gather", unit.of_experts, of_experts(), after);
   experts.push_back(more);
   return joined(gathered, {more});
@@ -40,7 +40,7 @@ Ends FullySharded::gather(const ShardedUnit& unit, const std::string& prefix, in
 void FullySharded::scatter(const ShardedUnit& unit, int stage, const std::vector<Gradient>& gradients) {
   std::vector<Gradient> dense;
   std::vector<Gradient> experts;
-  for (const Gradient& gradient : gradients) (gradient.of_experts ? experts : dense).push_back(gradient);
+  for (const Gradient& gradient : gradients) { (gradient.of_experts ? experts : dense).push_back(gradient); }
   writer_.at(stage, "");
   scatter(unit.name, stage, dense, of_dense(), dense_gathers_[unit.name]);
   scatter(unit.name + ".experts", stage, experts, of_experts(), expert_gathers_[unit.name]);
@@ -48,7 +48,7 @@ void FullySharded::scatter(const ShardedUnit& unit, int stage, const std::vector
 
 void FullySharded::scatter(const std::string& name, int stage, const std::vector<Gradient>& gradients, const Axes& axes,
                            const Ends& gathers) {
-  if (gradients.empty()) return;
+  if (gradients.empty()) { return; }
   const std::int64_t ranks = writer_.ranks_along(axes);
   const std::int64_t share = (elements_of(gradients) + ranks - 1) / ranks;
   Ends added = scatter_gradients(writer_, request_, name + ".gradients", gradients, axes);

@@ -30,7 +30,7 @@ struct Updated {
 
 inline std::int64_t elements_of(const std::vector<Gradient>& gradients) {
   std::int64_t sum = 0;
-  for (const Gradient& gradient : gradients) sum += gradient.elements();
+  for (const Gradient& gradient : gradients) { sum += gradient.elements(); }
   return sum;
 }
 

@@ -97,7 +97,7 @@ Ends Layers::head(const Ends& flow) {
   const Ends normed = tensor_.enter("head", {writer_.compute("norm", pass(norm_bytes(shape_)), flow)});
   const Ends logits{writer_.compute("head", product(shape_.tokens, shape_.vocabulary, shape_.hidden), normed)};
   Ends loss{writer_.compute("loss", pass(bf16_bytes(shape_.tokens * shape_.vocabulary)), logits)};
-  if (request_.parallel.tp == 1) return loss;
+  if (request_.parallel.tp == 1) { return loss; }
   // Of each token the greatest logit, the sum of exponentials and the logit of the word that came.
   const Bytes sums = size_of(DataType::f32) * (3 * shape_.tokens);
   return {writer_.collective("loss.all_reduce", CollectiveOp::all_reduce, sums, DataType::f32, {"tp"}, loss)};

@@ -5,7 +5,7 @@
 namespace elbowroom::steps {
 
 std::int64_t sequence_of(const TransformerStep& request) {
-  if (request.sequence) return *request.sequence;
+  if (request.sequence) { return *request.sequence; }
   const std::int64_t tokens = request.tokens / std::max(request.parallel.micro, 1);
   return std::min(request.decoder.sequence.value_or(tokens), tokens);
 }

@@ -12,7 +12,7 @@ Ends Pipeline::arrived(const PipelineItem& item) const {
 void Pipeline::send_on(const PipelineItem& item, const Ends& flow) {
   const int here = place_in_model(parallel_, item);
   const bool turns = !item.backward && here == last_place(parallel_);
-  if (item.backward && here == 0) return;
+  if (item.backward && here == 0) { return; }
   const int there = turns ? here : item.backward ? here - 1 : here + 1;
   Ends& arrives = arrived_[{item.backward || turns, {there, item.micro}}];
   if (parallel_.pp == 1 || turns) {

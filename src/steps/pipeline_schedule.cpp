@@ -13,7 +13,7 @@ constexpr int kBackward = 2;
 /// The k-th item of one direction on a stage.
 PipelineItem item_at(const Parallelism& parallel, int stage, int k, bool backward) {
   const int chunks = chunks_of(parallel);
-  if (chunks == 1) return {stage, 0, k, backward};
+  if (chunks == 1) { return {stage, 0, k, backward}; }
   const int chunk = k / parallel.pp % chunks;
   return {stage, backward ? chunks - 1 - chunk : chunk, k / (parallel.pp * chunks) * parallel.pp + k % parallel.pp, backward};
 }
@@ -32,7 +32,7 @@ class SideBySide {
     const std::size_t passes = place(last_place(parallel) + 1, 0);
     forward_.resize(passes);
     backward_.resize(passes);
-    for (int stage = 0; stage < parallel.pp; ++stage) items_.push_back(items_of_stage(parallel, stage));
+    for (int stage = 0; stage < parallel.pp; ++stage) { items_.push_back(items_of_stage(parallel, stage)); }
   }
 
   std::vector<PipelineItem> order() {
@@ -42,11 +42,11 @@ class SideBySide {
       int least = std::numeric_limits<int>::max();
       for (std::size_t stage = 0; stage < items_.size(); ++stage) {
         const std::optional<int> begin = begin_of(stage);
-        if (!begin || *begin >= least) continue;
+        if (!begin || *begin >= least) { continue; }
         least = *begin;
         first = stage;
       }
-      if (!first) return order;
+      if (!first) { return order; }
       const PipelineItem& item = items_[*first][next_[*first]++];
       free_[*first] = least + (item.backward ? kBackward : kForward);
       (item.backward ? backward_ : forward_)[place(place_in_model(parallel_, item), item.micro)] = free_[*first];
@@ -61,14 +61,15 @@ class SideBySide {
 
   /// When the stage's next item can; absent: what it waits for has not begun.
   [[nodiscard]] std::optional<int> begin_of(std::size_t stage) const {
-    if (next_[stage] == items_[stage].size()) return std::nullopt;
+    if (next_[stage] == items_[stage].size()) { return std::nullopt; }
     const PipelineItem& item = items_[stage][next_[stage]];
     const int here = place_in_model(parallel_, item);
     std::optional<int> arrived = 0;
-    if (!item.backward && here > 0) arrived = forward_[place(here - 1, item.micro)];
-    if (item.backward)
+    if (!item.backward && here > 0) { arrived = forward_[place(here - 1, item.micro)]; }
+    if (item.backward) {
       arrived = here == last_place(parallel_) ? forward_[place(here, item.micro)] : backward_[place(here + 1, item.micro)];
-    if (!arrived) return std::nullopt;
+    }
+    if (!arrived) { return std::nullopt; }
     return std::max(free_[stage], *arrived);
   }
 
@@ -87,9 +88,9 @@ std::vector<PipelineItem> items_of_stage(const Parallelism& parallel, int stage)
   const int ahead = std::min(warm_up(parallel, stage), count);
   std::vector<PipelineItem> items;
   items.reserve(2 * static_cast<std::size_t>(count));
-  for (int k = 0; k < ahead; ++k) items.push_back(item_at(parallel, stage, k, false));
+  for (int k = 0; k < ahead; ++k) { items.push_back(item_at(parallel, stage, k, false)); }
   for (int k = 0; k < count; ++k) {
-    if (ahead + k < count) items.push_back(item_at(parallel, stage, ahead + k, false));
+    if (ahead + k < count) { items.push_back(item_at(parallel, stage, ahead + k, false)); }
     items.push_back(item_at(parallel, stage, k, true));
   }
   return items;

@@ -59,9 +59,9 @@ std::span<const DecoderPreset> decoder_presets() { return kPresets; }
 
 Result<Decoder> find_decoder(std::string_view name) {
   const auto found = std::ranges::find(kPresets, name, &DecoderPreset::name);
-  if (found != kPresets.end()) return found->decoder();
+  if (found != kPresets.end()) { return found->decoder(); }
   std::string names;
-  for (const DecoderPreset& preset : kPresets) names += fmt::format("{}{}", names.empty() ? "" : ", ", preset.name);
+  for (const DecoderPreset& preset : kPresets) { names += fmt::format("{}{}", names.empty() ? "" : ", ", preset.name); }
   return invalid_input(fmt::format("'{}', expected one of {}", name, names));
 }
 

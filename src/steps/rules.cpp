@@ -56,7 +56,7 @@ std::int64_t next_multiple(std::int64_t value, std::int64_t of) { return (value 
 
 Status check_all(const std::vector<Whole>& numbers) {
   for (const Whole& number : numbers) {
-    if (number.value >= number.least && number.value <= number.greatest) continue;
+    if (number.value >= number.least && number.value <= number.greatest) { continue; }
     return bad_option(number.option, static_cast<double>(number.value), fmt::format("{} to {}", number.least, number.greatest));
   }
   return {};
@@ -64,7 +64,7 @@ Status check_all(const std::vector<Whole>& numbers) {
 
 Status check_all(const std::vector<Multiple>& numbers) {
   for (const Multiple& number : numbers) {
-    if (number.value % number.of == 0) continue;
+    if (number.value % number.of == 0) { continue; }
     const std::int64_t next = next_multiple(number.value, number.of_all == 0 ? number.of : number.of_all);
     return bad_option(number.option, static_cast<double>(number.value),
                       fmt::format("a multiple of {} ({}){}", number.of, number.why, the_next(next, number.greatest)));
@@ -102,7 +102,7 @@ Status check_ranks(const Parallelism& parallel) {
       return invalid_input(fmt::format("--dp, --fsdp, --tp, --pp, --ep: more than {} ranks in all", kMostRanks));
     }
   }
-  if (ranks > 1) return {};
+  if (ranks > 1) { return {}; }
   return invalid_input("--dp, --fsdp, --tp, --pp, --ep: 1 each, expected one above 1 (a single rank communicates with nobody)");
 }
 
@@ -132,9 +132,9 @@ Status check_least_length(const TransformerStep& request) {
 
 /// No rank lacks keys, and all heads share them.
 Status check_kv_heads(const Decoder& decoder, int tp) {
-  if (decoder.kv_heads % tp == 0) return {};
+  if (decoder.kv_heads % tp == 0) { return {}; }
   int next = decoder.kv_heads + 1;
-  while (next <= decoder.heads && (next % tp != 0 || decoder.heads % next != 0)) ++next;
+  while (next <= decoder.heads && (next % tp != 0 || decoder.heads % next != 0)) { ++next; }
   return bad_option("kv-heads", decoder.kv_heads,
                     fmt::format("a multiple of {} (--tp {}: no rank may lack keys){}", tp, tp, the_next(next, decoder.heads)));
 }
@@ -144,9 +144,9 @@ Status check_sequence(const TransformerStep& request, std::int64_t tokens) {
     return sequence >= kSequence && sequence % kSequence == 0 && sequence * 5 / 2 <= kLongest && tokens % sequence == 0;
   };
   const std::int64_t asked = sequence_of(request);
-  if (fits(asked)) return {};
+  if (fits(asked)) { return {}; }
   std::int64_t next = std::max(next_multiple(asked, kSequence), kSequence);
-  while (next <= tokens && !fits(next)) next += kSequence;
+  while (next <= tokens && !fits(next)) { next += kSequence; }
   return bad_option(
       "sequence", static_cast<double>(asked),
       fmt::format("a multiple of {} that divides the {} tokens of a micro-batch{}", kSequence, tokens, the_next(next, tokens)));
@@ -173,10 +173,11 @@ Status check_sizes(const TransformerStep& request) {
       !sizes) {
     return sizes;
   }
-  if (Status keys = check_kv_heads(decoder, parallel.tp); !keys) return keys;
+  if (Status keys = check_kv_heads(decoder, parallel.tp); !keys) { return keys; }
   const std::int64_t tokens = request.tokens / parallel.micro;
-  if (tokens > kLongest)
+  if (tokens > kLongest) {
     return bad_option("tokens", static_cast<double>(tokens), fmt::format("at most {} in a micro-batch", kLongest));
+  }
   if (parallel.sequence_parallel && tokens % (tp * kProductSide) != 0) {
     return bad_option("tokens", static_cast<double>(request.tokens),
                       fmt::format("whole eights for each of --tp {} in each micro-batch, with --sequence-parallel{}", tp,
@@ -187,11 +188,12 @@ Status check_sizes(const TransformerStep& request) {
 
 Status check_pipeline(const TransformerStep& request) {
   const Parallelism& parallel = request.parallel;
-  if (parallel.schedule != PipelineSchedule::interleaved) return {};
-  if (parallel.pp == 1)
+  if (parallel.schedule != PipelineSchedule::interleaved) { return {}; }
+  if (parallel.pp == 1) {
     return invalid_input("--schedule: interleaved, expected --pp above 1 (one stage has nothing to interleave)");
-  if (parallel.chunks < 2 || parallel.chunks > 64) return bad_option("chunks", parallel.chunks, "2 to 64");
-  if (parallel.micro % parallel.pp == 0) return {};
+  }
+  if (parallel.chunks < 2 || parallel.chunks > 64) { return bad_option("chunks", parallel.chunks, "2 to 64"); }
+  if (parallel.micro % parallel.pp == 0) { return {}; }
   return bad_option("micro", parallel.micro,
                     fmt::format("a multiple of --pp {} (interleaved stages take turns by as many){}", parallel.pp,
                                 the_next(next_multiple(parallel.micro, parallel.pp), most_micro(request))));
@@ -200,13 +202,13 @@ Status check_pipeline(const TransformerStep& request) {
 /// Whether micro-batches may advance in pairs.
 Status check_two_batch(const TransformerStep& request) {
   const Parallelism& parallel = request.parallel;
-  if (!parallel.two_batch) return {};
-  if (parallel.pp > 1) return bad_option("pp", parallel.pp, "1 with --two-batch (it orders the operations of one stage)");
-  if (parallel.fsdp > 1) return bad_option("fsdp", parallel.fsdp, "1 with --two-batch (a pair would gather each layer twice)");
+  if (!parallel.two_batch) { return {}; }
+  if (parallel.pp > 1) { return bad_option("pp", parallel.pp, "1 with --two-batch (it orders the operations of one stage)"); }
+  if (parallel.fsdp > 1) { return bad_option("fsdp", parallel.fsdp, "1 with --two-batch (a pair would gather each layer twice)"); }
   if (parallel.tp == 1 && parallel.ep == 1) {
     return invalid_input("--two-batch: given with --tp 1 and --ep 1, expected one above 1 (no layer waits for communication)");
   }
-  if (parallel.micro % 2 == 0) return {};
+  if (parallel.micro % 2 == 0) { return {}; }
   return bad_option("micro", parallel.micro,
                     fmt::format("a multiple of 2 (--two-batch){}", the_next(parallel.micro + 1, most_micro(request))));
 }
@@ -215,8 +217,8 @@ Status check_experts(const TransformerStep& request) {
   const Decoder& decoder = request.decoder;
   const Parallelism& parallel = request.parallel;
   if (decoder.experts == 0) {
-    if (parallel.ep > 1) return bad_option("ep", parallel.ep, "1 without --experts");
-    if (request.capacity != 1) return bad_option("capacity", request.capacity, "none without --experts");
+    if (parallel.ep > 1) { return bad_option("ep", parallel.ep, "1 without --experts"); }
+    if (request.capacity != 1) { return bad_option("capacity", request.capacity, "none without --experts"); }
     return request.imbalance != 1 ? Status(bad_option("imbalance", request.imbalance, "none without --experts")) : Status();
   }
   if (decoder.experts_per_token < 1 || decoder.experts_per_token > decoder.experts) {
@@ -227,10 +229,11 @@ Status check_experts(const TransformerStep& request) {
         "experts", decoder.experts,
         fmt::format("a multiple of --ep {}{}", parallel.ep, the_next(next_multiple(decoder.experts, parallel.ep), kMostExperts)));
   }
-  if (!(request.capacity >= 1 && request.capacity <= 16)) return bad_option("capacity", request.capacity, "1 to 16");
-  if (!(request.imbalance >= 1 && request.imbalance < 2)) return bad_option("imbalance", request.imbalance, "1 to below 2");
-  if (request.imbalance > 1 && parallel.ep == 1)
+  if (!(request.capacity >= 1 && request.capacity <= 16)) { return bad_option("capacity", request.capacity, "1 to 16"); }
+  if (!(request.imbalance >= 1 && request.imbalance < 2)) { return bad_option("imbalance", request.imbalance, "1 to below 2"); }
+  if (request.imbalance > 1 && parallel.ep == 1) {
     return bad_option("imbalance", request.imbalance, "1 without --ep (all experts are here)");
+  }
   return {};
 }
 
@@ -256,7 +259,7 @@ Status check_compression(const TransformerStep& request) {
   using Kind = GradientCompression::Kind;
   const GradientCompression& compression = request.compression;
   const Parallelism& parallel = request.parallel;
-  if (compression.kind == Kind::none) return {};
+  if (compression.kind == Kind::none) { return {}; }
   if (parallel.dp == 1 && parallel.fsdp == 1 && parallel.ep == 1) {
     return invalid_input("--compress: no ranks add gradients, expected --dp, --fsdp or --ep above 1");
   }
@@ -284,17 +287,17 @@ Status check_compression(const TransformerStep& request) {
 }  // namespace
 
 Status check_length(std::size_t operations) {
-  if (operations <= detail::kMostOperations) return {};
+  if (operations <= detail::kMostOperations) { return {}; }
   return invalid_input(fmt::format("--layers, --micro: at least {} operations, expected at most {} (fewer layers or micro-batches)",
                                    operations, detail::kMostOperations));
 }
 
 Status check(const TransformerStep& request) {
-  if (Status ranges = check_ranges(request); !ranges) return ranges;
-  if (Status ranks = check_ranks(request.parallel); !ranks) return ranks;
+  if (Status ranges = check_ranges(request); !ranges) { return ranges; }
+  if (Status ranks = check_ranks(request.parallel); !ranks) { return ranks; }
   for (Status (*rule)(const TransformerStep&) :
        {check_experts, check_sharing, check_compression, check_pipeline, check_two_batch, check_least_length, check_sizes}) {
-    if (Status kept = rule(request); !kept) return kept;
+    if (Status kept = rule(request); !kept) { return kept; }
   }
   return {};
 }

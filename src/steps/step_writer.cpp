@@ -9,7 +9,7 @@ namespace elbowroom::steps {
 
 Ends joined(Ends some, const Ends& others) {
   for (const int one : others) {
-    if (std::ranges::find(some, one) == some.end()) some.push_back(one);
+    if (std::ranges::find(some, one) == some.end()) { some.push_back(one); }
   }
   return some;
 }
@@ -27,7 +27,7 @@ StepWriter::StepWriter(std::string name, const Parallelism& parallel, int repeat
                          std::pair{"ep", parallel.ep}, std::pair{"tp", parallel.tp}};
   step_.ranks = 1;
   for (const auto& [axis, size] : sizes) {
-    if (size > 1) step_.mesh.push_back({axis, size});
+    if (size > 1) { step_.mesh.push_back({axis, size}); }
     step_.ranks *= size;
   }
 }
@@ -40,14 +40,14 @@ void StepWriter::at(int stage, std::string prefix) {
 std::vector<int> StepWriter::numbers_of(const Axes& axes) const {
   std::vector<int> numbers;
   for (std::size_t at = 0; at < step_.mesh.size(); ++at) {
-    if (std::ranges::find(axes, step_.mesh[at].name) != axes.end()) numbers.push_back(static_cast<int>(at));
+    if (std::ranges::find(axes, step_.mesh[at].name) != axes.end()) { numbers.push_back(static_cast<int>(at)); }
   }
   return numbers;
 }
 
 int StepWriter::ranks_along(const Axes& axes) const {
   int ranks = 1;
-  for (const int axis : numbers_of(axes)) ranks *= step_.mesh[static_cast<std::size_t>(axis)].size;
+  for (const int axis : numbers_of(axes)) { ranks *= step_.mesh[static_cast<std::size_t>(axis)].size; }
   return ranks;
 }
 
@@ -55,7 +55,7 @@ int StepWriter::add(std::string_view name, Work what, const Ends& after) {
   Operation operation;
   operation.name = prefix_ + std::string(name);
   operation.what = std::move(what);
-  for (const int before : after) operation.after.push_back({before, false});
+  for (const int before : after) { operation.after.push_back({before, false}); }
   step_.operations.push_back(std::move(operation));
   return static_cast<int>(step_.operations.size()) - 1;
 }
@@ -63,9 +63,9 @@ int StepWriter::add(std::string_view name, Work what, const Ends& after) {
 int StepWriter::compute(std::string_view name, Compute kernel, const Ends& after, std::optional<std::string> lane) {
   const int at = add(name, kernel, after);
   operation_at(at).lane = std::move(lane);
-  for (const int axis : numbers_of({"pp"})) operation_at(at).at.push_back({axis, stage_});
+  for (const int axis : numbers_of({"pp"})) { operation_at(at).at.push_back({axis, stage_}); }
   if (experts_) {
-    for (const int axis : numbers_of({"ep"})) operation_at(at).at.push_back({axis, *experts_});
+    for (const int axis : numbers_of({"ep"})) { operation_at(at).at.push_back({axis, *experts_}); }
   }
   return at;
 }
@@ -80,9 +80,9 @@ int StepWriter::collective(const std::string& name, CollectiveOp op, Bytes bytes
   Operation& operation = operation_at(at);
   operation.along = numbers_of(axes);
   std::string lane;
-  for (const int axis : operation.along) lane += (lane.empty() ? "" : "+") + step_.mesh[static_cast<std::size_t>(axis)].name;
-  if (!lane.empty()) operation.lane = std::move(lane);
-  for (const int axis : numbers_of({"pp"})) operation.at.push_back({axis, stage_});
+  for (const int axis : operation.along) { lane += (lane.empty() ? "" : "+") + step_.mesh[static_cast<std::size_t>(axis)].name; }
+  if (!lane.empty()) { operation.lane = std::move(lane); }
+  for (const int axis : numbers_of({"pp"})) { operation.at.push_back({axis, stage_}); }
   return at;
 }
 
@@ -96,10 +96,10 @@ int StepWriter::transfer(const std::string& name, Bytes bytes, int from, int to,
 Step StepWriter::finished() {
   std::set<std::optional<std::string>> lanes;
   for (const Operation& operation : step_.operations) {
-    if (!computes(operation)) lanes.insert(operation.lane);
+    if (!computes(operation)) { lanes.insert(operation.lane); }
   }
   for (Operation& operation : step_.operations) {
-    if (!computes(operation) && lanes.size() == 1) operation.lane.reset();
+    if (!computes(operation) && lanes.size() == 1) { operation.lane.reset(); }
   }
   return std::move(step_);
 }

@@ -3,7 +3,7 @@
 namespace elbowroom::steps {
 
 Ends TensorParallel::collective(const std::string& name, CollectiveOp op, const Ends& flow) {
-  if (parallel_.tp == 1) return flow;
+  if (parallel_.tp == 1) { return flow; }
   const Bytes activations(bf16_bytes(shape_.tokens * shape_.hidden));
   return {writer_.collective(name + "." + std::string(to_string(op)), op, activations, DataType::bf16, {"tp"}, flow)};
 }

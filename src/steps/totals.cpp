@@ -7,13 +7,13 @@ namespace {
 
 void add(const Compute& compute, StepTotals& totals) {
   totals.gemm_flop += flop_of(compute);
-  if (const auto* elementwise = std::get_if<Elementwise>(&compute)) totals.elementwise += elementwise->bytes;
+  if (const auto* elementwise = std::get_if<Elementwise>(&compute)) { totals.elementwise += elementwise->bytes; }
 }
 
 std::string axes_of(const Step& step, const Operation& operation) {
-  if (operation.group) return step.groups[static_cast<std::size_t>(*operation.group)].name;
+  if (operation.group) { return step.groups[static_cast<std::size_t>(*operation.group)].name; }
   std::string names;
-  for (const int axis : operation.along) names += (names.empty() ? "" : "+") + step.mesh[static_cast<std::size_t>(axis)].name;
+  for (const int axis : operation.along) { names += (names.empty() ? "" : "+") + step.mesh[static_cast<std::size_t>(axis)].name; }
   return names.empty() ? "all" : names;
 }
 
@@ -22,16 +22,16 @@ std::string axes_of(const Step& step, const Operation& operation) {
 StepTotals totals_of(const Step& step, int rank) {
   StepTotals totals;
   for (const Operation& operation : step.operations) {
-    if (!std::ranges::binary_search(ranks_of(step, operation), rank)) continue;
+    if (!std::ranges::binary_search(ranks_of(step, operation), rank)) { continue; }
     ++totals.operations;
-    if (const auto* compute = std::get_if<Compute>(&operation.what)) add(*compute, totals);
+    if (const auto* compute = std::get_if<Compute>(&operation.what)) { add(*compute, totals); }
     const auto count = [&](std::string_view what, Bytes bytes) {
       CommTotal& total = totals.comm[std::string(what) + " " + axes_of(step, operation)];
       ++total.operations;
       total.bytes += bytes;
     };
-    if (const auto* collective = std::get_if<Collective>(&operation.what)) count(to_string(collective->op), collective->bytes);
-    if (const auto* transfer = std::get_if<SendRecv>(&operation.what)) count("send_recv", transfer->bytes);
+    if (const auto* collective = std::get_if<Collective>(&operation.what)) { count(to_string(collective->op), collective->bytes); }
+    if (const auto* transfer = std::get_if<SendRecv>(&operation.what)) { count("send_recv", transfer->bytes); }
   }
   return totals;
 }

@@ -39,7 +39,7 @@ class Composer {
         pipeline_(writer_, shape_, request.parallel),
         sharded_(writer_, request),
         ends_(static_cast<std::size_t>(request.parallel.pp)) {
-    for (int stage = 0; stage < request.parallel.pp; ++stage) replicas_.emplace_back(writer_, request, stage);
+    for (int stage = 0; stage < request.parallel.pp; ++stage) { replicas_.emplace_back(writer_, request, stage); }
   }
 
   Step made() {
@@ -48,16 +48,16 @@ class Composer {
       const Ends made = item.backward ? backward(item) : forward(item);
       writer_.at(item.stage, prefix_of(item));
       pipeline_.send_on(item, made);
-      if (item.backward) ends.push_back(writer_.operations());
+      if (item.backward) { ends.push_back(writer_.operations()); }
     }
     add_tied();
     std::vector<Updated> updated = sharded_.finished();
     for (DataParallel& replicas : replicas_) {
-      for (Updated& one : replicas.finished()) updated.push_back(std::move(one));
+      for (Updated& one : replicas.finished()) { updated.push_back(std::move(one)); }
     }
-    if (request_.optimizer) update(updated);
+    if (request_.optimizer) { update(updated); }
     Step step = writer_.finished();
-    if (request_.parallel.two_batch) step = side_by_side(step, ends);
+    if (request_.parallel.two_batch) { step = side_by_side(step, ends); }
     return step;
   }
 
@@ -69,7 +69,7 @@ class Composer {
     if (place == 0 && shape_.vocabulary > 0) {
       units.push_back({Unit::Kind::embedding, 0, {"embed", shape_.vocabulary * shape_.hidden, 0}});
     }
-    for (int layer = place * layers; layer < (place + 1) * layers; ++layer) units.push_back(unit_of_layer(layer));
+    for (int layer = place * layers; layer < (place + 1) * layers; ++layer) { units.push_back(unit_of_layer(layer)); }
     if (place == last_place(request_.parallel) && shape_.vocabulary > 0) {
       units.push_back({Unit::Kind::head, 0, {"head", (shape_.vocabulary + 1) * shape_.hidden, 0}});
     }
@@ -111,13 +111,13 @@ class Composer {
   }
 
   Ends gather(const Unit& unit, const PipelineItem& item, const Ends& after) {
-    if (request_.parallel.fsdp == 1) return {};
+    if (request_.parallel.fsdp == 1) { return {}; }
     return sharded_.gather(unit.sharded, prefix_of(item) + (item.backward ? "back." : ""), item.stage, after);
   }
 
   Ends forward(const PipelineItem& item) {
     return run(item, units_of(item), [&](const Unit& unit, const Ends& flow) {
-      if (unit.kind == Unit::Kind::embedding) return layers_.embed(flow);
+      if (unit.kind == Unit::Kind::embedding) { return layers_.embed(flow); }
       return unit.kind == Unit::Kind::head ? layers_.head(flow) : layers_.forward(unit.layer, flow);
     });
   }
@@ -131,7 +131,7 @@ class Composer {
                         : unit.kind == Unit::Kind::head    ? layers_.head_backward(flow, gradients)
                                                            : layers_.backward(unit.layer, flow, gradients);
       // Micro-batches add theirs on the rank; ranks add the sums.
-      if (item.micro == request_.parallel.micro - 1) exchange(unit, item.stage, std::move(gradients));
+      if (item.micro == request_.parallel.micro - 1) { exchange(unit, item.stage, std::move(gradients)); }
       return made;
     });
   }
@@ -141,7 +141,7 @@ class Composer {
       sharded_.scatter(unit.sharded, stage, gradients);
       return;
     }
-    if (request_.decoder.tied && unit.kind != Unit::Kind::layer) keep_tied(unit, gradients);
+    if (request_.decoder.tied && unit.kind != Unit::Kind::layer) { keep_tied(unit, gradients); }
     replicas_[static_cast<std::size_t>(stage)].add(gradients);
   }
 
@@ -159,7 +159,7 @@ class Composer {
 
   /// First and last stage hold the matrix both: each sends the other its gradient.
   void add_tied() {
-    if (!request_.decoder.tied || request_.parallel.pp == 1 || shape_.vocabulary == 0) return;
+    if (!request_.decoder.tied || request_.parallel.pp == 1 || shape_.vocabulary == 0) { return; }
     const int last = request_.parallel.pp - 1;
     const Bytes bytes = size_of(request_.gradients) * tied_embedding_.elements();
     writer_.at(0, "");
@@ -177,7 +177,7 @@ class Composer {
     for (const Updated& one : updated) {
       writer_.at(one.stage, request_.parallel.pp > 1 ? fmt::format("stage{}.", one.stage) : "");
       const int made = writer_.compute(one.name + ".update", pass(one.parameters * (26 + gradient) / 2), one.after);
-      for (const int gathered : one.gathers) writer_.wait_for_previous(gathered, made);
+      for (const int gathered : one.gathers) { writer_.wait_for_previous(gathered, made); }
     }
   }
 
@@ -196,10 +196,10 @@ class Composer {
 }  // namespace
 
 Result<Step> transformer_step(const TransformerStep& request) {
-  if (Status sense = check(request); !sense) return sense.error();
+  if (Status sense = check(request); !sense) { return sense.error(); }
   Step step = Composer(request).made();
-  if (Status length = check_length(step.operations.size()); !length) return length.error();
-  if (Status valid = validate(step); !valid) return valid.error();
+  if (Status length = check_length(step.operations.size()); !length) { return length.error(); }
+  if (Status valid = validate(step); !valid) { return valid.error(); }
   return step;
 }
 

@@ -18,9 +18,9 @@ std::vector<bool> awaited(const Step& step, int count) {
   std::vector<bool> waited_for(step.operations.size());
   for (int at = 0; at < count; ++at) {
     const Operation& operation = operation_of(step, at);
-    if (!computes(operation) || operation.lane) continue;
+    if (!computes(operation) || operation.lane) { continue; }
     for (const Dependency& before : operation.after) {
-      if (!computes(operation_of(step, before.operation))) waited_for[static_cast<std::size_t>(before.operation)] = true;
+      if (!computes(operation_of(step, before.operation))) { waited_for[static_cast<std::size_t>(before.operation)] = true; }
     }
   }
   return waited_for;
@@ -33,7 +33,7 @@ std::vector<Turn> turns_of_side(const std::vector<bool>& waited_for, const std::
   for (std::size_t batch = first; batch < ends.size(); batch += 2) {
     for (int at = batch == 0 ? 0 : ends[batch - 1]; at < ends[batch]; ++at) {
       turns.back().push_back(at);
-      if (waited_for[static_cast<std::size_t>(at)]) turns.emplace_back();
+      if (waited_for[static_cast<std::size_t>(at)]) { turns.emplace_back(); }
     }
   }
   return turns;
@@ -41,11 +41,11 @@ std::vector<Turn> turns_of_side(const std::vector<bool>& waited_for, const std::
 
 Step reordered(const Step& step, const std::vector<int>& order) {
   std::vector<int> place(order.size());
-  for (std::size_t at = 0; at < order.size(); ++at) place[static_cast<std::size_t>(order[at])] = static_cast<int>(at);
+  for (std::size_t at = 0; at < order.size(); ++at) { place[static_cast<std::size_t>(order[at])] = static_cast<int>(at); }
   Step made = step;
   for (std::size_t at = 0; at < order.size(); ++at) {
     made.operations[at] = operation_of(step, order[at]);
-    for (Dependency& before : made.operations[at].after) before.operation = place[static_cast<std::size_t>(before.operation)];
+    for (Dependency& before : made.operations[at].after) { before.operation = place[static_cast<std::size_t>(before.operation)]; }
   }
   return made;
 }
@@ -59,7 +59,7 @@ Step side_by_side(const Step& step, const std::vector<int>& ends) {
   std::vector<int> order;
   // As many of each: a communication that only the last micro-batch has is an exchange of gradients.
   for (std::size_t turn = 0; turn < even.size(); ++turn) {
-    for (const Turn* next : {&even[turn], &odd[turn]}) order.insert(order.end(), next->begin(), next->end());
+    for (const Turn* next : {&even[turn], &odd[turn]}) { order.insert(order.end(), next->begin(), next->end()); }
   }
   order.resize(step.operations.size());
   std::iota(order.begin() + ends.back(), order.end(), ends.back());

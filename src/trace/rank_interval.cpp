@@ -16,7 +16,7 @@ std::size_t left_out(std::size_t count, double confidence) {
   for (; at < count / 2; ++at) {
     const auto k = static_cast<double>(at);
     below += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) - n * std::log(2.0));
-    if (1 - 2 * below < confidence) break;
+    if (1 - 2 * below < confidence) { break; }
   }
   return at == 0 ? 0 : at - 1;
 }

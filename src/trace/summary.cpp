@@ -26,7 +26,7 @@ struct Bounds {
 double median_of(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
+  if (values.size() % 2 == 1) { return *middle; }
   return std::midpoint(*std::max_element(values.begin(), middle), *middle);
 }
 
@@ -51,7 +51,7 @@ std::vector<double> bootstrap(std::size_t count, std::uint64_t seed, int resampl
 }
 
 Status check_samples(std::span<const Microseconds> samples, std::string_view field) {
-  if (samples.empty()) return invalid_input(fmt::format("{}: got 0 times, expected at least 1", field));
+  if (samples.empty()) { return invalid_input(fmt::format("{}: got 0 times, expected at least 1", field)); }
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (!std::isfinite(samples[i].count()) || samples[i].count() < 0.0) {
       return invalid_input(fmt::format("{}[{}]: {} us, expected a finite time of at least 0 us", field, i, samples[i].count()));
@@ -64,7 +64,7 @@ Status check_bootstrap(double confidence, int resamples) {
   if (!(confidence > 0.0 && confidence < 1.0)) {
     return invalid_input(fmt::format("confidence: {}, expected a number between 0 and 1, both excluded", confidence));
   }
-  if (resamples < 1) return invalid_input(fmt::format("resamples: {}, expected at least 1", resamples));
+  if (resamples < 1) { return invalid_input(fmt::format("resamples: {}, expected at least 1", resamples)); }
   return {};
 }
 
@@ -75,8 +75,8 @@ double reachable_confidence(std::size_t samples, double wanted) {
 }
 
 Status check_pairs(std::span<const Microseconds> numerator, std::span<const Microseconds> denominator) {
-  if (Status status = check_samples(numerator, "numerator"); !status) return status;
-  if (Status status = check_samples(denominator, "denominator"); !status) return status;
+  if (Status status = check_samples(numerator, "numerator"); !status) { return status; }
+  if (Status status = check_samples(denominator, "denominator"); !status) { return status; }
   if (numerator.size() != denominator.size()) {
     return invalid_input(
         fmt::format("denominator: {} times, expected {}, as many as the numerator", denominator.size(), numerator.size()));
@@ -90,8 +90,8 @@ Status check_pairs(std::span<const Microseconds> numerator, std::span<const Micr
 }  // namespace
 
 Result<Summary> summarize(std::span<const Microseconds> samples, std::uint64_t seed, double confidence, int resamples) {
-  if (Status status = check_samples(samples, "samples"); !status) return status.error();
-  if (Status status = check_bootstrap(confidence, resamples); !status) return status.error();
+  if (Status status = check_samples(samples, "samples"); !status) { return status.error(); }
+  if (Status status = check_bootstrap(confidence, resamples); !status) { return status.error(); }
 
   std::vector<double> sorted(samples.size());
   std::transform(samples.begin(), samples.end(), sorted.begin(), [](Microseconds sample) { return sample.count(); });
@@ -120,8 +120,8 @@ Summary widened(Summary summary, double share) {
 
 Result<RatioSummary> summarize_ratio(std::span<const Microseconds> numerator, std::span<const Microseconds> denominator,
                                      std::uint64_t seed, double confidence, int resamples) {
-  if (Status status = check_pairs(numerator, denominator); !status) return status.error();
-  if (Status status = check_bootstrap(confidence, resamples); !status) return status.error();
+  if (Status status = check_pairs(numerator, denominator); !status) { return status.error(); }
+  if (Status status = check_bootstrap(confidence, resamples); !status) { return status.error(); }
 
   std::vector<std::pair<double, double>> pairs(numerator.size());
   std::transform(numerator.begin(), numerator.end(), denominator.begin(), pairs.begin(),
@@ -131,7 +131,7 @@ Result<RatioSummary> summarize_ratio(std::span<const Microseconds> numerator, st
   std::vector<double> above(pairs.size());
   std::vector<double> below(pairs.size());
   const auto ratio_of = [&](auto next_index) {
-    for (std::size_t i = 0; i < pairs.size(); ++i) std::tie(above[i], below[i]) = pairs[next_index()];
+    for (std::size_t i = 0; i < pairs.size(); ++i) { std::tie(above[i], below[i]) = pairs[next_index()]; }
     return median_of(above) / median_of(below);
   };
   const double ratio = ratio_of([next = std::size_t{0}]() mutable { return next++; });

@@ -44,7 +44,7 @@ OrderedJson choice_json(const RememberedChoice& choice) {
 
 double percent_of(JsonFields& fields, const char* name) {
   const nlohmann::json* value = fields.member(name);
-  if (value != nullptr && value->is_number() && std::isfinite(value->get<double>())) return value->get<double>();
+  if (value != nullptr && value->is_number() && std::isfinite(value->get<double>())) { return value->get<double>(); }
   fields.reject(name, value == nullptr ? "missing" : shown(*value), "a number of percent");
   return 0;
 }
@@ -61,7 +61,7 @@ Result<ChoiceKey> read_key(const nlohmann::json& object, const std::string& path
   key.options = line_of(fields, "options");
   const auto sequence = [](const std::string& text) { return run::parse_key(text); };
   key.sequence = fields.word<run::Key>("sequence", sequence, "16 hexadecimal digits, not all 0", 0);
-  if (Status read = fields.finish(); !read) return read.error();
+  if (Status read = fields.finish(); !read) { return read.error(); }
   return key;
 }
 
@@ -77,10 +77,10 @@ Result<RememberedChoice> read_choice(const nlohmann::json& object, const std::st
   choice.decisions = fields.integer("decisions", 1, 1'000'000'000);
   choice.stored_at = fields.integer("stored_at", 0, kGreatestTime);
   const nlohmann::json* key = fields.member("key");
-  if (key == nullptr || !key->is_object()) fields.reject("key", key == nullptr ? "missing" : shown(*key), "an object");
-  if (Status read = fields.finish(); !read) return read.error();
+  if (key == nullptr || !key->is_object()) { fields.reject("key", key == nullptr ? "missing" : shown(*key), "an object"); }
+  if (Status read = fields.finish(); !read) { return read.error(); }
   Result<ChoiceKey> read = read_key(*key, path + ".key", source);
-  if (!read) return read.error();
+  if (!read) { return read.error(); }
   choice.key = std::move(*read);
   return choice;
 }
@@ -91,17 +91,17 @@ void ChoiceMemory::put(RememberedChoice choice) {
   const auto known = std::ranges::find(choices_, choice.key, &RememberedChoice::key);
   const bool compared = choice.decisions > 0;
   if (known == choices_.end()) {
-    if (compared) choices_.push_back(std::move(choice));
+    if (compared) { choices_.push_back(std::move(choice)); }
     return;
   }
   const bool newer = choice.stored_at >= known->stored_at;
   if (choice.arm != known->arm) {
-    if (compared && newer) *known = std::move(choice);
+    if (compared && newer) { *known = std::move(choice); }
     return;
   }
   const std::int64_t decisions = known->decisions + choice.decisions;
   const std::int64_t last = std::max(known->stored_at, choice.stored_at);
-  if (compared && newer) *known = std::move(choice);
+  if (compared && newer) { *known = std::move(choice); }
   known->decisions = decisions;
   known->stored_at = last;
 }
@@ -112,20 +112,20 @@ void ChoiceMemory::forget(const ChoiceKey& key) {
 
 void ChoiceMemory::drop_old() {
   std::ranges::stable_sort(choices_, std::ranges::greater(), &RememberedChoice::stored_at);
-  if (choices_.size() > run::kMostChoices) choices_.resize(run::kMostChoices);
+  if (choices_.size() > run::kMostChoices) { choices_.resize(run::kMostChoices); }
 }
 
 Result<ChoiceMemory> parse_choices(std::string_view json, const std::string& source) {
   const Result<nlohmann::json> document = read_json_object(json, source, fmt::format("an {} document", kChoicesSchema));
-  if (!document) return document.error();
+  if (!document) { return document.error(); }
   JsonFields fields(*document, "", source);
   const auto is_ours = [](const std::string& text) { return text == kChoicesSchema ? std::optional(true) : std::nullopt; };
   fields.word<bool>("schema", is_ours, fmt::format("\"{}\"", kChoicesSchema), false);
   const nlohmann::json& choices = list_of(fields, "choices", Presence::required);
-  if (Status read = fields.finish(); !read) return read.error();
+  if (Status read = fields.finish(); !read) { return read.error(); }
   ChoiceMemory memory;
   const auto put = [&](RememberedChoice choice) { memory.put(std::move(choice)); };
-  if (Status read = read_each(choices, "choices", source, read_choice, put); !read) return read.error();
+  if (Status read = read_each(choices, "choices", source, read_choice, put); !read) { return read.error(); }
   return memory;
 }
 
@@ -136,8 +136,8 @@ std::string to_json(const ChoiceMemory& memory) {
 ChoiceMemory load_choices_or_none(const std::string& path, const NoticeSink& notice) {
   const Result<std::optional<std::string>> text = read_stored(memory_at(path));
   Result<ChoiceMemory> memory = !text ? Result<ChoiceMemory>(text.error()) : *text ? parse_choices(**text, path) : ChoiceMemory();
-  if (memory) return *std::move(memory);
-  if (notice) notice(fmt::format("memory of choices ignored: {}", memory.error().message));
+  if (memory) { return *std::move(memory); }
+  if (notice) { notice(fmt::format("memory of choices ignored: {}", memory.error().message)); }
   return {};
 }
 
@@ -147,9 +147,9 @@ Status remember_choices(const std::string& path, const NewChoices& more, const N
   std::filesystem::create_directories(std::filesystem::path(document.path).parent_path(), unknown);
   const auto merged = [&](const std::string& text) -> Result<std::string> {
     Result<ChoiceMemory> memory = text.empty() ? ChoiceMemory() : parse_choices(text, document.path);
-    if (!memory) return memory.error();
-    for (const ChoiceKey& key : more.disagreed) memory->forget(key);
-    for (const RememberedChoice& choice : more.kept) memory->put(choice);
+    if (!memory) { return memory.error(); }
+    for (const ChoiceKey& key : more.disagreed) { memory->forget(key); }
+    for (const RememberedChoice& choice : more.kept) { memory->put(choice); }
     memory->drop_old();
     return to_json(*memory);
   };

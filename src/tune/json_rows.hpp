@@ -22,7 +22,7 @@ inline std::string line_of(JsonFields& fields, const char* name) {
   if (value != nullptr && value->is_string()) {
     const auto& text = value->get_ref<const std::string&>();
     const bool one_line = std::none_of(text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; });
-    if (one_line) return text;
+    if (one_line) { return text; }
   }
   fields.reject(name, value == nullptr ? "missing" : shown(*value), "one line of text");
   return {};
@@ -34,7 +34,7 @@ enum class Presence { required, optional };
 inline const nlohmann::json& list_of(JsonFields& fields, const char* name, Presence presence) {
   static const nlohmann::json none = nlohmann::json::array();
   const nlohmann::json* list = fields.member(name);
-  if (list != nullptr && list->is_array()) return *list;
+  if (list != nullptr && list->is_array()) { return *list; }
   if (list != nullptr || presence == Presence::required) {
     fields.reject(name, list == nullptr ? "missing" : shown(*list), "a list");
   }
@@ -50,7 +50,7 @@ Status read_each(const nlohmann::json& list, const char* name, const std::string
       return invalid_input(fmt::format("{}: {}: {}, expected an object", source, path, shown(list[at])));
     }
     auto element = read(list[at], path, source);
-    if (!element) return element.error();
+    if (!element) { return element.error(); }
     keep(std::move(*element));
   }
   return {};

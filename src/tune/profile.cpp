@@ -70,7 +70,7 @@ OrderedJson choice_json(const StoredChoice& choice) {
 Microseconds time_of(JsonFields& fields, const char* name) {
   const nlohmann::json* value = fields.member(name);
   const double number = value != nullptr && value->is_number() ? value->get<double>() : -1;
-  if (number >= 0 && number <= static_cast<double>(kGreatestTime)) return Microseconds(number);
+  if (number >= 0 && number <= static_cast<double>(kGreatestTime)) { return Microseconds(number); }
   fields.reject(name, value == nullptr ? "missing" : detail::shown(*value), "a number of microseconds of at least 0");
   return Microseconds(0);
 }
@@ -106,7 +106,7 @@ Result<ProfileKey> read_key(const nlohmann::json& object, const std::string& pat
   JsonFields fields(object, path + ".", source);
   const auto provenance = [](const std::string& text) -> std::optional<Provenance> {
     for (const Provenance known : {Provenance::measured, Provenance::simulated}) {
-      if (text == to_string(known)) return known;
+      if (text == to_string(known)) { return known; }
     }
     return std::nullopt;
   };
@@ -114,13 +114,14 @@ Result<ProfileKey> read_key(const nlohmann::json& object, const std::string& pat
   key.surroundings.provenance = fields.word<Provenance>("provenance", provenance, "measured or simulated", Provenance::simulated);
   key.surroundings.device = line_of(fields, "device");
   key.surroundings.driver = name_of(fields, "driver");
-  if (const auto library = name_of(fields, "comm_library")) key.surroundings.comm_library = parse_comm_library(*library);
+  if (const auto library = name_of(fields, "comm_library")) { key.surroundings.comm_library = parse_comm_library(*library); }
   key.ranks = static_cast<int>(fields.integer("ranks", 1, 1'000'000));
-  if (fields.member("step") != nullptr)
+  if (fields.member("step") != nullptr) {
     key.what = fields.word<StepKey>("step", parse_step_key, "16 hexadecimal digits, not all 0", {});
-  else
+  } else {
     key.what = read_pair(fields);
-  if (Status read = fields.finish(); !read) return read.error();
+  }
+  if (Status read = fields.finish(); !read) { return read.error(); }
   return key;
 }
 
@@ -134,7 +135,7 @@ Result<CaseSize> read_size(const nlohmann::json& object, const std::string& path
   if (!(size.compute > 0 && std::isfinite(size.compute))) {
     fields.reject("compute", compute == nullptr ? "missing" : detail::shown(*compute), "a number of flop or bytes above 0");
   }
-  if (Status read = fields.finish(); !read) return read.error();
+  if (Status read = fields.finish(); !read) { return read.error(); }
   return size;
 }
 
@@ -149,21 +150,23 @@ Result<StoredChoice> read_choice(const nlohmann::json& object, const std::string
   choice.trials = static_cast<int>(fields.integer("trials", 0, 1'000'000'000));
   choice.stored_at = fields.integer("stored_at", 0, kGreatestTime);
   const nlohmann::json* key = fields.member("key");
-  if (key == nullptr || !key->is_object()) fields.reject("key", key == nullptr ? "missing" : detail::shown(*key), "an object");
+  if (key == nullptr || !key->is_object()) { fields.reject("key", key == nullptr ? "missing" : detail::shown(*key), "an object"); }
   const nlohmann::json* plan = fields.member("plan");
   const nlohmann::json* size = fields.member("made_for");
-  if (size != nullptr && !size->is_object()) fields.reject("made_for", detail::shown(*size), "an object");
-  if (plan == nullptr || !plan->is_object()) fields.reject("plan", plan == nullptr ? "missing" : detail::shown(*plan), "an object");
-  if (Status read = fields.finish(); !read) return read.error();
+  if (size != nullptr && !size->is_object()) { fields.reject("made_for", detail::shown(*size), "an object"); }
+  if (plan == nullptr || !plan->is_object()) {
+    fields.reject("plan", plan == nullptr ? "missing" : detail::shown(*plan), "an object");
+  }
+  if (Status read = fields.finish(); !read) { return read.error(); }
   Result<ProfileKey> read = read_key(*key, path + ".key", source);
-  if (!read) return read.error();
+  if (!read) { return read.error(); }
   choice.key = std::move(*read);
   const Result<OverlapPlan> read_plan = detail::read_plan(*plan, path + ".plan", source);
-  if (!read_plan) return read_plan.error();
+  if (!read_plan) { return read_plan.error(); }
   choice.plan = *read_plan;
-  if (size == nullptr) return choice;
+  if (size == nullptr) { return choice; }
   const Result<CaseSize> made_for = read_size(*size, path + ".made_for", source);
-  if (!made_for) return made_for.error();
+  if (!made_for) { return made_for.error(); }
   choice.made_for = *made_for;
   return choice;
 }
@@ -180,9 +183,10 @@ Result<StoredDuration> read_duration(const nlohmann::json& object, const std::st
     fields.reject("device", fmt::format("\"{}\"", duration.device),
                   fmt::format("a name of 1 to {} bytes", run::kLongestDeviceName));
   }
-  if (!run::parse_key(duration.kind))
+  if (!run::parse_key(duration.kind)) {
     fields.reject("kind", fmt::format("\"{}\"", duration.kind), "16 hexadecimal digits, not all 0");
-  if (Status read = fields.finish(); !read) return read.error();
+  }
+  if (Status read = fields.finish(); !read) { return read.error(); }
   return duration;
 }
 
@@ -201,7 +205,7 @@ template <class Stored, class Positions>
 void put_newer(std::vector<Stored>& all, Positions& positions, typename Positions::key_type key, Stored stored) {
   if (const auto known = positions.find(key); known != positions.end()) {
     Stored& older = all[known->second];
-    if (older.stored_at <= stored.stored_at) older = std::move(stored);
+    if (older.stored_at <= stored.stored_at) { older = std::move(stored); }
     return;
   }
   positions.emplace(std::move(key), all.size());
@@ -223,7 +227,7 @@ void Profile::drop_old_durations() {
   duration_positions_.clear();
   std::unordered_map<std::string, std::size_t> kept;
   for (StoredDuration& duration : newest) {
-    if (++kept[duration.device] <= run::kMostDurations) put(std::move(duration));
+    if (++kept[duration.device] <= run::kMostDurations) { put(std::move(duration)); }
   }
 }
 
@@ -240,24 +244,26 @@ const StoredChoice* Profile::find(const ProfileKey& key) const {
 Result<Profile> parse_profile(std::string_view json, std::string_view source) {
   const std::string file(source);
   const Result<nlohmann::json> document = detail::read_json_object(json, file, kDocument);
-  if (!document) return document.error();
+  if (!document) { return document.error(); }
   JsonFields fields(*document, "", file);
   const auto is_ours = [](const std::string& text) { return text == kProfileSchema ? std::optional(true) : std::nullopt; };
   fields.word<bool>("schema", is_ours, fmt::format("\"{}\"", kProfileSchema), false);
   const nlohmann::json& choices = list_of(fields, "choices", detail::Presence::required);
   const nlohmann::json& durations = list_of(fields, "durations", detail::Presence::optional);
-  if (Status read = fields.finish(); !read) return read.error();
+  if (Status read = fields.finish(); !read) { return read.error(); }
   Profile profile;
   const auto put = [&profile](auto element) { profile.put(std::move(element)); };
-  if (Status read = read_each(choices, "choices", file, read_choice, put); !read) return read.error();
-  if (Status read = read_each(durations, "durations", file, read_duration, put); !read) return read.error();
+  if (Status read = read_each(choices, "choices", file, read_choice, put); !read) { return read.error(); }
+  if (Status read = read_each(durations, "durations", file, read_duration, put); !read) { return read.error(); }
   return profile;
 }
 
 std::string to_json(const Profile& profile) {
   std::string text =
       fmt::format("{{\"schema\": \"{}\",\n \"choices\": [{}]", kProfileSchema, lines_of(profile.choices(), choice_json));
-  if (!profile.durations().empty()) text += fmt::format(",\n \"durations\": [{}]", lines_of(profile.durations(), duration_json));
+  if (!profile.durations().empty()) {
+    text += fmt::format(",\n \"durations\": [{}]", lines_of(profile.durations(), duration_json));
+  }
   return text + "}\n";
 }
 

@@ -19,14 +19,14 @@ detail::StoredDocument profile_at(const std::string& path) { return {detail::tar
 Result<Profile> load_profile(const std::string& path) {
   // In messages the file has the name by which it was asked for.
   const Result<std::optional<std::string>> text = detail::read_stored({path, kProfileSchema, "profile"});
-  if (!text) return text.error();
+  if (!text) { return text.error(); }
   return *text ? parse_profile(**text, path) : Result<Profile>(Profile());
 }
 
 Profile load_profile_or_none(const std::string& path, const NoticeSink& notice) {
   Result<Profile> profile = load_profile(path);
-  if (profile) return std::move(*profile);
-  if (notice) notice(fmt::format("profile ignored: {}", profile.error().message));
+  if (profile) { return std::move(*profile); }
+  if (notice) { notice(fmt::format("profile ignored: {}", profile.error().message)); }
   return {};
 }
 
@@ -36,9 +36,9 @@ Status add_to_profile(const std::string& path, const Profile& more, const Notice
   const detail::StoredDocument document = profile_at(path);
   const auto merged = [&](const std::string& text) -> Result<std::string> {
     Result<Profile> profile = text.empty() ? Profile() : parse_profile(text, document.path);
-    if (!profile) return profile.error();
-    for (const StoredChoice& choice : more.choices()) profile->put(choice);
-    for (const StoredDuration& duration : more.durations()) profile->put(duration);
+    if (!profile) { return profile.error(); }
+    for (const StoredChoice& choice : more.choices()) { profile->put(choice); }
+    for (const StoredDuration& duration : more.durations()) { profile->put(duration); }
     profile->drop_old_durations();
     return to_json(*profile);
   };

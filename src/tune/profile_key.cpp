@@ -35,7 +35,7 @@ std::string as_a_word(std::string text) {
 std::optional<CommLibrary> comm_library_of(Versions versions) {
   for (const char* const library : {"nccl", "rccl"}) {
     std::optional<std::string> version = value_of(versions, library);
-    if (version) return CommLibrary{library, std::move(version), comm_settings(versions)};
+    if (version) { return CommLibrary{library, std::move(version), comm_settings(versions)}; }
   }
   return std::nullopt;
 }
@@ -53,24 +53,24 @@ ComputeClass class_of(const Compute& compute) {
     size.blocks = exponent(blocks ? blocks->count() : 1);
     return size;
   }
-  if (std::holds_alternative<LibraryGemm>(compute)) return flop_class(compute);
+  if (std::holds_alternative<LibraryGemm>(compute)) { return flop_class(compute); }
   return {ComputeClass::Unit::bytes, exponent(std::get<Elementwise>(compute).bytes.count()), std::nullopt};
 }
 
 KernelKey kernel_of(const Compute& compute, const std::optional<KernelFootprint>& footprint) {
-  if (footprint) return *footprint;
-  if (const auto* library = std::get_if<LibraryGemm>(&compute)) return NamedKernel{KernelKind::library_gemm, library->dtype};
+  if (footprint) { return *footprint; }
+  if (const auto* library = std::get_if<LibraryGemm>(&compute)) { return NamedKernel{KernelKind::library_gemm, library->dtype}; }
   const bool tiled = std::holds_alternative<TiledGemm>(compute);
   return NamedKernel{tiled ? KernelKind::tiled_gemm : KernelKind::elementwise, std::nullopt};
 }
 
 /// In thousandths; none where all are equal, which is what profiles mean that name no shares.
 std::vector<int> thousandths(const std::vector<double>& shares) {
-  if (shares.empty()) return {};
+  if (shares.empty()) { return {}; }
   const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
   std::vector<int> parts;
   parts.reserve(shares.size());
-  for (const double share : shares) parts.push_back(static_cast<int>(std::lround(1000 * share / all)));
+  for (const double share : shares) { parts.push_back(static_cast<int>(std::lround(1000 * share / all))); }
   return std::ranges::count(parts, parts.front()) == std::ssize(parts) ? std::vector<int>() : parts;
 }
 
@@ -98,7 +98,7 @@ std::vector<std::pair<std::string, std::string>> comm_settings(Versions environm
   std::vector<std::pair<std::string, std::string>> settings;
   for (const CommVariable& variable : comm_variables()) {
     const std::optional<std::string> value = variable.moves_data ? value_of(environment, variable.name) : std::nullopt;
-    if (value) settings.emplace_back(variable.name, as_a_word(*value));
+    if (value) { settings.emplace_back(variable.name, as_a_word(*value)); }
   }
   return settings;
 }
@@ -143,7 +143,7 @@ static void mix(detail::MixedHash& hash, const std::string& text) { hash.mix(std
 
 static void mix(detail::MixedHash& hash, const CommLibrary& library) {
   mix(hash, library.name);
-  if (library.version) mix(hash, *library.version);
+  if (library.version) { mix(hash, *library.version); }
   for (const auto& [variable, value] : library.settings) {
     mix(hash, variable);
     mix(hash, value);
@@ -153,8 +153,8 @@ static void mix(detail::MixedHash& hash, const CommLibrary& library) {
 std::size_t ProfileKeyHash::operator()(const ProfileKey& key) const {
   detail::MixedHash hash;
   mix(hash, key.surroundings.device);
-  if (key.surroundings.driver) mix(hash, *key.surroundings.driver);
-  if (key.surroundings.comm_library) mix(hash, *key.surroundings.comm_library);
+  if (key.surroundings.driver) { mix(hash, *key.surroundings.driver); }
+  if (key.surroundings.comm_library) { mix(hash, *key.surroundings.comm_library); }
   // What is left out here is compared all the same.
   hash.mix(key.surroundings.provenance);
   hash.mix(key.ranks);
@@ -174,7 +174,7 @@ std::size_t ProfileKeyHash::operator()(const ProfileKey& key) const {
   hash.mix(pair.collective.op);
   hash.mix(pair.collective.comm_blocks.value_or(Blocks(0)).count());
   hash.mix(pair.collective.root.value_or(0));
-  for (const int share : pair.collective.shares) hash.mix(share);
+  for (const int share : pair.collective.shares) { hash.mix(share); }
   hash.mix(pair.collective_class.exponent);
   return hash.value();
 }
@@ -209,11 +209,11 @@ NamedWords members(const ProfileKey& key) {
 std::vector<std::string> differences(const ProfileKey& wanted, const ProfileKey& stored) {
   const NamedWords ours = members(wanted);
   const NamedWords theirs = members(stored);
-  if (wanted.what.index() != stored.what.index()) return {"a step is no kernel beside a collective"};
+  if (wanted.what.index() != stored.what.index()) { return {"a step is no kernel beside a collective"}; }
   std::vector<std::string> found;
   for (std::size_t at = 0; at < ours.size(); ++at) {
     const auto& [name, value] = ours[at];
-    if (value != theirs[at].second) found.push_back(fmt::format("{} {}, stored {}", name, value, theirs[at].second));
+    if (value != theirs[at].second) { found.push_back(fmt::format("{} {}, stored {}", name, value, theirs[at].second)); }
   }
   return found;
 }
@@ -222,7 +222,7 @@ std::string to_string(const ProfileKey& key) {
   // The separator is in no member: a reader refuses texts with control characters.
   constexpr char separator = '\x1f';
   std::string line;
-  for (const auto& [name, value] : members(key)) line += (line.empty() ? "" : std::string(1, separator)) + value;
+  for (const auto& [name, value] : members(key)) { line += (line.empty() ? "" : std::string(1, separator)) + value; }
   return line;
 }
 

@@ -26,7 +26,7 @@ class Words {
   explicit Words(std::string_view text) : left_(text) {}
 
   bool skip(std::string_view expected) {
-    if (!left_.starts_with(expected)) return false;
+    if (!left_.starts_with(expected)) { return false; }
     left_.remove_prefix(expected.size());
     return true;
   }
@@ -101,8 +101,8 @@ std::string_view to_string(KernelKind kind) {
 
 std::string in_words(const CommLibrary& library) {
   std::string words = library.name;
-  if (library.version) words += fmt::format(" {}", *library.version);
-  for (const auto& [variable, value] : library.settings) words += fmt::format(" {}={}", variable, value);
+  if (library.version) { words += fmt::format(" {}", *library.version); }
+  for (const auto& [variable, value] : library.settings) { words += fmt::format(" {}={}", variable, value); }
   return words;
 }
 
@@ -116,16 +116,16 @@ std::string in_words(const KernelKey& kernel) {
 }
 
 std::string in_words(const ComputeClass& size) {
-  if (size.unit == ComputeClass::Unit::bytes) return fmt::format("2^{} B", size.exponent);
+  if (size.unit == ComputeClass::Unit::bytes) { return fmt::format("2^{} B", size.exponent); }
   return fmt::format("2^{} flop{}", size.exponent, size.blocks ? fmt::format(" 2^{} blocks", *size.blocks) : "");
 }
 
 std::string in_words(const CollectiveKey& collective) {
   std::string words = fmt::format("{} {}", to_string(collective.op), to_string(collective.dtype));
-  if (collective.comm_blocks) words += fmt::format(" {} blocks", collective.comm_blocks->count());
-  if (collective.cluster) words += fmt::format(" cluster {}", *collective.cluster);
-  if (collective.root) words += fmt::format(" root {}", *collective.root);
-  if (!collective.shares.empty()) words += fmt::format(" shares {}", fmt::join(collective.shares, ":"));
+  if (collective.comm_blocks) { words += fmt::format(" {} blocks", collective.comm_blocks->count()); }
+  if (collective.cluster) { words += fmt::format(" cluster {}", *collective.cluster); }
+  if (collective.root) { words += fmt::format(" root {}", *collective.root); }
+  if (!collective.shares.empty()) { words += fmt::format(" shares {}", fmt::join(collective.shares, ":")); }
   return words;
 }
 
@@ -153,11 +153,11 @@ CommLibrary parse_comm_library(std::string_view text) {
 
 std::optional<KernelKey> parse_kernel(std::string_view text) {
   if (const auto block = parse_block(text)) {
-    if (in_words(*block) == text) return *block;
+    if (in_words(*block) == text) { return *block; }
   }
   Words words(text);
   const auto kind = detail::word_of(kKinds)(std::string(words.word()));
-  if (!kind) return std::nullopt;
+  if (!kind) { return std::nullopt; }
   return if_written<KernelKey>(NamedKernel{*kind, detail::word_of(detail::kDataTypes)(std::string(words.word()))}, text);
 }
 
@@ -168,7 +168,7 @@ std::optional<ComputeClass> parse_compute_class(std::string_view text) {
   size.exponent = static_cast<int>(words.number());
   size.unit = words.skip(" B") ? ComputeClass::Unit::bytes : ComputeClass::Unit::flop;
   words.skip(" flop");
-  if (words.skip(" 2^")) size.blocks = static_cast<int>(words.number());
+  if (words.skip(" 2^")) { size.blocks = static_cast<int>(words.number()); }
   const bool possible = is_exponent(size.exponent) && is_exponent(size.blocks.value_or(0));
   return possible ? if_written(size, text) : std::nullopt;
 }
@@ -177,7 +177,7 @@ std::optional<CollectiveKey> parse_collective(std::string_view text) {
   Words words(text);
   const auto op = detail::collective_of(words.word());
   const auto dtype = detail::word_of(detail::kDataTypes)(std::string(words.word()));
-  if (!op || !dtype) return std::nullopt;
+  if (!op || !dtype) { return std::nullopt; }
   CollectiveKey collective{*op, *dtype, std::nullopt, std::nullopt};
   while (!words.over()) {
     if (words.skip("cluster ")) {
@@ -188,12 +188,12 @@ std::optional<CollectiveKey> parse_collective(std::string_view text) {
       collective.shares = parse_shares(words);
     } else {
       collective.comm_blocks = Blocks(words.number());
-      if (!words.skip(" blocks")) return std::nullopt;
+      if (!words.skip(" blocks")) { return std::nullopt; }
     }
     words.skip(" ");
   }
   // Rank 0 and equal shares are what no words mean: a second way to say it would be another key.
-  if (collective.root == 0 || (!collective.shares.empty() && all_equal(collective.shares))) return std::nullopt;
+  if (collective.root == 0 || (!collective.shares.empty() && all_equal(collective.shares))) { return std::nullopt; }
   return if_written(collective, text);
 }
 

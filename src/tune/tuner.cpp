@@ -30,7 +30,7 @@ bool same_run(const Candidate& a, const Candidate& b) { return a.scheme == b.sch
 /// Fisher-Yates with the same result everywhere.
 void shuffle(std::vector<std::size_t>& order, std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  for (std::size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random() % left]);
+  for (std::size_t left = order.size(); left > 1; --left) { std::swap(order[left - 1], order[random() % left]); }
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ std::string_view to_string(TunerEnding ending) {
 Tuner::Tuner(TunerOptions options, const std::vector<Candidate>& seeds, Neighbours neighbours)
     : Tuner(options, std::move(neighbours)) {
   for (const Candidate& seed : seeds) {
-    if (static_cast<int>(candidates_.size()) < options_.most_candidates) candidates_.push_back({seed, {}, {}});
+    if (static_cast<int>(candidates_.size()) < options_.most_candidates) { candidates_.push_back({seed, {}, {}}); }
   }
   std::vector<std::size_t> all(candidates_.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -61,7 +61,7 @@ Tuner::Tuner(TunerOptions options, const std::vector<Candidate>& seeds, Neighbou
 
 std::optional<std::size_t> Tuner::ask() {
   if (ending_ == TunerEnding::running && spent_ >= options_.time_limit && !owes_a_trial()) { ending_ = TunerEnding::out_of_time; }
-  if (ending_ != TunerEnding::running || queue_.empty()) return std::nullopt;
+  if (ending_ != TunerEnding::running || queue_.empty()) { return std::nullopt; }
   return queue_.back();
 }
 
@@ -71,19 +71,19 @@ bool Tuner::owes_a_trial() {
     return candidates_[at].times.empty() && is_unshaped(candidates_[at].candidate.scheme);
   };
   const auto waiting = std::find_if(queue_.rbegin(), queue_.rend(), waits);
-  if (waiting != queue_.rend()) std::iter_swap(waiting, queue_.rbegin());
+  if (waiting != queue_.rend()) { std::iter_swap(waiting, queue_.rbegin()); }
   return waiting != queue_.rend() || !best();
 }
 
 void Tuner::tell(Microseconds time, Seconds spent) {
-  if (queue_.empty()) return;
+  if (queue_.empty()) { return; }
   candidates_[queue_.back()].times.push_back(time);
   ++trials_;
   end_trial(spent);
 }
 
 void Tuner::refuse(std::string reason, Seconds spent) {
-  if (queue_.empty()) return;
+  if (queue_.empty()) { return; }
   MeasuredCandidate& refused = candidates_[queue_.back()];
   refused.dropped = reason.empty() ? "refused" : std::move(reason);
   refused.times.clear();  // whatever it did before, it is no choice
@@ -93,7 +93,7 @@ void Tuner::refuse(std::string reason, Seconds spent) {
 void Tuner::end_trial(Seconds spent) {
   spent_ += spent;
   queue_.pop_back();
-  if (!queue_.empty()) return;
+  if (!queue_.empty()) { return; }
   drop_losers();
   while (queue_.empty() && ending_ == TunerEnding::running) {
     const auto alive = std::count_if(wave_.begin(), wave_.end(), [&](std::size_t member) { return !candidates_[member].dropped; });
@@ -116,20 +116,20 @@ void Tuner::begin_round() {
   queue_.clear();
   for (const std::size_t member : wave_) {
     const MeasuredCandidate& candidate = candidates_[member];
-    if (!candidate.dropped && static_cast<int>(candidate.times.size()) < options_.most_trials) queue_.push_back(member);
+    if (!candidate.dropped && static_cast<int>(candidate.times.size()) < options_.most_trials) { queue_.push_back(member); }
   }
   shuffle(queue_, options_.seed + 0x9E3779B97F4A7C15ULL * rounds_++);
 }
 
 void Tuner::drop_losers() {
   const std::optional<std::size_t> leader = best();
-  if (!leader) return;
+  if (!leader) { return; }
   const RankInterval least = candidates_[*leader].interval();
   for (std::size_t at = 0; at < candidates_.size(); ++at) {
     MeasuredCandidate& candidate = candidates_[at];
-    if (at == *leader || candidate.dropped || candidate.times.empty()) continue;
+    if (at == *leader || candidate.dropped || candidate.times.empty()) { continue; }
     const bool few = std::min(candidate.times.size(), candidates_[*leader].times.size()) < kFewTrials;
-    if (candidate.interval().low <= least.high * (few ? kHopeless : 1.0)) continue;
+    if (candidate.interval().low <= least.high * (few ? kHopeless : 1.0)) { continue; }
     candidate.dropped = fmt::format("slower than {}", in_words(candidates_[*leader].candidate.plan));
   }
 }
@@ -157,12 +157,12 @@ std::vector<std::size_t> Tuner::admit_newcomers(std::size_t leader) {
                                      [](const MeasuredCandidate& measured) { return measured.times.empty() && measured.dropped; });
   const auto left = options_.most_candidates - static_cast<std::ptrdiff_t>(candidates_.size()) + refused;
   const OverlapPlan plan = candidates_[leader].candidate.plan;
-  if (left <= 0) return newcomers;
+  if (left <= 0) { return newcomers; }
   for (const Candidate& neighbour : neighbours_(plan)) {
-    if (newcomers.size() >= std::min(options_.wave, static_cast<std::size_t>(left))) break;
+    if (newcomers.size() >= std::min(options_.wave, static_cast<std::size_t>(left))) { break; }
     const bool known = std::any_of(candidates_.begin(), candidates_.end(),
                                    [&](const MeasuredCandidate& other) { return same_run(other.candidate, neighbour); });
-    if (known) continue;
+    if (known) { continue; }
     newcomers.push_back(candidates_.size());
     candidates_.push_back({neighbour, {}, {}});
   }
@@ -174,14 +174,14 @@ void Tuner::narrow(std::size_t leader) {
   candidates_[leader].dropped.reset();
   std::vector<std::size_t> finalists;
   for (std::size_t at = 0; at < candidates_.size(); ++at) {
-    if (!candidates_[at].dropped && !candidates_[at].times.empty()) finalists.push_back(at);
+    if (!candidates_[at].dropped && !candidates_[at].times.empty()) { finalists.push_back(at); }
   }
   const auto median = [&](std::size_t at) { return candidates_[at].interval().median; };
   std::stable_sort(finalists.begin(), finalists.end(), [&](std::size_t a, std::size_t b) { return median(a) < median(b); });
   for (std::size_t at = kFinalists; at < finalists.size(); ++at) {
-    if (finalists[at] != leader) candidates_[finalists[at]].dropped = "not among the best few";
+    if (finalists[at] != leader) { candidates_[finalists[at]].dropped = "not among the best few"; }
   }
-  if (finalists.size() > kFinalists) finalists.resize(kFinalists);
+  if (finalists.size() > kFinalists) { finalists.resize(kFinalists); }
   if (finalists.size() < 2) {
     ending_ = TunerEnding::separated;
     return;
@@ -189,7 +189,7 @@ void Tuner::narrow(std::size_t leader) {
   const Microseconds same_until = same_as(median(leader));
   const auto settled = [&](std::size_t at) {
     const std::size_t trials = candidates_[at].times.size();
-    if (static_cast<int>(trials) >= options_.most_trials) return true;
+    if (static_cast<int>(trials) >= options_.most_trials) { return true; }
     return trials >= kTrialsToCallEqual && median(at) <= same_until;
   };
   if (std::all_of(finalists.begin(), finalists.end(), settled)) {
@@ -203,7 +203,7 @@ void Tuner::narrow(std::size_t leader) {
 Microseconds Tuner::same_as(Microseconds least) const {
   Microseconds slack = least * kLeastGain;
   for (const MeasuredCandidate& measured : candidates_) {
-    if (measured.candidate.scheme != Scheme::sequential || measured.times.empty()) continue;
+    if (measured.candidate.scheme != Scheme::sequential || measured.times.empty()) { continue; }
     const Microseconds gain = measured.interval().median - least;
     slack = std::clamp(gain * kSameGain, Microseconds{0}, slack);
   }
@@ -212,7 +212,7 @@ Microseconds Tuner::same_as(Microseconds least) const {
 
 std::optional<std::size_t> Tuner::choice() const {
   const std::optional<std::size_t> leader = best();
-  if (!leader) return leader;
+  if (!leader) { return leader; }
   const Microseconds same_until = same_as(candidates_[*leader].interval().median);
   const auto set_controls = [&](std::size_t at) {
     const OverlapPlan& plan = candidates_[at].candidate.plan;
@@ -224,20 +224,20 @@ std::optional<std::size_t> Tuner::choice() const {
   for (std::size_t at = 0; at < candidates_.size(); ++at) {
     const MeasuredCandidate& measured = candidates_[at];
     const bool level = measured.times.size() >= enough && measured.interval().median <= same_until;
-    if (level && set_controls(at) < set_controls(chosen)) chosen = at;
+    if (level && set_controls(at) < set_controls(chosen)) { chosen = at; }
   }
   return chosen;
 }
 
 std::optional<std::size_t> Tuner::steadiest() const {
   const std::optional<std::size_t> chosen = choice();
-  if (!chosen) return std::nullopt;
+  if (!chosen) { return std::nullopt; }
   std::optional<std::size_t> found;
   Microseconds least = candidates_[*chosen].interval().high * (1 - kLeastGain);
   for (std::size_t at = 0; at < candidates_.size(); ++at) {
     const MeasuredCandidate& measured = candidates_[at];
     const bool known = static_cast<int>(measured.times.size()) >= options_.screening_rounds;
-    if (!known || measured.candidate.scheme != Scheme::tuned || measured.interval().high >= least) continue;
+    if (!known || measured.candidate.scheme != Scheme::tuned || measured.interval().high >= least) { continue; }
     found = at;
     least = measured.interval().high;
   }
@@ -246,16 +246,16 @@ std::optional<std::size_t> Tuner::steadiest() const {
 
 std::optional<std::size_t> Tuner::best() const {
   std::size_t enough = 0;
-  for (const MeasuredCandidate& measured : candidates_) enough = std::max(enough, measured.times.size());
+  for (const MeasuredCandidate& measured : candidates_) { enough = std::max(enough, measured.times.size()); }
   // One lucky trial of a newcomer does not beat the median of several.
   enough = std::min(enough, static_cast<std::size_t>(options_.screening_rounds));
   std::optional<std::size_t> found;
   Microseconds least{0};
   for (std::size_t at = 0; at < candidates_.size(); ++at) {
     const MeasuredCandidate& measured = candidates_[at];
-    if (measured.times.empty() || measured.times.size() < enough) continue;
+    if (measured.times.empty() || measured.times.size() < enough) { continue; }
     const Microseconds median = measured.interval().median;
-    if (found && median >= least) continue;
+    if (found && median >= least) { continue; }
     found = at;
     least = median;
   }

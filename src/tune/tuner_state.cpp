@@ -21,7 +21,7 @@ constexpr std::size_t kMostCandidates = 10'000;
 OrderedJson state_json(const MeasuredCandidate& measured) {
   OrderedJson json = detail::candidate_json(measured.candidate);
   json["times_us"] = OrderedJson::array();
-  for (const Microseconds time : measured.times) json["times_us"].push_back(time.count());
+  for (const Microseconds time : measured.times) { json["times_us"].push_back(time.count()); }
   json["dropped"] = measured.dropped.value_or("");
   return json;
 }
@@ -29,7 +29,7 @@ OrderedJson state_json(const MeasuredCandidate& measured) {
 /// Not negative and finite; otherwise a failure of `fields`.
 double number_of(JsonFields& fields, const char* name, const nlohmann::json* value) {
   const bool good = value != nullptr && value->is_number() && std::isfinite(value->get<double>()) && value->get<double>() >= 0;
-  if (!good) fields.reject(name, value == nullptr ? "missing" : detail::shown(*value), "a number of at least 0");
+  if (!good) { fields.reject(name, value == nullptr ? "missing" : detail::shown(*value), "a number of at least 0"); }
   return good ? value->get<double>() : 0;
 }
 
@@ -40,14 +40,14 @@ std::vector<double> numbers_of(JsonFields& fields, const char* name) {
     fields.reject(name, array == nullptr ? "missing" : detail::shown(*array), "a list of numbers");
     return numbers;
   }
-  for (const nlohmann::json& value : *array) numbers.push_back(number_of(fields, name, &value));
+  for (const nlohmann::json& value : *array) { numbers.push_back(number_of(fields, name, &value)); }
   return numbers;
 }
 
 /// A text that may be empty.
 std::string words_of(JsonFields& fields, const char* name) {
   const nlohmann::json* value = fields.member(name);
-  if (value != nullptr && value->is_string()) return value->get<std::string>();
+  if (value != nullptr && value->is_string()) { return value->get<std::string>(); }
   fields.reject(name, value == nullptr ? "missing" : detail::shown(*value), "a text");
   return {};
 }
@@ -56,7 +56,7 @@ std::vector<std::size_t> positions_of(JsonFields& fields, const char* name, std:
   std::vector<std::size_t> positions;
   for (const double number : numbers_of(fields, name)) {
     const bool good = number < static_cast<double>(below) && number == std::floor(number);
-    if (!good) fields.reject(name, fmt::format("{}", number), fmt::format("whole numbers below {}", below));
+    if (!good) { fields.reject(name, fmt::format("{}", number), fmt::format("whole numbers below {}", below)); }
     positions.push_back(good ? static_cast<std::size_t>(number) : 0);
   }
   return positions;
@@ -78,13 +78,13 @@ Result<MeasuredCandidate> read_candidate(const nlohmann::json& object, const std
   if (const nlohmann::json* predicted = fields.member("predicted_us"); predicted != nullptr && !predicted->is_null()) {
     measured.candidate.predicted = Microseconds(number_of(fields, "predicted_us", predicted));
   }
-  for (const double time : numbers_of(fields, "times_us")) measured.times.emplace_back(time);
-  if (std::string why = words_of(fields, "dropped"); !why.empty()) measured.dropped = std::move(why);
+  for (const double time : numbers_of(fields, "times_us")) { measured.times.emplace_back(time); }
+  if (std::string why = words_of(fields, "dropped"); !why.empty()) { measured.dropped = std::move(why); }
   const nlohmann::json* plan = fields.member("plan");
-  if (plan == nullptr) fields.reject("plan", "missing", "an object");
-  if (Status read = fields.finish(); !read) return read.error();
+  if (plan == nullptr) { fields.reject("plan", "missing", "an object"); }
+  if (Status read = fields.finish(); !read) { return read.error(); }
   Result<OverlapPlan> read = detail::read_plan(*plan, path + ".plan", source);
-  if (!read) return read.error();
+  if (!read) { return read.error(); }
   measured.candidate.plan = *read;
   return measured;
 }
@@ -103,14 +103,14 @@ std::string Tuner::state(std::string_view subject) const {
   json["wave"] = wave_;
   json["queue"] = queue_;
   json["candidates"] = OrderedJson::array();
-  for (const MeasuredCandidate& measured : candidates_) json["candidates"].push_back(state_json(measured));
+  for (const MeasuredCandidate& measured : candidates_) { json["candidates"].push_back(state_json(measured)); }
   return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 Result<Tuner> Tuner::resume(TunerOptions options, Neighbours neighbours, std::string_view state, std::string_view subject,
                             const std::string& source) {
   const Result<nlohmann::json> document = detail::read_json_object(state, source, "an elbowroom.tuning/1 document");
-  if (!document) return document.error();
+  if (!document) { return document.error(); }
   JsonFields fields(*document, "", source);
   Tuner tuner(options, std::move(neighbours));
   const auto is = [](std::string_view wanted) {
@@ -127,15 +127,15 @@ Result<Tuner> Tuner::resume(TunerOptions options, Neighbours neighbours, std::st
   tuner.rounds_left_ = static_cast<int>(fields.integer("rounds_left", 0, kMost));
   const nlohmann::json* listed = fields.member("candidates");
   const bool list = listed != nullptr && listed->is_array() && !listed->empty() && listed->size() <= kMostCandidates;
-  if (!list) fields.reject("candidates", "no list", fmt::format("a list of 1 to {}", kMostCandidates));
+  if (!list) { fields.reject("candidates", "no list", fmt::format("a list of 1 to {}", kMostCandidates)); }
   const std::size_t count = list ? listed->size() : 0;
   tuner.wave_ = positions_of(fields, "wave", count);
   tuner.queue_ = positions_of(fields, "queue", count);
-  if (list && tuner.queue_.empty()) fields.reject("queue", "[]", "the candidates of a round that is not over");
-  if (Status read = fields.finish(); !read) return read.error();
+  if (list && tuner.queue_.empty()) { fields.reject("queue", "[]", "the candidates of a round that is not over"); }
+  if (Status read = fields.finish(); !read) { return read.error(); }
   for (std::size_t at = 0; at < count; ++at) {
     Result<MeasuredCandidate> read = read_candidate((*listed)[at], fmt::format("candidates[{}]", at), source);
-    if (!read) return read.error();
+    if (!read) { return read.error(); }
     tuner.candidates_.push_back(std::move(*read));
   }
   return tuner;

@@ -41,16 +41,18 @@ int confirming_rounds(Microseconds round, std::chrono::duration<double> time_lim
 }
 
 Result<Verdict> confirm(std::span<const Finalist> finalists, const Finalist& plain, std::uint64_t seed) {
-  if (finalists.empty()) return invalid_input("finalists: none, expected at least one");
+  if (finalists.empty()) { return invalid_input("finalists: none, expected at least one"); }
   // Each could look faster by chance.
   const double confidence = 1 - (1 - kConfidence) / static_cast<double>(finalists.size());
   std::optional<Verdict> kept;
   std::optional<Verdict> taken;
   for (const Finalist& finalist : finalists) {
     const Result<RatioSummary> ratio = summarize_ratio(finalist.times, plain.times, seed, confidence);
-    if (!ratio) return ratio.error();
-    if (beats(*ratio) && (!taken || ratio->median < taken->ratio.median)) taken = taking(finalist, *ratio, plain.candidate.scheme);
-    if (!kept) kept = keeping(plain, *ratio, finalist.candidate.plan);
+    if (!ratio) { return ratio.error(); }
+    if (beats(*ratio) && (!taken || ratio->median < taken->ratio.median)) {
+      taken = taking(finalist, *ratio, plain.candidate.scheme);
+    }
+    if (!kept) { kept = keeping(plain, *ratio, finalist.candidate.plan); }
   }
   return taken ? *taken : *kept;
 }

@@ -15,9 +15,9 @@ namespace {
 std::optional<std::string> value_of(const std::string& line, std::string_view field) {
   constexpr std::string_view kRemark = "remark: ";
   const std::size_t remark = line.find(kRemark);
-  if (remark == std::string::npos) return std::nullopt;
+  if (remark == std::string::npos) { return std::nullopt; }
   const std::size_t name = line.find_first_not_of(' ', remark + kRemark.size());
-  if (name == std::string::npos || line.compare(name, field.size(), field) != 0) return std::nullopt;
+  if (name == std::string::npos || line.compare(name, field.size(), field) != 0) { return std::nullopt; }
   const std::size_t value = name + field.size();
   return line.substr(value, line.find(' ', value) - value);
 }
@@ -37,14 +37,14 @@ std::vector<CompiledKernel> read_report(const std::string& name) {
   std::vector<CompiledKernel> kernels;
   std::string line;
   while (std::getline(stream, line)) {
-    if (const auto kernel = value_of(line, "Function Name: ")) kernels.emplace_back().name = *kernel;
-    if (kernels.empty()) continue;
+    if (const auto kernel = value_of(line, "Function Name: ")) { kernels.emplace_back().name = *kernel; }
+    if (kernels.empty()) { continue; }
     CompiledKernel& kernel = kernels.back();
-    if (const auto value = value_of(line, "VGPRs: ")) kernel.vgprs = std::stoi(*value);
-    if (const auto value = value_of(line, "AGPRs: ")) kernel.agprs = std::stoi(*value);
-    if (const auto value = value_of(line, "ScratchSize [bytes/lane]: ")) kernel.scratch = std::stoi(*value);
-    if (const auto value = value_of(line, "Occupancy [waves/SIMD]: ")) kernel.waves_per_simd = std::stoi(*value);
-    if (const auto value = value_of(line, "LDS Size [bytes/block]: ")) kernel.lds = std::stoi(*value);
+    if (const auto value = value_of(line, "VGPRs: ")) { kernel.vgprs = std::stoi(*value); }
+    if (const auto value = value_of(line, "AGPRs: ")) { kernel.agprs = std::stoi(*value); }
+    if (const auto value = value_of(line, "ScratchSize [bytes/lane]: ")) { kernel.scratch = std::stoi(*value); }
+    if (const auto value = value_of(line, "Occupancy [waves/SIMD]: ")) { kernel.waves_per_simd = std::stoi(*value); }
+    if (const auto value = value_of(line, "LDS Size [bytes/block]: ")) { kernel.lds = std::stoi(*value); }
   }
   return kernels;
 }

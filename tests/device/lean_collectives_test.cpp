@@ -40,7 +40,7 @@ Scenario beside_a_copy(CollectiveOp op) { return small(Elementwise{ElementwiseOp
 /// Null where the test has failed.
 std::unique_ptr<CaseTrials> prepared(Backend& backend, const Scenario& scenario) {
   Result<CaseTrials> workload = CaseTrials::prepare(backend, scenario);
-  if (workload) return std::make_unique<CaseTrials>(std::move(*workload));
+  if (workload) { return std::make_unique<CaseTrials>(std::move(*workload)); }
   ADD_FAILURE() << workload.error().message;
   return nullptr;
 }
@@ -50,7 +50,7 @@ std::unique_ptr<CaseTrials> prepared(Backend& backend, const Scenario& scenario)
 bool right(CaseTrials& workload, const std::vector<OverlapPlan>& plans) {
   for (const OverlapPlan& plan : plans) {
     const Status verified = workload.verify(Order::concurrent, plan);
-    if (verified) continue;
+    if (verified) { continue; }
     if (verified.error().kind == ErrorKind::unavailable) {
       [&] { GTEST_SKIP() << verified.error().message; }();
     } else {
@@ -69,18 +69,18 @@ OverlapPlan gated(OverlapPlan plan) {
 
 TEST(LiveWorkload, CopyEnginesMoveTheSameDataWithoutAKernel) {
   const auto backend = testing::live_backend(2);
-  if (!backend) return;
+  if (!backend) { return; }
   for (const CollectiveOp op : {CollectiveOp::all_gather, CollectiveOp::all_to_all}) {
     SCOPED_TRACE(to_string(op));
     const Scenario scenario = beside_a_copy(op);
     const std::unique_ptr<CaseTrials> workload = prepared(*backend, scenario);
-    if (!workload) return;
+    if (!workload) { return; }
     OverlapPlan plan;
     plan.copy_engine = true;
-    if (!right(*workload, {plan})) return;
+    if (!right(*workload, {plan})) { return; }
     // Not comm_only: of a recording that begins with a copy, CUPTI loses that one.
     const std::optional<Timeline> timeline = recorded(*workload, Order::concurrent, plan);
-    if (!timeline) return;
+    if (!timeline) { return; }
     EXPECT_EQ(0, comm_kernels(*timeline)) << to_string(op);
     // Each of two GPUs copies one half to its peer and one half to itself.
     EXPECT_EQ(4 * scenario.iterations, activity(*timeline, SpanKind::communication).spans) << to_string(op) << "\n"
@@ -90,39 +90,39 @@ TEST(LiveWorkload, CopyEnginesMoveTheSameDataWithoutAKernel) {
 
 TEST(LiveWorkload, ADetourLeavesNothingToCopyWithinADevice) {
   const auto backend = testing::live_backend(2);
-  if (!backend) return;
+  if (!backend) { return; }
   for (const auto& [op, copies] : {std::pair{CollectiveOp::all_gather, 2}, {CollectiveOp::all_to_all, 3}}) {
     SCOPED_TRACE(to_string(op));
     const Scenario scenario = beside_a_copy(op);
     const std::unique_ptr<CaseTrials> workload = prepared(*backend, scenario);
-    if (!workload) return;
+    if (!workload) { return; }
     OverlapPlan plan;
     plan.copy_engine = plan.peer_detour = true;
     OverlapPlan in_windows = plan;
     in_windows.windows_only = true;
-    if (!right(*workload, {in_windows, plan})) return;
+    if (!right(*workload, {in_windows, plan})) { return; }
     const std::optional<Timeline> timeline = recorded(*workload, Order::concurrent, plan);
-    if (!timeline) return;
+    if (!timeline) { return; }
     EXPECT_EQ(0, comm_kernels(*timeline)) << to_string(op);
     // To the peer and back; what is gathered is at the peer anyway.
     EXPECT_EQ(2 * copies * scenario.iterations, activity(*timeline, SpanKind::communication).spans) << in_words(*timeline);
-    for (const Span& span : timeline->spans) EXPECT_EQ(span.name.find("within the device"), std::string::npos) << span.name;
+    for (const Span& span : timeline->spans) { EXPECT_EQ(span.name.find("within the device"), std::string::npos) << span.name; }
   }
 }
 
 TEST(LiveWorkload, KernelsOnSymmetricMemoryGiveTheSameResults) {
   const auto backend = testing::live_backend(2);
-  if (!backend) return;
+  if (!backend) { return; }
   for (const CollectiveOp op : {CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter}) {
     SCOPED_TRACE(to_string(op));
     const Scenario scenario = beside_a_copy(op);
     const std::unique_ptr<CaseTrials> workload = prepared(*backend, scenario);
-    if (!workload) return;
+    if (!workload) { return; }
     OverlapPlan plan;
     plan.symmetric = true;
-    if (!right(*workload, {plan, gated(plan)})) return;
+    if (!right(*workload, {plan, gated(plan)})) { return; }
     const std::optional<Timeline> timeline = recorded(*workload, Order::comm_only, gated(plan));
-    if (!timeline) return;
+    if (!timeline) { return; }
     EXPECT_EQ(2 * scenario.iterations, comm_kernels(*timeline)) << to_string(op);
     for (const Span& span : timeline->spans) {
       EXPECT_NE(span.name.find("Symk"), std::string::npos) << span.name;
@@ -138,15 +138,15 @@ TEST(LiveWorkload, KernelsOnSymmetricMemoryGiveTheSameResults) {
 
 TEST(LiveWorkload, CopyEnginesGatherWhatKernelsReduced) {
   const auto backend = testing::live_backend(2);
-  if (!backend) return;
+  if (!backend) { return; }
   const Scenario scenario = beside_a_copy(CollectiveOp::all_reduce);
   const std::unique_ptr<CaseTrials> workload = prepared(*backend, scenario);
-  if (!workload) return;
+  if (!workload) { return; }
   OverlapPlan plan;
   plan.copy_engine = true;
-  if (!right(*workload, {plan, gated(plan)})) return;
+  if (!right(*workload, {plan, gated(plan)})) { return; }
   const std::optional<Timeline> timeline = recorded(*workload, Order::comm_only, gated(plan));
-  if (!timeline) return;
+  if (!timeline) { return; }
   // One kernel and, in place, one copy to the peer, on each of two GPUs.
   EXPECT_EQ(2 * scenario.iterations, comm_kernels(*timeline));
   EXPECT_EQ(4 * scenario.iterations, activity(*timeline, SpanKind::communication).spans) << in_words(*timeline);

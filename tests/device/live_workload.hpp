@@ -18,7 +18,7 @@ inline Scenario small(Compute compute, CollectiveOp op, int gpus) {
 /// Absent where the test is over: skipped without a recorder, failed otherwise.
 inline std::optional<Timeline> recorded(CaseTrials& workload, Order order, const OverlapPlan& plan) {
   Result<Timeline> timeline = workload.record(order, plan);
-  if (timeline) return std::move(*timeline);
+  if (timeline) { return std::move(*timeline); }
   if (timeline.error().kind == ErrorKind::unavailable) {
     [&] { GTEST_SKIP() << timeline.error().message; }();
   } else {

@@ -25,9 +25,9 @@ std::vector<cuda::CompiledKernel> bench_kernels() {
 /// The kernel's footprint, once its launches may be padded.
 Result<KernelFootprint> footprint_of(const Backend& backend, const cuda::CompiledKernel& kernel) {
   const auto platform = cuda::CudaPlatform::make(backend.devices(), {});
-  if (!platform) return platform.error();
+  if (!platform) { return platform.error(); }
   const Result<gpu::OwnKernel> own = gpu::OwnKernel::make(**platform, kernel.name, Extent{}, {0});
-  if (!own) return own.error();
+  if (!own) { return own.error(); }
   return *own->facts().footprint;
 }
 
@@ -42,7 +42,7 @@ int driver_residency(const cuda::CompiledKernel& kernel, Bytes pad) {
 
 TEST(LiveOccupancy, EveryWindowOfEveryKernelIsTheDrivers) {
   const auto backend = testing::live_backend(1);
-  if (!backend) return;
+  if (!backend) { return; }
   const DeviceLimits& limits = backend->devices().front().limits;
   for (const cuda::CompiledKernel& kernel : bench_kernels()) {
     const Result<KernelFootprint> footprint = footprint_of(*backend, kernel);
@@ -59,7 +59,7 @@ TEST(LiveOccupancy, EveryWindowOfEveryKernelIsTheDrivers) {
 
 TEST(LiveOccupancy, EveryKibibyteOfPaddingAgrees) {
   const auto backend = testing::live_backend(1);
-  if (!backend) return;
+  if (!backend) { return; }
   const DeviceLimits& limits = backend->devices().front().limits;
   int compared = 0;
   for (const cuda::CompiledKernel& kernel : bench_kernels()) {

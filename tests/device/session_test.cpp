@@ -17,7 +17,7 @@ namespace {
 
 TEST(LiveSession, ShapesAndLaunchesAnApplicationsKernel) {
   Result<Session> session = Session::open({.backend = "cuda", .gpus = 1, .notice = {}});
-  if (!session) GTEST_SKIP() << session.error().message;
+  if (!session) { GTEST_SKIP() << session.error().message; }
 
   const cuda::CompiledKernel& copy = cuda::elementwise_kernels()[2];
   ASSERT_EQ("elementwise_copy_f32", copy.name);
@@ -63,9 +63,9 @@ TEST(LiveSession, ShapesAndLaunchesAnApplicationsKernel) {
 
 TEST(LiveSession, AGateWaitsForWhatItSawAndSaysWhereItSawNothing) {
   Result<Session> session = Session::open({.backend = "cuda", .gpus = 1, .notice = {}});
-  if (!session) GTEST_SKIP() << session.error().message;
+  if (!session) { GTEST_SKIP() << session.error().message; }
   Result<std::unique_ptr<CollectiveGate>> gate = session->launch_gate();
-  if (!gate) GTEST_SKIP() << gate.error().message;
+  if (!gate) { GTEST_SKIP() << gate.error().message; }
   const Status nothing = (*gate)->around([] { return Status(); });
   ASSERT_FALSE(nothing);
   EXPECT_NE(std::string::npos, nothing.error().message.find("launch_gate: the collective's launch was not seen"));
@@ -75,7 +75,7 @@ TEST(LiveSession, AGateWaitsForWhatItSawAndSaysWhereItSawNothing) {
 TEST(LiveSession, TooManyDevicesAreRefusedInOneLine) {
   const Result<Session> session = Session::open({.backend = "cuda", .gpus = 64, .notice = {}});
   ASSERT_FALSE(session);
-  if (session.error().kind == ErrorKind::unavailable) GTEST_SKIP() << session.error().message;
+  if (session.error().kind == ErrorKind::unavailable) { GTEST_SKIP() << session.error().message; }
   EXPECT_NE(std::string::npos, session.error().message.find("gpus: 64, expected 1 to")) << session.error().message;
 }
 

@@ -35,7 +35,7 @@ Step step_of_text(const std::string& ranks, const std::string& operations) {
       fmt::format(R"({{"schema": "elbowroom.step/1", "name": "mine", "repeats": 3, {}, "operations": [{}]}})", ranks, operations);
   const Result<Step> step = parse_step(text, "step");
   EXPECT_TRUE(step) << step.error().message;
-  if (!step) return {};
+  if (!step) { return {}; }
   const Status valid = validate(*step);
   EXPECT_TRUE(valid) << valid.error().message;
   return *step;
@@ -54,18 +54,18 @@ class LiveSteps : public ::testing::Test {
   void holds(const Step& step, const std::vector<OverlapPlan>& under = plans()) {
     SCOPED_TRACE(to_json(step, -1));
     const auto backend = testing::live_backend(step.ranks);
-    if (!backend) return;
+    if (!backend) { return; }
     const Result<std::unique_ptr<Workload>> workload = backend->prepare(step);
     ASSERT_TRUE(workload) << workload.error().message;
     for (const OverlapPlan& plan : under) {
       for (const Order order : {Order::sequential, Order::concurrent}) {
         SCOPED_TRACE(fmt::format("{}, {}", in_words(plan), to_string(order)));
-        if (plan.launch_gate && order != Order::concurrent) continue;
+        if (plan.launch_gate && order != Order::concurrent) { continue; }
         const Result<Program> program = lower(step, order, plan);
         ASSERT_TRUE(program) << program.error().message;
         const Status verified = (*workload)->verify(*program);
         ASSERT_TRUE(verified) << verified.error().message;
-        if (order == Order::concurrent) in_order(step, *program, **workload);
+        if (order == Order::concurrent) { in_order(step, *program, **workload); }
       }
     }
   }
@@ -73,8 +73,9 @@ class LiveSteps : public ::testing::Test {
  private:
   static void in_order(const Step& step, const Program& program, Workload& workload) {
     const Result<Timeline> timeline = workload.record(program);
-    if (!timeline && timeline.error().kind == ErrorKind::unavailable)
+    if (!timeline && timeline.error().kind == ErrorKind::unavailable) {
       return;  // no recorder: what was received is right all the same
+    }
     ASSERT_TRUE(timeline) << timeline.error().message;
     const Status kept = check_order(step, program, *timeline);
     EXPECT_TRUE(kept) << kept.error().message;
@@ -125,15 +126,15 @@ TEST_F(LiveSteps, LanesOfTheirOwnHaveCommunicatorsOfTheirOwn) {
 TEST_F(LiveSteps, WhatIsOfSomeDevicesLeavesTheOthersAlone) {
   const Step step = step_of_text(R"("mesh": {"pp": 2})", fmt::format(R"({{"name": "front", "at": {{"pp": 1}}, {}}})", kGelu));
   const auto backend = testing::live_backend(2);
-  if (!backend) return;
+  if (!backend) { return; }
   const Result<std::unique_ptr<Workload>> workload = backend->prepare(step);
   ASSERT_TRUE(workload) << workload.error().message;
   const Result<Timeline> timeline = (*workload)->record(*lower(step, Order::compute_only, {}));
-  if (!timeline && timeline.error().kind == ErrorKind::unavailable) GTEST_SKIP() << timeline.error().message;
+  if (!timeline && timeline.error().kind == ErrorKind::unavailable) { GTEST_SKIP() << timeline.error().message; }
   ASSERT_TRUE(timeline) << timeline.error().message;
   int kernels = 0;
   for (const Span& span : timeline->spans) {
-    if (span.kind != SpanKind::compute) continue;
+    if (span.kind != SpanKind::compute) { continue; }
     EXPECT_EQ(span.device, 1) << span.name;
     ++kernels;
   }

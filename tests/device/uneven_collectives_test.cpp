@@ -37,14 +37,14 @@ std::vector<Collective> uneven_among(int gpus) {
   }
   const auto ranks = static_cast<std::size_t>(gpus);
   std::vector<double> rising(ranks);
-  for (std::size_t at = 0; at < ranks; ++at) rising[at] = 1 + 1.7 * static_cast<double>(at);
+  for (std::size_t at = 0; at < ranks; ++at) { rising[at] = 1 + 1.7 * static_cast<double>(at); }
   std::vector<double> all_to_last(ranks, 0.0);
   all_to_last.back() = 1;
   for (const std::vector<double>& shares : {rising, all_to_last, std::vector<double>(ranks, 1.0)}) {
     all.push_back(uneven(CollectiveOp::all_to_all_v));
     all.back().shares = shares;
   }
-  if (gpus == 2) all.push_back(uneven(CollectiveOp::send_recv));
+  if (gpus == 2) { all.push_back(uneven(CollectiveOp::send_recv)); }
   return all;
 }
 
@@ -72,7 +72,7 @@ class LiveUnevenCollectives : public ::testing::TestWithParam<int> {
   /// Null where the test has failed.
   std::unique_ptr<CaseTrials> prepared(const Scenario& scenario) {
     Result<CaseTrials> workload = CaseTrials::prepare(*backend_, scenario);
-    if (workload) return std::make_unique<CaseTrials>(std::move(*workload));
+    if (workload) { return std::make_unique<CaseTrials>(std::move(*workload)); }
     ADD_FAILURE() << to_json(scenario, -1) << ": " << workload.error().message;
     return nullptr;
   }
@@ -81,17 +81,17 @@ class LiveUnevenCollectives : public ::testing::TestWithParam<int> {
 };
 
 TEST_P(LiveUnevenCollectives, EveryElementIsTheSendersBitForBit) {
-  if (!backend_) return;
+  if (!backend_) { return; }
   // More than any buffer of the library, and a count that neither ranks nor warps divide.
   for (const auto& [bytes, dtype] : {std::pair{mebibytes(24), DataType::bf16}, {Bytes(4 * 1'000'003), DataType::f32}}) {
     for (const Collective& collective : uneven_among(GetParam())) {
       const Scenario scenario = beside_gelu(collective, bytes, dtype, GetParam());
       SCOPED_TRACE(to_json(scenario, -1));
       const std::unique_ptr<CaseTrials> workload = prepared(scenario);
-      if (!workload) return;
+      if (!workload) { return; }
       for (const OverlapPlan& plan : plans()) {
         for (const Order order : {Order::sequential, Order::concurrent}) {
-          if (plan.launch_gate && order == Order::sequential) continue;
+          if (plan.launch_gate && order == Order::sequential) { continue; }
           const Status verified = workload->verify(order, plan);
           EXPECT_TRUE(verified) << in_words(plan) << ", " << to_string(order) << ": " << verified.error().message;
         }
@@ -101,22 +101,22 @@ TEST_P(LiveUnevenCollectives, EveryElementIsTheSendersBitForBit) {
 }
 
 TEST_P(LiveUnevenCollectives, ARecordingHoldsOneKernelOnEachDeviceInTheProgramsOrder) {
-  if (!backend_) return;
+  if (!backend_) { return; }
   for (const Collective& collective : uneven_among(GetParam())) {
     const Scenario scenario = beside_gelu(collective, mebibytes(24), DataType::bf16, GetParam());
     SCOPED_TRACE(to_json(scenario, -1));
     const std::unique_ptr<CaseTrials> workload = prepared(scenario);
-    if (!workload) return;
+    if (!workload) { return; }
     for (const OverlapPlan& plan : plans()) {
       const std::optional<Timeline> timeline = recorded(*workload, Order::concurrent, plan);
-      if (!timeline) return;
+      if (!timeline) { return; }
       const Step step = step_of(scenario);
       const Result<Program> program = lower(step, Order::concurrent, plan);
       ASSERT_TRUE(program) << program.error().message;
       const Status kept = check_order(step, *program, *timeline);
       EXPECT_TRUE(kept) << in_words(plan) << ": " << kept.error().message;
       for (const Span& span : timeline->spans) {
-        if (span.kind != SpanKind::communication || !plan.comm_blocks) continue;
+        if (span.kind != SpanKind::communication || !plan.comm_blocks) { continue; }
         ASSERT_TRUE(span.launch) << span.name;
         EXPECT_LE(span.launch->grid, *plan.comm_blocks) << span.name << ", " << in_words(plan);
       }
@@ -125,13 +125,13 @@ TEST_P(LiveUnevenCollectives, ARecordingHoldsOneKernelOnEachDeviceInTheProgramsO
 }
 
 TEST_P(LiveUnevenCollectives, WhatTheLibraryLacksForThemIsRefusedWithItsReason) {
-  if (!backend_) return;
+  if (!backend_) { return; }
   for (const CollectiveOp op : {CollectiveOp::broadcast, CollectiveOp::all_to_all_v, CollectiveOp::send_recv}) {
-    if (op == CollectiveOp::send_recv && GetParam() != 2) continue;
+    if (op == CollectiveOp::send_recv && GetParam() != 2) { continue; }
     Collective collective = uneven(op);
-    if (op == CollectiveOp::all_to_all_v) collective.shares.assign(static_cast<std::size_t>(GetParam()), 1.0);
+    if (op == CollectiveOp::all_to_all_v) { collective.shares.assign(static_cast<std::size_t>(GetParam()), 1.0); }
     const std::unique_ptr<CaseTrials> workload = prepared(beside_gelu(collective, mebibytes(1), DataType::bf16, GetParam()));
-    if (!workload) return;
+    if (!workload) { return; }
     OverlapPlan copied;
     copied.copy_engine = true;
     OverlapPlan symmetric;

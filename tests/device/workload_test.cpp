@@ -26,7 +26,7 @@ class LiveGelu : public ::testing::Test {
  protected:
   void SetUp() override {
     backend_ = testing::live_backend(2);
-    if (!backend_) return;
+    if (!backend_) { return; }
     Result<CaseTrials> workload = CaseTrials::prepare(*backend_, scenario_);
     ASSERT_TRUE(workload) << workload.error().message;
     workload_ = std::make_unique<CaseTrials>(std::move(*workload));
@@ -39,19 +39,23 @@ class LiveGelu : public ::testing::Test {
 
 TEST(LiveWorkload, EveryKernelAndCollectiveIsRightUnderEveryScheme) {
   const auto backend = testing::live_backend(2);
-  if (!backend) return;
+  if (!backend) { return; }
   std::vector<Compute> computes;
-  for (const std::int64_t tile_k : {8, 16, 32, 64})
+  for (const std::int64_t tile_k : {8, 16, 32, 64}) {
     computes.emplace_back(TiledGemm{512, 768, 512, 64, 64, tile_k, GridShape{5, 3}, DataType::f32});
-  for (const std::int64_t tile_k : {8, 16, 32})
+  }
+  for (const std::int64_t tile_k : {8, 16, 32}) {
     computes.emplace_back(TiledGemm{512, 768, 512, 128, 128, tile_k, std::nullopt, DataType::f32});
+  }
   for (const std::int64_t tile : {64, 128}) {
-    for (const std::int64_t tile_k : {32, 64})
+    for (const std::int64_t tile_k : {32, 64}) {
       computes.emplace_back(TiledGemm{512, 768, 512, tile, tile, tile_k, GridShape{2, 3}, DataType::bf16});
+    }
   }
   for (const ElementwiseOp op : {ElementwiseOp::gelu, ElementwiseOp::relu, ElementwiseOp::copy}) {
-    for (const DataType dtype : {DataType::f32, DataType::bf16})
+    for (const DataType dtype : {DataType::f32, DataType::bf16}) {
       computes.emplace_back(Elementwise{op, dtype, mebibytes(16) + Bytes(48)});
+    }
   }
   computes.emplace_back(LibraryGemm{512, 768, 256, DataType::bf16});
   computes.emplace_back(LibraryGemm{512, 768, 256, DataType::f32});
@@ -70,7 +74,7 @@ TEST(LiveWorkload, EveryKernelAndCollectiveIsRightUnderEveryScheme) {
     for (const Scheme scheme : baselines()) {
       const auto plans =
           scheme_plans(scheme, backend->devices().front().limits, workload->compute().footprint, scenario.collective);
-      if (!plans) continue;
+      if (!plans) { continue; }
       const Order order = scheme == Scheme::sequential ? Order::sequential : Order::concurrent;
       const Status verified = workload->verify(order, plans->back());
       EXPECT_TRUE(verified) << to_string(scheme) << ": " << verified.error().message;
@@ -80,7 +84,7 @@ TEST(LiveWorkload, EveryKernelAndCollectiveIsRightUnderEveryScheme) {
 
 TEST(LiveWorkload, EveryCollectiveIsExactInBothTypesAndWithABudget) {
   const auto backend = testing::live_backend(2);
-  if (!backend) return;
+  if (!backend) { return; }
   const int gpus = static_cast<int>(std::min<std::size_t>(backend->devices().size(), 8));
   for (const CollectiveOp op :
        {CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter, CollectiveOp::all_to_all}) {
@@ -105,7 +109,7 @@ TEST_F(LiveGelu, CommBlocksAndClusterReachTheKernel) {
   plan.comm_blocks = Blocks(8);
   plan.cluster = 2;
   const std::optional<Timeline> timeline = recorded(*workload_, Order::comm_only, plan);
-  if (!timeline) return;
+  if (!timeline) { return; }
   ASSERT_EQ(static_cast<std::size_t>(2 * scenario_.iterations), timeline->spans.size());
   for (const Span& span : timeline->spans) {
     EXPECT_EQ(SpanKind::communication, span.kind) << span.name;
@@ -119,10 +123,10 @@ TEST_F(LiveGelu, PaddingReachesTheLaunchAndNothingElse) {
   OverlapPlan plan;
   plan.pad = kibibytes(50);
   const std::optional<Timeline> timeline = recorded(*workload_, Order::concurrent, plan);
-  if (!timeline) return;
+  if (!timeline) { return; }
   int compute = 0;
   for (const Span& span : timeline->spans) {
-    if (span.kind != SpanKind::compute) continue;
+    if (span.kind != SpanKind::compute) { continue; }
     ++compute;
     ASSERT_TRUE(span.launch);
     EXPECT_EQ(kibibytes(50).count(), span.launch->dynamic_shared.count());
@@ -142,16 +146,16 @@ TEST_F(LiveGelu, InWindowsOnlyWhatRunsAloneIsLaunchedAsItWouldBe) {
     ASSERT_TRUE(verified) << in_words(verifiable) << ": " << verified.error().message;
   }
   const std::optional<Timeline> timeline = recorded(*workload_, Order::concurrent, plan);
-  if (!timeline) return;
+  if (!timeline) { return; }
   std::vector<Bytes> pads;
   std::vector<Blocks> budgets;
   std::vector<Span> spans = timeline->spans;
   std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
   for (const Span& span : spans) {
-    if (span.device != 0) continue;
+    if (span.device != 0) { continue; }
     ASSERT_TRUE(span.launch);
-    if (span.kind == SpanKind::compute) pads.push_back(span.launch->dynamic_shared);
-    if (span.kind == SpanKind::communication) budgets.push_back(span.launch->grid);
+    if (span.kind == SpanKind::compute) { pads.push_back(span.launch->dynamic_shared); }
+    if (span.kind == SpanKind::communication) { budgets.push_back(span.launch->grid); }
   }
   EXPECT_EQ(pads, (std::vector<Bytes>{Bytes(0), kibibytes(20), kibibytes(20)}));
   ASSERT_EQ(3u, budgets.size());
@@ -162,7 +166,7 @@ TEST_F(LiveGelu, InWindowsOnlyWhatRunsAloneIsLaunchedAsItWouldBe) {
 
 TEST(LiveWorkload, ManyIterationsDoNotBlockBehindTheStartLine) {
   const auto backend = testing::live_backend(2);
-  if (!backend) return;
+  if (!backend) { return; }
   Scenario scenario = small(Elementwise{ElementwiseOp::copy, DataType::f32, mebibytes(1)}, CollectiveOp::all_reduce, 2);
   scenario.iterations = 3000;
   Result<CaseTrials> workload = CaseTrials::prepare(*backend, scenario);
@@ -176,7 +180,7 @@ TEST(LiveWorkload, ATimeLimitAbortsAndSaysSo) {
   BackendOptions options;
   options.time_limit = std::chrono::milliseconds(1);
   const auto backend = testing::live_backend(2, options);
-  if (!backend) return;
+  if (!backend) { return; }
   // About 150 ms of work a round.
   Scenario scenario = small(TiledGemm{8192, 8192, 8192, 64, 64, 32, std::nullopt, DataType::bf16}, CollectiveOp::all_reduce, 2);
   scenario.iterations = 10;
@@ -192,7 +196,7 @@ TEST(LiveWorkload, TheTimeLimitIsKeptWhileIterationsAreStillEnqueued) {
   BackendOptions options;
   options.time_limit = std::chrono::milliseconds(200);
   const auto backend = testing::live_backend(2, options);
-  if (!backend) return;
+  if (!backend) { return; }
   // 4000 rounds of at least 0.5 ms: far more than a stream's queue takes, 2 s at least.
   Scenario scenario = small(Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(1024)}, CollectiveOp::all_reduce, 2);
   scenario.iterations = 4000;
@@ -208,7 +212,7 @@ TEST(LiveWorkload, TheTimeLimitIsKeptWhileIterationsAreStillEnqueued) {
 
 TEST(LiveWorkload, TheLaunchGateLetsNoComputeStartBeforeTheCollectiveHas) {
   const auto backend = testing::live_backend(2);
-  if (!backend) return;
+  if (!backend) { return; }
   Scenario scenario = small(LibraryGemm{4096, 4096, 4096, DataType::bf16}, CollectiveOp::all_reduce, 2);
   scenario.collective.bytes = mebibytes(256);
   scenario.iterations = 6;
@@ -219,12 +223,12 @@ TEST(LiveWorkload, TheLaunchGateLetsNoComputeStartBeforeTheCollectiveHas) {
   const Status verified = workload->verify(Order::concurrent, gated);
   ASSERT_TRUE(verified) << verified.error().message;
   const std::optional<Timeline> timeline = recorded(*workload, Order::concurrent, gated);
-  if (!timeline) return;
+  if (!timeline) { return; }
   for (int device = 0; device < 2; ++device) {
     const auto begins = [&](SpanKind kind) {
       std::vector<Nanoseconds> found;
       for (const Span& span : timeline->spans) {
-        if (span.device == device && span.kind == kind) found.push_back(span.begin);
+        if (span.device == device && span.kind == kind) { found.push_back(span.begin); }
       }
       std::sort(found.begin(), found.end());
       return found;
@@ -233,13 +237,13 @@ TEST(LiveWorkload, TheLaunchGateLetsNoComputeStartBeforeTheCollectiveHas) {
     const std::vector<Nanoseconds> comm = begins(SpanKind::communication);
     ASSERT_EQ(6u, compute.size());
     ASSERT_EQ(6u, comm.size());
-    for (std::size_t i = 0; i + 1 < compute.size(); ++i) EXPECT_GE(compute[i + 1], comm[i]) << "GPU " << device << ", " << i;
+    for (std::size_t i = 0; i + 1 < compute.size(); ++i) { EXPECT_GE(compute[i + 1], comm[i]) << "GPU " << device << ", " << i; }
   }
 }
 
 TEST(LiveWorkload, APartitionLeavesComputeFewerSms) {
   const auto backend = testing::live_backend(2);
-  if (!backend) return;
+  if (!backend) { return; }
   const Scenario scenario =
       small(TiledGemm{4096, 4096, 4096, 64, 64, 32, std::nullopt, DataType::f32}, CollectiveOp::all_reduce, 2);
   Result<CaseTrials> workload = CaseTrials::prepare(*backend, scenario);
@@ -247,7 +251,7 @@ TEST(LiveWorkload, APartitionLeavesComputeFewerSms) {
   OverlapPlan parted;
   parted.comm_sms = backend->devices().front().limits.sms / 2;
   const Status verified = workload->verify(Order::concurrent, parted);
-  if (!verified && verified.error().kind == ErrorKind::unavailable) GTEST_SKIP() << verified.error().message;
+  if (!verified && verified.error().kind == ErrorKind::unavailable) { GTEST_SKIP() << verified.error().message; }
   ASSERT_TRUE(verified) << verified.error().message;
   const Result<Microseconds> whole = workload->run(Order::compute_only, {});
   const Result<Microseconds> half = workload->run(Order::compute_only, parted);
@@ -267,7 +271,7 @@ TEST_F(LiveGelu, ACarveOutChangesNoResult) {
 
 TEST(LiveWorkload, WhatCannotBeIsRefusedInTheScenariosWords) {
   const auto backend = testing::live_backend(2);
-  if (!backend) return;
+  if (!backend) { return; }
   const auto refusal = [&](const Scenario& scenario) {
     const Result<std::unique_ptr<Workload>> workload = backend->prepare(scenario);
     return workload ? std::string() : workload.error().message;

@@ -54,13 +54,13 @@ int amdsmi_status_code_to_string(int code, const char** text) {
 
 int amdsmi_get_socket_handles(std::uint32_t* count, AmdSmiSocket* sockets) {
   *count = 2;
-  for (int at = 0; sockets != nullptr && at < 2; ++at) sockets[at] = gpus + at;
+  for (int at = 0; sockets != nullptr && at < 2; ++at) { sockets[at] = gpus + at; }
   return trouble("permission") ? kNoPermission : 0;
 }
 
 int amdsmi_get_processor_handles(AmdSmiSocket socket, std::uint32_t* count, AmdSmiDevice* devices) {
   *count = 1;
-  if (devices != nullptr) *devices = socket;
+  if (devices != nullptr) { *devices = socket; }
   return 0;
 }
 
@@ -71,7 +71,7 @@ int amdsmi_get_gpu_device_bdf(AmdSmiDevice device, std::uint64_t* bdf) {
 
 int amdsmi_get_processor_handle_from_bdf(std::uint64_t bdf, AmdSmiDevice* device) {
   for (Gpu& gpu : gpus) {
-    if (gpu.bdf == bdf) *device = &gpu;
+    if (gpu.bdf == bdf) { *device = &gpu; }
   }
   return bdf == gpus[0].bdf || bdf == gpus[1].bdf ? 0 : kNotFound;
 }

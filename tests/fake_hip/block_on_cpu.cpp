@@ -122,7 +122,7 @@ std::size_t run_to_barrier(std::size_t threads) {
 }
 
 void run_block(std::size_t threads) {
-  for (std::size_t i = 0; i < threads; ++i) blocks.fibers[i].ended = false;
+  for (std::size_t i = 0; i < threads; ++i) { blocks.fibers[i].ended = false; }
   for (std::size_t ended = 0; ended < threads;) {
     ended = run_to_barrier(threads);
     if (ended != 0 && ended != threads) {

@@ -23,7 +23,7 @@ const char* hiprtcGetErrorString(int code) {
 }
 
 int hiprtcCreateProgram(Program** program, const char* text, const char* name, int headers, const char**, const char**) {
-  if (program == nullptr || text == nullptr || headers != 0) return kInvalidInput;
+  if (program == nullptr || text == nullptr || headers != 0) { return kInvalidInput; }
   *program = new Program{text, name == nullptr ? "" : name, "", ""};
   return kSuccess;
 }
@@ -37,14 +37,14 @@ int hiprtcDestroyProgram(Program** program) {
 int hiprtcCompileProgram(Program* program, int options, const char** texts) {
   std::string target;
   for (int i = 0; i < options; ++i) {
-    if (std::strncmp(texts[i], "--offload-arch=", 15) == 0) target = texts[i] + 15;
+    if (std::strncmp(texts[i], "--offload-arch=", 15) == 0) { target = texts[i] + 15; }
   }
-  if (target.empty()) return kInvalidOption;
+  if (target.empty()) { return kInvalidOption; }
   if (std::getenv("ELBOWROOM_FAKE_HIPRTC_FAIL") != nullptr) {
     program->log = "In file included:\n" + program->name + ":7:3: error: expected ';'\n  here\n  ^\n1 error generated.\n";
     return kCompilation;
   }
-  if (program->text.find("extern \"C\"") == std::string::npos) return kInvalidInput;
+  if (program->text.find("extern \"C\"") == std::string::npos) { return kInvalidInput; }
   program->code = "code object of the fake compiler for " + target;
   return kSuccess;
 }

@@ -98,7 +98,7 @@ State state;
 
 int injected(const char* function) {
   const char* const text = std::getenv("ELBOWROOM_FAKE_RCCL_FAIL");
-  if (text == nullptr) return kSuccess;
+  if (text == nullptr) { return kSuccess; }
   const std::string failing(text);
   const std::size_t colon = failing.find(':');
   return failing.substr(0, colon) == function ? std::atoi(failing.c_str() + colon + 1) : kSuccess;
@@ -112,12 +112,13 @@ std::string file_of(const Share& share, std::size_t rank) {
 void meet(const Share& share) {
   Collective& collective = *share.collective;
   Part& own = collective.parts[share.rank];
-  if (!own.arrived)
+  if (!own.arrived) {
     fake_hip::write(file_of(share, share.rank), own.send,
                     collective.kind == Kind::reduce_scatter ? own.count * collective.parts.size() : own.count, own.sends);
+  }
   for (std::size_t rank = 0; rank < collective.parts.size(); ++rank) {
     Part& part = collective.parts[rank];
-    if (rank == share.rank || part.arrived || !fake_hip::is_there(file_of(share, rank))) continue;
+    if (rank == share.rank || part.arrived || !fake_hip::is_there(file_of(share, rank))) { continue; }
     part.file = fake_hip::read(file_of(share, rank));
     part.send = {part.file.sent.data(), own.send.bf16};
     part.sends = part.file.sends();
@@ -127,19 +128,19 @@ void meet(const Share& share) {
 
 bool can_run(void* data) {
   const Share& share = *static_cast<Share*>(data);
-  if (share.clique->aborted) return true;
-  if (!share.clique->files.empty()) meet(share);
+  if (share.clique->aborted) { return true; }
+  if (!share.clique->files.empty()) { meet(share); }
   share.collective->parts[share.rank].arrived = true;
-  if (std::getenv("ELBOWROOM_FAKE_RCCL_HANG") != nullptr) return false;
+  if (std::getenv("ELBOWROOM_FAKE_RCCL_HANG") != nullptr) { return false; }
   for (const Part& part : share.collective->parts) {
-    if (!part.arrived) return false;
+    if (!part.arrived) { return false; }
   }
   return true;
 }
 
 float sum_at(const Collective& what, std::size_t index) {
   float sum = 0;
-  for (const Part& part : what.parts) sum += part.send.read(index);
+  for (const Part& part : what.parts) { sum += part.send.read(index); }
   return sum;
 }
 
@@ -149,7 +150,7 @@ void exchange(const Collective& what, const Part& to, int to_rank) {
     const Part& from = what.parts[static_cast<std::size_t>(recv.peer)];
     std::size_t skip = taken[recv.peer]++;
     for (const fake_hip::Transfer& send : from.sends) {
-      if (send.peer != to_rank || skip-- != 0) continue;
+      if (send.peer != to_rank || skip-- != 0) { continue; }
       std::memcpy(recv.data, send.data, recv.count * from.send.bytes());
       break;
     }
@@ -158,10 +159,10 @@ void exchange(const Collective& what, const Part& to, int to_rank) {
 
 void move_to(const Collective& what, std::size_t rank) {
   const Part& to = what.parts[rank];
-  if (what.kind == Kind::exchange) exchange(what, to, static_cast<int>(rank));
+  if (what.kind == Kind::exchange) { exchange(what, to, static_cast<int>(rank)); }
   for (std::size_t i = 0; i < to.count; ++i) {
-    if (what.kind == Kind::all_reduce) to.recv.write(i, sum_at(what, i));
-    if (what.kind == Kind::reduce_scatter) to.recv.write(i, sum_at(what, rank * to.count + i));
+    if (what.kind == Kind::all_reduce) { to.recv.write(i, sum_at(what, i)); }
+    if (what.kind == Kind::reduce_scatter) { to.recv.write(i, sum_at(what, rank * to.count + i)); }
   }
   if (what.kind == Kind::broadcast) {
     std::memcpy(to.recv.data, what.parts[static_cast<std::size_t>(to.root)].send.data, to.count * to.recv.bytes());
@@ -171,20 +172,20 @@ void move_to(const Collective& what, std::size_t rank) {
       std::memcpy(to.recv.at(from * to.count), what.parts[from].send.data, to.count * to.recv.bytes());
     }
   }
-  if (rank != 1) return;
+  if (rank != 1) { return; }
   // "1": every communicator's results are wrong; "budget": those of communicators that were asked for a block budget.
   const char* const wrong = std::getenv("ELBOWROOM_FAKE_RCCL_WRONG");
-  if (wrong == nullptr || (std::string_view(wrong) == "budget" && what.budget == 0)) return;
+  if (wrong == nullptr || (std::string_view(wrong) == "budget" && what.budget == 0)) { return; }
   const fake_hip::Numbers received{what.kind == Kind::exchange ? to.recvs.front().data : to.recv.data, to.send.bf16};
   received.write(3, received.read(3) + 1);
 }
 
 void run(void* data) {
   const std::unique_ptr<Share> share(static_cast<Share*>(data));
-  if (share->clique->aborted || share->collective->moved) return;
+  if (share->clique->aborted || share->collective->moved) { return; }
   share->collective->moved = true;
   for (std::size_t rank = 0; rank < share->collective->parts.size(); ++rank) {
-    if (share->clique->files.empty() || rank == share->rank) move_to(*share->collective, rank);
+    if (share->clique->files.empty() || rank == share->rank) { move_to(*share->collective, rank); }
   }
 }
 
@@ -198,7 +199,7 @@ bool all_have_joined(const Clique& clique, int own) {
       ++rank;
       continue;
     }
-    if (std::chrono::steady_clock::now() > end) return false;
+    if (std::chrono::steady_clock::now() > end) { return false; }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return true;
@@ -214,24 +215,24 @@ int enqueue(Pending& pending) {
     collective->parts.resize(static_cast<std::size_t>(comm.clique->ranks));
   }
   std::size_t elements = pending.part.count;
-  for (const fake_hip::Transfer& sent : pending.part.sends) elements += sent.count;
+  for (const fake_hip::Transfer& sent : pending.part.sends) { elements += sent.count; }
   const std::size_t bytes = elements * pending.part.send.bytes();
   collective->parts[static_cast<std::size_t>(comm.rank)] = std::move(pending.part);
   auto* const share = new Share{comm.clique, collective, static_cast<std::size_t>(comm.rank), comm.next};
   ++comm.next;
   // 50 GB/s.
   const FakeOperation operation{"ncclDevKernel_Generic_4", share, can_run, run, 5'000 + bytes / 50};
-  if (fake_hip_enqueue(pending.stream, &operation) == 0) return kSuccess;
+  if (fake_hip_enqueue(pending.stream, &operation) == 0) { return kSuccess; }
   delete share;
   return 1;
 }
 
 int leave() {
-  if (--state.depth > 0) return kSuccess;
+  if (--state.depth > 0) { return kSuccess; }
   std::vector<Pending> pending;
   pending.swap(state.pending);
   for (Pending& one : pending) {
-    if (const int code = enqueue(one)) return code;
+    if (const int code = enqueue(one)) { return code; }
   }
   return kSuccess;
 }
@@ -241,7 +242,7 @@ int add(Communicator* comm, Kind kind, Part part, hip::Stream stream) {
   // Sends and receives of one group are one kernel.
   Pending* same = nullptr;
   for (Pending& one : state.pending) {
-    if (kind == Kind::exchange && one.comm == comm && one.kind == kind) same = &one;
+    if (kind == Kind::exchange && one.comm == comm && one.kind == kind) { same = &one; }
   }
   if (same == nullptr) {
     state.pending.push_back({comm, kind, std::move(part), stream});
@@ -253,7 +254,7 @@ int add(Communicator* comm, Kind kind, Part part, hip::Stream stream) {
 }
 
 int add(Communicator* comm, Kind kind, const void* send, void* recv, std::size_t count, int type, hip::Stream stream) {
-  if (type != kFloat32 && type != kBfloat16) return kInvalidArgument;
+  if (type != kFloat32 && type != kBfloat16) { return kInvalidArgument; }
   Part part;
   part.send = {const_cast<void*>(send), type == kBfloat16};
   part.recv = {recv, type == kBfloat16};
@@ -289,25 +290,25 @@ int ncclGetUniqueId(UniqueId* id) {
 }
 
 int ncclCommInitRankConfig(Communicator** comm, int ranks, UniqueId id, int rank, Config* config) {
-  if (const int code = injected("ncclCommInitRankConfig")) return code;
+  if (const int code = injected("ncclCommInitRankConfig")) { return code; }
   if (config != nullptr && (config->magic != 0xcafebeef || config->size != sizeof(Config) || config->min_ctas > config->max_ctas)) {
     return kInvalidArgument;
   }
   std::shared_ptr<Clique>& clique = state.cliques[*reinterpret_cast<const int*>(id.internal)];
-  if (clique == nullptr) clique = std::make_shared<Clique>();
+  if (clique == nullptr) { clique = std::make_shared<Clique>(); }
   clique->ranks = ranks;
   clique->budget = config == nullptr || config->max_ctas == INT_MIN ? 0 : config->max_ctas;
   state.latest_budget = clique->budget;
   if (const char* const folder = std::getenv("ELBOWROOM_FAKE_RCCL_FOLDER"); folder != nullptr && ranks > 1) {
     clique->files = std::string(folder) + "/" + std::to_string(*reinterpret_cast<const int*>(id.internal));
-    if (!all_have_joined(*clique, rank)) return kInternalError;
+    if (!all_have_joined(*clique, rank)) { return kInternalError; }
   }
   *comm = new Communicator{clique, rank, 0};
   return kSuccess;
 }
 
 int ncclCommInitRank(Communicator** comm, int ranks, UniqueId id, int rank) {
-  if (const int code = injected("ncclCommInitRank")) return code;
+  if (const int code = injected("ncclCommInitRank")) { return code; }
   return ncclCommInitRankConfig(comm, ranks, id, rank, nullptr);
 }
 
@@ -340,7 +341,7 @@ int ncclGroupEnd() {
 }
 
 int ncclAllReduce(const void* send, void* recv, std::size_t count, int type, int, Communicator* comm, hip::Stream stream) {
-  if (const int code = injected("ncclAllReduce")) return code;
+  if (const int code = injected("ncclAllReduce")) { return code; }
   return add(comm, Kind::all_reduce, send, recv, count, type, stream);
 }
 
@@ -353,8 +354,8 @@ int ncclReduceScatter(const void* send, void* recv, std::size_t count, int type,
 }
 
 int ncclBroadcast(const void* send, void* recv, std::size_t count, int type, int root, Communicator* comm, hip::Stream stream) {
-  if (type != kFloat32 && type != kBfloat16) return kInvalidArgument;
-  if (root < 0 || root >= comm->clique->ranks) return kInvalidArgument;
+  if (type != kFloat32 && type != kBfloat16) { return kInvalidArgument; }
+  if (root < 0 || root >= comm->clique->ranks) { return kInvalidArgument; }
   Part part;
   part.send = {const_cast<void*>(send), type == kBfloat16};
   part.recv = {recv, type == kBfloat16};

@@ -31,7 +31,9 @@ void multiply(void* data) {
   for (int column = 0; column < what->n; ++column) {
     for (int row = 0; row < what->m; ++row) {
       float sum = 0;
-      for (int i = 0; i < what->k; ++i) sum += what->a.read(index(row, i, what->lda)) * what->b.read(index(i, column, what->ldb));
+      for (int i = 0; i < what->k; ++i) {
+        sum += what->a.read(index(row, i, what->lda)) * what->b.read(index(i, column, what->ldb));
+      }
       // As the library does, so that NaN in C is not carried over.
       const float before = what->beta == 0 ? 0 : what->beta * what->c.read(index(row, column, what->ldc));
       what->d.write(index(row, column, what->ldd), what->alpha * sum + before);
@@ -68,10 +70,10 @@ int rocblas_gemm_ex(Handle* handle, int transpose_a, int transpose_b, std::int32
                     const void* alpha, const void* a, int type_a, std::int32_t lda, const void* b, int type_b, std::int32_t ldb,
                     const void* beta, const void* c, int type_c, std::int32_t ldc, void* d, int type_d, std::int32_t ldd,
                     int compute_type, int, std::int32_t, std::uint32_t) {
-  if (std::getenv("ELBOWROOM_FAKE_ROCBLAS_FAIL") != nullptr) return kInternalError;
+  if (std::getenv("ELBOWROOM_FAKE_ROCBLAS_FAIL") != nullptr) { return kInternalError; }
   const bool bf16 = type_a == kBfloat16;
   const bool known = (bf16 || type_a == kFloat32) && type_b == type_a && type_c == type_a && type_d == type_a;
-  if (transpose_a != kNoTranspose || transpose_b != kNoTranspose || compute_type != kFloat32 || !known) return kNotImplemented;
+  if (transpose_a != kNoTranspose || transpose_b != kNoTranspose || compute_type != kFloat32 || !known) { return kNotImplemented; }
   const auto numbers = [&](const void* data) { return fake_hip::Numbers{const_cast<void*>(data), bf16}; };
   auto* const product = new Product{m,
                                     n,
@@ -89,7 +91,7 @@ int rocblas_gemm_ex(Handle* handle, int transpose_a, int transpose_b, std::int32
   // 100 TFLOP/s.
   const auto nanoseconds = 2'000 + std::uint64_t(m) * std::uint64_t(n) * std::uint64_t(k) / 50'000;
   const FakeOperation operation{"Cijk_Ailk_Bljk_fake", product, nullptr, multiply, nanoseconds};
-  if (fake_hip_enqueue(handle->stream, &operation) == 0) return kSuccess;
+  if (fake_hip_enqueue(handle->stream, &operation) == 0) { return kSuccess; }
   delete product;
   return kInternalError;
 }

@@ -33,7 +33,7 @@ struct Numbers {
   [[nodiscard]] std::size_t bytes() const { return bf16 ? 2 : 4; }
   [[nodiscard]] char* at(std::size_t index) const { return static_cast<char*>(data) + index * bytes(); }
   [[nodiscard]] float read(std::size_t index) const {
-    if (bf16) return read_bf16(at(index));
+    if (bf16) { return read_bf16(at(index)); }
     float value = 0;
     std::memcpy(&value, at(index), sizeof value);
     return value;

@@ -86,7 +86,7 @@ struct OnCpu<Kernel> {
   }
 
   static void run(const FakeLaunch& launch) {
-    if (launch.arguments == nullptr) return;
+    if (launch.arguments == nullptr) { return; }
     fake_hip::run_grid(
         launch.grid, launch.block,
         [](void* arguments) { thread(static_cast<void**>(arguments), std::index_sequence_for<Arguments...>{}); }, launch.arguments);

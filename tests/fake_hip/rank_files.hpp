@@ -31,7 +31,7 @@ struct SentFile {
 
   [[nodiscard]] std::vector<Transfer> sends() {
     std::vector<Transfer> sends;
-    for (Message& message : messages) sends.push_back({message.peer, message.data.data(), message.count});
+    for (Message& message : messages) { sends.push_back({message.peer, message.data.data(), message.count}); }
     return sends;
   }
 };

@@ -88,8 +88,8 @@ int nvmlDeviceGetPciInfo_v3(NvmlDevice device, NvmlPlace* place) {
 }
 
 int nvmlDeviceGetTotalEnergyConsumption(NvmlDevice device, unsigned long long* millijoules) {
-  if (trouble("unsupported") || (trouble("second") && index_of(device) == 1)) return kNotSupported;
-  if (trouble("permission")) return kNoPermission;
+  if (trouble("unsupported") || (trouble("second") && index_of(device) == 1)) { return kNotSupported; }
+  if (trouble("permission")) { return kNoPermission; }
   const double period = number("ELBOWROOM_FAKE_NVML_PERIOD_MS", 1);
   const auto periods = trouble("stuck") ? 1ULL : static_cast<unsigned long long>(milliseconds_now() / period);
   *millijoules = static_cast<unsigned long long>(static_cast<double>(periods) * period * watts());
@@ -132,7 +132,7 @@ int nvmlDeviceGetMigMode(NvmlDevice, unsigned* now, unsigned* pending) {
 
 int nvmlDeviceGetComputeRunningProcesses_v3(NvmlDevice, unsigned* count, NvmlProcess* processes) {
   const unsigned running = trouble("neighbour") ? 2 : 1;
-  for (unsigned at = 0; at < running && at < *count; ++at) processes[at] = {100 + at, 0, 0, 0};
+  for (unsigned at = 0; at < running && at < *count; ++at) { processes[at] = {100 + at, 0, 0, 0}; }
   *count = running;
   return 0;
 }

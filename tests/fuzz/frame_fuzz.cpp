@@ -26,8 +26,8 @@ std::string frames_in(std::string_view bytes, std::size_t piece) {
         check_line(frame.error());
         return again + "!";
       }
-      if (!*frame) break;
-      if ((*frame)->payload.size() > kLongest) stop("a frame that is too long", again);
+      if (!*frame) { break; }
+      if ((*frame)->payload.size() > kLongest) { stop("a frame that is too long", again); }
       again += bytes_of((*frame)->kind, (*frame)->payload);
     }
   }
@@ -40,9 +40,11 @@ std::string frames_in(std::string_view bytes, std::size_t piece) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const std::string whole = frames_in(bytes, size + 1);
-  if (frames_in(bytes, 1) != whole) stop("pieces make other frames", whole);
+  if (frames_in(bytes, 1) != whole) { stop("pieces make other frames", whole); }
   const bool refused = whole.ends_with('!');
-  if (!bytes.starts_with(std::string_view(whole).substr(0, whole.size() - (refused ? 1 : 0)))) stop("frames of other bytes", whole);
-  if (const auto hello = ranks::hello_in(bytes); hello && bytes_of(*hello) != bytes) stop("another hello", std::string(bytes));
+  if (!bytes.starts_with(std::string_view(whole).substr(0, whole.size() - (refused ? 1 : 0)))) {
+    stop("frames of other bytes", whole);
+  }
+  if (const auto hello = ranks::hello_in(bytes); hello && bytes_of(*hello) != bytes) { stop("another hello", std::string(bytes)); }
   return 0;
 }

@@ -15,7 +15,7 @@ Step small_step() {
     {"name": "a", "compute": {"kernel": "elementwise", "op": "gelu", "bytes": "1M", "dtype": "f32"}},
     {"name": "b", "collective": {"op": "all_reduce", "bytes": "1M", "dtype": "f32"}, "after": ["a"]}]})",
                                        "small");
-  if (!step) stop("no step", step.error().message);
+  if (!step) { stop("no step", step.error().message); }
   return *step;
 }
 

@@ -30,6 +30,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   elbowroom::Step once = *step;
   once.repeats = 1;
-  if (!elbowroom::lower(once, elbowroom::Order::concurrent, {})) std::abort();
+  if (!elbowroom::lower(once, elbowroom::Order::concurrent, {})) { std::abort(); }
   return 0;
 }

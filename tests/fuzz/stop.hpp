@@ -15,7 +15,7 @@ namespace elbowroom {
 }
 
 inline void check_line(const Error& error) {
-  if (error.message.empty() || error.message.find('\n') != std::string::npos) stop("the error is not one line", error.message);
+  if (error.message.empty() || error.message.find('\n') != std::string::npos) { stop("the error is not one line", error.message); }
 }
 
 }  // namespace elbowroom

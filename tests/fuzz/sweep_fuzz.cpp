@@ -23,10 +23,10 @@ Scenario scenario() {
 /// What is accepted stays within its bounds, and gives scenarios or one line.
 void check_axes(std::string_view text) {
   const Result<std::vector<SweepAxis>> axes = parse_sweep(text);
-  if (!axes) return check_line(axes.error());
-  if (axes->empty() || axes->size() > kMostSweepAxes) stop("no or too many axes", std::string(text));
+  if (!axes) { return check_line(axes.error()); }
+  if (axes->empty() || axes->size() > kMostSweepAxes) { stop("no or too many axes", std::string(text)); }
   for (const SweepAxis& axis : *axes) {
-    if (axis.values.size() > kMostSweepValues) stop("too many values", std::string(text));
+    if (axis.values.size() > kMostSweepValues) { stop("too many values", std::string(text)); }
     for (const std::string& value : axis.values) {
       std::vector<ControlSetting> settings;
       if (axis.is_control()) {
@@ -62,6 +62,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string written = to_json(document);
   SweepDocument again = grid();
   const Status taken = take_cells(again, written, "written");
-  if (!taken || again.cases[0].cells != document.cases[0].cells) stop("does not read back", written);
+  if (!taken || again.cases[0].cells != document.cases[0].cells) { stop("does not read back", written); }
   return 0;
 }

@@ -21,10 +21,10 @@ class HipFailures : public testing::FakeRocm {
   /// Opens, prepares and verifies; the first error, or success.
   static Status everything(const Scenario& scenario, const OverlapPlan& plan = {}, const BackendOptions& options = {}) {
     Result<std::unique_ptr<Backend>> backend = open_backend("hip", options);
-    if (!backend) return backend.error();
+    if (!backend) { return backend.error(); }
     Result<CaseTrials> workload = CaseTrials::prepare(**backend, scenario);
-    if (!workload) return workload.error();
-    if (Status verified = workload->verify(Order::concurrent, plan); !verified) return verified;
+    if (!workload) { return workload.error(); }
+    if (Status verified = workload->verify(Order::concurrent, plan); !verified) { return verified; }
     const Result<Microseconds> time = workload->run(Order::concurrent, plan);
     return time ? Status() : Status(time.error());
   }
@@ -71,7 +71,7 @@ TEST_F(HipFailures, AnyCallMayFailAndTheErrorNamesIt) {
       const Status status = everything(small(kSmallGelu), plan);
       if (nth == 1) { ASSERT_FALSE(status); }
       // What is called less often than that does not fail.
-      if (status) continue;
+      if (status) { continue; }
       EXPECT_THAT(status.error().message, ::testing::AnyOf(HasSubstr("hip"), HasSubstr("the schedule"), HasSubstr("nccl")));
       EXPECT_EQ(std::string::npos, status.error().message.find('\n'));
     }

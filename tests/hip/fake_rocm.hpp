@@ -32,7 +32,7 @@ class FakeRocm : public ::testing::Test {
     fake_hip_reset();
   }
   ~FakeRocm() override {
-    for (const std::string& name : set_) unsetenv(name.c_str());
+    for (const std::string& name : set_) { unsetenv(name.c_str()); }
     fake_hip_reset();
   }
 
@@ -51,7 +51,7 @@ class FakeRocm : public ::testing::Test {
   static std::vector<FakeHipCall> calls(const std::string& name) {
     std::vector<FakeHipCall> found;
     for (std::size_t i = 0; i < fake_hip_call_count(); ++i) {
-      if (fake_hip_call(i)->name == name) found.push_back(*fake_hip_call(i));
+      if (fake_hip_call(i)->name == name) { found.push_back(*fake_hip_call(i)); }
     }
     return found;
   }
@@ -65,10 +65,10 @@ class FakeRocm : public ::testing::Test {
 class MayBeGivenUp {
  public:
   MayBeGivenUp() {
-    if (__lsan_disable != nullptr) __lsan_disable();
+    if (__lsan_disable != nullptr) { __lsan_disable(); }
   }
   ~MayBeGivenUp() {
-    if (__lsan_enable != nullptr) __lsan_enable();
+    if (__lsan_enable != nullptr) { __lsan_enable(); }
   }
   MayBeGivenUp(const MayBeGivenUp&) = delete;
   MayBeGivenUp& operator=(const MayBeGivenUp&) = delete;

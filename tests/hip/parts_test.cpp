@@ -105,7 +105,7 @@ std::shared_ptr<hip::HipPlatform> platform() {
   const auto library = hip::HipLibrary::load();
   EXPECT_TRUE(library);
   std::vector<DeviceInfo> devices(2);
-  for (DeviceInfo& device : devices) device.limits.sms = Sms(110);
+  for (DeviceInfo& device : devices) { device.limits.sms = Sms(110); }
   return std::make_shared<hip::HipPlatform>(*library, devices, std::vector<std::string>{"gfx90a", "gfx90a"});
 }
 
@@ -179,9 +179,9 @@ class ObservingPlatform : public hip::HipPlatform {
   [[nodiscard]] Status observes_launches() const override { return {}; }
   [[nodiscard]] Status launch_observed(const std::vector<gpu::StreamHandle>& streams, const std::vector<gpu::EventHandle>& events,
                                        const std::function<Status()>& launches) const override {
-    if (Status launched = launches(); !launched) return launched;
+    if (Status launched = launches(); !launched) { return launched; }
     for (std::size_t at = 0; at < streams.size(); ++at) {
-      if (Status recorded = runtime().call(runtime().calls.event_record, events[at], streams[at]); !recorded) return recorded;
+      if (Status recorded = runtime().call(runtime().calls.event_record, events[at], streams[at]); !recorded) { return recorded; }
     }
     return {};
   }
@@ -189,7 +189,7 @@ class ObservingPlatform : public hip::HipPlatform {
 
 TEST_F(HipParts, AGateLetsEachComputeStreamWaitForItsCollective) {
   std::vector<DeviceInfo> devices(2);
-  for (DeviceInfo& device : devices) device.limits.sms = Sms(110);
+  for (DeviceInfo& device : devices) { device.limits.sms = Sms(110); }
   const auto observing =
       std::make_shared<ObservingPlatform>(*hip::HipLibrary::load(), devices, std::vector<std::string>{"gfx90a", "gfx90a"});
   Result<std::unique_ptr<Launcher>> launcher = gpu::make_launcher(observing, 2);

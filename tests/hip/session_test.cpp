@@ -84,7 +84,7 @@ class OwnStreams {
     EXPECT_EQ(0, hipSetDevice(0));
   }
   ~OwnStreams() {
-    for (hipStream_t stream : streams_) EXPECT_EQ(0, hipStreamDestroy(stream));
+    for (hipStream_t stream : streams_) { EXPECT_EQ(0, hipStreamDestroy(stream)); }
   }
   OwnStreams(const OwnStreams&) = delete;
   OwnStreams& operator=(const OwnStreams&) = delete;

@@ -51,11 +51,11 @@ class HipSteps : public testing::FakeRocm {
   static Status verified(const Step& step, const OverlapPlan& plan = {}) {
     const auto backend = open();
     Result<std::unique_ptr<Workload>> workload = backend->prepare(step);
-    if (!workload) return workload.error();
+    if (!workload) { return workload.error(); }
     for (const Order order : {Order::sequential, Order::concurrent}) {
       const Result<Program> program = lower(step, order, plan);
-      if (!program) return program.error();
-      if (Status done = (*workload)->verify(*program); !done) return done;
+      if (!program) { return program.error(); }
+      if (Status done = (*workload)->verify(*program); !done) { return done; }
     }
     return {};
   }
@@ -133,7 +133,7 @@ class TwoCommunicators {
     for (int which = 0; which < 2; ++which) {
       FakeUniqueId id;
       ncclGetUniqueId(&id);
-      for (int rank = 0; rank < 2; ++rank) ncclCommInitRank(&comms_[which][rank], 2, id, rank);
+      for (int rank = 0; rank < 2; ++rank) { ncclCommInitRank(&comms_[which][rank], 2, id, rank); }
     }
     for (int device = 0; device < 2; ++device) {
       hipSetDevice(device);
@@ -143,7 +143,7 @@ class TwoCommunicators {
   }
   ~TwoCommunicators() {
     for (const auto& comms : comms_) {
-      for (void* comm : comms) ncclCommAbort(comm);
+      for (void* comm : comms) { ncclCommAbort(comm); }
     }
     both_end();
     for (int at = 0; at < 2; ++at) {
@@ -160,7 +160,7 @@ class TwoCommunicators {
   }
   bool both_end() {
     for (int tries = 0; tries < 20; ++tries) {
-      if (hipStreamQuery(streams_[0]) == 0 && hipStreamQuery(streams_[1]) == 0) return true;
+      if (hipStreamQuery(streams_[0]) == 0 && hipStreamQuery(streams_[1]) == 0) { return true; }
     }
     return false;
   }
@@ -176,13 +176,13 @@ TEST_F(HipSteps, TheStandInNoticesRanksThatCallInDifferentOrders) {
   // As backend/schedule.hpp has it: one collective on all devices, then the next one.
   ncclGroupStart();
   for (const int which : {0, 1}) {
-    for (const int rank : {0, 1}) group.sum(which, rank);
+    for (const int rank : {0, 1}) { group.sum(which, rank); }
   }
   ncclGroupEnd();
   EXPECT_TRUE(group.both_end());
   // Rank 1 turns them round: each device waits for the other one's second collective.
   for (const int rank : {0, 1}) {
-    for (const int which : {0, 1}) group.sum(rank == 0 ? which : 1 - which, rank);
+    for (const int which : {0, 1}) { group.sum(rank == 0 ? which : 1 - which, rank); }
   }
   EXPECT_FALSE(group.both_end());
 }

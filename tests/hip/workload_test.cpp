@@ -23,14 +23,14 @@ class HipWorkloadTest : public testing::FakeRocm {
   /// A workload of `scenario`; the backend is kept.
   std::unique_ptr<CaseTrials> prepared(const Scenario& scenario, const BackendOptions& options = {}) {
     backend_ = open(options);
-    if (backend_ == nullptr) return nullptr;
+    if (backend_ == nullptr) { return nullptr; }
     Result<CaseTrials> workload = CaseTrials::prepare(*backend_, scenario);
     EXPECT_TRUE(workload) << workload.error().message;
     return workload ? std::make_unique<CaseTrials>(std::move(*workload)) : nullptr;
   }
 
   std::string refusal(const Scenario& scenario) {
-    if (backend_ == nullptr) backend_ = open();
+    if (backend_ == nullptr) { backend_ = open(); }
     const Result<std::unique_ptr<Workload>> workload = backend_->prepare(scenario);
     return workload ? "accepted" : workload.error().message;
   }
@@ -85,7 +85,7 @@ TEST_F(HipWorkloadTest, EveryBaselineVerifiesWithEveryKindOfKernelAndCollective)
       for (const Scheme scheme : baselines()) {
         const auto plans =
             scheme_plans(scheme, backend_->devices().front().limits, workload->compute().footprint, scenario.collective);
-        if (!plans) continue;
+        if (!plans) { continue; }
         const Order order = scheme == Scheme::sequential ? Order::sequential : Order::concurrent;
         const Status verified = workload->verify(order, plans->back());
         EXPECT_TRUE(verified) << to_string(scheme) << ": " << verified.error().message;
@@ -103,8 +103,8 @@ TEST_F(HipWorkloadTest, EveryCollectiveIsExactInBothTypesAndWithABudget) {
     const CollectiveOp op = facts.op;
     for (const DataType dtype : {DataType::f32, DataType::bf16}) {
       Scenario scenario = small(kSmallGelu, op);
-      if (facts.takes == CollectiveFacts::Takes::root) scenario.collective.root = 1;
-      if (facts.takes == CollectiveFacts::Takes::shares) scenario.collective.shares = {3, 1};
+      if (facts.takes == CollectiveFacts::Takes::root) { scenario.collective.root = 1; }
+      if (facts.takes == CollectiveFacts::Takes::shares) { scenario.collective.shares = {3, 1}; }
       scenario.collective.dtype = dtype;
       Result<CaseTrials> workload = CaseTrials::prepare(*backend_, scenario);
       ASSERT_TRUE(workload) << workload.error().message;
@@ -127,7 +127,7 @@ TEST_F(HipWorkloadTest, PaddingReachesTheComputeLaunchesAndNoOthers) {
   const auto launches = calls("hipModuleLaunchKernel");
   // One iteration when the plan is first run, then three, on two devices.
   EXPECT_EQ(8u, launches.size());
-  for (const FakeHipCall& launch : launches) EXPECT_EQ(20u * 1024, launch.shared);
+  for (const FakeHipCall& launch : launches) { EXPECT_EQ(20u * 1024, launch.shared); }
   plan.pad = kibibytes(64) + Bytes(1);
   const Result<Microseconds> refused = workload->run(Order::concurrent, plan);
   ASSERT_FALSE(refused);
@@ -149,7 +149,7 @@ TEST_F(HipWorkloadTest, InWindowsOnlyWhatRunsAloneIsLaunchedAsItWouldBe) {
   // The latest collective is the last one, which has no budget.
   EXPECT_EQ(0, fake_rccl_latest_budget());
   std::vector<std::size_t> shared;
-  for (const FakeHipCall& launch : calls("hipModuleLaunchKernel")) shared.push_back(launch.shared);
+  for (const FakeHipCall& launch : calls("hipModuleLaunchKernel")) { shared.push_back(launch.shared); }
   // Three iterations on two devices, which take turns.
   EXPECT_THAT(shared, ::testing::ElementsAre(0, 0, 20 * 1024, 20 * 1024, 20 * 1024, 20 * 1024));
 }

@@ -37,7 +37,7 @@ void launch(const std::string& name, Grid grid, Arguments... arguments) {
   const FakeKernel& kernel = registered()[name];
   ASSERT_EQ(kernel.argument_count, sizeof...(arguments)) << name;
   const std::array<std::size_t, sizeof...(arguments)> sizes{sizeof(arguments)...};
-  for (std::size_t i = 0; i < sizes.size(); ++i) ASSERT_EQ(kernel.argument_sizes[i], sizes[i]) << name << ", argument " << i;
+  for (std::size_t i = 0; i < sizes.size(); ++i) { ASSERT_EQ(kernel.argument_sizes[i], sizes[i]) << name << ", argument " << i; }
   std::array<void*, sizeof...(arguments)> pointers{&arguments...};
   FakeLaunch launch{};
   launch.kernel = kernel.name;
@@ -210,7 +210,7 @@ TYPED_TEST(HipKernels, KnowWhatEveryCollectiveLeavesBehind) {
   // What is expected: a sum or pieces of `senders` ranks from `first` on, `offset` into their buffers.
   const auto found = [&](int sums, int first, int senders, std::int64_t offset, std::int64_t count, auto value) {
     std::vector<Stored> received;
-    for (std::int64_t i = 0; i < count; ++i) received.push_back(TypeParam::stored(value(i)));
+    for (std::int64_t i = 0; i < count; ++i) { received.push_back(TypeParam::stored(value(i))); }
     std::array<Mismatches, 2> mismatches;
     const auto check = [&](Mismatches* out) {
       launch(this->name("check_collective"), {1}, received.data(), sums, first, senders, offset, count, std::uint64_t{4}, out);

@@ -25,26 +25,26 @@ int compilers_figure(const CompiledKernel& kernel) {
 
 std::map<std::string, CompiledKernel> kernels_of(const char* report) {
   std::map<std::string, CompiledKernel> kernels;
-  for (const CompiledKernel& kernel : read_report(report)) kernels[kernel.name] = kernel;
+  for (const CompiledKernel& kernel : read_report(report)) { kernels[kernel.name] = kernel; }
   return kernels;
 }
 
 TEST(Gfx90aOccupancy, OfASweepOfKernelsIsThatOfHipcc) {
   const auto kernels = read_report("sweep.gfx90a");
   ASSERT_GT(kernels.size(), 800u);
-  for (const CompiledKernel& kernel : kernels) EXPECT_EQ(compilers_figure(kernel), kernel.waves_per_simd) << kernel.name;
+  for (const CompiledKernel& kernel : kernels) { EXPECT_EQ(compilers_figure(kernel), kernel.waves_per_simd) << kernel.name; }
 }
 
 TEST(Gfx90aOccupancy, OfTheBackendsKernelsIsThatOfHipcc) {
   const auto kernels = read_report("kernels.gfx90a");
   ASSERT_EQ(kernels.size(), 31u);
-  for (const CompiledKernel& kernel : kernels) EXPECT_EQ(compilers_figure(kernel), kernel.waves_per_simd) << kernel.name;
+  for (const CompiledKernel& kernel : kernels) { EXPECT_EQ(compilers_figure(kernel), kernel.waves_per_simd) << kernel.name; }
 }
 
 // LLVM 19 takes LDS as the planner does, so that blocks of four waves compare directly.
 TEST(Gfx942Occupancy, OfTheBackendsKernelsIsThatOfLlvm) {
   const auto kernels = read_report("kernels.gfx942");
-  if (kernels.empty()) GTEST_SKIP() << "no clang++-19 when this was configured";
+  if (kernels.empty()) { GTEST_SKIP() << "no clang++-19 when this was configured"; }
   ASSERT_EQ(kernels.size(), 31u);
   for (const CompiledKernel& kernel : kernels) {
     EXPECT_EQ(planned_waves(*find_device("mi300x"), kernel).residency, kernel.waves_per_simd) << kernel.name;
@@ -52,9 +52,10 @@ TEST(Gfx942Occupancy, OfTheBackendsKernelsIsThatOfLlvm) {
 }
 
 TEST(HipKernelTexts, CompileForEveryArchitectureAndSpillNowhereInTheCatalog) {
-  for (const char* report : {"kernels.gfx906", "kernels.gfx908", "kernels.gfx1030"})
+  for (const char* report : {"kernels.gfx906", "kernels.gfx908", "kernels.gfx1030"}) {
     EXPECT_EQ(read_report(report).size(), 31u) << report;
-  for (const auto& [name, kernel] : kernels_of("kernels.gfx90a")) EXPECT_EQ(kernel.scratch, 0) << name;
+  }
+  for (const auto& [name, kernel] : kernels_of("kernels.gfx90a")) { EXPECT_EQ(kernel.scratch, 0) << name; }
 }
 
 TEST(Gfx90aKernels, OfTiledProductsTakeTheLdsOfTheirTiles) {
@@ -63,7 +64,7 @@ TEST(Gfx90aKernels, OfTiledProductsTakeTheLdsOfTheirTiles) {
   for (const auto& [name, kernel] : kernels) {
     int m = 0, n = 0, k = 0;
     const bool f32 = std::sscanf(name.c_str(), "tiled_gemm_f32_%dx%dx%d", &m, &n, &k) == 3;
-    if (!f32 && std::sscanf(name.c_str(), "tiled_gemm_bf16_%dx%dx%d", &m, &n, &k) != 3) continue;
+    if (!f32 && std::sscanf(name.c_str(), "tiled_gemm_bf16_%dx%dx%d", &m, &n, &k) != 3) { continue; }
     EXPECT_EQ(kernel.lds, (m + n) * k * (f32 ? 4 : 2)) << name;
     ++found;
   }

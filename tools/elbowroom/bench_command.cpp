@@ -68,60 +68,60 @@ Status check_files(const BenchArguments& arguments) {
                          NamedFile("--scenario", arguments.cases.scenario_file),
                          NamedFile("--profile", profile),
                          NamedFile("--validate", arguments.validate_file)};
-  if (Status distinct = check_distinct(files); !distinct) return distinct;
+  if (Status distinct = check_distinct(files); !distinct) { return distinct; }
   const std::array outputs{OutputFile{files[0], arguments.validate_file ? kValidationSchema : kResultSchema},
                            OutputFile{files[1], kMarkdownSchema}, OutputFile{files[2], kTraceSchema}};
-  if (Status writable = check_outputs(outputs); !writable) return writable;
-  if (std::ranges::count(std::span(files).first(3), "-", &NamedFile::second) < 2) return {};
+  if (Status writable = check_outputs(outputs); !writable) { return writable; }
+  if (std::ranges::count(std::span(files).first(3), "-", &NamedFile::second) < 2) { return {}; }
   return invalid_input("--json, --markdown, --trace: '-' given twice, expected at most one on standard output");
 }
 
 Status check_trials(std::optional<int> trials) {
-  if (!trials || (*trials >= 1 && *trials <= 10'000)) return {};
+  if (!trials || (*trials >= 1 && *trials <= 10'000)) { return {}; }
   return invalid_input(fmt::format("--trials: {}, expected 1 to 10000", *trials));
 }
 
 Result<BenchRequest> request_of(const BenchArguments& arguments) {
-  if (Status trials = check_trials(arguments.trials); !trials) return trials.error();
+  if (Status trials = check_trials(arguments.trials); !trials) { return trials.error(); }
   if (arguments.min_reduction && !(*arguments.min_reduction >= -1000 && *arguments.min_reduction <= 100)) {
     return invalid_input(fmt::format("--min-reduction: {}, expected -1000 to 100 percent", *arguments.min_reduction));
   }
   Result<CaseSelection> cases = select_cases(arguments.cases);
-  if (!cases) return cases.error();
+  if (!cases) { return cases.error(); }
   BenchRequest request;
   request.settings.seed = arguments.cases.seed;
   request.settings.trials = arguments.trials ? *arguments.trials : cases->trials.value_or(request.settings.trials);
   for (const std::string& name : arguments.schemes) {
     const Result<Scheme> scheme = parse_scheme(name);
-    if (!scheme) return scheme.error();
+    if (!scheme) { return scheme.error(); }
     request.settings.schemes.push_back(*scheme);
   }
   request.settings.schemes_asked_for = !arguments.schemes.empty();
-  if (arguments.schemes.empty()) request.settings.schemes = cases->schemes;
+  if (arguments.schemes.empty()) { request.settings.schemes = cases->schemes; }
   for (const std::string& text : arguments.plans) {
     Result<std::vector<ControlSetting>> plan = parse_plan(text);
-    if (!plan) return invalid_input(fmt::format("--plan: {}", plan.error().message));
+    if (!plan) { return invalid_input(fmt::format("--plan: {}", plan.error().message)); }
     request.settings.plans.push_back(std::move(*plan));
   }
   const Result<ResidencyChoice> residency = parse_residency(arguments.blocks_per_sm);
-  if (!residency) return invalid_input("--" + residency.error().message);
+  if (!residency) { return invalid_input("--" + residency.error().message); }
   request.settings.residency = *residency;
   if (arguments.energy || arguments.energy_window.seconds) {
     Result<EnergySettings> energy = energy_settings(arguments.energy_window);
-    if (!energy) return energy.error();
+    if (!energy) { return energy.error(); }
     request.energy = *std::move(energy);
   }
-  if (Status files = check_files(arguments); !files) return files.error();
+  if (Status files = check_files(arguments); !files) { return files.error(); }
   request.cases = cases_of(*std::move(cases));
   return request;
 }
 
 int dry_run(const BenchRequest& request) {
   std::string lines;
-  for (const Case& what : request.cases) lines += case_line(what) + "\n";
+  for (const Case& what : request.cases) { lines += case_line(what) + "\n"; }
   std::string names;
-  for (const Scheme scheme : request.settings.schemes) names += fmt::format(" {}", to_string(scheme));
-  if (!request.settings.plans.empty()) names += fmt::format(" and {} plans", request.settings.plans.size());
+  for (const Scheme scheme : request.settings.schemes) { names += fmt::format(" {}", to_string(scheme)); }
+  if (!request.settings.plans.empty()) { names += fmt::format(" and {} plans", request.settings.plans.size()); }
   lines +=
       fmt::format("# {} case{}; schemes{}; {} warm-up and {} counted rounds each; nothing was run\n", request.cases.size(),
                   request.cases.size() == 1 ? "" : "s", names, warm_up_rounds(request.settings.trials), request.settings.trials);
@@ -131,7 +131,7 @@ int dry_run(const BenchRequest& request) {
 
 /// Whether nothing is to be said.
 bool silent(const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) print_notice(kBench, line);
+  for (const std::string& line : lines) { print_notice(kBench, line); }
   return lines.empty();
 }
 
@@ -163,12 +163,12 @@ class BenchRun {
  public:
   BenchRun(const BenchArguments& arguments, BenchRequest request, const Interruption& interruption)
       : arguments_(arguments), request_(std::move(request)), interruption_(interruption) {
-    if (request_.energy) request_.settings.energy = &*request_.energy;
+    if (request_.energy) { request_.settings.energy = &*request_.energy; }
   }
 
   int run() {
     Result<std::unique_ptr<Backend>> backend = open_on_ranks(arguments_.cases, most_ranks(request_.cases));
-    if (!backend) return say(backend.error());
+    if (!backend) { return say(backend.error()); }
     const auto& schemes = request_.settings.schemes;
     if (std::find(schemes.begin(), schemes.end(), Scheme::tuned) != schemes.end()) {
       request_.settings.tuned = stored_plans(**backend, profile_path(arguments_.profile), notices());
@@ -178,10 +178,10 @@ class BenchRun {
     traces_.origin = results_.origin;
     const int measured = measure(**backend);
     const int written = write_files(Destination::standard_output);
-    if (measured != exit_ok) return measured;
-    if (written != exit_ok) return written;
-    if (!shown_) return say(shown_.error());
-    if (!silent(refused_requests(results_))) return exit_failed;
+    if (measured != exit_ok) { return measured; }
+    if (written != exit_ok) { return written; }
+    if (!shown_) { return say(shown_.error()); }
+    if (!silent(refused_requests(results_))) { return exit_failed; }
     return !arguments_.min_reduction || silent(cases_below(results_, *arguments_.min_reduction)) ? exit_ok : exit_failed;
   }
 
@@ -209,10 +209,10 @@ class BenchRun {
       ShownCase observer(line, interruption_);
       Result<CaseMeasurement> measured = bench_case(backend, what, request_.settings, observer);
       line.end_case();
-      if (!measured && interruption_.came()) return say_interrupted();
-      if (!measured) return say(measured.error());
+      if (!measured && interruption_.came()) { return say_interrupted(); }
+      if (!measured) { return say(measured.error()); }
       keep(std::move(*measured));
-      if (const int written = write_files(Destination::files); written != exit_ok) return written;
+      if (const int written = write_files(Destination::files); written != exit_ok) { return written; }
     }
     return exit_ok;
   }
@@ -228,11 +228,11 @@ class BenchRun {
     if (first && measured.no_record_reason) {
       print_notice(kBench, fmt::format("no overlap rate, inflation or trace: {}", *measured.no_record_reason));
     }
-    if (first) show(table_preamble(results_.origin));
+    if (first) { show(table_preamble(results_.origin)); }
     show("\n" + to_table(measured.result, results_.origin));
     results_.cases.push_back(std::move(measured.result));
-    if (!arguments_.trace_file) return;
-    for (LabelledTimeline& timeline : measured.timelines) traces_.timelines.push_back(std::move(timeline));
+    if (!arguments_.trace_file) { return; }
+    for (LabelledTimeline& timeline : measured.timelines) { traces_.timelines.push_back(std::move(timeline)); }
   }
 
   /// Standard output takes one document, once, whatever ended the run; files are complete after every case.
@@ -241,16 +241,18 @@ class BenchRun {
       return path && (*path == "-") == (destination == Destination::standard_output);
     };
     std::vector<Status> written;
-    if (wanted(arguments_.json_file))
+    if (wanted(arguments_.json_file)) {
       written.push_back(write_document(*arguments_.json_file, kResultSchema, to_json(results_) + "\n"));
-    if (wanted(arguments_.markdown_file))
+    }
+    if (wanted(arguments_.markdown_file)) {
       written.push_back(write_document(*arguments_.markdown_file, kMarkdownSchema, to_markdown(results_)));
+    }
     if (wanted(arguments_.trace_file)) {
       const Result<std::string> trace = to_chrome_trace(traces_);
       written.push_back(trace ? write_document(*arguments_.trace_file, kTraceSchema, *trace) : Status(trace.error()));
     }
     for (const Status& status : written) {
-      if (!status) return say(status.error());
+      if (!status) { return say(status.error()); }
     }
     return exit_ok;
   }
@@ -265,23 +267,23 @@ class BenchRun {
 
 int run_bench(const BenchArguments& arguments) {
   if (arguments.validate_file) {
-    if (Status good = check_files(arguments); !good) return complain(kBench, good.error());
+    if (Status good = check_files(arguments); !good) { return complain(kBench, good.error()); }
     return run_validation(*arguments.validate_file, arguments.json_file,
                           arguments.cases.device == "auto" ? "h200" : arguments.cases.device);
   }
   if (arguments.sweep) {
-    if (Status trials = check_trials(arguments.trials); !trials) return complain(kBench, trials.error());
+    if (Status trials = check_trials(arguments.trials); !trials) { return complain(kBench, trials.error()); }
     return run_sweep_command(arguments.cases,
                              {*arguments.sweep, arguments.plans, arguments.trials, arguments.json_file, arguments.dry_run});
   }
   if (!arguments.transfer.empty()) {
-    if (Status trials = check_trials(arguments.trials); !trials) return complain(kBench, trials.error());
+    if (Status trials = check_trials(arguments.trials); !trials) { return complain(kBench, trials.error()); }
     return run_transfer_command(
         arguments.cases, {arguments.transfer, arguments.trials, arguments.json_file, arguments.markdown_file, arguments.dry_run});
   }
   Result<BenchRequest> request = request_of(arguments);
-  if (!request) return complain(kBench, request.error());
-  if (arguments.dry_run) return dry_run(*request);
+  if (!request) { return complain(kBench, request.error()); }
+  if (arguments.dry_run) { return dry_run(*request); }
   const Interruption interruption(kBench);
   return BenchRun(arguments, std::move(*request), interruption).run();
 }
@@ -296,7 +298,7 @@ void add_bench_command(CLI::App& app, std::function<int()>& chosen) {
   CLI::Option* validate =
       command->add_option("--validate", arguments->validate_file, "Compare the simulator with the measured rows of this CSV file");
   std::string names;
-  for (const Scheme scheme : schemes()) names += fmt::format("{}{}", names.empty() ? "" : ",", to_string(scheme));
+  for (const Scheme scheme : schemes()) { names += fmt::format("{}{}", names.empty() ? "" : ",", to_string(scheme)); }
   command->add_option("--scheme", arguments->schemes, "Schemes to run, by comma: " + names)->delimiter(',');
   command
       ->add_option("--plan", arguments->plans, "A plan to run beside the schemes: controls by comma, as in priority,comm_blocks=8")
@@ -331,7 +333,7 @@ void add_bench_command(CLI::App& app, std::function<int()>& chosen) {
   // What a validation runs is in its file.
   for (CLI::Option* option : command->get_options()) {
     const std::string name = option->get_name();
-    if (name != "--validate" && name != "--json" && name != "--device" && name != "--help") validate->excludes(option);
+    if (name != "--validate" && name != "--json" && name != "--device" && name != "--help") { validate->excludes(option); }
   }
   command->callback(
       [=, &chosen] { chosen = [arguments] { return in_ranks(kBench, arguments->cases, [&] { return run_bench(*arguments); }); }; });

@@ -21,8 +21,8 @@ constexpr int kDefaultGpus = 2;
 constexpr const char* kDefaultSuite = "quick";
 
 Status check(const CaseOptions& options) {
-  if (Status timeout = check_timeout(options); !timeout) return timeout;
-  if (options.device == "auto") return {};
+  if (Status timeout = check_timeout(options); !timeout) { return timeout; }
+  if (options.device == "auto") { return {}; }
   const Result<DeviceLimits> known = find_device(options.device);
   return known ? Status() : Status(invalid_input(fmt::format("--device: {}", known.error().message)));
 }
@@ -31,34 +31,34 @@ Status check(const CaseOptions& options) {
 Error of_option(const Error& error) { return {error.kind, "--" + error.message}; }
 
 Status check_gpus(const CaseOptions& options) {
-  if (!options.gpus || (*options.gpus >= 2 && *options.gpus <= kMostRanks)) return {};
+  if (!options.gpus || (*options.gpus >= 2 && *options.gpus <= kMostRanks)) { return {}; }
   return invalid_input(fmt::format("-g: {}, expected 2 to {}", *options.gpus, kMostRanks));
 }
 
 /// The document says how many ranks there are.
 Status check_gpus(const CaseOptions& options, const Step& step, std::string_view file) {
-  if (!options.gpus || *options.gpus == step.ranks) return {};
+  if (!options.gpus || *options.gpus == step.ranks) { return {}; }
   return invalid_input(fmt::format("-g: {}, expected {} (the ranks of {})", *options.gpus, step.ranks, file));
 }
 
 Result<CaseSelection> unchecked_cases(const CaseOptions& options) {
   if (!options.scenario_file) {
-    if (Status gpus = check_gpus(options); !gpus) return gpus.error();
+    if (Status gpus = check_gpus(options); !gpus) { return gpus.error(); }
     const std::string suite = options.suite.value_or(kDefaultSuite);
     Result<CaseSelection> cases = suite_cases(suite, options.gpus.value_or(kDefaultGpus), notices());
     return cases ? cases : Result<CaseSelection>(of_option(cases.error()));
   }
   Result<std::string> text = read_file(*options.scenario_file);
-  if (!text) return text.error();
+  if (!text) { return text.error(); }
   Result<Case> what = parse_case(*text, *options.scenario_file);
-  if (!what) return what.error();
+  if (!what) { return what.error(); }
   CaseSelection selection{{}, std::nullopt, {baselines().begin(), baselines().end()}};
   if (auto* step = std::get_if<Step>(&*what)) {
     selection.step = std::move(*step);
     return selection;
   }
   selection.scenarios.push_back(std::move(std::get<Scenario>(*what)));
-  if (options.gpus) selection.scenarios.front().gpus = *options.gpus;
+  if (options.gpus) { selection.scenarios.front().gpus = *options.gpus; }
   return selection;
 }
 
@@ -66,7 +66,7 @@ Result<CaseSelection> unchecked_cases(const CaseOptions& options) {
 
 Status check_timeout(const CaseOptions& options) {
   // Written so that NaN is refused.
-  if (options.timeout_s >= 0.001 && options.timeout_s <= 86'400) return {};
+  if (options.timeout_s >= 0.001 && options.timeout_s <= 86'400) { return {}; }
   return invalid_input(fmt::format("--timeout: {}, expected 0.001 to 86400 seconds", options.timeout_s));
 }
 
@@ -86,21 +86,21 @@ void add_case_options(CLI::App& command, CaseOptions& options) {
 }
 
 Result<CaseSelection> select_cases(const CaseOptions& options) {
-  if (Status checked = check(options); !checked) return checked.error();
+  if (Status checked = check(options); !checked) { return checked.error(); }
   Result<CaseSelection> selection = unchecked_cases(options);
-  if (!selection) return selection;
+  if (!selection) { return selection; }
   const Status gpus = selection->step ? check_gpus(options, *selection->step, *options.scenario_file) : check_gpus(options);
-  if (!gpus) return gpus.error();
-  if (selection->step && options.only) return invalid_input("--only: given with a step, which is one case");
+  if (!gpus) { return gpus.error(); }
+  if (selection->step && options.only) { return invalid_input("--only: given with a step, which is one case"); }
   const Status kept = options.only ? keep_only(*options.only, selection->scenarios) : Status();
-  if (!kept) return of_option(kept.error());
-  if (Status valid = check_cases(selection->scenarios); !valid) return valid.error();
+  if (!kept) { return of_option(kept.error()); }
+  if (Status valid = check_cases(selection->scenarios); !valid) { return valid.error(); }
   return selection;
 }
 
 Result<CaseSelection> select_scenarios(const CaseOptions& options, std::string_view why_no_step) {
   Result<CaseSelection> selection = select_cases(options);
-  if (!selection || !selection->step) return selection;
+  if (!selection || !selection->step) { return selection; }
   return invalid_input(
       fmt::format("{}: an elbowroom.step/1 document, expected elbowroom.scenario/1 ({})", *options.scenario_file, why_no_step));
 }

@@ -16,7 +16,7 @@ namespace elbowroom {
 
 void occupy_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (fcntl(stream, F_GETFD) >= 0) continue;
+    if (fcntl(stream, F_GETFD) >= 0) { continue; }
     // The lowest free descriptor is this one. Opened the wrong way round, it fails as a closed one does.
     open("/dev/null", (stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
   }

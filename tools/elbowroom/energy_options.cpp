@@ -17,7 +17,7 @@ Result<EnergySettings> energy_settings(const EnergyWindowOption& option) {
     return invalid_input(fmt::format("--energy-window: {}, expected 0.01 to 3600 seconds", *option.seconds));
   }
   EnergySettings settings{open_energy_meter};
-  if (option.seconds) settings.window = Microseconds(*option.seconds * 1e6);
+  if (option.seconds) { settings.window = Microseconds(*option.seconds * 1e6); }
   return settings;
 }
 

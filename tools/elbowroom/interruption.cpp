@@ -25,7 +25,7 @@ Interruption::Interruption(std::string_view who) : who_(who) {
   sigemptyset(&watched_);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action = {};
-    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) sigaddset(&watched_, signal);
+    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) { sigaddset(&watched_, signal); }
   }
   pthread_sigmask(SIG_BLOCK, &watched_, &mask_before_);
   signals_ = signalfd(-1, &watched_, SFD_CLOEXEC);
@@ -44,13 +44,13 @@ Interruption::~Interruption() {
     watcher_.join();
   }
   for (const int descriptor : {signals_, over_}) {
-    if (descriptor >= 0) close(descriptor);
+    if (descriptor >= 0) { close(descriptor); }
   }
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 
 Status Interruption::check() const {
-  if (signal_ == 0) return {};
+  if (signal_ == 0) { return {}; }
   noticed_ = true;
   return failed(fmt::format("interrupted by SIG{}", sigabbrev_np(signal_)));
 }
@@ -59,17 +59,19 @@ void Interruption::watch() {
   std::array<pollfd, 2> events{pollfd{signals_, POLLIN, 0}, pollfd{over_, POLLIN, 0}};
   while (true) {
     const int ready = poll(events.data(), events.size(), signal_ == 0 || noticed_ ? kForever : kPatienceMs);
-    if (ready < 0 && errno == EINTR) continue;
-    if ((events[1].revents & POLLIN) != 0) return;
-    if (ready == 0 && noticed_) continue;  // it ends by itself: files may take their time
-    if (ready <= 0 || signal_ != 0) end_process();
+    if (ready < 0 && errno == EINTR) { continue; }
+    if ((events[1].revents & POLLIN) != 0) { return; }
+    if (ready == 0 && noticed_) {
+      continue;  // it ends by itself: files may take their time
+    }
+    if (ready <= 0 || signal_ != 0) { end_process(); }
     signalfd_siginfo info = {};
-    if (read(signals_, &info, sizeof info) == sizeof info) signal_ = static_cast<int>(info.ssi_signo);
+    if (read(signals_, &info, sizeof info) == sizeof info) { signal_ = static_cast<int>(info.ssi_signo); }
   }
 }
 
 void Interruption::end_process() const {
-  if (isatty(STDERR_FILENO) == 1) print_error("\r\x1b[K");
+  if (isatty(STDERR_FILENO) == 1) { print_error("\r\x1b[K"); }
   print_notice(who_, "interrupted in the middle of a step: files hold what was measured before its case");
   _exit(exit_code());
 }

@@ -16,14 +16,16 @@ namespace {
 constexpr std::string_view kLaunch = "elbowroom launch";
 
 int launch(int ranks, int nodes, const std::optional<std::vector<std::string>>& command) {
-  if (ranks < 1 || ranks > kMostRanks)
+  if (ranks < 1 || ranks > kMostRanks) {
     return complain(kLaunch, invalid_input(fmt::format("-n: {}, expected 1 to {}", ranks, kMostRanks)));
-  if (nodes < 1 || ranks % nodes != 0)
+  }
+  if (nodes < 1 || ranks % nodes != 0) {
     return complain(kLaunch, invalid_input(fmt::format("--nodes: {}, expected a divisor of {} (ranks)", nodes, ranks)));
-  if (!command || command->empty()) return complain(kLaunch, invalid_input("no command, expected one after --"));
+  }
+  if (!command || command->empty()) { return complain(kLaunch, invalid_input("no command, expected one after --")); }
   const Result<RanksEnd> end = RankProcesses(*command, ranks, nodes).run();
-  if (!end) return complain(kLaunch, end.error());
-  if (end->problem) print_notice(kLaunch, *end->problem);
+  if (!end) { return complain(kLaunch, end.error()); }
+  if (end->problem) { print_notice(kLaunch, *end->problem); }
   return end->failure.value_or(exit_ok);
 }
 

@@ -28,7 +28,7 @@ std::string backend_lines() {
       continue;
     }
     lines += fmt::format("  {:<6} {} ({})\n", entry.name, entry.purpose, to_string((*backend)->provenance()));
-    if ((*backend)->provenance() == Provenance::simulated) continue;
+    if ((*backend)->provenance() == Provenance::simulated) { continue; }
     for (const DeviceInfo& device : (*backend)->devices()) {
       lines += fmt::format("         GPU {}: {} ({}, {} SMs, {:.1f} GiB)\n", device.index, device.name, device.limits.name,
                            device.limits.sms.count(), in_gibibytes(device.memory));
@@ -42,7 +42,7 @@ std::string simulated_width(const std::string& device) {
   BackendOptions options;
   options.device = device;
   const Result<std::unique_ptr<Backend>> simulator = open_backend("sim", options);
-  if (!simulator || !(*simulator)->devices().front().model) return "unknown";
+  if (!simulator || !(*simulator)->devices().front().model) { return "unknown"; }
   const ModelWidth& model = *(*simulator)->devices().front().model;
   return fmt::format("{}, {:g} %{}", to_string(model.basis), model.width * 100,
                      model.basis == Basis::extrapolated ? " or more" : "");
@@ -56,19 +56,19 @@ std::string catalog_lines() {
   }
   lines += "Communication kernels known to plan\n ";
   for (const Vendor vendor : {Vendor::nvidia, Vendor::amd}) {
-    for (const std::string& name : comm_kernel_names(vendor)) lines += fmt::format(" {}", name);
+    for (const std::string& name : comm_kernel_names(vendor)) { lines += fmt::format(" {}", name); }
   }
   return lines + "\n";
 }
 
 std::string bench_lines() {
   std::string lines = "Suites\n";
-  for (const Suite& suite : suites()) lines += fmt::format("  {:<8} {}\n", suite.name, suite.purpose);
+  for (const Suite& suite : suites()) { lines += fmt::format("  {:<8} {}\n", suite.name, suite.purpose); }
   lines += "Schemes\n ";
-  for (const Scheme scheme : schemes()) lines += fmt::format(" {}", to_string(scheme));
+  for (const Scheme scheme : schemes()) { lines += fmt::format(" {}", to_string(scheme)); }
   lines += "\nKernels\n  tiled_gemm (f32, bf16)  library_gemm (f32, bf16)  elementwise (gelu, relu, copy; f32, bf16)\n";
   lines += "Collectives\n";
-  for (const CollectiveFacts& facts : collectives()) lines += fmt::format("  {}", facts.name);
+  for (const CollectiveFacts& facts : collectives()) { lines += fmt::format("  {}", facts.name); }
   return lines + " (f32, bf16)\n";
 }
 

@@ -26,18 +26,18 @@ elbowroom::Result<elbowroom::DeviceLimits> live_device() {
   std::string reasons;
   for (const elbowroom::BackendEntry& entry : elbowroom::backends()) {
     const auto backend = entry.open({});
-    if (backend && (*backend)->provenance() == elbowroom::Provenance::measured) return (*backend)->devices().front().limits;
-    if (!backend) reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", entry.name, backend.error().message);
+    if (backend && (*backend)->provenance() == elbowroom::Provenance::measured) { return (*backend)->devices().front().limits; }
+    if (!backend) { reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", entry.name, backend.error().message); }
   }
   return elbowroom::unavailable(reasons);
 }
 
 /// The parser says of a word that is no subcommand only that one is missing.
 std::string unknown_command(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return "";
+  if (argc < 2 || argv[1][0] == '-') { return ""; }
   std::string names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (command->get_name() == argv[1]) return "";
+    if (command->get_name() == argv[1]) { return ""; }
     names += (names.empty() ? "" : ", ") + command->get_name();
   }
   return fmt::format("'{}' is no subcommand, expected one of {}", argv[1], names);
@@ -62,9 +62,9 @@ void refuse_empty_values(CLI::App& app) {
     return value.empty() ? std::string("empty, expected a value") : std::string();
   };
   for (CLI::Option* option : app.get_options()) {
-    if (option->get_items_expected_max() > 0) option->check(filled);
+    if (option->get_items_expected_max() > 0) { option->check(filled); }
   }
-  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) refuse_empty_values(*command);
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) { refuse_empty_values(*command); }
 }
 
 /// --help and --version.
@@ -99,8 +99,8 @@ int run(int argc, char** argv) {
     app.parse(split.own_arguments, argv);
   } catch (const CLI::ParseError& error) {
     const bool helps = error.get_exit_code() == 0;
-    if (!elbowroom::speaks_for_all()) return helps ? elbowroom::exit_ok : elbowroom::exit_bad_input;
-    if (helps) return show_help(app, error);
+    if (!elbowroom::speaks_for_all()) { return helps ? elbowroom::exit_ok : elbowroom::exit_bad_input; }
+    if (helps) { return show_help(app, error); }
     if (const std::string unknown = unknown_command(app, argc, argv); !unknown.empty()) {
       elbowroom::print_notice(unknown);
       return elbowroom::exit_bad_input;
@@ -108,7 +108,7 @@ int run(int argc, char** argv) {
     complain_of(app, split, error);
     return elbowroom::exit_bad_input;
   }
-  if (by_one) return elbowroom::speaks_for_all() ? by_one() : elbowroom::exit_ok;
+  if (by_one) { return elbowroom::speaks_for_all() ? by_one() : elbowroom::exit_ok; }
   return chosen();
 }
 

@@ -13,9 +13,9 @@ namespace elbowroom {
 Status check_outputs(std::span<const OutputFile> outputs) {
   for (const auto& [file, schema] : outputs) {
     const auto& [option, name] = file;
-    if (!name || name == "-") continue;
+    if (!name || name == "-") { continue; }
     const Status good = detail::can_write(std::string(*name), schema);
-    if (!good) return invalid_input(fmt::format("{}: {}", option, good.error().message));
+    if (!good) { return invalid_input(fmt::format("{}: {}", option, good.error().message)); }
   }
   return {};
 }
@@ -23,14 +23,16 @@ Status check_outputs(std::span<const OutputFile> outputs) {
 Status check_distinct(std::span<const NamedFile> files) {
   std::vector<std::pair<std::string, detail::FileIdentity>> known;
   for (const auto& [stream, descriptor] : {std::pair("standard output", STDOUT_FILENO), {"standard error", STDERR_FILENO}}) {
-    if (const auto identity = detail::identity_of(descriptor)) known.emplace_back(stream, *identity);
+    if (const auto identity = detail::identity_of(descriptor)) { known.emplace_back(stream, *identity); }
   }
   for (const auto& [option, name] : files) {
-    if (!name || name == "-") continue;
+    if (!name || name == "-") { continue; }
     const auto identity = detail::identity_of(std::string(*name));
-    if (!identity) continue;
+    if (!identity) { continue; }
     for (const auto& [other, taken] : known) {
-      if (taken == *identity) return invalid_input(fmt::format("{}: '{}', expected another file than {}'s", option, *name, other));
+      if (taken == *identity) {
+        return invalid_input(fmt::format("{}: '{}', expected another file than {}'s", option, *name, other));
+      }
     }
     known.emplace_back(option, *identity);
   }

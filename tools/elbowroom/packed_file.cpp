@@ -32,7 +32,7 @@ struct Close {
 Error not_read(const std::string& path, gzFile file) {
   int code = Z_OK;
   gzerror(file, &code);
-  if (code == Z_ERRNO) return invalid_input(detail::cannot("read", path));
+  if (code == Z_ERRNO) { return invalid_input(detail::cannot("read", path)); }
   return invalid_input(fmt::format("{}: packed by gzip and damaged, expected a whole file", path));
 }
 
@@ -45,18 +45,18 @@ Error not_read(const std::string& path, gzFile file) {
 Result<std::string> read_packed_file(const std::string& path) {
   errno = 0;
   const std::unique_ptr<gzFile_s, Close> file(gzopen(path.c_str(), "rb"));
-  if (!file) return invalid_input(detail::cannot("read", path));
+  if (!file) { return invalid_input(detail::cannot("read", path)); }
   std::string text;
   for (int got = 1; got > 0;) {
     const std::size_t filled = text.size();
-    if (filled > kMostText) return too_long(path);
+    if (filled > kMostText) { return too_long(path); }
     text.resize(filled + kPiece);
     got = gzread(file.get(), text.data() + filled, static_cast<unsigned>(kPiece));
     text.resize(filled + static_cast<std::size_t>(got > 0 ? got : 0));
     // A file that was cut off ends without an error of the read.
     int code = Z_OK;
     gzerror(file.get(), &code);
-    if (got < 0 || code < 0) return not_read(path, file.get());
+    if (got < 0 || code < 0) { return not_read(path, file.get()); }
   }
   return text;
 }
@@ -71,9 +71,9 @@ Result<std::string> read_packed_file(const std::string& path) {
   while (file) {
     file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
     text.append(piece, 0, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > kMostText) return too_long(path);
+    if (text.size() > kMostText) { return too_long(path); }
   }
-  if (!file.eof()) return invalid_input(detail::cannot("read", path));
+  if (!file.eof()) { return invalid_input(detail::cannot("read", path)); }
   const bool packed = text.starts_with("\x1f\x8b");
   return packed ? Result<std::string>(invalid_input(
                       fmt::format("{}: packed by gzip, expected plain text: this program was built without zlib", path)))

@@ -34,9 +34,9 @@ struct PlanArguments {
 
 /// `notice`: what to say of it with the plan.
 Result<DeviceLimits> device_of(const PlanArguments& arguments, const LiveDevice& live_device, std::optional<std::string>& notice) {
-  if (arguments.device != "auto") return find_device(arguments.device);
+  if (arguments.device != "auto") { return find_device(arguments.device); }
   Result<DeviceLimits> live = live_device ? live_device() : Result<DeviceLimits>(unavailable("no device lookup"));
-  if (live) return live;
+  if (live) { return live; }
   notice = fmt::format("no device here ({}), planning for {}", live.error().message, kDeviceWithoutGpu);
   return find_device(kDeviceWithoutGpu);
 }
@@ -46,27 +46,27 @@ Error in_option(std::string_view option, const Error& error) { return {error.kin
 Result<KernelFootprint> kernel_of(const PlanArguments& arguments) {
   const std::int64_t threads = *arguments.threads;
   const std::int64_t registers = *arguments.registers;
-  if (threads < 1) return invalid_input(fmt::format("--threads: {}, expected 1 or more", threads));
-  if (registers < 1) return invalid_input(fmt::format("--registers: {}, expected 1 or more", registers));
+  if (threads < 1) { return invalid_input(fmt::format("--threads: {}, expected 1 or more", threads)); }
+  if (registers < 1) { return invalid_input(fmt::format("--registers: {}, expected 1 or more", registers)); }
   const Result<Bytes> static_shared = parse_size(arguments.static_shared);
-  if (!static_shared) return in_option("--static-shared", static_shared.error());
+  if (!static_shared) { return in_option("--static-shared", static_shared.error()); }
   const Result<Bytes> dynamic_shared = parse_size(arguments.dynamic_shared);
-  if (!dynamic_shared) return in_option("--dynamic-shared", dynamic_shared.error());
+  if (!dynamic_shared) { return in_option("--dynamic-shared", dynamic_shared.error()); }
   return KernelFootprint{Threads(threads), Registers(registers), *static_shared, *dynamic_shared, 1};
 }
 
 Result<PlanReport> report_of(const PlanArguments& arguments, const LiveDevice& live_device) {
   const Result<KernelFootprint> kernel = kernel_of(arguments);
-  if (!kernel) return kernel.error();
+  if (!kernel) { return kernel.error(); }
   std::optional<std::string> notice;
   const Result<DeviceLimits> device = device_of(arguments, live_device, notice);
-  if (!device) return in_option("--device", device.error());
+  if (!device) { return in_option("--device", device.error()); }
   const std::string_view comm_name = arguments.comm ? std::string_view(*arguments.comm) : default_comm_kernel(*device);
   const Result<CommKernel> comm = find_comm_kernel(comm_name, *device);
-  if (!comm) return in_option("--comm", comm.error());
+  if (!comm) { return in_option("--comm", comm.error()); }
   Result<PlanReport> report = make_plan_report(*device, *kernel, *comm);
-  if (report) report->comm_is_default = !arguments.comm;
-  if (report && notice) print_notice(*notice);
+  if (report) { report->comm_is_default = !arguments.comm; }
+  if (report && notice) { print_notice(*notice); }
   return report;
 }
 
@@ -76,9 +76,9 @@ int show(const std::string& text) {
 }
 
 int run_plan(const PlanArguments& arguments, bool json, const LiveDevice& live_device) {
-  if (arguments.page) return show(pad_ranges_page());
+  if (arguments.page) { return show(pad_ranges_page()); }
   const Result<PlanReport> report = report_of(arguments, live_device);
-  if (!report) return complain("elbowroom plan", report.error());
+  if (!report) { return complain("elbowroom plan", report.error()); }
   return show(json ? plan_json(*report) : plan_table(*report));
 }
 
@@ -102,11 +102,11 @@ void add_plan_command(CLI::App& app, LiveDevice live_device, std::function<int()
   json->check(CLI::IsMember({"-"}))->type_name("[-]");
   CLI::Option* page = command->add_flag("--page", arguments->page, "Write docs/pad-ranges.md for the whole catalog");
   for (CLI::Option* option : command->get_options()) {
-    if (option != page && option->get_name() != "--help") page->excludes(option);
+    if (option != page && option->get_name() != "--help") { page->excludes(option); }
   }
   command->callback([=, &chosen, live_device = std::move(live_device)] {
-    if (!arguments->page && threads->empty()) throw CLI::RequiredError("--threads");
-    if (!arguments->page && registers->empty()) throw CLI::RequiredError("--registers");
+    if (!arguments->page && threads->empty()) { throw CLI::RequiredError("--threads"); }
+    if (!arguments->page && registers->empty()) { throw CLI::RequiredError("--registers"); }
     const bool as_json = !json->empty();
     chosen = [arguments, as_json, live_device] { return run_plan(*arguments, as_json, live_device); };
   });

@@ -34,7 +34,7 @@ int say(const Error& error) { return complain("elbowroom profile", error); }
 
 Result<Profile> chosen_profile(const ProfileArguments& arguments) {
   const std::optional<std::string> path = profile_path(arguments.profile);
-  if (!path) return invalid_input("no profile: neither --profile nor ELBOWROOM_PROFILE is given");
+  if (!path) { return invalid_input("no profile: neither --profile nor ELBOWROOM_PROFILE is given"); }
   return load_profile(*path);
 }
 
@@ -52,13 +52,13 @@ int print_or_say(const std::string& text) {
 
 std::string surroundings_words(const Surroundings& where) {
   std::string words = fmt::format("{} {}", to_string(where.provenance), where.device);
-  if (where.driver) words += fmt::format(", driver {}", *where.driver);
-  if (where.comm_library) words += fmt::format(", {}", in_words(*where.comm_library));
+  if (where.driver) { words += fmt::format(", driver {}", *where.driver); }
+  if (where.comm_library) { words += fmt::format(", {}", in_words(*where.comm_library)); }
   return words;
 }
 
 std::string words_of(const ProfileKey& key) {
-  if (const auto* step = std::get_if<StepKey>(&key.what)) return fmt::format("step {}", in_words(*step));
+  if (const auto* step = std::get_if<StepKey>(&key.what)) { return fmt::format("step {}", in_words(*step)); }
   const auto& pair = std::get<PairKey>(key.what);
   return fmt::format("{}; {} {}; {} {}", to_string(pair.pattern), in_words(pair.compute), in_words(pair.compute_class),
                      in_words(pair.collective), in_words(pair.collective_class));
@@ -73,19 +73,21 @@ std::string line_of(std::size_t number, const StoredChoice& choice) {
 
 int list(const ProfileArguments& arguments) {
   const Result<Profile> profile = chosen_profile(arguments);
-  if (!profile) return say(profile.error());
-  if (const Status there = is_there(arguments); !there) print_notice(there.error().message);
+  if (!profile) { return say(profile.error()); }
+  if (const Status there = is_there(arguments); !there) { print_notice(there.error().message); }
   std::string lines;
-  for (std::size_t at = 0; at < profile->choices().size(); ++at) lines += line_of(at + 1, profile->choices()[at]);
+  for (std::size_t at = 0; at < profile->choices().size(); ++at) { lines += line_of(at + 1, profile->choices()[at]); }
   std::map<std::string, int> learned;
-  for (const StoredDuration& duration : profile->durations()) ++learned[duration.device];
-  for (const auto& [device, count] : learned) lines += fmt::format("    {} learned durations of launches on {}\n", count, device);
+  for (const StoredDuration& duration : profile->durations()) { ++learned[duration.device]; }
+  for (const auto& [device, count] : learned) {
+    lines += fmt::format("    {} learned durations of launches on {}\n", count, device);
+  }
   return print_or_say(lines);
 }
 
 int show(const ProfileArguments& arguments) {
   const Result<Profile> profile = chosen_profile(arguments);
-  if (!profile) return say(profile.error());
+  if (!profile) { return say(profile.error()); }
   const std::size_t count = profile->choices().size();
   if (arguments.number < 1 || static_cast<std::size_t>(arguments.number) > count) {
     return say(invalid_input(fmt::format("number: {}, expected 1 to {}, as list shows them", arguments.number, count)));
@@ -98,35 +100,35 @@ int show(const ProfileArguments& arguments) {
 /// The names by which --device finds something.
 std::set<std::string> devices_of(const Profile& profile) {
   std::set<std::string> devices;
-  for (const StoredChoice& choice : profile.choices()) devices.insert(choice.key.surroundings.device);
-  for (const StoredDuration& duration : profile.durations()) devices.insert(duration.device);
+  for (const StoredChoice& choice : profile.choices()) { devices.insert(choice.key.surroundings.device); }
+  for (const StoredDuration& duration : profile.durations()) { devices.insert(duration.device); }
   return devices;
 }
 
 Status check_exported(const ProfileArguments& arguments) {
   const std::optional<std::string> profile = profile_path(arguments.profile);
   const std::array files{NamedFile("file", arguments.file), NamedFile("--profile", profile)};
-  if (Status distinct = check_distinct(files); !distinct) return distinct;
+  if (Status distinct = check_distinct(files); !distinct) { return distinct; }
   const std::array outputs{OutputFile{files.front(), kProfileSchema}};
   return check_outputs(outputs);
 }
 
 int export_choices(const ProfileArguments& arguments) {
   const Result<Profile> profile = chosen_profile(arguments);
-  if (!profile) return say(profile.error());
-  if (const Status there = is_there(arguments); !there) return say(there.error());
-  if (const Status writable = check_exported(arguments); !writable) return say(writable.error());
+  if (!profile) { return say(profile.error()); }
+  if (const Status there = is_there(arguments); !there) { return say(there.error()); }
+  if (const Status writable = check_exported(arguments); !writable) { return say(writable.error()); }
   const std::set<std::string> devices = devices_of(*profile);
   if (arguments.device && !devices.contains(*arguments.device)) {
     return say(invalid_input(fmt::format("--device: '{}', expected one of {}", *arguments.device, fmt::join(devices, ", "))));
   }
   Profile exported;
   for (const StoredChoice& choice : profile->choices()) {
-    if (!arguments.device || choice.key.surroundings.device == arguments.device) exported.put(choice);
+    if (!arguments.device || choice.key.surroundings.device == arguments.device) { exported.put(choice); }
   }
   // Durations name their device as its driver does, not as the catalog.
   for (const StoredDuration& duration : profile->durations()) {
-    if (!arguments.device || duration.device == arguments.device) exported.put(duration);
+    if (!arguments.device || duration.device == arguments.device) { exported.put(duration); }
   }
   const Status written = write_document(arguments.file, kProfileSchema, to_json(exported));
   return written ? exit_ok : say(written.error());
@@ -135,11 +137,11 @@ int export_choices(const ProfileArguments& arguments) {
 /// Choices that are newer here stay.
 int import_choices(const ProfileArguments& arguments) {
   const std::optional<std::string> path = profile_path(arguments.profile);
-  if (!path) return say(invalid_input("no profile: neither --profile nor ELBOWROOM_PROFILE is given"));
+  if (!path) { return say(invalid_input("no profile: neither --profile nor ELBOWROOM_PROFILE is given")); }
   const Result<std::string> text = read_file(arguments.file);
-  if (!text) return say(text.error());
+  if (!text) { return say(text.error()); }
   const Result<Profile> imported = parse_profile(*text, arguments.file);
-  if (!imported) return say(imported.error());
+  if (!imported) { return say(imported.error()); }
   const Status stored = add_to_profile(*path, *imported, notices());
   return stored ? exit_ok : say(stored.error());
 }

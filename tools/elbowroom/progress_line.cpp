@@ -31,7 +31,7 @@ void ProgressLine::begin_case(std::string_view name) {
   name_ = name;
   begun_ = now();
   ++number_;
-  if (terminal_) return;
+  if (terminal_) { return; }
   std::string line = fmt::format("[{}/{}] {}", number_, cases_, name_);
   if (number_ > 1) {
     const Microseconds each = spent_before_ / static_cast<double>(number_ - 1);
@@ -41,7 +41,7 @@ void ProgressLine::begin_case(std::string_view name) {
 }
 
 void ProgressLine::show(std::optional<Microseconds> left, std::string_view what) {
-  if (!terminal_) return;
+  if (!terminal_) { return; }
   CaseProgress progress{number_, cases_, name_, now() - begun_, left, {}};
   if (left && number_ < cases_) {
     const int before = static_cast<int>(number_) - 1;
@@ -58,7 +58,7 @@ void ProgressLine::end_case() {
 }
 
 void ProgressLine::clear() {
-  if (shown_) print_error("\r\x1b[K");
+  if (shown_) { print_error("\r\x1b[K"); }
   shown_ = false;
 }
 

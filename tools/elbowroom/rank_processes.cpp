@@ -37,7 +37,7 @@ constexpr milliseconds kUnhurried(3'600'000);
 EnvironmentChanges as_node(int node) {
   EnvironmentChanges changes{{std::string(kHostVariable), fmt::format("elbowroom-node-{}", node)}};
   const std::string interface(kInterfaceVariable);
-  if (std::getenv(interface.c_str()) == nullptr) changes.emplace_back(interface, "lo");
+  if (std::getenv(interface.c_str()) == nullptr) { changes.emplace_back(interface, "lo"); }
   return changes;
 }
 
@@ -45,11 +45,11 @@ EnvironmentChanges as_node(int node) {
 void become_rank(pid_t launching) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != launching) raise(SIGKILL);
+  if (getppid() != launching) { raise(SIGKILL); }
   // A group in the background that reads from a terminal is stopped.
   const int nothing = open("/dev/null", O_RDONLY);
-  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
-  if (nothing > STDIN_FILENO) close(nothing);
+  if (nothing >= 0) { dup2(nothing, STDIN_FILENO); }
+  if (nothing > STDIN_FILENO) { close(nothing); }
 }
 
 }  // namespace
@@ -64,29 +64,29 @@ Result<RanksEnd> RankProcesses::run() {
     const bool hurried = pressure_ != Pressure::none && pressure_ != Pressure::killed;
     const auto left = hurried ? std::chrono::ceil<milliseconds>(press_at_ - Clock::now()) : kUnhurried;
     const std::optional<siginfo_t> signal = signals.next_within(std::max(left, milliseconds(0)));
-    if (signal && signal->si_signo != SIGCHLD) forward(signal->si_signo);
+    if (signal && signal->si_signo != SIGCHLD) { forward(signal->si_signo); }
     reap();
-    if (hurried && Clock::now() >= press_at_) press();
+    if (hurried && Clock::now() >= press_at_) { press(); }
   }
   return end_;
 }
 
 Status RankProcesses::start(const SignalQueue& signals) {
   const Result<std::string> token = ranks::new_token();
-  if (!token) return token.error();
+  if (!token) { return token.error(); }
   const Result<int> port = ranks::free_port();
-  if (!port) return port.error();
+  if (!port) { return port.error(); }
   const pid_t self = getpid();
   for (int rank = 0; rank < ranks_; ++rank) {
     EnvironmentChanges changes{{kRank.name, std::to_string(rank)},      {kRanks.name, std::to_string(ranks_)},
                                {kLocalRank.name, std::to_string(rank)}, {kRankHost.name, std::string(ranks::kLoopback)},
                                {kRankPort.name, std::to_string(*port)}, {kToken.name, *token}};
-    if (nodes_ > 1) std::ranges::move(as_node(rank * nodes_ / ranks_), std::back_inserter(changes));
+    if (nodes_ > 1) { std::ranges::move(as_node(rank * nodes_ / ranks_), std::back_inserter(changes)); }
     const Result<StartedProcess> started =
         start_process(command_, changes, {kTokenFile.name}, signals, [self] { become_rank(self); });
-    if (!started) return started.error();
+    if (!started) { return started.error(); }
     started_.push_back({started->pid, false});
-    if (!started->failure) continue;
+    if (!started->failure) { continue; }
     fail(exit_code_of_start(*started->failure), start_problem(command_.front(), *started->failure));
     return {};
   }
@@ -101,12 +101,12 @@ void RankProcesses::forward(int signal) {
 void RankProcesses::reap() {
   while (true) {
     siginfo_t end = {};
-    if (waitid(P_ALL, 0, &end, WEXITED | WNOHANG | WNOWAIT) != 0 || end.si_pid == 0) return;
+    if (waitid(P_ALL, 0, &end, WEXITED | WNOHANG | WNOWAIT) != 0 || end.si_pid == 0) { return; }
     // While it is not waited for, nobody else's group has its number.
     kill(-end.si_pid, SIGKILL);
     waitpid(end.si_pid, nullptr, 0);
     const auto found = std::ranges::find(started_, end.si_pid, &Rank::pid);
-    if (found == started_.end()) continue;
+    if (found == started_.end()) { continue; }
     found->ended = true;
     note(static_cast<int>(found - started_.begin()), end);
   }
@@ -114,16 +114,16 @@ void RankProcesses::reap() {
 
 void RankProcesses::note(int rank, const siginfo_t& end) {
   const bool exited = end.si_code == CLD_EXITED;
-  if (exited && end.si_status == 0) return;
-  if (exited) return fail(end.si_status, fmt::format("rank {} ended with exit code {}", rank, end.si_status));
+  if (exited && end.si_status == 0) { return; }
+  if (exited) { return fail(end.si_status, fmt::format("rank {} ended with exit code {}", rank, end.si_status)); }
   const char* const name = sigabbrev_np(end.si_status);
   fail(kKilled + end.si_status, fmt::format("rank {} was killed by SIG{}", rank, name != nullptr ? name : "?"));
 }
 
 void RankProcesses::fail(int code, std::string problem) {
-  if (end_.failure) return;
+  if (end_.failure) { return; }
   end_.failure = code;
-  if (!told_) end_.problem = std::move(problem);
+  if (!told_) { end_.problem = std::move(problem); }
   pressure_ = Pressure::patience;
   press_at_ = Clock::now() + kPatience;
 }
@@ -142,7 +142,7 @@ void RankProcesses::press() {
 
 void RankProcesses::send_all(int signal) const {
   for (const Rank& rank : started_) {
-    if (!rank.ended) kill(-rank.pid, signal);
+    if (!rank.ended) { kill(-rank.pid, signal); }
   }
 }
 

@@ -43,7 +43,7 @@ class EndSignals {
     sigemptyset(&watched);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
       struct sigaction action = {};
-      if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) sigaddset(&watched, signal);
+      if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) { sigaddset(&watched, signal); }
     }
     pthread_sigmask(SIG_BLOCK, &watched, &before_);
     queue_ = ranks::Descriptor(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -78,7 +78,7 @@ class EndSignals {
 int lead(std::string_view who, const ranks::Place& place, const ranks::Credentials& credentials, CaseOptions& options,
          const std::function<int()>& work) {
   const Result<std::unique_ptr<ranks::Hub>> hub = ranks::Hub::gather(place, credentials, limit_of(options));
-  if (!hub) return complain(who, hub.error());
+  if (!hub) { return complain(who, hub.error()); }
   options.hub = hub->get();
   const int code = work();
   options.hub = nullptr;
@@ -93,7 +93,7 @@ int serve(std::string_view who, const ranks::Place& place, const ranks::Credenti
     return exit_code_of(error.kind);
   };
   Result<ranks::Spoke> spoke = ranks::Spoke::join(place, credentials, limit_of(options));
-  if (!spoke) return say(spoke.error());
+  if (!spoke) { return say(spoke.error()); }
   const EndSignals signals;
   const auto open = [&](int needed) {
     BackendRequest request = backend_request(options);
@@ -102,8 +102,8 @@ int serve(std::string_view who, const ranks::Place& place, const ranks::Credenti
     return open_for(request, needed);
   };
   const Result<ranks::End> end = detail::serve_rank(*spoke, signals.descriptor(), open, place.rank, options.seed);
-  if (!end) return say(end.error());
-  if (*end == ranks::End::interrupted) return signals.exit_code();
+  if (!end) { return say(end.error()); }
+  if (*end == ranks::End::interrupted) { return signals.exit_code(); }
   return *end == ranks::End::refused ? exit_bad_input : exit_ok;
 }
 
@@ -116,10 +116,10 @@ bool is_one_of_ranks() {
 
 int in_ranks(std::string_view who, CaseOptions& options, const std::function<int()>& work) {
   const Result<std::optional<ranks::Place>> place = ranks::place_of(variable);
-  if (!place) return complain(who, place.error());
-  if (!*place) return work();
+  if (!place) { return complain(who, place.error()); }
+  if (!*place) { return work(); }
   const bool leads = (*place)->rank == 0;
-  if (Status good = check_timeout(options); !good) return leads ? complain(who, good.error()) : exit_bad_input;
+  if (Status good = check_timeout(options); !good) { return leads ? complain(who, good.error()) : exit_bad_input; }
   Result<std::optional<std::string>> token = ranks::token_of(variable);
   if (!token) {
     print_notice(who, fmt::format("rank {}: {}", (*place)->rank, token.error().message));
@@ -133,15 +133,15 @@ bool speaks_for_all() { return ranks::speaks_for_all(variable); }
 
 Result<std::unique_ptr<Backend>> open_on_ranks(const CaseOptions& options, int needed) {
   BackendRequest request = backend_request(options);
-  if (options.hub != nullptr) request.options.own_rank = own_rank_of(options.hub->place());
+  if (options.hub != nullptr) { request.options.own_rank = own_rank_of(options.hub->place()); }
   Result<std::unique_ptr<Backend>> own = open_for(request, needed);
-  if (!own || options.hub == nullptr) return own;
+  if (!own || options.hub == nullptr) { return own; }
   return detail::over_ranks(*std::move(own), *options.hub, needed, options.seed);
 }
 
 Result<std::unique_ptr<Backend>> open_on_ranks(const CaseOptions& options, const std::vector<Scenario>& scenarios) {
   int needed = 0;
-  for (const Scenario& scenario : scenarios) needed = std::max(needed, scenario.gpus);
+  for (const Scenario& scenario : scenarios) { needed = std::max(needed, scenario.gpus); }
   return open_on_ranks(options, needed);
 }
 

@@ -32,7 +32,7 @@ Status check_output(const ReportArguments& arguments) {
   const NamedFile output("--html", arguments.output);
   for (const std::string& file : arguments.files) {
     const std::array files{NamedFile("FILE", file), output};
-    if (Status distinct = check_distinct(files); !distinct) return distinct;
+    if (Status distinct = check_distinct(files); !distinct) { return distinct; }
   }
   const std::array outputs{OutputFile{output, page::kPageSchema}};
   return check_outputs(outputs);
@@ -52,21 +52,22 @@ std::vector<page::Document> read_documents(const std::vector<std::string>& files
       all = false;
     }
   }
-  if (!all) documents.clear();
+  if (!all) { documents.clear(); }
   return documents;
 }
 
 int run_report(const ReportArguments& arguments) {
   const Result<page::Assets> assets = page::embedded_assets();
-  if (!assets) return complain(kReport, assets.error());
-  if (Status writable = check_output(arguments); !writable) return complain(kReport, writable.error());
+  if (!assets) { return complain(kReport, assets.error()); }
+  if (Status writable = check_output(arguments); !writable) { return complain(kReport, writable.error()); }
   page::Page page{ELBOWROOM_VERSION, {"elbowroom", "report"}, read_documents(arguments.files)};
-  if (page.documents.empty()) return exit_bad_input;
+  if (page.documents.empty()) { return exit_bad_input; }
   page.command.insert(page.command.end(), arguments.files.begin(), arguments.files.end());
   const std::string html = page::to_html(page, *assets);
-  if (Status written = write_document(arguments.output, page::kPageSchema, html); !written)
+  if (Status written = write_document(arguments.output, page::kPageSchema, html); !written) {
     return complain(kReport, written.error());
-  if (arguments.output == "-") return exit_ok;
+  }
+  if (arguments.output == "-") { return exit_ok; }
   const std::size_t documents = page.documents.size();
   const Status shown = print_table(fmt::format("{}: {} document{}, {} kB\n", arguments.output, documents, documents == 1 ? "" : "s",
                                                (html.size() + 999) / 1000));

@@ -20,10 +20,10 @@ bool can_be_loaded(std::initializer_list<const char*> names) {
 
 Result<preload::RunBackend> choose_run_backend(std::string_view word) {
   using preload::RunBackend;
-  if (word == "cuda") return RunBackend::cuda;
-  if (word == "hip") return RunBackend::hip;
-  if (word != "auto") return invalid_input(fmt::format("--backend: '{}', expected auto, cuda or hip", word));
-  if (can_be_loaded({"libcuda.so.1"})) return RunBackend::cuda;
+  if (word == "cuda") { return RunBackend::cuda; }
+  if (word == "hip") { return RunBackend::hip; }
+  if (word != "auto") { return invalid_input(fmt::format("--backend: '{}', expected auto, cuda or hip", word)); }
+  if (can_be_loaded({"libcuda.so.1"})) { return RunBackend::cuda; }
   const bool hip = can_be_loaded({"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"});
   return hip ? RunBackend::hip : RunBackend::cuda;
 }

@@ -51,22 +51,22 @@ class Run {
 
   Result<int> run() {
     Result<std::string> library = find_library(preload::preloaded_library(request_.backend));
-    if (!library) return library.error();
+    if (!library) { return library.error(); }
     // Whatever has no place on this machine, the command comes first.
-    if (Status ready = hand_over(); !ready) go_without_folder(ready.error());
+    if (Status ready = hand_over(); !ready) { go_without_folder(ready.error()); }
     prepare(*library);
 
     const auto begin = std::chrono::steady_clock::now();
     const Result<ChildEnd> end = run_child(request_.command, changes_, removed_, [this] { watch_energy(); });
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-    if (!end) return end.error();
+    if (!end) { return end.error(); }
     if (end->problem) {
       print_notice(kRun, *end->problem);
       return end->exit_code;
     }
     if (folder_ && request_.wants_report()) {
       RunReport collected = collect(folder_->path(), end->exit_code, wall);
-      if (watch_) collected.energy = energy_of_run(collected.processes, watch_->stop());
+      if (watch_) { collected.energy = energy_of_run(collected.processes, watch_->stop()); }
       report(collected);
       learn(collected);
       remember(collected);
@@ -77,7 +77,7 @@ class Run {
  private:
   /// The command is running already: opening counters may take a driver seconds.
   void watch_energy() {
-    if (request_.energy && folder_) watch_.emplace(open_every_energy_meter, kBetweenReadings);
+    if (request_.energy && folder_) { watch_.emplace(open_every_energy_meter, kBetweenReadings); }
   }
 
   /// Files by which the interposer and this process tell each other something, each named by a variable. What a run around this one
@@ -85,19 +85,19 @@ class Run {
   Status hand_over() {
     removed_ = {run::kReportDirVariable, run::kRulesVariable,      run::kDurationsVariable,
                 run::kChoicesVariable,   preload::kPythonVariable, preload::kPythonBlocksVariable};
-    if (!request_.wants_report() && request_.rules.empty() && request_.durations.empty()) return {};
+    if (!request_.wants_report() && request_.rules.empty() && request_.durations.empty()) { return {}; }
     Result<RunFolder> folder = RunFolder::make();
-    if (!folder) return folder.error();
+    if (!folder) { return folder.error(); }
     folder_.emplace(*std::move(folder));
-    if (Status written = give("durations", run::kDurationsVariable, request_.durations); !written) return written;
-    if (Status written = give("choices", run::kChoicesVariable, request_.choices); !written) return written;
-    if (Status written = give("rules", run::kRulesVariable, request_.rules); !written) return written;
-    if (request_.wants_report()) changes_.emplace_back(run::kReportDirVariable, folder_->path().string());
+    if (Status written = give("durations", run::kDurationsVariable, request_.durations); !written) { return written; }
+    if (Status written = give("choices", run::kChoicesVariable, request_.choices); !written) { return written; }
+    if (Status written = give("rules", run::kRulesVariable, request_.rules); !written) { return written; }
+    if (request_.wants_report()) { changes_.emplace_back(run::kReportDirVariable, folder_->path().string()); }
     return {};
   }
 
   Status give(const char* name, const char* variable, const std::string& text) {
-    if (text.empty()) return {};
+    if (text.empty()) { return {}; }
     const std::string file = (folder_->path() / name).string();
     changes_.emplace_back(variable, file);
     return write_new_file(file, text);
@@ -149,7 +149,7 @@ class Run {
     std::error_code unknown;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, unknown)) {
       const fs::path suffix = entry.path().extension();
-      if (suffix == run::kProcessReportSuffix || suffix == run::kUnfinishedReportSuffix) files.push_back(entry.path());
+      if (suffix == run::kProcessReportSuffix || suffix == run::kUnfinishedReportSuffix) { files.push_back(entry.path()); }
     }
     std::ranges::sort(files);
     for (const fs::path& file : files) {
@@ -160,7 +160,7 @@ class Run {
       const Result<std::string> text = read_file(file.string());
       Result<ProcessReport> process = text ? parse_process_report(*text, file.filename().string()) : text.error();
       if (process) {
-        if (request_.given.hook) process->symmetric_memory = symmetric_memory_of(folder, *process);
+        if (request_.given.hook) { process->symmetric_memory = symmetric_memory_of(folder, *process); }
         report.processes.push_back(*std::move(process));
       } else {
         report.damaged.push_back(process.error().message);
@@ -172,38 +172,42 @@ class Run {
 
   /// The command is over and its exit code stands: what goes wrong here is said and changes nothing.
   void report(const RunReport& report) const {
-    if (request_.verbose) print_error(to_table(report));
+    if (request_.verbose) { print_error(to_table(report)); }
     if (!report.damaged.empty() && !request_.verbose) {
       print_notice(kRun, fmt::format("{} of {} process reports could not be read, the first: {}", report.damaged.size(),
                                      report.damaged.size() + report.processes.size(), report.damaged.front()));
     }
-    if (const auto closing = closing_line(report); closing && request_.wants_closing()) print_notice(kRun, *closing);
-    if (report.energy && !request_.quiet && !request_.verbose) print_notice(kRun, in_words(*report.energy));
-    if (!request_.report_file) return;
+    if (const auto closing = closing_line(report); closing && request_.wants_closing()) { print_notice(kRun, *closing); }
+    if (report.energy && !request_.quiet && !request_.verbose) { print_notice(kRun, in_words(*report.energy)); }
+    if (!request_.report_file) { return; }
     const Status written = write_document(*request_.report_file, kRunSchema, to_json(report));
-    if (!written) print_notice(kRun, written.error().message);
+    if (!written) { print_notice(kRun, written.error().message); }
   }
 
   void learn(const RunReport& report) const {
-    if (!request_.learn_into) return;
+    if (!request_.learn_into) { return; }
     Profile more;
-    for (StoredDuration& duration : preload::learned_durations(report.processes, seconds_since_1970()))
+    for (StoredDuration& duration : preload::learned_durations(report.processes, seconds_since_1970())) {
       more.put(std::move(duration));
-    if (more.durations().empty())
+    }
+    if (more.durations().empty()) {
       return print_notice(kRun, "nothing was learned: no kernel was launched eight times with a timing");
+    }
     const auto notice = [](std::string_view line) { print_notice(kRun, line); };
-    if (const Status stored = add_to_profile(*request_.learn_into, more, notice); !stored)
+    if (const Status stored = add_to_profile(*request_.learn_into, more, notice); !stored) {
       print_notice(kRun, stored.error().message);
+    }
   }
 
   void remember(const RunReport& report) const {
     const preload::Given& given = request_.given;
-    if (!given.memory) return;
+    if (!given.memory) { return; }
     const detail::NewChoices found = preload::new_choices(report.processes, given.surroundings, seconds_since_1970());
-    if (found.kept.empty() && found.disagreed.empty()) return;
+    if (found.kept.empty() && found.disagreed.empty()) { return; }
     const auto notice = [](std::string_view line) { print_notice(kRun, line); };
-    if (const Status stored = detail::remember_choices(*given.memory, found, notice); !stored)
+    if (const Status stored = detail::remember_choices(*given.memory, found, notice); !stored) {
       print_notice(kRun, fmt::format("what auto found is not kept: {}", stored.error().message));
+    }
   }
 
   RunRequest request_;
@@ -215,7 +219,7 @@ class Run {
 
 int run_command(const RunArguments& arguments, const std::optional<std::vector<std::string>>& command) {
   Result<RunRequest> request = run_request(arguments, command);
-  if (!request) return complain(kRun, request.error());
+  if (!request) { return complain(kRun, request.error()); }
   const Result<int> code = Run(*std::move(request)).run();
   return code ? *code : complain(kRun, code.error());
 }
@@ -225,10 +229,10 @@ int run_command(const RunArguments& arguments, const std::optional<std::vector<s
 SplitCommandLine split_command_line(int argc, char** argv) {
   const int count = std::max(argc, 0);
   const std::string_view called = count < 2 ? "" : argv[1];
-  if (called != "run" && called != "launch") return {count, std::nullopt};
+  if (called != "run" && called != "launch") { return {count, std::nullopt}; }
   char** const end = argv + count;
   char** const cut = std::find_if(argv, end, [](const char* argument) { return std::string_view(argument) == "--"; });
-  if (cut == end) return {count, std::nullopt};
+  if (cut == end) { return {count, std::nullopt}; }
   return {static_cast<int>(cut - argv), std::vector<std::string>(cut + 1, end)};
 }
 

@@ -42,9 +42,9 @@ std::optional<std::string> symmetric_memory_of(const fs::path& folder, const Pro
   const fs::path document = folder / fmt::format("{}.symmetric", process.pid);
   if (fs::is_regular_file(document, unknown)) {
     const Result<std::string> text = read_file(document.string());
-    if (text && nlohmann::json::accept(*text)) return *text;
+    if (text && nlohmann::json::accept(*text)) { return *text; }
   }
-  if (!is_python(process.program) || fs::exists(folder / fmt::format("{}.hooked", process.pid), unknown)) return std::nullopt;
+  if (!is_python(process.program) || fs::exists(folder / fmt::format("{}.hooked", process.pid), unknown)) { return std::nullopt; }
   const nlohmann::ordered_json without = {
       {"schema", kSchema},
       {"pid", process.pid},

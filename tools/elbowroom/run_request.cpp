@@ -29,23 +29,23 @@ namespace fs = std::filesystem;
 void say_notice(std::string_view line) { print_notice(kRun, line); }
 
 Result<run::Policy> asked_policy(const std::string& word) {
-  if (const std::optional<run::Policy> policy = run::parse_policy(word)) return *policy;
+  if (const std::optional<run::Policy> policy = run::parse_policy(word)) { return *policy; }
   return invalid_input(fmt::format("--policy: '{}', expected one of {}", word, fmt::join(run::kPolicyWords, ", ")));
 }
 
 Status check_files(const RunArguments& arguments) {
   const std::optional<std::string> profile_file = profile_path(arguments.profile_file);
   const std::array files{NamedFile("--profile", profile_file), NamedFile("--report", arguments.report_file)};
-  if (Status distinct = check_distinct(files); !distinct) return distinct;
+  if (Status distinct = check_distinct(files); !distinct) { return distinct; }
   return check_outputs(std::array{OutputFile{files.back(), kRunSchema}});
 }
 
 /// What is asked, as far as it can be told without a profile.
 Result<preload::Asked> asked_of(const RunArguments& arguments, run::Policy policy) {
   const Result<preload::RunBackend> backend = choose_run_backend(arguments.backend);
-  if (!backend) return backend.error();
+  if (!backend) { return backend.error(); }
   Result<preload::Controls> controls = preload::read_controls(arguments.controls);
-  if (!controls) return controls.error();
+  if (!controls) { return controls.error(); }
   preload::Asked asked{.policy = policy,
                        .backend = *backend,
                        .names_backend = arguments.backend != "auto",
@@ -53,7 +53,7 @@ Result<preload::Asked> asked_of(const RunArguments& arguments, run::Policy polic
                        .same_bits = arguments.same_bits,
                        .gradient_views = arguments.gradient_views,
                        .memory = !arguments.no_memory};
-  if (Status possible = check(asked); !possible) return possible.error();
+  if (Status possible = check(asked); !possible) { return possible.error(); }
   return asked;
 }
 
@@ -69,7 +69,7 @@ Result<Profile> asked_profile(const RunArguments& arguments) {
     return invalid_input(fmt::format("--learn: {}", storable.error().message));
   }
   std::error_code unknown;
-  if (!arguments.profile_file) return load_profile_or_none(*path, say_notice);
+  if (!arguments.profile_file) { return load_profile_or_none(*path, say_notice); }
   if (!arguments.learn && !fs::exists(*path, unknown)) {
     return invalid_input(fmt::format("--profile: '{}', expected a file that exists", *path));
   }
@@ -82,7 +82,7 @@ preload::Variables own_environment() {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos) variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    if (equals != std::string_view::npos) { variables.emplace_back(text.substr(0, equals), text.substr(equals + 1)); }
   }
   return variables;
 }
@@ -94,26 +94,26 @@ preload::Here here_for(preload::RunBackend backend) {
 }
 
 std::string remembered_choices(const preload::Given& given) {
-  if (!given.memory) return "";
+  if (!given.memory) { return ""; }
   return preload::choices_text(detail::load_choices_or_none(*given.memory, say_notice), given.surroundings);
 }
 
 }  // namespace
 
 Result<RunRequest> run_request(const RunArguments& arguments, const std::optional<std::vector<std::string>>& command) {
-  if (!command || command->empty()) return invalid_input("expected -- and a command after the options");
+  if (!command || command->empty()) { return invalid_input("expected -- and a command after the options"); }
   const Result<run::Policy> policy = asked_policy(arguments.policy);
-  if (!policy) return policy.error();
-  if (Status files = check_files(arguments); !files) return files.error();
+  if (!policy) { return policy.error(); }
+  if (Status files = check_files(arguments); !files) { return files.error(); }
   const Result<preload::Asked> asked = asked_of(arguments, *policy);
-  if (!asked) return asked.error();
+  if (!asked) { return asked.error(); }
   Result<Profile> profile = asked_profile(arguments);
-  if (!profile) return profile.error();
+  if (!profile) { return profile.error(); }
   const std::optional<std::string> profile_file = profile_path(arguments.profile_file);
   const preload::Offer offer{*std::move(profile), profile_file};
   preload::Here here = here_for(asked->backend);
   Result<preload::Given> given = give(*asked, offer, here, say_notice);
-  if (!given) return given.error();
+  if (!given) { return given.error(); }
   return RunRequest{.command = *command,
                     .policy = asked->policy,
                     .backend = asked->backend,

@@ -13,7 +13,7 @@ constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SI
 
 SignalQueue::SignalQueue() {
   sigemptyset(&queued_);
-  for (const int signal : kForwarded) sigaddset(&queued_, signal);
+  for (const int signal : kForwarded) { sigaddset(&queued_, signal); }
   sigaddset(&queued_, SIGCHLD);
   sigprocmask(SIG_BLOCK, &queued_, &mask_before_);
   // Whoever started this process may have set SIGCHLD to be ignored, and then ended children leave no exit code.

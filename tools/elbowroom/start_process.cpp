@@ -19,7 +19,7 @@ constexpr int kNotExecutable = 126;
 class Pipe {
  public:
   Pipe() {
-    if (pipe2(ends_.data(), O_CLOEXEC) != 0) ends_ = {-1, -1};
+    if (pipe2(ends_.data(), O_CLOEXEC) != 0) { ends_ = {-1, -1}; }
   }
   ~Pipe() {
     close_read();
@@ -36,7 +36,7 @@ class Pipe {
 
  private:
   static void close_end(int& end) {
-    if (end >= 0) close(end);
+    if (end >= 0) { close(end); }
     end = -1;
   }
   std::array<int, 2> ends_ = {-1, -1};
@@ -45,7 +45,7 @@ class Pipe {
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> list;
   list.reserve(texts.size() + 1);
-  for (std::string& text : texts) list.push_back(text.data());
+  for (std::string& text : texts) { list.push_back(text.data()); }
   list.push_back(nullptr);
   return list;
 }
@@ -60,9 +60,9 @@ std::vector<std::string> changed_environment(const EnvironmentChanges& changes, 
     const auto same = [&](const auto& name) { return names(*entry, name); };
     const bool gone =
         std::ranges::any_of(removed, same) || std::ranges::any_of(changes, same, &EnvironmentChanges::value_type::first);
-    if (!gone) entries.emplace_back(*entry);
+    if (!gone) { entries.emplace_back(*entry); }
   }
-  for (const auto& [name, value] : changes) entries.push_back(fmt::format("{}={}", name, value));
+  for (const auto& [name, value] : changes) { entries.push_back(fmt::format("{}={}", name, value)); }
   return entries;
 }
 
@@ -90,9 +90,9 @@ Result<StartedProcess> start_process(const std::vector<std::string>& command, co
   const std::vector<char*> argument_list = pointers(arguments);
   const std::vector<char*> environment_list = pointers(environment);
   Pipe pipe;
-  if (!pipe.ok()) return failed(fmt::format("{}: no pipe to it could be made: {}", command.front(), std::strerror(errno)));
+  if (!pipe.ok()) { return failed(fmt::format("{}: no pipe to it could be made: {}", command.front(), std::strerror(errno))); }
   const pid_t child = fork();
-  if (child < 0) return failed(fmt::format("{}: no process could be made: {}", command.front(), std::strerror(errno)));
+  if (child < 0) { return failed(fmt::format("{}: no process could be made: {}", command.front(), std::strerror(errno))); }
   if (child == 0) {
     signals.restore();
     in_child();

@@ -56,12 +56,14 @@ Result<GradientCompression> compression_of(const std::string& text) {
   const std::string value = kind.size() < text.size() ? text.substr(kind.size() + 1) : "";
   const Error bad = invalid_input(
       fmt::format("--compress: '{}', expected bf16, fp8, powersgd=RANK or topk=SHARE as in powersgd=8, topk=0.01", text));
-  if (text == "bf16") return GradientCompression{Kind::bf16, 0, 0};
-  if (text == "fp8") return GradientCompression{Kind::fp8, 0, 0};
-  if (const auto rank = detail::number_of<int>(value); kind == "powersgd" && rank)
+  if (text == "bf16") { return GradientCompression{Kind::bf16, 0, 0}; }
+  if (text == "fp8") { return GradientCompression{Kind::fp8, 0, 0}; }
+  if (const auto rank = detail::number_of<int>(value); kind == "powersgd" && rank) {
     return GradientCompression{Kind::powersgd, *rank, 0};
-  if (const auto share = detail::number_of<double>(value); kind == "topk" && share)
+  }
+  if (const auto share = detail::number_of<double>(value); kind == "topk" && share) {
     return GradientCompression{Kind::topk, 0, *share};
+  }
   return bad;
 }
 
@@ -69,13 +71,13 @@ Result<Decoder> decoder_of(const StepArguments& arguments) {
   Decoder decoder;
   if (arguments.preset) {
     const Result<Decoder> preset = find_decoder(*arguments.preset);
-    if (!preset) return invalid_input(fmt::format("--preset: {}", preset.error().message));
+    if (!preset) { return invalid_input(fmt::format("--preset: {}", preset.error().message)); }
     decoder = *preset;
   } else {
     for (const auto& [option, given] : {std::pair{"layers", arguments.layers.has_value()},
                                         {"hidden", arguments.hidden.has_value()},
                                         {"ffn", arguments.ffn.has_value()}}) {
-      if (!given) return invalid_input(fmt::format("--{}: missing, expected a number or --preset", option));
+      if (!given) { return invalid_input(fmt::format("--{}: missing, expected a number or --preset", option)); }
     }
     // Heads of 128, as most models have them.
     decoder.heads = static_cast<int>(std::max<std::int64_t>(1, *arguments.hidden / 128));
@@ -90,27 +92,27 @@ Result<Decoder> decoder_of(const StepArguments& arguments) {
   decoder.vocabulary = arguments.vocabulary.value_or(decoder.vocabulary);
   decoder.experts = arguments.experts.value_or(decoder.experts);
   decoder.experts_per_token = arguments.experts_per_token.value_or(decoder.experts_per_token);
-  if (arguments.untied) decoder.tied = false;
-  if (arguments.activation) decoder.activation = *arguments.activation == "swiglu" ? Activation::swiglu : Activation::gelu;
+  if (arguments.untied) { decoder.tied = false; }
+  if (arguments.activation) { decoder.activation = *arguments.activation == "swiglu" ? Activation::swiglu : Activation::gelu; }
   return decoder;
 }
 
 Result<TransformerStep> request_of(const StepArguments& arguments) {
   TransformerStep request = arguments.step;
   Result<Decoder> decoder = decoder_of(arguments);
-  if (!decoder) return decoder.error();
+  if (!decoder) { return decoder.error(); }
   request.decoder = std::move(*decoder);
-  if (arguments.schedule == "interleaved") request.parallel.schedule = PipelineSchedule::interleaved;
+  if (arguments.schedule == "interleaved") { request.parallel.schedule = PipelineSchedule::interleaved; }
   if (arguments.compress) {
     const Result<GradientCompression> compression = compression_of(*arguments.compress);
-    if (!compression) return compression.error();
+    if (!compression) { return compression.error(); }
     request.compression = *compression;
   }
   // Only gradients that are longer can be made as short.
   const bool cast = request.compression.kind == GradientCompression::Kind::bf16;
   request.gradients = arguments.gradients == "f32" || (!arguments.gradients && cast) ? DataType::f32 : DataType::bf16;
   const Result<Bytes> bucket = parse_size(arguments.bucket);
-  if (!bucket) return invalid_input(fmt::format("--bucket: {}", bucket.error().message));
+  if (!bucket) { return invalid_input(fmt::format("--bucket: {}", bucket.error().message)); }
   request.bucket = *bucket;
   request.optimizer = !arguments.without_optimizer;
   return request;
@@ -119,7 +121,7 @@ Result<TransformerStep> request_of(const StepArguments& arguments) {
 std::string summary(const TransformerStep& request, const Step& step) {
   const StepTotals totals = totals_of(step, 0);
   std::string mesh;
-  for (const MeshAxis& axis : step.mesh) mesh += fmt::format(" {}={}", axis.name, axis.size);
+  for (const MeshAxis& axis : step.mesh) { mesh += fmt::format(" {}={}", axis.name, axis.size); }
   std::string text = fmt::format("# {}: {} parameters;{}: {} ranks; {} tokens of each replica\n", step.name,
                                  grouped(parameters_of(request.decoder)), mesh, step.ranks, grouped(request.tokens));
   text += fmt::format("# {} operations, {} of them on rank 0: products of {:.3f} TFLOP, other kernels read {:.2f} GiB\n",
@@ -134,25 +136,27 @@ std::string summary(const TransformerStep& request, const Step& step) {
 
 int run_step(const StepArguments& arguments) {
   const std::array outputs{OutputFile{NamedFile("--json", arguments.json_file), kStepSchema}};
-  if (Status writable = check_outputs(outputs); !writable) return complain(kStep, writable.error());
+  if (Status writable = check_outputs(outputs); !writable) { return complain(kStep, writable.error()); }
   const Result<TransformerStep> request = request_of(arguments);
-  if (!request) return complain(kStep, request.error());
+  if (!request) { return complain(kStep, request.error()); }
   const Result<Step> step = transformer_step(*request);
-  if (!step) return complain(kStep, step.error());
+  if (!step) { return complain(kStep, step.error()); }
   const std::string words = summary(*request, *step);
   if (arguments.json_file == "-") {
     print_error(words);
   } else if (Status printed = print_table(words); !printed) {
     return complain(kStep, printed.error());
   }
-  if (!arguments.json_file) return exit_ok;
+  if (!arguments.json_file) { return exit_ok; }
   const Status written = write_document(*arguments.json_file, kStepSchema, to_json(*step) + "\n");
   return written ? exit_ok : complain(kStep, written.error());
 }
 
 void add_decoder_options(CLI::App& command, StepArguments& arguments) {
   std::string presets;
-  for (const DecoderPreset& preset : decoder_presets()) presets += fmt::format("{}{}", presets.empty() ? "" : ", ", preset.name);
+  for (const DecoderPreset& preset : decoder_presets()) {
+    presets += fmt::format("{}{}", presets.empty() ? "" : ", ", preset.name);
+  }
   command.add_option("--preset", arguments.preset, "A known model: " + presets);
   command.add_option("--name", arguments.name, "Name of the step; the preset's, or transformer");
   command.add_option("--layers", arguments.layers, "Layers");

@@ -38,7 +38,7 @@ Result<NamedProfile> named_profile(const std::string& path) {
     return invalid_input(fmt::format("{}: {}: no such file, expected a profile", kTransferOption, path));
   }
   Result<Profile> profile = load_profile(path);
-  if (!profile) return invalid_input(fmt::format("{}: {}", kTransferOption, profile.error().message));
+  if (!profile) { return invalid_input(fmt::format("{}: {}", kTransferOption, profile.error().message)); }
   return NamedProfile{path, std::move(*profile)};
 }
 
@@ -46,8 +46,8 @@ Status check_transfer_files(const CaseOptions& cases, const TransferArguments& a
   std::vector<NamedFile> files{
       {"--json", arguments.json_file}, {"--markdown", arguments.markdown_file}, {"--scenario", cases.scenario_file}};
   const std::array outputs{OutputFile{files[0], kTransferSchema}, OutputFile{files[1], kMarkdownSchema}};
-  for (const std::string& profile : arguments.profiles) files.emplace_back(kTransferOption, profile);
-  if (Status distinct = check_distinct(files); !distinct) return distinct;
+  for (const std::string& profile : arguments.profiles) { files.emplace_back(kTransferOption, profile); }
+  if (Status distinct = check_distinct(files); !distinct) { return distinct; }
   if (arguments.json_file == "-" && arguments.markdown_file == "-") {
     return invalid_input("--json, --markdown: '-' given twice, expected at most one on standard output");
   }
@@ -55,16 +55,16 @@ Status check_transfer_files(const CaseOptions& cases, const TransferArguments& a
 }
 
 Result<TransferRequest> transfer_request(const CaseOptions& cases, const TransferArguments& arguments) {
-  if (Status files = check_transfer_files(cases, arguments); !files) return files.error();
+  if (Status files = check_transfer_files(cases, arguments); !files) { return files.error(); }
   Result<CaseSelection> selection = select_scenarios(cases, "a transfer is of stored plans of scenarios");
-  if (!selection) return selection.error();
+  if (!selection) { return selection.error(); }
   TransferRequest request;
   request.settings.seed = cases.seed;
   request.settings.trials = arguments.trials ? *arguments.trials : selection->trials.value_or(request.settings.trials);
   request.scenarios = std::move(selection->scenarios);
   for (const std::string& path : arguments.profiles) {
     Result<NamedProfile> profile = named_profile(path);
-    if (!profile) return profile.error();
+    if (!profile) { return profile.error(); }
     request.settings.profiles.push_back(std::move(*profile));
   }
   return request;
@@ -72,7 +72,7 @@ Result<TransferRequest> transfer_request(const CaseOptions& cases, const Transfe
 
 int show_transfer_plan(const TransferRequest& request) {
   std::string lines;
-  for (const Scenario& scenario : request.scenarios) lines += scenario_line(scenario) + "\n";
+  for (const Scenario& scenario : request.scenarios) { lines += scenario_line(scenario) + "\n"; }
   for (const NamedProfile& profile : request.settings.profiles) {
     lines += fmt::format("  {}: {} choices\n", profile.name, profile.profile.choices().size());
   }
@@ -115,7 +115,7 @@ class TransferRun {
       return interruption.exit_code();
     }
     for (const Status& status : {done, written, shown_}) {
-      if (!status) return complain(kBench, status.error());
+      if (!status) { return complain(kBench, status.error()); }
     }
     return exit_ok;
   }
@@ -140,7 +140,7 @@ class TransferRun {
   [[nodiscard]] Status write(bool standard_output) const {
     const auto wanted = [&](const std::optional<std::string>& path) { return path && (*path == "-") == standard_output; };
     if (wanted(arguments_.json_file)) {
-      if (Status written = write_document(*arguments_.json_file, kTransferSchema, to_json(document_)); !written) return written;
+      if (Status written = write_document(*arguments_.json_file, kTransferSchema, to_json(document_)); !written) { return written; }
     }
     return wanted(arguments_.markdown_file) ? write_document(*arguments_.markdown_file, kMarkdownSchema, to_markdown(document_))
                                             : Status();
@@ -156,10 +156,10 @@ class TransferRun {
 
 int run_transfer_command(const CaseOptions& cases, const TransferArguments& arguments) {
   Result<TransferRequest> request = transfer_request(cases, arguments);
-  if (!request) return complain(kBench, request.error());
-  if (arguments.dry_run) return show_transfer_plan(*request);
+  if (!request) { return complain(kBench, request.error()); }
+  if (arguments.dry_run) { return show_transfer_plan(*request); }
   const Result<std::unique_ptr<Backend>> backend = open_on_ranks(cases, request->scenarios);
-  if (!backend) return complain(kBench, backend.error());
+  if (!backend) { return complain(kBench, backend.error()); }
   return TransferRun(arguments, std::move(*request)).run(**backend);
 }
 

@@ -52,11 +52,12 @@ struct ObjectiveRequest {
 
 Result<ObjectiveRequest> objective_of(const TuneArguments& arguments) {
   const Result<Objective> objective = parse_objective(arguments.objective);
-  if (!objective) return invalid_input(fmt::format("--objective: {}", objective.error().message));
+  if (!objective) { return invalid_input(fmt::format("--objective: {}", objective.error().message)); }
   Result<EnergySettings> energy = energy_settings(arguments.energy_window);
-  if (!energy) return energy.error();
-  if (*objective == Objective::time && arguments.energy_window.seconds)
+  if (!energy) { return energy.error(); }
+  if (*objective == Objective::time && arguments.energy_window.seconds) {
     return invalid_input("--energy-window: given, expected only with --objective energy or product");
+  }
   return ObjectiveRequest{*objective, *std::move(energy)};
 }
 
@@ -64,7 +65,7 @@ constexpr std::string_view kTune = "elbowroom tune";
 
 std::vector<std::string> left_out(const TuneArguments& arguments) {
   std::vector<std::string> names = arguments.left_out;
-  if (arguments.for_run) std::ranges::copy(controls_beyond_run(), std::back_inserter(names));
+  if (arguments.for_run) { std::ranges::copy(controls_beyond_run(), std::back_inserter(names)); }
   std::ranges::sort(names);
   const auto repeated = std::ranges::unique(names);
   names.erase(repeated.begin(), repeated.end());
@@ -80,12 +81,12 @@ Status check(const TuneArguments& arguments) {
     return invalid_input(fmt::format("--candidates: {}, expected 4 to 1000", arguments.candidates));
   }
   const Status known = check_controls(arguments.left_out);
-  if (!known) return invalid_input(fmt::format("--without: {}", known.error().message));
+  if (!known) { return invalid_input(fmt::format("--without: {}", known.error().message)); }
   const std::array outputs{OutputFile{NamedFile("--json", arguments.json_file), kTuneSchema}};
-  if (Status writable = check_outputs(outputs); !writable) return writable;
+  if (Status writable = check_outputs(outputs); !writable) { return writable; }
   const std::optional<std::string> profile = profile_path(arguments.profile);
   const Status storable = profile ? can_store_in(*profile) : Status();
-  if (!storable) return invalid_input(fmt::format("--profile: {}", storable.error().message));
+  if (!storable) { return invalid_input(fmt::format("--profile: {}", storable.error().message)); }
   const std::array files{NamedFile("--scenario", arguments.cases.scenario_file), NamedFile("--profile", profile),
                          NamedFile("--json", arguments.json_file)};
   return check_distinct(files);
@@ -97,21 +98,21 @@ class TuneCommand {
       : arguments_(arguments), left_out_(left_out(arguments)), profile_(profile_path(arguments.profile)) {}
 
   int run() {
-    if (Status checked = check(arguments_); !checked) return complain(kTune, checked.error());
+    if (Status checked = check(arguments_); !checked) { return complain(kTune, checked.error()); }
     Result<ObjectiveRequest> objective = objective_of(arguments_);
-    if (!objective) return complain(kTune, objective.error());
+    if (!objective) { return complain(kTune, objective.error()); }
     objective_ = *std::move(objective);
     Result<CaseSelection> selection = select_cases(arguments_.cases);
-    if (!selection) return complain(kTune, selection.error());
+    if (!selection) { return complain(kTune, selection.error()); }
     const std::vector<Case> cases = cases_of(*std::move(selection));
     const Result<std::unique_ptr<Backend>> backend = open_on_ranks(arguments_.cases, most_ranks(cases));
-    if (!backend) return complain(kTune, backend.error());
+    if (!backend) { return complain(kTune, backend.error()); }
     origin_ = origin_of(**backend, ranks_of(cases.front()), arguments_.cases.seed);
     show(table_preamble(origin_));
-    if (!left_out_.empty()) show(fmt::format("# without {}\n", fmt::join(left_out_, ", ")));
+    if (!left_out_.empty()) { show(fmt::format("# without {}\n", fmt::join(left_out_, ", "))); }
     Status tuned;
     ProgressLine line(kTune, cases.size());
-    for (auto what = cases.begin(); tuned && what != cases.end(); ++what) tuned = tune(**backend, *what, line);
+    for (auto what = cases.begin(); tuned && what != cases.end(); ++what) { tuned = tune(**backend, *what, line); }
     // Whatever ended the run, what was measured before is not lost.
     const Status written = arguments_.json_file == "-" ? print(to_json(origin_, left_out_, cases_)) : Status();
     if (!tuned && interruption_.came()) {
@@ -119,10 +120,10 @@ class TuneCommand {
                                       cases.size()));
       return interruption_.exit_code();
     }
-    if (!tuned) return complain(kTune, tuned.error());
-    if (!written) return complain(kTune, written.error());
-    if (!shown_) return complain(kTune, shown_.error());
-    if (!profile_) print_notice("nothing is stored: no --profile is given and ELBOWROOM_PROFILE is not set");
+    if (!tuned) { return complain(kTune, tuned.error()); }
+    if (!written) { return complain(kTune, written.error()); }
+    if (!shown_) { return complain(kTune, shown_.error()); }
+    if (!profile_) { print_notice("nothing is stored: no --profile is given and ELBOWROOM_PROFILE is not set"); }
     return exit_ok;
   }
 
@@ -154,10 +155,10 @@ class TuneCommand {
     };
     Result<TunedCase> tuned = tune_case(backend, what, settings, progress);
     line.end_case();
-    if (!tuned) return tuned.error();
+    if (!tuned) { return tuned.error(); }
     show("#\n" + to_table(*tuned, origin_.provenance));
     if (profile_) {
-      if (Status stored = store_choice(*profile_, tuned->choice, notices()); !stored) return stored;
+      if (Status stored = store_choice(*profile_, tuned->choice, notices()); !stored) { return stored; }
     }
     cases_.push_back(std::move(*tuned));
     const bool to_file = arguments_.json_file && arguments_.json_file != "-";

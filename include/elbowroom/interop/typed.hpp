@@ -24,25 +24,25 @@ void configure(Config& config, const OverlapPlan& plan) {
     config.minCTAs = static_cast<int>(plan.comm_blocks->count());
     config.maxCTAs = static_cast<int>(plan.comm_blocks->count());
   }
-  if (plan.cluster) config.cgaClusterSize = *plan.cluster;
+  if (plan.cluster) { config.cgaClusterSize = *plan.cluster; }
 }
 
 namespace detail {
 
 inline Result<Stream> stream_of(std::string_view backend, DeviceIndex device, void* native) {
-  if (native != nullptr) return Stream::from_native(backend, device, native);
+  if (native != nullptr) { return Stream::from_native(backend, device, native); }
   return invalid_input("stream: null, expected one that was created: the null stream waits for all others");
 }
 
 template <class Opaque>
 Result<Opaque*> native_of(std::string_view backend, const Stream& stream) {
-  if (stream.backend() == backend) return static_cast<Opaque*>(stream.native());
+  if (stream.backend() == backend) { return static_cast<Opaque*>(stream.native()); }
   return invalid_input("stream: of " + std::string(stream.backend()) + ", expected one of " + std::string(backend));
 }
 
 template <class... Parameters>
 Result<KernelOf<Parameters...>> kernel_of(std::string_view backend, void* native) {
-  if (native != nullptr) return KernelOf<Parameters...>(Kernel::from_native(backend, native));
+  if (native != nullptr) { return KernelOf<Parameters...>(Kernel::from_native(backend, native)); }
   return invalid_input("kernel: null, expected a function that was looked up");
 }
 

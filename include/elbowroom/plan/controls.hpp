@@ -106,7 +106,7 @@ struct Control : PlanMember, ControlRules {
   /// One of `values`, or off. Leaves every other control as it is.
   void set(const ControlSite& site, OverlapPlan& plan, std::optional<std::int64_t> value) const {
     put(plan, value);
-    if (follow != nullptr) follow(site, plan);
+    if (follow != nullptr) { follow(site, plan); }
   }
 };
 

@@ -35,7 +35,7 @@ class ResourceSet {
  public:
   constexpr ResourceSet() = default;
   constexpr ResourceSet(std::initializer_list<Resource> resources) {
-    for (const Resource resource : resources) insert(resource);
+    for (const Resource resource : resources) { insert(resource); }
   }
 
   constexpr void insert(Resource resource) { bits_ = static_cast<std::uint8_t>(bits_ | bit(resource)); }

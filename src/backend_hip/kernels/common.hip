@@ -32,7 +32,7 @@ __device__ inline Bf16 from_float<Bf16>(float value) {
     unsigned int bits;
   } wide;
   wide.value = value;
-  if (value != value) return Bf16{static_cast<unsigned short>(wide.bits >> 16 | 0x40u)};
+  if (value != value) { return Bf16{static_cast<unsigned short>(wide.bits >> 16 | 0x40u)}; }
   return Bf16{static_cast<unsigned short>((wide.bits + 0x7FFFu + (wide.bits >> 16 & 1u)) >> 16)};
 }
 

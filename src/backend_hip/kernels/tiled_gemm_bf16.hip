@@ -28,13 +28,15 @@ __device__ inline void multiply_parts(TileA& tile_a, TileB& tile_b, int q, int r
   // The product is taken transposed, B^T A^T: a lane then holds adjacent columns of C and stores them at once.
   Bf16x4 left[Rows], right[Columns];
 #pragma unroll
-  for (int i = 0; i < Rows; ++i) left[i] = tile_a.at(row + i * 16 + lane % 16, q + lane / 16);
+  for (int i = 0; i < Rows; ++i) { left[i] = tile_a.at(row + i * 16 + lane % 16, q + lane / 16); }
 #pragma unroll
-  for (int j = 0; j < Columns; ++j) right[j] = tile_b.at(column + j * 16 + lane % 16, q + lane / 16);
+  for (int j = 0; j < Columns; ++j) { right[j] = tile_b.at(column + j * 16 + lane % 16, q + lane / 16); }
 #pragma unroll
   for (int i = 0; i < Rows; ++i) {
 #pragma unroll
-    for (int j = 0; j < Columns; ++j) sum[i][j] = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(right[j], left[i], sum[i][j], 0, 0, 0);
+    for (int j = 0; j < Columns; ++j) {
+      sum[i][j] = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(right[j], left[i], sum[i][j], 0, 0, 0);
+    }
   }
 #else
 #pragma unroll 1
@@ -48,7 +50,7 @@ __device__ inline void multiply_parts(TileA& tile_a, TileB& tile_b, int q, int r
         for (int at = 0; at < 4; ++at) {
           const Bf16x4 right = tile_b.at(column + j * 16 + lane / 16 * 4 + at, four);
 #pragma unroll
-          for (int x = 0; x < 4; ++x) sum[i][j][at] = fmaf(bf16_at(left, x), bf16_at(right, x), sum[i][j][at]);
+          for (int x = 0; x < 4; ++x) { sum[i][j][at] = fmaf(bf16_at(left, x), bf16_at(right, x), sum[i][j][at]); }
         }
       }
     }
@@ -92,7 +94,7 @@ __device__ inline void tiled_gemm_bf16(const Bf16* __restrict__ a, const Bf16* _
             lines[i] = *reinterpret_cast<const Bf16x4*>(from_b + static_cast<long long>(step + q * 4 + i) * n + j);
           }
 #pragma unroll
-          for (int i = 0; i < 4; ++i) tile_b.at(j + i, q) = Bf16x4{lines[0][i], lines[1][i], lines[2][i], lines[3][i]};
+          for (int i = 0; i < 4; ++i) { tile_b.at(j + i, q) = Bf16x4{lines[0][i], lines[1][i], lines[2][i], lines[3][i]}; }
         }
         __syncthreads();
 #pragma unroll 2

@@ -29,7 +29,7 @@ __device__ inline void tiled_gemm_f32(const float* __restrict__ a, const float* 
           const int r = vector / (TileK / 4), q = vector % (TileK / 4) * 4;
           const Float4 four = *reinterpret_cast<const Float4*>(from_a + static_cast<long long>(r) * k + step + q);
 #pragma unroll
-          for (int i = 0; i < 4; ++i) tile_a[q + i][r ^ q] = four[i];
+          for (int i = 0; i < 4; ++i) { tile_a[q + i][r ^ q] = four[i]; }
         }
         for (int vector = thread; vector < TileK * TileN / 4; vector += kThreads) {
           const int r = vector / (TileN / 4), q = vector % (TileN / 4) * 4;
@@ -44,18 +44,18 @@ __device__ inline void tiled_gemm_f32(const float* __restrict__ a, const float* 
           for (int i = 0; i < kRows; i += 4) {
             const Float4 four = *reinterpret_cast<const Float4*>(&tile_a[q][(row + i / 4 * kRowStride) ^ (q & ~3)]);
 #pragma unroll
-            for (int at = 0; at < 4; ++at) left[i + at] = four[at];
+            for (int at = 0; at < 4; ++at) { left[i + at] = four[at]; }
           }
 #pragma unroll
           for (int j = 0; j < kColumns; j += 4) {
             const Float4 four = *reinterpret_cast<const Float4*>(&tile_b[q][column + j / 4 * kColumnStride]);
 #pragma unroll
-            for (int at = 0; at < 4; ++at) right[j + at] = four[at];
+            for (int at = 0; at < 4; ++at) { right[j + at] = four[at]; }
           }
 #pragma unroll
           for (int i = 0; i < kRows; ++i) {
 #pragma unroll
-            for (int j = 0; j < kColumns; ++j) sum[i][j] = fmaf(left[i], right[j], sum[i][j]);
+            for (int j = 0; j < kColumns; ++j) { sum[i][j] = fmaf(left[i], right[j], sum[i][j]); }
           }
         }
       }

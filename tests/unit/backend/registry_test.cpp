@@ -60,7 +60,7 @@ TEST(OpenBackend, RefusesUnknownNamesAndListsAll) {
     ASSERT_FALSE(backend.ok());
     EXPECT_EQ(backend.error().kind, ErrorKind::invalid_input);
     EXPECT_THAT(backend.error().message, StartsWith("backend: '" + std::string(name) + "', expected one of auto, "));
-    for (const BackendEntry& entry : backends()) EXPECT_THAT(backend.error().message, HasSubstr(std::string(entry.name)));
+    for (const BackendEntry& entry : backends()) { EXPECT_THAT(backend.error().message, HasSubstr(std::string(entry.name))); }
   }
 }
 
@@ -84,7 +84,7 @@ TEST(OpenBackend, AutoTakesTheFirstUsableAndSaysWhichAndWhyInOneNotice) {
   std::string passed_over;
   const auto first = std::ranges::find_if(backends(), [&](const BackendEntry& entry) {
     const Result<std::unique_ptr<Backend>> backend = entry.open({});
-    if (!backend) passed_over += (passed_over.empty() ? "" : "; ") + std::string(entry.name) + ": " + backend.error().message;
+    if (!backend) { passed_over += (passed_over.empty() ? "" : "; ") + std::string(entry.name) + ": " + backend.error().message; }
     return backend.ok();
   });
   std::vector<std::string> notices;

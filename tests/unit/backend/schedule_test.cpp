@@ -81,19 +81,19 @@ class Written {
     return std::string(1, static_cast<char>('A' + lane)) + (device == 0 ? "" : std::to_string(device + 1));
   }
   [[nodiscard]] std::string name(int event) const {
-    if (event == EventNumbers::kBegin) return "begin";
-    if (event == EventNumbers::kEnd) return "end";
-    if (event >= events_.of_launch(0)) return fmt::format("e{}", event - events_.of_launch(0));
+    if (event == EventNumbers::kBegin) { return "begin"; }
+    if (event == EventNumbers::kEnd) { return "end"; }
+    if (event >= events_.of_launch(0)) { return fmt::format("e{}", event - events_.of_launch(0)); }
     for (int lane = 0; lane < events_.lanes; ++lane) {
-      if (event == events_.joined(lane)) return "joined";
+      if (event == events_.joined(lane)) { return "joined"; }
       for (const std::size_t batch : {0U, 1U}) {
-        if (event == events_.batch(batch, lane)) return fmt::format("batch {}", batch);
+        if (event == events_.batch(batch, lane)) { return fmt::format("batch {}", batch); }
       }
     }
     return "?";
   }
   Status write(std::string line) {
-    if (log_->size() == trouble_.call) return failed("refused");
+    if (log_->size() == trouble_.call) { return failed("refused"); }
     log_->push_back(std::move(line));
     return {};
   }
@@ -288,7 +288,7 @@ TEST(EventsOfPrograms, AreFewAndNeverRecordedAnewWhileSomebodyIsStillToWait) {
   Program program;
   program.lanes.resize(4);
   program.launches.resize(5);
-  for (int at = 0; at < 5; ++at) program.launches[static_cast<std::size_t>(at)].lane = at % 4;
+  for (int at = 0; at < 5; ++at) { program.launches[static_cast<std::size_t>(at)].lane = at % 4; }
   program.launches[1].after = {0};
   program.launches[2].after = {0, 1};
   program.launches[3].after = {2};

@@ -24,7 +24,9 @@ TEST(Watchdog, IsSilentWhenStoppedInTime) {
 TEST(Watchdog, LetsGoOfWhatNobodyElseLetsGo) {
   std::atomic<bool> released = false;
   Watchdog watchdog(20ms, [&] { released = true; });
-  while (!released) std::this_thread::yield();  // a call that returns only when the watchdog acts
+  while (!released) {
+    std::this_thread::yield();  // a call that returns only when the watchdog acts
+  }
   EXPECT_FALSE(watchdog.stop());
   EXPECT_FALSE(watchdog.stop());
 }

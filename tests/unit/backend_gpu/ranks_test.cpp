@@ -86,7 +86,7 @@ std::vector<std::string> words(const std::vector<CommKey>& keys) {
   std::vector<std::string> words;
   for (const CommKey& key : keys) {
     std::string word = std::to_string(key.lane) + ":";
-    for (const int rank : key.ranks) word += " " + std::to_string(rank);
+    for (const int rank : key.ranks) { word += " " + std::to_string(rank); }
     words.push_back(word + (key.budget.comm_blocks ? " of " + std::to_string(key.budget.comm_blocks->count()) : ""));
   }
   return words;

@@ -35,7 +35,7 @@ TEST(Introduction, ComesBackFromItsBytes) {
   EXPECT_EQ(read->facts, kOwn);
   EXPECT_EQ(read->gpu.host, "a host");
   EXPECT_EQ(read->gpu.bus_id, "0000:1b:00.0");
-  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(introduction_in(bytes.substr(0, size))) << size;
+  for (std::size_t size = 0; size < bytes.size(); ++size) { EXPECT_FALSE(introduction_in(bytes.substr(0, size))) << size; }
 }
 
 std::string clash(const std::vector<OwnGpu>& gpus) {

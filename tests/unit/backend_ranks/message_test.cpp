@@ -14,7 +14,7 @@ TEST(Message, ARequestComesBack) {
   EXPECT_EQ(read->task, Task::record);
   EXPECT_EQ(read->number, 7);
   EXPECT_EQ(read->text, "a program");
-  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(request_in(bytes.substr(0, size))) << size;
+  for (std::size_t size = 0; size < bytes.size(); ++size) { EXPECT_FALSE(request_in(bytes.substr(0, size))) << size; }
 }
 
 TEST(Message, ATaskThatIsNoneIsRefused) {

@@ -45,8 +45,8 @@ std::vector<Step> steps_of_all_suites() {
   for (const char* name : {"quick", "paper", "controls", "library"}) {
     const Result<Suite> suite = find_suite(name);
     EXPECT_TRUE(suite) << name;
-    if (!suite) continue;
-    for (const Scenario& scenario : suite->scenarios(2)) steps.push_back(step_of(scenario));
+    if (!suite) { continue; }
+    for (const Scenario& scenario : suite->scenarios(2)) { steps.push_back(step_of(scenario)); }
   }
   return steps;
 }
@@ -159,7 +159,7 @@ TEST(ProgramBytes, OfAnotherStepAreRefused) {
 TEST(ProgramBytes, ThatAreCutOffOrSpoiledAreRefusedOrAreAnotherProgram) {
   const Step step = small_step();
   const std::string good = bytes_of(program_of(step, Order::concurrent, plans()[1]));
-  for (std::size_t size = 0; size < good.size(); ++size) EXPECT_FALSE(program_in(good.substr(0, size), step)) << size;
+  for (std::size_t size = 0; size < good.size(); ++size) { EXPECT_FALSE(program_in(good.substr(0, size), step)) << size; }
   EXPECT_FALSE(program_in(good + "x", step));
   for (std::size_t at = 0; at < good.size(); ++at) {
     std::string spoiled = good;

@@ -47,7 +47,7 @@ class ScriptedWorkload final : public Workload {
   [[nodiscard]] Status accepts(const Program&) const override { return outcome(script_.accepts); }
   Result<Microseconds> run(const Program&) override {
     ++script_.runs_asked;
-    if (!script_.runs.empty()) return failed(script_.runs);
+    if (!script_.runs.empty()) { return failed(script_.runs); }
     return script_.time;
   }
   /// A span of each device, called by the script's device.
@@ -95,7 +95,7 @@ class ScriptedBackend final : public Backend {
 
   using Backend::prepare;
   Result<std::unique_ptr<Workload>> prepare(const Step& step) override {
-    if (!script_.prepares.empty()) return invalid_input(script_.prepares);
+    if (!script_.prepares.empty()) { return invalid_input(script_.prepares); }
     return std::unique_ptr<Workload>(std::make_unique<ScriptedWorkload>(step, script_));
   }
 
@@ -125,7 +125,7 @@ class Ranks : public ::testing::Test {
  protected:
   ~Ranks() override {
     hub_.reset();
-    for (auto& server : servers_) EXPECT_EQ(server.get(), "over");
+    for (auto& server : servers_) { EXPECT_EQ(server.get(), "over"); }
   }
 
   /// Opens the backend of all ranks, with these seeds.
@@ -137,7 +137,7 @@ class Ranks : public ::testing::Test {
     }
     Result<std::unique_ptr<ranks::Hub>> hub = ranks::Hub::gather(place(0, port), credentials_, 10s);
     EXPECT_TRUE(hub) << hub.error().message;
-    if (!hub) return hub.error();
+    if (!hub) { return hub.error(); }
     hub_ = *std::move(hub);
     return detail::over_ranks(std::make_unique<ScriptedBackend>(scripts_[0]), *hub_, needed, 1);
   }
@@ -156,12 +156,12 @@ class Ranks : public ::testing::Test {
 
   std::string serve(int rank, int port, std::uint64_t seed) {
     Result<ranks::Spoke> spoke = ranks::Spoke::join(place(rank, port), credentials_, 10s);
-    if (!spoke) return spoke.error().message;
+    if (!spoke) { return spoke.error().message; }
     const auto own = [&](int) -> Result<std::unique_ptr<Backend>> {
       return std::unique_ptr<Backend>(std::make_unique<ScriptedBackend>(scripts_[static_cast<std::size_t>(rank)]));
     };
     const Result<ranks::End> end = detail::serve_rank(*spoke, -1, own, rank, seed);
-    if (!end) return end.error().message;
+    if (!end) { return end.error().message; }
     return *end == ranks::End::over ? "over" : "refused";
   }
 
@@ -179,16 +179,16 @@ TEST_F(Ranks, TheSlowestCounts) {
   EXPECT_EQ(*workload->run(program_of(gelu_step())), Microseconds(300.5));
   scripts_[0].time = Microseconds(400);
   EXPECT_EQ(*workload->run(program_of(gelu_step(), Order::sequential)), Microseconds(400));
-  for (const Script& script : scripts_) EXPECT_EQ(script.runs_asked, 2);
+  for (const Script& script : scripts_) { EXPECT_EQ(script.runs_asked, 2); }
 }
 
 TEST_F(Ranks, EachDeviceIsRecordedByItsOwnRank) {
-  for (int rank = 0; rank < 3; ++rank) scripts_[static_cast<std::size_t>(rank)].time = Microseconds(rank);
+  for (int rank = 0; rank < 3; ++rank) { scripts_[static_cast<std::size_t>(rank)].time = Microseconds(rank); }
   const auto backend = open();
   const auto timeline = prepared(backend)->record(program_of(gelu_step()));
   ASSERT_TRUE(timeline) << timeline.error().message;
   std::vector<std::string> names;
-  for (const Span& span : timeline->spans) names.push_back(span.name + " on " + std::to_string(span.device));
+  for (const Span& span : timeline->spans) { names.push_back(span.name + " on " + std::to_string(span.device)); }
   EXPECT_THAT(names, ::testing::ElementsAre("h2000 on 0", "h2001 on 1", "h2002 on 2"));
 }
 
@@ -203,9 +203,9 @@ TEST_F(Ranks, AnErrorNamesTheRankThatHasIt) {
   scripts_[0].runs = "no power";
   EXPECT_EQ(workload->run(program_of(gelu_step())).error().message, "no power; rank 1: too cold");
   // What all ranks say is said as one process does.
-  for (Script& script : scripts_) script.runs = "no power";
+  for (Script& script : scripts_) { script.runs = "no power"; }
   EXPECT_EQ(workload->run(program_of(gelu_step())).error().message, "no power");
-  for (Script& script : scripts_) script.runs.clear();
+  for (Script& script : scripts_) { script.runs.clear(); }
   EXPECT_TRUE(workload->run(program_of(gelu_step())));
   scripts_[1].accepts = "no such control";
   EXPECT_EQ(workload->accepts(program_of(gelu_step())).error().message, "rank 1: no such control");
@@ -228,10 +228,10 @@ TEST_F(Ranks, WorkloadsEndOnAllRanks) {
     const auto one = prepared(backend);
     const auto other = prepared(backend);
     EXPECT_TRUE(one->run(program_of(gelu_step())));
-    for (const Script& script : scripts_) EXPECT_EQ(script.workloads, 2);
+    for (const Script& script : scripts_) { EXPECT_EQ(script.workloads, 2); }
   }
   EXPECT_TRUE(prepared(backend)->run(program_of(gelu_step())));
-  for (const Script& script : scripts_) EXPECT_EQ(script.workloads, 0);
+  for (const Script& script : scripts_) { EXPECT_EQ(script.workloads, 0); }
 }
 
 TEST_F(Ranks, HaveOneDeviceEach) {
@@ -264,7 +264,7 @@ TEST_F(Ranks, WhatRankZeroGivesReachesAllBeforeTheyRun) {
   EXPECT_TRUE(workload->verify(program_of(gelu_step())));
   EXPECT_TRUE(workload->record(program_of(gelu_step())));
   const std::vector<std::string> thrice(3, scripts_[0].bootstraps);
-  for (const Script& script : scripts_) EXPECT_EQ(script.joined, thrice);
+  for (const Script& script : scripts_) { EXPECT_EQ(script.joined, thrice); }
   scripts_[2].joins = "no memory";
   EXPECT_EQ(workload->run(program_of(gelu_step())).error().message, "rank 2: no memory");
 }

@@ -38,7 +38,7 @@ TEST(TimelineBytes, ComeBackAsTheTimelineThatTheyWere) {
 
 TEST(TimelineBytes, ThatAreCutOffAreRefused) {
   const std::string good = bytes_of(two_spans());
-  for (std::size_t size = 0; size < good.size(); ++size) EXPECT_FALSE(timeline_in(good.substr(0, size))) << size;
+  for (std::size_t size = 0; size < good.size(); ++size) { EXPECT_FALSE(timeline_in(good.substr(0, size))) << size; }
   EXPECT_FALSE(timeline_in(good + "x"));
 }
 

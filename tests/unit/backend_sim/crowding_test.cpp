@@ -47,7 +47,7 @@ Compute any_kernel() {
   const std::int64_t tile = *rc::gen::element(64, 128);
   TiledGemm gemm{n, n, n, tile, tile, 32, std::nullopt, dtype};
   // Tiles divide unevenly among a grid's blocks.
-  if (*rc::gen::arbitrary<bool>()) gemm.grid = GridShape{*rc::gen::inRange(1, 40), *rc::gen::inRange(1, 40)};
+  if (*rc::gen::arbitrary<bool>()) { gemm.grid = GridShape{*rc::gen::inRange(1, 40), *rc::gen::inRange(1, 40)}; }
   return gemm;
 }
 
@@ -60,7 +60,7 @@ struct Alone {
 /// A kernel of the project at one of its residencies.
 Alone any_alone(const DeviceLimits& device) {
   Alone alone{any_kernel(), Bytes(0), *rc::gen::inRange(1, 3)};
-  if (std::holds_alternative<LibraryGemm>(alone.kernel)) return alone;
+  if (std::holds_alternative<LibraryGemm>(alone.kernel)) { return alone; }
   const std::vector<PadRange> ranges = *pad_ranges(device, compute_profile(alone.kernel, device)->footprint);
   alone.pad = ranges[*rc::gen::inRange<std::size_t>(0, ranges.size())].pad_min;
   return alone;

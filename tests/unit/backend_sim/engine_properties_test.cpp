@@ -21,7 +21,7 @@ ComputeProfile any_compute() {
   const double latency = between(1, 50);
   const double issue = between(0, 10);
   profile.tile_time.clear();
-  for (int resident = 1; resident <= 16; ++resident) profile.tile_time.push_back(latency + issue * resident);
+  for (int resident = 1; resident <= 16; ++resident) { profile.tile_time.push_back(latency + issue * resident); }
   profile.traffic = between(0, 100'000);
   profile.memory_share = 1;
   profile.persistent = *rc::gen::arbitrary<bool>();
@@ -38,7 +38,7 @@ CommProfile any_comm() {
   profile.footprint.threads = Threads(*rc::gen::element<std::int64_t>(288, 544, 640));
   profile.footprint.registers_per_thread = Registers(96);
   profile.footprint.static_shared = kibibytes(100);
-  if (profile.blocks % 2 == 0) profile.footprint.cluster = *rc::gen::element(1, 2);
+  if (profile.blocks % 2 == 0) { profile.footprint.cluster = *rc::gen::element(1, 2); }
   profile.bytes = between(0, 1'000'000);
   profile.block_rate = between(1, 50'000);
   profile.sm_rate = between(1, 50'000);
@@ -63,11 +63,11 @@ std::vector<Task> pipeline(int iterations, bool urgent, bool gated, double copie
   int latest_comm = -1;
   for (int iteration = 0; iteration < iterations; ++iteration) {
     Task launch = compute_launch();
-    if (gated && latest_comm >= 0) launch.after_begun = {latest_comm};
+    if (gated && latest_comm >= 0) { launch.after_begun = {latest_comm}; }
     program.push_back(launch);
     latest_comm = static_cast<int>(program.size());
     program.push_back(comm_launch(urgent, {latest_comm - 1}));
-    if (copied > 0) program.push_back(copy_launch(copied));
+    if (copied > 0) { program.push_back(copy_launch(copied)); }
   }
   return program;
 }
@@ -88,9 +88,9 @@ RC_GTEST_PROP(EngineProperty, EveryBlockRunsOnceAndOrderHolds, ()) {
     RC_ASSERT(times.begin <= times.all_begun && times.all_begun < times.end && times.end <= result.end);
     const TaskTimes*& before = previous[program[at].lane];
     const bool copies = program[at].kernel == kCopy;
-    if (before != nullptr) RC_ASSERT(times.begin >= before->end + (copies ? machine.copy_gap : machine.launch_gap));
+    if (before != nullptr) { RC_ASSERT(times.begin >= before->end + (copies ? machine.copy_gap : machine.launch_gap)); }
     // Both ends are rounded as what is far from zero is.
-    if (copies) RC_ASSERT((times.end - times.begin + times.end * 1e-12) * machine.copy_rate >= copied);
+    if (copies) { RC_ASSERT((times.end - times.begin + times.end * 1e-12) * machine.copy_rate >= copied); }
     before = &times;
     for (const int earlier : program[at].after) {
       RC_ASSERT(times.begin >= result.tasks[static_cast<std::size_t>(earlier)].end + machine.event_gap);
@@ -157,10 +157,10 @@ RC_GTEST_PROP(SmPoolProperty, NothingIsEverOverCommitted, ()) {
   const int lanes = static_cast<int>(kernels.size());
   const SmCapacity capacity = *SmCapacity::make(h200(), kernels);
   SmPool pool(machine, capacity, kernels, lanes);
-  for (int lane = 0; lane < lanes; ++lane) pool.begin(lane, lane, std::nullopt);
+  for (int lane = 0; lane < lanes; ++lane) { pool.begin(lane, lane, std::nullopt); }
   const auto resident = [&](int sm) {
     std::int64_t count = 0;
-    for (const Share& share : pool.mix(sm)) count += share.count;
+    for (const Share& share : pool.mix(sm)) { count += share.count; }
     return count;
   };
   std::int64_t started = 0;
@@ -187,14 +187,14 @@ RC_GTEST_PROP(SmPoolProperty, NothingIsEverOverCommitted, ()) {
       RC_ASSERT(pool.next_end() >= now);
       now = pool.next_end();
       std::int64_t done = 0;
-      for (const std::int64_t of_lane : pool.advance(now)) done += of_lane;
+      for (const std::int64_t of_lane : pool.advance(now)) { done += of_lane; }
       RC_ASSERT(done > 0 || pool.next_end() >= now);
       ended += done;
       pool.settle();
     }
   }
   std::int64_t left = 0;
-  for (int sm = 0; sm < machine.sms; ++sm) left += resident(sm);
+  for (int sm = 0; sm < machine.sms; ++sm) { left += resident(sm); }
   RC_ASSERT(left == started - ended);
 }
 

@@ -39,7 +39,7 @@ Scenario library_all_reduce() {
 double mean_ratio(const char* device, std::int64_t side, const OverlapPlan& plan) {
   double sum = 0;
   for (const CollectiveOp op : {CollectiveOp::all_reduce, CollectiveOp::all_to_all}) {
-    for (const int tile_k : {32, 64}) sum += ratio(*simulated(device, cell(Bound::compute, op, tile_k, side)), plan);
+    for (const int tile_k : {32, 64}) { sum += ratio(*simulated(device, cell(Bound::compute, op, tile_k, side)), plan); }
   }
   return sum / 4;
 }
@@ -104,7 +104,7 @@ TEST(MeasuredFindings, TightCapsOnComputeBoundKernelsLose) {
   const double unshaped = time_of(*sgemm, Order::concurrent, urgent());
   const std::vector<PadRange> ranges = *pad_ranges(h200, *sgemm->compute().footprint);
   for (const PadRange& range : ranges) {
-    if (range.pad_min == Bytes(0)) continue;
+    if (range.pad_min == Bytes(0)) { continue; }
     const OverlapPlan plan = urgent(*shape_to(h200, *sgemm->compute().footprint, range.blocks_per_sm));
     EXPECT_GT(time_of(*sgemm, Order::concurrent, plan), unshaped) << range.blocks_per_sm.count();
   }

@@ -68,7 +68,7 @@ TEST(Hosts, ARecordingOfManyShowsOneOfEachKind) {
   const std::unique_ptr<Workload> workload = *simulator()->prepare(step);
   const auto shown = [](const Timeline& timeline) {
     std::set<int> devices;
-    for (const Span& span : timeline.spans) devices.insert(span.device);
+    for (const Span& span : timeline.spans) { devices.insert(span.device); }
     return devices;
   };
   const Program program = *lower(step, Order::concurrent, {});

@@ -25,13 +25,13 @@ RC_GTEST_PROP(BlockWork, TilesAreConservedAndRunsAreAlike, ()) {
   const auto size = [](int most) { return *rc::gen::inRange<std::int64_t>(1, most); };
   const BlockWork work{size(12), size(12), size(40), size(40)};
   double tiles = 0;
-  for (std::int64_t block = 0; block < work.blocks(); ++block) tiles += work.tiles(block);
+  for (std::int64_t block = 0; block < work.blocks(); ++block) { tiles += work.tiles(block); }
   RC_ASSERT(tiles == static_cast<double>(work.tiles_x * work.tiles_y));
   std::int64_t at = 0;
   while (at < work.blocks()) {
     const std::int64_t run = work.run(at);
     RC_ASSERT(run >= 1 && at + run <= work.blocks());
-    for (std::int64_t block = at; block < at + run; ++block) RC_ASSERT(work.tiles(block) == work.tiles(at));
+    for (std::int64_t block = at; block < at + run; ++block) { RC_ASSERT(work.tiles(block) == work.tiles(at)); }
     at += run;
   }
 }

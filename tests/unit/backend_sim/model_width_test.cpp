@@ -21,7 +21,7 @@ using Rests = bool (*)(const RowPrediction& row);
 std::string word(const std::string& group, int at) {
   std::istringstream words(group);
   std::string found;
-  for (int i = 0; i <= at; ++i) words >> found;
+  for (int i = 0; i <= at; ++i) { words >> found; }
   return found;
 }
 
@@ -55,9 +55,9 @@ std::vector<double> held_out_errors() {
     std::ostringstream text;
     text << std::ifstream(std::string(ELBOWROOM_SOURCE_DIR) + "/data/" + file.name).rdbuf();
     const Result<Validation> validation = validate_simulator(text.str(), file.name, "h200");
-    if (!validation) return {};
+    if (!validation) { return {}; }
     for (const RowPrediction& row : validation->absolute.rows) {
-      if (!file.rests(row)) errors.push_back(row.error());
+      if (!file.rests(row)) { errors.push_back(row.error()); }
     }
   }
   std::ranges::sort(errors);

@@ -102,7 +102,7 @@ RC_GTEST_PROP(ResidentsProperty, RatesOfAllSmsAreThoseOfEach, ()) {
           each.add(lane, sm, blocks, work);
         }
         RC_ASSERT(ended(at_once, lane, sm, 1e-6) == ended(each, lane, sm, 1e-6));
-        if (each.any(lane, sm)) rates[static_cast<std::size_t>(sm * lanes + lane)] = *rc::gen::inRange(1, 100) / 11.0;
+        if (each.any(lane, sm)) { rates[static_cast<std::size_t>(sm * lanes + lane)] = *rc::gen::inRange(1, 100) / 11.0; }
       }
     }
     now += 1.0 / 3.0;

@@ -196,7 +196,7 @@ TEST(SimBackend, InWindowsOnlyTheEndsOfAPipelineAreSpared) {
   std::vector<Span> compute;
   std::vector<Span> comm;
   for (const Span& span : timeline.spans) {
-    if (span.device == 0) (span.kind == SpanKind::compute ? compute : comm).push_back(span);
+    if (span.device == 0) { (span.kind == SpanKind::compute ? compute : comm).push_back(span); }
   }
   ASSERT_EQ(compute.size(), 3U);
   ASSERT_EQ(comm.size(), 3U);
@@ -276,7 +276,7 @@ TEST(SimBackend, ADetourTakesTheLinksLongerAndNoSm) {
     plan.peer_detour = true;
     auto workload = simulated("h200", scenario);
     const Timeline timeline = *workload->record(Order::comm_only, plan);
-    for (const Span& span : timeline.spans) EXPECT_EQ(span.name, "copies to peers");
+    for (const Span& span : timeline.spans) { EXPECT_EQ(span.name, "copies to peers"); }
     const Span& first = timeline.spans.front();
     EXPECT_NEAR(static_cast<double>((first.end - first.begin).count()) / (ways * 1'197e3), 1, 0.01) << to_string(op);
   }
@@ -347,7 +347,7 @@ TEST(SimBackend, NoiseScattersRunsAndIsOffByDefault) {
     options.seed = seed;
     auto workload = std::move(*CaseTrials::prepare(**detail::open_sim(options), gemm_all_reduce()));
     std::vector<double> drawn;
-    for (int trial = 0; trial < 4; ++trial) drawn.push_back(workload.run(Order::concurrent, {})->count());
+    for (int trial = 0; trial < 4; ++trial) { drawn.push_back(workload.run(Order::concurrent, {})->count()); }
     return drawn;
   };
   const std::vector<double> quiet = times(1);
@@ -357,7 +357,7 @@ TEST(SimBackend, NoiseScattersRunsAndIsOffByDefault) {
   EXPECT_EQ(noisy, times(1));
   EXPECT_NE(noisy, times(2));
   EXPECT_NE(noisy[0], noisy[1]);
-  for (const double time : noisy) EXPECT_NEAR(time / quiet.front(), 1, 0.2);
+  for (const double time : noisy) { EXPECT_NEAR(time / quiet.front(), 1, 0.2); }
   ASSERT_EQ(setenv("ELBOWROOM_SIM_NOISE", "loud", 1), 0);
   EXPECT_FALSE(detail::open_sim({}));
   ASSERT_EQ(unsetenv("ELBOWROOM_SIM_NOISE"), 0);

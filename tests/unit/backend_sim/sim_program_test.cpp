@@ -100,7 +100,7 @@ RC_GTEST_PROP(EngineProperty, OnAnEmptyDeviceTimesFollowFromOrder, ()) {
     double begin = std::max(before < 0 ? (task.lane > 0 ? wide.event_gap : 0) : before + wide.launch_gap, task.launched);
     for (int other = 0; other < at; ++other) {
       const int edge = *rc::gen::inRange(0, 6);
-      if (tasks[static_cast<std::size_t>(other)].lane == task.lane || edge > 1) continue;
+      if (tasks[static_cast<std::size_t>(other)].lane == task.lane || edge > 1) { continue; }
       (edge == 0 ? task.after : task.after_begun).push_back(other);
       const TaskTimes& times = expected[static_cast<std::size_t>(other)];
       begin = std::max(begin, (edge == 0 ? times.end : times.begin) + wide.event_gap);
@@ -132,15 +132,15 @@ Step any_step() {
     Operation operation =
         *rc::gen::arbitrary<bool>() ? compute_operation("o" + std::to_string(at)) : comm_operation("o" + std::to_string(at));
     const int axis = *rc::gen::inRange(0, 3);
-    if (axis < 2 && !computes(operation)) operation.along = {axis};
-    if (axis < 2 && *rc::gen::arbitrary<bool>()) operation.at = {{1 - axis, *rc::gen::inRange(0, 2)}};
-    if (*rc::gen::inRange(0, 3) == 0) operation.lane = computes(operation) ? "side" : "other";
+    if (axis < 2 && !computes(operation)) { operation.along = {axis}; }
+    if (axis < 2 && *rc::gen::arbitrary<bool>()) { operation.at = {{1 - axis, *rc::gen::inRange(0, 2)}}; }
+    if (*rc::gen::inRange(0, 3) == 0) { operation.lane = computes(operation) ? "side" : "other"; }
     step.operations.push_back(std::move(operation));
     for (int before = 0; before < at; ++before) {
-      if (*rc::gen::inRange(0, 4) != 0) continue;
+      if (*rc::gen::inRange(0, 4) != 0) { continue; }
       step.operations.back().after.push_back({before, false});
       // Of operations without a rank in common none waits for the other.
-      if (!validate(step)) step.operations.back().after.pop_back();
+      if (!validate(step)) { step.operations.back().after.pop_back(); }
     }
   }
   return step;
@@ -176,8 +176,8 @@ RC_GTEST_PROP(SimProgram, RanksSimulatedApartDoAsOneStandsForAll, ()) {
   std::get<Collective>(step.operations[1].what).bytes = mebibytes(*rc::gen::element(1, 16, 256));
   OverlapPlan plan;
   plan.priority = *rc::gen::arbitrary<bool>();
-  if (*rc::gen::arbitrary<bool>()) plan.comm_blocks = Blocks(*rc::gen::element(1, 8, 24));
-  if (*rc::gen::arbitrary<bool>()) plan.copy_engine = true;
+  if (*rc::gen::arbitrary<bool>()) { plan.comm_blocks = Blocks(*rc::gen::element(1, 8, 24)); }
+  if (*rc::gen::arbitrary<bool>()) { plan.copy_engine = true; }
   Step apart = step;
   apart.operations[0].at = {{0, 0}};
   apart.operations.push_back(apart.operations[0]);

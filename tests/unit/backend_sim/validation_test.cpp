@@ -29,7 +29,7 @@ struct Errors {
 Errors errors_of(const std::vector<RowPrediction>& rows, bool (*wanted)(const RowPrediction&)) {
   std::vector<double> errors;
   for (const RowPrediction& row : rows) {
-    if (wanted(row)) errors.push_back(row.error());
+    if (wanted(row)) { errors.push_back(row.error()); }
   }
   std::sort(errors.begin(), errors.end());
   return {errors[errors.size() / 2], errors[(errors.size() * 9 + 9) / 10 - 1], errors.back()};
@@ -93,7 +93,7 @@ TEST(Validation, NothingGiven) {
 
 TEST(Validation, SequentialIsTheSumOfWhatWasGiven) {
   for (const RowPrediction& row : validation().given_isolated.rows) {
-    if (row.scheme != "sequential") continue;
+    if (row.scheme != "sequential") { continue; }
     EXPECT_LT(row.error(), 0.05) << row.group;
   }
 }

@@ -36,7 +36,7 @@ class Files : public ::testing::Test {
 
 TEST_F(Files, SpellingsOfOneNameAreOneFile) {
   for (const bool there : {false, true}) {
-    if (there) std::ofstream(at("real/x")) << "text";
+    if (there) { std::ofstream(at("real/x")) << "text"; }
     const auto identity = identity_of(at("real/x"));
     ASSERT_TRUE(identity);
     EXPECT_EQ(identity, identity_of(at("real/./x")));

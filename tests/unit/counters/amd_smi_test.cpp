@@ -42,13 +42,13 @@ AmdSmiCalls amd_smi_calls() {
   table.sockets = [](std::uint32_t* count, AmdSmiSocket* sockets) {
     // A socket with two partitions of a GPU, and one that this user may not look into.
     static int handles[2];
-    for (std::uint32_t at = 0; sockets != nullptr && at < 2; ++at) sockets[at] = handles + at;
-    if (sockets != nullptr) asked().refused = handles + 1;
+    for (std::uint32_t at = 0; sockets != nullptr && at < 2; ++at) { sockets[at] = handles + at; }
+    if (sockets != nullptr) { asked().refused = handles + 1; }
     return *count = 2, 0;
   };
   table.devices = [](AmdSmiSocket socket, std::uint32_t* count, AmdSmiDevice* devices) {
     static std::uint64_t places[2]{180'504, 180'505};
-    for (std::uint32_t at = 0; devices != nullptr && at < 2; ++at) devices[at] = places + at;
+    for (std::uint32_t at = 0; devices != nullptr && at < 2; ++at) { devices[at] = places + at; }
     *count = 2;
     return socket == asked().refused ? 10 : 0;
   };

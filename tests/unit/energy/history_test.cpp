@@ -18,7 +18,7 @@ CounterReading reading(Microseconds at, std::int64_t millijoules) { return {at, 
 /// A counter of 300 W: 30 J in a period.
 EnergyHistory steady(int moves) {
   EnergyHistory history;
-  for (int move = 0; move < moves; ++move) history.add(reading(kPeriod * move, 30'000LL * move));
+  for (int move = 0; move < moves; ++move) { history.add(reading(kPeriod * move, 30'000LL * move)); }
   return history;
 }
 
@@ -26,8 +26,9 @@ TEST(EnergyHistory, KeepsMovesAlone) {
   EnergyHistory history;
   EXPECT_TRUE(history.moves().empty());
   EXPECT_FALSE(history.last_move());
-  for (const auto& [at, energy] : {std::pair(0, 5), {20, 5}, {40, 8}, {60, 8}, {80, 9}})
+  for (const auto& [at, energy] : {std::pair(0, 5), {20, 5}, {40, 8}, {60, 8}, {80, 9}}) {
     history.add(reading(Microseconds(at), energy));
+  }
   ASSERT_EQ(history.moves().size(), 3U);
   EXPECT_EQ(history.moves()[1].at, Microseconds(40));
   EXPECT_EQ(history.last_move(), Microseconds(80));
@@ -72,7 +73,7 @@ TEST(EnergyHistory, LosesNoReasonInALongRun) {
   EnergyHistory history;
   for (int at = 0; at < 5'000; ++at) {
     GpuState state{40, 1000 + at % 7, {}, 1};
-    if (at == 2'345) state.below_greatest_clock = {"power cap"};
+    if (at == 2'345) { state.below_greatest_clock = {"power cap"}; }
     history.add(Microseconds(at), state);
   }
   const GpuConditions all = history.conditions(Microseconds(0), Microseconds(5'000));

@@ -17,15 +17,16 @@ CounterReading reading(double at, std::int64_t millijoules, std::optional<double
 /// A GPU of constant power, sampled every 0.05 s from 0 to `until`; its counter moves every 0.1 s.
 Samples steady(double watts, double until) {
   Samples samples;
-  for (int at = 0; at * 0.05 <= until; ++at)
+  for (int at = 0; at * 0.05 <= until; ++at) {
     samples.push_back(reading(at * 0.05, static_cast<std::int64_t>(at / 2 * 0.1 * watts * 1000), watts));
+  }
   return samples;
 }
 
 /// Runs of 0.5 s with nothing between them, from 0 to 12 s.
 std::vector<RunSpan> runs_of_half_a_second() {
   std::vector<RunSpan> runs;
-  for (int run = 0; run < 24; ++run) runs.push_back({seconds(run * 0.5), seconds(run * 0.5 + 0.5)});
+  for (int run = 0; run < 24; ++run) { runs.push_back({seconds(run * 0.5), seconds(run * 0.5 + 0.5)}); }
   return runs;
 }
 

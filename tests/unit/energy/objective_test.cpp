@@ -12,7 +12,7 @@ TimeAndEnergy schedule(double us, double joules) {
 }
 
 TEST(Objective, IsReadAndNamed) {
-  for (const char* name : {"time", "energy", "product"}) EXPECT_EQ(to_string(*parse_objective(name)), name);
+  for (const char* name : {"time", "energy", "product"}) { EXPECT_EQ(to_string(*parse_objective(name)), name); }
   EXPECT_EQ(parse_objective("watts").error().message, "'watts', expected time, energy or product");
 }
 

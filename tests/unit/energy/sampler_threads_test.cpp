@@ -20,7 +20,7 @@ TEST(SamplerThread, ReadsBeforeAndBehindWhatItEncloses) {
     EXPECT_LE(samples.front().at, begin);
     EXPECT_GE(samples.back().at, end);
   }
-  for (const std::vector<GpuState>& states : sampled->states) EXPECT_FALSE(states.empty());
+  for (const std::vector<GpuState>& states : sampled->states) { EXPECT_FALSE(states.empty()); }
 }
 
 TEST(SamplerThread, AnswersWithTheFirstErrorWhereverItCame) {

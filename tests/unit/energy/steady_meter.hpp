@@ -15,7 +15,7 @@ class SteadyMeter : public EnergyMeter {
   [[nodiscard]] std::string_view library() const override { return "steady"; }
   [[nodiscard]] std::size_t gpus() const override { return gpus_; }
   Result<CounterReading> read(std::size_t) override {
-    if (left_-- == 0) return failed("gone");
+    if (left_-- == 0) { return failed("gone"); }
     const Microseconds now = Sampler::now();
     return CounterReading{now, Millijoules(static_cast<std::int64_t>(now.count() / 10)), Watts{100}};
   }

@@ -48,7 +48,7 @@ class BenchCase : public ::testing::Test {
 
 std::vector<std::string> names_of(const CaseResult& result) {
   std::vector<std::string> names;
-  for (const SchemeResult& scheme : result.results) names.push_back(scheme.scheme);
+  for (const SchemeResult& scheme : result.results) { names.push_back(scheme.scheme); }
   return names;
 }
 

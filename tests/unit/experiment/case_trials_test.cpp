@@ -53,7 +53,7 @@ TEST(CaseTrials, LowerTheStepOnceForAnOrderAndAPlan) {
   ASSERT_TRUE(trials.verify(Order::concurrent, {}));
   EXPECT_EQ(workload.asked, 3);
   ASSERT_EQ(workload.ran.size(), 9U);
-  for (std::size_t at = 3; at < 9; ++at) EXPECT_EQ(workload.ran[at], workload.ran[at - 3]);
+  for (std::size_t at = 3; at < 9; ++at) { EXPECT_EQ(workload.ran[at], workload.ran[at - 3]); }
   EXPECT_NE(workload.ran[0], workload.ran[1]);
   EXPECT_NE(workload.ran[0], workload.ran[2]);
 }

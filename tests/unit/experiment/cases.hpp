@@ -40,7 +40,7 @@ class ScriptedWorkload : public Workload {
   Result<Microseconds> run(const Program& program) override {
     orders.push_back(program.lanes.size() == 1 ? Order::sequential : Order::concurrent);
     const Result<Microseconds> answer = answers_.front();
-    if (answers_.size() > 1) answers_.pop_front();
+    if (answers_.size() > 1) { answers_.pop_front(); }
     return answer;
   }
   Result<Timeline> record(const Program&) override { return unavailable("no recorder"); }

@@ -93,20 +93,20 @@ class DrawingBackend final : public Backend {
   [[nodiscard]] Provenance provenance() const override { return Provenance::measured; }
   [[nodiscard]] const std::vector<DeviceInfo>& devices() const override { return devices_; }
   void lose_places() {
-    for (DeviceInfo& device : devices_) device.bus_id.reset();
+    for (DeviceInfo& device : devices_) { device.bus_id.reset(); }
   }
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& versions() const override { return within_->versions(); }
   [[nodiscard]] Result<Capabilities> capabilities() const override { return within_->capabilities(); }
   using Backend::prepare;
   Result<std::unique_ptr<Workload>> prepare(const Step& step) override {
     Result<std::unique_ptr<Workload>> within = within_->prepare(step);
-    if (!within) return within.error();
+    if (!within) { return within.error(); }
     return std::unique_ptr<Workload>(std::make_unique<DrawingWorkload>(*std::move(within), draw_, hungry_));
   }
 
  private:
   static std::vector<DeviceInfo> placed(std::vector<DeviceInfo> devices) {
-    for (DeviceInfo& device : devices) device.bus_id = "0000:1b:00.0";
+    for (DeviceInfo& device : devices) { device.bus_id = "0000:1b:00.0"; }
     return devices;
   }
 
@@ -149,7 +149,7 @@ struct Sides {
   template <class Value>
   [[nodiscard]] std::size_t least_baseline(Value value) const {
     std::size_t least = 0;
-    for (std::size_t at = 1; at < baselines(); ++at) least = value(at) < value(least) ? at : least;
+    for (std::size_t at = 1; at < baselines(); ++at) { least = value(at) < value(least) ? at : least; }
     return least;
   }
   [[nodiscard]] std::size_t index_of(const StoredChoice& choice) const {

@@ -94,7 +94,7 @@ inline CandidateSpace space_of(const std::shared_ptr<CaseTrials>& trials) {
 inline Predictor distorted(const Predictor& truth) {
   return [truth](Scheme scheme, const OverlapPlan& plan) -> Result<Microseconds> {
     const Result<Microseconds> time = truth(scheme, plan);
-    if (!time) return time;
+    if (!time) { return time; }
     std::mt19937_64 fixed(std::hash<std::string>{}(in_words(plan)));
     return *time * std::uniform_real_distribution<double>(0.8, 1.2)(fixed);
   };
@@ -110,10 +110,10 @@ inline Exhausted exhaust(const Scenario& scenario, const std::string& device) {
   Exhausted all{scenario, workload, space_of(trials), true_times(trials)};
   for (const Candidate& candidate : all.space.every()) {
     const Result<Microseconds> time = all.truth(candidate.scheme, candidate.plan);
-    if (!time) continue;
+    if (!time) { continue; }
     ++all.grid;
-    if (candidate.scheme == Scheme::concurrent) all.concurrent = *time;
-    if (*time >= all.best) continue;
+    if (candidate.scheme == Scheme::concurrent) { all.concurrent = *time; }
+    if (*time >= all.best) { continue; }
     all.best = *time;
     all.best_plan = candidate.plan;
   }
@@ -131,7 +131,7 @@ inline Regret regret_of(const Exhausted& all, const RegretSettings& settings) {
   static_cast<void>(search(tuner, trials, [](const Tuner&) { return Status(); }));
   const Candidate chosen = tuner.candidates()[*tuner.choice()].candidate;
   Regret regret;
-  for (const MeasuredCandidate& measured : tuner.candidates()) regret.measured += measured.times.empty() ? 0 : 1;
+  for (const MeasuredCandidate& measured : tuner.candidates()) { regret.measured += measured.times.empty() ? 0 : 1; }
   regret.found = *all.truth(chosen.scheme, chosen.plan);
   regret.found_plan = chosen.plan;
   regret.regret = regret.found / all.best - 1;

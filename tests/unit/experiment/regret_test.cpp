@@ -16,7 +16,7 @@ using testing::RegretSettings;
 // Three cells that are quick to search exhaustively; bench/tune_regret has all of them.
 TEST(Regret, OfFewCandidatesIsSmall) {
   for (const Scenario& scenario : regret_scenarios()) {
-    if (scenario.name != "cublas-8k-ar" && scenario.name != "cublas-8k-ag64" && scenario.name != "sgemm-ar-pair") continue;
+    if (scenario.name != "cublas-8k-ar" && scenario.name != "cublas-8k-ag64" && scenario.name != "sgemm-ar-pair") { continue; }
     const Exhausted all = exhaust(scenario, "h200");
     EXPECT_GT(all.grid, 100U);
     EXPECT_LT(all.best, all.concurrent);  // there is something to find

@@ -40,7 +40,7 @@ TEST(Search, DropsWhatTheMachineRefuses) {
   ASSERT_TRUE(search(searched.tuner, searched.trials, kGoOn));
   int refused = 0;
   for (const MeasuredCandidate& measured : searched.tuner.candidates()) {
-    if (measured.dropped == "not on this machine") ++refused;
+    if (measured.dropped == "not on this machine") { ++refused; }
   }
   EXPECT_EQ(refused, 1);
 }

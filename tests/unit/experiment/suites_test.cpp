@@ -35,7 +35,7 @@ TEST(Suites, TakeLessWhereRanksCannotShareEvenly) {
   const std::vector<std::string> lines = share_evenly(quick);
   // 512 MiB = 536,870,912 B; shares begin at multiples of 256 B: of 3 x 256 = 768 B go 699,050 into it, which is 536,870,400 B.
   EXPECT_EQ(lines, (std::vector<std::string>{"collectives of 536870912 B take 536870400 B instead, which 3 ranks share evenly"}));
-  for (const Scenario& scenario : quick) EXPECT_EQ(scenario.collective.bytes, Bytes(536'870'400)) << scenario.name;
+  for (const Scenario& scenario : quick) { EXPECT_EQ(scenario.collective.bytes, Bytes(536'870'400)) << scenario.name; }
 }
 
 TEST(Suites, NameEachOtherWhereOneIsUnknown) {

@@ -146,7 +146,7 @@ TEST_F(Transferring, TakesTheNearestChoice) {
   // One difference is nearer than two, of one difference the nearest size.
   const std::vector<StoredChoice> farther{choice(8, exponent + 1), choice(2, exponent - 3), choice(2, exponent + 1)};
   Profile profile;
-  for (const StoredChoice& stored : farther) profile.put(stored);
+  for (const StoredChoice& stored : farther) { profile.put(stored); }
   ASSERT_NE(nearest_choice(profile, key), nullptr);
   EXPECT_EQ(*nearest_choice(profile, key), farther[2]);
   profile.put(choice(2, exponent));

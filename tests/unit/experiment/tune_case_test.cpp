@@ -37,7 +37,7 @@ class TuneCase : public ::testing::Test {
   }
   [[nodiscard]] std::vector<std::string> files() const {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) names.push_back(entry.path().filename());
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) { names.push_back(entry.path().filename()); }
     return names;
   }
 
@@ -57,7 +57,7 @@ TEST_F(TuneCase, ChoosesNothingThatIsSlowerThanTheBestBaseline) {
   ASSERT_GE(found.afresh.size(), 4U);
   EXPECT_EQ(found.afresh[0].label, "compute_only");
   EXPECT_EQ(found.afresh[1].label, "comm_only");
-  for (const TimedSchedule& schedule : found.afresh) EXPECT_EQ(schedule.times.size(), found.afresh[0].times.size());
+  for (const TimedSchedule& schedule : found.afresh) { EXPECT_EQ(schedule.times.size(), found.afresh[0].times.size()); }
 }
 
 TEST_F(TuneCase, LeavesOutWhatItIsToldTo) {
@@ -114,9 +114,9 @@ TEST_F(TuneCase, IsReportedWithEveryCandidate) {
   EXPECT_THAT(table, HasSubstr("# simulated: relu-ar"));
   EXPECT_THAT(table, HasSubstr("# because: " + found.choice.reason + "\n"));
   std::size_t rows = 0;
-  for (const MeasuredCandidate& measured : found.candidates) rows += measured.times.empty() ? 0 : 1;
+  for (const MeasuredCandidate& measured : found.candidates) { rows += measured.times.empty() ? 0 : 1; }
   std::size_t lines = 0;
-  for (std::size_t at = 0; at < table.size(); at = table.find('\n', at) + 1) lines += table[at] == '#' ? 0 : 1;
+  for (std::size_t at = 0; at < table.size(); at = table.find('\n', at) + 1) { lines += table[at] == '#' ? 0 : 1; }
   EXPECT_EQ(lines, rows);  // every other line is a comment
 }
 

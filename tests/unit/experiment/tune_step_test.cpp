@@ -114,7 +114,7 @@ TEST(SweepOfAStep, VariesControlsAlone) {
   plan.priority = true;
   EXPECT_EQ(document->cases[0].cells[1]->time->median, *trials.run(Order::concurrent, plan));
   // Copy engines act on the gathers: that the scatter has none is no refusal.
-  for (const std::optional<SweepCell>& cell : document->cases[0].cells) EXPECT_EQ(cell->refused.value_or(""), "");
+  for (const std::optional<SweepCell>& cell : document->cases[0].cells) { EXPECT_EQ(cell->refused.value_or(""), ""); }
   EXPECT_THAT(to_json(*document), HasSubstr("\"step\": {"));
   const Result<SweepDocument> refused =
       plan_sweep(*backend, {two_layers()}, {*parse_sweep("compute.m=64:128"), std::nullopt, 2, 1});

@@ -70,7 +70,7 @@ RC_GTEST_PROP(CollectiveFacts, SharesAddUpToWhatIsSent, ()) {
   Collective uneven;
   uneven.op = CollectiveOp::all_to_all_v;
   uneven.bytes = Bytes(2 * *rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 40));
-  for (int rank = 0; rank < ranks; ++rank) uneven.shares.push_back(*rc::gen::inRange(0, 1'000'000) / 7.0);
+  for (int rank = 0; rank < ranks; ++rank) { uneven.shares.push_back(*rc::gen::inRange(0, 1'000'000) / 7.0); }
   uneven.shares[static_cast<std::size_t>(*rc::gen::inRange(0, ranks))] += 1;
   std::int64_t reached = 0;
   for (int rank = 0; rank < ranks; ++rank) {

@@ -63,7 +63,7 @@ TEST(CollectiveRules, ReadsBackRootAndShares) {
 /// A size that ranks do not share is refused with the next one that they do.
 RC_GTEST_PROP(CollectiveRulesProperty, ARefusedSizeNamesTheNextThatWorks, ()) {
   std::vector<CollectiveOp> ops;
-  for (const CollectiveFacts& facts : collectives()) ops.push_back(facts.op);
+  for (const CollectiveFacts& facts : collectives()) { ops.push_back(facts.op); }
   Scenario scenario;
   scenario.name = "s";
   scenario.compute = Elementwise{ElementwiseOp::gelu, DataType::f32, mebibytes(1)};
@@ -71,8 +71,9 @@ RC_GTEST_PROP(CollectiveRulesProperty, ARefusedSizeNamesTheNextThatWorks, ()) {
   collective.op = *rc::gen::elementOf(ops);
   const std::optional<int> fixed = facts_of(collective.op).ranks;
   scenario.gpus = fixed ? *fixed : *rc::gen::oneOf(rc::gen::inRange(2, 9), rc::gen::inRange(9, 4'097));
-  if (facts_of(collective.op).takes == CollectiveFacts::Takes::shares)
+  if (facts_of(collective.op).takes == CollectiveFacts::Takes::shares) {
     collective.shares.assign(static_cast<std::size_t>(scenario.gpus), 1);
+  }
   collective.dtype = *rc::gen::element(DataType::f32, DataType::bf16);
   collective.bytes = Bytes(*rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 40));
   const std::int64_t share = size_of(collective.dtype).count() * (facts_of(collective.op).divides ? scenario.gpus : 1);

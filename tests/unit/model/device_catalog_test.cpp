@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 
 TEST(DeviceCatalog, ListsTheDevicesOfTheContract) {
   std::vector<std::string> names;
-  for (const DeviceLimits& device : device_catalog()) names.push_back(device.name);
+  for (const DeviceLimits& device : device_catalog()) { names.push_back(device.name); }
   EXPECT_THAT(names, ElementsAre("a40", "a100", "h100", "h200", "b200", "mi250x", "mi300x"));
 }
 

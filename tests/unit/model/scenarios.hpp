@@ -59,8 +59,8 @@ inline rc::Gen<Collective> any_collective(int gpus) {
     collective.dtype = *any_dtype();
     // At most 4 B x 8 ranks x 2^39 = 16 TiB.
     collective.bytes = size_of(collective.dtype) * gpus * *rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 39);
-    if (*rc::gen::arbitrary<bool>()) collective.comm_blocks = Blocks(*rc::gen::inRange<std::int64_t>(1, 65));
-    if (*rc::gen::arbitrary<bool>()) collective.cluster = *rc::gen::inRange(1, 9);
+    if (*rc::gen::arbitrary<bool>()) { collective.comm_blocks = Blocks(*rc::gen::inRange<std::int64_t>(1, 65)); }
+    if (*rc::gen::arbitrary<bool>()) { collective.cluster = *rc::gen::inRange(1, 9); }
     return collective;
   });
 }
@@ -70,7 +70,7 @@ inline rc::Gen<Scenario> any_scenario() {
   return rc::gen::exec([] {
     Scenario scenario;
     scenario.name = *rc::gen::nonEmpty(rc::gen::container<std::string>(rc::gen::inRange(' ', '~')));
-    if (*rc::gen::arbitrary<bool>()) scenario.name += "-µs";
+    if (*rc::gen::arbitrary<bool>()) { scenario.name += "-µs"; }
     scenario.gpus = *rc::gen::inRange(2, 9);
     scenario.iterations = *rc::gen::inRange(1, 10'001);
     scenario.pattern = *rc::gen::element(Pattern::pipeline, Pattern::pair);

@@ -143,38 +143,42 @@ Step any_step() {
   step.name = "any";
   step.repeats = *rc::gen::inRange(1, 5);
   const bool mesh = *rc::gen::arbitrary<bool>();
-  if (mesh)
+  if (mesh) {
     step.mesh = {{"zz", 2}, {"aa", *rc::gen::inRange(1, 4)}};
-  else
+  } else {
     step.groups = {{"g", {1, 0}}, {"all", {0, 1, 2, 3}}};
+  }
   step.ranks = mesh ? 2 * step.mesh[1].size : 4;
   const int count = *rc::gen::inRange(1, 6);
   for (int at = 0; at < count; ++at) {
     Operation operation;
     operation.name = "o" + std::to_string(at);
     const int kind = *rc::gen::inRange(0, 4);
-    if (kind == 0) operation.what = Elementwise{ElementwiseOp::relu, DataType::bf16, Bytes(16 * *rc::gen::inRange(1, 100))};
+    if (kind == 0) { operation.what = Elementwise{ElementwiseOp::relu, DataType::bf16, Bytes(16 * *rc::gen::inRange(1, 100))}; }
     if (kind == 1) {
       RecordedKernel kernel{"k", {Microseconds(*rc::gen::inRange(1, 1000) / 7.0)}, Blocks(3), {}, {}, {}, {}, {}};
-      if (*rc::gen::arbitrary<bool>()) kernel.threads = Threads(*rc::gen::inRange(1, 1025));
-      if (*rc::gen::arbitrary<bool>()) kernel.dynamic_shared = Bytes(*rc::gen::inRange(0, 1025));
+      if (*rc::gen::arbitrary<bool>()) { kernel.threads = Threads(*rc::gen::inRange(1, 1025)); }
+      if (*rc::gen::arbitrary<bool>()) { kernel.dynamic_shared = Bytes(*rc::gen::inRange(0, 1025)); }
       operation.what = kernel;
     }
-    if (kind == 2) operation.what = Collective{CollectiveOp::all_gather, Bytes(4'800), DataType::f32, std::nullopt, std::nullopt};
-    if (kind == 3) operation.what = SendRecv{Bytes(64), DataType::f32, 0, 1};
-    if (kind >= 2 && !mesh) operation.group = *rc::gen::inRange(0, 2);
-    if (kind >= 2 && mesh) operation.along = {0};
-    if (kind == 2 && mesh && *rc::gen::arbitrary<bool>()) operation.along = {1, 0};
-    if (kind < 2 && *rc::gen::arbitrary<bool>()) {
-      if (mesh)
-        operation.at = {{0, 1}, {1, 0}};
-      else
-        operation.at_group = 1;
+    if (kind == 2) {
+      operation.what = Collective{CollectiveOp::all_gather, Bytes(4'800), DataType::f32, std::nullopt, std::nullopt};
     }
-    if (*rc::gen::arbitrary<bool>()) operation.lane = "side";
+    if (kind == 3) { operation.what = SendRecv{Bytes(64), DataType::f32, 0, 1}; }
+    if (kind >= 2 && !mesh) { operation.group = *rc::gen::inRange(0, 2); }
+    if (kind >= 2 && mesh) { operation.along = {0}; }
+    if (kind == 2 && mesh && *rc::gen::arbitrary<bool>()) { operation.along = {1, 0}; }
+    if (kind < 2 && *rc::gen::arbitrary<bool>()) {
+      if (mesh) {
+        operation.at = {{0, 1}, {1, 0}};
+      } else {
+        operation.at_group = 1;
+      }
+    }
+    if (*rc::gen::arbitrary<bool>()) { operation.lane = "side"; }
     operation.host_gap = Microseconds(*rc::gen::inRange(0, 10) / 3.0);
     for (int before = 0; before < at; ++before) {
-      if (*rc::gen::inRange(0, 3) == 0) operation.after.push_back({before, *rc::gen::arbitrary<bool>()});
+      if (*rc::gen::inRange(0, 3) == 0) { operation.after.push_back({before, *rc::gen::arbitrary<bool>()}); }
     }
     step.operations.push_back(std::move(operation));
   }

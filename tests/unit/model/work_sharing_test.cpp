@@ -28,9 +28,9 @@ std::vector<int> first_of_all_before(const Step& step) {
 }
 
 Bytes bytes_of(const Step& step, const Operation& operation) {
-  if (const auto* compute = std::get_if<Compute>(&operation.what)) return memory_of(*compute);
+  if (const auto* compute = std::get_if<Compute>(&operation.what)) { return memory_of(*compute); }
   const std::optional<Communication> communication = communication_of(step, operation);
-  if (!communication) return Bytes(0);
+  if (!communication) { return Bytes(0); }
   const BufferSizes sizes = buffer_sizes(communication->collective, communication->ranks);
   return sizes.send + sizes.recv;
 }
@@ -40,9 +40,9 @@ Bytes memory_by_definition(const Step& step) {
   std::vector<Bytes> sums(static_cast<std::size_t>(step.ranks), Bytes(0));
   const std::vector<int> first = first_of_all_before(step);
   for (int at = 0; at < static_cast<int>(first.size()); ++at) {
-    if (first[static_cast<std::size_t>(at)] != at) continue;
+    if (first[static_cast<std::size_t>(at)] != at) { continue; }
     const Operation& operation = step.operations[static_cast<std::size_t>(at)];
-    for (const int rank : ranks_of(step, operation)) sums[static_cast<std::size_t>(rank)] += bytes_of(step, operation);
+    for (const int rank : ranks_of(step, operation)) { sums[static_cast<std::size_t>(rank)] += bytes_of(step, operation); }
   }
   return *std::ranges::max_element(sums);
 }
@@ -65,7 +65,7 @@ Work some_work() {
     case 2: {
       Collective collective{*rc::gen::element(CollectiveOp::all_reduce, CollectiveOp::broadcast), bytes, dtype, {}, {}};
       collective.comm_blocks = *rc::gen::element<std::optional<Blocks>>(std::nullopt, Blocks(8));
-      if (collective.op == CollectiveOp::broadcast) collective.root = *rc::gen::element<std::optional<int>>(std::nullopt, 0, 1);
+      if (collective.op == CollectiveOp::broadcast) { collective.root = *rc::gen::element<std::optional<int>>(std::nullopt, 0, 1); }
       return collective;
     }
     default: {
@@ -80,10 +80,10 @@ Operation some_operation() {
   Operation operation;
   operation.what = some_work();
   operation.name = *rc::gen::element<std::string>("a", "b");
-  if (*rc::gen::arbitrary<bool>()) operation.lane = "side";
+  if (*rc::gen::arbitrary<bool>()) { operation.lane = "side"; }
   const int along = *rc::gen::inRange(0, 2);
-  if (!computes(operation)) operation.along = {along};
-  if (*rc::gen::arbitrary<bool>()) operation.at = {{1 - along, *rc::gen::inRange(0, 2)}};
+  if (!computes(operation)) { operation.along = {along}; }
+  if (*rc::gen::arbitrary<bool>()) { operation.at = {{1 - along, *rc::gen::inRange(0, 2)}}; }
   return operation;
 }
 
@@ -92,7 +92,7 @@ Step some_step() {
   step.ranks = 4;
   step.mesh = {{"dp", 2}, {"pp", 2}};
   const std::size_t count = *rc::gen::inRange<std::size_t>(1, 60);
-  for (std::size_t at = 0; at < count; ++at) step.operations.push_back(some_operation());
+  for (std::size_t at = 0; at < count; ++at) { step.operations.push_back(some_operation()); }
   return step;
 }
 

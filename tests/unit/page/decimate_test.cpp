@@ -22,7 +22,7 @@ Block span(double begin, double length, std::uint32_t name = 0) {
 /// `count` spans of `length`, one every `step`.
 std::vector<Block> row(std::size_t count, double step, double length) {
   std::vector<Block> spans;
-  for (std::size_t at = 0; at < count; ++at) spans.push_back(span(static_cast<double>(at) * step, length));
+  for (std::size_t at = 0; at < count; ++at) { spans.push_back(span(static_cast<double>(at) * step, length)); }
   return spans;
 }
 
@@ -75,7 +75,7 @@ TEST(Decimate, KeepsLongSpansSingle) {
   std::vector<Block> spans = row(65, 10, 4);
   spans.erase(spans.begin() + 11, spans.begin() + 31);  // 110..300
   spans.insert(spans.begin() + 11, span(105, 200, 3));
-  while (spans.size() < 65) spans.insert(spans.begin(), span(0, 1));
+  while (spans.size() < 65) { spans.insert(spans.begin(), span(0, 1)); }
   const std::vector<Level> levels = levels_of(spans, 64);
   const auto found = std::ranges::find(levels[0].blocks, 3U, &Block::name);
   ASSERT_NE(found, levels[0].blocks.end());

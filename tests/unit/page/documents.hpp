@@ -39,7 +39,7 @@ inline std::string refusal_of(const std::string& text) {
 template <class View>
 const View* view_of(const Section& section) {
   for (const auto& view : section.views) {
-    if (const auto* found = std::get_if<View>(&view)) return found;
+    if (const auto* found = std::get_if<View>(&view)) { return found; }
   }
   return nullptr;
 }
@@ -47,7 +47,7 @@ const View* view_of(const Section& section) {
 inline const Table* table_of(const Section& section, const std::string& title) {
   for (const auto& view : section.views) {
     const auto* table = std::get_if<Table>(&view);
-    if (table != nullptr && table->title == title) return table;
+    if (table != nullptr && table->title == title) { return table; }
   }
   return nullptr;
 }

@@ -13,7 +13,7 @@ const Times* energy_of(const Document& document) {
   for (const Section& section : document.sections) {
     for (const auto& view : section.views) {
       const auto* times = std::get_if<Times>(&view);
-      if (times != nullptr && times->unit == "J") return times;
+      if (times != nullptr && times->unit == "J") { return times; }
     }
   }
   return nullptr;

@@ -7,9 +7,9 @@ namespace {
 
 PlannedTime time(int residency, int comm_blocks, double median) {
   OverlapPlan plan;
-  if (residency > 0) plan.blocks_per_sm = BlocksPerSm(residency);
+  if (residency > 0) { plan.blocks_per_sm = BlocksPerSm(residency); }
   plan.pad = Bytes(residency * 128);
-  if (comm_blocks > 0) plan.comm_blocks = Blocks(comm_blocks);
+  if (comm_blocks > 0) { plan.comm_blocks = Blocks(comm_blocks); }
   return {plan, median};
 }
 

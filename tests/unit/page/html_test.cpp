@@ -39,8 +39,9 @@ TEST(Html, SaysInItsFirstLineThatItIsAPage) {
 
 TEST(Html, CarriesWhatItNeedsAndAsksForNothingElse) {
   const std::string html = to_html(example(), {"s{}", "f();", "lib", "licence words"});
-  for (const char* part : {"<style>\ns{}", "<script>\nf();", "<script>\nlib", "licence words", "default-src 'none'"})
+  for (const char* part : {"<style>\ns{}", "<script>\nf();", "<script>\nlib", "licence words", "default-src 'none'"}) {
     EXPECT_THAT(html, HasSubstr(part));
+  }
   EXPECT_THAT(html, Not(HasSubstr("http:")));
   EXPECT_THAT(html, Not(HasSubstr("https:")));
 }

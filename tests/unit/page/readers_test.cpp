@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 std::vector<std::string> titles(const Document& document) {
   std::vector<std::string> all;
-  for (const Section& section : document.sections) all.push_back(section.title);
+  for (const Section& section : document.sections) { all.push_back(section.title); }
   return all;
 }
 
@@ -27,8 +27,9 @@ Value fact(const Document& document, const std::string& name) {
 }
 
 TEST(Readers, KnowEverySchemaOnce) {
-  for (const Reader& reader : readers())
+  for (const Reader& reader : readers()) {
     EXPECT_EQ(std::ranges::count(readers(), reader.schema, &Reader::schema), 1) << reader.schema;
+  }
 }
 
 TEST(Readers, NameWhatTheyKnowWhereADocumentIsNoneOfIt) {
@@ -85,7 +86,7 @@ TEST(Result, IsReadThoughThisVersionWouldRefuseItsScenario) {
 
 TEST(Result, MarksTheLeastMedian) {
   json document = json::parse(result_text());
-  for (json& result : document["cases"][0]["results"]) result["time_us"]["median"] = 50000.0;
+  for (json& result : document["cases"][0]["results"]) { result["time_us"]["median"] = 50000.0; }
   document["cases"][0]["results"][1]["time_us"]["median"] = 20000.5;
   const Document shown = read(document.dump());
   const Times* times = view_of<Times>(shown.sections[1]);
@@ -206,7 +207,9 @@ void expect_one_line_each(const std::string& text, const std::string& what) {
       json damaged = whole;
       damaged[json::json_pointer(pointer)] = other;
       const Result<Document> read = read_document(damaged.dump(), "file");
-      if (read.ok()) continue;  // some members may be anything
+      if (read.ok()) {
+        continue;  // some members may be anything
+      }
       ASSERT_TRUE(read.error().message.starts_with("file: ")) << pointer << ": " << read.error().message;
       ASSERT_EQ(read.error().message.find('\n'), std::string::npos) << pointer;
     }

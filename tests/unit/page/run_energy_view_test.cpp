@@ -15,7 +15,7 @@ const Section* energy_section(const Document& document) {
 
 Value figure(const Section& section, const std::string& tag) {
   for (const Figure& one : view_of<Figures>(section)->figures) {
-    if (one.tag == tag) return one.value;
+    if (one.tag == tag) { return one.value; }
   }
   return {};
 }

@@ -20,7 +20,7 @@ std::string changed(const std::string& pointer, const json& value) {
 const Grid* grid_of(const Section& section, const std::string& unit) {
   for (const auto& view : section.views) {
     const auto* grid = std::get_if<Grid>(&view);
-    if (grid != nullptr && grid->unit == unit) return grid;
+    if (grid != nullptr && grid->unit == unit) { return grid; }
   }
   return nullptr;
 }

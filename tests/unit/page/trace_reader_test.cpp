@@ -84,8 +84,9 @@ TEST(Trace, GivesCopiesALaneOfTheirOwn) {
 TEST(Trace, IsDecimatedWhereItHasMoreSpansThanAPageTakes) {
   // 220,000 spans are more than 200,000, and 110,000 on each of two lanes more than its half.
   std::string events = named(1, "GPU 0 · a tuned");
-  for (int at = 0; at < 220'000; ++at)
+  for (int at = 0; at < 220'000; ++at) {
     events += "," + span(1, 1 + at % 2, "compute", at % 7 == 0 ? "long" : "short", at * 10.0, at % 7 == 0 ? 9.0 : 1.0);
+  }
   const Document document = read(trace_of(events));
   const Track& track = timelines_of(document).tracks[0];
   ASSERT_EQ(track.lanes.size(), 2U);
@@ -94,7 +95,7 @@ TEST(Trace, IsDecimatedWhereItHasMoreSpansThanAPageTakes) {
     EXPECT_EQ(lane.spans, 110'000U);
     EXPECT_GT(lane.levels.front().resolution_us, lane.levels.back().resolution_us);
     EXPECT_GT(lane.levels.back().resolution_us, 0);
-    for (const Level& level : lane.levels) blocks += level.blocks.size();
+    for (const Level& level : lane.levels) { blocks += level.blocks.size(); }
   }
   EXPECT_LE(blocks, 200'000U);
 }

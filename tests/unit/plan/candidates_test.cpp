@@ -187,7 +187,7 @@ TEST(CandidateSpace, WhatAMachineRefusesIsNotInIt) {
 std::vector<std::string> starts_with(bool OverlapPlan::* control, const ControlSite& site) {
   std::vector<std::string> plans;
   for (const Candidate& candidate : CandidateSpace(site).starts()) {
-    if (candidate.plan.*control) plans.push_back(in_words(candidate.plan));
+    if (candidate.plan.*control) { plans.push_back(in_words(candidate.plan)); }
   }
   return plans;
 }
@@ -226,7 +226,7 @@ TEST(CandidateSpace, CopyEnginesAreCombinedWithWhatElseActs) {
   copied.windows_only = true;
   const std::vector<Candidate> neighbours = CandidateSpace(library_site("h200", CollectiveOp::all_gather)).neighbours(copied);
   EXPECT_THAT(neighbours, Contains(::testing::Field(&Candidate::plan, OverlapPlan{})));
-  for (const Candidate& neighbour : neighbours) EXPECT_FALSE(neighbour.plan.copy_engine && neighbour.plan.comm_blocks);
+  for (const Candidate& neighbour : neighbours) { EXPECT_FALSE(neighbour.plan.copy_engine && neighbour.plan.comm_blocks); }
   // A step leads to the detour, and back to no copies at all.
   OverlapPlan detour = copied;
   detour.peer_detour = true;
@@ -253,7 +253,7 @@ TEST(CandidateSpace, SymmetricMemoryBeginsWithTwoAndFourTimesTheLibrarysOwnBlock
   for (const Candidate& neighbour : CandidateSpace(site).neighbours(plan)) {
     OverlapPlan others = neighbour.plan;
     others.comm_blocks = plan.comm_blocks;
-    if (others == plan) steps.push_back(in_words(neighbour.plan));
+    if (others == plan) { steps.push_back(in_words(neighbour.plan)); }
   }
   EXPECT_THAT(
       steps, ElementsAre("12 comm blocks, symmetric memory, in windows only", "24 comm blocks, symmetric memory, in windows only"));
@@ -289,11 +289,11 @@ TEST(CandidateSpace, ActsEverywhereWhereWindowsCannotBeTold) {
   for (const Candidate& candidate : CandidateSpace(site).starts()) {
     OverlapPlan everywhere = candidate.plan;
     everywhere.windows_only = false;
-    if (std::ranges::find(plans, everywhere) == plans.end()) plans.push_back(everywhere);
+    if (std::ranges::find(plans, everywhere) == plans.end()) { plans.push_back(everywhere); }
   }
   std::vector<OverlapPlan> without;
   for (const Candidate& candidate : space.starts()) {
-    if (candidate.scheme != Scheme::sequential) without.push_back(candidate.plan);
+    if (candidate.scheme != Scheme::sequential) { without.push_back(candidate.plan); }
   }
   EXPECT_THAT(without, ::testing::UnorderedElementsAreArray(plans));
 }
@@ -311,8 +311,8 @@ TEST(CandidateSpace, NeverOverrulesTheUsersBudget) {
 
 /// Least at eight comm blocks with priority and a cap of 5.
 Result<Microseconds> valley(Scheme scheme, const OverlapPlan& plan) {
-  if (scheme == Scheme::sequential) return Microseconds(200);
-  if (plan.comm_sms || plan.copy_engine) return invalid_input("not known");
+  if (scheme == Scheme::sequential) { return Microseconds(200); }
+  if (plan.comm_sms || plan.copy_engine) { return invalid_input("not known"); }
   const double cap = plan.blocks_per_sm ? static_cast<double>(plan.blocks_per_sm->count()) : 8;
   const double budget = plan.comm_blocks ? static_cast<double>(plan.comm_blocks->count()) : 24;
   return Microseconds(100 + 3 * (cap - 5) * (cap - 5) + (budget - 8) * (budget - 8) / 8 + (plan.priority ? 0 : 20));
@@ -341,7 +341,7 @@ TEST(FirstToMeasure, HasTheBaselinesThatAChoiceMustBeat) {
   const std::vector<Candidate> first = first_to_measure(rank_candidates(space, valley), 10);
   EXPECT_EQ(first.size(), 10U);
   std::set<Scheme> schemes;
-  for (const Candidate& candidate : first) schemes.insert(candidate.scheme);
+  for (const Candidate& candidate : first) { schemes.insert(candidate.scheme); }
   for (const Scheme plain : {Scheme::sequential, Scheme::concurrent, Scheme::priority, Scheme::shaped_priority, Scheme::tuned}) {
     EXPECT_TRUE(schemes.contains(plain)) << to_string(plain);
   }

@@ -38,7 +38,7 @@ TEST(Controls, AreNamedOnceAndReadBackWhatTheySet) {
   for (const Control& each : controls()) {
     EXPECT_TRUE(names.insert(each.name).second) << each.name;
     const Result<Values> found = each.values(site, {});
-    if (!found) continue;
+    if (!found) { continue; }
     for (const std::int64_t value : *found) {
       OverlapPlan plan;
       each.set(site, plan, value);
@@ -209,10 +209,10 @@ TEST(Controls, EachHasWordsForTheDocumentation) {
 TEST(Controls, OneIsTheSchemeOfEachPeer) {
   std::set<Scheme> alone;
   for (const Control& each : controls()) {
-    if (each.peer.plans == nullptr) continue;
+    if (each.peer.plans == nullptr) { continue; }
     EXPECT_TRUE(alone.insert(each.peer.scheme).second) << each.name;
   }
-  for (const Scheme scheme : schemes()) EXPECT_EQ(alone.contains(scheme), is_peer(scheme)) << to_string(scheme);
+  for (const Scheme scheme : schemes()) { EXPECT_EQ(alone.contains(scheme), is_peer(scheme)) << to_string(scheme); }
 }
 
 TEST(CheckPlan, NamesTheFirstControlThatCannotAct) {

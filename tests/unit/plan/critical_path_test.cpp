@@ -94,7 +94,7 @@ RC_GTEST_PROP(CriticalPathProperty, LiesBetweenTheLongestLaneAndTheSum, ()) {
   for (int at = 0; at < *rc::gen::inRange(1, 6); ++at) {
     const bool computing = *rc::gen::arbitrary<bool>();
     step.operations.push_back(computing ? compute_operation("o") : comm_operation("o"));
-    if (at > 0 && *rc::gen::arbitrary<bool>()) step.operations.back().after = {{at - 1, false}};
+    if (at > 0 && *rc::gen::arbitrary<bool>()) { step.operations.back().after = {{at - 1, false}}; }
     alone.push_back(us(*rc::gen::inRange(0, 100)));
     sum += alone.back().count() * step.repeats;
     sides[computing ? 0 : 1] += alone.back().count() * step.repeats;

@@ -120,7 +120,7 @@ RC_GTEST_PROP(HardwareLimitProperty, IsNoLongerThanAnyScheduleOfOperationsAlone,
   const int count = *rc::gen::inRange(1, 6);
   for (int at = 0; at < count; ++at) {
     step.operations.push_back(*rc::gen::arbitrary<bool>() ? compute_operation("o") : comm_operation("o"));
-    if (at > 0 && *rc::gen::arbitrary<bool>()) step.operations.back().after = {{at - 1, false}};
+    if (at > 0 && *rc::gen::arbitrary<bool>()) { step.operations.back().after = {{at - 1, false}}; }
     alone.emplace_back(*rc::gen::inRange(0, 1'000));
   }
   const Microseconds sequential = critical_path(step, *lower(step, Order::sequential, {}), alone);

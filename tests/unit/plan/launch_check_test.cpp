@@ -16,13 +16,13 @@ std::string said(const Scenario& scenario, const OverlapPlan& plan, const Capabi
   const DeviceLimits h200 = testing::device("h200");
   const bool library = std::holds_alternative<LibraryGemm>(scenario.compute);
   const Result<Program> program = lower(step, Order::concurrent, plan);
-  if (!program) return program.error().message;
+  if (!program) { return program.error().message; }
   for (const Launch& launch : program->launches) {
     const Operation& operation = step.operations[static_cast<std::size_t>(launch.operation)];
-    if (computes(operation) != of_compute) continue;
+    if (computes(operation) != of_compute) { continue; }
     const LaunchSite site{h200, can, operation, library ? nullptr : &testing::kEightBlocks, library ? kLibraryKernel : ""};
     const Status accepted = check_launch(site, launch, program->lanes[static_cast<std::size_t>(launch.lane)]);
-    if (!accepted) return accepted.error().message;
+    if (!accepted) { return accepted.error().message; }
   }
   return "accepted";
 }

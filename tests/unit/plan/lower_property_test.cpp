@@ -17,15 +17,15 @@ Step any_step() {
   step.repeats = *rc::gen::inRange(1, 4);
   const int count = *rc::gen::inRange(1, 7);
   const bool placed = *rc::gen::arbitrary<bool>();
-  if (placed) step.mesh = {{"x", 2}};
+  if (placed) { step.mesh = {{"x", 2}}; }
   for (int at = 0; at < count; ++at) {
     Operation operation =
         *rc::gen::arbitrary<bool>() ? compute_operation("o" + std::to_string(at)) : comm_operation("o" + std::to_string(at));
     for (int before = 0; before < count; ++before) {
-      if (*rc::gen::inRange(0, 4) == 0) operation.after.push_back({before, before >= at});
+      if (*rc::gen::inRange(0, 4) == 0) { operation.after.push_back({before, before >= at}); }
     }
-    if (*rc::gen::inRange(0, 3) == 0) operation.lane = *rc::gen::element("side", "compute", "comm");
-    if (placed && *rc::gen::inRange(0, 3) == 0) operation.at = {{0, *rc::gen::inRange(0, 2)}};
+    if (*rc::gen::inRange(0, 3) == 0) { operation.lane = *rc::gen::element("side", "compute", "comm"); }
+    if (placed && *rc::gen::inRange(0, 3) == 0) { operation.at = {{0, *rc::gen::inRange(0, 2)}}; }
     step.operations.push_back(std::move(operation));
   }
   return step;
@@ -46,7 +46,7 @@ std::vector<std::set<int>> ended_before(const Step& step, const Program& program
     const Operation& operation = step.operations[static_cast<std::size_t>(later.operation)];
     for (int a = 0; a < b; ++a) {
       const Launch& earlier = program.launches[static_cast<std::size_t>(a)];
-      if (!share_a_rank(step, earlier.operation, later.operation)) continue;
+      if (!share_a_rank(step, earlier.operation, later.operation)) { continue; }
       bool ordered = one_lane || lane_of(step.operations[static_cast<std::size_t>(earlier.operation)]) == lane_of(operation);
       for (const Dependency& after : operation.after) {
         ordered = ordered || (after.operation == earlier.operation && earlier.repeat + (after.of_previous ? 1 : 0) == later.repeat);
@@ -56,13 +56,13 @@ std::vector<std::set<int>> ended_before(const Step& step, const Program& program
   }
   for (std::size_t k = 0; k < before.size(); ++k) {
     for (std::size_t a = 0; a < before.size(); ++a) {
-      for (std::size_t b = 0; b < before.size(); ++b) before[a][b] = before[a][b] || (before[a][k] && before[k][b]);
+      for (std::size_t b = 0; b < before.size(); ++b) { before[a][b] = before[a][b] || (before[a][k] && before[k][b]); }
     }
   }
   std::vector<std::set<int>> sets(before.size());
   for (std::size_t a = 0; a < before.size(); ++a) {
     for (std::size_t b = 0; b < before.size(); ++b) {
-      if (before[a][b]) sets[b].insert(static_cast<int>(a));
+      if (before[a][b]) { sets[b].insert(static_cast<int>(a)); }
     }
   }
   return sets;
@@ -77,7 +77,7 @@ std::vector<std::set<int>> kept_before(const Step& step, const Program& program)
     for (std::size_t a = 0; a < b; ++a) {
       const Launch& earlier = program.launches[a];
       const bool edge = std::ranges::find(later.after, static_cast<int>(a)) != later.after.end();
-      if (!share_a_rank(step, earlier.operation, later.operation) || (!edge && earlier.lane != later.lane)) continue;
+      if (!share_a_rank(step, earlier.operation, later.operation) || (!edge && earlier.lane != later.lane)) { continue; }
       all.insert(static_cast<int>(a));
       all.insert(sets[a].begin(), sets[a].end());
     }
@@ -91,7 +91,7 @@ RC_GTEST_PROP(LowerProperty, EveryOperationIsLaunchedOnceARepeat, ()) {
   for (const Order order : {Order::sequential, Order::concurrent}) {
     const Program program = *lower(step, order, {});
     std::set<std::pair<int, int>> launched;
-    for (const Launch& launch : program.launches) RC_ASSERT(launched.emplace(launch.operation, launch.repeat).second);
+    for (const Launch& launch : program.launches) { RC_ASSERT(launched.emplace(launch.operation, launch.repeat).second); }
     RC_ASSERT(launched.size() == step.operations.size() * static_cast<std::size_t>(step.repeats));
   }
 }
@@ -108,13 +108,13 @@ RC_GTEST_PROP(LowerProperty, EdgesPointBackAndToOtherLanes, ()) {
       RC_ASSERT(before >= 0 && before < static_cast<int>(at));
       RC_ASSERT(program.launches[static_cast<std::size_t>(before)].lane != launch.lane);
     }
-    for (const int before : launch.after_begun) RC_ASSERT(before >= 0 && before < static_cast<int>(at));
+    for (const int before : launch.after_begun) { RC_ASSERT(before >= 0 && before < static_cast<int>(at)); }
   }
 }
 
 RC_GTEST_PROP(LowerProperty, TheStepsOrderIsKeptAndNoOther, ()) {
   Step step = any_step();
-  for (Operation& operation : step.operations) operation.at.clear();
+  for (Operation& operation : step.operations) { operation.at.clear(); }
   for (const Order order : {Order::sequential, Order::concurrent}) {
     const Program program = *lower(step, order, {});
     RC_ASSERT(kept_before(step, program) == ended_before(step, program, order == Order::sequential));
@@ -123,7 +123,7 @@ RC_GTEST_PROP(LowerProperty, TheStepsOrderIsKeptAndNoOther, ()) {
 
 RC_GTEST_PROP(LowerProperty, GatesStandInWindowsAlone, ()) {
   Step step = any_step();
-  for (Operation& operation : step.operations) operation.at.clear();
+  for (Operation& operation : step.operations) { operation.at.clear(); }
   OverlapPlan plan;
   plan.launch_gate = true;
   const Program program = *lower(step, Order::concurrent, plan);
@@ -133,13 +133,13 @@ RC_GTEST_PROP(LowerProperty, GatesStandInWindowsAlone, ()) {
   };
   const int count = static_cast<int>(program.launches.size());
   for (int comm = 0; comm < count; ++comm) {
-    if (side(comm)) continue;
+    if (side(comm)) { continue; }
     // Of each lane the first computation behind it that may run beside it.
     std::set<std::pair<int, int>> expected;
     std::set<int> lanes;
     for (int at = comm + 1; at < count; ++at) {
       const int lane = program.launches[static_cast<std::size_t>(at)].lane;
-      if (!side(at) || before[static_cast<std::size_t>(at)].contains(comm) || !lanes.insert(lane).second) continue;
+      if (!side(at) || before[static_cast<std::size_t>(at)].contains(comm) || !lanes.insert(lane).second) { continue; }
       expected.emplace(comm, at);
     }
     for (int at = 0; at < count; ++at) {
@@ -151,7 +151,7 @@ RC_GTEST_PROP(LowerProperty, GatesStandInWindowsAlone, ()) {
 
 RC_GTEST_PROP(LowerProperty, SettingsHoldInWindowsAlone, ()) {
   Step step = any_step();
-  for (Operation& operation : step.operations) operation.at.clear();
+  for (Operation& operation : step.operations) { operation.at.clear(); }
   OverlapPlan plan;
   plan.windows_only = true;
   plan.pad = Bytes(1'024);
@@ -171,12 +171,13 @@ RC_GTEST_PROP(LowerProperty, SettingsHoldInWindowsAlone, ()) {
                           !before[static_cast<std::size_t>(other)].contains(at));
     }
     inside += beside ? 1 : 0;
-    if (!program) continue;
+    if (!program) { continue; }
     const LaunchSettings& settings = program->launches[static_cast<std::size_t>(at)].settings;
-    if (side(at))
+    if (side(at)) {
       RC_ASSERT((std::get<ComputeSettings>(settings).pad == Bytes(1'024)) == beside);
-    else
+    } else {
       RC_ASSERT(std::get<CommSettings>(settings).comm_blocks.has_value() == beside);
+    }
   }
   RC_ASSERT(program.ok() == (inside > 0 && inside < count));
 }

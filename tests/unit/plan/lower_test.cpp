@@ -26,14 +26,14 @@ std::string in_line(const Program& program, std::size_t at) {
   const Launch& launch = program.launches[at];
   std::string line = std::to_string(launch.operation) + "." + std::to_string(launch.repeat) + " on " +
                      program.lanes[static_cast<std::size_t>(launch.lane)].name;
-  for (const int before : launch.after) line += " after " + std::to_string(before);
-  for (const int before : launch.after_begun) line += " begun " + std::to_string(before);
+  for (const int before : launch.after) { line += " after " + std::to_string(before); }
+  for (const int before : launch.after_begun) { line += " begun " + std::to_string(before); }
   return line;
 }
 
 std::vector<std::string> lines(const Program& program) {
   std::vector<std::string> made;
-  for (std::size_t at = 0; at < program.launches.size(); ++at) made.push_back(in_line(program, at));
+  for (std::size_t at = 0; at < program.launches.size(); ++at) { made.push_back(in_line(program, at)); }
   return made;
 }
 
@@ -146,10 +146,11 @@ TEST(Lower, LaunchesCarryThePlan) {
   const ComputeSettings compute{Bytes(27'264), Sms(100), Percent(50)};
   const CommSettings comm{Blocks(8), std::nullopt, Threads(256), true, true, true};
   for (std::size_t at = 0; at < 4; ++at) {
-    if (at % 2 == 0)
+    if (at % 2 == 0) {
       EXPECT_EQ(std::get<ComputeSettings>(program.launches[at].settings), compute);
-    else
+    } else {
       EXPECT_EQ(std::get<CommSettings>(program.launches[at].settings), comm);
+    }
   }
   EXPECT_THAT(program.lanes, ElementsAre(Lane{"compute", false, Sms(16)}, Lane{"comm", true, std::nullopt}));
 }

@@ -100,7 +100,7 @@ TEST(CheckOrder, AnIncompleteRecordingIsNoVerdict) {
   EXPECT_EQ(ErrorKind::unavailable, check(pipeline(), step(3)).error().kind);
   EXPECT_EQ(ErrorKind::unavailable, check({}, step(1)).error().kind);
   Timeline twice = pipeline();
-  for (const Span& again : pipeline().spans) twice.spans.push_back(again);
+  for (const Span& again : pipeline().spans) { twice.spans.push_back(again); }
   EXPECT_EQ("the recording of GPU 0 holds 4 spans of communication, expected 2", check(twice, step()).error().message);
 }
 

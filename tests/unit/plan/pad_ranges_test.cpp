@@ -62,7 +62,7 @@ TEST(PadRanges, LeaveOutResidenciesThatNoGranuleHits) {
   const Result<std::vector<PadRange>> ranges = pad_ranges(device("mi250x"), block(64, 16));
   ASSERT_TRUE(ranges.ok());
   std::vector<std::int64_t> residencies;
-  for (const PadRange& each : *ranges) residencies.push_back(each.blocks_per_sm.count());
+  for (const PadRange& each : *ranges) { residencies.push_back(each.blocks_per_sm.count()); }
   // 128 / g for g = 4, 5, 6 ...: 32, 25, 21, 18, 16, 14, 12, 11, 10, 9, 9, 8 ...
   EXPECT_EQ(residencies, (std::vector<std::int64_t>{32, 25, 21, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}));
 }

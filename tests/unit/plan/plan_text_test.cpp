@@ -13,7 +13,7 @@ using testing::library_site;
 
 std::string refusal(const ControlSite& site, std::string_view text) {
   const Result<std::vector<ControlSetting>> settings = parse_plan(text);
-  if (!settings) return settings.error().message;
+  if (!settings) { return settings.error().message; }
   const Result<OverlapPlan> plan = plan_of(site, *settings);
   return plan ? in_words(*plan) : plan.error().message;
 }
@@ -73,10 +73,11 @@ TEST(PlanText, EveryCandidateCanBeTyped) {
       std::string text;
       for (const Control& control : controls()) {
         const auto value = control.get(candidate.plan);
-        if (value && value != control.get(plain))
+        if (value && value != control.get(plain)) {
           text += (text.empty() ? "" : ",") + std::string(control.name) + "=" + std::to_string(*value);
+        }
       }
-      if (text.empty()) continue;
+      if (text.empty()) { continue; }
       EXPECT_EQ(refusal(site, text), in_words(candidate.plan)) << text;
     }
   }

@@ -79,7 +79,7 @@ TEST(Gain, HasStableNames) {
 
 std::vector<ResidencyRow> padded_rows(std::string_view name, const KernelFootprint& footprint, std::string_view nccl) {
   const Result<ResidencyPlan> plan = plan_residencies(device(name), footprint, comm(nccl, name));
-  if (!plan) return {};
+  if (!plan) { return {}; }
   return {plan->rows.begin() + 1, plan->rows.end()};
 }
 

@@ -94,7 +94,7 @@ TEST(SchemePlans, RefuseToShapeALibrarysKernel) {
   for (const Scheme scheme : baselines()) {
     const Result<std::vector<OverlapPlan>> plans = scheme_plans(scheme, device("h200"), std::nullopt, Collective{});
     EXPECT_EQ(plans.ok(), !is_shaped(scheme)) << to_string(scheme);
-    if (plans.ok()) continue;
+    if (plans.ok()) { continue; }
     EXPECT_EQ(plans.error().kind, ErrorKind::invalid_input);
     EXPECT_EQ(plans.error().message, "the kernel is a library's own, its launches cannot be padded from outside");
   }

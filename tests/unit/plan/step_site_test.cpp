@@ -98,10 +98,10 @@ TEST(StepSite, KeepsWhatTheUserFixed) {
   EXPECT_FALSE(site.whole.collective.comm_blocks);
   // What the greatest alone fixes is its own as well.
   Step gathers = two_layers();
-  for (const std::size_t at : {0U, 1U}) std::get<Collective>(gathers.operations[at].what).comm_blocks = Blocks(8);
+  for (const std::size_t at : {0U, 1U}) { std::get<Collective>(gathers.operations[at].what).comm_blocks = Blocks(8); }
   EXPECT_FALSE(site_of(gathers).whole.collective.comm_blocks);
   // What all fix is fixed.
-  for (const std::size_t at : {0U, 1U}) std::get<Collective>(step.operations[at].what).comm_blocks = Blocks(8);
+  for (const std::size_t at : {0U, 1U}) { std::get<Collective>(step.operations[at].what).comm_blocks = Blocks(8); }
   EXPECT_EQ(plain_plan(site_of(step).whole).comm_blocks, Blocks(8));
 }
 
@@ -118,7 +118,7 @@ TEST(StepSite, NeedsBothSides) {
 OverlapPlan any_plan() {
   OverlapPlan plan;
   for (const Control& control : controls()) {
-    if (*rc::gen::element(true, false)) control.put(plan, *rc::gen::inRange<std::int64_t>(control.least, control.least + 140));
+    if (*rc::gen::element(true, false)) { control.put(plan, *rc::gen::inRange<std::int64_t>(control.least, control.least + 140)); }
   }
   return plan;
 }
@@ -130,7 +130,7 @@ RC_GTEST_PROP(StepSiteProperty, WhatIsSpreadCanActThere, ()) {
   for (const auto* kinds : {&site.computations, &site.communications}) {
     for (const KindSite& kind : *kinds) {
       const Status legal = check_plan(kind.site, all.of(kind.operations.front()));
-      if (!legal) RC_FAIL(legal.error().message);
+      if (!legal) { RC_FAIL(legal.error().message); }
     }
   }
 }

@@ -49,7 +49,7 @@ TEST(PreloadControls, HaveAnExampleEachThatCanBeRead) {
   EXPECT_EQ(examples, "comm_blocks=8, cluster=1, comm_threads=256, copy_engine=1, symmetric_blocks=16, budget=8");
   std::istringstream words(examples);
   for (std::string word; words >> word;) {
-    if (word.back() == ',') word.pop_back();
+    if (word.back() == ',') { word.pop_back(); }
     EXPECT_EQ(refusal({.settings = {word}}), "");
   }
 }

@@ -25,7 +25,7 @@ StoredChoice capped(int number, int threads, int blocks_per_sm) {
 
 ProfileControls found(const std::vector<StoredChoice>& choices, const Variables& environment = {}) {
   Profile profile;
-  for (const StoredChoice& one : choices) profile.put(one);
+  for (const StoredChoice& one : choices) { profile.put(one); }
   Result<ProfileControls> controls = controls_of(profile, environment);
   EXPECT_TRUE(controls) << controls.error().message;
   return controls ? *std::move(controls) : ProfileControls();

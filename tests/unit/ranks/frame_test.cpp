@@ -16,7 +16,7 @@ TEST(Frame, IsAKindALengthAndAPayload) {
 
 RC_GTEST_PROP(FrameReader, PutsTogetherWhatComesInPieces, (const std::vector<std::string>& payloads)) {
   std::string bytes;
-  for (const std::string& payload : payloads) bytes += bytes_of(FrameKind::request, payload);
+  for (const std::string& payload : payloads) { bytes += bytes_of(FrameKind::request, payload); }
   FrameReader reader(1024);
   std::vector<std::string> read;
   while (!bytes.empty()) {

@@ -26,7 +26,7 @@ TEST(Hello, OfARankThatCannotBeIsNone) {
 
 TEST(Hello, OfSomebodyElseIsNone) {
   const std::string good = bytes_of(Hello{"1.2.3", 1, 2, std::nullopt});
-  for (std::size_t size = 0; size < good.size(); ++size) EXPECT_EQ(hello_in(good.substr(0, size)), std::nullopt) << size;
+  for (std::size_t size = 0; size < good.size(); ++size) { EXPECT_EQ(hello_in(good.substr(0, size)), std::nullopt) << size; }
   EXPECT_EQ(hello_in(good + "x"), std::nullopt);
   std::string other = good;
   other[other.find("ranks 1") + 6] = '2';

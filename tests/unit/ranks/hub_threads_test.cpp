@@ -32,11 +32,11 @@ const Credentials& credentials() {
 std::future<std::string> echo(Place place, Credentials own = credentials()) {
   return std::async(std::launch::async, [place = std::move(place), own = std::move(own)]() -> std::string {
     Result<Spoke> spoke = Spoke::join(place, own, 10s);
-    if (!spoke) return spoke.error().message;
+    if (!spoke) { return spoke.error().message; }
     while (true) {
       const Result<Word> word = spoke->next(kNoInterrupts);
-      if (!word) return word.error().message;
-      if (const auto* end = std::get_if<End>(&*word)) return *end == End::over ? "over" : "refused";
+      if (!word) { return word.error().message; }
+      if (const auto* end = std::get_if<End>(&*word)) { return *end == End::over ? "over" : "refused"; }
       spoke->reply(std::to_string(place.rank) + std::get<std::string>(*word));
     }
   });
@@ -54,7 +54,7 @@ std::string hello_bytes(const Hello& hello) { return bytes_of(FrameKind::hello, 
 TEST(Hub, AsksAllAndHearsThemInTheirOrder) {
   const int port = *free_port();
   std::vector<std::future<std::string>> others;
-  for (const int rank : {3, 1, 2}) others.push_back(echo(place_of_rank(rank, 4, port)));
+  for (const int rank : {3, 1, 2}) { others.push_back(echo(place_of_rank(rank, 4, port))); }
   {
     const auto hub = Hub::gather(place_of_rank(0, 4, port), credentials(), 10s);
     ASSERT_TRUE(hub) << hub.error().message;
@@ -63,7 +63,7 @@ TEST(Hub, AsksAllAndHearsThemInTheirOrder) {
       EXPECT_THAT(*(*hub)->replies(), ElementsAre("1" + request, "2" + request, "3" + request));
     }
   }
-  for (auto& other : others) EXPECT_EQ(other.get(), "over");
+  for (auto& other : others) { EXPECT_EQ(other.get(), "over"); }
 }
 
 TEST(Hub, NamesThoseWhoDoNotCome) {
@@ -211,7 +211,7 @@ class Leader {
 
   Socket meet() {
     std::optional<Socket> socket;
-    while (!(socket = accept_from(listener_))) std::this_thread::sleep_for(1ms);
+    while (!(socket = accept_from(listener_))) { std::this_thread::sleep_for(1ms); }
     return *std::move(socket);
   }
 

@@ -103,7 +103,7 @@ TEST(Place, ComplaintsNameVariableValueAndWhatWasExpected) {
        "(Open MPI) does not say it)",
        {{"OMPI_COMM_WORLD_SIZE", "8"}, {"OMPI_COMM_WORLD_RANK", "7"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}}},
   };
-  for (const auto& [complaint, environment] : cases) EXPECT_EQ(complaint_of(environment), complaint);
+  for (const auto& [complaint, environment] : cases) { EXPECT_EQ(complaint_of(environment), complaint); }
 }
 
 TEST(Place, RankZeroAndWhoIsNoOtherRankSpeak) {
@@ -131,8 +131,9 @@ TEST(FirstHost, IsTheFirstOfSlurmsList) {
   EXPECT_EQ(first_host("node[03-05,7],gpu1"), "node03");
   EXPECT_EQ(first_host("node[7,9]"), "node7");
   EXPECT_EQ(first_host("rack[1-2]-[10-12].site"), "rack1-10.site");
-  for (const char* none : {"", ",node1", "node[", "node[]", "node]", "node[1", "node[-3]"})
+  for (const char* none : {"", ",node1", "node[", "node[]", "node]", "node[1", "node[-3]"}) {
     EXPECT_EQ(first_host(none), std::nullopt) << none;
+  }
 }
 
 }  // namespace

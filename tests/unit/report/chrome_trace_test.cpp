@@ -28,7 +28,7 @@ json parsed(const TraceDocument& document) {
 std::vector<json> events_of(const json& trace, const std::string& phase, const std::string& name = "") {
   std::vector<json> found;
   for (const json& event : trace.at("traceEvents")) {
-    if (event.at("ph") == phase && (name.empty() || event.at("name") == name)) found.push_back(event);
+    if (event.at("ph") == phase && (name.empty() || event.at("name") == name)) { found.push_back(event); }
   }
   return found;
 }
@@ -152,7 +152,7 @@ RC_GTEST_PROP(ChromeTrace, LosesNoSpanAndNamesEveryTrack, ()) {
   RC_ASSERT(events.size() == spans);
 
   std::set<std::pair<int, int>> named;
-  for (const json& event : events_of(trace, "M", "thread_name")) named.emplace(event["pid"], event["tid"]);
+  for (const json& event : events_of(trace, "M", "thread_name")) { named.emplace(event["pid"], event["tid"]); }
   RC_ASSERT(named.size() == streams.size());
   for (const json& event : events) {
     RC_ASSERT(named.count({event["pid"], event["tid"]}) == 1U);

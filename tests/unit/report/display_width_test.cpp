@@ -29,7 +29,7 @@ TEST(Fitted, EndsWithAnEllipsisWhereItIsCut) {
 RC_GTEST_PROP(Fitted, IsNeverWiderThanAsked, (const std::string& text, std::uint8_t columns)) {
   const std::string cut = fitted(text, columns);
   RC_ASSERT(display_width(cut) <= columns);
-  if (display_width(text) <= columns) RC_ASSERT(cut == text);
+  if (display_width(text) <= columns) { RC_ASSERT(cut == text); }
 }
 
 }  // namespace

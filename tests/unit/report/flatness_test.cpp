@@ -58,7 +58,7 @@ RC_GTEST_PROP(FlatnessProperty, SlackHoldsTheBestAndNothingThatCostsMore, ()) {
   }
   for (const Flatness& flatness : flatness_of(axes, costs)) {
     const double best = *costs[cell_index(axes, flatness.best)];
-    for (const auto& cost : costs) RC_ASSERT(!cost || *cost >= best);
+    for (const auto& cost : costs) { RC_ASSERT(!cost || *cost >= best); }
     for (const auto& [axis, slacks] : flatness.slack) {
       for (const Slack& slack : slacks) {
         RC_ASSERT(slack.from <= flatness.best[axis] && flatness.best[axis] <= slack.to && slack.to < axes[axis].values);

@@ -15,7 +15,7 @@ inline void expect_golden(const std::string& name, const std::string& text) {
   std::ifstream file(golden, std::ios::binary);
   std::ostringstream expected;
   expected << file.rdbuf();
-  if (file.is_open() && expected.str() == text) return;
+  if (file.is_open() && expected.str() == text) { return; }
   const std::string written = testing::TempDir() + name;
   std::ofstream(written, std::ios::binary) << text;
   EXPECT_EQ(expected.str(), text) << "golden file " << golden << "\nwritten now " << written;

@@ -19,7 +19,7 @@ using nlohmann::ordered_json;
 
 std::vector<std::string> keys(const ordered_json& object) {
   std::vector<std::string> names;
-  for (const auto& [name, value] : object.items()) names.push_back(name);
+  for (const auto& [name, value] : object.items()) { names.push_back(name); }
   return names;
 }
 

@@ -36,11 +36,11 @@ TEST(ResultMarkdown, TextFromOutsideCannotBreakTheTable) {
   int rows = 0;
   std::size_t bars = 0;
   for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("|")) continue;
+    if (!line.starts_with("|")) { continue; }
     ++rows;
     std::size_t unescaped = 0;
-    for (std::size_t i = 0; i < line.size(); ++i) unescaped += line[i] == '|' && (i == 0 || line[i - 1] != '\\') ? 1U : 0U;
-    if (bars == 0) bars = unescaped;
+    for (std::size_t i = 0; i < line.size(); ++i) { unescaped += line[i] == '|' && (i == 0 || line[i - 1] != '\\') ? 1U : 0U; }
+    if (bars == 0) { bars = unescaped; }
     EXPECT_EQ(unescaped, bars) << line;
     EXPECT_EQ(line.find("<script"), std::string::npos);
   }

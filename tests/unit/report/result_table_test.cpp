@@ -17,13 +17,13 @@ namespace {
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  for (std::string line; std::getline(stream, line);) { lines.push_back(line); }
   return lines;
 }
 
 std::string line_with(const std::string& text, std::string_view part) {
   for (const std::string& line : lines_of(text)) {
-    if (line.find(part) != std::string::npos) return line;
+    if (line.find(part) != std::string::npos) { return line; }
   }
   return {};
 }
@@ -31,7 +31,7 @@ std::string line_with(const std::string& text, std::string_view part) {
 std::vector<std::string> words_of(const std::string& line) {
   std::istringstream stream(line);
   std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
+  for (std::string word; stream >> word;) { words.push_back(word); }
   return words;
 }
 
@@ -51,7 +51,7 @@ TEST(ResultTable, RowsSplitAtBlanks) {
 
 TEST(ResultTable, MarksOnlyTheBestRow) {
   int marked = 0;
-  for (const std::string& line : lines_of(to_table(example_case(), example_origin()))) marked += line.starts_with("* ") ? 1 : 0;
+  for (const std::string& line : lines_of(to_table(example_case(), example_origin()))) { marked += line.starts_with("* ") ? 1 : 0; }
   EXPECT_EQ(marked, 1);
 }
 

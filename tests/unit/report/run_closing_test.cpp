@@ -45,7 +45,7 @@ TEST(RunClosing, SaysThatNothingHelpedAndWhatWasTried) {
 TEST(RunClosing, SaysThatNoControlActsOnGraphs) {
   ProcessReport graphed = process("plain", 0);
   graphed.activity.launches.graph_launches = 300;
-  for (Arm& arm : graphed.trial.arms) arm = arm.controls.plain() ? arm : Arm{arm.controls, std::nullopt, 0, 0, 0};
+  for (Arm& arm : graphed.trial.arms) { arm = arm.controls.plain() ? arm : Arm{arm.controls, std::nullopt, 0, 0, 0}; }
   EXPECT_EQ(
       closing_line(run_with({graphed})),
       "nothing helped, the program ran as it is (gain with 'priority' none: it acted on nothing, 'priority, gate' none: it acted "
@@ -106,7 +106,7 @@ TEST(RunClosing, NamesWhatIsOnSymmetricMemoryAndWhetherItWasCompared) {
 ProcessReport remembering(const std::string& remembered, const std::string& chosen, double gain, std::int64_t decisions) {
   ProcessReport report = process(chosen, gain, decisions);
   report.trial.remembered = ArmControls(remembered);
-  if (decisions == 0) report.trial.arms.clear();
+  if (decisions == 0) { report.trial.arms.clear(); }
   return report;
 }
 

@@ -23,7 +23,7 @@ WatchedGpu watched_gpu(const std::string& bus_id, double busy, int processes = 1
   for (int move = 0; move <= 1'100; ++move) {
     gpu.history.add(CounterReading{Microseconds(move * 1e5), Millijoules(static_cast<std::int64_t>(millijoules)), Watts{busy}});
     millijoules += move < 100 ? 6'000 : busy * 100;
-    if (move % 10 == 0) gpu.history.add(Microseconds(move * 1e5), GpuState{40 + move / 100, 1755, {"power cap"}, processes});
+    if (move % 10 == 0) { gpu.history.add(Microseconds(move * 1e5), GpuState{40 + move / 100, 1755, {"power cap"}, processes}); }
   }
   return gpu;
 }
@@ -107,10 +107,10 @@ TEST(RunEnergy, SaysWhyThereIsNone) {
   EXPECT_EQ(why(two_ranks(), unavailable("no NVML")), "no NVML");
   EXPECT_EQ(why({}, three_gpus()), "no process of the command reported");
   std::vector<ProcessReport> processes = two_ranks();
-  for (ProcessReport& process : processes) process.steps.reset();
+  for (ProcessReport& process : processes) { process.steps.reset(); }
   EXPECT_EQ(why(processes, three_gpus()), "no steps were seen: no process repeated a sequence of collectives");
   processes = two_ranks();
-  for (ProcessReport& process : processes) process.gpus.clear();
+  for (ProcessReport& process : processes) { process.gpus.clear(); }
   EXPECT_THAT(why(processes, three_gpus()), HasSubstr("no process of the command named its GPUs"));
   processes = two_ranks();
   processes[0].gpus = {"0000:ff:00.0"};

@@ -40,7 +40,7 @@ SweepDocument example() {
 }
 
 SweepDocument without_cells(SweepDocument document) {
-  for (SweepCase& swept : document.cases) swept.cells.assign(swept.cells.size(), std::nullopt);
+  for (SweepCase& swept : document.cases) { swept.cells.assign(swept.cells.size(), std::nullopt); }
   return document;
 }
 

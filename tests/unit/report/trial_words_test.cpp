@@ -19,7 +19,7 @@ TEST(TrialWords, DeciderIsReadAndAnUnknownOneTellsNobody) {
   EXPECT_EQ(parse_decider("each process"), Decider::each_process);
   EXPECT_EQ(parse_decider("this process"), Decider::this_process);
   EXPECT_EQ(parse_decider("another process"), Decider::another_process);
-  for (const char* const word : {"not known", "", "a vote"}) EXPECT_EQ(parse_decider(word), Decider::not_known) << word;
+  for (const char* const word : {"not known", "", "a vote"}) { EXPECT_EQ(parse_decider(word), Decider::not_known) << word; }
 }
 
 TEST(TrialWords, ArmTellsItsControlsApart) {

@@ -14,7 +14,7 @@ TEST(Policy, HasAWordForEachOfTheFive) {
   for (const Policy policy : {Policy::automatic, Policy::observe, Policy::priority, Policy::gate, Policy::shape}) {
     EXPECT_EQ(parse_policy(text(policy)), policy);
   }
-  for (const char* other : {"", "automatic", "Auto", "auto "}) EXPECT_EQ(parse_policy(other), std::nullopt) << other;
+  for (const char* other : {"", "automatic", "Auto", "auto "}) { EXPECT_EQ(parse_policy(other), std::nullopt) << other; }
 }
 
 }  // namespace

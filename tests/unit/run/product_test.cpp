@@ -13,7 +13,7 @@ TEST(Product, IsKnownByItsFlop) {
   EXPECT_EQ(product_of(ProductType::f32, 4096, 4096, 4096, 8).flop_class, 40U);
   EXPECT_EQ(product_of(ProductType::f32, 1, 1, 1, 1).flop_class, 1U);
   EXPECT_EQ(product_of(ProductType::f32, 2147483647, 2147483647, 2147483647, 2147483647).flop_class, 124U);
-  for (const std::int64_t none : {0, -1}) EXPECT_EQ(product_of(ProductType::f32, none, 8, 8, 8).flop_class, 0U);
+  for (const std::int64_t none : {0, -1}) { EXPECT_EQ(product_of(ProductType::f32, none, 8, 8, 8).flop_class, 0U); }
 }
 
 }  // namespace

@@ -131,8 +131,8 @@ TEST(Rules, HaveRoomForSixtyFourCaps) {
 TEST(Rules, HaveRoomForWhatAProfileSays) {
   Rules rules;
   std::string text;
-  for (int i = 0; i < 32; ++i) text += "footprint 32x" + std::to_string(i) + " 0+0 1 cap 2\nproduct f32 2^9 sm_target 1\n";
-  for (int i = 0; i < 8; ++i) text += "device d" + std::to_string(i) + "\n";
+  for (int i = 0; i < 32; ++i) { text += "footprint 32x" + std::to_string(i) + " 0+0 1 cap 2\nproduct f32 2^9 sm_target 1\n"; }
+  for (int i = 0; i < 8; ++i) { text += "device d" + std::to_string(i) + "\n"; }
   EXPECT_EQ(parse(text, rules), 0U);
   EXPECT_EQ(rules.names_of("d7"), kEveryDevice | 256U);
   EXPECT_EQ(parse("footprint 32x99 0+0 1 cap 2", rules), 1U);
@@ -161,8 +161,9 @@ TEST(Rules, AreWrittenAsTheyAreRead) {
 
 TEST(Rules, TakeNothingThatTheirTextCannotSay) {
   Rules rules;
-  for (const std::string_view name : {"", " gelu", "gelu ", "ge\nlu"})
+  for (const std::string_view name : {"", " gelu", "gelu ", "ge\nlu"}) {
     EXPECT_FALSE(rules.add_cap(name, 2) || rules.add_communication(name)) << name;
+  }
   const std::string_view zero("ge\0lu", 5);
   EXPECT_FALSE(rules.add_cap(zero, 2) || rules.add_communication(zero)) << "a zero byte";
   EXPECT_FALSE(rules.add_cap("gelu", 0) || rules.add_cap("gelu", kGreatestResidency + 1));

@@ -44,7 +44,7 @@ TEST_F(RuntimeCases, BenchRunsTheBaselinesWhereNothingElseIsAskedFor) {
   const Result<CaseMeasurement> measured = bench(*backend_, small_case(), settings);
   ASSERT_TRUE(measured) << measured.error().message;
   std::vector<std::string> schemes;
-  for (const SchemeResult& result : measured->result.results) schemes.push_back(result.scheme);
+  for (const SchemeResult& result : measured->result.results) { schemes.push_back(result.scheme); }
   EXPECT_THAT(schemes, ElementsAre("sequential", "concurrent", "priority", "shaped", "shaped_priority"));
   // Without noise a scheme takes what one run of it takes.
   EXPECT_EQ(measured->result.results[1].time.median, *CaseTrials::prepare(*backend_, small_case())->run(Order::concurrent, {}));

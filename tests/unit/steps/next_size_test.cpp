@@ -18,9 +18,9 @@ namespace {
 TransformerStep any_odd_request() {
   TransformerStep request = small_request();
   Parallelism& parallel = request.parallel;
-  for (int* size : {&parallel.dp, &parallel.fsdp, &parallel.tp, &parallel.pp}) *size = *rc::gen::element(1, 2, 3, 5, 6, 7);
+  for (int* size : {&parallel.dp, &parallel.fsdp, &parallel.tp, &parallel.pp}) { *size = *rc::gen::element(1, 2, 3, 5, 6, 7); }
   // At most 4,096 ranks.
-  if (parallel.pp > 3) parallel.fsdp = 1;
+  if (parallel.pp > 3) { parallel.fsdp = 1; }
   request.decoder.layers = *rc::gen::inRange(1, 9);
   request.decoder.hidden = *rc::gen::inRange(8, 512);
   request.decoder.ffn = *rc::gen::inRange(8, 512);
@@ -34,11 +34,11 @@ TransformerStep any_odd_request() {
     request.decoder.experts = *rc::gen::inRange(2, 9);
     parallel.ep = *rc::gen::element(1, 2, 3);
   }
-  if (parallel.tp > 1) parallel.sequence_parallel = *rc::gen::arbitrary<bool>();
+  if (parallel.tp > 1) { parallel.sequence_parallel = *rc::gen::arbitrary<bool>(); }
   if (parallel.pp == 1 && parallel.fsdp == 1 && (parallel.tp > 1 || parallel.ep > 1)) {
     parallel.two_batch = *rc::gen::arbitrary<bool>();
   }
-  if (parallel.pp > 1 && *rc::gen::arbitrary<bool>()) parallel.schedule = PipelineSchedule::interleaved;
+  if (parallel.pp > 1 && *rc::gen::arbitrary<bool>()) { parallel.schedule = PipelineSchedule::interleaved; }
   request.bucket = *rc::gen::element(Bytes(1), kibibytes(64));
   return request;
 }
@@ -47,22 +47,22 @@ TransformerStep any_odd_request() {
 std::string followed(std::string_view message, TransformerStep& request) {
   constexpr std::string_view says = "; the next is ";
   const std::size_t at = message.find(says);
-  if (at == std::string_view::npos) return {};
+  if (at == std::string_view::npos) { return {}; }
   std::int64_t next = 0;
   std::from_chars(message.data() + at + says.size(), message.data() + message.size(), next);
   const std::string option(message.substr(2, message.find(':') - 2));
   Decoder& decoder = request.decoder;
   const auto set = [next](auto& member) { member = static_cast<std::decay_t<decltype(member)>>(next); };
-  if (option == "hidden") set(decoder.hidden);
-  if (option == "ffn") set(decoder.ffn);
-  if (option == "heads") set(decoder.heads);
-  if (option == "kv-heads") set(decoder.kv_heads);
-  if (option == "vocabulary") set(decoder.vocabulary);
-  if (option == "layers") set(decoder.layers);
-  if (option == "experts") set(decoder.experts);
-  if (option == "tokens") set(request.tokens);
-  if (option == "sequence") set(request.sequence);
-  if (option == "micro") set(request.parallel.micro);
+  if (option == "hidden") { set(decoder.hidden); }
+  if (option == "ffn") { set(decoder.ffn); }
+  if (option == "heads") { set(decoder.heads); }
+  if (option == "kv-heads") { set(decoder.kv_heads); }
+  if (option == "vocabulary") { set(decoder.vocabulary); }
+  if (option == "layers") { set(decoder.layers); }
+  if (option == "experts") { set(decoder.experts); }
+  if (option == "tokens") { set(request.tokens); }
+  if (option == "sequence") { set(request.sequence); }
+  if (option == "micro") { set(request.parallel.micro); }
   return option;
 }
 
@@ -74,7 +74,7 @@ RC_GTEST_PROP(NextSizes, LeadToAStep, ()) {
   while (!step) {
     const std::string message = step.error().message;
     const std::string option = followed(message, request);
-    if (option.empty()) RC_DISCARD(message);
+    if (option.empty()) { RC_DISCARD(message); }
     // Heads decide about hidden, and tokens about sequences.
     RC_ASSERT(++changes[option] <= (option == "hidden" ? 3 : 1));
     step = transformer_step(request);

@@ -13,7 +13,7 @@ std::string words(const std::vector<PipelineItem>& items) {
   std::string text;
   for (const PipelineItem& item : items) {
     text += (text.empty() ? "" : " ") + std::string(item.backward ? "B" : "F") + std::to_string(item.micro);
-    if (item.chunk > 0) text += std::string(static_cast<std::size_t>(item.chunk), '\'');
+    if (item.chunk > 0) { text += std::string(static_cast<std::size_t>(item.chunk), '\''); }
   }
   return text;
 }

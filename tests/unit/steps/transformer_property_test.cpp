@@ -16,7 +16,7 @@ namespace {
 TransformerStep any_request() {
   TransformerStep request = small_request();
   Parallelism& parallel = request.parallel;
-  for (int* size : {&parallel.dp, &parallel.fsdp, &parallel.tp, &parallel.pp}) *size = *rc::gen::element(1, 2);
+  for (int* size : {&parallel.dp, &parallel.fsdp, &parallel.tp, &parallel.pp}) { *size = *rc::gen::element(1, 2); }
   parallel.micro = *rc::gen::element(1, 2, 4);
   request.decoder.vocabulary = *rc::gen::element(0, 256);
   request.decoder.activation = *rc::gen::element(Activation::gelu, Activation::swiglu);
@@ -24,8 +24,8 @@ TransformerStep any_request() {
     request.decoder.experts = 4;
     parallel.ep = *rc::gen::element(1, 2);
   }
-  if (parallel.ep > 1) request.imbalance = *rc::gen::element(1.0, 1.5);
-  if (parallel.tp > 1) parallel.sequence_parallel = *rc::gen::arbitrary<bool>();
+  if (parallel.ep > 1) { request.imbalance = *rc::gen::element(1.0, 1.5); }
+  if (parallel.tp > 1) { parallel.sequence_parallel = *rc::gen::arbitrary<bool>(); }
   if (parallel.pp > 1 && parallel.micro > 1) {
     parallel.schedule = *rc::gen::element(PipelineSchedule::one_forward_one_backward, PipelineSchedule::interleaved);
   }
@@ -45,7 +45,7 @@ TransformerStep any_request() {
 
 double flop_of_all(const Step& step) {
   double sum = 0;
-  for (int rank = 0; rank < step.ranks; ++rank) sum += totals_of(step, rank).gemm_flop;
+  for (int rank = 0; rank < step.ranks; ++rank) { sum += totals_of(step, rank).gemm_flop; }
   return sum;
 }
 
@@ -61,7 +61,7 @@ RC_GTEST_PROP(TransformerSteps, AreReadBackAndCanBeScheduled, ()) {
   RC_ASSERT(*read == *step);
   // Written in an order that can be kept.
   const std::vector<int> order = *in_order(*step);
-  for (std::size_t at = 0; at < order.size(); ++at) RC_ASSERT(order[at] == static_cast<int>(at));
+  for (std::size_t at = 0; at < order.size(); ++at) { RC_ASSERT(order[at] == static_cast<int>(at)); }
   // What two ranks exchange has one of each, and every operation that is waited for is on a rank that waits.
   for (const Operation& operation : step->operations) {
     for (const std::vector<int>& ranks : communicators_of(*step, operation)) {
@@ -108,7 +108,7 @@ TEST(TransformerSteps, IdleAsPipelinesMust) {
         double busy = 0;
         for (const Operation& operation : step.operations) {
           alone.emplace_back(computes(operation) ? 1 : 0);
-          if (computes(operation)) busy += 1.0 / stages;
+          if (computes(operation)) { busy += 1.0 / stages; }
         }
         const double bubble = static_cast<double>(stages - 1) / micro / (schedule == PipelineSchedule::interleaved ? 2 : 1);
         EXPECT_NEAR(critical_path(step, *lower(step, Order::concurrent, {}), alone).count(), busy * (1 + bubble), 1e-6)

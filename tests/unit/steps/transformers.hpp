@@ -24,7 +24,7 @@ inline TransformerStep small_request() {
 
 inline const Operation* operation_named(const Step& step, const std::string& name) {
   for (const Operation& operation : step.operations) {
-    if (operation.name == name) return &operation;
+    if (operation.name == name) { return &operation; }
   }
   return nullptr;
 }
@@ -32,7 +32,7 @@ inline const Operation* operation_named(const Step& step, const std::string& nam
 inline std::vector<std::string> names_before(const Step& step, const std::string& name) {
   std::vector<std::string> names;
   const Operation* operation = operation_named(step, name);
-  if (operation == nullptr) return names;
+  if (operation == nullptr) { return names; }
   for (const Dependency& before : operation->after) {
     names.push_back(step.operations[static_cast<std::size_t>(before.operation)].name + (before.of_previous ? "@-1" : ""));
   }

@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 
 std::vector<std::string> names_of(const Step& step) {
   std::vector<std::string> names;
-  for (const Operation& operation : step.operations) names.push_back(operation.name);
+  for (const Operation& operation : step.operations) { names.push_back(operation.name); }
   return names;
 }
 
@@ -40,7 +40,7 @@ std::map<std::string, std::pair<Operation, std::vector<std::string>>> without_or
 std::vector<std::string> names_of_batch(const Step& step, int micro) {
   std::vector<std::string> names;
   for (const std::string& name : names_of(step)) {
-    if (name.starts_with("m" + std::to_string(micro) + ".")) names.push_back(name);
+    if (name.starts_with("m" + std::to_string(micro) + ".")) { names.push_back(name); }
   }
   return names;
 }
@@ -95,7 +95,7 @@ TEST(TwoBatch, TurnsEndWithAnAllToAll) {
   const std::vector<std::string> names = names_of(*transformer_step(experts_in_pairs()));
   std::vector<std::string> ends_of_turns;
   for (std::size_t at = 0; at + 1 < names.size(); ++at) {
-    if (names[at].substr(0, 2) != names[at + 1].substr(0, 2)) ends_of_turns.push_back(names[at]);
+    if (names[at].substr(0, 2) != names[at + 1].substr(0, 2)) { ends_of_turns.push_back(names[at]); }
   }
   EXPECT_THAT(ends_of_turns,
               ElementsAre("m0.l0.dispatch", "m1.l0.dispatch", "m0.l0.combine", "m1.l0.combine", "m0.l0.combine.dx",
@@ -167,7 +167,7 @@ RC_GTEST_PROP(TwoBatches, DoEverythingInTurn, ()) {
   const Step step = *transformer_step(request);
   const std::vector<std::string> names = names_of(step);
   std::map<std::string, std::size_t> place;
-  for (std::size_t at = 0; at < names.size(); ++at) place[names[at]] = at;
+  for (std::size_t at = 0; at < names.size(); ++at) { place[names[at]] = at; }
   for (int micro = 1; micro < request.parallel.micro; ++micro) {
     for (const std::string& name : names_of_batch(step, micro)) {
       RC_ASSERT(place.at("m" + std::to_string(micro - 1) + name.substr(2)) < place.at(name));
@@ -183,9 +183,9 @@ RC_GTEST_PROP(TwoBatches, TakeTurns, ()) {
   const std::vector<std::string> names = names_of(step);
   const auto side = [](const std::string& name) { return name[1] % 2; };
   for (std::size_t at = 0; at < names.size(); ++at) {
-    if (!names[at].starts_with("m") || !computes(step.operations[at])) continue;
+    if (!names[at].starts_with("m") || !computes(step.operations[at])) { continue; }
     for (const Dependency& before : step.operations[at].after) {
-      if (computes(step.operations[static_cast<std::size_t>(before.operation)])) continue;
+      if (computes(step.operations[static_cast<std::size_t>(before.operation)])) { continue; }
       RC_ASSERT(std::any_of(names.begin() + before.operation, names.begin() + static_cast<std::ptrdiff_t>(at),
                             [&](const std::string& name) { return name.starts_with("m") && side(name) != side(names[at]); }));
     }

@@ -99,7 +99,7 @@ RC_GTEST_PROP(OverlapRate, AgreesWithAskingEveryNanosecond, ()) {
   const Ticks ticks = count_ticks(timeline);
   const auto rate = overlap_rate(timeline);
   RC_ASSERT(rate.has_value() == (ticks.communication > 0));
-  if (rate) RC_ASSERT(*rate == static_cast<double>(ticks.both) / ticks.communication);
+  if (rate) { RC_ASSERT(*rate == static_cast<double>(ticks.both) / ticks.communication); }
 }
 
 RC_GTEST_PROP(OverlapRate, IsAShare, ()) {

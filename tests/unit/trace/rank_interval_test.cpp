@@ -9,7 +9,7 @@ namespace {
 
 RankInterval of(const std::vector<double>& numbers, double confidence = 0.95) {
   std::vector<Microseconds> times;
-  for (const double number : numbers) times.emplace_back(number);
+  for (const double number : numbers) { times.emplace_back(number); }
   return rank_interval(times, confidence);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 std::vector<Microseconds> times(std::vector<double> values) {
   std::vector<Microseconds> result;
-  for (const double value : values) result.emplace_back(value);
+  for (const double value : values) { result.emplace_back(value); }
   return result;
 }
 
@@ -98,7 +98,7 @@ TEST(Summarize, CoversTheTrueMedianAboutAsOftenAsItPromises) {
   int covered = 0;
   for (int experiment = 0; experiment < 400; ++experiment) {
     std::vector<double> draws(25);
-    for (double& draw : draws) draw = static_cast<double>(generator() >> 11U) * 0x1p-53;
+    for (double& draw : draws) { draw = static_cast<double>(generator() >> 11U) * 0x1p-53; }
     const auto summary = summarize(times(draws), static_cast<std::uint64_t>(experiment), 0.95, 500);
     covered += summary->low <= Microseconds(0.5) && Microseconds(0.5) <= summary->high ? 1 : 0;
   }
@@ -144,7 +144,7 @@ RC_GTEST_PROP(Summarize, ScalesWithItsSamples, (std::uint64_t seed)) {
   const auto samples = *any_times();
   const double factor = std::ldexp(1.0, *rc::gen::inRange(-10, 11));  // a power of two: no rounding
   auto scaled = samples;
-  for (Microseconds& sample : scaled) sample *= factor;
+  for (Microseconds& sample : scaled) { sample *= factor; }
   const auto before = summarize(samples, seed, 0.95, 50);
   const auto after = summarize(scaled, seed, 0.95, 50);
   RC_ASSERT(after->median == before->median * factor);

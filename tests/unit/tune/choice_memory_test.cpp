@@ -93,11 +93,11 @@ TEST(ChoiceMemory, TellsKeysApart) {
   memory.put(first);
   for (int member = 0; member < 5; ++member) {
     RememberedChoice other = first;
-    if (member == 0) other.key.device = "NVIDIA H100";
-    if (member == 1) other.key.driver = "";
-    if (member == 2) other.key.library = 0;
-    if (member == 3) other.key.options = "gate off";
-    if (member == 4) other.key.sequence = 2;
+    if (member == 0) { other.key.device = "NVIDIA H100"; }
+    if (member == 1) { other.key.driver = ""; }
+    if (member == 2) { other.key.library = 0; }
+    if (member == 3) { other.key.options = "gate off"; }
+    if (member == 4) { other.key.sequence = 2; }
     memory.put(other);
     EXPECT_EQ(memory.choices().size(), static_cast<std::size_t>(member) + 2) << member;
   }
@@ -108,7 +108,7 @@ TEST(ChoiceMemory, TellsKeysApart) {
 TEST(ChoiceMemory, DropsTheOldest) {
   ChoiceMemory memory;
   // Times 1 to 257 in no order: 101 has no divisor in common with 257. The one of time 1 goes.
-  for (std::int64_t i = 0; i < 257; ++i) memory.put(choice_of(static_cast<run::Key>(i + 1), "gate", 1, i * 101 % 257 + 1));
+  for (std::int64_t i = 0; i < 257; ++i) { memory.put(choice_of(static_cast<run::Key>(i + 1), "gate", 1, i * 101 % 257 + 1)); }
   memory.drop_old();
   ASSERT_EQ(memory.choices().size(), run::kMostChoices);
   EXPECT_EQ(memory.choices().front().stored_at, 257);

@@ -58,7 +58,7 @@ TEST_F(ProfileFile, WritersAtOnceLoseNothing) {
       }
     });
   }
-  for (std::thread& thread : threads) thread.join();
+  for (std::thread& thread : threads) { thread.join(); }
   const Result<Profile> profile = load_profile(path_);
   ASSERT_TRUE(profile.ok()) << profile.error().message;
   EXPECT_EQ(profile->choices().size(), static_cast<std::size_t>(writers * choices_each));
@@ -68,7 +68,7 @@ TEST_F(ProfileFile, LeavesNothingButItselfAndItsLock) {
   ASSERT_TRUE(store(choice(29)));
   ASSERT_TRUE(store(choice(30)));
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder_)) names.push_back(entry.path().filename());
+  for (const auto& entry : fs::directory_iterator(folder_)) { names.push_back(entry.path().filename()); }
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names, (std::vector<std::string>{"profile.json", "profile.json.lock"}));
   struct stat facts = {};

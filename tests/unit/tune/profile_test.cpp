@@ -71,7 +71,9 @@ TEST(Profile, KeepsDurationsByDeviceAndKind) {
 TEST(Profile, KeepsTheNewestDurationsOfEachDevice) {
   Profile profile;
   const auto kind = [](std::size_t at) { return "00000000000" + std::to_string(10'000 + at); };
-  for (std::size_t at = 0; at < run::kMostDurations + 5; ++at) profile.put(duration(kind(at), 1, static_cast<std::int64_t>(at)));
+  for (std::size_t at = 0; at < run::kMostDurations + 5; ++at) {
+    profile.put(duration(kind(at), 1, static_cast<std::int64_t>(at)));
+  }
   StoredDuration elsewhere = duration(kind(0), 9, 0);
   elsewhere.device = "NVIDIA H100";
   profile.put(elsewhere);
@@ -200,7 +202,7 @@ TEST(ProfileKey, GivesBackTheProductsThatItNames) {
         "all_to_all_v bf16 shares 1:", "all_to_all_v bf16 shares 1,2"}) {
     EXPECT_FALSE(parse_collective(collective)) << collective;
   }
-  for (const char* size : {"", "2^29", "2^29 flop", "29 B", "2^+29 B"}) EXPECT_FALSE(parse_byte_class(size)) << size;
+  for (const char* size : {"", "2^29", "2^29 flop", "29 B", "2^+29 B"}) { EXPECT_FALSE(parse_byte_class(size)) << size; }
 }
 
 TEST(ProfileKey, TellsRootsAndSharesApart) {
@@ -255,13 +257,13 @@ RC_GTEST_PROP(ProfileKeyProperty, WordsGiveItsMembersBack, ()) {
   const KernelKey block =
       KernelFootprint{Threads(below(2000)), Registers(below(600)), Bytes(below(1 << 20)), Bytes(below(1 << 20)), 1 + below(64)};
   const KernelKey named = NamedKernel{static_cast<KernelKind>(below(3)), maybe(DataType::f32)};
-  for (const KernelKey& kernel : {block, named}) RC_ASSERT(parse_kernel(in_words(kernel)) == kernel);
+  for (const KernelKey& kernel : {block, named}) { RC_ASSERT(parse_kernel(in_words(kernel)) == kernel); }
   const ComputeClass flop{ComputeClass::Unit::flop, below(128), maybe(below(128))};
   const ComputeClass bytes{ComputeClass::Unit::bytes, below(128), std::nullopt};
-  for (const ComputeClass& size : {flop, bytes}) RC_ASSERT(parse_compute_class(in_words(size)) == size);
+  for (const ComputeClass& size : {flop, bytes}) { RC_ASSERT(parse_compute_class(in_words(size)) == size); }
   CollectiveKey collective{static_cast<CollectiveOp>(below(7)), DataType::bf16, maybe(Blocks(below(4096))), maybe(below(64))};
   collective.root = maybe(1 + below(4095));
-  if (below(2) == 1) collective.shares = {below(500), 501 + below(500), below(1001)};
+  if (below(2) == 1) { collective.shares = {below(500), 501 + below(500), below(1001)}; }
   RC_ASSERT(parse_collective(in_words(collective)) == collective);
   const ByteClass size{below(128)};
   RC_ASSERT(parse_byte_class(in_words(size)) == size);

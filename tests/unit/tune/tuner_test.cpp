@@ -29,14 +29,14 @@ std::vector<Candidate> one_step(const OverlapPlan& plan) {
   std::vector<Candidate> steps;
   const std::int64_t here = plan.comm_blocks ? plan.comm_blocks->count() : 24;
   for (const std::int64_t there : {here - 1, here + 1}) {
-    if (there >= 1 && there <= 40) steps.push_back(tuned(there));
+    if (there >= 1 && there <= 40) { steps.push_back(tuned(there)); }
   }
   return steps;
 }
 
 /// Least, 100 us, at 15 blocks; two plain streams take 140 us.
 double true_time(const OverlapPlan& plan) {
-  if (!plan.comm_blocks) return 140;
+  if (!plan.comm_blocks) { return 140; }
   const auto away = static_cast<double>(plan.comm_blocks->count() - 15);
   return 100 + away * away;
 }
@@ -155,7 +155,7 @@ TEST(Tuner, EndsWhenEverythingIsRefused) {
 
 TEST(Tuner, EquallyGoodOnesAreNotMeasuredForever) {
   Tuner tuner({}, seeds(), [](const OverlapPlan&) { return std::vector<Candidate>(); });
-  while (tuner.ask()) tuner.tell(Microseconds(100), Seconds(0));
+  while (tuner.ask()) { tuner.tell(Microseconds(100), Seconds(0)); }
   EXPECT_EQ(tuner.ending(), TunerEnding::inseparable);
   EXPECT_EQ(tuner.trials(), 3 * 6);  // six each tell that they are the same
 }
@@ -168,7 +168,7 @@ Tuner run_three(const std::array<double, 3>& times) {
                                      {Scheme::tuned, more, {RoomMaking::smaller_collective}, std::nullopt},
                                      tuned(2)};
   Tuner tuner({}, three, [](const OverlapPlan&) { return std::vector<Candidate>(); });
-  while (const auto asked = tuner.ask()) tuner.tell(Microseconds(times[*asked]), Seconds(0));
+  while (const auto asked = tuner.ask()) { tuner.tell(Microseconds(times[*asked]), Seconds(0)); }
   return tuner;
 }
 
@@ -190,7 +190,7 @@ TEST(Tuner, TrialsOfARoundAreInterleaved) {
   std::map<std::size_t, int> asked;
   for (int trial = 0; trial < 9; ++trial) {
     ++asked[*tuner.ask()];
-    for (const auto& [candidate, count] : asked) EXPECT_LE(count, trial / 3 + 1) << candidate;
+    for (const auto& [candidate, count] : asked) { EXPECT_LE(count, trial / 3 + 1) << candidate; }
     tuner.tell(Microseconds(100 + trial % 2), Seconds(0));
   }
 }
@@ -248,7 +248,7 @@ RC_GTEST_PROP(TunerProperty, AResumedSearchAsksTheSameQuestions, (std::uint64_t 
       return;
     }
     const auto asked = whole.ask();
-    if (!asked) return;
+    if (!asked) { return; }
     whole.tell(Microseconds(true_time(whole.candidates()[*asked].candidate.plan) * std::abs(spread(random))), Seconds(0.01));
   }
 }

@@ -19,7 +19,7 @@ Result<Verdict> confirm(const std::vector<Microseconds>& winner, const std::vect
 
 std::vector<Microseconds> times(double base, double step) {
   std::vector<Microseconds> made;
-  for (int at = 0; at < 8; ++at) made.emplace_back(base + step * at);
+  for (int at = 0; at < 8; ++at) { made.emplace_back(base + step * at); }
   return made;
 }
 
@@ -67,7 +67,7 @@ int false_gains(std::size_t finalists, std::uint64_t trials) {
   int gains = 0;
   for (std::uint64_t trial = 0; trial < trials; ++trial) {
     std::vector<Finalist> equal;
-    while (equal.size() < finalists) equal.push_back({kWinner, two_modes(random)});
+    while (equal.size() < finalists) { equal.push_back({kWinner, two_modes(random)}); }
     gains += confirm(equal, {kBaseline, two_modes(random)}, trial)->chosen == kWinner ? 1 : 0;
   }
   return gains;
@@ -83,7 +83,7 @@ TEST(Confirm, SeldomTakesChanceForAGainOfTwo) { EXPECT_LE(false_gains(2, 800), 2
 TEST(Confirm, TakesTheSteadyOneWhereTheOtherHasTwoModes) {
   const Candidate steady{Scheme::tuned, {}, {RoomMaking::copy_engines_detour}, std::nullopt};
   std::vector<Microseconds> two_modes;
-  for (int at = 0; at < 12; ++at) two_modes.emplace_back(at % 2 == 0 ? 90 : 106);
+  for (int at = 0; at < 12; ++at) { two_modes.emplace_back(at % 2 == 0 ? 90 : 106); }
   const std::vector<Microseconds> always(12, Microseconds(95));
   const std::vector<Microseconds> plain(12, Microseconds(100));
   const Result<Verdict> verdict = confirm(std::vector<Finalist>{{kWinner, two_modes}, {steady, always}}, {kBaseline, plain}, 1);
