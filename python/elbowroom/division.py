@@ -1,6 +1,6 @@
-"""FSDP2's division by the number of ranks, done while gradients are copied into the input of a scatter.
+"""FSDP2's means as sums, and its division by the number of ranks while gradients are copied into the input of a scatter.
 
-Symmetric kernels have sums and no means, so FSDP2 would divide every result in a kernel of its own. Its gradients are copied together
+Symmetric kernels have sums and no means, so scatters are sums. FSDP2 would then divide every result in a kernel of its own. Its gradients are copied together
 before, and a copy can divide at no cost. By a power of two that gives the same bits, as long as numbers stay normal.
 """
 
@@ -17,6 +17,15 @@ _SCALE = "_elbowroom_scale"  # of a scatter's input: what its gradients are stil
 
 class InCopy(float):
     """A parameter group's `gradient_divide_factor` of 1, which says that the copy divides."""
+
+
+class Sums(int):
+    """A parameter group's `force_sum_reduction_for_comms` that the program has not asked for."""
+
+
+def is_open(owner: Any) -> bool:
+    """Whether results of a parameter group wait for an all-reduce of later ones. These are sums or means like the later ones."""
+    return owner._partial_reduce_output is not None
 
 
 class Copy:
@@ -54,6 +63,14 @@ def problem() -> str:
     return copy.problem() if isinstance(copy, Copy) else "this PyTorch copies gradients in another way"
 
 
+def sum_up(owner: Any) -> bool:
+    """Whether the parameter group has sums from here on. A hook of the program's own would see them. All ranks must do the same."""
+    if owner._all_reduce_hook is not None or is_open(owner):
+        return False
+    owner.force_sum_reduction_for_comms = owner.force_sum_reduction_for_comms or Sums(1)
+    return True
+
+
 def take_over(torch: Any, owner: Any, ranks: int) -> None:
     """From here on FSDP2 does not divide gradients of the parameter group; `due`, the copy and `settle` do. All ranks must do the same."""
     if owner.gradient_divide_factor is not None or ranks & (ranks - 1) or getattr(owner.mesh_info, "replicate_process_group", None) is not None:
@@ -63,8 +80,16 @@ def take_over(torch: Any, owner: Any, ranks: int) -> None:
 
 
 def give_back(owner: Any) -> None:
+    """FSDP2 divides by itself again."""
     if isinstance(owner.gradient_divide_factor, InCopy):
         owner.gradient_divide_factor = None
+
+
+def average(owner: Any) -> None:
+    """The parameter group has means again, unless the program wants sums by now. Open results stay sums, which are right, too."""
+    give_back(owner)
+    if isinstance(owner.force_sum_reduction_for_comms, Sums) and not is_open(owner):
+        owner.force_sum_reduction_for_comms = False
 
 
 def due(owner: Any, scatter_input: Any, ranks: int) -> Any:

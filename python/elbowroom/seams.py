@@ -7,6 +7,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -14,8 +15,10 @@ from elbowroom import buckets, compression, division, placement, record, scaled_
 
 # FSDP2's private attributes that are read or set here, in `staging` and in `division`. Another PyTorch may have them in another way.
 OF_GROUPS = ("fsdp_params", "mesh_info", "device", "gradient_divide_factor", "force_sum_reduction_for_comms", "_orig_dtype", "_reduce_dtype",
-             "_all_gather_comm", "_reduce_scatter_comm", "_all_gather_process_group", "_reduce_scatter_process_group", "_all_reduce_hook")
-OF_STATES = ("_state_ctx",)
+             "_all_gather_comm", "_reduce_scatter_comm", "_all_gather_process_group", "_reduce_scatter_process_group", "_all_reduce_hook",
+             "_partial_reduce_output")
+OF_STATES = ("_state_ctx", "_fsdp_param_group")
+OF_CONTEXTS = ("all_states", "iter_forward_root")
 OF_PARAMETERS = ("offload_to_cpu",)
 
 _installed: set[str] = set()
@@ -145,7 +148,8 @@ def install_fsdp2(module: ModuleType) -> None:
         record.refuse_all(f"FSDP2: PyTorch {torch.__version__} has no staging buffers of a caller's")
         return
     parameter = getattr(sys.modules.get("torch.distributed.fsdp._fully_shard._fsdp_param"), "FSDPParam", None)
-    lacking = _lacking(group, OF_GROUPS) + _lacking(state, OF_STATES) + _lacking(parameter, OF_PARAMETERS)
+    context = getattr(module, "FSDPStateContext", None)
+    lacking = _lacking(group, OF_GROUPS) + _lacking(state, OF_STATES) + _lacking(context, OF_CONTEXTS) + _lacking(parameter, OF_PARAMETERS)
     if lacking:
         record.refuse_all(f"FSDP2: PyTorch {torch.__version__} lacks {', '.join(lacking)}")
         return
@@ -228,7 +232,7 @@ def _gather_directly(torch: Any, groups: Any, group: type) -> None:
 
 def _tell_when_a_step_begins(torch: Any, state: Any, plain_forward: Any) -> None:
     def _root_pre_forward(self: Any, *arguments: Any, **named: Any) -> Any:
-        if self._state_ctx.iter_forward_root is None:
+        if self._state_ctx.iter_forward_root is None and not any(map(division.is_open, _parameter_groups(self._state_ctx))):
             staging.step_begins(_optimizer_states)
         return plain_forward(self, *arguments, **named)
 
@@ -236,6 +240,13 @@ def _tell_when_a_step_begins(torch: Any, state: Any, plain_forward: Any) -> None
     register = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_post_hook", None)
     if register is not None:
         register(_note_optimizer)
+
+
+def _parameter_groups(context: Any) -> Iterator[Any]:
+    """Of all modules below one root, which is alive: so they are the same on all ranks."""
+    for state in context.all_states:
+        several = getattr(state, "_fsdp_param_groups", None)  # older PyTorch has one at most
+        yield from filter(None, [state._fsdp_param_group] if several is None else several)
 
 
 def _note_optimizer(*unused: Any) -> None:

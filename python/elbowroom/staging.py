@@ -38,7 +38,6 @@ class GroupStaging:
         self.lead = HostLead()  # until the buffers are placed
         self._work: tuple[int, int] | None = None  # gathers and scatters of the step before
         self._work_before = (0, 0)  # of all steps before it
-        self._sums_before: list[tuple[Any, bool]] = []  # weak parameter groups, and what the program had them do
         self.entry = record.Entry("FSDP2 staging buffers", str(group.group_name), group.size())
 
     def number(self, owner: Any) -> int:
@@ -135,28 +134,29 @@ class GroupStaging:
 
     def _use(self, divides: bool) -> None:
         self.places = Places(self._torch, self._segment.tensor(), self.seen)
-        for owner in self._owners:
-            if owner() is not None:  # there are symmetric kernels for sums, not for means
-                self._sums_before.append((owner, owner().force_sum_reduction_for_comms))
-                owner().force_sum_reduction_for_comms = True
-                if divides:
-                    division.take_over(self._torch, owner(), self.entry.ranks)
+        for owner in self._alive():  # there are symmetric kernels for sums, not for means
+            if division.sum_up(owner) and divides:
+                division.take_over(self._torch, owner, self.entry.ranks)
+
+    def _alive(self) -> list[Any]:
+        """The parameter groups that are still there."""
+        return [owner for known in self._owners if (owner := known()) is not None]
 
     def _keep_divisions(self) -> None:
-        """A program may have put a scatter of its own in our place, which divides nothing."""
-        for owner, _ in self._sums_before:
-            if owner() is not None and not hasattr(owner()._reduce_scatter_comm, "divides"):
-                division.give_back(owner())
+        """A program may have put a scatter of its own in our place, which divides nothing, or a hook that expects means."""
+        for owner in self._alive():
+            if owner._all_reduce_hook is not None:
+                division.average(owner)
+            elif not hasattr(owner._reduce_scatter_comm, "divides"):
+                division.give_back(owner)
 
     def _leave(self) -> None:
         """From here on buffers are on ordinary memory. Gradients that lie in the segment stay until the program drops them."""
         self._left, self.places = self.places, None
         if self.direct is not None:
             self.direct.stop(self.entry.reason)
-        for owner, sums in self._sums_before:
-            if owner() is not None:
-                owner().force_sum_reduction_for_comms = sums
-                division.give_back(owner())
+        for owner in self._alive():
+            division.average(owner)
 
     def _release_when_free(self) -> None:
         if self._left is not None and not self._left.busy():

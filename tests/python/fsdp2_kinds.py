@@ -3,11 +3,14 @@
 prefetch: two blocks ahead, explicitly; mistaken: a block is prefetched and not used; async: gathers without streams of their own; keep: nothing
 is sharded after its forward; kept: nor after every other backward; manual: unsharded and sharded again by hand; evaluated: a forward without
 gradients between two steps; checkpoint: forwards are repeated in backwards; nested: a group in each block's group; columns: of weights are
-sharded, not rows; mesh: of two dimensions, so that gradients are also all-reduced; compiled: by torch.compile, without code generation
+sharded, not rows; mesh: of two dimensions, so that gradients are also all-reduced; compiled: by torch.compile, without code generation;
+turns2, turns3, turns4: as many backward passes in a step; summed: only the last one is all-reduced; unreduced: only the last one is reduced at all; open:
+parameters and buffers stay until the last one, too; hooks: of the program's own, which sum up all passes
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import torch
@@ -55,6 +58,33 @@ def _scheduled(model: Any, words: set[str]) -> None:
         blocks[0].set_modules_to_backward_prefetch(blocks[-1:])
     if "default_memory" in words:
         model.set_allocate_memory_from_process_group_for_comm(False)
+
+
+def turns(words: set[str]) -> int:
+    """Backward passes in a step."""
+    return next((int(word[-1]) for word in words if word.startswith("turns")), 1)
+
+
+def _summed_up(block: Any, last: bool, result: torch.Tensor) -> None:
+    """Gives what the passes so far have reduced to the last one."""
+    before = block.__dict__.pop("before", None)
+    if before is not None:
+        result += before
+    if not last:
+        block.__dict__["before"] = result.clone()
+        result.zero_()
+
+
+def before_turn(model: Any, words: set[str], last: bool) -> None:
+    if "summed" in words:
+        model.set_requires_all_reduce(last)
+    for block in model if "hooks" in words else ():
+        block.set_all_reduce_hook(functools.partial(_summed_up, block, last))
+    if "unreduced" in words:
+        model.set_requires_gradient_sync(last)
+    if "open" in words:
+        model.set_reshard_after_backward(last)
+        model.set_is_last_backward(last)
 
 
 def before_step(model: Any, words: set[str], step: int) -> None:

@@ -95,7 +95,7 @@ class StagingTest(unittest.TestCase):
 
     def owner(self, dtype: Any = BYTE, **more: Any) -> Any:
         made = type("Owner", (), {})()
-        values = dict(_orig_dtype=dtype, fsdp_params=[], _all_reduce_hook=None, mesh_info=SimpleNamespace())
+        values = dict(_orig_dtype=dtype, fsdp_params=[], _all_reduce_hook=None, _partial_reduce_output=None, mesh_info=SimpleNamespace())
         values |= {"force_sum_reduction_for_comms": False, "gradient_divide_factor": None, "_reduce_scatter_comm": SimpleNamespace(divides=True)}
         made.__dict__ |= values | {"_all_gather_process_group": self.group, "_reduce_scatter_process_group": self.group} | more
         made.gather, made.scatter = self.gather(made), self.scatter(made)
@@ -207,6 +207,25 @@ class StagingTest(unittest.TestCase):
         last.place.is_busy = False
         self.step(owners)
         self.assertTrue(self.segments[0].released)
+
+    def test_groups_whose_results_wait_keep_what_they_are_and_a_hook_of_the_program_sees_means(self) -> None:
+        owners = self.settled()
+        owners[0]._partial_reduce_output = owners[2]._all_reduce_hook = "the program's"
+        self.step(owners)
+        summing = lambda: [bool(owner.force_sum_reduction_for_comms) for owner in owners]  # noqa: E731
+        self.assertEqual(summing(), [False, True, False])
+        owners[1]._all_reduce_hook = "set later"
+        self.step(owners)
+        self.assertEqual(summing(), [False] * 3)
+
+    def test_sums_end_with_the_buffers_unless_results_wait_or_the_program_has_chosen_since(self) -> None:
+        owners = self.settled(4, force_sum_reduction_for_comms=False)
+        owners[3].force_sum_reduction_for_comms = True
+        self.step(owners)
+        owners[0]._partial_reduce_output = "sums"
+        owners[1].force_sum_reduction_for_comms = True
+        staging.of_group(self.torch, self.group)._leave()
+        self.assertEqual([bool(owner.force_sum_reduction_for_comms) for owner in owners], [True, True, False, True])
 
     def test_steps_that_scatter_unequally_are_registered_without_a_comparison(self) -> None:
         with mock.patch.multiple(lifetime, STEPS=8, UNTIMED_BEFORE=0):

@@ -334,7 +334,10 @@ def run() -> None:
             other(torch.ones(1, 64)).sum().backward()
         if KIND == "fsdp2":
             fsdp2_kinds.before_step(model, WORDS, step)
-        for turn in range(2 if WORDS & {"accumulate", "unsent"} or ("later" in WORDS and step >= 4) else 1):
+        turns = 2 if WORDS & {"accumulate", "unsent"} or ("later" in WORDS and step >= 4) else fsdp2_kinds.turns(WORDS)
+        for turn in range(turns):
+            if KIND == "fsdp2":
+                fsdp2_kinds.before_turn(model, WORDS, turn == turns - 1)
             torch.manual_seed(100 * step + 10 * turn + dist.get_rank())
             inputs = torch.randn(3, 64, requires_grad="reentrant" in WORDS)
             with wrapped.no_sync() if turn == 0 and "unsent" in WORDS else contextlib.nullcontext():

@@ -157,6 +157,21 @@ class Fsdp2Test(unittest.TestCase):
         self.assertEqual(placed["buffers"][0]["not_direct"], "rank 0: steps became slower")
         self.assertEqual(placed["digest"], plain["digest"])
 
+    def test_steps_of_several_passes_move_and_come_back_between_two_steps_alone(self) -> None:
+        """Sums that wait for their all-reduce are means or sums as a whole."""
+        sums = ["mesh+summed+turns2", "mesh+summed+turns3", "mesh+summed+turns4", "mesh+summed+open+turns3"]
+        placed = [*sums, "mesh+unreduced+turns3", "hooks+turns3"]
+        said = launch("fsdp2", *(f"plain+{case}" for case in placed), *placed)
+        for case in placed:
+            self.assertEqual(said[case]["digest"], said[f"plain+{case}"]["digest"], case)
+            self.assertEqual(said[case]["buffers"][0]["state"], "registered", case)
+        given_back = [f"compared+{case}" for case in sums[1:3]]
+        said = launch("fsdp2", *(f"plain+{case}" for case in given_back), *given_back)
+        for case in given_back:
+            self.assertEqual(said[case]["digest"], said[f"plain+{case}"]["digest"], case)
+            buffers = said[case]["buffers"][0]
+            self.assertEqual((buffers["state"], buffers["compared"]), ("given back", "slower"), "whole steps are alike")
+
     def test_parameters_are_gathered_directly_and_results_stay(self) -> None:
         # 3 blocks, gathered in forward and backward of 4 steps; fsdp2_kinds.py says what else takes a slot, or finds none.
         direct = {"default": 24, "mixed": 24, "checkpoint+mesh": 24, "async": 0, "columns": 0, "strays": 24, "crooked": 0, "hostbound": 0}
