@@ -6,6 +6,7 @@ knows the order of the gradients. The last making is the one that counts. Both h
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from typing import Any
@@ -55,27 +56,21 @@ class BucketPlacer:
         self._bytes = sum(parameter.numel() * parameter.element_size() for parameter in parameters)
         self._room = self._bytes + 512 * len(parameters)
         self._devices = {parameter.device for parameter in parameters}
-        self._entry = record.Entry("DDP buckets", str(group.group_name), group.size(), bytes=self._bytes)
+        self._entry = record.Entry("DDP buckets", record.name_of(group), group.size(), bytes=self._bytes)
         self._segment: Segment | None = None
         self._layout: list[list[int]] = []
         self._problem = ""
 
-    def worth_it(self) -> bool:
-        """The same on all ranks, since they have the same parameters."""
-        kinds = {device.type for device in self._devices}
-        return kinds == {"cuda"} and self._bytes >= LEAST_TOTAL and self._entry.ranks > 1
-
     def make(self, construct: Callable[[], Any]) -> Any:
         """Calls `construct`, which makes the buckets if it returns anything but False, as it does on all ranks or on none."""
-        try:
-            self._segment = self._opened()
-        except Exception as error:
-            self._problem = str(error)
-        if self._segment is None:
+        with contextlib.ExitStack() as pool:
+            try:
+                self._segment = self._opened()
+                pool.enter_context(self._segment.allocating())
+            except Exception as error:
+                self._give_back()
+                self._problem = record.words_of(error)
             made = construct()
-        else:
-            with self._segment.allocating():
-                made = construct()
         if made is False:
             self._give_back()
             return made
@@ -95,8 +90,13 @@ class BucketPlacer:
         """Of the buckets that were made. They stay where they are when they are deregistered, which frees nothing."""
 
         def register(boundary: int) -> placement.Held | None:
-            placed = placement.of_group(self._torch, self._group)
-            held = placed.place(self._entry, [self._segment], self._layout, self._problem, boundary)
+            placed = held = None
+            try:
+                placed = placement.of_group(self._torch, self._group)
+                held = placed.place(self._entry, [self._segment], self._layout, self._problem, boundary)
+            except Exception as error:
+                self._problem = self._problem or record.words_of(error)
+                self.refuse(self._problem)
             if in_place is not None:
                 in_place.start(placed, held, self._problem)
             return held
@@ -110,11 +110,15 @@ class BucketPlacer:
             in_place.on_leave = made.leave
         return made
 
-    def in_place(self, reducer: Any, parameters: list[Any]) -> InPlace:
-        return InPlace(self._torch, reducer, parameters, self._entry)
+    def in_place(self, reducer: Any, parameters: list[Any]) -> InPlace | None:
+        try:
+            return InPlace(self._torch, reducer, parameters, self._entry)
+        except Exception as error:  # say of a parameter that takes no hooks
+            self._entry.not_in_place = record.words_of(error)
+            return None
 
     def refuse(self, reason: str) -> None:
-        """Of buckets that are not made here after all."""
+        """Of buckets that are not placed after all."""
         self._entry.state, self._entry.reason = "refused", reason
         record.add(self._entry)
         record.write()
@@ -122,14 +126,16 @@ class BucketPlacer:
     def release_when_free(self, in_place: InPlace) -> None:
         """The segment, once the buckets have left it and the program has none of its memory any more."""
         if self._segment is not None and self._entry.state != "registered" and in_place.has_left():
-            self._segment.release()
-            self._segment = None
+            self._give_back()
 
     def _give_back(self) -> None:
-        if self._segment is not None:
-            self._segment.release()
-            self._segment = None
-        self._problem = ""
+        """The memory, to be asked for again by the next making."""
+        segment, self._segment, self._problem = self._segment, None, ""
+        try:
+            if segment is not None:
+                segment.release()
+        except Exception as error:  # say of an earlier kernel
+            record.refuse_all(f"DDP buckets: {error}")
 
     def _opened(self) -> Segment:
         if self._devices != {self._torch.device("cuda", self._torch.cuda.current_device())}:
@@ -138,6 +144,21 @@ class BucketPlacer:
         segment = Segment(self._torch, placed.allocator(), self._room)
         segment.open()
         return segment
+
+
+def worth_it(parameters: list[Any], group: Any) -> bool:
+    """The same on all ranks, since they have the same parameters. Nothing is asked of a group whose parameters are elsewhere."""
+    on_gpus = {parameter.device.type for parameter in parameters} == {"cuda"}
+    return on_gpus and sum(parameter.numel() * parameter.element_size() for parameter in parameters) >= LEAST_TOTAL and group.size() > 1
+
+
+def _placer(torch: Any, parameters: list[Any], group: Any) -> BucketPlacer | None:
+    """None: the buckets are PyTorch's alone. Process groups may be of any class, and raise what they like."""
+    try:
+        return BucketPlacer(torch, parameters, group) if worth_it(parameters, group) else None
+    except Exception as error:
+        record.refuse_all(f"DDP buckets: {type(error).__name__}: {error}")
+        return None
 
 
 def reducer_class(torch: Any, plain: type) -> type:
@@ -156,8 +177,8 @@ def reducer_class(torch: Any, plain: type) -> type:
             self._lifetime: Lifetime | None = None
             self._in_place: InPlace | None = None
             self._synchronizes = False
-            placer = BucketPlacer(torch, self._parameters, process_group)
-            if not placer.worth_it():
+            placer = _placer(torch, self._parameters, process_group)
+            if placer is None:
                 return construct()
             rest, named = with_views(rest, named)
             # Positions of PyTorch 2.9 and later: expect_sparse_gradients, bucket_bytes_cap, find_unused_parameters.

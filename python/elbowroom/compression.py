@@ -30,7 +30,7 @@ class Copies:
         self._watching = True
         self._segment: Segment | None = None
         self._lifetime: Lifetime | None = None
-        self.entry = record.Entry("DDP compressed copies", str(group.group_name), group.size())
+        self.entry = record.Entry("DDP compressed copies", record.name_of(group), group.size())
 
     def of(self, bucket: Any, dtype: Any) -> Any:
         """The bucket's buffer as `dtype`: the buffer itself where it has this type."""

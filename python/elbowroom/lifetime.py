@@ -58,9 +58,7 @@ class Lifetime:
                 self._end(self._left)
             self._phase(alike)
         except Exception as error:
-            self._phase = self._over
-            self._entry.reason = self._entry.reason or str(error)
-            record.write()
+            self._fail(error)
 
     def leave(self, reason: str) -> None:
         """No rank uses the set any more: it is given back at the next boundary. Called by all ranks between the same boundaries."""
@@ -69,8 +67,19 @@ class Lifetime:
     def end(self, reason: str) -> None:
         """Gives the set back at once, where it is registered. Called by all ranks at the same point of the program."""
         self._phase = self._over
-        if self._held is not None:
-            self._end(reason)
+        try:
+            if self._held is not None:
+                self._end(reason)
+        except Exception as error:
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        """The program goes on, with the set as it is."""
+        self._phase = self._over
+        self._entry.reason = self._entry.reason or record.words_of(error)
+        if self._entry.state == "waiting":
+            self._entry.state = "refused"
+        record.write()
 
     def _timed_before(self, alike: bool) -> None:
         if self._untimed:

@@ -29,7 +29,9 @@ class GroupPlacement:
     def __init__(self, torch: Any, group: Any) -> None:
         c10d = torch.distributed.distributed_c10d
         self._torch, self._group = torch, group
-        self.name = str(group.group_name)
+        self.name = record.name_of(group)
+        if not self.name:
+            raise Unusable("the process group has no name")
         self.rank, self.ranks = group.rank(), group.size()
         # A group that was destroyed and made again may have the same store, with the old answers in it.
         life = _lives[self.name] = _lives.get(self.name, 0) + 1

@@ -45,9 +45,23 @@ class _Record:
 _record = _Record(os.getpid(), [], [])
 
 
+def name_of(group: Any) -> str:
+    """Of a process group. Those that are written in Python may have none, and say so by an exception."""
+    try:
+        return str(group.group_name)
+    except Exception:
+        return ""
+
+
 def add(entry: Entry) -> Entry:
-    _record.entries.append(entry)
+    """Once, however often it is called with this entry."""
+    if not any(known is entry for known in _record.entries):
+        _record.entries.append(entry)
     return entry
+
+
+def words_of(error: Exception) -> str:
+    return str(error) or type(error).__name__
 
 
 def refuse_all(reason: str) -> None:

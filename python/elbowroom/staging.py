@@ -38,7 +38,7 @@ class GroupStaging:
         self.lead = HostLead()  # until the buffers are placed
         self._work: tuple[int, int] | None = None  # gathers and scatters of the step before
         self._work_before = (0, 0)  # of all steps before it
-        self.entry = record.Entry("FSDP2 staging buffers", str(group.group_name), group.size())
+        self.entry = record.Entry("FSDP2 staging buffers", record.name_of(group), group.size())
 
     def number(self, owner: Any) -> int:
         """Of a parameter group: the same on all ranks."""

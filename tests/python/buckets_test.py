@@ -157,6 +157,65 @@ class BucketsTest(unittest.TestCase):
             self.assertTrue(reducer._rebuild_buckets())
         self.assertEqual(FakeSegment.made + self.placed, [])
 
+    def trained(self, group: Any, parameter: Any) -> Any:
+        """A reducer, and whether it has made its buckets twice, as without us."""
+        reducer = self.reducer([parameter], [[0]], [LARGE], group)
+        reducer._rebuild_buckets()
+        reducer.ready = True
+        self.assertTrue(reducer._rebuild_buckets())
+        reducer._rebuild_buckets()
+        return reducer
+
+    def test_a_group_that_answers_nothing_is_left_alone(self) -> None:
+        events = self.torch.events
+
+        class Silent:
+            """As groups that are written in Python, before somebody has named them."""
+
+            @property
+            def group_name(self) -> str:
+                raise ValueError("no name")
+
+            size = rank = property(lambda self: self.group_name)
+
+        silent = Silent()
+        silent.events = events
+        with mock.patch.object(record, "_record", record._Record(0, [], [])):
+            self.trained(silent, self.parameter("cpu"))
+            self.assertEqual(record.as_document()["refused"], [])
+            self.trained(silent, self.parameter())
+            self.assertEqual(record.as_document()["refused"], ["DDP buckets: ValueError: no name"])
+        self.assertEqual(events, ["buckets"] * 4)
+
+    def test_a_group_without_a_name_says_so_and_its_buckets_are_plain(self) -> None:
+        def of_group(torch: Any, group: Any) -> Any:
+            raise buckets.Unusable("the process group has no name")
+
+        del self.group.group_name
+        with mock.patch.object(record, "_record", record._Record(0, [], [])), mock.patch.object(buckets.placement, "of_group", of_group):
+            reducer = self.trained(self.group, self.parameter())
+            said = record.as_document()["buffers"]
+        self.assertEqual([(entry["state"], entry["reason"], entry["not_in_place"]) for entry in said], [("refused", *["the process group has no name"] * 2)])
+        self.assertEqual((self.torch.events, self.removed != []), (["buckets"] * 2, True))
+        reducer.leave("ranks join")
+
+    def test_memory_that_cannot_be_given_back_ends_nobody(self) -> None:
+        def release(segment: Any) -> None:
+            raise RuntimeError("an earlier kernel has failed")
+
+        with mock.patch.object(FakeSegment, "release", release), mock.patch.object(record, "_record", record._Record(0, [], [])):
+            reducer = self.made()
+            self.assertEqual([reducer._rebuild_buckets() for _ in range(2)], [False, False])
+            self.assertEqual(record.as_document()["refused"], ["DDP buckets: an earlier kernel has failed"])
+
+    def test_a_pool_that_takes_nothing_makes_ordinary_buckets(self) -> None:
+        def allocating(segment: Any) -> Any:
+            raise RuntimeError("no pool")
+
+        with mock.patch.object(FakeSegment, "allocating", allocating):
+            self.trained(self.group, self.parameter())
+        self.assertEqual(self.placed, [([], "no pool")])
+
     def test_two_models_have_a_segment_each(self) -> None:
         for _ in range(2):
             reducer = self.made()

@@ -159,6 +159,14 @@ class LifetimeTest(unittest.TestCase):
         for _ in range(3):
             ranks[0].life.boundary(True)
         self.assertIn("not callable", ranks[0].entry.reason)
+        self.assertEqual(ranks[0].entry.state, "refused")
+
+    def test_an_end_that_fails_is_said_too(self) -> None:
+        ranks = self.ranks()
+        self.steps(ranks, REGISTERED_AT)
+        with mock.patch.object(ranks[0].placed, "give_back", mock.Mock(side_effect=RuntimeError("the store is gone"))):
+            ranks[0].life.end("ranks join")
+        self.assertEqual((ranks[0].entry.state, ranks[0].entry.reason), ("registered", "the store is gone"))
 
     def test_a_step_costs_less_than_20_microseconds(self) -> None:
         ranks = self.ranks()

@@ -41,6 +41,12 @@ class PlacementTest(unittest.TestCase):
         self.assertEqual(len({entry.reason for entry in entries}), 1, entries)
         return entries
 
+    def test_a_group_without_a_name_is_refused(self) -> None:
+        group = Group(0, 2, Store())
+        del group.group_name
+        with self.assertRaisesRegex(placement.Unusable, "has no name"):
+            placement.GroupPlacement(fake_torch(), group)
+
     def test_equal_ranks_are_registered_after_their_streams_are_idle(self) -> None:
         entries = self.place(self.ranks(2))
         self.assertEqual(entries[0].state, "registered")

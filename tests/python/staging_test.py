@@ -134,6 +134,11 @@ class StagingTest(unittest.TestCase):
             self.step(owners, optimizer=False)
         self.assertEqual(len(self.asked), 1)
 
+    def test_a_group_without_a_name_is_watched_like_any_other(self) -> None:
+        del self.group.group_name
+        self.step(self.settled())
+        self.assertEqual(staging.of_group(self.torch, self.group).entry.group, "")
+
     def test_gathers_take_turns_whatever_is_free(self) -> None:
         owners = self.settled()
         first = [buffer.place.offset for buffer in self.step(owners)[:3]]
