@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -107,7 +108,7 @@ class BucketPlacer:
 
         made = Lifetime(self._torch, self._group, self._entry, register, given_back, frees=False)
         if in_place is not None:
-            in_place.on_leave = made.leave
+            in_place.on_leave = _weakly(made.leave)
         return made
 
     def in_place(self, reducer: Any, parameters: list[Any]) -> InPlace | None:
@@ -144,6 +145,18 @@ class BucketPlacer:
         segment = Segment(self._torch, placed.allocator(), self._room)
         segment.open()
         return segment
+
+
+def _weakly(method: Callable[[str], None]) -> Callable[[str], None]:
+    """Calls `method` while its object is there. A model that is dropped goes at once, without the garbage collector."""
+    found = weakref.WeakMethod(method)
+
+    def call(reason: str) -> None:
+        alive = found()
+        if alive is not None:
+            alive(reason)
+
+    return call
 
 
 def worth_it(parameters: list[Any], group: Any) -> bool:

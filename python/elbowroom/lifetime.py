@@ -43,7 +43,7 @@ class Lifetime:
         self._untimed = UNTIMED_BEFORE
         self._failures = (0, 0)
         self._left = ""  # why no rank uses the set any more
-        self._phase: Callable[[bool], None] = self._timed_before
+        self._phase: Callable[[Lifetime, bool], None] = Lifetime._timed_before  # not bound: it would keep this object alive
 
     def boundary(self, alike: bool) -> None:
         """At the start of a step. `alike`: the step before did what the others did, on all ranks."""
@@ -56,7 +56,7 @@ class Lifetime:
                 self._end(f"rank {rank}: {WORDS[reason]}")
             elif self._left and self._held is not None:
                 self._end(self._left)
-            self._phase(alike)
+            self._phase(self, alike)
         except Exception as error:
             self._fail(error)
 
@@ -66,7 +66,7 @@ class Lifetime:
 
     def end(self, reason: str) -> None:
         """Gives the set back at once, where it is registered. Called by all ranks at the same point of the program."""
-        self._phase = self._over
+        self._phase = Lifetime._over
         try:
             if self._held is not None:
                 self._end(reason)
@@ -75,7 +75,7 @@ class Lifetime:
 
     def _fail(self, error: Exception) -> None:
         """The program goes on, with the set as it is."""
-        self._phase = self._over
+        self._phase = Lifetime._over
         self._entry.reason = self._entry.reason or record.words_of(error)
         if self._entry.state == "waiting":
             self._entry.state = "refused"
@@ -93,7 +93,7 @@ class Lifetime:
             self._registered()
 
     def _registered(self) -> None:
-        self._phase = self._over
+        self._phase = Lifetime._over
         self._held = self._register(self._number)
         if self._held is None:
             return
@@ -104,7 +104,7 @@ class Lifetime:
         self._board.arrive(self._number)
         self._failures = self._counted()
         self._untimed = UNTIMED_AFTER
-        self._phase = self._watched if self._entry.compared else self._timed_after
+        self._phase = Lifetime._watched if self._entry.compared else Lifetime._timed_after
 
     def _timed_after(self, alike: bool) -> None:
         if self._untimed:
@@ -112,7 +112,7 @@ class Lifetime:
             return
         self._after.mark()
         if self._after.full():
-            self._phase = self._judged
+            self._phase = Lifetime._judged
 
     def _judged(self, alike: bool) -> None:
         """Rank 0 judges; the others report its verdict with times of their own."""
@@ -129,7 +129,7 @@ class Lifetime:
         if verdict == SLOWER:
             self._board.wish(PROVEN_SLOWER)
         record.write()
-        self._phase = self._watched
+        self._phase = Lifetime._watched
 
     def _watched(self, alike: bool) -> None:
         if not self._frees or self._number % LOOK_EVERY:
@@ -143,7 +143,7 @@ class Lifetime:
 
     def _end(self, reason: str) -> None:
         self._board = None
-        self._phase = self._over
+        self._phase = Lifetime._over
         placed = placement.of_group(self._torch, self._group)
         if placed.give_back(self._entry, self._held, self._number, reason):
             self._give_back()

@@ -1,5 +1,6 @@
 """One rank of torch_seams_test.py: a model of DDP or FSDP2 on a CPU, with PyTorch's own reducer and parameter groups. CUDA, the segment
-and NCCL's registrations are stand-ins. Rank 0 prints a digest of the parameters and what happened, as JSON.
+and NCCL's registrations are stand-ins. Rank 0 prints a digest of the parameters and what happened, as JSON, and how
+many parameters are alive behind the run, without a garbage collector.
 
 usage: torch_ranks.py ddp|fsdp2 RUN...      a RUN is words with + between them; plain ones come first, since seams stay
 
@@ -17,10 +18,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import hashlib
 import json
 import os
 import sys
+import weakref
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -308,7 +311,8 @@ class Gradients:
         return [tensor for kept in held for tensor in kept]
 
 
-def run() -> None:
+def run() -> tuple[dict[str, Any], list[Any]]:
+    """What is to be said, and the parameters, weakly."""
     torch.manual_seed(0)
     model = torch.nn.Sequential(*[Block() for _ in range(3)])
     wrapped = {"ddp": ddp, "fsdp2": fsdp2}[KIND](model)
@@ -358,10 +362,9 @@ def run() -> None:
     whole = [parameter.full_tensor() if hasattr(parameter, "full_tensor") else parameter for parameter in model.parameters()]
     whole += gradients.held()
     digest = hashlib.sha256(b"".join(parameter.detach().numpy().tobytes() for parameter in whole)).hexdigest()
-    if dist.get_rank() == 0:
-        storages = {parameter.grad.untyped_storage().data_ptr() for parameter in model.parameters()} if KIND == "ddp" else set()
-        said = {"digest": digest, "events": EVENTS, "storages": len(storages)} | record.as_document()
-        print(json.dumps(said), flush=True)
+    storages = {parameter.grad.untyped_storage().data_ptr() for parameter in model.parameters()} if KIND == "ddp" else set()
+    said = {"digest": digest, "events": EVENTS, "storages": len(storages)} | record.as_document()
+    return said, list(map(weakref.ref, model.parameters()))
 
 
 def main() -> None:
@@ -372,7 +375,13 @@ def main() -> None:
         if "plain" not in WORDS and not replaced:
             replace_device()
             replaced = True
-        run()
+        gc.collect()
+        gc.disable()
+        said, parameters = run()
+        said["alive"] = sum(parameter() is not None for parameter in parameters)
+        gc.enable()
+        if dist.get_rank() == 0:
+            print(json.dumps(said), flush=True)
     dist.destroy_process_group()
 
 

@@ -72,6 +72,11 @@ class DdpTest(unittest.TestCase):
             self.assertEqual(said[case]["buffers"][0]["in_place"], count, case)
         self.assertEqual(said["hooked"]["buffers"][0]["state"], "given back", "rank 1 keeps gradients, so all ranks leave")
 
+    def test_a_model_that_is_dropped_goes_without_the_garbage_collector(self) -> None:
+        cases = ("none", "zeroed", "held", "views", "fails", "unused", "static", "bf16", "rewrapped", "compared")
+        said = launch("ddp", "plain", *cases)  # PyTorch itself keeps the first model of a process
+        self.assertEqual({case: said[case]["alive"] for case in cases}, dict.fromkeys(cases, 0))
+
     def test_a_rank_that_cannot_sends_all_back(self) -> None:
         said = launch("ddp", "fails", "unequal", "unused")
         failed, unequal = said["fails"], said["unequal"]
