@@ -1,7 +1,8 @@
 """DistributedDataParallel's buckets on symmetric memory.
 
 Its reducer makes the buckets in C++: once when it is constructed, and once more at the first forward after the first backward, when it
-knows the order of the gradients. The last making is the one that counts. Both happen on all ranks together.
+knows the order of the gradients. Where the graph is static that is one forward later. The last making is the one that counts. Both happen
+on all ranks together.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ VIEWS_POSITION = 3  # of gradient_as_bucket_view behind the process group, in Py
 
 # What a reducer is told that has its gradients reduced or copied in another way, and why they do not stay in buckets then.
 OTHER_WAYS = {
-    "_set_static_graph": "the graph is static",
     "_set_optimizer_in_backward": "the optimizer runs in the backward pass",
     "_set_mixed_precision_param_dtype": "parameters have two types",
     "_remove_autograd_hooks": "the reducer was set aside",
     "_update_process_group": "the process group was replaced",
     "_delay_all_reduce": "gradients are sent after the backward pass",
 }
+STATIC = "the graph is static"
 JOINS = "ranks with fewer inputs join"
 
 
@@ -59,6 +60,7 @@ class BucketPlacer:
         self._devices = {parameter.device for parameter in parameters}
         self._entry = record.Entry("DDP buckets", record.name_of(group), group.size(), bytes=self._bytes)
         self._segment: Segment | None = None
+        self._replaced: Segment | None = None  # what the buckets leave when they are made again
         self._layout: list[list[int]] = []
         self._problem = ""
 
@@ -75,6 +77,8 @@ class BucketPlacer:
         if made is False:
             self._give_back()
             return made
+        replaced, self._replaced = self._replaced, None
+        _release(replaced)
         record.add(self._entry)
         try:
             if self._segment is not None:
@@ -129,14 +133,14 @@ class BucketPlacer:
         if self._segment is not None and self._entry.state != "registered" and in_place.has_left():
             self._give_back()
 
+    def begin_again(self) -> None:
+        """The buckets that were made are not those that count. They stay where they are until they are made again."""
+        self._replaced, self._segment, self._layout, self._problem = self._segment, None, [], ""
+
     def _give_back(self) -> None:
         """The memory, to be asked for again by the next making."""
         segment, self._segment, self._problem = self._segment, None, ""
-        try:
-            if segment is not None:
-                segment.release()
-        except Exception as error:  # say of an earlier kernel
-            record.refuse_all(f"DDP buckets: {error}")
+        _release(segment)
 
     def _opened(self) -> Segment:
         if self._devices != {self._torch.device("cuda", self._torch.cuda.current_device())}:
@@ -145,6 +149,14 @@ class BucketPlacer:
         segment = Segment(self._torch, placed.allocator(), self._room)
         segment.open()
         return segment
+
+
+def _release(segment: Segment | None) -> None:
+    try:
+        if segment is not None:
+            segment.release()
+    except Exception as error:  # say of an earlier kernel
+        record.refuse_all(f"DDP buckets: {error}")
 
 
 def _weakly(method: Callable[[str], None]) -> Callable[[str], None]:
@@ -187,22 +199,23 @@ def reducer_class(torch: Any, plain: type) -> type:
             self._parameters = list(params)
             self._placer: BucketPlacer | None = None
             self._made: BucketPlacer | None = None
+            self._constructed: BucketPlacer | None = None
             self._lifetime: Lifetime | None = None
             self._in_place: InPlace | None = None
             self._synchronizes = False
+            self._forwards, self._too_early = 0, 1  # forwards at which the order of gradients is not known yet
             placer = _placer(torch, self._parameters, process_group)
             if placer is None:
                 return construct()
             rest, named = with_views(rest, named)
             # Positions of PyTorch 2.9 and later: expect_sparse_gradients, bucket_bytes_cap, find_unused_parameters.
             finds_unused = rest[2] if len(rest) > 2 else named.get("find_unused_parameters", False)
-            if finds_unused:  # such a reducer keeps the buckets of its construction
+            if finds_unused:  # such a reducer keeps the buckets of its construction, unless the graph is static
                 placer.make(construct)
-                self._lifetime = placer.lifetime(None)
+                self._constructed, self._lifetime = placer, placer.lifetime(None)
                 return None
             construct()
             self._placer = placer
-            self._forwards = 0
             if not views_of(rest, named):
                 self._in_place = placer.in_place(self, self._parameters)
 
@@ -229,6 +242,15 @@ def reducer_class(torch: Any, plain: type) -> type:
             if self._in_place is not None:
                 self._in_place.quit(reason)
 
+        def _set_static_graph(self) -> None:
+            """Before the first forward. From here on buckets are rebuilt, also where unused parameters are found."""
+            self.in_another_way(STATIC)
+            plain._set_static_graph(self)
+            self._too_early = 2  # the first backward counts gradients, the second one notes their order
+            if self._constructed is not None:
+                self._constructed.begin_again()
+                self._placer, self._constructed, self._lifetime = self._constructed, None, None
+
         def leave(self, reason: str) -> None:
             """The buckets are on ordinary memory from here on. At the same point of the program on all ranks."""
             self.in_another_way(reason)
@@ -252,7 +274,7 @@ def reducer_class(torch: Any, plain: type) -> type:
             if placer is None:
                 return plain._rebuild_buckets(self)
             self._forwards += 1
-            if self._forwards == 1:  # no gradient has been seen yet
+            if self._forwards <= self._too_early:
                 return plain._rebuild_buckets(self)
             made = placer.make(lambda: plain._rebuild_buckets(self))
             if made:

@@ -57,6 +57,9 @@ class PlainReducer:
             self._events.append("buckets")
         return rebuilt
 
+    def _set_static_graph(self) -> None:
+        self._events.append("static")
+
 
 class BucketsTest(unittest.TestCase):
     def setUp(self) -> None:
@@ -125,6 +128,28 @@ class BucketsTest(unittest.TestCase):
         self.assertEqual(self.torch.events, ["in", "buckets", "out", "cache emptied"])
         reducer.ready = True
         self.assertTrue(reducer._rebuild_buckets())
+
+    def test_a_static_graph_makes_buckets_again_which_are_placed_in_place_of_the_first(self) -> None:
+        with mock.patch.object(record, "_record", record._Record(0, [], [])):
+            reducer = self.made([], 25 << 20, True)
+            reducer._set_static_graph()
+            self.assertEqual([reducer._rebuild_buckets() for _ in range(2)], [False, False])
+            self.assertEqual([segment.released for segment in FakeSegment.made], [False])
+            reducer.ready = True
+            self.assertTrue(reducer._rebuild_buckets())
+            self.assertEqual([segment.released for segment in FakeSegment.made], [True, False])
+            self.assertEqual(self.placed, [])
+            reducer._rebuild_buckets()
+            self.assertEqual(self.placed, [([[0, LARGE]], "")])
+            self.assertEqual(len(record.as_document()["buffers"]), 1)
+
+    def test_a_static_graph_of_an_ordinary_reducer_changes_nothing(self) -> None:
+        reducer = self.made()
+        reducer._set_static_graph()
+        self.assertEqual([reducer._rebuild_buckets() for _ in range(2)], [False, False])
+        reducer.ready = True
+        reducer._rebuild_buckets()
+        self.assertEqual([segment.released for segment in FakeSegment.made], [False])
 
     def test_out_of_memory_makes_ordinary_buckets_and_says_so_to_the_other_ranks(self) -> None:
         FakeSegment.full = True

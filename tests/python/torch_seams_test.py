@@ -78,7 +78,7 @@ class DdpTest(unittest.TestCase):
         self.assertEqual({case: said[case]["alive"] for case in cases}, dict.fromkeys(cases, 0))
 
     def test_a_rank_that_cannot_sends_all_back(self) -> None:
-        said = launch("ddp", "fails", "unequal", "unused")
+        said = launch("ddp", "plain+unused+static", "fails", "unequal", "unused", "unused+static")
         failed, unequal = said["fails"], said["unequal"]
         self.assertEqual(failed["events"][4:6], ["registered", "deregistered"])
         self.assertEqual(failed["buffers"][0]["reason"], "rank 1: ncclCommWindowRegister: 801")
@@ -86,6 +86,11 @@ class DdpTest(unittest.TestCase):
         self.assertNotIn("registered", unequal["events"])
         # Buckets that are never rebuilt are made inside at once.
         self.assertEqual(said["unused"]["events"][:4], ["in", "out", "registered", "step 0"])
+        # Of a static graph they are rebuilt all the same, and the first ones go.
+        static = said["unused+static"]
+        self.assertEqual(static["events"][:8], ["in", "out", "step 0", "step 1", "in", "out", "released", "step 2"])
+        self.assertEqual([entry["state"] for entry in static["buffers"]], ["registered"])
+        self.assertEqual(static["digest"], said["plain+unused+static"]["digest"])
 
     def test_copies_that_compression_hooks_send_get_places_and_results_stay(self) -> None:
         cases = ("bf16", "fp16+views", "wrapper+views", "bf16+unused")
