@@ -13,6 +13,7 @@ import os
 import sys
 import time
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 from elbowroom import placement, readers, record
@@ -38,6 +39,7 @@ class InPlace:
         self._written: list[int] = []  # before the pass
         self._watched: list[Any] = []  # weak: storages of the gradients of the pass before `start`
         self._kept = self._dropped = False
+        self._gives = True  # until a gradient cannot be looked at
         self._sent = True  # and no gradient has come since
         self._passes = self._dropping = 0  # watched, and those that found no gradient of the pass before
         self._board: Board | None = None
@@ -49,12 +51,8 @@ class InPlace:
 
         def accumulated(parameter: Any) -> None:
             feature = own()
-            if feature is None:
-                return
-            if feature._sent:
-                feature._look_for_dropped(parameter)
-            if feature._expected:
-                feature._accumulated()
+            if feature is not None:
+                feature._accumulated(parameter)
 
         self._handles = [parameter.register_post_accumulate_grad_hook(accumulated) for parameter in parameters]
         weakref.finalize(self, _remove, self._handles)
@@ -134,8 +132,12 @@ class InPlace:
 
     # --- a backward pass ---------------------------------------------------------------------------------------------------------------------
 
-    def _accumulated(self) -> None:
-        """A parameter has its gradient, which is to be sent. Before the reducer copies it into the bucket."""
+    def _accumulated(self, parameter: Any) -> None:
+        """A parameter has its gradient. Before the reducer copies it into the bucket, where it is to be sent."""
+        if self._sent:
+            self._guarded(self._look_for_dropped, parameter)
+        if not self._expected:
+            return
         if not self._left:
             self._left = len(self._parameters)
             self._begin()
@@ -146,13 +148,13 @@ class InPlace:
 
     def _look_for_dropped(self, first: Any) -> None:
         """At the first gradient since gradients were sent, whose parameter may be any. More may be accumulated before they are sent again."""
-        self._sent = False
+        self._sent = self._dropped = False
         self._dropped = all(parameter.grad is None for parameter in self._parameters if parameter is not first)
 
     def _begin(self) -> None:
         """At the first gradient of a pass whose gradients are sent."""
         if not self._started:
-            self._watch_begin()
+            self._guarded(self._watch_begin)
             return
         self._step += 1
         self._written = written(self._flats)
@@ -166,11 +168,18 @@ class InPlace:
 
     def _keeper(self) -> str:
         """Empty, or who has gradients of the step before; the same on all ranks that share registered buckets."""
-        kept = not self._told and any(share.kept() for share in self._shares)
+        kept = not self._told and self._kept_any()
         if self._board is None:
             return "the program keeps gradients of the step before" if kept else ""
         rank = self._asked(kept)
         return "" if rank is None else f"rank {rank}: the program keeps gradients of the step before"
+
+    def _kept_any(self) -> bool:
+        """What cannot be looked at counts as kept."""
+        try:
+            return any(share.kept() for share in self._shares)
+        except Exception:
+            return True
 
     def _asked(self, kept: bool) -> int | None:
         """The first rank whose buckets are not free."""
@@ -188,14 +197,26 @@ class InPlace:
     def _finish(self) -> None:
         """All gradients of the pass are there, and DDP has launched all buckets."""
         self._sent = True
-        if not self._started:
-            self._watch_end()
-            return
+        self._guarded(self._give if self._started else self._watch_end)
+
+    def _give(self) -> None:
+        """Lets gradients stay in the buckets."""
         # A parameter that was moved to another device or type has lost DDP's hook: then DDP has copied nothing.
         copied = all(now - then >= count for now, then, count in zip(written(self._flats), self._written, self._copies, strict=True))
-        if self._dropped and copied:
+        if self._dropped and copied and self._gives:
             for share in self._shares:
                 self._entry.in_place += share.give(self._alone)
+
+    def _guarded(self, look: Callable[..., None], *arguments: Any) -> None:
+        """Programs may have gradients of kinds that nobody thought of. Where one cannot be looked at, no more are given on this rank."""
+        try:
+            look(*arguments)
+        except Exception as error:
+            self._gives, self._entry.not_in_place = False, record.words_of(error)
+            if self._started:  # the other ranks go on asking whether the buckets are free
+                record.write()
+            else:
+                self._end(self._entry.not_in_place)
 
     # --- the program's habits ----------------------------------------------------------------------------------------------------------------
 
@@ -203,13 +224,17 @@ class InPlace:
         if self._watched:
             self._passes += 1
             self._dropping += self._dropped
-            own = {parameter.grad.untyped_storage()._cdata for parameter in self._parameters if parameter.grad is not None}
+            own = {storage._cdata for storage in self._storages()}
             self._kept |= any(not storage.expired() and storage.cdata not in own for storage in self._watched)
 
     def _watch_end(self) -> None:
         weak = sys.modules["torch.multiprocessing.reductions"].StorageWeakRef
+        self._watched = [weak(storage) for storage in self._storages()]
+
+    def _storages(self) -> list[Any]:
+        """Of the gradients that have one; sparse ones have several or none."""
         gradients = (parameter.grad for parameter in self._parameters)
-        self._watched = [weak(gradient.untyped_storage()) for gradient in gradients if gradient is not None and not gradient.is_sparse]
+        return [gradient.untyped_storage() for gradient in gradients if gradient is not None and gradient.layout is self._torch.strided]
 
     # --- the end -----------------------------------------------------------------------------------------------------------------------------
 

@@ -41,12 +41,14 @@ class Share:
 
     def _given(self) -> bool:
         gradient = self.parameter.grad
-        return gradient is not None and gradient.untyped_storage()._cdata == self.storage
+        return gradient is not None and gradient.layout is self._torch.strided and gradient.untyped_storage()._cdata == self.storage
 
     def give(self, alone: tuple[int, ...]) -> bool:
         """Makes this the parameter's gradient, unless the program could notice: somebody has the old one, or it is of another kind."""
         gradient = self.parameter.grad
-        if gradient is None or gradient.requires_grad or (type(gradient), gradient.dtype, gradient.stride()) != self._kind:
+        if gradient is None or gradient.layout is not self._torch.strided or gradient.requires_grad:
+            return False
+        if (type(gradient), gradient.dtype, gradient.stride()) != self._kind:
             return False
         if sys.getrefcount(gradient) > alone[0] or self._torch._C._storage_Use_Count(gradient.untyped_storage()._cdata) > alone[1]:
             return False
@@ -76,6 +78,8 @@ def flat_buckets(torch: Any, reducer: Any) -> tuple[list[Any], list[int], list[S
     with _catching(torch)() as caught:
         buckets = reducer._get_zeros_like_grad_buckets()
     flats = caught.flats
+    if any(flat.layout is not torch.strided for flat in flats) or len(flats) != len(buckets):
+        raise Unusable("some gradients are sparse")
     if [flat.data_ptr() for flat in flats] != [bucket.buffer().data_ptr() for bucket in buckets]:
         raise Unusable("this PyTorch hands out its buckets in another way")
     shares = []

@@ -93,6 +93,7 @@ class InPlaceTest(unittest.TestCase):
             mock.patch.object(in_place, "move", lambda torch, flat: self.rank_of(torch).moved.append(flat)),
             mock.patch.object(in_place.InPlace, "_watch_begin", lambda self: None),
             mock.patch.object(in_place.InPlace, "_watch_end", lambda self: None),
+            mock.patch.object(in_place, "WAIT", 5.0),  # a rank that has failed is not waited for longer
             mock.patch.object(in_place.readers, "watch", lambda torch, shares: None),
             mock.patch.object(record, "write", lambda: None),
             mock.patch.object(board, "FOLDER", self.enterContext(tempfile.TemporaryDirectory())),
@@ -256,6 +257,30 @@ class InPlaceTest(unittest.TestCase):
         on_ranks(2, lambda rank: ranks[rank].step())
         self.assertEqual([rank.entry.in_place for rank in ranks], [0, 0])
         self.assertIn("CUDA graph", ranks[0].entry.not_in_place)
+
+    def test_an_unexpected_gradient_of_one_rank_ends_it_there_and_breaks_nothing(self) -> None:
+        ranks = self.started()
+        ranks[1].shares[2].give = mock.Mock(side_effect=RuntimeError("a strange gradient"))
+        on_ranks(2, lambda rank: [ranks[rank].step() for _ in range(3)])
+        self.assertEqual([rank.entry.not_in_place for rank in ranks], ["", "a strange gradient"])
+        self.assertEqual([rank.entry.in_place for rank in ranks], [3 * PARAMETERS, 2])
+        self.assertEqual([rank.moved for rank in ranks], [[], []])
+
+    def test_a_gradient_that_cannot_be_looked_at_is_kept(self) -> None:
+        ranks = self.started()
+        on_ranks(2, lambda rank: ranks[rank].step())
+        ranks[1].shares[0].kept = mock.Mock(side_effect=RuntimeError("a strange gradient"))
+        ranks[1].shares[0].in_use = lambda: True
+        on_ranks(2, lambda rank: ranks[rank].step(drops=False))
+        self.assertEqual([rank.moved for rank in ranks], [["first", "second"]] * 2)
+
+    def test_a_program_that_cannot_be_watched_has_copies(self) -> None:
+        ranks = self.ranks()
+        with mock.patch.object(in_place.InPlace, "_watch_begin", mock.Mock(side_effect=RuntimeError("a strange gradient"))):
+            ranks[1].step()
+        on_ranks(2, lambda rank: ranks[rank].start())
+        self.assertEqual([rank.entry.not_in_place for rank in ranks], ["rank 1: a strange gradient"] * 2)
+        self.assertEqual([parameter.hooks for parameter in ranks[1].parameters], [[]] * PARAMETERS)
 
     def test_hooks_go_with_their_reducer(self) -> None:
         rank = self.ranks(1)[0]

@@ -7,7 +7,7 @@ usage: torch_ranks.py ddp|fsdp2 RUN...      a RUN is words with + between them; 
 words: plain, mixed, accumulate, unused, views, allowed (by --gradient-views), fails (on rank 1), unequal (on rank 1); hooks of DDP: bf16, fp16, wrapper, own;
 of DDP's gradients: keeps (rank 1, those of every step), held (rank 1, those of one step), sliced (a part of one), between (dropped between forward and backward),
 zeroed (not dropped), stays (not dropped from step 4 on), later (accumulated from step 4 on), unsent (those of the first pass of a step), grabbed (by hooks, in the backward pass), marked (attributes, by hooks), exported (by DLPack in hooks), retyped (model, to and fro), hooked (late, where rank 1 keeps gradients),
-static (graph), joined (rank 1 has fewer inputs), reentrant (checkpoints);
+sparse (one of them), static (graph), joined (rank 1 has fewer inputs), reentrant (checkpoints);
 compared: steps are timed, and take longer once buffers are registered; retries: rank 1's allocator has to retry;
 rewrapped: wrapped again in the middle; pair: two models in turns; compiled: by torch.compile, without code generation
 of FSDP2: divided: in the copies; uneven: sizes that ranks do not divide; default_memory: asked for; replaced: the program's own scatters in the middle;
@@ -29,6 +29,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import fsdp2_kinds
+from ddp_gradients import Gradients, Lookup
 import stand_ins  # puts the package on the path
 import torch
 import torch.distributed as dist
@@ -275,52 +276,16 @@ def scatter_by_themselves(model: torch.nn.Module) -> None:
         block.set_custom_reduce_scatter(DefaultReduceScatter())
 
 
-class Gradients:
-    """Those that the program has kept or grabbed; one that changes behind its back changes the digest."""
-
-    def __init__(self, model: torch.nn.Module) -> None:
-        self._parameters = list(model.parameters())
-        self._grabbed: list[torch.Tensor] = []
-        self._exports: list[Any] = []
-        if "grabbed" in WORDS:
-            for parameter in self._parameters:
-                parameter.register_post_accumulate_grad_hook(lambda parameter: self._grabbed.append(parameter.grad))
-
-        if "marked" in WORDS:
-            self._parameters[2].register_post_accumulate_grad_hook(lambda parameter: setattr(parameter.grad, "mark", 1.0))
-        if "exported" in WORDS:
-            self._parameters[2].register_post_accumulate_grad_hook(lambda parameter: self._exports.append(torch.utils.dlpack.to_dlpack(parameter.grad)))
-
-    def keep(self, step: int) -> None:
-        KEPT.extend(torch.utils.dlpack.from_dlpack(self._exports.pop()).clone() for _ in self._exports[:])
-        if "marked" in WORDS:
-            KEPT.append(torch.tensor(getattr(self._parameters[2].grad, "mark", 0.0)))
-        KEPT.extend(gradient.sum() for gradient in self._grabbed)
-        self._grabbed.clear()
-        if dist.get_rank() == 1 and ("keeps" in WORDS or ("held" in WORDS and step == 3)):
-            KEPT.extend(parameter.grad for parameter in self._parameters)
-        if dist.get_rank() == 1 and "sliced" in WORDS and step == 3:
-            KEPT.append(self._parameters[2].grad[3:5])
-
-    def held(self) -> list[torch.Tensor]:
-        """What all ranks hold, as rank 0 sees it."""
-        held = [KEPT]
-        if WORDS & {"keeps", "held", "sliced", "grabbed", "exported"}:
-            held = [None] * dist.get_world_size()
-            dist.all_gather_object(held, KEPT)
-        return [tensor for kept in held for tensor in kept]
-
-
 def run() -> tuple[dict[str, Any], list[Any]]:
     """What is to be said, and the parameters, weakly."""
     torch.manual_seed(0)
-    model = torch.nn.Sequential(*[Block() for _ in range(3)])
+    model = torch.nn.Sequential(*[Lookup()] * ("sparse" in WORDS), *[Block() for _ in range(3)])
     wrapped = {"ddp": ddp, "fsdp2": fsdp2}[KIND](model)
     if "compiled" in WORDS and KIND == "ddp":
         wrapped = torch.compile(wrapped, backend="eager")
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    optimizer = (torch.optim.SGD if "sparse" in WORDS else torch.optim.AdamW)(model.parameters(), lr=1e-2)
     other = ddp(torch.nn.Sequential(Block())) if "pair" in WORDS else None
-    gradients = Gradients(model)
+    gradients = Gradients(model, WORDS, KEPT)
     if "joined" in WORDS:
         with wrapped.join():
             for step in range(STEPS - dist.get_rank()):
@@ -362,7 +327,7 @@ def run() -> tuple[dict[str, Any], list[Any]]:
     whole = [parameter.full_tensor() if hasattr(parameter, "full_tensor") else parameter for parameter in model.parameters()]
     whole += gradients.held()
     digest = hashlib.sha256(b"".join(parameter.detach().numpy().tobytes() for parameter in whole)).hexdigest()
-    storages = {parameter.grad.untyped_storage().data_ptr() for parameter in model.parameters()} if KIND == "ddp" else set()
+    storages = {parameter.grad.untyped_storage().data_ptr() for parameter in model.parameters()} if KIND == "ddp" and "sparse" not in WORDS else set()
     said = {"digest": digest, "events": EVENTS, "storages": len(storages)} | record.as_document()
     return said, list(map(weakref.ref, model.parameters()))
 

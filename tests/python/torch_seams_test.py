@@ -50,6 +50,7 @@ class DdpTest(unittest.TestCase):
         in_place |= {"keeps": 0, "zeroed": 0, "accumulate": 0, "grabbed": 0, "static": 0, "joined": 0, "own": 0, "views": 0}
         # What is not dropped is accumulated where it lies. Of two passes in a step the first finds dropped gradients.
         in_place |= {"stays": 24, "later": 48, "unsent": 48}
+        in_place |= {"sparse": 0, "sparse+zeroed": 0}
         plains = {case: f"plain+{case}" for case in in_place if case not in ("none", "fails")}
         said = launch("ddp", "plain", *plains.values(), *in_place)
         for case, count in in_place.items():
