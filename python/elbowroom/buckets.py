@@ -29,10 +29,10 @@ OTHER_WAYS = {
     "_set_optimizer_in_backward": "the optimizer runs in the backward pass",
     "_set_mixed_precision_param_dtype": "parameters have two types",
     "_remove_autograd_hooks": "the reducer was set aside",
-    "_update_process_group": "the process group was replaced",
     "_delay_all_reduce": "gradients are sent after the backward pass",
 }
 STATIC = "the graph is static"
+REPLACED = "the process group was replaced"
 JOINS = "ranks with fewer inputs join"
 
 
@@ -251,14 +251,28 @@ def reducer_class(torch: Any, plain: type) -> type:
                 self._constructed.begin_again()
                 self._placer, self._constructed, self._lifetime = self._constructed, None, None
 
+        def _update_process_group(self, group: Any) -> None:
+            """Ranks of the old group may have gone, so none is asked."""
+            if self._in_place is not None:
+                self._in_place.abandon(REPLACED)
+            if self._lifetime is not None:
+                self._lifetime.abandon(REPLACED)
+            self._refuse(REPLACED)
+            plain._update_process_group(self, group)
+            self.group = group
+
         def leave(self, reason: str) -> None:
             """The buckets are on ordinary memory from here on. At the same point of the program on all ranks."""
             self.in_another_way(reason)
             if self._lifetime is not None:
                 self._lifetime.end(reason)
+            self._refuse(reason)
+
+        def _refuse(self, reason: str) -> None:
+            """Buckets that are still to be made are PyTorch's alone."""
             if self._placer is not None:
                 self._placer.refuse(reason)
-                self._placer = None
+            self._placer = self._constructed = None
 
         def _rebuild_buckets(self) -> bool:
             """At each forward that is followed by a backward."""

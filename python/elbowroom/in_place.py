@@ -104,6 +104,11 @@ class InPlace:
         else:
             self._end(reason)
 
+    def abandon(self, reason: str) -> None:
+        """Buckets that the other ranks do not use any more: this rank's affair, whether registered or not."""
+        self.each_for_itself()
+        self.quit(reason)
+
     def has_left(self) -> bool:
         """Whether the buckets have moved, and nothing of the program lies where they were."""
         if not self._moved or self._in_use():

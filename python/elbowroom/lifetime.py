@@ -73,10 +73,18 @@ class Lifetime:
         except Exception as error:
             self._fail(error)
 
+    def abandon(self, reason: str) -> None:
+        """Ranks of the group may have gone: nobody is asked any more. What is registered stays so until the group is destroyed."""
+        self._board = self._held = None
+        self._stay(reason)
+
     def _fail(self, error: Exception) -> None:
         """The program goes on, with the set as it is."""
+        self._stay(record.words_of(error))
+
+    def _stay(self, reason: str) -> None:
         self._phase = Lifetime._over
-        self._entry.reason = self._entry.reason or record.words_of(error)
+        self._entry.reason = self._entry.reason or reason
         if self._entry.state == "waiting":
             self._entry.state = "refused"
         record.write()

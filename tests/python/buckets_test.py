@@ -60,6 +60,9 @@ class PlainReducer:
     def _set_static_graph(self) -> None:
         self._events.append("static")
 
+    def _update_process_group(self, group: Any) -> None:
+        self._events.append("replaced")
+
 
 class BucketsTest(unittest.TestCase):
     def setUp(self) -> None:
@@ -223,6 +226,23 @@ class BucketsTest(unittest.TestCase):
         self.assertEqual([(entry["state"], entry["reason"], entry["not_in_place"]) for entry in said], [("refused", *["the process group has no name"] * 2)])
         self.assertEqual((self.torch.events, self.removed != []), (["buckets"] * 2, True))
         reducer.leave("ranks join")
+
+    def test_a_group_that_is_replaced_is_not_asked_and_later_buckets_are_plain(self) -> None:
+        other = Group(0, 1, Store(), "other")
+        for forwards in (1, 2, 3):
+            FakeSegment.made.clear()
+            self.placed.clear()
+            reducer = self.made()
+            for _ in range(forwards):
+                reducer._rebuild_buckets()
+                reducer.ready = True
+            with mock.patch.object(buckets.InPlace, "quit", lambda self, reason: self.each_for_itself()):
+                reducer._update_process_group(other)
+            self.assertIs(reducer.group, other)
+            reducer.ready = True
+            self.assertTrue(reducer._rebuild_buckets())
+            reducer._rebuild_buckets()
+            self.assertEqual((len(FakeSegment.made), len(self.placed)), (int(forwards > 1), int(forwards > 2)))
 
     def test_memory_that_cannot_be_given_back_ends_nobody(self) -> None:
         def release(segment: Any) -> None:

@@ -250,6 +250,14 @@ class InPlaceTest(unittest.TestCase):
         ranks[0].feature.quit("another")
         self.assertEqual(ranks[0].entry.not_in_place, "a graph")
 
+    def test_a_rank_that_abandons_its_group_asks_nobody(self) -> None:
+        ranks = self.started()
+        on_ranks(2, lambda rank: ranks[rank].step())
+        begun = time.monotonic()
+        ranks[0].feature.abandon("replaced")
+        self.assertLess(time.monotonic() - begun, 1)
+        self.assertEqual((ranks[0].moved, ranks[0].entry.not_in_place), (["first", "second"], "replaced"))
+
     def test_a_capture_ends_it(self) -> None:
         ranks = self.started()
         for rank in ranks:

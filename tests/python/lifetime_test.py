@@ -161,6 +161,25 @@ class LifetimeTest(unittest.TestCase):
         self.assertIn("not callable", ranks[0].entry.reason)
         self.assertEqual(ranks[0].entry.state, "refused")
 
+    def test_who_abandons_his_group_asks_nobody_and_stays_registered(self) -> None:
+        ranks = self.ranks()
+        self.steps(ranks, REGISTERED_AT)
+        ranks[0].life.leave("gradients are kept")
+        ranks[0].life.abandon("replaced")
+        with mock.patch.object(ranks[0].placed, "give_back", mock.Mock(side_effect=AssertionError)):
+            for _ in range(40):
+                ranks[0].life.boundary(True)
+            ranks[0].life.end("ranks join")
+        self.assertEqual((ranks[0].entry.state, ranks[0].entry.reason), ("registered", "replaced"))
+
+    def test_a_group_that_is_abandoned_before_is_not_registered(self) -> None:
+        ranks = self.ranks()
+        for rank in ranks:
+            rank.life.boundary(True)
+            rank.life.abandon("replaced")
+        self.steps(ranks, REGISTERED_AT)
+        self.assertEqual({(rank.entry.state, rank.entry.reason) for rank in ranks}, {("refused", "replaced")})
+
     def test_an_end_that_fails_is_said_too(self) -> None:
         ranks = self.ranks()
         self.steps(ranks, REGISTERED_AT)
