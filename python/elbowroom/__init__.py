@@ -14,14 +14,20 @@ __all__ = ["__version__", "prepare", "report"]
 def prepare(module: Any = None) -> Any:
     """Call it before the model is wrapped by DistributedDataParallel or fully_shard, on all ranks. Returns `module`.
 
-    Models that are wrapped from here on have their buckets or staging buffers on symmetric memory where that is possible.
+    Models that are wrapped from here on have their buckets or staging buffers on symmetric memory where that is possible. Where it is not, `report()` says why.
     """
     import importlib
 
-    from elbowroom import seams
+    from elbowroom import record, seams
 
-    seams.install_ddp(importlib.import_module("torch.nn.parallel.distributed"))
-    seams.install_fsdp2(importlib.import_module("torch.distributed.fsdp._fully_shard._fsdp_state"))
+    for name, install in (
+        ("torch.nn.parallel.distributed", seams.install_ddp),
+        ("torch.distributed.fsdp._fully_shard._fsdp_state", seams.install_fsdp2),
+    ):
+        try:
+            install(importlib.import_module(name))
+        except Exception as error:  # say a PyTorch that has FSDP2 under another name, or none
+            record.refuse_all(f"{name}: {record.words_of(error)}")
     return module
 
 

@@ -119,6 +119,13 @@ class HookTest(unittest.TestCase):
         self.assertEqual(len(records), 1, done)
         self.assertIn("PyTorch 2.1.0 lacks torch.cuda.MemPool", records[0]["refused"][0])
 
+    def test_prepare_leaves_a_pytorch_without_fsdp2_as_it_is(self) -> None:
+        program = "import torch, elbowroom; print(elbowroom.prepare('a model'), elbowroom.report()['refused'])"
+        environment = {"PYTHONPATH": os.pathsep.join([str(HOOK.parents[1]), self.fake_torch()])}
+        done = subprocess.run([sys.executable, "-B", "-c", program], env=environment, capture_output=True, text=True, check=False, timeout=60)
+        self.assertTrue(done.stdout.startswith("a model ['DistributedDataParallel: PyTorch 2.1.0 lacks"), done)
+        self.assertIn("No module named 'torch.distributed'", done.stdout)
+
     def test_a_pytorch_for_another_vendor_stays_as_it_is(self) -> None:
         site = self.fake_torch(version="hip = '6.4'\ncuda = None\n")
         done = self.python("import torch, elbowroom; print(elbowroom.report()['refused'])", path=site)
