@@ -34,7 +34,7 @@ void await(Done&& done) {
 }
 
 // Counts what holds the loader's lock from now on, once no other thread forks.
-void count(std::atomic<unsigned>& holders) {
+void count_one_more(std::atomic<unsigned>& holders) {
   holders.fetch_add(1);
   if (forks || forking.load() == 0) { return; }
   holders.fetch_sub(1);
@@ -75,7 +75,7 @@ LoaderVisit::LoaderVisit() {
   }
   signals_ = set_signal_mask(kAllSignals);
   depth = 1;
-  count(walking);
+  count_one_more(walking);
 }
 
 LoaderVisit::~LoaderVisit() {
@@ -86,7 +86,7 @@ LoaderVisit::~LoaderVisit() {
 
 LoaderUnload::LoaderUnload() {
   ++own_unloads;
-  count(unloads);
+  count_one_more(unloads);
 }
 
 LoaderUnload::~LoaderUnload() {
