@@ -30,18 +30,15 @@ class Seen:
     together: int = 0  # gathered buffers alive at once
     fewest: int = 2  # places of gathers, so that one is copied out while the next one is under way
     staying: dict[int, int] = field(default_factory=dict)  # bytes of results that live on as gradients, by parameter group
-    _alive: list[Any] = field(default_factory=list)
 
     @property
     def gather_bytes(self) -> int:
         return max(self.gathered.values(), default=0)
 
-    def gather(self, owner: int, tensor: Any) -> None:
-        self._alive = [known for known in self._alive if known() is not None]
-        self._alive.append(weakref.ref(tensor))
+    def gather(self, owner: int, size: int, alive: int) -> None:
         self.gathers += 1
-        self.gathered[owner] = max(tensor.nbytes, self.gathered.get(owner, 0))
-        self.together = max(self.together, len(self._alive))
+        self.gathered[owner] = max(size, self.gathered.get(owner, 0))
+        self.together = max(self.together, alive)
 
     def without(self, owners: Container[int]) -> None:
         """These parameter groups are gathered without a flat buffer from here on."""

@@ -16,8 +16,9 @@ from elbowroom import buckets, compression, division, placement, record, scaled_
 # FSDP2's private attributes that are read or set here, in `staging` and in `division`. Another PyTorch may have them in another way.
 OF_GROUPS = ("fsdp_params", "mesh_info", "device", "gradient_divide_factor", "force_sum_reduction_for_comms", "_orig_dtype", "_reduce_dtype",
              "_all_gather_comm", "_reduce_scatter_comm", "_all_gather_process_group", "_reduce_scatter_process_group", "_all_reduce_hook",
-             "_partial_reduce_output")
+             "_partial_reduce_output", "_all_gather_result", "comm_ctx")
 OF_STATES = ("_state_ctx", "_fsdp_param_group")
+OF_COMMUNICATION = ("all_gather_state",)
 OF_CONTEXTS = ("all_states", "iter_forward_root")
 OF_PARAMETERS = ("offload_to_cpu",)
 
@@ -135,6 +136,14 @@ def _lacking(kind: Any, names: tuple[str, ...]) -> list[str]:
     return [f"{getattr(kind, '__name__', kind)}.{name}" for name in names if not re.search(rf"\bself\.{name}\b|\bdef {name}\b", text)]
 
 
+def _lacking_of(module: ModuleType) -> list[str]:
+    """What FSDP2's classes lack of what is read or set here."""
+    parameter = getattr(sys.modules.get("torch.distributed.fsdp._fully_shard._fsdp_param"), "FSDPParam", None)
+    needs = {"FSDPParamGroup": OF_GROUPS, "FSDPState": OF_STATES, "FSDPStateContext": OF_CONTEXTS, "FSDPCommContext": OF_COMMUNICATION}
+    lacking = [_lacking(getattr(module, kind, None), names) for kind, names in needs.items()] + [_lacking(parameter, OF_PARAMETERS)]
+    return [name for names in lacking for name in names]
+
+
 def install_fsdp2(module: ModuleType) -> None:
     """`module` is torch.distributed.fsdp._fully_shard._fsdp_state."""
     torch = sys.modules["torch"]
@@ -147,9 +156,7 @@ def install_fsdp2(module: ModuleType) -> None:
     if None in (group, gather, scatter, forward):
         record.refuse_all(f"FSDP2: PyTorch {torch.__version__} has no staging buffers of a caller's")
         return
-    parameter = getattr(sys.modules.get("torch.distributed.fsdp._fully_shard._fsdp_param"), "FSDPParam", None)
-    context = getattr(module, "FSDPStateContext", None)
-    lacking = _lacking(group, OF_GROUPS) + _lacking(state, OF_STATES) + _lacking(context, OF_CONTEXTS) + _lacking(parameter, OF_PARAMETERS)
+    lacking = _lacking_of(module)
     if lacking:
         record.refuse_all(f"FSDP2: PyTorch {torch.__version__} lacks {', '.join(lacking)}")
         return

@@ -48,6 +48,14 @@ class GroupStaging:
         self._owners.append(weakref.ref(owner))
         return len(self._owners) - 1
 
+    def gathers_alive(self) -> int:
+        """Flat buffers that FSDP2 holds, with the next one. By the program's order alone: a backend may hold a buffer longer on one rank."""
+        owners = self._alive()
+        contexts = {id(owner.comm_ctx): owner.comm_ctx for owner in owners}.values()
+        waiting = sum(owner._all_gather_result is not None for owner in owners)
+        # A context has no such state before the first forward.
+        return 1 + waiting + sum(getattr(context, "all_gather_state", None) is not None for context in contexts)
+
     def step_begins(self, has_optimizer_states: bool) -> None:
         """At the start of a root's forward. The buffers' lifetime begins once the program has had all that it ever has in memory."""
         self._keep_divisions()
@@ -216,7 +224,7 @@ def gather_class(torch: Any, plain: type) -> type:
                     return place.hand_out(count, dtype)
             tensor = super().allocate(size, dtype=dtype, device=device)
             if staging.watching:
-                staging.seen.gather(self._number, tensor)
+                staging.seen.gather(self._number, tensor.nbytes, staging.gathers_alive())
             return tensor
 
         def direct(self, async_op: bool, copy_in: Any, gathers: Any) -> Any:

@@ -58,6 +58,7 @@ class StagingTest(unittest.TestCase):
         self.segments: list[Any] = []
         self.asked: list[tuple] = []
         self.registers = True
+        self.context = SimpleNamespace(all_gather_state=None)
         self.held = SimpleNamespace(board=None)
 
         def place(entry: Any, segments: Any, layout: Any, problem: str, boundary: int) -> Any:
@@ -95,7 +96,7 @@ class StagingTest(unittest.TestCase):
 
     def owner(self, dtype: Any = BYTE, **more: Any) -> Any:
         made = type("Owner", (), {})()
-        values = dict(_orig_dtype=dtype, fsdp_params=[], _all_reduce_hook=None, _partial_reduce_output=None, mesh_info=SimpleNamespace())
+        values = dict(_orig_dtype=dtype, fsdp_params=[], _all_reduce_hook=None, _all_gather_result=None, comm_ctx=self.context, _partial_reduce_output=None, mesh_info=SimpleNamespace())
         values |= {"force_sum_reduction_for_comms": False, "gradient_divide_factor": None, "_reduce_scatter_comm": SimpleNamespace(divides=True)}
         made.__dict__ |= values | {"_all_gather_process_group": self.group, "_reduce_scatter_process_group": self.group} | more
         made.gather, made.scatter = self.gather(made), self.scatter(made)
@@ -104,8 +105,12 @@ class StagingTest(unittest.TestCase):
     def step(self, owners: list[Any], size: int = 64 << 20, optimizer: bool = True) -> list[Any]:
         """A forward and a backward; what was handed out, gathers first."""
         staging.step_begins(optimizer)
-        handed = [owner.gather.allocate((size,), dtype=BYTE, device="cuda") for owner in owners]
+        handed = []
+        for owner in owners:
+            handed.append(owner.gather.allocate((size,), dtype=BYTE, device="cuda"))
+            owner._all_gather_result = handed[-1]
         for owner in reversed(owners):
+            owner._all_gather_result = None
             source = owner.scatter.allocate((size,), dtype=BYTE, device="cuda")
             result = owner.scatter.allocate((size // 2,), dtype=BYTE, device="cuda")
             handed += [source, result]
@@ -145,6 +150,20 @@ class StagingTest(unittest.TestCase):
         again = [buffer.place.offset for buffer in self.step(owners)[:3]]
         # Three were alive at once, so there are three places: the order repeats.
         self.assertEqual((first, again), ([0, 64 << 20, 128 << 20], [0, 64 << 20, 128 << 20]))
+
+    def test_places_are_counted_by_what_fsdp2_holds_and_not_by_who_else_does(self) -> None:
+        """Threads of a backend let buffers go a little later, at another time on each rank."""
+        owners, held = [self.owner() for _ in range(3)], []
+        owners.append(self.owner(comm_ctx=SimpleNamespace()))  # has had no forward yet
+        for optimizer in (False, True, True):
+            staging.step_begins(optimizer)
+            for owner in owners:
+                held.append(owner.gather.allocate((64 << 20,), dtype=BYTE, device="cuda"))
+                self.context.all_gather_state = "until the next one"  # as in a forward
+            self.context.all_gather_state = None
+            source, result = (owners[0].scatter.allocate((size << 20,), dtype=BYTE, device="cuda") for size in (64, 32))
+            owners[0].scatter(result, source, self.group, "sum")
+        self.assertEqual(self.asked[0][0][2], [64 << 20] * 3 + [32 << 20] * 2)  # two gathers, an input, two results
 
     def test_a_place_still_in_use_is_cleared_and_the_turn_kept(self) -> None:
         owners = self.settled()
