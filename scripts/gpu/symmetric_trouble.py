@@ -32,7 +32,9 @@ EXPECTED = {
     "plain_ddp": (["registered"], ""),
     "compressed": (["registered"], ""),
     "compressed_wrapper": (["registered"], ""),
+    "hsdp_passes": (["registered"], ""),
     "rebuilt": (["registered", "registered"], ""),
+    "dropped": (["registered", "registered"], ""),
     "two_models": (["registered", "registered"], ""),
     "remade_group": (["registered", "registered"], ""),
     "forked_loader": (["registered"], ""),
@@ -44,6 +46,7 @@ EXPECTED = {
     "captured": (["registered"], ""),
     "slower_ddp": (["given back"], "rank 0: steps became slower"),
     "slower_fsdp2": (["given back"], "rank 0: steps became slower"),
+    "slower_hsdp": (["given back"], "rank 0: steps became slower"),
     "slower_compressed": (["given back"], "rank 0: steps became slower"),
     # These fill the device, so they run alone.
     "full": (["refused"], "are needed"),
@@ -54,6 +57,7 @@ EXPECTED = {
 IN_PLACE = {
     "plain_ddp": "",
     "rebuilt": "",
+    "dropped": "",
     "two_models": "",
     "remade_group": "",
     "forked_loader": "",

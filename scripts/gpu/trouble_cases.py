@@ -11,6 +11,7 @@ import gc
 import json
 import os
 import sys
+import weakref
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -54,13 +55,17 @@ class Training:
         self.optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
         self.wrong = torch.zeros((), dtype=torch.int64, device="cuda" if ON_GPU else "cpu")
         self.steps = 0
+        self.passes = 1  # of which the last one alone is all-reduced, where there are several
 
     def step(self) -> None:
         turn = self.steps % 4 + 1
         self.steps += 1
-        self.wrapped(float(turn * (dist.get_rank() + 1))).backward()
+        for number in range(self.passes):
+            if self.passes > 1:
+                self.wrapped.set_requires_all_reduce(number == self.passes - 1)
+            self.wrapped(float(turn * (dist.get_rank() + 1))).backward()
         ranks = dist.get_world_size()
-        mean = turn * (ranks + 1) / 2
+        mean = self.passes * turn * (ranks + 1) / 2
         for parameter in self.wrapped.parameters():
             gradient = parameter.grad.to_local() if hasattr(parameter.grad, "to_local") else parameter.grad
             self.wrong += (gradient != mean).sum()
@@ -80,15 +85,19 @@ def ddp(hook: Any = None, **more: Any) -> Training:
     return Training(wrapped, model)
 
 
-def fsdp2() -> Training:
+def fsdp2(passes: int = 1) -> Training:
+    """Several passes: of HSDP, whose copies are one."""
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard
 
     model = Model()
-    mesh = init_device_mesh("cuda" if ON_GPU else "cpu", (dist.get_world_size(),))
+    shape, names = ((dist.get_world_size(),), ("shards",)) if passes == 1 else ((1, dist.get_world_size()), ("copies", "shards"))
+    mesh = init_device_mesh("cuda" if ON_GPU else "cpu", shape, mesh_dim_names=names)
     for layer in model.layers:
         fully_shard(layer, mesh=mesh)
-    return Training(fully_shard(model, mesh=mesh), model)
+    training = Training(fully_shard(model, mesh=mesh), model)
+    training.passes = passes
+    return training
 
 
 def fill(keep_free: int) -> list[torch.Tensor]:
@@ -133,6 +142,24 @@ def rebuilt() -> list[Training]:
     gc.collect()
     first.run()
     return [first]
+
+
+def dropped() -> list[Training]:
+    """A model that the program drops goes at once, and the next one finds its memory. Python's garbage collector does not run."""
+    ddp().step()  # PyTorch itself keeps the first model of a process
+    gc.collect()
+    gc.disable()
+    first = ddp()
+    first.run()
+    wrong, alive = first.wrong, list(map(weakref.ref, first.parameters))
+    del first
+    wrong += sum(parameter() is not None for parameter in alive)
+    second = ddp()
+    second.steps = STEPS  # with those of the first one
+    second.run()
+    second.wrong += wrong
+    gc.enable()
+    return [second]
 
 
 def two_models() -> list[Training]:
@@ -327,7 +354,9 @@ CASES = {
     "full": lambda: full((0, 1)),
     "full_on_one_rank": lambda: full((1,)),
     "retries": retries,
+    "hsdp_passes": lambda: [(training := fsdp2(passes=3), training.run())[0]],
     "rebuilt": rebuilt,
+    "dropped": dropped,
     "two_models": two_models,
     "remade_group": remade_group,
     "forked_loader": forked_loader,
@@ -339,6 +368,7 @@ CASES = {
     "captured": captured,
     "slower_ddp": lambda: called_slower(ddp),
     "slower_fsdp2": lambda: called_slower(fsdp2),
+    "slower_hsdp": lambda: called_slower(lambda: fsdp2(passes=3)),
     "slower_compressed": lambda: called_slower(lambda: ddp(default_hooks.bf16_compress_hook)),
 }
 

@@ -35,7 +35,7 @@ class TroubleTest(unittest.TestCase):
         self.assertIn("expected the reason", judged("fails_on_one_rank", [self.rank("refused", "rank 0: other")] * 2, "cuda"))
 
     def test_programs_run_and_their_sums_are_right(self) -> None:
-        for case in ("rebuilt", "slower_fsdp2"):
+        for case in ("rebuilt", "dropped", "slower_fsdp2", "slower_hsdp"):
             result = symmetric_trouble.launch(case, Namespace(device="cpu", timeout=240))
             self.assertEqual((result["pass"], result["reason"]), (True, ""))
             self.assertEqual(result["ranks"][1]["steps"], 96)
