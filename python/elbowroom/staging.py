@@ -167,12 +167,15 @@ class GroupStaging:
             division.average(owner)
 
     def _release_when_free(self) -> None:
-        if self._left is not None and not self._left.busy():
-            self._left = None
-            self._segment.release()
-            self._segment = None
-        if self.direct is not None and self.direct.released():
-            self.direct = None
+        try:
+            if self._left is not None and not self._left.busy():
+                self._left, segment, self._segment = None, self._segment, None
+                segment.release()
+            if self.direct is not None and self.direct.released():
+                self.direct = None
+        except Exception as error:  # say of an earlier kernel; what is left of the memory stays allocated
+            self._left = self.direct = None
+            record.refuse_all(f"FSDP2: {record.words_of(error)}")
 
 
 _stagings: dict[Any, GroupStaging] = {}

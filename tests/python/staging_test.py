@@ -242,6 +242,17 @@ class StagingTest(unittest.TestCase):
         self.step(owners)
         self.assertEqual(summing(), [False] * 3)
 
+    def test_memory_that_cannot_be_given_back_ends_nobody(self) -> None:
+        owners = self.settled()
+        self.step(owners)
+        self.segments[0].release = mock.Mock(side_effect=RuntimeError("an earlier kernel has failed"))
+        staging.of_group(self.torch, self.group)._leave()
+        with mock.patch.object(record, "_record", record._Record(0, [], [])):
+            for _ in range(3):
+                self.step(owners)
+            self.assertEqual(record.as_document()["refused"], ["FSDP2: an earlier kernel has failed"])
+        self.segments[0].release.assert_called_once()
+
     def test_sums_end_with_the_buffers_unless_results_wait_or_the_program_has_chosen_since(self) -> None:
         owners = self.settled(4, force_sum_reduction_for_comms=False)
         owners[3].force_sum_reduction_for_comms = True
