@@ -1,14 +1,13 @@
 #include <dlfcn.h>
 #include <pthread.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <csignal>
-#include <thread>
+#include <string>
 
 #include "interposer/cuda/hooked_functions.hpp"
 #include "program.hpp"
+#include "report_of.hpp"
 
 // A program that is linked to its driver and looks nothing up.
 
@@ -28,27 +27,13 @@ void launch_at_load() {
   EXPECT(small_launches() == 3);
 }
 
-// A handler that the program asked for before its first launch, and that launches in children.
+// A handler that the program asked for before its first launch, and that launches in a child: what the child has of its parent is
+// forgotten by then. It would wait for locks of threads that are not there.
 void launching_handler() {
-  EXPECT(pthread_atfork(nullptr, nullptr, [] {
-           alarm(5);
-           launch_for_library();
-         }) == 0);
-  EXPECT(launch_for_library() > 0);
-  std::atomic<bool> stop{false};
-  std::thread other([&] {
-    while (!stop) { launch_for_library(); }
-  });
-  int ended = 0;
-  for (int i = 0; i < 200 && ended == i; ++i) {
-    const pid_t child = fork();
-    if (child == 0) { _exit(0); }
-    int status = 1;
-    if (waitpid(child, &status, 0) == child && status == 0) { ++ended; }
-  }
-  stop = true;
-  other.join();
-  EXPECT(ended == 200);
+  EXPECT(pthread_atfork(nullptr, nullptr, [] { launch_for_library(); }) == 0);
+  for (int i = 0; i < 3; ++i) { EXPECT(launch_for_library() > 0); }
+  const std::string report = report_of([] { alarm(20); });
+  EXPECT(holds(report, "\"launches\":{\"total\":1,"));
 }
 
 // What an ended thread had begun in the interposer stays as it is, and nobody waits for it.
