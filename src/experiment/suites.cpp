@@ -85,7 +85,7 @@ std::vector<Scenario> every_way(int gpus) {
 
 // One memory-bound case under every block budget, with NCCL's clusters and without: where each control begins to act. Then the
 // cases in which all are free.
-std::vector<Scenario> controls(int gpus) {
+std::vector<Scenario> one_by_one(int gpus) {
   std::vector<Scenario> cases;
   for (const std::int64_t blocks : {4, 8, 12, 16, 24}) {
     cases.push_back(
@@ -123,7 +123,7 @@ constexpr std::array kEveryScheme{Scheme::sequential,      Scheme::concurrent, S
 constexpr std::array kSuites{
     Suite{"quick", "three short cases, under a minute", 10, quick, {}},
     Suite{"paper", "the source paper's sweep: GEMM size x collective x tile x blocks, 896 MB", 6, paper, {}},
-    Suite{"controls", "block budgets one by one, and one case for each way to make room, under every scheme", 10, controls,
+    Suite{"controls", "block budgets one by one, and one case for each way to make room, under every scheme", 10, one_by_one,
           kEveryScheme},
     Suite{"library", "cuBLAS products beside each collective", 10, library, {}},
 };
