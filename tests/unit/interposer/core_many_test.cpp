@@ -65,6 +65,18 @@ TEST(CoreMany, GatesOnNothingBehindAForgottenReceive) {
   EXPECT_NE(program.launch(kGemm, kComputeStream).wait_on, kNoEvent) << "the receive is known to be over";
 }
 
+// With 64 the 24 blocks of each do not fit; with one more two that nothing orders stand in one chain.
+TEST(CoreMany, GatesNothingOnceMoreCollectivesAreUnorderedThanThereAreChains) {
+  Program program(rules_of(Policy::gate));
+  for (StreamId i = 1; i <= 65; ++i) {
+    const StreamId stream = 0x10000 + i * 0x100;
+    program.fake.streams[stream] = {kContext, 0, false};
+    program.launch(kAllReduce, stream);
+    if (i == 64) { EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::several_waves); }
+  }
+  EXPECT_EQ(program.launch(kGemm, kOtherComputeStream).refusal, Refusal::order_lost);
+}
+
 // 12,288 kinds find room, three quarters of 16,384, and one of them is all others.
 TEST(CoreMany, SeesCollectivesOfKindsThatFindNoRoom) {
   Program program(rules_of(Policy::gate));
