@@ -50,7 +50,7 @@ void Collectives::forget(unsigned chain, Serial up_to, std::uint64_t now) {
     forgotten_ += over ? 0 : 1;
     if (!gone.withdrawn) { doubt(chain, serial, std::max(serial, doubts_[chain].up_to)); }
   }
-  finished_[chain] = up_to;
+  finished_[chain] = std::max(finished_[chain], up_to);
   note_over(chain);
 }
 

@@ -54,10 +54,10 @@ std::uint16_t CoreState::meet_function(FunctionId function, Hold& hold) {
 std::uint16_t CoreState::add_kernel(const FunctionInfo& info) {
   if (info.name == nullptr) { return 0; }
   const std::uint16_t kernel = find_or_add_kernel(info);
+  if (kernel != 0) { return kernel; }
   // One without a place is launched as if it did neither.
-  const bool matters = is_communication(info.name) || rules.is_communication(info.name) || waits_for_host(info.name);
-  if (kernel == 0 && matters) { known.order.lose(); }
-  return kernel;
+  if (is_communication(info.name) || rules.is_communication(info.name) || waits_for_host(info.name)) { known.order.lose(); }
+  return 0;
 }
 
 std::uint16_t CoreState::find_or_add_kernel(const FunctionInfo& info) {

@@ -139,7 +139,7 @@ void CoreState::begin_or_end_rest(bool may_begin) {
   const bool plain = state != AbTrial::State::waiting && !known.active.any();
   if (rest.on()) {
     if (!plain) { end_rest(); }
-  } else if (may_begin && plain && !known.disturbed && known.announced == 0 && !known.order.lost() &&
+  } else if (may_begin && plain && !known.disturbed && known.announced == 0 && !known.order.lost_for_good() &&
              known.order.captures_active() == 0 && !known.order.host_actions_pending()) {
     rest.begin();
     passing.close();

@@ -122,6 +122,7 @@ void ProgramOrder::join(Order& into, const Order& other) {
   collectives_.join(into.collectives, other.collectives);
   into.host_actions |= host_places_.valid(other.host_actions, other.as_of);
   into.clock.join(other.clock);
+  into.behind_blocking = into.behind_blocking || other.behind_blocking;
 }
 
 ProgramOrder::Context& ProgramOrder::context_of(const Stream& stream) {
@@ -144,6 +145,7 @@ Order& ProgramOrder::open(Stream& stream) {
     join(order, context_of(stream).blocking);
   } else if (stream.info.blocking) {
     join(order, context_of(stream).legacy);
+    order.behind_blocking = true;
   }
   return order;
 }
@@ -179,7 +181,7 @@ Beside ProgramOrder::ungated(const Stream& stream, const Order& order, const Spa
 
 bool ProgramOrder::may_queue(const Collective& collective, const Before& before) {
   if (collectives_.any_between(collective.serial, before)) { return true; }
-  const Context* context = collective.blocking ? contexts_.find(collective.context | 1U) : nullptr;
+  const Context* context = collective.behind_blocking ? contexts_.find(collective.context | 1U) : nullptr;
   return context != nullptr && collectives_.any_in_others(collective, context->blocking.collectives, before);
 }
 
@@ -187,7 +189,7 @@ Serial ProgramOrder::add_collective(Stream& stream, Order& order, const Collecti
   if (collectives_.exhausted()) { renumber(); }
   const bool captured = &order == &stream.captured;
   CollectiveFacts placed = facts;
-  placed.blocking = stream.info.blocking && !captured;
+  placed.behind_blocking = order.behind_blocking && !captured;
   return collectives_.add(placed, world_of(stream, captured), stream.info.context, order.collectives, stream.chain, now);
 }
 

@@ -40,7 +40,8 @@ class PlaceSet {
 struct Order {
   Clock clock;
   std::uint64_t host_actions = 0;
-  std::uint64_t as_of = 0;  ///< of the host actions
+  std::uint64_t as_of = 0;       ///< of the host actions
+  bool behind_blocking = false;  ///< behind what a blocking stream did, and so perhaps behind all that others did
   Before collectives{};
 };
 
@@ -134,11 +135,13 @@ class ProgramOrder {
   [[nodiscard]] std::uint32_t era() const { return era_; }
   [[nodiscard]] bool host_actions_pending() const { return host_places_.live() != 0; }
   /// A table overflowed: an order that the program asked for may be missing here.
-  [[nodiscard]] bool lost() const { return lost_ || collectives_.mixed(); }
+  [[nodiscard]] bool lost() const { return lost_for_good() || collectives_.mixed(); }
+  /// Not only until everything counts as over.
+  [[nodiscard]] bool lost_for_good() const { return lost_; }
   /// From here on, or what stands where cannot be known.
   void lose() { lost_ = true; }
   /// Whether the collective may stand behind another one that `before` does not hold. Not every operation of a legacy default
-  /// stream is followed, and each puts what blocking streams do next behind all that they did.
+  /// stream is followed. Each puts what blocking streams do next, and what waits for that, behind all that they did.
   [[nodiscard]] bool may_queue(const Collective& collective, const Before& before);
   /// The stream waits for the collective's begin: of its chain, nothing up to it needs a question any more.
   static void mark_gated(Stream& stream, const Collective& collective);

@@ -24,6 +24,14 @@ int memory_operation(DefaultStream default_stream, cu::Stream stream, Arguments.
   return HostHooks::host_dependency<Ours>(default_stream, stream, arguments...);
 }
 
+// What is captured next stands behind nodes that the program made by itself. Any may wait for the host. NCCL orders its own streams
+// in this way.
+template <auto Ours, class... Arguments>
+int put_before_capture(DefaultStream default_stream, cu::Stream stream, Arguments... arguments) {
+  if (nccl::is_launching()) { return call_real<Ours>(stream, arguments...); }
+  return HostHooks::host_dependency<Ours>(default_stream, stream, arguments...);
+}
+
 // One of nothing waits for nothing.
 template <auto Ours>
 int copy_to_host(DefaultStream default_stream, void* to, cu::DevicePointer from, std::size_t bytes) {
@@ -166,20 +174,19 @@ int cuWaitExternalSemaphoresAsync_ptsz(const void* semaphores, const void* param
   return HostHooks::host_dependency_of_last<&cuWaitExternalSemaphoresAsync_ptsz>(kPerThread, stream, semaphores, parameters, count);
 }
 
-// What is captured next stands behind nodes that the program made by itself. Any may wait for the host.
 int cuStreamUpdateCaptureDependencies(cu::Stream stream, cu::GraphNode* nodes, std::size_t count, unsigned flags) {
-  return HostHooks::host_dependency<&cuStreamUpdateCaptureDependencies>(kLegacy, stream, nodes, count, flags);
+  return put_before_capture<&cuStreamUpdateCaptureDependencies>(kLegacy, stream, nodes, count, flags);
 }
 int cuStreamUpdateCaptureDependencies_ptsz(cu::Stream stream, cu::GraphNode* nodes, std::size_t count, unsigned flags) {
-  return HostHooks::host_dependency<&cuStreamUpdateCaptureDependencies_ptsz>(kPerThread, stream, nodes, count, flags);
+  return put_before_capture<&cuStreamUpdateCaptureDependencies_ptsz>(kPerThread, stream, nodes, count, flags);
 }
 int cuStreamUpdateCaptureDependencies_v2(cu::Stream stream, cu::GraphNode* nodes, const cu::GraphEdgeData* edges, std::size_t count,
                                          unsigned flags) {
-  return HostHooks::host_dependency<&cuStreamUpdateCaptureDependencies_v2>(kLegacy, stream, nodes, edges, count, flags);
+  return put_before_capture<&cuStreamUpdateCaptureDependencies_v2>(kLegacy, stream, nodes, edges, count, flags);
 }
 int cuStreamUpdateCaptureDependencies_v2_ptsz(cu::Stream stream, cu::GraphNode* nodes, const cu::GraphEdgeData* edges,
                                               std::size_t count, unsigned flags) {
-  return HostHooks::host_dependency<&cuStreamUpdateCaptureDependencies_v2_ptsz>(kPerThread, stream, nodes, edges, count, flags);
+  return put_before_capture<&cuStreamUpdateCaptureDependencies_v2_ptsz>(kPerThread, stream, nodes, edges, count, flags);
 }
 
 int cuCtxDestroy(cu::Context context) { return destroy_context<&cuCtxDestroy>(context); }

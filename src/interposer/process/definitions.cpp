@@ -325,12 +325,21 @@ class Versions {
 // The loader asks what a function is while it binds this library. All that the process was started with is loaded then, and no
 // constructor has run. Those of others run before ours, and load more.
 extern "C" {
-void elbowroom_nothing_to_do() {}
+// A program that names the loader's list has a copy of its own, which is empty until the program is bound: after this library.
+void elbowroom_count_where_unknown() {
+  if (objects_at_start != 0) { return; }
+  std::size_t count = 0;
+  visit_loaded_objects([&](const LoadedObject&) {
+    ++count;
+    return false;
+  });
+  objects_at_start = count;
+}
 auto elbowroom_count_at_start() -> void (*)() {
   std::size_t count = 0;
   for (const link_map* object = _r_debug.r_map; object != nullptr; object = object->l_next) { ++count; }
   objects_at_start = count;
-  return &elbowroom_nothing_to_do;
+  return &elbowroom_count_where_unknown;
 }
 void elbowroom_at_start() __attribute__((ifunc("elbowroom_count_at_start")));
 }

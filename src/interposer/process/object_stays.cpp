@@ -53,6 +53,7 @@ Stay stay_in(const Place& place, const void* begin, std::uint32_t path) {
 }
 
 void end_stays() {
+  if (loader_is_lost()) { return; }  // what is loaded is not known any more
   const std::size_t count = places_used.load(std::memory_order_acquire);
   std::array<Stay, kStays> before;
   for (std::size_t place = 0; place < count; ++place) { before[place] = places[place].stay.load(std::memory_order_acquire); }

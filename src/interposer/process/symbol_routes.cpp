@@ -285,8 +285,8 @@ void substitute_found(const char* symbol, void** found, int version, std::uint64
 }
 
 bool StandIn::look_up(HookState& state, void* real, const void* other) {
-  const bool may = is_in_driver(real) || in_one_object(real, other);
-  if (!may) { state.routes.fetch_or(kOneForm, std::memory_order_relaxed); }
+  const bool may = other != nullptr && ((is_in_driver(real) && is_in_driver(other)) || in_one_object(real, other));
+  if (!may && other != nullptr && !loader_is_lost()) { state.routes.fetch_or(kOneForm, std::memory_order_relaxed); }
   (may ? allowed_ : refused_).store(real, std::memory_order_relaxed);
   return may;
 }

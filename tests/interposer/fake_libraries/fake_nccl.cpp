@@ -79,8 +79,10 @@ int ncclAllReduce(const void*, void*, std::size_t count, nccl::DataType, nccl::O
                   nccl::Stream stream) {
   return enqueue(communicator, stream, count);
 }
+// As while NCCL is captured, where it orders streams of its own by this function.
 int ncclReduceScatter(const void*, void*, std::size_t count, nccl::DataType, nccl::Operation, nccl::Communicator communicator,
                       nccl::Stream stream) {
+  cuStreamUpdateCaptureDependencies_v2(static_cast<cu::Stream>(stream), nullptr, nullptr, 0, 0);
   return enqueue(communicator, stream, count);
 }
 

@@ -36,7 +36,21 @@ void own_waits() {
   EXPECT(!lanes.product_waits(lanes.compute));
 }
 
+// What NCCL puts before its own kernels in a capture is none of the program's nodes.
+void captured() {
+  const Lanes lanes;
+  const cu::Event forked = make_event();
+  EXPECT(cuStreamBeginCapture_v2(lanes.comm, cu::kCaptureModeRelaxed) == 0 && cuEventRecord(forked, lanes.comm) == 0);
+  EXPECT(cuStreamWaitEvent(lanes.compute, forked, 0) == 0);
+  EXPECT(ncclReduceScatter(nullptr, nullptr, 1 << 20, kFloat, 0, nullptr, lanes.comm) == 0);
+  EXPECT(fake_times_called("cuStreamUpdateCaptureDependencies_v2") == 1 && lanes.product_waits(lanes.compute));
+  EXPECT(cuEventRecord(forked, lanes.compute) == 0 && cuStreamWaitEvent(lanes.comm, forked, 0) == 0);
+  cu::Graph graph = nullptr;
+  EXPECT(cuStreamEndCapture(lanes.comm, &graph) == 0);
+}
+
 constexpr Case kCases[] = {
+    {"captured", captured},
     {"gathers", gathers},
     {"queues", queues},
     {"own_waits", own_waits},

@@ -102,6 +102,13 @@ void unseen_legacy_operation() {
   on_stream(0);
   on_stream(cu::kStreamNonBlocking);
   EXPECT(events_waited_for() == 2);
+  // What waits for a blocking stream is behind what that one is behind.
+  on_stream(0);
+  const cu::Event done = make_event();
+  cu::Stream blocking = nullptr;
+  EXPECT(cuStreamCreate(&blocking, 0) == 0 && launch_on(blocking, two.gemm) == 0 && cuEventRecord(done, blocking) == 0);
+  EXPECT(cuStreamWaitEvent(two.comm, done, 0) == 0 && launch_on(two.comm, two.all_reduce, 24) == 0);
+  EXPECT(events_waited_for() == 1);
 }
 
 // What the rules leave out is not known: nothing is done.
