@@ -183,18 +183,11 @@ def remade_group() -> list[Training]:
     return [first, second]
 
 
-class Numbers(torch.utils.data.Dataset):
-    def __len__(self) -> int:
-        return 4 * STEPS
-
-    def __getitem__(self, index: int) -> int:
-        return index
-
-
 def forked_loader() -> list[Training]:
     training = ddp()
     training.run(4)
-    for _ in torch.utils.data.DataLoader(Numbers(), batch_size=4, num_workers=2, multiprocessing_context="fork"):
+    numbers = list(range(4 * STEPS))  # which is a data set
+    for _ in torch.utils.data.DataLoader(numbers, batch_size=4, num_workers=2, multiprocessing_context="fork"):
         training.step()
     return [training]
 
