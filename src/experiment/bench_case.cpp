@@ -113,14 +113,14 @@ class CaseRun {
   }
 
   /// No result shows whether a collective really waited for its compute; the recording does.
-  [[nodiscard]] Status check_recording(const CaseEntry& entry, const Timeline& timeline) const {
+  [[nodiscard]] Status check_recording(const CaseEntry& entry, const Timeline& timeline) {
     const bool both = entry.order == Order::sequential || entry.order == Order::concurrent;
     // A collective is several copies.
     const auto* scenario = std::get_if<Scenario>(&what_);
     const bool ordered = scenario == nullptr || scenario->pattern == Pattern::pipeline;
     if (!both || !ordered || entry.plan.copy_engine) { return {}; }
-    const Result<Program> program = detail::program_of(*trials_, entry);
-    const Status kept = program ? check_order(trials_->step(), *program, timeline) : Status(program.error());
+    const Result<const Program*> program = trials_->program_of(entry.order, entry.plan);
+    const Status kept = program ? check_order(trials_->step(), **program, timeline) : Status(program.error());
     return kept ? kept : Status(Error{kept.error().kind, fmt::format("{}: {}", entry.label, kept.error().message)});
   }
 

@@ -182,13 +182,14 @@ class EntryChoice {
   Status share_schedules() {
     for (CaseEntry& tuned : chosen_.entries) {
       if (tuned.label != to_string(Scheme::tuned)) { continue; }
-      const Result<Program> program = program_of(trials_, tuned);
-      if (!program) { return program.error(); }
+      const Result<const Program*> own = trials_.program_of(tuned.order, tuned.plan);
+      if (!own) { return own.error(); }
+      const Program program = **own;
       for (std::size_t at = kSequential; at < chosen_.entries.size() && !tuned.same_as; ++at) {
         const CaseEntry& other = chosen_.entries[at];
         if (&other == &tuned) { continue; }
-        const Result<Program> others = program_of(trials_, other);
-        if (others && *others == *program) { tuned.same_as = at; }
+        const Result<const Program*> others = trials_.program_of(other.order, other.plan);
+        if (others && **others == program) { tuned.same_as = at; }
       }
     }
     return {};
@@ -201,10 +202,6 @@ class EntryChoice {
 };
 
 }  // namespace
-
-Result<Program> program_of(const CaseTrials& trials, const TimedSchedule& schedule) {
-  return lower(trials.step(), schedule.order, trials.by_operation(schedule.plan));
-}
 
 void expect_measurement(CaseObserver& observer, const BenchSettings& settings, std::size_t entries) {
   observer.expect(CaseStep::verify, entries);

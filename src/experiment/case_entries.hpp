@@ -10,7 +10,6 @@
 #include "elbowroom/experiment/bench_case.hpp"
 #include "elbowroom/experiment/case_trials.hpp"
 #include "elbowroom/experiment/timed_rounds.hpp"
-#include "elbowroom/plan/program.hpp"
 #include "elbowroom/report/result_document.hpp"
 #include "elbowroom/trace/timeline.hpp"
 
@@ -40,9 +39,6 @@ struct CaseEntries {
 /// The schedules that the settings ask for. Screens schemes of which one plan is chosen. A scheme that cannot act becomes a
 /// refusal; `tuned` is the entry whose schedule it has, where there is one. A device error is an Error.
 Result<CaseEntries> choose_entries(CaseTrials& trials, const BenchSettings& settings, CaseObserver& observer);
-
-/// The entry's schedule, everything decided.
-Result<Program> program_of(const CaseTrials& trials, const TimedSchedule& schedule);
 
 /// Tells what so many entries are to take.
 void expect_measurement(CaseObserver& observer, const BenchSettings& settings, std::size_t entries);

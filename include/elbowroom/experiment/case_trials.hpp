@@ -48,6 +48,9 @@ class CaseTrials {
   // As Workload says of each, of the step's program under by_operation(plan). A control that cannot act is refused whatever the
   // order is.
   [[nodiscard]] ELBOWROOM_API Status accepts(const OverlapPlan& plan) const;
+  /// The schedule, everything decided: what the three below act on. Lowered at the first call and kept. The pointer holds until the
+  /// next call of any of them.
+  [[nodiscard]] ELBOWROOM_API Result<const Program*> program_of(Order order, const OverlapPlan& plan);
   ELBOWROOM_API Result<Microseconds> run(Order order, const OverlapPlan& plan);
   ELBOWROOM_API Result<Timeline> record(Order order, const OverlapPlan& plan);
   ELBOWROOM_API Status verify(Order order, const OverlapPlan& plan);
@@ -55,9 +58,6 @@ class CaseTrials {
   ELBOWROOM_API Result<Microseconds> run_alone(int operation);
 
  private:
-  /// Lowered at the first call, kept for the next ones; until the next call.
-  [[nodiscard]] Result<const Program*> program_of(Order order, const OverlapPlan& plan);
-
   Case what_;
   DeviceLimits device_;
   std::unique_ptr<Workload> workload_;
