@@ -212,9 +212,11 @@ void Core::on_event_recorded_elsewhere() {
 }
 
 void Core::on_context_record(EventId event, ContextId context) {
-  if (state_->rest.on()) { return; }
   CoreState::Hold hold(*state_);
-  if (!state_->dormant()) { state_->known.order.record_context(event, context); }
+  ProgramOrder& order = state_->known.order;
+  order.distrust_events();
+  if (state_->rest.on()) { return; }
+  state_->dormant() ? order.remove_event(event) : order.record_context(event, context);
 }
 
 void Core::on_stream_operation(StreamId stream) {

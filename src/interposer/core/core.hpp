@@ -324,6 +324,8 @@ class Core {
   /// Some event may from now on be recorded by what is not followed: another process, a graph, a launch, a whole context. That an
   /// event has passed then says no more that the host has done what was before the record that is known.
   void on_event_recorded_elsewhere();
+  /// Behind all that a context holds. It says nothing of waits for the host any more, and neither do others.
+  void on_context_record(EventId event, ContextId context);
   /// An operation without kernel that another stream may be ordered by. Needed for asynchronous copies, memsets and host functions
   /// on *legacy* streams alone. Elsewhere the stream's own order says it all, and the call does nothing.
   void on_stream_operation(StreamId stream);
@@ -338,9 +340,6 @@ class Core {
   SyncPoint on_host_dependency(StreamId stream);
 
   // --- host synchronisation: take the point before the driver call, tell it after it returned success ---
-  /// An event was recorded behind all that a context holds.
-  void on_context_record(EventId event, ContextId context);
-
   SyncPoint event_point(EventId event);
   SyncPoint stream_point(StreamId stream);     ///< also synchronous copies: with the (legacy or per-thread) default stream
   SyncPoint context_point(ContextId context);  ///< cuCtxSynchronize; not cuMemFree, which only may wait for the device

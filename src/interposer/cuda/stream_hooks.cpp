@@ -44,11 +44,7 @@ int recorded_by_context(cu::Context context, cu::Event event, Call call) {
   if (state == nullptr) { return call(); }
   const RecordPoint before = state->core->before_event_record(id_of(event));
   const int result = call();
-  if (result == cu::kSuccess) {
-    state->core->on_event_recorded_elsewhere();
-    state->core->on_event_destroy(id_of(event));
-    state->core->on_context_record(id_of(event), id_of(named_or_current(*state, context)));
-  }
+  if (result == cu::kSuccess) { state->core->on_context_record(id_of(event), id_of(named_or_current(*state, context))); }
   state->core->on_event_not_recorded(id_of(event), before);
   return result;
 }
