@@ -40,7 +40,13 @@ class GroupPlacement:
         self._held: list[Held] = []
 
     def allocator(self) -> Any:
-        return self._backend().mem_allocator
+        """NCCL's allocator. PyTorch refuses it on GPUs without NVLink multicast, in words that blame NCCL's version."""
+        backend = self._backend()
+        device = self._torch.device("cuda", self._torch.cuda.current_device())
+        supports = getattr(backend, "supports_tensor_alloc", None)
+        if supports is not None and not supports(device):
+            raise Unusable("PyTorch gives NCCL's allocator only to GPUs that can do NVLink multicast, and this GPU cannot")
+        return backend.mem_allocator
 
     def _backend(self) -> Any:
         backend = self._group._get_backend(self._torch.device("cuda"))

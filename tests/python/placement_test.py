@@ -8,7 +8,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 from unittest import mock
 
-from stand_ins import FakeRegistrations, Group, Store, fake_torch, on_ranks
+from stand_ins import FakeRegistrations, Group, ProcessGroupNCCL, Store, fake_torch, on_ranks
 
 from elbowroom import placement, record
 
@@ -46,6 +46,13 @@ class PlacementTest(unittest.TestCase):
         del group.group_name
         with self.assertRaisesRegex(placement.Unusable, "has no name"):
             placement.GroupPlacement(fake_torch(), group)
+
+    def test_a_gpu_to_which_pytorch_gives_no_allocator_is_named(self) -> None:
+        placed = self.ranks(2)[0]
+        self.assertEqual(placed.allocator(), "NCCL's allocator")
+        with mock.patch.object(ProcessGroupNCCL, "supports_tensor_alloc", lambda backend, device: device != "cuda:0", create=True):
+            with self.assertRaisesRegex(placement.Unusable, "NVLink multicast"):
+                placed.allocator()
 
     def test_equal_ranks_are_registered_after_their_streams_are_idle(self) -> None:
         entries = self.place(self.ranks(2))
