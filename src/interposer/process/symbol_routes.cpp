@@ -251,11 +251,12 @@ std::uint64_t flags_for(const Hook& hook) {
 bool is_called(const Hook& hook, std::string_view name) { return name == hook.base || name == hook.symbol; }
 
 // Whether the driver means the hook's function by that address. It exports it there, or answers with it in the version that the
-// hook is of.
-bool is_function_of(const Hook& hook, void* found, AskEntry ask) {
+// hook is of. Who was asked for an older version has not answered with that one: what has no newer form may give the older one
+// whatever is asked for.
+bool is_function_of(const Hook& hook, void* found, int version, AskEntry ask) {
   if (hook.state->real.load(std::memory_order_relaxed) == found) { return true; }
   if (find_loaded_symbol(object_prefix(hook.library), hook.symbol) == found) { return true; }
-  return hook.since > 0 && ask(hook.base, hook.since, flags_for(hook)) == found;
+  return hook.since > 0 && version >= hook.since && ask(hook.base, hook.since, flags_for(hook)) == found;
 }
 
 }  // namespace
@@ -268,7 +269,7 @@ void substitute_found(const char* symbol, void** found, int version, std::uint64
   const bool per_thread = (flags & kPerThreadFormsAsked) != 0;
   for (const Hook& hook : hooks()) {
     if (!is_called(hook, symbol) || *found == hook.ours()) { continue; }
-    if (is_function_of(hook, *found, ask)) {
+    if (is_function_of(hook, *found, version, ask)) {
       if (!leads_to(hook, *found)) {
         if (!stands_behind(caller, hook, resolve(hook))) { leave_unfollowed(hook, kPastShim); }
         return;

@@ -153,6 +153,15 @@ void proc_address_newer() {
   expect_launches(dlsym(driver(), "cuLaunchKernel"), "cuLaunchKernel");
 }
 
+// Who has no newer form answers with the one that there is, whatever version is asked for. Its parameters are those of that one.
+void proc_address_older() {
+  const auto get = function<GetProc5>("cuGetProcAddress_v2");
+  void* found = nullptr;
+  for (const char* name : {"cuCtxSynchronize", "cuDevicePrimaryCtxReset"}) {
+    EXPECT(get(name, &found, 10020, 0, nullptr) == 0 && found == dlsym(driver(), name) && is_interposed(found));
+  }
+}
+
 // The driver may answer with another address than it exports.
 void proc_address_elsewhere() {
   void* found = nullptr;
@@ -288,6 +297,7 @@ constexpr Case kCases[] = {
     {"proc_address_itself", proc_address_itself},
     {"proc_address_per_thread", proc_address_per_thread},
     {"proc_address_newer", proc_address_newer},
+    {"proc_address_older", proc_address_older},
     {"proc_address_elsewhere", proc_address_elsewhere},
     {"chained_dlsym", chained_dlsym},
     {"hidden", hidden},
