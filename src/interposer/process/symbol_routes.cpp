@@ -268,7 +268,12 @@ void substitute_found(const char* symbol, void** found, int version, std::uint64
   const Hook* newest = nullptr;
   const bool per_thread = (flags & kPerThreadFormsAsked) != 0;
   for (const Hook& hook : hooks()) {
-    if (!is_called(hook, symbol) || *found == hook.ours()) { continue; }
+    if (!is_called(hook, symbol)) { continue; }
+    // Who stands before the driver may answer with a function by its name, which is the hook by then. It is no other form's.
+    if (*found == hook.ours()) {
+      hook.state->routes.fetch_or(kRouteProcAddress, std::memory_order_relaxed);
+      return;
+    }
     if (is_function_of(hook, *found, version, ask)) {
       if (!leads_to(hook, *found)) {
         if (!stands_behind(caller, hook, resolve(hook))) { leave_unfollowed(hook, kPastShim); }

@@ -110,10 +110,20 @@ void answers_and_links() {
   EXPECT(fake_call_count() == 4);
 }
 
+// It answers with the hook itself, and not with the form for a thread's own stream. That one goes to the driver still.
+void answers_by_name() {
+  const TwoStreams two;
+  launch_by(asked(), two);
+  EXPECT(seen() == 1 && is_call(0, "cuLaunchKernel"));
+  launch_by(&cuLaunchKernel_ptsz, two);
+  EXPECT(seen() == 1 && is_call(1, "cuLaunchKernel_ptsz") && fake_call_count() == 2);
+}
+
 constexpr Case kCases[] = {{"asks_itself", asks_itself},
                            {"asked_past", asked_past},
                            {"answers", answers},
                            {"answers_and_links", answers_and_links},
+                           {"answers_by_name", answers_by_name},
                            {"older", older},
                            {"older_graph", older_graph},
                            {"older_cap", older_cap},
