@@ -23,6 +23,9 @@ target_link_options(interposer_copy_now0 PRIVATE -Wl,-z,now)
 interposer_copy(handed1 0 fake_libraries/handed_user.cpp interposer_copy_nccl1)
 target_link_options(interposer_copy_handed1 PRIVATE -Wl,-z,now)
 interposer_copy(handed_later1 0 fake_libraries/handed_user.cpp interposer_copy_nccl1)
+interposer_copy(asks3 3 "fake_libraries/asking_user.cpp;fake_libraries/numbered_nccl.cpp" ${CMAKE_DL_LIBS})
+interposer_copy(asks_symbolic3 3 "fake_libraries/asking_user.cpp;fake_libraries/numbered_nccl.cpp" ${CMAKE_DL_LIBS})
+target_link_options(interposer_copy_asks_symbolic3 PRIVATE -Wl,-Bsymbolic)
 interposer_copy(free0 0 fake_libraries/nccl_user.cpp)
 interposer_copy(host2 0 fake_libraries/nccl_user.cpp interposer_copy_free0 interposer_copy_nccl2)
 # Copies whose names have versions, as cuBLAS's have, and who is linked to them: old1, new2, uses_old, uses_new; brings_both is linked to these.
@@ -47,7 +50,7 @@ interposer_copy(uses_chosen3 0 fake_libraries/nccl_user.cpp interposer_copy_chos
 interposer_copy(small 0 fake_libraries/hidden_user.cpp ${CMAKE_DL_LIBS})
 interposer_copy(loads_user1 0 fake_libraries/loading_at_start.cpp ${CMAKE_DL_LIBS})
 interposer_program(copies)
-add_dependencies(interposer_copies interposer_copy_handed1 interposer_copy_handed_later1 interposer_copy_loads_user1 interposer_copy_uses_chosen3 interposer_copy_small interposer_copy_brings_both interposer_copy_uses_nameless)
+add_dependencies(interposer_copies interposer_copy_asks3 interposer_copy_asks_symbolic3 interposer_copy_handed1 interposer_copy_handed_later1 interposer_copy_loads_user1 interposer_copy_uses_chosen3 interposer_copy_small interposer_copy_brings_both interposer_copy_uses_nameless)
 add_dependencies(interposer_copies interposer_copy_nccl1 interposer_copy_nccl2 interposer_copy_own3 interposer_copy_user1 interposer_copy_user2 interposer_copy_now1 interposer_copy_now0 interposer_copy_host2)
 add_test(NAME interposer.copies COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/copies.sh")
 set_tests_properties(interposer.copies PROPERTIES TIMEOUT 120 LABELS "${labels}" ENVIRONMENT

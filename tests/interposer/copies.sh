@@ -11,13 +11,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 compared=0
 
-also=  # what else is preloaded
+before= also=  # what else is preloaded, before the interposer and behind it
 
 compare() { # OPERATION...
   # Without the interposer a name that nobody defines ends the program, and one that is bound to what was unloaded may keep it for ever: nothing
   # to compare.
-  timeout 10 env LD_PRELOAD="$also" "$ELBOWROOM_COPIES" "$ELBOWROOM_COPIES_DIR" "$@" >"$work/plain" 2>/dev/null || return 0
-  timeout 20 env LD_PRELOAD="$ELBOWROOM_INTERPOSER $also" "$ELBOWROOM_COPIES" "$ELBOWROOM_COPIES_DIR" "$@" >"$work/interposed" 2>"$work/said" ||
+  timeout 10 env LD_PRELOAD="$before $also" "$ELBOWROOM_COPIES" "$ELBOWROOM_COPIES_DIR" "$@" >"$work/plain" 2>/dev/null || return 0
+  timeout 20 env LD_PRELOAD="$before $ELBOWROOM_INTERPOSER $also" "$ELBOWROOM_COPIES" "$ELBOWROOM_COPIES_DIR" "$@" >"$work/interposed" 2>"$work/said" ||
     fail "$*: exit code $? $(cat "$work/said")"
   diff "$work/plain" "$work/interposed" >"$work/difference" || fail "$*: $(cat "$work/difference")"
   compared=$((compared + 1))
@@ -46,6 +46,16 @@ compare user1l user1c user1u user2l user2c user2u user1l user1c
 compare nccl1l nccl1d nccl1u nccl2l nccl2d nccl2u nccl1l nccl1d
 # The same on a thread that has little room.
 compare user1l user1s user2l user2s user1c user2c
+# What is global is next for the program, whatever others were bound to.
+compare nccl1n user1l user1c nccl2g nccl2n
+compare nccl2g user1l user1c nccl1n
+# One with a copy of its own asks for another.
+compare asks3l asks3p nccl2g asks3p
+compare nccl2g asks3l asks3p asks_symbolic3l asks_symbolic3p
+# Between the program and the interposer.
+before="$ELBOWROOM_COPIES_DIR/nccl1.so"
+compare nccl1n user2l user2c
+before=
 # Copies with versions: the loader tells them apart wherever they are.
 compare brings_bothl uses_old1c uses_new2c
 compare brings_bothg uses_old1c uses_new2c old1x

@@ -98,6 +98,12 @@ void LoadedObject::read_dynamic() {
       case DT_RELASZ:
         data_.bytes = entry->d_un.d_val;
         break;
+      case DT_SYMBOLIC:
+        binds_own_first_ = true;
+        break;
+      case DT_FLAGS:
+        binds_own_first_ = binds_own_first_ || (entry->d_un.d_val & DF_SYMBOLIC) != 0;
+        break;
       case DT_SONAME:
         soname = entry->d_un.d_val;
         break;

@@ -50,6 +50,8 @@ class LoadedObject {
   }
   /// Whether none of its calls is left for the loader to bind when it is first made.
   [[nodiscard]] bool bound_at_load() const { return calls_.first == nullptr || plt_got_ == nullptr || plt_got_[2] == 0; }
+  /// Whether what it defines goes before all else for it (-Bsymbolic).
+  [[nodiscard]] bool binds_own_first() const { return binds_own_first_; }
   [[nodiscard]] bool holds(const void* address) const;
   /// Its name for other objects; of one without a soname, that of its file.
   [[nodiscard]] const char* soname() const;
@@ -123,6 +125,7 @@ class LoadedObject {
   const ElfW(Half) * versions_ = nullptr;  ///< of the symbols: a number, whose name is in one of these
   const ElfW(Verdef) * defined_versions_ = nullptr;
   const ElfW(Verneed) * needed_versions_ = nullptr;
+  bool binds_own_first_ = false;
   Relocations calls_;
   Relocations data_;
   const std::uintptr_t* plt_got_ = nullptr;  ///< its third entry is the loader's function that binds calls

@@ -199,13 +199,17 @@ void* substitute_driver(const Hook& hook, void* handle, void* found, const void*
   return ours;
 }
 
-// A program that looked a function up calls that one, whichever other copies of the library there are.
+// A program that looked a function up calls that one, whichever other copies of the library there are. Who defines the function
+// itself is called by the hook, and gets what it looks for past it.
 void* substitute_library(const Hook& hook, void* handle, void* found, const void* caller) {
-  if (found == hook.ours()) {
+  const LoadedObject calling = object_at(caller);
+  const bool defines = calling.find(hook.symbol) != nullptr;
+  if (found == hook.ours() && !(defines && calling.binds_own_first())) {
     found = visible_definition(hook.symbol, handle == RTLD_DEFAULT ? caller : nullptr);
     if (found == nullptr) { return no_symbol(hook); }
+    if (defines) { return found; }
   }
-  if (object_at(caller).find(hook.symbol) != nullptr) { return kAskNext; }
+  if (defines) { return kAskNext; }
   hook.state->routes.fetch_or(kRouteDlsym, std::memory_order_relaxed);
   return redirect_to(hook, found);
 }
@@ -216,10 +220,28 @@ void* substitute(const Hook& hook, void* handle, void* found, const void* caller
   return driver ? substitute_driver(hook, handle, found, caller) : substitute_library(hook, handle, found, caller);
 }
 
+// Whether this library has the next definition after `caller`, who stands before it.
+bool is_next_after(const void* caller, const char* name) {
+  bool before = false;
+  bool between = false;
+  visit_loaded_objects([&](const LoadedObject& object) {
+    if (is_interposer(object)) { return true; }
+    between = between || (before && object.find(name) != nullptr);
+    before = before || object.holds(caller);
+    return false;
+  });
+  return before && !between;
+}
+
 // Who asks for the next definition and stands behind has one of its own and wants the one after it. For the others this library
-// must not answer where nobody else would.
+// must not answer where nobody else would, and calls what would have answered.
 void* substitute_next(const Hook& hook, const void* caller) {
-  return stands_before(caller) && visible_definition(hook.symbol, nullptr) == nullptr ? no_symbol(hook) : kAskNext;
+  if (!is_next_after(caller, hook.symbol)) { return kAskNext; }
+  void* found = visible_definition(hook.symbol, nullptr);
+  if (found == nullptr) { return no_symbol(hook); }
+  if (hook.library == HookedLibrary::kDriver || dlsym_is_interposed()) { return kAskNext; }
+  hook.state->routes.fetch_or(kRouteDlsym, std::memory_order_relaxed);
+  return redirect_to(hook, found);
 }
 
 // NCCL may look for its tuner plugin in the whole program (NCCL_TUNER_PLUGIN=STATIC_PLUGIN). This library is one for who names its
@@ -295,15 +317,6 @@ bool StandIn::look_up(HookState& state, void* real, const void* other) {
   if (!may && other != nullptr && !loader_is_lost()) { state.routes.fetch_or(kOneForm, std::memory_order_relaxed); }
   (may ? allowed_ : refused_).store(real, std::memory_order_relaxed);
   return may;
-}
-
-bool stands_before(const void* address) {
-  bool before = false;
-  visit_loaded_objects([&](const LoadedObject& object) {
-    before = !is_interposer(object) && object.holds(address);
-    return before || is_interposer(object);
-  });
-  return before;
 }
 
 void note_unfollowed() { any_unfollowed.store(true, std::memory_order_relaxed); }

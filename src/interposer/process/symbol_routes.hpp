@@ -40,10 +40,6 @@ using AskEntry = void* (*)(const char* base, int version, std::uint64_t flags);
 /// alone and reported, and so is one past what stands before the driver, unless that asked itself.
 void substitute_found(const char* symbol, void** found, int version, std::uint64_t flags, AskEntry ask, const void* caller);
 
-/// Whether `address` is in what stands before this library, the program itself or what was preloaded before: for them this library
-/// comes next.
-bool stands_before(const void* address);
-
 /// Somebody may have made a stream wait, or recorded an event, unseen; leaving a function alone for the above is the same.
 void note_unfollowed();
 /// Whether that was so since the process began. Platform::unfollowed.

@@ -9,7 +9,7 @@
 // `copies FOLDER OPERATION...`: loads libraries and calls NCCL through them, and says which copy each call reached. copies.sh
 // compares what it says with the interposer and without. An operation is the stem of a library and a letter: l and g load it, with
 // local and global visibility; c calls what it is linked to, s the same on a small stack, p but a group, j by a jump, d looks a
-// function up in it, x asks the whole program for it, u unloads it.
+// function up in it, x asks the whole program for it, n the program's next libraries, u unloads it.
 
 namespace {
 
@@ -23,6 +23,15 @@ void* loaded(const std::string& folder, const std::string& stem, int flags) {
 int call(void* handle, const char* name) {
   const auto function = reinterpret_cast<Call>(dlsym(handle, name));
   return function == nullptr ? -1 : function();
+}
+
+int next_group() {
+  const auto start = reinterpret_cast<Call>(dlsym(RTLD_NEXT, "ncclGroupStart"));
+  const auto end = reinterpret_cast<Call>(dlsym(RTLD_NEXT, "ncclGroupEnd"));
+  if (start == nullptr || end == nullptr) { return -1; }
+  volatile int begun = start();
+  volatile int ended = end();
+  return 100 * begun + ended;
 }
 
 int look_up(void* where) {
@@ -65,6 +74,8 @@ int operate(const std::string& folder, const std::string& operation) {
       return handle == nullptr ? -1 : call(handle, "user_group_by_jump");
     case 'd':
       return handle == nullptr ? -1 : look_up(handle);
+    case 'n':
+      return next_group();
     case 'u':
       return unload(folder, stem);
     default:
