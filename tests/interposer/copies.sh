@@ -49,7 +49,9 @@ compare user1l user1s user2l user2s user1c user2c
 # What is global is next for the program, whatever others were bound to.
 compare nccl1n user1l user1c nccl2g nccl2n
 compare nccl2g user1l user1c nccl1n
-# One with a copy of its own asks for another.
+# A table is filled when its library is loaded. One with a copy of its own asks for another.
+compare points1l nccl2g points1p nccl2n
+compare nccl2g points1l points1p
 compare asks3l asks3p nccl2g asks3p
 compare nccl2g asks3l asks3p asks_symbolic3l asks_symbolic3p
 # Between the program and the interposer.

@@ -238,7 +238,7 @@ Definition bound_by(void* global, const Wanted& wanted, const LoadedObject& call
     before = is_interposer(earlier) ? nullptr : wanted.in(earlier);
   });
   if (bound && before != nullptr) { return {before, true}; }
-  return to_later || !calling.bound_at_load() ? Definition{global, true} : bound_by_order(global, wanted, calling);
+  return to_later || !calling.bound_at_load(wanted.name) ? Definition{global, true} : bound_by_order(global, wanted, calling);
 }
 
 // Where the global scope has one. Left by a jump, the function was called by some object that refers to it.

@@ -48,8 +48,10 @@ class LoadedObject {
     visit_bound(data_, visit);
     return visit_bound(calls_, visit);
   }
-  /// Whether none of its calls is left for the loader to bind when it is first made.
-  [[nodiscard]] bool bound_at_load() const { return calls_.first == nullptr || plt_got_ == nullptr || plt_got_[2] == 0; }
+  /// Whether the loader bound that name when it loaded the object, and leaves no call of it to be bound when it is first made.
+  [[nodiscard]] bool bound_at_load(const char* name) const {
+    return plt_got_ == nullptr || plt_got_[2] == 0 || reference(calls_, name) == 0;
+  }
   /// Whether what it defines goes before all else for it (-Bsymbolic).
   [[nodiscard]] bool binds_own_first() const { return binds_own_first_; }
   [[nodiscard]] bool holds(const void* address) const;
