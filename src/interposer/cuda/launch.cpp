@@ -184,18 +184,19 @@ Launched launch_controlled(Interposer& state, const LaunchRequest& request, Orig
   return launch_plainly(request, original, LaunchOutcome::relaunched, clock);
 }
 
-// A capture may begin by an entry point that is not hooked. An event of ours that it takes in would carry the next stream that
-// waits for it in as well, and a pad that is being tried would stay in the graph. So the driver is asked before anything is
-// changed. Where it does not say, the stream counts as captured.
-bool captured_unseen(const Driver& driver, const Decision& decision, cu::Stream stream) {
-  return !decision.captured && driver.is_captured(stream);
+// A capture may begin or end by an entry point that is not hooked. An event of ours that it takes in would carry the next stream
+// that waits for it in as well, and a pad that is being tried would stay in the graph. A stream that is taken for captured would be
+// gated by what its capture holds alone. So the driver is asked before anything is changed. Where it does not say, the stream
+// counts as captured.
+bool captured_otherwise(const Driver& driver, const Decision& decision, cu::Stream stream) {
+  return decision.captured != driver.is_captured(stream);
 }
 
 int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
               DriverClock& clock) {
   const cu::Stream stream = explicit_stream<Driver>(request.config.stream, request.default_stream);
   // As far as the core knows without any of our events.
-  if (captured_unseen(state.driver, decision, stream)) {
+  if (captured_otherwise(state.driver, decision, stream)) {
     return driver::launch_untouched(*state.core, request, original, decision, LaunchOutcome::plain_ok, clock);
   }
   const cu::Context context = Driver::place_of(decision.context);

@@ -40,6 +40,17 @@ void launches() {
   end(two.comm);
 }
 
+// What was captured when a stream was last heard of is launched now, and a wait for the host counts.
+void ends() {
+  const Waiting two;
+  EXPECT(cuStreamBeginCapture_v2(two.lanes.comm, cu::kCaptureModeRelaxed) == 0 && cuEventRecord(two.event, two.lanes.comm) == 0);
+  EXPECT(cuStreamWaitEvent(two.lanes.compute, two.event, 0) == 0);
+  bool broken = false;
+  EXPECT(fake::end_capture(two.lanes.comm, broken) != nullptr && !broken);
+  two.lanes.collective(two.lanes.comm);
+  EXPECT(is_call(fake_call_count() - 1, "cuLaunchKernel") && !two.lanes.product_waits(two.lanes.compute));
+}
+
 // The other stream joins the capture, and stands behind nothing of what it held before.
 void records() {
   const Waiting two;
@@ -81,6 +92,7 @@ void external_waits() {
 
 constexpr Case kCases[] = {
     {"launches", launches},
+    {"ends", ends},
     {"records", records},
     {"external_records", external_records},
     {"external_waits", external_waits},
