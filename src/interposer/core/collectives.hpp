@@ -28,9 +28,9 @@ struct CollectiveFacts {
   std::uint32_t cluster = 1;  ///< of these begin together
   std::uint32_t shape = 0;    ///< position of its kind
   bool duration_known = false;
-  bool behind_blocking = false;  ///< Order::behind_blocking
-  bool launched = false;         ///< the driver took it
-  bool has_event = false;        ///< and its completion event
+  bool launched = false;          ///< the driver took it
+  bool has_event = false;         ///< and its completion event
+  ContextId behind_blocking = 0;  ///< Order::behind_blocking
 };
 
 /// Collectives of one device run beside those of that device, and of one capture (0: eager) beside those of that capture.

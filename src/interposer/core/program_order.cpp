@@ -1,8 +1,6 @@
 #include "interposer/core/program_order.hpp"
 
 #include <bit>
-#include <memory>
-#include <new>
 
 namespace elbowroom::interposer {
 
@@ -45,6 +43,7 @@ void ProgramOrder::renumber() {
   const auto forget = [](Order& order) { order.collectives.fill(0); };
   const auto forget_context = [&](Context& context) {
     for (Order* order : {&context.legacy, &context.blocking, &context.destroyed}) { forget(*order); }
+    context.held.fill(0);
   };
   forget_context(overflow_);
   contexts_.for_each([&](std::uint64_t, Context& context) { forget_context(context); });
@@ -122,11 +121,11 @@ void ProgramOrder::join(Order& into, const Order& other) {
   collectives_.join(into.collectives, other.collectives);
   into.host_actions |= host_places_.valid(other.host_actions, other.as_of);
   into.clock.join(other.clock);
-  into.behind_blocking = into.behind_blocking || other.behind_blocking;
+  into.put_behind(other.behind_blocking);
 }
 
 ProgramOrder::Context& ProgramOrder::context_of(const Stream& stream) {
-  Context* context = contexts_.obtain(stream.info.context | 1U);
+  Context* context = contexts_.obtain(key_of(stream));
   if (context == nullptr) {
     lost_ = true;
     return overflow_;
@@ -141,11 +140,10 @@ Order& ProgramOrder::open(Stream& stream) {
   }
   Order& order = stream.order;
   refresh(order);
-  if (is_legacy_stream(stream.id)) {
-    join(order, context_of(stream).blocking);
-  } else if (stream.info.blocking) {
-    join(order, context_of(stream).legacy);
-    order.behind_blocking = true;
+  if (stream.info.blocking) {
+    const Context& context = context_of(stream);
+    join(order, is_legacy_stream(stream.id) ? context.blocking : context.legacy);
+    order.put_behind(key_of(stream));
   }
   return order;
 }
@@ -156,16 +154,20 @@ void ProgramOrder::close(const Stream& stream, const Order& order) {
   Order& published = is_legacy_stream(stream.id) ? context.legacy : context.blocking;
   refresh(published);
   join(published, order);
+  collectives_.join(context.held, order.collectives);
 }
 
 Order& ProgramOrder::open_mark(Stream& stream) {
   if (is_legacy_stream(stream.id) || active_capture(stream) != 0) { return open(stream); }
   refresh(stream.order);
+  if (stream.info.blocking) { stream.order.put_behind(key_of(stream)); }
   return stream.order;
 }
 
 void ProgramOrder::close_mark(const Stream& stream, const Order& order) {
-  if (is_legacy_stream(stream.id)) { close(stream, order); }
+  if (is_legacy_stream(stream.id)) { return close(stream, order); }
+  const bool of_blocking = stream.info.blocking && &order != &stream.captured;
+  if (of_blocking) { collectives_.join(context_of(stream).held, order.collectives); }
 }
 
 World ProgramOrder::world_of(const Stream& stream, bool captured) { return {stream.info.device, captured ? stream.capture : 0}; }
@@ -181,15 +183,23 @@ Beside ProgramOrder::ungated(const Stream& stream, const Order& order, const Spa
 
 bool ProgramOrder::may_queue(const Collective& collective, const Before& before) {
   if (collectives_.any_between(collective.serial, before)) { return true; }
-  const Context* context = collective.behind_blocking ? contexts_.find(collective.context | 1U) : nullptr;
-  return context != nullptr && collectives_.any_in_others(collective, context->blocking.collectives, before);
+  bool any = false;
+  const auto look_at = [&](ContextId, const Context& context) {
+    any = any || collectives_.any_in_others(collective, context.held, before);
+  };
+  if (collective.behind_blocking == kSeveralContexts) {
+    contexts_.for_each(look_at);
+  } else if (const Context* context = contexts_.find(collective.behind_blocking)) {
+    look_at(collective.behind_blocking, *context);
+  }
+  return any;
 }
 
 Serial ProgramOrder::add_collective(Stream& stream, Order& order, const CollectiveFacts& facts, std::uint64_t now) {
   if (collectives_.exhausted()) { renumber(); }
   const bool captured = &order == &stream.captured;
   CollectiveFacts placed = facts;
-  placed.behind_blocking = order.behind_blocking && !captured;
+  placed.behind_blocking = captured ? 0 : order.behind_blocking;
   return collectives_.add(placed, world_of(stream, captured), stream.info.context, order.collectives, stream.chain, now);
 }
 

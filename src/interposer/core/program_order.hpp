@@ -36,13 +36,21 @@ class PlaceSet {
   std::array<std::uint64_t, 64> born_{};
 };
 
+constexpr ContextId kSeveralContexts = ~ContextId{0};
+
 /// What is ordered before the next operation of a stream, or before an event's record.
 struct Order {
   Clock clock;
   std::uint64_t host_actions = 0;
-  std::uint64_t as_of = 0;       ///< of the host actions
-  bool behind_blocking = false;  ///< behind what a blocking stream did, and so perhaps behind all that others did
+  std::uint64_t as_of = 0;  ///< of the host actions
+  /// Behind a blocking stream of the context with this key, and so perhaps behind all that these hold; 0: of none.
+  ContextId behind_blocking = 0;
   Before collectives{};
+
+  void put_behind(ContextId blocking) {
+    if (blocking == 0 || blocking == behind_blocking) { return; }
+    behind_blocking = behind_blocking == 0 ? blocking : kSeveralContexts;
+  }
 };
 
 struct Stream {
@@ -141,7 +149,8 @@ class ProgramOrder {
   /// From here on, or what stands where cannot be known.
   void lose() { lost_ = true; }
   /// Whether the collective may stand behind another one that `before` does not hold. Not every operation of a legacy default
-  /// stream is followed. Each puts what blocking streams do next, and what waits for that, behind all that they did.
+  /// stream is followed. Each puts what blocking streams do next, and what waits for that, behind all that they hold. Records and
+  /// waits on these do it as well, though not reliably.
   [[nodiscard]] bool may_queue(const Collective& collective, const Before& before);
   /// The stream waits for the collective's begin: of its chain, nothing up to it needs a question any more.
   static void mark_gated(Stream& stream, const Collective& collective);
@@ -157,6 +166,7 @@ class ProgramOrder {
   struct Context {
     Order legacy;
     Order blocking;
+    Before held{};    ///< by any of them, records and waits included: no more is before what they do next
     Order destroyed;  ///< of all streams that are no more: a host synchronisation of the context waits for them as well
   };
   struct Capture {
@@ -169,6 +179,7 @@ class ProgramOrder {
   bool remove_streams(IsGone is_gone);
   void refresh(Order& order);
   void join(Order& into, const Order& other);
+  static ContextId key_of(const Stream& stream) { return stream.info.context | 1U; }
   Context& context_of(const Stream& stream);
   Order order_of(ContextId context);
   Capture* find_capture(std::uint32_t id);
