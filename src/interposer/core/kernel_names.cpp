@@ -22,13 +22,17 @@ constexpr Mark kMarks[] = {
     {"mscclpp", "MSCCL++, and who gives its kernels channels of it: RCCL, SGLang's mscclpp_allreduce.cuh"},
     {"rcclKernel", "RCCL"},
     {"ncclDevComm", "NCCL from 2.28 on: a parameter of every kernel that a program writes for its device interface"},
+    {"nccl_ep", "NCCL: contrib/nccl_ep, whose generated kernels have a name without parameters, nccl_ep_jit_ht_dispatch_kernel"},
     {"nvshmem", "NVSHMEM"},
     {"Nvshmem", "PETSc: src/vec/is/sf, whose kernels send and await signals by NVSHMEM"},
     {"_on_stream_kernel", "NVSHMEM: barriers and collectives on a stream, barrier_on_stream_kernel_threadgroup"},
     {"rocshmem", "rocSHMEM"},
     {"deep_ep", "DeepEP: csrc/kernels, namespace deep_ep"},
     {"hybrid_ep", "DeepEP: branch hybrid-ep, namespace hybrid_ep"},
+    {"nixl_ep", "NIXL: examples/device/ep, namespace nixl_ep"},
     {"EpDispatchCombineArgs", "MORI: a parameter of its dispatch and combine"},
+    {"SdmaKernel", "MORI: namespace mori::collective, OneShotAllGatherSdmaKernel"},
+    {"SdmaAsync", "the same in two halves, OneShotAll2allSdmaAsyncPutKernel"},
     {"uccl", "UCCL: ep, namespace uccl"},
     {"mooncake", "Mooncake: its dispatch and combine, and its process group, whose kernels wait for threads of the host"},
     {"cross_device_reduce", "vLLM, SGLang, aiter: custom_all_reduce.cuh"},
@@ -46,6 +50,8 @@ constexpr Mark kMarks[] = {
     {"oneShotAllReduce", "TensorRT-LLM: kernels/customAllReduceKernels.cu"},
     {"twoShotAllReduce", "TensorRT-LLM: kernels/customAllReduceKernels.cu"},
     {"lamportAllReduce", "TensorRT-LLM: kernels/customAllReduceKernels.cu"},
+    {"lowPrecisionTwoShot", "TensorRT-LLM: communicationKernels/customLowPrecisionAllReduceKernels.cu"},
+    {"MiniMaxReduceRMSParams", "TensorRT-LLM, vLLM: a parameter of minimax_reduce_rms_kernel_lamport and its kin"},
     {"oneshotAllreduce", "FlashInfer, TensorRT-LLM: trtllm_mnnvl_allreduce.cuh, oneshotAllreduceFusionKernel"},
     {"twoshotAllreduce", "FlashInfer, TensorRT-LLM: trtllm_mnnvl_allreduce.cuh, twoshotAllreduceKernel"},
     {"mnnvl", "TensorRT-LLM, FlashInfer: namespaces of all-reduces over several nodes' NVLink"},
@@ -81,14 +87,19 @@ constexpr Mark kMarks[] = {
     {"pg_broadcast", "ExLlamaV3: pg_broadcast_kernel, pg_broadcast_ll_kernel"},
     {"magi_attn_comm", "MagiAttention: namespace magi_attn_comm::grpcoll"},
     {"MixedCommArgs", "FlashInfer: a parameter of the kernels of mixed_comm"},
+    {"DistributedGemmKernelWrapper", "CUTLASS: experimental/distributed, products whose blocks wait for what other GPUs copy"},
+    {"full_barrier_kernel", "the same: a barrier before these products"},
     {"CollectiveAllReduce", "TensorRT-LLM: the epilogue of a product that adds up over ranks"},
     {"GemmARUniversal", "TensorRT-LLM: a product and its all-reduce in one kernel"},
     {"barrier_all_ipc", "Triton-distributed, Primus-Turbo: barrier_all_ipc_kernel"},
+    {"device_barrier_kernel", "Iris: _device_barrier_kernel"},
+    {"ucc_tl_cuda_nvls", "UCC: components/tl/cuda/kernels, a parameter of its collectives by multicast"},
 };
 
 /// Of kernels that spin until the host stores something.
 constexpr Mark kHostWaits[] = {
     {"ucc_ec_cuda_executor", "UCC: components/ec/cuda, a parameter of kernels that run until the host ends them"},
+    {"wait_flag_kernel", "SGLang: jit_kernel/csrc/cuda_wait_value.cuh"},
     {"c10d4cuda6detail14kernel_barrier", "PyTorch from 2.9 on: Work.block_current_stream, c10d/cuda/StreamBlock.cu"},
 };
 

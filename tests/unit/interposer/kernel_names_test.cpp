@@ -67,6 +67,18 @@ TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
            "void flashinfer::mixed_comm::fused_allreduce<...>(flashinfer::mixed_comm::MixedCommArgs<4, 2, __half>)",
            "void cutlass::device_kernel<cutlass::gemm::kernel::GemmARUniversal<...>>(...)",
            "barrier_all_ipc_kernel_v2",
+           "nccl_ep_jit_ht_dispatch_kernel",
+           "_ZN7nixl_ep10ep_kernels8dispatchILb1ELi7168EEEvPvS2_",
+           "_ZN4mori10collective26OneShotAllGatherSdmaKernelIfEEviiPT_",
+           "OneShotAll2allSdmaAsyncPutKernel_u32",
+           "_ZN12tensorrt_llm7kernels34lowPrecisionTwoShotAllReduceKernelI6__half13__nv_fp8_e4m3Li4EEEvNS0_"
+           "27LowPrecisionAllReduceParamsE",
+           "_ZN4vllm12tensorrt_llm33minimax_reduce_rms_kernel_lamportI6__halfLi4EEEvNS0_22MiniMaxReduceRMSParamsE",
+           "_ZN7cutlass13device_kernelINS_11distributed6kernel28DistributedGemmKernelWrapperINS_"
+           "4gemm6kernel13GemmUniversalEEEEEvNT_6ParamsE",
+           "_ZN7cutlass11distributed6kernel19full_barrier_kernelILi8EjLi8EjEEvNS_5ArrayIPT0_XT_EEE",
+           "_device_barrier_kernel",
+           "_Z22allreduce_kernel_vec32I11NvlsFp32OpsEvP24ucc_tl_cuda_nvls_controlS2_jmmPvmj",
            "void stream_executor::gpu::MultiGpuBarrierKernelImpl<(stream_executor::gpu::PlatformType)0>(...)",
        }) {
     EXPECT_TRUE(is_communication(name)) << name;
@@ -76,6 +88,7 @@ TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
 TEST(KernelNames, RecognisesWhatSpinsUntilTheHostStores) {
   EXPECT_TRUE(waits_for_host("_ZN4c10d4cuda6detail14kernel_barrierEPim"));
   EXPECT_TRUE(waits_for_host("_Z11wait_kernelPV28ucc_ec_cuda_executor_state_t"));
+  EXPECT_TRUE(waits_for_host("_ZN63_GLOBAL__N__2f9ab_18_cuda_wait_value_cu16wait_flag_kernelEPKii"));
   for (const char* name : {static_cast<const char*>(nullptr), "", "kernel_barrier", "ncclDevKernel_SendRecv"}) {
     EXPECT_FALSE(waits_for_host(name));
   }
