@@ -62,7 +62,7 @@ std::uint16_t CoreState::add_kernel(const FunctionInfo& info) {
 
 std::uint16_t CoreState::find_or_add_kernel(const FunctionInfo& info) {
   // Two compilations of one name, as generated kernels have, may differ in what they take.
-  const std::uint64_t footprint = (std::uint64_t{info.registers} << 32U) | info.static_shared;
+  const std::uint64_t footprint = combine((std::uint64_t{info.registers} << 32U) | info.static_shared, info.required_cluster);
   std::uint16_t* index = known.kernel_by_name.obtain(combine(name_hash(info.name), footprint) | 1U);
   if (index == nullptr) { return 0; }
   if (*index != 0 || known.kernel_count == kMaxKernels) { return *index; }

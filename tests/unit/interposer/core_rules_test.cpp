@@ -27,6 +27,16 @@ Rules with(Rules rules, const std::string& text) {
   return rules;
 }
 
+// Generated kernels keep their name and may take the same of an SM.
+TEST(CoreRules, DoesNotPadAKernelThatWasCompiledAnewForClusters) {
+  Program program(with(rules_of(Policy::shape), "cap nvjet 2\n"));
+  program.launch(kAllReduce, kCommStream);
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).dynamic_shared, 75'904U);
+  program.core->on_module_unload();
+  program.fake.required_cluster = 2;
+  EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::cluster_launch);
+}
+
 TEST(CoreRules, ShapesByFootprintWhatNoNameIsFor) {
   // The platform's kernels have 64 registers and 1,024 bytes of their own; launches have 512 threads.
   const Rules rules = with(rules_of(Policy::shape), "footprint 512x64 1024+0 1 cap 2\nfootprint 512x64 1024+128 1 cap 3\n");
