@@ -261,7 +261,7 @@ SyncPoint Core::context_point(ContextId context) {
 }
 
 void Core::on_synchronized(const SyncPoint& point, std::uint64_t host_time_ns) {
-  if (!point.any_collective && point.host_actions == 0 && point.stream == 0) { return; }
+  if (!point.any_collective && point.host_actions == 0 && point.stream == 0 && point.context == 0) { return; }
   if (point.event != 0 && state_->event_records.count(point.event) != point.records) { return; }
   CoreState::Hold hold(*state_);
   ProgramOrder& order = state_->known.order;

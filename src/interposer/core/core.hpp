@@ -215,6 +215,8 @@ struct SyncPoint {
   std::uint64_t busy_until = 0;
   EventId event = 0;          ///< that is waited for
   std::uint64_t records = 0;  ///< of it so far: another one while the host waits says nothing of this point
+  ContextId context = 0;      ///< all of it is waited for
+  std::uint64_t doubts = 0;   ///< of contexts so far
 };
 
 /// A record of an event that is about to be made.
@@ -293,6 +295,9 @@ class Core {
   Decision on_launch(const LaunchFacts& facts);
   /// Until `ok` is told, nothing is gated on the collective of this ticket.
   void on_launched(Ticket ticket, LaunchOutcome outcome);
+  /// The driver refused an operation, of which on_launch or on_graph_launch was told before. It orders nothing, and streams that
+  /// wait for each other by themselves may have seemed to be behind it meanwhile.
+  void on_refused(StreamId stream);
   /// A launch that Decision::time_it asked about has finished, and took this long between its two events.
   void on_timing(Ticket ticket, std::uint64_t nanoseconds, std::uint64_t host_time_ns);
   /// The same launch's events failed or were given up: its time will not come.

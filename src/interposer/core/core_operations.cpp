@@ -42,6 +42,14 @@ GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::u
   return begun;
 }
 
+void Core::on_refused(StreamId stream) {
+  if (state_->rest.on()) { return; }
+  CoreState::Hold hold(*state_);
+  ProgramOrder& order = state_->known.order;
+  const Stream* found = state_->dormant() ? nullptr : order.find_stream(stream);
+  if (found != nullptr && found->info.blocking && order.active_capture(*found) == 0) { order.doubt_context(*found); }
+}
+
 // Like one that ends at once, it is seldom beside anything. What stands behind it queues behind another all the same.
 void Core::on_copying_collective(StreamId stream, std::uint64_t host_time_ns) {
   if (state_->rest.on()) { return; }

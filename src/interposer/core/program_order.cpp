@@ -4,23 +4,6 @@
 
 namespace elbowroom::interposer {
 
-unsigned PlaceSet::take(std::uint64_t sequence) {
-  if (live_ == ~std::uint64_t{0}) { return kNone; }
-  const unsigned place = (next_ + static_cast<unsigned>(std::countr_one(std::rotr(live_, static_cast<int>(next_))))) % 64;
-  next_ = (place + 1) % 64;
-  live_ |= bit_at(place);
-  renew(place, sequence);
-  return place;
-}
-
-std::uint64_t PlaceSet::drop_younger(std::uint64_t mask, std::uint64_t as_of) const {
-  for (std::uint64_t rest = mask; rest != 0; rest &= rest - 1) {
-    const auto place = static_cast<unsigned>(std::countr_zero(rest));
-    if (born_[place] > as_of) { mask &= ~bit_at(place); }
-  }
-  return mask;
-}
-
 void ProgramOrder::begin_anew() {
   collectives_.finish_all();
   host_places_.release(~std::uint64_t{0});
@@ -28,6 +11,7 @@ void ProgramOrder::begin_anew() {
   captures_active_ = 0;
   overflow_ = Context{};
   contexts_.clear();
+  doubted_contexts_ = 0;
   streams_.for_each([](std::uint64_t, Stream& stream) {
     const Stream before = stream;
     stream = Stream{};
@@ -42,8 +26,7 @@ void ProgramOrder::begin_anew() {
 void ProgramOrder::renumber() {
   const auto forget = [](Order& order) { order.collectives.fill(0); };
   const auto forget_context = [&](Context& context) {
-    for (Order* order : {&context.legacy, &context.blocking, &context.destroyed}) { forget(*order); }
-    context.held.fill(0);
+    for (Order* order : {&context.legacy, &context.blocking, &context.held, &context.destroyed}) { forget(*order); }
   };
   forget_context(overflow_);
   contexts_.for_each([&](std::uint64_t, Context& context) { forget_context(context); });
@@ -105,7 +88,15 @@ bool ProgramOrder::remove_streams(IsGone is_gone) {
 
 void ProgramOrder::remove_context(ContextId context) {
   static_cast<void>(remove_streams([=](StreamId, const Stream& stream) { return stream.info.context == context; }));
+  const Context* known = contexts_.find(context | 1U);
+  if (known != nullptr && known->doubted != 0) { lose(); }
   contexts_.erase(context | 1U);
+}
+
+void ProgramOrder::doubt_context(const Stream& stream) {
+  Context& context = context_of(stream);
+  if (context.doubted == 0) { ++doubted_contexts_; }
+  context.doubted = ++doubts_;
 }
 
 bool ProgramOrder::remove_thread(std::uint32_t thread) {
@@ -143,7 +134,7 @@ Order& ProgramOrder::open(Stream& stream) {
   if (stream.info.blocking) {
     const Context& context = context_of(stream);
     join(order, is_legacy_stream(stream.id) ? context.blocking : context.legacy);
-    order.put_behind(key_of(stream));
+    put_behind_blocking(order, stream, context);
   }
   return order;
 }
@@ -154,20 +145,20 @@ void ProgramOrder::close(const Stream& stream, const Order& order) {
   Order& published = is_legacy_stream(stream.id) ? context.legacy : context.blocking;
   refresh(published);
   join(published, order);
-  collectives_.join(context.held, order.collectives);
+  join(context.held, order);
 }
 
 Order& ProgramOrder::open_mark(Stream& stream) {
   if (is_legacy_stream(stream.id) || active_capture(stream) != 0) { return open(stream); }
   refresh(stream.order);
-  if (stream.info.blocking) { stream.order.put_behind(key_of(stream)); }
+  if (stream.info.blocking) { put_behind_blocking(stream.order, stream, context_of(stream)); }
   return stream.order;
 }
 
 void ProgramOrder::close_mark(const Stream& stream, const Order& order) {
   if (is_legacy_stream(stream.id)) { return close(stream, order); }
   const bool of_blocking = stream.info.blocking && &order != &stream.captured;
-  if (of_blocking) { collectives_.join(context_of(stream).held, order.collectives); }
+  if (of_blocking) { join(context_of(stream).held, order); }
 }
 
 World ProgramOrder::world_of(const Stream& stream, bool captured) { return {stream.info.device, captured ? stream.capture : 0}; }
@@ -185,7 +176,7 @@ bool ProgramOrder::may_queue(const Collective& collective, const Before& before)
   if (collectives_.any_between(collective.serial, before)) { return true; }
   bool any = false;
   const auto look_at = [&](ContextId, const Context& context) {
-    any = any || collectives_.any_in_others(collective, context.held, before);
+    any = any || collectives_.any_in_others(collective, context.held.collectives, before);
   };
   if (collective.behind_blocking == kSeveralContexts) {
     contexts_.for_each(look_at);
@@ -293,7 +284,12 @@ SyncPoint ProgramOrder::point_of(Stream& stream) {
   return point;
 }
 
-SyncPoint ProgramOrder::context_point(ContextId context) { return point_of(order_of(context)); }
+SyncPoint ProgramOrder::context_point(ContextId context) {
+  SyncPoint point = point_of(order_of(context));
+  point.context = context;
+  point.doubts = doubts_;
+  return point;
+}
 
 void ProgramOrder::record_context(EventId id, ContextId context) {
   Event* event = events_.obtain(id);
@@ -321,6 +317,10 @@ void ProgramOrder::finish(const SyncPoint& point) {
   // The event may have been recorded unseen while the host waited for it.
   const bool says_of_host = point.event == 0 || !events_distrusted_;
   if (says_of_host) { host_places_.release(host_places_.valid(point.host_actions, point.sequence)); }
+  Context* context = point.context == 0 || doubted_contexts_ == 0 ? nullptr : contexts_.find(point.context | 1U);
+  if (context == nullptr || context->doubted == 0 || context->doubted > point.doubts) { return; }
+  context->doubted = 0;
+  --doubted_contexts_;
 }
 
 void ProgramOrder::begin_capture(Stream& stream) {

@@ -1,40 +1,15 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstdint>
 
 #include "interposer/core/collectives.hpp"
 #include "interposer/core/core.hpp"
 #include "interposer/core/expected_time.hpp"
+#include "interposer/core/place_set.hpp"
 #include "interposer/core/table.hpp"
 
 namespace elbowroom::interposer {
-
-/// Sixty-four places for waits for the host that are under way. A place that becomes free is used again, so a mask of places is
-/// only meaningful with the sequence number at which it was written: `valid` drops the bits that meant something older.
-class PlaceSet {
- public:
-  static constexpr unsigned kNone = 64;
-  /// Takes a free place; kNone where there is none. Places are taken in turn.
-  unsigned take(std::uint64_t sequence);
-  void renew(unsigned place, std::uint64_t sequence) { born_[place] = newest_ = sequence; }
-  void release(std::uint64_t mask) { live_ &= ~mask; }
-  [[nodiscard]] std::uint64_t live() const { return live_; }
-  [[nodiscard]] std::uint64_t valid(std::uint64_t mask, std::uint64_t as_of) const {
-    mask &= live_;
-    if (as_of >= newest_) { return mask; }
-    return drop_younger(mask, as_of);
-  }
-
- private:
-  [[nodiscard]] std::uint64_t drop_younger(std::uint64_t mask, std::uint64_t as_of) const;
-
-  std::uint64_t live_ = 0;
-  unsigned next_ = 0;
-  std::uint64_t newest_ = 0;
-  std::array<std::uint64_t, 64> born_{};
-};
 
 constexpr ContextId kSeveralContexts = ~ContextId{0};
 
@@ -143,11 +118,14 @@ class ProgramOrder {
   [[nodiscard]] std::uint32_t era() const { return era_; }
   [[nodiscard]] bool host_actions_pending() const { return host_places_.live() != 0; }
   /// A table overflowed: an order that the program asked for may be missing here.
-  [[nodiscard]] bool lost() const { return lost_for_good() || collectives_.mixed(); }
+  [[nodiscard]] bool lost() const { return lost_for_good() || collectives_.mixed() || doubted_contexts_ != 0; }
   /// Not only until everything counts as over.
   [[nodiscard]] bool lost_for_good() const { return lost_; }
   /// From here on, or what stands where cannot be known.
   void lose() { lost_ = true; }
+  /// An operation of the stream, which was opened and closed, did not come to be. What blocking streams do next seems to be behind
+  /// it, and so behind more than it is. All that is over once the host has waited for their context.
+  void doubt_context(const Stream& stream);
   /// Whether the collective may stand behind another one that `before` does not hold. Not every operation of a legacy default
   /// stream is followed. Each puts what blocking streams do next, and what waits for that, behind all that they hold. Records and
   /// waits on these do it as well, though not reliably.
@@ -166,8 +144,9 @@ class ProgramOrder {
   struct Context {
     Order legacy;
     Order blocking;
-    Before held{};    ///< by any of them, records and waits included: no more is before what they do next
-    Order destroyed;  ///< of all streams that are no more: a host synchronisation of the context waits for them as well
+    Order held;                 ///< by any of them, records and waits included: no more is before what they do next
+    std::uint64_t doubted = 0;  ///< which doubt was the last one; 0: none
+    Order destroyed;            ///< of all streams that are no more: a host synchronisation of the context waits for them as well
   };
   struct Capture {
     std::uint32_t id = 0;  ///< 0: free
@@ -181,6 +160,10 @@ class ProgramOrder {
   void join(Order& into, const Order& other);
   static ContextId key_of(const Stream& stream) { return stream.info.context | 1U; }
   Context& context_of(const Stream& stream);
+  static void put_behind_blocking(Order& order, const Stream& stream, const Context& context) {
+    order.put_behind(key_of(stream));
+    order.put_behind(context.held.behind_blocking);
+  }
   Order order_of(ContextId context);
   Capture* find_capture(std::uint32_t id);
   [[nodiscard]] const Capture* find_capture(std::uint32_t id) const;
@@ -196,6 +179,8 @@ class ProgramOrder {
   std::uint32_t era_ = 0;
   bool lost_ = false;
   bool events_distrusted_ = false;
+  unsigned doubted_contexts_ = 0;
+  std::uint64_t doubts_ = 0;
   PlaceSet host_places_;
   Collectives collectives_;
   std::array<Capture, 16> captures_{};

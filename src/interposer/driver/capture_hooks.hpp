@@ -99,7 +99,11 @@ struct CaptureHooks {
     }
     const int result = process::call_real<Ours>(exec, stream);
     // Once more: another thread may have waited for the stream in between.
-    if (facts.waits && result == D::kSuccess) { state->core->on_host_dependency(id); }
+    if (result != D::kSuccess) {
+      state->core->on_refused(id);
+    } else if (facts.waits) {
+      state->core->on_host_dependency(id);
+    }
     state->timer.poll(now);  // a program of graphs alone has no other launch that would ask
     return result;
   }

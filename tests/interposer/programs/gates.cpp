@@ -111,6 +111,44 @@ void unseen_legacy_operation() {
   EXPECT(events_waited_for() == 1);
 }
 
+// What the driver refuses on the legacy default stream orders nothing: another stream passes, and the wait for the host is not
+// over.
+template <class Refused>
+void refused_on_legacy_stream(Refused refused) {
+  const TwoStreams two;
+  EXPECT(launch_waits(two) && cuCtxSynchronize() == 0);
+  cu::Stream waiting = nullptr;
+  cu::Stream passing = nullptr;
+  EXPECT(cuStreamCreate(&waiting, 0) == 0 && cuStreamCreate(&passing, 0) == 0);
+  EXPECT(cuLaunchHostFunc(waiting, nullptr, nullptr) == 0);
+  refused(two);
+  EXPECT(launch_on(passing, two.gemm) == 0 && cuStreamSynchronize(passing) == 0);
+  EXPECT(!launch_waits(two));
+}
+
+int refuse_all(const FakeCall* /*call*/) { return 701; }
+
+void refused_launch() {
+  refused_on_legacy_stream([](const TwoStreams& two) {
+    fake_set_failure(&refuse_all);
+    EXPECT(launch_on(nullptr, two.gemm) == 701);
+    fake_set_failure(nullptr);
+  });
+}
+
+void refused_graph() {
+  refused_on_legacy_stream([](const TwoStreams& two) {
+    const cu::Stream stream = make_stream();
+    cu::Graph graph = nullptr;
+    cu::GraphExec exec = nullptr;
+    EXPECT(cuStreamBeginCapture_v2(stream, cu::kCaptureModeGlobal) == 0 && launch_on(stream, two.gemm) == 0);
+    EXPECT(cuStreamEndCapture(stream, &graph) == 0 && cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+    fake_set_failure(&refuse_all);
+    EXPECT(cuGraphLaunch(exec, nullptr) == 701);
+    fake_set_failure(nullptr);
+  });
+}
+
 // What the rules leave out is not known: nothing is done.
 void rules_lost() {
   EXPECT(setenv("ELBOWROOM_RUN_RULES", "/nowhere/run.rules", 1) == 0);
@@ -124,6 +162,8 @@ constexpr Case kCases[] = {{"own_event", own_event},
                            {"clusters", clusters},
                            {"captured_wait", captured_wait},
                            {"unseen_legacy_operation", unseen_legacy_operation},
+                           {"refused_launch", refused_launch},
+                           {"refused_graph", refused_graph},
                            {"rules_lost", rules_lost}};
 
 }  // namespace

@@ -25,9 +25,9 @@ class CoreQueue : public testing::Test {
     program_.core->on_stream_wait(stream, kOlderEvent, program_.core->event_records(kOlderEvent));
   }
   /// Whether a launch beside both is gated on the younger collective; on the older one it may be.
-  bool gates_on(StreamId younger) {
+  bool gates_on(StreamId younger, StreamId compute = kComputeStream) {
     const Decision collective = program_.launch(kAllReduce, younger);
-    return program_.launch(kGemm, kComputeStream).wait_on == collective.completion_event;
+    return program_.launch(kGemm, compute).wait_on == collective.completion_event;
   }
 
   Program program_;
@@ -75,6 +75,45 @@ TEST_F(CoreQueue, WhatWaitsForAnotherContextIsBehindItsBlockingStreams) {
   EXPECT_FALSE(gates_on(kCommStream)) << "and behind those of two contexts";
   program_.synchronize(kCommStream);
   program_.synchronize(kOthersOlder);
+  EXPECT_TRUE(gates_on(kCommStream));
+}
+
+// One of them waits for the first context, and another one may be behind it.
+TEST_F(CoreQueue, WhatABlockingStreamWaitsForOfAnotherContextHoldsItsOwnBack) {
+  constexpr ContextId kOther = 0xa000;
+  constexpr StreamId kOthersOlder = 0xb000, kOthersYounger = 0xc000, kOthersCompute = 0xd000;
+  for (const StreamId stream : {kOthersOlder, kOthersYounger}) { program_.fake.streams[stream] = {kOther, 0, true}; }
+  program_.fake.streams[kOthersCompute] = {kOther, 0, false};
+  EXPECT_TRUE(gates_on(kOthersYounger, kOthersCompute));
+  program_.synchronize(kOthersYounger);
+  program_.launch(kAllGather, kLegacyStream);
+  program_.order(kBlockingStream, kOthersOlder);
+  EXPECT_FALSE(gates_on(kOthersYounger, kOthersCompute));
+}
+
+// What the legacy stream seemed to order is not ordered, and a wait for the host not over.
+TEST_F(CoreQueue, ALaunchThatWasRefusedOrdersNothing) {
+  program_.launch(kAllReduce, kCommStream);
+  program_.core->on_host_dependency(kBlockingStream);
+  program_.launch(kAllGather, kLegacyStream, LaunchOutcome::failed);
+  program_.core->on_refused(kLegacyStream);
+  constexpr StreamId kOther = 0x8000;
+  program_.fake.streams[kOther] = {kContext, 0, true};
+  program_.launch(kGemm, kOther);
+  program_.synchronize(kOther);
+  EXPECT_FALSE(gates_on(kCommStream));
+  const SyncPoint all = program_.core->context_point(kContext);
+  program_.core->on_refused(kLegacyStream);  // by another thread, while the host waits
+  program_.core->on_synchronized(all, program_.now_ns);
+  EXPECT_FALSE(gates_on(kCommStream));
+  program_.core->on_synchronized(program_.core->context_point(kContext), program_.now_ns);
+  EXPECT_TRUE(gates_on(kCommStream)) << "all that seemed to be over is";
+}
+
+TEST_F(CoreQueue, ARefusedLaunchThatCouldOrderNothingIsNoMatter) {
+  program_.core->on_refused(kLegacyStream);  // nothing was followed yet
+  program_.launch(kAllGather, kOlderStream, LaunchOutcome::failed);
+  program_.core->on_refused(kOlderStream);
   EXPECT_TRUE(gates_on(kCommStream));
 }
 
