@@ -46,6 +46,7 @@ SAME_SIZE(GraphInstantiateParams, CUDA_GRAPH_INSTANTIATE_PARAMS);
 SAME_PLACE(GraphInstantiateParams, flags, CUDA_GRAPH_INSTANTIATE_PARAMS, flags);
 SAME_PLACE(GraphNodeParams, type, CUgraphNodeParams, type);
 SAME_PLACE(GraphNodeParams, child, CUgraphNodeParams, graph.graph);
+SAME_PLACE(GraphNodeParams, kernel, CUgraphNodeParams, kernel);
 
 #if CUDA_VERSION >= 12040
 static_assert(sizeof(abi::DeviceResource) >= sizeof(CUdevResource));

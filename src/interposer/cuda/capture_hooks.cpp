@@ -76,7 +76,18 @@ int cuGraphExecUpdate_v2(cu::GraphExec exec, cu::Graph graph, void* update_resul
 int cuGraphExecChildGraphNodeSetParams(cu::GraphExec exec, cu::GraphNode node, cu::Graph child) {
   return CaptureHooks::update_child<&cuGraphExecChildGraphNodeSetParams>(exec, node, child, child);
 }
+int cuGraphExecKernelNodeSetParams(cu::GraphExec exec, cu::GraphNode node, const cu::KernelNodeParamsV1* parameters) {
+  if (parameters == nullptr) { return call_real<&cuGraphExecKernelNodeSetParams>(exec, node, parameters); }
+  return CaptureHooks::update_kernel<&cuGraphExecKernelNodeSetParams>(exec, node, {*parameters, nullptr, nullptr}, parameters);
+}
+int cuGraphExecKernelNodeSetParams_v2(cu::GraphExec exec, cu::GraphNode node, const cu::KernelNodeParamsV2* parameters) {
+  if (parameters == nullptr) { return call_real<&cuGraphExecKernelNodeSetParams_v2>(exec, node, parameters); }
+  return CaptureHooks::update_kernel<&cuGraphExecKernelNodeSetParams_v2>(exec, node, *parameters, parameters);
+}
 int cuGraphExecNodeSetParams(cu::GraphExec exec, cu::GraphNode node, cu::GraphNodeParams* parameters) {
+  if (parameters != nullptr && parameters->type == cu::kGraphNodeKernel) {
+    return CaptureHooks::update_kernel<&cuGraphExecNodeSetParams>(exec, node, parameters->kernel, parameters);
+  }
   if (parameters == nullptr || parameters->type != cu::kGraphNodeChild) {
     return call_real<&cuGraphExecNodeSetParams>(exec, node, parameters);
   }

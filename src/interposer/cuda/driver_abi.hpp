@@ -152,11 +152,14 @@ struct GraphInstantiateParams {
   int result;
 };
 
-/// CUgraphNodeParams of a child graph, as far as it is read.
+/// CUgraphNodeParams of a child graph or a kernel, as far as they are read.
 struct GraphNodeParams {
   int type;
   int reserved[3];
-  Graph child;
+  union {
+    Graph child;
+    KernelNodeParamsV2 kernel;
+  };
 };
 
 }  // namespace elbowroom::interposer::cuda::cu

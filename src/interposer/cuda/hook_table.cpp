@@ -146,6 +146,8 @@ constexpr std::array kHooks{
     driver<&cuGraphExecUpdate_v2>("cuGraphExecUpdate_v2", "cuGraphExecUpdate", 12000),
     driver<&cuGraphExecUpdate>("cuGraphExecUpdate", "cuGraphExecUpdate", 10020),
     driver<&cuGraphExecChildGraphNodeSetParams>("cuGraphExecChildGraphNodeSetParams", "cuGraphExecChildGraphNodeSetParams", 11010),
+    driver<&cuGraphExecKernelNodeSetParams_v2>("cuGraphExecKernelNodeSetParams_v2", "cuGraphExecKernelNodeSetParams", 12000),
+    driver<&cuGraphExecKernelNodeSetParams>("cuGraphExecKernelNodeSetParams", "cuGraphExecKernelNodeSetParams", 10010),
     driver<&cuGraphExecNodeSetParams>("cuGraphExecNodeSetParams", "cuGraphExecNodeSetParams", 12020),
     legacy<&cuGraphLaunch>("cuGraphLaunch", "cuGraphLaunch", 10000),
     per_thread<&cuGraphLaunch_ptsz>("cuGraphLaunch_ptsz", "cuGraphLaunch", 10000),

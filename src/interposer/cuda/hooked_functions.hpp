@@ -136,6 +136,8 @@ int cuGraphInstantiateWithParams_ptsz(cu::GraphExec* exec, cu::Graph graph, cu::
 int cuGraphExecUpdate(cu::GraphExec exec, cu::Graph graph, cu::GraphNode* error_node, int* update_result);
 int cuGraphExecUpdate_v2(cu::GraphExec exec, cu::Graph graph, void* update_result);
 int cuGraphExecChildGraphNodeSetParams(cu::GraphExec exec, cu::GraphNode node, cu::Graph child);
+int cuGraphExecKernelNodeSetParams(cu::GraphExec exec, cu::GraphNode node, const cu::KernelNodeParamsV1* parameters);
+int cuGraphExecKernelNodeSetParams_v2(cu::GraphExec exec, cu::GraphNode node, const cu::KernelNodeParamsV2* parameters);
 int cuGraphExecNodeSetParams(cu::GraphExec exec, cu::GraphNode node, cu::GraphNodeParams* parameters);
 int cuGraphLaunch(cu::GraphExec exec, cu::Stream stream);
 int cuGraphLaunch_ptsz(cu::GraphExec exec, cu::Stream stream);

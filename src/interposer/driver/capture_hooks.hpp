@@ -85,6 +85,18 @@ struct CaptureHooks {
     return state != nullptr && state->graphs.get(exec).node_priorities ? update_with_priorities(*state, child, call) : call();
   }
 
+  /// One kernel node of an executable graph gets another kernel, maybe. What it was before is not asked: a graph with a collective
+  /// stays one.
+  template <auto Ours, class Last>
+  static int update_kernel(GraphExec exec, typename D::GraphNode node, const typename D::KernelNodeParams& kernel, Last last) {
+    const int result = process::call_real<Ours>(exec, node, last);
+    Interposer<D>* state = result == D::kSuccess ? interposer<D>() : nullptr;
+    if (state == nullptr) { return result; }
+    const GraphFacts added = facts_of(state->driver, state->rules, kernel);
+    if (added.collectives > 0 || added.waits) { state->graphs.add(exec, added); }
+    return result;
+  }
+
   template <auto Ours>
   static int launch(DefaultStream default_stream, GraphExec exec, Stream stream) {
     Interposer<D>* state = interposer<D>();

@@ -64,16 +64,27 @@ bool is_collective(const D& driver, const typename D::KernelNodeParams& paramete
   return is_communication(driver.name_of(parameters));
 }
 
-/// What a graph holds, child graphs included. Collectives are also those that the rules name, which get no priority.
+/// Of one kernel. Collectives are also those that the rules name, which get no priority.
+template <Driver D>
+GraphFacts facts_of(const D& driver, const Rules& rules, const typename D::KernelNodeParams& parameters) {
+  const char* name = driver.name_of(parameters);
+  GraphFacts facts;
+  const bool communicates = is_communication(name) || (name != nullptr && rules.is_communication(name));
+  (communicates ? facts.collectives : facts.computes) = 1;
+  facts.waits = waits_for_host(name);
+  return facts;
+}
+
+/// What a graph holds, child graphs included.
 template <Driver D>
 GraphFacts read_graph(const D& driver, const Rules& rules, typename D::Graph graph) {
   const typename D::OwnCalls own(driver.calls);
   GraphFacts facts;
   const auto count = [&](typename D::GraphNode, const typename D::KernelNodeParams& parameters) {
-    const char* name = driver.name_of(parameters);
-    const bool communicates = is_communication(name) || (name != nullptr && rules.is_communication(name));
-    communicates ? ++facts.collectives : ++facts.computes;
-    facts.waits = facts.waits || waits_for_host(name);
+    const GraphFacts kernel = facts_of(driver, rules, parameters);
+    facts.collectives += kernel.collectives;
+    facts.computes += kernel.computes;
+    facts.waits = facts.waits || kernel.waits;
   };
   const OtherNodes others = visit_kernel_nodes(driver, graph, count);
   facts.waits = facts.waits || !others.end;

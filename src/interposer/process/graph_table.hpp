@@ -21,6 +21,8 @@ class GraphTable {
   static constexpr std::size_t kGraphs = 4096;
 
   void put(const void* exec, const ExecutableGraph& graph);
+  /// The graph holds that as well; how many of a kind is kept as it was.
+  void add(const void* exec, const GraphFacts& facts);
   ExecutableGraph get(const void* exec);
   void remove(const void* exec);
   [[nodiscard]] bool full();

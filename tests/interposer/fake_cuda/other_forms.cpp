@@ -201,6 +201,12 @@ int cuGraphExecChildGraphNodeSetParams(cu::GraphExec exec, cu::GraphNode node, c
   of_child.node_priorities = fake::object<fake::Exec>(exec)->node_priorities;
   return cuGraphExecUpdate_v2(reinterpret_cast<cu::GraphExec>(&of_child), child, nullptr);
 }
+int cuGraphExecKernelNodeSetParams(cu::GraphExec, cu::GraphNode, const cu::KernelNodeParamsV1*) {
+  return enter("cuGraphExecKernelNodeSetParams");
+}
+int cuGraphExecKernelNodeSetParams_v2(cu::GraphExec, cu::GraphNode, const cu::KernelNodeParamsV2*) {
+  return enter("cuGraphExecKernelNodeSetParams_v2");
+}
 int cuGraphExecNodeSetParams(cu::GraphExec exec, cu::GraphNode node, cu::GraphNodeParams* parameters) {
   const int injected = enter("cuGraphExecNodeSetParams");
   if (injected != 0 || parameters->type != cu::kGraphNodeChild) { return injected; }

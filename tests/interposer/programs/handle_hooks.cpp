@@ -204,32 +204,6 @@ void updated(Update update) {
   EXPECT(update(exec, graph_with(false)) == 910 && waits_behind(lanes, exec));  // refused: another number of nodes
   EXPECT(update(exec, graph_with(true)) == 0 && !waits_behind(lanes, exec));
 }
-
-// The driver refuses a child graph with other priorities: its collective gets that of the one before.
-template <class Update>
-void child_updated(Update update) {
-  const Lanes lanes;
-  const auto graph_of = [](cu::Function function) {
-    cu::Graph graph = nullptr;
-    cu::GraphNode node = nullptr;
-    cu::KernelNodeParamsV2 parameters{};
-    parameters.v1.function = function;
-    EXPECT(cuGraphCreate(&graph, 0) == 0 && cuGraphAddKernelNode_v2(&node, graph, nullptr, 0, &parameters) == 0);
-    return graph;
-  };
-  cu::GraphExec exec = nullptr;
-  cu::GraphNode child = nullptr;
-  const cu::Graph whole = graph_of(lanes.gemm);
-  EXPECT(cuGraphAddChildGraphNode(&child, whole, nullptr, 0, graph_of(lanes.all_reduce)) == 0);
-  EXPECT(cuGraphInstantiateWithFlags(&exec, whole, 0) == 0);
-  EXPECT(update(exec, child, graph_of(lanes.all_reduce)) == 0);
-}
-
-int set_child(cu::GraphExec exec, cu::GraphNode node, cu::Graph child) {
-  cu::GraphNodeParams parameters{cu::kGraphNodeChild, {}, child};
-  return cuGraphExecNodeSetParams(exec, node, &parameters);
-}
-
 int with_params(cu::GraphExec* exec, cu::Graph graph) {
   cu::GraphInstantiateParams parameters{};
   return cuGraphInstantiateWithParams(exec, graph, &parameters);
@@ -386,8 +360,6 @@ constexpr Case kCases[] = {
     {"cuGraphInstantiateWithParams_ptsz", [] { instantiated(&with_params_of_thread); }},
     {"cuGraphExecUpdate", [] { updated([](cu::GraphExec e, cu::Graph g) { return cuGraphExecUpdate(e, g, nullptr, nullptr); }); }},
     {"cuGraphExecUpdate_v2", [] { updated([](cu::GraphExec e, cu::Graph g) { return cuGraphExecUpdate_v2(e, g, nullptr); }); }},
-    {"cuGraphExecChildGraphNodeSetParams", [] { child_updated(&cuGraphExecChildGraphNodeSetParams); }},
-    {"cuGraphExecNodeSetParams", [] { child_updated(&set_child); }},
     {"cuGraphLaunch", graph_launched},
     {"cuGraphLaunch_ptsz", graph_launched_on_thread},
     {"cuGraphExecDestroy", graph_destroyed},
