@@ -219,6 +219,14 @@ void Core::on_context_record(EventId event, ContextId context) {
   state_->dormant() ? order.remove_event(event) : order.record_context(event, context);
 }
 
+void Core::on_context_wait(EventId event) {
+  if (state_->rest.on()) { return; }
+  CoreState::Hold hold(*state_);
+  ProgramOrder& order = state_->known.order;
+  const SyncPoint held = order.point_of(event);
+  if (held.any_collective || held.host_actions != 0) { order.lose(); }
+}
+
 void Core::on_stream_operation(StreamId stream) {
   if (!is_legacy_stream(stream) || state_->rest.on()) { return; }
   CoreState::Hold hold(*state_);

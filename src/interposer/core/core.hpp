@@ -331,6 +331,8 @@ class Core {
   void on_event_recorded_elsewhere();
   /// Behind all that a context holds. It says nothing of waits for the host any more, and neither do others.
   void on_context_record(EventId event, ContextId context);
+  /// All streams of a context wait for the event, also those yet to be made. Which ones they are is not followed.
+  void on_context_wait(EventId event);
   /// An operation without kernel that another stream may be ordered by. Needed for asynchronous copies, memsets and host functions
   /// on *legacy* streams alone. Elsewhere the stream's own order says it all, and the call does nothing.
   void on_stream_operation(StreamId stream);

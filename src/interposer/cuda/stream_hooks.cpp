@@ -25,7 +25,11 @@ cu::Context named_or_current(Interposer& state, cu::Context context) {
 template <class Call>
 int context_waits(cu::Context context, cu::Event event, Call call) {
   Interposer* state = interposer();
-  if (state == nullptr || !state->foreign_events.contains(event)) { return call(); }
+  if (state == nullptr) { return call(); }
+  if (!state->foreign_events.contains(event)) {
+    state->core->on_context_wait(id_of(event));
+    return call();
+  }
   return driver::wait_for_host<Driver>(*state, whole_context(id_of(named_or_current(*state, context))), call);
 }
 

@@ -21,6 +21,17 @@ void context_waits(Wait wait) {
   EXPECT(lanes.waits_for(lanes.comm));
 }
 
+// Which streams are behind a collective from then on, and which collectives, is not followed. So nothing is gated any more.
+void context_waits_for_collective() {
+  const Lanes lanes;
+  const cu::Event behind = make_event();
+  EXPECT(lanes.waits_for(lanes.comm));
+  lanes.collective(lanes.comm);
+  EXPECT(cuEventRecord(behind, lanes.comm) == 0 && cuCtxWaitEvent(nullptr, behind) == 0);
+  Lanes::settle();
+  EXPECT(!lanes.waits_for(lanes.comm));
+}
+
 // An event of all that a context holds says nothing of what it was recorded behind before, and neither do those that waited for it.
 template <class Record>
 void context_records(Record record) {
@@ -171,13 +182,18 @@ void green_context_waits() {
   EXPECT(cuCtxSetCurrent(lanes.context) == 0 && !lanes.waits_for(lanes.comm));
 }
 
+void whole_context_waits() {
+  context_waits([](cu::Event event) { return cuCtxWaitEvent(nullptr, event); });
+  context_waits_for_collective();
+}
+
 constexpr Case kCases[] = {
     {"cuCtxRecordEvent", [] { context_records_and_orders([](cu::Event event) { return cuCtxRecordEvent(nullptr, event); }); }},
     {"cuGreenCtxRecordEvent",
      [] { context_records_and_orders([](cu::Event event) { return cuGreenCtxRecordEvent(nullptr, event); }); }},
     {"cuCtxDetach", [] { context_ends(&cuCtxDetach); }},
     {"cuGreenCtxDestroy", green_context_ends},
-    {"cuCtxWaitEvent", [] { context_waits([](cu::Event event) { return cuCtxWaitEvent(nullptr, event); }); }},
+    {"cuCtxWaitEvent", whole_context_waits},
     {"cuGreenCtxWaitEvent", green_context_waits},
     {"cuCtxDestroy", [] { context_ends(&cuCtxDestroy); }},
     {"cuCtxDestroy_v2", [] { context_ends(&cuCtxDestroy_v2); }},
