@@ -83,7 +83,7 @@ def main() -> None:
     for _ in range(options.warm_up):
         weights, loss = step(weights, x)
     jax.block_until_ready(loss)
-    window, ends, cpu, losses = [time.time()], [time.perf_counter()], [time.process_time()], [loss]
+    span, ends, cpu, losses = [time.time()], [time.perf_counter()], [time.process_time()], [loss]
     for _ in range(options.steps):
         weights, loss = step(weights, x)
         jax.block_until_ready(losses[-1])  # one step ahead of the devices
@@ -91,7 +91,7 @@ def main() -> None:
         ends.append(time.perf_counter())
         cpu.append(time.process_time())
     jax.block_until_ready(loss)
-    window.append(time.time())
+    span.append(time.time())
     # The first returns at once: the time of a step is known from the second one on.
     times = [1e3 * (end - begin) for begin, end in zip(ends[1:], ends[2:], strict=False)]
     for number, milliseconds in enumerate(times):
@@ -100,7 +100,7 @@ def main() -> None:
         "program": "jax_data_parallel",
         "steps_ms": [round(time, 4) for time in times],
         "cpu_ms": [round(1e3 * (end - begin), 4) for begin, end in zip(cpu[1:], cpu[2:], strict=False)],
-        "window": window,
+        "span": span,
         "loss": float(loss.mean()),
         "digest": None,
         "local": options.local,

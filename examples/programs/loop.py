@@ -187,19 +187,19 @@ def run(
     for _ in range(options.warm_up):
         step()
     synchronize(device)
-    window = [time.time()]
+    span = [time.time()]
     clock = Clock(device, options.steps)
     clock.mark()
     for _ in range(options.steps):
         step()
         clock.mark()
     synchronize(device)
-    window.append(time.time())
+    span.append(time.time())
     line = {
         "program": program,
         "steps_ms": slowest_rank(clock.steps_ms()),
         "cpu_ms": slowest_rank(clock.cpu_ms()),
-        "window": window,
+        "span": span,
         "loss": float(next(iter(results())).detach().float().mean()),
         "digest": digest(results()) if options.deterministic else None,
         "local": options.local,

@@ -2,7 +2,7 @@
 # Energy on a machine with two GPUs, in 8 minutes: one case five times, the counter beside the power samples, and a table of the schemes of
 # six cases by time and joules. Binaries are taken from build/gpu (made by scripts/gpu/collect.sh) or from build/release.
 #   usage: scripts/gpu/energy.sh OUT
-#   REPEAT_WINDOW (8), TABLE_WINDOW (5), TUNE_WINDOW (3): seconds for each schedule. Windows of 30 s take four times as long; a table says how
+#   REPEAT_SPAN (8), TABLE_SPAN (5), TUNE_SPAN (3): seconds for each schedule. Spans of 30 s take four times as long; a table says how
 #   far off shorter ones are.
 #   CASES: names of the suite controls, each a call of its own. REPEATS (5): how often the one case is measured; with 0 it is left out.
 #   SECONDS_LEFT (480) bounds the call; what was measured by then is kept.
@@ -34,13 +34,13 @@ check() {
 nvidia-smi --query-gpu=index,name,temperature.gpu,power.draw,clocks.sm,power.limit --format=csv | tee "$out/machine.txt"
 for ((number = 1; number <= ${REPEATS:-5}; ++number)); do
   check "repeat-$number" "$bin/elbowroom" bench --suite controls --only '^gelu-ar$' -g 2 --scheme concurrent --trials 3 \
-    --energy-window "${REPEAT_WINDOW:-8}" --json "$out/repeat-$number.json"
+    --energy-span "${REPEAT_SPAN:-8}" --json "$out/repeat-$number.json"
 done
 for name in ${CASES:-cublas-8k-ar cublas-8k-ag64 gelu-ar gelu-ag hgemm-ar sgemm-ar}; do
   check "table-$name" "$bin/elbowroom" bench --suite controls --only "^$name\$" -g 2 --trials 6 --scheme concurrent,priority,shaped,shaped_priority \
-    --energy-window "${TABLE_WINDOW:-5}" --json "$out/table-$name.json"
+    --energy-span "${TABLE_SPAN:-5}" --json "$out/table-$name.json"
 done
 check tune "$bin/elbowroom" tune --suite controls --only '^gelu-ar$' -g 2 --budget 5 --objective energy \
-  --energy-window "${TUNE_WINDOW:-3}" --json "$out/tune.json"
+  --energy-span "${TUNE_SPAN:-3}" --json "$out/tune.json"
 check verdict python3 -B scripts/gpu/energy_verdict.py "$out"
 exit "$failed"

@@ -53,7 +53,7 @@ def agreement(rows: list[tuple[str, dict[str, Any]]]) -> bool:
     if not ratios:
         print("counter / power: no power samples")
         return False
-    print(f"counter / power: {min(ratios):.4f} to {max(ratios):.4f} in {len(ratios)} windows")
+    print(f"counter / power: {min(ratios):.4f} to {max(ratios):.4f} in {len(ratios)} spans")
     return max(abs(ratio - 1) for ratio in ratios) <= MOST_DISAGREEMENT
 
 

@@ -176,7 +176,7 @@ def launch(program: catalog.Program, arm: catalog.Arm, plan: Plan, traced: bool,
             return record | {"failure": stopped or unread or reason_of(code, errors), "stderr": errors[-TAIL:]}
         record |= {key: line[key] for key in KEPT if key in line}
         if counter:
-            record |= counter.per_step(rows, line.get("window"), len(line["steps_ms"]))
+            record |= counter.per_step(rows, line.get("span"), len(line["steps_ms"]))
         if arm.elbowroom is not None:
             record["report"] = report_of(report)
         if traced:

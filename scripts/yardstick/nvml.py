@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 PERIOD_SECONDS = 0.02
-LEAST_UPDATES = 20  # of the counter inside a window: the ends are then uncertain by 5 % of it at most
+LEAST_UPDATES = 20  # of the counter inside a span: the ends are then uncertain by 5 % of it at most
 
 Row = tuple[float, tuple[int, ...]]  # a time, and the counter of each GPU in millijoules
 
@@ -58,19 +58,19 @@ def updates_of(rows: Sequence[Row], gpu: int) -> list[tuple[float, int]]:
     return found
 
 
-def per_step(rows: Sequence[Row], window: Sequence[float] | None, steps: int) -> dict[str, Any]:
+def per_step(rows: Sequence[Row], span: Sequence[float] | None, steps: int) -> dict[str, Any]:
     """{"joules": J} of a step, all GPUs together, or {"no_joules": why}."""
-    if window is None:
+    if span is None:
         return {"no_joules": "the program does not say when its timed steps began and ended"}
     total = 0.0
     for gpu in range(len(rows[0][1]) if rows else 0):
         updates = updates_of(rows, gpu)
-        inside = sum(window[0] <= moment <= window[1] for moment, _ in updates)
+        inside = sum(span[0] <= moment <= span[1] for moment, _ in updates)
         if inside < LEAST_UPDATES:
-            length = window[1] - window[0]
+            length = span[1] - span[0]
             return {"no_joules": f"the counter moved {inside} times in {length:.1f} s, expected at least {LEAST_UPDATES}"}
         try:
-            total += at(updates, window[1]) - at(updates, window[0])
+            total += at(updates, span[1]) - at(updates, span[0])
         except ValueError as error:
             return {"no_joules": str(error)}
     return {"joules": round(total / 1000.0 / steps, 3)} if rows else {"no_joules": "the counter was not read"}

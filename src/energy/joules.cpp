@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kWrap = std::int64_t{1} << 32;
 // No GPU takes more: a rise behind a wrap that would need more is none.
 constexpr double kGreatestWatts = 5000;
-// Student's t of kWindowParts - 1 = 9 degrees of freedom, two-sided 95 %.
+// Student's t of kSpanParts - 1 = 9 degrees of freedom, two-sided 95 %.
 constexpr double kStudent = 2.262;
 
 Joules joules(Millijoules amount) { return {static_cast<double>(amount.count()) / 1000}; }
@@ -126,7 +126,7 @@ Result<Joules> counted_between(const Samples& updates, Microseconds begin, Micro
   const auto energy = [](const CounterReading& reading) { return joules(reading.energy).value; };
   const std::optional<double> first = on_line(updates, begin, energy);
   const std::optional<double> last = on_line(updates, end, energy);
-  if (!first || !last) { return invalid_input("the energy counter did not move both before and after the window"); }
+  if (!first || !last) { return invalid_input("the energy counter did not move both before and after the span"); }
   return Joules{*last - *first};
 }
 
@@ -164,7 +164,7 @@ Result<JoulesPerIteration> joules_per_iteration(std::span<const Samples> samples
   const auto done = [&](Microseconds at) { return iterations_at(runs, iterations, at); };
   const double all = done(end) - done(begin);
   if (all < static_cast<double>(kLeastRuns) * iterations) {
-    return invalid_input(fmt::format("the window holds {:.1f} runs, expected at least {}", all / iterations, kLeastRuns));
+    return invalid_input(fmt::format("the span holds {:.1f} runs, expected at least {}", all / iterations, kLeastRuns));
   }
   return joules_per_iteration(samples, all, begin, end);
 }
@@ -179,13 +179,13 @@ Result<JoulesPerIteration> joules_per_iteration(std::span<const Samples> samples
   if (!whole) { return whole.error(); }
 
   std::vector<double> parts;
-  for (int part = 0; part < kWindowParts; ++part) {
-    const Microseconds from = begin + (end - begin) * part / kWindowParts;
-    const Microseconds to = begin + (end - begin) * (part + 1) / kWindowParts;
+  for (int part = 0; part < kSpanParts; ++part) {
+    const Microseconds from = begin + (end - begin) * part / kSpanParts;
+    const Microseconds to = begin + (end - begin) * (part + 1) / kSpanParts;
     const Result<Sums> sums = sums_of(samples, *updates, from, to);
     if (!sums) { return sums.error(); }
     // Iterations end unevenly in short parts; energy by time does not.
-    parts.push_back(sums->counted * kWindowParts / all);
+    parts.push_back(sums->counted * kSpanParts / all);
   }
   JoulesPerIteration result;
   result.joules = {whole->counted / all};

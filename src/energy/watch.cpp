@@ -10,7 +10,7 @@ namespace elbowroom {
 
 namespace {
 
-// A state takes longer to read than a counter, and a window of some seconds is to have several.
+// A state takes longer to read than a counter, and a span of some seconds is to have several.
 constexpr int kStateOf = 10;
 
 }  // namespace

@@ -21,7 +21,7 @@ constexpr std::array kWatched{Microseconds(5e4), Microseconds(1.2e6)};
 constexpr Microseconds kWatchedEvery{500};
 constexpr std::size_t kSeenUpdates = 8;
 
-/// A counter moves after a window's end as well before what it counted there is known.
+/// A counter moves after a span's end as well before what it counted there is known.
 constexpr double kPeriodsBeyond = 2.5;
 
 Status check_alone(const Sampled& sampled) {
@@ -83,9 +83,9 @@ Result<EnergyTrials> EnergyTrials::begin(const EnergySettings& settings, const B
   if (!meter) { return meter.error(); }
   EnergyTrials energy(trials, std::move(*meter), std::move(before));
   if (Status found = energy.find_period(); !found) { return found.error(); }
-  const Result<EnergyWindows> windows = plan_windows(energy.period_, settings.window);
-  if (!windows) { return invalid_input(fmt::format("energy window: {}", windows.error().message)); }
-  energy.windows_ = *windows;
+  const Result<EnergySpans> spans = plan_spans(energy.period_, settings.span);
+  if (!spans) { return invalid_input(fmt::format("energy span: {}", spans.error().message)); }
+  energy.spans_ = *spans;
   if (Status idle = energy.measure_idle(); !idle) { return idle.error(); }
   return energy;
 }
@@ -107,10 +107,10 @@ Status EnergyTrials::find_period() {
 }
 
 Status EnergyTrials::measure_idle() {
-  Sampler sampler(*meter_, windows_.sampling);
-  pause(std::max(windows_.cool_down, period_ * kPeriodsBeyond));
+  Sampler sampler(*meter_, spans_.sampling);
+  pause(std::max(spans_.cool_down, period_ * kPeriodsBeyond));
   const Microseconds begin = Sampler::now();
-  pause(windows_.idle);
+  pause(spans_.idle);
   const Microseconds end = Sampler::now();
   pause(period_ * kPeriodsBeyond);
   const Result<Sampled> sampled = sampler.stop();
@@ -132,19 +132,19 @@ Status EnergyTrials::run_until(Microseconds end, Order order, const OverlapPlan&
 
 Result<SchemeEnergy> EnergyTrials::measure(const std::string& label, Order order, const OverlapPlan& plan) {
   if (Status goes_on = before_("measuring energy of " + label); !goes_on) { return goes_on.error(); }
-  pause(windows_.cool_down);
+  pause(spans_.cool_down);
   std::vector<RunSpan> runs;
-  if (Status warm = run_until(Sampler::now() + windows_.warm_up, order, plan, runs); !warm) { return warm.error(); }
+  if (Status warm = run_until(Sampler::now() + spans_.warm_up, order, plan, runs); !warm) { return warm.error(); }
 
   runs.clear();
-  Sampler sampler(*meter_, windows_.sampling);
+  Sampler sampler(*meter_, spans_.sampling);
   const Microseconds ready = Sampler::now() + period_ * kPeriodsBeyond;
   if (Status settled = run_until(ready, order, plan, runs); !settled) { return settled.error(); }
   const Microseconds begin = runs.back().end;
   const std::size_t before = runs.size();
-  // A run may be longer than the window that was asked for.
+  // A run may be longer than the span that was asked for.
   do {
-    if (Status ran = run_until(begin + windows_.window, order, plan, runs); !ran) { return ran.error(); }
+    if (Status ran = run_until(begin + spans_.span, order, plan, runs); !ran) { return ran.error(); }
   } while (runs.size() < before + kLeastRuns);
   const Microseconds end = runs.back().end;
   if (Status over = run_until(end + period_ * kPeriodsBeyond, order, plan, runs); !over) { return over.error(); }
@@ -157,7 +157,7 @@ Result<SchemeEnergy> EnergyTrials::measure(const std::string& label, Order order
   SchemeEnergy energy;
   energy.per_iteration = *joules;
   energy.idle = idle_ * joules->length;
-  energy.window = end - begin;
+  energy.span = end - begin;
   add_states(*sampled, energy);
   energy.counter = meter_->library();
   energy.period = period_;

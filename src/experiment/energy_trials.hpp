@@ -8,7 +8,7 @@
 #include "elbowroom/backend/backend.hpp"
 #include "elbowroom/base/result.hpp"
 #include "elbowroom/energy/scheme_energy.hpp"
-#include "elbowroom/energy/window.hpp"
+#include "elbowroom/energy/span.hpp"
 #include "elbowroom/experiment/case_trials.hpp"
 #include "elbowroom/experiment/energy_settings.hpp"
 
@@ -24,7 +24,7 @@ class EnergyTrials {
   static Result<EnergyTrials> begin(const EnergySettings& settings, const Backend& backend, CaseTrials& trials,
                                     EnergyProgress before);
 
-  /// Cools down, warms up, and runs the schedule for one window.
+  /// Cools down, warms up, and runs the schedule for one span.
   Result<SchemeEnergy> measure(const std::string& label, Order order, const OverlapPlan& plan);
 
  private:
@@ -40,7 +40,7 @@ class EnergyTrials {
   std::unique_ptr<EnergyMeter> meter_;
   EnergyProgress before_;
   Microseconds period_{0};
-  EnergyWindows windows_;
+  EnergySpans spans_;
   Watts idle_;
 };
 

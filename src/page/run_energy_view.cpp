@@ -19,8 +19,8 @@ constexpr Shown kJoules[] = {
     {"energy", "J", "joules_per_step"}, {"low", "J", "low"}, {"high", "J", "high"}, {"idle", "J", "idle_joules"}};
 constexpr Shown kReasons[] = {{"not known", "", "why_absent"}, {"idle not known", "", "why_no_idle"}, {"counter", "", "counter"}};
 constexpr Shown kBasis[] = {
-    {"steps", "", "steps"},    {"collectives in a step", "", "collectives_per_step"}, {"window", "s", "window_s"},
-    {"step", "us", "step_us"}, {"resolution, share of the window", "", "resolution"}, {"counter moves every", "ms", "period_ms"}};
+    {"steps", "", "steps"},    {"collectives in a step", "", "collectives_per_step"}, {"span", "s", "span_s"},
+    {"step", "us", "step_us"}, {"resolution, share of the span", "", "resolution"},   {"counter moves every", "ms", "period_ms"}};
 
 std::string tag_of(const Shown& shown) { return fmt::format("energy.{}", shown.member); }
 

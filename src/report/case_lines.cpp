@@ -77,8 +77,8 @@ std::vector<std::string> energy_lines(const CaseResult& result) {
   for (const SchemeResult& scheme : result.results) {
     if (!scheme.energy) { continue; }
     if (lines.empty()) {
-      lines.push_back(fmt::format("energy: {} counter, moves every {:.3g} ms; windows of {:.3g} s, whose ends are off by {:.2g} %",
-                                  scheme.energy->counter, scheme.energy->period.count() / 1e3, scheme.energy->window.count() / 1e6,
+      lines.push_back(fmt::format("energy: {} counter, moves every {:.3g} ms; spans of {:.3g} s, whose ends are off by {:.2g} %",
+                                  scheme.energy->counter, scheme.energy->period.count() / 1e3, scheme.energy->span.count() / 1e6,
                                   100 * scheme.energy->per_iteration.resolution));
     }
     lines.push_back(state_words(scheme));

@@ -57,7 +57,7 @@ OrderedJson energy_json(const RunEnergy& energy) {
   json["why_no_idle"] = energy.idle ? OrderedJson() : OrderedJson(energy.idle.error().message);
   json["counter"] = text_or_null(energy.counter);
   json["period_ms"] = energy.period ? number(energy.period->count() / 1e3) : OrderedJson();
-  json["window_s"] = number(energy.window.count() / 1e6);
+  json["span_s"] = number(energy.span.count() / 1e6);
   json["steps"] = energy.steps;
   json["collectives_per_step"] = energy.collectives_per_step;
   json["counted_by"] = energy.steps > 0 ? OrderedJson(energy.counted_by) : OrderedJson();
@@ -79,7 +79,7 @@ OrderedJson energy_json(const SchemeEnergy& energy) {
   json["counter_over_power"] = number(one.counter_over_power);
   json["counter"] = energy.counter;
   json["period_ms"] = number(energy.period.count() / 1e3);
-  json["window_s"] = number(energy.window.count() / 1e6);
+  json["span_s"] = number(energy.span.count() / 1e6);
   json["iterations"] = number(one.iterations);
   json["iteration_us"] = number(one.length.count());
   json["before"] = states_json(energy.before);

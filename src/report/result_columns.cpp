@@ -77,7 +77,7 @@ ResultColumn scheme_column() {
           [](Cell result, Scale) { return result.scheme; }};
 }
 
-/// Four digits: a window's ends are off by 0.3 % of it.
+/// Four digits: a span's ends are off by 0.3 % of it.
 std::string energy_of_iteration(const SchemeEnergy& energy) { return fmt::format("{:.4g}", energy.per_iteration.joules.value); }
 
 std::string energy_interval(const SchemeEnergy& energy) {

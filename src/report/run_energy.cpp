@@ -74,11 +74,11 @@ void note_gpu(const RunEnergy::Gpu& gpu, RunEnergy& energy) {
                   gpu.conditions.processes, gpu.own_processes));
 }
 
-Result<Counting> fill_window(std::span<const ProcessReport> processes, RunEnergy& energy) {
+Result<Counting> fill_span(std::span<const ProcessReport> processes, RunEnergy& energy) {
   if (processes.empty()) { return unavailable("no process of the command reported"); }
   const std::optional<Counting> counting = longest_steps(processes);
   if (!counting) { return unavailable("no steps were seen: no process repeated a sequence of collectives"); }
-  energy.window = counting->steps.end - counting->steps.begin;
+  energy.span = counting->steps.end - counting->steps.begin;
   energy.steps = counting->steps.repetitions;
   energy.collectives_per_step = counting->steps.collectives;
   energy.counted_by = counting->pid;
@@ -162,7 +162,7 @@ RunEnergy energy_of_run(std::span<const ProcessReport> processes, const Result<s
     return energy;
   };
   if (!watched) { return without(watched.error()); }
-  const Result<Counting> counting = fill_window(processes, energy);
+  const Result<Counting> counting = fill_span(processes, energy);
   if (!counting) { return without(counting.error()); }
   const std::map<std::string, int> named = named_gpus(processes);
   const Result<std::vector<const WatchedGpu*>> gpus = watched_gpus(named, *watched);
@@ -178,7 +178,7 @@ std::string in_words(const RunEnergy& energy) {
   std::string line = fmt::format("energy: {:.4g} J a step ({:.4g}..{:.4g})", one.joules.value, one.low.value, one.high.value);
   if (energy.idle) { line += fmt::format(", of which {:.4g} J idle", energy.idle->value); }
   line += fmt::format("; {} GPU{}, {} steps of {} collectives in {:.1f} s", energy.gpus.size(), energy.gpus.size() == 1 ? "" : "s",
-                      energy.steps, energy.collectives_per_step, energy.window.count() / 1e6);
+                      energy.steps, energy.collectives_per_step, energy.span.count() / 1e6);
   std::vector<std::string> reasons;
   for (const RunEnergy::Gpu& gpu : energy.gpus) {
     for (const std::string& reason : gpu.conditions.below_greatest_clock) {

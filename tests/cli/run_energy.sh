@@ -40,7 +40,7 @@ for policy in observe auto; do
   holds 'abs(e["joules_per_step"] / (e["step_us"] / 1e6) - 100) < 3'
   holds 'e["low"] <= e["joules_per_step"] <= e["high"] and e["confidence"] == 0.95'
   holds 'abs(e["idle_joules"] / e["joules_per_step"] - 1) < 0.1'
-  holds 'e["counter"] == "nvml" and 0 < e["resolution"] < 0.1 and 0.5 < e["window_s"] < 10'
+  holds 'e["counter"] == "nvml" and 0 < e["resolution"] < 0.1 and 0.5 < e["span_s"] < 10'
   holds '100 <= e["steps"] <= 110 and e["collectives_per_step"] == 16 and e["counted_by"] == document["processes"][0]["pid"]'
   holds '[(gpu["bus_id"], gpu["processes"], gpu["own_processes"], gpu["least_sm_mhz"], gpu["clocks_fell_by"]) for gpu in e["gpus"]] == [("0000:1b:00.0", 1, 1, 1755, ["power cap"])]'
 done
@@ -77,7 +77,7 @@ ELBOWROOM_FAKE_NVML_TROUBLE=second unknown 'GPU 0000:1c:00.0: nvmlDeviceGetTotal
 ELBOWROOM_FAKE_NVML_GPUS=0 unknown 'GPU 0000:1b:00.0: not one of those that NVML names here'
 ELBOWROOM_FAKE_NVML_TROUBLE=stuck unknown 'the energy counter moved 0 times in '
 ELBOWROOM_NVML_LIBRARY=$work/none.so unknown "cannot load $work/none.so"
-# A window of some 100 ms has too few moves of a counter that is read every 20 ms.
+# A span of some 100 ms has too few moves of a counter that is read every 20 ms.
 measures brief --policy observe
 told 'energy: not known: the energy counter moved '
 holds 'e["steps"] > 0 and "expected at least 20" in e["why_absent"]'

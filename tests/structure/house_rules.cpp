@@ -224,6 +224,7 @@ std::optional<std::string> second_word(const std::string& line) {
       {"indow", std::regex(R"((residency|pad|shared.?memory).?windows?\b)", std::regex::icase), "pad range"},
       {"indow", std::regex(R"(symmetric windows?\b|windows? of (symmetric|memory)|\bhas_windows\b)", std::regex::icase),
        "symmetric memory"},
+      {"indow", std::regex(R"(energy[ _-]?windows?|\bwindow_s\b|\bplan_windows\b)", std::regex::icase), "energy span"},
       {"deal", std::regex(R"(\bideal(ly)?\b)", std::regex::icase), "critical path"},
       {"oofline", std::regex(R"(\broofline\b)", std::regex::icase), "hardware limit"},
       {"SM ", std::regex(R"(\bSM (group|slice|subset|mask)s?\b)"), "SM partition"},

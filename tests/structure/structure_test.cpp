@@ -172,6 +172,7 @@ TEST(HouseRules, HaveOneWordForOneThing) {
   tree.with("include/elbowroom/plan/b.hpp", "\nstruct ResidencyWindow {};\n")
       .with("src/plan/b.cpp", "// SM masks\n// A start gate.\n")
       .with("src/report/b.cpp", "text += \"Ideal time\";\n")
+      .with("src/energy/b.cpp", "EnergyWindows plan();\njson[\"window_s\"] = 1;\n")
       .with("src/tune/b.cpp", "settings.tuner.budget = limit;\n// Of the search's budget.\n")
       .with("src/model/b.cpp", "limits.partitions = 4;\n// Registers count per partition.\n")
       .with("README.md", "\nThe ideal time.\n")
@@ -184,6 +185,7 @@ TEST(HouseRules, HaveOneWordForOneThing) {
           "README.md:2: 'ideal'; the word is critical path", "docs/b.md:1: 'symmetric windows'; the word is symmetric memory",
           "include/elbowroom/plan/b.hpp:2: 'ResidencyWindow'; the word is pad range",
           "python/elbowroom/b.py:1: 'windows of memory'; the word is symmetric memory",
+          "src/energy/b.cpp:1: 'EnergyWindows'; the word is energy span", "src/energy/b.cpp:2: 'window_s'; the word is energy span",
           "src/model/b.cpp:1: '.partitions'; the word is sub-partition",
           "src/model/b.cpp:2: 'per partition'; the word is sub-partition", "src/plan/b.cpp:1: 'SM masks'; the word is SM partition",
           "src/plan/b.cpp:2: 'start gate'; the word is launch gate", "src/report/b.cpp:1: 'Ideal'; the word is critical path",

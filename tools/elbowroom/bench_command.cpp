@@ -51,7 +51,7 @@ struct BenchArguments {
   std::optional<std::string> sweep;
   std::vector<std::string> transfer;
   bool energy = false;
-  EnergyWindowOption energy_window;
+  EnergySpanOption energy_span;
 };
 
 struct BenchRequest {
@@ -106,8 +106,8 @@ Result<BenchRequest> request_of(const BenchArguments& arguments) {
   const Result<ResidencyChoice> residency = parse_residency(arguments.blocks_per_sm);
   if (!residency) { return invalid_input("--" + residency.error().message); }
   request.settings.residency = *residency;
-  if (arguments.energy || arguments.energy_window.seconds) {
-    Result<EnergySettings> energy = energy_settings(arguments.energy_window);
+  if (arguments.energy || arguments.energy_span.seconds) {
+    Result<EnergySettings> energy = energy_settings(arguments.energy_span);
     if (!energy) { return energy.error(); }
     request.energy = *std::move(energy);
   }
@@ -153,7 +153,7 @@ class ShownCase : public CaseObserver {
  private:
   ProgressLine& line_;
   const Interruption& interruption_;
-  // A window of half a minute beside a run of some ten milliseconds.
+  // A span of half a minute beside a run of some ten milliseconds.
   static constexpr double kEnergyInRuns = 1000;
   // Beside one run: results are compared on the host, a recording is a run and its reading. Nothing follows from preparing.
   ProgressEstimate estimate_{{0, 1, 3, 1, 2, kEnergyInRuns}, ProgressLine::now()};
@@ -314,20 +314,20 @@ void add_bench_command(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--trace", arguments->trace_file, "Write every schedule's kernels as a Chrome trace to this file");
   command->add_flag("--energy", arguments->energy,
                     "Measure the energy of every schedule too, by the GPUs' counters: half a minute each on most GPUs");
-  add_energy_window(*command, arguments->energy_window);
+  add_energy_span(*command, arguments->energy_span);
   command->add_flag("--dry-run", arguments->dry_run, "Show what would be run");
   CLI::Option* sweep =
       command->add_option("--sweep", arguments->sweep,
                           "One or two axes by comma, each a control or a member of the scenario with values by colon, "
                           "as in blocks_per_sm,comm_blocks=4:8:16; --plan is what all cells have");
   for (const char* name :
-       {"--scheme", "--profile", "--blocks-per-sm", "--min-reduction", "--markdown", "--trace", "--energy", "--energy-window"}) {
+       {"--scheme", "--profile", "--blocks-per-sm", "--min-reduction", "--markdown", "--trace", "--energy", "--energy-span"}) {
     sweep->excludes(command->get_option(name));
   }
   CLI::Option* transfer = command->add_option("--transfer", arguments->transfer,
                                               "Profiles made elsewhere: what their plans cost here beside the best that is known");
   for (const char* name : {"--scheme", "--plan", "--profile", "--blocks-per-sm", "--min-reduction", "--trace", "--sweep",
-                           "--energy", "--energy-window"}) {
+                           "--energy", "--energy-span"}) {
     transfer->excludes(command->get_option(name));
   }
   // What a validation runs is in its file.

@@ -6,18 +6,18 @@
 
 namespace elbowroom {
 
-void add_energy_window(CLI::App& command, EnergyWindowOption& option) {
-  command.add_option("--energy-window", option.seconds,
+void add_energy_span(CLI::App& command, EnergySpanOption& option) {
+  command.add_option("--energy-span", option.seconds,
                      "Seconds for which the energy of each schedule is measured; by default 300 moves of the counter");
 }
 
-Result<EnergySettings> energy_settings(const EnergyWindowOption& option) {
+Result<EnergySettings> energy_settings(const EnergySpanOption& option) {
   // Written so that NaN is refused.
   if (option.seconds && !(*option.seconds >= 0.01 && *option.seconds <= 3600)) {
-    return invalid_input(fmt::format("--energy-window: {}, expected 0.01 to 3600 seconds", *option.seconds));
+    return invalid_input(fmt::format("--energy-span: {}, expected 0.01 to 3600 seconds", *option.seconds));
   }
   EnergySettings settings{open_energy_meter};
-  if (option.seconds) { settings.window = Microseconds(*option.seconds * 1e6); }
+  if (option.seconds) { settings.span = Microseconds(*option.seconds * 1e6); }
   return settings;
 }
 

@@ -9,13 +9,13 @@
 namespace elbowroom {
 
 /// How long the energy of a schedule is measured; absent: as long as the counter needs.
-struct EnergyWindowOption {
+struct EnergySpanOption {
   std::optional<double> seconds;
 };
 
-void add_energy_window(CLI::App& command, EnergyWindowOption& option);
+void add_energy_span(CLI::App& command, EnergySpanOption& option);
 
 /// With this machine's counters. `invalid_input` names the option.
-Result<EnergySettings> energy_settings(const EnergyWindowOption& option);
+Result<EnergySettings> energy_settings(const EnergySpanOption& option);
 
 }  // namespace elbowroom

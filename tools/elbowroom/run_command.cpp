@@ -42,7 +42,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A counter moves every 100 ms on most GPUs. An energy window's ends are on a line between moves, so more gains nothing.
+/// A counter moves every 100 ms on most GPUs. An energy span's ends are on a line between moves, so more gains nothing.
 constexpr Microseconds kBetweenReadings{20'000};
 
 class Run {

@@ -41,7 +41,7 @@ struct TuneArguments {
   std::optional<std::string> profile;
   std::optional<std::string> json_file;
   std::string objective = "time";
-  EnergyWindowOption energy_window;
+  EnergySpanOption energy_span;
 };
 
 /// What a search makes least, and what that is measured with.
@@ -53,10 +53,10 @@ struct ObjectiveRequest {
 Result<ObjectiveRequest> objective_of(const TuneArguments& arguments) {
   const Result<Objective> objective = parse_objective(arguments.objective);
   if (!objective) { return invalid_input(fmt::format("--objective: {}", objective.error().message)); }
-  Result<EnergySettings> energy = energy_settings(arguments.energy_window);
+  Result<EnergySettings> energy = energy_settings(arguments.energy_span);
   if (!energy) { return energy.error(); }
-  if (*objective == Objective::time && arguments.energy_window.seconds) {
-    return invalid_input("--energy-window: given, expected only with --objective energy or product");
+  if (*objective == Objective::time && arguments.energy_span.seconds) {
+    return invalid_input("--energy-span: given, expected only with --objective energy or product");
   }
   return ObjectiveRequest{*objective, *std::move(energy)};
 }
@@ -201,7 +201,7 @@ void add_tune_command(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--profile", arguments->profile, "Profile file to store choices in; ELBOWROOM_PROFILE by default");
   command->add_option("--objective", arguments->objective, "What is to be least: time, energy, or the product of both")
       ->capture_default_str();
-  add_energy_window(*command, arguments->energy_window);
+  add_energy_span(*command, arguments->energy_span);
   command->add_option("--json", arguments->json_file, "Write elbowroom.tune/1 to this file; - for standard output");
   command->callback([=, &chosen] {
     chosen = [arguments] { return in_ranks(kTune, arguments->cases, [&] { return TuneCommand(*arguments).run(); }); };

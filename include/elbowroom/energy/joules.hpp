@@ -42,34 +42,34 @@ ELBOWROOM_API double iterations_at(std::span<const RunSpan> runs, int iterations
 
 /// Energy of one iteration, all GPUs together.
 struct JoulesPerIteration {
-  Joules joules;  ///< of the whole window
-  Joules low;     ///< with `high` a 95 % interval of the mean over the window's parts, widened by the resolution
+  Joules joules;  ///< of the whole span
+  Joules low;     ///< with `high` a 95 % interval of the mean over the span's parts, widened by the resolution
   Joules high;
-  double resolution = 0;   ///< the counter's period over the window: how far off its ends can be, as a share
+  double resolution = 0;   ///< the counter's period over the span: how far off its ends can be, as a share
   Microseconds length{0};  ///< of one iteration, with what lies between runs
-  double iterations = 0;   ///< in the window
+  double iterations = 0;   ///< in the span
   std::optional<double> counter_over_power = std::nullopt;  ///< the counter's energy / that of the power samples
 };
 
-/// Parts into which a window is cut for the interval.
-inline constexpr int kWindowParts = 10;
+/// Parts into which a span is cut for the interval.
+inline constexpr int kSpanParts = 10;
 
-/// The window from `begin` to `end`, in which runs of `iterations` each follow one another. `samples`: of each GPU, from before
-/// `begin` to after `end`. `invalid_input` where the window holds fewer than kLeastRuns or kLeastUpdates.
+/// The span from `begin` to `end`, in which runs of `iterations` each follow one another. `samples`: of each GPU, from before
+/// `begin` to after `end`. `invalid_input` where the span holds fewer than kLeastRuns or kLeastUpdates.
 ELBOWROOM_API Result<JoulesPerIteration> joules_per_iteration(std::span<const Samples> samples, std::span<const RunSpan> runs,
                                                               int iterations, Microseconds begin, Microseconds end);
 
-/// The same of a window that holds so many `iterations`, whatever they were made of.
+/// The same of a span that holds so many `iterations`, whatever they were made of.
 ELBOWROOM_API Result<JoulesPerIteration> joules_per_iteration(std::span<const Samples> samples, double iterations,
                                                               Microseconds begin, Microseconds end);
 
-/// In a window: of a single one the pauses around it would be a part that differs from window to window.
+/// In a span: of a single one the pauses around it would be a part that differs from span to span.
 inline constexpr std::size_t kLeastRuns = 2;
 
-/// Of a counter inside a window; its ends are then uncertain by 5 % of it at most.
+/// Of a counter inside a span; its ends are then uncertain by 5 % of it at most.
 inline constexpr int kLeastUpdates = 20;
 
-/// The longest of the GPUs' periods. `invalid_input` where a counter moved fewer than kLeastUpdates times in the window.
+/// The longest of the GPUs' periods. `invalid_input` where a counter moved fewer than kLeastUpdates times in the span.
 ELBOWROOM_API Result<Microseconds> longest_period(std::span<const Samples> samples, Microseconds begin, Microseconds end);
 
 /// Power while nothing runs, all GPUs together.

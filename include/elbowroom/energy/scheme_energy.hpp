@@ -13,7 +13,7 @@ namespace elbowroom {
 struct SchemeEnergy {
   JoulesPerIteration per_iteration;
   Joules idle;                   ///< what the GPUs would have taken in the same time with nothing running; part of the joules
-  Microseconds window{0};        ///< measured
+  Microseconds span{0};          ///< measured
   std::vector<GpuState> before;  ///< of each GPU, after the warm-up
   std::vector<GpuState> after;
   std::vector<std::string> below_greatest_clock;  ///< the driver's reasons at either end, of any GPU

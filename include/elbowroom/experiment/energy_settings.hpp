@@ -15,7 +15,7 @@ namespace elbowroom {
 struct EnergySettings {
   /// Opens the counters of the GPUs at these places on the bus, once a case. An error is why there are none.
   std::function<Result<std::unique_ptr<EnergyMeter>>(std::span<const std::string> bus_ids)> open;
-  std::optional<Microseconds> window = std::nullopt;  ///< absent: as plan_windows() says
+  std::optional<Microseconds> span = std::nullopt;  ///< absent: as plan_spans() says
 };
 
 }  // namespace elbowroom

@@ -23,14 +23,14 @@ struct RunEnergy {
   struct Gpu {
     std::string bus_id;
     std::optional<Joules> joules;  ///< of a step; absent: nothing was read
-    GpuConditions conditions;      ///< in the window
+    GpuConditions conditions;      ///< in the span
     int own_processes = 0;         ///< of the run, that reported it
   };
   /// Of one step, all GPUs of the run together, or why there are none.
   Result<JoulesPerIteration> per_step = unavailable("nothing was measured");
   std::optional<std::string> counter;  ///< "nvml"; absent: none was read
   std::optional<Microseconds> period;  ///< from one move of the counter to the next; absent: not known
-  Microseconds window{0};              ///< from the first counted step's begin to the last one's end
+  Microseconds span{0};                ///< from the first counted step's begin to the last one's end
   std::int64_t steps = 0;              ///< in it
   std::int64_t collectives_per_step = 0;
   std::int64_t counted_by = 0;  ///< the process whose steps these are

@@ -8,7 +8,7 @@ namespace {
 
 using testing::SteadyMeter;
 
-// A thread that the machine lets run late, here for as long as it sleeps, takes nothing from the window.
+// A thread that the machine lets run late, here for as long as it sleeps, takes nothing from the span.
 TEST(SamplerThread, ReadsBeforeAndBehindWhatItEncloses) {
   SteadyMeter meter(2);
   Sampler sampler(meter, Microseconds(20'000));

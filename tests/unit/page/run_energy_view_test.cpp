@@ -29,7 +29,7 @@ TEST(RunEnergyView, ShowsTheJoulesOfAStepAndWhatTheyRestOn) {
   EXPECT_EQ(figure(*energy, "energy.why_no_idle"), "the command used a GPU before the first reading");
   EXPECT_EQ(figure(*energy, "energy.why_absent"), Value());
   EXPECT_EQ(figure(*energy, "energy.steps"), 400);
-  EXPECT_EQ(figure(*energy, "energy.window_s"), 80.0);
+  EXPECT_EQ(figure(*energy, "energy.span_s"), 80.0);
   EXPECT_THAT(figure(*energy, "energy.notes").get<std::string>(), ::testing::HasSubstr("2 processes with work on it"));
   const Table* gpus = view_of<Table>(*energy);
   ASSERT_NE(gpus, nullptr);

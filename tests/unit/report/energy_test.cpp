@@ -23,7 +23,7 @@ SchemeEnergy example_energy() {
   energy.per_iteration.iterations = 1500;
   energy.per_iteration.counter_over_power = 1.0125;
   energy.idle = {2.8};
-  energy.window = Microseconds(30e6);
+  energy.span = Microseconds(30e6);
   energy.before = {{41, 1980, {}, 1}, {43, 1980, {}, 1}};
   energy.after = {{55, 1755, {}, 1}, {std::nullopt, 1755, {}, 1}};
   energy.below_greatest_clock = {"power cap", "heat, by hardware"};
@@ -42,7 +42,7 @@ TEST(EnergyReport, IsInTheTableWithTheStateOfTheGpus) {
   const std::string scheme = with_energy().cases[0].results[0].scheme;
   const std::string text = to_table(with_energy());
   EXPECT_THAT(text, HasSubstr(" 12.35 12.25..12.5 "));
-  EXPECT_THAT(text, HasSubstr("# energy: nvml counter, moves every 100 ms; windows of 30 s, whose ends are off by 0.33 %"));
+  EXPECT_THAT(text, HasSubstr("# energy: nvml counter, moves every 100 ms; spans of 30 s, whose ends are off by 0.33 %"));
   EXPECT_THAT(
       text, HasSubstr("# energy of " + scheme + ": 41..43 -> ? C, 1980 -> 1755 MHz; clocks fell by power cap, heat, by hardware;"));
   EXPECT_THAT(to_markdown(with_energy()), HasSubstr("energy / iter. (J)"));
@@ -53,7 +53,7 @@ TEST(EnergyReport, IsInTheDocument) {
   EXPECT_EQ(energy["joules"], 12.345678);
   EXPECT_EQ(energy["idle_joules"], 2.8);
   EXPECT_EQ(energy["period_ms"], 100);
-  EXPECT_EQ(energy["window_s"], 30);
+  EXPECT_EQ(energy["span_s"], 30);
   EXPECT_EQ(energy["after"][1]["celsius"], nullptr);
   EXPECT_EQ(energy["clocks_fell_by"].size(), 2U);
 }

@@ -11,7 +11,7 @@
 namespace elbowroom {
 namespace {
 
-TEST(WindowsPage, CoversEveryDeviceOfTheCatalog) {
+TEST(PadRangesPage, CoversEveryDeviceOfTheCatalog) {
   const std::string page = pad_ranges_page();
   for (const DeviceLimits& device : device_catalog()) { EXPECT_THAT(page, ::testing::HasSubstr("## " + device.title)); }
   EXPECT_EQ(page.find("Does not run"), std::string::npos);
@@ -19,7 +19,7 @@ TEST(WindowsPage, CoversEveryDeviceOfTheCatalog) {
   EXPECT_THAT(page, ::testing::HasSubstr("| 3 | 53,376 | 72,704 | shared memory | blocked by registers, shared memory |"));
 }
 
-TEST(WindowsPage, IsWhatTheDocumentationHolds) {
+TEST(PadRangesPage, IsWhatTheDocumentationHolds) {
   std::ifstream file(ELBOWROOM_SOURCE_DIR "/docs/pad-ranges.md");
   ASSERT_TRUE(file.is_open());
   std::ostringstream text;

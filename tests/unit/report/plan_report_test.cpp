@@ -37,7 +37,7 @@ TEST(PlanJson, HasTheFieldsOfTheContract) {
   ASSERT_EQ(document.at("residencies").size(), 4U);
 }
 
-TEST(PlanJson, GivesTheWindowsOfASimtGemmOnH200) {
+TEST(PlanJson, GivesThePadRangesOfASimtGemmOnH200) {
   const Json rows = Json::parse(plan_json(report("h200", kSimtGemm, "nccl-2.28:544"))).at("residencies");
   EXPECT_EQ(rows[0].at("blocks_per_sm"), 4);
   EXPECT_EQ(rows[0].at("pad_min"), 0);

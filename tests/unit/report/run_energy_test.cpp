@@ -123,8 +123,8 @@ TEST(RunEnergy, SaysWhyThereIsNone) {
   EXPECT_TRUE(energy_of_run(two_ranks(), watched).per_step);
 }
 
-// A window of 1.5 s has 15 moves of the counter.
-TEST(RunEnergy, RefusesAWindowThatIsTooShort) {
+// A span of 1.5 s has 15 moves of the counter.
+TEST(RunEnergy, RefusesASpanThatIsTooShort) {
   std::vector<ProcessReport> processes = two_ranks();
   processes[0].steps->end = processes[0].steps->begin + Microseconds(1.45 * kSecond);
   processes[1].steps.reset();
@@ -153,7 +153,7 @@ TEST(RunEnergy, IsInTheReport) {
   EXPECT_TRUE(energy["why_absent"].is_null());
   EXPECT_EQ(energy["confidence"], 0.95);
   EXPECT_NEAR(energy["idle_joules"].get<double>(), 24, 1e-3);
-  EXPECT_EQ(energy["window_s"], 80.0);
+  EXPECT_EQ(energy["span_s"], 80.0);
   EXPECT_EQ(energy["steps"], 400);
   EXPECT_EQ(energy["counted_by"], 41);
   EXPECT_EQ(energy["period_ms"], 100.0);

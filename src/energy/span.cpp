@@ -1,4 +1,4 @@
-#include "elbowroom/energy/window.hpp"
+#include "elbowroom/energy/span.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kPeriods = 300;
 constexpr Microseconds kLeast{1e6};
-// Shares of a window. A clock settles in seconds; the power that a driver shows is a mean of one.
+// Shares of a span. A clock settles in seconds; the power that a driver shows is a mean of one.
 constexpr double kWarmUp = 0.1;
 constexpr double kCoolDown = 0.1;
 constexpr double kIdle = 0.2;
@@ -22,20 +22,20 @@ constexpr Microseconds kRarest{20'000};
 
 }  // namespace
 
-Result<EnergyWindows> plan_windows(Microseconds period, std::optional<Microseconds> asked) {
+Result<EnergySpans> plan_spans(Microseconds period, std::optional<Microseconds> asked) {
   // Updates at both ends may fall outside.
   const Microseconds least = period * (kLeastUpdates + 2);
   if (asked && *asked < least) {
     return invalid_input(fmt::format("{:g} s, expected at least {:g} s: the counter moves every {:g} ms", asked->count() / 1e6,
                                      least.count() / 1e6, period.count() / 1e3));
   }
-  EnergyWindows windows;
-  windows.window = asked.value_or(std::max(period * kPeriods, kLeast));
-  windows.warm_up = windows.window * kWarmUp;
-  windows.cool_down = windows.window * kCoolDown;
-  windows.idle = std::max(windows.window * kIdle, least);
-  windows.sampling = std::clamp(period / kReadsInPeriod, kOftenest, kRarest);
-  return windows;
+  EnergySpans spans;
+  spans.span = asked.value_or(std::max(period * kPeriods, kLeast));
+  spans.warm_up = spans.span * kWarmUp;
+  spans.cool_down = spans.span * kCoolDown;
+  spans.idle = std::max(spans.span * kIdle, least);
+  spans.sampling = std::clamp(period / kReadsInPeriod, kOftenest, kRarest);
+  return spans;
 }
 
 }  // namespace elbowroom
