@@ -4,14 +4,19 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "backend_cuda/driver_entry.hpp"
+#include "plan/control_name.hpp"
 
 namespace elbowroom::cuda {
 namespace {
 
 constexpr unsigned kGreenContexts = 12'050;  // the last of these functions came with it
+
+std::string refusal(std::string_view why) { return elbowroom::detail::refusal_of<&OverlapPlan::comm_sms>(why); }
 
 struct Driver {
   decltype(cuDeviceGetDevResource)* get_resource;
@@ -31,7 +36,7 @@ struct Driver {
              driver_entry("cuGreenCtxDestroy", driver.destroy, kGreenContexts),
              driver_entry("cuGreenCtxStreamCreate", driver.create_stream, kGreenContexts),
          }) {
-      if (!found) { return unavailable(fmt::format("comm_sms: no green contexts: {}", found.error().message)); }
+      if (!found) { return unavailable(refusal("no green contexts: " + found.error().message)); }
     }
     return driver;
   }
@@ -46,7 +51,7 @@ Result<CUdevResource> rest_of(const Driver& driver, CUdevice device, Sms left_ou
     return asked.error();
   }
   if (left_out < Sms(1) || left_out >= Sms(whole.sm.smCount)) {
-    return invalid_input(fmt::format("comm_sms: {}, expected 1 to {}", left_out.count(), whole.sm.smCount - 1));
+    return invalid_input(refusal(fmt::format("{}, expected 1 to {}", left_out.count(), whole.sm.smCount - 1)));
   }
   CUdevResource group{};
   CUdevResource rest{};
@@ -57,7 +62,7 @@ Result<CUdevResource> rest_of(const Driver& driver, CUdevice device, Sms left_ou
     return split.error();
   }
   if (groups == 0 || rest.sm.smCount == 0) {
-    return invalid_input(fmt::format("comm_sms: {} of {} SMs cannot be split off", left_out.count(), whole.sm.smCount));
+    return invalid_input(refusal(fmt::format("{} of {} SMs cannot be split off", left_out.count(), whole.sm.smCount)));
   }
   return rest;
 }

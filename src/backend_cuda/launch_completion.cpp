@@ -9,6 +9,8 @@
 #include <cstring>
 #include <span>
 
+#include "plan/control_name.hpp"
+
 namespace elbowroom::cuda {
 namespace {
 
@@ -84,7 +86,9 @@ LaunchCompletion::~LaunchCompletion() { active = nullptr; }
 
 Status LaunchCompletion::every_stream_launched() const {
   for (const bool launched : launched_) {
-    if (!launched) { return failed("launch_gate: the collective's launch was not seen, so nothing can wait for its blocks"); }
+    if (launched) { continue; }
+    return failed(elbowroom::detail::refusal_of<&OverlapPlan::launch_gate>(
+        "the collective's launch was not seen, so nothing can wait for its blocks"));
   }
   return {};
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "plan/control_name.hpp"
+
 namespace elbowroom::cuda {
 namespace {
 
@@ -29,10 +31,10 @@ Status comm_threads_possible(const CommSettings& settings) {
   const std::string wanted = std::to_string(settings.comm_threads->count());
   const std::string_view fixed = value_of("NCCL_NTHREADS");
   if (fixed == wanted) { return {}; }
-  return invalid_input(
-      fmt::format("comm_threads: {}, but NCCL takes them from its environment when the process starts; start it with "
+  return invalid_input(elbowroom::detail::refusal_of<&OverlapPlan::comm_threads>(
+      fmt::format("{}, but NCCL takes them from its environment when the process starts; start it with "
                   "NCCL_NTHREADS={} (it is {})",
-                  wanted, wanted, fixed.empty() ? "not set" : fixed));
+                  wanted, wanted, fixed.empty() ? "not set" : fixed)));
 }
 
 }  // namespace elbowroom::cuda

@@ -6,6 +6,8 @@
 #include <future>
 #include <thread>
 
+#include "plan/control_name.hpp"
+
 namespace elbowroom::gpu {
 namespace {
 
@@ -78,8 +80,9 @@ Status Communicators::register_symmetric(const std::vector<void*>& memory, Bytes
   if (!status) { return status; }
   if (!ended) { return ended; }
   if (windows_.empty()) {
-    return unavailable(
-        fmt::format("copy_engine and symmetric: {} registers no memory with its peers on these links", library_->name()));
+    return unavailable(fmt::format("{} and {}: {} registers no memory with its peers on these links",
+                                   elbowroom::detail::name_of<&OverlapPlan::copy_engine>(),
+                                   elbowroom::detail::name_of<&OverlapPlan::symmetric>(), library_->name()));
   }
   return {};
 }

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "backend_gpu/handles.hpp"
 #include "backend_gpu/own_kernel.hpp"
+#include "plan/control_name.hpp"
 
 namespace elbowroom::gpu {
 namespace {
@@ -106,7 +108,9 @@ class GpuLauncher final : public Launcher {
     if (rest != ComputeSettings{}) {
       return invalid_input("settings: more than a pad, which is all that an application's kernel takes");
     }
-    for (const auto& [name, bytes] : {std::pair{"pad_bytes", settings.pad}, {"dynamic_shared", size.dynamic_shared}}) {
+    for (const auto& [name, bytes] :
+         {std::pair<std::string_view, Bytes>{elbowroom::detail::name_of<&OverlapPlan::pad>(), settings.pad},
+          {"dynamic_shared", size.dynamic_shared}}) {
       if (bytes < Bytes(0) || bytes > kGreatestShared) {
         return invalid_input(fmt::format("{}: {}, expected 0 to {}", name, bytes.count(), kGreatestShared.count()));
       }

@@ -12,6 +12,7 @@
 #include "elbowroom/base/gibibytes.hpp"
 #include "elbowroom/plan/launch_check.hpp"
 #include "model/work_sharing.hpp"
+#include "plan/control_name.hpp"
 
 namespace elbowroom::gpu {
 namespace {
@@ -163,7 +164,8 @@ Status OnDevices::accepts(const Launch& launch, const Lane& lane) const {
   if (const auto* settings = std::get_if<CommSettings>(&launch.settings)) {
     if (Status accepted = platform().accepts(*settings); !accepted) { return accepted; }
     if (settings->peer_detour && !alone()) {
-      return invalid_input("peer_detour: copies between GPUs of one process, expected one process that drives all of them");
+      return invalid_input(elbowroom::detail::refusal_of<&OverlapPlan::peer_detour>(
+          "copies between GPUs of one process, expected one process that drives all of them"));
     }
     return settings->copy_engine || settings->symmetric ? symmetric_refused_ : Status();
   }

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "plan/control_name.hpp"
+
 namespace elbowroom::gpu {
 namespace {
 
@@ -31,8 +33,8 @@ Result<PeerCopies> PeerCopies::make(const Runtime& runtime, const CommLibrary& c
     if (Status used = copies.use(peer); !used) { return used.error(); }
     Result<Memory> staged = comm.allocate(runtime, share);
     if (!staged) {
-      return unavailable(
-          fmt::format("peer_detour: a share's place on GPU {}: {}", copies.ranks_[peer].device, staged.error().message));
+      return unavailable(elbowroom::detail::refusal_of<&OverlapPlan::peer_detour>(
+          fmt::format("no memory for a share on GPU {}: {}", copies.ranks_[peer].device, staged.error().message)));
     }
     copies.staged_.push_back(std::move(*staged));
   }

@@ -9,6 +9,7 @@
 #include "backend_hip/priority_probe.hpp"
 #include "backend_hip/rocblas_library.hpp"
 #include "elbowroom/plan/capabilities.hpp"
+#include "plan/control_name.hpp"
 
 namespace elbowroom::hip {
 namespace {
@@ -55,7 +56,10 @@ Capabilities HipPlatform::capabilities(const gpu::CommLibrary& comm) const {
 
 Result<std::optional<Sms>> HipPlatform::left_out(const Lane& lane, const ComputeSettings& settings) const {
   if (!settings.sm_target) { return Platform::left_out(lane, settings); }
-  if (lane.leaving_out) { return invalid_input("sm_target: acts through the CU mask that comm_sms sets; expected one of them"); }
+  if (lane.leaving_out) {
+    return invalid_input(elbowroom::detail::refusal_of<&OverlapPlan::sm_target>(fmt::format(
+        "acts through the CU mask that {} sets; expected one of them", elbowroom::detail::name_of<&OverlapPlan::comm_sms>())));
+  }
   const Sms left_out = devices().front().limits.sms - *settings.sm_target;
   return left_out == Sms(0) ? std::nullopt : std::optional(left_out);
 }
@@ -68,7 +72,8 @@ Result<gpu::SmPartition> HipPlatform::partition(Sms left_out, int) const {
 }
 
 Status HipPlatform::observes_launches() const {
-  return invalid_input(fmt::format("launch_gate: {}", capabilities_of(devices().front().limits).begun_events.error().message));
+  const Capabilities can = capabilities_of(devices().front().limits);
+  return invalid_input(elbowroom::detail::refusal_of<&OverlapPlan::launch_gate>(can.begun_events.error().message));
 }
 
 Status HipPlatform::launch_observed(const std::vector<gpu::StreamHandle>&, const std::vector<gpu::EventHandle>&,

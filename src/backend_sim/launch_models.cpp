@@ -10,6 +10,7 @@
 #include "backend_sim/performance.hpp"
 #include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/plan/launch_check.hpp"
+#include "plan/control_name.hpp"
 
 namespace elbowroom::sim {
 namespace {
@@ -32,8 +33,8 @@ Sms partition_of(Sms wanted, const DeviceLimits& device) {
 
 Status accepts_partition(Sms wanted, const DeviceLimits& device) {
   if (partition_of(wanted, device) < device.sms) { return {}; }
-  return invalid_input(fmt::format("comm_sms: {}, expected 1 to {}, rounded up to what the driver parts off", wanted.count(),
-                                   device.sms.count() - 1));
+  return invalid_input(elbowroom::detail::refusal_of<&OverlapPlan::comm_sms>(
+      fmt::format("{}, expected 1 to {}, rounded up to what the driver parts off", wanted.count(), device.sms.count() - 1)));
 }
 
 }  // namespace

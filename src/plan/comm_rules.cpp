@@ -7,6 +7,7 @@
 
 #include "elbowroom/model/collective_facts.hpp"
 #include "elbowroom/model/comm_catalog.hpp"
+#include "plan/control_name.hpp"
 #include "plan/sm_shares.hpp"
 
 namespace elbowroom::detail {
@@ -32,7 +33,8 @@ const CollectiveFacts& facts_at(const LaunchSite& site) {
 /// Copies make the detour, of what would stay on its device.
 Status detours_from(CollectiveOp op, const OverlapPlan& plan) {
   if (!moves_only(op)) { return invalid_input("copy engines gather an all_reduce in place, nothing is copied within a device"); }
-  return plan.copy_engine ? Status() : invalid_input("copies alone make detours, expected beside copy_engine");
+  if (plan.copy_engine) { return {}; }
+  return invalid_input(fmt::format("copies alone make detours, expected beside {}", name_of<&OverlapPlan::copy_engine>()));
 }
 
 /// Blocks that the collective will have under the plan.

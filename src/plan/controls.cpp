@@ -8,6 +8,7 @@
 #include "elbowroom/model/comm_catalog.hpp"
 #include "elbowroom/plan/lower.hpp"
 #include "elbowroom/plan/occupancy.hpp"
+#include "plan/control_name.hpp"
 #include "plan/control_rows.hpp"
 #include "plan/site_between.hpp"
 
@@ -33,6 +34,14 @@ std::span<const Control> controls() { return detail::control_rows(); }
 const Control& control(std::string_view name) {
   const auto found = std::ranges::find(controls(), name, &Control::name);
   return found == controls().end() ? controls().front() : *found;
+}
+
+std::string_view detail::name_of_row(MemberValue (*get)(const OverlapPlan& plan)) {
+  for (const Control& row : controls()) {
+    if (row.get == get) { return row.name; }
+    if (row.consequence != nullptr && row.consequence->get == get) { return row.consequence->name; }
+  }
+  return controls().front().name;
 }
 
 const Control& residency_control() { return controls().front(); }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "elbowroom/plan/controls.hpp"
+#include "plan/control_name.hpp"
 #include "plan/launch_order.hpp"
 #include "plan/program_nodes.hpp"
 
@@ -231,7 +232,9 @@ Result<Program> lower(const Step& step, Order order, const StepPlan& plan) {
   const LaunchOrder beside(step, draft, classes);
   const std::vector<bool> in_window = in_windows(beside, draft.launches.size());
   if (acts_in_windows(plan, draft)) {
-    if (Status possible = both_kinds(in_window); !possible) { return invalid_input("windows_only: " + possible.error().message); }
+    if (Status possible = both_kinds(in_window); !possible) {
+      return invalid_input(detail::refusal_of<&OverlapPlan::windows_only>(possible.error().message));
+    }
   }
   for (std::size_t at = 0; at < in_window.size(); ++at) {
     as_planned[at] = in_window[at] || !plan.of(draft.launches[at].operation).windows_only;

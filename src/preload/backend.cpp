@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "elbowroom/model/comm_environment.hpp"
+#include "plan/control_name.hpp"
 
 namespace elbowroom::preload {
 namespace {
@@ -29,10 +30,12 @@ Status check_run_backend(RunBackend backend, run::Policy policy, const Controls&
   }
   if (asked.sm_target) { return invalid_input("--sm-target: not there with hip, whose rocBLAS takes no number of compute units"); }
   if (value_of(asked.comm_library, kClusterVariable)) {
-    return invalid_input("--set: cluster is not there with hip, which has no clusters of blocks");
+    return invalid_input(
+        fmt::format("--set: {} is not there with hip, which has no clusters of blocks", detail::name_of<&OverlapPlan::cluster>()));
   }
   if (value_of(asked.comm_library, kBlockPolicyVariable)) {
-    return invalid_input("--set: copy_engine is not there with hip: collectives by copy engines are NCCL's");
+    return invalid_input(fmt::format("--set: {} is not there with hip: collectives by copy engines are NCCL's",
+                                     detail::name_of<&OverlapPlan::copy_engine>()));
   }
   if (!asked.comm_rules.empty()) {
     return invalid_input(

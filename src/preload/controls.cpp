@@ -11,6 +11,7 @@
 #include "base/number_of.hpp"
 #include "elbowroom/model/comm_environment.hpp"
 #include "elbowroom/plan/controls.hpp"
+#include "plan/control_name.hpp"
 #include "run/limits.hpp"
 #include "run/rules.hpp"
 
@@ -91,7 +92,8 @@ Result<KernelCap> parse_cap(std::string_view text) {
 
 Status check_settings(const Controls& controls) {
   if (!value_of(controls.comm_library, kMostCommBlocksVariable) || !controls.has(CommRule::symmetric_blocks)) { return {}; }
-  return invalid_input("--set: symmetric_blocks beside comm_blocks, which is the number for all kernels; expected one of them");
+  return invalid_input(fmt::format("--set: {} beside {}, which is the number for all kernels; expected one of them",
+                                   to_string(CommRule::symmetric_blocks), detail::name_of<&OverlapPlan::comm_blocks>()));
 }
 
 Result<std::vector<KernelCap>> parse_caps(std::span<const std::string> texts) {

@@ -17,6 +17,7 @@
 #include "elbowroom/model/comm_environment.hpp"
 #include "elbowroom/model/device_catalog.hpp"
 #include "elbowroom/plan/controls.hpp"
+#include "plan/control_name.hpp"
 #include "preload/rules.hpp"
 #include "run/limits.hpp"
 
@@ -125,19 +126,22 @@ void keep_what_fits(std::vector<Rule>& rules, std::size_t most, std::string_view
 void add_caps(const Choices& choices, ProfileControls& found) {
   for (const auto& [kernel, plans] : plans_by(choices, footprint_of)) {
     const auto& [device, block] = kernel;
-    const auto blocks = agreed(plans, "blocks_per_sm of " + block_text(block), residency_control().get, found.left);
+    const auto blocks =
+        agreed(plans, fmt::format("{} of {}", residency_control().name, block_text(block)), residency_control().get, found.left);
     if (blocks) { found.controls.footprint_caps.push_back({device, block, BlocksPerSm(*blocks)}); }
   }
-  keep_what_fits(found.controls.footprint_caps, run::kMostFootprints, "blocks_per_sm", found.left);
+  keep_what_fits(found.controls.footprint_caps, run::kMostFootprints, residency_control().name, found.left);
 }
 
 void add_targets(const Choices& choices, ProfileControls& found) {
+  const std::string_view target = detail::name_of<&OverlapPlan::sm_target>();
   for (const auto& [kind, plans] : plans_by(choices, product_of)) {
     const auto& [device, product] = kind;
-    const auto sms = agreed(plans, "sm_target of " + products_text(product), count_of(&ComputeSettings::sm_target), found.left);
+    const auto sms =
+        agreed(plans, fmt::format("{} of {}", target, products_text(product)), count_of(&ComputeSettings::sm_target), found.left);
     if (sms) { found.controls.product_targets.push_back({device, product, Sms(*sms)}); }
   }
-  keep_what_fits(found.controls.product_targets, run::kMostProducts, "sm_target", found.left);
+  keep_what_fits(found.controls.product_targets, run::kMostProducts, target, found.left);
 }
 
 /// The same for what a process sets once for all its collectives: a plan that means only some has no such value.

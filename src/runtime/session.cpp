@@ -9,6 +9,7 @@
 #include "elbowroom/experiment/stored_plans.hpp"
 #include "elbowroom/plan/controls.hpp"
 #include "elbowroom/plan/shape.hpp"
+#include "plan/control_name.hpp"
 
 namespace elbowroom {
 namespace {
@@ -53,8 +54,9 @@ Status one_launch_can(const OverlapPlan& plan) {
   rest.priority = false;
   for (const Control& control : controls()) {
     if (!control.get(rest)) { continue; }
-    return invalid_input(
-        fmt::format("{}: a launch cannot carry it out, expected a plan of pad_bytes, blocks_per_sm and priority", control.name));
+    return invalid_input(fmt::format("{}: a launch cannot carry it out, expected a plan of {}, {} and {}", control.name,
+                                     detail::name_of<&OverlapPlan::pad>(), detail::name_of<&OverlapPlan::blocks_per_sm>(),
+                                     detail::name_of<&OverlapPlan::priority>()));
   }
   return {};
 }
@@ -153,7 +155,8 @@ Status Session::launch_of(const Kernel& kernel, const LaunchSize& size, const St
   const int number = static_cast<int>(stream.device());
   if (device == devices_.end()) { return invalid_input(fmt::format("stream: of device {}, which is not the session's", number)); }
   if (plan.priority && !device->comm_goes_first) {
-    return invalid_input(fmt::format("priority: the communication stream of device {} has not the device's greatest", number));
+    return invalid_input(detail::refusal_of<&OverlapPlan::priority>(
+        fmt::format("the communication stream of device {} has not the device's greatest", number)));
   }
   if (Status possible = one_launch_can(plan); !possible) { return possible; }
   return launcher_->launch(kernel, size, arguments, stream, plan);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <regex>
@@ -175,30 +176,77 @@ std::optional<std::string> wrong_include(const File& file, const std::string& na
 
 const fs::path kControlRows = "src/plan/control_rows.cpp";
 
-// Names of controls that no other document, scheme or option uses for something of its own.
-std::set<std::string> names_of_controls(const fs::path& root) {
-  static const std::regex row(R"((number|toggle)<&OverlapPlan::(\w+)>)");
-  static const std::set<std::string> shared = {"blocks_per_sm", "pad",       "priority",  "comm_blocks",
-                                               "cluster",       "sm_target", "symmetric", "copy_engine"};
+// The names of controls and of what follows them. `own`: those that no other document, scheme or option has for something else.
+struct ControlNames {
+  std::set<std::string> all;
+  std::set<std::string> own;
+};
+
+ControlNames names_of_controls(const fs::path& root) {
+  static const std::regex row(R"re((number|toggle)<&OverlapPlan::\w+>\(\s*"(\w+)")re");
+  static const std::set<std::string> shared = {"blocks_per_sm", "priority",  "comm_blocks", "cluster",
+                                               "sm_target",     "symmetric", "copy_engine"};
   std::ifstream stream(root / kControlRows);
-  std::set<std::string> names;
-  for (std::string line; std::getline(stream, line);) {
-    std::smatch match;
-    if (std::regex_search(line, match, row) && !shared.contains(match[2])) { names.insert(match[2]); }
+  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  ControlNames names;
+  for (std::sregex_iterator found(text.begin(), text.end(), row), end; found != end; ++found) {
+    const std::string name = (*found)[2];
+    names.all.insert(name);
+    if (!shared.contains(name)) { names.own.insert(name); }
   }
   return names;
+}
+
+// What stands between quotes in a line of code, a comment's quotes left out.
+std::vector<std::string_view> literals_of(std::string_view line) {
+  std::vector<std::string_view> found;
+  std::optional<std::size_t> begin;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (begin && line[at] == '\\') {
+      ++at;
+    } else if (line[at] == '"' && begin) {
+      found.push_back(line.substr(*begin, at - *begin));
+      begin.reset();
+    } else if (line[at] == '"' && line.substr(at == 0 ? 0 : at - 1, 3) != "'\"'") {
+      begin = at + 1;
+    } else if (!begin && line.substr(at).starts_with("//")) {
+      break;
+    }
+  }
+  return found;
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  const auto part = [](char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const std::size_t behind = at + word.size();
+    if ((at == 0 || !part(text[at - 1])) && (behind == text.size() || !part(text[behind]))) { return true; }
+  }
+  return false;
+}
+
+// A control's name in a text of its own: one that nothing else has, or one that a refusal begins with.
+std::optional<std::string> spelled_control(const std::string& line, const ControlNames& names) {
+  const auto any = [&](const std::string& name) { return line.find(name) != std::string::npos; };
+  if (std::ranges::none_of(names.all, any)) { return std::nullopt; }
+  for (const std::string_view literal : literals_of(line)) {
+    for (const std::string& name : names.all) {
+      if (literal.starts_with(name + ": ") || (names.own.contains(name) && has_word(literal, name))) { return name; }
+    }
+  }
+  return std::nullopt;
 }
 
 bool is_product(const File& file) { return file.area == "include" || file.area == "src" || file.area == "tools"; }
 
 // What stands in one place alone: a control's name in its row, a vendor's abilities in capabilities.cpp, the words of its
 // communication library in model.
-std::optional<std::string> second_home(const File& file, const std::string& line, const std::set<std::string>& controls) {
+std::optional<std::string> second_home(const File& file, const std::string& line, const ControlNames& controls) {
   static const std::regex vendor_test(R"(\bvendor\s*[!=]=)");
   if (!is_product(file) || is_interposer(file.room)) { return std::nullopt; }
-  for (const std::string& name : controls) {
-    if (file.path != kControlRows && line.find('"' + name + '"') != std::string::npos) {
-      return "name of the control " + name + "; it stands in " + kControlRows.generic_string();
+  if (file.path != kControlRows) {
+    if (const auto name = spelled_control(line, controls)) {
+      return "name of the control " + *name + "; it stands in " + kControlRows.generic_string();
     }
   }
   const bool plans = file.room == "plan" || file.room == "tune" || file.room == "experiment";
@@ -243,7 +291,7 @@ std::optional<std::string> second_word(const std::string& line) {
 // Where words are all that is looked at: pages for readers and the Python part.
 bool is_prose(const File& file) { return file.area == "docs" || file.area == "README.md" || file.area == "python"; }
 
-std::vector<std::string> check_file(const fs::path& root, const File& file, const std::set<std::string>& controls) {
+std::vector<std::string> check_file(const fs::path& root, const File& file, const ControlNames& controls) {
   static const std::regex include_line(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
   static const std::regex vendor_condition(R"(^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|HIP|NVCC|NVIDIA|AMD|ROCM|NCCL|RCCL|__gfx))");
   static const std::regex printing(
@@ -317,7 +365,7 @@ std::vector<std::string> violations(const fs::path& root) {
   }
   std::ranges::sort(files);
 
-  const std::set<std::string> controls = names_of_controls(root);
+  const ControlNames controls = names_of_controls(root);
   std::vector<std::string> found;
   for (const fs::path& file : files) {
     const std::vector<std::string> of_file = check_file(root, describe(file), controls);

@@ -146,17 +146,25 @@ TEST(HouseRules, KeepInteropAboveTheLibraryAndFreeOfVendorsHeaders) {
 
 TEST(HouseRules, GiveOneHomeToControlsAbilitiesAndWordsOfLibraries) {
   Tree tree;
-  tree.with("src/plan/control_rows.cpp", "Control{toggle<&OverlapPlan::trial>(\"trial\", \"trial\", {})},\n")
+  tree.with("src/plan/control_rows.cpp",
+            "Control{toggle<&OverlapPlan::trial>(\n\"trial\", \"trial\", {})},\nnumber<&OverlapPlan::cluster>(\"cluster\", {})\n")
       .with("src/plan/capabilities.cpp", "if (device.vendor == Vendor::nvidia) return can;\n")
       .with("src/model/comm_environment.cpp", "CommVariable{\"NCCL_ALGO\"},\n")
       .with("src/backend_cuda/a.cpp", "value_of(\"NCCL_P2P_LEVEL\");\n")
+      .with("src/backend_hip/a.cpp",
+            "json[\"cluster\"];  // \"trial: no\"\ntext == \"trials\";\nis('\"', trial); // \"\nat(\"cluster size: \");\n")
       .with("tests/unit/report/a_test.cpp", "EXPECT_TRUE(json.contains(\"trial\"));\n");
   EXPECT_THAT(violations(tree.root()), IsEmpty());
   tree.with("src/report/a.cpp", "\njson[\"trial\"] = plan.trial;\n")
+      .with("src/backend_cuda/b.cpp", "failed(\"trial: nothing can wait\");\nfailed(\"no \\\"trial\\\" here\");\n")
+      .with("src/backend_sim/b.cpp", "\ninvalid_input(fmt::format(\"cluster: {}\", size));\n")
       .with("src/plan/a.cpp", "if (site.device.vendor != Vendor::nvidia) return invalid_input(why);\n")
       .with("tools/elbowroom/a.cpp", "std::getenv(\"NCCL_ALGO\");\n");
   EXPECT_THAT(violations(tree.root()),
-              ElementsAre("src/plan/a.cpp:1: test on a vendor; what a machine lacks, its Capabilities say",
+              ElementsAre("src/backend_cuda/b.cpp:1: name of the control trial; it stands in src/plan/control_rows.cpp",
+                          "src/backend_cuda/b.cpp:2: name of the control trial; it stands in src/plan/control_rows.cpp",
+                          "src/backend_sim/b.cpp:2: name of the control cluster; it stands in src/plan/control_rows.cpp",
+                          "src/plan/a.cpp:1: test on a vendor; what a machine lacks, its Capabilities say",
                           "src/report/a.cpp:2: name of the control trial; it stands in src/plan/control_rows.cpp",
                           "tools/elbowroom/a.cpp:1: variable of NCCL's environment; model/comm_environment names them"));
 }
