@@ -15,11 +15,11 @@ void Dispatcher::add(std::size_t task, const Task& what) {
   Active active;
   active.task = task;
   active.lane = what.lane;
-  active.kernel = &kernels_[static_cast<std::size_t>(what.kernel)];
+  active.kernel = &kernels_[static_cast<std::size_t>(*what.kernel)];
   active.urgent = what.urgent;
   active.order = ++added_;
   active.blocks = active.kernel->blocks();
-  pool_.begin(what.lane, what.kernel, what.waiting);
+  pool_.begin(what.lane, *what.kernel, what.waiting);
   active_[static_cast<std::size_t>(what.lane)] = active;
 }
 
@@ -116,7 +116,7 @@ void Dispatcher::place_comm(Active& active) {
   while (active.next < active.blocks && place_cluster(active, cluster)) {}
 }
 
-int Dispatcher::emptiest_gpc(std::size_t least_open) const {
+std::optional<int> Dispatcher::emptiest_gpc(std::size_t least_open) const {
   const auto gpcs = static_cast<std::size_t>(pool_.gpcs());
   std::vector<std::size_t> open(gpcs, 0);
   std::vector<int> comm(gpcs, 0);
@@ -127,7 +127,7 @@ int Dispatcher::emptiest_gpc(std::size_t least_open) const {
     if (open[gpc] < least_open) { continue; }
     if (!best || comm[gpc] < comm[*best] || (comm[gpc] == comm[*best] && open[gpc] > open[*best])) { best = gpc; }
   }
-  return best ? static_cast<int>(*best) : -1;
+  return best ? std::optional(static_cast<int>(*best)) : std::nullopt;
 }
 
 // One cluster on different SMs of one GPC, the emptiest first; a cluster of one block may lie anywhere.
@@ -137,8 +137,9 @@ bool Dispatcher::place_cluster(Active& active, int cluster) {
   open_.clear();
   for (const Room& room : rooms_) { open_.push_back(room.sm); }
   if (size > 1) {
-    const int gpc = emptiest_gpc(size);
-    std::erase_if(open_, [&](int sm) { return pool_.gpc(sm) != gpc; });
+    const std::optional<int> gpc = emptiest_gpc(size);
+    if (!gpc) { return false; }
+    std::erase_if(open_, [&](int sm) { return pool_.gpc(sm) != *gpc; });
   }
   if (open_.size() < size) { return false; }
   const auto load = [this](int sm) { return std::pair(pool_.communicating(sm), pool_.computing(sm)); };

@@ -50,8 +50,8 @@ class Dispatcher {
   void place_evenly(Active& active);
   void place_comm(Active& active);
   bool place_cluster(Active& active, int cluster);
-  /// Of the GPCs with that many open SMs the one with the least communication; -1: none.
-  [[nodiscard]] int emptiest_gpc(std::size_t least_open) const;
+  /// Of the GPCs with that many open SMs the one with the least communication; absent: none has them.
+  [[nodiscard]] std::optional<int> emptiest_gpc(std::size_t least_open) const;
 
   SmPool& pool_;
   const std::vector<SimKernel>& kernels_;

@@ -12,23 +12,22 @@
 
 namespace elbowroom::sim {
 
-/// One kernel or copy on a lane of the device. Indices of others refer to earlier ones of the list.
+/// One kernel or copy on a lane of the device. A copy takes no SM, only memory. Indices of others refer to earlier ones of the
+/// list.
 struct Task {
-  int kernel = 0;          ///< in the engine's list; kCopy: a copy to peers by the copy engines, which takes no SM, only memory
-  int lane = 0;            ///< tasks of one lane follow each other; lane 0 begins at once, the others behind an event of it
-  std::vector<int> after;  ///< tasks of other lanes; starts after they have ended (an event)
-  std::vector<int> after_begun;  ///< starts after every block of those has begun (the launch gate)
-  bool urgent = false;           ///< greatest priority
-  double bytes = 0;              ///< that a copy sends; a kernel's are in its profile
-  double launched = 0;           ///< when the host has launched it
-  std::optional<int> meeting;    ///< the same number for the tasks of other devices that it works with; absent: it works alone
-  std::optional<int> waiting;    ///< kernel that its blocks are while they wait for other devices' blocks; absent: they never do
+  std::optional<int> kernel = 0;  ///< in the engine's list; absent: a copy to peers by the copy engines
+  int lane = 0;                   ///< tasks of one lane follow each other; lane 0 begins at once, the others behind an event of it
+  std::vector<int> after;         ///< tasks of other lanes; starts after they have ended (an event)
+  std::vector<int> after_begun;   ///< starts after every block of those has begun (the launch gate)
+  bool urgent = false;            ///< greatest priority
+  double bytes = 0;               ///< that a copy sends; a kernel's are in its profile
+  double launched = 0;            ///< when the host has launched it
+  std::optional<int> meeting;     ///< the same number for the tasks of other devices that it works with; absent: it works alone
+  std::optional<int> waiting;     ///< kernel that its blocks are while they wait for other devices' blocks; absent: they never do
 };
 
 /// In the order of the host; tasks of one lane are in the order in which they run.
 using DeviceTasks = std::vector<Task>;
-
-inline constexpr int kCopy = -1;
 
 /// The time of what has not come yet, or never comes.
 inline constexpr double kNever = std::numeric_limits<double>::infinity();

@@ -43,9 +43,9 @@ void EngineDevice::advance(double now) {
 double EngineDevice::ready_at(const Lane& lane) const {
   if (lane.running || lane.head == lane.tasks.size()) { return kNever; }
   const Task& task = tasks_[lane.tasks[lane.head]];
-  const double gap = task.kernel == kCopy ? machine_.copy_gap : machine_.launch_gap;
+  const double gap = task.kernel ? machine_.launch_gap : machine_.copy_gap;
   // Other lanes begin behind an event of the first one, which begins at once.
-  double ready = lane.previous_end < 0 ? (task.lane > 0 ? machine_.event_gap : 0) : lane.previous_end + gap;
+  double ready = lane.previous_end ? *lane.previous_end + gap : (task.lane > 0 ? machine_.event_gap : 0);
   ready = std::max(ready, task.launched);
   for (const int before : task.after) { ready = std::max(ready, times_of(before).end + machine_.event_gap); }
   for (const int before : task.after_begun) { ready = std::max(ready, times_of(before).all_begun + machine_.event_gap); }
@@ -63,7 +63,7 @@ void EngineDevice::make_ready() {
     if (ready_at(lane) > now_) { continue; }
     lane.running = true;
     const std::size_t at = lane.tasks[lane.head];
-    if (tasks_[at].kernel != kCopy) {
+    if (tasks_[at].kernel) {
       dispatcher_.add(at, tasks_[at]);
     } else if (!tasks_[at].meeting) {
       begin_copy(at);
@@ -90,7 +90,7 @@ void EngineDevice::dispatch() {
 }
 
 void EngineDevice::start(std::size_t task, std::int64_t count) {
-  if (tasks_[task].kernel == kCopy) {
+  if (!tasks_[task].kernel) {
     begin_copy(task);
   } else {
     pool_.start(tasks_[task].lane, count);
@@ -98,7 +98,7 @@ void EngineDevice::start(std::size_t task, std::int64_t count) {
 }
 
 void EngineDevice::leave(std::size_t task, std::int64_t count) {
-  if (tasks_[task].kernel == kCopy) { return end_task(task); }
+  if (!tasks_[task].kernel) { return end_task(task); }
   pool_.leave(tasks_[task].lane, count);
   if (dispatcher_.end_blocks(tasks_[task].lane, count)) { end_task(task); }
 }

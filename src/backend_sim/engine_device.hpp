@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "backend_sim/copies.hpp"
@@ -40,9 +41,9 @@ class EngineDevice {
  private:
   struct Lane {
     std::vector<std::size_t> tasks;
-    std::size_t head = 0;      ///< in tasks: the one that runs or comes next
-    bool running = false;      ///< handed to the dispatcher, or copying
-    double previous_end = -1;  ///< of the task before; negative: there is none
+    std::size_t head = 0;                ///< in tasks: the one that runs or comes next
+    bool running = false;                ///< handed to the dispatcher, or copying
+    std::optional<double> previous_end;  ///< of the task before; absent: there is none
   };
 
   Lane& lane_of(const Task& task) { return lanes_[static_cast<std::size_t>(task.lane)]; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -20,7 +21,7 @@ class Kernels {
   Kernels(const ModelOf& model_of, std::vector<SimKernel>& kernels) : model_of_(model_of), kernels_(kernels) {}
 
   struct Known {
-    int kernel = kCopy;          ///< kCopy: there is none
+    std::optional<int> kernel;   ///< absent: there is none
     std::optional<int> waiting;  ///< the same kernel while it waits for other devices; absent: not asked for yet
     double copied = 0;
   };
@@ -34,7 +35,7 @@ class Kernels {
       known.copied = model->copied;
       if (model->kernel) { known.kernel = add(std::move(*model->kernel)); }
     }
-    if (meets && known.kernel != kCopy && !known.waiting) { known.waiting = add(waiting(at(known.kernel))); }
+    if (meets && known.kernel && !known.waiting) { known.waiting = add(waiting(at(*known.kernel))); }
     return known;
   }
 
@@ -62,7 +63,7 @@ class Tasks {
   Tasks(const Program& program, const RankClasses& classes, SimProgram& made)
       : program_(program),
         made_(made),
-        parts_(static_cast<std::size_t>(classes.count), std::vector<Part>(program.launches.size())),
+        parts_(static_cast<std::size_t>(classes.count), std::vector<std::optional<Part>>(program.launches.size())),
         launched_(parts_.size()) {
     made.devices.resize(parts_.size());
     made.launch_of.resize(parts_.size());
@@ -77,51 +78,48 @@ class Tasks {
   }
 
  private:
-  /// First and last task of a launch on a device; negative: it is not there.
+  /// First and last task of a launch on a device.
   struct Part {
-    int first = -1;
-    int last = -1;
+    int first = 0;
+    int last = 0;
   };
 
   void add(int at, const Kernels::Known& known, Microseconds host_gap, std::size_t device, bool meets) {
     const Launch& launch = program_.launches[static_cast<std::size_t>(at)];
     DeviceTasks& tasks = made_.devices[device];
-    std::vector<Part>& parts = parts_[device];
+    std::vector<std::optional<Part>>& parts = parts_[device];
     Task task;
     task.lane = launch.lane;
     task.urgent = program_.lanes[static_cast<std::size_t>(launch.lane)].urgent;
     task.launched = launched_[device] += host_gap.count();
-    for (const int before : launch.after) { add_where_it_is(task.after, parts[static_cast<std::size_t>(before)].last); }
+    for (const int before : launch.after) {
+      if (const std::optional<Part>& part = parts[static_cast<std::size_t>(before)]) { task.after.push_back(part->last); }
+    }
     for (const int before : launch.after_begun) {
-      add_where_it_is(task.after_begun, parts[static_cast<std::size_t>(before)].first);
+      if (const std::optional<Part>& part = parts[static_cast<std::size_t>(before)]) { task.after_begun.push_back(part->first); }
     }
     task.kernel = known.kernel;
-    Part& part = parts[static_cast<std::size_t>(at)];
-    part.first = static_cast<int>(tasks.size());
-    if (known.kernel != kCopy) {
+    const auto first = static_cast<int>(tasks.size());
+    if (known.kernel) {
       if (meets) { task.meeting = meetings_; }
       if (meets) { task.waiting = known.waiting; }
       tasks.push_back(task);
     }
     if (known.copied != 0) {
-      task.kernel = kCopy;
+      task.kernel.reset();
       task.bytes = known.copied;
       if (meets) { task.meeting = meetings_ + 1; }
       tasks.push_back(std::move(task));
     }
-    part.last = static_cast<int>(tasks.size()) - 1;
+    parts[static_cast<std::size_t>(at)] = Part{first, static_cast<int>(tasks.size()) - 1};
     made_.launch_of[device].resize(tasks.size(), at);
-  }
-
-  static void add_where_it_is(std::vector<int>& to, int task) {
-    if (task >= 0) { to.push_back(task); }
   }
 
   const Program& program_;
   SimProgram& made_;
-  std::vector<std::vector<Part>> parts_;  ///< by device and launch
-  std::vector<double> launched_;          ///< by device: when its host has launched the latest
-  int meetings_ = 0;                      ///< numbers taken
+  std::vector<std::vector<std::optional<Part>>> parts_;  ///< by device and launch; absent: the launch is not there
+  std::vector<double> launched_;                         ///< by device: when its host has launched the latest
+  int meetings_ = 0;                                     ///< numbers taken
 };
 
 Status uncrowd(std::vector<SimKernel>& kernels, const Machine& machine, const DeviceLimits& device) {
@@ -138,8 +136,8 @@ Status device_ended(const SimProgram& program, std::size_t device, const SimRun&
   const DeviceTasks& tasks = program.devices[device];
   for (std::size_t at = 0; at < tasks.size(); ++at) {
     const TaskTimes& times = run.devices[device].tasks[at];
-    if (std::isfinite(times.end) || tasks[at].kernel == kCopy) { continue; }
-    const SimKernel& kernel = program.kernels[static_cast<std::size_t>(tasks[at].kernel)];
+    if (std::isfinite(times.end) || !tasks[at].kernel) { continue; }
+    const SimKernel& kernel = program.kernels[static_cast<std::size_t>(*tasks[at].kernel)];
     const char* const side = kernel.computes() ? "computation" : "collective";
     if (std::isfinite(times.all_begun)) {
       return failed(fmt::format("the schedule stops at {:.1f} us: a {} waits for ranks that never come to it", run.end, side));

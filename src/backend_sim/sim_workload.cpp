@@ -75,8 +75,8 @@ Result<Timeline> SimWorkload::record(const Program& program) {
       Span span;
       span.kind =
           computes(step_.operations[static_cast<std::size_t>(launch.operation)]) ? SpanKind::compute : SpanKind::communication;
-      span.name = task.kernel == kCopy ? "copies to peers" : models_.kernel_name(launch);
-      if (task.kernel != kCopy) { span.launch = shape_of(known.program.kernels[static_cast<std::size_t>(task.kernel)]); }
+      span.name = task.kernel ? models_.kernel_name(launch) : "copies to peers";
+      if (task.kernel) { span.launch = shape_of(known.program.kernels[static_cast<std::size_t>(*task.kernel)]); }
       span.device = rank;
       span.stream = task.lane;
       const TaskTimes& times = known.run.devices[device].tasks[at];

@@ -5,7 +5,7 @@
 
 namespace elbowroom::page {
 
-void EnergyView::add(Members& schedule, const std::string& label, const std::string& detail) {
+void EnergyView::add(Members& schedule, const std::string& label, const std::optional<std::string>& detail) {
   if (!schedule.has("energy")) { return; }
   Members energy = schedule.object("energy");
   Timed row;

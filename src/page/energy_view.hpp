@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "page/reading.hpp"
@@ -10,7 +11,7 @@ namespace elbowroom::page {
 class EnergyView {
  public:
   /// A row of the schedule, if it has joules.
-  void add(Members& schedule, const std::string& label, const std::string& detail);
+  void add(Members& schedule, const std::string& label, const std::optional<std::string>& detail);
 
   /// Adds the picture, or the line in `no_energy` of the case that says why there is none. Nothing where nobody asked.
   void add_to(Section& section, Members& one_case) &&;

@@ -64,7 +64,7 @@ void add_changes(Members& members, Section& section) {
     timed.median = one.exact("step_us");
     timed.low = one.exact("low");
     timed.high = one.exact("high");
-    timed.provenance = text_or_none(one, "provenance");
+    timed.provenance = text_if_any(one, "provenance");
     times.rows.push_back(std::move(timed));
   });
   if (!times.rows.empty()) { section.views.emplace_back(std::move(times)); }
@@ -79,7 +79,7 @@ Result<Document> read_explain(std::string_view text, const std::string& source) 
     for (const char* name : {"source", "device"}) { add_fact(document, name, text_or_none(members, name)); }
     for (const char* name : {"ranks", "steps", "replay_error"}) { add_fact(document, name, members.exact(name)); }
     members.need("step_us", "an object");
-    Section section{"A step", "", {}};
+    Section section{"A step", std::nullopt, {}};
     section.views.emplace_back(step_of(members));
     add_changes(members, section);
     for (Table table : {exposures_of(members), inflation_of(members)}) {

@@ -50,12 +50,12 @@ struct Figures {
 /// One time with its interval, or the single times of a schedule.
 struct Timed {
   std::string label;
-  std::string detail;  ///< what the label leaves out: the plan in words; may be empty
+  std::optional<std::string> detail;  ///< what the label leaves out: the plan in words
   Value median, low, high, trials, confidence;
   std::vector<Value> times;
   bool marked = false;
-  bool aside = false;      ///< a yardstick among the rows: computation alone
-  std::string provenance;  ///< where it differs from the document's
+  bool aside = false;                     ///< a yardstick among the rows: computation alone
+  std::optional<std::string> provenance;  ///< where it is told apart from the document's
 };
 
 struct Reference {
@@ -83,8 +83,8 @@ struct Grid {
 
 struct Tried {
   std::string label;
-  std::string how;      ///< why it was tried
-  std::string dropped;  ///< why no more; empty: it was not
+  std::string how;                     ///< why it was tried
+  std::optional<std::string> dropped;  ///< why no more; absent: it was not
   Value predicted, median, low, high, trials;
   bool chosen = false;
 };
@@ -141,7 +141,7 @@ using View = std::variant<Timelines, Times, Grid, Search, Table, Figures>;
 /// One case, one process.
 struct Section {
   std::string title;
-  std::string line;  ///< more of it: the scenario in one line; may be empty
+  std::optional<std::string> line;  ///< more of it: the scenario in one line
   std::vector<View> views;
 };
 

@@ -1,3 +1,4 @@
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json json_of(const std::optional<std::string>& text);
 Json json_of(const Column& column);
 Json json_of(const Reference& reference);
 Json json_of(const Timed& timed);
@@ -34,6 +36,9 @@ Json json_of(const std::vector<Value>& values) {
   return array_of(values, [](const Value& value) { return value; });
 }
 
+/// What is absent is empty to the page, which draws neither.
+Json json_of(const std::optional<std::string>& text) { return text.value_or(""); }
+
 Json json_of(const Column& column) {
   return Json::object({{"name", column.name}, {"unit", column.unit}, {"tag", column.tag}, {"meaning", column.meaning}});
 }
@@ -46,20 +51,23 @@ Json list_of(const std::vector<Element>& elements) {
 }
 
 Json json_of(const Timed& timed) {
-  Json json = Json::object(
-      {{"label", timed.label}, {"detail", timed.detail}, {"median", timed.median}, {"low", timed.low}, {"high", timed.high}});
+  Json json = Json::object({{"label", timed.label},
+                            {"detail", json_of(timed.detail)},
+                            {"median", timed.median},
+                            {"low", timed.low},
+                            {"high", timed.high}});
   json["trials"] = timed.trials;
   json["confidence"] = timed.confidence;
   json["times"] = json_of(timed.times);
   json["marked"] = timed.marked;
   json["aside"] = timed.aside;
-  json["provenance"] = timed.provenance;
+  json["provenance"] = json_of(timed.provenance);
   return json;
 }
 
 Json json_of(const Tried& tried) {
-  Json json =
-      Json::object({{"label", tried.label}, {"how", tried.how}, {"dropped", tried.dropped}, {"predicted", tried.predicted}});
+  Json json = Json::object(
+      {{"label", tried.label}, {"how", tried.how}, {"dropped", json_of(tried.dropped)}, {"predicted", tried.predicted}});
   json["median"] = tried.median;
   json["low"] = tried.low;
   json["high"] = tried.high;
@@ -146,7 +154,7 @@ Json json_of(const View& view) {
 }
 
 Json json_of(const Section& section) {
-  return Json::object({{"title", section.title}, {"line", section.line}, {"views", list_of(section.views)}});
+  return Json::object({{"title", section.title}, {"line", json_of(section.line)}, {"views", list_of(section.views)}});
 }
 
 Json json_of(const Fact& fact) { return Json::object({{"name", fact.name}, {"value", fact.value}}); }

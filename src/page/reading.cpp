@@ -54,6 +54,11 @@ Result<Document> read_members(std::string_view text, const std::string& source, 
 
 std::string text_or_none(Members& members, const char* name) { return members.has(name) ? members.text(name) : std::string(); }
 
+std::optional<std::string> text_if_any(Members& members, const char* name) {
+  std::string text = text_or_none(members, name);
+  return text.empty() ? std::nullopt : std::optional(std::move(text));
+}
+
 void add_fact(Document& document, std::string name, Value value) {
   const bool empty = value.is_null() || (value.is_string() && value.get_ref<const std::string&>().empty());
   if (!empty) { document.facts.push_back({std::move(name), std::move(value)}); }

@@ -22,6 +22,8 @@ Result<Document> read_members(std::string_view text, const std::string& source, 
 
 /// Empty where the member is absent or null.
 std::string text_or_none(Members& members, const char* name);
+/// The same; absent where the document leaves it out or empty.
+std::optional<std::string> text_if_any(Members& members, const char* name);
 
 /// Where figures come from: provenance, which must be said, and what else is there of device, backend, versions, seed and model.
 void read_origin(Members& members, Document& document);

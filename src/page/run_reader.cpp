@@ -132,8 +132,9 @@ Section process_section(Members process) {
   Section section;
   const Value pid = process.exact("pid");
   section.title = fmt::format("process {}", pid.is_number() ? pid.dump() : "?");
-  section.line = text_or_none(process, "program");
-  if (const std::string device = text_or_none(process, "device"); !device.empty()) { section.line += ", " + device; }
+  std::string line = text_or_none(process, "program");
+  if (const std::string device = text_or_none(process, "device"); !device.empty()) { line += ", " + device; }
+  if (!line.empty()) { section.line = std::move(line); }
   add_trial(process, section);
   add_symmetric_memory(process, section);
   return section;
@@ -151,7 +152,7 @@ Result<Document> read_run(std::string_view text, const std::string& source) {
     members.need("processes", "an array");
     members.need("total", "an object");
     add_run_energy(members, document);
-    Section total{"all processes", "", {}};
+    Section total{"all processes", std::nullopt, {}};
     Members activity = members.object("total");
     add_activity(activity, total);
     Table damaged{"Reports that could not be read", {{"report", "", "damaged_reports", ""}}, {}, {}};

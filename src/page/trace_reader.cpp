@@ -102,7 +102,7 @@ class TraceCases {
       Case& one = cases_.at(title);
       one.timelines.names = one.names.take();
       one.timelines.launches = one.launches.take();
-      sections.push_back({title.empty() ? "Timelines" : title, "", {}});
+      sections.push_back({title.empty() ? "Timelines" : title, std::nullopt, {}});
       sections.back().views.emplace_back(std::move(one.timelines));
     }
     return sections;

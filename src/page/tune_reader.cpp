@@ -32,7 +32,7 @@ Tried tried_of(Members candidate, const Chosen& chosen) {
   const OverlapPlan plan = read_plan(candidate);
   tried.label = schedule_words(scheme, plan);
   tried.how = text_or_none(candidate, "reason");
-  tried.dropped = text_or_none(candidate, "dropped");
+  tried.dropped = text_if_any(candidate, "dropped");
   tried.predicted = candidate.exact("predicted_us");
   tried.trials = candidate.exact("trials");
   Timed time;
@@ -120,7 +120,7 @@ Table candidates_table(const Search& search) {
   for (const Tried& tried : search.tried) {
     if (tried.chosen) { table.marked = table.rows.size(); }
     table.rows.push_back(
-        {tried.label, tried.how, tried.predicted, tried.median, tried.low, tried.high, tried.trials, tried.dropped});
+        {tried.label, tried.how, tried.predicted, tried.median, tried.low, tried.high, tried.trials, tried.dropped.value_or("")});
   }
   return table;
 }
@@ -131,9 +131,10 @@ class ChosenOverview {
   void add(const std::string& name, const Chosen& chosen, Members& members) {
     Timed ratio;
     ratio.label = name;
-    ratio.detail = schedule_words(chosen.scheme, chosen.plan);
+    const std::string plan = schedule_words(chosen.scheme, chosen.plan);
+    ratio.detail = plan;
     read_interval(members, "ratio", ratio);
-    table_.rows.push_back({name, ratio.detail, members.exact("time_us"), text_or_none(members, "baseline"),
+    table_.rows.push_back({name, plan, members.exact("time_us"), text_or_none(members, "baseline"),
                            members.exact("baseline_time_us"), ratio.median, ratio.low, ratio.high,
                            members.exact("overlap_efficiency")});
     if (!ratio.median.is_null()) { ratios_.rows.push_back(std::move(ratio)); }
@@ -141,7 +142,7 @@ class ChosenOverview {
 
   [[nodiscard]] std::optional<Section> section() && {
     if (table_.rows.size() < 2) { return std::nullopt; }
-    Section section{"All cases", "", {}};
+    Section section{"All cases", std::nullopt, {}};
     if (!ratios_.rows.empty()) { section.views.emplace_back(std::move(ratios_)); }
     section.views.emplace_back(std::move(table_));
     return section;

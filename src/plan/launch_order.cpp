@@ -29,14 +29,14 @@ LaunchOrder::LaunchOrder(const Step& step, const Program& program, const RankCla
 }
 
 void LaunchOrder::find_before() {
-  before_.assign(nodes_.size() * chains_.size(), -1);
+  before_.assign(nodes_.size() * chains_.size(), 0);
   for (int node = 0; node < static_cast<int>(nodes_.size()); ++node) {
     for (const int earlier : nodes_[static_cast<std::size_t>(node)].after) {
       for (std::size_t chain = 0; chain < chains_.size(); ++chain) {
         before_[at(node, chain)] = std::max(before_[at(node, chain)], before_[at(earlier, chain)]);
       }
       for (const auto& [chain, position] : places_[static_cast<std::size_t>(earlier)]) {
-        before_[at(node, chain)] = std::max(before_[at(node, chain)], position);
+        before_[at(node, chain)] = std::max(before_[at(node, chain)], position + 1);
       }
     }
   }
@@ -67,7 +67,7 @@ bool LaunchOrder::meets_other_side(int launch) const {
     for (const int one : nodes_[static_cast<std::size_t>(node)].classes) {
       for (int lane = 0; lane < lanes_; ++lane) {
         const std::size_t chain = chain_of(lane, one);
-        for (int position = before_[at(node, chain)] + 1; position < behind_[at(node, chain)]; ++position) {
+        for (int position = before_[at(node, chain)]; position < behind_[at(node, chain)]; ++position) {
           const int other = chains_[chain].nodes[static_cast<std::size_t>(position)];
           if (computes_[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(other)].launch)] != side) { return true; }
         }
@@ -83,7 +83,7 @@ std::vector<int> LaunchOrder::next_computations_beside(int launch) const {
     for (const int one : nodes_[static_cast<std::size_t>(node)].classes) {
       for (int lane = 0; lane < lanes_; ++lane) {
         const std::size_t chain = chain_of(lane, one);
-        for (int position = before_[at(node, chain)] + 1; position < behind_[at(node, chain)]; ++position) {
+        for (int position = before_[at(node, chain)]; position < behind_[at(node, chain)]; ++position) {
           const int other = nodes_[static_cast<std::size_t>(chains_[chain].nodes[static_cast<std::size_t>(position)])].launch;
           if (other < launch || !computes_[static_cast<std::size_t>(other)]) { continue; }
           found.push_back(other);

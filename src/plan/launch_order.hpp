@@ -41,8 +41,8 @@ class LaunchOrder {
   std::vector<Chain> chains_;
   std::vector<std::vector<std::pair<std::size_t, int>>> places_;  ///< by node: its chains and its position there
   // By node and chain, as at() says.
-  std::vector<int> before_;  ///< position of the last one that ends before the node begins; -1: none
-  std::vector<int> behind_;  ///< position of the first one that begins after the node's end; the chain's length: none
+  std::vector<int> before_;  ///< how many of the chain end before the node begins
+  std::vector<int> behind_;  ///< how many begin before the node's end
 };
 
 }  // namespace elbowroom::detail

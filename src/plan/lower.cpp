@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -26,11 +27,7 @@ class Draft {
  public:
   Draft(const Step& step, Order order, const RankClasses& classes) : step_(step), order_(order), classes_(classes) {
     for (const Operation& operation : step.operations) {
-      if (kept(order, operation)) {
-        lanes_.push_back(number_of(name_of(operation)));
-      } else {
-        lanes_.push_back(-1);
-      }
+      lanes_.push_back(kept(order, operation) ? std::optional(number_of(name_of(operation))) : std::nullopt);
     }
   }
 
@@ -45,8 +42,8 @@ class Draft {
   }
 
  private:
-  /// By lane and class of ranks the latest launch that must have ended; -1: none.
-  using Ends = std::vector<int>;
+  /// By lane and class of ranks the latest launch that must have ended; absent: none.
+  using Ends = std::vector<std::optional<int>>;
 
   [[nodiscard]] std::string_view name_of(const Operation& operation) const {
     return order_ == Order::sequential ? "compute" : lane_of(operation);
@@ -60,7 +57,7 @@ class Draft {
     return static_cast<int>(lanes.size()) - 1;
   }
 
-  [[nodiscard]] Ends none() const { return Ends(program_.lanes.size() * static_cast<std::size_t>(classes_.count), -1); }
+  [[nodiscard]] Ends none() const { return Ends(program_.lanes.size() * static_cast<std::size_t>(classes_.count)); }
   [[nodiscard]] std::size_t place(int lane, int one) const { return detail::place_of(lane, one, classes_.count); }
 
   void add(int at, int repeat, const std::vector<Ends>& previous, std::vector<Ends>& ends) {
@@ -71,30 +68,29 @@ class Draft {
       for (const std::vector<int>& together : classes_.of_operation[index]) {
         for (const int one : together) {
           for (int lane = 0; lane < static_cast<int>(program_.lanes.size()); ++lane) {
+            // An absent one is before all others.
             end[place(lane, one)] = std::max(end[place(lane, one)], waited[place(lane, one)]);
           }
         }
       }
     }
     // What is left out hands on what it waits for.
-    if (lanes_[index] >= 0) { end = launch(at, repeat, end); }
+    if (const std::optional<int> lane = lanes_[index]) { end = launch(at, repeat, *lane, end); }
   }
 
-  Ends launch(int at, int repeat, const Ends& waited) {
+  Ends launch(int at, int repeat, int lane, const Ends& waited) {
     Launch launch;
     launch.operation = at;
     launch.repeat = repeat;
-    launch.lane = lanes_[static_cast<std::size_t>(at)];
-    for (const int before : waited) {
-      if (before >= 0 && program_.launches[static_cast<std::size_t>(before)].lane != launch.lane) {
-        launch.after.push_back(before);
-      }
+    launch.lane = lane;
+    for (const std::optional<int>& before : waited) {
+      if (before && program_.launches[static_cast<std::size_t>(*before)].lane != lane) { launch.after.push_back(*before); }
     }
     std::ranges::sort(launch.after);
     launch.after.erase(std::ranges::unique(launch.after).begin(), launch.after.end());
     Ends own = none();
     for (const std::vector<int>& together : classes_.of_operation[static_cast<std::size_t>(at)]) {
-      for (const int one : together) { own[place(launch.lane, one)] = static_cast<int>(program_.launches.size()); }
+      for (const int one : together) { own[place(lane, one)] = static_cast<int>(program_.launches.size()); }
     }
     program_.launches.push_back(std::move(launch));
     return own;
@@ -103,7 +99,7 @@ class Draft {
   const Step& step_;
   Order order_;
   const RankClasses& classes_;
-  std::vector<int> lanes_;  ///< by operation; -1: it is left out
+  std::vector<std::optional<int>> lanes_;  ///< by operation; absent: it is left out
   Program program_;
 };
 
@@ -179,7 +175,7 @@ Program finished(const Step& step, const StepPlan& plan, const RankClasses& clas
   const Streams streams(step, plan, draft);
   Program program;
   program.launches = draft.launches;
-  std::vector<int> latest(draft.lanes.size() * static_cast<std::size_t>(classes.count), -1);
+  std::vector<std::optional<int>> latest(draft.lanes.size() * static_cast<std::size_t>(classes.count));
   for (std::size_t at = 0; at < draft.launches.size(); ++at) {
     Launch& launch = program.launches[at];
     const OverlapPlan& own = plan.of(launch.operation);
@@ -187,11 +183,9 @@ Program finished(const Step& step, const StepPlan& plan, const RankClasses& clas
     launch.settings = settings_of(operation_of(step, launch), as_planned[at] ? own : outside_windows(own));
     for (const std::vector<int>& together : classes.of_operation[static_cast<std::size_t>(launch.operation)]) {
       for (const int one : together) {
-        int& before = latest[detail::place_of(draft.launches[at].lane, one, classes.count)];
+        std::optional<int>& before = latest[detail::place_of(draft.launches[at].lane, one, classes.count)];
         // The lane goes on on another stream, behind what it did last.
-        if (before >= 0 && program.launches[static_cast<std::size_t>(before)].lane != launch.lane) {
-          add_once(launch.after, before);
-        }
+        if (before && program.launches[static_cast<std::size_t>(*before)].lane != launch.lane) { add_once(launch.after, *before); }
         before = static_cast<int>(at);
       }
     }

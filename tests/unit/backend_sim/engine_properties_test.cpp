@@ -87,7 +87,7 @@ RC_GTEST_PROP(EngineProperty, EveryBlockRunsOnceAndOrderHolds, ()) {
     const TaskTimes& times = result.tasks[at];
     RC_ASSERT(times.begin <= times.all_begun && times.all_begun < times.end && times.end <= result.end);
     const TaskTimes*& before = previous[program[at].lane];
-    const bool copies = program[at].kernel == kCopy;
+    const bool copies = !program[at].kernel;
     if (before != nullptr) { RC_ASSERT(times.begin >= before->end + (copies ? machine.copy_gap : machine.launch_gap)); }
     // Both ends are rounded as what is far from zero is.
     if (copies) { RC_ASSERT((times.end - times.begin + times.end * 1e-12) * machine.copy_rate >= copied); }

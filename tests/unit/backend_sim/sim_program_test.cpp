@@ -19,7 +19,8 @@ namespace {
 
 Task task_on(int lane, std::vector<int> after = {}) {
   Task task;
-  task.kernel = task.lane = lane;
+  task.kernel = lane;
+  task.lane = lane;
   task.after = std::move(after);
   return task;
 }

@@ -59,7 +59,7 @@ inline Task comm_launch(bool urgent, std::vector<int> after = {}) {
 
 inline Task copy_launch(double bytes) {
   Task task = comm_launch(false);
-  task.kernel = kCopy;
+  task.kernel.reset();
   task.bytes = bytes;
   return task;
 }
