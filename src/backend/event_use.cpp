@@ -55,15 +55,15 @@ Program kinds_of(const Program& program) {
   Program kinds;
   kinds.lanes = program.lanes;
   std::set<std::tuple<int, int, bool, LaunchSettings>> known;
-  std::map<int, int> place;  // among the kinds
+  std::map<int, int> number_of;  // among the kinds
   for (std::size_t at = 0; at < program.launches.size(); ++at) {
     Launch launch = program.launches[at];
     if (!known.emplace(launch.operation, launch.lane, begun[at].has_value(), launch.settings).second) { continue; }
     for (std::vector<int>* edges : {&launch.after, &launch.after_begun}) {
-      std::erase_if(*edges, [&](int before) { return !place.contains(before); });
-      for (int& before : *edges) { before = place.at(before); }
+      std::erase_if(*edges, [&](int before) { return !number_of.contains(before); });
+      for (int& before : *edges) { before = number_of.at(before); }
     }
-    place.emplace(static_cast<int>(at), static_cast<int>(kinds.launches.size()));
+    number_of.emplace(static_cast<int>(at), static_cast<int>(kinds.launches.size()));
     kinds.launches.push_back(std::move(launch));
   }
   return kinds;

@@ -95,19 +95,19 @@ class Deadline {
 };
 
 /// Where an operation of a step runs, of the devices that are enqueued on.
-struct OperationPlace {
+struct OperationDevices {
   bool computes = false;
   std::vector<std::size_t> devices;  ///< in ascending order
 
   [[nodiscard]] bool has(std::size_t device) const { return std::ranges::binary_search(devices, device); }
 };
 
-/// One run; what it refers to outlives it. `places`: by operation of the step.
+/// One run; what it refers to outlives it. `operations`: by operation of the step.
 template <class Calls>
 class Enqueuer {
  public:
-  Enqueuer(const Program& program, const std::vector<OperationPlace>& places, Calls& calls)
-      : program_(program), places_(places), calls_(calls), events_(program), use_(event_use(program)) {}
+  Enqueuer(const Program& program, const std::vector<OperationDevices>& operations, Calls& calls)
+      : program_(program), operations_(operations), calls_(calls), events_(program), use_(event_use(program)) {}
 
   Status hold(typename Calls::StartLine& start) {
     return on_each([&](std::size_t device) { return calls_.hold(start, device, 0); });
@@ -126,8 +126,8 @@ class Enqueuer {
 
   Status launch(std::size_t at) {
     const Launch& launch = program_.launches[at];
-    if (!place_of(launch).computes) { return communicate(at, launch); }
-    return on_those(place_of(launch).devices, [&](std::size_t device) -> Status {
+    if (!operation_of(launch).computes) { return communicate(at, launch); }
+    return on_those(operation_of(launch).devices, [&](std::size_t device) -> Status {
       if (Status ordered = wait_for_others(device, launch); !ordered) { return ordered; }
       if (Status launched = calls_.compute(device, launch); !launched) { return launched; }
       return mark_end(device, at, launch);
@@ -176,12 +176,12 @@ class Enqueuer {
     return {};
   }
 
-  [[nodiscard]] const OperationPlace& place_of(const Launch& launch) const {
-    return places_[static_cast<std::size_t>(launch.operation)];
+  [[nodiscard]] const OperationDevices& operation_of(const Launch& launch) const {
+    return operations_[static_cast<std::size_t>(launch.operation)];
   }
   /// An edge means nothing on a device that has only one of the two.
   [[nodiscard]] bool is_on(int launch, std::size_t device) const {
-    return place_of(program_.launches[static_cast<std::size_t>(launch)]).has(device);
+    return operation_of(program_.launches[static_cast<std::size_t>(launch)]).has(device);
   }
 
   template <class Body>
@@ -217,7 +217,7 @@ class Enqueuer {
   }
 
   Status communicate(std::size_t at, const Launch& launch) {
-    const std::vector<std::size_t>& devices = place_of(launch).devices;
+    const std::vector<std::size_t>& devices = operation_of(launch).devices;
     if (Status ordered = on_those(devices, [&](std::size_t device) { return wait_for_others(device, launch); }); !ordered) {
       return ordered;
     }
@@ -228,7 +228,7 @@ class Enqueuer {
   }
 
   const Program& program_;
-  const std::vector<OperationPlace>& places_;
+  const std::vector<OperationDevices>& operations_;
   Calls& calls_;
   EventNumbers events_;
   EventUse use_;
@@ -284,8 +284,8 @@ Status enqueue_held(Enqueuer<Calls>& enqueuer, std::size_t launches, typename Ca
 /// first time must be done this way: a kernel is loaded, a communicator connects. The driver may wait for the device then, and on a
 /// held stream it would wait for ever.
 template <class Calls>
-Status enqueue_unheld(const Program& program, const std::vector<OperationPlace>& places, Calls& calls) {
-  Enqueuer<Calls> enqueuer(program, places, calls);
+Status enqueue_unheld(const Program& program, const std::vector<OperationDevices>& operations, Calls& calls) {
+  Enqueuer<Calls> enqueuer(program, operations, calls);
   if (Status begun = enqueuer.begin(); !begun) { return begun; }
   for (std::size_t at = 0; at < program.launches.size(); ++at) {
     if (Status enqueued = enqueuer.launch(at); !enqueued) { return enqueued; }
@@ -298,10 +298,10 @@ Status enqueue_unheld(const Program& program, const std::vector<OperationPlace>&
 /// for a full queue, and the deadline is kept whatever hangs. `failed` when a call blocked the host while the streams were held.
 /// They are then released after a few seconds, and the run's time is worth nothing.
 template <class Calls>
-Status enqueue_program(const Program& program, const std::vector<OperationPlace>& places, Calls& calls,
+Status enqueue_program(const Program& program, const std::vector<OperationDevices>& operations, Calls& calls,
                        typename Calls::StartLine& start, const Deadline& deadline) {
   const std::size_t launches = program.launches.size();
-  Enqueuer<Calls> enqueuer(program, places, calls);
+  Enqueuer<Calls> enqueuer(program, operations, calls);
   if (Status ahead = enqueue_held(enqueuer, launches, start); !ahead) { return ahead; }
   if (launches <= kBatch) { return {}; }
   for (std::size_t at = kBatch; at < launches; ++at) {

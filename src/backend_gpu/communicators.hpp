@@ -41,7 +41,7 @@ class Communicators {
   /// until these communicators are gone. `unavailable` where the links do not allow it.
   Status register_symmetric(const std::vector<void*>& memory, Bytes size);
 
-  /// Of the ranks here, by place in the group.
+  /// Of the ranks here, by number in the group.
   [[nodiscard]] CommHandle here(std::size_t index) const { return comms_[index]; }
 
   /// The first error that the library met after its calls had returned.

@@ -24,31 +24,31 @@ Status Meeting::add(int device) {
   Result<Memory> word = allocate(*runtime_, Bytes(sizeof(float)));
   if (!word) { return word.error(); }
   const Status cleared = runtime_->call(runtime_->calls.memset_async, word->get(), 0, sizeof(float), stream->get());
-  places_.push_back({device, std::move(*stream), std::move(*word)});
+  joined_.push_back({device, std::move(*stream), std::move(*word)});
   return cleared;
 }
 
 Status Meeting::enqueue(const std::vector<StreamHandle>& streams, const std::vector<EventHandle>& events) const {
   const RuntimeCalls& calls = runtime_->calls;
   const auto follow = [&](std::size_t at, StreamHandle first, StreamHandle then) -> Status {
-    if (Status used = runtime_->use_device(places_[at].device); !used) { return used; }
+    if (Status used = runtime_->use_device(joined_[at].device); !used) { return used; }
     if (Status marked = runtime_->call(calls.event_record, events[at], first); !marked) { return marked; }
     return runtime_->call(calls.stream_wait_event, then, events[at], 0);
   };
-  for (std::size_t at = 0; at < places_.size(); ++at) {
-    if (Status ordered = follow(at, streams[at], places_[at].stream.get()); !ordered) { return ordered; }
+  for (std::size_t at = 0; at < joined_.size(); ++at) {
+    if (Status ordered = follow(at, streams[at], joined_[at].stream.get()); !ordered) { return ordered; }
   }
   if (Status begun = library_->call(library_->calls.group_start); !begun) { return begun; }
   Status summed;
-  for (std::size_t at = 0; at < places_.size() && summed; ++at) {
-    void* const word = places_[at].word.get();
+  for (std::size_t at = 0; at < joined_.size() && summed; ++at) {
+    void* const word = joined_[at].word.get();
     summed = library_->call(library_->calls.all_reduce, word, word, 1, kCommFloat32, kCommSum, comms_->here(at),
-                            places_[at].stream.get());
+                            joined_[at].stream.get());
   }
   const Status ended = library_->call(library_->calls.group_end);
   if (!summed || !ended) { return summed ? ended : summed; }
-  for (std::size_t at = 0; at < places_.size(); ++at) {
-    if (Status ordered = follow(at, places_[at].stream.get(), streams[at]); !ordered) { return ordered; }
+  for (std::size_t at = 0; at < joined_.size(); ++at) {
+    if (Status ordered = follow(at, joined_[at].stream.get(), streams[at]); !ordered) { return ordered; }
   }
   return {};
 }

@@ -24,7 +24,7 @@ class Meeting {
   [[nodiscard]] Status enqueue(const std::vector<StreamHandle>& streams, const std::vector<EventHandle>& events) const;
 
  private:
-  struct Place {
+  struct Joined {
     int device;
     Stream stream;
     Memory word;
@@ -36,7 +36,7 @@ class Meeting {
   const Runtime* runtime_;
   const CommLibrary* library_;
   const Communicators* comms_;
-  std::vector<Place> places_;
+  std::vector<Joined> joined_;
 };
 
 /// A recording of one run that began with a meeting, without it. Times are from its end, which is the same moment for all

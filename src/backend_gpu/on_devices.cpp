@@ -96,9 +96,9 @@ Status OnDevices::build(std::uint64_t seed) {
   start_ = std::move(*start);
   const std::vector<int> sharing = detail::first_sharing_memory(step_);
   for (const Operation& operation : step_.operations) {
-    places_.push_back({computes(operation), {}});
+    operation_devices_.push_back({computes(operation), {}});
     for (const Group::Member& member : group_of(ranks_of(step_, operation), here_).here) {
-      places_.back().devices.push_back(member.place);
+      operation_devices_.back().devices.push_back(member.at);
     }
     const auto first = static_cast<std::size_t>(sharing[work_index_.size()]);
     work_index_.push_back(first < work_index_.size() ? work_index_[first] : work_.size());

@@ -41,8 +41,8 @@ class OnDevices {
   [[nodiscard]] const RanksHere& ranks() const { return here_; }
   /// Whether no other process takes part.
   [[nodiscard]] bool alone() const { return static_cast<int>(here_.size()) == step_.ranks; }
-  /// By operation, with places in ranks() as devices.
-  [[nodiscard]] const std::vector<elbowroom::detail::OperationPlace>& places() const { return places_; }
+  /// By operation, with numbers in ranks() as devices.
+  [[nodiscard]] const std::vector<elbowroom::detail::OperationDevices>& operation_devices() const { return operation_devices_; }
   /// Of a computation; operations that share memory share it.
   [[nodiscard]] ComputeKernel& compute(int operation) const { return *work_of(operation).compute; }
   /// Fills what the operation writes with NaN, and compares it with a reference; both wait.
@@ -110,7 +110,7 @@ class OnDevices {
   Capabilities can_;
   std::vector<Work> work_;
   std::vector<std::size_t> work_index_;  ///< by operation
-  std::vector<elbowroom::detail::OperationPlace> places_;
+  std::vector<elbowroom::detail::OperationDevices> operation_devices_;
   std::unique_ptr<StartLine> start_;
   std::vector<DeviceEvents> events_;  ///< by rank here, as all that follows
   std::map<Lane, std::vector<Stream>> streams_;

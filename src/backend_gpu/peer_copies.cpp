@@ -44,21 +44,21 @@ Result<PeerCopies> PeerCopies::make(const Runtime& runtime, const CommLibrary& c
 std::vector<PeerCopies::Copy> PeerCopies::copies_of(std::size_t rank) const {
   const std::size_t count = ranks_.size();
   const auto* const send = static_cast<const std::byte*>(ranks_[rank].send);
-  const auto place = [&](std::size_t at) { return static_cast<std::byte*>(ranks_[at].recv) + share_ * rank; };
+  const auto share_at = [&](std::size_t at) { return static_cast<std::byte*>(ranks_[at].recv) + share_ * rank; };
   const bool gathers = op_ == CollectiveOp::all_gather;
 
   std::vector<Copy> copies;
   for (std::size_t step = 1; step < count; ++step) {
     const std::size_t peer = after(rank, step, count);
-    copies.push_back({place(peer), gathers ? send : send + share_ * peer});
+    copies.push_back({share_at(peer), gathers ? send : send + share_ * peer});
   }
   // What is gathered is at the peers already and only comes back.
-  const void* back = place(after(rank, 1, count));
+  const void* back = share_at(after(rank, 1, count));
   if (!gathers) {
     copies.push_back({staged_[rank].get(), send + share_ * rank});
     back = staged_[rank].get();
   }
-  copies.push_back({place(rank), back});
+  copies.push_back({share_at(rank), back});
   return copies;
 }
 

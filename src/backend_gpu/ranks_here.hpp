@@ -17,8 +17,8 @@ using RanksHere = std::vector<RankHere>;
 /// Ranks that share a communicator, and which of them are here.
 struct Group {
   struct Member {
-    int rank = 0;           ///< in the communicator
-    std::size_t place = 0;  ///< in RanksHere
+    int rank = 0;        ///< in the communicator
+    std::size_t at = 0;  ///< in RanksHere
     int device = 0;
   };
   std::vector<int> ranks;  ///< of the step, in the communicator's order

@@ -61,7 +61,7 @@ Status ScheduleCalls::compute(std::size_t device, const Launch& launch) const {
 
 std::vector<StreamHandle> ScheduleCalls::streams_of(const GroupUse& group, int lane) const {
   std::vector<StreamHandle> streams;
-  for (const Group::Member& member : group.buffers->group().here) { streams.push_back(stream(member.place, lane)); }
+  for (const Group::Member& member : group.buffers->group().here) { streams.push_back(stream(member.at, lane)); }
   return streams;
 }
 
@@ -79,8 +79,8 @@ Status ScheduleCalls::communicate(const Launch& launch, std::optional<int> begun
   std::vector<EventHandle> events;
   for (const GroupUse& group : groups) {
     for (const Group::Member& member : group.buffers->group().here) {
-      streams.push_back(stream(member.place, launch.lane));
-      events.push_back(event(member.place, *begun));
+      streams.push_back(stream(member.at, launch.lane));
+      events.push_back(event(member.at, *begun));
     }
   }
   // A gather that the library makes a kernel of all the same must not record the events again: the gate would wait for it.

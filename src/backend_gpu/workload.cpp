@@ -32,7 +32,7 @@ Program hidden(const Program& program) {
 GpuWorkload::GpuWorkload(const Step& step, std::unique_ptr<OnDevices> on_devices, std::chrono::milliseconds time_limit)
     : step_(step), time_limit_(time_limit), can_(on_devices->capabilities()), on_devices_(std::move(on_devices)) {
   for (int at = 0; at < static_cast<int>(step_.operations.size()); ++at) {
-    const bool computing = on_devices_->places()[static_cast<std::size_t>(at)].computes;
+    const bool computing = on_devices_->operation_devices()[static_cast<std::size_t>(at)].computes;
     facts_.push_back(computing ? on_devices_->compute(at).facts() : ComputeFacts());
   }
 }
@@ -69,7 +69,7 @@ Status GpuWorkload::warm(const Program& program) {
   Result<ScheduleCalls> calls = on_devices_->calls_for(*streams);
   if (!calls) { return calls.error(); }
   const elbowroom::detail::Deadline deadline(time_limit_);
-  const Status enqueued = elbowroom::detail::enqueue_unheld(*streams, on_devices_->places(), *calls);
+  const Status enqueued = elbowroom::detail::enqueue_unheld(*streams, on_devices_->operation_devices(), *calls);
   if (Status ended = or_give_up(enqueued ? elbowroom::detail::await_end(*calls, deadline) : enqueued); !ended) { return ended; }
   warmed_.insert(*streams);
   return {};
@@ -87,7 +87,7 @@ Result<Microseconds> GpuWorkload::run_warmed(const Program& program) {
   if (!calls) { return calls.error(); }
   const elbowroom::detail::Deadline deadline(time_limit_);
   const Status enqueued =
-      elbowroom::detail::enqueue_program(*streams, on_devices_->places(), *calls, on_devices_->start(), deadline);
+      elbowroom::detail::enqueue_program(*streams, on_devices_->operation_devices(), *calls, on_devices_->start(), deadline);
   if (Status ended = or_give_up(enqueued ? elbowroom::detail::await_end(*calls, deadline) : enqueued); !ended) {
     return ended.error();
   }

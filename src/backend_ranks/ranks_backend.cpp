@@ -15,7 +15,7 @@ namespace {
 class RanksBackend final : public Backend {
  public:
   RanksBackend(std::unique_ptr<Backend> own, Hub& hub) : hub_(hub), own_(std::move(own)) {
-    for (int rank = 0; rank < hub.place().size; ++rank) {
+    for (int rank = 0; rank < hub.membership().size; ++rank) {
       devices_.push_back(own_->devices().front());
       devices_.back().index = rank;
     }
@@ -43,9 +43,10 @@ class RanksBackend final : public Backend {
   }
 
   [[nodiscard]] Status check_ranks(int needed) const {
-    const Place& place = hub_.place();
-    if (needed <= place.size) { return {}; }
-    return invalid_input(fmt::format("gpus: {}, expected at most {} (ranks that {} started)", needed, place.size, place.launcher));
+    const Membership& membership = hub_.membership();
+    if (needed <= membership.size) { return {}; }
+    return invalid_input(
+        fmt::format("gpus: {}, expected at most {} (ranks that {} started)", needed, membership.size, membership.launcher));
   }
 
   /// That all ranks have the like of what this one has.

@@ -15,16 +15,16 @@ Residents::Residents(int sms, int lanes)
       later_(first_.size()),
       fresh_(first_.size(), 0) {}
 
-void Residents::insert_beside(std::size_t place, const Cohort& cohort) {
-  std::vector<Cohort>& later = later_[place];
-  if (cohort.end == first_[place]) {
-    first_count_[place] += cohort.count;
+void Residents::insert_beside(std::size_t slot, const Cohort& cohort) {
+  std::vector<Cohort>& later = later_[slot];
+  if (cohort.end == first_[slot]) {
+    first_count_[slot] += cohort.count;
     return;
   }
-  if (cohort.end < first_[place]) {
-    later.push_back({first_[place], first_count_[place]});
-    first_[place] = cohort.end;
-    first_count_[place] = cohort.count;
+  if (cohort.end < first_[slot]) {
+    later.push_back({first_[slot], first_count_[slot]});
+    first_[slot] = cohort.end;
+    first_count_[slot] = cohort.count;
     return;
   }
   const auto next = std::ranges::lower_bound(later, cohort.end, std::ranges::greater(), &Cohort::end);

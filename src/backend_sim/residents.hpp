@@ -24,26 +24,26 @@ class Residents {
     if (since == now) { return; }
     const double passed = now - since;
     since = now;
-    for (std::size_t place = at(0, sm); place < first_.size(); place += sms_) { progress_[place] += passed * rate_[place]; }
+    for (std::size_t slot = at(0, sm); slot < first_.size(); slot += sms_) { progress_[slot] += passed * rate_[slot]; }
   }
 
   /// So many blocks with `work` before them, at least one; the SM is brought up.
   void add(int lane, int sm, int count, double work) {
-    const std::size_t place = at(lane, sm);
-    insert(place, {progress_[place] + work, count});
+    const std::size_t slot = at(lane, sm);
+    insert(slot, {progress_[slot] + work, count});
     on_lane_[static_cast<std::size_t>(lane)] += count;
   }
 
   /// Removes blocks that have no more before them than they do in `slack`: how many. As many of these as there are `tiles_left`
   /// take another tile instead. The SM is brought up.
   int end(int lane, int sm, double slack, std::int64_t& tiles_left) {
-    const std::size_t place = at(lane, sm);
-    const double reached = progress_[place] + slack * rate_[place];
+    const std::size_t slot = at(lane, sm);
+    const double reached = progress_[slot] + slack * rate_[slot];
     int ended = 0;
-    while (first_[place] <= reached) { ended += end_first(place, tiles_left); }
+    while (first_[slot] <= reached) { ended += end_first(slot, tiles_left); }
     on_lane_[static_cast<std::size_t>(lane)] -= ended;
     // Progress is counted from zero again whenever nothing is resident: it never loses precision.
-    if (first_[place] == kNever) { progress_[place] = rate_[place] = 0; }
+    if (first_[slot] == kNever) { progress_[slot] = rate_[slot] = 0; }
     return ended;
   }
 
@@ -52,10 +52,10 @@ class Residents {
   double set_rates(int sm, double now, const double* rates) {
     bring_up(sm, now);
     double next = kNever;
-    for (std::size_t place = at(0, sm); place < first_.size(); place += sms_, ++rates) {
-      if (first_[place] == kNever) { continue; }
-      rate_[place] = *rates;
-      next = std::min(next, now + (first_[place] - progress_[place]) / *rates);
+    for (std::size_t slot = at(0, sm); slot < first_.size(); slot += sms_, ++rates) {
+      if (first_[slot] == kNever) { continue; }
+      rate_[slot] = *rates;
+      next = std::min(next, now + (first_[slot] - progress_[slot]) / *rates);
     }
     return next;
   }
@@ -85,29 +85,29 @@ class Residents {
     return static_cast<std::size_t>(lane) * sms_ + static_cast<std::size_t>(sm);
   }
 
-  void insert(std::size_t place, const Cohort& cohort) {
-    if (first_[place] == kNever) {
-      first_[place] = cohort.end;
-      first_count_[place] = cohort.count;
+  void insert(std::size_t slot, const Cohort& cohort) {
+    if (first_[slot] == kNever) {
+      first_[slot] = cohort.end;
+      first_count_[slot] = cohort.count;
     } else {
-      insert_beside(place, cohort);
+      insert_beside(slot, cohort);
     }
   }
-  void insert_beside(std::size_t place, const Cohort& cohort);
+  void insert_beside(std::size_t slot, const Cohort& cohort);
 
-  int end_first(std::size_t place, std::int64_t& tiles_left) {
-    const Cohort done{first_[place], first_count_[place]};
-    std::vector<Cohort>& later = later_[place];
+  int end_first(std::size_t slot, std::int64_t& tiles_left) {
+    const Cohort done{first_[slot], first_count_[slot]};
+    std::vector<Cohort>& later = later_[slot];
     if (later.empty()) {
-      first_[place] = kNever;
+      first_[slot] = kNever;
     } else {
-      first_[place] = later.back().end;
-      first_count_[place] = later.back().count;
+      first_[slot] = later.back().end;
+      first_count_[slot] = later.back().count;
       later.pop_back();
     }
     if (tiles_left == 0) { return done.count; }
     const auto staying = static_cast<int>(std::min<std::int64_t>(done.count, tiles_left));
-    insert(place, {done.end + 1, staying});
+    insert(slot, {done.end + 1, staying});
     tiles_left -= staying;
     return done.count - staying;
   }

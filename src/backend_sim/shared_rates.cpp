@@ -77,12 +77,12 @@ void SharedRates::add(int mix, int sms) {
   const bool held = here.sms > 0;
   here.sms += sms;
   if (held == (here.sms > 0)) { return; }
-  const auto place =
+  const auto found =
       std::ranges::lower_bound(active_, mixes_.mix(mix), before, [this](int other) -> const Mix& { return mixes_.mix(other); });
   if (held) {
-    active_.erase(place);
+    active_.erase(found);
   } else {
-    active_.insert(place, mix);
+    active_.insert(found, mix);
   }
 }
 

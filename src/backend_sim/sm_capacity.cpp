@@ -38,12 +38,12 @@ Bytes preferred_split(const DeviceLimits& device, const KernelFootprint& compute
 
 Mix with(const Mix& mix, int kernel, int change) {
   Mix made = mix;
-  const auto place = std::ranges::lower_bound(made, kernel, {}, &Share::kernel);
-  if (place == made.end() || place->kernel != kernel) {
-    made.insert(place, {kernel, change});
+  const auto found = std::ranges::lower_bound(made, kernel, {}, &Share::kernel);
+  if (found == made.end() || found->kernel != kernel) {
+    made.insert(found, {kernel, change});
   } else {
-    place->count += change;
-    if (place->count == 0) { made.erase(place); }
+    found->count += change;
+    if (found->count == 0) { made.erase(found); }
   }
   return made;
 }

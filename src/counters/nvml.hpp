@@ -36,7 +36,7 @@ struct NvmlProcess {
 };
 
 /// nvmlPciInfo_t, of nvmlDeviceGetPciInfo_v3.
-struct NvmlPlace {
+struct NvmlBusAddress {
   char legacy_bus_id[16];
   unsigned domain;
   unsigned bus;
@@ -62,7 +62,7 @@ struct NvmlCalls {
   int (*processes)(NvmlDevice device, unsigned* count, NvmlProcess* processes) = nullptr;
   int (*device_count)(unsigned* count) = nullptr;
   int (*handle_by_index)(unsigned index, NvmlDevice* device) = nullptr;
-  int (*place)(NvmlDevice device, NvmlPlace* place) = nullptr;
+  int (*bus_address)(NvmlDevice device, NvmlBusAddress* address) = nullptr;
 };
 
 /// NVML as this machine has it. `unavailable` names the files that were tried.

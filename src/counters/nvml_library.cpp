@@ -27,7 +27,7 @@ Result<NvmlCalls> bind_all(const elbowroom::detail::DynamicLibrary& library) {
   may_lack(library.bind("nvmlDeviceGetComputeRunningProcesses_v3", calls.processes));
   may_lack(library.bind("nvmlDeviceGetCount_v2", calls.device_count));
   may_lack(library.bind("nvmlDeviceGetHandleByIndex_v2", calls.handle_by_index));
-  may_lack(library.bind("nvmlDeviceGetPciInfo_v3", calls.place));
+  may_lack(library.bind("nvmlDeviceGetPciInfo_v3", calls.bus_address));
   // The older name of drivers before 535.
   if (!library.bind("nvmlDeviceGetCurrentClocksEventReasons", calls.clock_reasons)) {
     may_lack(library.bind("nvmlDeviceGetCurrentClocksThrottleReasons", calls.clock_reasons));

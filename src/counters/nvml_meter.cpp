@@ -129,7 +129,7 @@ Error refusal(const NvmlCalls& calls, const char* call, int code) {
 }  // namespace
 
 Result<std::vector<std::string>> nvml_bus_ids(const NvmlCalls& calls) {
-  if (calls.device_count == nullptr || calls.handle_by_index == nullptr || calls.place == nullptr) {
+  if (calls.device_count == nullptr || calls.handle_by_index == nullptr || calls.bus_address == nullptr) {
     return unavailable("the driver's NVML is too old to name the machine's GPUs");
   }
   const InUse nvml(calls.init(), calls.shutdown);
@@ -139,10 +139,10 @@ Result<std::vector<std::string>> nvml_bus_ids(const NvmlCalls& calls) {
   std::vector<std::string> found;
   for (unsigned index = 0; index < count; ++index) {
     NvmlDevice device = nullptr;
-    NvmlPlace place{};
+    NvmlBusAddress address{};
     // One that this user may not see, or that has fallen off the bus, is none of the command's.
-    if (calls.handle_by_index(index, &device) != kSuccess || calls.place(device, &place) != kSuccess) { continue; }
-    found.push_back(fmt::format("{:04x}:{:02x}:{:02x}.0", place.domain, place.bus, place.device));
+    if (calls.handle_by_index(index, &device) != kSuccess || calls.bus_address(device, &address) != kSuccess) { continue; }
+    found.push_back(fmt::format("{:04x}:{:02x}:{:02x}.0", address.domain, address.bus, address.device));
   }
   return found;
 }

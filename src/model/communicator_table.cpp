@@ -8,7 +8,7 @@ namespace elbowroom::detail {
 namespace {
 
 /// What communicators_of() follows from, and whether the operation computes.
-auto place_of(const Operation& operation) {
+auto who_runs(const Operation& operation) {
   std::vector<std::pair<int, int>> at;
   at.reserve(operation.at.size());
   for (const Coordinate& coordinate : operation.at) { at.emplace_back(coordinate.axis, coordinate.at); }
@@ -20,10 +20,10 @@ auto place_of(const Operation& operation) {
 }  // namespace
 
 CommunicatorTable::CommunicatorTable(const Step& step) {
-  std::map<decltype(place_of(Operation())), std::size_t> known;
+  std::map<decltype(who_runs(Operation())), std::size_t> known;
   for (std::size_t at = 0; at < step.operations.size(); ++at) {
     const Operation& operation = step.operations[at];
-    const auto [found, added] = known.try_emplace(place_of(operation), entries_.size());
+    const auto [found, added] = known.try_emplace(who_runs(operation), entries_.size());
     if (added) { entries_.push_back({at, communicators_of(step, operation)}); }
     of_operation_.push_back(found->second);
   }

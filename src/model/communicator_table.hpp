@@ -7,8 +7,8 @@
 
 namespace elbowroom::detail {
 
-/// The communicators of a step's operations. Operations of the same place share an entry, so that thousands of operations on
-/// thousands of ranks take no more than their places do.
+/// The communicators of a step's operations. Operations of the same ranks share an entry, so that thousands of operations on
+/// thousands of ranks take no more than their groups of ranks do.
 class CommunicatorTable {
  public:
   explicit CommunicatorTable(const Step& step);

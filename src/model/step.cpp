@@ -24,9 +24,9 @@ int stride_of(const Step& step, int axis) {
 const Group& group_of(const Step& step, int index) { return step.groups[static_cast<std::size_t>(index)]; }
 
 bool takes_place_at(const Step& step, const Operation& operation, int rank) {
-  for (const Coordinate& place : operation.at) {
-    const int size = step.mesh[static_cast<std::size_t>(place.axis)].size;
-    if (rank / stride_of(step, place.axis) % size != place.at) { return false; }
+  for (const Coordinate& coordinate : operation.at) {
+    const int size = step.mesh[static_cast<std::size_t>(coordinate.axis)].size;
+    if (rank / stride_of(step, coordinate.axis) % size != coordinate.at) { return false; }
   }
   if (!operation.at_group) { return true; }
   const std::vector<int>& ranks = group_of(step, *operation.at_group).ranks;
@@ -145,7 +145,7 @@ int communicator_size(const Step& step, const Operation& operation) {
     return size;
   }
   size = step.ranks;
-  for (const Coordinate& place : operation.at) { size /= step.mesh[static_cast<std::size_t>(place.axis)].size; }
+  for (const Coordinate& coordinate : operation.at) { size /= step.mesh[static_cast<std::size_t>(coordinate.axis)].size; }
   return size;
 }
 

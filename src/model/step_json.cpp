@@ -66,7 +66,7 @@ class OperationReader {
       operation.host_gap = Microseconds(gap->get<double>());
     }
     static_cast<void>(fields_.member("after"));
-    if (Status placed = read_place(operation); !placed) { return placed.error(); }
+    if (Status placed = read_who_runs(operation); !placed) { return placed.error(); }
     if (Status worked = read_work(operation); !worked) { return worked.error(); }
     if (Status finished = fields_.finish(); !finished) { return finished.error(); }
     return operation;
@@ -77,7 +77,7 @@ class OperationReader {
     return elbowroom::wrong(source_, path_ + field, value, expected);
   }
 
-  Status read_place(Operation& operation) {
+  Status read_who_runs(Operation& operation) {
     const bool mesh = !step_.mesh.empty();
     if (const json* group = fields_.member("group")) {
       const std::string_view expected = mesh ? "the name of an axis of the mesh, or a list of them" : "the name of a group";
@@ -302,7 +302,7 @@ ordered_json recorded_json(const RecordedKernel& kernel) {
   return object;
 }
 
-void write_place(const Step& step, const Operation& operation, ordered_json& object) {
+void write_who_runs(const Step& step, const Operation& operation, ordered_json& object) {
   const auto axis = [&](int at) { return step.mesh[static_cast<std::size_t>(at)].name; };
   const auto group = [&](int at) { return step.groups[static_cast<std::size_t>(at)].name; };
   if (operation.group) { object["group"] = group(*operation.group); }
@@ -311,7 +311,7 @@ void write_place(const Step& step, const Operation& operation, ordered_json& obj
     for (const int at : operation.along) { object["group"].push_back(axis(at)); }
   }
   if (operation.at_group) { object["at"] = group(*operation.at_group); }
-  for (const Coordinate& place : operation.at) { object["at"][axis(place.axis)] = place.at; }
+  for (const Coordinate& coordinate : operation.at) { object["at"][axis(coordinate.axis)] = coordinate.at; }
 }
 
 ordered_json operation_json(const Step& step, const Operation& operation) {
@@ -326,7 +326,7 @@ ordered_json operation_json(const Step& step, const Operation& operation) {
     object["from"] = transfer->from;
     object["to"] = transfer->to;
   }
-  write_place(step, operation, object);
+  write_who_runs(step, operation, object);
   if (operation.lane) { object["lane"] = *operation.lane; }
   if (operation.host_gap != Microseconds(0)) { object["host_gap_us"] = operation.host_gap.count(); }
   for (const Dependency& before : operation.after) {

@@ -114,20 +114,20 @@ Status check_transfer(const Step& step, const Operation& operation, const SendRe
 }
 
 /// Who takes part.
-Status check_place(const Step& step, const Operation& operation) {
+Status check_who_runs(const Step& step, const Operation& operation) {
   std::set<int> axes;
   for (const int axis : operation.along) {
     if (!counts_up_to(axis, step.mesh.size()) || !axes.insert(axis).second) {
       return out_of_range("group", axis, "different axes of the mesh");
     }
   }
-  for (const Coordinate& place : operation.at) {
-    if (!counts_up_to(place.axis, step.mesh.size()) || !axes.insert(place.axis).second) {
-      return out_of_range("at", place.axis, "axes of the mesh that are not among the group's");
+  for (const Coordinate& coordinate : operation.at) {
+    if (!counts_up_to(coordinate.axis, step.mesh.size()) || !axes.insert(coordinate.axis).second) {
+      return out_of_range("at", coordinate.axis, "axes of the mesh that are not among the group's");
     }
-    const MeshAxis& axis = step.mesh[static_cast<std::size_t>(place.axis)];
-    if (!within(place.at, 0, axis.size - 1)) {
-      return out_of_range("at." + axis.name, place.at, fmt::format("0 to {}", axis.size - 1));
+    const MeshAxis& axis = step.mesh[static_cast<std::size_t>(coordinate.axis)];
+    if (!within(coordinate.at, 0, axis.size - 1)) {
+      return out_of_range("at." + axis.name, coordinate.at, fmt::format("0 to {}", axis.size - 1));
     }
   }
   for (const std::optional<int>& group : {operation.group, operation.at_group}) {
@@ -191,7 +191,7 @@ Status check_operation(const Step& step, const Operation& operation) {
   }
   const double gap = operation.host_gap.count();
   if (!(gap >= 0 && gap <= kLongestTime)) { return out_of_range("host_gap_us", gap, "0 to 1e12"); }
-  if (Status placed = check_place(step, operation); !placed) { return placed; }
+  if (Status placed = check_who_runs(step, operation); !placed) { return placed; }
   return check_work(step, operation);
 }
 

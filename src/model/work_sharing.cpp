@@ -19,9 +19,9 @@ class SharingHash {
     hash.mix(operation->what.index());
     std::visit([&](const auto& work) { mix(hash, work); }, operation->what);
     for (const int axis : operation->along) { hash.mix(axis); }
-    for (const Coordinate& place : operation->at) {
-      hash.mix(place.axis);
-      hash.mix(place.at);
+    for (const Coordinate& coordinate : operation->at) {
+      hash.mix(coordinate.axis);
+      hash.mix(coordinate.at);
     }
     hash.mix(operation->group.value_or(-1));
     hash.mix(operation->at_group.value_or(-1));

@@ -36,14 +36,14 @@ std::vector<SweptAxis> axes_of(Members& members) {
 }
 
 /// Positions that lie on the axes; empty otherwise.
-std::vector<std::size_t> place_of(Members& cell, const std::vector<SweptAxis>& axes) {
-  std::vector<std::size_t> place;
+std::vector<std::size_t> cell_of(Members& cell, const std::vector<SweptAxis>& axes) {
+  std::vector<std::size_t> at;
   for (const nlohmann::json& position : cell.exact_numbers("at")) {
-    if (place.size() == axes.size() || !position.is_number_unsigned()) { return {}; }
-    if (position.get<std::size_t>() >= axes[place.size()].values.size()) { return {}; }
-    place.push_back(position.get<std::size_t>());
+    if (at.size() == axes.size() || !position.is_number_unsigned()) { return {}; }
+    if (position.get<std::size_t>() >= axes[at.size()].values.size()) { return {}; }
+    at.push_back(position.get<std::size_t>());
   }
-  return place.size() == axes.size() ? place : std::vector<std::size_t>();
+  return at.size() == axes.size() ? at : std::vector<std::size_t>();
 }
 
 /// The second axis across, the first one down.
@@ -77,8 +77,8 @@ void add_cells(Members& members, const std::vector<SweptAxis>& axes, Section& se
   Table table = cells_table(axes);
   members.need("cells", "an array");
   members.each("cells", [&](Members cell) {
-    const std::vector<std::size_t> place = place_of(cell, axes);
-    if (place.empty()) { return; }
+    const std::vector<std::size_t> at = cell_of(cell, axes);
+    if (at.empty()) { return; }
     Timed timed;
     Timed ratio;
     if (!cell.has("refused")) {
@@ -86,14 +86,14 @@ void add_cells(Members& members, const std::vector<SweptAxis>& axes, Section& se
       read_interval(cell, "ratio", ratio);
     }
     std::vector<Value>& line = table.rows.emplace_back();
-    for (std::size_t axis = 0; axis < axes.size(); ++axis) { line.push_back(axes[axis].values[place[axis]]); }
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) { line.push_back(axes[axis].values[at[axis]]); }
     for (const Value& value : {timed.median, timed.low, timed.high, ratio.median, ratio.low, ratio.high}) { line.push_back(value); }
     line.emplace_back(text_or_none(cell, "refused"));
     if (!flat) {
-      times.cells[place[0]][place[1]] = timed.median;
-      ratios.cells[place[0]][place[1]] = ratio.median;
+      times.cells[at[0]][at[1]] = timed.median;
+      ratios.cells[at[0]][at[1]] = ratio.median;
     } else if (!timed.median.is_null()) {
-      const Value& value = axes[0].values[place[0]];
+      const Value& value = axes[0].values[at[0]];
       timed.label = fmt::format("{} {}", axes[0].name, value.is_string() ? value.get<std::string>() : value.dump());
       row.rows.push_back(std::move(timed));
     }

@@ -11,7 +11,7 @@ LaunchOrder::LaunchOrder(const Step& step, const Program& program, const RankCla
       nodes_(nodes_of(program, classes)),
       of_launch_(program.launches.size()),
       chains_(program.lanes.size() * static_cast<std::size_t>(classes.count)),
-      places_(nodes_.size()) {
+      positions_(nodes_.size()) {
   for (const Launch& launch : program.launches) {
     computes_.push_back(computes(step.operations[static_cast<std::size_t>(launch.operation)]));
   }
@@ -20,7 +20,7 @@ LaunchOrder::LaunchOrder(const Step& step, const Program& program, const RankCla
     of_launch_[launch].push_back(static_cast<int>(node));
     for (const int one : nodes_[node].classes) {
       const std::size_t chain = chain_of(program.launches[launch].lane, one);
-      places_[node].emplace_back(chain, static_cast<int>(chains_[chain].nodes.size()));
+      positions_[node].emplace_back(chain, static_cast<int>(chains_[chain].nodes.size()));
       chains_[chain].nodes.push_back(static_cast<int>(node));
     }
   }
@@ -35,7 +35,7 @@ void LaunchOrder::find_before() {
       for (std::size_t chain = 0; chain < chains_.size(); ++chain) {
         before_[at(node, chain)] = std::max(before_[at(node, chain)], before_[at(earlier, chain)]);
       }
-      for (const auto& [chain, position] : places_[static_cast<std::size_t>(earlier)]) {
+      for (const auto& [chain, position] : positions_[static_cast<std::size_t>(earlier)]) {
         before_[at(node, chain)] = std::max(before_[at(node, chain)], position + 1);
       }
     }
@@ -54,7 +54,7 @@ void LaunchOrder::find_behind() {
       for (std::size_t chain = 0; chain < chains_.size(); ++chain) {
         behind_[at(earlier, chain)] = std::min(behind_[at(earlier, chain)], behind_[at(node, chain)]);
       }
-      for (const auto& [chain, position] : places_[static_cast<std::size_t>(node)]) {
+      for (const auto& [chain, position] : positions_[static_cast<std::size_t>(node)]) {
         behind_[at(earlier, chain)] = std::min(behind_[at(earlier, chain)], position);
       }
     }

@@ -26,7 +26,7 @@ class LaunchOrder {
     std::vector<int> nodes;
   };
 
-  [[nodiscard]] std::size_t chain_of(int lane, int one) const { return place_of(lane, one, classes_); }
+  [[nodiscard]] std::size_t chain_of(int lane, int one) const { return slot_of(lane, one, classes_); }
   [[nodiscard]] std::size_t at(int node, std::size_t chain) const {
     return static_cast<std::size_t>(node) * chains_.size() + chain;
   }
@@ -39,7 +39,7 @@ class LaunchOrder {
   std::vector<std::vector<int>> of_launch_;  ///< nodes
   std::vector<bool> computes_;               ///< by launch
   std::vector<Chain> chains_;
-  std::vector<std::vector<std::pair<std::size_t, int>>> places_;  ///< by node: its chains and its position there
+  std::vector<std::vector<std::pair<std::size_t, int>>> positions_;  ///< by node: its chains and its position there
   // By node and chain, as at() says.
   std::vector<int> before_;  ///< how many of the chain end before the node begins
   std::vector<int> behind_;  ///< how many begin before the node's end

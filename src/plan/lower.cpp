@@ -58,7 +58,7 @@ class Draft {
   }
 
   [[nodiscard]] Ends none() const { return Ends(program_.lanes.size() * static_cast<std::size_t>(classes_.count)); }
-  [[nodiscard]] std::size_t place(int lane, int one) const { return detail::place_of(lane, one, classes_.count); }
+  [[nodiscard]] std::size_t slot(int lane, int one) const { return detail::slot_of(lane, one, classes_.count); }
 
   void add(int at, int repeat, const std::vector<Ends>& previous, std::vector<Ends>& ends) {
     const auto index = static_cast<std::size_t>(at);
@@ -69,7 +69,7 @@ class Draft {
         for (const int one : together) {
           for (int lane = 0; lane < static_cast<int>(program_.lanes.size()); ++lane) {
             // An absent one is before all others.
-            end[place(lane, one)] = std::max(end[place(lane, one)], waited[place(lane, one)]);
+            end[slot(lane, one)] = std::max(end[slot(lane, one)], waited[slot(lane, one)]);
           }
         }
       }
@@ -90,7 +90,7 @@ class Draft {
     launch.after.erase(std::ranges::unique(launch.after).begin(), launch.after.end());
     Ends own = none();
     for (const std::vector<int>& together : classes_.of_operation[static_cast<std::size_t>(at)]) {
-      for (const int one : together) { own[place(lane, one)] = static_cast<int>(program_.launches.size()); }
+      for (const int one : together) { own[slot(lane, one)] = static_cast<int>(program_.launches.size()); }
     }
     program_.launches.push_back(std::move(launch));
     return own;
@@ -166,8 +166,8 @@ class Streams {
 };
 
 void add_once(std::vector<int>& to, int launch) {
-  const auto place = std::ranges::lower_bound(to, launch);
-  if (place == to.end() || *place != launch) { to.insert(place, launch); }
+  const auto behind = std::ranges::lower_bound(to, launch);
+  if (behind == to.end() || *behind != launch) { to.insert(behind, launch); }
 }
 
 Program finished(const Step& step, const StepPlan& plan, const RankClasses& classes, const Program& draft,
@@ -183,7 +183,7 @@ Program finished(const Step& step, const StepPlan& plan, const RankClasses& clas
     launch.settings = settings_of(operation_of(step, launch), as_planned[at] ? own : outside_windows(own));
     for (const std::vector<int>& together : classes.of_operation[static_cast<std::size_t>(launch.operation)]) {
       for (const int one : together) {
-        std::optional<int>& before = latest[detail::place_of(draft.launches[at].lane, one, classes.count)];
+        std::optional<int>& before = latest[detail::slot_of(draft.launches[at].lane, one, classes.count)];
         // The lane goes on on another stream, behind what it did last.
         if (before && program.launches[static_cast<std::size_t>(*before)].lane != launch.lane) { add_once(launch.after, *before); }
         before = static_cast<int>(at);

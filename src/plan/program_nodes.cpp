@@ -27,7 +27,7 @@ std::vector<ProgramNode> nodes_of(const Program& program, const RankClasses& cla
     for (const std::vector<int>& together : classes.of_operation[static_cast<std::size_t>(launch.operation)]) {
       ProgramNode node{static_cast<int>(at), together, {}, {}};
       for (const int one : together) {
-        int& before = latest[place_of(launch.lane, one, classes.count)];
+        int& before = latest[slot_of(launch.lane, one, classes.count)];
         if (before >= 0) { node.after.push_back(before); }
         before = static_cast<int>(nodes.size());
       }

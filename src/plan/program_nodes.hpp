@@ -20,7 +20,7 @@ struct ProgramNode {
 std::vector<ProgramNode> nodes_of(const Program& program, const RankClasses& classes);
 
 /// Where a lane of one class stands among the lanes of `classes` classes.
-inline std::size_t place_of(int lane, int one, int classes) {
+inline std::size_t slot_of(int lane, int one, int classes) {
   return static_cast<std::size_t>(lane) * static_cast<std::size_t>(classes) + static_cast<std::size_t>(one);
 }
 

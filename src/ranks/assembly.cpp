@@ -28,9 +28,9 @@ constexpr std::size_t kMostNamed = 8;
 
 Result<std::vector<Channel>> Assembly::all_within(milliseconds limit) {
   const Deadline until = Clock::now() + limit;
-  const Result<Descriptor> listener = listen_at({place_.host, place_.port, !credentials_.token});
+  const Result<Descriptor> listener = listen_at({membership_.host, membership_.port, !credentials_.token});
   if (!listener) { return listener.error(); }
-  others_.resize(static_cast<std::size_t>(place_.size) - 1);
+  others_.resize(static_cast<std::size_t>(membership_.size) - 1);
   Status good;
   while (good && present() < others_.size()) { good = Clock::now() < until ? wait(*listener, until) : Status(missing(limit)); }
   if (good) { return std::move(others_); }
@@ -89,8 +89,8 @@ Status Assembly::fits(const Hello& hello) const {
   if (hello.version != credentials_.version) {
     return invalid_input(fmt::format("version: {}, expected {} (rank 0's)", hello.version, credentials_.version));
   }
-  if (hello.size != place_.size) {
-    return invalid_input(fmt::format("number of ranks: {}, expected {} (rank 0's)", hello.size, place_.size));
+  if (hello.size != membership_.size) {
+    return invalid_input(fmt::format("number of ranks: {}, expected {} (rank 0's)", hello.size, membership_.size));
   }
   if (hello.rank == 0) { return invalid_input("two processes say that they are it"); }
   return {};
@@ -107,7 +107,7 @@ Error Assembly::missing(milliseconds limit) const {
   }
   if (many > kMostNamed) { names += ", ..."; }
   return failed(fmt::format("rank{} {}: not come to port {} of {} within {} ({} of {} ranks are there)", many > 1 ? "s" : "", names,
-                            place_.port, place_.host, in_seconds(limit), present() + 1, place_.size));
+                            membership_.port, membership_.host, in_seconds(limit), present() + 1, membership_.size));
 }
 
 void Assembly::end() {

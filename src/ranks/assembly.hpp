@@ -8,14 +8,14 @@
 #include "ranks/channel.hpp"
 #include "ranks/hello.hpp"
 #include "ranks/hub.hpp"
-#include "ranks/place.hpp"
+#include "ranks/membership.hpp"
 
 namespace elbowroom::ranks {
 
 /// How rank 0 gets its connections. Who does not speak as a rank does is sent away and not waited for.
 class Assembly {
  public:
-  Assembly(const Place& place, const Credentials& credentials) : place_(place), credentials_(credentials) {}
+  Assembly(const Membership& membership, const Credentials& credentials) : membership_(membership), credentials_(credentials) {}
 
   /// Of all other ranks, from rank 1 on.
   Result<std::vector<Channel>> all_within(std::chrono::milliseconds limit);
@@ -36,7 +36,7 @@ class Assembly {
   /// To those who came.
   void end();
 
-  const Place& place_;
+  const Membership& membership_;
   const Credentials& credentials_;
   std::vector<Channel> others_;
   std::vector<Stranger> strangers_;

@@ -38,10 +38,10 @@ class NoSignals {
 
 }  // namespace
 
-Result<std::unique_ptr<Hub>> Hub::gather(const Place& place, const Credentials& credentials, milliseconds limit) {
-  Result<std::vector<Channel>> others = Assembly(place, credentials).all_within(limit);
+Result<std::unique_ptr<Hub>> Hub::gather(const Membership& membership, const Credentials& credentials, milliseconds limit) {
+  Result<std::vector<Channel>> others = Assembly(membership, credentials).all_within(limit);
   if (!others) { return others.error(); }
-  std::unique_ptr<Hub> hub(new Hub(place, std::max(limit, kLeastPatience)));
+  std::unique_ptr<Hub> hub(new Hub(membership, std::max(limit, kLeastPatience)));
   hub->others_ = *std::move(others);
   const NoSignals no_signals;
   hub->alive_ = std::thread(&Hub::keep_alive, hub.get());

@@ -12,7 +12,7 @@
 
 #include "elbowroom/base/result.hpp"
 #include "ranks/channel.hpp"
-#include "ranks/place.hpp"
+#include "ranks/membership.hpp"
 
 namespace elbowroom::ranks {
 
@@ -29,13 +29,14 @@ inline constexpr std::chrono::milliseconds kLeastPatience(5000);
 class Hub {
  public:
   /// Waits until all ranks have come, and tells those that came when one is missing or is none of this run's.
-  static Result<std::unique_ptr<Hub>> gather(const Place& place, const Credentials& credentials, std::chrono::milliseconds limit);
+  static Result<std::unique_ptr<Hub>> gather(const Membership& membership, const Credentials& credentials,
+                                             std::chrono::milliseconds limit);
   /// Tells the others that it is over.
   ~Hub();
   Hub(const Hub&) = delete;
   Hub& operator=(const Hub&) = delete;
 
-  [[nodiscard]] const Place& place() const { return place_; }
+  [[nodiscard]] const Membership& membership() const { return membership_; }
 
   /// To all others. After an error every further call answers it.
   Status ask(std::string_view request);
@@ -43,13 +44,13 @@ class Hub {
   Result<std::vector<std::string>> replies();
 
  private:
-  Hub(const Place& place, std::chrono::milliseconds limit) : place_(place), limit_(limit) {}
+  Hub(const Membership& membership, std::chrono::milliseconds limit) : membership_(membership), limit_(limit) {}
 
   void keep_alive();
   Result<std::string> reply_of(std::size_t other);
   Status lose(std::size_t other, std::string_view why);
 
-  Place place_;
+  Membership membership_;
   std::chrono::milliseconds limit_;
   std::vector<Channel> others_;  ///< from rank 1 on
   Deadline asked_;

@@ -20,7 +20,7 @@
 #include <utility>
 
 #include "elbowroom/base/environment.hpp"
-#include "ranks/place.hpp"
+#include "ranks/membership.hpp"
 
 namespace elbowroom::ranks {
 namespace {

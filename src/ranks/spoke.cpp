@@ -29,11 +29,11 @@ Error of_leader(std::string_view what) { return failed(fmt::format("rank 0: {}",
 
 }  // namespace
 
-Result<Spoke> Spoke::join(const Place& place, const Credentials& credentials, milliseconds limit) {
-  Result<Socket> socket = connect_to({place.host, place.port, !credentials.token}, limit);
+Result<Spoke> Spoke::join(const Membership& membership, const Credentials& credentials, milliseconds limit) {
+  Result<Socket> socket = connect_to({membership.host, membership.port, !credentials.token}, limit);
   if (!socket) { return socket.error(); }
   Channel channel(*std::move(socket), kLongestFrame);
-  const Hello hello{credentials.version, place.rank, place.size, credentials.token};
+  const Hello hello{credentials.version, membership.rank, membership.size, credentials.token};
   const Status sent = channel.send(FrameKind::hello, bytes_of(hello), Clock::now() + limit);
   if (!sent) { return of_leader(sent.error().message); }
   return Spoke(std::move(channel), std::max(limit, kLeastPatience));

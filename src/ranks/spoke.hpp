@@ -8,7 +8,7 @@
 #include "elbowroom/base/result.hpp"
 #include "ranks/channel.hpp"
 #include "ranks/hub.hpp"
-#include "ranks/place.hpp"
+#include "ranks/membership.hpp"
 
 namespace elbowroom::ranks {
 
@@ -25,7 +25,7 @@ using Word = std::variant<std::string, End>;
 /// The connection of any other rank to rank 0.
 class Spoke {
  public:
-  static Result<Spoke> join(const Place& place, const Credentials& credentials, std::chrono::milliseconds limit);
+  static Result<Spoke> join(const Membership& membership, const Credentials& credentials, std::chrono::milliseconds limit);
 
   /// Waits as long as rank 0 is there. `interrupts` can be read once a signal has come that rank 0 gets as well: it has a moment
   /// then to end by itself.

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "elbowroom/base/result.hpp"
-#include "ranks/place.hpp"
+#include "ranks/membership.hpp"
 
 namespace elbowroom::ranks {
 

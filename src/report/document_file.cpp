@@ -31,31 +31,31 @@ Result<std::string> read_begin(const std::string& path, std::size_t most) {
   return text;
 }
 
-enum class Place {
+enum class AtPath {
   free,     ///< nothing has the name
   regular,  ///< a file to be replaced
   other,    ///< a device, a pipe
   none,     ///< a folder, a ring of links, a name that is too long: errno says what
 };
 
-Place place_of(const std::string& path) {
+AtPath what_is_at(const std::string& path) {
   struct stat facts = {};
-  if (stat(path.c_str(), &facts) != 0) { return errno == ENOENT ? Place::free : Place::none; }
+  if (stat(path.c_str(), &facts) != 0) { return errno == ENOENT ? AtPath::free : AtPath::none; }
   if (S_ISDIR(facts.st_mode)) { errno = EISDIR; }
-  return S_ISREG(facts.st_mode) ? Place::regular : S_ISDIR(facts.st_mode) ? Place::none : Place::other;
+  return S_ISREG(facts.st_mode) ? AtPath::regular : S_ISDIR(facts.st_mode) ? AtPath::none : AtPath::other;
 }
 
 Status is_replaceable(const std::string& path, std::string_view schema) {
-  if (place_of(path) != Place::regular) { return {}; }
+  if (what_is_at(path) != AtPath::regular) { return {}; }
   const Result<std::string> begin = read_begin(path, kHead);
   return begin ? refuse_other_document(*begin, schema, path) : begin.error();
 }
 
 Status is_writable(const std::string& path) {
-  const Place place = place_of(path);
-  const bool allowed = place == Place::free || (place != Place::none && access(path.c_str(), W_OK) == 0);
+  const AtPath found = what_is_at(path);
+  const bool allowed = found == AtPath::free || (found != AtPath::none && access(path.c_str(), W_OK) == 0);
   if (!allowed) { return invalid_input(cannot("written", path)); }
-  if (place == Place::other) { return {}; }
+  if (found == AtPath::other) { return {}; }
   // What is replaced needs a folder to write in, which only a try shows: it may have no room, or be no ordinary one.
   const Result<PartialFile> tried = PartialFile::beside(target_of(path));
   return tried ? Status() : Status(invalid_input(tried.error().message));
@@ -79,7 +79,7 @@ Status can_write(const std::string& path, std::string_view schema) {
 Status write_document(const std::string& path, std::string_view schema, std::string_view text) {
   const std::string target = target_of(path);
   // A link of /proc may name a file that has no name any more.
-  if (place_of(path) == Place::other || identity_of(target) != identity_of(path)) { return write_to(path, O_TRUNC, text); }
+  if (what_is_at(path) == AtPath::other || identity_of(target) != identity_of(path)) { return write_to(path, O_TRUNC, text); }
   if (Status replaceable = is_replaceable(target, schema); !replaceable) { return failed(replaceable.error().message); }
   Result<PartialFile> file = PartialFile::beside(target);
   if (!file) { return file.error(); }

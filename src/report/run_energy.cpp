@@ -19,14 +19,14 @@ namespace {
 // Ranks of one job repeat the same as often, but for those that are under way at either end.
 constexpr double kSameRate = 0.02;
 
-/// "00000000:1B:00.0" and "0000:1b:00.0" are one place.
-std::string plain_place(std::string_view bus_id) {
-  std::string place;
-  for (const char letter : bus_id) { place += static_cast<char>(std::tolower(static_cast<unsigned char>(letter))); }
-  const std::size_t domain = place.find(':');
+/// "00000000:1B:00.0" and "0000:1b:00.0" are one GPU.
+std::string plain_bus_id(std::string_view bus_id) {
+  std::string plain;
+  for (const char letter : bus_id) { plain += static_cast<char>(std::tolower(static_cast<unsigned char>(letter))); }
+  const std::size_t domain = plain.find(':');
   constexpr std::size_t digits = 4;
-  const bool padded = domain != std::string::npos && domain > digits && place.find_first_not_of('0') >= domain - digits;
-  return padded ? place.substr(domain - digits) : place;
+  const bool padded = domain != std::string::npos && domain > digits && plain.find_first_not_of('0') >= domain - digits;
+  return padded ? plain.substr(domain - digits) : plain;
 }
 
 /// A process of the command and its steps.
@@ -48,7 +48,7 @@ std::optional<Counting> longest_steps(std::span<const ProcessReport> processes) 
 std::map<std::string, int> named_gpus(std::span<const ProcessReport> processes) {
   std::map<std::string, int> named;
   for (const ProcessReport& process : processes) {
-    for (const std::string& bus_id : process.gpus) { ++named[plain_place(bus_id)]; }
+    for (const std::string& bus_id : process.gpus) { ++named[plain_bus_id(bus_id)]; }
   }
   return named;
 }
@@ -86,8 +86,8 @@ Result<Counting> fill_span(std::span<const ProcessReport> processes, RunEnergy& 
   return *counting;
 }
 
-const WatchedGpu* find(const std::vector<WatchedGpu>& watched, const std::string& place) {
-  const auto found = std::ranges::find(watched, place, [](const WatchedGpu& gpu) { return plain_place(gpu.bus_id); });
+const WatchedGpu* find(const std::vector<WatchedGpu>& watched, const std::string& bus_id) {
+  const auto found = std::ranges::find(watched, bus_id, [](const WatchedGpu& gpu) { return plain_bus_id(gpu.bus_id); });
   return found == watched.end() ? nullptr : &*found;
 }
 
@@ -98,9 +98,9 @@ Result<std::vector<const WatchedGpu*>> watched_gpus(const std::map<std::string, 
     return unavailable("no process of the command named its GPUs: the driver does not say where on the bus they are");
   }
   std::vector<const WatchedGpu*> gpus;
-  for (const auto& [place, processes] : named) {
-    const WatchedGpu* gpu = find(watched, place);
-    if (gpu == nullptr) { return unavailable(fmt::format("GPU {}: not one of those that NVML names here", place)); }
+  for (const auto& [bus_id, processes] : named) {
+    const WatchedGpu* gpu = find(watched, bus_id);
+    if (gpu == nullptr) { return unavailable(fmt::format("GPU {}: not one of those that NVML names here", bus_id)); }
     if (gpu->trouble) { return unavailable(*gpu->trouble); }
     gpus.push_back(gpu);
   }
@@ -110,7 +110,7 @@ Result<std::vector<const WatchedGpu*>> watched_gpus(const std::map<std::string, 
 void fill_gpus(const std::map<std::string, int>& named, const std::vector<const WatchedGpu*>& gpus, Microseconds begin,
                Microseconds end, RunEnergy& energy) {
   for (const WatchedGpu* gpu : gpus) {
-    RunEnergy::Gpu one{plain_place(gpu->bus_id), {}, gpu->history.conditions(begin, end), 0};
+    RunEnergy::Gpu one{plain_bus_id(gpu->bus_id), {}, gpu->history.conditions(begin, end), 0};
     one.own_processes = named.at(one.bus_id);
     if (const Result<Joules> counted = counted_between(gpu->history.moves(), begin, end)) {
       one.joules = Joules{counted->value / static_cast<double>(energy.steps)};

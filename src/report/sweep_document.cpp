@@ -122,8 +122,8 @@ Interval read_interval(JsonFields& fields, const char* name) {
   return read;
 }
 
-/// Where the cell stands; absent, and a failure of `fields`, where there is no such place.
-std::optional<std::size_t> read_place(JsonFields& fields, const std::vector<GridAxis>& grid) {
+/// Where the cell stands; absent, and a failure of `fields`, where there is no such cell.
+std::optional<std::size_t> read_cell_number(JsonFields& fields, const std::vector<GridAxis>& grid) {
   const nlohmann::json* at = fields.member("at");
   std::vector<std::size_t> positions;
   if (at != nullptr && at->is_array() && at->size() == grid.size()) {
@@ -144,7 +144,7 @@ Status take_cell(SweepCase& swept, const nlohmann::json& object, const std::stri
     return invalid_input(fmt::format("{}: {}: {}, expected an object", source, path, detail::shown(object)));
   }
   JsonFields fields(object, path + ".", source);
-  const std::optional<std::size_t> place = read_place(fields, swept.grid());
+  const std::optional<std::size_t> number = read_cell_number(fields, swept.grid());
   SweepCell cell;
   const nlohmann::json* plan = nullptr;
   if (fields.member("refused") != nullptr) {
@@ -157,14 +157,14 @@ Status take_cell(SweepCase& swept, const nlohmann::json& object, const std::stri
     plan = fields.member("plan");
     if (plan == nullptr) { fields.reject("plan", "missing", "an object"); }
   }
-  if (place && swept.cells[*place]) { fields.reject("at", detail::shown(*fields.member("at")), "each cell once"); }
+  if (number && swept.cells[*number]) { fields.reject("at", detail::shown(*fields.member("at")), "each cell once"); }
   if (Status read = fields.finish(); !read) { return read; }
   if (plan != nullptr) {
     const Result<OverlapPlan> read = detail::read_plan(*plan, path + ".plan", source);
     if (!read) { return read.error(); }
     cell.plan = *read;
   }
-  swept.cells[*place] = std::move(cell);
+  swept.cells[*number] = std::move(cell);
   return {};
 }
 

@@ -26,8 +26,8 @@ Experts::Experts(StepWriter& writer, const LocalShape& shape, const TransformerS
 // From `imbalance` down to what is left for the last rank, by equal steps: the mean is 1.
 double Experts::share_of(int rank) const {
   if (!uneven()) { return 1; }
-  const double place = static_cast<double>(rank) / (request_.parallel.ep - 1);
-  return 1 + (request_.imbalance - 1) * (1 - 2 * place);
+  const double along = static_cast<double>(rank) / (request_.parallel.ep - 1);
+  return 1 + (request_.imbalance - 1) * (1 - 2 * along);
 }
 
 std::int64_t Experts::rows_of(int rank) const { return whole_rows(share_of(rank) * static_cast<double>(slots_) / local_); }

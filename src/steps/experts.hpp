@@ -21,10 +21,10 @@ class Experts {
   Ends backward(const std::string& name, Ends flow, TensorParallel& tensor, std::vector<Gradient>& gradients);
 
  private:
-  /// Of the rank at that place along ep.
+  /// Of the rank with that number along ep.
   [[nodiscard]] double share_of(int rank) const;
   [[nodiscard]] bool uneven() const { return request_.imbalance > 1; }
-  /// Places along ep whose operations differ.
+  /// Numbers along ep whose operations differ.
   [[nodiscard]] int kinds_of_ranks() const { return uneven() ? request_.parallel.ep : 1; }
   /// Tokens that one expert of the rank gets.
   [[nodiscard]] std::int64_t rows_of(int rank) const;
@@ -32,7 +32,7 @@ class Experts {
   struct Expert {
     std::string name;       ///< of its operations, in front
     std::int64_t rows = 0;  ///< tokens that it gets
-    int rank = 0;           ///< place along ep
+    int rank = 0;           ///< number along ep
     int number = 0;         ///< on its rank
   };
   /// What `visit` adds for an expert takes place on the ranks that have it.

@@ -5,13 +5,13 @@
 namespace elbowroom::steps {
 
 Ends Pipeline::arrived(const PipelineItem& item) const {
-  const auto found = arrived_.find({item.backward, {place_in_model(parallel_, item), item.micro}});
+  const auto found = arrived_.find({item.backward, {chunk_in_model(parallel_, item), item.micro}});
   return found == arrived_.end() ? Ends() : found->second;
 }
 
 void Pipeline::send_on(const PipelineItem& item, const Ends& flow) {
-  const int here = place_in_model(parallel_, item);
-  const bool turns = !item.backward && here == last_place(parallel_);
+  const int here = chunk_in_model(parallel_, item);
+  const bool turns = !item.backward && here == last_chunk(parallel_);
   if (item.backward && here == 0) { return; }
   const int there = turns ? here : item.backward ? here - 1 : here + 1;
   Ends& arrives = arrived_[{item.backward || turns, {there, item.micro}}];

@@ -29,7 +29,7 @@ class SideBySide {
  public:
   explicit SideBySide(const Parallelism& parallel)
       : parallel_(parallel), free_(static_cast<std::size_t>(parallel.pp)), next_(free_.size()) {
-    const std::size_t passes = place(last_place(parallel) + 1, 0);
+    const std::size_t passes = slot(last_chunk(parallel) + 1, 0);
     forward_.resize(passes);
     backward_.resize(passes);
     for (int stage = 0; stage < parallel.pp; ++stage) { items_.push_back(items_of_stage(parallel, stage)); }
@@ -49,13 +49,13 @@ class SideBySide {
       if (!first) { return order; }
       const PipelineItem& item = items_[*first][next_[*first]++];
       free_[*first] = least + (item.backward ? kBackward : kForward);
-      (item.backward ? backward_ : forward_)[place(place_in_model(parallel_, item), item.micro)] = free_[*first];
+      (item.backward ? backward_ : forward_)[slot(chunk_in_model(parallel_, item), item.micro)] = free_[*first];
       order.push_back(item);
     }
   }
 
  private:
-  [[nodiscard]] std::size_t place(int chunk, int micro) const {
+  [[nodiscard]] std::size_t slot(int chunk, int micro) const {
     return static_cast<std::size_t>(chunk) * static_cast<std::size_t>(parallel_.micro) + static_cast<std::size_t>(micro);
   }
 
@@ -63,11 +63,11 @@ class SideBySide {
   [[nodiscard]] std::optional<int> begin_of(std::size_t stage) const {
     if (next_[stage] == items_[stage].size()) { return std::nullopt; }
     const PipelineItem& item = items_[stage][next_[stage]];
-    const int here = place_in_model(parallel_, item);
+    const int here = chunk_in_model(parallel_, item);
     std::optional<int> arrived = 0;
-    if (!item.backward && here > 0) { arrived = forward_[place(here - 1, item.micro)]; }
+    if (!item.backward && here > 0) { arrived = forward_[slot(here - 1, item.micro)]; }
     if (item.backward) {
-      arrived = here == last_place(parallel_) ? forward_[place(here, item.micro)] : backward_[place(here + 1, item.micro)];
+      arrived = here == last_chunk(parallel_) ? forward_[slot(here, item.micro)] : backward_[slot(here + 1, item.micro)];
     }
     if (!arrived) { return std::nullopt; }
     return std::max(free_[stage], *arrived);

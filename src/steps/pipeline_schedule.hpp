@@ -30,7 +30,7 @@ inline int chunks_of(const Parallelism& parallel) {
 }
 
 /// Chunks of the model are numbered in the order in which a token meets them.
-inline int place_in_model(const Parallelism& parallel, const PipelineItem& item) { return item.chunk * parallel.pp + item.stage; }
-inline int last_place(const Parallelism& parallel) { return parallel.pp * chunks_of(parallel) - 1; }
+inline int chunk_in_model(const Parallelism& parallel, const PipelineItem& item) { return item.chunk * parallel.pp + item.stage; }
+inline int last_chunk(const Parallelism& parallel) { return parallel.pp * chunks_of(parallel) - 1; }
 
 }  // namespace elbowroom::steps

@@ -63,14 +63,14 @@ class Composer {
 
  private:
   [[nodiscard]] std::vector<Unit> units_of(const PipelineItem& item) const {
-    const int place = place_in_model(request_.parallel, item);
-    const int layers = request_.decoder.layers / (last_place(request_.parallel) + 1);
+    const int chunk = chunk_in_model(request_.parallel, item);
+    const int layers = request_.decoder.layers / (last_chunk(request_.parallel) + 1);
     std::vector<Unit> units;
-    if (place == 0 && shape_.vocabulary > 0) {
+    if (chunk == 0 && shape_.vocabulary > 0) {
       units.push_back({Unit::Kind::embedding, 0, {"embed", shape_.vocabulary * shape_.hidden, 0}});
     }
-    for (int layer = place * layers; layer < (place + 1) * layers; ++layer) { units.push_back(unit_of_layer(layer)); }
-    if (place == last_place(request_.parallel) && shape_.vocabulary > 0) {
+    for (int layer = chunk * layers; layer < (chunk + 1) * layers; ++layer) { units.push_back(unit_of_layer(layer)); }
+    if (chunk == last_chunk(request_.parallel) && shape_.vocabulary > 0) {
       units.push_back({Unit::Kind::head, 0, {"head", (shape_.vocabulary + 1) * shape_.hidden, 0}});
     }
     return units;
@@ -90,7 +90,7 @@ class Composer {
 
   [[nodiscard]] std::string prefix_of(const PipelineItem& item) const {
     const std::string micro = request_.parallel.micro > 1 ? fmt::format("m{}.", item.micro) : "";
-    return micro + (request_.parallel.pp > 1 ? fmt::format("s{}.", place_in_model(request_.parallel, item)) : "");
+    return micro + (request_.parallel.pp > 1 ? fmt::format("s{}.", chunk_in_model(request_.parallel, item)) : "");
   }
 
   /// Runs the units one after the other, and gathers each while the one before it runs.

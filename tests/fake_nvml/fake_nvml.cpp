@@ -13,9 +13,9 @@
 
 namespace {
 
+using elbowroom::counters::NvmlBusAddress;
 using elbowroom::counters::NvmlDevice;
 using elbowroom::counters::NvmlFieldValue;
-using elbowroom::counters::NvmlPlace;
 using elbowroom::counters::NvmlProcess;
 
 constexpr int kNotSupported = 3;
@@ -81,9 +81,9 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, NvmlDevice* device) {
   return 0;
 }
 
-int nvmlDeviceGetPciInfo_v3(NvmlDevice device, NvmlPlace* place) {
-  *place = {};
-  place->bus = 0x1b + index_of(device);
+int nvmlDeviceGetPciInfo_v3(NvmlDevice device, NvmlBusAddress* address) {
+  *address = {};
+  address->bus = 0x1b + index_of(device);
   return 0;
 }
 

@@ -16,7 +16,7 @@
 
 #include "elbowroom/base/environment.hpp"
 #include "elbowroom/model/comm_environment.hpp"
-#include "ranks/place.hpp"
+#include "ranks/membership.hpp"
 #include "ranks/socket.hpp"
 #include "ranks/token.hpp"
 #include "start_process.hpp"

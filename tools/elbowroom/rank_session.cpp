@@ -18,7 +18,7 @@
 #include "exit_code.hpp"
 #include "ranks/descriptor.hpp"
 #include "ranks/hub.hpp"
-#include "ranks/place.hpp"
+#include "ranks/membership.hpp"
 #include "ranks/spoke.hpp"
 #include "ranks/token.hpp"
 
@@ -75,9 +75,9 @@ class EndSignals {
   ranks::Descriptor queue_;
 };
 
-int lead(std::string_view who, const ranks::Place& place, const ranks::Credentials& credentials, CaseOptions& options,
+int lead(std::string_view who, const ranks::Membership& membership, const ranks::Credentials& credentials, CaseOptions& options,
          const std::function<int()>& work) {
-  const Result<std::unique_ptr<ranks::Hub>> hub = ranks::Hub::gather(place, credentials, limit_of(options));
+  const Result<std::unique_ptr<ranks::Hub>> hub = ranks::Hub::gather(membership, credentials, limit_of(options));
   if (!hub) { return complain(who, hub.error()); }
   options.hub = hub->get();
   const int code = work();
@@ -85,23 +85,24 @@ int lead(std::string_view who, const ranks::Place& place, const ranks::Credentia
   return code;
 }
 
-OwnRank own_rank_of(const ranks::Place& place) { return {place.rank, place.size, place.local_rank}; }
+OwnRank own_rank_of(const ranks::Membership& membership) { return {membership.rank, membership.size, membership.local_rank}; }
 
-int serve(std::string_view who, const ranks::Place& place, const ranks::Credentials& credentials, const CaseOptions& options) {
+int serve(std::string_view who, const ranks::Membership& membership, const ranks::Credentials& credentials,
+          const CaseOptions& options) {
   const auto say = [&](const Error& error) {
-    print_notice(who, fmt::format("rank {}: {}", place.rank, error.message));
+    print_notice(who, fmt::format("rank {}: {}", membership.rank, error.message));
     return exit_code_of(error.kind);
   };
-  Result<ranks::Spoke> spoke = ranks::Spoke::join(place, credentials, limit_of(options));
+  Result<ranks::Spoke> spoke = ranks::Spoke::join(membership, credentials, limit_of(options));
   if (!spoke) { return say(spoke.error()); }
   const EndSignals signals;
   const auto open = [&](int needed) {
     BackendRequest request = backend_request(options);
     request.options.notice = {};  // rank 0 says the same
-    request.options.own_rank = own_rank_of(place);
+    request.options.own_rank = own_rank_of(membership);
     return open_for(request, needed);
   };
-  const Result<ranks::End> end = detail::serve_rank(*spoke, signals.descriptor(), open, place.rank, options.seed);
+  const Result<ranks::End> end = detail::serve_rank(*spoke, signals.descriptor(), open, membership.rank, options.seed);
   if (!end) { return say(end.error()); }
   if (*end == ranks::End::interrupted) { return signals.exit_code(); }
   return *end == ranks::End::refused ? exit_bad_input : exit_ok;
@@ -110,30 +111,30 @@ int serve(std::string_view who, const ranks::Place& place, const ranks::Credenti
 }  // namespace
 
 bool is_one_of_ranks() {
-  const Result<std::optional<ranks::Place>> place = ranks::place_of(variable);
-  return place && *place;
+  const Result<std::optional<ranks::Membership>> membership = ranks::membership_of(variable);
+  return membership && *membership;
 }
 
 int in_ranks(std::string_view who, CaseOptions& options, const std::function<int()>& work) {
-  const Result<std::optional<ranks::Place>> place = ranks::place_of(variable);
-  if (!place) { return complain(who, place.error()); }
-  if (!*place) { return work(); }
-  const bool leads = (*place)->rank == 0;
+  const Result<std::optional<ranks::Membership>> membership = ranks::membership_of(variable);
+  if (!membership) { return complain(who, membership.error()); }
+  if (!*membership) { return work(); }
+  const bool leads = (*membership)->rank == 0;
   if (Status good = check_timeout(options); !good) { return leads ? complain(who, good.error()) : exit_bad_input; }
   Result<std::optional<std::string>> token = ranks::token_of(variable);
   if (!token) {
-    print_notice(who, fmt::format("rank {}: {}", (*place)->rank, token.error().message));
+    print_notice(who, fmt::format("rank {}: {}", (*membership)->rank, token.error().message));
     return exit_code_of(token.error().kind);
   }
   const ranks::Credentials credentials{ELBOWROOM_VERSION, *std::move(token)};
-  return leads ? lead(who, **place, credentials, options, work) : serve(who, **place, credentials, options);
+  return leads ? lead(who, **membership, credentials, options, work) : serve(who, **membership, credentials, options);
 }
 
 bool speaks_for_all() { return ranks::speaks_for_all(variable); }
 
 Result<std::unique_ptr<Backend>> open_on_ranks(const CaseOptions& options, int needed) {
   BackendRequest request = backend_request(options);
-  if (options.hub != nullptr) { request.options.own_rank = own_rank_of(options.hub->place()); }
+  if (options.hub != nullptr) { request.options.own_rank = own_rank_of(options.hub->membership()); }
   Result<std::unique_ptr<Backend>> own = open_for(request, needed);
   if (!own || options.hub == nullptr) { return own; }
   return detail::over_ranks(*std::move(own), *options.hub, needed, options.seed);

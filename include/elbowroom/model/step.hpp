@@ -60,7 +60,7 @@ struct Dependency {
   bool operator==(const Dependency&) const = default;
 };
 
-/// One place of a mesh along one axis.
+/// Where ranks of a mesh stand along one axis.
 struct Coordinate {
   int axis = 0;  ///< index
   int at = 0;

@@ -113,13 +113,13 @@ class ScheduleOrder : public ::testing::Test {
     log_.clear();
     const Program all = program(order, plan);
     Written calls(log_, all, devices);
-    EXPECT_TRUE(enqueue_program(all, places(devices), calls, line_, Deadline(std::chrono::seconds(10))));
+    EXPECT_TRUE(enqueue_program(all, operations(devices), calls, line_, Deadline(std::chrono::seconds(10))));
     return log_;
   }
 
   Scenario scenario_{"test", 1, 3, Pattern::pipeline, Elementwise{}, {}};
   /// The computation and the collective on all of so many devices.
-  static std::vector<OperationPlace> places(std::size_t devices) {
+  static std::vector<OperationDevices> operations(std::size_t devices) {
     std::vector<std::size_t> all(devices);
     std::iota(all.begin(), all.end(), std::size_t{0});
     return {{true, all}, {false, all}};
@@ -229,7 +229,7 @@ TEST_F(ScheduleOrder, ADeviceLaunchesAndWaitsForWhatItHas) {
   // The computation is on the first device alone, the collective on both.
   scenario_.iterations = 1;
   const Program all = program(Order::concurrent, {});
-  const std::vector<OperationPlace> some{{true, {0}}, {false, {0, 1}}};
+  const std::vector<OperationDevices> some{{true, {0}}, {false, {0, 1}}};
   Written calls(log_, all, 2);
   ASSERT_TRUE(enqueue_unheld(all, some, calls));
   EXPECT_EQ(log_, (Lines{"A: record begin", "B: wait begin", "A2: record begin", "B2: wait begin",  //
@@ -245,7 +245,7 @@ TEST_F(ScheduleOrder, WhateverFailsTheStreamsAreReleasedOnce) {
     log_.clear();
     line_ = {};
     Written written(log_, all, 1, with([&](Trouble& t) { t.call = call; }));
-    const Status enqueued = enqueue_program(all, places(1), written, line_, Deadline(std::chrono::seconds(10)));
+    const Status enqueued = enqueue_program(all, operations(1), written, line_, Deadline(std::chrono::seconds(10)));
     ASSERT_FALSE(enqueued);
     EXPECT_EQ(enqueued.error().message, "refused");
     EXPECT_EQ(line_.releases, 1) << call;
@@ -276,7 +276,7 @@ TEST_F(ScheduleOrder, WhatIsRunFirstHasEveryKindOfLaunch) {
   plan.windows_only = true;
   const Program kinds = kinds_of(program(Order::concurrent, plan));
   Written calls(log_, kinds);
-  ASSERT_TRUE(enqueue_unheld(kinds, places(1), calls));
+  ASSERT_TRUE(enqueue_unheld(kinds, operations(1), calls));
   for (const char* const kind : {"A: compute, pad 0", "A: compute, pad 64", "B: collective of 8", "B: collective"}) {
     EXPECT_EQ(std::count(log_.begin(), log_.end(), kind), 1) << kind;
   }

@@ -24,7 +24,7 @@ TEST(RanksHere, AGroupHasThePlacesOfThoseHere) {
   EXPECT_TRUE(all.is_here());
   ASSERT_EQ(all.here.size(), 2U);
   EXPECT_EQ(all.here[1].rank, 1);
-  EXPECT_EQ(all.here[1].place, 1U);
+  EXPECT_EQ(all.here[1].at, 1U);
   EXPECT_EQ(all.here[1].device, 1);
 
   // Rank 2 of the step is the second of the communicator; it is the first rank here.
@@ -33,7 +33,7 @@ TEST(RanksHere, AGroupHasThePlacesOfThoseHere) {
   EXPECT_EQ(some.size(), 3);
   ASSERT_EQ(some.here.size(), 1U);
   EXPECT_EQ(some.here[0].rank, 1);
-  EXPECT_EQ(some.here[0].place, 0U);
+  EXPECT_EQ(some.here[0].at, 0U);
   EXPECT_EQ(some.here[0].device, 5);
 
   EXPECT_THAT(group_of({1, 3}, kRankTwo).here, IsEmpty());

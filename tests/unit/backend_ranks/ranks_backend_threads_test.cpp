@@ -135,7 +135,7 @@ class Ranks : public ::testing::Test {
       servers_.push_back(
           std::async(std::launch::async, [this, rank, port, others_seed] { return serve(rank, port, others_seed); }));
     }
-    Result<std::unique_ptr<ranks::Hub>> hub = ranks::Hub::gather(place(0, port), credentials_, 10s);
+    Result<std::unique_ptr<ranks::Hub>> hub = ranks::Hub::gather(membership(0, port), credentials_, 10s);
     EXPECT_TRUE(hub) << hub.error().message;
     if (!hub) { return hub.error(); }
     hub_ = *std::move(hub);
@@ -152,10 +152,10 @@ class Ranks : public ::testing::Test {
   std::array<Script, 3> scripts_;
 
  private:
-  static ranks::Place place(int rank, int port) { return {"a test", rank, 3, rank, "127.0.0.1", port}; }
+  static ranks::Membership membership(int rank, int port) { return {"a test", rank, 3, rank, "127.0.0.1", port}; }
 
   std::string serve(int rank, int port, std::uint64_t seed) {
-    Result<ranks::Spoke> spoke = ranks::Spoke::join(place(rank, port), credentials_, 10s);
+    Result<ranks::Spoke> spoke = ranks::Spoke::join(membership(rank, port), credentials_, 10s);
     if (!spoke) { return spoke.error().message; }
     const auto own = [&](int) -> Result<std::unique_ptr<Backend>> {
       return std::unique_ptr<Backend>(std::make_unique<ScriptedBackend>(scripts_[static_cast<std::size_t>(rank)]));

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 static_assert(sizeof(NvmlFieldValue) == 40 && offsetof(NvmlFieldValue, value) == 32);
 static_assert(sizeof(NvmlProcess) == 24);
 // nvmlPciInfo_t: two texts around five numbers.
-static_assert(sizeof(NvmlPlace) == 68 && offsetof(NvmlPlace, bus) == 20 && offsetof(NvmlPlace, bus_id) == 36);
+static_assert(sizeof(NvmlBusAddress) == 68 && offsetof(NvmlBusAddress, bus) == 20 && offsetof(NvmlBusAddress, bus_id) == 36);
 
 /// What the table's functions answer; one test at a time.
 struct Answers {
@@ -60,10 +60,10 @@ NvmlCalls nvml_calls() {
     *device = reinterpret_cast<NvmlDevice>(static_cast<std::uintptr_t>(index));
     return index == 1 ? 4 : 0;
   };
-  table.place = [](NvmlDevice device, NvmlPlace* place) {
-    place->domain = 1;
-    place->bus = 0x1b + static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(device));
-    place->device = 3;
+  table.bus_address = [](NvmlDevice device, NvmlBusAddress* address) {
+    address->domain = 1;
+    address->bus = 0x1b + static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(device));
+    address->device = 3;
     return 0;
   };
   return table;
@@ -137,7 +137,7 @@ TEST(Nvml, SaysWhyItNamesNoGpus) {
   EXPECT_EQ(nvml_bus_ids(table).error().message, "nvmlInit: Insufficient Permissions");
   EXPECT_EQ(answers().shutdowns, 0);
   table = nvml_calls();
-  table.place = nullptr;
+  table.bus_address = nullptr;
   EXPECT_EQ(nvml_bus_ids(table).error().message, "the driver's NVML is too old to name the machine's GPUs");
 }
 

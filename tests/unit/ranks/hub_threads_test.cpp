@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 constexpr int kNoInterrupts = -1;
 
-Place place_of_rank(int rank, int size, int port) { return {"a test", rank, size, rank, std::string(kLoopback), port}; }
+Membership membership_of_rank(int rank, int size, int port) { return {"a test", rank, size, rank, std::string(kLoopback), port}; }
 
 const Credentials& credentials() {
   static const Credentials known{"1.0", "0123456789abcdef"};
@@ -29,15 +29,15 @@ const Credentials& credentials() {
 }
 
 /// A rank that answers each request with its number and the request, and how it ended.
-std::future<std::string> echo(Place place, Credentials own = credentials()) {
-  return std::async(std::launch::async, [place = std::move(place), own = std::move(own)]() -> std::string {
-    Result<Spoke> spoke = Spoke::join(place, own, 10s);
+std::future<std::string> echo(Membership membership, Credentials own = credentials()) {
+  return std::async(std::launch::async, [membership = std::move(membership), own = std::move(own)]() -> std::string {
+    Result<Spoke> spoke = Spoke::join(membership, own, 10s);
     if (!spoke) { return spoke.error().message; }
     while (true) {
       const Result<Word> word = spoke->next(kNoInterrupts);
       if (!word) { return word.error().message; }
       if (const auto* end = std::get_if<End>(&*word)) { return *end == End::over ? "over" : "refused"; }
-      spoke->reply(std::to_string(place.rank) + std::get<std::string>(*word));
+      spoke->reply(std::to_string(membership.rank) + std::get<std::string>(*word));
     }
   });
 }
@@ -54,9 +54,9 @@ std::string hello_bytes(const Hello& hello) { return bytes_of(FrameKind::hello, 
 TEST(Hub, AsksAllAndHearsThemInTheirOrder) {
   const int port = *free_port();
   std::vector<std::future<std::string>> others;
-  for (const int rank : {3, 1, 2}) { others.push_back(echo(place_of_rank(rank, 4, port))); }
+  for (const int rank : {3, 1, 2}) { others.push_back(echo(membership_of_rank(rank, 4, port))); }
   {
-    const auto hub = Hub::gather(place_of_rank(0, 4, port), credentials(), 10s);
+    const auto hub = Hub::gather(membership_of_rank(0, 4, port), credentials(), 10s);
     ASSERT_TRUE(hub) << hub.error().message;
     for (const std::string& request : {std::string("a"), std::string(), std::string(5'000'000, 'x')}) {
       ASSERT_TRUE((*hub)->ask(request));
@@ -68,9 +68,9 @@ TEST(Hub, AsksAllAndHearsThemInTheirOrder) {
 
 TEST(Hub, NamesThoseWhoDoNotCome) {
   const int port = *free_port();
-  auto other = echo(place_of_rank(2, 4, port));
+  auto other = echo(membership_of_rank(2, 4, port));
   const auto begin = Clock::now();
-  const auto hub = Hub::gather(place_of_rank(0, 4, port), credentials(), 500ms);
+  const auto hub = Hub::gather(membership_of_rank(0, 4, port), credentials(), 500ms);
   ASSERT_FALSE(hub);
   EXPECT_EQ(hub.error().message,
             "ranks 1, 3: not come to port " + std::to_string(port) + " of 127.0.0.1 within 0.5 s (2 of 4 ranks are there)");
@@ -94,8 +94,8 @@ TEST(Hub, RefusesARankThatIsNoneOfItsOwn) {
   };
   for (const Case& one : cases) {
     const int port = *free_port();
-    auto other = echo(place_of_rank(one.rank, one.size, port), one.own);
-    const auto hub = Hub::gather(place_of_rank(0, 3, port), credentials(), 10s);
+    auto other = echo(membership_of_rank(one.rank, one.size, port), one.own);
+    const auto hub = Hub::gather(membership_of_rank(0, 3, port), credentials(), 10s);
     ASSERT_FALSE(hub);
     EXPECT_EQ(hub.error().message, one.complaint);
     EXPECT_EQ(hub.error().kind, ErrorKind::invalid_input);
@@ -105,8 +105,8 @@ TEST(Hub, RefusesARankThatIsNoneOfItsOwn) {
 
 TEST(Hub, RefusesASecondProcessOfARankAndEndsTheFirst) {
   const int port = *free_port();
-  std::array others{echo(place_of_rank(1, 3, port)), echo(place_of_rank(1, 3, port))};
-  const auto hub = Hub::gather(place_of_rank(0, 3, port), credentials(), 10s);
+  std::array others{echo(membership_of_rank(1, 3, port)), echo(membership_of_rank(1, 3, port))};
+  const auto hub = Hub::gather(membership_of_rank(0, 3, port), credentials(), 10s);
   ASSERT_FALSE(hub);
   EXPECT_EQ(hub.error().message, "rank 1: two processes say that they are it");
   EXPECT_THAT((std::vector{others[0].get(), others[1].get()}), ::testing::UnorderedElementsAre("over", "refused"));
@@ -114,7 +114,7 @@ TEST(Hub, RefusesASecondProcessOfARankAndEndsTheFirst) {
 
 TEST(Hub, SendsStrangersAwayAndGoesOn) {
   const int port = *free_port();
-  auto meeting = std::async(std::launch::async, [&] { return Hub::gather(place_of_rank(0, 2, port), credentials(), 10s); });
+  auto meeting = std::async(std::launch::async, [&] { return Hub::gather(membership_of_rank(0, 2, port), credentials(), 10s); });
   const Hello hello{"1.0", 1, 2, credentials().token};
   const std::string whole = hello_bytes(hello);
   const Socket http = saying(port, "GET / HTTP/1.1\r\n\r\n");
@@ -122,7 +122,7 @@ TEST(Hub, SendsStrangersAwayAndGoesOn) {
   const Socket half = saying(port, whole.substr(0, whole.size() - 1));
   const Socket greedy = saying(port, std::string("\1\0\0\0\x10", 5));
   const Socket other_kind = saying(port, bytes_of(FrameKind::reply, bytes_of(hello)));
-  auto other = echo(place_of_rank(1, 2, port));
+  auto other = echo(membership_of_rank(1, 2, port));
   auto hub = meeting.get();
   ASSERT_TRUE(hub) << hub.error().message;
   ASSERT_TRUE((*hub)->ask("a"));
@@ -133,8 +133,8 @@ TEST(Hub, SendsStrangersAwayAndGoesOn) {
 
 TEST(Hub, NamesARankThatIsGoneAndSaysSoFromThenOn) {
   const int port = *free_port();
-  auto other = echo(place_of_rank(1, 3, port));
-  auto meeting = std::async(std::launch::async, [&] { return Hub::gather(place_of_rank(0, 3, port), credentials(), 10s); });
+  auto other = echo(membership_of_rank(1, 3, port));
+  auto meeting = std::async(std::launch::async, [&] { return Hub::gather(membership_of_rank(0, 3, port), credentials(), 10s); });
   Socket gone = saying(port, hello_bytes({"1.0", 2, 3, credentials().token}));
   auto hub = meeting.get();
   ASSERT_TRUE(hub) << hub.error().message;
@@ -151,8 +151,8 @@ TEST(Hub, NamesARankThatIsGoneAndSaysSoFromThenOn) {
 
 TEST(Hub, NamesARankThatDoesNotAnswer) {
   const int port = *free_port();
-  auto meeting =
-      std::async(std::launch::async, [&] { return Hub::gather(place_of_rank(0, 2, port), credentials(), 1ms + kLeastPatience); });
+  auto meeting = std::async(std::launch::async,
+                            [&] { return Hub::gather(membership_of_rank(0, 2, port), credentials(), 1ms + kLeastPatience); });
   Socket mute = saying(port, hello_bytes({"1.0", 1, 2, credentials().token}));
   const auto hub = meeting.get();
   ASSERT_TRUE(hub) << hub.error().message;
@@ -169,7 +169,7 @@ TEST(Hub, NamesARankThatDoesNotAnswer) {
 
 TEST(Hub, NamesARankThatSaysSomethingElse) {
   const int port = *free_port();
-  auto meeting = std::async(std::launch::async, [&] { return Hub::gather(place_of_rank(0, 2, port), credentials(), 10s); });
+  auto meeting = std::async(std::launch::async, [&] { return Hub::gather(membership_of_rank(0, 2, port), credentials(), 10s); });
   Socket wrong = saying(port, hello_bytes({"1.0", 1, 2, credentials().token}) + bytes_of(FrameKind::alive, ""));
   const auto hub = meeting.get();
   ASSERT_TRUE(hub && (*hub)->ask("a"));
@@ -180,14 +180,14 @@ TEST(Hub, ThePortOfSomebodyElseIsNamed) {
   const int port = *free_port();
   const auto taken = listen_at({std::string(kLoopback), port, true});
   ASSERT_TRUE(taken);
-  const auto hub = Hub::gather(place_of_rank(0, 2, port), credentials(), 10s);
+  const auto hub = Hub::gather(membership_of_rank(0, 2, port), credentials(), 10s);
   ASSERT_FALSE(hub);
   EXPECT_EQ(hub.error().message,
             "ELBOWROOM_PORT: port " + std::to_string(port) + " of 127.0.0.1 cannot be listened at: Address already in use");
 }
 
 TEST(Hub, WithoutATokenNoOtherHostIsMet) {
-  Place elsewhere = place_of_rank(0, 2, *free_port());
+  Membership elsewhere = membership_of_rank(0, 2, *free_port());
   elsewhere.host = "192.0.2.1";
   const Credentials none{"1.0", std::nullopt};
   EXPECT_THAT(Hub::gather(elsewhere, none, 10s).error().message,
@@ -198,7 +198,7 @@ TEST(Hub, WithoutATokenNoOtherHostIsMet) {
 
 TEST(Spoke, SaysThatRankZeroIsNotThere) {
   const int port = *free_port();
-  const auto spoke = Spoke::join(place_of_rank(1, 2, port), credentials(), 300ms);
+  const auto spoke = Spoke::join(membership_of_rank(1, 2, port), credentials(), 300ms);
   ASSERT_FALSE(spoke);
   EXPECT_EQ(spoke.error().message,
             "rank 0: not at port " + std::to_string(port) + " of 127.0.0.1 within 0.3 s: Connection refused");
@@ -222,7 +222,7 @@ class Leader {
 TEST(Spoke, SaysThatRankZeroHasGoneWithoutAWord) {
   const int port = *free_port();
   Leader leader(port);
-  auto other = echo(place_of_rank(1, 2, port));
+  auto other = echo(membership_of_rank(1, 2, port));
   Socket connection = leader.meet();
   connection = Socket();
   EXPECT_EQ(other.get(), "rank 0: its connection has ended");
@@ -231,7 +231,7 @@ TEST(Spoke, SaysThatRankZeroHasGoneWithoutAWord) {
 TEST(Spoke, SaysThatRankZeroIsSilentAndNotWhileItIsAlive) {
   const int port = *free_port();
   Leader leader(port);
-  auto join = std::async(std::launch::async, [&] { return Spoke::join(place_of_rank(1, 2, port), credentials(), 1ms); });
+  auto join = std::async(std::launch::async, [&] { return Spoke::join(membership_of_rank(1, 2, port), credentials(), 1ms); });
   Socket connection = leader.meet();
   Result<Spoke> spoke = join.get();
   ASSERT_TRUE(spoke);
@@ -246,7 +246,7 @@ TEST(Spoke, SaysThatRankZeroIsSilentAndNotWhileItIsAlive) {
 TEST(Spoke, ASignalGivesRankZeroAMomentToEnd) {
   const int port = *free_port();
   Leader leader(port);
-  auto join = std::async(std::launch::async, [&] { return Spoke::join(place_of_rank(1, 2, port), credentials(), 10s); });
+  auto join = std::async(std::launch::async, [&] { return Spoke::join(membership_of_rank(1, 2, port), credentials(), 10s); });
   Socket connection = leader.meet();
   Result<Spoke> spoke = join.get();
   ASSERT_TRUE(spoke);
@@ -267,7 +267,7 @@ TEST(Spoke, ASignalGivesRankZeroAMomentToEnd) {
 TEST(Spoke, IsSilentAboutRankZeroWhereBothAreEnded) {
   const int port = *free_port();
   Leader leader(port);
-  auto join = std::async(std::launch::async, [&] { return Spoke::join(place_of_rank(1, 2, port), credentials(), 10s); });
+  auto join = std::async(std::launch::async, [&] { return Spoke::join(membership_of_rank(1, 2, port), credentials(), 10s); });
   Socket connection = leader.meet();
   Result<Spoke> spoke = join.get();
   ASSERT_TRUE(spoke);

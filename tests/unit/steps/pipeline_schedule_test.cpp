@@ -48,16 +48,16 @@ TEST(PipelineSchedule, EveryItemOnceAndBehindWhatItWaitsFor) {
       parallel.schedule = schedule;
       const std::vector<PipelineItem> order = pipeline_order(parallel);
       ASSERT_EQ(static_cast<int>(order.size()), 2 * parallel.micro * stages * chunks_of(parallel));
-      const auto at = [&](int place, int micro, bool backward) {
-        return std::ranges::find(order, PipelineItem{place % stages, place / stages, micro, backward}) - order.begin();
+      const auto at = [&](int chunk, int micro, bool backward) {
+        return std::ranges::find(order, PipelineItem{chunk % stages, chunk / stages, micro, backward}) - order.begin();
       };
-      const int places = stages * chunks_of(parallel);
+      const int chunks = stages * chunks_of(parallel);
       for (int micro = 0; micro < parallel.micro; ++micro) {
-        for (int place = 1; place < places; ++place) {
-          EXPECT_LT(at(place - 1, micro, false), at(place, micro, false));
-          EXPECT_LT(at(place, micro, true), at(place - 1, micro, true));
+        for (int chunk = 1; chunk < chunks; ++chunk) {
+          EXPECT_LT(at(chunk - 1, micro, false), at(chunk, micro, false));
+          EXPECT_LT(at(chunk, micro, true), at(chunk - 1, micro, true));
         }
-        EXPECT_LT(at(places - 1, micro, false), at(places - 1, micro, true));
+        EXPECT_LT(at(chunks - 1, micro, false), at(chunks - 1, micro, true));
       }
     }
   }

@@ -1,4 +1,4 @@
-#include "ranks/place.hpp"
+#include "ranks/membership.hpp"
 
 #include <fmt/format.h>
 
@@ -35,9 +35,9 @@ Result<int> required(const Lookup& lookup, const char* name, int below, const La
   return number ? Result<int>(*number) : wrong(name, *value, expected);
 }
 
-Result<int> local_rank(const Lookup& lookup, const Launcher& launcher, const Place& place) {
-  if (!lookup(launcher.local_rank)) { return place.rank; }
-  return required(lookup, launcher.local_rank, place.size, launcher, place.size);
+Result<int> local_rank(const Lookup& lookup, const Launcher& launcher, const Membership& membership) {
+  if (!lookup(launcher.local_rank)) { return membership.rank; }
+  return required(lookup, launcher.local_rank, membership.size, launcher, membership.size);
 }
 
 /// Where the launcher says that all processes are on one host, or says nothing, rank 0 is on this one.
@@ -110,23 +110,23 @@ std::span<const Launcher> launchers() {
   return all;
 }
 
-Result<std::optional<Place>> place_of(const Lookup& lookup) {
+Result<std::optional<Membership>> membership_of(const Lookup& lookup) {
   if (Status good = check_own(lookup); !good) { return good.error(); }
   const Result<std::optional<LaunchedRank>> own = own_rank(lookup);
   if (!own) { return own.error(); }
-  if (!*own || (*own)->size == 1) { return std::optional<Place>(); }
+  if (!*own || (*own)->size == 1) { return std::optional<Membership>(); }
   const auto& [launcher, rank, size] = **own;
-  Place place{launcher->name, rank, size, 0, "", kDefaultPort};
-  const Result<int> local = local_rank(lookup, *launcher, place);
+  Membership membership{launcher->name, rank, size, 0, "", kDefaultPort};
+  const Result<int> local = local_rank(lookup, *launcher, membership);
   if (!local) { return local.error(); }
   Result<std::string> host = host_of(lookup, *launcher, size);
   if (!host) { return host.error(); }
   const Result<int> port = port_of(lookup, *launcher);
   if (!port) { return port.error(); }
-  place.local_rank = *local;
-  place.host = *std::move(host);
-  place.port = *port;
-  return std::optional(std::move(place));
+  membership.local_rank = *local;
+  membership.host = *std::move(host);
+  membership.port = *port;
+  return std::optional(std::move(membership));
 }
 
 bool speaks_for_all(const Lookup& lookup) {

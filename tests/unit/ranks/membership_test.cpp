@@ -1,4 +1,4 @@
-#include "ranks/place.hpp"
+#include "ranks/membership.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,23 +18,23 @@ Lookup variables_of(const Environment& environment) {
   };
 }
 
-Result<std::optional<Place>> place_in(const Environment& environment) { return place_of(variables_of(environment)); }
+Result<std::optional<Membership>> membership_in(const Environment& environment) { return membership_of(variables_of(environment)); }
 
 std::string complaint_of(const Environment& environment) {
-  const auto place = place_in(environment);
-  return place ? "no complaint" : place.error().message;
+  const auto membership = membership_in(environment);
+  return membership ? "no complaint" : membership.error().message;
 }
 
-TEST(Place, IsAbsentForAProcessOfItsOwn) {
-  EXPECT_EQ(*place_in({}), std::nullopt);
-  EXPECT_EQ(*place_in({{"RANK", "3"}, {"MASTER_ADDR", "node1"}}), std::nullopt);  // a variable of somebody's shell
-  EXPECT_EQ(*place_in({{"WORLD_SIZE", "1"}, {"RANK", "0"}}), std::nullopt);
+TEST(Membership, IsAbsentForAProcessOfItsOwn) {
+  EXPECT_EQ(*membership_in({}), std::nullopt);
+  EXPECT_EQ(*membership_in({{"RANK", "3"}, {"MASTER_ADDR", "node1"}}), std::nullopt);  // a variable of somebody's shell
+  EXPECT_EQ(*membership_in({{"WORLD_SIZE", "1"}, {"RANK", "0"}}), std::nullopt);
   // A batch script of Slurm runs once, whatever number of tasks was asked for.
-  EXPECT_EQ(*place_in({{"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "0"}}), std::nullopt);
+  EXPECT_EQ(*membership_in({{"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "0"}}), std::nullopt);
 }
 
-TEST(Place, IsWhatEachLauncherSays) {
-  const std::map<std::string, std::pair<Environment, Place>> cases = {
+TEST(Membership, IsWhatEachLauncherSays) {
+  const std::map<std::string, std::pair<Environment, Membership>> cases = {
       {"own",
        {{{"ELBOWROOM_RANKS", "4"},
          {"ELBOWROOM_RANK", "3"},
@@ -60,30 +60,30 @@ TEST(Place, IsWhatEachLauncherSays) {
         {"srun", 9, 16, 1, "node07", kDefaultPort}}},
   };
   for (const auto& [name, one] : cases) {
-    const auto place = place_in(one.first);
-    ASSERT_TRUE(place) << name << ": " << place.error().message;
-    EXPECT_EQ(*place, one.second) << name;
+    const auto membership = membership_in(one.first);
+    ASSERT_TRUE(membership) << name << ": " << membership.error().message;
+    EXPECT_EQ(*membership, one.second) << name;
   }
 }
 
-TEST(Place, IsThatOfTheNearestLauncher) {
+TEST(Membership, IsThatOfTheNearestLauncher) {
   Environment both{{"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_PROCID", "1"}, {"WORLD_SIZE", "8"}, {"RANK", "5"}};
-  EXPECT_EQ((**place_in(both)).launcher, "torchrun");
-  EXPECT_EQ((**place_in(both)).rank, 5);
+  EXPECT_EQ((**membership_in(both)).launcher, "torchrun");
+  EXPECT_EQ((**membership_in(both)).rank, 5);
   both.insert({{"ELBOWROOM_RANKS", "2"}, {"ELBOWROOM_RANK", "0"}});
-  EXPECT_EQ((**place_in(both)).launcher, "elbowroom launch");
+  EXPECT_EQ((**membership_in(both)).launcher, "elbowroom launch");
 }
 
-TEST(Place, OwnVariablesSayWhereRankZeroIs) {
+TEST(Membership, OwnVariablesSayWhereRankZeroIs) {
   const Environment torchrun{{"WORLD_SIZE", "4"},      {"RANK", "2"},
                              {"MASTER_ADDR", "node1"}, {"MASTER_PORT", "29500"},
                              {"ELBOWROOM_PORT", "99"}, {"ELBOWROOM_HOST", "node2"}};
-  EXPECT_EQ((**place_in(torchrun)).host, "node2");
-  EXPECT_EQ((**place_in(torchrun)).port, 99);
-  EXPECT_EQ((**place_in(torchrun)).local_rank, 2);  // LOCAL_RANK is not set: one host
+  EXPECT_EQ((**membership_in(torchrun)).host, "node2");
+  EXPECT_EQ((**membership_in(torchrun)).port, 99);
+  EXPECT_EQ((**membership_in(torchrun)).local_rank, 2);  // LOCAL_RANK is not set: one host
 }
 
-TEST(Place, ComplaintsNameVariableValueAndWhatWasExpected) {
+TEST(Membership, ComplaintsNameVariableValueAndWhatWasExpected) {
   const std::map<std::string, Environment> cases = {
       {"ELBOWROOM_RANKS: 'two', expected 1 to 4096 ranks", {{"ELBOWROOM_RANKS", "two"}}},
       {"WORLD_SIZE: '4097', expected 1 to 4096 ranks", {{"WORLD_SIZE", "4097"}, {"RANK", "0"}}},
@@ -106,7 +106,7 @@ TEST(Place, ComplaintsNameVariableValueAndWhatWasExpected) {
   for (const auto& [complaint, environment] : cases) { EXPECT_EQ(complaint_of(environment), complaint); }
 }
 
-TEST(Place, RankZeroAndWhoIsNoOtherRankSpeak) {
+TEST(Membership, RankZeroAndWhoIsNoOtherRankSpeak) {
   const auto speaks = [](const Environment& environment) { return speaks_for_all(variables_of(environment)); };
   EXPECT_TRUE(speaks({}));
   EXPECT_TRUE(speaks({{"RANK", "3"}}));  // a variable of somebody's shell

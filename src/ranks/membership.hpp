@@ -29,7 +29,7 @@ inline constexpr int kDefaultPort = 29417;
 inline constexpr std::string_view kLoopback = "127.0.0.1";
 
 /// Which of several processes this one is, and where rank 0 is met.
-struct Place {
+struct Membership {
   std::string_view launcher;
   int rank = 0;
   int size = 1;
@@ -37,14 +37,14 @@ struct Place {
   std::string host;
   int port = kDefaultPort;
 
-  bool operator==(const Place&) const = default;
+  bool operator==(const Membership&) const = default;
 };
 
 /// A variable's value; absent when it is unset or empty.
 using Lookup = std::function<std::optional<std::string>(const char* name)>;
 
 /// Absent where this process is the only one. `invalid_input` in one line that names the variable, its value and what was expected.
-Result<std::optional<Place>> place_of(const Lookup& lookup);
+Result<std::optional<Membership>> membership_of(const Lookup& lookup);
 
 /// Whether this process is to say what all have in common: it is the only one, or rank 0. Variables that contradict each other make
 /// no process another rank.
