@@ -34,6 +34,7 @@ OTHER_WAYS = {
 STATIC = "the graph is static"
 REPLACED = "the process group was replaced"
 JOINS = "ranks with fewer inputs join"
+FINAL_LATER = "the program says when gradients are final"
 
 
 def views_of(rest: tuple[Any, ...], named: dict[str, Any]) -> bool:
@@ -260,6 +261,12 @@ def reducer_class(torch: Any, plain: type) -> type:
             self._refuse(REPLACED)
             plain._update_process_group(self, group)
             self.group = group
+
+        def _set_manual_finalization_required(self, required: bool) -> None:
+            """Gradients are final before or behind the end of the backward pass, and until then not what the buckets hold."""
+            if required and self._in_place is not None:
+                self._in_place.stop_giving(FINAL_LATER)
+            plain._set_manual_finalization_required(self, required)
 
         def leave(self, reason: str) -> None:
             """The buckets are on ordinary memory from here on. At the same point of the program on all ranks."""

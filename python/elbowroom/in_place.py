@@ -39,7 +39,7 @@ class InPlace:
         self._written: list[int] = []  # before the pass
         self._watched: list[Any] = []  # weak: storages of the gradients of the pass before `start`
         self._kept = self._dropped = False
-        self._gives = True  # until a gradient cannot be looked at
+        self._gives = True  # until a gradient cannot be looked at, or the program says when gradients are final
         self._sent = True  # and no gradient has come since
         self._passes = self._dropping = 0  # watched, and those that found no gradient of the pass before
         self._board: Board | None = None
@@ -101,6 +101,16 @@ class InPlace:
             self._told = False
         if in_use:
             self._leave(reason)
+        else:
+            self._end(reason)
+
+    def stop_giving(self, reason: str) -> None:
+        """Gradients are copied back from here on, on this rank. The others go on asking it whether its buckets are free."""
+        if not self._handles:
+            return
+        self._gives, self._entry.not_in_place = False, reason
+        if self._started:
+            record.write()
         else:
             self._end(reason)
 
@@ -217,11 +227,7 @@ class InPlace:
         try:
             look(*arguments)
         except Exception as error:
-            self._gives, self._entry.not_in_place = False, record.words_of(error)
-            if self._started:  # the other ranks go on asking whether the buckets are free
-                record.write()
-            else:
-                self._end(self._entry.not_in_place)
+            self.stop_giving(record.words_of(error))
 
     # --- the program's habits ----------------------------------------------------------------------------------------------------------------
 

@@ -46,6 +46,12 @@ class Gradients:
         if dist.get_rank() == 1 and "sliced" in self._words and step == 3:
             self._kept.append(self._parameters[2].grad[3:5])
 
+    def overwrite(self) -> None:
+        """What DDP copies back comes later."""
+        for parameter in self._parameters:
+            self._kept.append(parameter.grad.clone())
+            parameter.grad.zero_()
+
     def held(self) -> list[torch.Tensor]:
         """What all ranks hold, as rank 0 sees it."""
         held: list[Any] = [self._kept]

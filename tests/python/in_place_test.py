@@ -274,6 +274,21 @@ class InPlaceTest(unittest.TestCase):
         self.assertEqual([rank.entry.in_place for rank in ranks], [3 * PARAMETERS, 2])
         self.assertEqual([rank.moved for rank in ranks], [[], []])
 
+    def test_gradients_that_the_program_finishes_itself_are_copied_on_its_rank(self) -> None:
+        ranks = self.started()
+        on_ranks(2, lambda rank: ranks[rank].step())
+        ranks[1].feature.stop_giving("finished later")
+        on_ranks(2, lambda rank: [ranks[rank].step() for _ in range(2)])
+        self.assertEqual([rank.entry.not_in_place for rank in ranks], ["", "finished later"])
+        self.assertEqual([rank.entry.in_place for rank in ranks], [3 * PARAMETERS, PARAMETERS])
+        self.assertEqual([rank.moved for rank in ranks], [[], []])
+
+    def test_one_that_finishes_them_itself_from_the_beginning_keeps_all_from_it(self) -> None:
+        ranks = self.ranks()
+        ranks[1].feature.stop_giving("finished later")
+        on_ranks(2, lambda rank: ranks[rank].start())
+        self.assertEqual([rank.entry.not_in_place for rank in ranks], ["rank 1: finished later"] * 2)
+
     def test_a_gradient_that_cannot_be_looked_at_is_kept(self) -> None:
         ranks = self.started()
         on_ranks(2, lambda rank: ranks[rank].step())

@@ -7,7 +7,7 @@ usage: torch_ranks.py ddp|fsdp2 RUN...      a RUN is words with + between them; 
 words: plain, mixed, accumulate, unused, views, allowed (by --gradient-views), fails (on rank 1), unequal (on rank 1); hooks of DDP: bf16, fp16, wrapper, own;
 of DDP's gradients: keeps (rank 1, those of every step), held (rank 1, those of one step), sliced (a part of one), between (dropped between forward and backward),
 zeroed (not dropped), stays (not dropped from step 4 on), later (accumulated from step 4 on), unsent (those of the first pass of a step), grabbed (by hooks, in the backward pass), marked (attributes, by hooks), exported (by DLPack in hooks), retyped (model, to and fro), hooked (late, where rank 1 keeps gradients),
-sparse (one of them), static (graph), joined (rank 1 has fewer inputs), reentrant (checkpoints);
+finished (by the program, behind its backward pass), sparse (one of them), static (graph), joined (rank 1 has fewer inputs), reentrant (checkpoints);
 compared: steps are timed, and take longer once buffers are registered; retries: rank 1's allocator has to retry;
 rewrapped: wrapped again in the middle; pair: two models in turns; compiled: by torch.compile, without code generation
 of FSDP2: divided: in the copies; uneven: sizes that ranks do not divide; default_memory: asked for; replaced: the program's own scatters in the middle;
@@ -285,6 +285,8 @@ def run() -> tuple[dict[str, Any], list[Any]]:
         wrapped = torch.compile(wrapped, backend="eager")
     optimizer = (torch.optim.SGD if "sparse" in WORDS else torch.optim.AdamW)(model.parameters(), lr=1e-2)
     other = ddp(torch.nn.Sequential(Block())) if "pair" in WORDS else None
+    if "finished" in WORDS:
+        wrapped.require_manual_backward_finalization = True
     gradients = Gradients(model, WORDS, KEPT)
     if "joined" in WORDS:
         with wrapped.join():
@@ -314,6 +316,9 @@ def run() -> tuple[dict[str, Any], list[Any]]:
                 if turn == 0 and WORDS & {"between", "zeroed"}:
                     optimizer.zero_grad(set_to_none="between" in WORDS)
                 loss.backward()
+        if "finished" in WORDS:
+            gradients.overwrite()
+            wrapped.finalize_backward()
         gradients.keep(step)
         optimizer.step()
         if step == 3 and "retyped" in WORDS:

@@ -73,6 +73,16 @@ class DdpTest(unittest.TestCase):
             self.assertEqual(said[case]["buffers"][0]["in_place"], count, case)
         self.assertEqual(said["hooked"]["buffers"][0]["state"], "given back", "rank 1 keeps gradients, so all ranks leave")
 
+    def test_gradients_that_the_program_finishes_itself_are_copied(self) -> None:
+        from torch.nn.parallel import DistributedDataParallel
+
+        if not hasattr(DistributedDataParallel, "finalize_backward"):
+            self.skipTest("this PyTorch always finishes them itself")
+        plain, placed = launch("ddp", "plain+finished", "finished").values()
+        self.assertEqual(placed["digest"], plain["digest"])
+        self.assertEqual(placed["buffers"][0]["not_in_place"], "rank 0: the program says when gradients are final")
+        self.assertEqual(placed["buffers"][0]["in_place"], 0)
+
     def test_a_model_that_is_dropped_goes_without_the_garbage_collector(self) -> None:
         cases = ("none", "zeroed", "held", "views", "fails", "unused", "static", "bf16", "rewrapped", "compared")
         said = launch("ddp", "plain", *cases)  # PyTorch itself keeps the first model of a process
