@@ -21,8 +21,9 @@ from elbowroom.registrations import Unusable
 
 
 VIEWS_VARIABLE = "ELBOWROOM_RUN_GRADIENT_VIEWS"  # set by `elbowroom run --gradient-views`
-VIEWS_POSITION = 3  # of gradient_as_bucket_view behind the process group, in PyTorch 2.9 and later
-
+# Of a reducer's arguments behind the process group, in PyTorch 2.9 and later.
+POSITIONS = {"find_unused_parameters": 2, "gradient_as_bucket_view": 3, "lazy_bucket_allocation": 10}
+VIEWS_POSITION = POSITIONS["gradient_as_bucket_view"]
 
 # What a reducer is told that has its gradients reduced or copied in another way, and why they do not stay in buckets then.
 OTHER_WAYS = {
@@ -34,12 +35,14 @@ OTHER_WAYS = {
 STATIC = "the graph is static"
 REPLACED = "the process group was replaced"
 JOINS = "ranks with fewer inputs join"
+LAZY = "each backward pass allocates buckets of its own"
 FINAL_LATER = "the program says when gradients are final"
 
 
-def views_of(rest: tuple[Any, ...], named: dict[str, Any]) -> bool:
-    """Whether gradients are views of buckets already."""
-    return bool(rest[VIEWS_POSITION] if len(rest) > VIEWS_POSITION else named.get("gradient_as_bucket_view", False))
+def asked_for(name: str, rest: tuple[Any, ...], named: dict[str, Any]) -> bool:
+    """Whether a reducer is made with this argument. Older PyTorch has not all of them."""
+    position = POSITIONS[name]
+    return bool(rest[position] if len(rest) > position else named.get(name, False))
 
 
 def with_views(rest: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -204,20 +207,21 @@ def reducer_class(torch: Any, plain: type) -> type:
             self._lifetime: Lifetime | None = None
             self._in_place: InPlace | None = None
             self._synchronizes = False
-            self._forwards, self._too_early = 0, 1  # forwards at which the order of gradients is not known yet
+            self._forwards, self._too_early = 0, 1  # forwards whose gradients are sent, until the order of gradients is known
             placer = _placer(torch, self._parameters, process_group)
             if placer is None:
                 return construct()
             rest, named = with_views(rest, named)
-            # Positions of PyTorch 2.9 and later: expect_sparse_gradients, bucket_bytes_cap, find_unused_parameters.
-            finds_unused = rest[2] if len(rest) > 2 else named.get("find_unused_parameters", False)
-            if finds_unused:  # such a reducer keeps the buckets of its construction, unless the graph is static
+            if asked_for("lazy_bucket_allocation", rest, named):  # a segment would be held for nothing
+                placer.refuse(LAZY)
+                return construct()
+            if asked_for("find_unused_parameters", rest, named):  # such a reducer keeps the buckets of its construction, unless the graph is static
                 placer.make(construct)
                 self._constructed, self._lifetime = placer, placer.lifetime(None)
                 return None
             construct()
             self._placer = placer
-            if not views_of(rest, named):
+            if not asked_for("gradient_as_bucket_view", rest, named):
                 self._in_place = placer.in_place(self, self._parameters)
 
         def on_gpus(self) -> bool:
@@ -294,8 +298,8 @@ def reducer_class(torch: Any, plain: type) -> type:
             placer = self._placer
             if placer is None:
                 return plain._rebuild_buckets(self)
-            self._forwards += 1
-            if self._forwards <= self._too_early:
+            before, self._forwards = self._forwards, self._forwards + alike
+            if before < self._too_early:  # not while gradients are accumulated, however long that is
                 return plain._rebuild_buckets(self)
             made = placer.make(lambda: plain._rebuild_buckets(self))
             if made:

@@ -46,10 +46,13 @@ class FakeSegment:
 class PlainReducer:
     """Makes its buckets when it is constructed, and again in the call of `_rebuild_buckets` after the first backward."""
 
-    def __init__(self, params: Any, indices: Any, limits: Any, group: Any, sparse: Any = (), cap: int = 0, unused: bool = False, view: bool = False):
+    def __init__(self, params: Any, indices: Any, limits: Any, group: Any, sparse: Any = (), cap: int = 0, unused: bool = False, view: bool = False, *later: Any):
         self.ready = False
         group.events.append("buckets")
         self._events = group.events
+
+    def prepare_for_forward(self) -> None:
+        pass
 
     def _rebuild_buckets(self) -> bool:
         rebuilt, self.ready = self.ready, False
@@ -62,6 +65,12 @@ class PlainReducer:
 
     def _update_process_group(self, group: Any) -> None:
         self._events.append("replaced")
+
+
+def forward(reducer: Any) -> bool:
+    """Whose gradients are sent."""
+    reducer.prepare_for_forward()
+    return reducer._rebuild_buckets()
 
 
 class BucketsTest(unittest.TestCase):
@@ -100,25 +109,42 @@ class BucketsTest(unittest.TestCase):
 
     def test_the_second_buckets_are_made_inside_and_placed_once(self) -> None:
         reducer = self.made([], 25 << 20, False)
-        self.assertFalse(reducer._rebuild_buckets())  # the first forward: nothing is allocated
+        self.assertFalse(forward(reducer))  # the first forward: nothing is allocated
         self.assertEqual(FakeSegment.made, [])
         reducer.ready = True
-        self.assertTrue(reducer._rebuild_buckets())
+        self.assertTrue(forward(reducer))
         self.assertEqual(self.torch.events, ["buckets", "in", "buckets", "out", "cache emptied"])
         self.assertEqual(self.placed, [])  # a step is timed first, of no length here
         for _ in range(2):
-            self.assertFalse(reducer._rebuild_buckets())
+            self.assertFalse(forward(reducer))
             self.assertEqual(self.placed, [([[0, LARGE]], "")])
         self.assertEqual(len(FakeSegment.made), 1)
 
-    def test_gradients_that_are_not_ready_give_the_segment_back(self) -> None:
-        """As while gradients are accumulated without synchronisation."""
+    def test_nothing_is_allocated_while_no_gradients_were_sent(self) -> None:
         reducer = self.made()
-        self.assertEqual([reducer._rebuild_buckets() for _ in range(2)], [False, False])
+        self.assertEqual([reducer._rebuild_buckets() for _ in range(5)], [False] * 5)
+        self.assertFalse(forward(reducer))
+        self.assertEqual(FakeSegment.made, [])
+        reducer.ready = True
+        self.assertTrue(reducer._rebuild_buckets(), "at the next forward, whatever it is")
+        self.assertEqual(len(FakeSegment.made), 1)
+
+    def test_buckets_that_each_backward_pass_allocates_get_no_segment(self) -> None:
+        for lazily in ((False, True), (False, False)):
+            reducer = self.made([], 25 << 20, False, False, {}, 1 << 20, False, False, [], *lazily)
+            self.assertFalse(forward(reducer))
+            reducer.ready = True
+            self.assertTrue(forward(reducer))
+            self.assertEqual(len(FakeSegment.made), int(not lazily[1]))
+
+    def test_gradients_that_are_not_ready_give_the_segment_back(self) -> None:
+        """As where a forward has had no backward."""
+        reducer = self.made()
+        self.assertEqual([forward(reducer) for _ in range(2)], [False, False])
         self.assertEqual([segment.released for segment in FakeSegment.made], [True])
         reducer.ready = True
-        self.assertTrue(reducer._rebuild_buckets())
-        reducer._rebuild_buckets()
+        self.assertTrue(forward(reducer))
+        forward(reducer)
         self.assertEqual(len(self.placed), 1)
 
     def test_a_reducer_that_finds_unused_parameters_keeps_its_first_buckets(self) -> None:
@@ -130,68 +156,68 @@ class BucketsTest(unittest.TestCase):
         reducer = self.made([], 25 << 20, True)
         self.assertEqual(self.torch.events, ["in", "buckets", "out", "cache emptied"])
         reducer.ready = True
-        self.assertTrue(reducer._rebuild_buckets())
+        self.assertTrue(forward(reducer))
 
     def test_a_static_graph_makes_buckets_again_which_are_placed_in_place_of_the_first(self) -> None:
         with mock.patch.object(record, "_record", record._Record(0, [], [])):
             reducer = self.made([], 25 << 20, True)
             reducer._set_static_graph()
-            self.assertEqual([reducer._rebuild_buckets() for _ in range(2)], [False, False])
+            self.assertEqual([forward(reducer) for _ in range(2)], [False, False])
             self.assertEqual([segment.released for segment in FakeSegment.made], [False])
             reducer.ready = True
-            self.assertTrue(reducer._rebuild_buckets())
+            self.assertTrue(forward(reducer))
             self.assertEqual([segment.released for segment in FakeSegment.made], [True, False])
             self.assertEqual(self.placed, [])
-            reducer._rebuild_buckets()
+            forward(reducer)
             self.assertEqual(self.placed, [([[0, LARGE]], "")])
             self.assertEqual(len(record.as_document()["buffers"]), 1)
 
     def test_a_static_graph_of_an_ordinary_reducer_changes_nothing(self) -> None:
         reducer = self.made()
         reducer._set_static_graph()
-        self.assertEqual([reducer._rebuild_buckets() for _ in range(2)], [False, False])
+        self.assertEqual([forward(reducer) for _ in range(2)], [False, False])
         reducer.ready = True
-        reducer._rebuild_buckets()
+        forward(reducer)
         self.assertEqual([segment.released for segment in FakeSegment.made], [False])
 
     def test_out_of_memory_makes_ordinary_buckets_and_says_so_to_the_other_ranks(self) -> None:
         FakeSegment.full = True
         reducer = self.made()
-        reducer._rebuild_buckets()
+        forward(reducer)
         reducer.ready = True
-        self.assertTrue(reducer._rebuild_buckets())
+        self.assertTrue(forward(reducer))
         self.assertEqual(self.torch.events, ["buckets", "buckets"])
-        reducer._rebuild_buckets()
+        forward(reducer)
         self.assertEqual(self.placed, [([], "out of memory")])
 
     def test_memory_that_the_buckets_have_left_goes_with_its_last_gradient(self) -> None:
         reducer = self.made()
-        reducer._rebuild_buckets()
+        forward(reducer)
         reducer.ready = True
-        reducer._rebuild_buckets()
+        forward(reducer)
         left = [False, True]
         with mock.patch.object(reducer._in_place, "has_left", lambda: left.pop(0)):
-            reducer._rebuild_buckets()
+            forward(reducer)
             self.assertFalse(FakeSegment.made[0].released)
             for _ in range(2):
-                reducer._rebuild_buckets()
+                forward(reducer)
         self.assertEqual(self.torch.events.count("released"), 1)
 
     def test_models_on_cpus_or_too_small_are_left_alone(self) -> None:
         for parameter in (self.parameter("cpu"), self.parameter(size=1024)):
             reducer = self.reducer([parameter], [[0]], [LARGE], self.group)
-            reducer._rebuild_buckets()
+            forward(reducer)
             reducer.ready = True
-            self.assertTrue(reducer._rebuild_buckets())
+            self.assertTrue(forward(reducer))
         self.assertEqual(FakeSegment.made + self.placed, [])
 
     def trained(self, group: Any, parameter: Any) -> Any:
         """A reducer, and whether it has made its buckets twice, as without us."""
         reducer = self.reducer([parameter], [[0]], [LARGE], group)
-        reducer._rebuild_buckets()
+        forward(reducer)
         reducer.ready = True
-        self.assertTrue(reducer._rebuild_buckets())
-        reducer._rebuild_buckets()
+        self.assertTrue(forward(reducer))
+        forward(reducer)
         return reducer
 
     def test_a_group_that_answers_nothing_is_left_alone(self) -> None:
@@ -234,14 +260,14 @@ class BucketsTest(unittest.TestCase):
             self.placed.clear()
             reducer = self.made()
             for _ in range(forwards):
-                reducer._rebuild_buckets()
+                forward(reducer)
                 reducer.ready = True
             with mock.patch.object(buckets.InPlace, "quit", lambda self, reason: self.each_for_itself()):
                 reducer._update_process_group(other)
             self.assertIs(reducer.group, other)
             reducer.ready = True
-            self.assertTrue(reducer._rebuild_buckets())
-            reducer._rebuild_buckets()
+            self.assertTrue(forward(reducer))
+            forward(reducer)
             self.assertEqual((len(FakeSegment.made), len(self.placed)), (int(forwards > 1), int(forwards > 2)))
 
     def test_memory_that_cannot_be_given_back_ends_nobody(self) -> None:
@@ -250,7 +276,7 @@ class BucketsTest(unittest.TestCase):
 
         with mock.patch.object(FakeSegment, "release", release), mock.patch.object(record, "_record", record._Record(0, [], [])):
             reducer = self.made()
-            self.assertEqual([reducer._rebuild_buckets() for _ in range(2)], [False, False])
+            self.assertEqual([forward(reducer) for _ in range(2)], [False, False])
             self.assertEqual(record.as_document()["refused"], ["DDP buckets: an earlier kernel has failed"])
 
     def test_a_pool_that_takes_nothing_makes_ordinary_buckets(self) -> None:
@@ -264,10 +290,10 @@ class BucketsTest(unittest.TestCase):
     def test_two_models_have_a_segment_each(self) -> None:
         for _ in range(2):
             reducer = self.made()
-            reducer._rebuild_buckets()
+            forward(reducer)
             reducer.ready = True
-            reducer._rebuild_buckets()
-            reducer._rebuild_buckets()
+            forward(reducer)
+            forward(reducer)
         self.assertEqual((len(FakeSegment.made), len(self.placed)), (2, 2))
 
 
