@@ -14,6 +14,14 @@ from elbowroom.registrations import Unusable, Registrations, choose_blocks
 MOST_CHANGES = 2  # registrations in one process group; none after a set was given back
 
 
+def own_connection(store: Any) -> Any:
+    """Who waits by a store keeps it from the other threads, whose groups have the same one. Of two threads each could wait for the other's."""
+    try:
+        return store.clone()
+    except Exception:  # a store of the program's own, or an older PyTorch
+        return store
+
+
 @dataclass(eq=False)
 class Held:
     """Registered segments, and the page by which their ranks give them back together."""
@@ -35,7 +43,8 @@ class GroupPlacement:
         self.rank, self.ranks = group.rank(), group.size()
         # A group that was destroyed and made again may have the same store, with the old answers in it.
         life = _lives[self.name] = _lives.get(self.name, 0) + 1
-        self._agreement = Agreement(c10d._get_process_group_store(group), self.rank, self.ranks, f"symmetric/{self.name}/{life}")
+        store = own_connection(c10d._get_process_group_store(group))
+        self._agreement = Agreement(store, self.rank, self.ranks, f"symmetric/{self.name}/{life}")
         self._changes = 0
         self._held: list[Held] = []
 

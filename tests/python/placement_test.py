@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 import unittest
 from datetime import timedelta
 from types import SimpleNamespace
+from typing import Any
 from unittest import mock
 
 from stand_ins import FakeRegistrations, Group, ProcessGroupNCCL, Store, fake_torch, on_ranks
@@ -14,6 +17,23 @@ from elbowroom import placement, record
 
 SEGMENT = SimpleNamespace(address=1 << 21, size=2 << 20)
 LAYOUT = [[0, 1 << 20], [1 << 20, 1 << 19]]
+
+
+class Connection:
+    """Of one process to a store, as PyTorch has it: who waits by it keeps it from the other threads."""
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._lock = store, threading.Lock()
+
+    def clone(self) -> Connection:
+        return Connection(self._store)
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*arguments: Any) -> Any:
+            with self._lock:
+                return getattr(self._store, name)(*arguments)
+
+        return call
 
 
 class PlacementTest(unittest.TestCase):
@@ -53,6 +73,22 @@ class PlacementTest(unittest.TestCase):
         with mock.patch.object(ProcessGroupNCCL, "supports_tensor_alloc", lambda backend, device: device != "cuda:0", create=True):
             with self.assertRaisesRegex(placement.Unusable, "NVLink multicast"):
                 placed.allocator()
+
+    def test_groups_in_two_threads_do_not_wait_for_each_other(self) -> None:
+        store, placed = Store(), {}
+        for rank in range(2):
+            connection = Connection(store)
+            for name in ("first", "second"):
+                placement._lives.clear()
+                placed[rank, name] = placement.GroupPlacement(fake_torch(), Group(rank, 2, connection, name))
+                placed[rank, name]._agreement._wait = timedelta(seconds=2)
+
+        def ask(number: int) -> str:
+            rank, name = number % 2, ("first", "second")[number in (1, 2)]
+            time.sleep(0.2 * (number >= 2))  # rank 0 waits in its first group, rank 1 in its second
+            return placed[rank, name].refusal([], "")
+
+        self.assertEqual(on_ranks(4, ask), [""] * 4)
 
     def test_equal_ranks_are_registered_after_their_streams_are_idle(self) -> None:
         entries = self.place(self.ranks(2))
