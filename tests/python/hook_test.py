@@ -136,6 +136,13 @@ class HookTest(unittest.TestCase):
         done = self.python("import torch", path=site)
         self.assertEqual(done.stderr.splitlines()[-1], "ImportError: of PyTorch")
 
+    def test_two_copies_of_the_hook_import_it_once(self) -> None:
+        self.file("copy/hook/sitecustomize.py", SOURCE.read_text())
+        site = self.fake_torch()
+        program = "import sys, torch, elbowroom; print(len(elbowroom.report()['refused']), [type(f).__name__ for f in sys.meta_path].count('Finder'))"
+        done = self.python(program, path=os.pathsep.join([str(self.folder / "copy" / "hook"), site]))
+        self.assertEqual(done.stdout, "1 2\n", done)
+
     def test_a_module_whose_second_import_succeeds_is_seen_then(self) -> None:
         site = self.fake_torch(distributed="import builtins\nif not hasattr(builtins, 'second'):\n    builtins.second = 1\n    raise ImportError\n")
         program = """

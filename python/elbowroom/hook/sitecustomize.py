@@ -69,7 +69,7 @@ class Finder(object):
             return
 
         def exec_module(module):
-            del loader.exec_module
+            loader.__dict__.pop("exec_module", None)  # gone already where this file ran from two folders
             try:
                 execute(module)
             except BaseException:
