@@ -33,6 +33,7 @@ class InPlace:
         self._torch, self._entry = torch, entry
         self._reducer, self._parameters = weakref.ref(reducer), parameters
         self._shares: list[Share] = []
+        self._share_of: dict[int, Share] = {}  # by the parameter's id
         self._alone: tuple[int, ...] = ()
         self._flats: list[Any] = []
         self._copies: list[int] = []  # into each bucket, in one pass
@@ -142,6 +143,7 @@ class InPlace:
         if not self._dropping or self._dropping < self._passes:
             raise Unusable("the program does not drop its gradients before each step")
         self._flats, self._copies, self._shares = flat_buckets(self._torch, self._reducer())
+        self._share_of = {id(share.parameter): share for share in self._shares}
         self._alone = references_alone(self._torch)
         readers.watch(self._torch, self._shares)
 
@@ -156,10 +158,19 @@ class InPlace:
         if not self._left:
             self._left = len(self._parameters)
             self._begin()
+            self._guarded(self._withdraw, parameter)  # nobody knows whether the first one was dropped
+        elif not self._dropped:
+            self._guarded(self._withdraw, parameter)
         self._left -= 1
         if not self._left:
             self._expected = self._told = False
             self._torch.autograd.Variable._execution_engine.queue_callback(self._finish)  # before the reducer queues its copies
+
+    def _withdraw(self, parameter: Any) -> None:
+        """What was accumulated in the bucket gets memory of its own before DDP sends it: the pass may end in the middle, or somebody read it."""
+        share = self._share_of.get(id(parameter))
+        if share is not None:
+            share.withdraw()
 
     def _look_for_dropped(self, first: Any) -> None:
         """At the first gradient since gradients were sent, whose parameter may be any. More may be accumulated before they are sent again."""
@@ -262,7 +273,7 @@ class InPlace:
         self._entry.not_in_place = reason
         self._started = self._expected = False
         self._board = None
-        self._flats, self._watched = [], []
+        self._flats, self._watched, self._share_of = [], [], {}
         _remove(self._handles)
         record.write()
 

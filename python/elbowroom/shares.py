@@ -43,6 +43,11 @@ class Share:
         gradient = self.parameter.grad
         return gradient is not None and gradient.layout is self._torch.strided and gradient.untyped_storage()._cdata == self.storage
 
+    def withdraw(self) -> None:
+        """The parameter's gradient leaves the bucket, with what it holds. It is the same tensor for whoever has it."""
+        if self._given():
+            self.parameter.grad.data = self.parameter.grad.clone()
+
     def give(self, alone: tuple[int, ...]) -> bool:
         """Makes this the parameter's gradient, unless the program could notice: somebody has the old one, or it is of another kind."""
         gradient = self.parameter.grad

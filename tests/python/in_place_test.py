@@ -43,6 +43,9 @@ class Share:
     def kept(self) -> bool:
         return self.holders > 0
 
+    def withdraw(self) -> None:
+        self.parameter.grad = "own" if self.parameter.grad == "given" else self.parameter.grad
+
     def give(self, alone: Any) -> bool:
         self.parameter.grad = "given"
         return True
@@ -140,6 +143,16 @@ class InPlaceTest(unittest.TestCase):
         on_ranks(2, lambda rank: ranks[rank].step(drops=False))
         self.assertEqual([rank.entry.in_place for rank in ranks], [0, 0])
         self.assertEqual({parameter.grad for rank in ranks for parameter in rank.parameters}, {"old"})
+
+    def test_what_is_accumulated_leaves_the_bucket_before_it_is_sent(self) -> None:
+        rank = self.ranks(1, registered=False)[0]
+        rank.start()
+        rank.step()
+        sent: list[Any] = []
+        for parameter in rank.parameters:
+            parameter.hooks.append(lambda parameter: sent.append(parameter.grad))  # behind the one of the feature, as DDP's
+        rank.step(drops=False)
+        self.assertEqual(sent, ["own"] * PARAMETERS)
 
     def test_one_rank_that_keeps_a_gradient_moves_all_buckets_before_the_next_pass(self) -> None:
         for keeper in range(3):

@@ -7,7 +7,7 @@ usage: torch_ranks.py ddp|fsdp2 RUN...      a RUN is words with + between them; 
 words: plain, mixed, accumulate, unused, views, allowed (by --gradient-views), fails (on rank 1), unequal (on rank 1); hooks of DDP: bf16, fp16, wrapper, own;
 of DDP's gradients: keeps (rank 1, those of every step), held (rank 1, those of one step), sliced (a part of one), between (dropped between forward and backward),
 zeroed (not dropped), stays (not dropped from step 4 on), later (accumulated from step 4 on), unsent (those of the first pass of a step), grabbed (by hooks, in the backward pass), marked (attributes, by hooks), exported (by DLPack in hooks), retyped (model, to and fro), hooked (late, where rank 1 keeps gradients),
-finished (by the program, behind its backward pass), sparse (one of them), static (graph), joined (rank 1 has fewer inputs), reentrant (checkpoints);
+finished (by the program, behind its backward pass), broken (a last pass ends with an error), sparse (one of them), static (graph), joined (rank 1 has fewer inputs), reentrant (checkpoints);
 compared: steps are timed, and take longer once buffers are registered; retries: rank 1's allocator has to retry;
 rewrapped: wrapped again in the middle; pair: two models in turns; compiled: by torch.compile, without code generation
 of FSDP2: divided: in the copies; uneven: sizes that ranks do not divide; default_memory: asked for; replaced: the program's own scatters in the middle;
@@ -329,6 +329,8 @@ def run() -> tuple[dict[str, Any], list[Any]]:
             wrapped.register_comm_hook(None, own_hook)
         divided = {module._get_fsdp_state()._fsdp_param_group.gradient_divide_factor for module in model} if KIND == "fsdp2" else set()
         EVENTS.extend([f"step {step}"] + ["divided"] * (divided == {1.0}))
+    if "broken" in WORDS:
+        gradients.break_off(wrapped)
     whole = [parameter.full_tensor() if hasattr(parameter, "full_tensor") else parameter for parameter in model.parameters()]
     whole += gradients.held()
     digest = hashlib.sha256(b"".join(parameter.detach().numpy().tobytes() for parameter in whole)).hexdigest()

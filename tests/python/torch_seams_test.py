@@ -73,6 +73,11 @@ class DdpTest(unittest.TestCase):
             self.assertEqual(said[case]["buffers"][0]["in_place"], count, case)
         self.assertEqual(said["hooked"]["buffers"][0]["state"], "given back", "rank 1 keeps gradients, so all ranks leave")
 
+    def test_gradients_that_a_broken_pass_has_left_are_those_of_the_program(self) -> None:
+        plain, placed = launch("ddp", "plain+broken", "broken").values()
+        self.assertEqual(placed["digest"], plain["digest"])
+        self.assertEqual(placed["buffers"][0]["in_place"], 48)
+
     def test_gradients_that_the_program_finishes_itself_are_copied(self) -> None:
         from torch.nn.parallel import DistributedDataParallel
 
