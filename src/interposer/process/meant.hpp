@@ -46,9 +46,13 @@ class Callers {
     [[nodiscard]] bool is_over() const {
       return process::is_over(caller.load(kRelaxed)) || process::is_over(callee.load(kRelaxed));
     }
+    /// Whoever unloads something may wait for a thread that calls: looked up anew, the call could wait for the unload.
+    [[nodiscard]] bool is_here() const {
+      return process::is_here(caller.load(kRelaxed)) && process::is_here(callee.load(kRelaxed));
+    }
     [[nodiscard]] bool read(const void* address, MeantFunction& meant) const {
       const std::uint32_t before = writes.load(std::memory_order_acquire);
-      if (address < begin.load(kRelaxed) || address >= end.load(kRelaxed) || (before & 1U) != 0 || is_over()) { return false; }
+      if (address < begin.load(kRelaxed) || address >= end.load(kRelaxed) || (before & 1U) != 0 || !is_here()) { return false; }
       meant = {function.load(kRelaxed), copy.load(kRelaxed), certain.load(kRelaxed), callee.load(kRelaxed)};
       std::atomic_thread_fence(std::memory_order_acquire);
       return writes.load(kRelaxed) == before;

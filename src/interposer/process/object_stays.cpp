@@ -99,6 +99,18 @@ bool is_over(Stay stay) {
          (stay == kTooMany || is_unloading() || places[stay % kStays].stay.load(std::memory_order_acquire) != stay);
 }
 
+bool is_here(Stay stay) {
+  if (stay == kForever || stay == kTooMany || !is_unloading()) { return !is_over(stay); }
+  const Place& place = places[stay % kStays];
+  bool here = false;
+  visit_loaded_objects([&](const LoadedObject& object) {
+    here = object.begin() == place.begin.load(std::memory_order_relaxed) &&
+           stay_in(place, object.begin(), hash_of(object.path())) == stay;
+    return here;
+  });
+  return here;
+}
+
 void keep_loaded(const void* function) {
   if (to_keep.load(std::memory_order_relaxed) != nullptr || is_from_start(function)) { return; }
   to_keep.store(function, std::memory_order_relaxed);

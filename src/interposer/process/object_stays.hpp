@@ -15,6 +15,9 @@ inline constexpr Stay kForever = 0;  ///< of what no object holds, and the value
 Stay stay_of(const LoadedObject& object);
 /// Whether the object was unloaded since, or may be right now. No lock, no walk.
 bool is_over(Stay stay);
+/// Whether the object is still loaded. While something is unloaded this takes a walk over the loaded objects, and never the lock
+/// that an unload holds as long as destructors run.
+bool is_here(Stay stay);
 
 /// What holds `function` stays loaded until the process ends, by a reference of our own. The first call counts: it is for the
 /// driver, whose functions every hook keeps. Takes no lock.

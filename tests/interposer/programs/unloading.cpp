@@ -6,7 +6,7 @@
 
 #include "program.hpp"
 
-// Libraries that are loaded while another one is unloaded, in its place.
+// Calls while a library is unloaded. Another one may be loaded in its place.
 
 namespace {
 
@@ -15,6 +15,7 @@ using Call = int (*)();
 void (*meanwhile)() = nullptr;
 int reached = 0;
 void* place = nullptr;
+Call by_library = nullptr;
 
 void* loaded(const char* stem) {
   const std::string path = std::string(std::getenv("ELBOWROOM_COPIES_DIR")) + "/" + stem + ".so";
@@ -59,7 +60,17 @@ void many_reloads() {
   EXPECT(shortest < std::chrono::microseconds(200));
 }
 
-constexpr Case kCases[] = {{"loaded_meanwhile", loaded_meanwhile}, {"many_reloads", many_reloads}};
+// The unload waits for a thread that calls what was called before.
+void waited_for() {
+  loaded("nccl1");
+  loaded("nccl2");
+  by_library = call_of(loaded("user1"));
+  EXPECT(by_library() == 1);
+  void* library = dlopen(std::getenv("ELBOWROOM_CALLING_AT_UNLOAD"), RTLD_NOW | RTLD_LOCAL);
+  EXPECT(library != nullptr && dlclose(library) == 0 && reached == 1);
+}
+
+constexpr Case kCases[] = {{"loaded_meanwhile", loaded_meanwhile}, {"many_reloads", many_reloads}, {"waited_for", waited_for}};
 
 }  // namespace
 
@@ -69,6 +80,7 @@ extern "C" void once_unloaded() {
   meanwhile = nullptr;
   if (call != nullptr) { call(); }
 }
+extern "C" void call_for_library() { reached = by_library(); }
 #pragma GCC visibility pop
 
 int main(int argc, char** argv) { return run_case(kCases, argc, argv); }
