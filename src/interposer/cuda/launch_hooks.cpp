@@ -31,12 +31,18 @@ cu::LaunchConfig plain_config(unsigned grid_x, unsigned grid_y, unsigned grid_z,
   return {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, nullptr, 0};
 }
 
-// From here on the entry may go on to the driver by itself.
+// From here on the entry may go on to the driver by itself. Another thread may have the hook forward to another function meanwhile.
 template <auto Ours>
 void tell_entry(LaunchEntry entry) {
   std::atomic<void*>& told = elbowroom_launch_gate.real[static_cast<std::size_t>(entry)];
-  void* real = hook_state<Ours>.real.load(std::memory_order_relaxed);
-  if (told.load(std::memory_order_relaxed) != real) { told.store(real, std::memory_order_release); }
+  HookState& state = hook_state<Ours>;
+  void* real = state.real.load(std::memory_order_relaxed);
+  if (told.load(std::memory_order_relaxed) == real) { return; }
+  state.kept.store(&told);
+  do {
+    real = state.real.load();
+    told.store(real);
+  } while (state.real.load() != real);
 }
 
 /// The driver's function, where the launch takes the short way to it; otherwise null.

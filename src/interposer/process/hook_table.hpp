@@ -32,6 +32,13 @@ struct HookState {
   std::atomic<void*> real{nullptr};
   std::atomic<void*> found{nullptr};  ///< the same before the program asked for it
   std::atomic<std::uint8_t> routes{0};
+  std::atomic<std::atomic<void*>*> kept{nullptr};  ///< where an entry that does not ask here keeps `real`; null: there is none
+
+  /// The hook forwards to another function from now on, whoever else keeps the one before.
+  void forward_to(void* function) {
+    real.store(function);
+    if (std::atomic<void*>* also = kept.load()) { also->store(function); }
+  }
 };
 
 template <auto Ours>

@@ -159,7 +159,7 @@ bool leads_to(const Hook& hook, void* found) {
   // Its own calls come to the hook where they are linked: forwarded to it, they would never end.
   if (object_at(found).refers_to(hook.symbol)) { return false; }
   // Who answers with a function that it does not export: the launches of the program are to go through that one.
-  hook.state->real.store(found, std::memory_order_release);
+  hook.state->forward_to(found);
   return true;
 }
 

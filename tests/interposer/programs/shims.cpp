@@ -100,7 +100,20 @@ void answers() {
   EXPECT(seen() == 1 && fake_call_count() == 2);
 }
 
-// The same, and its own launches are linked: they come to the hook.
+// The program has launched the same so often that the hook looks no more.
+void answers_late() {
+  const TwoStreams two;
+  for (int launch = 0; launch < 8; ++launch) { launch_by(&cuLaunchKernel, two); }
+  EXPECT(seen() == 0 && fake_call_count() == 8);
+  const auto by_question = asked();
+  for (int launch = 1; launch < 4; ++launch) {
+    launch_by(by_question, two);
+    EXPECT(seen() == launch);
+  }
+  EXPECT(fake_call_count() == 11);
+}
+
+// It answers like that, and its own launches are linked: they come to the hook.
 void answers_and_links() {
   const TwoStreams two;
   for (int asks = 1; asks < 3; ++asks) {
@@ -122,6 +135,7 @@ void answers_by_name() {
 constexpr Case kCases[] = {{"asks_itself", asks_itself},
                            {"asked_past", asked_past},
                            {"answers", answers},
+                           {"answers_late", answers_late},
                            {"answers_and_links", answers_and_links},
                            {"answers_by_name", answers_by_name},
                            {"older", older},
