@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What `auto` decides where all its arms are equal: launches of a program in which nothing overlaps, so that no priority and no gate can gain.
+"""What `auto` decides where its arms act and are equal: launches of a program that computes next to nothing beside its collectives.
 
 usage: scripts/gpu/equal_arms.py --elbowroom PROGRAM [--launches 10] [--at-once 1] [--seconds 420] [--timeout 100] [--json FILE]
 
-Two ranks take turns between a product and an all-reduce, each waiting for the other. `--same-bits` leaves out budgets, which are not equal. A launch
-passes where every process ends with the program as it is, after a comparison. On a machine with one GPU the ranks share it, as two hosts to
+Two ranks take turns between a product and an all-reduce, beside which one kernel of one block runs. `--same-bits` leaves out budgets, which are not
+equal. A launch passes where every process has compared an arm and ends with the program as it is. On a machine with one GPU the ranks share it, as two hosts to
 NCCL; --at-once then lets launches disturb one another. Needs PyTorch. Prints a JSON line for each launch. Exit code 1 where fewer than 95 % pass.
 """
 
@@ -37,9 +37,12 @@ def work(steps: int) -> None:
     dist.init_process_group("nccl", device_id=torch.device("cuda", device))
     left = torch.ones(WIDTH, WIDTH, device="cuda", dtype=torch.bfloat16)
     summed = torch.ones(ELEMENTS, device="cuda")
+    few = torch.ones(32, device="cuda")
     for _ in range(steps * COLLECTIVES):
         left = (left @ left).clamp_(0, 1)
-        dist.all_reduce(summed)
+        reducing = dist.all_reduce(summed, async_op=True)
+        few.neg_()
+        reducing.wait()
     torch.cuda.synchronize()
     dist.destroy_process_group()
 
@@ -58,7 +61,9 @@ def launch(options: argparse.Namespace) -> dict:
             trials = [process.get("ab", {}) for process in json.loads(report.read_text())["processes"]]
             result["trials"] = [{"arm": trial["arm"], "arms": trial["arms"]} for trial in trials if trial.get("decisions")]
         result["said"] = [line for line in done.errors.splitlines() if line.startswith("elbowroom run: ")]
-        result["passes"] = done.code == 0 and bool(result.get("trials")) and all(trial["arm"] == "plain" for trial in result["trials"])
+        trials = result.get("trials", [])
+        compared = bool(trials) and all(len(trial["arms"]) > 1 for trial in trials)
+        result["passes"] = done.code == 0 and compared and all(trial["arm"] == "plain" for trial in trials)
         print(json.dumps(result), flush=True)
         return result
 
