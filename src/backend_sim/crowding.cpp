@@ -42,7 +42,10 @@ Result<AloneOnGpu> uncrowded(const Machine& machine, const DeviceLimits& device,
     const int sms = machine.sms - smaller.left_out;
     if (resized.persistent) { resized.work.x = std::min<std::int64_t>(kernel.compute().work.x, sms); }
     const double tiles = tiles_of(resized) * (1.0 - block_spread(machine, smaller, capacity->most(0)));
-    if (tiles / greatest_throughput(sms, machine, *capacity, kernel) >= best.end) { break; }
+    if (tiles / greatest_throughput(sms, machine, *capacity, kernel) >= best.end) {
+      if (resized.persistent) { continue; }  // on fewer SMs it has fewer blocks, whose begins and ends take time as well
+      break;
+    }
     const double end = end_of(smaller);
     if (end < best.end) { best = {smaller, end}; }
   }

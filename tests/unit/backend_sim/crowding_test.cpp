@@ -33,6 +33,25 @@ TEST(Crowding, AKernelWithMemoryToSpareTakesEverySm) {
   EXPECT_EQ(uncrowded(machine(4), h200(), kernel(compute(9)))->kernel.left_out, 0);
 }
 
+// 15 tiles of 3 us, which move 20 us' worth of memory's bytes each. A block begins and ends in 1 us, a third of a tile. 15 blocks
+// take 4/3 x sqrt(3^2 + (15 x 20)^2) = 400.02 us. One takes 15 1/3 x sqrt(3^2 + 20^2) = 310.10 us. So the search must not end
+// where 15 SMs cannot do better than 16.
+TEST(Crowding, APersistentKernelMayDoBestWithFarFewerSms) {
+  ComputeProfile kernel = compute(15);
+  kernel.tile_time = {3};
+  kernel.footprint.dynamic_shared = kPadToOne;
+  kernel.traffic = 20'000;
+  kernel.memory_share = 1;
+  kernel.persistent = true;
+  kernel.block_overhead = 1;
+  Machine sixteen = machine(16);
+  sixteen.memory_rate = 1'000;
+  const Result<AloneOnGpu> alone = uncrowded(sixteen, h200(), sim::kernel(kernel));
+  ASSERT_TRUE(alone);
+  EXPECT_EQ(alone->kernel.left_out, 15);
+  EXPECT_NEAR(alone->end, 310.10, 0.01);
+}
+
 Compute any_kernel() {
   const DataType dtype = *rc::gen::element(DataType::f32, DataType::bf16);
   const std::int64_t n = 128 * *rc::gen::inRange(1, 20);
