@@ -23,7 +23,6 @@ from elbowroom.registrations import Unusable
 VIEWS_VARIABLE = "ELBOWROOM_RUN_GRADIENT_VIEWS"  # set by `elbowroom run --gradient-views`
 # Of a reducer's arguments behind the process group, in PyTorch 2.9 and later.
 POSITIONS = {"find_unused_parameters": 2, "gradient_as_bucket_view": 3, "lazy_bucket_allocation": 10}
-VIEWS_POSITION = POSITIONS["gradient_as_bucket_view"]
 
 # What a reducer is told that has its gradients reduced or copied in another way, and why they do not stay in buckets then.
 OTHER_WAYS = {
@@ -49,8 +48,9 @@ def with_views(rest: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[Any,
     """A reducer's arguments behind the process group, with gradients as views of buckets where the user allowed them."""
     if os.environ.get(VIEWS_VARIABLE) != "1":
         return rest, named
-    if len(rest) > VIEWS_POSITION:
-        return (*rest[:VIEWS_POSITION], True, *rest[VIEWS_POSITION + 1 :]), named
+    position = POSITIONS["gradient_as_bucket_view"]
+    if len(rest) > position:
+        return (*rest[:position], True, *rest[position + 1 :]), named
     return rest, named | {"gradient_as_bucket_view": True}
 
 

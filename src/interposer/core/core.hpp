@@ -215,7 +215,7 @@ struct SyncPoint {
   std::uint64_t busy_until = 0;
   EventId event = 0;          ///< that is waited for
   std::uint64_t records = 0;  ///< of it so far: another one while the host waits says nothing of this point
-  ContextId context = 0;      ///< all of it is waited for
+  ContextId context = 0;      ///< all of it is waited for, and some context is in doubt
   std::uint64_t doubts = 0;   ///< of contexts so far
 };
 

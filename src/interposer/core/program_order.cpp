@@ -88,9 +88,9 @@ bool ProgramOrder::remove_streams(IsGone is_gone) {
 
 void ProgramOrder::remove_context(ContextId context) {
   static_cast<void>(remove_streams([=](StreamId, const Stream& stream) { return stream.info.context == context; }));
-  const Context* known = contexts_.find(context | 1U);
+  const Context* known = contexts_.find(key_of(context));
   if (known != nullptr && known->doubted != 0) { lose(); }
-  contexts_.erase(context | 1U);
+  contexts_.erase(key_of(context));
 }
 
 void ProgramOrder::doubt_context(const Stream& stream) {
@@ -116,7 +116,7 @@ void ProgramOrder::join(Order& into, const Order& other) {
 }
 
 ProgramOrder::Context& ProgramOrder::context_of(const Stream& stream) {
-  Context* context = contexts_.obtain(key_of(stream));
+  Context* context = contexts_.obtain(key_of(stream.info.context));
   if (context == nullptr) {
     lost_ = true;
     return overflow_;
@@ -286,7 +286,7 @@ SyncPoint ProgramOrder::point_of(Stream& stream) {
 
 SyncPoint ProgramOrder::context_point(ContextId context) {
   SyncPoint point = point_of(order_of(context));
-  point.context = context;
+  if (doubted_contexts_ != 0) { point.context = context; }
   point.doubts = doubts_;
   return point;
 }
@@ -305,7 +305,7 @@ void ProgramOrder::record_context(EventId id, ContextId context) {
 Order ProgramOrder::order_of(ContextId context) {
   Order all;
   refresh(all);
-  if (const Context* found = contexts_.find(context | 1U)) { join(all, found->destroyed); }
+  if (const Context* found = contexts_.find(key_of(context))) { join(all, found->destroyed); }
   streams_.for_each([&](std::uint64_t, const Stream& stream) {
     if (stream.info.context == context) { join(all, stream.order); }
   });
@@ -317,7 +317,7 @@ void ProgramOrder::finish(const SyncPoint& point) {
   // The event may have been recorded unseen while the host waited for it.
   const bool says_of_host = point.event == 0 || !events_distrusted_;
   if (says_of_host) { host_places_.release(host_places_.valid(point.host_actions, point.sequence)); }
-  Context* context = point.context == 0 || doubted_contexts_ == 0 ? nullptr : contexts_.find(point.context | 1U);
+  Context* context = point.context == 0 ? nullptr : contexts_.find(key_of(point.context));
   if (context == nullptr || context->doubted == 0 || context->doubted > point.doubts) { return; }
   context->doubted = 0;
   --doubted_contexts_;

@@ -158,10 +158,10 @@ class ProgramOrder {
   bool remove_streams(IsGone is_gone);
   void refresh(Order& order);
   void join(Order& into, const Order& other);
-  static ContextId key_of(const Stream& stream) { return stream.info.context | 1U; }
+  static ContextId key_of(ContextId context) { return context | 1U; }
   Context& context_of(const Stream& stream);
   static void put_behind_blocking(Order& order, const Stream& stream, const Context& context) {
-    order.put_behind(key_of(stream));
+    order.put_behind(key_of(stream.info.context));
     order.put_behind(context.held.behind_blocking);
   }
   Order order_of(ContextId context);
