@@ -5,6 +5,7 @@
 #   interposer: device tests, suites quick and library beside the recorded pages, cost of a launch, programs that end as they are
 #   memory:     forced trouble, losses and bits of 200 steps
 #   row:        launches in a row of DDP and FSDP2, plain ones between them
+# Each part looks first whether the GPUs hold their clocks: timings of a machine whose GPUs do not say nothing.
 # Exit code 1 where a step fails. A step that its time ends has failed; what it wrote stays in OUT.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -28,6 +29,7 @@ check() {
   ((PIPESTATUS[0] == 0)) || failed+=("$name")
 }
 
+check 30 health python3 -B scripts/gpu/health.py
 case $part in
   interposer)
     check 90 device "$bin/test_device" --gtest_brief=1

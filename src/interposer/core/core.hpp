@@ -246,6 +246,11 @@ struct SmTarget {
 
 class ReportWriter;
 
+/// Launches by the long way, and the time of their hooks without the program's own call.
+struct LaunchCost {
+  std::uint64_t calls = 0, ns = 0, median_ns = 0;
+};
+
 /// What only the hooks know about the process; for the report. All pointers are read during the call alone.
 struct ProcessFacts {
   int pid = 0;
@@ -256,12 +261,7 @@ struct ProcessFacts {
   std::size_t driver_entry_count = 0;
   const char* const* passed_through = nullptr;  ///< "function: reason", beyond what the core passed through itself
   std::size_t passed_through_count = 0;
-  std::uint64_t overhead_ns = 0;  ///< inside the interposer, driver excluded
-  std::uint64_t overhead_calls = 0;
-  std::uint64_t outside_ns = 0;  ///< of launches outside windows, those that were left alone excluded
-  std::uint64_t outside_calls = 0;
-  std::uint64_t inside_ns = 0;
-  std::uint64_t inside_calls = 0;
+  LaunchCost outside, inside;                       ///< of windows
   void (*write_more)(ReportWriter& out) = nullptr;  ///< further members of the document
 };
 

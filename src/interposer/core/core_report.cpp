@@ -147,11 +147,11 @@ void write_passed_through(ReportWriter& out, const Knowledge& known, const Proce
 }
 
 void write_overhead(ReportWriter& out, const ProcessFacts& process) {
-  const auto each = [](std::uint64_t nanoseconds, std::uint64_t calls) { return calls == 0 ? 0 : nanoseconds / calls; };
   out.key("overhead").begin_object();
-  out.key("nanoseconds").number(process.overhead_ns).key("calls").number(process.overhead_calls);
-  out.key("nanoseconds_per_launch_outside").number(each(process.outside_ns, process.outside_calls));
-  out.key("nanoseconds_per_launch_inside").number(each(process.inside_ns, process.inside_calls));
+  out.key("nanoseconds").number(process.outside.ns + process.inside.ns);
+  out.key("calls").number(process.outside.calls + process.inside.calls);
+  out.key("nanoseconds_per_launch_outside").number(process.outside.median_ns);
+  out.key("nanoseconds_per_launch_inside").number(process.inside.median_ns);
   out.end_object();
 }
 

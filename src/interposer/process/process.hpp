@@ -5,6 +5,7 @@
 
 #include "interposer/core/core.hpp"
 #include "interposer/core/rules.hpp"
+#include "interposer/process/sampled_times.hpp"
 
 /// What every interposer needs of its process, whatever it interposes.
 namespace elbowroom::interposer::process {
@@ -51,14 +52,14 @@ void keep_own_number_alone();
 /// Time spent in launch hooks, driver excluded: counted for every launch, measured for every kSampled-th of a thread.
 struct Overhead {
   static constexpr std::uint32_t kSampled = 16;
-  std::atomic<std::uint64_t> outside_calls{0}, outside_samples{0}, outside_ns{0};
-  std::atomic<std::uint64_t> inside_calls{0}, inside_samples{0}, inside_ns{0};
+  struct Launches {
+    std::atomic<std::uint64_t> calls{0};
+    SampledTimes times;
+  };
+  Launches outside, inside;  ///< of windows
 
-  void count(bool inside) { (inside ? inside_calls : outside_calls).fetch_add(1, std::memory_order_relaxed); }
-  void add_sample(bool inside, std::uint64_t nanoseconds) {
-    (inside ? inside_ns : outside_ns).fetch_add(nanoseconds, std::memory_order_relaxed);
-    (inside ? inside_samples : outside_samples).fetch_add(1, std::memory_order_relaxed);
-  }
+  void count(bool in_window) { (in_window ? inside : outside).calls.fetch_add(1, std::memory_order_relaxed); }
+  void add_sample(bool in_window, std::uint64_t nanoseconds) { (in_window ? inside : outside).times.add(nanoseconds); }
 };
 
 /// Keeps the time that the driver takes for a launch out of the account of ours.

@@ -123,20 +123,12 @@ void collect_entries(DriverEntries& entries, const char* finder) {
   }
 }
 
-// Samples scaled to all calls.
-std::uint64_t scaled(std::uint64_t nanoseconds, std::uint64_t samples, std::uint64_t calls) {
-  return samples == 0 ? 0
-                      : static_cast<std::uint64_t>(static_cast<double>(nanoseconds) / static_cast<double>(samples) *
-                                                   static_cast<double>(calls));
-}
-
-void fill_overhead(const Overhead& overhead, ProcessFacts& facts) {
-  facts.outside_calls = overhead.outside_calls.load();
-  facts.outside_ns = scaled(overhead.outside_ns.load(), overhead.outside_samples.load(), facts.outside_calls);
-  facts.inside_calls = overhead.inside_calls.load();
-  facts.inside_ns = scaled(overhead.inside_ns.load(), overhead.inside_samples.load(), facts.inside_calls);
-  facts.overhead_calls = facts.outside_calls + facts.inside_calls;
-  facts.overhead_ns = facts.outside_ns + facts.inside_ns;
+// The sum is that of the samples, scaled to all calls.
+LaunchCost cost_of(const Overhead::Launches& launches) {
+  const std::uint64_t calls = launches.calls.load();
+  const std::uint64_t samples = launches.times.samples();
+  const double mean = samples == 0 ? 0 : static_cast<double>(launches.times.sum()) / static_cast<double>(samples);
+  return {calls, static_cast<std::uint64_t>(mean * static_cast<double>(calls)), launches.times.median()};
 }
 
 // Pieces are gathered, so that a report takes few system calls.
@@ -234,15 +226,15 @@ void write_process_report(const ReportSource& source) {
   collect_hidden(passed);
   facts.passed_through = passed.pointers.data();
   facts.passed_through_count = passed.count;
-  fill_overhead(source.overhead, facts);
+  facts.outside = cost_of(source.overhead.outside);
+  facts.inside = cost_of(source.overhead.inside);
   read_report_place();
   if (directory[0] != '\0') { report_to(source, facts); }
   if (verbose) {
     std::fprintf(stderr, "elbowroom: %s (%d): %llu launches outside windows (%llu ns each), %llu inside (%llu ns each)\n",
-                 facts.program, facts.pid, static_cast<unsigned long long>(facts.outside_calls),
-                 static_cast<unsigned long long>(facts.outside_calls == 0 ? 0 : facts.outside_ns / facts.outside_calls),
-                 static_cast<unsigned long long>(facts.inside_calls),
-                 static_cast<unsigned long long>(facts.inside_calls == 0 ? 0 : facts.inside_ns / facts.inside_calls));
+                 facts.program, facts.pid, static_cast<unsigned long long>(facts.outside.calls),
+                 static_cast<unsigned long long>(facts.outside.median_ns), static_cast<unsigned long long>(facts.inside.calls),
+                 static_cast<unsigned long long>(facts.inside.median_ns));
   }
 }
 

@@ -64,10 +64,8 @@ TEST(CoreReport, SaysWhatWasSeenAppliedAndRefused) {
   process.driver_entry_count = 2;
   process.passed_through = passed;
   process.passed_through_count = 1;
-  process.overhead_ns = 900;
-  process.overhead_calls = 6;
-  process.outside_ns = 600;
-  process.outside_calls = 4;
+  process.outside = {.calls = 4, .ns = 600, .median_ns = 150};
+  process.inside = {.calls = 2, .ns = 300, .median_ns = 140};
   program.core->report(process, {&text, &append});
 
   const json report = json::parse(text);
@@ -94,8 +92,10 @@ TEST(CoreReport, SaysWhatWasSeenAppliedAndRefused) {
   EXPECT_EQ(report["refused"], kernel["refused"]);
   EXPECT_EQ(report["relaunched"], 0);
   EXPECT_EQ(report["passed_through"], json::array({"cuFuncX: unknown structure size"}));
+  EXPECT_EQ(report["overhead"]["nanoseconds"], 900);
+  EXPECT_EQ(report["overhead"]["calls"], 6);
   EXPECT_EQ(report["overhead"]["nanoseconds_per_launch_outside"], 150);
-  EXPECT_EQ(report["overhead"]["nanoseconds_per_launch_inside"], 0);
+  EXPECT_EQ(report["overhead"]["nanoseconds_per_launch_inside"], 140);
   EXPECT_EQ(report["ab"]["state"], "off");
 }
 
