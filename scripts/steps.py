@@ -73,13 +73,14 @@ def call(*arguments: str) -> None:
 def ran(name: str, options: list[str], tune_seconds: float, bench: list[str]) -> dict:
     """One step under every scheme."""
     with tempfile.TemporaryDirectory() as folder:
-        step, profile, result = (f"{folder}/{file}" for file in ("step.json", "profile.json", "result.json"))
+        step, profile, tuned, result = (f"{folder}/{file}" for file in ("step.json", "profile.json", "tuned.json", "result.json"))
         call("step", "transformer", "--name", name, *options, "--json", step)
-        call("tune", "--scenario", step, "--profile", profile, "--budget", str(tune_seconds), *bench)
+        call("tune", "--scenario", step, "--profile", profile, "--budget", str(tune_seconds), "--json", tuned, *bench)
         plans = [word for plan in PLANS for word in ("--plan", plan)]
         call("bench", "--scenario", step, "--scheme", "sequential,concurrent,priority,tuned", "--profile", profile, *plans,
              "--json", result, *bench)
         document = json.loads(Path(result).read_text(encoding="utf-8"))
+        found = json.loads(Path(tuned).read_text(encoding="utf-8"))["cases"][0]
     case = document["cases"][0]
     return {
         "name": name,
@@ -91,6 +92,7 @@ def ran(name: str, options: list[str], tune_seconds: float, bench: list[str]) ->
         "hardware_limit_us": case["hardware_limit_us"],
         "schemes": {one["scheme"]: {"time_us": one["time_us"], "plan": one["plan"], "ratio": one["time_ratio"],
                                     "overlap_efficiency": one["overlap_efficiency"]} for one in case["results"]},
+        "found": {field: found[field] for field in ("scheme", "baseline", "ratio", "rounds", "reason")},
         "refusals": case["refusals"],
     }
 
@@ -136,17 +138,25 @@ def spread(time: dict) -> str:
     return f"{time['median'] / 1000:.3f} ({time['low'] / 1000:.3f}..{time['high'] / 1000:.3f})"
 
 
+def in_turns(found: dict | None) -> str:
+    """What the search's own rounds say, in which the choice and the baseline took turns: percent, with the 95 % interval."""
+    if not found or not found["ratio"]:
+        return "-"
+    change = {end: f"{100 * (found['ratio'][end] - 1):+.1f}" for end in ("median", "low", "high")}
+    return f"{change['median']} ({change['low']}..{change['high']})"
+
+
 def gains(file: Path) -> None:
     """Beside the best baseline: apart where the intervals of both have nothing in common."""
-    print("| step | best baseline | its time (ms) | tuned (ms) | change (%) | apart | of the critical path (%) | of the hardware limit (%) |\n"
-          "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: |")
+    print("| step | best baseline | its time (ms) | tuned (ms) | change (%) | apart | in turns (%) | of the critical path (%) | of the hardware limit (%) |\n"
+          "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: |")
     for one in json.loads(file.read_text(encoding="utf-8")):
         times = {scheme: of["time_us"] for scheme, of in one["schemes"].items()}
         best = min((scheme for scheme in BASELINES if scheme in times), key=lambda scheme: times[scheme]["median"])
         base, tuned = times[best], times["tuned"]
         apart = tuned["high"] < base["low"] or tuned["low"] > base["high"]
         print(f"| {one['name']} | {best} | {spread(base)} | {spread(tuned)} | {100 * (tuned['median'] / base['median'] - 1):+.1f} | "
-              f"{'yes' if apart else 'no'} | {100 * one['critical_path_us'] / tuned['median']:.0f} | "
+              f"{'yes' if apart else 'no'} | {in_turns(one.get('found'))} | {100 * one['critical_path_us'] / tuned['median']:.0f} | "
               f"{100 * one['hardware_limit_us'] / tuned['median']:.0f} |")
 
 
