@@ -5,7 +5,7 @@ launch its median step and what was registered or why not. Needs two GPUs and Py
 usage: scripts/gpu/symmetric.py [--launches 20] [--seconds 225] [--elbowroom PROGRAM] [--json FILE]
 
 With --elbowroom the second arm is `PROGRAM run --report FILE`; without, the hook alone, and no binary is needed. Exit code 1 where a
-launch failed, or where ranks of one launch disagree.
+launch failed, where ranks of one launch disagree, or where the seconds ended before all launches were made.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def main() -> int:
             print(f"# {name}: plain {plain:.2f} ms ({len(arms['plain'])}), symmetric {symmetric:.2f} ms ({len(arms['symmetric'])}): {100 * (symmetric / plain - 1):+.1f} %")
     if options.json:
         Path(options.json).write_text(json.dumps(results, indent=1))
-    failed = any(result["code"] for result in results) or "MIXED" in counts
+    failed = any(result["code"] for result in results) or "MIXED" in counts or len(hooked) < options.launches
     return 1 if failed else 0
 
 
