@@ -163,6 +163,8 @@ constexpr std::array kHooks{
     library<&ncclReduceScatter>("ncclReduceScatter", HookedLibrary::kNccl),
     library<&ncclAllGather>("ncclAllGather", HookedLibrary::kNccl),
     library<&ncclAlltoAll>("ncclAlltoAll", HookedLibrary::kNccl),
+    library<&ncclGather>("ncclGather", HookedLibrary::kNccl),
+    library<&ncclScatter>("ncclScatter", HookedLibrary::kNccl),
     library<&ncclSend>("ncclSend", HookedLibrary::kNccl),
     library<&ncclRecv>("ncclRecv", HookedLibrary::kNccl),
     library<&ncclCommInitRank>("ncclCommInitRank", HookedLibrary::kNccl),

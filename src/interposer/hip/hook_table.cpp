@@ -123,6 +123,8 @@ constexpr std::array kHooks{
     library<&ncclBroadcast>("ncclBroadcast"),
     library<&ncclReduceScatter>("ncclReduceScatter"),
     library<&ncclAllGather>("ncclAllGather"),
+    library<&ncclGather>("ncclGather"),
+    library<&ncclScatter>("ncclScatter"),
     library<&ncclSend>("ncclSend"),
     library<&ncclRecv>("ncclRecv"),
 };

@@ -141,6 +141,10 @@ constexpr bool kAsksTuner = true;
 template <>
 constexpr bool kAsksTuner<&ncclAlltoAll> = false;
 template <>
+constexpr bool kAsksTuner<&ncclGather> = false;
+template <>
+constexpr bool kAsksTuner<&ncclScatter> = false;
+template <>
 constexpr bool kAsksTuner<&ncclSend> = false;
 template <>
 constexpr bool kAsksTuner<&ncclRecv> = false;
@@ -278,6 +282,18 @@ int ncclAlltoAll(const void* send, void* receive, std::size_t count, nccl::DataT
                  nccl::Stream stream) {
   return collective(Meant<&ncclAlltoAll>(__builtin_return_address(0)), communicator, stream, count, type, 0, send, receive, count,
                     type, communicator, stream);
+}
+
+int ncclGather(const void* send, void* receive, std::size_t count, nccl::DataType type, int root, nccl::Communicator communicator,
+               nccl::Stream stream) {
+  return collective(Meant<&ncclGather>(__builtin_return_address(0)), communicator, stream, count, type, 1, send, receive, count,
+                    type, root, communicator, stream);
+}
+
+int ncclScatter(const void* send, void* receive, std::size_t count, nccl::DataType type, int root, nccl::Communicator communicator,
+                nccl::Stream stream) {
+  return collective(Meant<&ncclScatter>(__builtin_return_address(0)), communicator, stream, count, type, 0, send, receive, count,
+                    type, root, communicator, stream);
 }
 
 int ncclSend(const void* send, std::size_t count, nccl::DataType type, int peer, nccl::Communicator communicator,

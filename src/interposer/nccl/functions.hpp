@@ -36,6 +36,10 @@ int ncclAllGather(const void* send, void* receive, std::size_t count, nccl::Data
                   nccl::Stream stream);
 int ncclAlltoAll(const void* send, void* receive, std::size_t count, nccl::DataType type, nccl::Communicator communicator,
                  nccl::Stream stream);
+int ncclGather(const void* send, void* receive, std::size_t count, nccl::DataType type, int root, nccl::Communicator communicator,
+               nccl::Stream stream);
+int ncclScatter(const void* send, void* receive, std::size_t count, nccl::DataType type, int root, nccl::Communicator communicator,
+                nccl::Stream stream);
 int ncclSend(const void* send, std::size_t count, nccl::DataType type, int peer, nccl::Communicator communicator,
              nccl::Stream stream);
 int ncclRecv(void* receive, std::size_t count, nccl::DataType type, int peer, nccl::Communicator communicator, nccl::Stream stream);

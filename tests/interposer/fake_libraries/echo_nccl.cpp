@@ -77,6 +77,14 @@ int ncclAlltoAll(const void* send, void* receive, std::size_t count, nccl::DataT
                  nccl::Stream stream) {
   return collective(stream, send, receive, count, type, communicator);
 }
+int ncclGather(const void* send, void* receive, std::size_t count, nccl::DataType type, int root, nccl::Communicator communicator,
+               nccl::Stream stream) {
+  return collective(stream, send, receive, count, type, root, communicator);
+}
+int ncclScatter(const void* send, void* receive, std::size_t count, nccl::DataType type, int root, nccl::Communicator communicator,
+                nccl::Stream stream) {
+  return collective(stream, send, receive, count, type, root, communicator);
+}
 int ncclSend(const void* send, std::size_t count, nccl::DataType type, int peer, nccl::Communicator communicator,
              nccl::Stream stream) {
   return collective(stream, send, count, type, peer, communicator);

@@ -100,6 +100,16 @@ inline constexpr Case kCollectiveCases[] = {
        sized(kOf4MiB, 6, 2,
              [](nccl::Stream stream) { return ncclAllGather(in(1), out(2), kFloats, kFloat, communicator(5), stream); });
      }},
+    {"ncclGather",
+     [] {
+       sized(kOf4MiB, 7, 2,
+             [](nccl::Stream stream) { return ncclGather(in(1), out(2), kFloats, kFloat, 5, communicator(6), stream); });
+     }},
+    {"ncclScatter",  // the root sends to each of the four ranks
+     [] {
+       sized(kOf16MiB, 7, 2,
+             [](nccl::Stream stream) { return ncclScatter(in(1), out(2), kFloats, kFloat, 5, communicator(6), stream); });
+     }},
     {"ncclSend",
      [] {
        sized(kOf4MiB, 6, 1, [](nccl::Stream stream) { return ncclSend(in(1), kFloats, kFloat, 4, communicator(5), stream); });
