@@ -7,7 +7,8 @@ usage: mutants.py [--only REGEX] [--jobs N] [--seconds S] [--resume]    plants t
 mutants.json lists them: name, file, find (text that stands there once), replace, `killers` (tests that are tried before the others of that
 part of the tree: `PROGRAM:FILTER` of GoogleTest, or a regular expression of ctest), and for a change that no test can notice `equivalent`,
 the reason. What becomes of each is kept in build/mutants/results.json. `--resume` plants no change again that was killed in the file as it
-is now. Exit code 1 when a change survives, does not build, has lost its place or was not planted; those that are equivalent do not count.
+is now. Exit code 1 when a change survives, does not build, has lost its place or was not planted, or when what would kill it was skipped;
+those that are equivalent do not count.
 """
 
 from __future__ import annotations
@@ -126,9 +127,15 @@ def who_noticed(log: Path, otherwise: str) -> str:
     return f"{begun[-1]} (ended without a word)" if begun else otherwise
 
 
+def who_was_skipped(log: Path) -> str:
+    """The first test that a log of ctest says was skipped, since what it needs is not here."""
+    found = re.search(r"Test +#\d+: (\S+) \.*\**Skipped", log.read_text(encoding="utf-8", errors="replace"))
+    return found.group(1) if found else ""
+
+
 @dataclass
 class Failure(Exception):
-    """What a change was noticed by, or that it does not build."""
+    """What a change was noticed by, which test would have and was skipped, or that it does not build."""
 
     step: str
     by: str = ""
@@ -176,16 +183,18 @@ class Tree:
         self.try_tests("ctest", ["ctest", "--test-dir", str(self.build), "-R", pattern, "-j", str(self.jobs), "--stop-on-failure",
                                  f"--no-tests={where_none}", "--timeout", "60"])
 
-    def try_killers(self, tests: Tests, killers: str) -> None:
+    def try_killers(self, tests: Tests, killers: str) -> str:
         """Those of ctest need the libraries alone, as their programs are not changed; those of GoogleTest one program. That none has the name
-        is no reason to stop."""
+        is no reason to stop. Returns one that was skipped."""
         if re.match(tests.named or "$.", killers):
             self.make(*tests.builds[:-1])
             self.try_named(killers, "ignore")
-        elif killers:
+            return who_was_skipped(WORK / "test.log")
+        if killers:
             program, _, wanted = killers.partition(":")
             self.make(program)
             self.try_program(program, wanted)
+        return ""
 
     def try_all(self, tests: Tests) -> None:
         for program in tests.programs:
@@ -213,14 +222,14 @@ def verdict(tree: Tree, mutant: Mutant) -> Verdict:
     begin = time.monotonic()
     path.write_text(mutant.planted(original), encoding="utf-8")
     try:
-        tree.try_killers(mutant.tests(), mutant.killers)
+        skipped = tree.try_killers(mutant.tests(), mutant.killers)
         tree.try_all(mutant.tests())
-        failure = Failure("")
+        failure = Failure("skipped" if skipped else "", skipped)
     except Failure as caught:
         failure = caught
     finally:
         path.write_text(original, encoding="utf-8")
-    found = {"build": "did not build", "test": "killed", "": "survived"}[failure.step]
+    found = {"build": "did not build", "test": "killed", "skipped": "killer skipped", "": "survived"}[failure.step]
     return Verdict(found, failure.by, round(time.monotonic() - begin, 1), state_of(mutant, tree.sources))
 
 
