@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples" / "pytor
 
 from kernel_records import COMMUNICATION, KernelRecord, kernel_class, length, records_of_trace, union  # noqa: E402
 
-TRACED_STEPS = 3  # of loop.record
+TRACED_STEPS = 6  # of loop.record
 
 
 def of_ranks(trace: Path) -> list[Path]:

@@ -76,12 +76,12 @@ class ProtocolTest(unittest.TestCase):
         def event(category: str, begin: float, length: float) -> dict[str, Any]:
             return {"ph": "X", "cat": category, "name": "k", "ts": begin, "dur": length}
 
-        # 0..3 and 2..5 ms overlap, 7..8 is apart, the host's own time does not count: 6 ms in 3 steps.
+        # 0..3 and 2..5 ms overlap, 7..8 is apart, the host's own time does not count: 6 ms in 6 steps.
         events = [event("kernel", 0, 3000), event("gpu_memcpy", 2000, 3000), event("kernel", 7000, 1000), event("cpu_op", 0, 9000)]
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "trace.json"
             path.write_text(json.dumps({"traceEvents": events}))
-            self.assertEqual(traces.busy_ms(path), 2.0)
+            self.assertEqual(traces.busy_ms(path), 1.0)
             self.assertIsNone(traces.busy_ms(Path(folder) / "absent"))
             # A profiler that may not see the GPU records the host alone: that is no idle GPU.
             path.write_text(json.dumps({"traceEvents": events[3:]}))
@@ -89,7 +89,7 @@ class ProtocolTest(unittest.TestCase):
 
     def test_a_collective_that_waits_for_a_late_rank_is_not_busy(self) -> None:
         def trace(collectives: list[tuple[float, float]]) -> str:
-            events = [{"ph": "X", "cat": "kernel", "name": "gemm", "ts": 10_000.0 * step, "dur": 2_000.0} for step in range(3)]
+            events = [{"ph": "X", "cat": "kernel", "name": "gemm", "ts": 10_000.0 * step, "dur": 2_000.0} for step in range(6)]
             names = ["ncclDevKernel_AllReduce", "ncclDevKernel_AllGather"]
             for at, (begin, length) in enumerate(collectives):
                 events.append({"ph": "X", "cat": "kernel", "name": names[at % 2], "ts": begin, "dur": length})
@@ -99,12 +99,12 @@ class ProtocolTest(unittest.TestCase):
             path = Path(folder) / "trace.json"
             # In each step an all-reduce and a gather behind 2 ms of compute. They take 5 and 3 ms of rank 0, which waits; of rank 1 in its
             # quickest steps 1 and 0.5. So 2 + 1 + 0.5 ms of a step are busy, where rank 0 alone says 2 + 5 + 3.
-            steps = range(3)
+            steps = range(6)
             waits = ((2_000.0, 5_000.0), (7_000.0, 3_000.0))
             path.write_text(trace([(10_000.0 * step + begin, length) for step in steps for begin, length in waits]))
             self.assertEqual(traces.busy_ms(path), 10.0)
             late = [(10_000.0 * step + 6_000.0, 1_000.0 + 100.0 * step) for step in steps]
-            gathers = [(10_000.0 * step + 9_500.0, 700.0 - 100.0 * step) for step in steps]
+            gathers = [(10_000.0 * step + 9_500.0, 1_000.0 - 100.0 * step) for step in steps]
             Path(f"{path}.rank1").write_text(trace([each for pair in zip(late, gathers, strict=True) for each in pair]))
             self.assertEqual(traces.busy_ms(path), 3.5)
             # A rank that communicates in another way says nothing.
