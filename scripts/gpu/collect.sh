@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Puts the binaries that run.sh needs into build/gpu, to be carried to a machine with GPUs.
+# Builds what run.sh needs and puts it into build/gpu, to be carried to a machine with GPUs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+cmake --build build/release --target elbowroom_tool elbowroom_interposer test_device measure_rows empty_plan example_raw_overlap
 rm -rf build/gpu
 mkdir -p build/gpu/share/elbowroom
 cp build/release/bin/{elbowroom,test_device,measure_rows,empty_plan,example_raw_overlap} build/release/lib/libelbowroom_interposer.so build/gpu/
