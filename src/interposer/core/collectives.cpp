@@ -229,6 +229,24 @@ bool Collectives::any_in_others(const Collective& collective, const Before& of_o
   return any;
 }
 
+bool Collectives::any_perhaps_before(const Collective& collective, Serial up_to, const Before& before) const {
+  const Serial last = std::min(up_to, collective.serial - 1);
+  bool any = false;
+  for_each_bit((live_ | doubted_) & ~bit_at(collective.chain), [&](unsigned chain) {
+    if (worlds_[chain].capture != collective.capture) { return; }
+    const Serial least = std::max(finished_[chain], before[chain]);
+    any = any || youngest_before(chain, last + 1) > least || is_between(doubts_[chain], last, before[chain]);
+  });
+  return any;
+}
+
+bool Collectives::any_up_to(Serial up_to) const {
+  bool any = false;
+  for_each_bit(live_, [&](unsigned chain) { any = any || youngest_before(chain, up_to + 1) > finished_[chain]; });
+  for_each_bit(doubted_, [&](unsigned chain) { any = any || doubts_[chain].from <= up_to; });
+  return any;
+}
+
 bool Collectives::is_between(const Doubt& doubt, Serial waited_for, Serial before) {
   return std::max(doubt.from, before + 1) <= std::min(waited_for, doubt.up_to);
 }

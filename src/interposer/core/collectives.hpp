@@ -31,6 +31,7 @@ struct CollectiveFacts {
   bool launched = false;          ///< the driver took it
   bool has_event = false;         ///< and its completion event
   ContextId behind_blocking = 0;  ///< Order::behind_blocking
+  Serial perhaps_behind = 0;      ///< Order::perhaps_behind
 };
 
 /// Collectives of one device run beside those of that device, and of one capture (0: eager) beside those of that capture.
@@ -92,6 +93,11 @@ class Collectives {
   /// Of these others, as far as they were launched before the collective and are not of its chain, whether there is what `before`
   /// does not hold.
   [[nodiscard]] bool any_in_others(const Collective& collective, const Before& of_others, const Before& before) const;
+  /// Of those up to `up_to` that were launched before the collective, in its capture or eagerly as it was, whether there is one
+  /// that `before` does not hold and is not of its chain.
+  [[nodiscard]] bool any_perhaps_before(const Collective& collective, Serial up_to, const Before& before) const;
+  /// Of those up to `up_to`, whether there is one that is not known to be over.
+  [[nodiscard]] bool any_up_to(Serial up_to) const;
   /// At most so many blocks may run beside this one's, of collectives of its world that `before` does not hold: of one in each
   /// other chain. A forgotten one has its blocks.
   [[nodiscard]] std::uint64_t blocks_beside(const Collective& collective, const Before& before) const;

@@ -224,7 +224,7 @@ void Core::on_context_wait(EventId event) {
   CoreState::Hold hold(*state_);
   ProgramOrder& order = state_->known.order;
   const SyncPoint held = order.point_of(event);
-  if (held.any_collective || held.host_actions != 0) { order.lose(); }
+  if (held.any_collective || held.host_actions != 0 || order.may_hold_more(event)) { order.lose(); }
 }
 
 void Core::on_stream_operation(StreamId stream) {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "interposer/core/graph_facts.hpp"
+#include "interposer/core/handles.hpp"
 #include "interposer/core/pass_gate.hpp"
 #include "interposer/core/rank_agreement.hpp"
 #include "interposer/core/rest_gate.hpp"
@@ -15,28 +17,6 @@
 /// out the decisions. The core knows no driver function, allocates nothing after `create`, throws nothing, and may be called by
 /// every thread at once.
 namespace elbowroom::interposer {
-
-/// What the driver calls CUcontext, CUstream, CUevent, CUfunction: the handle's value, never dereferenced. A handle may be reused
-/// after its destruction was told. Zero is "none".
-using ContextId = std::uint64_t;
-using StreamId = std::uint64_t;
-using EventId = std::uint64_t;
-using FunctionId = std::uint64_t;
-
-/// Handles are aligned pointers below 2^48, so tagged ids cannot meet a real stream's.
-/// Stream 0 and CU_STREAM_LEGACY of a context (of the entry points without _ptsz).
-constexpr StreamId legacy_stream(ContextId context) { return context | 1; }
-/// CU_STREAM_PER_THREAD, and stream 0 of the _ptsz entry points. `thread` is a small number that the hooks give each thread.
-constexpr StreamId per_thread_stream(ContextId context, std::uint32_t thread) {
-  return context | (static_cast<std::uint64_t>(thread % 0xffffU + 1) << 48U) | 2;
-}
-/// What all streams of a context wait for that no stream does; the host can wait for it with the context alone.
-constexpr StreamId whole_context(ContextId context) { return context | 3; }
-constexpr bool is_per_thread_stream(StreamId stream, std::uint32_t thread) {
-  return (stream & 7U) == 2 && stream >> 48U == thread % 0xffffU + 1;
-}
-constexpr bool is_whole_context(StreamId stream) { return (stream & 7U) == 3; }
-constexpr bool is_legacy_stream(StreamId stream) { return (stream & 7U) == 1; }
 
 struct Extent {
   std::uint32_t x = 1, y = 1, z = 1;
@@ -225,20 +205,6 @@ struct RecordPoint {
   std::uint64_t records = 0;            ///< of the event so far, this one with them
 };
 
-struct GraphFacts {
-  std::uint32_t collectives = 0;  ///< kernel nodes recognised as communication
-  std::uint32_t computes = 0;     ///< other kernel nodes
-  /// It waits for the host, another process or a condition, or what it holds is not known: a gate behind it could wait for ever.
-  bool waits = false;
-  bool records = false;  ///< events of the program, or what it holds is not known
-};
-
-/// The step that begins with the launch of a graph, as Decision::step; 0: none does, or nobody waits for its time.
-struct GraphStep {
-  std::uint64_t step = 0;
-  ContextId context = 0;  ///< of the stream
-};
-
 /// The SM count to set around a call of cuBLAS: 0 leaves the library as it is.
 struct SmTarget {
   std::uint32_t sms = 0;
@@ -365,8 +331,9 @@ class Core {
   /// core knew of no capture.
   GraphFacts on_capture_end(StreamId stream);
   /// A graph counts as one operation. A graph that holds collectives is live like a collective; nothing can be gated on it.
-  /// Call before the driver.
-  GraphStep on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64_t host_time_ns);
+  /// Call before the driver. `behind` is the GraphStep::newest of the last launch of this executable graph, as the driver puts each
+  /// launch behind the ones before; 0: there was none.
+  GraphStep on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64_t host_time_ns, std::uint32_t behind = 0);
   /// Whether any stream is being captured, so that calls which may invalidate a capture (cuEventQuery of timing events, creation of
   /// events) must be put off. Lock-free.
   [[nodiscard]] bool capturing() const;

@@ -2,7 +2,7 @@
 
 namespace elbowroom::interposer {
 
-GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64_t host_time_ns) {
+GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64_t host_time_ns, std::uint32_t behind) {
   CoreState::Hold hold(*state_);
   Knowledge& known = state_->known;
   ++known.totals.graph_launches;
@@ -22,12 +22,15 @@ GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::u
   Stream* found = known.order.find_stream(stream);
   if (found == nullptr) { return {}; }
   begun.context = found->info.context;
+  if (followed && !captured) {
+    known.order.suspect(*found, behind);
+    begun.newest = known.order.collectives().newest();
+  }
   // Without kernels it may be without nodes, which is no operation: other streams do not wait for it.
   if (!followed || (graph.collectives == 0 && graph.computes == 0)) { return begun; }
   Order& order = known.order.open(*found);
-  if (&order == &found->captured) {
-    known.order.count_captured(*found, graph);
-  } else if (graph.collectives > 0) {
+  if (&order == &found->captured) { known.order.count_captured(*found, graph); }
+  if (graph.collectives > 0) {
     const Interval expected = order.clock.enqueue(host_time_ns, 0);
     const LaunchKind* kind = known.kinds.obtain(key);
     CollectiveFacts facts;

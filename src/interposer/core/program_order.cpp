@@ -1,5 +1,6 @@
 #include "interposer/core/program_order.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace elbowroom::interposer {
@@ -24,7 +25,10 @@ void ProgramOrder::begin_anew() {
 // Some weeks apart, so that walking through all tables is no matter. All that is lost are windows of collectives that were launched
 // before.
 void ProgramOrder::renumber() {
-  const auto forget = [](Order& order) { order.collectives.fill(0); };
+  const auto forget = [](Order& order) {
+    order.collectives.fill(0);
+    order.perhaps_behind = 0;
+  };
   const auto forget_context = [&](Context& context) {
     for (Order* order : {&context.legacy, &context.blocking, &context.held, &context.destroyed}) { forget(*order); }
   };
@@ -113,6 +117,7 @@ void ProgramOrder::join(Order& into, const Order& other) {
   into.host_actions |= host_places_.valid(other.host_actions, other.as_of);
   into.clock.join(other.clock);
   into.put_behind(other.behind_blocking);
+  into.put_perhaps_behind(other.perhaps_behind);
 }
 
 ProgramOrder::Context& ProgramOrder::context_of(const Stream& stream) {
@@ -174,16 +179,18 @@ Beside ProgramOrder::ungated(const Stream& stream, const Order& order, const Spa
 
 bool ProgramOrder::may_queue(const Collective& collective, const Before& before) {
   if (collectives_.any_between(collective.serial, before)) { return true; }
+  Serial perhaps_behind = collective.perhaps_behind;
   bool any = false;
   const auto look_at = [&](ContextId, const Context& context) {
     any = any || collectives_.any_in_others(collective, context.held.collectives, before);
+    perhaps_behind = std::max(perhaps_behind, context.held.perhaps_behind);
   };
   if (collective.behind_blocking == kSeveralContexts) {
     contexts_.for_each(look_at);
   } else if (const Context* context = contexts_.find(collective.behind_blocking)) {
     look_at(collective.behind_blocking, *context);
   }
-  return any;
+  return any || collectives_.any_perhaps_before(collective, perhaps_behind, before);
 }
 
 Serial ProgramOrder::add_collective(Stream& stream, Order& order, const CollectiveFacts& facts, std::uint64_t now) {
@@ -191,6 +198,7 @@ Serial ProgramOrder::add_collective(Stream& stream, Order& order, const Collecti
   const bool captured = &order == &stream.captured;
   CollectiveFacts placed = facts;
   placed.behind_blocking = captured ? 0 : order.behind_blocking;
+  placed.perhaps_behind = order.perhaps_behind;
   return collectives_.add(placed, world_of(stream, captured), stream.info.context, order.collectives, stream.chain, now);
 }
 
@@ -234,6 +242,24 @@ void ProgramOrder::record(EventId id, Stream& stream, std::uint64_t told) {
 }
 
 void ProgramOrder::wait(Stream& stream, EventId id, bool sure) {
+  join_event(stream, id, sure);
+  if (events_distrusted_) { suspect(stream, collectives_.newest()); }
+}
+
+void ProgramOrder::suspect(Stream& stream, Serial up_to) {
+  const bool captured = active_capture(stream) != 0;
+  Order& order = captured ? stream.captured : stream.order;
+  order.put_perhaps_behind(up_to);
+  if (!captured && stream.info.blocking) { context_of(stream).held.put_perhaps_behind(up_to); }
+}
+
+bool ProgramOrder::may_hold_more(EventId id) {
+  const Event* event = events_.find(id);
+  const Serial perhaps = event == nullptr ? 0 : event->order.perhaps_behind;
+  return collectives_.any_up_to(events_distrusted_ ? collectives_.newest() : perhaps);
+}
+
+void ProgramOrder::join_event(Stream& stream, EventId id, bool sure) {
   const Event* event = events_.find(id);
   if (event == nullptr) { return; }
   const bool captured_event = event->capture != 0;
@@ -321,64 +347,6 @@ void ProgramOrder::finish(const SyncPoint& point) {
   if (context == nullptr || context->doubted == 0 || context->doubted > point.doubts) { return; }
   context->doubted = 0;
   --doubted_contexts_;
-}
-
-void ProgramOrder::begin_capture(Stream& stream) {
-  for (Capture& capture : captures_) {
-    if (capture.id != 0) { continue; }
-    capture = Capture{++last_capture_, stream.id, {}};
-    stream.capture = capture.id;
-    stream.captured = Order{};
-    stream.captured.as_of = sequence_;
-    ++captures_active_;
-    return;
-  }
-  lost_ = true;
-}
-
-bool ProgramOrder::end_capture(const Stream& stream, GraphFacts& held) {
-  Capture* capture = find_capture(stream.capture);
-  if (capture == nullptr || capture->origin != stream.id) { return false; }
-  held = capture->held;
-  free_capture(*capture);
-  return true;
-}
-
-void ProgramOrder::free_capture(Capture& capture) {
-  collectives_.finish_capture(capture.id);
-  capture = Capture{};
-  --captures_active_;
-}
-
-std::uint32_t ProgramOrder::active_capture(const Stream& stream) const {
-  if (stream.capture == 0 || captures_active_ == 0) { return 0; }
-  return find_capture(stream.capture) == nullptr ? 0 : stream.capture;
-}
-
-void ProgramOrder::count_captured(const Stream& stream, const GraphFacts& nodes) {
-  Capture* capture = find_capture(stream.capture);
-  if (capture == nullptr) { return; }
-  capture->held.collectives += nodes.collectives;
-  capture->held.computes += nodes.computes;
-}
-
-bool ProgramOrder::waits_captured(const Stream& stream) const {
-  const Capture* capture = find_capture(stream.capture);
-  return capture != nullptr && capture->held.waits;
-}
-
-ProgramOrder::Capture* ProgramOrder::find_capture(std::uint32_t id) {
-  for (Capture& capture : captures_) {
-    if (capture.id == id && id != 0) { return &capture; }
-  }
-  return nullptr;
-}
-
-const ProgramOrder::Capture* ProgramOrder::find_capture(std::uint32_t id) const {
-  for (const Capture& capture : captures_) {
-    if (capture.id == id && id != 0) { return &capture; }
-  }
-  return nullptr;
 }
 
 void ProgramOrder::mark_gated(Stream& stream, const Collective& collective) { stream.gated[collective.chain] = collective.serial; }

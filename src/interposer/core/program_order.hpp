@@ -20,8 +20,11 @@ struct Order {
   std::uint64_t as_of = 0;  ///< of the host actions
   /// Behind a blocking stream of the context with this key, and so perhaps behind all that these hold; 0: of none.
   ContextId behind_blocking = 0;
+  /// Perhaps behind all collectives up to this one, by a way that is not followed. Nothing is concluded from it but that.
+  Serial perhaps_behind = 0;
   Before collectives{};
 
+  void put_perhaps_behind(Serial up_to) { perhaps_behind = perhaps_behind < up_to ? up_to : perhaps_behind; }
   void put_behind(ContextId blocking) {
     if (blocking == 0 || blocking == behind_blocking) { return; }
     behind_blocking = behind_blocking == 0 ? blocking : kSeveralContexts;
@@ -92,10 +95,15 @@ class ProgramOrder {
   void record(EventId event, Stream& stream, std::uint64_t told);
   /// `sure`: it is the record that is known here which the stream waits for.
   void wait(Stream& stream, EventId event, bool sure);
+  /// What the stream does next may stand behind all collectives up to this one.
+  void suspect(Stream& stream, Serial up_to);
+  /// Whether the event may stand behind a collective, not known to be over, that its point does not name.
+  bool may_hold_more(EventId event);
   /// An event of all that the context's streams hold. It is behind no host action: whoever calls this distrusts events as well.
   void record_context(EventId event, ContextId context);
-  /// An event may be recorded unseen: none says any more that a wait for the host is over. Collectives are taken to have ended all
-  /// the same. A gate that waits for one of those after all waits longer, but not for ever.
+  /// An event may be recorded unseen: none says any more that a wait for the host is over, and a stream that waits for one may
+  /// stand behind all that was launched so far. Collectives are taken to have ended all the same. A gate that waits for one of
+  /// those after all waits longer, but not for ever.
   void distrust_events() { events_distrusted_ = true; }
 
   SyncPoint point_of(EventId event);
@@ -154,6 +162,7 @@ class ProgramOrder {
     GraphFacts held;
   };
 
+  void join_event(Stream& stream, EventId event, bool sure);
   template <class IsGone>
   bool remove_streams(IsGone is_gone);
   void refresh(Order& order);

@@ -72,17 +72,19 @@ struct CaptureHooks {
     const bool node_priorities = state->graphs.get(exec).node_priorities;
     const auto call = [&] { return process::call_real<Ours>(exec, graph, arguments...); };
     const int result = node_priorities ? update_with_priorities(*state, graph, call) : call();
-    if (result == D::kSuccess) { state->graphs.put(exec, {read_graph(state->driver, state->rules, graph), node_priorities}); }
+    if (result == D::kSuccess) { state->graphs.put(exec, read_graph(state->driver, state->rules, graph), node_priorities); }
     return result;
   }
 
-  /// One child graph of an executable graph is updated from `child`, under the same rule. Its nodes are of the same types then, so
-  /// that what waits stays.
+  /// One child graph of an executable graph is updated from `child`, under the same rule.
   template <auto Ours, class Last>
   static int update_child(GraphExec exec, typename D::GraphNode node, Graph child, Last last) {
     Interposer<D>* state = interposer<D>();
+    if (state == nullptr) { return process::call_real<Ours>(exec, node, last); }
     const auto call = [&] { return process::call_real<Ours>(exec, node, last); };
-    return state != nullptr && state->graphs.get(exec).node_priorities ? update_with_priorities(*state, child, call) : call();
+    const int result = state->graphs.get(exec).node_priorities ? update_with_priorities(*state, child, call) : call();
+    if (result == D::kSuccess) { state->graphs.add(exec, read_graph(state->driver, state->rules, child)); }
+    return result;
   }
 
   /// One kernel node of an executable graph gets another kernel, maybe. What it was before is not asked: a graph with a collective
@@ -92,8 +94,7 @@ struct CaptureHooks {
     const int result = process::call_real<Ours>(exec, node, last);
     Interposer<D>* state = result == D::kSuccess ? interposer<D>() : nullptr;
     if (state == nullptr) { return result; }
-    const GraphFacts added = facts_of(state->driver, state->rules, kernel);
-    if (added.collectives > 0 || added.waits) { state->graphs.add(exec, added); }
+    state->graphs.add(exec, facts_of(state->driver, state->rules, kernel));
     return result;
   }
 
@@ -103,8 +104,10 @@ struct CaptureHooks {
     if (state == nullptr) { return process::call_real<Ours>(exec, stream); }
     const std::uint64_t now = process::now_ns();
     const StreamId id = state->stream_id(stream, default_stream);
-    const GraphFacts facts = state->graphs.get(exec).facts;
-    const GraphStep begun = state->core->on_graph_launch(id, facts, now);
+    const process::ExecutableGraph graph = state->graphs.get(exec);
+    const GraphFacts& facts = graph.facts;
+    const GraphStep begun = state->core->on_graph_launch(id, facts, now, graph.newest);
+    state->graphs.launched(exec, begun.newest);
     const Stream named = explicit_stream<D>(stream, default_stream);
     if (begun.step != 0 && !state->driver.is_captured(named)) {
       state->timer.begin_step(D::place_of(begun.context), named, begun.step);
@@ -151,7 +154,7 @@ struct CaptureHooks {
       node_priorities = result == D::kSuccess;
     }
     if (!node_priorities) { result = make(false); }
-    if (result == D::kSuccess && exec != nullptr) { state->graphs.put(*exec, {facts, node_priorities}); }
+    if (result == D::kSuccess && exec != nullptr) { state->graphs.put(*exec, facts, node_priorities); }
     return result;
   }
 

@@ -4,11 +4,13 @@
 
 namespace elbowroom::interposer::process {
 
-void GraphTable::put(const void* exec, const ExecutableGraph& graph) {
+void GraphTable::put(const void* exec, const GraphFacts& facts, bool node_priorities) {
   const std::lock_guard lock(mutex_);
   ExecutableGraph* known = graphs_.find(key_of(exec));
   if (known == nullptr && graphs_.size() < kGraphs) { known = graphs_.obtain(key_of(exec)); }
-  if (known != nullptr) { *known = graph; }
+  if (known == nullptr) { return; }
+  known->facts = facts;
+  known->node_priorities = node_priorities;
 }
 
 void GraphTable::add(const void* exec, const GraphFacts& facts) {
@@ -17,6 +19,13 @@ void GraphTable::add(const void* exec, const GraphFacts& facts) {
   if (known == nullptr) { return; }
   known->facts.collectives = std::max(known->facts.collectives, facts.collectives);
   known->facts.waits = known->facts.waits || facts.waits;
+  known->facts.records = known->facts.records || facts.records;
+}
+
+void GraphTable::launched(const void* exec, std::uint32_t newest) {
+  const std::lock_guard lock(mutex_);
+  ExecutableGraph* known = graphs_.find(key_of(exec));
+  if (known != nullptr && newest != 0) { known->newest = newest; }
 }
 
 ExecutableGraph GraphTable::get(const void* exec) {

@@ -12,6 +12,7 @@ namespace elbowroom::interposer::process {
 struct ExecutableGraph {
   GraphFacts facts;
   bool node_priorities = false;  ///< instantiated with priorities of ours, which an update must not change
+  std::uint32_t newest = 0;      ///< GraphStep::newest of its last launch
 };
 
 /// What the executable graphs of the process hold. At most kGraphs; a further one counts as one that waits, so that nothing is
@@ -20,9 +21,12 @@ class GraphTable {
  public:
   static constexpr std::size_t kGraphs = 4096;
 
-  void put(const void* exec, const ExecutableGraph& graph);
+  /// What it holds; which launch was its last one is kept as it was.
+  void put(const void* exec, const GraphFacts& facts, bool node_priorities);
   /// The graph holds that as well; how many of a kind is kept as it was.
   void add(const void* exec, const GraphFacts& facts);
+  /// Behind the launch the youngest collective was this one; 0: it is not known.
+  void launched(const void* exec, std::uint32_t newest);
   ExecutableGraph get(const void* exec);
   void remove(const void* exec);
   [[nodiscard]] bool full();

@@ -4,18 +4,19 @@
 
 namespace {
 
+cu::Graph graph_of(cu::Function function) {
+  cu::Graph graph = nullptr;
+  cu::GraphNode node = nullptr;
+  cu::KernelNodeParamsV2 parameters{};
+  parameters.v1.function = function;
+  EXPECT(cuGraphCreate(&graph, 0) == 0 && cuGraphAddKernelNode_v2(&node, graph, nullptr, 0, &parameters) == 0);
+  return graph;
+}
+
 // The driver refuses a child graph with other priorities: its collective gets that of the one before.
 template <class Update>
 void child_updated(Update update) {
   const Lanes lanes;
-  const auto graph_of = [](cu::Function function) {
-    cu::Graph graph = nullptr;
-    cu::GraphNode node = nullptr;
-    cu::KernelNodeParamsV2 parameters{};
-    parameters.v1.function = function;
-    EXPECT(cuGraphCreate(&graph, 0) == 0 && cuGraphAddKernelNode_v2(&node, graph, nullptr, 0, &parameters) == 0);
-    return graph;
-  };
   cu::GraphExec exec = nullptr;
   cu::GraphNode child = nullptr;
   const cu::Graph whole = graph_of(lanes.gemm);
@@ -27,6 +28,23 @@ void child_updated(Update update) {
 int set_child(cu::GraphExec exec, cu::GraphNode node, cu::Graph child) {
   cu::GraphNodeParams parameters{cu::kGraphNodeChild, {}, {child}};
   return cuGraphExecNodeSetParams(exec, node, &parameters);
+}
+
+// A child graph of a product becomes one of a collective.
+template <class Update>
+void child_becomes_collective(Update update) {
+  const Lanes lanes;
+  cu::Graph whole = nullptr;
+  cu::GraphNode child = nullptr;
+  cu::GraphExec exec = nullptr;
+  EXPECT(cuGraphCreate(&whole, 0) == 0 && cuGraphAddChildGraphNode(&child, whole, nullptr, 0, graph_of(lanes.gemm)) == 0);
+  EXPECT(cuGraphInstantiateWithFlags(&exec, whole, 0) == 0);
+  const auto waits_behind_it = [&] {
+    EXPECT(cuGraphLaunch(exec, lanes.comm) == 0);
+    return lanes.waits_for(lanes.comm);
+  };
+  EXPECT(update(exec, child, graph_of(lanes.gemm)) == 0 && waits_behind_it());
+  EXPECT(update(exec, child, graph_of(lanes.all_reduce)) == 0 && !waits_behind_it());
 }
 
 // A graph of a product becomes one of a collective, whose peers may be late: what stands behind it is not waited for.
@@ -57,7 +75,11 @@ int set_kernel(cu::GraphExec exec, cu::GraphNode node, const cu::KernelNodeParam
 }
 
 constexpr Case kCases[] = {
-    {"cuGraphExecChildGraphNodeSetParams", [] { child_updated(&cuGraphExecChildGraphNodeSetParams); }},
+    {"cuGraphExecChildGraphNodeSetParams",
+     [] {
+       child_updated(&cuGraphExecChildGraphNodeSetParams);
+       child_becomes_collective(&cuGraphExecChildGraphNodeSetParams);
+     }},
     {"cuGraphExecKernelNodeSetParams",
      [] {
        kernel_updated([](cu::GraphExec exec, cu::GraphNode node, const cu::KernelNodeParamsV2& kernel) {
@@ -73,6 +95,7 @@ constexpr Case kCases[] = {
     {"cuGraphExecNodeSetParams",
      [] {
        child_updated(&set_child);
+       child_becomes_collective(&set_child);
        kernel_updated(&set_kernel);
      }},
 };
