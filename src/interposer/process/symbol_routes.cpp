@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "interposer/process/definitions.hpp"
@@ -254,31 +255,37 @@ void* substitute_tuner(void* handle, const char* name) {
   return found == nullptr || is_interposer(object_at(found)) ? kNoSymbol : found;
 }
 
-// Of the flags of cuGetProcAddress and hipGetProcAddress: forms whose stream 0 is the legacy one, or the thread's own.
-constexpr std::uint64_t kLegacyFormsAsked = 1;
+// Of the flags of cuGetProcAddress and hipGetProcAddress: forms whose stream 0 is the thread's own.
 constexpr std::uint64_t kPerThreadFormsAsked = 2;
-
-std::uint64_t flags_for(const Hook& hook) {
-  switch (hook.stream) {
-    case DefaultStream::kLegacy:
-      return kLegacyFormsAsked;
-    case DefaultStream::kPerThread:
-      return kPerThreadFormsAsked;
-    case DefaultStream::kNone:
-      break;
-  }
-  return 0;
-}
 
 bool is_called(const Hook& hook, std::string_view name) { return name == hook.base || name == hook.symbol; }
 
-// Whether the driver means the hook's function by that address. It exports it there, or answers with it in the version that the
-// hook is of. Who was asked for an older version has not answered with that one: what has no newer form may give the older one
-// whatever is asked for.
-bool is_function_of(const Hook& hook, void* found, int version, AskEntry ask) {
-  if (hook.state->real.load(std::memory_order_relaxed) == found) { return true; }
-  if (find_loaded_symbol(object_prefix(hook.library), hook.symbol) == found) { return true; }
-  return hook.since > 0 && version >= hook.since && ask(hook.base, hook.since, flags_for(hook)) == found;
+bool is_exported_at(const Hook& hook, const void* found) {
+  return hook.state->real.load(std::memory_order_relaxed) == found ||
+         find_loaded_symbol(object_prefix(hook.library), hook.symbol) == found;
+}
+
+bool has_older_form(const Hook& hook) {
+  return std::ranges::any_of(hooks(), [&](const Hook& other) {
+    return std::string_view(other.base) == hook.base && other.stream == hook.stream && other.since < hook.since;
+  });
+}
+
+// What a program asked for, and how to ask again.
+struct Question {
+  int version;
+  std::uint64_t flags;
+  AskEntry ask;
+};
+
+// Whether `found` answers in the version that the hook is of. Who has one function for several versions has it in an older form or
+// in a newer one: nobody knows. Its functions may call what it was given last, so that the program's own question comes again.
+bool answers(const Hook& hook, const void* found, const Question& question) {
+  if (hook.since == 0 || question.version < hook.since) { return false; }
+  const auto answer = [&](int version) { return question.ask(hook.base, version, question.flags); };
+  const bool own = (!has_older_form(hook) || answer(hook.since - 1) != found) && answer(hook.since) == found;
+  static_cast<void>(answer(question.version));
+  return own;
 }
 
 }  // namespace
@@ -287,7 +294,7 @@ void substitute_found(const char* symbol, void** found, int version, std::uint64
   // The first name asked for is the empty string; results may be unwanted.
   if (symbol == nullptr || *symbol == '\0' || found == nullptr || *found == nullptr) { return; }
   if (loader_is_lost()) { return note_unfollowed(); }
-  const Hook* newest = nullptr;
+  const Hook* newest = nullptr;  // of the forms that the program may mean
   const bool per_thread = (flags & kPerThreadFormsAsked) != 0;
   for (const Hook& hook : hooks()) {
     if (!is_called(hook, symbol)) { continue; }
@@ -296,7 +303,9 @@ void substitute_found(const char* symbol, void** found, int version, std::uint64
       hook.state->routes.fetch_or(kRouteProcAddress, std::memory_order_relaxed);
       return;
     }
-    if (is_function_of(hook, *found, version, ask)) {
+    const bool asked = hook.stream == DefaultStream::kNone || (hook.stream == DefaultStream::kPerThread) == per_thread;
+    const bool may_answer = asked && newest == nullptr;
+    if (is_exported_at(hook, *found) || (may_answer && answers(hook, *found, {version, flags, ask}))) {
       if (!leads_to(hook, *found)) {
         if (!stands_behind(caller, hook, resolve(hook))) { leave_unfollowed(hook, kPastShim); }
         return;
@@ -306,8 +315,7 @@ void substitute_found(const char* symbol, void** found, int version, std::uint64
       *found = hook.ours();
       return;
     }
-    const bool asked = hook.stream == DefaultStream::kNone || (hook.stream == DefaultStream::kPerThread) == per_thread;
-    if (newest == nullptr && asked && hook.since > 0 && version >= hook.since) { newest = &hook; }
+    if (may_answer && hook.since > 0 && version >= hook.since) { newest = &hook; }
   }
   if (newest != nullptr) { leave_unfollowed(*newest, kNewerForm); }
 }

@@ -57,6 +57,7 @@ constexpr std::array kRows{
     Row{"cuStreamUpdateCaptureDependencies", "cuStreamUpdateCaptureDependencies_ptsz", 11030, true},
     Row{"cuGraphInstantiate", "cuGraphInstantiate_v2", 11000, false},
     Row{"cuGraphExecUpdate", "cuGraphExecUpdate_v2", 12000, false},
+    Row{"cuGraphExecUpdate", "cuGraphExecUpdate", 10020, false},
     Row{"cuGraphExecKernelNodeSetParams", "cuGraphExecKernelNodeSetParams_v2", 12000, false},
     Row{"cuGraphAddKernelNode", "cuGraphAddKernelNode_v2", 12000, false},
     Row{"cuCtxCreate", "cuCtxCreate_v2", 3020, false},

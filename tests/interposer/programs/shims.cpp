@@ -100,6 +100,41 @@ void answers() {
   EXPECT(seen() == 1 && fake_call_count() == 2);
 }
 
+// It has one function for both default streams, which calls what it was given last.
+void answers_for_thread() {
+  const TwoStreams two;
+  void* found = nullptr;
+  EXPECT(cuGetProcAddress_v2("cuLaunchKernel", &found, 12000, cu::kProcAddressPerThreadDefaultStream, nullptr) == 0);
+  EXPECT(found == reinterpret_cast<void*>(&cuLaunchKernel_ptsz));
+  const auto launch = reinterpret_cast<decltype(&cuLaunchKernel)>(found);
+  EXPECT(launch(two.gemm, 7, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr) == 0);
+  EXPECT(seen() == 1 && is_call(0, "cuLaunchKernel_ptsz"));
+}
+
+// It has one function for all versions, which may be of the older form or of the newer one: who asks gets that, and who calls by
+// name another.
+void answers_with_one_form() {
+  const TwoStreams two;
+  const auto number = [](const char* name) { return reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, name))(); };
+  const auto address = [](const char* name) { return reinterpret_cast<void* (*)()>(dlsym(RTLD_DEFAULT, name))(); };
+  const auto answer = [](const char* name, int version) {
+    void* found = nullptr;
+    EXPECT(cuGetProcAddress_v2(name, &found, version, 0, nullptr) == 0);
+    return found;
+  };
+  cu::Graph graph = nullptr;
+  cu::GraphExec exec = nullptr;
+  EXPECT(cuGraphCreate(&graph, 0) == 0 && cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+  const auto newer = reinterpret_cast<decltype(&cuGraphExecUpdate_v2)>(answer("cuGraphExecUpdate", 12000));
+  EXPECT(reinterpret_cast<void*>(newer) == address("shim_update"));
+  EXPECT(cuGraphExecUpdate_v2(exec, graph, nullptr) == 0 && number("shim_updates") == 0);
+  EXPECT(newer(exec, graph, nullptr) == 0 && number("shim_updates") == 1);
+  EXPECT(fake_times_called("cuGraphExecUpdate_v2") == 2 && fake_times_called("cuGraphExecUpdate") == 0);
+  const auto older = reinterpret_cast<decltype(&cuGraphExecUpdate)>(answer("cuGraphExecUpdate", 10020));
+  EXPECT(older(exec, graph, nullptr, nullptr) == 0 && number("shim_updates") == 2 && fake_times_called("cuGraphExecUpdate") == 1);
+  EXPECT(answer("cuMemcpyDtoH", 3010) == address("shim_copy"));
+}
+
 // The program has launched the same so often that the hook looks no more.
 void answers_late() {
   const TwoStreams two;
@@ -135,6 +170,8 @@ void answers_by_name() {
 constexpr Case kCases[] = {{"asks_itself", asks_itself},
                            {"asked_past", asked_past},
                            {"answers", answers},
+                           {"answers_for_thread", answers_for_thread},
+                           {"answers_with_one_form", answers_with_one_form},
                            {"answers_late", answers_late},
                            {"answers_and_links", answers_and_links},
                            {"answers_by_name", answers_by_name},
