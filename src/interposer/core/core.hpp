@@ -305,6 +305,10 @@ class Core {
   /// NCCL put a collective by copy engines on the stream, which waits for other ranks and holds no SM. Call it once the driver has
   /// taken it.
   void on_copying_collective(StreamId stream, std::uint64_t host_time_ns);
+  /// Memory is freed in a stream's order, before the driver. What is allocated on another one, after it, may get it, and the driver
+  /// makes that stream wait then.
+  void on_memory_freed();
+  void on_memory_allocated(StreamId stream);
   /// What follows on the stream waits for something that the host, another process or a kernel's store may do later. So it is
   /// after cuStreamWaitValue*, wait operations of cuStreamBatchMemOp, cuLaunchHostFunc and cuStreamAddCallback. External
   /// semaphores and waits for IPC or external events do it too. Call it before the driver, as another thread may go on behind it
@@ -334,6 +338,8 @@ class Core {
   /// Call before the driver. `behind` is the GraphStep::newest of the last launch of this executable graph, as the driver puts each
   /// launch behind the ones before; 0: there was none.
   GraphStep on_graph_launch(StreamId stream, const GraphFacts& graph, std::uint64_t host_time_ns, std::uint32_t behind = 0);
+  /// The graph is made ready on the stream, behind its launches before: `behind`, and the GraphStep::newest that it gives back.
+  std::uint32_t on_graph_upload(StreamId stream, std::uint32_t behind);
   /// Whether any stream is being captured, so that calls which may invalidate a capture (cuEventQuery of timing events, creation of
   /// events) must be put off. Lock-free.
   [[nodiscard]] bool capturing() const;

@@ -45,6 +45,29 @@ GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::u
   return begun;
 }
 
+std::uint32_t Core::on_graph_upload(StreamId stream, std::uint32_t behind) {
+  if (state_->rest.on()) { return 0; }
+  CoreState::Hold hold(*state_);
+  ProgramOrder& order = state_->known.order;
+  Stream* found = !state_->dormant() && state_->meet_stream(stream, hold) ? order.find_stream(stream) : nullptr;
+  if (found == nullptr) { return 0; }
+  order.suspect(*found, behind);
+  return order.collectives().newest();
+}
+
+void Core::on_memory_freed() {
+  if (!state_->memory_freed.load(std::memory_order_relaxed)) { state_->memory_freed.store(true, std::memory_order_relaxed); }
+}
+
+// What the memory was freed behind is not looked for: who allocates in this way frees as often. In a capture both are nodes.
+void Core::on_memory_allocated(StreamId stream) {
+  if (state_->rest.on() || !state_->memory_freed.load(std::memory_order_relaxed)) { return; }
+  CoreState::Hold hold(*state_);
+  ProgramOrder& order = state_->known.order;
+  Stream* found = !state_->dormant() && state_->meet_stream(stream, hold) ? order.find_stream(stream) : nullptr;
+  if (found != nullptr && order.active_capture(*found) == 0) { order.suspect(*found, order.collectives().newest()); }
+}
+
 void Core::on_refused(StreamId stream) {
   if (state_->rest.on()) { return; }
   CoreState::Hold hold(*state_);

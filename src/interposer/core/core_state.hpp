@@ -188,6 +188,7 @@ struct CoreState {
   OwnMutex mutex;
   bool forked = false;  ///< the knowledge is the parent's: to be forgotten before the next use
   std::atomic<unsigned> captures{0};
+  std::atomic<bool> memory_freed{false};  ///< in a stream's order, ever
   std::atomic<std::uint64_t> host_dependencies{0};
   EventRecords event_records;
   Rest rest{platform.rest};

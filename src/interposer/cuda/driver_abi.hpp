@@ -25,6 +25,7 @@ using Library = struct OpaqueLibrary*;
 using Graph = struct OpaqueGraph*;
 using GraphNode = struct OpaqueGraphNode*;
 using GraphExec = struct OpaqueGraphExec*;
+using MemoryPool = struct OpaqueMemoryPool*;
 using GreenContext = struct OpaqueGreenContext*;
 using Device = int;
 using DevicePointer = std::uint64_t;

@@ -84,6 +84,13 @@ constexpr std::array kHooks{
     legacy<&cuMemsetD8Async>("cuMemsetD8Async", "cuMemsetD8Async", 3020),
     legacy<&cuMemsetD32Async>("cuMemsetD32Async", "cuMemsetD32Async", 3020),
 
+    legacy<&cuMemAllocAsync>("cuMemAllocAsync", "cuMemAllocAsync", 11020),
+    per_thread<&cuMemAllocAsync_ptsz>("cuMemAllocAsync_ptsz", "cuMemAllocAsync", 11020),
+    legacy<&cuMemAllocFromPoolAsync>("cuMemAllocFromPoolAsync", "cuMemAllocFromPoolAsync", 11020),
+    per_thread<&cuMemAllocFromPoolAsync_ptsz>("cuMemAllocFromPoolAsync_ptsz", "cuMemAllocFromPoolAsync", 11020),
+    legacy<&cuMemFreeAsync>("cuMemFreeAsync", "cuMemFreeAsync", 11020),
+    per_thread<&cuMemFreeAsync_ptsz>("cuMemFreeAsync_ptsz", "cuMemFreeAsync", 11020),
+
     legacy<&cuLaunchHostFunc_v2>("cuLaunchHostFunc_v2", "cuLaunchHostFunc", 13020),
     per_thread<&cuLaunchHostFunc_v2_ptsz>("cuLaunchHostFunc_v2_ptsz", "cuLaunchHostFunc", 13020),
     legacy<&cuLaunchHostFunc>("cuLaunchHostFunc", "cuLaunchHostFunc", 10000),
@@ -149,6 +156,8 @@ constexpr std::array kHooks{
     driver<&cuGraphExecKernelNodeSetParams_v2>("cuGraphExecKernelNodeSetParams_v2", "cuGraphExecKernelNodeSetParams", 12000),
     driver<&cuGraphExecKernelNodeSetParams>("cuGraphExecKernelNodeSetParams", "cuGraphExecKernelNodeSetParams", 10010),
     driver<&cuGraphExecNodeSetParams>("cuGraphExecNodeSetParams", "cuGraphExecNodeSetParams", 12020),
+    legacy<&cuGraphUpload>("cuGraphUpload", "cuGraphUpload", 11010),
+    per_thread<&cuGraphUpload_ptsz>("cuGraphUpload_ptsz", "cuGraphUpload", 11010),
     legacy<&cuGraphLaunch>("cuGraphLaunch", "cuGraphLaunch", 10000),
     per_thread<&cuGraphLaunch_ptsz>("cuGraphLaunch_ptsz", "cuGraphLaunch", 10000),
     driver<&cuGraphExecDestroy>("cuGraphExecDestroy", "cuGraphExecDestroy", 10000),

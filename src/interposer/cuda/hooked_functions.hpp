@@ -69,6 +69,14 @@ int cuMemcpyDtoDAsync_v2(cu::DevicePointer to, cu::DevicePointer from, std::size
 int cuMemsetD8Async(cu::DevicePointer to, unsigned char value, std::size_t count, cu::Stream stream);
 int cuMemsetD32Async(cu::DevicePointer to, unsigned value, std::size_t count, cu::Stream stream);
 
+// Memory in a stream's order, for which the driver may make a stream wait for the one that freed it.
+int cuMemAllocAsync(cu::DevicePointer* memory, std::size_t bytes, cu::Stream stream);
+int cuMemAllocAsync_ptsz(cu::DevicePointer* memory, std::size_t bytes, cu::Stream stream);
+int cuMemAllocFromPoolAsync(cu::DevicePointer* memory, std::size_t bytes, cu::MemoryPool pool, cu::Stream stream);
+int cuMemAllocFromPoolAsync_ptsz(cu::DevicePointer* memory, std::size_t bytes, cu::MemoryPool pool, cu::Stream stream);
+int cuMemFreeAsync(cu::DevicePointer memory, cu::Stream stream);
+int cuMemFreeAsync_ptsz(cu::DevicePointer memory, cu::Stream stream);
+
 // What a stream waits for that no stream does.
 int cuLaunchHostFunc(cu::Stream stream, void (*function)(void*), void* data);
 int cuLaunchHostFunc_ptsz(cu::Stream stream, void (*function)(void*), void* data);
@@ -139,6 +147,8 @@ int cuGraphExecChildGraphNodeSetParams(cu::GraphExec exec, cu::GraphNode node, c
 int cuGraphExecKernelNodeSetParams(cu::GraphExec exec, cu::GraphNode node, const cu::KernelNodeParamsV1* parameters);
 int cuGraphExecKernelNodeSetParams_v2(cu::GraphExec exec, cu::GraphNode node, const cu::KernelNodeParamsV2* parameters);
 int cuGraphExecNodeSetParams(cu::GraphExec exec, cu::GraphNode node, cu::GraphNodeParams* parameters);
+int cuGraphUpload(cu::GraphExec exec, cu::Stream stream);
+int cuGraphUpload_ptsz(cu::GraphExec exec, cu::Stream stream);
 int cuGraphLaunch(cu::GraphExec exec, cu::Stream stream);
 int cuGraphLaunch_ptsz(cu::GraphExec exec, cu::Stream stream);
 int cuGraphExecDestroy(cu::GraphExec exec);

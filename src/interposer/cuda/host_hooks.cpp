@@ -32,6 +32,21 @@ int put_before_capture(DefaultStream default_stream, cu::Stream stream, Argument
   return HostHooks::host_dependency<Ours>(default_stream, stream, arguments...);
 }
 
+// The driver may put the stream behind another one that frees memory, and with it behind all that this one holds.
+template <auto Ours, class... Arguments>
+int allocate(DefaultStream default_stream, cu::Stream stream, Arguments... arguments) {
+  const int result = call_real<Ours>(arguments..., stream);
+  Interposer* state = result == cu::kSuccess ? interposer() : nullptr;
+  if (state != nullptr) { state->core->on_memory_allocated(state->stream_id(stream, default_stream)); }
+  return result;
+}
+
+template <auto Ours>
+int free_memory(cu::DevicePointer memory, cu::Stream stream) {
+  if (Interposer* state = interposer()) { state->core->on_memory_freed(); }
+  return call_real<Ours>(memory, stream);
+}
+
 // One of nothing waits for nothing.
 template <auto Ours>
 int copy_to_host(DefaultStream default_stream, void* to, cu::DevicePointer from, std::size_t bytes) {
@@ -112,6 +127,21 @@ int cuMemsetD8Async(cu::DevicePointer to, unsigned char value, std::size_t count
 int cuMemsetD32Async(cu::DevicePointer to, unsigned value, std::size_t count, cu::Stream stream) {
   return HostHooks::sized_operation<&cuMemsetD32Async>(count, stream, to, value, count);
 }
+
+int cuMemAllocAsync(cu::DevicePointer* memory, std::size_t bytes, cu::Stream stream) {
+  return allocate<&cuMemAllocAsync>(kLegacy, stream, memory, bytes);
+}
+int cuMemAllocAsync_ptsz(cu::DevicePointer* memory, std::size_t bytes, cu::Stream stream) {
+  return allocate<&cuMemAllocAsync_ptsz>(kPerThread, stream, memory, bytes);
+}
+int cuMemAllocFromPoolAsync(cu::DevicePointer* memory, std::size_t bytes, cu::MemoryPool pool, cu::Stream stream) {
+  return allocate<&cuMemAllocFromPoolAsync>(kLegacy, stream, memory, bytes, pool);
+}
+int cuMemAllocFromPoolAsync_ptsz(cu::DevicePointer* memory, std::size_t bytes, cu::MemoryPool pool, cu::Stream stream) {
+  return allocate<&cuMemAllocFromPoolAsync_ptsz>(kPerThread, stream, memory, bytes, pool);
+}
+int cuMemFreeAsync(cu::DevicePointer memory, cu::Stream stream) { return free_memory<&cuMemFreeAsync>(memory, stream); }
+int cuMemFreeAsync_ptsz(cu::DevicePointer memory, cu::Stream stream) { return free_memory<&cuMemFreeAsync_ptsz>(memory, stream); }
 
 int cuLaunchHostFunc(cu::Stream stream, void (*function)(void*), void* data) {
   return HostHooks::host_dependency<&cuLaunchHostFunc>(kLegacy, stream, function, data);

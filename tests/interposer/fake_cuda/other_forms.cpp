@@ -37,6 +37,23 @@ int cuMemcpyDtoH_v2_ptds(void*, cu::DevicePointer from, std::size_t bytes) {
   return on_stream("cuMemcpyDtoH_v2_ptds", nullptr, from, bytes);
 }
 
+#define FAKE_ALLOCATE(name)                                                   \
+  int name(cu::DevicePointer* memory, std::size_t bytes, cu::Stream stream) { \
+    return on_stream(#name, stream, memory != nullptr, bytes);                \
+  }
+FAKE_ALLOCATE(cuMemAllocAsync)
+FAKE_ALLOCATE(cuMemAllocAsync_ptsz)
+
+#define FAKE_ALLOCATE_FROM_POOL(name)                                                              \
+  int name(cu::DevicePointer* memory, std::size_t bytes, cu::MemoryPool pool, cu::Stream stream) { \
+    return on_stream(#name, stream, memory != nullptr, bytes, pool != nullptr);                    \
+  }
+FAKE_ALLOCATE_FROM_POOL(cuMemAllocFromPoolAsync)
+FAKE_ALLOCATE_FROM_POOL(cuMemAllocFromPoolAsync_ptsz)
+
+int cuMemFreeAsync(cu::DevicePointer memory, cu::Stream stream) { return on_stream("cuMemFreeAsync", stream, memory); }
+int cuMemFreeAsync_ptsz(cu::DevicePointer memory, cu::Stream stream) { return on_stream("cuMemFreeAsync_ptsz", stream, memory); }
+
 #define FAKE_CALLBACK(name) \
   int name(cu::Stream stream, void (*)(cu::Stream, int, void*), void*, unsigned flags) { return on_stream(#name, stream, flags); }
 FAKE_CALLBACK(cuStreamAddCallback)
@@ -212,6 +229,8 @@ int cuGraphExecNodeSetParams(cu::GraphExec exec, cu::GraphNode node, cu::GraphNo
   if (injected != 0 || parameters->type != cu::kGraphNodeChild) { return injected; }
   return cuGraphExecChildGraphNodeSetParams(exec, node, parameters->child);
 }
+int cuGraphUpload(cu::GraphExec, cu::Stream stream) { return on_stream("cuGraphUpload", stream); }
+int cuGraphUpload_ptsz(cu::GraphExec, cu::Stream stream) { return on_stream("cuGraphUpload_ptsz", stream); }
 int cuGraphLaunch_ptsz(cu::GraphExec, cu::Stream stream) { return on_stream("cuGraphLaunch_ptsz", stream); }
 
 int cuLaunchHostFunc_v2(cu::Stream stream, void (*)(void*), void*, unsigned mode) {

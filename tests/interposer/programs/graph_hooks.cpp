@@ -74,6 +74,28 @@ int set_kernel(cu::GraphExec exec, cu::GraphNode node, const cu::KernelNodeParam
   return cuGraphExecNodeSetParams(exec, node, &parameters);
 }
 
+// A graph is made ready behind the launch before, and so is what follows on that stream.
+template <class Upload>
+void uploaded(Upload upload, bool of_thread) {
+  const Lanes lanes;
+  const cu::Stream late = make_stream();
+  cu::GraphExec exec = nullptr;
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph_of(lanes.gemm), 0) == 0);
+  const auto waits_behind_it = [&] {
+    lanes.collective(late);
+    EXPECT(lanes.product_waits(lanes.compute) && cuGraphLaunch(exec, late) == 0);
+    EXPECT(upload(exec, of_thread ? nullptr : lanes.comm) == 0);
+    return of_thread ? lanes.waits_for_thread() : lanes.waits_for(lanes.comm);
+  };
+  EXPECT(!waits_behind_it());
+  lanes.collective(late);
+  EXPECT(lanes.product_waits(lanes.compute) && lanes.waits_for(lanes.comm));
+  // The other way round.
+  lanes.collective(lanes.comm);
+  EXPECT(lanes.product_waits(lanes.compute) && upload(exec, lanes.comm) == 0 && cuGraphLaunch(exec, late) == 0);
+  EXPECT(!lanes.waits_for(late));
+}
+
 constexpr Case kCases[] = {
     {"cuGraphExecChildGraphNodeSetParams",
      [] {
@@ -92,6 +114,8 @@ constexpr Case kCases[] = {
          return cuGraphExecKernelNodeSetParams_v2(exec, node, &kernel);
        });
      }},
+    {"cuGraphUpload", [] { uploaded(&cuGraphUpload, false); }},
+    {"cuGraphUpload_ptsz", [] { uploaded(&cuGraphUpload_ptsz, true); }},
     {"cuGraphExecNodeSetParams",
      [] {
        child_updated(&set_child);

@@ -169,6 +169,33 @@ void stands_between(const char* name, unsigned long long numbers, Call call) {
   {#name,                                  \
    [] { stands_between(#name, numbers, [](cu::Stream stream, std::size_t size) { return name(__VA_ARGS__, size, stream); }); }}
 
+// What allocates may get memory that another stream frees behind a collective, whose peers may be late: the driver makes it wait.
+template <class Allocate, class Free>
+void memory_reused(Allocate allocate, Free free_memory, bool of_thread) {
+  const Lanes lanes;
+  const cu::Stream late = make_stream();
+  const auto waits_behind_it = [&](auto before) {
+    lanes.collective(late);
+    EXPECT(lanes.product_waits(lanes.compute));
+    before();
+    EXPECT(allocate(of_thread ? nullptr : lanes.comm) == 0);
+    return of_thread ? lanes.waits_for_thread() : lanes.waits_for(lanes.comm);
+  };
+  EXPECT(waits_behind_it([] {}));
+  EXPECT(!waits_behind_it([&] { EXPECT(free_memory(late) == 0); }));
+}
+
+cu::DevicePointer pointer = 0;
+const auto pool = reinterpret_cast<cu::MemoryPool>(8);
+int allocate(cu::Stream stream) { return cuMemAllocAsync(&pointer, 8, stream); }
+int free_memory(cu::Stream stream) { return cuMemFreeAsync(8, stream); }
+
+#define ALLOCATES(name, of_thread, ...)                                                                                  \
+  {#name, [] {                                                                                                           \
+     memory_reused([](cu::Stream stream) { return name(&pointer, 8, __VA_ARGS__ __VA_OPT__(, ) stream); }, &free_memory, \
+                   of_thread);                                                                                           \
+   }}
+
 char memory[8];
 
 constexpr Case kCases[] = {
@@ -211,6 +238,13 @@ constexpr Case kCases[] = {
     {"cuStreamQuery_ptsz", stream_query_of_thread},
     {"cuEventQuery", [] { host_waits_for_event(&cuEventQuery); }},
     {"cuEventSynchronize", [] { host_waits_for_event(&cuEventSynchronize); }},
+    ALLOCATES(cuMemAllocAsync, false),
+    ALLOCATES(cuMemAllocAsync_ptsz, true),
+    ALLOCATES(cuMemAllocFromPoolAsync, false, pool),
+    ALLOCATES(cuMemAllocFromPoolAsync_ptsz, true, pool),
+    {"cuMemFreeAsync", [] { memory_reused(&allocate, &free_memory, false); }},
+    {"cuMemFreeAsync_ptsz",
+     [] { memory_reused(&allocate, [](cu::Stream stream) { return cuMemFreeAsync_ptsz(8, stream); }, false); }},
     STANDS_BETWEEN(cuMemcpyAsync, 0, 1, 2),
     STANDS_BETWEEN(cuMemcpyHtoDAsync_v2, digits(1, 1, 8), 1, memory),
     STANDS_BETWEEN(cuMemcpyDtoHAsync_v2, digits(1, 1, 8), memory, 1),

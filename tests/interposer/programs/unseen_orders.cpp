@@ -1,3 +1,5 @@
+#include <initializer_list>
+
 #include "two_streams.hpp"
 
 // Orders that the driver makes by itself, or by events that are recorded unseen. A collective behind late peers in such a way is
@@ -161,10 +163,27 @@ void captured_graph() {
   EXPECT(!waits_behind(two.all_reduce));
 }
 
-constexpr Case kCases[] = {{"graph_twice", graph_twice},     {"behind_second_graph", behind_second_graph},
-                           {"begin_event", begin_event},     {"programmatic_event", programmatic_event},
-                           {"graph_event", graph_event},     {"blocking_waits", blocking_waits},
-                           {"context_waits", context_waits}, {"captured_graph", captured_graph}};
+// Memory in a capture makes nodes of the graph, which no other stream waits for.
+void captured_allocation() {
+  const ThreeStreams three;
+  const cu::Event forked = make_event();
+  cu::DevicePointer memory = 0;
+  EXPECT(cuMemFreeAsync(8, three.late) == 0 && cuStreamBeginCapture_v2(three.comm, cu::kCaptureModeRelaxed) == 0);
+  EXPECT(cuEventRecord(forked, three.comm) == 0);
+  for (const cu::Stream stream : {three.late, three.compute}) { EXPECT(cuStreamWaitEvent(stream, forked, 0) == 0); }
+  three.late_collective();
+  EXPECT(cuMemAllocAsync(&memory, 8, three.comm) == 0 && three.product_waits());
+}
+
+constexpr Case kCases[] = {{"graph_twice", graph_twice},
+                           {"behind_second_graph", behind_second_graph},
+                           {"begin_event", begin_event},
+                           {"programmatic_event", programmatic_event},
+                           {"graph_event", graph_event},
+                           {"blocking_waits", blocking_waits},
+                           {"context_waits", context_waits},
+                           {"captured_graph", captured_graph},
+                           {"captured_allocation", captured_allocation}};
 
 }  // namespace
 
