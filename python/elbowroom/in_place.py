@@ -5,12 +5,16 @@ end of a backward pass, just before DDP's copies, gradients are given the bucket
 
 The next backward pass overwrites the buckets. It must not while somebody still has one of these gradients: then the buckets move to other
 memory. Registered ones can do so on all ranks alone, so ranks tell each other before the first gradient of a pass is copied in.
+
+A device has one thread for the backward passes of all models. Who waits there for another rank keeps the other models' passes from beginning,
+and that rank may wait for one of these. So whoever waits tells for the other models of its process as well.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 import weakref
 from collections.abc import Callable
@@ -24,6 +28,11 @@ from elbowroom.shares import Share, flat_buckets, references_alone, written
 SWITCH = "ELBOWROOM_RUN_IN_PLACE"  # 0: gradients are copied back, on all ranks
 WAIT = 600.0  # seconds for the slowest rank, where the process group does not say how long it waits
 PAUSE = 20e-6  # seconds between two looks at the other ranks
+OTHERS = 0.01  # seconds between two looks at the other models of the process, while a rank is waited for
+DOUBT = 5.0  # seconds after which another model's gradients are taken for kept, if they are still there
+
+_asking: weakref.WeakValueDictionary[int, InPlace] = weakref.WeakValueDictionary()  # those whose ranks tell each other
+_telling = threading.RLock()  # a signal handler may come in between
 
 
 class InPlace:
@@ -62,12 +71,21 @@ class InPlace:
 
     def expect(self) -> None:
         """At the end of a forward: the gradients of the next backward pass are sent."""
-        if self._left:  # an error has ended a pass
-            self._left, self._told = 0, False
-        self._expected = True
-        if self._board is not None and not self._told and not self._in_use():
-            self._board.tell_free(self._step + 1)  # early, so that nobody waits in the backward pass
-            self._told = True
+        with _telling:
+            if self._left:  # an error has ended a pass
+                self._left, self._told = 0, False
+            self._expected = True
+        self.tell_early(False)  # so that nobody waits in the backward pass
+
+    def tell_early(self, in_doubt: bool) -> None:
+        """Says whether the buckets are free for the expected pass, before it begins. `in_doubt`: also where the program may still drop its gradients."""
+        with _telling:
+            if self._board is None or not self._expected or self._told or self._left:
+                return
+            free = not self._in_use()
+            if free or in_doubt:
+                self._tell(self._step + 1, not free)
+                self._told = True
 
     def start(self, placed: placement.GroupPlacement, held: placement.Held | None, problem: str) -> None:
         """From the next backward pass on gradients stay in the buckets. Registered buckets: on all ranks or on none.
@@ -83,13 +101,15 @@ class InPlace:
             layout = [[share.bucket, share.offset] for share in self._shares]
             problem = placed.refusal(layout, problem)
             self._board, self._patience = held.board, placed.timeout
+            _asking[id(self)] = self
         if problem:
             self._end(problem)
         self._started = not problem
 
     def each_for_itself(self) -> None:
         """The buckets are not registered any more. On all ranks at once."""
-        self._board, self._told = None, False
+        with _telling:
+            self._board, self._told = None, False
 
     def quit(self, reason: str) -> None:
         """Gradients are copied back from here on. At the same point of the program on all ranks."""
@@ -97,9 +117,12 @@ class InPlace:
             return
         in_use = self._in_use()
         if self._board is not None:  # all or none: registered buckets that only some ranks leave would hang
-            self._step, self._told = self._step + 1, self._told and not self._left  # inside a pass it has told of that one
-            in_use = self._asked(in_use) is not None
-            self._told = False
+            with _telling:
+                self._step, self._told = self._step + 1, self._told and not self._left  # inside a pass it has told of that one
+                if in_use or not self._told:
+                    self._tell(self._step, in_use)
+                self._told = True
+            in_use = self._keeping_rank() is not None
         if in_use:
             self._leave(reason)
         else:
@@ -156,14 +179,17 @@ class InPlace:
         if not self._expected:
             return
         if not self._left:
-            self._left = len(self._parameters)
+            with _telling:
+                self._left = len(self._parameters)
             self._begin()
             self._guarded(self._withdraw, parameter)  # nobody knows whether the first one was dropped
         elif not self._dropped:
             self._guarded(self._withdraw, parameter)
-        self._left -= 1
+        with _telling:
+            self._left -= 1
+            if not self._left:
+                self._expected = self._told = False
         if not self._left:
-            self._expected = self._told = False
             self._torch.autograd.Variable._execution_engine.queue_callback(self._finish)  # before the reducer queues its copies
 
     def _withdraw(self, parameter: Any) -> None:
@@ -197,7 +223,9 @@ class InPlace:
         kept = not self._told and self._kept_any()
         if self._board is None:
             return "the program keeps gradients of the step before" if kept else ""
-        rank = self._asked(kept)
+        if not self._told:
+            self._tell(self._step, kept)
+        rank = self._keeping_rank()
         return "" if rank is None else f"rank {rank}: the program keeps gradients of the step before"
 
     def _kept_any(self) -> bool:
@@ -207,18 +235,31 @@ class InPlace:
         except Exception:
             return True
 
-    def _asked(self, kept: bool) -> int | None:
-        """The first rank whose buckets are not free."""
+    def _tell(self, number: int, kept: bool) -> None:
         if kept:
-            self._board.tell_kept(self._step)
-        elif not self._told:
-            self._board.tell_free(self._step)
-        begun, wait = time.monotonic(), (self._patience() if self._patience is not None else 0.0) or WAIT
+            self._board.tell_kept(number)
+        else:
+            self._board.tell_free(number)
+
+    def _keeping_rank(self) -> int | None:
+        """The first rank whose buckets are not free. Waits until all have told."""
+        wait = (self._patience() if self._patience is not None else 0.0) or WAIT
+        begun = looked = time.monotonic()
         while (silent := self._board.silent(self._step)) is not None:
-            if time.monotonic() - begun > wait:
+            now = time.monotonic()
+            if now - begun > wait:
                 raise RuntimeError(f"elbowroom: rank {silent} has not begun its backward pass within {wait:.0f} s")
+            if now - looked > OTHERS:
+                looked = now
+                self._tell_of_others(now - begun > DOUBT)
             time.sleep(PAUSE)
         return self._board.keeper(self._step)
+
+    def _tell_of_others(self, in_doubt: bool) -> None:
+        for known in _asking.valuerefs():
+            other = known()
+            if other is not None and other is not self:
+                other.tell_early(in_doubt)
 
     def _finish(self) -> None:
         """All gradients of the pass are there, and DDP has launched all buckets."""
@@ -272,7 +313,8 @@ class InPlace:
     def _end(self, reason: str) -> None:
         self._entry.not_in_place = reason
         self._started = self._expected = False
-        self._board = None
+        with _telling:
+            self._board = None
         self._flats, self._watched, self._share_of = [], [], {}
         _remove(self._handles)
         record.write()

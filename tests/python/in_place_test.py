@@ -78,6 +78,9 @@ class Rank:
                 parameter.grad = None
         if expected:
             self.feature.expect()
+        self.run_pass()
+
+    def run_pass(self) -> None:
         for parameter in self.parameters:
             parameter.grad = parameter.grad or "own"
             for hook in list(parameter.hooks):
@@ -186,6 +189,39 @@ class InPlaceTest(unittest.TestCase):
         ranks[0].step()
         self.assertLess(time.monotonic() - begun, 5)
         self.assertEqual(ranks[0].entry.in_place, PARAMETERS)
+
+    def two_models_at_once(self, drops: bool) -> list[list[Rank]]:
+        """Each rank has one thread for all passes. What one rank begins with comes last on the other, and gradients are there behind the forwards."""
+        models = [self.started(), self.started()]
+        self.all = [rank for model in models for rank in model]
+        for model in models:
+            on_ranks(2, lambda rank, model=model: model[rank].step())
+
+        def passes(rank: int) -> None:
+            mine = [model[rank] for model in models]
+            for model in mine:
+                model.feature.expect()
+                for parameter in model.parameters if drops else ():
+                    parameter.grad = None
+            for model in mine[:: -1 if rank else 1]:
+                model.run_pass()
+
+        on_ranks(2, passes)
+        return models
+
+    def test_who_waits_for_a_rank_keeps_no_other_model_from_its_pass(self) -> None:
+        for model in self.two_models_at_once(drops=True):
+            self.assertEqual([rank.entry.in_place for rank in model], [2 * PARAMETERS] * 2)
+            self.assertEqual([rank.moved for rank in model], [[], []])
+
+    def test_gradients_that_are_there_behind_a_long_wait_for_another_model_are_taken_for_kept(self) -> None:
+        with mock.patch.object(in_place, "DOUBT", 0.05):
+            models = self.two_models_at_once(drops=False)
+        moved = [[rank.moved for rank in model] for model in models]
+        self.assertIn([["first", "second"]] * 2, moved, "nobody would have begun")
+        for model in models:
+            self.assertEqual(model[0].moved, model[1].moved, "all ranks or none")
+            self.assertEqual(model[0].left, model[1].left)
 
     def test_a_rank_that_does_not_come_is_named(self) -> None:
         ranks = self.started()
