@@ -1,5 +1,3 @@
-#include <dlfcn.h>
-
 #include "hip_program.hpp"
 
 // Stream capture and graphs.
@@ -54,23 +52,6 @@ void broken_capture() {
   hip::Graph graph = nullptr;
   EXPECT(hipStreamEndCapture(two.compute, &graph) == hip::kErrorCaptureInvalidated && graph == nullptr);
   EXPECT(launch_on(two.compute, two.gemm) == 0);
-}
-
-// A capture may begin by an entry point that is not followed. No event of ours, nor a stream, must come into it.
-void unseen_capture() {
-  const TwoStreams two;
-  const auto loader = reinterpret_cast<void* (*)(void*, const char*)>(dlsym(dlopen("libc.so.6", RTLD_NOW), "dlsym"));
-  void* runtime = dlopen("libamdhip64.so.6", RTLD_NOW | RTLD_NOLOAD);
-  const auto begin = reinterpret_cast<decltype(&hipStreamBeginCapture)>(loader(runtime, "hipStreamBeginCapture"));
-  const auto end = reinterpret_cast<decltype(&hipStreamEndCapture)>(loader(runtime, "hipStreamEndCapture"));
-  EXPECT(two.launch_collective() == 0 && launch_on(two.compute, two.gemm) == 0);
-  EXPECT(begin(two.comm, hip::kCaptureModeGlobal) == 0);
-  const std::size_t before = fake_hip_call_count();
-  for (std::size_t launch = 1; launch < 4; ++launch) {
-    EXPECT(two.launch_collective() == 0 && fake_hip_call_count() == before + launch && last_call().stream == two.comm);
-  }
-  hip::Graph graph = nullptr;
-  EXPECT(end(two.comm, &graph) == 0 && graph != nullptr);
 }
 
 unsigned long long last_flags() { return last_call().flags; }
@@ -149,7 +130,6 @@ void refused_node_priority() {
 constexpr Case kCases[] = {
     {"capture", capture},
     {"broken_capture", broken_capture},
-    {"unseen_capture", unseen_capture},
     {"node_priority", node_priority},
     {"own_node_priority", own_node_priority},
     {"explicit_nodes", explicit_nodes},

@@ -131,13 +131,6 @@ bool Driver::is_non_blocking(Stream stream) const {
   return known && (flags & hip::kStreamNonBlocking) != 0;
 }
 
-bool Driver::is_captured(Stream stream) const {
-  if (calls.stream_is_capturing == nullptr) { return false; }
-  const KeepsLastError errors(calls);
-  int status = hip::kCaptureNone;
-  return calls.stream_is_capturing(stream, &status) != hip::kSuccess || status != hip::kCaptureNone;
-}
-
 DeviceInfo Driver::describe_device(int device) const {
   DeviceInfo info;
   info.sms = driver::device_attribute(calls, device, hip::kDeviceMultiprocessorCount);

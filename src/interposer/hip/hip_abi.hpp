@@ -80,7 +80,6 @@ enum DeviceAttribute : int {
 };
 
 enum CaptureMode : int { kCaptureModeGlobal = 0, kCaptureModeThreadLocal = 1, kCaptureModeRelaxed = 2 };
-inline constexpr int kCaptureNone = 0;  // of the state of a stream
 
 /// hipLaunchParams, of the calls that launch on several devices at once.
 struct LaunchParams {
