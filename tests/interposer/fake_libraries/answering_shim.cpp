@@ -19,11 +19,15 @@ int counted_launch(cu::Function function, unsigned gx, unsigned gy, unsigned gz,
 }
 
 int updates = 0;
-decltype(&cuGraphExecUpdate) drivers_update = nullptr;
+int version_of_update = 0;
+void* drivers_update = nullptr;
 
 int counted_update(cu::GraphExec exec, cu::Graph graph, cu::GraphNode* error_node, int* result) {
   ++updates;
-  return drivers_update(exec, graph, error_node, result);
+  if (version_of_update >= 12000) {
+    return reinterpret_cast<decltype(&cuGraphExecUpdate_v2)>(drivers_update)(exec, graph, nullptr);
+  }
+  return reinterpret_cast<decltype(&cuGraphExecUpdate)>(drivers_update)(exec, graph, error_node, result);
 }
 
 // Of 32-bit addresses, as they were before the form that is known.
@@ -43,7 +47,8 @@ int cuGetProcAddress_v2(const char* symbol, void** found, int version, std::uint
     *found = reinterpret_cast<void*>(&counted_launch);
   }
   if (result == 0 && std::strcmp(symbol, "cuGraphExecUpdate") == 0) {
-    drivers_update = reinterpret_cast<decltype(&cuGraphExecUpdate)>(*found);
+    drivers_update = *found;
+    version_of_update = version;
     *found = reinterpret_cast<void*>(&counted_update);
   }
   return result;

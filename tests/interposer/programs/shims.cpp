@@ -125,10 +125,10 @@ void answers_with_one_form() {
   cu::Graph graph = nullptr;
   cu::GraphExec exec = nullptr;
   EXPECT(cuGraphCreate(&graph, 0) == 0 && cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
-  const auto newer = reinterpret_cast<decltype(&cuGraphExecUpdate_v2)>(answer("cuGraphExecUpdate", 12000));
+  const auto newer = reinterpret_cast<decltype(&cuGraphExecUpdate)>(answer("cuGraphExecUpdate", 12000));  // the shim's one form
   EXPECT(reinterpret_cast<void*>(newer) == address("shim_update"));
   EXPECT(cuGraphExecUpdate_v2(exec, graph, nullptr) == 0 && number("shim_updates") == 0);
-  EXPECT(newer(exec, graph, nullptr) == 0 && number("shim_updates") == 1);
+  EXPECT(newer(exec, graph, nullptr, nullptr) == 0 && number("shim_updates") == 1);
   EXPECT(fake_times_called("cuGraphExecUpdate_v2") == 2 && fake_times_called("cuGraphExecUpdate") == 0);
   const auto older = reinterpret_cast<decltype(&cuGraphExecUpdate)>(answer("cuGraphExecUpdate", 10020));
   EXPECT(older(exec, graph, nullptr, nullptr) == 0 && number("shim_updates") == 2 && fake_times_called("cuGraphExecUpdate") == 1);
