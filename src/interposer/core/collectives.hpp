@@ -93,8 +93,8 @@ class Collectives {
   /// Of these others, as far as they were launched before the collective and are not of its chain, whether there is what `before`
   /// does not hold.
   [[nodiscard]] bool any_in_others(const Collective& collective, const Before& of_others, const Before& before) const;
-  /// Of those up to `up_to` that were launched before the collective, in its capture or eagerly as it was, whether there is one
-  /// that `before` does not hold and is not of its chain.
+  /// Looks at those up to `up_to` that were launched before the collective, in its capture or eagerly as it was. Says whether one
+  /// of another chain is not held by `before`.
   [[nodiscard]] bool any_perhaps_before(const Collective& collective, Serial up_to, const Before& before) const;
   /// Of those up to `up_to`, whether there is one that is not known to be over.
   [[nodiscard]] bool any_up_to(Serial up_to) const;

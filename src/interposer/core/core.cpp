@@ -182,7 +182,7 @@ void Core::on_event_record(EventId event, StreamId stream, const RecordPoint& be
   if (state_->rest.on()) { return on_event_not_recorded(event, before); }
   CoreState::Hold hold(*state_);
   ProgramOrder& order = state_->known.order;
-  Stream* found = !state_->dormant() && state_->meet_stream(stream, hold) ? order.find_stream(stream) : nullptr;
+  Stream* found = state_->followed_stream(stream, hold);
   // Whoever sees no thread record it finds what is told here.
   const bool alone = state_->event_records.end(event, before.records);
   if (found == nullptr || (captured && order.active_capture(*found) == 0)) {

@@ -6,6 +6,10 @@
 
 namespace elbowroom::interposer {
 
+Stream* CoreState::followed_stream(StreamId stream, Hold& hold) {
+  return !dormant() && meet_stream(stream, hold) ? known.order.find_stream(stream) : nullptr;
+}
+
 bool CoreState::meet_stream(StreamId stream, Hold& hold) {
   if (known.order.find_stream(stream) != nullptr) { return true; }
   hold.release();

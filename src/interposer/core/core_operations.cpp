@@ -49,7 +49,7 @@ std::uint32_t Core::on_graph_upload(StreamId stream, std::uint32_t behind) {
   if (state_->rest.on()) { return 0; }
   CoreState::Hold hold(*state_);
   ProgramOrder& order = state_->known.order;
-  Stream* found = !state_->dormant() && state_->meet_stream(stream, hold) ? order.find_stream(stream) : nullptr;
+  Stream* found = state_->followed_stream(stream, hold);
   if (found == nullptr) { return 0; }
   order.suspect(*found, behind);
   return order.collectives().newest();
@@ -64,7 +64,7 @@ void Core::on_memory_allocated(StreamId stream) {
   if (state_->rest.on() || !state_->memory_freed.load(std::memory_order_relaxed)) { return; }
   CoreState::Hold hold(*state_);
   ProgramOrder& order = state_->known.order;
-  Stream* found = !state_->dormant() && state_->meet_stream(stream, hold) ? order.find_stream(stream) : nullptr;
+  Stream* found = state_->followed_stream(stream, hold);
   if (found != nullptr && order.active_capture(*found) == 0) { order.suspect(*found, order.collectives().newest()); }
 }
 

@@ -215,6 +215,8 @@ struct CoreState {
   // last one.
   /// False: no table has room.
   bool meet_stream(StreamId stream, Hold& hold);
+  /// Null where nothing is followed, or no table has room.
+  Stream* followed_stream(StreamId stream, Hold& hold);
   void meet_device(std::int32_t device, Hold& hold);
   /// Index of the kernel; 0 where it is unknown.
   std::uint16_t meet_function(FunctionId function, Hold& hold);

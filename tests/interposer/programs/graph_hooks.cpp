@@ -30,6 +30,11 @@ int set_child(cu::GraphExec exec, cu::GraphNode node, cu::Graph child) {
   return cuGraphExecNodeSetParams(exec, node, &parameters);
 }
 
+bool waits_behind(const Lanes& lanes, cu::GraphExec exec) {
+  EXPECT(cuGraphLaunch(exec, lanes.comm) == 0);
+  return lanes.waits_for(lanes.comm);
+}
+
 // A child graph of a product becomes one of a collective.
 template <class Update>
 void child_becomes_collective(Update update) {
@@ -39,12 +44,8 @@ void child_becomes_collective(Update update) {
   cu::GraphExec exec = nullptr;
   EXPECT(cuGraphCreate(&whole, 0) == 0 && cuGraphAddChildGraphNode(&child, whole, nullptr, 0, graph_of(lanes.gemm)) == 0);
   EXPECT(cuGraphInstantiateWithFlags(&exec, whole, 0) == 0);
-  const auto waits_behind_it = [&] {
-    EXPECT(cuGraphLaunch(exec, lanes.comm) == 0);
-    return lanes.waits_for(lanes.comm);
-  };
-  EXPECT(update(exec, child, graph_of(lanes.gemm)) == 0 && waits_behind_it());
-  EXPECT(update(exec, child, graph_of(lanes.all_reduce)) == 0 && !waits_behind_it());
+  EXPECT(update(exec, child, graph_of(lanes.gemm)) == 0 && waits_behind(lanes, exec));
+  EXPECT(update(exec, child, graph_of(lanes.all_reduce)) == 0 && !waits_behind(lanes, exec));
 }
 
 // A graph of a product becomes one of a collective, whose peers may be late: what stands behind it is not waited for.
@@ -58,13 +59,9 @@ void kernel_updated(Update update) {
   kernel.v1.function = lanes.gemm;
   EXPECT(cuGraphCreate(&graph, 0) == 0 && cuGraphAddKernelNode_v2(&node, graph, nullptr, 0, &kernel) == 0);
   EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
-  const auto waits_behind_it = [&] {
-    EXPECT(cuGraphLaunch(exec, lanes.comm) == 0);
-    return lanes.waits_for(lanes.comm);
-  };
-  EXPECT(update(exec, node, kernel) == 0 && waits_behind_it());
+  EXPECT(update(exec, node, kernel) == 0 && waits_behind(lanes, exec));
   kernel.v1.function = lanes.all_reduce;
-  EXPECT(update(exec, node, kernel) == 0 && !waits_behind_it());
+  EXPECT(update(exec, node, kernel) == 0 && !waits_behind(lanes, exec));
 }
 
 int set_kernel(cu::GraphExec exec, cu::GraphNode node, const cu::KernelNodeParamsV2& kernel) {
