@@ -72,6 +72,7 @@ class BucketPlacer:
         """Calls `construct`, which makes the buckets if it returns anything but False, as it does on all ranks or on none."""
         with contextlib.ExitStack() as pool:
             try:
+                _release_dropped()
                 self._segment = self._opened()
                 pool.enter_context(self._segment.allocating())
             except Exception as error:
@@ -84,6 +85,7 @@ class BucketPlacer:
         replaced, self._replaced = self._replaced, None
         _release(replaced)
         record.add(self._entry)
+        self._give_back_dropped()
         try:
             if self._segment is not None:
                 self._layout = self._segment.placed()
@@ -100,6 +102,7 @@ class BucketPlacer:
 
         def register(boundary: int) -> placement.Held | None:
             placed = held = None
+            self._give_back_dropped()  # again: what was sent last was still known to PyTorch
             try:
                 placed = placement.of_group(self._torch, self._group)
                 held = placed.place(self._entry, [self._segment], self._layout, self._problem, boundary)
@@ -108,6 +111,8 @@ class BucketPlacer:
                 self.refuse(self._problem)
             if in_place is not None:
                 in_place.start(placed, held, self._problem)
+                if self._segment is not None:
+                    self._segment.lent = in_place.lent()
             return held
 
         def given_back() -> None:
@@ -141,6 +146,14 @@ class BucketPlacer:
         """The buckets that were made are not those that count. They stay where they are until they are made again."""
         self._replaced, self._segment, self._layout, self._problem = self._segment, None, [], ""
 
+    def _give_back_dropped(self) -> None:
+        """Where ranks come together: not every call of `make` makes buckets, and a rank that asks there could wait for others."""
+        try:
+            placement.of_group(self._torch, self._group).give_back_dropped()
+        except Exception as error:
+            self._problem = self._problem or record.words_of(error)
+        _release_dropped()
+
     def _give_back(self) -> None:
         """The memory, to be asked for again by the next making."""
         segment, self._segment, self._problem = self._segment, None, ""
@@ -152,12 +165,29 @@ class BucketPlacer:
         placed = placement.of_group(self._torch, self._group)
         segment = Segment(self._torch, placed.allocator(), self._room)
         segment.open()
+        segment.owner = weakref.ref(self)
+        _segments.append(segment)
         return segment
+
+    def keep(self) -> None:
+        """The segment, also when the model has gone: a CUDA graph has addresses in it."""
+        if self._segment is not None:
+            self._segment.owner = None
+
+
+_segments: list[Segment] = []  # that buckets were made in; one whose model was dropped goes when the next buckets are made
+
+
+def _release_dropped() -> None:
+    for segment in [segment for segment in _segments if not segment.registered and segment.dropped()]:
+        _release(segment)
 
 
 def _release(segment: Segment | None) -> None:
     try:
         if segment is not None:
+            if segment in _segments:
+                _segments.remove(segment)
             segment.release()
     except Exception as error:  # say of an earlier kernel
         record.refuse_all(f"DDP buckets: {error}")
@@ -288,6 +318,9 @@ def reducer_class(torch: Any, plain: type) -> type:
         def _rebuild_buckets(self) -> bool:
             """At each forward that is followed by a backward."""
             alike, self._synchronizes = self._synchronizes, False
+            made = self._made or self._constructed
+            if made is not None and torch.cuda.is_current_stream_capturing():
+                made.keep()
             if self._lifetime is not None:
                 self._lifetime.boundary(alike)
                 if self._in_place is not None and self._made is not None:

@@ -151,6 +151,11 @@ class InPlace:
         self._shares = []
         return True
 
+    def lent(self) -> list[Any]:
+        """Weak: the storages of the gradients that lie in buckets. They do not keep the memory."""
+        weak = sys.modules["torch.multiprocessing.reductions"].StorageWeakRef
+        return [weak(share.gradient_storage()) for share in self._shares]
+
     def _in_use(self) -> bool:
         return any(share.in_use() for share in self._shares)
 

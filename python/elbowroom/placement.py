@@ -26,9 +26,19 @@ def own_connection(store: Any) -> Any:
 class Held:
     """Registered segments, and the page by which their ranks give them back together."""
 
+    entry: record.Entry
     registrations: Registrations
     segments: list[Any]
     board: board.Board | None
+
+    def registered(self) -> None:
+        for segment in self.segments:
+            segment.registered = True
+
+    def deregister(self) -> None:
+        self.registrations.deregister()
+        for segment in self.segments:
+            segment.registered = False
 
 
 class GroupPlacement:
@@ -83,7 +93,7 @@ class GroupPlacement:
         refusal = self._agreement.refusal(facts | self._position(boundary))
         held = None
         if not refusal:
-            held = Held(registrations, segments, self._board(page))
+            held = Held(entry, registrations, segments, self._board(page))
             refusal = self._agreement.refusal({"reason": self._registered(registrations, segments)})
         board.remove_page(page)
         if refusal:
@@ -94,6 +104,7 @@ class GroupPlacement:
         else:
             self._changes += 1
             self._held.append(held)
+            held.registered()
             entry.state = "registered"
         record.write()
         return held
@@ -125,18 +136,34 @@ class GroupPlacement:
 
     def give_back(self, entry: record.Entry, held: Held, boundary: int, reason: str) -> bool:
         """Deregisters on all ranks, once every rank's device is idle, or on none. At the same boundary on all of them."""
-        refusal = self._agreement.refusal(self._position(boundary))
-        if not refusal:
-            self._torch.cuda.synchronize()
-            refusal = self._agreement.refusal({"idle": boundary})
+        refusal = self._deregistered(held, self._position(boundary))
         if refusal:
             entry.reason = f"not given back ({reason}): {refusal}"
             return False
-        held.registrations.deregister()
-        self._held.remove(held)
         self._changes = MOST_CHANGES
         entry.state, entry.reason = "given back", reason
         return True
+
+    def give_back_dropped(self) -> None:
+        """The same for sets whose owner has gone on every rank. At the same point of the program on all ranks.
+
+        Ranks may drop a model at points of their own, so each set is asked about.
+        """
+        for held in list(self._held):
+            gone = all(segment.dropped() for segment in held.segments)
+            if not self._deregistered(held, {"reason": "" if gone else "in use"} | self._position(0)):
+                held.entry.state, held.entry.reason = "given back", "the model was dropped"
+
+    def _deregistered(self, held: Held, facts: dict[str, Any]) -> str:
+        """Empty, or why no rank did it."""
+        refusal = self._agreement.refusal(facts)
+        if not refusal:
+            self._torch.cuda.synchronize()
+            refusal = self._agreement.refusal({"idle": True})
+        if not refusal:
+            held.deregister()
+            self._held.remove(held)
+        return refusal
 
     def _facts(self, segments: list[Any], layout: Any, problem: str) -> tuple[Registrations | None, dict[str, Any]]:
         facts = {
@@ -176,7 +203,7 @@ class GroupPlacement:
         """
         if self._torch.cuda.current_stream().query():
             for held in self._held:
-                held.registrations.deregister()
+                held.deregister()
         self._held.clear()
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +26,9 @@ class Segment:
     def __init__(self, torch: Any, allocator: Any, size: int) -> None:
         """Allocates `size` bytes on the current device and stream. Unusable where that leaves too little for the program."""
         self._torch = torch
+        self.registered = False
+        self.owner: weakref.ref[Any] | None = None  # who has tensors here; None: others may have some too
+        self.lent: list[Any] = []  # weak: storages of tensors that lie here and that the pool does not know
         self.size = -(-max(size, LEAST_LARGE) // ROUNDING) * ROUNDING
         _make_room(torch, self.size)
         self._allocator = allocator
@@ -67,6 +71,12 @@ class Segment:
                         raise Unusable(f"a buffer of {block['size']} bytes was placed elsewhere")
                 offset += block["size"]
         return here
+
+    def dropped(self) -> bool:
+        """Whether its owner has gone, and all tensors with it. PyTorch has some for 0.1 s behind the last collective."""
+        if self.owner is None or self.owner() is not None or not all(storage.expired() for storage in self.lent):
+            return False
+        return not any(block["state"].startswith("active") for part in self._pool.snapshot() for block in part["blocks"])
 
     def release(self) -> None:
         """Gives the memory back, and waits for the device before. Nothing may be registered or referred to any more."""

@@ -28,6 +28,9 @@ class Share:
         self._kind = (torch.Tensor, parameter.dtype, parameter.stride())
         self._own = torch._C._storage_Use_Count(self.storage)
 
+    def gradient_storage(self) -> Any:
+        return self._tensor.untyped_storage()
+
     def _references(self) -> int:
         return self._torch._C._storage_Use_Count(self.storage) - self._own
 

@@ -24,6 +24,7 @@ class FakeSegment:
         if self.full:
             raise buckets.Unusable("out of memory")
         self.size, self.inside, self.released, self.events = size, False, False, torch.events
+        self.registered, self.owner, self.occupied = False, None, False
         FakeSegment.made.append(self)
 
     @contextlib.contextmanager
@@ -37,6 +38,9 @@ class FakeSegment:
 
     def placed(self) -> list[list[int]]:
         return [[0, LARGE]]
+
+    def dropped(self) -> bool:
+        return self.owner is not None and self.owner() is None and not self.occupied
 
     def release(self) -> None:
         self.released = True
@@ -81,14 +85,17 @@ class BucketsTest(unittest.TestCase):
         self.group.events = self.torch.events
         self.placed: list[tuple] = []
         self.removed: list[Any] = []  # hooks of parameters
+        self.given_back: list[list[bool]] = []  # which segments ranks were asked about, whenever they were
         placement = SimpleNamespace(
             allocator=lambda: "NCCL's",
+            give_back_dropped=lambda: self.given_back.append([segment.dropped() for segment in FakeSegment.made]),
             place=lambda entry, segment, layout, problem, boundary: self.placed.append((layout, problem)),
         )
         for patch in (
             mock.patch.object(buckets, "Segment", FakeSegment),
             mock.patch.object(buckets.placement, "of_group", lambda torch, group: placement),
             mock.patch.object(record, "write", lambda: None),
+            mock.patch.object(buckets, "_segments", []),
             mock.patch.multiple(lifetime, STEPS=0, UNTIMED_BEFORE=0),  # nothing is timed
         ):
             patch.start()
@@ -154,7 +161,7 @@ class BucketsTest(unittest.TestCase):
                 reducer = how()
         self.torch.events.clear()
         reducer = self.made([], 25 << 20, True)
-        self.assertEqual(self.torch.events, ["in", "buckets", "out", "cache emptied"])
+        self.assertEqual([event for event in self.torch.events if event != "released"], ["in", "buckets", "out", "cache emptied"])
         reducer.ready = True
         self.assertTrue(forward(reducer))
 
@@ -286,6 +293,48 @@ class BucketsTest(unittest.TestCase):
         with mock.patch.object(FakeSegment, "allocating", allocating):
             self.trained(self.group, self.parameter())
         self.assertEqual(self.placed, [([], "no pool")])
+
+    def dropped_model(self) -> FakeSegment:
+        self.trained(self.group, self.parameter())
+        return FakeSegment.made[-1]
+
+    def test_a_dropped_models_memory_goes_when_the_next_buckets_are_made(self) -> None:
+        left = self.dropped_model()
+        self.assertTrue(left.dropped())
+        self.trained(self.group, self.parameter())
+        self.assertEqual([segment.released for segment in FakeSegment.made], [True, False])
+        self.assertEqual(buckets._segments, FakeSegment.made[1:])
+
+    def test_a_dropped_models_memory_stays_while_it_is_registered_or_something_lies_in_it(self) -> None:
+        for name in ("registered", "occupied"):
+            left = self.dropped_model()
+            setattr(left, name, True)
+            self.trained(self.group, self.parameter())
+            self.assertFalse(left.released, name)
+            setattr(left, name, False)
+
+    def test_a_segment_knows_which_gradients_lie_in_it(self) -> None:
+        with mock.patch.object(buckets.InPlace, "lent", lambda self: ["a gradient's storage"]):
+            self.dropped_model()
+        self.assertEqual(FakeSegment.made[0].lent, ["a gradient's storage"])
+
+    def test_a_dropped_models_memory_stays_where_a_graph_was_captured(self) -> None:
+        reducer = self.trained(self.group, self.parameter())
+        with mock.patch.object(self.torch.cuda, "is_current_stream_capturing", lambda: True):
+            forward(reducer)
+        del reducer
+        self.trained(self.group, self.parameter())
+        self.assertFalse(FakeSegment.made[0].released)
+
+    def test_ranks_are_asked_for_dropped_models_only_where_buckets_were_made(self) -> None:
+        """A forward that follows no backward makes none, and other ranks may not come to it."""
+        self.dropped_model()
+        reducer = self.made()
+        self.assertEqual([forward(reducer) for _ in range(3)], [False] * 3)
+        self.assertEqual(self.given_back, [[False]] * 2)  # of the first model, when its buckets were made and when they were placed
+        reducer.ready = True
+        self.assertTrue(forward(reducer))
+        self.assertEqual(len(self.given_back), 3)
 
     def test_two_models_have_a_segment_each(self) -> None:
         for _ in range(2):

@@ -130,6 +130,23 @@ class PlacementTest(unittest.TestCase):
         placed = self.ranks(2)
         self.assertEqual([self.place(placed)[0].state for _ in range(3)], ["registered", "registered", "refused"])
 
+    def test_a_set_is_given_back_once_every_rank_has_dropped_it(self) -> None:
+        placed = self.ranks(2)
+        dropped = [[True, False], [False, False]]  # by rank and set
+        segments = [[SimpleNamespace(address=1 << 21, size=2 << 20, dropped=lambda rank=rank, number=number: dropped[rank][number])
+                     for number in range(2)] for rank in range(2)]
+        entries = [[record.Entry("buckets", "0", 2) for _ in range(2)] for _ in range(2)]
+        for number in range(2):
+            on_ranks(2, lambda rank: placed[rank].place(entries[rank][number], [segments[rank][number]], LAYOUT, ""))
+        on_ranks(2, lambda rank: placed[rank].give_back_dropped())
+        self.assertEqual([[segment.registered for segment in own] for own in segments], [[True, True]] * 2)
+        dropped[1][0] = True
+        on_ranks(2, lambda rank: placed[rank].give_back_dropped())
+        self.assertEqual([[segment.registered for segment in own] for own in segments], [[False, True]] * 2)
+        for torch, own in zip(self.torches, entries, strict=True):
+            self.assertEqual(torch.events[-2:], ["device synchronized", "deregistered"])
+            self.assertEqual([entry.state for entry in own], ["given back", "registered"])
+
     def test_ranks_of_several_hosts_are_refused(self) -> None:
         placed = self.ranks(2)
         with mock.patch.object(placement.socket, "gethostname", side_effect=iter(["a", "b"])):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import unittest
+import weakref
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -110,6 +111,20 @@ class SegmentTest(unittest.TestCase):
         self.torch.empty = beside
         with self.assertRaisesRegex(segment.Unusable, "did not make a segment of its own"):
             self.segment()
+
+    def test_it_is_dropped_once_its_owner_and_all_tensors_have_gone(self) -> None:
+        made, owner = self.segment(), Pool(None)
+        self.put(BASE, ("inactive", GIB))
+        self.assertFalse(made.dropped(), "nobody owns it")
+        made.owner = weakref.ref(owner)
+        self.assertFalse(made.dropped(), "the owner is there")
+        del owner
+        self.assertTrue(made.dropped())
+        made.lent = [SimpleNamespace(expired=lambda: True), SimpleNamespace(expired=lambda: False)]
+        self.assertFalse(made.dropped(), "the program has a gradient that lies here")
+        made.lent.pop()
+        self.put(BASE, ("inactive", GIB - 512), ("active_pending_free", 512))
+        self.assertFalse(made.dropped(), "a stream may still read it")
 
     def test_the_programs_peak_must_fit_beside_it(self) -> None:
         # 70 GiB are free now; at the peak 4 GiB were reserved, so 66 are left then. 3 % of 80 GiB are 2.4.
