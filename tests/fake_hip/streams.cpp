@@ -43,6 +43,12 @@ int record(const char* name, hip::Event event, hip::Stream stream, unsigned flag
     Stream* on = stream_of(stream, per_thread);
     auto* known = object<Event>(event);
     if (on == nullptr || known == nullptr || !known->alive) { return hip::kErrorInvalidHandle; }
+    if (on->capture != nullptr && (flags & hip::kEventExternal) != 0) {
+      auto* node = new Node;
+      node->type = hip::kGraphNodeEventRecord;
+      enqueue(*on, {}, node);
+      return 0;
+    }
     known->capture = on->capture;
     if (on->capture != nullptr) { return 0; }
     known->latest = std::make_shared<Completion>();

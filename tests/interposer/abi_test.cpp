@@ -23,6 +23,7 @@ SAME_SIZE(LaunchAttribute, CUlaunchAttribute);
 SAME_PLACE(LaunchAttribute, id, CUlaunchAttribute, id);
 SAME_PLACE(LaunchAttribute, value, CUlaunchAttribute, value);
 SAME_PLACE(LaunchAttributeValue, launch_completion_event.event, CUlaunchAttributeValue, launchCompletionEvent.event);
+SAME_PLACE(LaunchAttributeValue, launch_completion_event.event, CUlaunchAttributeValue, programmaticEvent.event);
 SAME_PLACE(LaunchAttributeValue, launch_completion_event.flags, CUlaunchAttributeValue, launchCompletionEvent.flags);
 
 SAME_SIZE(LaunchConfig, CUlaunchConfig);

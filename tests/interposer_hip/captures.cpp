@@ -1,3 +1,5 @@
+#include <initializer_list>
+
 #include "hip_program.hpp"
 
 // Stream capture and graphs.
@@ -127,6 +129,27 @@ void refused_node_priority() {
   EXPECT(hipGraphInstantiateWithFlags(&exec, graph, 0) == 0 && last_flags() == 0 && hipGetLastError() == 0);
 }
 
+// A graph that records events may record any. Who waits for one then is no more behind its older record, which stood behind the
+// collective.
+void recorded_events() {
+  const TwoStreams two;
+  hip::GraphExec plain = nullptr;
+  hip::GraphExec recording = nullptr;
+  for (hip::GraphExec* exec : {&plain, &recording}) {
+    hip::Graph graph = nullptr;
+    EXPECT(hipStreamBeginCapture(two.compute, hip::kCaptureModeRelaxed) == 0 && launch_on(two.compute, two.gemm) == 0);
+    if (exec == &recording) { EXPECT(hipEventRecordWithFlags(two.forked, two.compute, hip::kEventExternal) == 0); }
+    EXPECT(hipStreamEndCapture(two.compute, &graph) == 0 && hipGraphInstantiateWithFlags(exec, graph, 0) == 0);
+  }
+  const auto is_beside = [&](hip::GraphExec exec) {
+    EXPECT(hipDeviceSynchronize() == 0 && two.launch_collective() == 0 && hipEventRecord(two.forked, two.comm) == 0);
+    EXPECT(hipGraphLaunch(exec, two.compute) == 0 && hipStreamWaitEvent(two.compute, two.forked, 0) == 0);
+    EXPECT(launch_on(two.compute, two.gemm, 100000) == 0);
+    return last_call().shared > 0;
+  };
+  EXPECT(!is_beside(plain) && is_beside(recording) && !is_beside(plain));
+}
+
 constexpr Case kCases[] = {
     {"capture", capture},
     {"broken_capture", broken_capture},
@@ -134,6 +157,7 @@ constexpr Case kCases[] = {
     {"own_node_priority", own_node_priority},
     {"explicit_nodes", explicit_nodes},
     {"plain_graph", plain_graph},
+    {"recorded_events", recorded_events},
     {"refused_node_priority", refused_node_priority},
 };
 

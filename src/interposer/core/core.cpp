@@ -188,7 +188,7 @@ void Core::on_event_record(EventId event, StreamId stream, const RecordPoint& be
   if (found == nullptr || (captured && order.active_capture(*found) == 0)) {
     order.remove_event(event);
   } else {
-    order.record(event, *found, alone ? before.host_dependencies : 0);
+    order.record(event, *found, before.host_dependencies, alone);
   }
 }
 
@@ -206,17 +206,22 @@ void Core::on_stream_wait(StreamId stream, EventId event, std::uint64_t records)
   if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.wait(*found, event, known); }
 }
 
-void Core::on_event_recorded_elsewhere() {
+void Core::before_unseen_record(EventId event) {
+  if (event == kSomeEvent) {
+    state_->event_records.begin_some();
+  } else {
+    static_cast<void>(state_->event_records.begin(event));
+  }
   CoreState::Hold hold(*state_);
-  state_->known.order.distrust_events();
+  state_->known.order.distrust(event);
 }
 
-void Core::on_context_record(EventId event, ContextId context) {
-  CoreState::Hold hold(*state_);
-  ProgramOrder& order = state_->known.order;
-  order.distrust_events();
-  if (state_->rest.on()) { return; }
-  state_->dormant() ? order.remove_event(event) : order.record_context(event, context);
+void Core::after_unseen_record(EventId event) {
+  if (event == kSomeEvent) {
+    state_->event_records.end_some();
+  } else {
+    static_cast<void>(state_->event_records.end(event, 0));
+  }
 }
 
 void Core::on_context_wait(EventId event) {

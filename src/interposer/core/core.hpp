@@ -292,11 +292,11 @@ class Core {
   [[nodiscard]] std::uint64_t event_records(EventId event) const;
   /// `records`: event_records() before the driver was called. Recorded anew since, the event may have been either of two.
   void on_stream_wait(StreamId stream, EventId event, std::uint64_t records);
-  /// Some event may from now on be recorded by what is not followed: another process, a graph, a launch, a whole context. That an
-  /// event has passed then says no more that the host has done what was before the record that is known.
-  void on_event_recorded_elsewhere();
-  /// Behind all that a context holds. It says nothing of waits for the host any more, and neither do others.
-  void on_context_record(EventId event, ContextId context);
+  /// What is not followed records the event: another process, a launch, a graph or a whole context. Of a graph nobody says which
+  /// event, and kSomeEvent stands for it. Call one before the driver and the other behind it, whatever the driver said. Until it is
+  /// recorded again, the event says nothing of what it stands behind.
+  void before_unseen_record(EventId event);
+  void after_unseen_record(EventId event);
   /// All streams of a context wait for the event, also those yet to be made. Which ones they are is not followed.
   void on_context_wait(EventId event);
   /// An operation without kernel that another stream may be ordered by. Needed for asynchronous copies, memsets and host functions

@@ -41,6 +41,14 @@ struct Launch {
   bool in_window = false;  ///< there, too, where they are beside a collective
 };
 
+// Another stream may join the capture by an event that the launch records, and what it captures before the others is not known.
+GraphFacts captured_node(const LaunchFacts& facts, bool communicates) {
+  GraphFacts node;
+  (communicates ? node.collectives : node.computes) = 1;
+  node.waits = facts.records_event;
+  return node;
+}
+
 void remember_footprint(KernelRecord& kernel, const LaunchFacts& facts) {
   kernel.threads = static_cast<std::uint32_t>(facts.block.count());
   kernel.dynamic_shared = facts.dynamic_shared;
@@ -307,7 +315,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   Launch launch{*this, facts, kernel, *kind, *stream, order, captured, decision, cap};
   if (captured) {
     ++known.totals.captured;
-    known.order.count_captured(*stream, kernel.communication ? GraphFacts{1, 0} : GraphFacts{0, 1});
+    known.order.count_captured(*stream, captured_node(facts, kernel.communication));
     decision.captured = true;
   } else {
     launch.expected = order.clock.enqueue(facts.host_time_ns, kind->samples.expected());
@@ -350,7 +358,6 @@ Decision Core::on_launch(const LaunchFacts& facts) {
   ++known.totals.launches;
   ++known.kernels[kernel].launches;
   known.timing_allowance.earn();
-  if (facts.records_event) { known.order.distrust_events(); }
   if (known.kernels[kernel].communication) {
     state.see_collective();
     known.several_ranks = known.several_ranks || facts.note.ranks != 1;  // 0: launched by a thread that made no call

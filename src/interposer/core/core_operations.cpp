@@ -6,7 +6,6 @@ GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::u
   CoreState::Hold hold(*state_);
   Knowledge& known = state_->known;
   ++known.totals.graph_launches;
-  if (graph.records) { known.order.distrust_events(); }
   if (graph.collectives > 0) { state_->see_collective(); }
   const std::uint64_t key = combine(combine(0, graph.collectives), graph.computes) | 1U;
   const Stream* before = known.order.find_stream(stream);

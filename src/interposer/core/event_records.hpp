@@ -11,17 +11,21 @@ namespace elbowroom::interposer {
 
 /// How often events were recorded, and which are being recorded now: from before the driver is called until the core is told. The
 /// driver does not say which record a thread has waited for while another thread made a new one. Lock-free. Events share places:
-/// one may be taken for recorded because another was.
+/// one may be taken for recorded because another was. Who records some event, and does not say which, may record any.
 class EventRecords {
  public:
   using Count = std::uint64_t;
 
-  [[nodiscard]] Count count(std::uint64_t event) const { return places_[place(event)].load(); }
+  [[nodiscard]] Count count(std::uint64_t event) const { return places_[place(event)].load() + of_some_.load(); }
   /// No thread records it.
   static bool is_settled(Count count) { return (count & kThreads) == 0; }
-  Count begin(std::uint64_t event) { return places_[place(event)].fetch_add(kOne) + kOne; }
+  Count begin(std::uint64_t event) { return places_[place(event)].fetch_add(kOne) + kOne + of_some_.load(); }
   /// `begun` is what begin() said. False: another thread recorded it meanwhile.
-  bool end(std::uint64_t event, Count begun) { return places_[place(event)].fetch_sub(1) == begun && (begun & kThreads) == 1; }
+  bool end(std::uint64_t event, Count begun) {
+    return places_[place(event)].fetch_sub(1) + of_some_.load() == begun && (begun & kThreads) == 1;
+  }
+  void begin_some() { of_some_.fetch_add(kOne); }
+  void end_some() { of_some_.fetch_sub(1); }
 
  private:
   static constexpr Count kThreads = 0xffff;  ///< of a count: threads that record now; the rest says how often one began to
@@ -29,6 +33,7 @@ class EventRecords {
   static constexpr std::size_t kPlaces = 4096;
   static std::size_t place(std::uint64_t event) { return mix(event) % kPlaces; }
 
+  std::atomic<Count> of_some_{0};
   std::array<std::atomic<Count>, kPlaces> places_{};
 };
 

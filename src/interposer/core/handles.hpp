@@ -11,6 +11,9 @@ using StreamId = std::uint64_t;
 using EventId = std::uint64_t;
 using FunctionId = std::uint64_t;
 
+/// One or several events, and nobody says which.
+constexpr EventId kSomeEvent = 0;
+
 /// Handles are aligned pointers below 2^48, so tagged ids cannot meet a real stream's.
 /// Stream 0 and CU_STREAM_LEGACY of a context (of the entry points without _ptsz).
 constexpr StreamId legacy_stream(ContextId context) { return context | 1; }

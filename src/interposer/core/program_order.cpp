@@ -228,7 +228,7 @@ SyncPoint ProgramOrder::add_host_action(Stream& stream) {
   return over;
 }
 
-void ProgramOrder::record(EventId id, Stream& stream, std::uint64_t told) {
+void ProgramOrder::record(EventId id, Stream& stream, std::uint64_t told, bool alone) {
   const Order& order = open_mark(stream);
   close_mark(stream, order);
   Event* event = events_.obtain(id);
@@ -236,14 +236,36 @@ void ProgramOrder::record(EventId id, Stream& stream, std::uint64_t told) {
     lost_ = true;
     return;
   }
-  event->order = order;
-  event->order.host_actions = host_places_.valid(order.host_actions, told);
+  event->forgettings = forgettings_;
   event->capture = active_capture(stream);
+  event->order = alone ? order : Order{};
+  event->order.host_actions = host_places_.valid(event->order.host_actions, told);
+  if (!alone) { event->order.put_perhaps_behind(collectives_.newest()); }
+}
+
+void ProgramOrder::distrust(EventId event) {
+  recorded_unseen_ = true;
+  if (event == kSomeEvent) {
+    ++forgettings_;
+  } else {
+    remove_event(event);
+  }
+}
+
+// One of a capture under way stays: a stream that joins by it must be known to.
+const ProgramOrder::Event* ProgramOrder::find_event(EventId id) {
+  const Event* event = events_.find(id);
+  if (event == nullptr || event->forgettings == forgettings_ || find_capture(event->capture) != nullptr) { return event; }
+  return nullptr;
 }
 
 void ProgramOrder::wait(Stream& stream, EventId id, bool sure) {
-  join_event(stream, id, sure);
-  if (events_distrusted_) { suspect(stream, collectives_.newest()); }
+  const Event* event = sure ? find_event(id) : nullptr;
+  if (event != nullptr) {
+    join_event(stream, *event);
+  } else if (recorded_unseen_ || !sure) {
+    suspect(stream, collectives_.newest());
+  }
 }
 
 void ProgramOrder::suspect(Stream& stream, Serial up_to) {
@@ -254,30 +276,25 @@ void ProgramOrder::suspect(Stream& stream, Serial up_to) {
 }
 
 bool ProgramOrder::may_hold_more(EventId id) {
-  const Event* event = events_.find(id);
-  const Serial perhaps = event == nullptr ? 0 : event->order.perhaps_behind;
-  return collectives_.any_up_to(events_distrusted_ ? collectives_.newest() : perhaps);
+  const Event* event = find_event(id);
+  const Serial unknown = recorded_unseen_ ? collectives_.newest() : 0;
+  return collectives_.any_up_to(event == nullptr ? unknown : event->order.perhaps_behind);
 }
 
-void ProgramOrder::join_event(Stream& stream, EventId id, bool sure) {
-  const Event* event = events_.find(id);
-  if (event == nullptr) { return; }
-  const bool captured_event = event->capture != 0;
+void ProgramOrder::join_event(Stream& stream, const Event& event) {
+  const bool captured_event = event.capture != 0;
   if (captured_event) {
-    if (!sure) { return; }
     if (active_capture(stream) == 0) {
-      stream.capture = event->capture;
+      stream.capture = event.capture;
       stream.captured = Order{};
-    } else if (stream.capture != event->capture) {
+    } else if (stream.capture != event.capture) {
       return;
     }
   } else if (active_capture(stream) != 0) {
     return;  // an external wait inside a capture orders nothing that is captured
   }
   Order& order = open_mark(stream);
-  const std::uint64_t own_host_actions = order.host_actions;
-  join(order, event->order);
-  if (events_distrusted_ || !sure) { order.host_actions = own_host_actions; }
+  join(order, event.order);
   close_mark(stream, order);
 }
 
@@ -294,7 +311,7 @@ SyncPoint ProgramOrder::point_of(const Order& order) const {
 }
 
 SyncPoint ProgramOrder::point_of(EventId id) {
-  const Event* event = events_.find(id);
+  const Event* event = find_event(id);
   if (event == nullptr || event->capture != 0) { return {}; }
   return point_of(event->order);
 }
@@ -317,17 +334,6 @@ SyncPoint ProgramOrder::context_point(ContextId context) {
   return point;
 }
 
-void ProgramOrder::record_context(EventId id, ContextId context) {
-  Event* event = events_.obtain(id);
-  if (event == nullptr) {
-    lost_ = true;
-    return;
-  }
-  event->order = order_of(context);
-  event->order.host_actions = 0;
-  event->capture = 0;
-}
-
 Order ProgramOrder::order_of(ContextId context) {
   Order all;
   refresh(all);
@@ -340,9 +346,7 @@ Order ProgramOrder::order_of(ContextId context) {
 
 void ProgramOrder::finish(const SyncPoint& point) {
   if (point.any_collective && point.era == era_) { collectives_.finish(point.collectives); }
-  // The event may have been recorded unseen while the host waited for it.
-  const bool says_of_host = point.event == 0 || !events_distrusted_;
-  if (says_of_host) { host_places_.release(host_places_.valid(point.host_actions, point.sequence)); }
+  host_places_.release(host_places_.valid(point.host_actions, point.sequence));
   Context* context = point.context == 0 ? nullptr : contexts_.find(key_of(point.context));
   if (context == nullptr || context->doubted == 0 || context->doubted > point.doubts) { return; }
   context->doubted = 0;

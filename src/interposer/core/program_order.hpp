@@ -91,20 +91,20 @@ class ProgramOrder {
   Order& open_mark(Stream& stream);
   void close_mark(const Stream& stream, const Order& order);
 
-  /// Behind no host action that was told after the first `told`.
-  void record(EventId event, Stream& stream, std::uint64_t told);
-  /// `sure`: it is the record that is known here which the stream waits for.
+  /// Behind no host action that was told after the first `told`. `alone`: it is the last record of the event. Where another one
+  /// may be, the event is surely behind nothing.
+  void record(EventId event, Stream& stream, std::uint64_t told, bool alone);
+  /// `sure`: it is the record that is known here which the stream waits for. Otherwise the stream is surely behind nothing of it.
   void wait(Stream& stream, EventId event, bool sure);
   /// What the stream does next may stand behind all collectives up to this one.
   void suspect(Stream& stream, Serial up_to);
   /// Whether the event may stand behind a collective, not known to be over, that its point does not name.
   bool may_hold_more(EventId event);
-  /// An event of all that the context's streams hold. It is behind no host action: whoever calls this distrusts events as well.
-  void record_context(EventId event, ContextId context);
-  /// An event may be recorded unseen: none says any more that a wait for the host is over, and a stream that waits for one may
-  /// stand behind all that was launched so far. Collectives are taken to have ended all the same. A gate that waits for one of
-  /// those after all waits longer, but not for ever.
-  void distrust_events() { events_distrusted_ = true; }
+  /// The event, or with kSomeEvent each, may be recorded unseen now: what is known of it is forgotten. That it has passed says of
+  /// an older record neither that a wait for the host is over nor that a collective is. A launch that seems to be behind that
+  /// record would wait for a collective which it may hold up. A stream that waits for an event of which nothing is known may stand
+  /// behind all that was launched so far.
+  void distrust(EventId event);
 
   SyncPoint point_of(EventId event);
   SyncPoint point_of(Stream& stream);
@@ -117,7 +117,7 @@ class ProgramOrder {
   /// 0: not being captured.
   [[nodiscard]] std::uint32_t active_capture(const Stream& stream) const;
   void count_captured(const Stream& stream, const GraphFacts& nodes);
-  /// Whether a wait for the host was captured so far, in the capture that the stream is part of.
+  /// Whether a wait for the host was captured so far, or what may be behind one, in the capture that the stream is part of.
   [[nodiscard]] bool waits_captured(const Stream& stream) const;
   [[nodiscard]] unsigned captures_active() const { return captures_active_; }
 
@@ -146,6 +146,7 @@ class ProgramOrder {
  private:
   struct Event {
     Order order;
+    std::uint64_t forgettings = 0;  ///< until it was recorded
     std::uint32_t capture = 0;
   };
   /// A legacy default stream waits for every blocking stream of its context, and they for it.
@@ -162,7 +163,9 @@ class ProgramOrder {
     GraphFacts held;
   };
 
-  void join_event(Stream& stream, EventId event, bool sure);
+  /// Null where nothing is known of it.
+  [[nodiscard]] const Event* find_event(EventId event);
+  void join_event(Stream& stream, const Event& event);
   template <class IsGone>
   bool remove_streams(IsGone is_gone);
   void refresh(Order& order);
@@ -187,7 +190,8 @@ class ProgramOrder {
   std::uint32_t last_capture_ = 0;
   std::uint32_t era_ = 0;
   bool lost_ = false;
-  bool events_distrusted_ = false;
+  bool recorded_unseen_ = false;   ///< some event, ever
+  std::uint64_t forgettings_ = 0;  ///< how often all events were forgotten at once
   unsigned doubted_contexts_ = 0;
   std::uint64_t doubts_ = 0;
   PlaceSet host_places_;

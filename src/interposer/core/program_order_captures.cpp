@@ -41,6 +41,7 @@ void ProgramOrder::count_captured(const Stream& stream, const GraphFacts& nodes)
   if (capture == nullptr) { return; }
   capture->held.collectives += nodes.collectives;
   capture->held.computes += nodes.computes;
+  capture->held.waits = capture->held.waits || nodes.waits;
 }
 
 bool ProgramOrder::waits_captured(const Stream& stream) const {

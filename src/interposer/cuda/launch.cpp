@@ -22,10 +22,15 @@ struct AttributeFacts {
   bool cooperative = false, sets_priority = false, sets_completion_event = false, records_event = false, programmatic = false;
 };
 
+bool records_event(const cu::LaunchAttribute& attribute) {
+  return attribute.id == cu::kLaunchCompletionEvent || attribute.id == cu::kLaunchProgrammaticEvent;
+}
+
 AttributeFacts read_attributes(const cu::LaunchConfig& config) {
   AttributeFacts facts;
   for (unsigned i = 0; config.attributes != nullptr && i < config.attribute_count; ++i) {
     const cu::LaunchAttribute& attribute = config.attributes[i];
+    facts.records_event = facts.records_event || records_event(attribute);
     switch (attribute.id) {
       case cu::kLaunchClusterDimension: {
         const auto& dim = attribute.value.cluster_dim;
@@ -39,13 +44,13 @@ AttributeFacts read_attributes(const cu::LaunchConfig& config) {
         facts.sets_priority = true;
         break;
       case cu::kLaunchCompletionEvent:
-        facts.sets_completion_event = facts.records_event = true;
+        facts.sets_completion_event = true;
         break;
       case cu::kLaunchProgrammaticSerialization:
         facts.programmatic = attribute.value.programmatic_serialization != 0;
         break;
       case cu::kLaunchProgrammaticEvent:
-        facts.programmatic = facts.records_event = true;
+        facts.programmatic = true;
         break;
       default:
         break;
@@ -53,6 +58,33 @@ AttributeFacts read_attributes(const cu::LaunchConfig& config) {
   }
   return facts;
 }
+
+/// The scope in which the driver is called by a launch. The events that the program's own attributes name are recorded then.
+class OwnEvents {
+ public:
+  OwnEvents(Core& core, const cu::LaunchConfig& config) : core_(core), config_(config) {
+    for_each([&](EventId event) { core_.before_unseen_record(event); });
+  }
+  ~OwnEvents() {
+    for_each([&](EventId event) { core_.after_unseen_record(event); });
+  }
+  OwnEvents(const OwnEvents&) = delete;
+  OwnEvents& operator=(const OwnEvents&) = delete;
+
+ private:
+  // Of both kinds of attribute the event stands in the same place.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (unsigned i = 0; config_.attributes != nullptr && i < config_.attribute_count; ++i) {
+      const cu::LaunchAttribute& attribute = config_.attributes[i];
+      if (!records_event(attribute)) { continue; }
+      visit(id_of(attribute.value.launch_completion_event.event));
+    }
+  }
+
+  Core& core_;
+  const cu::LaunchConfig& config_;
+};
 
 // Who observes asks for nothing that could be refused.
 bool takes_attributes(const Interposer& state, OriginalLaunch original) {
@@ -221,6 +253,7 @@ int launch(const LaunchRequest& request, OriginalLaunch original) {
   if (state->core->leaves_alone(id_of(request.function))) { return original.call(request); }
   driver::LaunchAccount account(state->overhead);
   const std::uint64_t begin = account.begin();
+  const OwnEvents events(*state->core, request.config);
   const LaunchFacts facts = read_facts(*state, request, original, begin);
   const Decision decision = state->core->on_launch(facts);
   state->overhead.count(decision.in_window);

@@ -41,16 +41,13 @@ cu::Context context_of(cu::GreenContext green) {
   return asked && state->driver.calls.ctx_from_green_ctx(&context, green) == cu::kSuccess ? context : nullptr;
 }
 
-// Behind all that a context holds.
+// Behind all that a context holds, which other threads may add to meanwhile.
 template <class Call>
-int recorded_by_context(cu::Context context, cu::Event event, Call call) {
+int recorded_by_context(cu::Event event, Call call) {
   Interposer* state = interposer();
   if (state == nullptr) { return call(); }
-  const RecordPoint before = state->core->before_event_record(id_of(event));
-  const int result = call();
-  if (result == cu::kSuccess) { state->core->on_context_record(id_of(event), id_of(named_or_current(*state, context))); }
-  state->core->on_event_not_recorded(id_of(event), before);
-  return result;
+  const driver::UnseenRecord record(*state->core, id_of(event));
+  return call();
 }
 
 }  // namespace
@@ -115,10 +112,10 @@ int cuIpcGetEventHandle(cu::IpcEventHandle* handle, cu::Event event) {
 }
 
 int cuCtxRecordEvent(cu::Context context, cu::Event event) {
-  return recorded_by_context(context, event, [=] { return call_real<&cuCtxRecordEvent>(context, event); });
+  return recorded_by_context(event, [=] { return call_real<&cuCtxRecordEvent>(context, event); });
 }
 int cuGreenCtxRecordEvent(cu::GreenContext context, cu::Event event) {
-  return recorded_by_context(context_of(context), event, [=] { return call_real<&cuGreenCtxRecordEvent>(context, event); });
+  return recorded_by_context(event, [=] { return call_real<&cuGreenCtxRecordEvent>(context, event); });
 }
 
 int cuCtxWaitEvent(cu::Context context, cu::Event event) {

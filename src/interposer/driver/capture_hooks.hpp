@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
+
 #include "interposer/driver/graph_facts.hpp"
 #include "interposer/driver/interposer.hpp"
+#include "interposer/driver/unseen_record.hpp"
 
 namespace elbowroom::interposer::driver {
 
@@ -106,6 +109,8 @@ struct CaptureHooks {
     const StreamId id = state->stream_id(stream, default_stream);
     const process::ExecutableGraph graph = state->graphs.get(exec);
     const GraphFacts& facts = graph.facts;
+    std::optional<UnseenRecord> records;
+    if (facts.records) { records.emplace(*state->core, kSomeEvent); }
     const GraphStep begun = state->core->on_graph_launch(id, facts, now, graph.newest);
     state->graphs.launched(exec, begun.newest);
     const Stream named = explicit_stream<D>(stream, default_stream);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "interposer/driver/host_wait.hpp"
+#include "interposer/driver/unseen_record.hpp"
 
 namespace elbowroom::interposer::driver {
 
@@ -61,7 +62,7 @@ struct StreamHooks {
     const bool captured = asks && state->driver.is_captured(explicit_stream<D>(stream, default_stream));
     const int result = call();
     // As a node that records when the graph runs: nothing is recorded now.
-    const bool later = external && (captured || state->core->capturing());
+    const bool later = external && captured;
     if (result == D::kSuccess && !later) {
       state->core->on_event_record(id_of(event), state->stream_id(stream, default_stream), before, captured);
     } else {
@@ -75,7 +76,7 @@ struct StreamHooks {
     Interposer<D>* state = interposer<D>();
     if (state == nullptr || result != D::kSuccess || event == nullptr) { return; }
     state->foreign_events.add(*event);
-    state->core->on_event_recorded_elsewhere();
+    const UnseenRecord possible(*state->core, id_of(*event));
   }
 
   // The point is taken before the call, because other threads may go on meanwhile.
@@ -89,7 +90,8 @@ struct StreamHooks {
   template <auto Ours>
   static int finish_event(Event event) {
     Interposer<D>* state = interposer<D>();
-    if (state == nullptr) { return process::call_real<Ours>(event); }
+    // Which record has passed is not known where another process may have made one.
+    if (state == nullptr || state->foreign_events.contains(event)) { return process::call_real<Ours>(event); }
     return finish<Ours>(*state, state->core->event_point(id_of(event)), event);
   }
 

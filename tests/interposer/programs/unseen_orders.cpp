@@ -93,19 +93,27 @@ void recorded_unseen(Record record) {
   EXPECT(cuCtxWaitEvent(three.context, done) == 0 && !three.product_waits());
 }
 
-void launch_records(const ThreeStreams& three, cu::LaunchAttributeId id, cu::Event event) {
+void launch_records(const ThreeStreams& three, cu::LaunchAttributeId id, cu::Stream stream, cu::Event event) {
   cu::LaunchAttribute own{};
   own.id = id;
   own.value.launch_completion_event.event = event;
-  const cu::LaunchConfig config{1, 1, 1, 32, 1, 1, 0, three.late, &own, 1};
+  const cu::LaunchConfig config{1, 1, 1, 32, 1, 1, 0, stream, &own, 1};
   EXPECT(cuLaunchKernelEx(&config, three.gemm, nullptr, nullptr) == 0);
 }
 
+cu::GraphExec recording_graph(const ThreeStreams& three, cu::Event event) {
+  return captured([&](cu::Stream stream) {
+    EXPECT(launch_on(stream, three.gemm) == 0 && cuEventRecordWithFlags(event, stream, cu::kEventExternal) == 0);
+  });
+}
+
 void begin_event() {
-  recorded_unseen([](const ThreeStreams& three, cu::Event done) { launch_records(three, cu::kLaunchCompletionEvent, done); });
+  recorded_unseen(
+      [](const ThreeStreams& three, cu::Event done) { launch_records(three, cu::kLaunchCompletionEvent, three.late, done); });
 }
 void programmatic_event() {
-  recorded_unseen([](const ThreeStreams& three, cu::Event done) { launch_records(three, cu::kLaunchProgrammaticEvent, done); });
+  recorded_unseen(
+      [](const ThreeStreams& three, cu::Event done) { launch_records(three, cu::kLaunchProgrammaticEvent, three.late, done); });
 }
 
 // The legacy stream may stand between what one blocking stream waits for and what another one does next.
@@ -118,7 +126,7 @@ void blocking_waits() {
   three.late_collective();
   EXPECT(three.product_waits(second));
   three.late_collective();
-  launch_records(three, cu::kLaunchCompletionEvent, done);
+  launch_records(three, cu::kLaunchCompletionEvent, three.late, done);
   EXPECT(cuStreamWaitEvent(first, done, 0) == 0 && !three.product_waits(second));
 }
 
@@ -132,35 +140,101 @@ void context_waits() {
 }
 
 void graph_event() {
-  recorded_unseen([](const ThreeStreams& three, cu::Event done) {
-    const cu::GraphExec exec = captured([&](cu::Stream stream) {
-      EXPECT(launch_on(stream, three.gemm) == 0 && cuEventRecordWithFlags(done, stream, cu::kEventExternal) == 0);
-    });
-    EXPECT(cuGraphLaunch(exec, three.late) == 0);
+  recorded_unseen(
+      [](const ThreeStreams& three, cu::Event done) { EXPECT(cuGraphLaunch(recording_graph(three, done), three.late) == 0); });
+}
+
+// Who waits for an event that was recorded anew is not behind its older record, which stood behind the late collective. Neither is
+// that collective over where the event is.
+template <class Record>
+void recorded_anew(Record record) {
+  const ThreeStreams three;
+  const cu::Event done = make_event();
+  const auto recorded = [&](bool anew) {
+    three.late_collective();
+    EXPECT(cuEventRecord(done, three.late) == 0);
+    if (anew) { record(three, done); }
+  };
+  for (const bool anew : {false, true, false}) {
+    recorded(anew);
+    EXPECT(cuStreamWaitEvent(three.compute, done, 0) == 0 && three.product_waits(three.late) == !anew);
+  }
+  for (const bool anew : {false, true, false}) {
+    recorded(anew);
+    EXPECT(cuEventSynchronize(done) == 0 && three.product_waits(three.late) == !anew);
+  }
+}
+
+void recorded_anew_by_launch() {
+  for (const cu::LaunchAttributeId id : {cu::kLaunchCompletionEvent, cu::kLaunchProgrammaticEvent}) {
+    recorded_anew([=](const ThreeStreams& three, cu::Event done) { launch_records(three, id, three.compute, done); });
+  }
+}
+void recorded_anew_by_graph() {
+  recorded_anew(
+      [](const ThreeStreams& three, cu::Event done) { EXPECT(cuGraphLaunch(recording_graph(three, done), three.compute) == 0); });
+}
+// As an external record on a stream that is not captured, while another one is.
+void recorded_anew_beside_capture() {
+  recorded_anew([](const ThreeStreams& three, cu::Event done) {
+    static_cast<void>(captured([&](cu::Stream) { EXPECT(cuEventRecordWithFlags(done, three.compute, cu::kEventExternal) == 0); }));
   });
+}
+
+// By another process, once it was given the event.
+void recorded_anew_elsewhere() {
+  const ThreeStreams three;
+  const cu::Event done = make_event();
+  cu::IpcEventHandle handle{};
+  three.late_collective();
+  EXPECT(cuEventRecord(done, three.late) == 0 && cuIpcGetEventHandle(&handle, done) == 0);
+  EXPECT(cuEventSynchronize(done) == 0 && !three.product_waits(three.late));
+  three.late_collective();
+  EXPECT(cuEventRecord(done, three.late) == 0 && cuEventQuery(done) == 0 && !three.product_waits(three.late));
+}
+
+/// A capture from which the stream for compute was forked, with a product and a collective beside it.
+template <class Act>
+bool waits_in_capture(const ThreeStreams& three, Act act) {
+  const cu::Event forked = make_event();
+  EXPECT(cuStreamBeginCapture_v2(three.comm, cu::kCaptureModeRelaxed) == 0 && cuEventRecord(forked, three.comm) == 0);
+  act();
+  EXPECT(cuStreamWaitEvent(three.compute, forked, 0) == 0 && launch_on(three.comm, three.all_reduce, 24) == 0);
+  const std::size_t before = fake_call_count();
+  EXPECT(launch_on(three.compute, three.gemm) == 0);
+  const bool waits = fake_call_count() == before + 2;
+  cu::Graph graph = nullptr;
+  EXPECT(cuEventRecord(forked, three.compute) == 0 && cuStreamWaitEvent(three.comm, forked, 0) == 0);
+  EXPECT(cuStreamEndCapture(three.comm, &graph) == 0);
+  return waits;
+}
+
+// A launch that is captured makes an event by which another stream may join the capture. A graph does not record what the capture
+// goes on from.
+void recorded_in_capture() {
+  const ThreeStreams three;
+  const cu::Event done = make_event();
+  const cu::GraphExec exec = recording_graph(three, done);
+  EXPECT(waits_in_capture(three, [] {}));
+  for (const cu::Stream stream : {three.comm, three.late}) {
+    EXPECT(waits_in_capture(three, [&] { EXPECT(cuGraphLaunch(exec, stream) == 0); }));
+  }
+  EXPECT(!waits_in_capture(three, [&] {
+    launch_records(three, cu::kLaunchCompletionEvent, three.comm, done);
+    EXPECT(cuStreamWaitEvent(three.late, done, 0) == 0);
+    three.late_collective();
+    EXPECT(cuEventRecord(done, three.late) == 0 && cuStreamWaitEvent(three.comm, done, 0) == 0);
+  }));
 }
 
 // A graph that is captured into another one is a collective of that one.
 void captured_graph() {
-  const auto waits_behind = [](const cu::Function& first) {
-    const ThreeStreams three;
+  const ThreeStreams three;
+  for (const cu::Function first : {three.gemm, three.all_reduce}) {
     const cu::GraphExec exec = captured([&](cu::Stream stream) { EXPECT(launch_on(stream, first, 24) == 0); });
-    const cu::Event forked = make_event();
-    EXPECT(cuStreamBeginCapture_v2(three.comm, cu::kCaptureModeRelaxed) == 0);
-    EXPECT(cuEventRecord(forked, three.comm) == 0 && cuStreamWaitEvent(three.compute, forked, 0) == 0);
-    EXPECT(cuGraphLaunch(exec, three.comm) == 0);
-    EXPECT(launch_on(three.comm, three.all_reduce, 24) == 0);
-    const std::size_t before = fake_call_count();
-    EXPECT(launch_on(three.compute, three.gemm) == 0);
-    const bool waits = fake_call_count() == before + 2;
-    EXPECT(cuEventRecord(forked, three.compute) == 0 && cuStreamWaitEvent(three.comm, forked, 0) == 0);
-    cu::Graph graph = nullptr;
-    EXPECT(cuStreamEndCapture(three.comm, &graph) == 0);
-    return waits;
-  };
-  const TwoStreams two;
-  EXPECT(waits_behind(two.gemm));
-  EXPECT(!waits_behind(two.all_reduce));
+    const bool waits = waits_in_capture(three, [&] { EXPECT(cuGraphLaunch(exec, three.comm) == 0); });
+    EXPECT(waits == (first == three.gemm));
+  }
 }
 
 // Memory in a capture makes nodes of the graph, which no other stream waits for.
@@ -180,6 +254,11 @@ constexpr Case kCases[] = {{"graph_twice", graph_twice},
                            {"begin_event", begin_event},
                            {"programmatic_event", programmatic_event},
                            {"graph_event", graph_event},
+                           {"recorded_anew_by_launch", recorded_anew_by_launch},
+                           {"recorded_anew_by_graph", recorded_anew_by_graph},
+                           {"recorded_anew_beside_capture", recorded_anew_beside_capture},
+                           {"recorded_anew_elsewhere", recorded_anew_elsewhere},
+                           {"recorded_in_capture", recorded_in_capture},
                            {"blocking_waits", blocking_waits},
                            {"context_waits", context_waits},
                            {"captured_graph", captured_graph},

@@ -244,7 +244,7 @@ TEST(ProgramOrder, NumbersCollectivesAnewWhenTheNumbersAreUsedUp) {
   launch();
   const Serial last = launch();
   EXPECT_EQ(last, std::numeric_limits<Serial>::max());
-  order->record(kEvent, *stream, order->host_actions_told());
+  order->record(kEvent, *stream, order->host_actions_told(), true);
   const SyncPoint point = order->point_of(*stream);
   ASSERT_TRUE(point.any_collective);
   EXPECT_EQ(launch(), 1U);
@@ -252,7 +252,7 @@ TEST(ProgramOrder, NumbersCollectivesAnewWhenTheNumbersAreUsedUp) {
   order->finish(point);  // what was taken before says nothing of the new numbers
   order->wait(*other, kEvent, true);
   EXPECT_TRUE(order->beside(*other, order->open(*other), {}).any());
-  order->record(kEvent, *stream, order->host_actions_told());
+  order->record(kEvent, *stream, order->host_actions_told(), true);
   order->wait(*other, kEvent, true);
   EXPECT_FALSE(order->beside(*other, order->open(*other), {}).any());
 }

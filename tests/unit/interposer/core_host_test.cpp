@@ -80,6 +80,23 @@ TEST(CoreHost, AnEventSaysNothingOnceItWasRecordedUnfollowed) {
   EXPECT_EQ(program.launch(kGemm, kComputeStream).refusal, Refusal::host_dependency);
 }
 
+// Others say what they said. Where nobody says which event was recorded, none does until it is recorded again.
+TEST(CoreHost, AnEventSaysNothingOnceItWasRecordedUnseen) {
+  Program program(rules_of(Policy::gate));
+  constexpr EventId kEvent = 0x9100, kOtherEvent = 0x9200;
+  for (const EventId unseen : {kOtherEvent, kEvent, kSomeEvent}) {
+    program.launch(kAllReduce, kCommStream);
+    program.core->on_host_dependency(kOtherComputeStream);
+    program.core->on_event_record(kEvent, kOtherComputeStream, program.core->before_event_record(kEvent));
+    program.core->before_unseen_record(unseen);
+    program.core->after_unseen_record(unseen);
+    program.core->on_synchronized(program.core->event_point(kEvent), program.now_ns);
+    const Decision product = program.launch(kGemm, kComputeStream);
+    EXPECT_EQ(product.refusal, unseen == kOtherEvent ? Refusal::none : Refusal::host_dependency);
+    program.core->on_synchronized(program.core->context_point(kContext), program.now_ns);
+  }
+}
+
 // A question is no operation: what blocking streams launch does not wait for what is asked about, and is over without it.
 TEST(CoreHost, AskingTheLegacyStreamOrdersNothing) {
   Program program(rules_of(Policy::gate));

@@ -14,9 +14,9 @@ namespace elbowroom::interposer {
 namespace {
 
 // Random programs on two devices and three contexts: streams that are created, destroyed and created again under the same handle,
-// default streams, events that are recorded again and destroyed, host synchronisation, captures that draw other streams in, graphs.
-// Each call goes to the core and to the oracle; calls that the driver would refuse go to neither. All durations are unknown, so
-// that order alone decides.
+// default streams, events that are recorded again, seen or not, and destroyed, host synchronisation, captures that draw other
+// streams in, graphs. Each call goes to the core and to the oracle; calls that the driver would refuse go to neither. All durations
+// are unknown, so that order alone decides.
 
 // A sanitizer takes ten times as long.
 #if defined(__has_feature)
@@ -122,9 +122,7 @@ class RandomProgram {
     } else if (dice < 93) {
       if (usable(stream)) { graph(stream); }
     } else if (dice < 96) {
-      log("forget event", event);
-      core_.on_event_destroy(event);
-      oracle_.forget_event(event);
+      forget(event);
     } else if (is_legacy_stream(stream) && usable(stream)) {
       log("copy on", stream);
       core_.on_stream_operation(stream);
@@ -165,6 +163,23 @@ class RandomProgram {
     log("record", event, stream);
     core_.on_event_record(event, stream, core_.before_event_record(event));
     oracle_.record(event, stream);
+  }
+
+  /// An event that is destroyed or recorded unseen says nothing any more. Where nobody says which one it is, only those of captures
+  /// do.
+  void forget(EventId event) {
+    const std::uint64_t how = below(3);
+    log(how == 0 ? "destroy event" : how == 1 ? "record unseen" : "record some unseen", event);
+    if (how == 0) {
+      core_.on_event_destroy(event);
+    } else {
+      core_.before_unseen_record(how == 1 ? event : kSomeEvent);
+      core_.after_unseen_record(how == 1 ? event : kSomeEvent);
+    }
+    for (const EventId each : kEvents) {
+      const bool is_eager = oracle_.recorded(each) && oracle_.capture_of(each) == 0;
+      if (how == 2 ? is_eager : each == event) { oracle_.forget_event(each); }
+    }
   }
 
   void wait(StreamId stream, EventId event) {

@@ -1,0 +1,105 @@
+#include "during.hpp"
+#include "hook_cases.hpp"
+
+// An event that is recorded anew while another thread records it too, or waits for it. One of its records stands behind a
+// collective whose peers are late.
+
+namespace {
+
+/// An event, and a stream with a collective whose peers are late.
+struct BesideLate {
+  Lanes lanes;
+  cu::Stream late = make_stream();
+  cu::Event event = make_event();
+
+  BesideLate() {
+    EXPECT(lanes.waits_for(lanes.comm));  // nothing is followed before the first collective
+    lanes.collective(late);
+    EXPECT(lanes.product_waits(lanes.compute));
+  }
+  int record(cu::Stream stream) const { return cuEventRecord(event, stream); }
+  int launch_recording() const {
+    cu::LaunchAttribute own{};
+    own.id = cu::kLaunchCompletionEvent;
+    own.value.launch_completion_event.event = event;
+    const cu::LaunchConfig config{1, 1, 1, 32, 1, 1, 0, lanes.compute, &own, 1};
+    return cuLaunchKernelEx(&config, lanes.gemm, nullptr, nullptr);
+  }
+  /// Whether a product waits for a collective behind the late one, or for one that is behind the event. The product's stream may be
+  /// behind the event too.
+  [[nodiscard]] bool waits_behind(bool event_for_product) const {
+    EXPECT(cuStreamWaitEvent(event_for_product ? lanes.compute : lanes.comm, event, 0) == 0);
+    return lanes.waits_for(event_for_product ? late : lanes.comm);
+  }
+};
+
+// One of two records stands behind the late collective. Which of them a stream waits for, the driver alone knows: whether a product
+// that waits is behind that collective is not known, and neither is whether a collective that waits is.
+template <class Record>
+void recorded_beside_late(Record record) {
+  for (const bool event_for_product : {true, false}) {
+    const BesideLate beside;
+    record(beside);
+    EXPECT(!beside.waits_behind(event_for_product));
+    EXPECT(beside.lanes.waits_for(beside.late) && beside.lanes.waits_for(beside.lanes.comm));
+  }
+}
+void recorded_twice_at_once() {
+  const auto at_once = [](cu::Stream (*first)(const BesideLate&), cu::Stream (*second)(const BesideLate&)) {
+    recorded_beside_late([=](const BesideLate& beside) {
+      during("cuEventRecord", [&] { EXPECT(beside.record(second(beside)) == 0); });
+      EXPECT(beside.record(first(beside)) == 0);
+    });
+  };
+  const auto late = [](const BesideLate& beside) { return beside.late; };
+  const auto empty = [](const BesideLate&) { return make_stream(); };
+  at_once(late, empty);
+  at_once(empty, late);
+}
+void waited_while_recorded() {
+  for (const bool event_for_product : {true, false}) {
+    const BesideLate beside;
+    EXPECT(beside.record(make_stream()) == 0);
+    during("cuStreamWaitEvent", [&] { EXPECT(beside.record(beside.late) == 0); });
+    EXPECT(!beside.waits_behind(event_for_product));
+  }
+}
+
+// Nor is it known where a launch or a graph records the event meanwhile.
+void recorded_while_launched() {
+  recorded_beside_late([](const BesideLate& beside) {
+    during("cuLaunchKernelEx", [&] { EXPECT(beside.record(beside.late) == 0); });
+    EXPECT(beside.launch_recording() == 0);
+  });
+  const BesideLate beside;
+  EXPECT(beside.record(beside.late) == 0);
+  during("cuEventSynchronize", [&] { EXPECT(beside.launch_recording() == 0); });
+  EXPECT(cuEventSynchronize(beside.event) == 0 && !beside.lanes.waits_for(beside.late));
+}
+void recorded_while_graph() {
+  const Lanes lanes;
+  cu::Graph graph = nullptr;
+  cu::GraphExec exec = nullptr;
+  EXPECT(cuStreamBeginCapture_v2(lanes.compute, cu::kCaptureModeRelaxed) == 0);
+  EXPECT(cuEventRecordWithFlags(make_event(), lanes.compute, cu::kEventExternal) == 0);
+  EXPECT(cuStreamEndCapture(lanes.compute, &graph) == 0 && cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+  recorded_beside_late([=](const BesideLate& beside) {
+    during("cuGraphLaunch", [&] { EXPECT(beside.record(beside.late) == 0); });
+    EXPECT(cuGraphLaunch(exec, beside.lanes.compute) == 0);
+  });
+  const BesideLate beside;
+  EXPECT(beside.record(beside.late) == 0);
+  during("cuEventSynchronize", [&] { EXPECT(cuGraphLaunch(exec, beside.lanes.compute) == 0); });
+  EXPECT(cuEventSynchronize(beside.event) == 0 && !beside.lanes.waits_for(beside.late));
+}
+
+constexpr Case kCases[] = {
+    {"recorded_twice_at_once", recorded_twice_at_once},
+    {"waited_while_recorded", waited_while_recorded},
+    {"recorded_while_launched", recorded_while_launched},
+    {"recorded_while_graph", recorded_while_graph},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_case(kCases, argc, argv); }
