@@ -56,6 +56,12 @@ bool breaks_capture() {
   return broken;
 }
 
+bool breaks_capture(const Event& event) {
+  Capture* capture = event.stream == nullptr ? nullptr : event.stream->capture;
+  if (capture != nullptr) { capture->invalidated = true; }
+  return capture != nullptr;
+}
+
 void forget_captures() {
   for (Stream* member : capturing_streams()) { member->capture = nullptr; }
   for (Capture* capture : live()) { capture->ended = true; }

@@ -61,6 +61,7 @@ struct Event {
   unsigned flags = 0;
   bool alive = true;
   Capture* capture = nullptr;
+  const Stream* stream = nullptr;      ///< where it was recorded last
   std::shared_ptr<Completion> latest;  ///< null: never recorded
 };
 
@@ -195,6 +196,9 @@ void begin_capture(Stream& stream, int mode, Graph* graph);
 Graph* end_capture(Stream& stream, bool& broken);
 /// Whether this thread may not make calls now that a capture in global mode forbids; marks the capture as broken.
 bool breaks_capture();
+/// The same of a question about an event, whatever the thread's mode. The runtime takes the event for one of the capture that its
+/// stream is in, though it was recorded before.
+bool breaks_capture(const Event& event);
 void forget_captures();
 
 // --- kernels (kernels.cpp) ---

@@ -50,6 +50,7 @@ int record(const char* name, hip::Event event, hip::Stream stream, unsigned flag
       return 0;
     }
     known->capture = on->capture;
+    known->stream = on;
     if (on->capture != nullptr) { return 0; }
     known->latest = std::make_shared<Completion>();
     Operation operation;
@@ -200,8 +201,9 @@ int hipEventQuery(hip::Event event) {
   FakeHipCall call = named("hipEventQuery");
   call.event = event;
   return make_call(call, [&] {
-    if (breaks_capture()) { return hip::kErrorCaptureUnsupported; }
     const auto* known = object<Event>(event);
+    if (known != nullptr && breaks_capture(*known)) { return hip::kErrorCapturedEvent; }
+    if (breaks_capture()) { return hip::kErrorCaptureUnsupported; }
     if (known == nullptr || !known->alive) { return hip::kErrorInvalidHandle; }
     pump();
     if (known->latest == nullptr) { return everything_finished() ? 0 : hip::kErrorNotReady; }
@@ -216,6 +218,7 @@ int hipEventSynchronize(hip::Event event) {
   return make_call(call, [&] {
     const auto* known = object<Event>(event);
     if (known == nullptr || !known->alive) { return hip::kErrorInvalidHandle; }
+    if (breaks_capture(*known)) { return hip::kErrorCapturedEvent; }
     const std::shared_ptr<Completion> latest = known->latest;
     if (latest == nullptr) { return 0; }
     if (!run_until([&] { return latest->done; })) { return 719; }

@@ -64,6 +64,7 @@ SAME_VALUE(abi::kErrorCooperativeLaunchTooLarge, hipErrorCooperativeLaunchTooLar
 SAME_VALUE(abi::kErrorNotSupported, hipErrorNotSupported);
 SAME_VALUE(abi::kErrorCaptureUnsupported, hipErrorStreamCaptureUnsupported);
 SAME_VALUE(abi::kErrorCaptureInvalidated, hipErrorStreamCaptureInvalidated);
+SAME_VALUE(abi::kErrorCapturedEvent, hipErrorCapturedEvent);
 SAME_VALUE(abi::kStreamNonBlocking, hipStreamNonBlocking);
 SAME_VALUE(abi::kEventDisableTiming, hipEventDisableTiming);
 static_assert(abi::kStreamPerThread == 2);  // hipStreamPerThread, a cast that no constant expression may have
@@ -79,6 +80,7 @@ SAME_VALUE(abi::kDeviceMaxSharedMemoryPerMultiprocessor, hipDeviceAttributeMaxSh
 SAME_VALUE(abi::kCaptureModeGlobal, hipStreamCaptureModeGlobal);
 SAME_VALUE(abi::kCaptureModeThreadLocal, hipStreamCaptureModeThreadLocal);
 SAME_VALUE(abi::kCaptureModeRelaxed, hipStreamCaptureModeRelaxed);
+SAME_VALUE(abi::kCaptureNone, hipStreamCaptureStatusNone);
 #if HIP_VERSION >= 50300000
 // Before, they were counted from 1.
 SAME_VALUE(abi::kGraphNodeKernel, hipGraphNodeTypeKernel);

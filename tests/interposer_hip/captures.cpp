@@ -1,3 +1,6 @@
+#include <dlfcn.h>
+#include <unistd.h>
+
 #include <initializer_list>
 
 #include "hip_program.hpp"
@@ -54,6 +57,58 @@ void broken_capture() {
   hip::Graph graph = nullptr;
   EXPECT(hipStreamEndCapture(two.compute, &graph) == hip::kErrorCaptureInvalidated && graph == nullptr);
   EXPECT(launch_on(two.compute, two.gemm) == 0);
+}
+
+// A capture may begin by an entry point that is not followed. No event of ours, nor a stream, must come into it. A question about
+// an event that was recorded on its stream before would break it.
+void unseen_capture() {
+  const TwoStreams two;
+  const auto loader = reinterpret_cast<void* (*)(void*, const char*)>(dlsym(dlopen("libc.so.6", RTLD_NOW), "dlsym"));
+  void* runtime = dlopen("libamdhip64.so.6", RTLD_NOW | RTLD_NOLOAD);
+  const auto begin = reinterpret_cast<decltype(&hipStreamBeginCapture)>(loader(runtime, "hipStreamBeginCapture"));
+  const auto end = reinterpret_cast<decltype(&hipStreamEndCapture)>(loader(runtime, "hipStreamEndCapture"));
+  fake_hip_set_finished(0);
+  EXPECT(two.launch_collective() == 0 && launch_on(two.compute, two.gemm) == 0);
+  EXPECT(begin(two.comm, hip::kCaptureModeGlobal) == 0);
+  const std::size_t before = fake_hip_call_count();
+  for (unsigned launch = 1; launch < 4; ++launch) {
+    usleep(300);  // it is time to ask for what was timed before it
+    EXPECT(two.launch_collective() == 0 && launch_on(two.comm, two.gemm, launch) == 0);
+  }
+  std::size_t launches = 0;
+  for (std::size_t i = before; i < fake_hip_call_count(); ++i) {
+    const bool launch = fake_hip_call(i)->function != nullptr;
+    EXPECT(launch ? fake_hip_call(i)->stream == two.comm : is_call(i, "hipEventQuery"));
+    launches += launch ? 1 : 0;
+  }
+  hip::Graph graph = nullptr;
+  EXPECT(launches == 6 && end(two.comm, &graph) == 0 && graph != nullptr);
+  // What was timed on both streams is told now.
+  fake_hip_set_finished(1);
+  usleep(300);
+  const std::size_t questions = calls_named("hipEventQuery");
+  EXPECT(two.launch_collective() == 0 && calls_named("hipEventQuery") >= questions + 2);
+}
+
+// A stream that is gone is in no capture.
+void timed_stream_gone() {
+  const TwoStreams two;
+  const hip::Stream gone = make_stream();
+  fake_hip_set_finished(0);
+  EXPECT(two.launch_collective() == 0 && launch_on(gone, two.gemm) == 0 && hipStreamDestroy(gone) == 0);
+  usleep(300);
+  const std::size_t questions = calls_named("hipEventQuery");
+  EXPECT(launch_on(two.compute, two.gemm) == 0 && calls_named("hipEventQuery") == questions + 2);
+}
+
+// The runtime is asked before something is added to a launch, and at no other.
+void asked_for_what_is_added() {
+  const TwoStreams two;
+  const auto questions = [] { return fake_hip_times_called("hipStreamIsCapturing"); };
+  for (std::size_t step = 1; step < 4; ++step) {
+    EXPECT(launch_on(two.compute, two.gemm) == 0 && questions() == step - 1);
+    EXPECT(two.launch_collective() == 0 && launch_on(two.compute, two.gemm) == 0 && questions() == step);
+  }
 }
 
 unsigned long long last_flags() { return last_call().flags; }
@@ -153,6 +208,9 @@ void recorded_events() {
 constexpr Case kCases[] = {
     {"capture", capture},
     {"broken_capture", broken_capture},
+    {"unseen_capture", unseen_capture},
+    {"timed_stream_gone", timed_stream_gone},
+    {"asked_for_what_is_added", asked_for_what_is_added},
     {"node_priority", node_priority},
     {"own_node_priority", own_node_priority},
     {"explicit_nodes", explicit_nodes},

@@ -96,12 +96,18 @@ void event_destroyed() {
   EXPECT(make_event() == done && hipStreamWaitEvent(lanes.compute, done, 0) == 0 && lanes.is_beside(lanes.compute));
 }
 
-// What is launched inside a capture is beside nothing outside it, and what comes after its end is again.
+// What is launched inside a capture is beside nothing outside it, and beside what is captured with it. What comes after its end is
+// beside the others again.
 template <class Begin, class End>
 void captures(Begin begin, End end) {
   const Lanes lanes;
   lanes.collective(lanes.comm);
   EXPECT(begin(lanes.compute) == 0 && !lanes.is_beside(lanes.compute));
+  const hip::Event forked = make_event();
+  const hip::Stream comm = make_stream();
+  EXPECT(hipEventRecord(forked, lanes.compute) == 0 && hipStreamWaitEvent(comm, forked, 0) == 0);
+  lanes.collective(comm);
+  EXPECT(lanes.is_beside(lanes.compute));
   hip::Graph graph = nullptr;
   EXPECT(end(lanes.compute, &graph) == 0 && graph != nullptr && lanes.is_beside(lanes.compute));
 }

@@ -75,6 +75,8 @@ struct Driver {
   }
   bool make_event(Place context, Event& event) const { return cuda::make_event(calls, context, event, 0); }
   void destroy_event(Place context, Event event) const { cuda::destroy_event(calls, context, event); }
+  /// The driver knows which events were recorded in a capture.
+  static bool may_query_events_of(Stream /*stream*/) { return true; }
 
   [[nodiscard]] FunctionInfo describe_function(FunctionId id) const;
   [[nodiscard]] DeviceInfo describe_device(int device) const;

@@ -87,10 +87,12 @@ concept HasPlaces = requires(D driver, const D& constant, typename D::Place plac
 
 /// Events of our own, in a place whichever one is current, also while a stream is captured.
 template <class D>
-concept HasEvents = requires(const D& driver, typename D::Place place, typename D::Event event) {
+concept HasEvents = requires(const D& driver, typename D::Place place, typename D::Event event, typename D::Stream stream) {
   { driver.can_time() } -> std::same_as<bool>;                ///< every function that an event with a time needs is there
   { driver.make_event(place, event) } -> std::same_as<bool>;  ///< with a time
   { driver.destroy_event(place, event) } -> std::same_as<void>;
+  /// Whether a question about an event of ours that was recorded there last breaks no capture, also one that began unseen.
+  { driver.may_query_events_of(stream) } -> std::same_as<bool>;
 };
 
 /// What is to be known of functions, devices and graphs.

@@ -56,6 +56,7 @@ class LaunchTimer {
   enum class Stage : std::uint8_t { kFree, kOpen, kPending };
   struct Pair {
     Place place = D::kNowhere;
+    Stream stream = nullptr;
     Event begin = nullptr, end = nullptr;
     Ticket ticket = 0;
     Stage stage = Stage::kFree;
@@ -82,6 +83,8 @@ class LaunchTimer {
   void poll_pairs(std::uint64_t now_ns);
   void poll_steps();
   std::unique_lock<OwnMutex> lock_unless_asked(Place place);
+  /// Where it must not be asked about, it is not ready.
+  int query(Event event, Stream stream) const;
   /// The time between two events; `state` is the query's answer for the later one.
   bool elapsed(Event begin, Event end, int state, std::uint64_t& nanoseconds) const;
 
@@ -160,6 +163,7 @@ void LaunchTimer<D>::end(int pair, Stream stream, Ticket ticket) {
     return;
   }
   const std::lock_guard lock(mutex_);
+  open.stream = stream;
   open.ticket = ticket;
   open.stage = Stage::kPending;
   awaited_.add(static_cast<std::size_t>(pair), stream);
@@ -228,6 +232,11 @@ void LaunchTimer<D>::poll(std::uint64_t now_ns) {
 }
 
 template <Driver D>
+int LaunchTimer<D>::query(Event event, Stream stream) const {
+  return driver_.may_query_events_of(stream) ? driver_.calls.event_query(event) : D::kErrorNotReady;
+}
+
+template <Driver D>
 bool LaunchTimer<D>::elapsed(Event begin, Event end, int state, std::uint64_t& nanoseconds) const {
   float milliseconds = 0;
   if (state != D::kSuccess || driver_.calls.event_elapsed_time(&milliseconds, begin, end) != D::kSuccess) { return false; }
@@ -247,7 +256,7 @@ void LaunchTimer<D>::poll_pairs(std::uint64_t now_ns) {
     });
     if (pair == awaited_.kNone) { return; }
     std::uint64_t nanoseconds = 0;
-    const int state = driver_.calls.event_query(asked.end);
+    const int state = query(asked.end, asked.stream);
     const bool over = state != D::kErrorNotReady;
     const bool known = over && elapsed(asked.begin, asked.end, state, nanoseconds);
     locked([&] {
@@ -281,7 +290,7 @@ void LaunchTimer<D>::poll_steps() {
       return follow;
     });
     std::uint64_t nanoseconds = 0;
-    const int state = asks ? driver_.calls.event_query(next.event) : D::kSuccess;
+    const int state = asks ? query(next.event, next.stream) : D::kSuccess;
     const bool known = asks && state != D::kErrorNotReady && elapsed(begun.event, next.event, state, nanoseconds);
     locked([&] { asked_about_ = D::kNowhere; });
     if (state == D::kErrorNotReady) { return; }

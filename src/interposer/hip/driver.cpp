@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdio>
 #include <new>
+#include <optional>
 
 #include "interposer/driver/calls.hpp"
 
@@ -46,6 +47,13 @@ FunctionInfo describe_module_function(const RuntimeCalls& calls, hip::Function f
   info.registers = static_cast<std::uint32_t>(registers);
   info.static_shared = static_cast<std::uint32_t>(shared);
   return info;
+}
+
+// Nothing where the runtime does not say.
+std::optional<bool> says_captured(const RuntimeCalls& calls, hip::Stream stream) {
+  int status = hip::kCaptureNone;
+  if (calls.stream_is_capturing(stream, &status) != hip::kSuccess) { return std::nullopt; }
+  return status != hip::kCaptureNone;
 }
 
 int version_of(const RuntimeCalls& calls) {
@@ -129,6 +137,18 @@ bool Driver::is_non_blocking(Stream stream) const {
   unsigned flags = 0;
   const bool known = calls.stream_get_flags != nullptr && calls.stream_get_flags(stream, &flags) == hip::kSuccess;
   return known && (flags & hip::kStreamNonBlocking) != 0;
+}
+
+bool Driver::is_captured(Stream stream) const {
+  if (calls.stream_is_capturing == nullptr) { return false; }
+  const KeepsLastError errors(calls);
+  return says_captured(calls, stream).value_or(true);
+}
+
+// To the runtime an event is of the capture that its stream is in, also where it was recorded before, and a question breaks that
+// one. Of the legacy stream it does not say, nor of one that is gone: neither is captured.
+bool Driver::may_query_events_of(Stream stream) const {
+  return calls.stream_is_capturing == nullptr || !says_captured(calls, stream).value_or(false);
 }
 
 DeviceInfo Driver::describe_device(int device) const {

@@ -62,8 +62,8 @@ struct Driver {
   [[nodiscard]] Place current_place() const;
   [[nodiscard]] Place place_of(Stream stream) const;
   [[nodiscard]] bool is_non_blocking(Stream stream) const;
-  /// Captures are known by their hooks alone.
-  static bool is_captured(Stream /*stream*/) { return false; }
+  /// Also where the runtime can be asked and does not say.
+  [[nodiscard]] bool is_captured(Stream stream) const;
   int device(Place place);
   static std::uint32_t sms(Place /*device*/) { return 0; }
   [[nodiscard]] int devices_seen() const;
@@ -73,6 +73,7 @@ struct Driver {
   [[nodiscard]] bool can_time() const;
   bool make_event(Place device, Event& event) const;
   void destroy_event(Place device, Event event) const;
+  [[nodiscard]] bool may_query_events_of(Stream stream) const;
 
   [[nodiscard]] FunctionInfo describe_function(FunctionId id) const;
   [[nodiscard]] DeviceInfo describe_device(int device) const;

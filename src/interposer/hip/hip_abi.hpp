@@ -24,6 +24,7 @@ inline constexpr Result kErrorCooperativeLaunchTooLarge = 720;
 inline constexpr Result kErrorNotSupported = 801;
 inline constexpr Result kErrorCaptureUnsupported = 900;
 inline constexpr Result kErrorCaptureInvalidated = 901;
+inline constexpr Result kErrorCapturedEvent = 907;
 
 using Stream = struct ihipStream_t*;
 using Event = struct ihipEvent_t*;
@@ -80,6 +81,7 @@ enum DeviceAttribute : int {
 };
 
 enum CaptureMode : int { kCaptureModeGlobal = 0, kCaptureModeThreadLocal = 1, kCaptureModeRelaxed = 2 };
+inline constexpr int kCaptureNone = 0;  // of the state of a stream
 
 /// hipLaunchParams, of the calls that launch on several devices at once.
 struct LaunchParams {

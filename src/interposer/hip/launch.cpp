@@ -113,6 +113,10 @@ Launched launch_controlled(Interposer& state, const LaunchRequest& request, Orig
 int carry_out(Interposer& state, const LaunchRequest& request, OriginalLaunch original, const Decision& decision,
               DriverClock& clock) {
   const hip::Stream stream = explicit_stream<Driver>(request.stream, request.default_stream);
+  // A capture may begin or end by an entry point that is not hooked. It would take in our events, and a carrier with them.
+  if (decision.captured != state.driver.is_captured(stream)) {
+    return driver::launch_untouched(*state.core, request, original, decision, LaunchOutcome::plain_ok, clock);
+  }
   const int device = state.driver.place_of(stream);
   driver::LaunchEvents<Driver> events(state, decision, device, stream);
   const Launched launched = launch_controlled(state, request, original, decision, device, clock);

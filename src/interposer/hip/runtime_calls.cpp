@@ -21,6 +21,7 @@ RuntimeCalls RuntimeCalls::find() {
   find_call(calls.stream_destroy, "hipStreamDestroy");
   find_call(calls.stream_get_flags, "hipStreamGetFlags");
   find_call(calls.stream_get_priority, "hipStreamGetPriority");
+  find_call(calls.stream_is_capturing, "hipStreamIsCapturing");
   find_call(calls.stream_wait_event, "hipStreamWaitEvent");
   find_call(calls.event_create_with_flags, "hipEventCreateWithFlags");
   find_call(calls.event_destroy, "hipEventDestroy");

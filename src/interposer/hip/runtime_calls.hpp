@@ -25,6 +25,7 @@ struct RuntimeCalls {
   int (*stream_destroy)(hip::Stream);
   int (*stream_get_flags)(hip::Stream, unsigned*);
   int (*stream_get_priority)(hip::Stream, int*);
+  int (*stream_is_capturing)(hip::Stream, int* status);
   int (*stream_wait_event)(hip::Stream, hip::Event, unsigned flags);
   int (*event_create_with_flags)(hip::Event*, unsigned flags);
   int (*event_destroy)(hip::Event);
