@@ -12,7 +12,7 @@ namespace elbowroom::interposer::driver {
 
 inline constexpr int kMaxGraphDepth = 8;  // of child graphs in child graphs
 
-/// Of the nodes that are neither kernels nor child graphs.
+/// Of the nodes that are neither kernels that are visited nor child graphs.
 struct OtherNodes {
   bool end = true;  ///< all were read, and each ends by itself
   bool record = false;
@@ -26,8 +26,9 @@ struct OtherNodes {
   }
 };
 inline constexpr OtherNodes kUnknownNodes{false, true, true};
+inline constexpr OtherNodes kUnknownKernel{false, false, true};  ///< it may communicate, or wait for the host
 
-/// Calls `visit(node, parameters)` for every kernel node of a graph and of its child graphs.
+/// Calls `visit(node, parameters)` for every kernel node of a graph and of its child graphs whose parameters can be read.
 template <Driver D, class Visit>
 OtherNodes visit_kernel_nodes(const D& driver, typename D::Graph graph, Visit&& visit, int depth = 0) {
   const auto& calls = driver.calls;
@@ -48,7 +49,11 @@ OtherNodes visit_kernel_nodes(const D& driver, typename D::Graph graph, Visit&& 
     if (calls.graph_node_get_type(nodes[i], &type) != D::kSuccess) {
       others += kUnknownNodes;
     } else if (type == D::kGraphNodeKernel) {
-      if (calls.graph_kernel_node_get_params(nodes[i], &parameters) == D::kSuccess) { visit(nodes[i], parameters); }
+      if (calls.graph_kernel_node_get_params(nodes[i], &parameters) == D::kSuccess) {
+        visit(nodes[i], parameters);
+      } else {
+        others += kUnknownKernel;
+      }
     } else if (type == D::kGraphNodeChild) {
       const bool read = calls.graph_child_graph != nullptr && calls.graph_child_graph(nodes[i], &child) == D::kSuccess;
       others += read ? visit_kernel_nodes(driver, child, visit, depth + 1) : kUnknownNodes;

@@ -304,9 +304,10 @@ int cuGraphChildGraphNodeGetGraph(cu::GraphNode node, cu::Graph* graph) {
   *graph = reinterpret_cast<cu::Graph>(fake::object<fake::Node>(node)->child);
   return 0;
 }
+// Of a node that got no kernel it says nothing.
 int cuGraphKernelNodeGetParams_v2(cu::GraphNode node, cu::KernelNodeParamsV2* parameters) {
   *parameters = fake::object<fake::Node>(node)->kernel;
-  return 0;
+  return parameters->v1.function == nullptr && parameters->kernel == nullptr ? kInvalidValue : 0;
 }
 int cuGraphKernelNodeSetAttribute(cu::GraphNode node, int attribute, const cu::LaunchAttributeValue* value) {
   if (attribute != cu::kLaunchPriority) { return kInvalidValue; }

@@ -192,7 +192,8 @@ void own_node_priority() {
   EXPECT(fake_call(fake_call_count() - 1)->flags == cu::kInstantiateUseNodePriority);
 }
 
-// What a conditional node holds cannot be read, and kernels in it may have priorities that meant nothing without the flag.
+// What a conditional node holds cannot be read, and kernels in it may have priorities that meant nothing without the flag. So may a
+// kernel that cannot be read itself.
 void conditional_node() {
   const TwoStreams two;
   const cu::Graph graph = two.capture_step();
@@ -202,6 +203,8 @@ void conditional_node() {
   EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
   EXPECT(fake_call(fake_call_count() - 1)->flags == cu::kInstantiateUseNodePriority);
   reinterpret_cast<fake::Node*>(node)->type = 13;
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0 && fake_call(fake_call_count() - 1)->flags == 0);
+  reinterpret_cast<fake::Node*>(node)->type = cu::kGraphNodeKernel;  // of which the driver says nothing
   EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0 && fake_call(fake_call_count() - 1)->flags == 0);
 }
 

@@ -149,6 +149,24 @@ void refused_graph() {
   });
 }
 
+// A kernel of a graph that the driver says nothing of may be a collective, whose peers may be late.
+void unread_kernel() {
+  const TwoStreams two;
+  const auto waits_behind = [&](cu::Function function) {
+    cu::KernelNodeParamsV2 kernel{};
+    kernel.v1.function = function;
+    cu::Graph graph = nullptr;
+    cu::GraphNode node = nullptr;
+    cu::GraphExec exec = nullptr;
+    EXPECT(cuGraphCreate(&graph, 0) == 0 && cuGraphAddKernelNode_v2(&node, graph, nullptr, 0, &kernel) == 0);
+    EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0 && cuGraphLaunch(exec, two.comm) == 0);
+    const bool waits = launch_waits(two);
+    EXPECT(cuCtxSynchronize() == 0);
+    return waits;
+  };
+  EXPECT(waits_behind(two.gemm) && !waits_behind(nullptr) && waits_behind(two.gemm));
+}
+
 // What the rules leave out is not known: nothing is done.
 void rules_lost() {
   EXPECT(setenv("ELBOWROOM_RUN_RULES", "/nowhere/run.rules", 1) == 0);
@@ -164,6 +182,7 @@ constexpr Case kCases[] = {{"own_event", own_event},
                            {"unseen_legacy_operation", unseen_legacy_operation},
                            {"refused_launch", refused_launch},
                            {"refused_graph", refused_graph},
+                           {"unread_kernel", unread_kernel},
                            {"rules_lost", rules_lost}};
 
 }  // namespace
