@@ -13,6 +13,7 @@ import itertools
 import operator
 import os
 import sys
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,6 +28,7 @@ SLOTS = 2
 BLOCK = 512  # the allocator rounds to these
 _SLOT = "_elbowroom_slot"  # of a parameter group whose parameters lie in one
 COMPILED_BACKWARDS = ("compiled_autograd_enabled", "in_compiled_autograd_region")  # flags of PyTorch's
+LATER = "layers that came later are gathered as ever"
 GATHERED_BESIDE = ("FORWARD", "PRE_BACKWARD")  # states in which FSDP2 gathers on streams of its own
 
 
@@ -230,6 +232,7 @@ class Direct:
         self._options.asyncOp = False
         self.slots: list[Slot] = []
         self._over = False
+        self._here = weakref.WeakSet(owners.values())
         try:
             self._make_slots(allocator, owners, first, most)
         except Exception:
@@ -279,6 +282,9 @@ class Direct:
     def _slot_for(self, owner: Any) -> Slot | None:
         """The one that was left the longest ago, so that the gather waits for the oldest reader."""
         known = self._views.get((id(owner), self.slots[0])) if self.slots else None
+        if owner not in self._here and not self._entry.not_direct:
+            self._entry.not_direct = LATER
+            record.write()
         if known is None or not known.fit(owner):
             return None
         return min((slot for slot in self.slots if slot.vacant()), key=lambda slot: slot.left_at, default=None)

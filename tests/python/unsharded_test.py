@@ -112,10 +112,14 @@ class UnshardedTest(unittest.TestCase):
         program = self.program()
         groups = self.layers(program, 2)
         program.begin(groups)
-        self.forward(program, self.layers(program, 2))
         program.capturing = True
         self.forward(program, groups)
-        self.assertEqual(program.entry.direct, 0)
+        self.assertEqual((program.entry.direct, program.entry.not_direct), (0, ""))
+        program.capturing = False
+        self.forward(program, self.layers(program, 2))
+        self.assertEqual((program.entry.direct, program.entry.not_direct), (0, unsharded.LATER))
+        self.forward(program, groups)
+        self.assertEqual(program.entry.direct, 2)
 
     def test_a_group_whose_tensors_were_made_anew_has_none(self) -> None:
         program = self.program()
