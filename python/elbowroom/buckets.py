@@ -74,6 +74,8 @@ class BucketPlacer:
             try:
                 _release_dropped()
                 self._segment = self._opened()
+                self._segment.owner = weakref.ref(self)
+                _segments.append(self._segment)
                 pool.enter_context(self._segment.allocating())
             except Exception as error:
                 self._give_back()
@@ -165,8 +167,6 @@ class BucketPlacer:
         placed = placement.of_group(self._torch, self._group)
         segment = Segment(self._torch, placed.allocator(), self._room)
         segment.open()
-        segment.owner = weakref.ref(self)
-        _segments.append(segment)
         return segment
 
     def keep(self) -> None:

@@ -49,7 +49,9 @@ class FakeSegment:
     address = 4096
 
     def __init__(self, torch_: Any, allocator: Any, size: int) -> None:
-        self.size = size
+        self.size, self.registered = size, False
+        self.owner: Any = None
+        self.lent: list[Any] = []
         self._bytes = torch.zeros(size, dtype=torch.uint8)
 
     @contextlib.contextmanager
@@ -66,6 +68,9 @@ class FakeSegment:
 
     def placed(self) -> list[list[int]]:
         return [[0, 512]] if "unequal" in WORDS and dist.get_rank() == 1 else [[0, 1024]]
+
+    def dropped(self) -> bool:
+        return self.owner is not None and self.owner() is None and all(storage.expired() for storage in self.lent)
 
     def release(self) -> None:
         EVENTS.append("released")
@@ -194,6 +199,7 @@ def begin(run: str) -> None:
     KEPT.clear()
     record._forget()
     placement._placements.clear()
+    buckets._segments.clear()
     staging._stagings.clear()
     host_lead.MOST_SHORT = 0.5 if "hostbound" in WORDS else 1.0  # this device is always done
     lifetime.STEPS, lifetime.UNTIMED_BEFORE = (8, 1) if timed() else (0, int("unsent" in WORDS))

@@ -129,8 +129,10 @@ class DdpTest(unittest.TestCase):
         cases = ("rewrapped", "pair")
         said = launch("ddp", *(f"plain+{case}" for case in cases), *cases)
         for case in cases:
-            self.assertEqual([entry["state"] for entry in said[case]["buffers"]], ["registered", "registered"], case)
             self.assertEqual(said[case]["digest"], said[f"plain+{case}"]["digest"], case)
+        self.assertEqual([entry["state"] for entry in said["pair"]["buffers"]], ["registered", "registered"])
+        self.assertEqual([entry["state"] for entry in said["rewrapped"]["buffers"]], ["given back", "registered"])
+        self.assertEqual(said["rewrapped"]["events"].count("released"), 1)
         # The second model of the pair accumulates for ever. Wrapped again, 12 parameters stay for one step of the first three, and for one of the rest.
         self.assertEqual([entry["in_place"] for entry in said["pair"]["buffers"]], [0, 48])
         self.assertEqual([entry["in_place"] for entry in said["rewrapped"]["buffers"]], [12, 12])
