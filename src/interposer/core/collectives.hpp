@@ -86,6 +86,8 @@ class Collectives {
   /// Those of a capture stop being live.
   void finish_capture(std::uint32_t capture);
 
+  /// Whether some are not known to be over.
+  [[nodiscard]] bool any() const { return (live_ | doubted_) != 0; }
   void join(Before& into, const Before& other) const;
   [[nodiscard]] bool any_unfinished(const Before& before) const;
   /// Of what `collective` waited for, whether there is what `before` does not hold. A forgotten one counts as well.

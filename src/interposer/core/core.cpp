@@ -60,6 +60,7 @@ void CoreState::forget() {
   known.active = controls(rules, known.trial.arm());
   captures.store(0, std::memory_order_relaxed);
   host_dependencies.store(0, std::memory_order_relaxed);
+  collectives_pending.store(false, std::memory_order_relaxed);
   rest.reset();
   passing.forget_unread();
   passing.shapes().tell_counts([](const PassedKind& /*what*/, std::uint64_t /*launches*/) {});
@@ -175,7 +176,8 @@ void Core::on_event_destroy(EventId event) {
 
 RecordPoint Core::before_event_record(EventId event) {
   const std::uint64_t records = state_->event_records.begin(event);
-  return {state_->host_dependencies.load(std::memory_order_acquire), records};
+  const bool collectives = state_->may_gate && !state_->rest.on() && state_->collectives_pending.load(std::memory_order_relaxed);
+  return {state_->host_dependencies.load(std::memory_order_acquire), records, collectives};
 }
 
 void Core::on_event_record(EventId event, StreamId stream, const RecordPoint& before, bool captured) {
@@ -279,6 +281,7 @@ void Core::on_synchronized(const SyncPoint& point, std::uint64_t host_time_ns) {
   CoreState::Hold hold(*state_);
   ProgramOrder& order = state_->known.order;
   order.finish(point);
+  if (!order.collectives().any()) { state_->collectives_pending.store(false, std::memory_order_relaxed); }
   Stream* stream = point.stream == 0 ? nullptr : order.find_stream(point.stream);
   // What was expected to be still running has ended: whatever follows it begins that much earlier.
   if (stream != nullptr && point.busy_until > host_time_ns) { stream->order.clock.advance(point.busy_until - host_time_ns); }

@@ -203,6 +203,7 @@ struct SyncPoint {
 struct RecordPoint {
   std::uint64_t host_dependencies = 0;  ///< how many waits for the host were told so far
   std::uint64_t records = 0;            ///< of the event so far, this one with them
+  bool collectives = false;             ///< some may not be over, and something may be gated on those behind them
 };
 
 /// The SM count to set around a call of cuBLAS: 0 leaves the library as it is.

@@ -91,8 +91,7 @@ void place_collective(Launch& launch) {
   facts.sms = sms_of(launch);
   facts.shape = static_cast<std::uint32_t>(known.kinds.position(&launch.kind));
   facts.duration_known = launch.kind.samples.known();
-  launch.ticket.serial = known.order.add_collective(launch.stream, launch.order, facts, launch.facts.host_time_ns);
-  launch.state.passing.close();
+  launch.ticket.serial = launch.state.add_collective(launch.stream, launch.order, facts, launch.facts.host_time_ns);
   launch.ticket.era = known.order.era();
   launch.ticket.collective = true;
   launch.decision.is_collective = true;

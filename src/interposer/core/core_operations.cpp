@@ -37,8 +37,7 @@ GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::u
     facts.shape = static_cast<std::uint32_t>(known.kinds.position(kind == nullptr ? known.other_kinds() : kind));
     facts.blocks = kUnknownBlocks;
     facts.launched = true;
-    static_cast<void>(known.order.add_collective(*found, order, facts, host_time_ns));
-    state_->passing.close();
+    static_cast<void>(state_->add_collective(*found, order, facts, host_time_ns));
   }
   known.order.close(*found, order);
   return begun;
@@ -88,8 +87,7 @@ void Core::on_copying_collective(StreamId stream, std::uint64_t host_time_ns) {
   facts.expected = order.clock.enqueue(host_time_ns, 0);
   facts.duration_known = true;
   facts.launched = true;
-  static_cast<void>(known.add_collective(*found, order, facts, host_time_ns));
-  state_->passing.close();
+  static_cast<void>(state_->add_collective(*found, order, facts, host_time_ns));
   known.close(*found, order);
 }
 

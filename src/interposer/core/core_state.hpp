@@ -190,6 +190,8 @@ struct CoreState {
   std::atomic<unsigned> captures{0};
   std::atomic<bool> memory_freed{false};  ///< in a stream's order, ever
   std::atomic<std::uint64_t> host_dependencies{0};
+  const bool may_gate = controls(rules, trial_arms(rules) - 1).gate;  ///< in some arm: the last one has all that any has
+  std::atomic<bool> collectives_pending{false};                       ///< some may not be over
   EventRecords event_records;
   Rest rest{platform.rest};
   Passing passing{platform.pass};
@@ -231,6 +233,13 @@ struct CoreState {
   void see_collective() {
     if (!known.collectives_seen) { passing.forget_shapes(); }
     known.collectives_seen = true;
+  }
+  /// Makes the opened operation a collective.
+  Serial add_collective(Stream& stream, Order& order, const CollectiveFacts& facts, std::uint64_t now) {
+    const Serial serial = known.order.add_collective(stream, order, facts, now);
+    passing.close();
+    collectives_pending.store(true, std::memory_order_relaxed);
+    return serial;
   }
   /// Before the first launch of its kind: with what an earlier run learned of it.
   void begin_kind(LaunchKind& kind, std::uint64_t key);

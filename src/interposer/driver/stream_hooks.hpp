@@ -56,9 +56,9 @@ struct StreamHooks {
     if (state == nullptr) { return call(); }
     const bool external = (((flags & D::kEventExternal) != 0) || ...);
     const RecordPoint before = state->core->before_event_record(id_of(event));
-    // A capture may have begun past the hooks. Where no stream ever waited for the host, nothing is concluded from the event that
-    // could hold the program up.
-    const bool asks = external || before.host_dependencies != 0;
+    // A capture may have begun past the hooks. Where no stream ever waited for the host, and no collective is under way, nothing is
+    // concluded from the event that could hold the program up.
+    const bool asks = external || before.host_dependencies != 0 || before.collectives;
     const bool captured = asks && state->driver.is_captured(explicit_stream<D>(stream, default_stream));
     const int result = call();
     // As a node that records when the graph runs: nothing is recorded now.

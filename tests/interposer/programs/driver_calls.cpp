@@ -60,6 +60,7 @@ void inside_windows() {
   expect_calls("cuLaunchKernel 1, cuStreamIsCapturing 1, cuStreamWaitEvent 1",
                [&] { return launch_on(lanes.compute, lanes.gemm); });
   expect_calls("cuLaunchKernel 1", [&] { return launch_on(lanes.compute, lanes.gemm); });
+  expect_calls("cuEventRecord 1, cuStreamIsCapturing 1", [&] { return cuEventRecord(lanes.event, lanes.comm); });
 }
 
 // No event: the stream need not be asked about captures.
@@ -68,6 +69,7 @@ void priority_alone() {
   lanes.meet_all();
   expect_calls("cuLaunchKernelEx 1, cuStreamIsCapturing 1", [&] { return launch_on(lanes.comm, lanes.all_reduce, 24); });
   expect_calls("cuLaunchKernel 1", [&] { return launch_on(lanes.compute, lanes.gemm); });
+  expect_calls("cuEventRecord 1", [&] { return cuEventRecord(lanes.event, lanes.comm); });
 }
 
 // The launches whose time is learned have two events of ours around them; whether these have passed is asked for 0.2 ms later at

@@ -60,6 +60,19 @@ void records() {
   EXPECT(cuStreamSynchronize(two.other) == 0 && !two.is_over());
 }
 
+// The other stream is behind no collective that stands before the capture.
+void records_behind_late() {
+  const Lanes lanes;
+  const cu::Stream late = make_stream();
+  const cu::Event event = make_event();
+  lanes.collective(late);
+  EXPECT(lanes.product_waits(lanes.compute));
+  begin_unseen(late);
+  EXPECT(cuEventRecord(event, late) == 0 && cuStreamWaitEvent(lanes.compute, event, 0) == 0);
+  end(late);
+  EXPECT(!lanes.waits_for(late));
+}
+
 // The event is still what it was recorded as before.
 template <class Record>
 void recorded_later(Record record) {
@@ -94,6 +107,7 @@ constexpr Case kCases[] = {
     {"launches", launches},
     {"ends", ends},
     {"records", records},
+    {"records_behind_late", records_behind_late},
     {"external_records", external_records},
     {"external_waits", external_waits},
 };
