@@ -204,7 +204,7 @@ void Core::on_stream_wait(StreamId stream, EventId event, std::uint64_t records)
   if (state_->rest.on()) { return; }
   CoreState::Hold hold(*state_);
   if (state_->dormant() || !state_->meet_stream(stream, hold)) { return; }
-  const bool known = EventRecords::is_settled(records) && state_->event_records.count(event) == records;
+  const bool known = state_->event_records.stayed(event, records);
   if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.wait(*found, event, known); }
 }
 
@@ -226,10 +226,11 @@ void Core::after_unseen_record(EventId event) {
   }
 }
 
-void Core::on_context_wait(EventId event) {
+void Core::on_context_wait(EventId event, std::uint64_t records) {
   if (state_->rest.on()) { return; }
   CoreState::Hold hold(*state_);
   ProgramOrder& order = state_->known.order;
+  if (!state_->event_records.stayed(event, records) && order.any_pending()) { return order.lose(); }
   const SyncPoint held = order.point_of(event);
   if (held.any_collective || held.host_actions != 0 || order.may_hold_more(event)) { order.lose(); }
 }

@@ -19,6 +19,8 @@ class EventRecords {
   [[nodiscard]] Count count(std::uint64_t event) const { return places_[place(event)].load() + of_some_.load(); }
   /// No thread records it.
   static bool is_settled(Count count) { return (count & kThreads) == 0; }
+  /// Nor did any since count() said `before`.
+  [[nodiscard]] bool stayed(std::uint64_t event, Count before) const { return is_settled(before) && count(event) == before; }
   Count begin(std::uint64_t event) { return places_[place(event)].fetch_add(kOne) + kOne + of_some_.load(); }
   /// `begun` is what begin() said. False: another thread recorded it meanwhile.
   bool end(std::uint64_t event, Count begun) {

@@ -100,6 +100,8 @@ class ProgramOrder {
   void suspect(Stream& stream, Serial up_to);
   /// Whether the event may stand behind a collective, not known to be over, that its point does not name.
   bool may_hold_more(EventId event);
+  /// A collective or a wait for the host that is not known to be over.
+  [[nodiscard]] bool any_pending() const { return host_actions_pending() || collectives_.any_up_to(collectives_.newest()); }
   /// The event, or with kSomeEvent each, may be recorded unseen now: what is known of it is forgotten. That it has passed says of
   /// an older record neither that a wait for the host is over nor that a collective is. A launch that seems to be behind that
   /// record would wait for a collective which it may hold up. A stream that waits for an event of which nothing is known may stand

@@ -26,11 +26,14 @@ template <class Call>
 int context_waits(cu::Context context, cu::Event event, Call call) {
   Interposer* state = interposer();
   if (state == nullptr) { return call(); }
-  if (!state->foreign_events.contains(event)) {
-    state->core->on_context_wait(id_of(event));
-    return call();
+  if (state->foreign_events.contains(event)) {
+    return driver::wait_for_host<Driver>(*state, whole_context(id_of(named_or_current(*state, context))), call);
   }
-  return driver::wait_for_host<Driver>(*state, whole_context(id_of(named_or_current(*state, context))), call);
+  const std::uint64_t records = state->core->event_records(id_of(event));
+  state->core->on_context_wait(id_of(event), records);
+  const int result = call();
+  if (result == cu::kSuccess) { state->core->on_context_wait(id_of(event), records); }
+  return result;
 }
 
 // Null where the driver does not say.

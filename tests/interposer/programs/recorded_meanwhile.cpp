@@ -93,11 +93,32 @@ void recorded_while_graph() {
   EXPECT(cuEventSynchronize(beside.event) == 0 && !beside.lanes.waits_for(beside.late));
 }
 
+// A context that waits does so for either record, and no gate comes after it.
+void context_waits_while_recorded() {
+  const BesideLate beside;
+  during("cuCtxWaitEvent", [&] { EXPECT(beside.record(beside.late) == 0); });
+  EXPECT(cuCtxWaitEvent(beside.lanes.context, beside.event) == 0 && !beside.lanes.waits_for(beside.lanes.comm));
+}
+void recorded_while_context_waits() {
+  const BesideLate beside;
+  during("cuEventRecord", [&] { EXPECT(cuCtxWaitEvent(beside.lanes.context, beside.event) == 0); });
+  EXPECT(beside.record(beside.late) == 0 && !beside.lanes.waits_for(beside.lanes.comm));
+}
+void recorded_while_context_waits_in_vain() {
+  const BesideLate beside;
+  beside.lanes.settle();
+  during("cuEventRecord", [&] { EXPECT(cuCtxWaitEvent(beside.lanes.context, beside.event) == 0); });
+  EXPECT(beside.record(beside.late) == 0 && beside.lanes.waits_for(beside.lanes.comm));
+}
+
 constexpr Case kCases[] = {
     {"recorded_twice_at_once", recorded_twice_at_once},
     {"waited_while_recorded", waited_while_recorded},
     {"recorded_while_launched", recorded_while_launched},
     {"recorded_while_graph", recorded_while_graph},
+    {"context_waits_while_recorded", context_waits_while_recorded},
+    {"recorded_while_context_waits", recorded_while_context_waits},
+    {"recorded_while_context_waits_in_vain", recorded_while_context_waits_in_vain},
 };
 
 }  // namespace
