@@ -8,16 +8,6 @@ namespace {
 
 using CaptureHooks = driver::CaptureHooks<Driver>;
 
-// Nothing of the graph runs, and yet it is behind the launches before.
-template <auto Ours>
-int upload(DefaultStream default_stream, cu::GraphExec exec, cu::Stream stream) {
-  if (Interposer* state = interposer()) {
-    const StreamId id = state->stream_id(stream, default_stream);
-    state->graphs.launched(exec, state->core->on_graph_upload(id, state->graphs.get(exec).newest));
-  }
-  return call_real<Ours>(exec, stream);
-}
-
 }  // namespace
 }  // namespace elbowroom::interposer::cuda
 
@@ -104,8 +94,10 @@ int cuGraphExecNodeSetParams(cu::GraphExec exec, cu::GraphNode node, cu::GraphNo
   return CaptureHooks::update_child<&cuGraphExecNodeSetParams>(exec, node, parameters->child, parameters);
 }
 
-int cuGraphUpload(cu::GraphExec exec, cu::Stream stream) { return upload<&cuGraphUpload>(kLegacy, exec, stream); }
-int cuGraphUpload_ptsz(cu::GraphExec exec, cu::Stream stream) { return upload<&cuGraphUpload_ptsz>(kPerThread, exec, stream); }
+int cuGraphUpload(cu::GraphExec exec, cu::Stream stream) { return CaptureHooks::upload<&cuGraphUpload>(kLegacy, exec, stream); }
+int cuGraphUpload_ptsz(cu::GraphExec exec, cu::Stream stream) {
+  return CaptureHooks::upload<&cuGraphUpload_ptsz>(kPerThread, exec, stream);
+}
 
 int cuGraphLaunch(cu::GraphExec exec, cu::Stream stream) { return CaptureHooks::launch<&cuGraphLaunch>(kLegacy, exec, stream); }
 int cuGraphLaunch_ptsz(cu::GraphExec exec, cu::Stream stream) {

@@ -124,7 +124,21 @@ struct CaptureHooks {
     } else if (facts.waits) {
       state->core->on_host_dependency(id);
     }
+    if (begun.newest != 0) { follow_others(*state, id, exec, begun.newest); }
     state->timer.poll(now);  // a program of graphs alone has no other launch that would ask
+    return result;
+  }
+
+  /// Nothing of the graph runs, and yet it is behind the launches before.
+  template <auto Ours>
+  static int upload(DefaultStream default_stream, GraphExec exec, Stream stream) {
+    Interposer<D>* state = interposer<D>();
+    if (state == nullptr) { return process::call_real<Ours>(exec, stream); }
+    const StreamId id = state->stream_id(stream, default_stream);
+    const std::uint32_t newest = state->core->on_graph_upload(id, state->graphs.get(exec).newest);
+    state->graphs.launched(exec, newest);
+    const int result = process::call_real<Ours>(exec, stream);
+    follow_others(*state, id, exec, newest);
     return result;
   }
 
@@ -140,6 +154,12 @@ struct CaptureHooks {
     prioritise_collectives(state, graph);
     const OthersWithoutPriority<D> others(state.driver, graph);
     return call();
+  }
+
+  // While the driver launched the graph here, another thread may have launched it, and the driver has put that launch first.
+  static void follow_others(Interposer<D>& state, StreamId stream, GraphExec exec, std::uint32_t newest_before) {
+    const std::uint32_t newest = state.graphs.get(exec).newest;
+    if (newest != newest_before) { static_cast<void>(state.core->on_graph_upload(stream, newest)); }
   }
 
   static bool always() { return true; }

@@ -25,7 +25,10 @@ void GraphTable::add(const void* exec, const GraphFacts& facts) {
 void GraphTable::launched(const void* exec, std::uint32_t newest) {
   const std::lock_guard lock(mutex_);
   ExecutableGraph* known = graphs_.find(key_of(exec));
-  if (known != nullptr && newest != 0) { known->newest = newest; }
+  if (known == nullptr || newest == 0) { return; }
+  // Who asked first may tell last. Numbers begin anew after the greatest one; those of launches at once lie near each other.
+  const std::uint32_t ahead = known->newest == 0 ? 0 : known->newest - newest;
+  if (ahead == 0 || ahead > kMostMeanwhile) { known->newest = newest; }
 }
 
 ExecutableGraph GraphTable::get(const void* exec) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 
 #include "interposer/core/core.hpp"
@@ -20,12 +21,14 @@ struct ExecutableGraph {
 class GraphTable {
  public:
   static constexpr std::size_t kGraphs = 4096;
+  static constexpr std::uint32_t kMostMeanwhile = 65536;  ///< collectives that other threads launch while one launches a graph
 
   /// What it holds; which launch was its last one is kept as it was.
   void put(const void* exec, const GraphFacts& facts, bool node_priorities);
   /// The graph holds that as well; how many of a kind is kept as it was.
   void add(const void* exec, const GraphFacts& facts);
-  /// Behind the launch the youngest collective was this one; 0: it is not known.
+  /// Before the launch the youngest collective was this one; 0: it is not known. Of launches by several threads at once the one
+  /// before which there were most counts, as the driver may put each behind the others.
   void launched(const void* exec, std::uint32_t newest);
   ExecutableGraph get(const void* exec);
   void remove(const void* exec);

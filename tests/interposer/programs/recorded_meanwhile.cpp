@@ -2,7 +2,7 @@
 #include "hook_cases.hpp"
 
 // An event that is recorded anew while another thread records it too, or waits for it. One of its records stands behind a
-// collective whose peers are late.
+// collective whose peers are late. An executable graph is launched by two threads at once, once behind such a collective.
 
 namespace {
 
@@ -111,6 +111,26 @@ void recorded_while_context_waits_in_vain() {
   EXPECT(beside.record(beside.late) == 0 && beside.lanes.waits_for(beside.lanes.comm));
 }
 
+// The driver puts the launch that it takes last behind the other one, and may put what makes the graph ready behind it too.
+template <class Call>
+void launched_meanwhile(const char* name, Call call) {
+  const BesideLate beside;
+  cu::Graph graph = nullptr;
+  cu::GraphExec exec = nullptr;
+  const cu::Stream stream = make_stream();
+  EXPECT(cuStreamBeginCapture_v2(stream, cu::kCaptureModeRelaxed) == 0 && launch_on(stream, beside.lanes.gemm) == 0);
+  EXPECT(cuStreamEndCapture(stream, &graph) == 0 && cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+  beside.lanes.settle();
+  during(name, [&] {
+    beside.lanes.collective(beside.late);
+    EXPECT(cuGraphLaunch(exec, beside.late) == 0 && beside.lanes.product_waits(beside.lanes.compute));
+  });
+  EXPECT(call(exec, beside.lanes.comm) == 0 && !beside.lanes.waits_for(beside.lanes.comm));
+  EXPECT(call(exec, beside.lanes.comm) == 0 && beside.lanes.waits_for(beside.lanes.comm));
+}
+void graph_launched_meanwhile() { launched_meanwhile("cuGraphLaunch", &cuGraphLaunch); }
+void graph_uploaded_meanwhile() { launched_meanwhile("cuGraphUpload", &cuGraphUpload); }
+
 constexpr Case kCases[] = {
     {"recorded_twice_at_once", recorded_twice_at_once},
     {"waited_while_recorded", waited_while_recorded},
@@ -119,6 +139,8 @@ constexpr Case kCases[] = {
     {"context_waits_while_recorded", context_waits_while_recorded},
     {"recorded_while_context_waits", recorded_while_context_waits},
     {"recorded_while_context_waits_in_vain", recorded_while_context_waits_in_vain},
+    {"graph_launched_meanwhile", graph_launched_meanwhile},
+    {"graph_uploaded_meanwhile", graph_uploaded_meanwhile},
 };
 
 }  // namespace
