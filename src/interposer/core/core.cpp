@@ -200,6 +200,22 @@ void Core::on_event_not_recorded(EventId event, const RecordPoint& before) {
 
 std::uint64_t Core::event_records(EventId event) const { return state_->event_records.count(event); }
 
+bool Core::before_stream_wait(StreamId stream, EventId event, std::uint64_t records) {
+  if (state_->rest.on()) { return false; }
+  CoreState::Hold hold(*state_);
+  Stream* found = state_->followed_stream(stream, hold);
+  ProgramOrder& order = state_->known.order;
+  if (found == nullptr || order.active_capture(*found) != 0) { return false; }
+  const Serial up_to = order.may_hold_up_to(event, state_->event_records.stayed(event, records));
+  if (up_to != 0) { order.begin_wait(*found, up_to); }
+  return up_to != 0;
+}
+
+void Core::after_wait(StreamId stream) {
+  CoreState::Hold hold(*state_);
+  if (Stream* found = state_->known.order.find_stream(stream)) { state_->known.order.end_wait(*found); }
+}
+
 void Core::on_stream_wait(StreamId stream, EventId event, std::uint64_t records) {
   if (state_->rest.on()) { return; }
   CoreState::Hold hold(*state_);

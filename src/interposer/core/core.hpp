@@ -291,6 +291,10 @@ class Core {
   void on_event_not_recorded(EventId event, const RecordPoint& before);
   /// How often the event was recorded so far, or is being recorded. Lock-free.
   [[nodiscard]] std::uint64_t event_records(EventId event) const;
+  /// Before the driver makes the stream wait for the event, as another thread may go on behind it before the call returns. Whether
+  /// `after_wait` is to be called, last of all. `records` is as below.
+  [[nodiscard]] bool before_stream_wait(StreamId stream, EventId event, std::uint64_t records);
+  void after_wait(StreamId stream);
   /// `records`: event_records() before the driver was called. Recorded anew since, the event may have been either of two.
   void on_stream_wait(StreamId stream, EventId event, std::uint64_t records);
   /// What is not followed records the event: another process, a launch, a graph or a whole context. Of a graph nobody says which
@@ -310,6 +314,7 @@ class Core {
   /// Memory is freed in a stream's order, before the driver. What is allocated on another one, after it, may get it, and the driver
   /// makes that stream wait then.
   void on_memory_freed();
+  [[nodiscard]] bool before_allocation(StreamId stream);  ///< as before_stream_wait
   void on_memory_allocated(StreamId stream);
   /// What follows on the stream waits for something that the host, another process or a kernel's store may do later. So it is
   /// after cuStreamWaitValue*, wait operations of cuStreamBatchMemOp, cuLaunchHostFunc and cuStreamAddCallback. External

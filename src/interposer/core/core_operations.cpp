@@ -57,6 +57,16 @@ void Core::on_memory_freed() {
   if (!state_->memory_freed.load(std::memory_order_relaxed)) { state_->memory_freed.store(true, std::memory_order_relaxed); }
 }
 
+bool Core::before_allocation(StreamId stream) {
+  if (state_->rest.on() || !state_->memory_freed.load(std::memory_order_relaxed)) { return false; }
+  CoreState::Hold hold(*state_);
+  ProgramOrder& order = state_->known.order;
+  Stream* found = state_->followed_stream(stream, hold);
+  if (found == nullptr || order.active_capture(*found) != 0) { return false; }
+  order.begin_wait(*found, order.collectives().newest());
+  return true;
+}
+
 // What the memory was freed behind is not looked for: who allocates in this way frees as often. In a capture both are nodes.
 void Core::on_memory_allocated(StreamId stream) {
   if (state_->rest.on() || !state_->memory_freed.load(std::memory_order_relaxed)) { return; }

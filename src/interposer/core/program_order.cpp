@@ -30,6 +30,7 @@ void ProgramOrder::renumber() {
     order.perhaps_behind = 0;
   };
   const auto forget_context = [&](Context& context) {
+    context.waits.up_to = 0;
     for (Order* order : {&context.legacy, &context.blocking, &context.held, &context.destroyed}) { forget(*order); }
   };
   forget_context(overflow_);
@@ -39,6 +40,7 @@ void ProgramOrder::renumber() {
     forget(stream.order);
     forget(stream.captured);
     stream.gated.fill(0);
+    stream.waits.up_to = 0;
     stream.asked = Asked{};
   });
   collectives_.begin_anew();
@@ -198,7 +200,7 @@ Serial ProgramOrder::add_collective(Stream& stream, Order& order, const Collecti
   const bool captured = &order == &stream.captured;
   CollectiveFacts placed = facts;
   placed.behind_blocking = captured ? 0 : order.behind_blocking;
-  placed.perhaps_behind = order.perhaps_behind;
+  placed.perhaps_behind = captured ? order.perhaps_behind : std::max(order.perhaps_behind, behind_waits(stream));
   return collectives_.add(placed, world_of(stream, captured), stream.info.context, order.collectives, stream.chain, now);
 }
 
@@ -241,6 +243,7 @@ void ProgramOrder::record(EventId id, Stream& stream, std::uint64_t told, bool a
   event->order = alone ? order : Order{};
   event->order.host_actions = host_places_.valid(event->order.host_actions, told);
   if (!alone) { event->order.put_perhaps_behind(collectives_.newest()); }
+  if (event->capture == 0) { event->order.put_perhaps_behind(behind_waits(stream)); }
 }
 
 void ProgramOrder::distrust(EventId event) {
@@ -273,6 +276,27 @@ void ProgramOrder::suspect(Stream& stream, Serial up_to) {
   Order& order = captured ? stream.captured : stream.order;
   order.put_perhaps_behind(up_to);
   if (!captured && stream.info.blocking) { context_of(stream).held.put_perhaps_behind(up_to); }
+}
+
+void ProgramOrder::begin_wait(Stream& stream, Serial up_to) {
+  stream.waits.begin(up_to);
+  if (stream.info.blocking) { context_of(stream).waits.begin(up_to); }
+}
+
+// Where the stream or its context went meanwhile, another one has its place, or what is left ends with the collectives.
+void ProgramOrder::end_wait(Stream& stream) {
+  stream.waits.end();
+  if (stream.info.blocking) { context_of(stream).waits.end(); }
+}
+
+Serial ProgramOrder::behind_waits(const Stream& stream) {
+  const Serial by_others = stream.info.blocking ? context_of(stream).waits.up_to : 0;
+  return std::max(stream.waits.up_to, by_others);
+}
+
+Serial ProgramOrder::may_hold_up_to(EventId id, bool sure) {
+  if (sure && !point_of(id).any_collective && !may_hold_more(id)) { return 0; }
+  return collectives_.any_up_to(collectives_.newest()) ? collectives_.newest() : 0;
 }
 
 bool ProgramOrder::may_hold_more(EventId id) {

@@ -31,6 +31,20 @@ struct Order {
   }
 };
 
+/// Calls that make a stream wait, or some stream of a context, and have not returned. The driver may have taken them already.
+struct WaitsUnderWay {
+  Serial up_to = 0;  ///< they may put it behind all collectives up to this one
+  std::uint32_t threads = 0;
+
+  void begin(Serial behind) {
+    up_to = up_to < behind ? behind : up_to;
+    ++threads;
+  }
+  void end() {
+    if (threads != 0 && --threads == 0) { up_to = 0; }
+  }
+};
+
 struct Stream {
   StreamInfo info;
   StreamId id = 0;
@@ -41,6 +55,7 @@ struct Stream {
   Order order;
   Order captured;  ///< the same inside its capture
   Before gated{};  ///< collectives whose begin it waits for already, and those before them
+  WaitsUnderWay waits;
 };
 
 /// The happens-before relation that the program itself asked for, as far as it concerns collectives. It says for every stream and
@@ -98,6 +113,11 @@ class ProgramOrder {
   void wait(Stream& stream, EventId event, bool sure);
   /// What the stream does next may stand behind all collectives up to this one.
   void suspect(Stream& stream, Serial up_to);
+  /// The same, only until the thread's call has ended.
+  void begin_wait(Stream& stream, Serial up_to);
+  void end_wait(Stream& stream);
+  /// Up to which collective what waits for the event may stand behind those that are not known to be over; 0: behind none.
+  [[nodiscard]] Serial may_hold_up_to(EventId event, bool sure);
   /// Whether the event may stand behind a collective, not known to be over, that its point does not name.
   bool may_hold_more(EventId event);
   /// A collective or a wait for the host that is not known to be over.
@@ -158,6 +178,7 @@ class ProgramOrder {
     Order held;                 ///< by any of them, records and waits included: no more is before what they do next
     std::uint64_t doubted = 0;  ///< which doubt was the last one; 0: none
     Order destroyed;            ///< of all streams that are no more: a host synchronisation of the context waits for them as well
+    WaitsUnderWay waits;        ///< of blocking streams
   };
   struct Capture {
     std::uint32_t id = 0;  ///< 0: free
@@ -179,6 +200,8 @@ class ProgramOrder {
     order.put_behind(context.held.behind_blocking);
   }
   Order order_of(ContextId context);
+  /// By waits under way alone.
+  [[nodiscard]] Serial behind_waits(const Stream& stream);
   Capture* find_capture(std::uint32_t id);
   [[nodiscard]] const Capture* find_capture(std::uint32_t id) const;
   SyncPoint point_of(const Order& order) const;

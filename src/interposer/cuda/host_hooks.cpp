@@ -2,6 +2,7 @@
 
 #include "interposer/cuda/hooked_functions.hpp"
 #include "interposer/cuda/interposer.hpp"
+#include "interposer/driver/wait_under_way.hpp"
 #include "interposer/nccl/notes.hpp"
 
 // Where the host and the device meet: synchronous calls, copies and fills on default streams, streams that wait for the host, the
@@ -35,9 +36,12 @@ int put_before_capture(DefaultStream default_stream, cu::Stream stream, Argument
 // The driver may put the stream behind another one that frees memory, and with it behind all that this one holds.
 template <auto Ours, class... Arguments>
 int allocate(DefaultStream default_stream, cu::Stream stream, Arguments... arguments) {
+  Interposer* state = interposer();
+  if (state == nullptr) { return call_real<Ours>(arguments..., stream); }
+  const StreamId id = state->stream_id(stream, default_stream);
+  const driver::WaitUnderWay wait(*state->core, id, state->core->before_allocation(id));
   const int result = call_real<Ours>(arguments..., stream);
-  Interposer* state = result == cu::kSuccess ? interposer() : nullptr;
-  if (state != nullptr) { state->core->on_memory_allocated(state->stream_id(stream, default_stream)); }
+  if (result == cu::kSuccess) { state->core->on_memory_allocated(id); }
   return result;
 }
 

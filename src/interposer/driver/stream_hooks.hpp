@@ -2,6 +2,7 @@
 
 #include "interposer/driver/host_wait.hpp"
 #include "interposer/driver/unseen_record.hpp"
+#include "interposer/driver/wait_under_way.hpp"
 
 namespace elbowroom::interposer::driver {
 
@@ -42,9 +43,11 @@ struct StreamHooks {
     }
     // A node of a capture that began past the hooks: the stream itself waits for nothing.
     if (external && state->driver.is_captured(explicit_stream<D>(stream, default_stream))) { return call(); }
+    const StreamId id = state->stream_id(stream, default_stream);
     const std::uint64_t records = state->core->event_records(id_of(event));
+    const WaitUnderWay wait(*state->core, id, state->core->before_stream_wait(id, id_of(event), records));
     const int result = call();
-    if (result == D::kSuccess) { state->core->on_stream_wait(state->stream_id(stream, default_stream), id_of(event), records); }
+    if (result == D::kSuccess) { state->core->on_stream_wait(id, id_of(event), records); }
     return result;
   }
 

@@ -3,6 +3,7 @@
 
 // An event that is recorded anew while another thread records it too, or waits for it. One of its records stands behind a
 // collective whose peers are late. An executable graph is launched by two threads at once, once behind such a collective.
+// A stream is made to wait for one while another thread goes on behind it.
 
 namespace {
 
@@ -131,6 +132,68 @@ void launched_meanwhile(const char* name, Call call) {
 void graph_launched_meanwhile() { launched_meanwhile("cuGraphLaunch", &cuGraphLaunch); }
 void graph_uploaded_meanwhile() { launched_meanwhile("cuGraphUpload", &cuGraphUpload); }
 
+/// Whether a product waits for a collective on `stream` which another thread launches while the driver makes `comm` wait.
+template <class Call>
+bool launched_while(const BesideLate& beside, const char* name, cu::Stream stream, Call call) {
+  bool waits = false;
+  during(name, [&] {
+    beside.lanes.collective(stream);
+    waits = beside.lanes.product_waits(beside.lanes.compute);
+  });
+  EXPECT(call(beside.lanes.comm) == 0);
+  fake_set_failure(nullptr);
+  return waits;
+}
+void launched_while_stream_waits() {
+  for (const bool behind_late : {true, false}) {
+    const BesideLate beside;
+    EXPECT(beside.record(behind_late ? beside.late : make_stream()) == 0);
+    const auto wait = [&](cu::Stream stream) { return cuStreamWaitEvent(stream, beside.event, 0); };
+    EXPECT(launched_while(beside, "cuStreamWaitEvent", beside.lanes.comm, wait) != behind_late);
+  }
+  // A blocking stream, behind which another one may stand.
+  const BesideLate beside;
+  const cu::Stream first = make_blocking_stream();
+  EXPECT(beside.record(beside.late) == 0);
+  const auto wait = [&](cu::Stream) { return cuStreamWaitEvent(first, beside.event, 0); };
+  EXPECT(!launched_while(beside, "cuStreamWaitEvent", make_blocking_stream(), wait));
+}
+// Nor is it known what stands behind an event that is recorded behind such a wait.
+void recorded_while_stream_waits() {
+  const BesideLate beside;
+  const cu::Event behind = make_event();
+  const cu::Stream other = make_stream();
+  EXPECT(beside.record(beside.late) == 0);
+  during("cuStreamWaitEvent", [&] { EXPECT(cuEventRecord(behind, other) == 0); });
+  EXPECT(cuStreamWaitEvent(other, beside.event, 0) == 0 && cuStreamWaitEvent(beside.lanes.comm, behind, 0) == 0);
+  EXPECT(!beside.lanes.waits_for(beside.lanes.comm));
+}
+void launched_while_memory_comes() {
+  const BesideLate beside;
+  cu::DevicePointer memory = 0;
+  const auto allocate = [&](cu::Stream stream) { return cuMemAllocAsync(&memory, 8, stream); };
+  EXPECT(launched_while(beside, "cuMemAllocAsync", beside.lanes.comm, allocate));
+  EXPECT(cuMemFreeAsync(memory, beside.late) == 0);
+  EXPECT(!launched_while(beside, "cuMemAllocAsync", beside.lanes.comm, allocate));
+}
+// What was feared of a call ends with it: what a wait is for is known then, and nothing comes of a refused call.
+void feared_while_called() {
+  const BesideLate beside;
+  const Lanes& lanes = beside.lanes;
+  EXPECT(beside.record(beside.late) == 0 && cuMemFreeAsync(8, beside.late) == 0);
+  lanes.collective(make_stream());
+  cu::DevicePointer memory = 0;
+  fake_set_failure([](const FakeCall* call) {
+    const bool refused = std::strcmp(call->name, "cuStreamWaitEvent") == 0 || std::strcmp(call->name, "cuMemAllocAsync") == 0;
+    return refused ? 2 : 0;
+  });
+  EXPECT(cuStreamWaitEvent(lanes.comm, beside.event, 0) != 0 && cuMemAllocAsync(&memory, 8, lanes.comm) != 0);
+  fake_set_failure(nullptr);
+  EXPECT(lanes.product_waits(lanes.compute));
+  for (const cu::Stream stream : {lanes.comm, lanes.compute}) { EXPECT(cuStreamWaitEvent(stream, beside.event, 0) == 0); }
+  EXPECT(lanes.waits_for(lanes.comm));
+}
+
 constexpr Case kCases[] = {
     {"recorded_twice_at_once", recorded_twice_at_once},
     {"waited_while_recorded", waited_while_recorded},
@@ -141,6 +204,10 @@ constexpr Case kCases[] = {
     {"recorded_while_context_waits_in_vain", recorded_while_context_waits_in_vain},
     {"graph_launched_meanwhile", graph_launched_meanwhile},
     {"graph_uploaded_meanwhile", graph_uploaded_meanwhile},
+    {"launched_while_stream_waits", launched_while_stream_waits},
+    {"recorded_while_stream_waits", recorded_while_stream_waits},
+    {"launched_while_memory_comes", launched_while_memory_comes},
+    {"feared_while_called", feared_while_called},
 };
 
 }  // namespace
