@@ -154,11 +154,23 @@ void Core::on_stream_create(StreamId stream, const StreamInfo& info) {
   state_->passing.close();
 }
 
-void Core::on_stream_destroy(StreamId stream) {
+std::optional<StreamInfo> Core::on_stream_destroy(StreamId stream) {
   CoreState::Hold hold(*state_);
+  std::optional<StreamInfo> info;
+  if (const Stream* found = state_->known.order.find_stream(stream)) { info = found->info; }
   state_->known.order.remove_stream(stream);
   state_->passing.close();
   state_->captures.store(state_->known.order.captures_active(), std::memory_order_relaxed);
+  return info;
+}
+
+// A wait for the host that it holds is over with its context alone, as of any stream that was destroyed.
+void Core::on_stream_kept(StreamId stream, const StreamInfo& info) {
+  CoreState::Hold hold(*state_);
+  ProgramOrder& order = state_->known.order;
+  Stream* found = order.find_stream(stream);
+  if (found == nullptr) { found = order.add_stream(stream, info); }
+  if (found != nullptr) { order.suspect(*found, order.collectives().newest()); }
 }
 
 void Core::on_thread_end(std::uint32_t thread) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "interposer/core/graph_facts.hpp"
 #include "interposer/core/handles.hpp"
@@ -279,7 +280,10 @@ class Core {
   // --- streams and events: after the driver said success, except where noted ---
   /// Optional: streams that were never created here are asked for by Platform::describe_stream.
   void on_stream_create(StreamId stream, const StreamInfo& info);
-  void on_stream_destroy(StreamId stream);   ///< before the driver: the handle may be reused at once
+  /// Before the driver: the handle may be reused at once. Empty: it was not known.
+  std::optional<StreamInfo> on_stream_destroy(StreamId stream);
+  /// The driver refused to destroy it. It lives on, and what it holds was forgotten.
+  void on_stream_kept(StreamId stream, const StreamInfo& info);
   void on_thread_end(std::uint32_t thread);  ///< its per-thread streams go; another thread may get its number
   void on_event_destroy(EventId event);      ///< before the driver
   /// Before the driver is called; each is followed by one of the next two. Lock-free.

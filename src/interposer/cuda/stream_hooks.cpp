@@ -10,12 +10,6 @@ namespace {
 
 using StreamHooks = driver::StreamHooks<Driver>;
 
-template <auto Ours>
-int destroy_stream(cu::Stream stream) {
-  if (Interposer* state = interposer()) { state->core->on_stream_destroy(id_of(stream)); }
-  return call_real<Ours>(stream);
-}
-
 cu::Context named_or_current(Interposer& state, cu::Context context) {
   return context == nullptr ? state.driver.current_place() : context;
 }
@@ -76,8 +70,8 @@ int cuGreenCtxStreamCreate(cu::Stream* stream, cu::GreenContext context, unsigne
   return result;
 }
 
-int cuStreamDestroy(cu::Stream stream) { return destroy_stream<&cuStreamDestroy>(stream); }
-int cuStreamDestroy_v2(cu::Stream stream) { return destroy_stream<&cuStreamDestroy_v2>(stream); }
+int cuStreamDestroy(cu::Stream stream) { return StreamHooks::destroy_stream<&cuStreamDestroy>(stream); }
+int cuStreamDestroy_v2(cu::Stream stream) { return StreamHooks::destroy_stream<&cuStreamDestroy_v2>(stream); }
 
 int cuStreamWaitEvent(cu::Stream stream, cu::Event event, unsigned flags) {
   return StreamHooks::wait_event<&cuStreamWaitEvent>(kLegacy, stream, event, flags);

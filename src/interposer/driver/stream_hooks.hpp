@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "interposer/driver/host_wait.hpp"
 #include "interposer/driver/unseen_record.hpp"
 #include "interposer/driver/wait_under_way.hpp"
@@ -23,13 +25,29 @@ struct StreamHooks {
     state->core->on_stream_create(id_of(*stream), {D::context_id(place), device, blocking, state->driver.sms(place)});
   }
 
+  // What is destroyed is forgotten before the call, because another thread may get its handle before that returns. Where the driver
+  // refuses, it lives on, and what it stands behind is not known any more.
   template <auto Ours>
   static int destroy_event(Event event) {
-    if (Interposer<D>* state = interposer<D>()) {
-      state->foreign_events.remove(event);
-      state->core->on_event_destroy(id_of(event));
-    }
-    return process::call_real<Ours>(event);
+    Interposer<D>* state = interposer<D>();
+    if (state == nullptr || event == nullptr) { return process::call_real<Ours>(event); }
+    const bool foreign = state->foreign_events.remove(event);
+    state->core->on_event_destroy(id_of(event));
+    const int result = process::call_real<Ours>(event);
+    if (result == D::kSuccess) { return result; }
+    if (foreign) { state->foreign_events.add(event); }
+    const UnseenRecord forgotten(*state->core, id_of(event));
+    return result;
+  }
+
+  template <auto Ours>
+  static int destroy_stream(Stream stream) {
+    Interposer<D>* state = interposer<D>();
+    if (state == nullptr || is_default_stream<D>(stream)) { return process::call_real<Ours>(stream); }
+    const std::optional<StreamInfo> known = state->core->on_stream_destroy(id_of(stream));
+    const int result = process::call_real<Ours>(stream);
+    if (known && result != D::kSuccess) { state->core->on_stream_kept(id_of(stream), *known); }
+    return result;
   }
 
   template <auto Ours>

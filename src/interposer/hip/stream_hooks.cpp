@@ -50,9 +50,8 @@ int hipExtStreamCreateWithCUMask(hip::Stream* stream, std::uint32_t words, const
 
 // What its carrier still runs is joined to the stream, so that the runtime waits for both.
 int hipStreamDestroy(hip::Stream stream) {
+  const int result = StreamHooks::destroy_stream<&hipStreamDestroy>(stream);
   Interposer* state = interposer();
-  if (state != nullptr) { state->core->on_stream_destroy(id_of(stream)); }
-  const int result = call_real<&hipStreamDestroy>(stream);
   if (state != nullptr && result == hip::kSuccess) { state->driver.carriers.remove(id_of(stream)); }
   return result;
 }

@@ -8,11 +8,13 @@ void ForeignEvents::add(const void* event) {
   any_.store(true, std::memory_order_relaxed);
 }
 
-void ForeignEvents::remove(const void* event) {
-  if (!any_.load(std::memory_order_relaxed)) { return; }
+bool ForeignEvents::remove(const void* event) {
+  if (!any_.load(std::memory_order_relaxed)) { return false; }
   const std::lock_guard lock(mutex_);
+  const bool known = events_.find(key_of(event)) != nullptr;
   events_.erase(key_of(event));
   any_.store(overflowed_ || events_.size() > 0, std::memory_order_relaxed);
+  return known;
 }
 
 bool ForeignEvents::contains(const void* event) {

@@ -14,7 +14,8 @@ namespace elbowroom::interposer::process {
 class ForeignEvents {
  public:
   void add(const void* event);
-  void remove(const void* event);
+  /// Whether it was one.
+  bool remove(const void* event);
   bool contains(const void* event);
 
  private:

@@ -149,6 +149,56 @@ void refused_graph() {
   });
 }
 
+/// A collective whose peers are late, an event behind it, and a collective behind what `then` makes of these.
+template <class Then>
+bool waits_beside_late(Then then) {
+  const TwoStreams two;
+  const cu::Stream late = make_stream();
+  const cu::Event done = make_event();
+  EXPECT(launch_waits(two) && cuCtxSynchronize() == 0 && launch_on(late, two.all_reduce, 24) == 0);
+  EXPECT(launch_on(two.compute, two.gemm) == 0 && cuEventRecord(done, late) == 0);
+  then(late, done);
+  EXPECT(cuStreamWaitEvent(two.comm, done, 0) == 0);
+  const bool waits = launch_waits(two);
+  EXPECT(cuCtxSynchronize() == 0);
+  return waits;
+}
+template <class Destroy>
+void refused(Destroy destroy) {
+  fake_set_failure(&refuse_all);
+  EXPECT(destroy() == 701);
+  fake_set_failure(nullptr);
+}
+
+// What the driver does not destroy stands behind what it stood behind.
+void refused_event() {
+  EXPECT(!waits_beside_late([](cu::Stream, cu::Event done) { refused([=] { return cuEventDestroy(done); }); }));
+  EXPECT(waits_beside_late([](cu::Stream, cu::Event done) {
+    EXPECT(cuEventDestroy_v2(done) == 0 && cuEventDestroy_v2(nullptr) != 0 && cuEventRecord(done, make_stream()) == 0);
+  }));
+}
+void refused_stream() {
+  EXPECT(!waits_beside_late([](cu::Stream late, cu::Event done) {
+    refused([=] { return cuStreamDestroy_v2(late); });
+    EXPECT(cuEventRecord(done, late) == 0);
+  }));
+  EXPECT(waits_beside_late([](cu::Stream, cu::Event done) {
+    const cu::Stream unknown = make_stream();
+    refused([=] { return cuStreamDestroy_v2(unknown); });
+    EXPECT(cuEventRecord(done, make_stream()) == 0);
+  }));
+}
+// Another process records it.
+void refused_foreign_event() {
+  const TwoStreams two;
+  cu::Event foreign = nullptr;
+  EXPECT(launch_waits(two) && cuCtxSynchronize() == 0 && cuIpcOpenEventHandle(&foreign, {}) == 0);
+  refused([=] { return cuEventDestroy(foreign); });
+  EXPECT(cuStreamWaitEvent(two.comm, foreign, 0) == 0 && !launch_waits(two));
+  EXPECT(cuCtxSynchronize() == 0 && cuEventDestroy_v2(foreign) == 0);
+  EXPECT(cuStreamWaitEvent(two.comm, foreign, 0) == 0 && launch_waits(two));
+}
+
 // A kernel of a graph that the driver says nothing of may be a collective, whose peers may be late.
 void unread_kernel() {
   const TwoStreams two;
@@ -182,6 +232,9 @@ constexpr Case kCases[] = {{"own_event", own_event},
                            {"unseen_legacy_operation", unseen_legacy_operation},
                            {"refused_launch", refused_launch},
                            {"refused_graph", refused_graph},
+                           {"refused_event", refused_event},
+                           {"refused_stream", refused_stream},
+                           {"refused_foreign_event", refused_foreign_event},
                            {"unread_kernel", unread_kernel},
                            {"rules_lost", rules_lost}};
 
