@@ -78,6 +78,12 @@ TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
            "4gemm6kernel13GemmUniversalEEEEEvNT_6ParamsE",
            "_ZN7cutlass11distributed6kernel19full_barrier_kernelILi8EjLi8EjEEvNS_5ArrayIPT0_XT_EEE",
            "_device_barrier_kernel",
+           "_ZN12tensorrt_llm7kernels16reduce_fusionL39one_shot_prenorm_all_reduce_norm_kernelI6__halfLi8ELb0ELb0EEEvNS0_"
+           "15AllReduceParamsE",
+           "_Z19nhwc_batch_norm_fwdI5uint4Li512ELi16ELi10ELi10ELi4ELi1ELi1ELb0ELb0ELi2EEv22NhwcBatchNormFwdParams",
+           "void nhwc_batch_norm_bwd_relu<...>(NhwcBatchNormBwdParams)",
+           "barrier_all_intra_node_non_atomic_block",
+           "kernel_consumer_gemm_persistent",
            "_Z22allreduce_kernel_vec32I11NvlsFp32OpsEvP24ucc_tl_cuda_nvls_controlS2_jmmPvmj",
            "void stream_executor::gpu::MultiGpuBarrierKernelImpl<(stream_executor::gpu::PlatformType)0>(...)",
        }) {
@@ -97,7 +103,7 @@ TEST(KernelNames, RecognisesWhatSpinsUntilTheHostStores) {
 TEST(KernelNames, LeavesComputeAlone) {
   for (const char* name : {"nvjet_sm90_tst_192x192_64x3_2x1_v_bz_coopA_TNN", "triton_poi_fused_gelu_0", "reduce_kernel", "",
                            "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor>", "all_reduce_weights",
-                           "moeA2ASanitizeExpertIds"}) {
+                           "moeA2ASanitizeExpertIds", "void nhwc_batch_norm_fwd_inference<...>(NhwcBatchNormFwdInferenceParams)"}) {
     EXPECT_FALSE(is_communication(name)) << name;
   }
   EXPECT_FALSE(is_communication(nullptr));
