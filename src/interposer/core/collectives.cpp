@@ -59,6 +59,7 @@ void Collectives::doubt(unsigned chain, Serial from, Serial up_to) {
   known.from = known.up_to == 0 ? from : std::min(known.from, from);
   known.up_to = up_to;
   known.blocks = std::max(known.blocks, at(from).blocks);
+  known.first_blocks = std::max(known.first_blocks, at(from).first_blocks);
   doubted_ |= bit_at(chain);
 }
 
@@ -108,8 +109,7 @@ Serial Collectives::add(const CollectiveFacts& facts, const World& world, Contex
   return serial;
 }
 
-std::uint32_t Collectives::note_blocks(unsigned chain, std::uint32_t blocks) {
-  MostBlocks& most = most_blocks_[chain];
+std::uint32_t Collectives::note_blocks(MostBlocks& most, unsigned chain, std::uint32_t blocks) const {
   if (finished_[chain] >= most.mark) { most = {tails_[chain], is_over(chain) ? 0 : most.behind, 0}; }
   most.behind = std::max(most.behind, blocks);
   return std::max(most.before, most.behind);
@@ -122,7 +122,8 @@ void Collectives::link(Collective& collective, unsigned chain) {
   collective.previous = tail;
   collective.far = tail;
   collective.leap = 1;
-  collective.most_blocks = note_blocks(collective.chain, collective.blocks);
+  collective.most_blocks = note_blocks(most_blocks_[chain], chain, collective.blocks);
+  collective.most_first_blocks = note_blocks(most_first_blocks_[chain], chain, collective.first_blocks);
   if (tail != 0) {
     const Collective& previous = at(tail);
     const Serial beyond = previous.far > finished_[chain] ? previous.far : 0;
@@ -181,6 +182,7 @@ void Collectives::begin_anew() {
   tails_.fill(0);
   finished_.fill(0);
   most_blocks_.fill({});
+  most_first_blocks_.fill({});
   for (Collective& kept : kept_) { kept.serial = 0; }
 }
 
@@ -265,6 +267,17 @@ std::uint64_t Collectives::blocks_beside(const Collective& collective, const Bef
     const bool runs = (live & bit_at(chain)) != 0 && tails_[chain] > std::max(finished_[chain], before[chain]);
     const bool may_run = worlds_[chain] == world && doubts_[chain].up_to > before[chain];
     blocks += std::max(runs ? at(tails_[chain]).most_blocks : 0, may_run ? doubts_[chain].blocks : 0);
+  });
+  return blocks;
+}
+
+std::uint64_t Collectives::first_blocks_beside(const World& world, const Before& before) const {
+  const std::uint64_t live = chains_of(world);
+  std::uint64_t blocks = 0;
+  for_each_bit(live | doubted_, [&](unsigned chain) {
+    const bool runs = (live & bit_at(chain)) != 0 && tails_[chain] > std::max(finished_[chain], before[chain]);
+    const bool may_run = worlds_[chain] == world && doubts_[chain].up_to > before[chain];
+    blocks += std::max(runs ? at(tails_[chain]).most_first_blocks : 0, may_run ? doubts_[chain].first_blocks : 0);
   });
   return blocks;
 }

@@ -24,9 +24,10 @@ constexpr std::uint32_t kUnknownBlocks = 0xffffffff;
 struct CollectiveFacts {
   Interval expected;
   std::uint32_t blocks = 0;
-  std::uint32_t sms = 0;      ///< that these can run on; 0: unknown
-  std::uint32_t cluster = 1;  ///< of these begin together
-  std::uint32_t shape = 0;    ///< position of its kind
+  std::uint32_t sms = 0;           ///< that these can run on; 0: unknown
+  std::uint32_t cluster = 1;       ///< of these begin together
+  std::uint32_t first_blocks = 0;  ///< those that get the greatest priority
+  std::uint32_t shape = 0;         ///< position of its kind
   bool duration_known = false;
   bool launched = false;          ///< the driver took it
   bool has_event = false;         ///< and its completion event
@@ -47,11 +48,12 @@ struct Collective : CollectiveFacts {
   std::uint8_t chain = 0;
   bool withdrawn = false;
   Serial serial = 0;
-  Serial previous = 0;            ///< of its chain
-  Serial far = 0;                 ///< an earlier one of its chain, from which a search goes on
-  std::uint32_t leap = 0;         ///< how many stand from there to here
-  Serial unknown = 0;             ///< the youngest of unknown duration of its chain, itself included
-  std::uint32_t most_blocks = 0;  ///< at least of all that are live in its chain up to itself
+  Serial previous = 0;                  ///< of its chain
+  Serial far = 0;                       ///< an earlier one of its chain, from which a search goes on
+  std::uint32_t leap = 0;               ///< how many stand from there to here
+  Serial unknown = 0;                   ///< the youngest of unknown duration of its chain, itself included
+  std::uint32_t most_blocks = 0;        ///< at least of all that are live in its chain up to itself
+  std::uint32_t most_first_blocks = 0;  ///< the same of those with the greatest priority
 };
 
 /// The collectives that are not known to have finished: the last kKept that were launched, of all devices. They stand in chains, in
@@ -103,6 +105,8 @@ class Collectives {
   /// At most so many blocks may run beside this one's, of collectives of its world that `before` does not hold: of one in each
   /// other chain. A forgotten one has its blocks.
   [[nodiscard]] std::uint64_t blocks_beside(const Collective& collective, const Before& before) const;
+  /// At most so many with the greatest priority may run beside a collective that stands behind `before`.
+  [[nodiscard]] std::uint64_t first_blocks_beside(const World& world, const Before& before) const;
 
   /// Chains in which there are live collectives of the world, a bit each.
   [[nodiscard]] std::uint64_t chains_of(const World& world) const;
@@ -123,6 +127,12 @@ class Collectives {
  private:
   friend class Beside;
 
+  /// The most blocks of a chain's collectives up to the mark, and behind it. What is up to the mark is forgotten once that is over.
+  struct MostBlocks {
+    Serial mark = 0;
+    std::uint32_t before = 0, behind = 0;
+  };
+
   [[nodiscard]] Collective& at(Serial serial) { return kept_[serial % kKept]; }
   [[nodiscard]] const Collective& at(Serial serial) const { return kept_[serial % kKept]; }
   /// Nothing of it is live.
@@ -137,7 +147,7 @@ class Collectives {
   /// Of the chain, all up to this one are over.
   void settle(unsigned chain, Serial up_to);
   void link(Collective& collective, unsigned chain);
-  [[nodiscard]] std::uint32_t note_blocks(unsigned chain, std::uint32_t blocks);
+  [[nodiscard]] std::uint32_t note_blocks(MostBlocks& most, unsigned chain, std::uint32_t blocks) const;
 
   alignas(kCacheLine) Serial newest_ = 0;
   unsigned width_ = 16;  ///< chains used so far, in whole cache lines of numbers
@@ -148,16 +158,11 @@ class Collectives {
   alignas(kCacheLine) Before tails_{};
   alignas(kCacheLine) Before finished_{};
   std::array<World, kChains> worlds_{};
-  /// The most blocks of a chain's collectives up to the mark, and behind it. What is up to the mark is forgotten once that is over.
-  struct MostBlocks {
-    Serial mark = 0;
-    std::uint32_t before = 0, behind = 0;
-  };
-  std::array<MostBlocks, kChains> most_blocks_{};
+  std::array<MostBlocks, kChains> most_blocks_{}, most_first_blocks_{};
   /// What was forgotten of a chain and is not known to be over: from the oldest to the youngest, with the most blocks of one.
   struct Doubt {
     Serial from = 0, up_to = 0;  ///< 0: nothing
-    std::uint32_t blocks = 0;
+    std::uint32_t blocks = 0, first_blocks = 0;
   };
   [[nodiscard]] static bool is_between(const Doubt& doubt, Serial waited_for, Serial before);
   std::array<Doubt, kChains> doubts_{};

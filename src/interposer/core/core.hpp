@@ -128,6 +128,7 @@ enum class Refusal : std::uint8_t {
   programmatic_launch,  ///< gate: a captured dependent launch has an edge of its own kind, beside which ours may be refused
   order_lost,           ///< gate: a table overflowed, the program's order is no longer known in full
   own_priority,         ///< priority: the program set one
+  fills_device,         ///< priority: with others it would leave no SM to what its peers may wait for
   cooperative_launch,   ///< shape, Never pad
   cluster_launch,       ///< shape, Never pad
   single_wave,          ///< shape, Never pad: may hold a grid barrier or have sized its grid by occupancy

@@ -66,20 +66,31 @@ bool may_have_company(const Launch& launch) {
   return launch.captured || launch.kind.has_company || launch.kind.launches < kFirstCompanions;
 }
 
-void decide_priority(Launch& launch) {
-  if (!launch.state.known.active.priority) { return; }
-  const bool company = may_have_company(launch);
-  if (launch.facts.sets_priority) {
-    launch.state.refuse(launch.kernel, launch.decision, Refusal::own_priority);
-  } else if (company) {
-    launch.decision.priority = launch.ticket.priority = true;
-  }
-}
-
 // That its blocks can run on.
 std::uint32_t sms_of(const Launch& launch) {
   const auto device = static_cast<std::size_t>(launch.stream.info.device);
   return launch.stream.info.sms != 0 ? launch.stream.info.sms : launch.state.known.devices[device].sms;
+}
+
+// Blocks with priority are given SMs before those of a kernel whose result other ranks may need before they come. One SM is enough
+// for that kernel to end at last, and a block may take a whole SM. Where the number of SMs is not known, nothing goes first.
+bool leaves_an_sm(const Launch& launch) {
+  const std::uint64_t others = launch.state.known.order.first_blocks_beside(launch.stream, launch.order);
+  return launch.facts.grid.count() + others < sms_of(launch);
+}
+
+void decide_priority(Launch& launch) {
+  if (!launch.state.known.active.priority) { return; }
+  if (launch.facts.sets_priority) {
+    launch.state.refuse(launch.kernel, launch.decision, Refusal::own_priority);
+    return;
+  }
+  if (!may_have_company(launch)) { return; }
+  if (!leaves_an_sm(launch)) {
+    launch.state.refuse(launch.kernel, launch.decision, Refusal::fills_device);
+  } else {
+    launch.decision.priority = launch.ticket.priority = true;
+  }
 }
 
 void place_collective(Launch& launch) {
@@ -87,6 +98,7 @@ void place_collective(Launch& launch) {
   CollectiveFacts facts;
   facts.expected = launch.expected;
   facts.blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.facts.grid.count(), 0xffffffffU));
+  facts.first_blocks = launch.decision.priority ? facts.blocks : 0;
   facts.cluster = launch.kernel.cluster_of(launch.facts);
   facts.sms = sms_of(launch);
   facts.shape = static_cast<std::uint32_t>(known.kinds.position(&launch.kind));
@@ -102,13 +114,13 @@ void decide_collective(Launch& launch) {
   const auto device = static_cast<std::size_t>(launch.stream.info.device);
   // Compute that was launched before the collective, and runs when it arrives, keeps it company as well.
   if (!launch.captured && known.compute_until[device] > launch.expected.start) { launch.kind.has_company = true; }
+  if (!launch.kernel.left_alone && !launch.kernel.passed_through) { decide_priority(launch); }
   place_collective(launch);
   if (launch.kernel.left_alone) { return; }
   if (launch.kernel.passed_through) {
     launch.state.refuse(launch.kernel, launch.decision, Refusal::passed_through);
     return;
   }
-  decide_priority(launch);
   const bool surely_eager_or_captured = launch.captured || known.order.captures_active() == 0;
   const bool worth_it = !compares(launch.state.rules) || may_have_company(launch);
   const bool event_free = known.waiting[slot_of(launch.ticket.serial)] == 0;

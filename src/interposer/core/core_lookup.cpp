@@ -79,8 +79,8 @@ std::uint16_t CoreState::find_or_add_kernel(const FunctionInfo& info) {
   kernel.registers = info.registers;
   kernel.static_shared = info.static_shared;
   kernel.required_cluster = std::max(info.required_cluster, 1U);
-  kernel.left_alone = !is_communication(info.name) && rules.is_communication(info.name);
-  kernel.communication = kernel.left_alone || is_communication(info.name);
+  kernel.communication = is_communication(info.name) || rules.is_communication(info.name);
+  kernel.left_alone = kernel.communication && !may_go_first(info.name);
   kernel.waits_for_host = waits_for_host(info.name);
   for (std::size_t i = 0; i < rules.cap_count && kernel.cap == 0 && !kernel.communication; ++i) {
     const char* wanted = rules.caps[i].name.data();

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "interposer/core/core_state.hpp"
 
 namespace elbowroom::interposer {
@@ -36,6 +38,7 @@ GraphStep Core::on_graph_launch(StreamId stream, const GraphFacts& graph, std::u
     facts.expected = expected;
     facts.shape = static_cast<std::uint32_t>(known.kinds.position(kind == nullptr ? known.other_kinds() : kind));
     facts.blocks = kUnknownBlocks;
+    facts.first_blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(graph.first_blocks, kUnknownBlocks));
     facts.launched = true;
     static_cast<void>(state_->add_collective(*found, order, facts, host_time_ns));
   }

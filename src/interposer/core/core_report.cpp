@@ -298,6 +298,8 @@ const char* text(Refusal refusal) {
       return "gate: the program's order is not known in full";
     case Refusal::own_priority:
       return "priority: the program sets its own";
+    case Refusal::fills_device:
+      return "priority: the collective's blocks may take all SMs";
     case Refusal::cooperative_launch:
       return "shape: cooperative launch";
     case Refusal::cluster_launch:

@@ -45,7 +45,7 @@ struct alignas(kCacheLine) KernelRecord {
   std::uint32_t cap = 0;  ///< blocks per SM by a rule for its name; 0: none
   bool communication = false;
   bool waits_for_host = false;
-  bool left_alone = false;  ///< communicates by a rule's word alone: nothing waits for it, and it gets no priority
+  bool left_alone = false;  ///< communicates by a rule's word alone, or computes as well: no priority, and nothing waits for it
   bool passed_through = false;
   bool event_refused =
       false;  ///< a launch with priority and completion event failed: the event, which drivers learned later, goes first

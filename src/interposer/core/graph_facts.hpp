@@ -7,8 +7,9 @@
 namespace elbowroom::interposer {
 
 struct GraphFacts {
-  std::uint32_t collectives = 0;  ///< kernel nodes recognised as communication
-  std::uint32_t computes = 0;     ///< other kernel nodes
+  std::uint32_t collectives = 0;   ///< kernel nodes recognised as communication
+  std::uint32_t computes = 0;      ///< other kernel nodes
+  std::uint64_t first_blocks = 0;  ///< of collectives with the greatest priority, at most at once
   /// It waits for the host, another process or a condition, or what it holds is not known: a gate behind it could wait for ever.
   bool waits = false;
   bool records = false;  ///< events of the program, or what it holds is not known

@@ -75,30 +75,34 @@ constexpr Mark kMarks[] = {
     {"two_shot_all_reduce", "PyTorch: symmetric memory, CUDASymmetricMemoryOps.cu"},
     {"multimem_all_", "PyTorch: symmetric memory, CUDASymmetricMemoryOps.cu"},
     {"multimem_one_shot", "PyTorch: symmetric memory, multimem_one_shot_all_reduce_kernel"},
-    {"all_reduce_multimem", "a product and its all-reduce in one kernel"},
     {"MultiGpuBarrierKernel", "XLA: stream_executor::gpu, multi_gpu_barrier_kernel.cu.h"},
     {"AllReduceKernelImpl", "XLA: stream_executor::gpu, all_reduce_kernel_lib.cu.h"},
     {"userbuffers_", "TransformerEngine: userbuffers.cu, userbuffers_fp16_sum_* and kuserbuffers_*"},
     {"wait_until_on_stream", "TransformerEngine: nvshmem_api, wait_until_on_stream_and_reset"},
-    {"mega_moe_impl", "DeepGEMM: dispatch, products and combine in one kernel over symmetric memory"},
     {"helixAllToAll", "TensorRT-LLM, FlashInfer: helixAllToAllKernel"},
     {"multimem_reduce_scatter", "Megatron-Core: its Triton kernels over symmetric memory"},
     {"multimem_fused_rs", "forks of Megatron-Core: a reduce-scatter, norm and gather in one kernel"},
     {"CudaIpcBarrier", "Flux: CudaIpcBarrierAllKernel"},
-    {"bytedance4flux", "Flux: namespace bytedance::flux, mangled"},
-    {"bytedance::flux", "the same, as a profiler has it"},
     {"pg_broadcast", "ExLlamaV3: pg_broadcast_kernel, pg_broadcast_ll_kernel"},
     {"magi_attn_comm", "MagiAttention: namespace magi_attn_comm::grpcoll"},
     {"MixedCommArgs", "FlashInfer: a parameter of the kernels of mixed_comm"},
-    {"DistributedGemmKernelWrapper", "CUTLASS: experimental/distributed, products whose blocks wait for what other GPUs copy"},
     {"full_barrier_kernel", "the same: a barrier before these products"},
-    {"CollectiveAllReduce", "TensorRT-LLM: the epilogue of a product that adds up over ranks"},
-    {"GemmARUniversal", "TensorRT-LLM: a product and its all-reduce in one kernel"},
     {"barrier_all_ipc", "Triton-distributed, Primus-Turbo: barrier_all_ipc_kernel"},
     {"barrier_all_intra_node", "Triton-distributed: kernels/nvidia/common_ops.py, barrier_all_intra_node_atomic_cas_block"},
     {"kernel_consumer_gemm_persistent", "Triton-distributed: allgather_gemm.py, a product that waits for what other GPUs copy"},
     {"device_barrier_kernel", "Iris: _device_barrier_kernel"},
     {"ucc_tl_cuda_nvls", "UCC: components/tl/cuda/kernels, a parameter of its collectives by multicast"},
+};
+
+/// Of those that compute as well.
+constexpr Mark kFused[] = {
+    {"all_reduce_multimem", "a product and its all-reduce in one kernel"},
+    {"mega_moe_impl", "DeepGEMM: dispatch, products and combine in one kernel over symmetric memory"},
+    {"bytedance4flux", "Flux: namespace bytedance::flux, mangled"},
+    {"bytedance::flux", "the same, as a profiler has it"},
+    {"DistributedGemmKernelWrapper", "CUTLASS: experimental/distributed, products whose blocks wait for what other GPUs copy"},
+    {"CollectiveAllReduce", "TensorRT-LLM: the epilogue of a product that adds up over ranks"},
+    {"GemmARUniversal", "TensorRT-LLM: a product and its all-reduce in one kernel"},
 };
 
 /// Of kernels that spin until the host stores something.
@@ -116,7 +120,11 @@ bool has_mark(const Mark (&marks)[size], const char* kernel_name) {
 
 }  // namespace
 
-bool is_communication(const char* kernel_name) { return kernel_name != nullptr && has_mark(kMarks, kernel_name); }
+bool is_communication(const char* kernel_name) {
+  return kernel_name != nullptr && (has_mark(kMarks, kernel_name) || has_mark(kFused, kernel_name));
+}
+
+bool may_go_first(const char* kernel_name) { return is_communication(kernel_name) && !has_mark(kFused, kernel_name); }
 
 bool waits_for_host(const char* kernel_name) { return kernel_name != nullptr && has_mark(kHostWaits, kernel_name); }
 

@@ -83,6 +83,9 @@ struct Driver {
   [[nodiscard]] std::uint32_t blocks_per_sm(FunctionId id, std::uint32_t threads, std::uint32_t dynamic_shared) const;
   [[nodiscard]] static bool reads_graphs() { return true; }
   [[nodiscard]] const char* name_of(const KernelNodeParams& parameters) const;
+  [[nodiscard]] static std::uint64_t blocks_of(const KernelNodeParams& parameters) {
+    return std::uint64_t{parameters.v1.grid_x} * parameters.v1.grid_y * parameters.v1.grid_z;
+  }
   static bool ends_by_itself(int graph_node_type);
   static bool may_record(int graph_node_type);
 

@@ -37,6 +37,7 @@ DriverCalls DriverCalls::find() {
   find_call(calls.launch_kernel_ex, "cuLaunchKernelEx");
   find_call(calls.exchange_capture_mode, "cuThreadExchangeStreamCaptureMode");
   find_call(calls.graph_get_nodes, "cuGraphGetNodes");
+  find_call(calls.graph_get_edges, "cuGraphGetEdges");
   find_call(calls.graph_node_get_type, "cuGraphNodeGetType");
   find_call(calls.graph_child_graph, "cuGraphChildGraphNodeGetGraph");
   find_call(calls.graph_kernel_node_get_params, "cuGraphKernelNodeGetParams_v2");

@@ -40,6 +40,7 @@ struct DriverCalls {
   int (*launch_kernel_ex)(const cu::LaunchConfig*, cu::Function, void** parameters, void** extra);
   int (*exchange_capture_mode)(int* mode);
   int (*graph_get_nodes)(cu::Graph, cu::GraphNode*, std::size_t*);
+  int (*graph_get_edges)(cu::Graph, cu::GraphNode* from, cu::GraphNode* to, std::size_t*);
   int (*graph_node_get_type)(cu::GraphNode, int*);
   int (*graph_child_graph)(cu::GraphNode, cu::Graph*);
   int (*graph_kernel_node_get_params)(cu::GraphNode, cu::KernelNodeParamsV2*);

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "interposer/driver/graph_facts.hpp"
+#include "interposer/driver/graph_priorities.hpp"
 #include "interposer/driver/interposer.hpp"
 #include "interposer/driver/unseen_record.hpp"
 
@@ -73,9 +73,13 @@ struct CaptureHooks {
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return process::call_real<Ours>(exec, graph, arguments...); }
     const bool node_priorities = state->graphs.get(exec).node_priorities;
+    const std::uint32_t sms = node_priorities ? sms_here(state->driver) : 0;
     const auto call = [&] { return process::call_real<Ours>(exec, graph, arguments...); };
-    const int result = node_priorities ? update_with_priorities(*state, graph, call) : call();
-    if (result == D::kSuccess) { state->graphs.put(exec, read_graph(state->driver, state->rules, graph), node_priorities); }
+    const int result = node_priorities ? update_with_priorities(*state, sms, graph, call) : call();
+    if (result != D::kSuccess) { return result; }
+    GraphFacts facts = read_graph(state->driver, state->rules, graph);
+    if (node_priorities) { facts.first_blocks = first_blocks(state->driver, sms, graph); }
+    state->graphs.put(exec, facts, node_priorities);
     return result;
   }
 
@@ -85,7 +89,8 @@ struct CaptureHooks {
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return process::call_real<Ours>(exec, node, last); }
     const auto call = [&] { return process::call_real<Ours>(exec, node, last); };
-    const int result = state->graphs.get(exec).node_priorities ? update_with_priorities(*state, child, call) : call();
+    const bool node_priorities = state->graphs.get(exec).node_priorities;
+    const int result = node_priorities ? update_with_priorities(*state, sms_here(state->driver), child, call) : call();
     if (result == D::kSuccess) { state->graphs.add(exec, read_graph(state->driver, state->rules, child)); }
     return result;
   }
@@ -150,9 +155,9 @@ struct CaptureHooks {
 
  private:
   template <class Call>
-  static int update_with_priorities(Interposer<D>& state, Graph graph, Call&& call) {
-    prioritise_collectives(state, graph);
-    const OthersWithoutPriority<D> others(state.driver, graph);
+  static int update_with_priorities(Interposer<D>& state, std::uint32_t sms, Graph graph, Call&& call) {
+    prioritise_collectives(state, sms, graph);
+    const OthersWithoutPriority<D> others(state.driver, sms, graph);
     return call();
   }
 
@@ -170,23 +175,29 @@ struct CaptureHooks {
   static int instantiate(GraphExec* exec, Graph graph, TakesFlags&& takes_flags, Make&& make) {
     Interposer<D>* state = interposer<D>();
     if (state == nullptr) { return make(false); }
-    const GraphFacts facts = read_graph(state->driver, state->rules, graph);
-    bool node_priorities = may_have_priorities(*state, graph, facts) && takes_flags() && prioritise_collectives(*state, graph);
+    GraphFacts facts = read_graph(state->driver, state->rules, graph);
+    const std::uint32_t sms = may_have_priorities(*state, facts) ? sms_here(state->driver) : 0;
+    bool node_priorities = sms != 0 && !others_have_priorities(state->driver, sms, graph) && takes_flags();
+    if (node_priorities) { facts.first_blocks = first_blocks(state->driver, sms, graph); }
+    node_priorities = node_priorities && facts.first_blocks < sms && prioritise_collectives(*state, sms, graph);
     int result = D::kSuccess;
     if (node_priorities) {
       const typename D::OwnCalls own(state->driver.calls);
       result = make(true);
       node_priorities = result == D::kSuccess;
     }
-    if (!node_priorities) { result = make(false); }
+    if (!node_priorities) {
+      facts.first_blocks = 0;
+      result = make(false);
+    }
     if (result == D::kSuccess && exec != nullptr) { state->graphs.put(*exec, facts, node_priorities); }
     return result;
   }
 
   // A graph that would be forgotten could not be updated later: nobody would know of its priorities.
-  static bool may_have_priorities(Interposer<D>& state, Graph graph, const GraphFacts& facts) {
+  static bool may_have_priorities(Interposer<D>& state, const GraphFacts& facts) {
     const bool remembered = facts.collectives > 0 && facts.computes > 0 && !state.graphs.full();
-    return remembered && state.rules.policy != Policy::observe && !others_have_priorities(state.driver, graph);
+    return remembered && state.rules.policy != Policy::observe;
   }
 };
 

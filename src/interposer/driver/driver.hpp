@@ -50,6 +50,7 @@ concept Callable =
       { calls.device_get_name(static_cast<char*>(nullptr), number, number) } -> std::same_as<int>;
       { calls.device_get_bus_id(static_cast<char*>(nullptr), number, number) } -> std::same_as<int>;
       { calls.graph_get_nodes(graph, &node, &count) } -> std::same_as<int>;
+      { calls.graph_get_edges(graph, &node, &node, &count) } -> std::same_as<int>;
       { calls.graph_node_get_type(node, &number) } -> std::same_as<int>;
       { calls.graph_child_graph(node, &graph) } -> std::same_as<int>;
       { calls.graph_kernel_node_get_params(node, static_cast<typename D::KernelNodeParams*>(nullptr)) } -> std::same_as<int>;
@@ -103,6 +104,7 @@ concept Describes = requires(D driver, typename D::KernelNodeParams node) {
   { driver.blocks_per_sm(FunctionId{}, std::uint32_t{}, std::uint32_t{}) } -> std::same_as<std::uint32_t>;
   { driver.reads_graphs() } -> std::same_as<bool>;  ///< false: what a graph holds is not known
   { driver.name_of(node) } -> std::same_as<const char*>;
+  { D::blocks_of(node) } -> std::same_as<std::uint64_t>;
   /// Whether a node of such a type, kernels and child graphs aside, ends by itself. What is not known need not.
   { D::ends_by_itself(int{}) } -> std::same_as<bool>;
   /// Whether it may record an event. What is not known may.

@@ -7,7 +7,7 @@
 #include "interposer/core/kernel_names.hpp"
 #include "interposer/driver/interposer.hpp"
 
-/// What graphs hold and what their nodes are given, read node by node: however the nodes were made.
+/// What graphs hold, read node by node: however the nodes were made.
 namespace elbowroom::interposer::driver {
 
 inline constexpr int kMaxGraphDepth = 8;  // of child graphs in child graphs
@@ -64,11 +64,6 @@ OtherNodes visit_kernel_nodes(const D& driver, typename D::Graph graph, Visit&& 
   return others;
 }
 
-template <Driver D>
-bool is_collective(const D& driver, const typename D::KernelNodeParams& parameters) {
-  return is_communication(driver.name_of(parameters));
-}
-
 /// Of one kernel. Collectives are also those that the rules name, which get no priority.
 template <Driver D>
 GraphFacts facts_of(const D& driver, const Rules& rules, const typename D::KernelNodeParams& parameters) {
@@ -95,84 +90,6 @@ GraphFacts read_graph(const D& driver, const Rules& rules, typename D::Graph gra
   facts.waits = facts.waits || !others.end;
   facts.records = others.record;
   return facts;
-}
-
-/// Whether some kernel beside the collectives has a priority of its own, or may have one, as in the body of a conditional node. The
-/// flag for node priorities would make it count as well.
-template <Driver D>
-bool others_have_priorities(const D& driver, typename D::Graph graph) {
-  const typename D::OwnCalls own(driver.calls);
-  bool any = driver.calls.graph_kernel_node_get_attribute == nullptr;
-  const OtherNodes others =
-      visit_kernel_nodes(driver, graph, [&](typename D::GraphNode node, const typename D::KernelNodeParams& parameters) {
-        typename D::LaunchAttributeValue value{};
-        if (any || is_collective(driver, parameters)) { return; }
-        any = driver.calls.graph_kernel_node_get_attribute(node, D::kLaunchPriority, &value) != D::kSuccess || value.priority != 0;
-      });
-  return any || others.hold_kernels;
-}
-
-/// Of kernels beside the collectives, for a scope: the priorities that nodes got from the streams they were captured from. In a
-/// graph whose program asked for no node priorities they mean nothing, and must not count because ours do.
-template <Driver D>
-class OthersWithoutPriority {
- public:
-  OthersWithoutPriority(const D& driver, typename D::Graph graph) : driver_(driver) {
-    const auto& calls = driver.calls;
-    if (calls.graph_kernel_node_get_attribute == nullptr || calls.graph_kernel_node_set_attribute == nullptr) { return; }
-    std::size_t kernels = 0;
-    (void)visit_kernel_nodes(driver, graph, [&](typename D::GraphNode, const typename D::KernelNodeParams&) { ++kernels; });
-    if (kernels > 0) { own_.reset(new (std::nothrow) Own[kernels]); }
-    if (own_ == nullptr) { return; }
-    (void)visit_kernel_nodes(driver, graph, [&](typename D::GraphNode node, const typename D::KernelNodeParams& parameters) {
-      typename D::LaunchAttributeValue value{};
-      if (count_ == kernels || is_collective(driver, parameters)) { return; }
-      if (calls.graph_kernel_node_get_attribute(node, D::kLaunchPriority, &value) != D::kSuccess || value.priority == 0) { return; }
-      own_[count_++] = {node, value.priority};
-      set(node, 0);
-    });
-  }
-  ~OthersWithoutPriority() {
-    for (std::size_t i = 0; i < count_; ++i) { set(own_[i].node, own_[i].priority); }
-  }
-  OthersWithoutPriority(const OthersWithoutPriority&) = delete;
-  OthersWithoutPriority& operator=(const OthersWithoutPriority&) = delete;
-
- private:
-  struct Own {
-    typename D::GraphNode node;
-    int priority;
-  };
-  void set(typename D::GraphNode node, int priority) const {
-    typename D::LaunchAttributeValue value{};
-    value.priority = priority;
-    (void)driver_.calls.graph_kernel_node_set_attribute(node, D::kLaunchPriority, &value);
-  }
-
-  const D& driver_;
-  std::unique_ptr<Own[]> own_;
-  std::size_t count_ = 0;
-};
-
-/// Gives the graph's collectives the greatest priority where the policy says so. True: some have one, and the graph must be
-/// instantiated with node priorities for it to count.
-template <Driver D>
-bool prioritise_collectives(Interposer<D>& state, typename D::Graph graph) {
-  D& driver = state.driver;
-  const typename D::OwnCalls own(driver.calls);
-  int priority = 0;
-  if (!state.rules.priority || state.rules.policy == Policy::observe || driver.calls.graph_kernel_node_set_attribute == nullptr ||
-      !driver.greatest_priority(driver.current_place(), priority)) {
-    return false;
-  }
-  bool any = false;
-  (void)visit_kernel_nodes(driver, graph, [&](typename D::GraphNode node, const typename D::KernelNodeParams& parameters) {
-    if (!is_collective(driver, parameters)) { return; }
-    typename D::LaunchAttributeValue value{};
-    value.priority = priority;
-    any = driver.calls.graph_kernel_node_set_attribute(node, D::kLaunchPriority, &value) == D::kSuccess || any;
-  });
-  return any;
 }
 
 }  // namespace elbowroom::interposer::driver

@@ -81,6 +81,9 @@ struct Driver {
   /// Not those of runtimes before 6.0, whose types of nodes were numbered in another way.
   [[nodiscard]] bool reads_graphs() const;
   [[nodiscard]] const char* name_of(const KernelNodeParams& parameters) const;
+  [[nodiscard]] static std::uint64_t blocks_of(const KernelNodeParams& parameters) {
+    return std::uint64_t{parameters.grid.x} * parameters.grid.y * parameters.grid.z;
+  }
   static bool ends_by_itself(int graph_node_type);
   static bool may_record(int graph_node_type);
 

@@ -36,6 +36,7 @@ RuntimeCalls RuntimeCalls::find() {
   find_call(calls.module_occupancy, "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor");
   find_call(calls.exchange_capture_mode, "hipThreadExchangeStreamCaptureMode");
   find_call(calls.graph_get_nodes, "hipGraphGetNodes");
+  find_call(calls.graph_get_edges, "hipGraphGetEdges");
   find_call(calls.graph_node_get_type, "hipGraphNodeGetType");
   find_call(calls.graph_child_graph, "hipGraphChildGraphNodeGetGraph");
   find_call(calls.graph_kernel_node_get_params, "hipGraphKernelNodeGetParams");

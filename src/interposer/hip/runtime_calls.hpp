@@ -40,6 +40,7 @@ struct RuntimeCalls {
   int (*module_occupancy)(int* blocks, hip::Function, int threads, std::size_t dynamic_shared);
   int (*exchange_capture_mode)(int* mode);
   int (*graph_get_nodes)(hip::Graph, hip::GraphNode*, std::size_t*);
+  int (*graph_get_edges)(hip::Graph, hip::GraphNode* from, hip::GraphNode* to, std::size_t*);
   int (*graph_node_get_type)(hip::GraphNode, int*);
   int (*graph_child_graph)(hip::GraphNode, hip::Graph*);
   int (*graph_kernel_node_get_params)(hip::GraphNode, hip::KernelNodeParams*);

@@ -264,11 +264,13 @@ int cuGraphCreate(cu::Graph* graph, unsigned) {
   *graph = reinterpret_cast<cu::Graph>(new fake::Graph);
   return 0;
 }
-int cuGraphAddKernelNode_v2(cu::GraphNode* node, cu::Graph graph, const cu::GraphNode*, std::size_t,
+int cuGraphAddKernelNode_v2(cu::GraphNode* node, cu::Graph graph, const cu::GraphNode* dependencies, std::size_t count,
                             const cu::KernelNodeParamsV2* parameters) {
   auto* made = new fake::Node;
   made->kernel = *parameters;
-  fake::object<fake::Graph>(graph)->nodes.push_back(made);
+  auto* known = fake::object<fake::Graph>(graph);
+  for (std::size_t i = 0; i < count; ++i) { known->edges.emplace_back(fake::object<fake::Node>(dependencies[i]), made); }
+  known->nodes.push_back(made);
   *node = reinterpret_cast<cu::GraphNode>(made);
   return 0;
 }
@@ -294,6 +296,15 @@ int cuGraphGetNodes(cu::Graph graph, cu::GraphNode* nodes, std::size_t* count) {
     for (std::size_t i = 0; i < *count; ++i) { nodes[i] = reinterpret_cast<cu::GraphNode>(known->nodes[i]); }
   }
   *count = known->nodes.size();
+  return 0;
+}
+int cuGraphGetEdges(cu::Graph graph, cu::GraphNode* from, cu::GraphNode* to, std::size_t* count) {
+  const auto& edges = fake::object<fake::Graph>(graph)->edges;
+  for (std::size_t i = 0; from != nullptr && i < *count; ++i) {
+    from[i] = reinterpret_cast<cu::GraphNode>(edges[i].first);
+    to[i] = reinterpret_cast<cu::GraphNode>(edges[i].second);
+  }
+  *count = edges.size();
   return 0;
 }
 int cuGraphNodeGetType(cu::GraphNode node, int* type) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fake_cuda.hpp"
@@ -22,6 +23,7 @@ struct Node;
 struct Graph {
   Kind kind = Kind::kGraph;
   std::vector<Node*> nodes;
+  std::vector<std::pair<Node*, Node*>> edges;  // of kernel nodes that were added with what they depend on
 };
 
 struct Capture {

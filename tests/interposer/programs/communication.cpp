@@ -4,7 +4,8 @@
 #include "driver_program.hpp"
 #include "two_streams.hpp"
 
-// Kernels that a rule names as communication: they go as the program asked, nothing waits for them, and they open windows.
+// Kernels that a rule names as communication: they go as the program asked, nothing waits for them, and they open windows. Then
+// which collectives get a priority.
 
 namespace {
 
@@ -46,7 +47,81 @@ void graphed() {
   }
 }
 
-constexpr Case kCases[] = {{"named", named}, {"graphed", graphed}};
+// Blocks that could take every SM would stand before those of a product that the peers wait for.
+void priority_leaves_an_sm() {
+  const TwoStreams two;
+  const auto goes_first = [&](cu::Function function, unsigned blocks) {
+    EXPECT(launch_on(make_stream(), function, blocks) == 0);
+    return attribute_of(*fake_call(fake_call_count() - 1), cu::kLaunchPriority) != nullptr;
+  };
+  EXPECT(goes_first(two.all_reduce, 64) && !goes_first(two.all_reduce, 4096) && !goes_first(two.all_reduce, 68));
+  EXPECT(goes_first(two.all_reduce, 64) && cuCtxSynchronize() == 0);
+  EXPECT(goes_first(two.all_reduce, 131) && cuCtxSynchronize() == 0 && !goes_first(two.all_reduce, 132));
+  EXPECT(!goes_first(fake_function("_ZN9deep_gemm28sm100_fp8_fp4_mega_moe_implE", 255, 0), 24));
+}
+
+cu::GraphNode add_node(cu::Graph graph, cu::Function function, unsigned blocks, cu::GraphNode behind = nullptr) {
+  cu::KernelNodeParamsV2 parameters{};
+  parameters.v1 = {function, blocks, 1, 1, 544, 1, 1, 0, nullptr, nullptr};
+  cu::GraphNode node = nullptr;
+  EXPECT(cuGraphAddKernelNode_v2(&node, graph, &behind, behind == nullptr ? 0 : 1, &parameters) == 0);
+  return node;
+}
+
+int priority_of(cu::GraphNode node) {
+  cu::LaunchAttributeValue value{};
+  EXPECT(cuGraphKernelNodeGetAttribute(node, cu::kLaunchPriority, &value) == 0);
+  return value.priority;
+}
+
+bool uses_node_priorities(cu::Graph graph) {
+  cu::GraphExec exec = nullptr;
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0);
+  return fake_call(fake_call_count() - 1)->flags == cu::kInstantiateUseNodePriority;
+}
+
+// The same of a graph, where collectives that stand behind one another do not meet.
+void node_priority_leaves_an_sm() {
+  const TwoStreams two;
+  cu::Graph graph = nullptr;
+  EXPECT(cuGraphCreate(&graph, 0) == 0);
+  const cu::GraphNode product = add_node(graph, two.gemm, 4096);
+  const cu::GraphNode large = add_node(graph, two.all_reduce, 132);
+  const cu::GraphNode fused = add_node(graph, fake_function("_ZN9deep_gemm28sm100_fp8_fp4_mega_moe_implE", 255, 0), 24);
+  EXPECT(!uses_node_priorities(graph) && priority_of(large) == 0);
+  const cu::GraphNode first = add_node(graph, two.all_reduce, 64, product);
+  EXPECT(uses_node_priorities(graph) && priority_of(first) == kGreatestPriority);
+  EXPECT(priority_of(large) == 0 && priority_of(fused) == 0);
+  cu::GraphNode last = add_node(graph, two.all_reduce, 64, first);
+  for (int i = 0; i < 8; ++i) { last = add_node(graph, two.all_reduce, 64, add_node(graph, two.gemm, 4096, last)); }
+  EXPECT(uses_node_priorities(graph) && priority_of(last) == kGreatestPriority);
+  add_node(graph, two.all_reduce, 67);
+  EXPECT(uses_node_priorities(graph));
+  add_node(graph, two.all_reduce, 1);
+  EXPECT(!uses_node_priorities(graph));
+}
+
+// What of a graph goes first counts beside what is launched while it runs.
+void graph_beside_collectives() {
+  const TwoStreams two;
+  cu::Graph graph = nullptr;
+  cu::GraphExec exec = nullptr;
+  EXPECT(cuGraphCreate(&graph, 0) == 0);
+  add_node(graph, two.gemm, 4096);
+  add_node(graph, two.all_reduce, 100);
+  EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0) == 0 && cuGraphLaunch(exec, two.compute) == 0);
+  const auto goes_first = [&](unsigned blocks) {
+    EXPECT(launch_on(make_stream(), two.all_reduce, blocks) == 0);
+    return attribute_of(*fake_call(fake_call_count() - 1), cu::kLaunchPriority) != nullptr;
+  };
+  EXPECT(!goes_first(32) && goes_first(31));
+}
+
+constexpr Case kCases[] = {{"named", named},
+                           {"graphed", graphed},
+                           {"priority_leaves_an_sm", priority_leaves_an_sm},
+                           {"node_priority_leaves_an_sm", node_priority_leaves_an_sm},
+                           {"graph_beside_collectives", graph_beside_collectives}};
 
 }  // namespace
 

@@ -91,6 +91,15 @@ TEST(KernelNames, RecognisesCommunicationOfEveryLibrary) {
   }
 }
 
+TEST(KernelNames, WhatComputesAsWellMayNotGoFirst) {
+  for (const char* name : {"_ZN9deep_gemm28sm100_fp8_fp4_mega_moe_implE", "_ZN12tensorrt_llm7kernels16GemmARUniversalE",
+                           "_ZN7cutlass11distributed6kernel28DistributedGemmKernelWrapperE", "all_reduce_weights"}) {
+    EXPECT_FALSE(may_go_first(name)) << name;
+  }
+  EXPECT_TRUE(may_go_first("ncclDevKernel_AllReduce_Sum_bf16_RING_LL") && may_go_first("one_shot_all_reduce_kernel"));
+  EXPECT_FALSE(may_go_first(nullptr));
+}
+
 TEST(KernelNames, RecognisesWhatSpinsUntilTheHostStores) {
   EXPECT_TRUE(waits_for_host("_ZN4c10d4cuda6detail14kernel_barrierEPim"));
   EXPECT_TRUE(waits_for_host("_Z11wait_kernelPV28ucc_ec_cuda_executor_state_t"));
