@@ -58,7 +58,7 @@ void Collectives::doubt(unsigned chain, Serial from, Serial up_to) {
   Doubt& known = doubts_[chain];
   known.from = known.up_to == 0 ? from : std::min(known.from, from);
   known.up_to = up_to;
-  known.blocks = std::max(known.blocks, at(from).blocks);
+  known.blocks = std::max(known.blocks, at(from).most_blocks);  // with what is held behind it
   known.first_blocks = std::max(known.first_blocks, at(from).first_blocks);
   doubted_ |= bit_at(chain);
 }
@@ -107,6 +107,21 @@ Serial Collectives::add(const CollectiveFacts& facts, const World& world, Contex
   live_ |= bit_at(chain);
   (world.capture != 0 ? captured_ : eager_[static_cast<std::size_t>(world.device)]) |= bit_at(chain);
   return serial;
+}
+
+// Of each chain, as whoever it is behind ends last is not known.
+void Collectives::hold(const Before& before, std::uint64_t blocks) {
+  const auto add = [&](std::uint32_t& to) {
+    to = static_cast<std::uint32_t>(std::min<std::uint64_t>(to + std::min<std::uint64_t>(blocks, kUnknownBlocks), kUnknownBlocks));
+  };
+  for_each_bit(live_, [&](unsigned chain) {
+    if (before[chain] <= finished_[chain]) { return; }
+    add(at(tails_[chain]).most_blocks);
+    add(most_blocks_[chain].behind);
+  });
+  for_each_bit(doubted_, [&](unsigned chain) {
+    if (before[chain] >= doubts_[chain].from) { add(doubts_[chain].blocks); }
+  });
 }
 
 std::uint32_t Collectives::note_blocks(MostBlocks& most, unsigned chain, std::uint32_t blocks) const {
@@ -165,6 +180,10 @@ void Collectives::withdraw(Serial serial) {
   collective->withdrawn = true;
   if (tails_[chain] != serial) { return; }
   tails_[chain] = collective->previous;
+  if (collective->previous != 0) {
+    Collective& previous = at(collective->previous);
+    previous.most_blocks = std::max(previous.most_blocks, collective->most_blocks);  // with what is held since
+  }
   note_over(chain);
 }
 

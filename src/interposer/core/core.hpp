@@ -107,7 +107,9 @@ struct LaunchFacts {
   bool sets_priority = false;          ///< the program's own attributes name a priority: the core leaves it
   bool sets_completion_event = false;  ///< the program's own attributes name a launch completion event: it cannot be gated on
   bool records_event = false;          ///< the program's own attributes name an event that the launch records
-  bool programmatic = false;           ///< programmatic dependent launch: what we put before it costs the pair its overlap, no more
+  /// Programmatic dependent launch: its blocks may wait on their SMs for what is before it. What we put there costs the pair its
+  /// overlap, no more.
+  bool programmatic = false;
   CollectiveNote note;
   std::uint64_t host_time_ns = 0;   ///< a monotonic clock's; equal to or later than every earlier fact of this thread
   PassingThread* thread = nullptr;  ///< the calling one; null: it always goes the long way

@@ -324,6 +324,7 @@ Decision CoreState::decide(const LaunchFacts& facts, std::uint16_t kernel_index,
   Order& order = known.order.open(*stream);
   const bool captured = &order == &stream->captured;
   Launch launch{*this, facts, kernel, *kind, *stream, order, captured, decision, cap};
+  if (facts.programmatic) { known.order.hold(order, facts.grid.count()); }
   if (captured) {
     ++known.totals.captured;
     known.order.count_captured(*stream, captured_node(facts, kernel.communication));

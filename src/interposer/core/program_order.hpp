@@ -96,6 +96,8 @@ class ProgramOrder {
   /// Of these, those whose begin the stream may still be asked to wait for.
   [[nodiscard]] Beside ungated(const Stream& stream, const Order& order, const Span& span) const;
   /// Makes the opened operation a collective.
+  /// A launch that is about to be made may take SMs before its turn.
+  void hold(const Order& order, std::uint64_t blocks) { collectives_.hold(order.collectives, blocks); }
   /// At most so many with the greatest priority may run beside one that is about to be added.
   [[nodiscard]] std::uint64_t first_blocks_beside(const Stream& stream, const Order& order) const {
     return collectives_.first_blocks_beside(world_of(stream, &order == &stream.captured), order.collectives);

@@ -25,8 +25,8 @@ struct OriginalLaunch {
   bool (*takes_attributes)(const void* ex);   ///< whether `ex`, the driver's cuLaunchKernelEx, may be called in its place
 };
 
-/// Blocks per cluster of a launch whose attributes record no event; 0: they record one.
-std::uint32_t cluster_without_event(const cu::LaunchConfig& config);
+/// Blocks per cluster of a launch whose attributes change no order; 0: they record an event, or let it begin before its turn.
+std::uint32_t cluster_in_order(const cu::LaunchConfig& config);
 
 /// Launches exactly once: as the core decides, or as the program asked where a control cannot be carried out or makes the launch
 /// fail. Returns what the driver returned for the launch that counts.

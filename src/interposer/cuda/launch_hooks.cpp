@@ -117,7 +117,7 @@ int launch_ex(const cu::LaunchConfig* config, cu::Function function, void** para
   if (config == nullptr) { return call_real<Ours>(config, function, parameters, extra); }
   LaunchRequest request{*config, function, parameters, extra, default_stream};
   PassingThread* const thread = driver::told_thread<Driver>();
-  const std::uint32_t cluster = thread == nullptr ? 0 : config->attribute_count == 0 ? 1 : cluster_without_event(*config);
+  const std::uint32_t cluster = thread == nullptr ? 0 : config->attribute_count == 0 ? 1 : cluster_in_order(*config);
   if (cluster != 0) {
     request.stream = stream_of(config->stream, default_stream);
     const LaunchShape shape{id_of(function),

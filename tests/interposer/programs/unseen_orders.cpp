@@ -116,6 +116,34 @@ void programmatic_event() {
       [](const ThreeStreams& three, cu::Event done) { launch_records(three, cu::kLaunchProgrammaticEvent, three.late, done); });
 }
 
+// Its blocks may wait on their SMs for the collective behind which it stands. Those that were not launched so wait for none.
+void programmatic_launch() {
+  const ThreeStreams three;
+  const auto launch = [&](cu::Stream stream, unsigned blocks, int early) {
+    cu::LaunchAttribute own{};
+    own.id = cu::kLaunchProgrammaticSerialization;
+    own.value.programmatic_serialization = early;
+    const cu::LaunchConfig config{blocks, 1, 1, 256, 1, 1, 0, stream, &own, 1};
+    EXPECT(cuLaunchKernelEx(&config, three.gemm, nullptr, nullptr) == 0);
+  };
+  three.late_collective();
+  for (int i = 0; i < 4; ++i) { launch(three.late, 132, 0); }
+  EXPECT(three.product_waits());
+  // Blocks of the late collective, of the launch behind it and of the one that is waited for: 24 + 84 + 24 of 132.
+  three.late_collective();
+  launch(three.late, 84, 1);
+  EXPECT(three.product_waits());
+  three.late_collective();
+  launch(three.late, 85, 1);
+  EXPECT(!three.product_waits());
+  three.late_collective();
+  for (int i = 0; i < 4; ++i) { launch(three.late, 132, 0); }
+  launch(three.late, 132, 1);
+  EXPECT(!three.product_waits());
+  launch(three.late, 132, 1);
+  EXPECT(three.product_waits());
+}
+
 // The legacy stream may stand between what one blocking stream waits for and what another one does next.
 void blocking_waits() {
   const ThreeStreams three;
@@ -253,6 +281,7 @@ constexpr Case kCases[] = {{"graph_twice", graph_twice},
                            {"behind_second_graph", behind_second_graph},
                            {"begin_event", begin_event},
                            {"programmatic_event", programmatic_event},
+                           {"programmatic_launch", programmatic_launch},
                            {"graph_event", graph_event},
                            {"recorded_anew_by_launch", recorded_anew_by_launch},
                            {"recorded_anew_by_graph", recorded_anew_by_graph},

@@ -155,6 +155,45 @@ TEST(Collectives, KnowThatAForgottenOneIsNotOver) {
   EXPECT_EQ(streams.all->blocks_beside(*streams.all->find(beside), {}), 0U);
 }
 
+// Until the collective is over, whatever becomes of those behind it.
+TEST(Collectives, HaveBesideThemWhatHoldsItsPlaceBehindOne) {
+  Streams streams(3);
+  CollectiveFacts receive;
+  receive.blocks = 4;
+  const Serial late = streams.add(0, receive);
+  const Serial asked = streams.add(2, timed(0, 1));
+  const auto beside = [&] { return streams.all->blocks_beside(*streams.all->find(asked), {}); };
+  streams.all->hold(streams.before[1], 100);
+  EXPECT_EQ(beside(), 4U) << "behind nothing";
+  const Before behind_late = streams.before[0];
+  const Serial failed = streams.add(0, receive);
+  streams.all->hold(behind_late, 10);
+  EXPECT_EQ(beside(), 14U);
+  streams.all->withdraw(failed);
+  EXPECT_EQ(beside(), 14U);
+  streams.add(0, receive);
+  EXPECT_EQ(beside(), 14U);
+  streams.all->hold(behind_late, ~std::uint64_t{0});
+  EXPECT_EQ(beside(), kUnknownBlocks);
+  streams.all->finish(streams.before[0]);
+  EXPECT_EQ(beside(), 0U);
+  EXPECT_EQ(streams.all->find(late), nullptr);
+}
+
+TEST(Collectives, HaveBesideThemWhatHoldsItsPlaceBehindAForgottenOne) {
+  Streams streams(3);
+  CollectiveFacts receive;
+  receive.blocks = 4;
+  streams.add(0, receive);
+  streams.all->hold(streams.before[0], 10);
+  for (std::size_t i = 0; i < Collectives::kKept; ++i) { streams.add(1, timed(i, i + 1)); }
+  streams.all->finish(streams.before[1]);
+  const Serial asked = streams.add(2, timed(0, 1));
+  EXPECT_EQ(streams.all->blocks_beside(*streams.all->find(asked), {}), 14U);
+  streams.all->hold(streams.before[0], 20);
+  EXPECT_EQ(streams.all->blocks_beside(*streams.all->find(asked), {}), 34U);
+}
+
 // Nobody may stand where the forgotten one stood and be taken to be behind it.
 TEST(Collectives, LeaveTheChainOfAForgottenOneToWhatIsBehindIt) {
   Streams streams(3);
