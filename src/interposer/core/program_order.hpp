@@ -95,13 +95,13 @@ class ProgramOrder {
   [[nodiscard]] Beside beside(const Stream& stream, const Order& order, const Span& span) const;
   /// Of these, those whose begin the stream may still be asked to wait for.
   [[nodiscard]] Beside ungated(const Stream& stream, const Order& order, const Span& span) const;
-  /// Makes the opened operation a collective.
   /// A launch that is about to be made may take SMs before its turn.
   void hold(const Order& order, std::uint64_t blocks) { collectives_.hold(order.collectives, blocks); }
   /// At most so many with the greatest priority may run beside one that is about to be added.
   [[nodiscard]] std::uint64_t first_blocks_beside(const Stream& stream, const Order& order) const {
     return collectives_.first_blocks_beside(world_of(stream, &order == &stream.captured), order.collectives);
   }
+  /// Makes the opened operation a collective.
   Serial add_collective(Stream& stream, Order& order, const CollectiveFacts& facts, std::uint64_t now);
   /// The point is that the action is over; empty where it took the place of an older one of the stream, or is captured.
   SyncPoint add_host_action(Stream& stream);
