@@ -169,12 +169,13 @@ void recorded_while_stream_waits() {
   EXPECT(!beside.lanes.waits_for(beside.lanes.comm));
 }
 void launched_while_memory_comes() {
-  const BesideLate beside;
-  cu::DevicePointer memory = 0;
-  const auto allocate = [&](cu::Stream stream) { return cuMemAllocAsync(&memory, 8, stream); };
-  EXPECT(launched_while(beside, "cuMemAllocAsync", beside.lanes.comm, allocate));
-  EXPECT(cuMemFreeAsync(memory, beside.late) == 0);
-  EXPECT(!launched_while(beside, "cuMemAllocAsync", beside.lanes.comm, allocate));
+  for (const bool freed : {false, true}) {
+    const BesideLate beside;
+    cu::DevicePointer memory = 0;
+    const auto allocate = [&](cu::Stream stream) { return cuMemAllocAsync(&memory, 8, stream); };
+    EXPECT(!freed || cuMemFreeAsync(8, beside.late) == 0);
+    EXPECT(launched_while(beside, "cuMemAllocAsync", beside.lanes.comm, allocate) != freed);
+  }
 }
 // What was feared of a call ends with it: what a wait is for is known then, and nothing comes of a refused call.
 void feared_while_called() {
