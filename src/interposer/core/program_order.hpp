@@ -41,7 +41,9 @@ struct WaitsUnderWay {
     ++threads;
   }
   void end() {
-    if (threads != 0 && --threads == 0) { up_to = 0; }
+    if (threads == 0) { return; }  // the stream has gone, and its handle is another one's
+    --threads;
+    if (threads == 0) { up_to = 0; }
   }
 };
 
