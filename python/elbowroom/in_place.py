@@ -153,8 +153,7 @@ class InPlace:
 
     def lent(self) -> list[Any]:
         """Weak: the storages of the gradients that lie in buckets. They do not keep the memory."""
-        weak = sys.modules["torch.multiprocessing.reductions"].StorageWeakRef
-        return [weak(share.gradient_storage()) for share in self._shares]
+        return _weak([share.gradient_storage() for share in self._shares])
 
     def _in_use(self) -> bool:
         return any(share.in_use() for share in self._shares)
@@ -296,8 +295,7 @@ class InPlace:
             self._kept |= any(not storage.expired() and storage.cdata not in own for storage in self._watched)
 
     def _watch_end(self) -> None:
-        weak = sys.modules["torch.multiprocessing.reductions"].StorageWeakRef
-        self._watched = [weak(storage) for storage in self._storages()]
+        self._watched = _weak(self._storages())
 
     def _storages(self) -> list[Any]:
         """Of the gradients that have one; sparse ones have several or none."""
@@ -333,6 +331,11 @@ def move(torch: Any, flat: Any) -> None:
     storage = flat.untyped_storage()
     storage.resize_(0)
     storage.resize_(size)
+
+
+def _weak(storages: list[Any]) -> list[Any]:
+    kind = sys.modules["torch.multiprocessing.reductions"].StorageWeakRef
+    return [kind(storage) for storage in storages]
 
 
 def _remove(handles: list[Any]) -> None:
