@@ -46,7 +46,7 @@ document = json.load(open(sys.argv[1]))
 assert document["model"]["basis"] == "extrapolated" and document["model"]["width"] == 0.163, document["model"]
 case = document["cases"][0]
 for time in [case["compute_alone_us"], case["comm_alone_us"]] + [result["time_us"] for result in case["results"]]:
-    assert abs(time["low"] / time["median"] - 0.861) < 1e-9 and abs(time["high"] / time["median"] - 1.139) < 1e-9, time
+    assert abs(time["low"] / time["median"] - 0.837) < 1e-9 and abs(time["high"] / time["median"] - 1.163) < 1e-9, time
 PY
 fi
 expect 0 "${run[@]}"
