@@ -16,15 +16,19 @@ ModelWidth model_width_of(const DeviceLimits& device) {
   if (device.name == "h200") {
     return {
         Basis::fitted, kNineInTenOfH200,
-        "fitted on h200; of 225 times taken there that no constant rests on nine in ten lie within 7.6 %, the worst within 15.3 %"};
+        fmt::format("fitted on h200; of 225 times taken there that no constant rests on nine in ten lie within {:.1f} %, the worst "
+                    "within 15.3 %",
+                    100 * kNineInTenOfH200)};
   }
   if (device.name == "h100") {
     return {Basis::compared, kNineInTenOfH100,
-            "no constant is fitted on h100; of 270 times taken on two nine in ten lie within 16.3 %, the worst within 31.1 %"};
+            fmt::format(
+                "no constant is fitted on h100; of 270 times taken on two nine in ten lie within {:.1f} %, the worst within 31.1 %",
+                100 * kNineInTenOfH100)};
   }
   return {Basis::extrapolated, kNineInTenOfH100,
-          fmt::format("nothing was measured on {}; expect an error of 16.3 % or more, as on h100, where nothing is fitted either",
-                      device.name)};
+          fmt::format("nothing was measured on {}; expect an error of {:.1f} % or more, as on h100, where nothing is fitted either",
+                      device.name, 100 * kNineInTenOfH100)};
 }
 
 }  // namespace elbowroom::sim
