@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Training steps of a small decoder, each way to share it: run under every scheme, and predictions beside measurements.
 
-usage: steps.py run OUT.json --ranks 2|4 [--only REGEX] [--tune-seconds S] [BENCH OPTION...]     with `elbowroom` on the path
+usage: steps.py run OUT.json --ranks 2|4 [--only REGEX] [--tune-seconds S] [--trials N] [BENCH OPTION...]     with `elbowroom` on the path
        steps.py compare PREDICTED.json MEASURED.json                          a table in Markdown
        steps.py gains RUN.json                                                what the tuned schedule gains, in Markdown
 
@@ -70,7 +70,7 @@ def call(*arguments: str) -> None:
         sys.exit(f"elbowroom {' '.join(arguments)}: exit {done.returncode}\n{done.stderr.strip()}")
 
 
-def ran(name: str, options: list[str], tune_seconds: float, bench: list[str]) -> dict:
+def ran(name: str, options: list[str], tune_seconds: float, trials: list[str], bench: list[str]) -> dict:
     """One step under every scheme."""
     with tempfile.TemporaryDirectory() as folder:
         step, profile, tuned, result = (f"{folder}/{file}" for file in ("step.json", "profile.json", "tuned.json", "result.json"))
@@ -78,7 +78,7 @@ def ran(name: str, options: list[str], tune_seconds: float, bench: list[str]) ->
         call("tune", "--scenario", step, "--profile", profile, "--budget", str(tune_seconds), "--json", tuned, *bench)
         plans = [word for plan in PLANS for word in ("--plan", plan)]
         call("bench", "--scenario", step, "--scheme", "sequential,concurrent,priority,tuned", "--profile", profile, *plans,
-             "--json", result, *bench)
+             "--json", result, *trials, *bench)
         document = json.loads(Path(result).read_text(encoding="utf-8"))
         found = json.loads(Path(tuned).read_text(encoding="utf-8"))["cases"][0]
     case = document["cases"][0]
@@ -97,13 +97,13 @@ def ran(name: str, options: list[str], tune_seconds: float, bench: list[str]) ->
     }
 
 
-def run(out: Path, ranks: int, only: str, tune_seconds: float, bench: list[str]) -> None:
+def run(out: Path, ranks: int, only: str, tune_seconds: float, trials: list[str], bench: list[str]) -> None:
     done = json.loads(out.read_text(encoding="utf-8")) if out.exists() else []
     known = {one["name"] for one in done}
     for name, options in STEPS[ranks].items():
         if name in known or not re.search(only, name):
             continue
-        done.append(ran(name, options, tune_seconds, bench))
+        done.append(ran(name, options, tune_seconds, trials, bench))
         out.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
         times = {scheme: one["time_us"]["median"] / 1000 for scheme, one in done[-1]["schemes"].items()}
         print(name, "  ".join(f"{scheme} {time:.3f} ms" for scheme, time in times.items()), flush=True)
@@ -168,13 +168,15 @@ def main() -> None:
     running.add_argument("--ranks", type=int, choices=sorted(STEPS), default=2)
     running.add_argument("--only", default="")
     running.add_argument("--tune-seconds", type=float, default=60, help="for the search of a step")
+    running.add_argument("--trials", type=int, help="rounds of the comparison behind the search; bench's own number by default")
     comparing = commands.add_parser("compare")
     comparing.add_argument("predicted", type=Path)
     comparing.add_argument("measured", type=Path)
     commands.add_parser("gains").add_argument("file", type=Path)
     arguments, bench = parser.parse_known_args()
     if arguments.command == "run":
-        run(arguments.out, arguments.ranks, arguments.only, arguments.tune_seconds, bench)
+        trials = ["--trials", str(arguments.trials)] if arguments.trials else []
+        run(arguments.out, arguments.ranks, arguments.only, arguments.tune_seconds, trials, bench)
     elif bench:
         parser.error(f"unknown: {' '.join(bench)}")
     elif arguments.command == "gains":

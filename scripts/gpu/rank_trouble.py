@@ -2,7 +2,7 @@
 """What ranks of a job can meet, under `elbowroom run` and without it: nothing may hang, no sum may be wrong. Each case is a launch of its own by
 torchrun; the program alone says how it has to end. Prints one JSON line for each launch.
 
-usage: scripts/gpu/rank_trouble.py --elbowroom PROGRAM [--cases late,killed] [--tuner FILE] [--seconds 420] [--timeout 100] [--json FILE]
+usage: scripts/gpu/rank_trouble.py --elbowroom PROGRAM [--cases late,killed] [--launches 1] [--tuner FILE] [--seconds 420] [--timeout 100] [--json FILE]
 
 Two ranks. On a machine with one GPU they share it, as two hosts to NCCL. --tuner names a tuner plugin of a user (tests/interposer makes
 `fake_tuner_v4.so`); without it the case `foreign_tuner` is not run, and is counted as failed where --cases names it. Exit code 1 where a
@@ -73,6 +73,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--elbowroom", default="elbowroom")
     parser.add_argument("--cases", default="")
+    parser.add_argument("--launches", type=int, default=1, help="of each case in each arm")
     parser.add_argument("--tuner", default="", help="a tuner plugin of a user")
     parser.add_argument("--seconds", type=float, default=420, help="no launch begins after these")
     parser.add_argument("--timeout", type=float, default=100, help="of one launch, in seconds")
@@ -102,7 +103,7 @@ def launch(name: str, arm: str, prefix: list[str], options: argparse.Namespace) 
         result["ranks"] = [json.loads(line) for line in done.output.splitlines() if line.startswith('{"rank"')]
         result["reason"] = judged(case, name, done, result["ranks"])
         if result["reason"]:
-            result["errors"] = done.errors[-2500:]
+            result["errors"] = done.errors[-20000:]
         if report.exists():
             total = json.loads(report.read_text())["total"]
             result["launches"] = total["launches"]
@@ -139,7 +140,7 @@ def main() -> int:
         print(json.dumps(result), flush=True)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        list(pool.map(one, [(name, arm) for name in options.cases for arm in arms(options.elbowroom)]))
+        list(pool.map(one, [(name, arm) for name in options.cases for arm in arms(options.elbowroom)] * options.launches))
     return launched.closing(results, sum(not result["reason"] for result in results), "launches", begin, options.json)
 
 

@@ -185,6 +185,22 @@ def spinning() -> Loop:
 
 def shared_flags() -> list[torch.Tensor]:
     """An integer of each rank, on its GPU, that all ranks can read and write."""
+    flags = flags_of_peers() if torch.cuda.device_count() >= dist.get_world_size() else flags_of_one_gpu()
+    torch.cuda.synchronize()
+    dist.barrier()
+    return flags
+
+
+def flags_of_peers() -> list[torch.Tensor]:
+    import torch.distributed._symmetric_memory as symmetric
+
+    own = symmetric.empty(1 << 10, dtype=torch.int32, device=DEVICE).zero_()
+    memory = symmetric.rendezvous(own, dist.group.WORLD)
+    return [own if rank == dist.get_rank() else memory.get_buffer(rank, own.shape, own.dtype) for rank in range(dist.get_world_size())]
+
+
+def flags_of_one_gpu() -> list[torch.Tensor]:
+    """Symmetric memory refuses ranks that share a GPU."""
     from torch.multiprocessing.reductions import reduce_tensor
 
     own = torch.zeros(1 << 10, dtype=torch.int32, device=DEVICE)
@@ -218,7 +234,9 @@ def join(again: str = "") -> None:
 def main() -> None:
     if ON_GPU:
         torch.cuda.set_device(launched.own_device(int(os.environ["LOCAL_RANK"]), torch))
-    join()
+    # Ranks that are started anew may meet in PyTorch's store what the ranks before them left there, NCCL's address among it.
+    attempt = os.environ["TORCHELASTIC_RESTART_COUNT"]
+    join("" if attempt == "0" else f"attempt {attempt}")
     loop = CASES.get(sys.argv[1], lambda: Loop([None]).run())()
     line = json.dumps({"rank": dist.get_rank(), "wrong": int(loop.wrong), "steps": loop.steps})
     os.write(sys.stdout.fileno(), f"{line}\n".encode())  # in one piece: the other rank writes to the same place
