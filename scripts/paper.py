@@ -176,9 +176,9 @@ def optimized_over_baseline(cell: Cell) -> tuple[float, float, float] | None:
 
 
 def by_group(cells: list[Cell]) -> dict[str, list[Cell]]:
-    groups: dict[str, list[Cell]] = {}
+    groups: dict[str, list[Cell]] = {group_of(cell): [] for cell in cells}
     for cell in sorted(cells, key=blocks_of):
-        groups.setdefault(group_of(cell), []).append(cell)
+        groups[group_of(cell)].append(cell)
     return groups
 
 

@@ -13,7 +13,7 @@ namespace elbowroom {
 namespace {
 
 constexpr double kLeastRounds = 12;
-constexpr double kMostRounds = 36;
+constexpr double kMostRounds = 144;
 constexpr double kShareOfTimeLimit = 0.5;
 constexpr double kConfidence = 0.95;
 

@@ -35,7 +35,7 @@ diff -q "$work/first.json" "$out" >/dev/null || fail 'the same seed gives anothe
 expect 0 "${run[@]}" --device mi300x --json "$work/result.json" --trace "$work/trace.json" --markdown "$work/table.md"
 # Nothing was measured on it: every output says so, and no interval is narrower than what is known of the model.
 says '# model: nothing was measured on mi300x'
-says 'intervals of the model: 16.3 % to either side'
+says 'intervals of the model: 20.0 % to either side'
 for output in "$work/trace.json" "$work/table.md"; do
   grep -qF 'nothing was measured on mi300x' "$output" || fail "$output does not say what its times rest on"
 done
@@ -43,10 +43,10 @@ if command -v python3 >/dev/null; then
   python3 - "$work/result.json" <<'PY' || fail 'not the width of the model'
 import json, sys
 document = json.load(open(sys.argv[1]))
-assert document["model"]["basis"] == "extrapolated" and document["model"]["width"] == 0.163, document["model"]
+assert document["model"]["basis"] == "extrapolated" and document["model"]["width"] == 0.2, document["model"]
 case = document["cases"][0]
 for time in [case["compute_alone_us"], case["comm_alone_us"]] + [result["time_us"] for result in case["results"]]:
-    assert abs(time["low"] / time["median"] - 0.837) < 1e-9 and abs(time["high"] / time["median"] - 1.163) < 1e-9, time
+    assert abs(time["low"] / time["median"] - 0.8) < 1e-9 and abs(time["high"] / time["median"] - 1.2) < 1e-9, time
 PY
 fi
 expect 0 "${run[@]}"

@@ -15,7 +15,7 @@
 namespace elbowroom {
 
 /// Fresh rounds in which a tuner's finalists meet the baselines, when one round takes `round`. As many as fit into half of the
-/// search's `time_limit`, from 12 to 36. A 97.5 % interval takes seven.
+/// search's `time_limit`, from 12 to 144. A 97.5 % interval takes seven.
 ELBOWROOM_API int confirming_rounds(Microseconds round, std::chrono::duration<double> time_limit);
 
 /// A candidate and its times in the fresh rounds.

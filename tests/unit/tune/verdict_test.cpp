@@ -116,13 +116,13 @@ TEST(Confirm, NeedsAFinalist) {
   EXPECT_EQ(verdict.error().message, "finalists: none, expected at least one");
 }
 
-// Half of 60 s holds 3,000 rounds of 10 ms, 15 of 2 s and 3 of 10 s; at most 36 and at least 12 are run.
+// Half of 60 s holds 3,000 rounds of 10 ms, 15 of 2 s and 3 of 10 s; at most 144 and at least 12 are run.
 TEST(ConfirmingRounds, AsManyAsHalfTheBudgetHolds) {
   constexpr std::chrono::duration<double> kTimeLimit(60);
-  EXPECT_EQ(confirming_rounds(Microseconds(10e3), kTimeLimit), 36);
+  EXPECT_EQ(confirming_rounds(Microseconds(10e3), kTimeLimit), 144);
   EXPECT_EQ(confirming_rounds(Microseconds(2e6), kTimeLimit), 15);
   EXPECT_EQ(confirming_rounds(Microseconds(10e6), kTimeLimit), 12);
-  EXPECT_EQ(confirming_rounds(Microseconds(0), kTimeLimit), 36);
+  EXPECT_EQ(confirming_rounds(Microseconds(0), kTimeLimit), 144);
 }
 
 }  // namespace
